@@ -1,0 +1,104 @@
+//! Quantities that carry their unit: [`Time`], [`Rate`], [`Bytes`].
+
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+/// A point in simulated time or a span of it, in integer picoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(pub u64);
+
+impl Time {
+    /// The beginning of the simulation, or no time at all.
+    pub const ZERO: Time = Time(0);
+    /// Later than everything: "never".
+    pub const MAX: Time = Time(u64::MAX);
+
+    /// `n` picoseconds.
+    pub const fn from_ps(n: u64) -> Time {
+        Time(n)
+    }
+    /// `n` nanoseconds.
+    pub const fn from_ns(n: u64) -> Time {
+        Time(n * 1_000)
+    }
+    /// `n` microseconds.
+    pub const fn from_us(n: u64) -> Time {
+        Time(n * 1_000_000)
+    }
+    /// `n` milliseconds.
+    pub const fn from_ms(n: u64) -> Time {
+        Time(n * 1_000_000_000)
+    }
+    /// `n` seconds.
+    pub const fn from_secs(n: u64) -> Time {
+        Time(n * 1_000_000_000_000)
+    }
+    /// The nearest picosecond to `s` seconds.
+    pub fn from_secs_f64(s: f64) -> Time {
+        Time((s * 1e12).round() as u64)
+    }
+    /// In seconds; exact up to 2^53 ps (2.5 hours).
+    pub fn secs(self) -> f64 {
+        self.0 as f64 / 1e12
+    }
+    /// The span from `earlier` to `self`, or zero if there is none.
+    pub const fn saturating_sub(self, earlier: Time) -> Time {
+        Time(self.0.saturating_sub(earlier.0))
+    }
+    /// `self + span`, or [`Time::MAX`].
+    pub const fn saturating_add(self, span: Time) -> Time {
+        Time(self.0.saturating_add(span.0))
+    }
+}
+
+impl Add for Time {
+    type Output = Time;
+    #[inline]
+    fn add(self, o: Time) -> Time {
+        Time(self.0 + o.0)
+    }
+}
+impl AddAssign for Time {
+    #[inline]
+    fn add_assign(&mut self, o: Time) {
+        self.0 += o.0;
+    }
+}
+impl Sub for Time {
+    type Output = Time;
+    #[inline]
+    fn sub(self, o: Time) -> Time {
+        Time(self.0 - o.0)
+    }
+}
+impl Mul<u64> for Time {
+    type Output = Time;
+    #[inline]
+    fn mul(self, n: u64) -> Time {
+        Time(self.0 * n)
+    }
+}
+
+impl std::fmt::Debug for Time {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}ps", self.0)
+    }
+}
+
+/// A rate in bits per second.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Rate(pub u64);
+
+impl Rate {
+    /// `n` Gbit/s.
+    pub const fn gbps(n: u64) -> Rate {
+        Rate(n * 1_000_000_000)
+    }
+    /// `n` Mbit/s.
+    pub const fn mbps(n: u64) -> Rate {
+        Rate(n * 1_000_000)
+    }
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Bytes(pub u64);
