@@ -1,0 +1,45 @@
+//! A scenario with every default filled in, every name resolved and every value checked.
+
+mod queue;
+mod record;
+mod topology;
+mod transport;
+mod workload;
+
+pub use queue::{Exempt, MarkWhen, NonEct, Queue, QueueSize};
+pub use record::{QueueRecord, Record, SeriesRecord};
+pub use topology::Topology;
+pub use transport::{Control, Paths, Preset, Release, SsthreshAfterCut, Transport};
+pub use workload::{Workload, WorkloadKind};
+
+use linkpool_units::Time;
+
+/// One simulation, completely described: the same scenario gives the same result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// A title for tables and figures.
+    pub name: String,
+    /// The only source of randomness.
+    pub seed: u64,
+    /// Simulated time; no flow starts at or after it.
+    pub duration: Time,
+    /// Time after `duration` in which started flows may still finish.
+    pub drain: Time,
+    /// The fabric.
+    pub topology: Topology,
+    /// Every output port, of hosts and switches.
+    pub queue: Queue,
+    /// The transports, in the order of the file.
+    pub transports: Vec<Transport>,
+    /// The workloads: kinds in the order of [`WorkloadKind`], and within a kind that of the file.
+    pub workloads: Vec<Workload>,
+    /// Which time series to record.
+    pub record: Record,
+}
+
+impl Scenario {
+    /// When the run ends: `duration` and then `drain`.
+    pub fn end(&self) -> Time {
+        self.duration + self.drain
+    }
+}

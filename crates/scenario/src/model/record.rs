@@ -1,0 +1,38 @@
+use linkpool_units::Time;
+
+/// The time series to record; none unless asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Queue lengths of links.
+    pub queue: Option<QueueRecord>,
+    /// The window of each subflow.
+    pub cwnd: Option<SeriesRecord>,
+    /// Acknowledged data of each subflow per interval.
+    pub rate: Option<SeriesRecord>,
+}
+
+/// Queue lengths to sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueRecord {
+    /// Directed links, each a pair of names of hosts or switches: from, to.
+    pub links: Vec<(String, String)>,
+    /// Sampling interval.
+    pub every: Time,
+    /// First sample.
+    pub from: Time,
+    /// No sample after this.
+    pub until: Time,
+}
+
+/// A series of each subflow to sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesRecord {
+    /// Sampling interval.
+    pub every: Time,
+    /// First sample.
+    pub from: Time,
+    /// No sample after this.
+    pub until: Time,
+    /// Only flows of workloads with one of these labels; none: all flows.
+    pub labels: Option<Vec<String>>,
+}
