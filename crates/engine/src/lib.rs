@@ -1,0 +1,15 @@
+//! The engine: time cut into synchronous windows, a calendar of what is due in each, timers, random streams.
+//!
+//! Let L be the least time that a packet needs from one node to the next. In a window of length L no node
+//! can affect another, since whatever arrives in it was on a link when it began. So the engine has no global event
+//! heap: [`Windows`] cuts time, [`Calendar`] says which inputs are due in the window at hand.
+
+mod calendar;
+mod random;
+mod timers;
+mod windows;
+
+pub use calendar::Calendar;
+pub use random::{Stream, hash_u64, stream};
+pub use timers::Timers;
+pub use windows::Windows;

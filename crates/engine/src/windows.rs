@@ -1,0 +1,69 @@
+use linkpool_units::Time;
+
+/// Cuts time into numbered windows of (almost exactly) the lookahead.
+///
+/// The window of `t` is `floor(t * m / 2^64)` with `m = ceil(2^64 / lookahead)`: a multiplication where a division
+/// would be needed once per packet-hop. Since `lookahead * m >= 2^64`, whatever is sent in window `w` and
+/// takes at least the lookahead arrives in window `w + 1` or later, which is all that the engine stands on.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows {
+    multiplier: u64,
+}
+
+impl Windows {
+    /// The longest window; longer lookaheads gain nothing.
+    pub const LONGEST: Time = Time::from_secs(1);
+
+    /// Windows for a network whose fastest hop takes `lookahead` (at least 2 ps).
+    ///
+    /// # Panics
+    /// If `lookahead` is below 2 ps: then no two nodes may be run apart.
+    pub fn new(lookahead: Time) -> Windows {
+        assert!(lookahead.0 >= 2, "a hop must take at least 2 ps");
+        let length = lookahead.min(Windows::LONGEST);
+        Windows { multiplier: (1u128 << 64).div_ceil(length.0 as u128) as u64 }
+    }
+
+    /// The number of the window that holds `t`.
+    #[inline]
+    pub fn of(&self, t: Time) -> u64 {
+        ((t.0 as u128 * self.multiplier as u128) >> 64) as u64
+    }
+
+    /// The first instant of window `w`.
+    #[inline]
+    pub fn start(&self, w: u64) -> Time {
+        if w == 0 { Time::ZERO } else { self.end(w - 1) }
+    }
+
+    /// The first instant after window `w`; [`Time::MAX`] where time ends before.
+    #[inline]
+    pub fn end(&self, w: u64) -> Time {
+        let first = ((w as u128 + 1) << 64).div_ceil(self.multiplier as u128);
+        Time(u64::try_from(first).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_lookahead_later_is_a_later_window(l in 2u64..2_000_000_000_000, t in 0u64..1 << 60) {
+            let w = Windows::new(Time(l));
+            prop_assert!(w.of(Time(t + l)) > w.of(Time(t)));
+        }
+
+        #[test]
+        fn end_is_the_first_instant_of_the_next(l in 2u64..2_000_000_000_000, t in 0u64..1 << 60) {
+            let w = Windows::new(Time(l));
+            let n = w.of(Time(t));
+            let end = w.end(n);
+            prop_assert!(t < end.0);
+            prop_assert_eq!(w.of(end), n + 1);
+            prop_assert_eq!(w.of(Time(end.0 - 1)), n);
+        }
+    }
+}

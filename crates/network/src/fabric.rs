@@ -1,0 +1,138 @@
+use linkpool_units::{Rate, Time};
+
+/// A host or a switch.
+pub type NodeId = u32;
+/// A host: hosts are the first nodes of a fabric, so this is its `NodeId` too.
+pub type HostId = u16;
+/// One direction of a cable.
+pub type LinkId = u32;
+
+/// Where in the fabric a node stands; its output ports are reported under this layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Layer {
+    /// A host.
+    Host,
+    /// A switch of a fabric without layers.
+    Switch,
+    /// Top of rack.
+    Edge,
+    /// Between edge and core.
+    Aggregation,
+    /// The top of the tree.
+    Core,
+}
+
+impl Layer {
+    /// As written in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layer::Host => "host",
+            Layer::Switch => "switch",
+            Layer::Edge => "edge",
+            Layer::Aggregation => "aggregation",
+            Layer::Core => "core",
+        }
+    }
+}
+
+/// One direction of a cable, as drawn.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Sending node.
+    pub from: NodeId,
+    /// Receiving node.
+    pub to: NodeId,
+    /// Rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Time,
+}
+
+/// Hosts, switches and the links between them: hosts come first, links come sorted by sending node.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    names: Vec<String>,
+    layers: Vec<Layer>,
+    hosts: usize,
+    links: Vec<LinkSpec>,
+    /// Links of node n are `first_link[n]..first_link[n + 1]`.
+    first_link: Vec<LinkId>,
+}
+
+impl Fabric {
+    /// Number of hosts; they are nodes `0..hosts`.
+    pub fn hosts(&self) -> usize {
+        self.hosts
+    }
+    /// Number of hosts and switches.
+    pub fn nodes(&self) -> usize {
+        self.names.len()
+    }
+    /// All links, sorted by sending node.
+    pub fn links(&self) -> &[LinkSpec] {
+        &self.links
+    }
+    /// The links that leave `node`.
+    pub fn links_from(&self, node: NodeId) -> std::ops::Range<LinkId> {
+        self.first_link[node as usize]..self.first_link[node as usize + 1]
+    }
+    /// The name of `node`.
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.names[node as usize]
+    }
+    /// The layer of `node`.
+    pub fn layer(&self, node: NodeId) -> Layer {
+        self.layers[node as usize]
+    }
+    /// The node called `name`.
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        self.names.iter().position(|n| n == name).map(|i| i as NodeId)
+    }
+    /// The link from one node to another.
+    pub fn link(&self, from: NodeId, to: NodeId) -> Option<LinkId> {
+        self.links_from(from).find(|l| self.links[*l as usize].to == to)
+    }
+    /// `FROM->TO`.
+    pub fn link_name(&self, link: LinkId) -> String {
+        let l = &self.links[link as usize];
+        format!("{}->{}", self.name(l.from), self.name(l.to))
+    }
+}
+
+/// Puts a [`Fabric`] together.
+#[derive(Debug, Default)]
+pub struct FabricBuilder {
+    names: Vec<String>,
+    layers: Vec<Layer>,
+    links: Vec<LinkSpec>,
+}
+
+impl FabricBuilder {
+    /// Adds a host or a switch. All hosts must come before the first switch.
+    pub fn node(&mut self, name: impl Into<String>, layer: Layer) -> NodeId {
+        let last = self.layers.last();
+        assert!(layer != Layer::Host || last.is_none_or(|l| *l == Layer::Host), "hosts come before switches");
+        self.names.push(name.into());
+        self.layers.push(layer);
+        self.names.len() as NodeId - 1
+    }
+
+    /// Joins two nodes in both directions.
+    pub fn cable(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Time) {
+        self.links.push(LinkSpec { from: a, to: b, rate, delay });
+        self.links.push(LinkSpec { from: b, to: a, rate, delay });
+    }
+
+    /// The finished fabric.
+    ///
+    /// # Panics
+    /// With more than 65,536 hosts: a packet's destination has 16 bits.
+    pub fn build(mut self) -> Fabric {
+        let hosts = self.layers.iter().filter(|l| **l == Layer::Host).count();
+        assert!(hosts <= 1 << 16, "at most 65,536 hosts");
+        self.links.sort_by_key(|l| l.from); // stable: a node's links keep the order in which they were added
+        let first_link =
+            (0..=self.names.len()).map(|n| self.links.partition_point(|l| (l.from as usize) < n) as LinkId).collect();
+        Fabric { names: self.names, layers: self.layers, hosts, links: self.links, first_link }
+    }
+}

@@ -1,0 +1,16 @@
+//! The network: packets on links, output queues that mark and drop, switches that route, and the fabrics they form.
+
+mod fabric;
+mod link;
+mod network;
+mod packet;
+mod policy;
+mod routing;
+pub mod topology;
+
+pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, NodeId};
+pub use link::{Link, LinkStats};
+pub use network::{Egress, Handler, Network, Step};
+pub use packet::{Flags, Packet};
+pub use policy::{QueueLimit, QueuePolicy};
+pub use routing::Routes;

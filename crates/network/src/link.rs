@@ -1,0 +1,331 @@
+use crate::packet::{Flags, Packet};
+use crate::policy::QueuePolicy;
+use linkpool_units::{Rate, Time};
+
+/// Serialisation time is `size * per_byte >> FRACTION`: exact for rates that divide 8 Tbit/s, within
+/// 10^-6 ps a byte for others.
+const FRACTION: u32 = 20;
+
+/// What a link has carried, dropped and marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Packets accepted for transmission.
+    pub packets: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+    /// Packets dropped at the queue.
+    pub drops: u64,
+    /// Their bytes.
+    pub drop_bytes: u64,
+    /// Packets marked CE.
+    pub marks: u64,
+    /// The longest queue, counted as the policy counts.
+    pub max_queue: u32,
+}
+
+/// An output port with its FIFO queue and the wire behind it, in one ring of packets sorted by arrival time.
+///
+/// When a packet joins a FIFO queue its departure is known, `max(now, busy_until) + serialisation`, and so is its
+/// arrival. So the ring holds what is queued and what is in flight alike; the queue is its part that
+/// has not departed, and no event serves it.
+#[derive(Debug)]
+pub struct Link {
+    ring: Box<[Packet]>,
+    /// Next packet to arrive (advanced by the receiving node).
+    head: u32,
+    /// First packet that has not departed, as far as looked (advanced by the sending node).
+    departed: u32,
+    /// Next free place.
+    tail: u32,
+    /// The calendar's number of this link at its receiving node.
+    pub(crate) input: u32,
+    busy_until: Time,
+    per_byte: u64,
+    delay: Time,
+    queued_bytes: u64,
+    policy: QueuePolicy,
+    stats: LinkStats,
+    rate: Rate,
+}
+
+impl Link {
+    pub(crate) fn new(rate: Rate, delay: Time, policy: QueuePolicy, input: u32) -> Link {
+        Link {
+            ring: vec![Packet::default(); 4].into(),
+            head: 0,
+            departed: 0,
+            tail: 0,
+            input,
+            busy_until: Time::ZERO,
+            per_byte: ((8_000_000_000_000u128 << FRACTION) / rate.0 as u128) as u64,
+            delay,
+            queued_bytes: 0,
+            policy,
+            stats: LinkStats::default(),
+            rate,
+        }
+    }
+
+    /// How long `size` bytes take to be put on the wire.
+    #[inline]
+    pub fn serialisation(&self, size: u16) -> Time {
+        Time((size as u64 * self.per_byte) >> FRACTION)
+    }
+
+    /// Propagation delay.
+    pub fn delay(&self) -> Time {
+        self.delay
+    }
+
+    /// Its rate.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// When it will have transmitted all that is queued now.
+    pub fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
+    #[inline]
+    fn at(&self, index: u32) -> usize {
+        index as usize & (self.ring.len() - 1)
+    }
+
+    /// Forgets what has left the queue by `now`.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        let arrives_by = now + self.delay;
+        while self.departed != self.tail {
+            let first = &self.ring[self.at(self.departed)];
+            if first.arrival > arrives_by {
+                break;
+            }
+            self.queued_bytes -= first.size as u64;
+            self.departed = self.departed.wrapping_add(1);
+        }
+    }
+
+    /// Queues `packet` at `now`, marking it if the policy says so, or drops it. Returns its arrival at the other
+    /// end if nothing else is on its way there, so that the receiver must be told.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, now: Time, mut packet: Packet) -> Option<Time> {
+        self.settle(now);
+        // What is being transmitted is the first that has not departed.
+        let present = self.tail.wrapping_sub(self.departed);
+        let uncounted = self.policy.uncounted.min(present);
+        let queued = present - uncounted;
+        let mut bytes = self.queued_bytes;
+        if uncounted == 1 {
+            bytes -= self.ring[self.at(self.departed)].size as u64;
+        }
+        let mut marked = false;
+        if queued >= self.policy.mark_packets || bytes >= self.policy.mark_bytes {
+            if packet.flags.has(Flags::ECT) {
+                marked = !packet.flags.has(Flags::CE);
+                packet.flags = packet.flags.with(Flags::CE);
+            } else if self.policy.drop_non_ect && !self.policy.exempts(packet.flags) {
+                return self.drop(&packet);
+            }
+        }
+        let full = queued >= self.policy.limit_packets || bytes + packet.size as u64 > self.policy.limit_bytes;
+        if full && !self.policy.exempts(packet.flags) {
+            return self.drop(&packet);
+        }
+        self.stats.marks += marked as u64;
+        self.stats.max_queue = self.stats.max_queue.max(present + 1 - self.policy.uncounted);
+        self.push(now, packet)
+    }
+
+    #[cold]
+    fn drop(&mut self, packet: &Packet) -> Option<Time> {
+        self.stats.drops += 1;
+        self.stats.drop_bytes += packet.size as u64;
+        None
+    }
+
+    #[inline]
+    fn push(&mut self, now: Time, mut packet: Packet) -> Option<Time> {
+        let departure = self.busy_until.max(now) + self.serialisation(packet.size);
+        self.busy_until = departure;
+        packet.arrival = departure + self.delay;
+        self.stats.packets += 1;
+        self.stats.bytes += packet.size as u64;
+        self.queued_bytes += packet.size as u64;
+        let alone = self.head == self.tail;
+        let oldest = self.oldest();
+        if self.tail.wrapping_sub(oldest) as usize == self.ring.len() {
+            self.grow(oldest);
+        }
+        let place = self.at(self.tail);
+        self.ring[place] = packet;
+        self.tail = self.tail.wrapping_add(1);
+        alone.then_some(packet.arrival)
+    }
+
+    /// The first place still needed: by the receiver, or to know what has departed.
+    #[inline]
+    fn oldest(&self) -> u32 {
+        if self.head.wrapping_sub(self.departed) as i32 > 0 { self.departed } else { self.head }
+    }
+
+    #[cold]
+    fn grow(&mut self, oldest: u32) {
+        let mut larger = vec![Packet::default(); self.ring.len() * 2].into_boxed_slice();
+        let mask = larger.len() - 1;
+        for i in 0..self.ring.len() as u32 {
+            let index = oldest.wrapping_add(i);
+            larger[index as usize & mask] = self.ring[self.at(index)];
+        }
+        self.ring = larger;
+    }
+
+    /// Arrival of the first packet on its way to the receiver, if there is one.
+    #[inline]
+    pub(crate) fn next_arrival(&self) -> Option<Time> {
+        (self.head != self.tail).then(|| self.ring[self.at(self.head)].arrival)
+    }
+
+    /// Arrivals before `limit`, in order.
+    #[inline]
+    pub(crate) fn arrivals_before(&self, limit: Time) -> impl Iterator<Item = Time> {
+        let on_the_way = self.tail.wrapping_sub(self.head);
+        (0..on_the_way)
+            .map(move |i| self.ring[self.at(self.head.wrapping_add(i))].arrival)
+            .take_while(move |a| *a < limit)
+    }
+
+    /// Takes the first packet that arrives; there must be one.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Packet {
+        let packet = self.ring[self.at(self.head)];
+        self.head = self.head.wrapping_add(1);
+        packet
+    }
+
+    /// Length of the queue at `now`, counted as the policy counts.
+    pub fn queue_packets(&mut self, now: Time) -> u32 {
+        self.settle(now);
+        let present = self.tail.wrapping_sub(self.departed);
+        present - self.policy.uncounted.min(present)
+    }
+
+    /// Bytes not yet put on the wire at `now`, the rest of the packet in service included.
+    pub fn backlog_bytes(&self, now: Time) -> u64 {
+        let left = self.busy_until.saturating_sub(now).0 as u128;
+        ((left << FRACTION) / self.per_byte as u128) as u64
+    }
+
+    /// Packets queued or in flight.
+    pub fn on_the_way(&self) -> u32 {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// What it has carried, dropped and marked.
+    pub fn stats(&self) -> &LinkStats {
+        &self.stats
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::QueueLimit;
+
+    fn packet(size: u16) -> Packet {
+        Packet { size, flags: Flags::DATA | Flags::ECT, ..Packet::default() }
+    }
+
+    fn link(policy: QueuePolicy) -> Link {
+        Link::new(Rate::gbps(10), Time::from_us(2), policy, 0)
+    }
+
+    #[test]
+    fn departure_and_arrival_are_known_at_once() {
+        let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(100)));
+        // 1,462 B at 10 Gbps: 1,169.6 ns.
+        assert_eq!(l.enqueue(Time::ZERO, packet(1462)), Some(Time::from_ps(1_169_600 + 2_000_000)));
+        assert_eq!(l.enqueue(Time::from_ns(100), packet(1462)), None);
+        assert_eq!(l.pop().arrival, Time::from_ps(3_169_600));
+        assert_eq!(l.pop().arrival, Time::from_ps(2 * 1_169_600 + 2_000_000));
+    }
+
+    #[test]
+    fn the_packet_in_service_does_not_count_unless_told() {
+        for (counts, accepted) in [(false, 101), (true, 100)] {
+            let policy = QueuePolicy::drop_tail(QueueLimit::Packets(100)).counting_in_service(counts);
+            let mut l = link(policy);
+            for _ in 0..150 {
+                l.enqueue(Time::ZERO, packet(1462));
+            }
+            assert_eq!((l.stats().packets, l.stats().drops), (accepted, 150 - accepted));
+            assert_eq!(l.stats().max_queue, 100);
+            // One leaves; one more fits.
+            l.enqueue(Time::from_ns(1170), packet(1462));
+            assert_eq!(l.stats().packets, accepted + 1);
+        }
+    }
+
+    #[test]
+    fn marks_at_k_or_above_k() {
+        for (above, first) in [(false, 11), (true, 12)] {
+            let policy = QueuePolicy::drop_tail(QueueLimit::Packets(100)).marking(QueueLimit::Packets(10), above);
+            let mut l = link(policy);
+            for _ in 0..20 {
+                l.enqueue(Time::ZERO, packet(1462));
+            }
+            let marked = (0..20).filter(|_| l.pop().flags.has(Flags::CE)).count();
+            // Of 20, the first is in service, and the one that finds 10 queued is the twelfth.
+            assert_eq!(marked, 20 - first);
+            assert_eq!(l.stats().marks as usize, marked);
+        }
+    }
+
+    #[test]
+    fn byte_limits_count_waiting_bytes() {
+        let mut l = link(QueuePolicy::drop_tail(QueueLimit::Bytes(3000)).marking(QueueLimit::Bytes(1000), false));
+        for _ in 0..4 {
+            l.enqueue(Time::ZERO, packet(1000));
+        }
+        // In service 1, queued 3 = 3,000 B: full.
+        l.enqueue(Time::ZERO, packet(1000));
+        assert_eq!((l.stats().packets, l.stats().drops, l.stats().marks), (4, 1, 2));
+        assert_eq!(l.backlog_bytes(Time::from_ns(400)), 3500);
+    }
+
+    #[test]
+    fn what_is_not_ect_is_dropped_or_queued_or_exempt() {
+        let k = QueueLimit::Packets(1);
+        let base = QueuePolicy::drop_tail(QueueLimit::Packets(3)).marking(k, false);
+        let ack = Packet { size: 42, flags: Flags::ACK, ..Packet::default() };
+        for (policy, carried) in [
+            (base, 4),
+            (base.dropping_non_ect(true), 2),
+            (base.dropping_non_ect(true).exempting(false, false, true), 10),
+        ] {
+            let mut l = link(policy);
+            for _ in 0..10 {
+                l.enqueue(Time::ZERO, ack);
+            }
+            assert_eq!(l.stats().packets, carried);
+        }
+    }
+
+    #[test]
+    fn the_ring_grows_and_keeps_order() {
+        let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(1000)));
+        let mut expected = 0;
+        for seq in 0..500 {
+            l.enqueue(Time::from_ns(seq as u64 * 300), Packet { seq, ..packet(1462) });
+            if seq % 3 == 0 {
+                assert_eq!(l.pop().seq, expected);
+                expected += 1;
+            }
+        }
+        while l.next_arrival().is_some() {
+            assert_eq!(l.pop().seq, expected);
+            expected += 1;
+        }
+        assert_eq!(expected, 500);
+    }
+}

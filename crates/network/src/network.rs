@@ -1,0 +1,283 @@
+use crate::fabric::{Fabric, LinkId, NodeId};
+use crate::link::Link;
+use crate::packet::Packet;
+use crate::policy::QueuePolicy;
+use crate::routing::Routes;
+use linkpool_engine::{Calendar, Windows};
+use linkpool_units::Time;
+
+/// What stands on the network: it is given packets that reach hosts, and timers of any node.
+pub trait Handler {
+    /// `packet` has reached `host`.
+    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>);
+    /// A timer of `node` is due: [`Handler::next_timer`] said `now`. It must say something later afterwards, or
+    /// more of the same instant until all is done.
+    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>);
+    /// When `node` next wants to be woken; [`Time::MAX`]: not at all.
+    fn next_timer(&self, node: NodeId) -> Time;
+}
+
+/// What is left to do after a step of the simulation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// More to come; the clock stands here.
+    At(Time),
+    /// The end has been reached, or nothing is left that could ever happen.
+    Done,
+}
+
+/// The inputs of a node in the calendar: its incoming links, then its timers.
+#[derive(Clone, Copy, Debug)]
+struct Input {
+    node: NodeId,
+    link: LinkId,
+}
+
+/// An entry of the visiting order is the time since the window began (at most a second: 40 bits), then the slot in `due`.
+const SLOT_BITS: u32 = 16;
+
+/// Instead of a link: the node's timers.
+const TIMERS: LinkId = LinkId::MAX;
+
+/// Links, switches and the clock.
+#[derive(Debug)]
+pub struct Network {
+    links: Vec<Link>,
+    routes: Routes,
+    calendar: Calendar,
+    windows: Windows,
+    inputs: Vec<Input>,
+    timer_inputs: Vec<u32>,
+    hosts: NodeId,
+    hops: u64,
+    due: Vec<LinkId>,
+    order: Vec<u64>,
+}
+
+/// What a handler may do to the network while it runs: send from the node that is running.
+#[derive(Debug)]
+pub struct Egress<'a> {
+    node: NodeId,
+    links: &'a mut [Link],
+    routes: &'a Routes,
+    calendar: &'a mut Calendar,
+    windows: Windows,
+}
+
+impl Egress<'_> {
+    /// Sends `packet` on its way: routes it at this node and queues it.
+    #[inline]
+    pub fn send(&mut self, now: Time, mut packet: Packet) {
+        let link = self.routes.next_link(self.node, &mut packet);
+        let link = &mut self.links[link as usize];
+        if let Some(arrival) = link.enqueue(now, packet) {
+            self.calendar.schedule(self.windows.of(arrival), link.input);
+        }
+    }
+
+    /// A link that leaves this node, to look at its queue.
+    pub fn link(&mut self, link: LinkId) -> &mut Link {
+        &mut self.links[link as usize]
+    }
+
+    /// The forwarding tables.
+    pub fn routes(&self) -> &Routes {
+        self.routes
+    }
+}
+
+impl Network {
+    /// The network of `fabric`, with `policy` at every output port. `smallest` is the size in bytes of the smallest
+    /// packet that will be sent: with the delays it sets the lookahead.
+    pub fn new(fabric: &Fabric, policy: QueuePolicy, routes: Routes, smallest: u16) -> Network {
+        let mut inputs = Vec::new();
+        let mut timer_inputs = Vec::new();
+        let mut input_of_link = vec![0; fabric.links().len()];
+        let mut into = vec![Vec::new(); fabric.nodes()];
+        for (id, l) in fabric.links().iter().enumerate() {
+            into[l.to as usize].push(id as LinkId);
+        }
+        for (node, links) in into.iter().enumerate() {
+            let node = node as NodeId;
+            for link in links {
+                input_of_link[*link as usize] = inputs.len() as u32;
+                inputs.push(Input { node, link: *link });
+            }
+            timer_inputs.push(inputs.len() as u32);
+            inputs.push(Input { node, link: TIMERS });
+        }
+        let links: Vec<Link> = fabric
+            .links()
+            .iter()
+            .zip(input_of_link)
+            .map(|(l, input)| Link::new(l.rate, l.delay, policy, input))
+            .collect();
+        let lookahead = links.iter().map(|l| l.serialisation(smallest) + l.delay()).min().unwrap_or(Windows::LONGEST);
+        Network {
+            links,
+            routes,
+            calendar: Calendar::new(inputs.len()),
+            windows: Windows::new(lookahead),
+            inputs,
+            timer_inputs,
+            hosts: fabric.hosts() as NodeId,
+            hops: 0,
+            due: Vec::new(),
+            order: Vec::new(),
+        }
+    }
+
+    /// Packets that have crossed a link, counted once per link.
+    pub fn hops(&self) -> u64 {
+        self.hops
+    }
+
+    /// All links, by id.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// Makes sure that `node` is woken for its next timer. Needed before the first step only: during the run, a
+    /// node's timers are looked at whenever it has run.
+    pub fn wake<H: Handler>(&mut self, node: NodeId, handler: &H) {
+        let at = handler.next_timer(node);
+        if at != Time::MAX {
+            self.calendar.schedule(self.windows.of(at), self.timer_inputs[node as usize]);
+        }
+    }
+
+    /// Runs up to `windows` windows in which something is due, and nothing at or after `end`.
+    pub fn step<H: Handler>(&mut self, end: Time, windows: u32, handler: &mut H) -> Step {
+        for _ in 0..windows {
+            let Some(window) = self.calendar.advance() else {
+                return Step::Done;
+            };
+            let start = self.windows.start(window);
+            let limit = self.windows.end(window).min(end);
+            let mut next = self.calendar.next_due();
+            while let Some(first) = next {
+                let node = self.inputs[first as usize].node;
+                let mut input = first;
+                let mut timers = false;
+                self.due.clear();
+                // The inputs of a node are neighbours in the calendar.
+                loop {
+                    match self.inputs[input as usize].link {
+                        TIMERS => timers = true,
+                        link => self.due.push(link),
+                    }
+                    next = self.calendar.next_due();
+                    match next {
+                        Some(i) if self.inputs[i as usize].node == node => input = i,
+                        _ => break,
+                    }
+                }
+                if node < self.hosts || timers {
+                    self.visit(node, start, limit, handler);
+                } else {
+                    self.visit_switch(node, start, limit);
+                }
+            }
+            if limit == end {
+                return Step::Done;
+            }
+        }
+        Step::At(self.windows.start(self.calendar.now()))
+    }
+
+    /// Puts the arrivals of the due links before `limit` in order: by time, then by link.
+    #[inline]
+    fn sort_arrivals(&mut self, start: Time, limit: Time) {
+        self.order.clear();
+        for (slot, link) in self.due.iter().enumerate() {
+            for arrival in self.links[*link as usize].arrivals_before(limit) {
+                self.order.push((arrival - start).0 << SLOT_BITS | slot as u64);
+            }
+        }
+        if self.due.len() > 1 {
+            self.order.sort_unstable();
+        }
+    }
+
+    /// Has the receiving node of the due links woken for what is still on its way.
+    #[inline]
+    fn schedule_rest(&mut self) {
+        for link in &self.due {
+            let link = &self.links[*link as usize];
+            if let Some(arrival) = link.next_arrival() {
+                schedule_later(&mut self.calendar, self.windows.of(arrival), link.input);
+            }
+        }
+    }
+
+    #[inline]
+    fn egress(&mut self, node: NodeId) -> Egress<'_> {
+        Egress {
+            node,
+            links: &mut self.links,
+            routes: &self.routes,
+            calendar: &mut self.calendar,
+            windows: self.windows,
+        }
+    }
+
+    /// Takes the packet that stands at place `i` of the order.
+    #[inline]
+    fn pop(&mut self, i: usize) -> Packet {
+        let slot = self.order[i] & ((1 << SLOT_BITS) - 1);
+        self.links[self.due[slot as usize] as usize].pop()
+    }
+
+    fn visit_switch(&mut self, node: NodeId, start: Time, limit: Time) {
+        self.sort_arrivals(start, limit);
+        self.hops += self.order.len() as u64;
+        for i in 0..self.order.len() {
+            let packet = self.pop(i);
+            self.egress(node).send(packet.arrival, packet);
+        }
+        self.schedule_rest();
+    }
+
+    /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where they tie.
+    fn visit<H: Handler>(&mut self, node: NodeId, start: Time, limit: Time, handler: &mut H) {
+        self.sort_arrivals(start, limit);
+        self.hops += self.order.len() as u64;
+        let is_host = node < self.hosts;
+        for i in 0..self.order.len() {
+            let packet = self.pop(i);
+            self.run_timers(node, packet.arrival, handler);
+            let mut out = self.egress(node);
+            if is_host {
+                handler.on_packet(node, packet.arrival, &packet, &mut out);
+            } else {
+                out.send(packet.arrival, packet);
+            }
+        }
+        self.run_timers(node, limit, handler);
+        self.schedule_rest();
+        let at = handler.next_timer(node);
+        if at != Time::MAX {
+            schedule_later(&mut self.calendar, self.windows.of(at), self.timer_inputs[node as usize]);
+        }
+    }
+
+    /// Runs the timers of `node` that are due before `limit`.
+    #[inline]
+    fn run_timers<H: Handler>(&mut self, node: NodeId, limit: Time, handler: &mut H) {
+        loop {
+            let at = handler.next_timer(node);
+            if at >= limit {
+                return;
+            }
+            handler.on_timer(node, at, &mut self.egress(node));
+        }
+    }
+}
+
+/// What is left of the current window lies beyond the end of the simulation, and never happens.
+#[inline]
+fn schedule_later(calendar: &mut Calendar, window: u64, input: u32) {
+    if window > calendar.now() {
+        calendar.schedule(window, input);
+    }
+}

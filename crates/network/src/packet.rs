@@ -1,0 +1,85 @@
+use linkpool_units::Time;
+
+/// What a packet is and what has happened to it: one bit each.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flags(pub u16);
+
+impl Flags {
+    /// Opens a connection or a subflow.
+    pub const SYN: Flags = Flags(1 << 0);
+    /// Acknowledges; `SYN | ACK` is a SYN-ACK.
+    pub const ACK: Flags = Flags(1 << 1);
+    /// The sender is done.
+    pub const FIN: Flags = Flags(1 << 2);
+    /// Carries payload.
+    pub const DATA: Flags = Flags(1 << 3);
+    /// ECN-capable transport (RFC 3168, section 5).
+    pub const ECT: Flags = Flags(1 << 4);
+    /// Congestion experienced: a switch has marked it.
+    pub const CE: Flags = Flags(1 << 5);
+    /// ECN echo; on a SYN or SYN-ACK, ECN negotiation (RFC 3168, section 6.1.1).
+    pub const ECE: Flags = Flags(1 << 6);
+    /// The SYN joins an existing connection (MP_JOIN, RFC 8684, section 3.2); otherwise it opens one.
+    pub const JOIN: Flags = Flags(1 << 7);
+    /// The path is pinned: `entropy` holds the choices themselves, not a hash (see [`crate::Routes`]).
+    pub const PINNED: Flags = Flags(1 << 8);
+    /// The last byte of the data stream is in this segment (DATA_FIN, RFC 8684, section 3.3.3).
+    pub const LAST: Flags = Flags(1 << 9);
+
+    /// Are all bits of `other` set?
+    #[inline]
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+    /// With the bits of `other` set.
+    #[inline]
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+    /// With the bits of `other` set if `condition`.
+    #[inline]
+    pub const fn with_if(self, other: Flags, condition: bool) -> Flags {
+        Flags(self.0 | if condition { other.0 } else { 0 })
+    }
+}
+
+impl std::ops::BitOr for Flags {
+    type Output = Flags;
+    fn bitor(self, other: Flags) -> Flags {
+        self.with(other)
+    }
+}
+
+impl std::fmt::Debug for Flags {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const NAMES: [&str; 10] = ["SYN", "ACK", "FIN", "DATA", "ECT", "CE", "ECE", "JOIN", "PINNED", "LAST"];
+        let set: Vec<_> = NAMES.iter().enumerate().filter(|(i, _)| self.0 >> i & 1 == 1).map(|(_, n)| *n).collect();
+        write!(f, "{}", set.join("|"))
+    }
+}
+
+/// A packet: 32 bytes, passed by value.
+///
+/// What `seq` and `ack` hold depends on the kind of packet and is the transport's business; the network reads
+/// `arrival`, `entropy`, `dst`, `size` and `flags`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Packet {
+    /// When the last bit reaches the other end of the link that it is on.
+    pub arrival: Time,
+    /// What ECMP hashes, or the pinned choices.
+    pub entropy: u32,
+    /// The endpoint at the destination that it is for.
+    pub endpoint: u32,
+    /// First sequence field.
+    pub seq: u32,
+    /// Second sequence field.
+    pub ack: u32,
+    /// Destination host.
+    pub dst: u16,
+    /// Bytes on the wire.
+    pub size: u16,
+    /// Kind, ECN bits, path mode.
+    pub flags: Flags,
+}
+
+const _: () = assert!(size_of::<Packet>() == 32);

@@ -1,0 +1,84 @@
+use crate::packet::Flags;
+
+/// A queue length, in packets or in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes on the wire.
+    Bytes(u64),
+}
+
+/// When an output port drops and when it marks.
+///
+/// The queue length that counts is the one that an arriving packet finds, without itself. Both units are always
+/// compared, the unused one against infinity: the fast path has no branch on the mode.
+#[derive(Clone, Copy, Debug)]
+pub struct QueuePolicy {
+    pub(crate) limit_packets: u32,
+    pub(crate) limit_bytes: u64,
+    pub(crate) mark_packets: u32,
+    pub(crate) mark_bytes: u64,
+    /// 1 if the packet in service counts not towards the queue length.
+    pub(crate) uncounted: u32,
+    pub(crate) drop_non_ect: bool,
+    pub(crate) exempt_syn: bool,
+    pub(crate) exempt_fin: bool,
+    pub(crate) exempt_ack: bool,
+}
+
+impl QueuePolicy {
+    /// Drops what finds `limit` queued (packets), or would overfill it (bytes). The packet in service does not count.
+    pub fn drop_tail(limit: QueueLimit) -> QueuePolicy {
+        let (limit_packets, limit_bytes) = match limit {
+            QueueLimit::Packets(n) => (n, u64::MAX),
+            QueueLimit::Bytes(n) => (u32::MAX, n),
+        };
+        QueuePolicy {
+            limit_packets,
+            limit_bytes,
+            mark_packets: u32::MAX,
+            mark_bytes: u64::MAX,
+            uncounted: 1,
+            drop_non_ect: false,
+            exempt_syn: false,
+            exempt_fin: false,
+            exempt_ack: false,
+        }
+    }
+
+    /// Marks what finds at least `k` queued, or more than `k` if `above`.
+    pub fn marking(mut self, k: QueueLimit, above: bool) -> QueuePolicy {
+        match k {
+            QueueLimit::Packets(n) => self.mark_packets = n.saturating_add(above as u32),
+            QueueLimit::Bytes(n) => self.mark_bytes = n.saturating_add(above as u64),
+        }
+        self
+    }
+
+    /// Does the packet being transmitted count towards the queue length?
+    pub fn counting_in_service(mut self, counts: bool) -> QueuePolicy {
+        self.uncounted = !counts as u32;
+        self
+    }
+
+    /// Are packets that are not ECN-capable dropped where others would be marked, rather than queued?
+    pub fn dropping_non_ect(mut self, drop: bool) -> QueuePolicy {
+        self.drop_non_ect = drop;
+        self
+    }
+
+    /// Never drops SYNs, FINs, pure ACKs (each as told), as some published simulations did.
+    pub fn exempting(mut self, syn: bool, fin: bool, ack: bool) -> QueuePolicy {
+        (self.exempt_syn, self.exempt_fin, self.exempt_ack) = (syn, fin, ack);
+        self
+    }
+
+    #[cold]
+    pub(crate) fn exempts(&self, flags: Flags) -> bool {
+        let syn = flags.has(Flags::SYN);
+        let fin = flags.has(Flags::FIN);
+        let pure_ack = !syn && !fin && !flags.has(Flags::DATA);
+        self.exempt_syn && syn || self.exempt_fin && fin || self.exempt_ack && pure_ack
+    }
+}
