@@ -1,0 +1,240 @@
+use super::mptcp_cut::CutConfig;
+use super::{Ack, CongestionControl, slow_start};
+use crate::path::Path;
+
+/// How AMP decides that congestion is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Release {
+    /// Counts rounds of subflow 0 that had no mark, ended outside recovery and with a window above `cwnd_min`, in
+    /// a row: the authors' implementation, from which the published figures came.
+    Rounds,
+    /// Counts rounds of subflow 0 since its last marked ACK: the paper's Algorithm 1, lines 14 to 21.
+    Acks,
+}
+
+/// Parameters of AMP.
+#[derive(Clone, Debug)]
+pub struct AmpConfig {
+    /// beta and cwnd_min.
+    pub cut: CutConfig,
+    /// Rounds with all windows at the minimum before subflows are suppressed.
+    pub gamma: u32,
+    /// Rounds before they are released.
+    pub tau: u32,
+    /// Suppress at all (SSR)?
+    pub suppression: bool,
+    /// Reading of the release rule.
+    pub release: Release,
+}
+
+/// AMP (Kheirkhah and Lee, Algorithm 1): one packet a round over all subflows, a constant cut on marks, and one
+/// subflow only while every window sits at its minimum. The paper's subflow 1 is subflow 0 here.
+#[derive(Debug)]
+pub struct Amp {
+    config: AmpConfig,
+    suppressed: bool,
+    /// nRound of the pseudocode: of suppression, or, while suppressed, of release.
+    rounds: u32,
+    /// Subflow 0 has seen a mark in this round.
+    marked: bool,
+    suppressions: u32,
+    releases: u32,
+}
+
+impl Amp {
+    pub(super) fn new(config: &AmpConfig, _n: usize) -> Amp {
+        Amp { config: config.clone(), suppressed: false, rounds: 0, marked: false, suppressions: 0, releases: 0 }
+    }
+
+    fn at_minimum(&self, path: &Path) -> bool {
+        path.cwnd.floor() == self.config.cut.cwnd_min
+    }
+
+    /// Algorithm 1, lines 2 to 13, when a round of subflow 0 ends.
+    fn suppress_subflows(&mut self, paths: &[Path]) {
+        let stuck = |p: &Path| p.established && !p.in_recovery && self.at_minimum(p);
+        self.rounds = if paths.iter().all(stuck) { self.rounds + 1 } else { 0 };
+        if self.rounds >= self.config.gamma {
+            (self.suppressed, self.rounds) = (true, 0);
+            self.suppressions += 1;
+        }
+    }
+
+    /// Algorithm 1, lines 14 to 21, when a round of subflow 0 ends.
+    fn release_subflows(&mut self, first: &Path) {
+        let calm = match self.config.release {
+            Release::Rounds => !self.marked && !first.in_recovery && first.cwnd.floor() > self.config.cut.cwnd_min,
+            Release::Acks => !self.marked,
+        };
+        self.rounds = if calm { self.rounds + 1 } else { 0 };
+        if self.rounds >= self.config.tau {
+            (self.suppressed, self.rounds) = (false, 0);
+            self.releases += 1;
+        }
+    }
+}
+
+impl CongestionControl for Amp {
+    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
+        let cut = self.config.cut.respond_to_ecn(&mut paths[s], ack.marked);
+        if s == 0 && paths.len() > 1 && self.config.suppression {
+            self.marked |= ack.marked;
+            if ack.round_ended {
+                if self.suppressed {
+                    self.release_subflows(&paths[0]);
+                } else {
+                    self.suppress_subflows(paths);
+                }
+                self.marked = false;
+            }
+        }
+        cut
+    }
+
+    /// `1 / w_total` for each packet acknowledged (Algorithm 1, line 25); of one subflow only while suppressed.
+    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+        if slow_start(&mut paths[s], acked) {
+            return;
+        }
+        let total: f64 = if self.suppressed {
+            paths[0].coupled_window()
+        } else {
+            paths.iter().filter(|p| p.established).map(Path::coupled_window).sum()
+        };
+        paths[s].cwnd += acked / total;
+    }
+
+    fn is_active(&self, s: usize) -> bool {
+        s == 0 || !self.suppressed
+    }
+
+    fn suppressions(&self) -> (u32, u32) {
+        (self.suppressions, self.releases)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, marked, path};
+    use super::*;
+
+    fn amp(release: Release) -> Amp {
+        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0 };
+        Amp::new(&AmpConfig { cut, gamma: 2, tau: 3, suppression: true, release }, 4)
+    }
+
+    fn round(marks: bool) -> Ack {
+        Ack { round_ended: true, ..if marks { marked(1) } else { ack(1) } }
+    }
+
+    fn suppressed(release: Release) -> (Amp, Vec<Path>) {
+        let mut a = amp(release);
+        let mut paths = vec![path(2.4); 4];
+        a.in_ack_event(&mut paths, 0, round(true));
+        assert!(!a.suppressed);
+        a.in_ack_event(&mut paths, 0, round(true));
+        assert!(a.suppressed);
+        (a, paths)
+    }
+
+    #[test]
+    fn grows_one_packet_a_round_over_all_subflows() {
+        let mut a = amp(Release::Rounds);
+        let mut paths = vec![path(2.0), path(3.0), path(4.0), path(7.0)];
+        a.cong_avoid(&mut paths, 2, 1.0);
+        assert_eq!(paths[2].cwnd, 4.0625); // 4 + 1/16
+    }
+
+    #[test]
+    fn cuts_a_quarter_to_the_floor() {
+        let mut a = amp(Release::Rounds);
+        let mut paths = vec![path(8.0), path(2.5), path(4.0), path(4.0)];
+        a.in_ack_event(&mut paths, 0, marked(1));
+        a.in_ack_event(&mut paths, 1, marked(1));
+        assert_eq!((paths[0].cwnd, paths[1].cwnd), (6.0, 2.0));
+    }
+
+    #[test]
+    fn suppresses_after_gamma_rounds_with_all_at_the_minimum() {
+        let (a, _) = suppressed(Release::Rounds);
+        assert!(a.is_active(0));
+        assert!((1..4).all(|s| !a.is_active(s)));
+        assert_eq!(a.suppressions(), (1, 0));
+    }
+
+    #[test]
+    fn a_subflow_that_is_larger_or_recovering_or_not_there_blocks_it() {
+        let spoil: [fn(&mut Path); 4] =
+            [|p| p.cwnd = 3.0, |p| p.in_recovery = true, |p| p.established = false, |p| p.cwnd = 1.0];
+        for spoil in spoil {
+            let mut a = amp(Release::Rounds);
+            let mut paths = vec![path(2.0); 4];
+            spoil(&mut paths[3]);
+            for _ in 0..5 {
+                a.in_ack_event(&mut paths, 0, round(true));
+            }
+            assert!(!a.suppressed);
+        }
+    }
+
+    #[test]
+    fn rounds_must_be_in_a_row() {
+        let mut a = amp(Release::Rounds);
+        let mut paths = vec![path(2.0); 4];
+        a.in_ack_event(&mut paths, 0, round(true));
+        paths[1].cwnd = 3.0;
+        a.in_ack_event(&mut paths, 0, round(true));
+        paths[1].cwnd = 2.0;
+        a.in_ack_event(&mut paths, 0, round(true));
+        assert!(!a.suppressed);
+    }
+
+    #[test]
+    fn release_by_rounds_needs_a_window_above_the_minimum() {
+        let (mut a, mut paths) = suppressed(Release::Rounds);
+        for _ in 0..5 {
+            a.in_ack_event(&mut paths, 0, round(false));
+        }
+        assert!(a.suppressed); // floor(2.4) = 2
+        paths[0].cwnd = 3.1;
+        a.in_ack_event(&mut paths, 0, round(false));
+        a.in_ack_event(&mut paths, 0, round(false));
+        assert!(a.suppressed);
+        a.in_ack_event(&mut paths, 0, round(false));
+        assert!(!a.suppressed);
+        assert_eq!(a.suppressions(), (1, 1));
+    }
+
+    #[test]
+    fn release_by_acks_has_no_condition_on_the_window() {
+        let (mut a, mut paths) = suppressed(Release::Acks);
+        a.in_ack_event(&mut paths, 0, round(false));
+        a.in_ack_event(&mut paths, 0, round(false));
+        a.in_ack_event(&mut paths, 0, marked(1)); // resets
+        a.in_ack_event(&mut paths, 0, round(false)); // the round with the mark
+        a.in_ack_event(&mut paths, 0, round(false));
+        a.in_ack_event(&mut paths, 0, round(false));
+        assert!(a.suppressed);
+        a.in_ack_event(&mut paths, 0, round(false));
+        assert!(!a.suppressed);
+    }
+
+    #[test]
+    fn while_suppressed_it_grows_as_a_single_path() {
+        let (mut a, mut paths) = suppressed(Release::Rounds);
+        paths[0].cwnd = 4.0;
+        a.cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 4.25);
+    }
+
+    #[test]
+    fn without_ssr_nothing_is_suppressed() {
+        let mut a = amp(Release::Rounds);
+        a.config.suppression = false;
+        let mut paths = vec![path(2.0); 4];
+        for _ in 0..10 {
+            a.in_ack_event(&mut paths, 0, round(true));
+        }
+        assert!(!a.suppressed);
+    }
+}

@@ -1,0 +1,26 @@
+use super::dctcp::{DctcpConfig, DctcpCut};
+use super::lia::lia_growth;
+use super::{Ack, CongestionControl};
+use crate::path::Path;
+
+/// DCM (AMP paper, section 2.1): grows as MPTCP with LIA, cuts each subflow as DCTCP.
+#[derive(Debug)]
+pub struct Dcm {
+    cut: DctcpCut,
+}
+
+impl Dcm {
+    pub(super) fn new(config: &DctcpConfig, n: usize) -> Dcm {
+        Dcm { cut: DctcpCut::new(config, n) }
+    }
+}
+
+impl CongestionControl for Dcm {
+    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
+        self.cut.in_ack_event(&mut paths[s], s, ack)
+    }
+
+    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+        lia_growth(paths, s, acked);
+    }
+}

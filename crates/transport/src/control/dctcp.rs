@@ -1,0 +1,141 @@
+use super::reno::reno_growth;
+use super::{Ack, CongestionControl};
+use crate::path::Path;
+
+/// Parameters of DCTCP.
+#[derive(Clone, Debug)]
+pub struct DctcpConfig {
+    /// Initial alpha (RFC 8257, section 4.2: 1).
+    pub alpha0: f64,
+    /// Gain g of the average (RFC 8257, section 4.2: 1/16).
+    pub g: f64,
+    /// Floor of the window after a mark, packets.
+    pub cwnd_min: f64,
+}
+
+/// The running estimate of the fraction of marked packets on one subflow (RFC 8257, section 3.3).
+#[derive(Clone, Debug)]
+pub(super) struct MarkedFraction {
+    pub(super) alpha: f64,
+    acked: u32,
+    marked: u32,
+}
+
+impl MarkedFraction {
+    fn new(alpha0: f64) -> MarkedFraction {
+        MarkedFraction { alpha: alpha0, acked: 0, marked: 0 }
+    }
+
+    /// Counts an ACK; a duplicate reports on one packet.
+    #[inline]
+    fn count(&mut self, ack: Ack, g: f64) {
+        let packets = ack.acked.max(1);
+        self.acked += packets;
+        self.marked += packets * ack.marked as u32;
+        if ack.round_ended {
+            // M = marked / acked, alpha = alpha (1 - g) + g M (RFC 8257, section 3.3, steps 5 and 6)
+            let fraction = self.marked as f64 / self.acked as f64;
+            self.alpha = self.alpha * (1.0 - g) + g * fraction;
+            (self.acked, self.marked) = (0, 0);
+        }
+    }
+}
+
+/// The cut that DCTCP and each subflow of DCM make: in proportion to alpha, once a window.
+#[derive(Debug)]
+pub(super) struct DctcpCut {
+    config: DctcpConfig,
+    pub(super) subflows: Box<[MarkedFraction]>,
+}
+
+impl DctcpCut {
+    pub(super) fn new(config: &DctcpConfig, n: usize) -> DctcpCut {
+        DctcpCut { config: config.clone(), subflows: vec![MarkedFraction::new(config.alpha0); n].into() }
+    }
+
+    #[inline]
+    pub(super) fn in_ack_event(&mut self, path: &mut Path, s: usize, ack: Ack) -> bool {
+        let estimate = &mut self.subflows[s];
+        estimate.count(ack, self.config.g);
+        let cut = ack.marked && path.first_mark_of_window();
+        if cut {
+            // cwnd = cwnd (1 - alpha / 2) (RFC 8257, section 3.3, step 9; AMP paper, section 2.1)
+            path.cut_to((path.cwnd * (1.0 - estimate.alpha / 2.0)).max(self.config.cwnd_min));
+        }
+        cut
+    }
+}
+
+/// DCTCP (RFC 8257): grows as standard TCP, cuts in proportion to the fraction of marked packets.
+#[derive(Debug)]
+pub struct Dctcp {
+    cut: DctcpCut,
+}
+
+impl Dctcp {
+    pub(super) fn new(config: &DctcpConfig, n: usize) -> Dctcp {
+        Dctcp { cut: DctcpCut::new(config, n) }
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
+        self.cut.in_ack_event(&mut paths[s], s, ack)
+    }
+
+    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+        reno_growth(&mut paths[s], acked);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, marked, path};
+    use super::*;
+
+    fn dctcp(alpha0: f64) -> Dctcp {
+        Dctcp::new(&DctcpConfig { alpha0, g: 1.0 / 16.0, cwnd_min: 2.0 }, 1)
+    }
+
+    #[test]
+    fn alpha_is_the_average_of_the_marked_fraction() {
+        let mut d = dctcp(0.0);
+        let mut paths = [path(10.0)];
+        for _ in 0..4 {
+            d.in_ack_event(&mut paths, 0, ack(1));
+        }
+        d.in_ack_event(&mut paths, 0, marked(1));
+        // 2 of 6 marked when the round ends: alpha = 1/16 * 1/3
+        d.in_ack_event(&mut paths, 0, Ack { round_ended: true, ..marked(1) });
+        assert!((d.cut.subflows[0].alpha - 1.0 / 48.0).abs() < 1e-12);
+        // A round without marks: alpha (1 - 1/16)
+        d.in_ack_event(&mut paths, 0, Ack { round_ended: true, ..ack(1) });
+        assert!((d.cut.subflows[0].alpha - 15.0 / 16.0 / 48.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn cuts_once_a_window_by_half_of_alpha_and_not_below_the_floor() {
+        let mut d = dctcp(0.5);
+        let mut paths = [path(20.0)];
+        paths[0].snd_nxt = 10_000;
+        assert!(d.in_ack_event(&mut paths, 0, marked(1)));
+        assert_eq!((paths[0].cwnd, paths[0].ssthresh), (15.0, 15.0)); // 20 (1 - 0.5/2)
+        paths[0].snd_una = 10_000; // the window's last byte but not beyond
+        assert!(!d.in_ack_event(&mut paths, 0, marked(1)));
+        paths[0].snd_una = 10_001;
+        assert!(d.in_ack_event(&mut paths, 0, marked(1)));
+        assert_eq!(paths[0].cwnd, 11.25);
+        let mut paths = [path(2.2)];
+        assert!(d.in_ack_event(&mut paths, 0, marked(1)));
+        assert_eq!(paths[0].cwnd, 2.0);
+    }
+
+    #[test]
+    fn an_ack_that_covers_two_packets_weighs_two() {
+        let mut d = dctcp(0.0);
+        let mut paths = [path(10.0)];
+        d.in_ack_event(&mut paths, 0, marked(2));
+        d.in_ack_event(&mut paths, 0, Ack { round_ended: true, ..ack(6) });
+        assert!((d.cut.subflows[0].alpha - 0.25 / 16.0).abs() < 1e-12);
+    }
+}

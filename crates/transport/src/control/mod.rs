@@ -1,0 +1,134 @@
+//! Congestion control: one law a file, each a connection's whole view of its subflows.
+//!
+//! Hooks carry the names that Linux gives them (`struct tcp_congestion_ops`). The sender does what is common to all:
+//! counts duplicate ACKs, retransmits, and sets the window on a loss to what [`CongestionControl::ssthresh`] says.
+
+mod amp;
+mod dcm;
+mod dctcp;
+mod lia;
+mod mptcp_cut;
+mod reno;
+mod xmp;
+
+pub use amp::{Amp, AmpConfig, Release};
+pub use dcm::Dcm;
+pub use dctcp::{Dctcp, DctcpConfig};
+pub use lia::Lia;
+pub use mptcp_cut::MptcpCut;
+pub use reno::Reno;
+pub use xmp::{Xmp, XmpConfig};
+
+use crate::path::Path;
+
+/// What an ACK says to congestion control.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// Packets that it acknowledges; 0 for a duplicate.
+    pub acked: u32,
+    /// It echoes a mark.
+    pub marked: bool,
+    /// It is the first beyond what was the next byte to be sent when the round began: a round is over.
+    pub round_ended: bool,
+}
+
+/// A congestion control law. `s` is the subflow that an event belongs to, `paths` are all of the connection.
+pub trait CongestionControl {
+    /// Are packets sent as ECN-capable?
+    fn needs_ecn(&self) -> bool {
+        true
+    }
+
+    /// An ACK has come, duplicates and those in recovery included; `paths[s].snd_una` has moved. Returns whether the
+    /// window was cut for a mark.
+    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool;
+
+    /// `acked` packets (see `byte_counting`) are acknowledged outside recovery: grow.
+    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64);
+
+    /// The slow start threshold after a loss with `flight` packets outstanding (RFC 5681, equation 4).
+    fn ssthresh(&mut self, _paths: &[Path], _s: usize, flight: u32) -> f64 {
+        (flight as f64 / 2.0).max(2.0)
+    }
+
+    /// May new data be sent on subflow `s`?
+    fn is_active(&self, _s: usize) -> bool {
+        true
+    }
+
+    /// How often the connection became single-path, and multipath again.
+    fn suppressions(&self) -> (u32, u32) {
+        (0, 0)
+    }
+}
+
+/// Slow start: a packet for each that is acknowledged (RFC 5681, section 3.1).
+#[inline]
+pub(crate) fn slow_start(path: &mut Path, acked: f64) -> bool {
+    let slow = path.in_slow_start();
+    if slow {
+        path.cwnd += acked;
+    }
+    slow
+}
+
+macro_rules! laws {
+    ($($law:ident($config:ty)),* $(,)?) => {
+        /// Which law, with its parameters.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum ControlConfig { $($law($config)),* }
+
+        /// A law with the state of one connection.
+        #[derive(Debug)]
+        #[allow(missing_docs)]
+        pub enum Control { $($law($law)),* }
+
+        impl ControlConfig {
+            /// The state of a new connection with `n` subflows.
+            pub fn build(&self, n: usize) -> Control {
+                match self { $(ControlConfig::$law(config) => Control::$law($law::new(config, n))),* }
+            }
+        }
+
+        impl CongestionControl for Control {
+            #[inline]
+            fn needs_ecn(&self) -> bool {
+                match self { $(Control::$law(law) => law.needs_ecn()),* }
+            }
+            #[inline]
+            fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
+                match self { $(Control::$law(law) => law.in_ack_event(paths, s, ack)),* }
+            }
+            #[inline]
+            fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+                match self { $(Control::$law(law) => law.cong_avoid(paths, s, acked)),* }
+            }
+            fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
+                match self { $(Control::$law(law) => law.ssthresh(paths, s, flight)),* }
+            }
+            #[inline]
+            fn is_active(&self, s: usize) -> bool {
+                match self { $(Control::$law(law) => law.is_active(s)),* }
+            }
+            fn suppressions(&self) -> (u32, u32) {
+                match self { $(Control::$law(law) => law.suppressions()),* }
+            }
+        }
+    };
+}
+
+laws! {
+    Reno(()),
+    Dctcp(DctcpConfig),
+    Lia(()),
+    Dcm(DctcpConfig),
+    MptcpCut(mptcp_cut::CutConfig),
+    Xmp(XmpConfig),
+    Amp(AmpConfig),
+}
+
+pub use mptcp_cut::CutConfig;
+
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,24 @@
+use super::Ack;
+use crate::path::Path;
+
+/// An established subflow in congestion avoidance with an RTT of 100 us.
+pub(super) fn path(cwnd: f64) -> Path {
+    Path {
+        cwnd,
+        ssthresh: cwnd.min(2.0),
+        srtt: 100e6,
+        snd_una: 1,
+        snd_nxt: 1,
+        cut_until: 0,
+        established: true,
+        in_recovery: false,
+    }
+}
+
+pub(super) fn ack(acked: u32) -> Ack {
+    Ack { acked, marked: false, round_ended: false }
+}
+
+pub(super) fn marked(acked: u32) -> Ack {
+    Ack { marked: true, ..ack(acked) }
+}

@@ -1,0 +1,185 @@
+use super::{Ack, CongestionControl};
+use crate::path::Path;
+
+/// Parameters of XMP.
+#[derive(Clone, Debug)]
+pub struct XmpConfig {
+    /// A mark cuts the window by `1/beta`, at least one packet.
+    pub beta: f64,
+    /// Floor of the window after a mark, packets.
+    pub cwnd_min: f64,
+    /// Is ssthresh one packet below the window after a cut (the paper's pseudocode, with slow start at
+    /// `w <= ssthresh`), or the window itself (with slow start at `w < ssthresh`)? Either way slow start is left.
+    pub ssthresh_below: bool,
+}
+
+/// XMP (Cao, Xu, Fu, Dong, CoNEXT 2013, Algorithm 1): BOS on each subflow, its increase coupled by TraSh.
+///
+/// A subflow is REDUCED, in the paper's words, from a cut until what was sent before it is acknowledged: while
+/// `snd_una <= cut_until`. Windows are whole packets.
+#[derive(Debug)]
+pub struct Xmp {
+    config: XmpConfig,
+    subflows: Box<[TraSh]>,
+}
+
+#[derive(Clone, Debug)]
+struct TraSh {
+    /// Rate of the last finished round, packets per ps.
+    rate: f64,
+    /// Increase per round.
+    delta: f64,
+    /// What the increases have left of a packet.
+    adder: f64,
+}
+
+impl Xmp {
+    pub(super) fn new(config: &XmpConfig, n: usize) -> Xmp {
+        Xmp { config: config.clone(), subflows: vec![TraSh { rate: 0.0, delta: 1.0, adder: 0.0 }; n].into() }
+    }
+
+    fn in_slow_start(&self, path: &Path) -> bool {
+        if self.config.ssthresh_below { path.cwnd <= path.ssthresh } else { path.cwnd < path.ssthresh }
+    }
+
+    /// "At receiving ECE or CWR on subflow r".
+    fn bos_cut(&self, path: &mut Path) -> bool {
+        if !path.first_mark_of_window() {
+            return false;
+        }
+        let cut = !self.in_slow_start(path);
+        if cut {
+            let part = (path.cwnd / self.config.beta).floor();
+            path.cwnd = (path.cwnd - part.max(1.0)).max(self.config.cwnd_min);
+        }
+        path.ssthresh = path.cwnd - self.config.ssthresh_below as u32 as f64;
+        cut
+    }
+
+    /// "Per-round operations": delta by equation (9), then the increase of BOS.
+    fn end_round(&mut self, paths: &mut [Path], s: usize) {
+        if paths[s].srtt == 0.0 {
+            return;
+        }
+        self.subflows[s].rate = paths[s].cwnd / paths[s].srtt;
+        let established = || paths.iter().zip(&self.subflows).filter(|(p, _)| p.established && p.srtt > 0.0);
+        let total_rate: f64 = established().map(|(_, t)| t.rate).sum();
+        let min_rtt = established().map(|(p, _)| p.srtt).fold(f64::INFINITY, f64::min);
+        let slow = self.in_slow_start(&paths[s]);
+        let trash = &mut self.subflows[s];
+        // delta = w / (total_rate min_rtt)
+        trash.delta = paths[s].cwnd / (total_rate * min_rtt);
+        let normal = paths[s].snd_una > paths[s].cut_until;
+        if normal && !slow && !paths[s].in_recovery {
+            trash.adder += trash.delta;
+            paths[s].cwnd += trash.adder.floor();
+            trash.adder -= trash.adder.floor();
+        }
+    }
+}
+
+impl CongestionControl for Xmp {
+    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
+        // The cut comes before anything else that this ACK does.
+        let cut = ack.marked && self.bos_cut(&mut paths[s]);
+        if ack.round_ended {
+            self.end_round(paths, s);
+        }
+        cut
+    }
+
+    /// "Per-ACK operations": slow start, in state NORMAL only.
+    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+        let path = &mut paths[s];
+        if path.snd_una > path.cut_until && self.in_slow_start(path) {
+            path.cwnd += acked;
+        }
+    }
+
+    /// Whole packets.
+    fn ssthresh(&mut self, _paths: &[Path], _s: usize, flight: u32) -> f64 {
+        (flight / 2).max(2) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, marked, path};
+    use super::*;
+
+    fn xmp(n: usize) -> Xmp {
+        Xmp::new(&XmpConfig { beta: 4.0, cwnd_min: 2.0, ssthresh_below: false }, n)
+    }
+
+    fn round() -> Ack {
+        Ack { round_ended: true, ..ack(1) }
+    }
+
+    #[test]
+    fn cuts_a_quarter_rounded_down_but_at_least_one_packet() {
+        for (before, after) in [(20.0, 15.0), (11.0, 9.0), (7.0, 6.0), (3.0, 2.0), (2.0, 2.0)] {
+            let mut paths = [path(before)];
+            assert!(xmp(1).in_ack_event(&mut paths, 0, marked(1)));
+            assert_eq!(paths[0].cwnd, after);
+        }
+    }
+
+    #[test]
+    fn a_mark_in_slow_start_ends_it_without_a_cut() {
+        let mut x = xmp(1);
+        let mut paths = [path(12.0)];
+        paths[0].ssthresh = 46.8;
+        paths[0].snd_nxt = 1000;
+        assert!(!x.in_ack_event(&mut paths, 0, marked(1)));
+        assert_eq!((paths[0].cwnd, paths[0].ssthresh), (12.0, 12.0));
+        x.cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 12.0);
+    }
+
+    #[test]
+    fn alone_it_grows_a_packet_a_round() {
+        let mut x = xmp(1);
+        let mut paths = [path(10.0)];
+        for expected in [11.0, 12.0, 13.0] {
+            x.in_ack_event(&mut paths, 0, round());
+            assert_eq!(paths[0].cwnd, expected);
+        }
+    }
+
+    #[test]
+    fn equation_9_for_two_subflows() {
+        // w = 10 at 100 us, 5 at 200 us: rates 0.1 and 0.025 per us; min rtt 100 us.
+        let mut x = xmp(2);
+        let mut paths = [path(10.0), path(5.0)];
+        paths[1].srtt = 200e6;
+        x.in_ack_event(&mut paths, 1, round()); // its own rate only so far: 5 / (0.025 * 100) = 2
+        assert!((x.subflows[1].delta - 2.0).abs() < 1e-9);
+        assert_eq!(paths[1].cwnd, 7.0);
+        paths[1].cwnd = 5.0;
+        x.in_ack_event(&mut paths, 0, round()); // 10 / (0.125 * 100) = 0.8
+        assert!((x.subflows[0].delta - 0.8).abs() < 1e-9);
+        assert_eq!(paths[0].cwnd, 10.0);
+        x.in_ack_event(&mut paths, 0, round()); // 0.8 + 0.8 = one packet and 0.6
+        assert_eq!(paths[0].cwnd, 11.0);
+        assert!((x.subflows[0].adder - 0.6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn no_growth_and_no_second_cut_while_reduced() {
+        let mut x = xmp(1);
+        let mut paths = [path(20.0)];
+        paths[0].snd_nxt = 30_000;
+        assert!(x.in_ack_event(&mut paths, 0, marked(1)));
+        paths[0].snd_una = 29_000;
+        assert!(!x.in_ack_event(&mut paths, 0, Ack { round_ended: true, ..marked(1) }));
+        assert_eq!(paths[0].cwnd, 15.0);
+    }
+
+    #[test]
+    fn the_pseudocode_s_ssthresh_is_one_below() {
+        let mut x = Xmp::new(&XmpConfig { beta: 4.0, cwnd_min: 2.0, ssthresh_below: true }, 1);
+        let mut paths = [path(20.0)];
+        x.in_ack_event(&mut paths, 0, marked(1));
+        assert_eq!((paths[0].cwnd, paths[0].ssthresh), (15.0, 14.0));
+    }
+}

@@ -1,0 +1,26 @@
+//! TCP and MPTCP without I/O: segments and timer expiries go in, segments and timer requests come out.
+//!
+//! Nothing here knows of links, hosts or a simulator. A connection carries data one way: a [`Sender`] at one end, a
+//! [`Receiver`] at the other. Congestion control sits behind one interface, [`control::CongestionControl`],
+//! which sees all subflows of its connection.
+
+mod config;
+pub mod control;
+mod path;
+mod reassembly;
+mod receiver;
+mod rtt;
+mod segment;
+mod sender;
+mod seq;
+mod subflow;
+mod timer;
+
+pub use config::Config;
+pub use path::Path;
+pub use reassembly::Reassembly;
+pub use receiver::{Delivery, Receiver};
+pub use rtt::{RttConfig, RttEstimator};
+pub use segment::{Output, Segment};
+pub use sender::{Sender, SenderState, SubflowStats};
+pub use seq::Seq;

@@ -1,0 +1,54 @@
+/// What congestion control knows of one subflow, and sets.
+///
+/// Windows are in packets of one MSS, with fractions; times in picoseconds.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Congestion window, packets.
+    pub cwnd: f64,
+    /// Slow start threshold, packets; infinite: unlimited.
+    pub ssthresh: f64,
+    /// Smoothed RTT, ps; 0 before the first sample.
+    pub srtt: f64,
+    /// First byte not acknowledged.
+    pub snd_una: u64,
+    /// Next byte to be sent.
+    pub snd_nxt: u64,
+    /// The window has been cut; a further mark cuts it only once this byte and more is acknowledged.
+    pub cut_until: u64,
+    /// The handshake is done and the subflow has not failed.
+    pub established: bool,
+    /// In fast recovery.
+    pub in_recovery: bool,
+}
+
+impl Path {
+    /// Is this the first marked ACK of a window (RFC 8257, section 3.3: at most one cut per window of data)? If so, the
+    /// next window begins.
+    #[inline]
+    pub fn first_mark_of_window(&mut self) -> bool {
+        let first = self.snd_una > self.cut_until;
+        if first {
+            self.cut_until = self.snd_nxt;
+        }
+        first
+    }
+
+    /// Cuts the window to `cwnd` and leaves slow start.
+    #[inline]
+    pub fn cut_to(&mut self, cwnd: f64) {
+        self.cwnd = cwnd;
+        self.ssthresh = cwnd;
+    }
+
+    /// In slow start (RFC 5681, section 3.1; at equality: congestion avoidance)?
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// The window that a coupled increase sees: in recovery the window is inflated, ssthresh stands for it.
+    #[inline]
+    pub fn coupled_window(&self) -> f64 {
+        if self.in_recovery { self.ssthresh } else { self.cwnd }
+    }
+}

@@ -1,0 +1,138 @@
+use crate::config::Config;
+use crate::reassembly::Reassembly;
+use crate::segment::{Output, Segment};
+use crate::seq::Seq;
+use crate::subflow::FIRST_BYTE;
+use crate::timer::Timer;
+use linkpool_units::Time;
+use std::sync::Arc;
+
+/// What the arrival of a segment meant to the receiving application.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Delivery {
+    /// Nothing in particular.
+    None,
+    /// The stream is complete, for the first time.
+    Complete,
+    /// The sender is done: the connection may be forgotten.
+    Closed,
+}
+
+/// The receiving end of a connection: reassembles subflows and the stream, acknowledges, echoes marks exactly.
+#[derive(Debug)]
+pub struct Receiver {
+    config: Arc<Config>,
+    subflows: Vec<Incoming>,
+    data: Reassembly,
+    /// End of the stream, once known.
+    end: u64,
+    complete: bool,
+    last_heard: Time,
+}
+
+/// A subflow at the receiver.
+#[derive(Debug)]
+struct Incoming {
+    bytes: Reassembly,
+    /// Packets that wait for a delayed ACK.
+    pending: u32,
+    /// Mark of the packets that wait (DCTCP.CE, RFC 8257, section 3.2).
+    ce: bool,
+    timer: Timer,
+}
+
+impl Receiver {
+    /// A receiver that has just been asked for a connection.
+    pub fn new(config: Arc<Config>) -> Receiver {
+        let data = Reassembly::new(0);
+        Receiver { config, subflows: Vec::new(), data, end: u64::MAX, complete: false, last_heard: Time::ZERO }
+    }
+
+    /// A segment has arrived on subflow `s`; `ce`: a switch has marked it.
+    pub fn on_segment(&mut self, s: usize, segment: Segment, ce: bool, now: Time, out: &mut impl Output) -> Delivery {
+        self.last_heard = now;
+        match segment {
+            Segment::Data { seq, data_seq, len, last, .. } => self.on_data(s, (seq, data_seq, len, last), ce, now, out),
+            Segment::Syn { ecn, .. } => {
+                while self.subflows.len() <= s {
+                    let bytes = Reassembly::new(FIRST_BYTE);
+                    self.subflows.push(Incoming { bytes, pending: 0, ce: false, timer: Timer::new() });
+                }
+                out.send(s, Segment::SynAck { ecn: ecn && self.config.accept_ecn });
+                Delivery::None
+            }
+            Segment::Fin => Delivery::Closed,
+            // The third segment of the handshake.
+            Segment::Ack { .. } | Segment::SynAck { .. } => Delivery::None,
+        }
+    }
+
+    fn on_data(
+        &mut self,
+        s: usize,
+        (seq, data_seq, len, last): (Seq, Seq, u16, bool),
+        ce: bool,
+        now: Time,
+        out: &mut impl Output,
+    ) -> Delivery {
+        let Some(subflow) = self.subflows.get_mut(s) else {
+            return Delivery::None;
+        };
+        let start = seq.near(subflow.bytes.next());
+        let data_start = data_seq.near(self.data.next());
+        let data_end = data_start + len as u64;
+        // RFC 8257, section 3.2: before the mark changes, acknowledge what came under the old one.
+        if subflow.pending > 0 && ce != subflow.ce {
+            self.acknowledge(s, out);
+        }
+        let subflow = &mut self.subflows[s];
+        subflow.ce = ce;
+        let in_order = start == subflow.bytes.next() && !subflow.bytes.has_gap();
+        subflow.bytes.insert(start, start + len as u64);
+        subflow.pending += 1;
+        self.data.insert(data_start, data_end);
+        if last {
+            self.end = data_end;
+        }
+        // Out of order, or filling a gap: at once (RFC 5681, section 4.2); so is the end.
+        if !in_order || last || subflow.pending >= self.config.ack_every {
+            self.acknowledge(s, out);
+        } else if !subflow.timer.is_set() {
+            subflow.timer.set(s, now + self.config.ack_delay, out);
+        }
+        let completes = !self.complete && self.data.next() == self.end;
+        self.complete |= completes;
+        if completes { Delivery::Complete } else { Delivery::None }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, s: usize, out: &mut impl Output) {
+        let subflow = &mut self.subflows[s];
+        subflow.pending = 0;
+        subflow.timer.clear();
+        let ack = Seq::of(subflow.bytes.next());
+        out.send(s, Segment::Ack { ack, data_ack: Seq::of(self.data.next()), ece: subflow.ce });
+    }
+
+    /// The timer of subflow `s` may be due.
+    pub fn on_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        if self.subflows[s].timer.has_passed(s, now, out) && self.subflows[s].pending > 0 {
+            self.acknowledge(s, out);
+        }
+    }
+
+    /// Bytes delivered in order to the application.
+    pub fn delivered(&self) -> u64 {
+        self.data.next()
+    }
+
+    /// Has the whole stream been delivered?
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// When the sender was last heard of.
+    pub fn last_heard(&self) -> Time {
+        self.last_heard
+    }
+}

@@ -1,0 +1,54 @@
+use crate::seq::Seq;
+use linkpool_units::Time;
+
+/// What one endpoint says to the other on a subflow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Segment {
+    /// Opens a connection (MP_CAPABLE), or a further subflow of it if `join` (MP_JOIN, RFC 8684, section 3.2).
+    Syn {
+        /// Joins an existing connection.
+        join: bool,
+        /// Asks for ECN (ECN-setup SYN, RFC 3168, section 6.1.1).
+        ecn: bool,
+    },
+    /// Answers a SYN.
+    SynAck {
+        /// Agrees to ECN (ECN-setup SYN-ACK).
+        ecn: bool,
+    },
+    /// Payload.
+    Data {
+        /// Position in the subflow's stream.
+        seq: Seq,
+        /// Position in the connection's stream (the data sequence mapping, RFC 8684, section 3.3.1).
+        data_seq: Seq,
+        /// Bytes of payload.
+        len: u16,
+        /// The connection's stream ends with it (DATA_FIN).
+        last: bool,
+        /// Sent as ECN-capable.
+        ect: bool,
+    },
+    /// Acknowledges.
+    Ack {
+        /// Everything before this position of the subflow has arrived. Meaningless in the third segment of the
+        /// handshake, before data.
+        ack: Seq,
+        /// Everything before this position of the connection's stream has arrived (DATA_ACK).
+        data_ack: Seq,
+        /// ECN echo.
+        ece: bool,
+    },
+    /// All data is acknowledged; the receiver may forget the connection.
+    Fin,
+}
+
+/// Where an endpoint puts what it has to say.
+pub trait Output {
+    /// Send `segment` on `subflow`.
+    fn send(&mut self, subflow: usize, segment: Segment);
+    /// Call the endpoint's `on_timer` for `subflow` at `at`. Requests add up; none is ever taken back.
+    fn wake(&mut self, subflow: usize, at: Time);
+    /// A uniformly random delay of at most `most`.
+    fn jitter(&mut self, most: Time) -> Time;
+}

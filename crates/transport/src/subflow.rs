@@ -1,0 +1,107 @@
+use crate::config::Config;
+use crate::path::Path;
+use crate::rtt::RttEstimator;
+use crate::sender::SubflowStats;
+use crate::seq::Seq;
+use crate::timer::Timer;
+use linkpool_units::Time;
+use std::collections::VecDeque;
+
+/// The first byte of a subflow's stream; the SYN stands before it (RFC 9293, section 3.4).
+pub(crate) const FIRST_BYTE: u64 = 1;
+
+/// A data segment that has been sent and not acknowledged.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) at: Time,
+    pub(crate) data_seq: Seq,
+    pub(crate) len: u16,
+    /// Sent more than once: no RTT sample (Karn).
+    pub(crate) again: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// Not opened yet.
+    Closed,
+    SynSent,
+    Established,
+    /// Given up.
+    Failed,
+}
+
+/// Sequence space, loss recovery and timer of one subflow at the sender; its window is in [`Path`].
+#[derive(Debug)]
+pub(crate) struct Subflow {
+    pub(crate) state: State,
+    /// Segments from `snd_una` on, in order. The first `in_flight` of them count as in flight; what follows was sent
+    /// before a timeout and waits to be sent again (go-back-N).
+    pub(crate) sent: VecDeque<Sent>,
+    pub(crate) in_flight: u32,
+    pub(crate) dupacks: u32,
+    /// NewReno's variable (RFC 6582, section 3.2).
+    pub(crate) recover: u64,
+    /// This recovery has had a partial ACK.
+    pub(crate) partial: bool,
+    /// The timeout of what is outstanding now is not its first.
+    pub(crate) timed_out: bool,
+    /// The round ends with the first ACK beyond this.
+    pub(crate) round_end: u64,
+    pub(crate) rtt: RttEstimator,
+    /// Retransmission of data or SYN, or the time to open.
+    pub(crate) timer: Timer,
+    pub(crate) syn_sent_at: Time,
+    pub(crate) syns: u32,
+    pub(crate) ect: bool,
+    pub(crate) stats: SubflowStats,
+}
+
+impl Subflow {
+    pub(crate) fn new(config: &Config) -> Subflow {
+        Subflow {
+            state: State::Closed,
+            sent: VecDeque::new(),
+            in_flight: 0,
+            dupacks: 0,
+            recover: 0,
+            partial: false,
+            timed_out: false,
+            round_end: 0,
+            rtt: RttEstimator::new(&config.rtt),
+            timer: Timer::new(),
+            syn_sent_at: Time::ZERO,
+            syns: 0,
+            ect: false,
+            stats: SubflowStats::default(),
+        }
+    }
+
+    /// Segments that wait to be sent again after a timeout.
+    pub(crate) fn has_backlog(&self) -> bool {
+        (self.in_flight as usize) < self.sent.len()
+    }
+
+    /// Takes what `ack` acknowledges off the list. Returns how many segments, how many bytes, and when the first of them
+    /// was sent if none was sent twice.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, path: &mut Path, ack: u64) -> (u32, u64, Option<Time>) {
+        let before = path.snd_una;
+        let mut segments = 0;
+        let mut sent_at = None;
+        let mut again = false;
+        while let Some(first) = self.sent.front() {
+            let end = path.snd_una + first.len as u64;
+            if end > ack {
+                break;
+            }
+            path.snd_una = end;
+            sent_at = sent_at.or(Some(first.at));
+            again |= first.again;
+            self.sent.pop_front();
+            segments += 1;
+        }
+        self.in_flight = self.in_flight.saturating_sub(segments);
+        path.snd_nxt = path.snd_nxt.max(path.snd_una);
+        (segments, path.snd_una - before, sent_at.filter(|_| !again))
+    }
+}
