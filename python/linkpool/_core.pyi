@@ -1,0 +1,31 @@
+"""The simulator, compiled from the Rust workspace."""
+
+from collections.abc import Callable
+
+__version__: str
+
+class ScenarioError(ValueError):
+    """A scenario that cannot run; `str()` of it is what to print."""
+
+    errors: list[tuple[str, int | None, str, str]]
+    """One (file, line, key, message) for each thing wrong."""
+
+def run(
+    text: str,
+    path: str,
+    out_dir: str,
+    seed: int | None,
+    overrides: list[tuple[str, str]],
+    progress: Callable[[float, float, int], bool | None] | None,
+) -> dict[str, object]:
+    """Simulate a scenario and write its tables to `out_dir`.
+
+    `progress` is called about ten times a second with the simulated time and its end, in seconds,
+    and the packet-hops so far.
+    """
+
+def check(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> str:
+    """Return the scenario with every default written out, or raise `ScenarioError`."""
+
+def schema() -> str:
+    """Return the JSON Schema of scenario files."""

@@ -1,0 +1,35 @@
+"""The `linkpool` command."""
+
+import sys
+
+import typer
+
+from linkpool.cli import reproduce, run, show, tables
+from linkpool.cli.console import fail
+from linkpool.publish import NotAResultError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="A packet-level simulator workbench for multipath transport in data centres.",
+)
+app.callback()(tables.common)
+app.command("run")(run.run)
+app.command("show")(show.show)
+app.command("reproduce")(reproduce.reproduce)
+app.command("columns")(tables.columns)
+app.command("schema")(tables.schema)
+
+
+def main() -> None:
+    """Run the command line; exit code 2 is a usage or scenario error, 130 an interrupt."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        fail("interrupted", code=130)
+    except NotAResultError as error:
+        fail(str(error))
+    except BrokenPipeError:
+        sys.stderr.close()
+        raise SystemExit(1) from None

@@ -1,0 +1,125 @@
+"""`linkpool reproduce`: run published experiments and judge their claims."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from linkpool import experiments
+from linkpool.cli.console import fail, stderr, stdout
+from linkpool.experiments.base import Experiment
+from linkpool.experiments.claims import Claim, Verdict
+from linkpool.experiments.reproduce import Report, cpus, reproduce_experiment
+
+COLOURS = {Verdict.REPRODUCED: "green", Verdict.PARTLY: "yellow", Verdict.NOT: "red"}
+
+
+def reproduce(
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="ID...", help="Experiments, such as A-fig8.")
+    ] = None,
+    list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Directory of the results.")
+    ] = Path("results"),
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=1, help="Run with seeds 1 to N.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Runs at a time; default: all cores.")
+    ] = None,
+) -> None:
+    """Reproduce published experiments: data, figure, and a verdict on each claim.
+
+    Runs already in DIR/runs are not computed again.
+    """
+    if list_them:
+        stdout().print(_listing())
+        return
+    if not ids:
+        fail("name an experiment, or see linkpool reproduce --list")
+    known = {e.id.lower(): e for e in experiments.all_experiments()}
+    unknown = [name for name in ids if name.lower() not in known]
+    if unknown:
+        fail(f"no experiment {unknown[0]!r}; there are {', '.join(e.id for e in known.values())}")
+    for name in dict.fromkeys(name.lower() for name in ids):
+        _reproduce(known[name], out, seeds, jobs)
+
+
+def _reproduce(experiment: Experiment, out: Path, seeds: int | None, jobs: int | None) -> None:
+    with _bar() as bar:
+        task = bar.add_task(experiment.id, total=None, runs="")
+
+        def watch(done: float, total: float, runs: int, of: int) -> None:
+            bar.update(task, completed=done, total=total, runs=f"{runs} of {of} runs")
+
+        report = reproduce_experiment(experiment, out, seeds, jobs or cpus(), watch)
+    console = stdout()
+    console.print(_claims(report))
+    remark = f"{report.runs} runs, {report.cached} of them from the cache, {report.seconds:.0f} s"
+    console.print(f"{remark}; seeds 1 to {report.seeds}")
+    console.print("each claim's criterion is in claims.json and docs/experiments.md\n")
+    for path in report.files:
+        print(path)
+
+
+def _claims(report: Report) -> Table:
+    """Return a row per claim, with a column for each setting that it was judged at."""
+    experiment = report.experiment
+    rows: dict[str, dict[str, Claim]] = {}
+    for claim in report.claims:
+        name, _, setting = claim.id.removeprefix(f"{experiment.id}.").partition("@")
+        rows.setdefault(name, {})[setting] = claim
+    settings = list(dict.fromkeys(setting for row in rows.values() for setting in row))
+    table = Table(
+        title=f"{experiment.id}: {experiment.title}", title_justify="left", show_lines=True
+    )
+    table.add_column("claim", no_wrap=True)
+    for heading, ratio in (("text", 5), ("paper", 2)):
+        table.add_column(heading, overflow="fold", ratio=ratio)
+    for setting in settings:
+        table.add_column(f"at {setting} links" if setting else "measured", overflow="fold", ratio=4)
+    for name, row in rows.items():
+        first = next(iter(row.values()))
+        table.add_row(name, first.text, first.paper, *(_cell(row.get(s)) for s in settings))
+    return table
+
+
+def _cell(claim: Claim | None) -> Text:
+    if claim is None:
+        return Text("-")
+    verdict = (claim.verdict.value, COLOURS[claim.verdict])
+    return Text.assemble(verdict, ": ", claim.measured)
+
+
+def _listing() -> Table:
+    table = Table(title="experiments", title_justify="left")
+    for heading in ("id", "what", "paper"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("runs", justify="right")
+    for e in experiments.all_experiments():
+        table.add_row(e.id, e.title, e.paper, str(len(e.points(range(1, e.seeds + 1)))))
+    return table
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f}%"),
+        TextColumn("{task.fields[runs]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(elapsed_when_finished=False),
+        console=stderr(),
+        speed_estimate_period=60.0,
+    )

@@ -1,0 +1,50 @@
+"""Small commands that print what linkpool knows: version, schema, columns."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+import linkpool
+from linkpool import experiments
+from linkpool.cli.console import fail, stdout
+from linkpool.columns import TABLES
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"linkpool {linkpool.__version__}")
+        raise typer.Exit
+
+
+def common(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+def schema() -> None:
+    """Print the JSON Schema of scenario files."""
+    print(linkpool.schema())
+
+
+def columns(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TABLE|EXPERIMENT]...", help="Default: all tables of a run."),
+    ] = None,
+) -> None:
+    """Explain the columns of a run's tables, or of an experiment's data."""
+    known = TABLES | {e.id: e.columns for e in experiments.all_experiments()}
+    for name in names or list(TABLES):
+        if name not in known:
+            fail(f"no table {name!r}; there are {', '.join(known)}")
+        table = Table(title=name, title_justify="left")
+        for heading in ("column", "type", "unit", "meaning"):
+            table.add_column(heading, no_wrap=heading != "meaning")
+        for column in known[name]:
+            table.add_row(column.name, column.type, column.unit, column.meaning)
+        stdout().print(table)

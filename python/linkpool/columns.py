@@ -1,0 +1,144 @@
+"""What each column of a result means; `docs/results.md` says the same, which a test checks."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table."""
+
+    name: str
+    type: str
+    unit: str
+    meaning: str
+
+
+def _counts(where: str) -> tuple[Column, ...]:
+    return (
+        Column("acked_bytes", "i64", "B", f"payload acknowledged {where}"),
+        Column("segments", "i64", "packets", "data segments sent, retransmissions included"),
+        Column("retransmits", "i64", "packets", "data segments sent again"),
+        Column("timeouts", "i64", "", "retransmission timeouts, of SYNs too"),
+        Column("recoveries", "i64", "", "fast recoveries entered"),
+        Column("marked_acks", "i64", "packets", "ACKs that carried an ECN echo"),
+    )
+
+
+_FLOW_COUNTS = _counts("at connection level")
+
+FLOWS = (
+    Column("flow", "u32", "", "id, in order of start"),
+    Column("label", "string", "", "label of the workload"),
+    Column("burst", "u32", "", "number of the burst, 0 for flows that are not in bursts"),
+    Column("transport", "string", "", "name in the scenario"),
+    Column("control", "string", "", "its congestion control"),
+    Column("src", "string", "", "sending host"),
+    Column("dst", "string", "", "receiving host"),
+    Column("size_bytes", "i64", "B", "null: unlimited"),
+    Column("start_s", "f64", "s", "the first SYN was sent"),
+    Column("established_s", "f64", "s", "the first SYN-ACK arrived"),
+    Column(
+        "end_s",
+        "f64",
+        "s",
+        "the last data was acknowledged; null: unfinished at the end of the run",
+    ),
+    Column("fct_s", "f64", "s", "end_s - start_s: with the handshake"),
+    Column(
+        "fct_established_s",
+        "f64",
+        "s",
+        "end_s - established_s: without the handshake, as the papers' simulations measure",
+    ),
+    Column(
+        "active_s",
+        "f64",
+        "s",
+        "from start_s to the end of the flow, its stop, or the end of the run",
+    ),
+    _FLOW_COUNTS[0],
+    Column("goodput_bps", "f64", "bit/s", "8 acked_bytes / active_s"),
+    *_FLOW_COUNTS[1:],
+    Column("subflows", "u32", "", "subflows established"),
+    Column("suppressions", "u32", "", "AMP: times the flow became single-path"),
+    Column("releases", "u32", "", "AMP: times the flow became multipath again"),
+    Column("failed", "bool", "", "the connection was given up"),
+)
+
+SUBFLOWS = (
+    Column("flow", "u32", "", "flow it belongs to"),
+    Column("subflow", "u32", "", "number within the flow, from 0"),
+    Column("path", "string", "", "names of the nodes, S1 W R"),
+    Column("established_s", "f64", "s", "null: never"),
+    *_counts("on this subflow"),
+    Column("cuts", "i64", "", "window cuts by ECN marks"),
+    Column("cwnd_pkts", "f64", "packets", "window at the end"),
+    Column("ssthresh_pkts", "f64", "packets", "slow-start threshold at the end; null: unlimited"),
+    Column("srtt_s", "f64", "s", "smoothed RTT at the end; null: no sample"),
+    Column("min_rtt_s", "f64", "s", "smallest RTT; null: no sample"),
+    Column("rto_s", "f64", "s", "retransmission timeout at the end; null: no sample"),
+)
+
+LINKS = (
+    Column("link", "string", "", "FROM->TO"),
+    Column("from", "string", "", "sending node"),
+    Column("to", "string", "", "receiving node"),
+    Column("layer", "string", "", "of the sending port: host, edge, aggregation, core or switch"),
+    Column("rate_bps", "f64", "bit/s", "rate"),
+    Column("delay_s", "f64", "s", "propagation delay"),
+    Column("packets", "i64", "packets", "put on the wire"),
+    Column("bytes", "i64", "B", "put on the wire, headers included"),
+    Column("drops", "i64", "packets", "packets dropped at this port"),
+    Column("drop_bytes", "i64", "B", "bytes dropped at this port"),
+    Column("marks", "i64", "packets", "packets marked CE here"),
+    Column("max_queue_pkts", "u32", "packets", "longest queue, by the scenario's way of counting"),
+    Column(
+        "utilisation",
+        "f64",
+        "",
+        "bytes sent over what the link could have sent in the simulated time",
+    ),
+)
+
+QUEUE = (
+    Column("time_s", "f64", "s", "time of the sample"),
+    Column("link", "string", "", "FROM->TO"),
+    Column(
+        "queue_pkts",
+        "u32",
+        "packets",
+        "waiting, without the one in service unless count_in_service",
+    ),
+    Column(
+        "queue_bytes",
+        "i64",
+        "B",
+        "all bytes not yet on the wire, with the rest of the one in service",
+    ),
+)
+
+CWND = (
+    Column("time_s", "f64", "s", "time of the sample"),
+    Column("flow", "u32", "", "flow"),
+    Column("subflow", "u32", "", "subflow"),
+    Column("cwnd_pkts", "f64", "packets", "window"),
+    Column("ssthresh_pkts", "f64", "packets", "slow-start threshold; null: unlimited"),
+    Column("srtt_s", "f64", "s", "smoothed RTT; null: no sample"),
+    Column("suppressed", "bool", "", "AMP: the flow is single-path"),
+)
+
+RATE = (
+    Column("time_s", "f64", "s", "end of the interval"),
+    Column("flow", "u32", "", "flow"),
+    Column("subflow", "u32", "", "subflow"),
+    Column("goodput_bps", "f64", "bit/s", "payload acknowledged in the interval"),
+)
+
+TABLES: dict[str, tuple[Column, ...]] = {
+    "flows": FLOWS,
+    "subflows": SUBFLOWS,
+    "links": LINKS,
+    "queue": QUEUE,
+    "cwnd": CWND,
+    "rate": RATE,
+}

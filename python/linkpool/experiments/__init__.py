@@ -1,0 +1,38 @@
+"""The published experiments, each one file."""
+
+from linkpool.experiments import (
+    a_cwnd1,
+    a_fig2,
+    a_fig3,
+    a_fig4a,
+    a_fig4b,
+    a_fig6,
+    a_fig7,
+    a_fig8,
+    a_fig9,
+    a_fig10,
+    a_fig11,
+    a_gamma,
+    a_ssr,
+)
+from linkpool.experiments.base import Experiment
+
+
+def all_experiments() -> list[Experiment]:
+    """Return every experiment, in the papers' order."""
+    modules = (
+        a_fig2,
+        a_fig3,
+        a_fig4a,
+        a_fig4b,
+        a_cwnd1,
+        a_fig6,
+        a_fig7,
+        a_gamma,
+        a_fig8,
+        a_fig9,
+        a_fig10,
+        a_ssr,
+        a_fig11,
+    )
+    return [module.EXPERIMENT for module in modules]

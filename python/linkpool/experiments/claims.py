@@ -1,0 +1,161 @@
+"""Claims of the papers, and the criteria by which the data is judged.
+
+The criteria follow the papers' words and were chosen before any result was seen:
+
+- "about X": reproduced within 25% of X, partly within a factor of two;
+- "over X", "under X": reproduced if so, partly if within a factor of two of X;
+- "alike", "as good as": reproduced within 25%, partly within a factor of two;
+- "an order of magnitude": reproduced at a ratio of 10, partly at its square root, 3.16;
+- "in almost all cases": reproduced in 90% of the cases, partly in half of them.
+
+Where an experiment uses another criterion, its note says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+
+class Verdict(Enum):
+    """How far a claim holds."""
+
+    REPRODUCED = "reproduced"
+    PARTLY = "partly"
+    NOT = "not"
+
+
+class Judged(NamedTuple):
+    """A verdict, and the criterion that gave it."""
+
+    verdict: Verdict
+    note: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim, judged.
+
+    Attributes:
+        id: experiment, claim and, where there are several settings, the setting:
+            `A-fig8.k30-amp@2us`.
+        text: the claim in words.
+        paper: what the paper says, usually a number.
+        measured: the same from our data.
+        verdict: how far it holds.
+        note: the criterion, and what else to know.
+
+    """
+
+    id: str
+    text: str
+    paper: str
+    measured: str
+    verdict: Verdict
+    note: str
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the claim as plain strings, ready for JSON."""
+        plain = {name: str(getattr(self, name)) for name in ("id", "text", "paper", "measured")}
+        return plain | {"verdict": self.verdict.value, "note": self.note}
+
+
+class Ledger:
+    """Collect the claims of an experiment, at one setting if it has several."""
+
+    def __init__(self, experiment: str, setting: str | None = None) -> None:
+        """Name the experiment, and the setting that its claims are judged at."""
+        self.claims: list[Claim] = []
+        self._experiment = experiment
+        self._suffix = "" if setting is None else f"@{setting}"
+
+    def add(self, name: str, text: str, paper: str, measured: str, judged: Judged) -> None:
+        """Add a claim."""
+        full = f"{self._experiment}.{name}{self._suffix}"
+        self.claims.append(Claim(full, text, paper, measured, judged.verdict, judged.note))
+
+
+def grade(reproduced: bool, partly: bool, note: str) -> Judged:
+    """Give the better verdict that holds."""
+    if reproduced:
+        return Judged(Verdict.REPRODUCED, note)
+    return Judged(Verdict.PARTLY if partly else Verdict.NOT, note)
+
+
+def no_data(note: str) -> Judged:
+    """Judge a claim for which the data has nothing."""
+    return Judged(Verdict.NOT, f"no data; {note}")
+
+
+def about(value: float | None, target: float, tolerance: float = 0.25) -> Judged:
+    """Judge "about `target`": within the relative tolerance, partly within a factor of two."""
+    note = f"within {tolerance:.0%}; partly: within a factor of 2"
+    if value is None:
+        return no_data(note)
+    close = abs(value - target) <= tolerance * target
+    return grade(close, target / 2 <= value <= target * 2, note)
+
+
+def over(value: float | None, bound: float) -> Judged:
+    """Judge "over `bound`": partly from half of it on."""
+    note = "at or above it; partly: at least half of it"
+    if value is None:
+        return no_data(note)
+    return grade(value >= bound, value >= bound / 2, note)
+
+
+def under(value: float | None, bound: float) -> Judged:
+    """Judge "under `bound`": partly up to twice as much."""
+    note = "at or below it; partly: at most twice as much"
+    if value is None:
+        return no_data(note)
+    return grade(value <= bound, value <= bound * 2, note)
+
+
+def alike(value: float | None, other: float | None) -> Judged:
+    """Judge "alike": within 25% of each other, partly within a factor of two."""
+    note = "ratio of larger to smaller at most 1.25; partly: 2"
+    if value is None or other is None or value <= 0 or other <= 0:
+        return no_data(note)
+    ratio = max(value, other) / min(value, other)
+    return grade(ratio <= 1.25, ratio <= 2, note)
+
+
+ORDER = 10.0
+HALF_ORDER = 10.0**0.5
+
+
+def order_of_magnitude(ratio: float | None) -> Judged:
+    """Judge "an order of magnitude": a ratio of 10, partly of its square root."""
+    note = "ratio at least 10; partly: 3.16"
+    if ratio is None:
+        return no_data(note)
+    return grade(ratio >= ORDER, ratio >= HALF_ORDER, note)
+
+
+def most(hits: Sequence[bool], case: str, all_of: float = 0.9, some: float = 0.5) -> Judged:
+    """Judge "in almost all cases": the share of cases in which it holds."""
+    note = f"{case}, in at least {all_of:.0%} of the cases; partly: {some:.0%}"
+    if not hits:
+        return no_data(note)
+    share = sum(hits) / len(hits)
+    return grade(share >= all_of, share >= some, note)
+
+
+def together(*parts: Judged) -> Judged:
+    """Judge a claim of several parts: reproduced if all are, not if none is even partly."""
+    verdicts = {part.verdict for part in parts}
+    note = " and ".join(dict.fromkeys(part.note for part in parts))
+    return grade(verdicts == {Verdict.REPRODUCED}, verdicts != {Verdict.NOT}, note)
+
+
+def cases(hits: Sequence[bool]) -> str:
+    """Write in how many cases something holds."""
+    return f"{sum(hits)} of {len(hits)} cases"
+
+
+def spread(values: Sequence[float]) -> str:
+    """Write the range of per-seed values, or nothing for a single one."""
+    if len(values) < 2:
+        return ""
+    return f" (seeds: {min(values):.3g} to {max(values):.3g})"

@@ -1,0 +1,92 @@
+"""Reproduce an experiment: run it, keep its data, draw its figure, judge its claims."""
+
+import io
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from linkpool.experiments.base import Experiment
+from linkpool.experiments.cache import Cache
+from linkpool.experiments.claims import Claim
+from linkpool.experiments.pool import Watch, run_points
+from linkpool.experiments.style import render
+from linkpool.publish import write_file
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came of a reproduction.
+
+    Attributes:
+        experiment: the experiment.
+        claims: its claims, judged.
+        files: the figure, data and claims as written.
+        seeds: seeds 1 to this were run.
+        runs: number of runs.
+        cached: how many of them had been made before.
+        seconds: wall time.
+
+    """
+
+    experiment: Experiment
+    claims: list[Claim]
+    files: list[Path]
+    seeds: int
+    runs: int
+    cached: int
+    seconds: float
+
+
+def reproduce_experiment(
+    experiment: Experiment,
+    out: Path,
+    seeds: int | None = None,
+    jobs: int | None = None,
+    watch: Watch | None = None,
+) -> Report:
+    """Run an experiment and write its data, figure and claims to `out/ID`.
+
+    The runs themselves are kept in `out/runs`, which all experiments share.
+    """
+    start = time.monotonic()
+    count = seeds or experiment.seeds
+    points = experiment.points(range(1, count + 1))
+    rows = run_points(points, experiment.measure, Cache(out / "runs"), jobs or cpus(), watch)
+    data = pl.concat(rows.frames)
+    claims, files = analyse(experiment, data, out / experiment.id)
+    seconds = time.monotonic() - start
+    return Report(experiment, claims, files, count, len(points), rows.cached, seconds)
+
+
+def analyse(
+    experiment: Experiment, data: pl.DataFrame, directory: Path
+) -> tuple[list[Claim], list[Path]]:
+    """Judge the claims, draw the figure, and write both and the data to `directory`."""
+    claims = experiment.claims(data)
+    figure = experiment.draw(data)
+    table = io.BytesIO()
+    data.write_parquet(table)
+    contents = {
+        "figure.svg": render(figure, "svg"),
+        "figure.png": render(figure, "png"),
+        "data.parquet": table.getvalue(),
+        "claims.json": _json(claims),
+    }
+    for name, content in contents.items():
+        write_file(directory / name, content)
+    return claims, [directory / name for name in contents]
+
+
+def cpus() -> int:
+    """Return the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _json(claims: Sequence[Claim]) -> bytes:
+    text = json.dumps([claim.as_dict() for claim in claims], indent=1, ensure_ascii=False)
+    return text.encode() + b"\n"

@@ -1,0 +1,145 @@
+"""How figures look: one colour and one marker per scheme in all of them."""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from linkpool.experiments.setting import NAMES
+
+
+class Look(NamedTuple):
+    """How a scheme is drawn; the colours are told apart by colour-blind readers too."""
+
+    colour: str
+    marker: str
+    hatch: str
+
+
+LOOKS = {
+    "dctcp": Look("#7f7f7f", "s", ""),
+    "dcm": Look("#e69f00", "^", ""),
+    "xmp": Look("#0072b2", "o", ""),
+    "amp": Look("#009e73", "D", ""),
+    "amp-nossr": Look("#8fd6c0", "v", "///"),
+    "mptcp-cut": Look("#cc79a7", "P", ""),
+}
+
+_RC: Any = {
+    "font.size": 9.0,
+    "axes.titlesize": 9.0,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "svg.hashsalt": "linkpool",
+    "hatch.linewidth": 0.6,
+}
+
+Axis = npt.NDArray[Any]
+Share: TypeAlias = "bool | Literal['row', 'col']"
+
+
+def panels(
+    rows: int,
+    columns: int,
+    title: str,
+    size: tuple[float, float] = (3.2, 2.6),
+    sharey: Share = True,
+    sharex: Share = False,
+) -> tuple[Figure, Axis]:
+    """Return a figure of equal panels, each `size` inches, and their axes as a 2-D array."""
+    with mpl.rc_context(_RC):
+        figure = Figure(
+            figsize=(max(columns * size[0], 5.5), rows * size[1] + 0.9), layout="constrained"
+        )
+        axes = figure.subplots(rows, columns, squeeze=False, sharey=sharey, sharex=sharex)
+        figure.suptitle(title, fontsize=10.5, fontweight="bold", x=0.01, ha="left")
+    return figure, np.asarray(axes)
+
+
+def legend(figure: Figure, axes: Axes) -> None:
+    """Put one legend below all panels."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=max(len(labels), 1))
+
+
+def bars(
+    axes: Axes,
+    groups: Sequence[str],
+    heights: Mapping[str, Sequence[float | None]],
+    whiskers: Mapping[str, Sequence[float | None]] | None = None,
+) -> None:
+    """Draw grouped bars, one per scheme in each group; a None is left out.
+
+    Args:
+        axes: where to draw.
+        groups: the names below the groups.
+        heights: for each scheme, the height in each group.
+        whiskers: for each scheme, half the length of the whisker in each group.
+
+    """
+    width = 0.8 / max(len(heights), 1)
+    for i, (scheme, values) in enumerate(heights.items()):
+        look = LOOKS[scheme]
+        x = np.arange(len(groups)) + (i - (len(heights) - 1) / 2) * width
+        y = _floats(values)
+        axes.bar(
+            x,
+            y,
+            width * 0.92,
+            color=look.colour,
+            hatch=look.hatch,
+            edgecolor="white" if look.hatch else look.colour,
+            linewidth=0,
+            label=NAMES[scheme],
+        )
+        if whiskers is not None:
+            error = _floats(whiskers[scheme])
+            axes.errorbar(x, y, error, fmt="none", ecolor="black", elinewidth=0.8, capsize=2)
+    axes.set_xticks(np.arange(len(groups)), groups)
+    axes.grid(visible=False, axis="x")
+
+
+def lines(
+    axes: Axes, scheme: str, x: Sequence[float], y: Sequence[float], low: Any, high: Any
+) -> None:
+    """Draw a scheme's values with the range over the seeds as a bar."""
+    look = LOOKS[scheme]
+    middle = np.asarray(y, dtype=float)
+    error = np.array(
+        [middle - np.asarray(low, dtype=float), np.asarray(high, dtype=float) - middle]
+    )
+    axes.errorbar(
+        x,
+        middle,
+        np.clip(error, 0.0, None),
+        color=look.colour,
+        marker=look.marker,
+        markersize=4,
+        linewidth=1.3,
+        elinewidth=0.8,
+        capsize=2,
+        label=NAMES[scheme],
+    )
+
+
+def render(figure: Figure, kind: str) -> bytes:
+    """Return the figure as "svg" or "png"; the same figure gives the same bytes."""
+    buffer = io.BytesIO()
+    metadata: dict[str, Any] = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
+    with mpl.rc_context(_RC):
+        figure.savefig(buffer, format=kind, dpi=150, metadata=metadata)
+    return buffer.getvalue()
+
+
+def _floats(values: Sequence[float | None]) -> npt.NDArray[np.float64]:
+    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)

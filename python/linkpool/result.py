@@ -1,0 +1,85 @@
+"""A finished run, read from its directory."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from linkpool.summary import Summary, summarise
+
+
+class NotRecordedError(LookupError):
+    """The run has no such time series, as its scenario did not ask for it."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The tables of one run; `linkpool columns` explains each column.
+
+    Attributes:
+        dir: the result directory.
+
+    """
+
+    dir: Path
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow."""
+        return self._table("flows")
+
+    @cached_property
+    def subflows(self) -> pl.DataFrame:
+        """One row per subflow."""
+        return self._table("subflows")
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """One row per directed link."""
+        return self._table("links")
+
+    @cached_property
+    def queue(self) -> pl.DataFrame:
+        """Queue length over time, where the scenario's `[record]` asks for it."""
+        return self._series("queue", 'queue = { links = ["W->R"], every = "10us" }')
+
+    @cached_property
+    def cwnd(self) -> pl.DataFrame:
+        """Window of each subflow over time, where the scenario's `[record]` asks for it."""
+        return self._series("cwnd", 'cwnd = { every = "10us" }')
+
+    @cached_property
+    def rate(self) -> pl.DataFrame:
+        """Goodput of each subflow over time, where the scenario's `[record]` asks for it."""
+        return self._series("rate", 'rate = { every = "1ms" }')
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Statistics over the flows and links, computed from the tables."""
+        return summarise(self.flows, self.links)
+
+    @cached_property
+    def scenario(self) -> str:
+        """The scenario as run, in TOML, with every default written out."""
+        return (self.dir / "scenario.toml").read_text(encoding="utf-8")
+
+    @cached_property
+    def run(self) -> dict[str, Any]:
+        """Version, times and packet-hops of the run: what differs between machines."""
+        content = json.loads((self.dir / "run.json").read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError(f"{self.dir / 'run.json'} is not a JSON object")
+        return content
+
+    def _table(self, name: str) -> pl.DataFrame:
+        return pl.read_parquet(self.dir / f"{name}.parquet")
+
+    def _series(self, name: str, how: str) -> pl.DataFrame:
+        if not (self.dir / f"{name}.parquet").exists():
+            raise NotRecordedError(
+                f"{self.dir} has no {name} series; to record it, write `{how}` under [record]"
+            )
+        return self._table(name)

@@ -1,0 +1,170 @@
+"""The summary of a run: what `linkpool show` prints and `summary.json` holds."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from linkpool.stats import describe, jain
+
+BUSIEST = 20
+"""How many links a summary lists."""
+
+
+@dataclass(frozen=True)
+class FctStats:
+    """Flow completion times, in seconds, of the finished flows only.
+
+    `mean_s` to `max_s` are None without finished flows, `sd_s` (divisor n - 1) without two.
+    """
+
+    finished: int
+    mean_s: float | None
+    sd_s: float | None
+    p50_s: float | None
+    p90_s: float | None
+    p99_s: float | None
+    max_s: float | None
+
+
+@dataclass(frozen=True)
+class Group:
+    """The flows of one transport and label.
+
+    Attributes:
+        transport: name of the transport in the scenario; "" for all flows together.
+        label: label of the workload; "" for all flows together.
+        flows: number of flows; finished + unfinished + unlimited.
+        finished: flows whose last byte was acknowledged.
+        unfinished: flows of a given size that were not complete at the end of the run.
+        unlimited: flows without a size, which never finish.
+        failed: flows given up by their transport; also counted as unfinished or unlimited.
+        fct: completion time from the first SYN, with the handshake (`fct_s`).
+        fct_established: completion time from the first SYN-ACK (`fct_established_s`).
+        goodput_mean_bps: mean of the flows' goodputs, bit/s.
+        goodput_total_bps: payload of all flows over the time from the first start to the last
+            end, bit/s.
+        jain: Jain's fairness index of the flows' goodputs.
+        timeouts: retransmission timeouts, those of SYNs included.
+        timeouts_max: the most timeouts that one flow met.
+        segments: data segments sent, retransmissions included.
+        retransmits: data segments sent again.
+        marked_acks: ACKs that carried an ECN echo.
+        suppressions: times an AMP flow became single-path.
+
+    """
+
+    transport: str
+    label: str
+    flows: int
+    finished: int
+    unfinished: int
+    unlimited: int
+    failed: int
+    fct: FctStats
+    fct_established: FctStats
+    goodput_mean_bps: float | None
+    goodput_total_bps: float | None
+    jain: float | None
+    timeouts: int
+    timeouts_max: int
+    segments: int
+    retransmits: int
+    marked_acks: int
+    suppressions: int
+
+
+@dataclass(frozen=True)
+class LinkUse:
+    """One directed link; the fields are columns of the `links` table."""
+
+    link: str
+    utilisation: float
+    packets: int
+    drops: int
+    marks: int
+    max_queue_pkts: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Statistics of one run.
+
+    Attributes:
+        overall: all flows together.
+        groups: by transport and label, in order of their first flow.
+        links: the busiest links by utilisation, at most `BUSIEST`.
+        drops: packets dropped at all ports.
+        marks: packets marked at all ports.
+
+    """
+
+    overall: Group
+    groups: list[Group]
+    links: list[LinkUse]
+    drops: int
+    marks: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary as plain values, ready for JSON."""
+        return asdict(self)
+
+
+def summarise(flows: pl.DataFrame, links: pl.DataFrame) -> Summary:
+    """Compute the summary of a run from its `flows` and `links` tables."""
+    parts = flows.partition_by("transport", "label", as_dict=True, maintain_order=True)
+    return Summary(
+        overall=_group("", "", flows),
+        groups=[_group(str(key[0]), str(key[1]), part) for key, part in parts.items()],
+        links=_busiest(links),
+        drops=int(links["drops"].sum()),
+        marks=int(links["marks"].sum()),
+    )
+
+
+def _group(transport: str, label: str, flows: pl.DataFrame) -> Group:
+    sized = flows.filter(pl.col("size_bytes").is_not_null())
+    finished = sized.filter(pl.col("end_s").is_not_null())
+    return Group(
+        transport=transport,
+        label=label,
+        flows=flows.height,
+        finished=finished.height,
+        unfinished=sized.height - finished.height,
+        unlimited=flows.height - sized.height,
+        failed=int(flows["failed"].sum()),
+        fct=_fct(finished["fct_s"]),
+        fct_established=_fct(finished["fct_established_s"]),
+        goodput_mean_bps=describe(flows["goodput_bps"].drop_nulls().to_numpy()).mean,
+        goodput_total_bps=_total_goodput(flows),
+        jain=jain(flows["goodput_bps"].drop_nulls().to_numpy()),
+        timeouts=int(flows["timeouts"].sum()),
+        timeouts_max=_most(flows["timeouts"]),
+        segments=int(flows["segments"].sum()),
+        retransmits=int(flows["retransmits"].sum()),
+        marked_acks=int(flows["marked_acks"].sum()),
+        suppressions=int(flows["suppressions"].sum()),
+    )
+
+
+def _fct(times: pl.Series) -> FctStats:
+    s = describe(times.drop_nulls().to_numpy())
+    return FctStats(s.count, s.mean, s.sd, s.p50, s.p90, s.p99, s.max)
+
+
+def _total_goodput(flows: pl.DataFrame) -> float | None:
+    if flows.is_empty():
+        return None
+    starts, ends = flows["start_s"].to_numpy(), (flows["start_s"] + flows["active_s"]).to_numpy()
+    span = float(ends.max() - starts.min())
+    return 8.0 * float(flows["acked_bytes"].sum()) / span if span > 0 else None
+
+
+def _most(counts: pl.Series) -> int:
+    return max(counts.to_list(), default=0)
+
+
+def _busiest(links: pl.DataFrame) -> list[LinkUse]:
+    names = list(LinkUse.__dataclass_fields__)
+    order = links.sort("utilisation", "link", descending=[True, False]).select(names)
+    return [LinkUse(**row) for row in order.head(BUSIEST).iter_rows(named=True)]

@@ -1,0 +1,48 @@
+"""Quantities as people write and read them."""
+
+import re
+
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}
+
+
+def parse_seconds(text: str) -> float:
+    """Read a time such as "5.6us" and return it in seconds."""
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|ms|us|ns|ps)\s*", text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a time; write it as in 5.6us, 200ms or 20s")
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+def show_seconds(value: float | None) -> str:
+    """Write a time in the unit that suits it, with three significant digits."""
+    if value is None:
+        return "-"
+    size = abs(value)
+    if size == 0.0 or size >= 0.9995:
+        return f"{_digits(value)} s"
+    for factor, unit in ((1e3, "ms"), (1e6, "us")):
+        if size * factor >= 0.9995:
+            return f"{_digits(value * factor)} {unit}"
+    return f"{_digits(value * 1e9)} ns"
+
+
+def show_rate(bits_per_second: float | None) -> str:
+    """Write a rate in Gbit/s, Mbit/s or kbit/s, with three significant digits."""
+    if bits_per_second is None:
+        return "-"
+    for factor, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
+        if bits_per_second >= 0.9995 * factor:
+            return f"{_digits(bits_per_second / factor)} {unit}"
+    return f"{_digits(bits_per_second)} bit/s"
+
+
+def show_number(value: float | None) -> str:
+    """Write a number with three significant digits."""
+    return "-" if value is None else _digits(value)
+
+
+def _digits(value: float) -> str:
+    if value == 0.0:
+        return "0"
+    text = f"{value:.3g}"
+    return f"{float(text):.0f}" if "e" in text and abs(value) >= 1 else text
