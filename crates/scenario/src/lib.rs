@@ -7,6 +7,6 @@
 mod model;
 
 pub use model::{
-    Control, Exempt, MarkWhen, NonEct, Paths, Preset, Queue, QueueRecord, QueueSize, Record,
-    Release, Scenario, SeriesRecord, SsthreshAfterCut, Topology, Transport, Workload, WorkloadKind,
+    Control, Exempt, MarkWhen, NonEct, Paths, Preset, Queue, QueueRecord, QueueSize, Record, Release, Scenario,
+    SeriesRecord, SsthreshAfterCut, Topology, Transport, Workload, WorkloadKind,
 };

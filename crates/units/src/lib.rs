@@ -1,4 +1,12 @@
 //! Quantities that carry their unit: [`Time`], [`Rate`], [`Bytes`].
+//!
+//! As text they are written as a person writes them, `"5.6us"`, `"10Gbps"`, `"128KiB"`: exactly,
+//! without a float on the way, in both directions. So are they in any serde format.
+
+mod serde;
+mod text;
+
+pub use text::ParseQuantityError;
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 

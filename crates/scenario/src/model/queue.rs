@@ -49,9 +49,7 @@ pub enum NonEct {
 }
 
 /// A kind of packet that queues may be told never to drop.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exempt {
     /// SYN and SYN-ACK.

@@ -62,22 +62,16 @@ impl Topology {
             Topology::ManyToOne { senders, .. } => senders + 1,
             Topology::TrafficShift { .. } => 6,
             Topology::Dumbbell { pairs, .. } => 2 * pairs,
-            Topology::FatTree {
-                k, hosts_per_edge, ..
-            } => k * (k / 2) * hosts_per_edge,
+            Topology::FatTree { k, hosts_per_edge, .. } => k * (k / 2) * hosts_per_edge,
         }
     }
 
     /// Names of the hosts; a host's index is its place in this list.
     pub fn host_names(&self) -> Vec<String> {
         match *self {
-            Topology::ManyToOne { senders, .. } => {
-                numbered("S", senders).chain(["R".to_string()]).collect()
-            }
+            Topology::ManyToOne { senders, .. } => numbered("S", senders).chain(["R".to_string()]).collect(),
             Topology::TrafficShift { .. } => numbered("S", 3).chain(numbered("D", 3)).collect(),
-            Topology::Dumbbell { pairs, .. } => {
-                numbered("S", pairs).chain(numbered("D", pairs)).collect()
-            }
+            Topology::Dumbbell { pairs, .. } => numbered("S", pairs).chain(numbered("D", pairs)).collect(),
             Topology::FatTree { .. } => (0..self.hosts()).map(|i| format!("h{i}")).collect(),
         }
     }
@@ -102,20 +96,13 @@ impl Topology {
     /// Every directed link as the names of its ends: from, to. Both directions of a cable are
     /// neighbours in the list.
     pub fn link_names(&self) -> Vec<(String, String)> {
-        self.cables()
-            .into_iter()
-            .flat_map(|(a, b)| [(a.clone(), b.clone()), (b, a)])
-            .collect()
+        self.cables().into_iter().flat_map(|(a, b)| [(a.clone(), b.clone()), (b, a)]).collect()
     }
 
     fn cables(&self) -> Vec<(String, String)> {
         let owned = |&(a, b): &(&str, &str)| (a.to_string(), b.to_string());
         match *self {
-            Topology::ManyToOne { .. } => self
-                .host_names()
-                .into_iter()
-                .map(|host| (host, "W".to_string()))
-                .collect(),
+            Topology::ManyToOne { .. } => self.host_names().into_iter().map(|host| (host, "W".to_string())).collect(),
             Topology::TrafficShift { .. } => [
                 ("S1", "A1"),
                 ("S2", "A1"),
@@ -136,9 +123,7 @@ impl Topology {
                 .chain([("L".to_string(), "R".to_string())])
                 .chain(numbered("D", pairs).map(|host| ("R".to_string(), host)))
                 .collect(),
-            Topology::FatTree {
-                k, hosts_per_edge, ..
-            } => fat_tree_cables(k, hosts_per_edge),
+            Topology::FatTree { k, hosts_per_edge, .. } => fat_tree_cables(k, hosts_per_edge),
         }
     }
 }

@@ -64,6 +64,8 @@ pub struct Transport {
     pub syn_retries: u32,
     /// Duplicate ACKs that mean a loss.
     pub dupack_threshold: u32,
+    /// Does an ACK grow the window by the packets that it acknowledges, or by one?
+    pub byte_counting: bool,
     /// 1: an ACK per packet; 2: delayed ACKs.
     pub ack_every: u32,
     /// Longest delay of an ACK when `ack_every` is 2.
@@ -96,15 +98,8 @@ pub enum Control {
 
 impl Control {
     /// All of them.
-    pub const ALL: [Control; 7] = [
-        Control::Reno,
-        Control::Dctcp,
-        Control::Lia,
-        Control::Dcm,
-        Control::Xmp,
-        Control::Amp,
-        Control::MptcpCut,
-    ];
+    pub const ALL: [Control; 7] =
+        [Control::Reno, Control::Dctcp, Control::Lia, Control::Dcm, Control::Xmp, Control::Amp, Control::MptcpCut];
 
     /// As the scenario file writes it.
     pub const fn name(self) -> &'static str {
