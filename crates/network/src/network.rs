@@ -22,8 +22,10 @@ pub trait Handler {
 pub enum Step {
     /// More to come; the clock stands here.
     At(Time),
-    /// The end has been reached, or nothing is left that could ever happen.
-    Done,
+    /// The end has been reached.
+    End,
+    /// Nothing is left that could ever happen; the last event was before this time.
+    Silent(Time),
 }
 
 /// The inputs of a node in the calendar: its incoming links, then its timers.
@@ -150,7 +152,7 @@ impl Network {
     pub fn step<H: Handler>(&mut self, end: Time, windows: u32, handler: &mut H) -> Step {
         for _ in 0..windows {
             let Some(window) = self.calendar.advance() else {
-                return Step::Done;
+                return Step::Silent(self.windows.end(self.calendar.now()).min(end));
             };
             let start = self.windows.start(window);
             let limit = self.windows.end(window).min(end);
@@ -179,7 +181,7 @@ impl Network {
                 }
             }
             if limit == end {
-                return Step::Done;
+                return Step::End;
             }
         }
         Step::At(self.windows.start(self.calendar.now()))
