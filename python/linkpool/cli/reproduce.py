@@ -81,7 +81,10 @@ def _claims(report: Report) -> Table:
         rows.setdefault(name, {})[setting] = claim
     settings = list(dict.fromkeys(setting for row in rows.values() for setting in row))
     table = Table(
-        title=f"{experiment.id}: {experiment.title}", title_justify="left", show_lines=True
+        title=f"{experiment.id}: {experiment.title}",
+        title_justify="left",
+        show_lines=True,
+        expand=True,
     )
     table.add_column("claim", no_wrap=True)
     for heading, ratio in (("text", 5), ("paper", 2)):

@@ -111,6 +111,7 @@ def draw_cdf(axes: Axes, scheme: str, found: Distribution) -> None:
     axes.step(
         [found.lengths[0], *found.lengths],
         [0.0, *found.shares],
+        style.LOOKS[scheme].dash,
         where="post",
         color=style.LOOKS[scheme].colour,
         label=NAMES[scheme],

@@ -85,6 +85,7 @@ class Fig7(Experiment):
                 )
             above.axhline(1.0, color="black", lw=0.8, ls=":")
             above.set_yscale("symlog", linthresh=1.0)
+            above.yaxis.set_major_formatter(style.PLAIN)
             above.set_ylim(bottom=0.0)
             above.set_title(f"{delay} links")
             below.set_xlabel("τ (rounds)")

@@ -81,12 +81,12 @@ class Gamma(Experiment):
         for row, delay in enumerate(self.delays):
             left, right = axes[row]
             table = _Table(data, delay)
-            for k, shade in zip(self.ks, shades, strict=True):
+            for k, shade, marker in zip(self.ks, shades, "os^D", strict=False):
                 y = [_ms(table.mean(gamma, k)) for gamma in self.gammas]
                 left.plot(
                     self.gammas,
                     y,
-                    "D-",
+                    f"{marker}-",
                     ms=4,
                     color=style.LOOKS["amp"].colour,
                     alpha=shade,
@@ -100,7 +100,7 @@ class Gamma(Experiment):
                     alpha=shade,
                     label=f"DCTCP, k = {k}",
                 )
-            left.set_yscale("log")
+            style.plain_log(left)
             left.set_ylabel("mean FCT (ms)")
             left.set_title(f"incast of {SIZE}, {delay} links")
             alarms = [table.alarms(gamma) for gamma in self.gammas]
@@ -109,7 +109,7 @@ class Gamma(Experiment):
             right.set_title(f"4 DCTCP flows and 1 AMP flow, {delay} links")
         for at in axes[-1]:
             at.set_xlabel("γ (rounds)")
-        style.legend(figure, axes[0, 0])
+        style.legend(figure, axes[0, 0], 4)
         return figure
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:

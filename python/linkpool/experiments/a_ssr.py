@@ -116,9 +116,9 @@ class Ssr(Experiment):
 
     def _draw_incast(self, axes: Axes, table: "_Table") -> None:
         schemes = ("dctcp", *SCHEMES)
-        axes.set_yscale("log", nonpositive="clip")
         means = {s: [_ms(table.mean("incast", s, k)) for k in self.ks] for s in schemes}
         style.bars(axes, [str(k) for k in self.ks], means)
+        style.plain_log(axes, bottom=0.1)
         axes.set_ylabel("mean FCT (ms)")
 
     def _draw_fairness(self, axes: Axes, table: "_Table") -> None:

@@ -166,6 +166,7 @@ def draw(
             _panel(axes[row, column], cells, schemes, size, ks)
             axes[row, column].set_title(f"{size}, {delay} links")
         axes[row, 0].set_ylabel("FCT (ms), mean ± sd")
+    style.plain_log(axes[0, 0], bottom=0.1)
     for at in axes[-1]:
         at.set_xlabel("flows in a burst")
     style.legend(figure, axes[0, 0])
@@ -176,9 +177,7 @@ def _panel(axes: Axes, cells: Cells, schemes: Sequence[str], size: str, ks: Sequ
     samples = {s: [cells.fct(s, size, k) for k in ks] for s in schemes}
     means = {s: [_ms(x.mean) for x in row] for s, row in samples.items()}
     deviations = {s: [_ms(x.sd) for x in row] for s, row in samples.items()}
-    axes.set_yscale("log", nonpositive="clip")
     style.bars(axes, [str(k) for k in ks], means, deviations)
-    axes.set_ylim(bottom=0.1)
 
 
 def _ms(value: float | None) -> float | None:

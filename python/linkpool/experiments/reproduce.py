@@ -10,11 +10,11 @@ from pathlib import Path
 
 import polars as pl
 
+from linkpool.experiments import style
 from linkpool.experiments.base import Experiment
 from linkpool.experiments.cache import Cache
 from linkpool.experiments.claims import Claim
 from linkpool.experiments.pool import Watch, run_points
-from linkpool.experiments.style import render
 from linkpool.publish import write_file
 
 
@@ -68,12 +68,13 @@ def analyse(
 ) -> tuple[list[Claim], list[Path]]:
     """Judge the claims, draw the figure, and write both and the data to `directory`."""
     claims = experiment.claims(data)
-    figure = experiment.draw(data)
+    with style.context():
+        figure = experiment.draw(data)
+        images = {f"figure.{kind}": style.render(figure, kind) for kind in ("svg", "png")}
     table = io.BytesIO()
     data.write_parquet(table)
     contents = {
-        "figure.svg": render(figure, "svg"),
-        "figure.png": render(figure, "png"),
+        **images,
         "data.parquet": table.getvalue(),
         "claims.json": _json(claims),
     }

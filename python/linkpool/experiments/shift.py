@@ -162,7 +162,7 @@ def _panel(axes: Axes, rows: pl.DataFrame, scheme: str) -> None:
     if isinstance(done, float):
         axes.axvline(1e3 * done, color="#d55e00", lw=1.0, ls=":", label="complete")
     axes.set_ylim(bottom=0.0)
-    axes.legend(loc="upper right", fontsize=7)
+    axes.legend(loc="center right")
 
 
 def _point(scheme: str, delay: str, seed: int) -> Point:

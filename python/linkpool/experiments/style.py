@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import matplotlib as mpl
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from linkpool.experiments.setting import NAMES
 
@@ -18,17 +20,21 @@ class Look(NamedTuple):
 
     colour: str
     marker: str
-    hatch: str
+    dash: str = "-"
+    hatch: str = ""
 
 
 LOOKS = {
-    "dctcp": Look("#7f7f7f", "s", ""),
-    "dcm": Look("#e69f00", "^", ""),
-    "xmp": Look("#0072b2", "o", ""),
-    "amp": Look("#009e73", "D", ""),
-    "amp-nossr": Look("#8fd6c0", "v", "///"),
-    "mptcp-cut": Look("#cc79a7", "P", ""),
+    "dctcp": Look("#7f7f7f", "s"),
+    "dcm": Look("#e69f00", "^", "-."),
+    "xmp": Look("#0072b2", "o", "--"),
+    "amp": Look("#009e73", "D"),
+    "amp-nossr": Look("#8fd6c0", "v", ":", "///"),
+    "mptcp-cut": Look("#cc79a7", "P"),
 }
+
+PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
+"""Writes 0.1, 10 and 1000 where matplotlib would write powers of ten."""
 
 _RC: Any = {
     "font.size": 9.0,
@@ -48,6 +54,11 @@ Axis = npt.NDArray[Any]
 Share: TypeAlias = "bool | Literal['row', 'col']"
 
 
+def context() -> AbstractContextManager[None]:
+    """Return the context in which figures are drawn and rendered."""
+    return mpl.rc_context(_RC)
+
+
 def panels(
     rows: int,
     columns: int,
@@ -57,19 +68,30 @@ def panels(
     sharex: Share = False,
 ) -> tuple[Figure, Axis]:
     """Return a figure of equal panels, each `size` inches, and their axes as a 2-D array."""
-    with mpl.rc_context(_RC):
-        figure = Figure(
-            figsize=(max(columns * size[0], 5.5), rows * size[1] + 0.9), layout="constrained"
-        )
-        axes = figure.subplots(rows, columns, squeeze=False, sharey=sharey, sharex=sharex)
-        figure.suptitle(title, fontsize=10.5, fontweight="bold", x=0.01, ha="left")
+    figure = Figure(
+        figsize=(max(columns * size[0], 5.5), rows * size[1] + 0.9), layout="constrained"
+    )
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=sharey, sharex=sharex)
+    figure.suptitle(title, fontsize=10.5, fontweight="bold", x=0.01, ha="left")
     return figure, np.asarray(axes)
 
 
-def legend(figure: Figure, axes: Axes) -> None:
-    """Put one legend below all panels."""
+def plain_log(axes: Axes, bottom: float | None = None) -> None:
+    """Make the y axis logarithmic, with plain numbers, from `bottom` to above all that is drawn."""
+    axes.set_yscale("log", nonpositive="clip")
+    axes.yaxis.set_major_formatter(PLAIN)
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.autoscale(axis="y")
+    if bottom is not None:
+        axes.set_ylim(bottom, axes.get_ylim()[1])
+
+
+def legend(figure: Figure, axes: Axes, columns: int = 6) -> None:
+    """Put one legend below all panels, in at most so many columns."""
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=max(len(labels), 1))
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=min(max(len(labels), 1), columns)
+    )
 
 
 def bars(
@@ -136,8 +158,7 @@ def render(figure: Figure, kind: str) -> bytes:
     """Return the figure as "svg" or "png"; the same figure gives the same bytes."""
     buffer = io.BytesIO()
     metadata: dict[str, Any] = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
-    with mpl.rc_context(_RC):
-        figure.savefig(buffer, format=kind, dpi=150, metadata=metadata)
+    figure.savefig(buffer, format=kind, dpi=150, metadata=metadata)
     return buffer.getvalue()
 
 

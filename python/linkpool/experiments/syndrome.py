@@ -98,8 +98,8 @@ def draw_goodputs(axes: Axes, table: Table, mixes: Sequence[tuple[str, Mix]]) ->
         if ratio is not None and height is not None:
             axes.annotate(
                 f"{ratio:.2f}",
-                (i, height),
-                (0, 4),
+                (i - 0.2, height),
+                (0, 5),
                 textcoords="offset points",
                 ha="center",
                 fontsize=7,
