@@ -208,11 +208,10 @@ impl Sender {
             subflow.round_end = path.snd_nxt;
         }
         let event = Ack { acked: segments, marked: ece, round_ended };
-        if self.control.in_ack_event(&mut self.paths, s, event) {
-            self.subflows[s].stats.cuts += 1;
-        }
+        let cut = self.control.in_ack_event(&mut self.paths, s, event);
+        self.subflows[s].stats.cuts += cut as u64;
         if segments > 0 {
-            self.on_new_ack(s, segments, now, out);
+            self.on_new_ack(s, segments, cut, now, out);
         } else if was_in_flight > 0 {
             self.on_duplicate_ack(s, now, out);
         }
@@ -223,15 +222,18 @@ impl Sender {
         }
     }
 
-    /// `segments` segments have been acknowledged for the first time.
-    fn on_new_ack(&mut self, s: usize, segments: u32, now: Time, out: &mut impl Output) {
+    /// `segments` segments have been acknowledged for the first time. The ACK that `cut` the window does not grow it; the
+    /// others of that window do.
+    fn on_new_ack(&mut self, s: usize, segments: u32, cut: bool, now: Time, out: &mut impl Output) {
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         subflow.dupacks = 0;
         subflow.timed_out = false;
         let mut restart = true;
         if !path.in_recovery {
             let counted = if self.config.byte_counting { segments as f64 } else { 1.0 };
-            self.control.cong_avoid(&mut self.paths, s, counted);
+            if !cut {
+                self.control.cong_avoid(&mut self.paths, s, counted);
+            }
         } else if path.snd_una >= subflow.recover {
             // Full acknowledgment (RFC 6582, section 3.2, step 3)
             path.in_recovery = false;
