@@ -64,7 +64,8 @@ pub struct Transport {
     pub syn_retries: u32,
     /// Duplicate ACKs that mean a loss.
     pub dupack_threshold: u32,
-    /// Does an ACK grow the window by the packets that it acknowledges, or by one?
+    /// Does an ACK grow the window by the packets that it acknowledges (RFC 3465 without its
+    /// limit, as Linux), or by one, whatever it acknowledges (RFC 5681)?
     pub byte_counting: bool,
     /// 1: an ACK per packet; 2: delayed ACKs.
     pub ack_every: u32,
