@@ -9,7 +9,7 @@ mod routing;
 pub mod topology;
 
 pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, NodeId};
-pub use link::{Link, LinkStats};
+pub use link::{LinkStats, RareEvents};
 pub use network::{Egress, Handler, Network, Step};
 pub use packet::{Flags, Packet};
 pub use policy::{QueueLimit, QueuePolicy};

@@ -6,64 +6,20 @@ use linkpool_units::{Rate, Time};
 /// 10^-6 ps a byte for others.
 const FRACTION: u32 = 20;
 
-/// What a link has carried, dropped and marked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkStats {
-    /// Packets accepted for transmission.
-    pub packets: u64,
-    /// Their bytes on the wire.
-    pub bytes: u64,
-    /// Packets dropped at the queue.
-    pub drops: u64,
-    /// Their bytes.
-    pub drop_bytes: u64,
-    /// Packets marked CE.
-    pub marks: u64,
-    /// The longest queue, counted as the policy counts.
-    pub max_queue: u32,
-}
-
-/// An output port with its FIFO queue and the wire behind it, in one ring of packets sorted by arrival time.
-///
-/// When a packet joins a FIFO queue its departure is known, `max(now, busy_until) + serialisation`, and so is its
-/// arrival. So the ring holds what is queued and what is in flight alike; the queue is its part that
-/// has not departed, and no event serves it.
-#[derive(Debug)]
-pub struct Link {
-    ring: Box<[Packet]>,
-    /// Next packet to arrive (advanced by the receiving node).
-    head: u32,
-    /// First packet that has not departed, as far as looked (advanced by the sending node).
-    departed: u32,
-    /// Next free place.
-    tail: u32,
-    /// The calendar's number of this link at its receiving node.
-    pub(crate) input: u32,
-    busy_until: Time,
+/// Rate, delay and queueing of a link; links that are alike share one, so that it stays in the cache.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkKind {
+    pub(crate) rate: Rate,
+    pub(crate) delay: Time,
+    pub(crate) policy: QueuePolicy,
     per_byte: u64,
-    delay: Time,
-    queued_bytes: u64,
-    policy: QueuePolicy,
-    stats: LinkStats,
-    rate: Rate,
 }
 
-impl Link {
-    pub(crate) fn new(rate: Rate, delay: Time, policy: QueuePolicy, input: u32) -> Link {
-        Link {
-            ring: vec![Packet::default(); 4].into(),
-            head: 0,
-            departed: 0,
-            tail: 0,
-            input,
-            busy_until: Time::ZERO,
-            per_byte: ((8_000_000_000_000u128 << FRACTION) / rate.0 as u128) as u64,
-            delay,
-            queued_bytes: 0,
-            policy,
-            stats: LinkStats::default(),
-            rate,
-        }
+impl LinkKind {
+    /// A link of `rate` with propagation `delay` and `policy` at its sending port.
+    pub fn new(rate: Rate, delay: Time, policy: QueuePolicy) -> LinkKind {
+        let per_byte = ((8_000_000_000_000u128 << FRACTION) / rate.0 as u128) as u64;
+        LinkKind { rate, delay, policy, per_byte }
     }
 
     /// How long `size` bytes take to be put on the wire.
@@ -72,19 +28,78 @@ impl Link {
         Time((size as u64 * self.per_byte) >> FRACTION)
     }
 
-    /// Propagation delay.
-    pub fn delay(&self) -> Time {
-        self.delay
+    /// How many bytes are put on the wire in `span`.
+    fn bytes_in(&self, span: Time) -> u64 {
+        // Rounded: serialisation is exact to a fraction of a byte.
+        (((span.0 as u128) << FRACTION) + self.per_byte as u128 / 2).div_euclid(self.per_byte as u128) as u64
     }
+}
 
-    /// Its rate.
-    pub fn rate(&self) -> Rate {
-        self.rate
-    }
+/// What a link has carried, dropped and marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Packets accepted for transmission.
+    pub packets: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+    /// The longest queue, counted as the policy counts.
+    pub max_queue: u32,
+    /// What happens less often.
+    pub rare: RareEvents,
+}
 
-    /// When it will have transmitted all that is queued now.
-    pub fn busy_until(&self) -> Time {
-        self.busy_until
+/// What a queue does to packets beside passing them on; kept apart from [`Link`], whose single cache line every packet
+/// touches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RareEvents {
+    /// Packets dropped at the queue.
+    pub drops: u64,
+    /// Their bytes.
+    pub drop_bytes: u64,
+    /// Packets marked CE.
+    pub marks: u64,
+}
+
+/// An output port with its FIFO queue and the wire behind it, in one ring of packets sorted by arrival time.
+///
+/// When a packet joins a FIFO queue its departure is known, `max(now, busy_until) + serialisation`, and so is its
+/// arrival. So the ring holds what is queued and what is in flight alike; the queue is its part that
+/// has not departed, and no event serves it.
+#[derive(Debug)]
+#[repr(align(64))]
+pub struct Link {
+    ring: Box<[Packet]>,
+    busy_until: Time,
+    packets: u64,
+    bytes: u64,
+    /// Next packet to arrive (advanced by the receiving node).
+    head: u32,
+    /// First packet that has not departed, as far as looked (advanced by the sending node).
+    departed: u32,
+    /// Next free place.
+    tail: u32,
+    max_queue: u32,
+    /// The calendar's number of this link at its receiving node.
+    pub(crate) input: u32,
+    pub(crate) kind: u16,
+}
+
+const _: () = assert!(size_of::<Link>() == 64);
+
+impl Link {
+    pub(crate) fn new(kind: u16, input: u32) -> Link {
+        Link {
+            ring: vec![Packet::default(); 4].into(),
+            busy_until: Time::ZERO,
+            packets: 0,
+            bytes: 0,
+            head: 0,
+            departed: 0,
+            tail: 0,
+            max_queue: 0,
+            input,
+            kind,
+        }
     }
 
     #[inline]
@@ -94,64 +109,69 @@ impl Link {
 
     /// Forgets what has left the queue by `now`.
     #[inline]
-    fn settle(&mut self, now: Time) {
-        let arrives_by = now + self.delay;
-        while self.departed != self.tail {
-            let first = &self.ring[self.at(self.departed)];
-            if first.arrival > arrives_by {
-                break;
-            }
-            self.queued_bytes -= first.size as u64;
+    fn settle(&mut self, kind: &LinkKind, now: Time) {
+        let arrives_by = now + kind.delay;
+        while self.departed != self.tail && self.ring[self.at(self.departed)].arrival <= arrives_by {
             self.departed = self.departed.wrapping_add(1);
         }
+    }
+
+    /// Bytes queued, the packet in service counted if the policy says so. What waits behind that packet is put on
+    /// the wire between its departure and `busy_until`.
+    fn queued_bytes(&self, kind: &LinkKind) -> u64 {
+        if self.departed == self.tail {
+            return 0;
+        }
+        let first = &self.ring[self.at(self.departed)];
+        let in_service = if kind.policy.uncounted == 1 { 0 } else { first.size as u64 };
+        kind.bytes_in(self.busy_until - (first.arrival - kind.delay)) + in_service
     }
 
     /// Queues `packet` at `now`, marking it if the policy says so, or drops it. Returns its arrival at the other
     /// end if nothing else is on its way there, so that the receiver must be told.
     #[inline]
-    pub(crate) fn enqueue(&mut self, now: Time, mut packet: Packet) -> Option<Time> {
-        self.settle(now);
+    pub(crate) fn enqueue(
+        &mut self,
+        kind: &LinkKind,
+        rare: &mut RareEvents,
+        now: Time,
+        mut packet: Packet,
+    ) -> Option<Time> {
+        self.settle(kind, now);
         // What is being transmitted is the first that has not departed.
         let present = self.tail.wrapping_sub(self.departed);
-        let uncounted = self.policy.uncounted.min(present);
-        let queued = present - uncounted;
-        let mut bytes = self.queued_bytes;
-        if uncounted == 1 {
-            bytes -= self.ring[self.at(self.departed)].size as u64;
-        }
-        let mut marked = false;
-        if queued >= self.policy.mark_packets || bytes >= self.policy.mark_bytes {
-            if packet.flags.has(Flags::ECT) {
-                marked = !packet.flags.has(Flags::CE);
+        let queued = present - kind.policy.uncounted.min(present);
+        let (over, full) = if kind.policy.in_bytes {
+            let bytes = self.queued_bytes(kind);
+            (kind.policy.is_over(queued, bytes), kind.policy.is_full(queued, bytes + packet.size as u64))
+        } else {
+            (kind.policy.is_over(queued, 0), kind.policy.is_full(queued, 0))
+        };
+        if over | full {
+            let marked = over && packet.flags.has(Flags::ECT);
+            let drop = full || over && !marked && kind.policy.drop_non_ect;
+            if drop && !kind.policy.exempts(packet.flags) {
+                rare.drops += 1;
+                rare.drop_bytes += packet.size as u64;
+                return None;
+            }
+            if marked {
+                // A switch before may have marked it: count the mark where it was set.
+                rare.marks += !packet.flags.has(Flags::CE) as u64;
                 packet.flags = packet.flags.with(Flags::CE);
-            } else if self.policy.drop_non_ect && !self.policy.exempts(packet.flags) {
-                return self.drop(&packet);
             }
         }
-        let full = queued >= self.policy.limit_packets || bytes + packet.size as u64 > self.policy.limit_bytes;
-        if full && !self.policy.exempts(packet.flags) {
-            return self.drop(&packet);
-        }
-        self.stats.marks += marked as u64;
-        self.stats.max_queue = self.stats.max_queue.max(present + 1 - self.policy.uncounted);
-        self.push(now, packet)
-    }
-
-    #[cold]
-    fn drop(&mut self, packet: &Packet) -> Option<Time> {
-        self.stats.drops += 1;
-        self.stats.drop_bytes += packet.size as u64;
-        None
+        self.max_queue = self.max_queue.max(present + 1 - kind.policy.uncounted);
+        self.push(kind, now, packet)
     }
 
     #[inline]
-    fn push(&mut self, now: Time, mut packet: Packet) -> Option<Time> {
-        let departure = self.busy_until.max(now) + self.serialisation(packet.size);
+    fn push(&mut self, kind: &LinkKind, now: Time, mut packet: Packet) -> Option<Time> {
+        let departure = self.busy_until.max(now) + kind.serialisation(packet.size);
         self.busy_until = departure;
-        packet.arrival = departure + self.delay;
-        self.stats.packets += 1;
-        self.stats.bytes += packet.size as u64;
-        self.queued_bytes += packet.size as u64;
+        packet.arrival = departure + kind.delay;
+        self.packets += 1;
+        self.bytes += packet.size as u64;
         let alone = self.head == self.tail;
         let oldest = self.oldest();
         if self.tail.wrapping_sub(oldest) as usize == self.ring.len() {
@@ -204,26 +224,25 @@ impl Link {
     }
 
     /// Length of the queue at `now`, counted as the policy counts.
-    pub fn queue_packets(&mut self, now: Time) -> u32 {
-        self.settle(now);
+    pub(crate) fn queue_packets(&mut self, kind: &LinkKind, now: Time) -> u32 {
+        self.settle(kind, now);
         let present = self.tail.wrapping_sub(self.departed);
-        present - self.policy.uncounted.min(present)
+        present - kind.policy.uncounted.min(present)
     }
 
     /// Bytes not yet put on the wire at `now`, the rest of the packet in service included.
-    pub fn backlog_bytes(&self, now: Time) -> u64 {
-        let left = self.busy_until.saturating_sub(now).0 as u128;
-        ((left << FRACTION) / self.per_byte as u128) as u64
+    pub(crate) fn backlog_bytes(&self, kind: &LinkKind, now: Time) -> u64 {
+        kind.bytes_in(self.busy_until.saturating_sub(now))
     }
 
     /// Packets queued or in flight.
-    pub fn on_the_way(&self) -> u32 {
+    pub(crate) fn on_the_way(&self) -> u32 {
         self.tail.wrapping_sub(self.head)
     }
 
     /// What it has carried, dropped and marked.
-    pub fn stats(&self) -> &LinkStats {
-        &self.stats
+    pub(crate) fn stats(&self, rare: RareEvents) -> LinkStats {
+        LinkStats { packets: self.packets, bytes: self.bytes, max_queue: self.max_queue, rare }
     }
 }
 
@@ -236,8 +255,23 @@ mod tests {
         Packet { size, flags: Flags::DATA | Flags::ECT, ..Packet::default() }
     }
 
-    fn link(policy: QueuePolicy) -> Link {
-        Link::new(Rate::gbps(10), Time::from_us(2), policy, 0)
+    struct Port(Link, LinkKind, RareEvents);
+
+    impl Port {
+        fn enqueue(&mut self, now: Time, packet: Packet) -> Option<Time> {
+            self.0.enqueue(&self.1, &mut self.2, now, packet)
+        }
+        fn pop(&mut self) -> Packet {
+            self.0.pop()
+        }
+        fn stats(&self) -> LinkStats {
+            self.0.stats(self.2)
+        }
+    }
+
+    fn link(policy: QueuePolicy) -> Port {
+        let kind = LinkKind::new(Rate::gbps(10), Time::from_us(2), policy);
+        Port(Link::new(0, 0), kind, RareEvents::default())
     }
 
     #[test]
@@ -258,7 +292,7 @@ mod tests {
             for _ in 0..150 {
                 l.enqueue(Time::ZERO, packet(1462));
             }
-            assert_eq!((l.stats().packets, l.stats().drops), (accepted, 150 - accepted));
+            assert_eq!((l.stats().packets, l.stats().rare.drops), (accepted, 150 - accepted));
             assert_eq!(l.stats().max_queue, 100);
             // One leaves; one more fits.
             l.enqueue(Time::from_ns(1170), packet(1462));
@@ -277,7 +311,7 @@ mod tests {
             let marked = (0..20).filter(|_| l.pop().flags.has(Flags::CE)).count();
             // Of 20, the first is in service, and the one that finds 10 queued is the twelfth.
             assert_eq!(marked, 20 - first);
-            assert_eq!(l.stats().marks as usize, marked);
+            assert_eq!(l.stats().rare.marks as usize, marked);
         }
     }
 
@@ -289,8 +323,8 @@ mod tests {
         }
         // In service 1, queued 3 = 3,000 B: full.
         l.enqueue(Time::ZERO, packet(1000));
-        assert_eq!((l.stats().packets, l.stats().drops, l.stats().marks), (4, 1, 2));
-        assert_eq!(l.backlog_bytes(Time::from_ns(400)), 3500);
+        assert_eq!((l.stats().packets, l.stats().rare.drops, l.stats().rare.marks), (4, 1, 2));
+        assert_eq!(l.0.backlog_bytes(&l.1, Time::from_ns(400)), 3500);
     }
 
     #[test]
@@ -322,7 +356,7 @@ mod tests {
                 expected += 1;
             }
         }
-        while l.next_arrival().is_some() {
+        while l.0.next_arrival().is_some() {
             assert_eq!(l.pop().seq, expected);
             expected += 1;
         }

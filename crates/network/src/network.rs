@@ -1,5 +1,5 @@
-use crate::fabric::{Fabric, LinkId, NodeId};
-use crate::link::Link;
+use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
+use crate::link::{Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
 use crate::routing::Routes;
@@ -45,6 +45,8 @@ const TIMERS: LinkId = LinkId::MAX;
 #[derive(Debug)]
 pub struct Network {
     links: Vec<Link>,
+    kinds: Vec<LinkKind>,
+    rare: Vec<RareEvents>,
     routes: Routes,
     calendar: Calendar,
     windows: Windows,
@@ -61,6 +63,8 @@ pub struct Network {
 pub struct Egress<'a> {
     node: NodeId,
     links: &'a mut [Link],
+    kinds: &'a [LinkKind],
+    rare: &'a mut [RareEvents],
     routes: &'a Routes,
     calendar: &'a mut Calendar,
     windows: Windows,
@@ -70,21 +74,20 @@ impl Egress<'_> {
     /// Sends `packet` on its way: routes it at this node and queues it.
     #[inline]
     pub fn send(&mut self, now: Time, mut packet: Packet) {
-        let link = self.routes.next_link(self.node, &mut packet);
-        let link = &mut self.links[link as usize];
-        if let Some(arrival) = link.enqueue(now, packet) {
+        let id = self.routes.next_link(self.node, &mut packet) as usize;
+        let link = &mut self.links[id];
+        let kind = &self.kinds[link.kind as usize];
+        if let Some(arrival) = link.enqueue(kind, &mut self.rare[id], now, packet) {
             self.calendar.schedule(self.windows.of(arrival), link.input);
         }
     }
 
-    /// A link that leaves this node, to look at its queue.
-    pub fn link(&mut self, link: LinkId) -> &mut Link {
-        &mut self.links[link as usize]
-    }
-
-    /// The forwarding tables.
-    pub fn routes(&self) -> &Routes {
-        self.routes
+    /// The queue of a link that leaves this node: packets, counted as its policy counts, and all bytes not yet on the
+    /// wire.
+    pub fn queue(&mut self, link: LinkId, now: Time) -> (u32, u64) {
+        let link = &mut self.links[link as usize];
+        let kind = &self.kinds[link.kind as usize];
+        (link.queue_packets(kind, now), link.backlog_bytes(kind, now))
     }
 }
 
@@ -108,15 +111,21 @@ impl Network {
             timer_inputs.push(inputs.len() as u32);
             inputs.push(Input { node, link: TIMERS });
         }
-        let links: Vec<Link> = fabric
-            .links()
-            .iter()
-            .zip(input_of_link)
-            .map(|(l, input)| Link::new(l.rate, l.delay, policy, input))
-            .collect();
-        let lookahead = links.iter().map(|l| l.serialisation(smallest) + l.delay()).min().unwrap_or(Windows::LONGEST);
+        let mut kinds: Vec<LinkKind> = Vec::new();
+        let mut link = |(spec, input): (&LinkSpec, u32)| {
+            let known = kinds.iter().position(|k| (k.rate, k.delay) == (spec.rate, spec.delay));
+            let kind = known.unwrap_or_else(|| {
+                kinds.push(LinkKind::new(spec.rate, spec.delay, policy));
+                kinds.len() - 1
+            });
+            Link::new(kind as u16, input)
+        };
+        let links: Vec<Link> = fabric.links().iter().zip(input_of_link).map(&mut link).collect();
+        let lookahead = kinds.iter().map(|k| k.serialisation(smallest) + k.delay).min().unwrap_or(Windows::LONGEST);
         Network {
+            rare: vec![RareEvents::default(); links.len()],
             links,
+            kinds,
             routes,
             calendar: Calendar::new(inputs.len()),
             windows: Windows::new(lookahead),
@@ -134,9 +143,12 @@ impl Network {
         self.hops
     }
 
-    /// All links, by id.
-    pub fn links(&self) -> &[Link] {
-        &self.links
+    /// What link `id` has done, what it has put on the wire by `now` in bytes, and how many packets are queued
+    /// or in flight.
+    pub fn link_outcome(&self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
+        let link = &self.links[id as usize];
+        let stats = link.stats(self.rare[id as usize]);
+        (stats, stats.bytes - link.backlog_bytes(&self.kinds[link.kind as usize], now), link.on_the_way())
     }
 
     /// Makes sure that `node` is woken for its next timer. Needed before the first step only: during the run, a
@@ -217,6 +229,8 @@ impl Network {
         Egress {
             node,
             links: &mut self.links,
+            kinds: &self.kinds,
+            rare: &mut self.rare,
             routes: &self.routes,
             calendar: &mut self.calendar,
             windows: self.windows,

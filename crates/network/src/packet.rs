@@ -63,6 +63,7 @@ impl std::fmt::Debug for Flags {
 /// What `seq` and `ack` hold depends on the kind of packet and is the transport's business; the network reads
 /// `arrival`, `entropy`, `dst`, `size` and `flags`.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
 pub struct Packet {
     /// When the last bit reaches the other end of the link that it is on.
     pub arrival: Time,

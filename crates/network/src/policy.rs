@@ -12,13 +12,15 @@ pub enum QueueLimit {
 /// When an output port drops and when it marks.
 ///
 /// The queue length that counts is the one that an arriving packet finds, without itself. Both units are always
-/// compared, the unused one against infinity: the fast path has no branch on the mode.
+/// compared, the unused one against infinity; bytes are counted only if a threshold is in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct QueuePolicy {
     pub(crate) limit_packets: u32,
     pub(crate) limit_bytes: u64,
     pub(crate) mark_packets: u32,
     pub(crate) mark_bytes: u64,
+    /// Is any threshold in bytes?
+    pub(crate) in_bytes: bool,
     /// 1 if the packet in service counts not towards the queue length.
     pub(crate) uncounted: u32,
     pub(crate) drop_non_ect: bool,
@@ -39,6 +41,7 @@ impl QueuePolicy {
             limit_bytes,
             mark_packets: u32::MAX,
             mark_bytes: u64::MAX,
+            in_bytes: matches!(limit, QueueLimit::Bytes(_)),
             uncounted: 1,
             drop_non_ect: false,
             exempt_syn: false,
@@ -49,6 +52,7 @@ impl QueuePolicy {
 
     /// Marks what finds at least `k` queued, or more than `k` if `above`.
     pub fn marking(mut self, k: QueueLimit, above: bool) -> QueuePolicy {
+        self.in_bytes |= matches!(k, QueueLimit::Bytes(_));
         match k {
             QueueLimit::Packets(n) => self.mark_packets = n.saturating_add(above as u32),
             QueueLimit::Bytes(n) => self.mark_bytes = n.saturating_add(above as u64),
@@ -72,6 +76,18 @@ impl QueuePolicy {
     pub fn exempting(mut self, syn: bool, fin: bool, ack: bool) -> QueuePolicy {
         (self.exempt_syn, self.exempt_fin, self.exempt_ack) = (syn, fin, ack);
         self
+    }
+
+    /// Is a packet that finds so much queued marked?
+    #[inline]
+    pub(crate) fn is_over(&self, packets: u32, bytes: u64) -> bool {
+        packets >= self.mark_packets || bytes >= self.mark_bytes
+    }
+
+    /// Is there no room for a packet that finds so many `packets` queued, and would make it so many `bytes`?
+    #[inline]
+    pub(crate) fn is_full(&self, packets: u32, bytes: u64) -> bool {
+        packets >= self.limit_packets || bytes > self.limit_bytes
     }
 
     #[cold]

@@ -29,6 +29,8 @@ struct Row {
     start: u32,
     column: u16,
     salt: u32,
+    /// The one link of a host with one NIC, which needs no row.
+    only: LinkId,
 }
 
 const NO_COLUMN: u16 = u16::MAX;
@@ -59,10 +61,20 @@ impl Routes {
         let into: Vec<Vec<NodeId>> = neighbours_into(fabric);
         let mut groups = Vec::new();
         let mut group_ids: HashMap<Vec<LinkId>, u32> = HashMap::new();
-        let mut table = vec![UNREACHABLE; fabric.nodes() * column_nodes.len()];
+        // Hosts with one NIC need no row; the others' rows stand behind one another.
+        let needs_row = |node: NodeId| node as usize >= fabric.hosts() || fabric.links_from(node).len() != 1;
+        let mut next_row = 0;
+        let starts: Vec<usize> = (0..fabric.nodes() as NodeId)
+            .map(|node| {
+                let start = next_row;
+                next_row += if needs_row(node) { column_nodes.len() } else { 0 };
+                start
+            })
+            .collect();
+        let mut table = vec![UNREACHABLE; next_row];
         for (column, target) in column_nodes.iter().enumerate() {
             let distance = distances(&into, *target);
-            for node in (0..fabric.nodes() as NodeId).filter(|n| n != target) {
+            for node in (0..fabric.nodes() as NodeId).filter(|n| n != target && needs_row(*n)) {
                 let nearer = |l: &LinkId| {
                     let to = links[*l as usize].to;
                     // A host does not forward what is for others.
@@ -71,7 +83,7 @@ impl Routes {
                     passes && there != u32::MAX && there.checked_add(1) == Some(here)
                 };
                 let next: Vec<LinkId> = fabric.links_from(node).filter(nearer).collect();
-                table[node as usize * column_nodes.len() + column] = match next.as_slice() {
+                table[starts[node as usize] + column] = match next.as_slice() {
                     [] => UNREACHABLE,
                     [one] => *one,
                     _ => {
@@ -86,9 +98,10 @@ impl Routes {
         }
         let nodes = (0..fabric.nodes())
             .map(|n| Row {
-                start: (n * column_nodes.len()) as u32,
+                start: starts[n] as u32,
                 column: column_of_node[n],
                 salt: hash_u64(hash_u64(seed) ^ n as u64) as u32,
+                only: if needs_row(n as NodeId) { UNREACHABLE } else { fabric.links_from(n as NodeId).start },
             })
             .collect();
         Routes { nodes, table, groups, columns, last_links }
@@ -98,6 +111,9 @@ impl Routes {
     #[inline]
     pub fn next_link(&self, node: NodeId, packet: &mut Packet) -> LinkId {
         let row = &self.nodes[node as usize];
+        if row.only != UNREACHABLE {
+            return row.only;
+        }
         let column = self.columns[packet.dst as usize];
         if row.column == column {
             return self.last_links[packet.dst as usize];
@@ -119,10 +135,24 @@ impl Routes {
     }
 
     /// Is there a path from one host to another?
-    pub fn reachable(&self, from: HostId, to: HostId) -> bool {
+    pub fn reachable(&self, fabric: &Fabric, from: HostId, to: HostId) -> bool {
         let row = &self.nodes[from as usize];
+        let first = match row.only {
+            UNREACHABLE => from as NodeId,
+            link => fabric.links()[link as usize].to,
+        };
+        self.entry(first, to) != UNREACHABLE
+    }
+
+    /// What the table says at `node` of the way to host `to`.
+    fn entry(&self, node: NodeId, to: HostId) -> u32 {
+        let row = &self.nodes[node as usize];
         let column = self.columns[to as usize];
-        row.column == column || self.table[row.start as usize + column as usize] != UNREACHABLE
+        match row.only {
+            UNREACHABLE if row.column == column => self.last_links[to as usize],
+            UNREACHABLE => self.table[row.start as usize + column as usize],
+            link => link,
+        }
     }
 
     /// The links that a packet of this entropy takes from `from`.
@@ -143,16 +173,11 @@ impl Routes {
         let mut count = 1;
         // Every member of a group stands before equal groups in a symmetric fabric; follow the first.
         while node != to as NodeId {
-            let row = &self.nodes[node as usize];
-            let column = self.columns[to as usize];
-            let link = if row.column == column {
-                self.last_links[to as usize]
-            } else {
-                let entry = self.table[row.start as usize + column as usize];
-                if entry & GROUP == 0 {
-                    entry
-                } else {
-                    let group = &self.groups[(entry & !GROUP) as usize];
+            let link = match self.entry(node, to) {
+                UNREACHABLE => return 0,
+                link if link & GROUP == 0 => link,
+                group => {
+                    let group = &self.groups[(group & !GROUP) as usize];
                     count *= group.len() as u32;
                     group[0]
                 }

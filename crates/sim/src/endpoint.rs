@@ -1,0 +1,135 @@
+//! Endpoints of connections, and how what they say gets onto the network.
+
+use crate::wire::{Handle, WireSizes, encode};
+use linkpool_engine::{Stream, Timers};
+use linkpool_network::{Egress, Flags, Packet};
+use linkpool_transport::{Output, Receiver, Segment, Sender};
+use linkpool_units::Time;
+
+/// Whom an endpoint talks to, and how.
+#[derive(Debug)]
+pub(crate) struct Address {
+    pub(crate) host: u16,
+    pub(crate) peer_host: u16,
+    pub(crate) me: Handle,
+    /// Unknown (default) at the sender before the first SYN-ACK.
+    pub(crate) peer: Handle,
+    pub(crate) transport: u16,
+    pub(crate) sizes: WireSizes,
+    pub(crate) path: PathChoice,
+}
+
+/// How the subflows of an endpoint come by their paths.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PathChoice {
+    /// Stands for the addresses and ports that ECMP hashes.
+    Hashed(u32),
+    /// Subflow i takes the i-th.
+    Pinned,
+}
+
+impl PathChoice {
+    #[inline]
+    pub(crate) fn apply(self, subflow: usize, packet: &mut Packet) {
+        match self {
+            PathChoice::Hashed(ports) => packet.entropy = ports.wrapping_add(subflow as u32 * 0x9e37_79b9),
+            PathChoice::Pinned => {
+                packet.entropy = subflow as u32;
+                packet.flags = packet.flags.with(Flags::PINNED);
+            }
+        }
+    }
+
+    /// Of the other direction, whose addresses and ports are swapped.
+    pub(crate) fn reversed(self) -> PathChoice {
+        match self {
+            PathChoice::Hashed(ports) => PathChoice::Hashed(ports.rotate_left(16) ^ 0x5bd1_e995),
+            PathChoice::Pinned => PathChoice::Pinned,
+        }
+    }
+
+    /// As a SYN of `subflow` shows it.
+    pub(crate) fn of_syn(packet: &Packet, subflow: usize) -> PathChoice {
+        if packet.flags.has(Flags::PINNED) {
+            PathChoice::Pinned
+        } else {
+            PathChoice::Hashed(packet.entropy.wrapping_sub(subflow as u32 * 0x9e37_79b9))
+        }
+    }
+}
+
+/// What stands in a slot of a host.
+#[derive(Debug)]
+pub(crate) enum Endpoint {
+    Free,
+    Sender(Box<SendingEnd>),
+    Receiver(Box<ReceivingEnd>),
+}
+
+#[derive(Debug)]
+pub(crate) struct SendingEnd {
+    pub(crate) sender: Sender,
+    pub(crate) address: Address,
+    /// Index into the plan's flows.
+    pub(crate) flow: u32,
+    /// Payload acknowledged on each subflow when the rate was last sampled.
+    pub(crate) sampled: Option<Box<[u64]>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ReceivingEnd {
+    pub(crate) receiver: Receiver,
+    pub(crate) address: Address,
+}
+
+/// Timer keys of a node: what is due in the upper half, for whom in the lower.
+pub(crate) mod key {
+    pub(crate) const ENDPOINT: u64 = 0;
+    pub(crate) const START: u64 = 1 << 32;
+    pub(crate) const STOP: u64 = 2 << 32;
+    pub(crate) const SWEEP: u64 = 3 << 32;
+    pub(crate) const SAMPLE_QUEUE: u64 = 4 << 32;
+    pub(crate) const SAMPLE_CWND: u64 = 5 << 32;
+    pub(crate) const SAMPLE_RATE: u64 = 6 << 32;
+    pub(crate) const KIND: u64 = !0 << 32;
+}
+
+/// Turns segments into packets and wakes into timers, for one endpoint at one instant.
+#[derive(Debug)]
+pub(crate) struct Out<'a, 'n> {
+    pub(crate) address: &'a Address,
+    pub(crate) now: Time,
+    pub(crate) network: &'a mut Egress<'n>,
+    pub(crate) timers: &'a mut Timers,
+    pub(crate) random: &'a mut Stream,
+}
+
+impl Output for Out<'_, '_> {
+    #[inline]
+    fn send(&mut self, subflow: usize, segment: Segment) {
+        let a = self.address;
+        let mut packet = encode(segment, a.sizes);
+        packet.dst = a.peer_host;
+        packet.endpoint = a.peer.of_subflow(subflow);
+        a.path.apply(subflow, &mut packet);
+        match segment {
+            // A SYN says where to answer; a first one whose it is, a joining one where it belongs.
+            Segment::Syn { .. } => {
+                packet.endpoint = a.me.of_subflow(subflow);
+                packet.seq = a.host as u32 | (a.transport as u32) << 16;
+                packet.ack = a.peer.raw();
+            }
+            Segment::SynAck { .. } => packet.seq = a.me.raw(),
+            _ => {}
+        }
+        self.network.send(self.now, packet);
+    }
+
+    fn wake(&mut self, subflow: usize, at: Time) {
+        self.timers.push(at, key::ENDPOINT | self.address.me.of_subflow(subflow) as u64);
+    }
+
+    fn jitter(&mut self, most: Time) -> Time {
+        linkpool_workload::jitter(most, self.random)
+    }
+}

@@ -1,0 +1,71 @@
+//! A host: its endpoints in slots, and the flows that it has yet to start.
+
+use crate::endpoint::Endpoint;
+use crate::wire::Handle;
+use linkpool_engine::Stream;
+use std::collections::{HashMap, VecDeque};
+
+#[derive(Debug)]
+pub(crate) struct Host {
+    slots: Vec<Slot>,
+    /// First freed, first taken: a generation comes back as late as possible.
+    free: VecDeque<u32>,
+    /// Receivers by the sender that asked for them: a SYN that is sent again must not open a second one.
+    pub(crate) receivers: HashMap<(u16, u32), Handle>,
+    /// Flows to start, the next one last.
+    pub(crate) starts: Vec<u32>,
+    pub(crate) random: Stream,
+    pub(crate) sweeping: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Slot {
+    handle: Handle,
+    generation: u32,
+    pub(crate) endpoint: Endpoint,
+}
+
+impl Host {
+    pub(crate) fn new(starts: Vec<u32>, random: Stream) -> Host {
+        let slots = Vec::new();
+        Host { slots, free: VecDeque::new(), receivers: HashMap::new(), starts, random, sweeping: false }
+    }
+
+    /// A name for a new endpoint; [`Host::fill`] puts it in its place.
+    ///
+    /// # Panics
+    /// With more than 65,536 connections open at once.
+    pub(crate) fn allocate(&mut self) -> Handle {
+        let index = self.free.pop_front().unwrap_or_else(|| {
+            assert!(self.slots.len() < 1 << 16, "a host has more than 65,536 connections open at once");
+            self.slots.push(Slot { handle: Handle::default(), generation: 0, endpoint: Endpoint::Free });
+            self.slots.len() as u32 - 1
+        });
+        let slot = &mut self.slots[index as usize];
+        slot.generation += 1;
+        slot.handle = Handle::new(index as usize, slot.generation);
+        slot.handle
+    }
+
+    pub(crate) fn fill(&mut self, handle: Handle, endpoint: Endpoint) {
+        self.slots[handle.slot()].endpoint = endpoint;
+    }
+
+    /// The endpoint called `handle`, if it is still there; with it, what else of the host it needs.
+    #[inline]
+    pub(crate) fn endpoint(&mut self, handle: Handle) -> Option<(&mut Endpoint, &mut Stream)> {
+        let slot = self.slots.get_mut(handle.slot())?;
+        (slot.handle == handle).then_some((&mut slot.endpoint, &mut self.random))
+    }
+
+    pub(crate) fn endpoints(&mut self) -> impl Iterator<Item = (Handle, &mut Endpoint)> {
+        self.slots.iter_mut().map(|s| (s.handle, &mut s.endpoint))
+    }
+
+    pub(crate) fn remove(&mut self, handle: Handle) -> Endpoint {
+        let slot = &mut self.slots[handle.slot()];
+        slot.handle = Handle::default();
+        self.free.push_back(handle.slot() as u32);
+        std::mem::replace(&mut slot.endpoint, Endpoint::Free)
+    }
+}

@@ -1,0 +1,289 @@
+//! All hosts: packets and timers find their endpoints here.
+
+use crate::endpoint::{Address, Endpoint, Out, PathChoice, ReceivingEnd, SendingEnd, key};
+use crate::host::Host;
+use crate::outcome::{FlowOutcome, SubflowOutcome};
+use crate::plan::Plan;
+use crate::sampling::Sampling;
+use crate::wire::{Handle, decode};
+use linkpool_engine::{Timers, hash_u64, stream};
+use linkpool_network::{Egress, Flags, Handler, NodeId, Packet};
+use linkpool_transport::{Delivery, Receiver, Sender, SenderState};
+use linkpool_units::Time;
+
+/// A receiver whose sender has been silent for so long is forgotten; it exceeds twice any sensible RTO, so a sender that
+/// still tries is never forgotten. Usually a FIN comes first.
+const SILENCE: Time = Time::from_secs(600);
+
+pub(crate) struct Hosts<'p> {
+    plan: &'p Plan,
+    /// Of every node.
+    timers: Vec<Timers>,
+    hosts: Vec<Host>,
+    pub(crate) sampling: Sampling,
+    /// By flow.
+    pub(crate) outcomes: Vec<Option<FlowOutcome>>,
+    /// Packets for endpoints that are gone.
+    pub(crate) stray: u64,
+    /// Packets given to hosts.
+    pub(crate) delivered: u64,
+}
+
+impl<'p> Hosts<'p> {
+    pub(crate) fn new(plan: &'p Plan, sampling: Sampling) -> Hosts<'p> {
+        let mut timers: Vec<Timers> = (0..plan.fabric.nodes()).map(|_| Timers::default()).collect();
+        let mut starts = vec![Vec::new(); plan.fabric.hosts()];
+        for (id, f) in plan.flows.iter().enumerate().rev() {
+            starts[f.flow.src as usize].push(id as u32);
+        }
+        let host = |(h, starts): (usize, Vec<u32>)| Host::new(starts, stream(plan.seed, "host", h as u64));
+        let hosts: Vec<Host> = starts.into_iter().enumerate().map(host).collect();
+        for (h, host) in hosts.iter().enumerate() {
+            if let Some(first) = host.starts.last() {
+                timers[h].push(plan.flows[*first as usize].flow.start, key::START);
+            }
+        }
+        sampling.first_timers(plan, &mut timers);
+        Hosts { plan, timers, hosts, sampling, outcomes: vec![None; plan.flows.len()], stray: 0, delivered: 0 }
+    }
+
+    /// Starts the next flow of `host`, and sets the timer for the one after it.
+    fn start_flow(&mut self, host: NodeId, now: Time, network: &mut Egress<'_>) {
+        let h = &mut self.hosts[host as usize];
+        let timers = &mut self.timers[host as usize];
+        let Some(id) = h.starts.pop() else {
+            return;
+        };
+        if let Some(next) = h.starts.last() {
+            timers.push(self.plan.flows[*next as usize].flow.start, key::START);
+        }
+        let planned = &self.plan.flows[id as usize];
+        let transport = &self.plan.transports[planned.transport as usize];
+        let me = h.allocate();
+        let ports = hash_u64(hash_u64(self.plan.seed) ^ id as u64) as u32;
+        let address = Address {
+            host: host as u16,
+            peer_host: planned.flow.dst,
+            me,
+            peer: Handle::default(),
+            transport: planned.transport,
+            sizes: transport.sizes,
+            path: if transport.pinned { PathChoice::Pinned } else { PathChoice::Hashed(ports) },
+        };
+        if planned.flow.stop < self.plan.end {
+            timers.push(planned.flow.stop, key::STOP | me.raw() as u64);
+        }
+        let mut end = Box::new(SendingEnd {
+            sender: Sender::new(transport.config.clone(), planned.flow.size),
+            address,
+            flow: id,
+            sampled: self.sampling.wants_rate(planned.label).then(|| vec![0; transport.config.subflows].into()),
+        });
+        end.sender.open(now, &mut Out { address: &end.address, now, network, timers, random: &mut h.random });
+        h.fill(me, Endpoint::Sender(end));
+    }
+
+    fn on_syn(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress<'_>) {
+        let (src, transport) = (packet.seq as u16, (packet.seq >> 16) as u16);
+        let (peer, subflow) = Handle::split(packet.endpoint);
+        let h = &mut self.hosts[host as usize];
+        let handle = if packet.flags.has(Flags::JOIN) {
+            Handle::split(packet.ack).0
+        } else if let Some(handle) = h.receivers.get(&(src, peer.raw())) {
+            *handle
+        } else {
+            let planned = &self.plan.transports[transport as usize];
+            let me = h.allocate();
+            let address = Address {
+                host: host as u16,
+                peer_host: src,
+                me,
+                peer,
+                transport,
+                sizes: planned.sizes,
+                path: PathChoice::of_syn(packet, subflow).reversed(),
+            };
+            let receiver = Receiver::new(planned.config.clone());
+            h.fill(me, Endpoint::Receiver(Box::new(ReceivingEnd { receiver, address })));
+            h.receivers.insert((src, peer.raw()), me);
+            if !h.sweeping {
+                h.sweeping = true;
+                self.timers[host as usize].push(now + SILENCE, key::SWEEP);
+            }
+            me
+        };
+        self.to_endpoint(host, handle, subflow, now, packet, network);
+    }
+
+    #[inline]
+    fn to_endpoint(
+        &mut self,
+        host: NodeId,
+        handle: Handle,
+        subflow: usize,
+        now: Time,
+        packet: &Packet,
+        network: &mut Egress<'_>,
+    ) {
+        let h = &mut self.hosts[host as usize];
+        let timers = &mut self.timers[host as usize];
+        match h.endpoint(handle) {
+            Some((Endpoint::Sender(end), random)) => {
+                if packet.flags.has(Flags::SYN | Flags::ACK) {
+                    end.address.peer = Handle::split(packet.seq).0;
+                }
+                let segment = decode(packet, end.address.sizes);
+                let mut out = Out { address: &end.address, now, network, timers, random };
+                end.sender.on_segment(subflow, segment, now, &mut out);
+                if end.sender.state() != SenderState::Open {
+                    self.end_flow(host, handle, now);
+                }
+            }
+            Some((Endpoint::Receiver(end), random)) => {
+                let segment = decode(packet, end.address.sizes);
+                let ce = packet.flags.has(Flags::CE);
+                let mut out = Out { address: &end.address, now, network, timers, random };
+                if end.receiver.on_segment(subflow, segment, ce, now, &mut out) == Delivery::Closed {
+                    self.forget_receiver(host, handle);
+                }
+            }
+            _ => self.stray += 1,
+        }
+    }
+
+    fn forget_receiver(&mut self, host: NodeId, handle: Handle) {
+        let h = &mut self.hosts[host as usize];
+        if let Endpoint::Receiver(end) = h.remove(handle) {
+            h.receivers.remove(&(end.address.peer_host, end.address.peer.raw()));
+        }
+    }
+
+    /// The sender called `handle` is done: keeps what it did, frees its slot.
+    fn end_flow(&mut self, host: NodeId, handle: Handle, now: Time) {
+        if let Endpoint::Sender(mut end) = self.hosts[host as usize].remove(handle) {
+            self.sampling.rate(&mut end, now);
+            self.outcomes[end.flow as usize] = Some(outcome(&end, now));
+        }
+    }
+
+    fn wake_endpoint(&mut self, host: NodeId, raw: u32, now: Time, network: &mut Egress<'_>) {
+        let (handle, subflow) = Handle::split(raw);
+        let h = &mut self.hosts[host as usize];
+        let timers = &mut self.timers[host as usize];
+        match h.endpoint(handle) {
+            Some((Endpoint::Sender(end), random)) => {
+                let mut out = Out { address: &end.address, now, network, timers, random };
+                end.sender.on_timer(subflow, now, &mut out);
+                if end.sender.state() != SenderState::Open {
+                    self.end_flow(host, handle, now);
+                }
+            }
+            Some((Endpoint::Receiver(end), random)) => {
+                let mut out = Out { address: &end.address, now, network, timers, random };
+                end.receiver.on_timer(subflow, now, &mut out);
+            }
+            _ => {} // it ended before its timer
+        }
+    }
+
+    fn stop_flow(&mut self, host: NodeId, raw: u32, now: Time, network: &mut Egress<'_>) {
+        let handle = Handle::split(raw).0;
+        let timers = &mut self.timers[host as usize];
+        if let Some((Endpoint::Sender(end), random)) = self.hosts[host as usize].endpoint(handle) {
+            let mut out = Out { address: &end.address, now, network, timers, random };
+            end.sender.stop(now, &mut out);
+            if end.sender.state() != SenderState::Open {
+                self.end_flow(host, handle, now);
+            }
+        }
+    }
+
+    fn sweep(&mut self, host: NodeId, now: Time) {
+        let silent = |(handle, endpoint): (Handle, &mut Endpoint)| match endpoint {
+            Endpoint::Receiver(end) if end.receiver.last_heard() + SILENCE <= now => Some(handle),
+            _ => None,
+        };
+        let silent: Vec<Handle> = self.hosts[host as usize].endpoints().filter_map(silent).collect();
+        silent.into_iter().for_each(|handle| self.forget_receiver(host, handle));
+        let h = &mut self.hosts[host as usize];
+        h.sweeping = !h.receivers.is_empty();
+        if h.sweeping {
+            self.timers[host as usize].push(now + SILENCE, key::SWEEP);
+        }
+    }
+
+    /// Ends the run at `now`: what flows have done so far is their outcome.
+    pub(crate) fn finish(&mut self, now: Time) {
+        for h in &mut self.hosts {
+            for (_, endpoint) in h.endpoints() {
+                if let Endpoint::Sender(end) = endpoint {
+                    self.sampling.rate(end, now);
+                    self.outcomes[end.flow as usize] = Some(outcome(end, now));
+                }
+            }
+        }
+    }
+}
+
+impl Handler for Hosts<'_> {
+    #[inline]
+    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress<'_>) {
+        self.delivered += 1;
+        if packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK) {
+            return self.on_syn(host, now, packet, network);
+        }
+        let (handle, subflow) = Handle::split(packet.endpoint);
+        self.to_endpoint(host, handle, subflow, now, packet, network);
+    }
+
+    fn on_timer(&mut self, node: NodeId, now: Time, network: &mut Egress<'_>) {
+        let Some((_, key)) = self.timers[node as usize].pop() else {
+            return;
+        };
+        let target = key as u32;
+        let timers = &mut self.timers[node as usize];
+        match key & key::KIND {
+            key::ENDPOINT => self.wake_endpoint(node, target, now, network),
+            key::START => self.start_flow(node, now, network),
+            key::STOP => self.stop_flow(node, target, now, network),
+            key::SWEEP => self.sweep(node, now),
+            key::SAMPLE_QUEUE => self.sampling.queue(target, now, network, timers),
+            key::SAMPLE_CWND => self.sampling.cwnd(self.plan, &mut self.hosts[node as usize], now, timers),
+            key::SAMPLE_RATE => self.sampling.rates(&mut self.hosts[node as usize], now, timers),
+            _ => unreachable!("a timer key that nobody sets"),
+        }
+    }
+
+    #[inline]
+    fn next_timer(&self, node: NodeId) -> Time {
+        self.timers[node as usize].next()
+    }
+}
+
+fn outcome(end: &SendingEnd, now: Time) -> FlowOutcome {
+    let sender = &end.sender;
+    let subflow = |s| {
+        let mut syn = Packet::default();
+        end.address.path.apply(s, &mut syn);
+        let path = sender.path(s);
+        SubflowOutcome {
+            entropy: syn.entropy,
+            stats: *sender.stats(s),
+            cwnd: path.cwnd,
+            ssthresh: path.ssthresh,
+            srtt: (path.srtt > 0.0).then_some(path.srtt / 1e12),
+            min_rtt: sender.min_rtt(s),
+            rto: sender.rto(s),
+        }
+    };
+    let finished = if sender.state() == SenderState::Finished { sender.ended() } else { None };
+    FlowOutcome {
+        flow: end.flow,
+        finished,
+        active_until: sender.ended().unwrap_or(now),
+        acked_bytes: sender.acked(),
+        failed: sender.state() == SenderState::Failed,
+        suppressions: sender.suppressions(),
+        subflows: (0..sender.subflows()).map(subflow).collect(),
+    }
+}

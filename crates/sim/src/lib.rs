@@ -1,0 +1,18 @@
+//! Runs scenarios: builds the fabric, puts transport endpoints on its hosts, moves time, writes tables.
+
+mod endpoint;
+mod host;
+mod hosts;
+mod outcome;
+mod plan;
+mod run;
+mod sampling;
+mod table;
+mod tables;
+mod wire;
+
+pub use outcome::{FlowOutcome, LinkOutcome, Outcome, SubflowOutcome};
+pub use plan::{Plan, PlannedFlow, PlannedTransport};
+pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
+pub use sampling::{CwndSample, Samples};
+pub use wire::{Handle, WireSizes};

@@ -1,0 +1,85 @@
+//! What came out of a run, as the tables have it.
+
+use linkpool_network::LinkStats;
+use linkpool_transport::SubflowStats;
+use linkpool_units::Time;
+
+/// A flow at its end, or at the end of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowOutcome {
+    /// Index into the plan's flows.
+    pub flow: u32,
+    /// When the last data was acknowledged.
+    pub finished: Option<Time>,
+    /// Until when it was active: its end, or that of the run.
+    pub active_until: Time,
+    /// Payload acknowledged at connection level.
+    pub acked_bytes: u64,
+    /// The connection was given up.
+    pub failed: bool,
+    /// AMP: times it became single-path, and multipath again.
+    pub suppressions: (u32, u32),
+    /// All of them, established or not.
+    pub subflows: Vec<SubflowOutcome>,
+}
+
+impl FlowOutcome {
+    /// When the first SYN-ACK arrived.
+    pub fn established(&self) -> Option<Time> {
+        self.subflows.first().and_then(|s| s.stats.established)
+    }
+
+    /// A sum over the subflows.
+    pub fn total(&self, of: impl Fn(&SubflowStats) -> u64) -> u64 {
+        self.subflows.iter().map(|s| of(&s.stats)).sum()
+    }
+}
+
+/// A subflow at the end of its flow, or of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubflowOutcome {
+    /// What its SYN showed to ECMP: names the path.
+    pub entropy: u32,
+    /// What it has done.
+    pub stats: SubflowStats,
+    /// Congestion window, packets.
+    pub cwnd: f64,
+    /// Slow start threshold, packets.
+    pub ssthresh: f64,
+    /// Smoothed RTT, s.
+    pub srtt: Option<f64>,
+    /// Least RTT sample.
+    pub min_rtt: Option<Time>,
+    /// Retransmission timeout, back-off included.
+    pub rto: Time,
+}
+
+/// A link at the end of the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkOutcome {
+    /// Counters.
+    pub stats: LinkStats,
+    /// Bytes put on the wire by the end of the run.
+    pub sent_bytes: u64,
+    /// Packets still queued or in flight.
+    pub on_the_way: u32,
+}
+
+/// A whole run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// By flow; flows that were due before the end of the run.
+    pub flows: Vec<FlowOutcome>,
+    /// By link.
+    pub links: Vec<LinkOutcome>,
+    /// Packet-hops.
+    pub hops: u64,
+    /// Data segments sent.
+    pub data_packets: u64,
+    /// Packets for connections that were closed already.
+    pub stray: u64,
+    /// Packets delivered to hosts.
+    pub delivered: u64,
+    /// When the run ended.
+    pub simulated: Time,
+}

@@ -1,0 +1,225 @@
+//! From a scenario to what is simulated.
+
+use crate::wire::WireSizes;
+use linkpool_engine::{Stream, stream};
+use linkpool_network::{Fabric, QueueLimit, QueuePolicy, topology};
+use linkpool_scenario as scenario;
+use linkpool_scenario::{Control, Scenario, Topology, WorkloadKind};
+use linkpool_transport::control::{AmpConfig, ControlConfig, CutConfig, DctcpConfig, Release, XmpConfig};
+use linkpool_transport::{Config, RttConfig};
+use linkpool_units::Time;
+use linkpool_workload::{self as workload, Flow};
+use std::sync::Arc;
+
+/// Everything about a run that does not change while it runs.
+#[derive(Debug)]
+pub struct Plan {
+    /// The network.
+    pub fabric: Fabric,
+    /// At every output port.
+    pub policy: QueuePolicy,
+    /// As in the scenario.
+    pub transports: Vec<PlannedTransport>,
+    /// In order of start.
+    pub flows: Vec<PlannedFlow>,
+    /// Names that flows carry into the results.
+    pub labels: Vec<String>,
+    /// Which time series are wanted.
+    pub record: scenario::Record,
+    /// The source of all randomness.
+    pub seed: u64,
+    /// When the run ends at the latest.
+    pub end: Time,
+}
+
+/// A transport, ready to make endpoints of.
+#[derive(Debug)]
+pub struct PlannedTransport {
+    /// The scenario's name for it.
+    pub name: String,
+    /// Its congestion control.
+    pub control: &'static str,
+    /// For both ends.
+    pub config: Arc<Config>,
+    /// On the wire.
+    pub sizes: WireSizes,
+    /// Does subflow i take the i-th path?
+    pub pinned: bool,
+}
+
+/// A flow with its transport.
+#[derive(Clone, Copy, Debug)]
+pub struct PlannedFlow {
+    /// Who, to whom, how much, when.
+    pub flow: Flow,
+    /// Index into [`Plan::transports`].
+    pub transport: u16,
+    /// Index into [`Plan::labels`].
+    pub label: u16,
+}
+
+impl Plan {
+    /// Plans `scenario`.
+    pub fn new(scenario: &Scenario) -> Plan {
+        let fabric = fabric(&scenario.topology);
+        let mut labels: Vec<String> = Vec::new();
+        let mut flows = Vec::new();
+        for (index, w) in scenario.workloads.iter().enumerate() {
+            let label = labels.iter().position(|l| *l == w.label).unwrap_or_else(|| {
+                labels.push(w.label.clone());
+                labels.len() - 1
+            });
+            let mut random = stream(scenario.seed, "workload", index as u64);
+            let planned = |flow| PlannedFlow { flow, transport: w.transport as u16, label: label as u16 };
+            flows.extend(flows_of(w, scenario, &fabric, &mut random).into_iter().map(planned));
+        }
+        flows.retain(|f| f.flow.start < scenario.duration);
+        flows.sort_by_key(|f| f.flow.start); // stable: flows that start together keep the order of the file
+        Plan {
+            fabric,
+            policy: policy(&scenario.queue),
+            transports: scenario.transports.iter().map(transport).collect(),
+            flows,
+            labels,
+            record: scenario.record.clone(),
+            seed: scenario.seed,
+            end: scenario.end(),
+        }
+    }
+
+    /// The smallest packet that will be sent, bytes.
+    pub fn smallest_packet(&self) -> u16 {
+        self.transports.iter().map(|t| t.sizes.ack.min(t.sizes.header + 1)).min().unwrap_or(1)
+    }
+}
+
+fn fabric(topology: &Topology) -> Fabric {
+    match *topology {
+        Topology::ManyToOne { senders, rate, delay } => topology::many_to_one(senders, rate, delay),
+        Topology::TrafficShift { rate, delay } => topology::traffic_shift(rate, delay),
+        Topology::Dumbbell { pairs, rate, delay, bottleneck_rate, bottleneck_delay } => {
+            topology::dumbbell(pairs, rate, delay, bottleneck_rate, bottleneck_delay)
+        }
+        Topology::FatTree { k, hosts_per_edge, rate, delay } => topology::fat_tree(k, hosts_per_edge, rate, delay),
+    }
+}
+
+fn policy(queue: &scenario::Queue) -> QueuePolicy {
+    let limit = |size| match size {
+        scenario::QueueSize::Packets(n) => QueueLimit::Packets(n),
+        scenario::QueueSize::Bytes(n) => QueueLimit::Bytes(n),
+    };
+    let exempt = |kind| queue.exempt.contains(&kind);
+    let mut policy = QueuePolicy::drop_tail(limit(queue.limit))
+        .counting_in_service(queue.count_in_service)
+        .dropping_non_ect(queue.non_ect == scenario::NonEct::Drop)
+        .exempting(exempt(scenario::Exempt::Syn), exempt(scenario::Exempt::Fin), exempt(scenario::Exempt::Ack));
+    if let Some(k) = queue.mark {
+        policy = policy.marking(limit(k), queue.mark_when == scenario::MarkWhen::Above);
+    }
+    policy
+}
+
+fn transport(t: &scenario::Transport) -> PlannedTransport {
+    let config = Config {
+        control: control(t),
+        subflows: t.subflows as usize,
+        mss: t.mss as u16,
+        initial_window: t.initial_window,
+        initial_ssthresh: t.initial_ssthresh.map_or(f64::INFINITY, |bytes| bytes as f64 / t.mss as f64),
+        rtt: RttConfig {
+            min_rto: t.min_rto,
+            initial_rto: t.initial_rto,
+            max_rto: t.max_rto,
+            max_backoff: t.max_backoff,
+            srtt_gain: t.srtt_gain,
+            rttvar_gain: t.rttvar_gain,
+        },
+        handshake_sample: t.handshake_sample,
+        syn_timeout: t.syn_timeout,
+        syn_retries: t.syn_retries,
+        dupack_threshold: t.dupack_threshold,
+        byte_counting: t.byte_counting,
+        ack_every: t.ack_every,
+        ack_delay: t.ack_delay,
+        join_jitter: t.join_jitter,
+        accept_ecn: t.accept_ecn,
+    };
+    PlannedTransport {
+        name: t.name.clone(),
+        control: t.control.name(),
+        config: Arc::new(config),
+        sizes: WireSizes { header: t.header as u16, ack: t.ack_size as u16 },
+        pinned: t.paths == scenario::Paths::Distinct,
+    }
+}
+
+fn control(t: &scenario::Transport) -> ControlConfig {
+    let cwnd_min = t.cwnd_min as f64;
+    let dctcp = DctcpConfig { alpha0: t.alpha0, g: t.g, cwnd_min };
+    let cut = CutConfig { beta: t.beta, cwnd_min };
+    match t.control {
+        Control::Reno => ControlConfig::Reno(()),
+        Control::Dctcp => ControlConfig::Dctcp(dctcp),
+        Control::Lia => ControlConfig::Lia(()),
+        Control::Dcm => ControlConfig::Dcm(dctcp),
+        Control::MptcpCut => ControlConfig::MptcpCut(cut),
+        Control::Xmp => ControlConfig::Xmp(XmpConfig {
+            beta: t.beta,
+            cwnd_min,
+            ssthresh_below: t.ssthresh_after_cut == scenario::SsthreshAfterCut::WMinus1,
+        }),
+        Control::Amp => ControlConfig::Amp(AmpConfig {
+            cut,
+            gamma: t.gamma,
+            tau: t.tau,
+            suppression: t.suppression,
+            release: match t.release {
+                scenario::Release::Rounds => Release::Rounds,
+                scenario::Release::Acks => Release::Acks,
+            },
+        }),
+    }
+}
+
+fn flows_of(w: &scenario::Workload, scenario: &Scenario, fabric: &Fabric, random: &mut Stream) -> Vec<Flow> {
+    let hosts = fabric.hosts() as u32;
+    let start = w.start;
+    match w.kind {
+        WorkloadKind::Flow { from, to, size, stop, count } => {
+            let flow = Flow { src: from as u16, dst: to as u16, size, start, stop, burst: 0 };
+            vec![flow; count as usize]
+        }
+        WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
+            let others = (0..hosts).filter(|h| *h != receiver).map(|h| h as u16);
+            let senders: Vec<u16> = others.take(senders as usize).collect();
+            workload::incast(&senders, receiver as u16, size, (start, every, bursts), spacing)
+        }
+        WorkloadKind::ManyToOne { flows, first, receiver, size, stop, spacing } => (0..flows)
+            .map(|i| Flow {
+                src: (first + i) as u16,
+                dst: receiver as u16,
+                size,
+                start: start + spacing * i as u64,
+                stop,
+                burst: 0,
+            })
+            .collect(),
+        WorkloadKind::Permutation { size, stop, jitter } => {
+            let to = workload::permutation(hosts as u16, random);
+            let flow = |(src, dst): (usize, &u16)| {
+                let start = start + workload::jitter(jitter, random);
+                Flow { src: src as u16, dst: *dst, size, start, stop, burst: 0 }
+            };
+            to.iter().enumerate().map(flow).collect()
+        }
+        WorkloadKind::Poisson { flows_per_second, size, stop } => {
+            let times = workload::poisson_times(flows_per_second, start, stop.min(scenario.duration), random);
+            let flow = |start| {
+                let (src, dst) = workload::random_pair(hosts as u16, random);
+                Flow { src, dst, size: Some(size), start, stop: Time::MAX, burst: 0 }
+            };
+            times.into_iter().map(flow).collect()
+        }
+    }
+}

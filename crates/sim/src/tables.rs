@@ -1,0 +1,280 @@
+//! The tables of a result directory; `docs/results.md` documents their columns.
+
+use crate::outcome::{FlowOutcome, Outcome};
+use crate::plan::{Plan, PlannedFlow};
+use crate::sampling::{CwndSample, Samples};
+use crate::table::{Kind, Table};
+use linkpool_network::{Flags, LinkId, NodeId, Packet, Routes};
+use linkpool_units::Time;
+use parquet::errors::Result;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// Writes `flows.parquet`.
+pub(crate) fn flows(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<()> {
+    use Kind::{Bool, F64, I64, Text, U32};
+    let columns = [
+        ("flow", U32),
+        ("label", Text),
+        ("burst", U32),
+        ("transport", Text),
+        ("control", Text),
+        ("src", Text),
+        ("dst", Text),
+        ("size_bytes", I64),
+        ("start_s", F64),
+        ("established_s", F64),
+        ("end_s", F64),
+        ("fct_s", F64),
+        ("fct_established_s", F64),
+        ("active_s", F64),
+        ("acked_bytes", I64),
+        ("goodput_bps", F64),
+        ("segments", I64),
+        ("retransmits", I64),
+        ("timeouts", I64),
+        ("recoveries", I64),
+        ("marked_acks", I64),
+        ("subflows", U32),
+        ("suppressions", U32),
+        ("releases", U32),
+        ("failed", Bool),
+    ];
+    let mut table = Table::create(&directory.join("flows.parquet"), &columns)?;
+    for f in &outcome.flows {
+        let PlannedFlow { flow, transport, label } = plan.flows[f.flow as usize];
+        let transport = &plan.transports[transport as usize];
+        let established = f.established();
+        let active = f.active_until.min(flow.stop) - flow.start;
+        let goodput = (active > Time::ZERO).then(|| 8.0 * f.acked_bytes as f64 / active.secs());
+        table.push([
+            f.flow.into(),
+            plan.labels[label as usize].as_str().into(),
+            flow.burst.into(),
+            transport.name.as_str().into(),
+            transport.control.into(),
+            plan.fabric.name(flow.src as NodeId).into(),
+            plan.fabric.name(flow.dst as NodeId).into(),
+            flow.size.into(),
+            flow.start.secs().into(),
+            established.map(Time::secs).into(),
+            f.finished.map(Time::secs).into(),
+            f.finished.map(|end| (end - flow.start).secs()).into(),
+            f.finished.zip(established).map(|(end, e)| (end - e).secs()).into(),
+            active.secs().into(),
+            f.acked_bytes.into(),
+            goodput.into(),
+            f.total(|s| s.segments).into(),
+            f.total(|s| s.retransmits).into(),
+            f.total(|s| s.timeouts).into(),
+            f.total(|s| s.recoveries).into(),
+            f.total(|s| s.marked_acks).into(),
+            (f.subflows.iter().filter(|s| s.stats.established.is_some()).count() as u32).into(),
+            f.suppressions.0.into(),
+            f.suppressions.1.into(),
+            f.failed.into(),
+        ])?;
+    }
+    table.close()
+}
+
+/// Writes `subflows.parquet`.
+pub(crate) fn subflows(directory: &Path, plan: &Plan, routes: &Routes, outcome: &Outcome) -> Result<()> {
+    use Kind::{F64, I64, Text, U32};
+    let columns = [
+        ("flow", U32),
+        ("subflow", U32),
+        ("path", Text),
+        ("established_s", F64),
+        ("acked_bytes", I64),
+        ("segments", I64),
+        ("retransmits", I64),
+        ("timeouts", I64),
+        ("recoveries", I64),
+        ("marked_acks", I64),
+        ("cuts", I64),
+        ("cwnd_pkts", F64),
+        ("ssthresh_pkts", F64),
+        ("srtt_s", F64),
+        ("min_rtt_s", F64),
+        ("rto_s", F64),
+    ];
+    let mut table = Table::create(&directory.join("subflows.parquet"), &columns)?;
+    for f in &outcome.flows {
+        for (i, s) in f.subflows.iter().enumerate() {
+            table.push([
+                f.flow.into(),
+                (i as u32).into(),
+                path_names(plan, routes, f, s.entropy).as_str().into(),
+                s.stats.established.map(Time::secs).into(),
+                s.stats.acked_bytes.into(),
+                s.stats.segments.into(),
+                s.stats.retransmits.into(),
+                s.stats.timeouts.into(),
+                s.stats.recoveries.into(),
+                s.stats.marked_acks.into(),
+                s.stats.cuts.into(),
+                s.cwnd.into(),
+                s.ssthresh.is_finite().then_some(s.ssthresh).into(),
+                s.srtt.into(),
+                s.min_rtt.map(Time::secs).into(),
+                s.rto.secs().into(),
+            ])?;
+        }
+    }
+    table.close()
+}
+
+/// Names of the nodes on the path of a subflow.
+fn path_names(plan: &Plan, routes: &Routes, f: &FlowOutcome, entropy: u32) -> String {
+    let PlannedFlow { flow, transport, .. } = plan.flows[f.flow as usize];
+    let pinned = plan.transports[transport as usize].pinned;
+    let flags = Flags::default().with_if(Flags::PINNED, pinned);
+    let packet = Packet { dst: flow.dst, entropy, flags, ..Packet::default() };
+    let mut names = plan.fabric.name(flow.src as NodeId).to_string();
+    for link in routes.path(&plan.fabric, flow.src, packet) {
+        names.push(' ');
+        names.push_str(plan.fabric.name(plan.fabric.links()[link as usize].to));
+    }
+    names
+}
+
+/// Writes `links.parquet`.
+pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<()> {
+    use Kind::{F64, I64, Text, U32};
+    let columns = [
+        ("link", Text),
+        ("from", Text),
+        ("to", Text),
+        ("layer", Text),
+        ("rate_bps", F64),
+        ("delay_s", F64),
+        ("packets", I64),
+        ("bytes", I64),
+        ("drops", I64),
+        ("drop_bytes", I64),
+        ("marks", I64),
+        ("max_queue_pkts", U32),
+        ("utilisation", F64),
+    ];
+    let mut table = Table::create(&directory.join("links.parquet"), &columns)?;
+    for (id, (spec, l)) in plan.fabric.links().iter().zip(&outcome.links).enumerate() {
+        let could = spec.rate.0 as f64 * outcome.simulated.secs();
+        table.push([
+            plan.fabric.link_name(id as LinkId).as_str().into(),
+            plan.fabric.name(spec.from).into(),
+            plan.fabric.name(spec.to).into(),
+            plan.fabric.layer(spec.from).name().into(),
+            (spec.rate.0 as f64).into(),
+            spec.delay.secs().into(),
+            l.stats.packets.into(),
+            l.stats.bytes.into(),
+            l.stats.rare.drops.into(),
+            l.stats.rare.drop_bytes.into(),
+            l.stats.rare.marks.into(),
+            l.stats.max_queue.into(),
+            (could > 0.0).then(|| 8.0 * l.sent_bytes as f64 / could).into(),
+        ])?;
+    }
+    table.close()
+}
+
+/// The time series that the scenario asks for, written as they are sampled.
+#[derive(Default)]
+pub(crate) struct SeriesTables {
+    link_names: Vec<String>,
+    queue: Option<Table>,
+    cwnd: Option<Table>,
+    rate: Option<Table>,
+    /// The first failure to write; reported at the end.
+    failure: Option<parquet::errors::ParquetError>,
+}
+
+/// Shared by the sampling and by who closes the tables.
+#[derive(Clone, Default)]
+pub(crate) struct SharedSeries(Arc<Mutex<SeriesTables>>);
+
+impl SharedSeries {
+    pub(crate) fn create(directory: &Path, plan: &Plan) -> Result<SharedSeries> {
+        use Kind::{Bool, F64, I64, Text, U32};
+        let create = |wanted: bool, name: &str, columns: &[(&str, Kind)]| {
+            wanted.then(|| Table::create(&directory.join(name), columns)).transpose()
+        };
+        let record = &plan.record;
+        let queue = [("time_s", F64), ("link", Text), ("queue_pkts", U32), ("queue_bytes", I64)];
+        let cwnd = [
+            ("time_s", F64),
+            ("flow", U32),
+            ("subflow", U32),
+            ("cwnd_pkts", F64),
+            ("ssthresh_pkts", F64),
+            ("srtt_s", F64),
+            ("suppressed", Bool),
+        ];
+        let rate = [("time_s", F64), ("flow", U32), ("subflow", U32), ("goodput_bps", F64)];
+        Ok(SharedSeries(Arc::new(Mutex::new(SeriesTables {
+            link_names: (0..plan.fabric.links().len()).map(|l| plan.fabric.link_name(l as LinkId)).collect(),
+            queue: create(record.queue.is_some(), "queue.parquet", &queue)?,
+            cwnd: create(record.cwnd.is_some(), "cwnd.parquet", &cwnd)?,
+            rate: create(record.rate.is_some(), "rate.parquet", &rate)?,
+            failure: None,
+        }))))
+    }
+
+    /// Closes the tables; the first failure of any write comes back here.
+    pub(crate) fn close(&self) -> Result<()> {
+        let tables = std::mem::take(&mut *self.lock());
+        if let Some(failure) = tables.failure {
+            return Err(failure);
+        }
+        [tables.queue, tables.cwnd, tables.rate].into_iter().flatten().try_for_each(Table::close)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, SeriesTables> {
+        self.0.lock().expect("nothing panics while it writes a row")
+    }
+
+    fn push<const N: usize>(
+        &self,
+        table: impl FnOnce(&mut SeriesTables) -> &mut Option<Table>,
+        row: impl FnOnce(&[String]) -> [crate::table::Cell<'_>; N],
+    ) {
+        let mut tables = self.lock();
+        let names = std::mem::take(&mut tables.link_names);
+        let written = table(&mut tables).as_mut().map_or(Ok(()), |t| t.push(row(&names)));
+        tables.link_names = names;
+        if let Err(e) = written {
+            tables.failure.get_or_insert(e);
+        }
+    }
+}
+
+impl Samples for SharedSeries {
+    fn queue(&mut self, at: Time, link: LinkId, packets: u32, bytes: u64) {
+        self.push(
+            |t| &mut t.queue,
+            |names| [at.secs().into(), names[link as usize].as_str().into(), packets.into(), bytes.into()],
+        );
+    }
+
+    fn cwnd(&mut self, at: Time, flow: u32, subflow: usize, s: CwndSample) {
+        self.push(
+            |t| &mut t.cwnd,
+            |_| {
+                [
+                    at.secs().into(),
+                    flow.into(),
+                    (subflow as u32).into(),
+                    s.cwnd.into(),
+                    s.ssthresh.is_finite().then_some(s.ssthresh).into(),
+                    s.srtt.into(),
+                    s.suppressed.into(),
+                ]
+            },
+        );
+    }
+
+    fn rate(&mut self, at: Time, flow: u32, subflow: usize, goodput: f64) {
+        self.push(|t| &mut t.rate, |_| [at.secs().into(), flow.into(), (subflow as u32).into(), goodput.into()]);
+    }
+}

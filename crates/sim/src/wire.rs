@@ -1,0 +1,116 @@
+//! How segments look as packets.
+
+use linkpool_network::{Flags, Packet};
+use linkpool_transport::{Segment, Seq};
+
+/// Bytes on the wire.
+#[derive(Clone, Copy, Debug)]
+pub struct WireSizes {
+    /// Beside the payload of a data segment.
+    pub header: u16,
+    /// Of a segment without payload.
+    pub ack: u16,
+}
+
+/// Names an endpoint at its host, and a subflow of it: 16 bits of slot, 11 of generation, 5 of subflow.
+///
+/// The generation tells a packet that is late for a connection from one for the connection that has taken its slot since.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+pub struct Handle(u32);
+
+const SUBFLOW_BITS: u32 = 5;
+const GENERATION_BITS: u32 = 11;
+
+impl Handle {
+    pub(crate) fn new(slot: usize, generation: u32) -> Handle {
+        let generation = generation & ((1 << GENERATION_BITS) - 1);
+        Handle((slot as u32) << (GENERATION_BITS + SUBFLOW_BITS) | generation << SUBFLOW_BITS)
+    }
+    #[inline]
+    pub(crate) fn slot(self) -> usize {
+        (self.0 >> (GENERATION_BITS + SUBFLOW_BITS)) as usize
+    }
+    #[inline]
+    pub(crate) fn of_subflow(self, subflow: usize) -> u32 {
+        self.0 | subflow as u32
+    }
+    /// From a packet or a timer key: the endpoint without the subflow, and the subflow.
+    #[inline]
+    pub(crate) fn split(raw: u32) -> (Handle, usize) {
+        let subflow = raw & ((1 << SUBFLOW_BITS) - 1);
+        (Handle(raw & !((1 << SUBFLOW_BITS) - 1)), subflow as usize)
+    }
+    pub(crate) fn raw(self) -> u32 {
+        self.0
+    }
+}
+
+/// Puts `segment` into a packet; addresses are the caller's.
+#[inline]
+pub(crate) fn encode(segment: Segment, sizes: WireSizes) -> Packet {
+    let (flags, seq, ack, payload) = match segment {
+        Segment::Data { seq, data_seq, len, last, ect } => {
+            let flags = Flags::DATA.with_if(Flags::LAST, last).with_if(Flags::ECT, ect);
+            (flags, seq.0, data_seq.0, Some(len))
+        }
+        Segment::Ack { ack, data_ack, ece } => (Flags::ACK.with_if(Flags::ECE, ece), data_ack.0, ack.0, None),
+        Segment::Syn { join, ecn } => (Flags::SYN.with_if(Flags::JOIN, join).with_if(Flags::ECE, ecn), 0, 0, None),
+        Segment::SynAck { ecn } => ((Flags::SYN | Flags::ACK).with_if(Flags::ECE, ecn), 0, 0, None),
+        Segment::Fin => (Flags::FIN, 0, 0, None),
+    };
+    let size = payload.map_or(sizes.ack, |len| len + sizes.header);
+    Packet { seq, ack, size, flags, ..Packet::default() }
+}
+
+/// The segment that a packet carries.
+#[inline]
+pub(crate) fn decode(packet: &Packet, sizes: WireSizes) -> Segment {
+    let f = packet.flags;
+    if f.has(Flags::DATA) {
+        Segment::Data {
+            seq: Seq(packet.seq),
+            data_seq: Seq(packet.ack),
+            len: packet.size - sizes.header,
+            last: f.has(Flags::LAST),
+            ect: f.has(Flags::ECT),
+        }
+    } else if f.has(Flags::SYN | Flags::ACK) {
+        Segment::SynAck { ecn: f.has(Flags::ECE) }
+    } else if f.has(Flags::SYN) {
+        Segment::Syn { join: f.has(Flags::JOIN), ecn: f.has(Flags::ECE) }
+    } else if f.has(Flags::FIN) {
+        Segment::Fin
+    } else {
+        Segment::Ack { ack: Seq(packet.ack), data_ack: Seq(packet.seq), ece: f.has(Flags::ECE) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_survive_the_wire() {
+        let sizes = WireSizes { header: 62, ack: 42 };
+        let mut all = vec![Segment::Fin];
+        for bit in [false, true] {
+            all.push(Segment::Data { seq: Seq(7), data_seq: Seq(u32::MAX), len: 1400, last: bit, ect: !bit });
+            all.push(Segment::Ack { ack: Seq(9), data_ack: Seq(3), ece: bit });
+            all.push(Segment::Syn { join: bit, ecn: !bit });
+            all.push(Segment::SynAck { ecn: bit });
+        }
+        for segment in all {
+            assert_eq!(decode(&encode(segment, sizes), sizes), segment);
+        }
+        assert_eq!(encode(Segment::Fin, sizes).size, 42);
+    }
+
+    #[test]
+    fn handles_take_apart() {
+        let h = Handle::new(65_535, 2047 + 2048);
+        let (back, subflow) = Handle::split(h.of_subflow(31));
+        assert_eq!((back, subflow), (h, 31));
+        assert_eq!(h.slot(), 65_535);
+        assert_ne!(Handle::new(3, 1), Handle::new(3, 2));
+    }
+}
