@@ -1,6 +1,7 @@
 """Run a scenario from Python."""
 
 import json
+import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping
@@ -74,9 +75,13 @@ def simulate(
 ) -> Result:
     """Simulate a scenario given as text; `path` is the name that error messages give it."""
     if out is None:
-        scratch = tempfile.TemporaryDirectory(prefix="linkpool-")
-        result = simulate(text, path, Path(scratch.name) / "result", seed, overrides, progress)
-        weakref.finalize(result, scratch.cleanup)
+        scratch = Path(tempfile.mkdtemp(prefix="linkpool-"))
+        try:
+            result = simulate(text, path, scratch / "result", seed, overrides, progress)
+        except BaseException:
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
+        weakref.finalize(result, shutil.rmtree, scratch, ignore_errors=True)
         return result
     target = Path(out).resolve()
     with publish(target) as partial:

@@ -6,6 +6,7 @@ import typer
 
 from linkpool.cli import reproduce, run, show, tables
 from linkpool.cli.console import fail
+from linkpool.experiments.pool import RunError
 from linkpool.publish import NotAResultError
 
 app = typer.Typer(
@@ -23,13 +24,15 @@ app.command("schema")(tables.schema)
 
 
 def main() -> None:
-    """Run the command line; exit code 2 is a usage or scenario error, 130 an interrupt."""
+    """Run the command line; exit code 2 is a usage or scenario error, 1 a failed run."""
     try:
         app()
     except KeyboardInterrupt:
         fail("interrupted", code=130)
     except NotAResultError as error:
         fail(str(error))
+    except RunError as error:
+        fail(str(error), code=1)
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(1) from None

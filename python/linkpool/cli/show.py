@@ -1,19 +1,56 @@
 """`linkpool show`: the summary of a result."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from linkpool.cli.console import fail, stdout
 from linkpool.publish import REQUIRED
 from linkpool.result import Result
-from linkpool.summary import FctStats, Group, LinkUse, Summary
+from linkpool.summary import FctStats, Group, Summary
 from linkpool.units import show_number, show_rate, show_seconds
 
 SHOWN_LINKS = 10
+NAME_WIDTH = 38
+GROUP_WIDTH = 16
+
+Cell = Callable[[Group], str]
+
+FLOW_ROWS: list[tuple[str, Cell]] = [
+    ("flows", lambda g: str(g.flows)),
+    ("finished", lambda g: str(g.finished)),
+    ("unfinished", lambda g: str(g.unfinished)),
+    ("without a size, never finish", lambda g: str(g.unlimited)),
+    ("given up (failed)", lambda g: str(g.failed)),
+    ("goodput of a flow, mean", lambda g: show_rate(g.goodput_mean_bps)),
+    ("goodput of all, first start to last end", lambda g: show_rate(g.goodput_total_bps)),
+    ("Jain's index of goodputs", lambda g: "-" if g.jain is None else f"{g.jain:.4f}"),
+    ("data segments", lambda g: str(g.segments)),
+    ("retransmitted", lambda g: str(g.retransmits)),
+    ("timeouts", lambda g: str(g.timeouts)),
+    ("timeouts of the worst flow", lambda g: str(g.timeouts_max)),
+    ("marked ACKs", lambda g: str(g.marked_acks)),
+    ("suppressions (AMP)", lambda g: str(g.suppressions)),
+]
+
+FCT_KINDS: list[tuple[str, Callable[[Group], FctStats]]] = [
+    ("FCT from the first SYN (fct_s)", lambda g: g.fct),
+    ("FCT from the SYN-ACK (fct_established_s)", lambda g: g.fct_established),
+]
+
+FCT_ROWS: list[tuple[str, Callable[[FctStats], str]]] = [
+    ("mean of finished flows", lambda f: show_seconds(f.mean_s)),
+    ("standard deviation", lambda f: show_seconds(f.sd_s)),
+    ("median", lambda f: show_seconds(f.p50_s)),
+    ("90th percentile", lambda f: show_seconds(f.p90_s)),
+    ("99th percentile", lambda f: show_seconds(f.p99_s)),
+    ("largest", lambda f: show_seconds(f.max_s)),
+]
 
 
 def show(
@@ -29,94 +66,42 @@ def show(
 def print_result(result: Result, console: Console) -> None:
     """Print the tables of a result's summary."""
     summary = result.summary
-    for table in (_flows(summary), _fct(summary), _links(summary)):
-        if table.row_count:
-            console.print(table)
+    groups = summary.groups if len(summary.groups) < 2 else [*summary.groups, summary.overall]
+    at_once = max((console.width - NAME_WIDTH) // GROUP_WIDTH, 1)
+    for i in range(0, len(groups), at_once):
+        console.print(_groups(groups[i : i + at_once]))
+    console.print(_links(summary))
     console.print(", ".join(f"{key} {_plain(value)}" for key, value in result.run.items()))
 
 
-def _groups(summary: Summary) -> list[Group]:
-    """Return the rows of a table: every group, and all together where there are several."""
-    return summary.groups if len(summary.groups) < 2 else [*summary.groups, summary.overall]
-
-
-def _flows(summary: Summary) -> Table:
-    table = _table(
-        "flows",
-        ("transport", "label"),
-        (
-            "flows",
-            "finished",
-            "unfin.",
-            "failed",
-            "goodput mean",
-            "total",
-            "Jain",
-            "timeouts (max)",
-            "retransmits",
-            "marked ACKs",
-        ),
-    )
-    for g in _groups(summary):
-        table.add_row(
-            g.transport or "all",
-            g.label or "all",
-            str(g.flows),
-            str(g.finished),
-            str(g.unfinished),
-            str(g.failed),
-            show_rate(g.goodput_mean_bps),
-            show_rate(g.goodput_total_bps),
-            "-" if g.jain is None else f"{g.jain:.4f}",
-            f"{g.timeouts} ({g.timeouts_max})",
-            str(g.retransmits),
-            str(g.marked_acks),
+def _groups(groups: list[Group]) -> Table:
+    """Return a table with a column for each group."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("transport\nlabel", overflow="fold")
+    for g in groups:
+        table.add_column(
+            f"{g.transport}\n{g.label}" if g.transport else "all", justify="right", overflow="fold"
         )
+    for name, cell in FLOW_ROWS:
+        table.add_row(name, *(cell(g) for g in groups))
+    if any(g.finished + g.unfinished for g in groups):
+        for kind, of_group in FCT_KINDS:
+            table.add_section()
+            table.add_row(kind)
+            for name, value in FCT_ROWS:
+                table.add_row(f"  {name}", *(value(of_group(g)) for g in groups))
     return table
-
-
-def _fct(summary: Summary) -> Table:
-    table = _table(
-        "flow completion time, finished flows only",
-        ("transport", "label", "counted from"),
-        ("finished", "unfin.", "mean", "sd", "p50", "p90", "p99", "max"),
-    )
-    for g in _groups(summary):
-        if g.finished + g.unfinished:
-            table.add_row(*_fct_row(g, "first SYN (fct_s)", g.fct))
-            established = "SYN-ACK (fct_established_s)"
-            table.add_row(*_fct_row(g, established, g.fct_established))
-    return table
-
-
-def _fct_row(group: Group, start: str, fct: FctStats) -> list[str]:
-    times = (fct.mean_s, fct.sd_s, fct.p50_s, fct.p90_s, fct.p99_s, fct.max_s)
-    names = [group.transport or "all", group.label or "all", start]
-    return [*names, str(fct.finished), str(group.unfinished), *map(show_seconds, times)]
 
 
 def _links(summary: Summary) -> Table:
-    table = _table(
-        f"busiest links; all ports: {summary.drops} drops, {summary.marks} marks",
-        ("link",),
-        ("utilisation", "packets", "drops", "marks", "max queue"),
-    )
+    title = f"busiest ports; all ports: {summary.drops} drops, {summary.marks} marks"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("link", overflow="fold")
+    for heading in ("utilisation", "packets", "drops", "marks", "longest queue"):
+        table.add_column(heading, justify="right")
     for use in summary.links[:SHOWN_LINKS]:
-        table.add_row(*_link_row(use))
-    return table
-
-
-def _link_row(use: LinkUse) -> list[str]:
-    counts = (use.packets, use.drops, use.marks, use.max_queue_pkts)
-    return [use.link, f"{use.utilisation:.4f}", *map(str, counts)]
-
-
-def _table(title: str, names: tuple[str, ...], numbers: tuple[str, ...]) -> Table:
-    table = Table(title=title, title_justify="left")
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for number in numbers:
-        table.add_column(number, justify="right")
+        counts = (use.packets, use.drops, use.marks, use.max_queue_pkts)
+        table.add_row(use.link, f"{use.utilisation:.4f}", *map(str, counts))
     return table
 
 

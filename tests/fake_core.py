@@ -1,0 +1,174 @@
+"""A stand-in for the simulator: plausible tables at once, the same for the same scenario and seed.
+
+It is for tests of what is around the simulator: caching, threads, figures, the command line.
+"""
+
+import random
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from linkpool._core import ScenarioError
+from linkpool.units import parse_seconds
+from tables import finished, table, unfinished, write_result
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SIZES = {"64KiB": 1 << 16, "128KiB": 1 << 17, "256KiB": 1 << 18, "512KiB": 1 << 19, "1MiB": 1 << 20}
+Document = Mapping[str, Any]
+Progress = Callable[[float, float, int], "bool | None"]
+
+
+class FakeCore:
+    """The two functions of the extension module that simulate; `runs` counts the runs made."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self.fail_on: str | None = None
+        self.before_run: Callable[[], None] = lambda: None
+        self._lock = threading.Lock()
+
+    def check(
+        self, text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]
+    ) -> str:
+        """Put seed and overrides before the text."""
+        if any(key == "nonsense" for key, _ in overrides):
+            raise ScenarioError(f"{path}: nonsense: unknown key")
+        lines = [f"# {key} = {value}" for key, value in overrides]
+        return "\n".join([f"seed = {1 if seed is None else seed}", *lines, text])
+
+    def run(
+        self,
+        text: str,
+        path: str,
+        out_dir: str,
+        seed: int | None,
+        overrides: list[tuple[str, str]],
+        progress: Progress | None,
+    ) -> dict[str, object]:
+        """Invent a result."""
+        resolved = self.check(text, path, seed, overrides)
+        with self._lock:
+            self.runs += 1
+        self.before_run()
+        document = tomllib.loads(text)
+        duration = parse_seconds(document["duration"])
+        if progress is not None:
+            progress(duration / 2, duration, 1000)
+        if self.fail_on is not None and self.fail_on in text:
+            raise RuntimeError("the fake was told to fail")
+        _invent(Path(out_dir), document, random.Random(resolved))
+        (Path(out_dir) / "scenario.toml").write_text(resolved, encoding="utf-8")
+        return {"version": "0"}
+
+
+def _invent(out: Path, document: Document, rng: random.Random) -> None:
+    flows = [{"flow": number, **flow} for number, flow in enumerate(_flows(document, rng))]
+    links = [
+        {"link": link, "utilisation": 0.9, "packets": 1000, "marks": 990, "drops": 3}
+        for link in ("W->R", "L->R")
+    ]
+    subflows = [
+        {"flow": flow["flow"], "subflow": i, "path": f"S2 A{i % 2 + 1} B{i % 2 + 1} D2"}
+        for flow in flows
+        for i in range(flow["subflows"])
+    ]
+    series = _series(document, flows, rng)
+    write_result(out, table("flows", flows), table("links", links), **series)
+    table("subflows", subflows).write_parquet(out / "subflows.parquet")
+
+
+def _flows(document: Document, rng: random.Random) -> list[dict[str, Any]]:
+    flows: list[dict[str, Any]] = []
+    for kind, items in document["workload"].items():
+        for item in items:
+            transport = document["transport"][item["transport"]]
+            same = {
+                "label": item.get("label", kind),
+                "transport": item["transport"],
+                "control": transport["control"],
+                "subflows": transport.get("subflows", 1),
+                "suppressions": rng.randrange(3) if transport["control"] == "amp" else 0,
+            }
+            make = _incast if kind == "incast" else _long
+            flows += [{**flow, **same} for flow in make(item, document, rng)]
+    return flows
+
+
+def _incast(item: Document, document: Document, rng: random.Random) -> list[dict[str, Any]]:
+    bursts = round(parse_seconds(document["duration"]))
+    size = SIZES[item["size"]]
+    fair = 8 * size * item["senders"] / 10e9
+    return [
+        {
+            **finished(fair * rng.uniform(0.8, 1.2) + 1e-5, 1e-5, size),
+            "burst": burst,
+            "start_s": float(burst),
+        }
+        for burst in range(bursts)
+        for _ in range(item["senders"])
+    ]
+
+
+def _long(item: Document, document: Document, rng: random.Random) -> list[dict[str, Any]]:
+    start = parse_seconds(item["start"])
+    active = parse_seconds(document["duration"]) - start
+    rate = rng.uniform(0.9e9, 1.1e9)
+    acked = int(rate * active / 8)
+    flow = unfinished(active, None, start_s=start, goodput_bps=rate, acked_bytes=acked)
+    return [flow]
+
+
+def _series(
+    document: Document, flows: list[dict[str, Any]], rng: random.Random
+) -> dict[str, pl.DataFrame]:
+    wanted = document.get("record", {})
+    found: dict[str, pl.DataFrame] = {}
+    if "queue" in wanted:
+        rows = [
+            {"time_s": time, "link": link, "queue_pkts": rng.randrange(8, 13)}
+            for link in wanted["queue"]["links"]
+            for time in _times(wanted["queue"], document)
+        ]
+        found["queue"] = table("queue", rows)
+    if "cwnd" in wanted:
+        labels = wanted["cwnd"].get("labels")
+        times = _times(wanted["cwnd"], document)
+        parts = [
+            _window(flow["flow"], subflow, times)
+            for flow in flows
+            if labels is None or flow["label"] in labels
+            for subflow in range(flow["subflows"])
+        ]
+        found["cwnd"] = pl.concat(parts)
+    return found
+
+
+def _times(item: Document, document: Document) -> list[float]:
+    start, step = parse_seconds(item.get("from", "0s")), parse_seconds(item["every"])
+    until = parse_seconds(item.get("until", document["duration"]))
+    return [start + step * i for i in range(round((until - start) / step))]
+
+
+def _window(flow: int, subflow: int, times: list[float]) -> pl.DataFrame:
+    """Return a window that changes over within 2 ms after 2 s, in a direction by subflow."""
+    share = np.clip((np.array(times) - 2.0) / 2e-3, 0.0, 1.0)
+    cwnd = 25.0 - 22.0 * share if subflow == 0 else 3.0 + 22.0 * share
+    columns: dict[str, Any] = {
+        "time_s": times,
+        "flow": flow,
+        "subflow": subflow,
+        "cwnd_pkts": cwnd,
+        "ssthresh_pkts": cwnd,
+        "srtt_s": 2e-5,
+        "suppressed": False,
+    }
+    return pl.DataFrame(columns, schema=table("cwnd", []).schema)

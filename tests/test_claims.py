@@ -1,0 +1,100 @@
+from collections.abc import Callable
+
+import pytest
+
+from linkpool.experiments.claims import (
+    Judged,
+    Ledger,
+    Verdict,
+    about,
+    alike,
+    most,
+    order_of_magnitude,
+    over,
+    together,
+    under,
+)
+
+YES, PARTLY, NO = Verdict.REPRODUCED, Verdict.PARTLY, Verdict.NOT
+Criterion = Callable[[float | None], Judged]
+
+about_2: Criterion = lambda x: about(x, 2.0)  # noqa: E731
+close_to_2: Criterion = lambda x: about(x, 2.0, tolerance=0.15)  # noqa: E731
+over_800: Criterion = lambda x: over(x, 800.0)  # noqa: E731
+under_1: Criterion = lambda x: under(x, 1.0)  # noqa: E731
+like_4: Criterion = lambda x: alike(x, 4.0)  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    ("criterion", "value", "verdict"),
+    [
+        (about_2, 2.0, YES),
+        (about_2, 1.5, YES),
+        (about_2, 2.5, YES),
+        (about_2, 1.49, PARTLY),
+        (about_2, 2.51, PARTLY),
+        (about_2, 1.0, PARTLY),
+        (about_2, 4.0, PARTLY),
+        (about_2, 0.99, NO),
+        (about_2, 4.01, NO),
+        (close_to_2, 2.29, YES),
+        (close_to_2, 2.31, PARTLY),
+        (over_800, 800.0, YES),
+        (over_800, 1e6, YES),
+        (over_800, 663.0, PARTLY),
+        (over_800, 399.0, NO),
+        (under_1, 1.0, YES),
+        (under_1, 1.9, PARTLY),
+        (under_1, 2.1, NO),
+        (like_4, 5.0, YES),
+        (like_4, 3.2, YES),
+        (like_4, 5.1, PARTLY),
+        (like_4, 2.0, PARTLY),
+        (like_4, 8.1, NO),
+        (order_of_magnitude, 10.0, YES),
+        (order_of_magnitude, 9.9, PARTLY),
+        (order_of_magnitude, 3.1, NO),
+    ],
+)
+def test_criteria(criterion: Criterion, value: float, verdict: Verdict) -> None:
+    assert criterion(value).verdict is verdict
+
+
+@pytest.mark.parametrize("criterion", [about_2, over_800, under_1, like_4, order_of_magnitude])
+def test_without_data_nothing_is_reproduced(criterion: Criterion) -> None:
+    judged = criterion(None)
+    assert judged.verdict is NO
+    assert judged.note.startswith("no data")
+
+
+@pytest.mark.parametrize(
+    ("hits", "verdict"), [(10, YES), (9, YES), (8, PARTLY), (5, PARTLY), (4, NO)]
+)
+def test_most(hits: int, verdict: Verdict) -> None:
+    assert most([i < hits for i in range(10)], "x").verdict is verdict
+
+
+def test_most_of_nothing_is_not_reproduced() -> None:
+    assert most([], "x").verdict is NO
+
+
+def test_together() -> None:
+    yes, partly, no = (Judged(v, v.value) for v in (YES, PARTLY, NO))
+    assert together(yes, yes).verdict is YES
+    assert together(yes, no).verdict is PARTLY
+    assert together(partly, partly).verdict is PARTLY
+    assert together(no, no).verdict is NO
+    assert together(yes, no, no).note == "reproduced and not"
+
+
+def test_a_ledger_names_the_setting() -> None:
+    ledger = Ledger("A-fig8", "2us")
+    ledger.add("k30-amp", "text", "2 ms", "1.95 ms", about(1.95, 2.0))
+    assert ledger.claims[0].as_dict() == {
+        "id": "A-fig8.k30-amp@2us",
+        "text": "text",
+        "paper": "2 ms",
+        "measured": "1.95 ms",
+        "verdict": "reproduced",
+        "note": "within 25%; partly: within a factor of 2",
+    }

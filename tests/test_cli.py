@@ -1,0 +1,202 @@
+"""The command line, with the simulator replaced."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import linkpool
+from fake_core import FakeCore
+from linkpool import cli
+from linkpool.columns import TABLES
+from linkpool.experiments import all_experiments
+
+INCAST = """
+duration = "2s"
+drain = "1s"
+[transport.amp]
+control = "amp"
+subflows = 4
+[[workload.incast]]
+transport = "amp"
+senders = 3
+receiver = "R"
+size = "64KiB"
+every = "1s"
+"""
+
+Scenario = Callable[[str], Path]
+Captured = pytest.CaptureFixture[str]
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    """Run the command line and return its exit code."""
+    monkeypatch.setattr("sys.argv", ["linkpool", *map(str, arguments)])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    code = caught.value.code
+    return code if isinstance(code, int) else 1 if code else 0
+
+
+@pytest.fixture
+def linkpool_(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Return the command line as a function."""
+    return lambda *arguments: call(monkeypatch, *arguments)
+
+
+Command = Callable[..., int]
+
+
+def test_version(linkpool_: Command, capsys: Captured) -> None:
+    assert linkpool_("--version") == 0
+    assert capsys.readouterr().out == f"linkpool {linkpool.__version__}\n"
+
+
+def test_run_writes_a_result_and_prints_its_summary(
+    linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / "out"
+    assert linkpool_("run", scenario(INCAST), "--out", out) == 0
+    printed = capsys.readouterr()
+    assert "amp" in printed.out
+    assert "incast" in printed.out
+    assert "SYN-ACK (fct_established_s)" in printed.out
+    assert "W->R" in printed.out
+    assert "simulated" in printed.err
+    assert "simulated" not in printed.out
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    assert summary["overall"]["finished"] == 6
+    assert [group["label"] for group in summary["groups"]] == ["incast"]
+
+
+def test_show_prints_what_run_printed(
+    linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / "out"
+    linkpool_("run", scenario(INCAST), "--out", out)
+    of_run = capsys.readouterr().out
+    assert linkpool_("show", out) == 0
+    of_show = capsys.readouterr().out
+    assert of_show
+    assert of_run.startswith(of_show)
+
+
+def test_seed_and_settings_reach_the_simulator(
+    linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    arguments = ("--seed", 7, "--set", "queue.mark=20", "--set", "queue.mark_when = >")
+    assert linkpool_("run", scenario(INCAST), "--out", out, *arguments) == 0
+    text = (out / "scenario.toml").read_text(encoding="utf-8")
+    assert text.startswith("seed = 7\n# queue.mark = 20\n# queue.mark_when = >\n")
+
+
+def test_a_scenario_error_is_printed_as_it_is(
+    linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    path, out = scenario(INCAST), tmp_path / "out"
+    assert linkpool_("run", path, "--out", out, "--set", "nonsense=1") == 2
+    printed = capsys.readouterr()
+    assert printed.err == f"{path}: nonsense: unknown key\n"
+    assert printed.out == ""
+    assert not out.exists()
+    assert fake_core.runs == 0
+
+
+def test_what_is_not_a_result_is_not_overwritten(
+    linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.tex").touch()
+    assert linkpool_("run", scenario(INCAST), "--out", out) == 2
+    assert "thesis.tex" in capsys.readouterr().err
+    assert fake_core.runs == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "missing.toml", "--out", "x"),
+        ("run", "missing.toml"),
+        ("run",),
+        ("show", "missing"),
+        ("reproduce",),
+        ("reproduce", "B-fig1"),
+        ("columns", "B-fig1"),
+        ("nonsense",),
+        ("--nonsense",),
+    ],
+)
+def test_usage_errors_exit_with_2(
+    linkpool_: Command, arguments: tuple[str, ...], capsys: Captured
+) -> None:
+    assert linkpool_(*arguments) == 2
+    assert capsys.readouterr().err.strip()
+
+
+def test_a_setting_must_have_a_value(
+    linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    path = scenario(INCAST)
+    assert linkpool_("run", path, "--out", tmp_path / "o", "--set", "queue.mark") == 2
+    assert "KEY=VALUE" in capsys.readouterr().err
+
+
+def test_show_names_what_is_missing(linkpool_: Command, tmp_path: Path, capsys: Captured) -> None:
+    assert linkpool_("show", tmp_path) == 2
+    assert "not a linkpool result" in capsys.readouterr().err
+
+
+def test_an_interrupt_leaves_nothing(
+    linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    fake_core.before_run = interrupt
+    out = tmp_path / "results" / "out"
+    assert linkpool_("run", scenario(INCAST), "--out", out) == 130
+    assert list(out.parent.iterdir()) == []
+
+
+def test_columns_explains_every_column(linkpool_: Command, capsys: Captured) -> None:
+    assert linkpool_("columns") == 0
+    printed = capsys.readouterr().out
+    for columns in TABLES.values():
+        for column in columns:
+            assert column.name in printed
+
+
+def test_columns_of_an_experiment(linkpool_: Command, capsys: Captured) -> None:
+    assert linkpool_("columns", "A-fig7") == 0
+    assert "queue_median" in capsys.readouterr().out
+
+
+def test_reproduce_lists_the_experiments(linkpool_: Command, capsys: Captured) -> None:
+    assert linkpool_("reproduce", "--list") == 0
+    printed = capsys.readouterr().out
+    for experiment in all_experiments():
+        assert experiment.id in printed
+
+
+def test_reproduce_prints_verdicts_and_paths_whatever_the_verdicts(
+    linkpool_: Command, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    assert linkpool_("reproduce", "a-fig6", "--out", tmp_path, "--seeds", 1, "--jobs", 2) == 0
+    printed = capsys.readouterr().out
+    claims = json.loads((tmp_path / "A-fig6" / "claims.json").read_text(encoding="utf-8"))
+    for claim in claims:
+        assert claim["verdict"] in printed
+    assert str(tmp_path / "A-fig6" / "figure.svg") in printed.splitlines()
+    assert "4 runs, 0 of them from the cache" in printed
+
+
+def test_reproduce_fails_where_a_run_fails(
+    linkpool_: Command, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    fake_core.fail_on = "dcm"
+    assert linkpool_("reproduce", "A-fig6", "--out", tmp_path, "--seeds", 1) == 1
+    assert "scheme dcm, seed 1: the fake was told to fail" in capsys.readouterr().err
+    assert not (tmp_path / "A-fig6").exists()

@@ -1,0 +1,151 @@
+"""All experiments, with the simulator replaced: points, data, figures and claims fit together."""
+
+import json
+import sys
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from fake_core import FakeCore
+from linkpool import experiments
+from linkpool.experiments.base import Experiment
+from linkpool.experiments.reproduce import analyse, reproduce_experiment
+from tables import KINDS
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ALL = experiments.all_experiments()
+SMALL: dict[str, Any] = {
+    "bursts": 2,
+    "duration_s": 0.02,
+    "sizes": ("64KiB", "128KiB", "1MiB"),
+    "ks": (10, 30),
+    "gammas": (1, 2, 3),
+    "taus": (5, 6),
+    "dctcp": (4, 8),
+}
+
+
+def small(experiment: Experiment) -> Experiment:
+    """Return the experiment with less of everything that it can have less of."""
+    names = {field.name for field in fields(experiment)}  # type: ignore[arg-type]
+    changes = {name: value for name, value in SMALL.items() if name in names}
+    if experiment.id == "A-fig2":
+        del changes["sizes"]
+    found: Experiment = replace(experiment, **changes)  # type: ignore[type-var]
+    return found
+
+
+def by_id(experiment: Experiment) -> str:
+    return experiment.id
+
+
+def test_the_list_is_complete_and_without_twins() -> None:
+    assert [e.id for e in ALL] == [
+        "A-fig2",
+        "A-fig3",
+        "A-fig4a",
+        "A-fig4b",
+        "A-cwnd1",
+        "A-fig6",
+        "A-fig7",
+        "A-gamma",
+        "A-fig8",
+        "A-fig9",
+        "A-fig10",
+        "A-ssr",
+        "A-fig11",
+    ]
+
+
+def test_every_experiment_is_documented() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    for experiment in ALL:
+        assert f"## {experiment.id}:" in page
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=by_id)
+def test_points_are_distinct_and_valid_toml(experiment: Experiment) -> None:
+    points = experiment.points(range(1, 4))
+    assert len({(point.scenario, point.seed) for point in points}) == len(points)
+    assert len({(point.name, point.seed) for point in points}) == len(points)
+    for point in points:
+        document = tomllib.loads(point.scenario)
+        assert all(t["preset"] == "paper-2013" for t in document["transport"].values())
+        assert point.cost > 0
+        assert point.active_s > 0
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=by_id)
+def test_points_of_a_seed_do_not_depend_on_the_number_of_seeds(experiment: Experiment) -> None:
+    few = {(point.name, point.seed): point.scenario for point in experiment.points(range(1, 3))}
+    many = {(point.name, point.seed): point.scenario for point in experiment.points(range(1, 5))}
+    assert few.items() <= many.items()
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=by_id)
+def test_a_reproduction_gives_data_figure_and_claims(
+    experiment: Experiment, fake_core: FakeCore, tmp_path: Path
+) -> None:
+    report = reproduce_experiment(small(experiment), tmp_path, seeds=2, jobs=2)
+    where = tmp_path / experiment.id
+    assert sorted(path.name for path in where.iterdir()) == [
+        "claims.json",
+        "data.parquet",
+        "figure.png",
+        "figure.svg",
+    ]
+    assert (where / "figure.png").read_bytes().startswith(b"\x89PNG")
+    assert b"</svg>" in (where / "figure.svg").read_bytes()
+    data = pl.read_parquet(where / "data.parquet")
+    assert dict(data.schema) == {c.name: KINDS[c.type] for c in experiment.columns}
+    claims = json.loads((where / "claims.json").read_text(encoding="utf-8"))
+    assert len({claim["id"] for claim in claims}) == len(claims) == len(report.claims) > 0
+    for claim in claims:
+        assert list(claim) == ["id", "text", "paper", "measured", "verdict", "note"]
+        assert claim["id"].startswith(f"{experiment.id}.")
+        assert claim["verdict"] in ("reproduced", "partly", "not")
+        assert all(claim.values())
+        assert "None" not in claim["measured"]
+        assert "nan" not in claim["measured"]
+
+
+@pytest.mark.parametrize("experiment", [e for e in ALL if e.id != "A-fig3"], ids=by_id)
+def test_claims_are_judged_at_both_delays(
+    experiment: Experiment, fake_core: FakeCore, tmp_path: Path
+) -> None:
+    report = reproduce_experiment(small(experiment), tmp_path, seeds=1, jobs=2)
+    names: dict[str, set[str]] = {"2us": set(), "5.6us": set()}
+    for claim in report.claims:
+        name, _, delay = claim.id.partition("@")
+        names[delay].add(name)
+    assert names["2us"] == names["5.6us"] != set()
+
+
+def test_the_same_data_gives_the_same_files(fake_core: FakeCore, tmp_path: Path) -> None:
+    experiment = small(ALL[0])
+    reproduce_experiment(experiment, tmp_path, seeds=1, jobs=1)
+    data = pl.read_parquet(tmp_path / experiment.id / "data.parquet")
+    _, files = analyse(experiment, data, tmp_path / "again")
+    for path in files:
+        assert path.read_bytes() == (tmp_path / experiment.id / path.name).read_bytes()
+
+
+def test_experiments_share_runs(fake_core: FakeCore, tmp_path: Path) -> None:
+    fig2, fig8 = (small(e) for e in ALL if e.id in ("A-fig2", "A-fig8"))
+    first = reproduce_experiment(fig8, tmp_path, seeds=1, jobs=2)
+    second = reproduce_experiment(fig2, tmp_path, seeds=1, jobs=2)
+    assert first.cached == 0
+    assert second.cached == second.runs
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=by_id)
+def test_without_data_nothing_is_reproduced(experiment: Experiment) -> None:
+    empty = pl.DataFrame(schema={c.name: KINDS[c.type] for c in experiment.columns})
+    assert {claim.verdict.value for claim in experiment.claims(empty)} == {"not"}

@@ -1,0 +1,119 @@
+"""Runs of an experiment: cached, in parallel, and stopped when one fails."""
+
+import threading
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fake_core import FakeCore
+from linkpool import _core
+from linkpool.experiments.base import Point
+from linkpool.experiments.cache import Cache, key
+from linkpool.experiments.incast import Load
+from linkpool.experiments.pool import RunError, run_points
+from linkpool.result import Result
+
+SIZES = ("64KiB", "128KiB")
+KS = (2, 3)
+POINTS = [
+    Load("amp", size, k, "2us").point(seed, 2) for size in SIZES for k in KS for seed in (1, 2)
+]
+
+
+def count(point: Point, result: Result) -> pl.DataFrame:
+    return pl.DataFrame({"flows": [result.flows.height]})
+
+
+def test_every_point_is_measured_in_order(fake_core: FakeCore, tmp_path: Path) -> None:
+    rows = run_points(POINTS, count, Cache(tmp_path), jobs=3)
+    assert [frame["flows"].item() for frame in rows.frames] == [
+        2 * int(point.keys["k"]) for point in POINTS
+    ]
+    assert rows.frames[0].columns == ["delay", "scheme", "size", "k", "seed", "flows"]
+    assert fake_core.runs == len(POINTS)
+
+
+def test_what_was_computed_is_not_computed_again(fake_core: FakeCore, tmp_path: Path) -> None:
+    first = run_points(POINTS[:3], count, Cache(tmp_path), jobs=2)
+    second = run_points(POINTS, count, Cache(tmp_path), jobs=2)
+    assert (first.cached, second.cached) == (0, 3)
+    assert fake_core.runs == len(POINTS)
+
+
+def test_a_half_written_run_is_made_again(fake_core: FakeCore, tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    run_points(POINTS[:1], count, cache, jobs=1)
+    (cache.place(POINTS[0]) / "run.json").unlink()
+    assert cache.find(POINTS[0]) is None
+
+
+def test_the_name_of_a_run_depends_on_all_that_determines_it() -> None:
+    names = {
+        key("scenario", 1, "version"),
+        key("scenario 2", 1, "version"),
+        key("scenario", 2, "version"),
+        key("scenario", 1, "version 2"),
+    }
+    assert len(names) == 4
+
+
+def test_the_largest_runs_start_first(fake_core: FakeCore, tmp_path: Path) -> None:
+    order: list[float] = []
+
+    def measure(point: Point, result: Result) -> pl.DataFrame:
+        order.append(point.cost)
+        return count(point, result)
+
+    run_points(POINTS, measure, Cache(tmp_path), jobs=1)
+    assert order == sorted(order, reverse=True)
+
+
+def test_progress_adds_up(fake_core: FakeCore, tmp_path: Path) -> None:
+    seen: list[tuple[float, float, int, int]] = []
+    run_points(POINTS, count, Cache(tmp_path), 2, lambda *state: seen.append(state))
+    done = [state[0] for state in seen]
+    total = sum(point.cost for point in POINTS)
+    assert done == sorted(done)
+    assert done[-1] == pytest.approx(total)
+    assert seen[-1][1] == pytest.approx(total)
+    assert seen[-1][2:] == (len(POINTS), len(POINTS))
+
+
+def test_a_failure_names_the_run_and_stops_the_others(fake_core: FakeCore, tmp_path: Path) -> None:
+    fake_core.fail_on = "3 flows of 128KiB"
+    with pytest.raises(RunError, match=r"size 128KiB, k 3, seed 1: the fake was told to fail"):
+        run_points(POINTS, count, Cache(tmp_path), jobs=1)
+    assert fake_core.runs < len(POINTS)
+
+
+def test_after_a_failure_the_rest_goes_on_where_it_stopped(
+    fake_core: FakeCore, tmp_path: Path
+) -> None:
+    fake_core.fail_on = "2 flows of 64KiB"
+    with pytest.raises(RunError):
+        run_points(POINTS, count, Cache(tmp_path), jobs=1)
+    fake_core.fail_on, before = None, fake_core.runs
+    run_points(POINTS, count, Cache(tmp_path), jobs=1)
+    assert fake_core.runs - before == 2
+
+
+def test_runs_go_on_at_the_same_time(fake_core: FakeCore, tmp_path: Path) -> None:
+    together = threading.Barrier(2, timeout=20)
+
+    def meet() -> None:
+        together.wait()
+
+    fake_core.before_run = meet
+    run_points(POINTS[:2], count, Cache(tmp_path), jobs=2)
+
+
+def test_an_error_in_a_scenario_is_raised_as_it_is(
+    fake_core: FakeCore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> str:
+        raise _core.ScenarioError("no such key")
+
+    monkeypatch.setattr(_core, "check", refuse)
+    with pytest.raises(_core.ScenarioError, match="no such key"):
+        run_points(POINTS, count, Cache(tmp_path), jobs=1)

@@ -1,0 +1,54 @@
+import pytest
+
+from linkpool.units import parse_seconds, show_number, show_rate, show_seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("20s", 20.0), ("5.6us", 5.6e-6), ("200 ms", 0.2), ("100ns", 1e-7), ("33600ps", 3.36e-8)],
+)
+def test_parse_seconds(text: str, seconds: float) -> None:
+    assert parse_seconds(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "20", "s", "20 m", "-1s", "1e-3s"])
+def test_parse_seconds_refuses(text: str) -> None:
+    with pytest.raises(ValueError, match="not a time"):
+        parse_seconds(text)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, "-"),
+        (0.0, "0 s"),
+        (1.87e-3, "1.87 ms"),
+        (0.663, "663 ms"),
+        (0.99999, "1 s"),
+        (1.274, "1.27 s"),
+        (1234.0, "1230 s"),
+        (2.5e-5, "25 us"),
+        (3e-8, "30 ns"),
+    ],
+)
+def test_show_seconds(seconds: float | None, text: str) -> None:
+    assert show_seconds(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [
+        (None, "-"),
+        (0.0, "0 bit/s"),
+        (9.57e9, "9.57 Gbit/s"),
+        (999.9e6, "1 Gbit/s"),
+        (62.1e6, "62.1 Mbit/s"),
+        (1500.0, "1.5 kbit/s"),
+    ],
+)
+def test_show_rate(rate: float | None, text: str) -> None:
+    assert show_rate(rate) == text
+
+
+def test_show_number() -> None:
+    assert [show_number(x) for x in (None, 7, 0.1234, 123456.0)] == ["-", "7", "0.123", "123000"]
