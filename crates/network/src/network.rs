@@ -52,8 +52,12 @@ pub struct Network {
     windows: Windows,
     inputs: Vec<Input>,
     timer_inputs: Vec<u32>,
+    /// Per node: the soonest window in which its timers are due in the calendar already.
+    timer_windows: Vec<u64>,
     hosts: NodeId,
     hops: u64,
+    /// In the last window: nothing beyond it will happen, and what is left of it must not be scheduled again.
+    ending: bool,
     due: Vec<LinkId>,
     order: Vec<u64>,
 }
@@ -130,9 +134,11 @@ impl Network {
             calendar: Calendar::new(inputs.len()),
             windows: Windows::new(lookahead),
             inputs,
+            timer_windows: vec![u64::MAX; fabric.nodes()],
             timer_inputs,
             hosts: fabric.hosts() as NodeId,
             hops: 0,
+            ending: false,
             due: Vec::new(),
             order: Vec::new(),
         }
@@ -155,8 +161,11 @@ impl Network {
     /// node's timers are looked at whenever it has run.
     pub fn wake<H: Handler>(&mut self, node: NodeId, handler: &H) {
         let at = handler.next_timer(node);
-        if at != Time::MAX {
-            self.calendar.schedule(self.windows.of(at), self.timer_inputs[node as usize]);
+        let window = if at == Time::MAX { u64::MAX } else { self.windows.of(at) };
+        // An earlier wake will ask again.
+        if window < self.timer_windows[node as usize] {
+            self.timer_windows[node as usize] = window;
+            self.calendar.schedule(window, self.timer_inputs[node as usize]);
         }
     }
 
@@ -168,6 +177,7 @@ impl Network {
             };
             let start = self.windows.start(window);
             let limit = self.windows.end(window).min(end);
+            self.ending = limit == end;
             let mut next = self.calendar.next_due();
             while let Some(first) = next {
                 let node = self.inputs[first as usize].node;
@@ -177,7 +187,10 @@ impl Network {
                 // The inputs of a node are neighbours in the calendar.
                 loop {
                     match self.inputs[input as usize].link {
-                        TIMERS => timers = true,
+                        TIMERS => {
+                            timers = true;
+                            self.timer_windows[node as usize] = u64::MAX;
+                        }
                         link => self.due.push(link),
                     }
                     next = self.calendar.next_due();
@@ -192,7 +205,7 @@ impl Network {
                     self.visit_switch(node, start, limit);
                 }
             }
-            if limit == end {
+            if self.ending {
                 return Step::End;
             }
         }
@@ -216,10 +229,13 @@ impl Network {
     /// Has the receiving node of the due links woken for what is still on its way.
     #[inline]
     fn schedule_rest(&mut self) {
+        if self.ending {
+            return;
+        }
         for link in &self.due {
             let link = &self.links[*link as usize];
             if let Some(arrival) = link.next_arrival() {
-                schedule_later(&mut self.calendar, self.windows.of(arrival), link.input);
+                self.calendar.schedule(self.windows.of(arrival), link.input);
             }
         }
     }
@@ -271,9 +287,8 @@ impl Network {
         }
         self.run_timers(node, limit, handler);
         self.schedule_rest();
-        let at = handler.next_timer(node);
-        if at != Time::MAX {
-            schedule_later(&mut self.calendar, self.windows.of(at), self.timer_inputs[node as usize]);
+        if !self.ending {
+            self.wake(node, handler);
         }
     }
 
@@ -287,13 +302,5 @@ impl Network {
             }
             handler.on_timer(node, at, &mut self.egress(node));
         }
-    }
-}
-
-/// What is left of the current window lies beyond the end of the simulation, and never happens.
-#[inline]
-fn schedule_later(calendar: &mut Calendar, window: u64, input: u32) {
-    if window > calendar.now() {
-        calendar.schedule(window, input);
     }
 }
