@@ -1,0 +1,274 @@
+"""The package with the simulator itself."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import linkpool
+from linkpool import _core
+from linkpool.columns import TABLES
+from linkpool.experiments import a_fig2, a_fig6, all_experiments
+from linkpool.experiments.base import Experiment
+from linkpool.experiments.reproduce import reproduce_experiment
+from tables import KINDS
+from test_cli import INCAST
+
+pytestmark = pytest.mark.core
+
+Scenario = Callable[[str], Path]
+
+FABRIC = """
+[topology.many-to-one]
+senders = 4
+rate = "10Gbps"
+delay = "2us"
+[queue]
+limit = 100
+mark = 10
+"""
+SHORT = INCAST + FABRIC
+RECORDED = (
+    SHORT
+    + """
+[record]
+queue = { links = ["W->R"], every = "10us", until = "2ms" }
+cwnd = { every = "10us", until = "2ms" }
+rate = { every = "100us", until = "2ms" }
+"""
+)
+LONG = (
+    """
+duration = "1000s"
+[transport.dctcp]
+control = "dctcp"
+[[workload.flow]]
+transport = "dctcp"
+from = "S1"
+to = "R"
+"""
+    + FABRIC
+)
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run the installed command line."""
+    program = [sys.executable, "-c", "from linkpool.cli import main; main()"]
+    return subprocess.run(
+        [*program, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def test_the_schema_is_a_json_schema() -> None:
+    schema = json.loads(linkpool.schema())
+    assert "$schema" in schema
+    assert {"topology", "queue", "transport", "workload", "record"} <= set(schema["properties"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "line"),
+    [
+        ("subflows = 4", "subflows = 0", "subflows", 6),
+        ("subflows = 4", "subflow = 4", "subflow", 6),
+        ('control = "amp"', 'control = "tahoe"', "control", 5),
+        ('size = "64KiB"', 'size = "64Kbps"', "size", 11),
+        ('receiver = "R"', 'receiver = "Q"', "receiver", 10),
+    ],
+)
+def test_an_error_names_file_line_and_key(
+    scenario: Scenario, tmp_path: Path, old: str, new: str, key: str, line: int
+) -> None:
+    path = scenario(SHORT.replace(old, new))
+    with pytest.raises(linkpool.ScenarioError) as caught:
+        linkpool.run(path, out=tmp_path / "out")
+    error = caught.value
+    assert isinstance(error, ValueError)
+    assert any(
+        (file, at) == (str(path), line) and key in where and message
+        for file, at, where, message in error.errors
+    )
+    printed = command("run", path, "--out", tmp_path / "out")
+    assert printed.returncode == 2
+    assert printed.stdout == ""
+    assert printed.stderr.strip() == str(error).strip()
+    assert f"{path}:{line}" in printed.stderr
+    assert "Traceback" not in printed.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_setting_that_does_not_exist_is_an_error(scenario: Scenario, tmp_path: Path) -> None:
+    printed = command("run", scenario(SHORT), "--out", tmp_path / "o", "--set", "queue.marks=3")
+    assert printed.returncode == 2
+    assert "marks" in printed.stderr
+
+
+def test_run_and_show(scenario: Scenario, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ran = command("run", scenario(SHORT), "--out", out)
+    assert ran.returncode == 0, ran.stderr
+    assert sorted(path.name for path in out.iterdir()) == [
+        "flows.parquet",
+        "links.parquet",
+        "run.json",
+        "scenario.toml",
+        "subflows.parquet",
+        "summary.json",
+    ]
+    shown = command("show", out)
+    assert shown.returncode == 0
+    assert ran.stdout.startswith(shown.stdout)
+    assert "W->R" in shown.stdout
+
+
+def test_tables_are_as_documented(scenario: Scenario) -> None:
+    result = linkpool.run(scenario(RECORDED))
+    for name, columns in TABLES.items():
+        table: pl.DataFrame = getattr(result, name)
+        assert dict(table.schema) == {c.name: KINDS[c.type] for c in columns}, name
+        assert table.height > 0
+
+
+def test_flows_are_consistent(scenario: Scenario) -> None:
+    flows = linkpool.run(scenario(SHORT)).flows
+    assert flows.height == 6
+    assert flows["end_s"].null_count() == 0
+    assert (flows["acked_bytes"] == 64 * 1024).all()
+    assert (flows["burst"].unique().sort() == pl.Series([0, 1], dtype=pl.UInt32)).all()
+    for left, right in (
+        (flows["fct_s"], flows["end_s"] - flows["start_s"]),
+        (flows["fct_established_s"], flows["end_s"] - flows["established_s"]),
+        (flows["goodput_bps"], 8 * flows["acked_bytes"] / flows["active_s"]),
+    ):
+        assert left.to_list() == pytest.approx(right.to_list(), rel=1e-9)
+    wire_s = 8 * 64 * 1024 / 10e9
+    assert (flows["fct_established_s"] > wire_s).all()
+
+
+def test_settings_and_seed_take_effect(scenario: Scenario) -> None:
+    path = scenario(SHORT)
+    usual = linkpool.run(path)
+    unmarked = linkpool.run(path, set={"queue.mark": 100, "duration": "1s"}, seed=5)
+    assert usual.flows.height == 2 * unmarked.flows.height
+    assert usual.summary.marks > 0
+    assert unmarked.summary.marks == 0
+    assert "seed = 5" in unmarked.scenario
+
+
+def test_the_scenario_as_run_gives_the_same_bytes(scenario: Scenario, tmp_path: Path) -> None:
+    settings: dict[str, str | int] = {"transport.amp.gamma": 3, "transport.amp.join_jitter": "49us"}
+    first = linkpool.run(scenario(RECORDED), out=tmp_path / "1", seed=7, set=settings)
+    again = linkpool.run(first.dir / "scenario.toml", out=tmp_path / "2")
+    names = sorted(path.name for path in first.dir.iterdir())
+    assert names == sorted(path.name for path in again.dir.iterdir())
+    for name in names:
+        if name != "run.json":
+            assert (first.dir / name).read_bytes() == (again.dir / name).read_bytes(), name
+
+
+def test_progress_moves_on_to_the_end(scenario: Scenario) -> None:
+    seen: list[tuple[float, float, int]] = []
+    path = scenario(LONG)
+    linkpool.run(path, set={"duration": "2s"}, progress=lambda *state: seen.append(state))
+    assert seen
+    assert [now for now, _, _ in seen] == sorted(now for now, _, _ in seen)
+    assert all(0 <= now <= end == 2.0 for now, end, _ in seen)
+    assert seen[-1][2] > 0
+
+
+def test_an_exception_in_progress_ends_the_run(scenario: Scenario, tmp_path: Path) -> None:
+    def stop(now: float, end: float, hops: int) -> None:
+        raise KeyboardInterrupt
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        linkpool.run(scenario(LONG), out=tmp_path / "results" / "out", progress=stop)
+    assert time.monotonic() - start < 10
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_ctrl_c_ends_the_command(scenario: Scenario, tmp_path: Path) -> None:
+    out = tmp_path / "results" / "out"
+    program = [sys.executable, "-c", "from linkpool.cli import main; main()"]
+    with subprocess.Popen(
+        [*program, "run", str(scenario(LONG)), "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        deadline = time.monotonic() + 30
+        while not list(out.parent.glob(".out.partial-*")):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors.strip().endswith("interrupted")
+    assert list(out.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("experiment", all_experiments(), ids=lambda e: e.id)
+def test_every_scenario_of_an_experiment_is_valid(experiment: Experiment) -> None:
+    for point in experiment.points([1, 2]):
+        _core.check(point.scenario, point.name, point.seed, [])
+
+
+def test_single_path_incast_does_not_depend_on_the_seed() -> None:
+    point = next(p for p in a_fig2.EXPERIMENT.points([1]) if p.keys["scheme"] == "dctcp")
+    small = point.scenario.replace('duration = "20s"', 'duration = "2s"')
+    assert small != point.scenario
+    tables = []
+    for seed in (1, 2):
+        path = Path(point.name)
+        tables.append(_run_text(small, path.name, seed).flows)
+    assert tables[0].equals(tables[1])
+
+
+def test_multipath_incast_depends_on_the_seed() -> None:
+    point = next(p for p in a_fig2.EXPERIMENT.points([1]) if p.keys["scheme"] == "xmp")
+    small = point.scenario.replace('duration = "20s"', 'duration = "2s"')
+    tables = [_run_text(small, point.name, seed).flows for seed in (1, 2)]
+    assert not tables[0].equals(tables[1])
+
+
+def _run_text(text: str, name: str, seed: int) -> linkpool.Result:
+    from linkpool.api import simulate
+
+    return simulate(text, name, None, seed, [], None)
+
+
+def test_a_small_figure_2(tmp_path: Path) -> None:
+    small = replace(a_fig2.EXPERIMENT, bursts=2, ks=(10, 30))
+    report = reproduce_experiment(small, tmp_path, seeds=2, jobs=2)
+    data = pl.read_parquet(tmp_path / "A-fig2" / "data.parquet")
+    runs_of = {"dctcp": 1, "dcm": 2, "xmp": 2}
+    for (scheme, k, _), rows in data.group_by("scheme", "k", "delay"):
+        assert rows.height == runs_of[str(scheme)] * 2 * int(str(k))
+    assert report.cached == 0
+    means = data.filter(pl.col("k") == 30).group_by("scheme").agg(pl.col("fct_s").mean())
+    fct = dict(means.iter_rows())
+    assert 0.5e-3 < fct["dctcp"] < 10e-3
+    assert fct["xmp"] > 10 * fct["dctcp"]
+    assert fct["dcm"] > 10 * fct["dctcp"]
+    again = reproduce_experiment(small, tmp_path, seeds=2, jobs=2)
+    assert again.cached == again.runs
+    assert again.claims == report.claims
+
+
+def test_a_small_figure_6(tmp_path: Path) -> None:
+    small = replace(a_fig6.EXPERIMENT, delays=("2us",))
+    reproduce_experiment(small, tmp_path, seeds=1, jobs=2)
+    data = pl.read_parquet(tmp_path / "A-fig6" / "data.parquet")
+    assert sorted(data["path"].unique()) == ["lower", "upper"]
+    first = data.filter(pl.col("time_s") < 2.0).group_by("path").agg(pl.col("cwnd_pkts").mean())
+    last = data.filter(pl.col("time_s") > 2.009).group_by("path").agg(pl.col("cwnd_pkts").mean())
+    before, after = dict(first.iter_rows()), dict(last.iter_rows())
+    assert before["upper"] > before["lower"]
+    assert after["lower"] > after["upper"]
