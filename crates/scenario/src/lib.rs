@@ -4,9 +4,20 @@
 //! name is resolved and every value is checked, so that what reads a [`Scenario`] checks nothing
 //! again. `docs/scenario.md` describes the file.
 
+mod errors;
+mod file;
+mod load;
 mod model;
+mod presets;
+mod resolve;
+mod schema;
+mod source;
+mod to_toml;
 
+pub use errors::ScenarioError;
+pub use load::load;
 pub use model::{
     Control, Exempt, MarkWhen, NonEct, Paths, Preset, Queue, QueueRecord, QueueSize, Record, Release, Scenario,
     SeriesRecord, SsthreshAfterCut, Topology, Transport, Workload, WorkloadKind,
 };
+pub use schema::schema;

@@ -1,0 +1,127 @@
+//! What is wrong with a scenario, where, and what would be right.
+
+use std::fmt;
+
+use crate::source::{Fault, Node, Origin, Path};
+
+/// Something wrong with a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// The scenario's file.
+    pub file: String,
+    /// Line in it, counted from 1; none for what it does not say or an override said.
+    pub line: Option<usize>,
+    /// Dotted path of the key, as for an override; empty for what is not TOML at all.
+    pub key: String,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, ": {}", self.key)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// Collects errors, and points each at the line or the override that it is about.
+#[derive(Debug)]
+pub(crate) struct Report<'a> {
+    file: &'a str,
+    root: Node,
+    errors: Vec<ScenarioError>,
+    /// Keys of which enough has been said.
+    settled: Vec<Path>,
+}
+
+impl<'a> Report<'a> {
+    /// A report on the tree `root` of `file`, with the errors that there are already.
+    pub(crate) fn new(file: &'a str, root: Node, errors: Vec<ScenarioError>) -> Report<'a> {
+        Report { file, root, errors, settled: Vec::new() }
+    }
+
+    /// The tree that errors are about.
+    pub(crate) fn root(&self) -> &Node {
+        &self.root
+    }
+
+    /// Reports an error, unless one was already reported about the same value, its parts or the
+    /// whole that it is part of: the second would be a consequence of the first.
+    pub(crate) fn error(&mut self, path: &Path, message: impl fmt::Display) {
+        if self.settled.iter().any(|settled| settled.touches(path)) {
+            return;
+        }
+        self.settled.push(path.clone());
+        let (line, message) = match &self.root.nearest(path).origin {
+            Origin::File => (None, message.to_string()),
+            Origin::Line(line) => (Some(*line), message.to_string()),
+            Origin::Option(option) => (None, format!("{message} (from {option})")),
+        };
+        self.errors.push(ScenarioError { file: self.file.to_string(), line, key: path.to_string(), message });
+    }
+
+    /// Reports why what stands at `path` could not be read; returns the path of what is to blame.
+    pub(crate) fn fault(&mut self, path: Path, fault: &Fault) -> Path {
+        match fault {
+            Fault::UnknownKey { key, known } => {
+                let table = if path.last() == Some(key) { path.parent() } else { path };
+                let unknown = table.at(key);
+                self.error(&unknown, fault);
+                // That the key which was meant is missing need not be said as well.
+                if let Some(meant) = closest(key, known).map(|meant| table.at(meant)) {
+                    if self.root.get(&meant).is_none() {
+                        self.settled.push(meant);
+                    }
+                }
+                unknown
+            }
+            Fault::NotSeveral => {
+                self.error(&path, format!("there may be several of these: write [[{path}]], with two brackets"));
+                path
+            }
+            Fault::Other(message) => {
+                self.error(&path, message);
+                path
+            }
+        }
+    }
+
+    /// `value`, or all errors, from the top of the file to its end.
+    pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<ScenarioError>> {
+        match value {
+            Some(value) if self.errors.is_empty() => Ok(value),
+            _ => {
+                self.errors.sort_by_key(|error| error.line.unwrap_or(usize::MAX));
+                Err(self.errors)
+            }
+        }
+    }
+}
+
+/// Which of the `known` names may have been meant by `name`, and which there are.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let list = match known.len() {
+        0..=40 => format!("known: {}", known.join(", ")),
+        n => format!("known: {}, ... ({n} in all)", known[..8].join(", ")),
+    };
+    match closest(name, &known) {
+        Some(meant) => format!("did you mean `{meant}`? ({list})"),
+        None => list,
+    }
+}
+
+/// The name most like `name`, if one is alike at all.
+pub(crate) fn closest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let alike = |known: &&'a str| (strsim::jaro_winkler(name, known), *known);
+    let best = known.iter().map(alike).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(likeness, _)| *likeness > 0.75).map(|(_, known)| known)
+}

@@ -1,0 +1,51 @@
+//! The scenario file's tables and keys, just as they are written. What is left out is none.
+//!
+//! The comments become the descriptions of the JSON Schema.
+
+mod queue;
+mod record;
+mod topology;
+mod transport;
+mod values;
+mod workload;
+
+pub(crate) use queue::QueueTable;
+pub(crate) use record::{QueueSeriesTable, RecordTable, SeriesTable};
+pub(crate) use topology::{DumbbellTable, FatTreeTable, ManyToOneTable, TopologyTable, TrafficShiftTable};
+pub(crate) use transport::TransportTable;
+pub(crate) use values::{Host, Size};
+pub(crate) use workload::{FlowTable, IncastTable, ManyToOneFlowsTable, PermutationTable, PoissonTable, WorkloadTable};
+
+use indexmap::IndexMap;
+use linkpool_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A linkpool scenario: a fabric, its queues, named transports, a workload, and what to record.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Scenario")]
+pub(crate) struct File {
+    /// A title for tables and figures. Default: the file's name.
+    pub(crate) name: Option<String>,
+    /// The only source of randomness. Default: 1.
+    pub(crate) seed: Option<u64>,
+    /// Simulated time; no flow starts at or after it.
+    #[schemars(required)]
+    pub(crate) duration: Option<Time>,
+    /// Time after `duration` in which started flows may still finish. Default: "0s".
+    pub(crate) drain: Option<Time>,
+    /// The fabric: exactly one kind.
+    #[schemars(required)]
+    pub(crate) topology: Option<TopologyTable>,
+    /// Every output port, of hosts and switches.
+    pub(crate) queue: Option<QueueTable>,
+    /// Transports, by names of your own.
+    #[schemars(required)]
+    pub(crate) transport: Option<IndexMap<String, TransportTable>>,
+    /// Sources of flows: any number, of any kinds.
+    #[schemars(required)]
+    pub(crate) workload: Option<WorkloadTable>,
+    /// Time series to record, only where asked.
+    pub(crate) record: Option<RecordTable>,
+}

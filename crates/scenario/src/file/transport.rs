@@ -1,0 +1,103 @@
+use linkpool_units::{Bytes, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Size;
+use crate::model::{Control, Paths, Preset, Release, SsthreshAfterCut};
+
+/// A transport protocol. Only `control` is required; `preset` sets the defaults of the rest.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Transport")]
+pub(crate) struct TransportTable {
+    /// Where the defaults come from. Default: "linux".
+    pub(crate) preset: Option<Preset>,
+    /// The congestion controller.
+    #[schemars(required)]
+    pub(crate) control: Option<Control>,
+    /// Subflows of a connection. Applies to lia, dcm, xmp, amp, mptcp-cut. Default: 1.
+    #[schemars(range(min = 1, max = 32))]
+    pub(crate) subflows: Option<u32>,
+    /// "hash": each subflow's path is an ECMP hash of its addresses and ports; "distinct":
+    /// subflow i takes the i-th of the equal-cost paths. Default: "hash".
+    pub(crate) paths: Option<Paths>,
+    /// Payload of a full segment. Default: "1448B"; paper-2013: "1400B".
+    pub(crate) mss: Option<Bytes>,
+    /// Bytes on the wire beside the payload. Default: "90B" (32 TCP, 20 IP, 38 Ethernet with
+    /// preamble and gap); paper-2013: "62B".
+    pub(crate) header: Option<Bytes>,
+    /// Bytes on the wire of a segment without payload: ACK, SYN, FIN. Default: "90B";
+    /// paper-2013: "42B".
+    pub(crate) ack_size: Option<Bytes>,
+    /// Initial window of every subflow, packets. Default: 10; paper-2013: 1.
+    #[schemars(range(min = 1))]
+    pub(crate) initial_window: Option<u32>,
+    /// Initial slow-start threshold. Default: "unlimited"; paper-2013: "65535B".
+    pub(crate) initial_ssthresh: Option<Size>,
+    /// Floor of the window after a mark, packets. Applies to dctcp, dcm, xmp, amp, mptcp-cut.
+    /// Default: 2.
+    #[schemars(range(min = 1))]
+    pub(crate) cwnd_min: Option<u32>,
+    /// Initial alpha, 0 to 1. Applies to dctcp, dcm. Default: 1; paper-2013: 0.
+    #[schemars(range(min = 0, max = 1))]
+    pub(crate) alpha0: Option<f64>,
+    /// Gain of alpha, above 0 and up to 1. Applies to dctcp, dcm. Default: 0.0625.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
+    pub(crate) g: Option<f64>,
+    /// A mark cuts the window by 1/beta; at least 1. Applies to xmp, amp, mptcp-cut. Default: 4.
+    #[schemars(range(min = 1))]
+    pub(crate) beta: Option<f64>,
+    /// Rounds at the minimum before suppression. Applies to amp. Default: 2.
+    #[schemars(range(min = 1))]
+    pub(crate) gamma: Option<u32>,
+    /// Unmarked rounds before release. Applies to amp. Default: 8.
+    #[schemars(range(min = 1))]
+    pub(crate) tau: Option<u32>,
+    /// false: AMP without suppression of subflows (SSR). Applies to amp. Default: true.
+    pub(crate) suppression: Option<bool>,
+    /// "rounds": count rounds of subflow 0 with no mark, no recovery and a window above
+    /// `cwnd_min` (the authors' implementation); "acks": the paper's Algorithm 1, any marked ACK
+    /// resets the count, no condition on the window. Applies to amp. Default: "rounds".
+    pub(crate) release: Option<Release>,
+    /// Slow-start threshold after a cut to the window w: "w", or "w-1" as in the XMP paper's
+    /// pseudocode. Applies to xmp. Default: "w".
+    pub(crate) ssthresh_after_cut: Option<SsthreshAfterCut>,
+    /// Least retransmission timeout. Default: "200ms".
+    pub(crate) min_rto: Option<Time>,
+    /// Retransmission timeout before the first RTT sample. Default: "1s"; paper-2013: "1.5s".
+    pub(crate) initial_rto: Option<Time>,
+    /// Greatest retransmission timeout. Default: "120s"; paper-2013: "60s".
+    pub(crate) max_rto: Option<Time>,
+    /// Largest multiple of the RTO. Default: 64.
+    #[schemars(range(min = 1))]
+    pub(crate) max_backoff: Option<u32>,
+    /// Gain of the smoothed RTT, above 0 and up to 1. Default: 0.125; paper-2013: 0.1.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
+    pub(crate) srtt_gain: Option<f64>,
+    /// Gain of the RTT's variation, above 0 and up to 1. Default: 0.25; paper-2013: 0.1.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
+    pub(crate) rttvar_gain: Option<f64>,
+    /// Is SYN / SYN-ACK an RTT sample? Default: true; paper-2013: false.
+    pub(crate) handshake_sample: Option<bool>,
+    /// Timeout of the first SYN, doubled with every retry. Default: "1s"; paper-2013: "3s".
+    pub(crate) syn_timeout: Option<Time>,
+    /// Retries of a SYN; then the connection (or the subflow) fails. Default: 6.
+    pub(crate) syn_retries: Option<u32>,
+    /// Duplicate ACKs that mean a loss. Default: 3.
+    #[schemars(range(min = 1))]
+    pub(crate) dupack_threshold: Option<u32>,
+    /// true: an ACK grows the window by the packets that it acknowledges (RFC 3465 without its
+    /// limit, as Linux); false: by one, whatever it acknowledges (RFC 5681). Default: true;
+    /// paper-2013: false.
+    pub(crate) byte_counting: Option<bool>,
+    /// 1: an ACK per packet; 2: delayed ACKs. Default: 2; paper-2013: 1.
+    #[schemars(range(min = 1, max = 2))]
+    pub(crate) ack_every: Option<u32>,
+    /// Longest delay of an ACK when `ack_every` is 2. Default: "40ms".
+    pub(crate) ack_delay: Option<Time>,
+    /// Each further subflow opens after a uniformly random delay of 0 to this once the first is
+    /// established. Applies to lia, dcm, xmp, amp, mptcp-cut. Default: "0s"; paper-2013: "49us".
+    pub(crate) join_jitter: Option<Time>,
+    /// Does the receiver agree to ECN? Default: true.
+    pub(crate) accept_ecn: Option<bool>,
+}

@@ -1,0 +1,62 @@
+//! From the text of a file to a checked scenario.
+
+use crate::errors::{Report, ScenarioError};
+use crate::file::File;
+use crate::model::Scenario;
+use crate::resolve::resolve;
+use crate::source::{Node, Path, apply, apply_seed, parse};
+
+/// Reads the scenario `text` of the file `path`, with `seed` in place of its own if given, and
+/// with `overrides` of single values: dotted paths and what stands there instead, as TOML or, if
+/// it is none, as a string.
+///
+/// # Errors
+///
+/// All that is wrong, as far as can be told at once, each with what would be right.
+pub fn load(
+    text: &str,
+    path: &str,
+    seed: Option<u64>,
+    overrides: &[(String, String)],
+) -> Result<Scenario, Vec<ScenarioError>> {
+    let mut root = match parse(text) {
+        Ok(root) => root,
+        Err((line, message)) => {
+            return Err(vec![ScenarioError { file: path.to_string(), line, key: String::new(), message }]);
+        }
+    };
+    let mut misled = Vec::new();
+    let mut note = |key: &str, option: String, outcome: Result<(), String>| {
+        if let Err(why) = outcome {
+            let message = format!("{why} (from {option})");
+            misled.push(ScenarioError { file: path.to_string(), line: None, key: key.to_string(), message });
+        }
+    };
+    for (key, value) in overrides {
+        note(key, format!("--set {key}={value}"), apply(&mut root, key, value));
+    }
+    if let Some(seed) = seed {
+        note("seed", format!("--seed {seed}"), apply_seed(&mut root, seed));
+    }
+    let mut report = Report::new(path, root.clone(), misled);
+    let file = read(root, &mut report);
+    let title = std::path::Path::new(path).file_stem().map_or(path.into(), |stem| stem.to_string_lossy());
+    let scenario = resolve(file, &title, &mut report);
+    report.finish(scenario)
+}
+
+/// Reads what can be read: what cannot is reported, taken out, and the rest read again, so that
+/// one error does not hide the others.
+fn read(mut root: Node, report: &mut Report<'_>) -> File {
+    loop {
+        match serde_path_to_error::deserialize(&root) {
+            Ok(file) => return file,
+            Err(error) => {
+                let blamed = report.fault(Path::from(error.path()), error.inner());
+                if !root.remove(&blamed) {
+                    return File::default();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The defaults of transports. `docs/scenario.md` has the same table, and a test compares them.
+
+use linkpool_units::Time;
+
+use crate::model::{Control, Paths, Preset, Release, SsthreshAfterCut, Transport};
+
+/// The preset's values of all settings; its name and control mean nothing.
+pub(crate) fn defaults(preset: Preset) -> Transport {
+    match preset {
+        Preset::Linux => linux(),
+        Preset::Paper2013 => paper_2013(),
+    }
+}
+
+fn linux() -> Transport {
+    Transport {
+        name: String::new(),
+        preset: Preset::Linux,
+        control: Control::Reno,
+        subflows: 1,
+        paths: Paths::Hash,
+        mss: 1_448,
+        // 32 TCP, 20 IP, 38 Ethernet with preamble and gap.
+        header: 90,
+        ack_size: 90,
+        initial_window: 10,
+        initial_ssthresh: None,
+        cwnd_min: 2,
+        alpha0: 1.0,
+        g: 0.0625,
+        beta: 4.0,
+        gamma: 2,
+        tau: 8,
+        suppression: true,
+        release: Release::Rounds,
+        ssthresh_after_cut: SsthreshAfterCut::W,
+        min_rto: Time::from_ms(200),
+        initial_rto: Time::from_secs(1),
+        max_rto: Time::from_secs(120),
+        max_backoff: 64,
+        srtt_gain: 0.125,
+        rttvar_gain: 0.25,
+        handshake_sample: true,
+        syn_timeout: Time::from_secs(1),
+        syn_retries: 6,
+        dupack_threshold: 3,
+        byte_counting: true,
+        ack_every: 2,
+        ack_delay: Time::from_ms(40),
+        join_jitter: Time::ZERO,
+        accept_ecn: true,
+    }
+}
+
+fn paper_2013() -> Transport {
+    Transport {
+        preset: Preset::Paper2013,
+        mss: 1_400,
+        header: 62,
+        ack_size: 42,
+        initial_window: 1,
+        initial_ssthresh: Some(65_535),
+        alpha0: 0.0,
+        initial_rto: Time::from_ms(1_500),
+        max_rto: Time::from_secs(60),
+        srtt_gain: 0.1,
+        rttvar_gain: 0.1,
+        handshake_sample: false,
+        syn_timeout: Time::from_secs(3),
+        byte_counting: false,
+        ack_every: 1,
+        join_jitter: Time::from_us(49),
+        ..linux()
+    }
+}

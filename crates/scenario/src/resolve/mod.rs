@@ -1,0 +1,68 @@
+//! From what the file says to what it means: fills in the defaults, resolves the names and checks
+//! the values, each error with its remedy.
+
+mod queue;
+mod record;
+mod section;
+mod topology;
+mod transport;
+mod workload;
+
+pub(crate) use transport::applies_to;
+
+use linkpool_units::Time;
+
+use crate::errors::Report;
+use crate::file::File;
+use crate::model::{Scenario, Topology};
+use crate::source::Path;
+use section::{LONGEST, Section};
+
+/// The seed of a scenario that names none.
+const DEFAULT_SEED: u64 = 1;
+
+/// What `file` means, or errors in `report`. `title` is the name of a scenario that has none.
+pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Option<Scenario> {
+    let period = period(file.duration, file.drain, &mut Section::new(report, Path::default()));
+    let topology = topology::resolve(file.topology, report);
+    let transports = transport::resolve_all(file.transport.unwrap_or_default(), report);
+    let queue = queue::resolve(file.queue.unwrap_or_default(), &transports, report);
+    let known = Known { topology: topology.as_ref(), transports: &transports.names, period };
+    let workloads = workload::resolve_all(file.workload.unwrap_or_default(), &known, report);
+    transport::check_overridden(&transports.names, &workloads, report);
+    let record = record::resolve(file.record.unwrap_or_default(), &known, &workloads.labels, report);
+    let Period { duration, end } = period?;
+    Some(Scenario {
+        name: file.name.unwrap_or_else(|| title.to_string()),
+        seed: file.seed.unwrap_or(DEFAULT_SEED),
+        duration,
+        drain: end - duration,
+        topology: topology?,
+        queue: queue?,
+        transports: transports.resolved.into_iter().collect::<Option<_>>()?,
+        workloads: workloads.resolved.into_iter().collect::<Option<_>>()?,
+        record: record?,
+    })
+}
+
+/// What workloads and records refer to; none where it is itself in error.
+struct Known<'a> {
+    topology: Option<&'a Topology>,
+    transports: &'a [String],
+    period: Option<Period>,
+}
+
+/// When flows start, and when the run ends.
+#[derive(Clone, Copy)]
+struct Period {
+    duration: Time,
+    end: Time,
+}
+
+fn period(duration: Option<Time>, drain: Option<Time>, section: &mut Section<'_, '_>) -> Option<Period> {
+    let duration = section.required_positive("duration", duration, "\"20s\"");
+    let end = duration?.saturating_add(drain.unwrap_or(Time::ZERO));
+    let key = if duration? > LONGEST { "duration" } else { "drain" };
+    section.check(end <= LONGEST, key, format!("a run is at most {} long", LONGEST));
+    Some(Period { duration: duration?, end })
+}

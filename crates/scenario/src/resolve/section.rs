@@ -1,0 +1,102 @@
+use std::fmt::Display;
+
+use linkpool_units::{Bytes, Rate, Time};
+
+use crate::errors::Report;
+use crate::source::{Node, Path};
+
+/// No time in a scenario is longer: sums of some of them still fit into [`Time`].
+pub(super) const LONGEST: Time = Time::from_secs(1_000_000);
+
+/// A table that is being checked.
+pub(super) struct Section<'s, 'r> {
+    report: &'s mut Report<'r>,
+    path: Path,
+}
+
+impl<'s, 'r> Section<'s, 'r> {
+    pub(super) fn new(report: &'s mut Report<'r>, path: Path) -> Section<'s, 'r> {
+        Section { report, path }
+    }
+
+    /// The table as it is written.
+    pub(super) fn node(&self) -> Option<&Node> {
+        self.report.root().get(&self.path)
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.node().is_some_and(|node| node.child(key).is_some())
+    }
+
+    /// An error about `key`, which may be the dotted path of a part.
+    pub(super) fn error(&mut self, key: &str, message: impl Display) {
+        let path = key.split('.').fold(self.path.clone(), |path, part| path.at(part));
+        self.report.error(&path, message);
+    }
+
+    /// An error about `key` unless `good`.
+    pub(super) fn check(&mut self, good: bool, key: &str, message: impl Display) {
+        if !good {
+            self.error(key, message);
+        }
+    }
+
+    /// `value`, or an error that asks for it, as `example` does.
+    pub(super) fn required<T>(&mut self, key: &str, value: Option<T>, example: &str) -> Option<T> {
+        if value.is_none() {
+            self.error(key, format!("missing; write for example {key} = {example}"));
+        }
+        value
+    }
+
+    /// An error about `key` if its value is zero.
+    pub(super) fn positive<T: Zero>(&mut self, key: &str, value: T) {
+        self.check(!value.is_zero(), key, "must be above zero");
+    }
+
+    /// An error about `key` if its value is too long.
+    pub(super) fn span(&mut self, key: &str, value: Time) {
+        self.check(value <= LONGEST, key, format!("{value} is too long; at most {LONGEST}"));
+    }
+
+    /// An error about `key` unless its value is above 0 and at most 1.
+    pub(super) fn gain(&mut self, key: &str, value: f64) {
+        self.check(value > 0.0 && value <= 1.0, key, format!("{value} is no gain; it is above 0 and at most 1"));
+    }
+
+    /// [`Section::required`], and above zero.
+    pub(super) fn required_positive<T: Zero>(&mut self, key: &str, value: Option<T>, example: &str) -> Option<T> {
+        let value = self.required(key, value, example)?;
+        self.positive(key, value);
+        (!value.is_zero()).then_some(value)
+    }
+}
+
+/// A quantity that may be zero.
+pub(super) trait Zero: Copy {
+    fn is_zero(self) -> bool;
+}
+
+impl Zero for u32 {
+    fn is_zero(self) -> bool {
+        self == 0
+    }
+}
+
+impl Zero for Time {
+    fn is_zero(self) -> bool {
+        self == Time::ZERO
+    }
+}
+
+impl Zero for Rate {
+    fn is_zero(self) -> bool {
+        self == Rate(0)
+    }
+}
+
+impl Zero for Bytes {
+    fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+}

@@ -1,0 +1,198 @@
+use indexmap::IndexMap;
+use linkpool_units::{Bytes, Time};
+
+use super::section::{LONGEST, Section};
+use super::workload::Workloads;
+use crate::errors::{Report, nearest};
+use crate::file::{Size, TransportTable};
+use crate::model::{Control, Transport};
+use crate::presets;
+use crate::source::{Origin, Path};
+
+/// IP and TCP without options.
+const LEAST_HEADER: u32 = 40;
+/// What IP can carry.
+const LARGEST_PACKET: u32 = 65_535;
+const MOST_SUBFLOWS: u32 = 32;
+
+const MULTIPATH: &[Control] = &[Control::Lia, Control::Dcm, Control::Xmp, Control::Amp, Control::MptcpCut];
+const MARKED: &[Control] = &[Control::Dctcp, Control::Dcm, Control::Xmp, Control::Amp, Control::MptcpCut];
+const WITH_ALPHA: &[Control] = &[Control::Dctcp, Control::Dcm];
+const CONSTANT_CUT: &[Control] = &[Control::Xmp, Control::Amp, Control::MptcpCut];
+
+/// The controllers that a key of a transport applies to.
+pub(crate) fn applies_to(key: &str) -> &'static [Control] {
+    match key {
+        "subflows" | "join_jitter" => MULTIPATH,
+        "cwnd_min" => MARKED,
+        "alpha0" | "g" => WITH_ALPHA,
+        "beta" => CONSTANT_CUT,
+        "gamma" | "tau" | "suppression" | "release" => &[Control::Amp],
+        "ssthresh_after_cut" => &[Control::Xmp],
+        _ => &Control::ALL,
+    }
+}
+
+/// The transports, in the order of the file; none for each in error.
+pub(super) struct Transports {
+    pub(super) names: Vec<String>,
+    pub(super) resolved: Vec<Option<Transport>>,
+}
+
+impl Transports {
+    /// Bytes on the wire of the smallest packet; none before all transports are right.
+    pub(super) fn least_packet(&self) -> Option<u64> {
+        self.of_all(|transport| transport.ack_size.min(transport.header + 1))?.into_iter().min()
+    }
+
+    /// Bytes on the wire of the largest packet; none before all transports are right.
+    pub(super) fn largest_packet(&self) -> Option<u64> {
+        self.of_all(|transport| transport.ack_size.max(transport.header + transport.mss))?.into_iter().max()
+    }
+
+    fn of_all(&self, bytes: impl Fn(&Transport) -> u32) -> Option<Vec<u64>> {
+        self.resolved.iter().map(|transport| transport.as_ref().map(|t| u64::from(bytes(t)))).collect()
+    }
+}
+
+pub(super) fn resolve_all(tables: IndexMap<String, TransportTable>, report: &mut Report<'_>) -> Transports {
+    let names: Vec<String> = tables.keys().cloned().collect();
+    let path = Path::default().at("transport");
+    let resolved =
+        tables.into_iter().map(|(name, table)| resolve(&name, table, &mut Section::new(report, path.at(&name))));
+    Transports { resolved: resolved.collect(), names }
+}
+
+/// A misspelt name in an override makes a transport that no workload uses: that is an error,
+/// while a file may well define more transports than it uses.
+pub(super) fn check_overridden(names: &[String], workloads: &Workloads, report: &mut Report<'_>) {
+    for (index, name) in names.iter().enumerate() {
+        let path = Path::default().at("transport").at(name);
+        let made = matches!(report.root().nearest(&path).origin, Origin::Option(_));
+        if made && !workloads.transports.contains(&Some(index)) {
+            let others = names.iter().filter(|other| *other != name).map(String::as_str);
+            report.error(&path, format!("no workload uses the transport {name:?}; {}", nearest(name, others)));
+        }
+    }
+}
+
+fn resolve(name: &str, table: TransportTable, section: &mut Section<'_, '_>) -> Option<Transport> {
+    let control = section.required("control", table.control, "\"amp\"");
+    if let Some(control) = control {
+        check_keys_apply(control, table.subflows, section);
+    }
+    let transport = fill_in(name, control.unwrap_or(Control::Reno), table);
+    check_sizes(&transport, section);
+    check_window(&transport, section);
+    check_timers(&transport, section);
+    control.map(|_| transport)
+}
+
+fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
+    let preset = table.preset.unwrap_or_default();
+    let default = presets::defaults(preset);
+    Transport {
+        name: name.to_string(),
+        preset,
+        control,
+        subflows: table.subflows.unwrap_or(default.subflows),
+        paths: table.paths.unwrap_or(default.paths),
+        mss: table.mss.map_or(default.mss, saturated),
+        header: table.header.map_or(default.header, saturated),
+        ack_size: table.ack_size.map_or(default.ack_size, saturated),
+        initial_window: table.initial_window.unwrap_or(default.initial_window),
+        initial_ssthresh: table.initial_ssthresh.map_or(default.initial_ssthresh, |Size(size)| size.map(|Bytes(n)| n)),
+        cwnd_min: table.cwnd_min.unwrap_or(default.cwnd_min),
+        alpha0: table.alpha0.unwrap_or(default.alpha0),
+        g: table.g.unwrap_or(default.g),
+        beta: table.beta.unwrap_or(default.beta),
+        gamma: table.gamma.unwrap_or(default.gamma),
+        tau: table.tau.unwrap_or(default.tau),
+        suppression: table.suppression.unwrap_or(default.suppression),
+        release: table.release.unwrap_or(default.release),
+        ssthresh_after_cut: table.ssthresh_after_cut.unwrap_or(default.ssthresh_after_cut),
+        min_rto: table.min_rto.unwrap_or(default.min_rto),
+        initial_rto: table.initial_rto.unwrap_or(default.initial_rto),
+        max_rto: table.max_rto.unwrap_or(default.max_rto),
+        max_backoff: table.max_backoff.unwrap_or(default.max_backoff),
+        srtt_gain: table.srtt_gain.unwrap_or(default.srtt_gain),
+        rttvar_gain: table.rttvar_gain.unwrap_or(default.rttvar_gain),
+        handshake_sample: table.handshake_sample.unwrap_or(default.handshake_sample),
+        syn_timeout: table.syn_timeout.unwrap_or(default.syn_timeout),
+        syn_retries: table.syn_retries.unwrap_or(default.syn_retries),
+        dupack_threshold: table.dupack_threshold.unwrap_or(default.dupack_threshold),
+        byte_counting: table.byte_counting.unwrap_or(default.byte_counting),
+        ack_every: table.ack_every.unwrap_or(default.ack_every),
+        ack_delay: table.ack_delay.unwrap_or(default.ack_delay),
+        join_jitter: table.join_jitter.unwrap_or(default.join_jitter),
+        accept_ecn: table.accept_ecn.unwrap_or(default.accept_ecn),
+    }
+}
+
+/// What does not fit is larger than any packet, and said to be so.
+fn saturated(size: Bytes) -> u32 {
+    u32::try_from(size.0).unwrap_or(u32::MAX)
+}
+
+fn check_keys_apply(control: Control, subflows: Option<u32>, section: &mut Section<'_, '_>) {
+    let keys: Vec<String> = section.node().into_iter().flat_map(|node| node.keys().map(str::to_string)).collect();
+    for key in keys {
+        let controls = applies_to(&key);
+        // One subflow is what a single path is.
+        let harmless = key == "subflows" && subflows == Some(1);
+        if !controls.contains(&control) && !harmless {
+            let names: Vec<_> = controls.iter().map(|control| control.name()).collect();
+            let list = names.join(", ");
+            section.error(&key, format!("does not apply to {}, only to {list}; leave it out", control.name()));
+        }
+    }
+}
+
+fn check_sizes(t: &Transport, section: &mut Section<'_, '_>) {
+    let header = format!("must be {LEAST_HEADER}B (IP and TCP) to {LARGEST_PACKET}B");
+    let is_packet = |bytes: u32| (LEAST_HEADER..=LARGEST_PACKET).contains(&bytes);
+    section.check(is_packet(t.header), "header", &header);
+    section.check(is_packet(t.ack_size), "ack_size", &header);
+    let most = LARGEST_PACKET.saturating_sub(t.header);
+    let mss =
+        format!("must be 1B to {most}B, as a packet with its header of {}B is at most {LARGEST_PACKET}B", t.header);
+    section.check((1..=most).contains(&t.mss), "mss", mss);
+}
+
+fn check_window(t: &Transport, section: &mut Section<'_, '_>) {
+    let subflows = format!("a connection has 1 to {MOST_SUBFLOWS} subflows");
+    section.check((1..=MOST_SUBFLOWS).contains(&t.subflows), "subflows", subflows);
+    section.positive("initial_window", t.initial_window);
+    section.check(t.initial_ssthresh != Some(0), "initial_ssthresh", "must be above zero, or \"unlimited\"");
+    section.positive("cwnd_min", t.cwnd_min);
+    section.check((0.0..=1.0).contains(&t.alpha0), "alpha0", "alpha is a fraction, 0 to 1");
+    section.gain("g", t.g);
+    let beta = "a mark cuts the window by 1/beta, so beta is at least 1";
+    section.check(t.beta >= 1.0 && t.beta.is_finite(), "beta", beta);
+    section.positive("gamma", t.gamma);
+    section.positive("tau", t.tau);
+    section.positive("dupack_threshold", t.dupack_threshold);
+}
+
+fn check_timers(t: &Transport, section: &mut Section<'_, '_>) {
+    section.positive("min_rto", t.min_rto);
+    section.positive("initial_rto", t.initial_rto);
+    section.positive("max_rto", t.max_rto);
+    section.positive("syn_timeout", t.syn_timeout);
+    section.positive("max_backoff", t.max_backoff);
+    for (key, time) in [("max_rto", t.max_rto), ("ack_delay", t.ack_delay), ("join_jitter", t.join_jitter)] {
+        section.span(key, time);
+    }
+    let order = |rto: &str, time: Time| format!("`{rto}`, {time}, must not be above `max_rto`, {}", t.max_rto);
+    for (key, time) in [("min_rto", t.min_rto), ("initial_rto", t.initial_rto)] {
+        let blamed = if section.has(key) { key } else { "max_rto" };
+        section.check(time <= t.max_rto, blamed, order(key, time));
+    }
+    let doubled = 2u128.saturating_pow(t.syn_retries);
+    let fits = u128::from(t.syn_timeout.0).saturating_mul(doubled) <= LONGEST.0.into();
+    let key = if section.has("syn_retries") { "syn_retries" } else { "syn_timeout" };
+    section.check(fits, key, "the last of the doubling timeouts would be longer than any run; lower it");
+    section.gain("srtt_gain", t.srtt_gain);
+    section.gain("rttvar_gain", t.rttvar_gain);
+    section.check((1..=2).contains(&t.ack_every), "ack_every", "must be 1, an ACK per packet, or 2, delayed ACKs");
+}

@@ -1,0 +1,12 @@
+//! The scenario file before it means anything: a tree of TOML values that knows where each came
+//! from, so that whatever is found wrong later can be pointed at.
+
+mod de;
+mod node;
+mod overrides;
+mod path;
+
+pub(crate) use de::Fault;
+pub(crate) use node::{Node, Origin, parse};
+pub(crate) use overrides::{apply, apply_seed};
+pub(crate) use path::Path;

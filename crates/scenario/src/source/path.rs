@@ -1,0 +1,60 @@
+use std::fmt;
+
+/// Where a value stands in the file: keys of tables and, as numbers, indices of arrays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Path(Vec<String>);
+
+impl Path {
+    /// The dotted path `text`, in which a part that is no plain key may be quoted as in TOML.
+    pub(crate) fn parse(text: &str) -> Option<Path> {
+        let keys = toml_edit::Key::parse(text).ok()?;
+        Some(Path(keys.iter().map(|key| key.get().to_string()).collect()))
+    }
+
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// The path of `part`, a key or an index, in what stands here.
+    pub(crate) fn at(&self, part: impl ToString) -> Path {
+        let mut parts = self.0.clone();
+        parts.push(part.to_string());
+        Path(parts)
+    }
+
+    /// Without its last part.
+    pub(crate) fn parent(&self) -> Path {
+        Path(self.0[..self.0.len().saturating_sub(1)].to_vec())
+    }
+
+    pub(crate) fn last(&self) -> Option<&str> {
+        self.0.last().map(String::as_str)
+    }
+
+    /// Does one of the two stand within the other?
+    pub(crate) fn touches(&self, other: &Path) -> bool {
+        self.0.starts_with(&other.0) || other.0.starts_with(&self.0)
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, part) in self.parts().enumerate() {
+            let dot = if i == 0 { "" } else { "." };
+            write!(f, "{dot}{}", toml_edit::Key::new(part).display_repr())?;
+        }
+        Ok(())
+    }
+}
+
+impl From<&serde_path_to_error::Path> for Path {
+    fn from(path: &serde_path_to_error::Path) -> Path {
+        use serde_path_to_error::Segment;
+        let part = |segment: &Segment| match segment {
+            Segment::Seq { index } => Some(index.to_string()),
+            Segment::Map { key } => Some(key.clone()),
+            Segment::Enum { .. } | Segment::Unknown => None,
+        };
+        Path(path.iter().filter_map(part).collect())
+    }
+}

@@ -1,0 +1,221 @@
+//! A scenario as the file that says all of it.
+
+use linkpool_units::Bytes;
+use toml_edit::DocumentMut;
+
+use crate::file::{
+    DumbbellTable, FatTreeTable, File, FlowTable, Host, IncastTable, ManyToOneFlowsTable, ManyToOneTable,
+    PermutationTable, PoissonTable, QueueSeriesTable, QueueTable, RecordTable, SeriesTable, Size, TopologyTable,
+    TrafficShiftTable, TransportTable, WorkloadTable,
+};
+use crate::model::{Queue, QueueRecord, Record, Scenario, SeriesRecord, Topology, Transport, Workload, WorkloadKind};
+use crate::resolve::applies_to;
+
+impl Scenario {
+    /// The scenario as run: a file with every default written out, which loads as this scenario.
+    pub fn to_toml(&self) -> String {
+        let file = File {
+            name: Some(self.name.clone()),
+            seed: Some(self.seed),
+            duration: Some(self.duration),
+            drain: Some(self.drain),
+            topology: Some(topology(&self.topology)),
+            queue: Some(queue(&self.queue)),
+            transport: Some(self.transports.iter().map(|t| (t.name.clone(), transport(t))).collect()),
+            workload: Some(workloads(self)),
+            record: (self.record != Record::default()).then(|| record(&self.record)),
+        };
+        let text = toml_edit::ser::to_string_pretty(&file).expect("a scenario has no value that TOML lacks");
+        let mut document: DocumentMut = text.parse().expect("what is written as TOML is TOML");
+        for t in &self.transports {
+            keep_what_applies(t, &mut document);
+        }
+        document.to_string()
+    }
+}
+
+/// A key that does not apply to the controller would be an error in a file.
+fn keep_what_applies(transport: &Transport, document: &mut DocumentMut) {
+    if let Some(table) = document["transport"][&transport.name].as_table_like_mut() {
+        let keys: Vec<String> = table.iter().map(|(key, _)| key.to_string()).collect();
+        for key in keys.iter().filter(|key| !applies_to(key).contains(&transport.control)) {
+            table.remove(key);
+        }
+    }
+}
+
+fn topology(topology: &Topology) -> TopologyTable {
+    let mut table = TopologyTable::default();
+    match *topology {
+        Topology::ManyToOne { senders, rate, delay } => {
+            table.many_to_one = Some(ManyToOneTable { senders: Some(senders), rate: Some(rate), delay: Some(delay) });
+        }
+        Topology::TrafficShift { rate, delay } => {
+            table.traffic_shift = Some(TrafficShiftTable { rate: Some(rate), delay: Some(delay) });
+        }
+        Topology::Dumbbell { pairs, rate, delay, bottleneck_rate, bottleneck_delay } => {
+            table.dumbbell = Some(DumbbellTable {
+                pairs: Some(pairs),
+                rate: Some(rate),
+                delay: Some(delay),
+                bottleneck_rate: Some(bottleneck_rate),
+                bottleneck_delay: Some(bottleneck_delay),
+            });
+        }
+        Topology::FatTree { k, hosts_per_edge, rate, delay } => {
+            table.fat_tree = Some(FatTreeTable {
+                k: Some(k),
+                hosts_per_edge: Some(hosts_per_edge),
+                rate: Some(rate),
+                delay: Some(delay),
+            });
+        }
+    }
+    table
+}
+
+fn queue(queue: &Queue) -> QueueTable {
+    QueueTable {
+        limit: Some(queue.limit),
+        mark: queue.mark,
+        mark_when: Some(queue.mark_when),
+        count_in_service: Some(queue.count_in_service),
+        non_ect: Some(queue.non_ect),
+        exempt: Some(queue.exempt.clone()),
+    }
+}
+
+fn transport(t: &Transport) -> TransportTable {
+    let bytes = |n: u32| Some(Bytes(n.into()));
+    TransportTable {
+        preset: Some(t.preset),
+        control: Some(t.control),
+        subflows: Some(t.subflows),
+        paths: Some(t.paths),
+        mss: bytes(t.mss),
+        header: bytes(t.header),
+        ack_size: bytes(t.ack_size),
+        initial_window: Some(t.initial_window),
+        initial_ssthresh: size(t.initial_ssthresh),
+        cwnd_min: Some(t.cwnd_min),
+        alpha0: Some(t.alpha0),
+        g: Some(t.g),
+        beta: Some(t.beta),
+        gamma: Some(t.gamma),
+        tau: Some(t.tau),
+        suppression: Some(t.suppression),
+        release: Some(t.release),
+        ssthresh_after_cut: Some(t.ssthresh_after_cut),
+        min_rto: Some(t.min_rto),
+        initial_rto: Some(t.initial_rto),
+        max_rto: Some(t.max_rto),
+        max_backoff: Some(t.max_backoff),
+        srtt_gain: Some(t.srtt_gain),
+        rttvar_gain: Some(t.rttvar_gain),
+        handshake_sample: Some(t.handshake_sample),
+        syn_timeout: Some(t.syn_timeout),
+        syn_retries: Some(t.syn_retries),
+        dupack_threshold: Some(t.dupack_threshold),
+        byte_counting: Some(t.byte_counting),
+        ack_every: Some(t.ack_every),
+        ack_delay: Some(t.ack_delay),
+        join_jitter: Some(t.join_jitter),
+        accept_ecn: Some(t.accept_ecn),
+    }
+}
+
+fn size(bytes: Option<u64>) -> Option<Size> {
+    Some(Size(bytes.map(Bytes)))
+}
+
+fn workloads(scenario: &Scenario) -> WorkloadTable {
+    let names = scenario.topology.host_names();
+    let host = |index: u32| Some(Host::Name(names[index as usize].clone()));
+    let mut table = WorkloadTable::default();
+    for Workload { label, transport, start, kind } in &scenario.workloads {
+        let label = Some(label.clone());
+        let transport = Some(scenario.transports[*transport].name.clone());
+        let start = Some(*start);
+        match *kind {
+            WorkloadKind::Flow { from, to, size: bytes, stop, count } => table.flow.push(FlowTable {
+                label,
+                transport,
+                from: host(from),
+                to: host(to),
+                size: size(bytes),
+                start,
+                stop: Some(stop),
+                count: Some(count),
+            }),
+            WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
+                table.incast.push(IncastTable {
+                    label,
+                    transport,
+                    senders: Some(senders),
+                    receiver: host(receiver),
+                    size: Some(Bytes(size)),
+                    start,
+                    every: Some(every),
+                    bursts: Some(bursts),
+                    spacing: Some(spacing),
+                });
+            }
+            WorkloadKind::ManyToOne { flows, first, receiver, size: bytes, stop, spacing } => {
+                table.many_to_one.push(ManyToOneFlowsTable {
+                    label,
+                    transport,
+                    flows: Some(flows),
+                    first: Some(first),
+                    receiver: host(receiver),
+                    size: size(bytes),
+                    start,
+                    stop: Some(stop),
+                    spacing: Some(spacing),
+                });
+            }
+            WorkloadKind::Permutation { size: bytes, stop, jitter } => table.permutation.push(PermutationTable {
+                label,
+                transport,
+                size: size(bytes),
+                start,
+                stop: Some(stop),
+                jitter: Some(jitter),
+            }),
+            WorkloadKind::Poisson { flows_per_second, size, stop } => table.poisson.push(PoissonTable {
+                label,
+                transport,
+                flows_per_second: Some(flows_per_second),
+                size: Some(Bytes(size)),
+                start,
+                stop: Some(stop),
+            }),
+        }
+    }
+    table
+}
+
+fn record(record: &Record) -> RecordTable {
+    RecordTable {
+        queue: record.queue.as_ref().map(queue_series),
+        cwnd: record.cwnd.as_ref().map(series),
+        rate: record.rate.as_ref().map(series),
+    }
+}
+
+fn queue_series(record: &QueueRecord) -> QueueSeriesTable {
+    QueueSeriesTable {
+        links: Some(record.links.iter().map(|(from, to)| format!("{from}->{to}")).collect()),
+        every: Some(record.every),
+        from: Some(record.from),
+        until: Some(record.until),
+    }
+}
+
+fn series(record: &SeriesRecord) -> SeriesTable {
+    SeriesTable {
+        every: Some(record.every),
+        from: Some(record.from),
+        until: Some(record.until),
+        labels: record.labels.clone(),
+    }
+}
