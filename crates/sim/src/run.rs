@@ -114,7 +114,7 @@ pub fn run_to_directory(
         let path = directory.join(name);
         std::fs::write(&path, text).map_err(|e| failed(&path, &e))
     };
-    //TMP write("scenario.toml", scenario.to_toml())?;
+    write("scenario.toml", scenario.to_toml())?;
     let plan = Plan::new(scenario);
     let series = SharedSeries::create(directory, &plan).map_err(|e| failed(directory, &e))?;
     let began = Instant::now();
