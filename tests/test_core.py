@@ -210,7 +210,7 @@ def test_ctrl_c_ends_the_command(scenario: Scenario, tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert errors.strip().endswith("interrupted")
+    assert "Traceback" not in errors
     assert list(out.parent.iterdir()) == []
 
 

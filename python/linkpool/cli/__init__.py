@@ -24,11 +24,9 @@ app.command("schema")(tables.schema)
 
 
 def main() -> None:
-    """Run the command line; exit code 2 is a usage or scenario error, 1 a failed run."""
+    """Run the command line; exit codes: 1 a failed run, 2 a usage or scenario error."""
     try:
         app()
-    except KeyboardInterrupt:
-        fail("interrupted", code=130)
     except NotAResultError as error:
         fail(str(error))
     except RunError as error:

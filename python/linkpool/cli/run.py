@@ -11,7 +11,7 @@ from linkpool import _core, api
 from linkpool.cli.console import fail, stderr, stdout
 from linkpool.cli.show import print_result
 from linkpool.publish import require_replaceable
-from linkpool.units import parse_seconds
+from linkpool.units import parse_seconds, show_seconds
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -40,10 +40,10 @@ def run(
     try:
         active = _active_seconds(_core.check(text, str(file), seed, overrides))
         with _bar() as bar:
-            task = bar.add_task(file.name, total=active, hops="")
+            task = bar.add_task(file.name, total=active, done=_done(0.0, active, 0))
 
             def watch(now: float, end: float, hops: int) -> None:
-                bar.update(task, completed=min(now, active), hops=f"{hops / 1e6:.1f} M")
+                bar.update(task, completed=min(now, active), done=_done(now, end, hops))
 
             result = api.simulate(text, str(file), out, seed, overrides, watch)
             bar.update(task, completed=active)
@@ -65,12 +65,16 @@ def _active_seconds(resolved: str) -> float:
     return parse_seconds(str(tomllib.loads(resolved)["duration"]))
 
 
+def _done(now: float, end: float, hops: int) -> str:
+    simulated = f"{show_seconds(now)} of {show_seconds(end)} simulated"
+    return f"{simulated}, {hops / 1e6:.1f} M packet-hops"
+
+
 def _bar() -> Progress:
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.3g} of {task.total:.3g} s simulated"),
-        TextColumn("{task.fields[hops]} packet-hops"),
+        TextColumn("{task.fields[done]}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
