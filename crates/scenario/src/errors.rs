@@ -68,6 +68,12 @@ impl<'a> Report<'a> {
         self.errors.push(ScenarioError { file: self.file.to_string(), line, key: path.to_string(), message });
     }
 
+    /// Was a whole part of `table` unreadable, so that what refers to it cannot be checked?
+    pub(crate) fn unreadable(&self, table: &str) -> bool {
+        let table = Path::default().at(table);
+        self.settled.iter().any(|settled| *settled == table || settled.parent() == table)
+    }
+
     /// Reports why what stands at `path` could not be read; returns the path of what is to blame.
     pub(crate) fn fault(&mut self, path: Path, fault: &Fault) -> Path {
         match fault {
@@ -121,7 +127,9 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 
 /// The name most like `name`, if one is alike at all.
 pub(crate) fn closest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let alike = |known: &&'a str| (strsim::jaro_winkler(name, known), *known);
-    let best = known.iter().map(alike).max_by(|a, b| a.0.total_cmp(&b.0));
+    // The one is good at common beginnings, the other at swapped letters.
+    let likeness =
+        |known: &str| strsim::jaro_winkler(name, known).max(strsim::normalized_damerau_levenshtein(name, known) + 0.1);
+    let best = known.iter().map(|known| (likeness(known), *known)).max_by(|a, b| a.0.total_cmp(&b.0));
     best.filter(|(likeness, _)| *likeness > 0.75).map(|(_, known)| known)
 }

@@ -24,13 +24,20 @@ const DEFAULT_SEED: u64 = 1;
 /// What `file` means, or errors in `report`. `title` is the name of a scenario that has none.
 pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Option<Scenario> {
     let period = period(file.duration, file.drain, &mut Section::new(report, Path::default()));
+    // Of what could not even be read, the names are not all known.
+    let transports_read = !report.unreadable("transport");
+    let workloads_read = !report.unreadable("workload");
     let topology = topology::resolve(file.topology, report);
     let transports = transport::resolve_all(file.transport.unwrap_or_default(), report);
     let queue = queue::resolve(file.queue.unwrap_or_default(), &transports, report);
-    let known = Known { topology: topology.as_ref(), transports: &transports.names, period };
+    let names = transports_read.then_some(&transports.names[..]);
+    let known = Known { topology: topology.as_ref(), transports: names, period };
     let workloads = workload::resolve_all(file.workload.unwrap_or_default(), &known, report);
-    transport::check_overridden(&transports.names, &workloads, report);
-    let record = record::resolve(file.record.unwrap_or_default(), &known, &workloads.labels, report);
+    if let Some(names) = names {
+        transport::check_overridden(names, &workloads, report);
+    }
+    let labels = workloads_read.then_some(&workloads.labels[..]);
+    let record = record::resolve(file.record.unwrap_or_default(), &known, labels, report);
     let Period { duration, end } = period?;
     Some(Scenario {
         name: file.name.unwrap_or_else(|| title.to_string()),
@@ -48,7 +55,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
 /// What workloads and records refer to; none where it is itself in error.
 struct Known<'a> {
     topology: Option<&'a Topology>,
-    transports: &'a [String],
+    transports: Option<&'a [String]>,
     period: Option<Period>,
 }
 

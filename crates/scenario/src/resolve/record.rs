@@ -12,7 +12,7 @@ use crate::source::Path;
 pub(super) fn resolve(
     table: RecordTable,
     known: &Known<'_>,
-    labels: &[String],
+    labels: Option<&[String]>,
     report: &mut Report<'_>,
 ) -> Option<Record> {
     let path = Path::default().at("record");
@@ -79,12 +79,14 @@ fn no_such_link(text: &str, all: &[(String, String)]) -> String {
 fn series(
     table: SeriesTable,
     known: &Known<'_>,
-    labels: &[String],
+    labels: Option<&[String]>,
     section: &mut Section<'_, '_>,
 ) -> Option<SeriesRecord> {
     let samples = samples(table.every, table.from, table.until, known.period, section);
     if let Some(asked) = &table.labels {
         section.check(!asked.is_empty(), "labels", "names no label; leave it out to record all flows");
+    }
+    if let (Some(asked), Some(labels)) = (&table.labels, labels) {
         for (i, label) in asked.iter().enumerate().filter(|(_, label)| !labels.contains(label)) {
             let hint = nearest(label, labels.iter().map(String::as_str));
             section.error(&format!("labels.{i}"), format!("no workload has the label {label:?}; {hint}"));

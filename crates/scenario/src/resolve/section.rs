@@ -12,11 +12,12 @@ pub(super) const LONGEST: Time = Time::from_secs(1_000_000);
 pub(super) struct Section<'s, 'r> {
     report: &'s mut Report<'r>,
     path: Path,
+    good: bool,
 }
 
 impl<'s, 'r> Section<'s, 'r> {
     pub(super) fn new(report: &'s mut Report<'r>, path: Path) -> Section<'s, 'r> {
-        Section { report, path }
+        Section { report, path, good: true }
     }
 
     /// The table as it is written.
@@ -28,8 +29,14 @@ impl<'s, 'r> Section<'s, 'r> {
         self.node().is_some_and(|node| node.child(key).is_some())
     }
 
+    /// Was there no error so far?
+    pub(super) fn is_good(&self) -> bool {
+        self.good
+    }
+
     /// An error about `key`, which may be the dotted path of a part.
     pub(super) fn error(&mut self, key: &str, message: impl Display) {
+        self.good = false;
         let path = key.split('.').fold(self.path.clone(), |path, part| path.at(part));
         self.report.error(&path, message);
     }
@@ -49,9 +56,10 @@ impl<'s, 'r> Section<'s, 'r> {
         value
     }
 
-    /// An error about `key` if its value is zero.
-    pub(super) fn positive<T: Zero>(&mut self, key: &str, value: T) {
+    /// `value`, or an error about `key` if it is zero.
+    pub(super) fn positive<T: Zero>(&mut self, key: &str, value: T) -> Option<T> {
         self.check(!value.is_zero(), key, "must be above zero");
+        (!value.is_zero()).then_some(value)
     }
 
     /// An error about `key` if its value is too long.
@@ -67,8 +75,7 @@ impl<'s, 'r> Section<'s, 'r> {
     /// [`Section::required`], and above zero.
     pub(super) fn required_positive<T: Zero>(&mut self, key: &str, value: Option<T>, example: &str) -> Option<T> {
         let value = self.required(key, value, example)?;
-        self.positive(key, value);
-        (!value.is_zero()).then_some(value)
+        self.positive(key, value)
     }
 }
 

@@ -55,9 +55,7 @@ fn dumbbell(table: &DumbbellTable, section: &mut Section<'_, '_>) -> Option<Topo
     let (rate, delay) = link(table.rate, table.delay, section);
     let bottleneck_rate = table.bottleneck_rate.or(rate);
     let bottleneck_delay = table.bottleneck_delay.or(delay);
-    if let Some(rate) = table.bottleneck_rate {
-        section.positive("bottleneck_rate", rate);
-    }
+    let bottleneck_rate = bottleneck_rate.and_then(|rate| section.positive("bottleneck_rate", rate));
     if let Some(delay) = table.bottleneck_delay {
         section.span("bottleneck_delay", delay);
     }
@@ -75,17 +73,16 @@ fn dumbbell(table: &DumbbellTable, section: &mut Section<'_, '_>) -> Option<Topo
 fn fat_tree(table: &FatTreeTable, section: &mut Section<'_, '_>) -> Option<Topology> {
     let k = section.required("k", table.k, "8");
     let (rate, delay) = link(table.rate, table.delay, section);
-    if let Some(hosts_per_edge) = table.hosts_per_edge {
-        section.positive("hosts_per_edge", hosts_per_edge);
-    }
     let k = k?;
     if k < 2 || k % 2 == 1 {
         section.error("k", format!("{k} ports; a fat-tree's switches have an even number of them, 2 or more"));
         return None;
     }
     let hosts_per_edge = table.hosts_per_edge.unwrap_or(k / 2);
+    section.positive("hosts_per_edge", hosts_per_edge)?;
     let edges = u64::from(k) * u64::from(k / 2);
-    few_enough(edges.saturating_mul(u64::from(hosts_per_edge)), "k", section)?;
+    let key = if table.hosts_per_edge.is_some() { "hosts_per_edge" } else { "k" };
+    few_enough(edges.saturating_mul(u64::from(hosts_per_edge)), key, section)?;
     Some(Topology::FatTree { k, hosts_per_edge, rate: rate?, delay: delay? })
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn applies_to(key: &str) -> &'static [Control] {
     }
 }
 
-/// The transports, in the order of the file; none for each in error.
+/// The transports, in the order of the file; none in place of each in error.
 pub(super) struct Transports {
     pub(super) names: Vec<String>,
     pub(super) resolved: Vec<Option<Transport>>,
@@ -42,16 +42,16 @@ pub(super) struct Transports {
 impl Transports {
     /// Bytes on the wire of the smallest packet; none before all transports are right.
     pub(super) fn least_packet(&self) -> Option<u64> {
-        self.of_all(|transport| transport.ack_size.min(transport.header + 1))?.into_iter().min()
+        self.of_all(|t| u64::from(t.ack_size).min(u64::from(t.header) + 1))?.into_iter().min()
     }
 
     /// Bytes on the wire of the largest packet; none before all transports are right.
     pub(super) fn largest_packet(&self) -> Option<u64> {
-        self.of_all(|transport| transport.ack_size.max(transport.header + transport.mss))?.into_iter().max()
+        self.of_all(|t| u64::from(t.ack_size).max(u64::from(t.header) + u64::from(t.mss)))?.into_iter().max()
     }
 
-    fn of_all(&self, bytes: impl Fn(&Transport) -> u32) -> Option<Vec<u64>> {
-        self.resolved.iter().map(|transport| transport.as_ref().map(|t| u64::from(bytes(t)))).collect()
+    fn of_all(&self, bytes: impl Fn(&Transport) -> u64) -> Option<Vec<u64>> {
+        self.resolved.iter().map(|transport| transport.as_ref().map(&bytes)).collect()
     }
 }
 
@@ -85,7 +85,7 @@ fn resolve(name: &str, table: TransportTable, section: &mut Section<'_, '_>) -> 
     check_sizes(&transport, section);
     check_window(&transport, section);
     check_timers(&transport, section);
-    control.map(|_| transport)
+    section.is_good().then_some(transport)
 }
 
 fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {

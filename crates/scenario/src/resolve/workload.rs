@@ -183,8 +183,9 @@ impl Entry<'_, '_, '_> {
 
     fn transport(&mut self, name: Option<&str>) -> Option<usize> {
         let names = self.known.transports;
-        let example = format!("{:?}", names.first().map_or("amp", String::as_str));
+        let example = format!("{:?}", names.and_then(<[_]>::first).map_or("amp", String::as_str));
         let name = self.section.required("transport", name, &example)?;
+        let names = names?;
         let index = names.iter().position(|known| known == name);
         if index.is_none() {
             let message = match names {

@@ -1,0 +1,302 @@
+//! What is wrong with a scenario: each mistake gives one error, at its key and line, with what
+//! would be right.
+
+use linkpool_scenario::load;
+
+/// A good scenario, in which each case makes one mistake.
+const GOOD: &str = r#"name = "good"
+duration = "20s"
+
+[topology.many-to-one]
+senders = 30
+rate = "10Gbps"
+delay = "2us"
+
+[queue]
+limit = 100
+mark = 10
+
+[transport.amp]
+control = "amp"
+subflows = 4
+
+[transport.tcp]
+control = "reno"
+
+[[workload.incast]]
+transport = "amp"
+senders = 30
+receiver = "R"
+size = "128KiB"
+every = "1s"
+
+[[workload.flow]]
+transport = "tcp"
+from = "S1"
+to = "R"
+
+[record]
+cwnd = { every = "10us", labels = ["flow"] }
+queue = { every = "10us", links = ["W->R"] }
+"#;
+
+/// Of [`GOOD`], the text replaced and by what; of the error, the key, the line (0: none), and a
+/// part of the message.
+type Case = (&'static str, &'static str, &'static str, usize, &'static str);
+
+#[rustfmt::skip]
+const CASES: &[Case] = &[
+    // TOML.
+    ("duration = \"20s\"", "duration = 20s", "", 2, "not valid TOML"),
+    ("[transport.tcp]", "[transport.amp]", "", 17, "duplicate key"),
+    ("senders = 30\nrate", "senders = 30\nsenders = 31\nrate", "", 6, "duplicate key"),
+    // Keys.
+    ("senders = 30\nrate", "sendrs = 30\nrate", "topology.many-to-one.sendrs", 5, "did you mean `senders`? (known: senders, rate, delay)"),
+    ("[queue]", "[queues]", "queues", 9, "did you mean `queue`?"),
+    ("name", "colour = 3\nname", "colour", 1, "known: name, seed, duration, drain, topology"),
+    ("[topology.many-to-one]", "[topology.many-to-on]", "topology.many-to-on", 4, "did you mean `many-to-one`?"),
+    ("[[workload.incast]]", "[[workload.incasts]]", "workload.incasts", 20, "did you mean `incast`?"),
+    ("subflows = 4", "subflow = 4", "transport.amp.subflow", 15, "did you mean `subflows`?"),
+    ("labels = [", "label = [", "record.cwnd.label", 33, "did you mean `labels`?"),
+    // Types.
+    ("rate = \"10Gbps\"", "rate = 10", "topology.many-to-one.rate", 6, "expected a rate with its unit, such as \"10Gbps\", found 10"),
+    ("rate = \"10Gbps\"", "rate = \"10GB\"", "topology.many-to-one.rate", 6, "GB is a size; write \"10Gbps\""),
+    ("rate = \"10Gbps\"", "rate = \"-10Gbps\"", "topology.many-to-one.rate", 6, "a rate cannot be negative"),
+    ("delay = \"2us\"", "delay = \"2\"", "topology.many-to-one.delay", 7, "the unit is missing"),
+    ("delay = \"2us\"", "delay = \"0.5ps\"", "topology.many-to-one.delay", 7, "a whole number of ps"),
+    ("delay = \"2us\"", "delay = 2020-01-01", "topology.many-to-one.delay", 7, "expected a time with its unit"),
+    ("senders = 30\nrate", "senders = -3\nrate", "topology.many-to-one.senders", 5, "expected a whole number from 0 to 4294967295, found -3"),
+    ("senders = 30\nrate", "senders = 30.0\nrate", "topology.many-to-one.senders", 5, "expected a whole number"),
+    ("senders = 30\nrate", "senders = \"30\"\nrate", "topology.many-to-one.senders", 5, "found the string \"30\""),
+    ("limit = 100", "limit = \"100\"", "queue.limit", 10, "a whole number of packets, such as 100, or a size"),
+    ("limit = 100", "limit = \"150K\"", "queue.limit", 10, "write \"150KB\""),
+    ("limit = 100", "limit = -1", "queue.limit", 10, "a whole number of packets"),
+    ("limit = 100", "limit = 100\nmark_when = \"=>\"", "queue.mark_when", 11, "known: >=, >"),
+    ("limit = 100", "limit = 100\nmark_when = 3", "queue.mark_when", 11, "expected one of >=, >, found 3"),
+    ("limit = 100", "limit = 100\nexempt = [\n  \"syn\",\n  \"acks\",\n]", "queue.exempt.1", 13, "did you mean `ack`?"),
+    ("limit = 100", "limit = 100\ncount_in_service = \"yes\"", "queue.count_in_service", 11, "expected true or false"),
+    ("[queue]", "[[queue]]", "queue", 9, "expected a table, found an array"),
+    ("[[workload.flow]]", "[workload.flow]", "workload.flow", 27, "write [[workload.flow]], with two brackets"),
+    ("control = \"reno\"", "control = \"remo\"", "transport.tcp.control", 18, "did you mean `reno`?"),
+    ("control = \"reno\"", "control = \"reno\"\npreset = \"paper\"", "transport.tcp.preset", 19, "did you mean `paper-2013`?"),
+    ("control = \"reno\"", "control = \"reno\"\ninitial_ssthresh = \"none\"", "transport.tcp.initial_ssthresh", 19, "or \"unlimited\""),
+    ("from = \"S1\"", "from = -1", "workload.flow.0.from", 29, "or its index, such as 0"),
+    ("from = \"S1\"", "from = true", "workload.flow.0.from", 29, "the name of a host"),
+    // The top.
+    ("duration = \"20s\"\n", "", "duration", 0, "missing; write for example duration = \"20s\""),
+    ("duration = \"20s\"", "duration = \"0s\"", "duration", 2, "above zero"),
+    ("duration = \"20s\"", "duration = \"2000000s\"", "duration", 2, "at most 1000000s"),
+    ("duration = \"20s\"", "duration = \"20s\"\ndrain = \"999990s\"", "drain", 3, "at most 1000000s"),
+    ("name", "seed = -1\nname", "seed", 1, "a whole number from 0 to 9223372036854775807"),
+    // The topology.
+    ("[topology.many-to-one]\nsenders = 30\nrate = \"10Gbps\"\ndelay = \"2us\"\n", "", "topology", 0, "write exactly one of [topology.many-to-one]"),
+    ("[queue]", "[topology.fat-tree]\nk = 4\n[queue]", "topology.fat-tree", 9, "many-to-one and fat-tree; leave only one"),
+    ("senders = 30\nrate", "senders = 0\nrate", "topology.many-to-one.senders", 5, "above zero"),
+    ("senders = 30\nrate", "senders = 70000\nrate", "topology.many-to-one.senders", 5, "at most 65535"),
+    ("senders = 30\nrate", "rate", "topology.many-to-one.senders", 4, "write for example senders = 30"),
+    ("rate = \"10Gbps\"", "rate = \"0bps\"", "topology.many-to-one.rate", 6, "above zero"),
+    ("delay = \"2us\"", "delay = \"1000001s\"", "topology.many-to-one.delay", 7, "at most 1000000s"),
+    // Queues.
+    ("limit = 100\nmark = 10", "limit = 0", "queue.limit", 10, "drops every packet"),
+    ("mark = 10", "mark = 101", "queue.mark", 11, "lower `mark` or raise `limit`"),
+    ("mark = 10", "mark = \"160KB\"", "queue.mark", 11, "above `limit`"),
+    ("limit = 100\nmark = 10", "limit = \"600B\"\nmark = 10", "queue.mark", 11, "above `limit`"),
+    ("mark = 10", "mark = 0", "queue.mark", 11, "for no marking leave `mark` out"),
+    // Transports.
+    ("control = \"reno\"", "mss = \"1400B\"", "transport.tcp.control", 17, "missing; write for example control = \"amp\""),
+    ("control = \"reno\"", "control = \"reno\"\nbeta = 4", "transport.tcp.beta", 19, "does not apply to reno, only to xmp, amp, mptcp-cut"),
+    ("control = \"reno\"", "control = \"reno\"\nsubflows = 2", "transport.tcp.subflows", 19, "only to lia, dcm, xmp, amp, mptcp-cut"),
+    ("control = \"reno\"", "control = \"reno\"\njoin_jitter = \"1us\"", "transport.tcp.join_jitter", 19, "only to lia"),
+    ("control = \"reno\"", "control = \"dctcp\"\ngamma = 2", "transport.tcp.gamma", 19, "only to amp"),
+    ("subflows = 4", "alpha0 = 0", "transport.amp.alpha0", 15, "only to dctcp, dcm"),
+    ("subflows = 4", "ssthresh_after_cut = \"w-1\"", "transport.amp.ssthresh_after_cut", 15, "only to xmp"),
+    ("subflows = 4", "subflows = 33", "transport.amp.subflows", 15, "1 to 32"),
+    ("subflows = 4", "subflows = 0", "transport.amp.subflows", 15, "1 to 32"),
+    ("subflows = 4", "mss = \"0B\"", "transport.amp.mss", 15, "1B to 65445B"),
+    ("subflows = 4", "mss = \"64KiB\"", "transport.amp.mss", 15, "1B to 65445B"),
+    ("subflows = 4", "mss = \"1TB\"", "transport.amp.mss", 15, "1B to 65445B"),
+    ("subflows = 4", "header = \"39B\"", "transport.amp.header", 15, "40B"),
+    ("subflows = 4", "ack_size = \"20B\"", "transport.amp.ack_size", 15, "40B"),
+    ("subflows = 4", "initial_window = 0", "transport.amp.initial_window", 15, "above zero"),
+    ("subflows = 4", "initial_ssthresh = \"0B\"", "transport.amp.initial_ssthresh", 15, "or \"unlimited\""),
+    ("subflows = 4", "cwnd_min = 0", "transport.amp.cwnd_min", 15, "above zero"),
+    ("subflows = 4", "beta = 0.5", "transport.amp.beta", 15, "at least 1"),
+    ("subflows = 4", "beta = nan", "transport.amp.beta", 15, "at least 1"),
+    ("subflows = 4", "gamma = 0", "transport.amp.gamma", 15, "above zero"),
+    ("subflows = 4", "tau = 0", "transport.amp.tau", 15, "above zero"),
+    ("subflows = 4", "dupack_threshold = 0", "transport.amp.dupack_threshold", 15, "above zero"),
+    ("subflows = 4", "max_backoff = 0", "transport.amp.max_backoff", 15, "above zero"),
+    ("subflows = 4", "srtt_gain = 0", "transport.amp.srtt_gain", 15, "above 0 and at most 1"),
+    ("subflows = 4", "rttvar_gain = 1.5", "transport.amp.rttvar_gain", 15, "above 0 and at most 1"),
+    ("control = \"reno\"", "control = \"dctcp\"\ng = 2", "transport.tcp.g", 19, "above 0 and at most 1"),
+    ("control = \"reno\"", "control = \"dctcp\"\nalpha0 = 1.1", "transport.tcp.alpha0", 19, "0 to 1"),
+    ("subflows = 4", "min_rto = \"130s\"", "transport.amp.min_rto", 15, "must not be above `max_rto`, 120s"),
+    ("subflows = 4", "max_rto = \"900ms\"", "transport.amp.max_rto", 15, "`initial_rto`, 1s, must not be above"),
+    ("subflows = 4", "min_rto = \"0s\"", "transport.amp.min_rto", 15, "above zero"),
+    ("subflows = 4", "syn_timeout = \"0s\"", "transport.amp.syn_timeout", 15, "above zero"),
+    ("subflows = 4", "syn_retries = 40", "transport.amp.syn_retries", 15, "lower it"),
+    ("subflows = 4", "ack_every = 3", "transport.amp.ack_every", 15, "must be 1, an ACK per packet, or 2"),
+    ("subflows = 4", "ack_delay = \"2000000s\"", "transport.amp.ack_delay", 15, "at most 1000000s"),
+    // Workloads.
+    ("transport = \"tcp\"", "transport = \"tpc\"", "workload.flow.0.transport", 28, "did you mean `tcp`? (known: amp, tcp)"),
+    ("transport = \"tcp\"\n", "", "workload.flow.0.transport", 27, "write for example transport = \"amp\""),
+    ("from = \"S1\"", "from = \"S31\"", "workload.flow.0.from", 29, "hosts are S1 to S30 and R, or their indices 0 to 30"),
+    ("from = \"S1\"", "from = \"W\"", "workload.flow.0.from", 29, "there is no host \"W\""),
+    ("from = \"S1\"", "from = 31", "workload.flow.0.from", 29, "there is no host 31"),
+    ("from = \"S1\"\n", "", "workload.flow.0.from", 27, "write for example from = \"S1\""),
+    ("from = \"S1\"", "from = 30", "workload.flow.0.to", 30, "from one host to another"),
+    ("to = \"R\"", "to = \"R\"\ncount = 0", "workload.flow.0.count", 31, "above zero"),
+    ("to = \"R\"", "to = \"R\"\ncount = 200000000", "workload.flow.0.count", 31, "at most 100000000"),
+    ("to = \"R\"", "to = \"R\"\nsize = \"0B\"", "workload.flow.0.size", 31, "at least \"1B\", or is \"unlimited\""),
+    ("to = \"R\"", "to = \"R\"\nstart = \"20s\"", "workload.flow.0.start", 31, "not before `duration`, 20s"),
+    ("to = \"R\"", "to = \"R\"\nstart = \"2s\"\nstop = \"2s\"", "workload.flow.0.stop", 32, "not after the start"),
+    ("receiver = \"R\"", "receiver = \"X\"", "workload.incast.0.receiver", 23, "there is no host \"X\""),
+    ("senders = 30\nreceiver", "senders = 31\nreceiver", "workload.incast.0.senders", 22, "only 30 hosts beside the receiver"),
+    ("senders = 30\nreceiver", "senders = 0\nreceiver", "workload.incast.0.senders", 22, "above zero"),
+    ("size = \"128KiB\"", "size = \"unlimited\"", "workload.incast.0.size", 24, "a size with its unit"),
+    ("size = \"128KiB\"", "size = \"0B\"", "workload.incast.0.size", 24, "above zero"),
+    ("every = \"1s\"\n", "", "workload.incast.0.every", 20, "write for example every = \"1s\""),
+    ("every = \"1s\"\n", "every = \"0s\"\n", "workload.incast.0.every", 25, "above zero"),
+    ("every = \"1s\"\n", "every = \"1ps\"\n", "workload.incast.0.every", 25, "at most 100000000"),
+    ("every = \"1s\"\n", "every = \"1s\"\nbursts = 21\n", "workload.incast.0.bursts", 26, "no flow starts at or after `duration`, 20s"),
+    ("every = \"1s\"\n", "every = \"1s\"\nbursts = 0\n", "workload.incast.0.bursts", 26, "above zero"),
+    ("every = \"1s\"\n", "every = \"1s\"\nspacing = \"1s\"\n", "workload.incast.0.spacing", 26, "would start at 29s"),
+    ("every = \"1s\"\n", "every = \"1s\"\nstart = \"30s\"\n", "workload.incast.0.start", 26, "not before `duration`"),
+    // Records.
+    ("labels = [\"flow\"]", "labels = [\"flows\"]", "record.cwnd.labels.0", 33, "did you mean `flow`?"),
+    ("labels = [\"flow\"]", "labels = []", "record.cwnd.labels", 33, "leave it out to record all flows"),
+    ("every = \"10us\", labels", "every = \"0us\", labels", "record.cwnd.every", 33, "above zero"),
+    ("every = \"10us\", labels", "labels", "record.cwnd.every", 33, "write for example every = \"10us\""),
+    ("every = \"10us\", labels", "every = \"10us\", from = \"2s\", until = \"1s\", labels", "record.cwnd.until", 33, "must be after `from`, 2s"),
+    ("every = \"10us\", labels", "every = \"10us\", from = \"20s\", labels", "record.cwnd.from", 33, "not before the end of the run at 20s"),
+    ("\"W->R\"", "\"W-R\"", "record.queue.links.0", 34, "written FROM->TO, as in \"S1->W\""),
+    ("\"W->R\"", "\"W->Q\"", "record.queue.links.0", 34, "no host or switch is named \"Q\""),
+    ("\"W->R\"", "\"S1->R\"", "record.queue.links.0", 34, "S1 is linked to W"),
+    ("[\"W->R\"]", "[]", "record.queue.links", 34, "names no link"),
+];
+
+/// Another, with the kinds that [`GOOD`] lacks.
+const OTHER: &str = r#"duration = "1s"
+
+[topology.fat-tree]
+k = 4
+rate = "10Gbps"
+delay = "1us"
+
+[transport.xmp]
+control = "xmp"
+
+[[workload.many-to-one]]
+transport = "xmp"
+flows = 15
+first = 1
+receiver = "h0"
+
+[[workload.permutation]]
+transport = "xmp"
+
+[[workload.poisson]]
+transport = "xmp"
+flows_per_second = 1000
+size = "70KB"
+"#;
+
+#[rustfmt::skip]
+const OTHER_CASES: &[Case] = &[
+    ("k = 4", "k = 5", "topology.fat-tree.k", 4, "an even number of them, 2 or more"),
+    ("k = 4", "k = 0", "topology.fat-tree.k", 4, "an even number of them, 2 or more"),
+    ("k = 4", "k = 100", "topology.fat-tree.k", 4, "at most 65535"),
+    ("k = 4", "hosts_per_edge = 2", "topology.fat-tree.k", 3, "write for example k = 8"),
+    ("k = 4", "k = 4\nhosts_per_edge = 0", "topology.fat-tree.hosts_per_edge", 5, "above zero"),
+    ("flows = 15", "flows = 16", "workload.many-to-one.0.flows", 13, "16 flows from host 1 on need 17 hosts, but the topology has 16"),
+    ("flows = 15", "flows = 0", "workload.many-to-one.0.flows", 13, "above zero"),
+    ("flows = 15\n", "", "workload.many-to-one.0.flows", 11, "write for example flows = 30"),
+    ("first = 1", "first = 0", "workload.many-to-one.0.receiver", 15, "is host 0, one of the senders, hosts 0 to 14"),
+    ("first = 1", "first = 1\nspacing = \"100ms\"", "workload.many-to-one.0.spacing", 15, "would start at 1.4s"),
+    ("receiver = \"h0\"\n", "", "workload.many-to-one.0.receiver", 11, "write for example receiver = \"h0\""),
+    ("\"h0\"", "\"h16\"", "workload.many-to-one.0.receiver", 15, "hosts are h0 to h15"),
+    ("[[workload.permutation]]", "[[workload.permutation]]\njitter = \"1s\"", "workload.permutation.0.jitter", 18, "would start at 1s"),
+    ("[[workload.permutation]]", "[[workload.permutation]]\nsize = 3", "workload.permutation.0.size", 18, "or \"unlimited\", found 3"),
+    ("flows_per_second = 1000", "flows_per_second = 0", "workload.poisson.0.flows_per_second", 22, "above zero"),
+    ("flows_per_second = 1000", "flows_per_second = inf", "workload.poisson.0.flows_per_second", 22, "above zero"),
+    ("flows_per_second = 1000", "flows_per_second = 1e10", "workload.poisson.0.flows_per_second", 22, "at most 100000000"),
+    ("flows_per_second = 1000", "flows_per_second = \"1000\"", "workload.poisson.0.flows_per_second", 22, "expected a number"),
+    ("flows_per_second = 1000\n", "", "workload.poisson.0.flows_per_second", 20, "write for example flows_per_second = 1000"),
+    ("size = \"70KB\"\n", "", "workload.poisson.0.size", 20, "write for example size = \"100KB\""),
+    // One mistake, not the errors that follow from it.
+    ("[transport.xmp]", "[transports.xmp]", "transports", 8, "did you mean `transport`?"),
+    ("[transport.xmp]\ncontrol = \"xmp\"", "[transport]\nxmp = \"xmp\"", "transport.xmp", 9, "expected a table"),
+];
+
+fn errors(text: &str) -> Vec<linkpool_scenario::ScenarioError> {
+    load(text, "good.toml", None, &[]).err().unwrap_or_default()
+}
+
+#[test]
+fn the_scenarios_without_mistakes_are_good() {
+    assert_eq!(errors(GOOD), []);
+    assert_eq!(errors(OTHER), []);
+}
+
+#[test]
+fn each_mistake_is_named_at_its_line_with_its_remedy() {
+    let mut wrong = Vec::new();
+    let cases = CASES.iter().map(|case| (GOOD, case)).chain(OTHER_CASES.iter().map(|case| (OTHER, case)));
+    for (scenario, (good, bad, key, line, says)) in cases {
+        assert_eq!(scenario.matches(good).count(), 1, "{good:?} is not in the scenario exactly once");
+        let errors = errors(&scenario.replacen(good, bad, 1));
+        let line = Some(*line).filter(|line| *line > 0);
+        let found = matches!(&errors[..], [e] if e.key == *key && e.line == line && e.message.contains(says));
+        if !found {
+            wrong.push(format!("{bad:?}: {errors:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} are not:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_misspelt_workload_is_one_mistake_even_if_a_record_names_it() {
+    let text = GOOD.replace("workload.", "workloads.");
+    let errors = errors(&text);
+    assert!(matches!(&errors[..], [e] if e.key == "workloads" && e.line == Some(20)), "{errors:#?}");
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once_in_the_order_of_the_file() {
+    let mut text = GOOD.to_string();
+    for (good, bad) in [
+        ("senders = 30\nrate", "senders = \"many\"\nrate"),
+        ("limit = 100", "limt = 100"),
+        ("subflows = 4", "beta = 0"),
+        ("transport = \"tcp\"", "transport = \"quic\""),
+        ("size = \"128KiB\"", "size = 128"),
+    ] {
+        text = text.replacen(good, bad, 1);
+    }
+    let found: Vec<_> = errors(&text).into_iter().map(|e| (e.line.unwrap_or(0), e.key)).collect();
+    let found: Vec<_> = found.iter().map(|(line, key)| (*line, key.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            (5, "topology.many-to-one.senders"),
+            (10, "queue.limt"),
+            (15, "transport.amp.beta"),
+            (24, "workload.incast.0.size"),
+            (28, "workload.flow.0.transport"),
+        ]
+    );
+}
+
+#[test]
+fn an_error_reads_like_a_compilers() {
+    let errors = errors(&GOOD.replace("mark = 10", "mark = 101"));
+    assert_eq!(
+        errors[0].to_string(),
+        "good.toml:11: queue.mark: above `limit`, so that packets are dropped and none is ever marked; \
+         lower `mark` or raise `limit`"
+    );
+    let errors = load("", "empty.toml", None, &[]).unwrap_err();
+    assert_eq!(errors[0].to_string(), "empty.toml: duration: missing; write for example duration = \"20s\"");
+    let keys: Vec<_> = errors.iter().map(|e| e.key.as_str()).collect();
+    assert_eq!(keys, ["duration", "topology", "workload"]);
+}

@@ -1,0 +1,133 @@
+//! `docs/scenario.md` says what the code does.
+
+use std::collections::BTreeSet;
+
+use linkpool_scenario::{Control, load, schema};
+use serde_json::Value;
+
+fn documentation() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
+    std::fs::read_to_string(path).expect("the documentation is beside the code")
+}
+
+/// The rows of the table under the heading that starts with `heading`: the cells of each, without
+/// the backticks around them.
+fn table(heading: &str) -> Vec<Vec<String>> {
+    let text = documentation();
+    let section = text.split("\n## ").find(|section| section.starts_with(heading)).expect("the heading is there");
+    let cells = |line: &str| line.split(" | ").map(|cell| cell.trim_matches(['|', ' ']).to_string()).collect();
+    section.lines().filter(|line| line.starts_with('|')).skip(2).map(cells).collect()
+}
+
+/// What stands between backticks.
+fn code(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+fn properties(name: &str) -> BTreeSet<String> {
+    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let object = if name.is_empty() { &schema } else { &schema["$defs"][name] };
+    let object = if object.is_null() { &schema["properties"][name] } else { object };
+    let properties = object["properties"].as_object().unwrap_or_else(|| panic!("no {name} in the schema"));
+    properties.keys().cloned().collect()
+}
+
+fn names<'a>(keys: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
+    keys.into_iter().map(str::to_string).collect()
+}
+
+#[test]
+fn the_first_example_is_good() {
+    let text = documentation();
+    let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    load(example, "example.toml", None, &[]).unwrap();
+}
+
+#[test]
+fn tables_list_the_keys_of_the_schema() {
+    let first_cells = |heading| table(heading).iter().map(|row| code(&row[0])[0].to_string()).collect::<BTreeSet<_>>();
+    let tables = names(["topology", "queue", "transport", "workload", "record"]);
+    assert_eq!(&first_cells("Top level") | &tables, properties(""));
+    assert_eq!(first_cells("`[queue]`"), properties("Queue"));
+    assert_eq!(&first_cells("`[transport.NAME]`") | &names(["preset"]), properties("Transport"));
+    for row in table("`[record]`") {
+        let keys = code(&row[0])[0].split_once('{').unwrap().1;
+        let keys = keys.split(", ").map(|key| key.split_once('=').unwrap().0.trim());
+        // The others stand in the text below the table.
+        let series = if row[0].contains("links") { "QueueSeries" } else { "Series" };
+        assert!(names(keys).is_subset(&properties(series)), "{row:?}");
+    }
+}
+
+#[test]
+fn kinds_list_the_keys_of_the_schema() {
+    let kinds = |heading: &str, defs: &[(&str, &str)], always: &[&str]| {
+        let rows = table(heading);
+        assert_eq!(rows.len(), defs.len(), "{heading}");
+        for (row, (kind, def)) in rows.iter().zip(defs) {
+            assert_eq!(code(&row[0]), [*kind]);
+            // A default may be named after its key: `stop` (default: `duration`).
+            let outside = row[1].split(['(', ')']).step_by(2).collect::<String>();
+            assert_eq!(names(code(&outside)), &properties(def) - &names(always.iter().copied()), "{kind}");
+        }
+    };
+    let topologies = [
+        ("many-to-one", "ManyToOneTopology"),
+        ("traffic-shift", "TrafficShift"),
+        ("dumbbell", "Dumbbell"),
+        ("fat-tree", "FatTree"),
+    ];
+    kinds("`[topology.KIND]`", &topologies, &[]);
+    let workloads = [
+        ("flow", "Flow"),
+        ("incast", "Incast"),
+        ("many-to-one", "ManyToOneFlows"),
+        ("permutation", "Permutation"),
+        ("poisson", "Poisson"),
+    ];
+    kinds("`[[workload.KIND]]`", &workloads, &["label"]);
+}
+
+fn with_transport(keys: &str) -> Result<linkpool_scenario::Scenario, Vec<linkpool_scenario::ScenarioError>> {
+    let text = format!(
+        "duration = \"1s\"\n[topology.traffic-shift]\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+         [[workload.permutation]]\ntransport = \"t\"\n[transport.t]\n{keys}\n"
+    );
+    load(&text, "t.toml", None, &[])
+}
+
+#[test]
+fn the_defaults_of_transports_are_those_of_the_table() {
+    for (column, preset) in [(1, "linux"), (2, "paper-2013")] {
+        for row in table("`[transport.NAME]`").iter().filter(|row| row[0] != "`control`") {
+            let (key, default) = (code(&row[0])[0], row[column].trim_matches('`'));
+            // Of two scenarios, one says the default and the other says nothing.
+            let control =
+                Control::ALL.map(Control::name).into_iter().find(|control| applies(&row[3], control)).unwrap();
+            let unsaid = format!("control = \"{control}\"\npreset = \"{preset}\"");
+            let said = format!("{unsaid}\n{key} = {default}");
+            assert_eq!(with_transport(&said).unwrap(), with_transport(&unsaid).unwrap(), "{key} of {preset}");
+        }
+    }
+}
+
+#[test]
+fn keys_apply_to_the_controllers_of_the_table() {
+    for row in table("`[transport.NAME]`").iter().filter(|row| row[0] != "`control`") {
+        // One subflow is right for all.
+        let (key, value) = (code(&row[0])[0], row[1].trim_matches('`'));
+        let value = if key == "subflows" { "2" } else { value };
+        for control in Control::ALL.map(Control::name) {
+            let outcome = with_transport(&format!("control = \"{control}\"\n{key} = {value}"));
+            assert_eq!(outcome.is_ok(), applies(&row[3], control), "{key} of {control}: {outcome:?}");
+        }
+    }
+}
+
+fn applies(cell: &str, control: &str) -> bool {
+    match cell {
+        "all" => true,
+        "several subflows" => ["lia", "dcm", "xmp", "amp", "mptcp-cut"].contains(&control),
+        list => list.split(", ").any(|name| name == control),
+    }
+}

@@ -1,0 +1,156 @@
+//! What good scenarios mean.
+
+use linkpool_scenario::{
+    Control, Exempt, MarkWhen, NonEct, Paths, Preset, QueueSize, Release, Scenario, SsthreshAfterCut, Topology,
+    WorkloadKind, load,
+};
+use linkpool_units::{Rate, Time};
+
+fn good(text: &str) -> Scenario {
+    load(text, "dir/some name.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"))
+}
+
+const INCAST: &str = r#"
+duration = "20s"
+[topology.many-to-one]
+senders = 30
+rate = "10Gbps"
+delay = "2us"
+[transport.amp]
+control = "amp"
+[[workload.incast]]
+transport = "amp"
+senders = 30
+receiver = "R"
+size = "128KiB"
+every = "1s"
+"#;
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let scenario = good(INCAST);
+    assert_eq!(scenario.name, "some name");
+    assert_eq!((scenario.seed, scenario.drain, scenario.end()), (1, Time::ZERO, Time::from_secs(20)));
+    assert_eq!(scenario.topology, Topology::ManyToOne { senders: 30, rate: Rate::gbps(10), delay: Time::from_us(2) });
+    assert_eq!(scenario.queue.limit, QueueSize::Packets(100));
+    assert_eq!((scenario.queue.mark, scenario.queue.mark_when), (None, MarkWhen::AtLeast));
+    assert_eq!((scenario.queue.non_ect, scenario.queue.count_in_service), (NonEct::Queue, false));
+    assert_eq!(scenario.queue.exempt, []);
+    let amp = &scenario.transports[0];
+    assert_eq!((amp.preset, amp.control, amp.subflows, amp.mss), (Preset::Linux, Control::Amp, 1, 1_448));
+    let workload = &scenario.workloads[0];
+    assert_eq!((workload.label.as_str(), workload.transport, workload.start), ("incast", 0, Time::ZERO));
+    assert_eq!(
+        workload.kind,
+        WorkloadKind::Incast {
+            senders: 30,
+            receiver: 30,
+            size: 131_072,
+            every: Time::from_secs(1),
+            bursts: 20,
+            spacing: Time::ZERO
+        }
+    );
+    assert_eq!(scenario.record, linkpool_scenario::Record::default());
+}
+
+#[test]
+fn a_preset_sets_the_defaults_and_keys_override_it() {
+    let text = INCAST.replace("control", "preset = \"paper-2013\"\nmss = \"1KB\"\ncontrol");
+    let amp = &good(&text).transports[0];
+    assert_eq!((amp.preset, amp.mss, amp.header, amp.ack_size), (Preset::Paper2013, 1_000, 62, 42));
+    assert_eq!((amp.initial_window, amp.initial_ssthresh), (1, Some(65_535)));
+    assert_eq!((amp.join_jitter, amp.handshake_sample), (Time::from_us(49), false));
+}
+
+#[test]
+fn every_spelling_of_a_value_is_read() {
+    let text = INCAST
+        .replace(
+            "[topology",
+            "[queue]\nlimit = \"150KB\"\nmark = \"30 KB\"\nmark_when = \">\"\nnon_ect = \"drop\"\n\
+             count_in_service = true\nexempt = [\"ack\", \"syn\", \"ack\", \"fin\"]\n[topology",
+        )
+        .replace(
+            "control = \"amp\"",
+            "control = \"amp\"\npaths = \"distinct\"\nrelease = \"acks\"\ninitial_ssthresh = \"unlimited\"\nbeta = 3\n\
+             [transport.xmp]\ncontrol = \"xmp\"\nssthresh_after_cut = \"w-1\"\n\
+             [transport.old]\ncontrol = \"reno\"\nsubflows = 1",
+        );
+    let scenario = good(&text);
+    assert_eq!(scenario.queue.limit, QueueSize::Bytes(150_000));
+    assert_eq!(scenario.queue.mark, Some(QueueSize::Bytes(30_000)));
+    assert_eq!((scenario.queue.mark_when, scenario.queue.non_ect), (MarkWhen::Above, NonEct::Drop));
+    assert!(scenario.queue.count_in_service);
+    assert_eq!(scenario.queue.exempt, [Exempt::Syn, Exempt::Fin, Exempt::Ack]);
+    let [amp, xmp, old] = &scenario.transports[..] else { panic!("{:?}", scenario.transports) };
+    assert_eq!((amp.name.as_str(), xmp.name.as_str(), old.name.as_str()), ("amp", "xmp", "old"));
+    assert_eq!((amp.paths, amp.release, amp.beta), (Paths::Distinct, Release::Acks, 3.0));
+    assert_eq!(xmp.ssthresh_after_cut, SsthreshAfterCut::WMinus1);
+}
+
+#[test]
+fn hosts_go_by_name_or_index() {
+    let flows = "[[workload.flow]]\ntransport = \"amp\"\nfrom = \"S2\"\nto = 30\nstop = \"30s\"\n\
+                 [[workload.flow]]\ntransport = \"amp\"\nfrom = 0\nto = \"R\"\nsize = \"1B\"\nlabel = \"x\"\ncount = 3\n";
+    let scenario = good(&format!("{INCAST}{flows}"));
+    let kinds: Vec<_> = scenario.workloads.iter().map(|w| (w.label.as_str(), w.kind.clone())).collect();
+    let end = Time::from_secs(20);
+    let first = WorkloadKind::Flow { from: 1, to: 30, size: None, stop: Time::from_secs(30), count: 1 };
+    let second = WorkloadKind::Flow { from: 0, to: 30, size: Some(1), stop: end, count: 3 };
+    assert_eq!(kinds[..2], [("flow", first), ("x", second)]);
+    assert_eq!(kinds[2].0, "incast");
+}
+
+#[test]
+fn only_whole_bursts_start_by_default() {
+    let bursts = |keys: &str| match good(&INCAST.replace("every = \"1s\"", keys)).workloads[0].kind {
+        WorkloadKind::Incast { bursts, every, .. } => (bursts, every),
+        _ => unreachable!(),
+    };
+    let second = Time::from_secs(1);
+    assert_eq!(bursts("every = \"1s\"\nstart = \"19.9s\""), (1, second));
+    assert_eq!(bursts("every = \"1s\"\nspacing = \"10ms\""), (20, second));
+    assert_eq!(bursts("every = \"1s\"\nspacing = \"40ms\""), (19, second));
+    assert_eq!(bursts("every = \"1s\"\nbursts = 3"), (3, second));
+    assert_eq!(bursts("every = \"20s\""), (1, Time::from_secs(20)));
+    assert_eq!(bursts("bursts = 1"), (1, Time::from_secs(20)));
+}
+
+#[test]
+fn the_end_of_the_run_ends_what_names_no_end() {
+    let text = format!(
+        "drain = \"5s\"\n{INCAST}[[workload.permutation]]\ntransport = \"amp\"\n\
+         [[workload.poisson]]\ntransport = \"amp\"\nflows_per_second = 10\nsize = \"1KB\"\n\
+         [[workload.many-to-one]]\ntransport = \"amp\"\nflows = 2\nreceiver = \"R\"\n\
+         [record]\ncwnd = {{ every = \"1ms\" }}\nrate = {{ every = \"1ms\", until = \"2s\", labels = [\"incast\"] }}\n\
+         queue = {{ every = \"1us\", from = \"1s\", links = [\"W->R\", \"S3 -> W\"] }}\n"
+    );
+    let scenario = good(&text);
+    let (duration, end) = (Time::from_secs(20), Time::from_secs(25));
+    assert_eq!(
+        scenario.workloads[1].kind,
+        WorkloadKind::ManyToOne { flows: 2, first: 0, receiver: 30, size: None, stop: end, spacing: Time::ZERO }
+    );
+    assert_eq!(scenario.workloads[2].kind, WorkloadKind::Permutation { size: None, stop: end, jitter: Time::ZERO });
+    assert_eq!(
+        scenario.workloads[3].kind,
+        WorkloadKind::Poisson { flows_per_second: 10.0, size: 1_000, stop: duration }
+    );
+    let queue = scenario.record.queue.unwrap();
+    assert_eq!((queue.from, queue.until), (Time::from_secs(1), end));
+    let link = |from: &str, to: &str| (from.to_string(), to.to_string());
+    assert_eq!(queue.links, [link("W", "R"), link("S3", "W")]);
+    assert_eq!(scenario.record.cwnd.unwrap().labels, None);
+    let rate = scenario.record.rate.unwrap();
+    assert_eq!((rate.until, rate.labels), (Time::from_secs(2), Some(vec!["incast".to_string()])));
+}
+
+#[test]
+fn queues_may_be_limited_in_one_unit_and_marked_in_the_other() {
+    let queue = |keys: &str| load(&INCAST.replace("[topology", &format!("[queue]\n{keys}\n[topology")), "x", None, &[]);
+    assert!(queue("limit = \"4MB\"\nmark = 65").is_ok());
+    assert!(queue("limit = 100\nmark = \"30KB\"").is_ok());
+    assert!(queue("limit = 100\nmark = 100").is_ok());
+    assert!(queue("mark = 0\nmark_when = \">\"").is_ok());
+}

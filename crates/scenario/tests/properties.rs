@@ -1,0 +1,156 @@
+//! What holds of all scenarios.
+
+use linkpool_scenario::load;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+const DURATION: &str = "duration = \"10s\"\n";
+
+const TOPOLOGIES: &[&str] = &[
+    "[topology.many-to-one]\nsenders = 7\nrate = \"10Gbps\"\ndelay = \"5.6us\"\n",
+    "[topology.traffic-shift]\nrate = \"300Mbps\"\ndelay = \"1.4ms\"\n",
+    "[topology.dumbbell]\npairs = 3\nrate = \"1Gbps\"\ndelay = \"0s\"\nbottleneck_rate = \"2.2Mbps\"\n",
+    "[topology.dumbbell]\npairs = 3\nrate = \"1Gbps\"\ndelay = \"33ps\"\nbottleneck_delay = \"1us\"\n",
+    "[topology.fat-tree]\nk = 4\nrate = \"40Gbps\"\ndelay = \"1us\"\n",
+    "[topology.fat-tree]\nk = 2\nhosts_per_edge = 3\nrate = \"40Gbps\"\ndelay = \"1us\"\n",
+];
+
+const TOP: &[&str] = &["name = \"a \\\"title\\\" — with ☃\"", "seed = 9223372036854775807", "drain = \"1.5s\""];
+
+const QUEUE: &[&str] = &[
+    "limit = \"1MiB\"",
+    "mark = 20",
+    "mark_when = \">\"",
+    "count_in_service = true",
+    "non_ect = \"drop\"",
+    "exempt = [\"fin\", \"syn\"]",
+];
+
+const ANY_TRANSPORT: &[&str] = &[
+    "preset = \"paper-2013\"",
+    "paths = \"distinct\"",
+    "mss = \"9KB\"",
+    "header = \"77B\"",
+    "ack_size = \"64B\"",
+    "initial_window = 3",
+    "initial_ssthresh = \"100KB\"",
+    "min_rto = \"10ms\"",
+    "initial_rto = \"20ms\"",
+    "max_rto = \"30s\"",
+    "max_backoff = 16",
+    "srtt_gain = 0.3",
+    "rttvar_gain = 0.1",
+    "handshake_sample = true",
+    "syn_timeout = \"1ms\"",
+    "syn_retries = 0",
+    "dupack_threshold = 30",
+    "byte_counting = true",
+    "ack_every = 1",
+    "ack_delay = \"1ms\"",
+    "accept_ecn = false",
+];
+
+const CONTROLS: &[(&str, &[&str])] = &[
+    ("reno", &["subflows = 1"]),
+    ("dctcp", &["alpha0 = 0.5", "g = 0.1", "cwnd_min = 1"]),
+    ("lia", &["subflows = 8", "join_jitter = \"1us\""]),
+    ("dcm", &["subflows = 8", "alpha0 = 0.25", "g = 1"]),
+    ("xmp", &["subflows = 2", "beta = 4.5", "ssthresh_after_cut = \"w-1\"", "cwnd_min = 3"]),
+    ("amp", &["subflows = 32", "beta = 1", "gamma = 3", "tau = 4", "suppression = false", "release = \"acks\""]),
+    ("mptcp-cut", &["beta = 3", "cwnd_min = 4", "join_jitter = \"2ms\""]),
+];
+
+/// Of each kind, what must be there and what may be.
+const WORKLOADS: &[(&str, &[&str])] = &[
+    ("flow]]\nfrom = 0\nto = 1", &["size = \"1MiB\"", "stop = \"9s\"", "count = 2"]),
+    ("incast]]\nsenders = 1\nreceiver = 1\nsize = \"64KiB\"\nevery = \"30ms\"", &["bursts = 3", "spacing = \"1us\""]),
+    ("incast]]\nsenders = 2\nreceiver = 0\nsize = \"64KiB\"\nbursts = 1", &["spacing = \"1us\""]),
+    ("many-to-one]]\nflows = 2\nreceiver = 3", &["first = 1", "size = \"1B\"", "stop = \"9s\"", "spacing = \"1ms\""]),
+    ("permutation]]", &["size = \"9KB\"", "stop = \"8s\"", "jitter = \"10us\""]),
+    ("poisson]]\nflows_per_second = 0.1\nsize = \"1KB\"", &["stop = \"5s\""]),
+];
+
+const RECORDS: &[&str] =
+    &["cwnd = { every = \"1us\" }", "rate = { every = \"1ms\", from = \"1s\", until = \"2s\", labels = [\"one\"] }"];
+
+fn lines(all: &'static [&'static str]) -> impl Strategy<Value = String> {
+    subsequence(all, 0..=all.len()).prop_map(|lines| lines.join("\n") + "\n")
+}
+
+fn transport(name: &'static str) -> impl Strategy<Value = String> {
+    let keys = select(CONTROLS).prop_flat_map(|(control, keys)| (Just(control), lines(keys), lines(ANY_TRANSPORT)));
+    keys.prop_map(move |(control, own, any)| format!("[transport.{name}]\ncontrol = \"{control}\"\n{own}{any}"))
+}
+
+fn workload(label: &'static str) -> impl Strategy<Value = String> {
+    let keys = select(WORKLOADS).prop_flat_map(|(kind, keys)| (Just(kind), lines(keys), select(&["a", "\"b c\""][..])));
+    keys.prop_map(move |(kind, keys, transport)| {
+        let transport = transport.trim_matches('"');
+        format!("[[workload.{kind}\n{label}transport = \"{transport}\"\nstart = \"2s\"\n{keys}")
+    })
+}
+
+/// The text of a good scenario.
+fn scenario() -> impl Strategy<Value = String> {
+    let workloads = (workload("label = \"one\"\n"), workload(""), workload("label = \"\"\n"));
+    let transports = (transport("a"), transport("\"b c\""), transport("unused"));
+    (lines(TOP), select(TOPOLOGIES), lines(QUEUE), transports, workloads, lines(RECORDS)).prop_map(
+        |(top, topology, queue, transports, workloads, record)| {
+            let (t1, t2, t3) = transports;
+            let (w1, w2, w3) = workloads;
+            format!("{top}{DURATION}{topology}[queue]\n{queue}{t2}{t1}{t3}{w1}{w2}{w3}[record]\n{record}")
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn what_is_run_is_written_and_read_back(text in scenario()) {
+        let scenario = load(&text, "x.toml", None, &[]).unwrap_or_else(|errors| panic!("{text}\n{errors:#?}"));
+        let written = scenario.to_toml();
+        let again = load(&written, "y.toml", None, &[]).unwrap_or_else(|errors| panic!("{written}\n{errors:#?}"));
+        prop_assert_eq!(&again, &scenario);
+        prop_assert_eq!(again.to_toml(), written);
+    }
+
+    #[test]
+    fn a_queue_of_any_link_can_be_recorded(topology in select(TOPOLOGIES)) {
+        let rest = "[transport.a]\ncontrol = \"reno\"\n[[workload.permutation]]\ntransport = \"a\"\n";
+        let text = format!("{DURATION}{topology}{rest}");
+        let links = load(&text, "x.toml", None, &[]).unwrap().topology.link_names();
+        let written: Vec<_> = links.iter().map(|(from, to)| format!("\"{from}->{to}\"")).collect();
+        let text = format!("{text}[record.queue]\nevery = \"1us\"\nlinks = [{}]\n", written.join(", "));
+        let scenario = load(&text, "x.toml", None, &[]).unwrap();
+        prop_assert_eq!(scenario.record.queue.as_ref().map(|queue| &queue.links), Some(&links));
+        prop_assert_eq!(load(&scenario.to_toml(), "x.toml", None, &[]).unwrap(), scenario);
+    }
+
+    /// Whatever stands in a file or in an override, the outcome is a scenario or errors, each with
+    /// something to say.
+    #[test]
+    fn no_file_makes_the_reader_panic(
+        text in scenario(),
+        line in any::<prop::sample::Index>(),
+        instead in select(&[
+            "", "[queue]", "x = 1", "= 3", "[[transport]]", "[[workload.flow]]", "record = 3", "every = \"1ps\"",
+            "start = \"18446744s\"", "spacing = \"18446744s\"", "k = 4294967294", "senders = 4294967295",
+            "hosts_per_edge = 4294967295", "pairs = 4294967295", "flows = 4294967295", "first = 4294967295",
+            "bursts = 4294967295", "drain = \"18446744s\"", "mss = \"4294967296B\"", "ack_size = \"0B\"", "limit = \"1KB\"", "header = \"4294967295B\"",
+            "syn_retries = 4294967295", "flows_per_second = 1e308", "from = [1, { x = 3 }]", "label = \"\"",
+        ][..]),
+        key in "[a-z]{1,9}(\\.([a-z-]{1,9}|0|1)){0,3}",
+        value in "[0-9a-z\"\\[{. ]{0,6}",
+    ) {
+        let mut lines: Vec<&str> = text.lines().collect();
+        let at = line.index(lines.len());
+        lines[at] = instead;
+        for errors in [
+            load(&lines.join("\n"), "x.toml", None, &[]).err(),
+            load(&text, "x.toml", None, &[(key, value)]).err(),
+        ] {
+            for error in errors.into_iter().flatten() {
+                prop_assert!(!error.message.is_empty());
+            }
+        }
+    }
+}
