@@ -5,11 +5,13 @@
 //! heap: [`Windows`] cuts time, [`Calendar`] says which inputs are due in the window at hand.
 
 mod calendar;
+mod prefetch;
 mod random;
 mod timers;
 mod windows;
 
 pub use calendar::Calendar;
+pub use prefetch::prefetch;
 pub use random::{Stream, hash_u64, stream};
 pub use timers::Timers;
 pub use windows::Windows;

@@ -1,5 +1,6 @@
 use crate::packet::{Flags, Packet};
 use crate::policy::QueuePolicy;
+use linkpool_engine::prefetch;
 use linkpool_units::{Rate, Time};
 
 /// Serialisation time is `size * per_byte >> FRACTION`: exact for rates that divide 8 Tbit/s, within
@@ -198,6 +199,25 @@ impl Link {
             larger[index as usize & mask] = self.ring[self.at(index)];
         }
         self.ring = larger;
+    }
+
+    /// Brings closer what the receiver will read next.
+    #[inline]
+    pub(crate) fn prefetch_head(&self) {
+        prefetch(&self.ring[self.at(self.head)]);
+    }
+
+    /// The packet that arrives next.
+    #[inline]
+    pub(crate) fn head_packet(&self) -> Option<&Packet> {
+        (self.head != self.tail).then(|| &self.ring[self.at(self.head)])
+    }
+
+    /// Brings closer what the sender will read and write next.
+    #[inline]
+    pub(crate) fn prefetch_tail(&self) {
+        prefetch(&self.ring[self.at(self.departed)]);
+        prefetch(&self.ring[self.at(self.tail)]);
     }
 
     /// Arrival of the first packet on its way to the receiver, if there is one.

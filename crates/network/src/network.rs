@@ -3,7 +3,7 @@ use crate::link::{Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
 use crate::routing::Routes;
-use linkpool_engine::{Calendar, Windows};
+use linkpool_engine::{Calendar, Windows, prefetch};
 use linkpool_units::Time;
 
 /// What stands on the network: it is given packets that reach hosts, and timers of any node.
@@ -15,6 +15,9 @@ pub trait Handler {
     fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>);
     /// When `node` next wants to be woken; [`Time::MAX`]: not at all.
     fn next_timer(&self, node: NodeId) -> Time;
+    /// `host` will get `packet` (known from stage 1 on) soon: a chance to fetch what [`Handler::on_packet`] will
+    /// read. Called for stages 0 to 3, ever closer, so that each can follow the pointers that the one before it fetched.
+    fn prefetch(&self, _host: NodeId, _packet: Option<&Packet>, _stage: usize) {}
 }
 
 /// What is left to do after a step of the simulation.
@@ -58,9 +61,21 @@ pub struct Network {
     hops: u64,
     /// In the last window: nothing beyond it will happen, and what is left of it must not be scheduled again.
     ending: bool,
+    /// Inputs due in this window.
+    woken: Vec<u32>,
+    /// Links due at the node at hand.
     due: Vec<LinkId>,
+    /// Their packets in the order of arrival.
     order: Vec<u64>,
+    /// Packets that switches have routed in this window and not queued yet. Queueing waits for a few nodes, so that the
+    /// links concerned are in the cache when it comes; each link still gets its packets in order.
+    routed: Vec<(LinkId, Packet)>,
 }
+
+/// So many due inputs ahead, links are fetched; half as many ahead, the packets at their heads.
+const AHEAD: usize = 16;
+/// Queueing happens when so many packets have been routed.
+const BATCH: usize = 64;
 
 /// What a handler may do to the network while it runs: send from the node that is running.
 #[derive(Debug)]
@@ -139,8 +154,10 @@ impl Network {
             hosts: fabric.hosts() as NodeId,
             hops: 0,
             ending: false,
+            woken: Vec::new(),
             due: Vec::new(),
             order: Vec::new(),
+            routed: Vec::new(),
         }
     }
 
@@ -178,26 +195,28 @@ impl Network {
             let start = self.windows.start(window);
             let limit = self.windows.end(window).min(end);
             self.ending = limit == end;
-            let mut next = self.calendar.next_due();
-            while let Some(first) = next {
-                let node = self.inputs[first as usize].node;
-                let mut input = first;
+            self.woken.clear();
+            while let Some(input) = self.calendar.next_due() {
+                self.woken.push(input);
+            }
+            let mut next = 0;
+            while next < self.woken.len() {
+                let node = self.inputs[self.woken[next] as usize].node;
                 let mut timers = false;
                 self.due.clear();
-                // The inputs of a node are neighbours in the calendar.
-                loop {
-                    match self.inputs[input as usize].link {
+                // The inputs of a node are neighbours.
+                while let Some(input) = self.woken.get(next).map(|i| self.inputs[*i as usize])
+                    && input.node == node
+                {
+                    match input.link {
                         TIMERS => {
                             timers = true;
                             self.timer_windows[node as usize] = u64::MAX;
                         }
                         link => self.due.push(link),
                     }
-                    next = self.calendar.next_due();
-                    match next {
-                        Some(i) if self.inputs[i as usize].node == node => input = i,
-                        _ => break,
-                    }
+                    self.prefetch_arrivals(next, handler);
+                    next += 1;
                 }
                 if node < self.hosts || timers {
                     self.visit(node, start, limit, handler);
@@ -205,11 +224,42 @@ impl Network {
                     self.visit_switch(node, start, limit);
                 }
             }
+            self.queue_routed();
             if self.ending {
                 return Step::End;
             }
         }
         Step::At(self.windows.start(self.calendar.now()))
+    }
+
+    /// Fetches what is needed for the inputs a little ahead of place `next`, in stages: the links, the packets at
+    /// their heads, then what hosts will do with these.
+    #[inline]
+    fn prefetch_arrivals<H: Handler>(&self, next: usize, handler: &H) {
+        let input = |ahead: usize| {
+            let input = self.inputs[*self.woken.get(next + ahead)? as usize];
+            (input.link != TIMERS).then_some(input)
+        };
+        if let Some(i) = input(AHEAD) {
+            prefetch(&self.links[i.link as usize]);
+            if i.node < self.hosts {
+                handler.prefetch(i.node, None, 0);
+                self.routes.only_link(i.node).inspect(|l| prefetch(&self.links[*l as usize]));
+            }
+        }
+        if let Some(i) = input(AHEAD / 2) {
+            self.links[i.link as usize].prefetch_head();
+            if i.node < self.hosts {
+                self.routes.only_link(i.node).inspect(|l| self.links[*l as usize].prefetch_tail());
+            }
+        }
+        for (stage, ahead) in [(1, AHEAD * 3 / 8), (2, AHEAD / 4), (3, AHEAD / 8)] {
+            if let Some(i) = input(ahead)
+                && i.node < self.hosts
+            {
+                handler.prefetch(i.node, self.links[i.link as usize].head_packet(), stage);
+            }
+        }
     }
 
     /// Puts the arrivals of the due links before `limit` in order: by time, then by link.
@@ -264,10 +314,31 @@ impl Network {
         self.sort_arrivals(start, limit);
         self.hops += self.order.len() as u64;
         for i in 0..self.order.len() {
-            let packet = self.pop(i);
-            self.egress(node).send(packet.arrival, packet);
+            let mut packet = self.pop(i);
+            let link = self.routes.next_link(node, &mut packet);
+            prefetch(&self.links[link as usize]);
+            self.routed.push((link, packet));
+        }
+        if self.routed.len() >= BATCH {
+            self.queue_routed();
         }
         self.schedule_rest();
+    }
+
+    /// Queues what switches have routed; a packet's `arrival` is when it came.
+    fn queue_routed(&mut self) {
+        for i in 0..self.routed.len() {
+            if let Some((link, _)) = self.routed.get(i + AHEAD / 2) {
+                self.links[*link as usize].prefetch_tail();
+            }
+            let (id, packet) = self.routed[i];
+            let link = &mut self.links[id as usize];
+            let kind = &self.kinds[link.kind as usize];
+            if let Some(arrival) = link.enqueue(kind, &mut self.rare[id as usize], packet.arrival, packet) {
+                self.calendar.schedule(self.windows.of(arrival), link.input);
+            }
+        }
+        self.routed.clear();
     }
 
     /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where they tie.

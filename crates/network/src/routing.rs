@@ -37,6 +37,7 @@ const NO_COLUMN: u16 = u16::MAX;
 
 impl Routes {
     /// Finds all shortest paths (by number of links) of `fabric`; `seed` salts the hashes.
+    #[inline(never)]
     pub fn new(fabric: &Fabric, seed: u64) -> Routes {
         let links = fabric.links();
         // The node that stands for a host: its switch if it has one NIC, else itself.
@@ -132,6 +133,12 @@ impl Routes {
         // Lemire's multiply-and-shift maps the hash to 0..n without a division.
         let hash = hash_u64((row.salt as u64) << 32 | packet.entropy as u64) as u32;
         group[((hash as u64 * n as u64) >> 32) as usize]
+    }
+
+    /// The only link that leaves `node`, if it has one link.
+    #[inline]
+    pub(crate) fn only_link(&self, node: NodeId) -> Option<LinkId> {
+        Some(self.nodes[node as usize].only).filter(|l| *l != UNREACHABLE)
     }
 
     /// Is there a path from one host to another?

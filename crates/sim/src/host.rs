@@ -2,7 +2,7 @@
 
 use crate::endpoint::Endpoint;
 use crate::wire::Handle;
-use linkpool_engine::Stream;
+use linkpool_engine::{Stream, prefetch};
 use std::collections::{HashMap, VecDeque};
 
 #[derive(Debug)]
@@ -56,6 +56,24 @@ impl Host {
     pub(crate) fn endpoint(&mut self, handle: Handle) -> Option<(&mut Endpoint, &mut Stream)> {
         let slot = self.slots.get_mut(handle.slot())?;
         (slot.handle == handle).then_some((&mut slot.endpoint, &mut self.random))
+    }
+
+    /// Fetches what a packet for `subflow` of `handle` will touch; see [`linkpool_network::Handler::prefetch`].
+    #[inline]
+    pub(crate) fn prefetch(&self, (handle, subflow): (Handle, usize), stage: usize) {
+        let Some(slot) = self.slots.get(handle.slot()) else { return };
+        if stage == 1 {
+            return prefetch(slot);
+        }
+        match (stage, &slot.endpoint) {
+            (2, Endpoint::Sender(end)) => prefetch(&**end),
+            (2, Endpoint::Receiver(end)) => prefetch(&**end),
+            (3, Endpoint::Sender(end)) => {
+                prefetch(end.sender.path(subflow));
+                prefetch(end.sender.stats(subflow));
+            }
+            _ => {}
+        }
     }
 
     pub(crate) fn endpoints(&mut self) -> impl Iterator<Item = (Handle, &mut Endpoint)> {

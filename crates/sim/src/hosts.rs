@@ -6,7 +6,7 @@ use crate::outcome::{FlowOutcome, SubflowOutcome};
 use crate::plan::Plan;
 use crate::sampling::Sampling;
 use crate::wire::{Handle, decode};
-use linkpool_engine::{Timers, hash_u64, stream};
+use linkpool_engine::{Timers, hash_u64, prefetch, stream};
 use linkpool_network::{Egress, Flags, Handler, NodeId, Packet};
 use linkpool_transport::{Delivery, Receiver, Sender, SenderState};
 use linkpool_units::Time;
@@ -257,6 +257,18 @@ impl Handler for Hosts<'_> {
     #[inline]
     fn next_timer(&self, node: NodeId) -> Time {
         self.timers[node as usize].next()
+    }
+
+    #[inline]
+    fn prefetch(&self, host: NodeId, packet: Option<&Packet>, stage: usize) {
+        let host = host as usize;
+        match packet {
+            None => {
+                prefetch(&self.hosts[host]);
+                prefetch(&self.timers[host]);
+            }
+            Some(packet) => self.hosts[host].prefetch(Handle::split(packet.endpoint), stage),
+        }
     }
 }
 

@@ -199,7 +199,7 @@ fn multiply(number: &str, scale: u64) -> Result<u64, Fault> {
         if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| Fault::TooPrecise)? };
     let scaled = fraction_digits * u128::from(scale);
     let places = 10u128.pow(fraction.len() as u32);
-    if scaled % places != 0 {
+    if !scaled.is_multiple_of(places) {
         return Err(Fault::TooPrecise);
     }
     let value = u128::from(whole) * u128::from(scale) + scaled / places;
