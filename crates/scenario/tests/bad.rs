@@ -48,8 +48,8 @@ type Case = (&'static str, &'static str, &'static str, usize, &'static str);
 const CASES: &[Case] = &[
     // TOML.
     ("duration = \"20s\"", "duration = 20s", "", 2, "not valid TOML"),
-    ("[transport.tcp]", "[transport.amp]", "", 17, "duplicate key"),
-    ("senders = 30\nrate", "senders = 30\nsenders = 31\nrate", "", 6, "duplicate key"),
+    ("[transport.tcp]", "[transport.amp]", "", 17, "`amp` stands here twice; rename or remove one"),
+    ("senders = 30\nrate", "senders = 30\nsenders = 31\nrate", "", 6, "`senders` stands here twice"),
     // Keys.
     ("senders = 30\nrate", "sendrs = 30\nrate", "topology.many-to-one.sendrs", 5, "did you mean `senders`? (known: senders, rate, delay)"),
     ("[queue]", "[queues]", "queues", 9, "did you mean `queue`?"),

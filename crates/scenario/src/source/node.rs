@@ -121,7 +121,10 @@ impl Lines<'_> {
     }
 
     fn describe(&self, error: &TomlError) -> (Option<usize>, String) {
-        let message = error.message().lines().collect::<Vec<_>>().join("; ");
+        let message = match (error.message(), error.span()) {
+            ("duplicate key", Some(span)) => format!("`{}` stands here twice; rename or remove one", &self.0[span]),
+            (message, _) => message.lines().collect::<Vec<_>>().join("; "),
+        };
         (error.span().map(|span| self.line(span)), format!("not valid TOML: {message}"))
     }
 
