@@ -82,11 +82,8 @@ impl<'a> Report<'a> {
                 let unknown = table.at(key);
                 self.error(&unknown, fault);
                 // That the key which was meant is missing need not be said as well.
-                if let Some(meant) = closest(key, known).map(|meant| table.at(meant)) {
-                    if self.root.get(&meant).is_none() {
-                        self.settled.push(meant);
-                    }
-                }
+                let meant = closest(key, known).map(|meant| table.at(meant));
+                self.settled.extend(meant.filter(|meant| self.root.get(meant).is_none()));
                 unknown
             }
             Fault::NotSeveral => {

@@ -300,3 +300,14 @@ fn an_error_reads_like_a_compilers() {
     let keys: Vec<_> = errors.iter().map(|e| e.key.as_str()).collect();
     assert_eq!(keys, ["duration", "topology", "workload"]);
 }
+
+#[test]
+fn impossible_packets_do_not_trip_up_the_check_of_queues_in_packets_and_bytes() {
+    for (queue, keys) in
+        [("limit = \"1KB\"\nmark = 1", "ack_size = \"0B\""), ("mark = \"1KB\"", "header = \"4294967295B\"")]
+    {
+        let text = GOOD.replace("limit = 100\nmark = 10", queue).replace("subflows = 4", keys);
+        let keys: Vec<_> = errors(&text).into_iter().map(|e| e.key).collect();
+        assert!(keys[0].starts_with("transport.amp."), "{keys:?}");
+    }
+}
