@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -126,6 +127,21 @@ def test_claims_are_judged_at_both_delays(
         name, _, delay = claim.id.partition("@")
         names[delay].add(name)
     assert names["2us"] == names["5.6us"] != set()
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=by_id)
+def test_figures_show_all_that_is_drawn(
+    experiment: Experiment, fake_core: FakeCore, tmp_path: Path
+) -> None:
+    reproduce_experiment(small(experiment), tmp_path, seeds=2, jobs=2)
+    data = pl.read_parquet(tmp_path / experiment.id / "data.parquet")
+    for axes in small(experiment).draw(data).axes:
+        low, high = axes.get_ylim()
+        for line in axes.get_lines():
+            y = np.asarray(line.get_ydata(), dtype=float)
+            y = y[np.isfinite(y)]
+            assert (y <= high).all()
+            assert axes.get_yscale() == "log" or (y >= low).all()
 
 
 def test_the_same_data_gives_the_same_files(fake_core: FakeCore, tmp_path: Path) -> None:

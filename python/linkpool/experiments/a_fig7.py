@@ -14,6 +14,7 @@ from linkpool.experiments.claims import Claim, Ledger, about, cases, most
 from linkpool.experiments.longflows import Mix, Spread
 from linkpool.experiments.queues import Distribution
 from linkpool.result import Result
+from linkpool.units import show_number
 
 STABLE = 6
 """The tau from which the paper finds one episode only."""
@@ -48,7 +49,7 @@ class Fig7(Experiment):
         found = []
         for delay in self.delays:
             for n in self.flows:
-                mix = Mix("amp", multipath=n, dctcp=0, delay=delay, record=queues.RECORD)
+                mix = Mix("amp", multipath=n, dctcp=0, delay=delay, record=queues.SPARSE)
                 for tau in self.taus:
                     one = replace(mix, keys={"tau": tau}, duration_s=self.duration_s)
                     keys: Keys = {"delay": delay, "flows": n, "tau": tau}
@@ -86,10 +87,10 @@ class Fig7(Experiment):
             above.axhline(1.0, color="black", lw=0.8, ls=":")
             above.set_yscale("symlog", linthresh=1.0)
             above.yaxis.set_major_formatter(style.PLAIN)
-            above.set_ylim(bottom=0.0)
             above.set_title(f"{delay} links")
             below.set_xlabel("τ (rounds)")
-            below.set_ylim(bottom=0.0)
+        style.from_zero(axes[0, 0])
+        style.from_zero(axes[1, 0])
         axes[0, 0].set_ylabel("suppressions of a flow in 1 s")
         axes[1, 0].set_ylabel("median queue (packets)")
         style.legend(figure, axes[0, 0])
@@ -143,7 +144,7 @@ class Fig7(Experiment):
             "queue",
             "with tau of 6 and more the median queue is just about 10 packets",
             "10",
-            f"{_range(lengths)}; judged by {middle}, the middle one",
+            f"{_range(lengths)}; judged by {show_number(middle)}, the middle one",
             about(middle, 10),
         )
 
@@ -172,7 +173,7 @@ def _means(cells: dict[int, _Cells], taus: Sequence[int]) -> list[float]:
 
 
 def _range(values: Sequence[float]) -> str:
-    return f"{min(values):.3g} to {max(values):.3g}" if values else "no data"
+    return f"{show_number(min(values))} to {show_number(max(values))}" if values else "no data"
 
 
 EXPERIMENT = Fig7()

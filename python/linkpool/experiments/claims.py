@@ -152,10 +152,3 @@ def together(*parts: Judged) -> Judged:
 def cases(hits: Sequence[bool]) -> str:
     """Write in how many cases something holds."""
     return f"{sum(hits)} of {len(hits)} cases"
-
-
-def spread(values: Sequence[float]) -> str:
-    """Write the range of per-seed values, or nothing for a single one."""
-    if len(values) < 2:
-        return ""
-    return f" (seeds: {min(values):.3g} to {max(values):.3g})"

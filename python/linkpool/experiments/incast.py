@@ -159,7 +159,7 @@ def draw(
     delays: Sequence[str],
 ) -> Figure:
     """Draw mean completion times with whiskers of one standard deviation, as Figures 2 and 8."""
-    figure, axes = style.panels(len(delays), len(sizes), title)
+    figure, axes = style.panels(len(delays), len(sizes), title, (2.6, 2.3))
     for row, delay in enumerate(delays):
         cells = Cells(data.filter(pl.col("delay") == delay))
         for column, size in enumerate(sizes):

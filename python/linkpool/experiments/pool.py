@@ -54,7 +54,8 @@ class _Meter:
             self._done[index] = work
             self._finished += finished
             if self._watch is not None:
-                self._watch(sum(self._done.values()), self._work, self._finished, self._runs)
+                done = sum(self._done.values()) if self._work else self._finished / self._runs
+                self._watch(done, self._work or 1.0, self._finished, self._runs)
 
 
 def run_points(

@@ -12,6 +12,8 @@ from linkpool.result import Result
 LINK = "W->R"
 RECORD: dict[str, Value] = {"queue": {"links": [LINK], "every": "10us", "from": "10ms"}}
 """Every 10 us, without the first 10 ms, in which the flows start."""
+SPARSE: dict[str, Value] = {"queue": {"links": [LINK], "every": "100us", "from": "10ms"}}
+"""The same every 100 us, which is enough for a median."""
 
 
 def histogram(result: Result) -> pl.DataFrame:

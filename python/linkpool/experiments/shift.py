@@ -129,6 +129,7 @@ class Shift(Experiment):
                 rows = data.filter(pl.col("delay") == delay, pl.col("scheme") == scheme)
                 _panel(at, rows, scheme)
                 at.set_title(f"{NAMES[scheme]}, {delay} links: {_shown(shifts(rows))}")
+            style.from_zero(axes[row, 0])
             axes[row, 0].set_ylabel("cwnd (packets)")
         for at in axes[-1]:
             at.set_xlabel("time after 2 s (ms)")
@@ -161,7 +162,6 @@ def _panel(axes: Axes, rows: pl.DataFrame, scheme: str) -> None:
     done = first["shift_s"].first()
     if isinstance(done, float):
         axes.axvline(1e3 * done, color="#d55e00", lw=1.0, ls=":", label="complete")
-    axes.set_ylim(bottom=0.0)
     axes.legend(loc="center right")
 
 

@@ -86,6 +86,12 @@ def plain_log(axes: Axes, bottom: float | None = None) -> None:
         axes.set_ylim(bottom, axes.get_ylim()[1])
 
 
+def from_zero(axes: Axes) -> None:
+    """Let the y axis begin at 0 and end above all that is drawn, in panels that share it too."""
+    axes.autoscale(axis="y")
+    axes.set_ylim(0.0, axes.get_ylim()[1])
+
+
 def legend(figure: Figure, axes: Axes, columns: int = 6) -> None:
     """Put one legend below all panels, in at most so many columns."""
     handles, labels = axes.get_legend_handles_labels()

@@ -94,12 +94,12 @@ def draw_goodputs(axes: Axes, table: Table, mixes: Sequence[tuple[str, Mix]]) ->
     whiskers = {name: [_half(x) for x in row] for name, row in columns.items()}
     style.bars(axes, [name for name, _ in mixes], heights, whiskers)
     for i, (_, mix) in enumerate(mixes):
-        ratio, height = table.ratio(mix).value, heights[scheme][i]
-        if ratio is not None and height is not None:
+        ratio, height, whisker = table.ratio(mix).value, heights[scheme][i], whiskers[scheme][i]
+        if ratio is not None and height is not None and whisker is not None:
             axes.annotate(
                 f"{ratio:.2f}",
-                (i - 0.2, height),
-                (0, 5),
+                (i - 0.2, height + whisker),
+                (0, 3),
                 textcoords="offset points",
                 ha="center",
                 fontsize=7,
