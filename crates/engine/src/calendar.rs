@@ -51,8 +51,7 @@ impl Calendar {
         self.now
     }
 
-    /// Wakes `input` in `window`, which is the current one only if it has not been entered by
-    /// [`Calendar::advance`] yet. Waking twice is waking once.
+    /// Wakes `input` in `window`, which is the current one only if its inputs are not being drained yet. Waking twice is waking once.
     #[inline]
     pub fn schedule(&mut self, window: u64, input: u32) {
         debug_assert!(window >= self.now, "window {window} is over (now {})", self.now);
@@ -72,19 +71,24 @@ impl Calendar {
         self.occupied |= 1 << row;
     }
 
-    /// Moves to the next window in which something is due and returns it. The inputs of the window before
-    /// must have been drained.
-    pub fn advance(&mut self) -> Option<u64> {
+    /// The next window in which something is due. The inputs of the current one must have been drained.
+    pub fn peek(&self) -> Option<u64> {
         debug_assert!(self.word == 0);
         let in_rows = (self.occupied != 0).then(|| {
             let ahead = self.occupied.rotate_right((self.now % ROWS) as u32).trailing_zeros();
             self.now + ahead as u64
         });
         let in_far = self.far.peek().map(|Reverse((w, _))| *w);
-        self.now = match (in_rows, in_far) {
-            (Some(a), Some(b)) => a.min(b),
-            (a, b) => a.or(b)?,
-        };
+        match (in_rows, in_far) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Moves to `window`, before which nothing is due.
+    pub fn advance_to(&mut self, window: u64) {
+        debug_assert!(self.peek().is_none_or(|next| window <= next));
+        self.now = window;
         while let Some(Reverse((w, input))) = self.far.peek().copied() {
             if w - self.now >= ROWS {
                 break;
@@ -92,7 +96,6 @@ impl Calendar {
             self.far.pop();
             self.set(w, input);
         }
-        Some(self.now)
     }
 
     /// Takes the lowest-numbered input that is due in the current window.
@@ -139,7 +142,8 @@ mod tests {
                 calendar.schedule(w, i);
                 model.insert((w, i));
             }
-            while let Some(w) = calendar.advance() {
+            while let Some(w) = calendar.peek() {
+                calendar.advance_to(w);
                 while let Some(i) = calendar.next_due() {
                     prop_assert_eq!(model.pop_first(), Some((w, i)));
                     if let Some((ahead, j)) = ops.next() {
@@ -156,9 +160,10 @@ mod tests {
     fn jumps_over_silence() {
         let mut c = Calendar::new(1);
         c.schedule(1_000_000_000, 0);
-        assert_eq!(c.advance(), Some(1_000_000_000));
+        assert_eq!(c.peek(), Some(1_000_000_000));
+        c.advance_to(1_000_000_000);
         assert_eq!(c.next_due(), Some(0));
         assert_eq!(c.next_due(), None);
-        assert_eq!(c.advance(), None);
+        assert_eq!(c.peek(), None);
     }
 }

@@ -83,14 +83,19 @@ pub struct Link {
     /// The calendar's number of this link at its receiving node.
     pub(crate) input: u32,
     pub(crate) kind: u16,
+    /// The part that runs the receiving node, if it is not the one that runs the sending node; else [`LOCAL`].
+    pub(crate) remote: u8,
 }
+
+/// See [`Link::remote`].
+pub(crate) const LOCAL: u8 = u8::MAX;
 
 const _: () = assert!(size_of::<Link>() == 64);
 
 impl Link {
-    pub(crate) fn new(kind: u16, input: u32) -> Link {
+    pub(crate) fn new(kind: u16, input: u32, remote: u8) -> Link {
         Link {
-            ring: vec![Packet::default(); 4].into(),
+            ring: Box::default(),
             busy_until: Time::ZERO,
             packets: 0,
             bytes: 0,
@@ -100,12 +105,13 @@ impl Link {
             max_queue: 0,
             input,
             kind,
+            remote,
         }
     }
 
     #[inline]
     fn at(&self, index: u32) -> usize {
-        index as usize & (self.ring.len() - 1)
+        index as usize & self.ring.len().wrapping_sub(1)
     }
 
     /// Forgets what has left the queue by `now`.
@@ -173,6 +179,13 @@ impl Link {
         packet.arrival = departure + kind.delay;
         self.packets += 1;
         self.bytes += packet.size as u64;
+        let alone = self.append(packet);
+        alone.then_some(packet.arrival)
+    }
+
+    /// Puts `packet` at the end of the ring; was nothing on its way to the receiver?
+    #[inline]
+    fn append(&mut self, packet: Packet) -> bool {
         let alone = self.head == self.tail;
         let oldest = self.oldest();
         if self.tail.wrapping_sub(oldest) as usize == self.ring.len() {
@@ -181,7 +194,19 @@ impl Link {
         let place = self.at(self.tail);
         self.ring[place] = packet;
         self.tail = self.tail.wrapping_add(1);
-        alone.then_some(packet.arrival)
+        alone
+    }
+
+    /// Takes what has been sent since the last time, on its way to another part. The queue still knows of it.
+    pub(crate) fn hand_over(&mut self) -> impl Iterator<Item = Packet> {
+        let from = std::mem::replace(&mut self.head, self.tail);
+        (0..self.tail.wrapping_sub(from)).map(move |i| self.ring[self.at(from.wrapping_add(i))])
+    }
+
+    /// At the receiving part: `packet` is on its way. Returns its arrival if nothing else is.
+    pub(crate) fn receive(&mut self, packet: Packet) -> Option<Time> {
+        self.departed = self.head; // this end has no queue
+        self.append(packet).then_some(packet.arrival)
     }
 
     /// The first place still needed: by the receiver, or to know what has departed.
@@ -192,7 +217,7 @@ impl Link {
 
     #[cold]
     fn grow(&mut self, oldest: u32) {
-        let mut larger = vec![Packet::default(); self.ring.len() * 2].into_boxed_slice();
+        let mut larger = vec![Packet::default(); (self.ring.len() * 2).max(4)].into_boxed_slice();
         let mask = larger.len() - 1;
         for i in 0..self.ring.len() as u32 {
             let index = oldest.wrapping_add(i);
@@ -204,7 +229,7 @@ impl Link {
     /// Brings closer what the receiver will read next.
     #[inline]
     pub(crate) fn prefetch_head(&self) {
-        prefetch(&self.ring[self.at(self.head)]);
+        self.ring.get(self.at(self.head)).inspect(|place| prefetch(*place));
     }
 
     /// The packet that arrives next.
@@ -216,8 +241,8 @@ impl Link {
     /// Brings closer what the sender will read and write next.
     #[inline]
     pub(crate) fn prefetch_tail(&self) {
-        prefetch(&self.ring[self.at(self.departed)]);
-        prefetch(&self.ring[self.at(self.tail)]);
+        self.ring.get(self.at(self.departed)).inspect(|place| prefetch(*place));
+        self.ring.get(self.at(self.tail)).inspect(|place| prefetch(*place));
     }
 
     /// Arrival of the first packet on its way to the receiver, if there is one.
@@ -291,7 +316,7 @@ mod tests {
 
     fn link(policy: QueuePolicy) -> Port {
         let kind = LinkKind::new(Rate::gbps(10), Time::from_us(2), policy);
-        Port(Link::new(0, 0), kind, RareEvents::default())
+        Port(Link::new(0, 0, LOCAL), kind, RareEvents::default())
     }
 
     #[test]

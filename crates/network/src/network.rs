@@ -1,10 +1,11 @@
 use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
-use crate::link::{Link, LinkKind, LinkStats, RareEvents};
+use crate::link::{LOCAL, Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
 use crate::routing::Routes;
 use linkpool_engine::{Calendar, Windows, prefetch};
 use linkpool_units::Time;
+use std::sync::Arc;
 
 /// What stands on the network: it is given packets that reach hosts, and timers of any node.
 pub trait Handler {
@@ -44,13 +45,17 @@ const SLOT_BITS: u32 = 16;
 /// Instead of a link: the node's timers.
 const TIMERS: LinkId = LinkId::MAX;
 
-/// Links, switches and the clock.
+/// Links, switches and the clock, of a whole fabric or of a part of it.
+///
+/// A part runs some of the nodes; numbers of nodes, links and inputs are those of the whole fabric. Of a link between two
+/// parts the sender's part holds the queue, the receiver's part what is on its way; at the end of each
+/// window the packets go from one to the other. Nothing else is shared.
 #[derive(Debug)]
 pub struct Network {
     links: Vec<Link>,
     kinds: Vec<LinkKind>,
     rare: Vec<RareEvents>,
-    routes: Routes,
+    routes: Arc<Routes>,
     calendar: Calendar,
     windows: Windows,
     inputs: Vec<Input>,
@@ -70,6 +75,8 @@ pub struct Network {
     /// Packets that switches have routed in this window and not queued yet. Queueing waits for a few nodes, so that the
     /// links concerned are in the cache when it comes; each link still gets its packets in order.
     routed: Vec<(LinkId, Packet)>,
+    /// Links to other parts on which something has been sent in this window.
+    handed: Vec<LinkId>,
 }
 
 /// So many due inputs ahead, links are fetched; half as many ahead, the packets at their heads.
@@ -86,6 +93,7 @@ pub struct Egress<'a> {
     rare: &'a mut [RareEvents],
     routes: &'a Routes,
     calendar: &'a mut Calendar,
+    handed: &'a mut Vec<LinkId>,
     windows: Windows,
 }
 
@@ -93,11 +101,20 @@ impl Egress<'_> {
     /// Sends `packet` on its way: routes it at this node and queues it.
     #[inline]
     pub fn send(&mut self, now: Time, mut packet: Packet) {
-        let id = self.routes.next_link(self.node, &mut packet) as usize;
-        let link = &mut self.links[id];
+        let id = self.routes.next_link(self.node, &mut packet);
+        self.enqueue(id, now, packet);
+    }
+
+    #[inline]
+    fn enqueue(&mut self, id: LinkId, now: Time, packet: Packet) {
+        let link = &mut self.links[id as usize];
         let kind = &self.kinds[link.kind as usize];
-        if let Some(arrival) = link.enqueue(kind, &mut self.rare[id], now, packet) {
-            self.calendar.schedule(self.windows.of(arrival), link.input);
+        if let Some(arrival) = link.enqueue(kind, &mut self.rare[id as usize], now, packet) {
+            if link.remote == LOCAL {
+                self.calendar.schedule(self.windows.of(arrival), link.input);
+            } else {
+                self.handed.push(id);
+            }
         }
     }
 
@@ -113,7 +130,19 @@ impl Egress<'_> {
 impl Network {
     /// The network of `fabric`, with `policy` at every output port. `smallest` is the size in bytes of the smallest
     /// packet that will be sent: with the delays it sets the lookahead.
-    pub fn new(fabric: &Fabric, policy: QueuePolicy, routes: Routes, smallest: u16) -> Network {
+    pub fn new(fabric: &Fabric, policy: QueuePolicy, routes: Arc<Routes>, smallest: u16) -> Network {
+        Network::part(fabric, policy, routes, smallest, &vec![0; fabric.nodes()], 0)
+    }
+
+    /// The part of the network that runs the nodes of which `parts` says `me`.
+    pub fn part(
+        fabric: &Fabric,
+        policy: QueuePolicy,
+        routes: Arc<Routes>,
+        smallest: u16,
+        parts: &[u8],
+        me: u8,
+    ) -> Network {
         let mut inputs = Vec::new();
         let mut timer_inputs = Vec::new();
         let mut input_of_link = vec![0; fabric.links().len()];
@@ -137,7 +166,9 @@ impl Network {
                 kinds.push(LinkKind::new(spec.rate, spec.delay, policy));
                 kinds.len() - 1
             });
-            Link::new(kind as u16, input)
+            let receiver = parts[spec.to as usize];
+            let remote = if parts[spec.from as usize] == me && receiver != me { receiver } else { LOCAL };
+            Link::new(kind as u16, input, remote)
         };
         let links: Vec<Link> = fabric.links().iter().zip(input_of_link).map(&mut link).collect();
         let lookahead = kinds.iter().map(|k| k.serialisation(smallest) + k.delay).min().unwrap_or(Windows::LONGEST);
@@ -158,6 +189,7 @@ impl Network {
             due: Vec::new(),
             order: Vec::new(),
             routed: Vec::new(),
+            handed: Vec::new(),
         }
     }
 
@@ -189,47 +221,90 @@ impl Network {
     /// Runs up to `windows` windows in which something is due, and nothing at or after `end`.
     pub fn step<H: Handler>(&mut self, end: Time, windows: u32, handler: &mut H) -> Step {
         for _ in 0..windows {
-            let Some(window) = self.calendar.advance() else {
-                return Step::Silent(self.windows.end(self.calendar.now()).min(end));
+            let Some(window) = self.next_window() else {
+                return Step::Silent(self.window_end().min(end));
             };
-            let start = self.windows.start(window);
-            let limit = self.windows.end(window).min(end);
-            self.ending = limit == end;
-            self.woken.clear();
-            while let Some(input) = self.calendar.next_due() {
-                self.woken.push(input);
-            }
-            let mut next = 0;
-            while next < self.woken.len() {
-                let node = self.inputs[self.woken[next] as usize].node;
-                let mut timers = false;
-                self.due.clear();
-                // The inputs of a node are neighbours.
-                while let Some(input) = self.woken.get(next).map(|i| self.inputs[*i as usize])
-                    && input.node == node
-                {
-                    match input.link {
-                        TIMERS => {
-                            timers = true;
-                            self.timer_windows[node as usize] = u64::MAX;
-                        }
-                        link => self.due.push(link),
-                    }
-                    self.prefetch_arrivals(next, handler);
-                    next += 1;
-                }
-                if node < self.hosts || timers {
-                    self.visit(node, start, limit, handler);
-                } else {
-                    self.visit_switch(node, start, limit);
-                }
-            }
-            self.queue_routed();
-            if self.ending {
+            if self.run_window(window, end, handler) {
                 return Step::End;
             }
         }
         Step::At(self.windows.start(self.calendar.now()))
+    }
+
+    /// The next window in which something is due.
+    pub(crate) fn next_window(&self) -> Option<u64> {
+        self.calendar.peek()
+    }
+
+    /// When the current window ends.
+    pub(crate) fn window_end(&self) -> Time {
+        self.windows.end(self.calendar.now())
+    }
+
+    /// When the current window began.
+    pub(crate) fn window_start(&self) -> Time {
+        self.windows.start(self.calendar.now())
+    }
+
+    /// The window that holds `t`.
+    pub(crate) fn window_of(&self, t: Time) -> u64 {
+        self.windows.of(t)
+    }
+
+    /// What has been sent to other parts since the last time: the part, the link, the packets in order.
+    pub(crate) fn hand_over(&mut self, mut give: impl FnMut(u8, LinkId, Packet)) {
+        for id in self.handed.drain(..) {
+            let link = &mut self.links[id as usize];
+            let to = link.remote;
+            link.hand_over().for_each(|packet| give(to, id, packet));
+        }
+    }
+
+    /// From another part: `packet` is on its way on `link` to a node of this one.
+    pub(crate) fn receive(&mut self, link: LinkId, packet: Packet) {
+        let link = &mut self.links[link as usize];
+        if let Some(arrival) = link.receive(packet) {
+            self.calendar.schedule(self.windows.of(arrival), link.input);
+        }
+    }
+
+    /// Runs `window`, before which nothing is due, but nothing at or after `end`. Returns whether that is reached.
+    pub(crate) fn run_window<H: Handler>(&mut self, window: u64, end: Time, handler: &mut H) -> bool {
+        self.calendar.advance_to(window);
+        let start = self.windows.start(window);
+        let limit = self.windows.end(window).min(end);
+        self.ending = limit == end;
+        self.woken.clear();
+        while let Some(input) = self.calendar.next_due() {
+            self.woken.push(input);
+        }
+        let mut next = 0;
+        while next < self.woken.len() {
+            let node = self.inputs[self.woken[next] as usize].node;
+            let mut timers = false;
+            self.due.clear();
+            // The inputs of a node are neighbours.
+            while let Some(input) = self.woken.get(next).map(|i| self.inputs[*i as usize])
+                && input.node == node
+            {
+                match input.link {
+                    TIMERS => {
+                        timers = true;
+                        self.timer_windows[node as usize] = u64::MAX;
+                    }
+                    link => self.due.push(link),
+                }
+                self.prefetch_arrivals(next, handler);
+                next += 1;
+            }
+            if node < self.hosts || timers {
+                self.visit(node, start, limit, handler);
+            } else {
+                self.visit_switch(node, start, limit);
+            }
+        }
+        self.queue_routed();
+        self.ending
     }
 
     /// Fetches what is needed for the inputs a little ahead of place `next`, in stages: the links, the packets at
@@ -299,6 +374,7 @@ impl Network {
             rare: &mut self.rare,
             routes: &self.routes,
             calendar: &mut self.calendar,
+            handed: &mut self.handed,
             windows: self.windows,
         }
     }
@@ -332,11 +408,7 @@ impl Network {
                 self.links[*link as usize].prefetch_tail();
             }
             let (id, packet) = self.routed[i];
-            let link = &mut self.links[id as usize];
-            let kind = &self.kinds[link.kind as usize];
-            if let Some(arrival) = link.enqueue(kind, &mut self.rare[id as usize], packet.arrival, packet) {
-                self.calendar.schedule(self.windows.of(arrival), link.input);
-            }
+            self.egress(0).enqueue(id, packet.arrival, packet);
         }
         self.routed.clear();
     }

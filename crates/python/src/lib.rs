@@ -41,6 +41,8 @@ fn check(
 }
 
 #[pyfunction]
+#[pyo3(signature = (text, path, out_dir, seed, overrides, progress, threads = 1))]
+#[allow(clippy::too_many_arguments)] // Python names them
 fn run<'py>(
     py: Python<'py>,
     text: &str,
@@ -49,12 +51,13 @@ fn run<'py>(
     seed: Option<u64>,
     overrides: Vec<(String, String)>,
     progress: Option<Py<PyAny>>,
+    threads: u8,
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = load(py, text, path, seed, &overrides)?;
     let mut interrupted = None;
     let result = py.detach(|| {
         let mut next = Instant::now() + REPORT;
-        run_to_directory(&scenario, &out_dir, &mut |at| {
+        run_to_directory(&scenario, &out_dir, threads, &mut |at| {
             if Instant::now() < next {
                 return true;
             }

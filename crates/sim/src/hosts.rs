@@ -21,8 +21,8 @@ pub(crate) struct Hosts<'p> {
     timers: Vec<Timers>,
     hosts: Vec<Host>,
     pub(crate) sampling: Sampling,
-    /// By flow.
-    pub(crate) outcomes: Vec<Option<FlowOutcome>>,
+    /// Of flows that have ended.
+    pub(crate) outcomes: Vec<FlowOutcome>,
     /// Packets for endpoints that are gone.
     pub(crate) stray: u64,
     /// Packets given to hosts.
@@ -30,10 +30,11 @@ pub(crate) struct Hosts<'p> {
 }
 
 impl<'p> Hosts<'p> {
-    pub(crate) fn new(plan: &'p Plan, sampling: Sampling) -> Hosts<'p> {
+    /// The hosts that are `mine`; the others stay empty.
+    pub(crate) fn new(plan: &'p Plan, sampling: Sampling, mine: impl Fn(NodeId) -> bool) -> Hosts<'p> {
         let mut timers: Vec<Timers> = (0..plan.fabric.nodes()).map(|_| Timers::default()).collect();
         let mut starts = vec![Vec::new(); plan.fabric.hosts()];
-        for (id, f) in plan.flows.iter().enumerate().rev() {
+        for (id, f) in plan.flows.iter().enumerate().rev().filter(|(_, f)| mine(f.flow.src as NodeId)) {
             starts[f.flow.src as usize].push(id as u32);
         }
         let host = |(h, starts): (usize, Vec<u32>)| Host::new(starts, stream(plan.seed, "host", h as u64));
@@ -43,8 +44,8 @@ impl<'p> Hosts<'p> {
                 timers[h].push(plan.flows[*first as usize].flow.start, key::START);
             }
         }
-        sampling.first_timers(plan, &mut timers);
-        Hosts { plan, timers, hosts, sampling, outcomes: vec![None; plan.flows.len()], stray: 0, delivered: 0 }
+        sampling.first_timers(plan, mine, &mut timers);
+        Hosts { plan, timers, hosts, sampling, outcomes: Vec::new(), stray: 0, delivered: 0 }
     }
 
     /// Starts the next flow of `host`, and sets the timer for the one after it.
@@ -112,11 +113,11 @@ impl<'p> Hosts<'p> {
             }
             me
         };
-        self.to_endpoint(host, handle, subflow, now, packet, network);
+        self.deliver(host, handle, subflow, now, packet, network);
     }
 
     #[inline]
-    fn to_endpoint(
+    fn deliver(
         &mut self,
         host: NodeId,
         handle: Handle,
@@ -162,7 +163,7 @@ impl<'p> Hosts<'p> {
     fn end_flow(&mut self, host: NodeId, handle: Handle, now: Time) {
         if let Endpoint::Sender(mut end) = self.hosts[host as usize].remove(handle) {
             self.sampling.rate(&mut end, now);
-            self.outcomes[end.flow as usize] = Some(outcome(&end, now));
+            self.outcomes.push(outcome(&end, now));
         }
     }
 
@@ -218,7 +219,7 @@ impl<'p> Hosts<'p> {
             for (_, endpoint) in h.endpoints() {
                 if let Endpoint::Sender(end) = endpoint {
                     self.sampling.rate(end, now);
-                    self.outcomes[end.flow as usize] = Some(outcome(end, now));
+                    self.outcomes.push(outcome(end, now));
                 }
             }
         }
@@ -233,7 +234,7 @@ impl Handler for Hosts<'_> {
             return self.on_syn(host, now, packet, network);
         }
         let (handle, subflow) = Handle::split(packet.endpoint);
-        self.to_endpoint(host, handle, subflow, now, packet, network);
+        self.deliver(host, handle, subflow, now, packet, network);
     }
 
     fn on_timer(&mut self, node: NodeId, now: Time, network: &mut Egress<'_>) {

@@ -14,5 +14,5 @@ mod wire;
 pub use outcome::{FlowOutcome, LinkOutcome, Outcome, SubflowOutcome};
 pub use plan::{Plan, PlannedFlow, PlannedTransport};
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
-pub use sampling::{CwndSample, Samples};
+pub use sampling::{Sample, Value};
 pub use wire::{Handle, WireSizes};

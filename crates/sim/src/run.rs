@@ -3,16 +3,17 @@
 use crate::hosts::Hosts;
 use crate::outcome::{LinkOutcome, Outcome};
 use crate::plan::Plan;
-use crate::sampling::{Samples, Sampling};
-use crate::tables::{self, SharedSeries};
-use linkpool_network::{LinkId, Network, NodeId, Routes, Step};
+use crate::sampling::{Buffer, Sample, Sampling, flush};
+use crate::tables::{self, SeriesTables};
+use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, partition, run_parts};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Windows between two reports of progress; a fraction of a millisecond's work.
-const WINDOWS_PER_STEP: u32 = 2048;
+const WINDOWS_PER_STEP: u64 = 2048;
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug)]
@@ -39,50 +40,68 @@ pub enum RunError {
     NoPath(String, String),
 }
 
-/// Simulates `plan`, giving samples to `samples`. `progress` is called now and then, and ends the run by returning
-/// false.
+/// Simulates `plan` on `threads` threads, with the same result on any number. Samples go to `sink` in order of time.
+/// `progress` is called now and then, and ends the run by returning false.
 pub fn simulate(
     plan: &Plan,
-    samples: Box<dyn Samples + Send>,
-    progress: &mut dyn FnMut(Progress) -> bool,
+    routes: &Arc<Routes>,
+    threads: u8,
+    sink: &mut (dyn FnMut(Sample) + Send),
+    progress: &mut (dyn FnMut(Progress) -> bool + Send),
 ) -> Result<Outcome, RunError> {
-    let routes = Routes::new(&plan.fabric, plan.seed);
     for f in &plan.flows {
         if !routes.reachable(&plan.fabric, f.flow.src, f.flow.dst) {
             let name = |host: u16| plan.fabric.name(host as NodeId).to_string();
             return Err(RunError::NoPath(name(f.flow.src), name(f.flow.dst)));
         }
     }
-    let mut network = Network::new(&plan.fabric, plan.policy, routes, plan.smallest_packet());
-    let mut hosts = Hosts::new(plan, Sampling::new(plan, samples));
-    (0..plan.fabric.nodes() as NodeId).for_each(|node| network.wake(node, &hosts));
-    let simulated = loop {
-        match network.step(plan.end, WINDOWS_PER_STEP, &mut hosts) {
-            Step::At(now) => {
-                if !progress(Progress { now, end: plan.end, hops: network.hops() }) {
-                    return Err(RunError::Stopped);
-                }
-            }
-            Step::End => break plan.end,
-            Step::Silent(at) => break at,
+    let parts = partition(&plan.fabric, threads);
+    let buffers: Vec<Buffer> = (0..threads).map(|_| Buffer::default()).collect();
+    let mut runs: Vec<(Network, Hosts<'_>)> = (0..threads)
+        .map(|me| {
+            let mine = |node: NodeId| parts[node as usize] == me;
+            let smallest = plan.smallest_packet();
+            let mut network = Network::part(&plan.fabric, plan.policy, routes.clone(), smallest, &parts, me);
+            let hosts = Hosts::new(plan, Sampling::new(plan, buffers[me as usize].clone()), mine);
+            (0..plan.fabric.nodes() as NodeId).filter(|n| mine(*n)).for_each(|n| network.wake(n, &hosts));
+            (network, hosts)
+        })
+        .collect();
+    let ended = run_parts(
+        runs.iter_mut().map(|(network, hosts)| (network, hosts)).collect(),
+        plan.end,
+        WINDOWS_PER_STEP,
+        &mut |now, hops| {
+            flush(&buffers, now, sink);
+            progress(Progress { now, end: plan.end, hops })
+        },
+    );
+    let simulated = match ended {
+        Ended::Stopped => return Err(RunError::Stopped),
+        Ended::End => plan.end,
+        Ended::Silent(at) => at,
+    };
+    let mut outcome =
+        Outcome { flows: Vec::new(), links: Vec::new(), hops: 0, data_packets: 0, stray: 0, delivered: 0, simulated };
+    for (network, hosts) in &mut runs {
+        hosts.finish(simulated);
+        outcome.flows.append(&mut hosts.outcomes);
+        outcome.hops += network.hops();
+        outcome.stray += hosts.stray;
+        outcome.delivered += hosts.delivered;
+    }
+    flush(&buffers, Time::MAX, sink);
+    outcome.flows.sort_unstable_by_key(|f| f.flow);
+    outcome.data_packets = outcome.flows.iter().map(|f| f.total(|s| s.segments)).sum();
+    for (id, spec) in plan.fabric.links().iter().enumerate() {
+        let (sender, receiver) = (parts[spec.from as usize], parts[spec.to as usize]);
+        let (stats, sent_bytes, mut on_the_way) = runs[sender as usize].0.link_outcome(id as LinkId, simulated);
+        if receiver != sender {
+            on_the_way += runs[receiver as usize].0.link_outcome(id as LinkId, simulated).2;
         }
-    };
-    hosts.finish(simulated);
-    let flows: Vec<_> = hosts.outcomes.into_iter().flatten().collect();
-    let link = |id| {
-        let (stats, sent_bytes, on_the_way) = network.link_outcome(id, simulated);
-        LinkOutcome { stats, sent_bytes, on_the_way }
-    };
-    let links = (0..plan.fabric.links().len() as LinkId).map(link);
-    Ok(Outcome {
-        data_packets: flows.iter().map(|f| f.total(|s| s.segments)).sum(),
-        flows,
-        links: links.collect(),
-        hops: network.hops(),
-        stray: hosts.stray,
-        delivered: hosts.delivered,
-        simulated,
-    })
+        outcome.links.push(LinkOutcome { stats, sent_bytes, on_the_way });
+    }
+    Ok(outcome)
 }
 
 /// What a run took, and what differs from machine to machine: the content of `run.json`.
@@ -103,10 +122,12 @@ pub struct RunInfo {
 }
 
 /// Runs `scenario` and writes its results, as `docs/results.md` describes them, to `directory`, which is made if need be.
+/// On `threads` threads; the files but for `run.json` are the same on any number.
 pub fn run_to_directory(
     scenario: &Scenario,
     directory: &Path,
-    progress: &mut dyn FnMut(Progress) -> bool,
+    threads: u8,
+    progress: &mut (dyn FnMut(Progress) -> bool + Send),
 ) -> Result<RunInfo, RunError> {
     let failed = |what: &Path, e: &dyn std::fmt::Display| RunError::Write(what.display().to_string(), e.to_string());
     std::fs::create_dir_all(directory).map_err(|e| failed(directory, &e))?;
@@ -116,11 +137,11 @@ pub fn run_to_directory(
     };
     write("scenario.toml", scenario.to_toml())?;
     let plan = Plan::new(scenario);
-    let series = SharedSeries::create(directory, &plan).map_err(|e| failed(directory, &e))?;
+    let mut series = SeriesTables::create(directory, &plan).map_err(|e| failed(directory, &e))?;
+    let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
     let began = Instant::now();
-    let outcome = simulate(&plan, Box::new(series.clone()), progress)?;
+    let outcome = simulate(&plan, &routes, threads, &mut |sample| series.push(sample), progress)?;
     let wall_s = began.elapsed().as_secs_f64();
-    let routes = Routes::new(&plan.fabric, plan.seed);
     series
         .close()
         .and_then(|()| tables::flows(directory, &plan, &outcome))

@@ -4,30 +4,80 @@ use crate::endpoint::{Endpoint, SendingEnd, key};
 use crate::host::Host;
 use crate::plan::Plan;
 use linkpool_engine::Timers;
-use linkpool_network::{Egress, LinkId};
+use linkpool_network::{Egress, LinkId, NodeId};
 use linkpool_units::Time;
+use std::sync::{Arc, Mutex};
 
-/// Where samples go.
-pub trait Samples {
-    /// Length of a queue.
-    fn queue(&mut self, at: Time, link: LinkId, packets: u32, bytes: u64);
-    /// Window of a subflow; `srtt` in seconds.
-    fn cwnd(&mut self, at: Time, flow: u32, subflow: usize, sample: CwndSample);
-    /// Payload acknowledged per second on a subflow in the interval that ends at `at`, bit/s.
-    fn rate(&mut self, at: Time, flow: u32, subflow: usize, goodput: f64);
+/// A row of a time series.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sample {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub value: Value,
 }
 
-/// A subflow's window at an instant.
-#[derive(Clone, Copy, Debug)]
-pub struct CwndSample {
-    /// Packets.
-    pub cwnd: f64,
-    /// Packets; infinite: unlimited.
-    pub ssthresh: f64,
-    /// Seconds, once known.
-    pub srtt: Option<f64>,
-    /// Is it kept from sending new data?
-    pub suppressed: bool,
+/// What is sampled.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value {
+    /// Length of a queue.
+    Queue {
+        /// The link whose queue it is.
+        link: LinkId,
+        /// Packets, counted as the queue's policy counts.
+        packets: u32,
+        /// All bytes not yet on the wire.
+        bytes: u64,
+    },
+    /// Window of a subflow.
+    Cwnd {
+        /// Index of the flow.
+        flow: u32,
+        /// Index of the subflow.
+        subflow: u32,
+        /// Congestion window, packets.
+        cwnd: f64,
+        /// Slow start threshold, packets; infinite: unlimited.
+        ssthresh: f64,
+        /// Smoothed RTT in seconds, once known.
+        srtt: Option<f64>,
+        /// Is it kept from sending new data?
+        suppressed: bool,
+    },
+    /// Payload acknowledged on a subflow in the interval that ends now.
+    Rate {
+        /// Index of the flow.
+        flow: u32,
+        /// Index of the subflow.
+        subflow: u32,
+        /// bit/s.
+        goodput: f64,
+    },
+}
+
+impl Sample {
+    /// The order of rows: by time, and at one time by what is sampled. It does not depend on which thread samples.
+    fn order(&self) -> (Time, u8, u32, u32) {
+        match self.value {
+            Value::Queue { link, .. } => (self.at, 0, link, 0),
+            Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow, subflow),
+            Value::Rate { flow, subflow, .. } => (self.at, 2, flow, subflow),
+        }
+    }
+}
+
+/// What one part of the simulation has sampled and nobody has taken yet.
+pub(crate) type Buffer = Arc<Mutex<Vec<Sample>>>;
+
+/// Gives `sink` in order what the parts have sampled before `before`, when all of them have come so far.
+pub(crate) fn flush(buffers: &[Buffer], before: Time, sink: &mut (dyn FnMut(Sample) + Send)) {
+    let mut ready = Vec::new();
+    for buffer in buffers {
+        let mut buffer = buffer.lock().expect("nothing panics while it holds a sample");
+        ready.extend(buffer.extract_if(.., |s| s.at < before));
+    }
+    ready.sort_unstable_by_key(Sample::order);
+    ready.into_iter().for_each(sink);
 }
 
 /// When a series is sampled, and whose.
@@ -55,11 +105,11 @@ pub(crate) struct Sampling {
     cwnd: Option<Series>,
     rate: Option<Series>,
     last_rate: Vec<Time>,
-    samples: Box<dyn Samples + Send>,
+    buffer: Buffer,
 }
 
 impl Sampling {
-    pub(crate) fn new(plan: &Plan, samples: Box<dyn Samples + Send>) -> Sampling {
+    pub(crate) fn new(plan: &Plan, buffer: Buffer) -> Sampling {
         let series = |s: &linkpool_scenario::SeriesRecord| Series {
             every: s.every,
             from: s.from,
@@ -79,22 +129,28 @@ impl Sampling {
             cwnd: plan.record.cwnd.as_ref().map(series),
             rate: plan.record.rate.as_ref().map(series),
             last_rate: vec![Time::ZERO; plan.flows.len()],
-            samples,
+            buffer,
         }
     }
 
-    /// Sets the first timer of each series at each node concerned.
-    pub(crate) fn first_timers(&self, plan: &Plan, timers: &mut [Timers]) {
+    fn push(&self, at: Time, value: Value) {
+        self.buffer.lock().expect("nothing panics while it holds a sample").push(Sample { at, value });
+    }
+
+    /// Sets the first timer of each series at each node concerned of those that are `mine`.
+    pub(crate) fn first_timers(&self, plan: &Plan, mine: impl Fn(NodeId) -> bool, timers: &mut [Timers]) {
         if let Some(queue) = &self.queue {
             for link in &self.links {
                 let node = plan.fabric.links()[*link as usize].from;
-                timers[node as usize].push(queue.from, key::SAMPLE_QUEUE | *link as u64);
+                if mine(node) {
+                    timers[node as usize].push(queue.from, key::SAMPLE_QUEUE | *link as u64);
+                }
             }
         }
         let mut senders: Vec<u16> = plan.flows.iter().map(|f| f.flow.src).collect();
         senders.sort_unstable();
         senders.dedup();
-        for host in senders {
+        for host in senders.into_iter().filter(|h| mine(*h as NodeId)) {
             for (series, key) in [(&self.cwnd, key::SAMPLE_CWND), (&self.rate, key::SAMPLE_RATE)] {
                 if let Some(series) = series {
                     timers[host as usize].push(series.from, key);
@@ -110,7 +166,7 @@ impl Sampling {
     pub(crate) fn queue(&mut self, link: LinkId, now: Time, network: &mut Egress<'_>, timers: &mut Timers) {
         let Some(series) = &self.queue else { return };
         let (packets, bytes) = network.queue(link, now);
-        self.samples.queue(now, link, packets, bytes);
+        self.push(now, Value::Queue { link, packets, bytes });
         series.again(now, key::SAMPLE_QUEUE | link as u64, timers);
     }
 
@@ -123,13 +179,15 @@ impl Sampling {
             }
             for s in (0..end.sender.subflows()).filter(|s| end.sender.path(*s).established) {
                 let path = end.sender.path(s);
-                let sample = CwndSample {
+                let value = Value::Cwnd {
+                    flow: end.flow,
+                    subflow: s as u32,
                     cwnd: path.cwnd,
                     ssthresh: path.ssthresh,
                     srtt: (path.srtt > 0.0).then_some(path.srtt / 1e12),
                     suppressed: end.sender.is_suppressed(s),
                 };
-                self.samples.cwnd(now, end.flow, s, sample);
+                self.push(now, value);
             }
         }
         series.again(now, key::SAMPLE_CWND, timers);
@@ -158,7 +216,8 @@ impl Sampling {
             let acked = end.sender.stats(s).acked_bytes;
             if end.sender.path(s).established {
                 let goodput = 8.0 * (acked - *before) as f64 / (now - since).secs();
-                self.samples.rate(now, end.flow, s, goodput);
+                let value = Value::Rate { flow: end.flow, subflow: s as u32, goodput };
+                self.buffer.lock().expect("nothing panics while it holds a sample").push(Sample { at: now, value });
             }
             *before = acked;
         }

@@ -2,13 +2,12 @@
 
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::plan::{Plan, PlannedFlow};
-use crate::sampling::{CwndSample, Samples};
+use crate::sampling::{Sample, Value};
 use crate::table::{Kind, Table};
 use linkpool_network::{Flags, LinkId, NodeId, Packet, Routes};
 use linkpool_units::Time;
-use parquet::errors::Result;
+use parquet::errors::{ParquetError, Result};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
 /// Writes `flows.parquet`.
 pub(crate) fn flows(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<()> {
@@ -180,22 +179,17 @@ pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
 }
 
 /// The time series that the scenario asks for, written as they are sampled.
-#[derive(Default)]
 pub(crate) struct SeriesTables {
     link_names: Vec<String>,
     queue: Option<Table>,
     cwnd: Option<Table>,
     rate: Option<Table>,
     /// The first failure to write; reported at the end.
-    failure: Option<parquet::errors::ParquetError>,
+    failure: Option<ParquetError>,
 }
 
-/// Shared by the sampling and by who closes the tables.
-#[derive(Clone, Default)]
-pub(crate) struct SharedSeries(Arc<Mutex<SeriesTables>>);
-
-impl SharedSeries {
-    pub(crate) fn create(directory: &Path, plan: &Plan) -> Result<SharedSeries> {
+impl SeriesTables {
+    pub(crate) fn create(directory: &Path, plan: &Plan) -> Result<SeriesTables> {
         use Kind::{Bool, F64, I64, Text, U32};
         let create = |wanted: bool, name: &str, columns: &[(&str, Kind)]| {
             wanted.then(|| Table::create(&directory.join(name), columns)).transpose()
@@ -212,69 +206,42 @@ impl SharedSeries {
             ("suppressed", Bool),
         ];
         let rate = [("time_s", F64), ("flow", U32), ("subflow", U32), ("goodput_bps", F64)];
-        Ok(SharedSeries(Arc::new(Mutex::new(SeriesTables {
+        Ok(SeriesTables {
             link_names: (0..plan.fabric.links().len()).map(|l| plan.fabric.link_name(l as LinkId)).collect(),
             queue: create(record.queue.is_some(), "queue.parquet", &queue)?,
             cwnd: create(record.cwnd.is_some(), "cwnd.parquet", &cwnd)?,
             rate: create(record.rate.is_some(), "rate.parquet", &rate)?,
             failure: None,
-        }))))
+        })
+    }
+
+    pub(crate) fn push(&mut self, Sample { at, value }: Sample) {
+        let at = at.secs().into();
+        let written = match value {
+            Value::Queue { link, packets, bytes } => {
+                let name = self.link_names[link as usize].as_str();
+                self.queue.as_mut().map(|t| t.push([at, name.into(), packets.into(), bytes.into()]))
+            }
+            Value::Cwnd { flow, subflow, cwnd, ssthresh, srtt, suppressed } => {
+                let ssthresh = ssthresh.is_finite().then_some(ssthresh);
+                let row =
+                    [at, flow.into(), subflow.into(), cwnd.into(), ssthresh.into(), srtt.into(), suppressed.into()];
+                self.cwnd.as_mut().map(|t| t.push(row))
+            }
+            Value::Rate { flow, subflow, goodput } => {
+                self.rate.as_mut().map(|t| t.push([at, flow.into(), subflow.into(), goodput.into()]))
+            }
+        };
+        if let Some(Err(e)) = written {
+            self.failure.get_or_insert(e);
+        }
     }
 
     /// Closes the tables; the first failure of any write comes back here.
-    pub(crate) fn close(&self) -> Result<()> {
-        let tables = std::mem::take(&mut *self.lock());
-        if let Some(failure) = tables.failure {
-            return Err(failure);
+    pub(crate) fn close(self) -> Result<()> {
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => [self.queue, self.cwnd, self.rate].into_iter().flatten().try_for_each(Table::close),
         }
-        [tables.queue, tables.cwnd, tables.rate].into_iter().flatten().try_for_each(Table::close)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, SeriesTables> {
-        self.0.lock().expect("nothing panics while it writes a row")
-    }
-
-    fn push<const N: usize>(
-        &self,
-        table: impl FnOnce(&mut SeriesTables) -> &mut Option<Table>,
-        row: impl FnOnce(&[String]) -> [crate::table::Cell<'_>; N],
-    ) {
-        let mut tables = self.lock();
-        let names = std::mem::take(&mut tables.link_names);
-        let written = table(&mut tables).as_mut().map_or(Ok(()), |t| t.push(row(&names)));
-        tables.link_names = names;
-        if let Err(e) = written {
-            tables.failure.get_or_insert(e);
-        }
-    }
-}
-
-impl Samples for SharedSeries {
-    fn queue(&mut self, at: Time, link: LinkId, packets: u32, bytes: u64) {
-        self.push(
-            |t| &mut t.queue,
-            |names| [at.secs().into(), names[link as usize].as_str().into(), packets.into(), bytes.into()],
-        );
-    }
-
-    fn cwnd(&mut self, at: Time, flow: u32, subflow: usize, s: CwndSample) {
-        self.push(
-            |t| &mut t.cwnd,
-            |_| {
-                [
-                    at.secs().into(),
-                    flow.into(),
-                    (subflow as u32).into(),
-                    s.cwnd.into(),
-                    s.ssthresh.is_finite().then_some(s.ssthresh).into(),
-                    s.srtt.into(),
-                    s.suppressed.into(),
-                ]
-            },
-        );
-    }
-
-    fn rate(&mut self, at: Time, flow: u32, subflow: usize, goodput: f64) {
-        self.push(|t| &mut t.rate, |_| [at.secs().into(), flow.into(), (subflow as u32).into(), goodput.into()]);
     }
 }

@@ -1,0 +1,180 @@
+//! One simulation on several threads, with the same result to the bit.
+//!
+//! In a window no part can affect another, so threads meet once a window, at a barrier. Before it each has published what
+//! it sent to the others and which window it needs next; behind it each takes what was sent to it, and all go to the
+//! earliest window that any needs. What is published has two places, used in turn: who is slow to read one
+//! finds it untouched until it comes to the next barrier.
+
+use crate::fabric::LinkId;
+use crate::network::{Handler, Network};
+use crate::packet::Packet;
+use linkpool_units::Time;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How a run on several threads ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// At its end.
+    End,
+    /// Before it: nothing is left that could ever happen; the last event was before this time.
+    Silent(Time),
+    /// It was told to stop.
+    Stopped,
+}
+
+/// No window.
+const NEVER: u64 = u64::MAX;
+
+/// Packets from one part to another.
+type Parcel = Mutex<Vec<(LinkId, Packet)>>;
+
+struct Shared {
+    parts: usize,
+    /// Threads that have come to a barrier, over all barriers.
+    arrived: AtomicU64,
+    /// A thread has panicked: the others must not wait for it.
+    poisoned: AtomicBool,
+    /// By turn and part: the next window that it needs, as far as it knows.
+    next: [Vec<AtomicU64>; 2],
+    /// By turn, sending part and receiving part.
+    parcels: [Vec<Parcel>; 2],
+    /// By part: packet-hops so far.
+    hops: Vec<AtomicU64>,
+    /// The round after which all stop.
+    stop_after: AtomicU64,
+}
+
+impl Shared {
+    fn new(parts: usize) -> Shared {
+        let numbers = || (0..parts).map(|_| AtomicU64::new(NEVER)).collect();
+        let parcels = || (0..parts * parts).map(|_| Mutex::default()).collect();
+        Shared {
+            parts,
+            arrived: AtomicU64::new(0),
+            poisoned: AtomicBool::new(false),
+            next: [numbers(), numbers()],
+            parcels: [parcels(), parcels()],
+            hops: (0..parts).map(|_| AtomicU64::new(0)).collect(),
+            stop_after: AtomicU64::new(NEVER),
+        }
+    }
+
+    /// Waits until all threads have come to barrier number `round`. What any did before it, all see behind it.
+    fn wait(&self, round: u64) {
+        let all = (round + 1) * self.parts as u64;
+        self.arrived.fetch_add(1, Ordering::AcqRel);
+        let mut spins = 0u32;
+        while self.arrived.load(Ordering::Acquire) < all {
+            assert!(!self.poisoned.load(Ordering::Relaxed), "another thread of the simulation has failed");
+            spins += 1;
+            // Spinning is far shorter than a sleep; but if there are fewer cores than threads, let the others run.
+            if spins.is_multiple_of(256) { std::thread::yield_now() } else { std::hint::spin_loop() }
+        }
+    }
+}
+
+/// Tells the other threads if this one panics.
+struct Guard<'a>(&'a Shared);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.poisoned.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Runs the parts of a network to `end`, each on a thread with its handler.
+///
+/// `progress` is called on the first part's thread every `every` windows with the start of the window, before which all
+/// is done, and the packet-hops so far; it ends the run by returning false.
+pub fn run_parts<H: Handler + Send>(
+    parts: Vec<(&mut Network, &mut H)>,
+    end: Time,
+    every: u64,
+    progress: &mut (dyn FnMut(Time, u64) -> bool + Send),
+) -> Ended {
+    let shared = Shared::new(parts.len());
+    let shared = &shared;
+    let mut progress = Some(progress);
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (me, (network, handler)) in parts.into_iter().enumerate() {
+            let progress = progress.take();
+            threads.push(scope.spawn(move || {
+                let _guard = Guard(shared);
+                run_part(me, network, handler, shared, end, every, progress)
+            }));
+        }
+        let ends: Vec<Ended> =
+            threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
+        ends[0]
+    })
+}
+
+fn run_part<H: Handler>(
+    me: usize,
+    network: &mut Network,
+    handler: &mut H,
+    shared: &Shared,
+    end: Time,
+    every: u64,
+    mut progress: Option<&mut (dyn FnMut(Time, u64) -> bool + Send)>,
+) -> Ended {
+    for round in 0.. {
+        let turn = (round % 2) as usize;
+        publish(me, network, shared, turn);
+        if let Some(progress) = &mut progress
+            && round % every == every - 1
+        {
+            let hops = shared.hops.iter().map(|h| h.load(Ordering::Relaxed)).sum();
+            if !progress(network.window_start(), hops) {
+                shared.stop_after.store(round, Ordering::Relaxed);
+            }
+        }
+        shared.wait(round);
+        if shared.stop_after.load(Ordering::Relaxed) == round {
+            return Ended::Stopped;
+        }
+        for from in 0..shared.parts {
+            let mut parcel = lock(&shared.parcels[turn][from * shared.parts + me]);
+            parcel.drain(..).for_each(|(link, packet)| network.receive(link, packet));
+        }
+        let window = shared.next[turn].iter().map(|n| n.load(Ordering::Relaxed)).min().unwrap_or(NEVER);
+        if window == NEVER {
+            return Ended::Silent(network.window_end().min(end));
+        }
+        if network.run_window(window, end, handler) {
+            return Ended::End;
+        }
+    }
+    unreachable!("rounds do not run out")
+}
+
+/// Before the barrier: what was sent to other parts, and the next window that they or this part will need.
+fn publish(me: usize, network: &mut Network, shared: &Shared, turn: usize) {
+    let mut next = network.next_window().unwrap_or(NEVER);
+    let mut first = Time::MAX;
+    let mut open = (usize::MAX, None);
+    network.hand_over(|to, link, packet| {
+        first = first.min(packet.arrival);
+        let to = to as usize;
+        if open.0 != to {
+            open = (to, None); // release the lock of the parcel before
+            open.1 = Some(lock(&shared.parcels[turn][me * shared.parts + to]));
+        }
+        if let Some(parcel) = &mut open.1 {
+            parcel.push((link, packet));
+        }
+    });
+    if first != Time::MAX {
+        next = next.min(network.window_of(first));
+    }
+    shared.next[turn][me].store(next, Ordering::Relaxed);
+    shared.hops[me].store(network.hops(), Ordering::Relaxed);
+}
+
+fn lock(parcel: &Parcel) -> std::sync::MutexGuard<'_, Vec<(LinkId, Packet)>> {
+    parcel.lock().expect("a thread that fails takes the run with it")
+}

@@ -1,0 +1,64 @@
+use crate::fabric::{Fabric, NodeId};
+
+/// Splits `fabric` into `n` parts for as many threads: the part of each node.
+///
+/// Hosts are split into runs of neighbours, as fabrics number them rack by rack and pod by pod. Then each switch joins
+/// the part of most of its neighbours, from the edge upwards; where they tie, as at the core of a tree, the part with
+/// the fewest links so far. So few links cross, and work is spread evenly.
+pub fn partition(fabric: &Fabric, n: u8) -> Vec<u8> {
+    const NONE: u8 = u8::MAX;
+    let hosts = fabric.hosts();
+    let mut part = vec![NONE; fabric.nodes()];
+    let mut links = vec![0usize; n as usize];
+    for host in 0..hosts {
+        part[host] = (host * n as usize / hosts) as u8;
+        links[part[host] as usize] += fabric.links_from(host as NodeId).len();
+    }
+    // Switches are numbered from the edge upwards; a switch without any neighbour placed yet has its turn again.
+    let mut waiting: Vec<NodeId> = (hosts as NodeId..fabric.nodes() as NodeId).collect();
+    while !waiting.is_empty() {
+        let mut still = Vec::new();
+        for node in waiting.iter().copied() {
+            let mut votes = vec![0usize; n as usize];
+            for link in fabric.links_from(node) {
+                let neighbour = part[fabric.links()[link as usize].to as usize];
+                if neighbour != NONE {
+                    votes[neighbour as usize] += 1;
+                }
+            }
+            let most = votes.iter().max().copied().unwrap_or(0);
+            if most == 0 && still.len() + 1 < waiting.len() {
+                still.push(node);
+                continue;
+            }
+            let candidates = (0..n).filter(|p| votes[*p as usize] == most);
+            let chosen = candidates.min_by_key(|p| links[*p as usize]).unwrap_or(0);
+            part[node as usize] = chosen;
+            links[chosen as usize] += fabric.links_from(node).len();
+        }
+        waiting = still;
+    }
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::fat_tree;
+    use linkpool_units::{Rate, Time};
+
+    #[test]
+    fn pods_stay_together_and_cores_are_shared_out() {
+        let fabric = fat_tree(8, 4, Rate::gbps(10), Time::from_us(1));
+        for n in [2, 4] {
+            let part = partition(&fabric, n);
+            for l in fabric.links() {
+                let core = fabric.name(l.from).starts_with('c') || fabric.name(l.to).starts_with('c');
+                assert!(core || part[l.from as usize] == part[l.to as usize]);
+            }
+            for p in 0..n {
+                assert_eq!(part.iter().filter(|x| **x == p).count(), fabric.nodes() / n as usize);
+            }
+        }
+    }
+}
