@@ -1,0 +1,158 @@
+//! Keeps account, on its own, of what a sender sends and what reaches the receiver, and complains when it does not add up.
+
+use super::channel::{Crossing, Event, Fate, Pair};
+use linkpool_transport::{Segment, SenderState};
+use std::collections::BTreeMap;
+
+/// Positions in full, from the 32 bits of the wire, by what has been seen.
+#[derive(Clone, Copy, Default)]
+struct Unwrapped(u64);
+
+impl Unwrapped {
+    fn position(&mut self, wire: u32) -> u64 {
+        let ahead = wire.wrapping_sub(self.0 as u32) as i32;
+        let position = self.0.checked_add_signed(ahead as i64).expect("before the beginning of the stream");
+        self.0 = self.0.max(position);
+        position
+    }
+}
+
+#[derive(Default)]
+struct Subflow {
+    seq: Unwrapped,
+    arrived: Unwrapped,
+    /// First byte to (position in the connection's stream, length), of all that was ever sent.
+    sent: BTreeMap<u64, (u64, u64)>,
+    /// One beyond what has been sent.
+    end: u64,
+    cuts: u64,
+    shaken: bool,
+}
+
+/// The account.
+pub struct Ledger {
+    subflows: Vec<Subflow>,
+    data_out: Unwrapped,
+    data_in: Unwrapped,
+    /// The stream as the subflows were given it: first byte to length; no byte twice.
+    stream: BTreeMap<u64, u64>,
+    /// The stream as it has arrived: all before `next`, and some ranges beyond.
+    next: u64,
+    beyond: BTreeMap<u64, u64>,
+    delivered: u64,
+    cwnd_min: f64,
+    mss: u64,
+}
+
+impl Ledger {
+    /// `cwnd_min`: below what no mark may cut a window.
+    pub fn new(subflows: usize, mss: u16, cwnd_min: f64) -> Ledger {
+        Ledger {
+            subflows: (0..subflows).map(|_| Subflow { end: 1, ..Subflow::default() }).collect(),
+            data_out: Unwrapped(0),
+            data_in: Unwrapped(0),
+            stream: BTreeMap::new(),
+            next: 0,
+            beyond: BTreeMap::new(),
+            delivered: 0,
+            cwnd_min,
+            mss: mss as u64,
+        }
+    }
+
+    /// Enters what an event has brought about.
+    pub fn enter<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, event: &Event) {
+        if let Event::ToSender(s, Segment::SynAck { .. }) = *event {
+            self.subflows[s].shaken = true;
+        }
+        let mut new = vec![false; self.subflows.len()];
+        for crossing in &pair.wire.sent {
+            if crossing.to_receiver {
+                new[crossing.subflow] |= self.sent(crossing);
+            }
+        }
+        if let Event::ToReceiver(s, segment, _) = *event {
+            self.arrived(pair, s, segment);
+        }
+        for (s, new) in new.into_iter().enumerate() {
+            self.check_window(pair, s, new);
+        }
+        self.check_end(pair);
+    }
+
+    /// A segment of the sender: is it new data?
+    fn sent(&mut self, crossing: &Crossing) -> bool {
+        let subflow = &mut self.subflows[crossing.subflow];
+        let Segment::Data { seq, data_seq, len, .. } = crossing.segment else {
+            return false;
+        };
+        assert!(subflow.shaken, "data before the handshake");
+        let (len, start) = (len as u64, subflow.seq.position(seq.0));
+        let data = self.data_out.position(data_seq.0);
+        assert!((1..=self.mss).contains(&len));
+        if let Some(before) = subflow.sent.get(&start) {
+            assert_eq!(*before, (data, len), "sent again, but not the same");
+            return false;
+        }
+        assert_eq!(start, subflow.end, "a hole in the stream of the subflow");
+        subflow.end += len;
+        subflow.sent.insert(start, (data, len));
+        // New data goes out in order, each byte on one subflow.
+        let end = self.stream.last_key_value().map_or(0, |(start, len)| start + len);
+        assert_eq!(data, end, "a hole in the stream of the connection");
+        self.stream.insert(data, len);
+        true
+    }
+
+    fn arrived<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, s: usize, segment: Segment) {
+        if let Segment::Data { seq, data_seq, len, .. } = segment {
+            let data = self.data_in.position(data_seq.0);
+            let subflow = &mut self.subflows[s];
+            let start = subflow.arrived.position(seq.0);
+            assert_eq!(subflow.sent.get(&start), Some(&(data, len as u64)), "not what was sent");
+            self.beyond.insert(data, len as u64);
+            while let Some(first) = self.beyond.first_entry().filter(|e| *e.key() <= self.next) {
+                self.next = self.next.max(first.key() + first.get());
+                first.remove();
+            }
+        }
+        let delivered = pair.receiver.delivered();
+        assert!(delivered >= self.delivered, "taken back");
+        assert_eq!(delivered, self.next, "delivered is what has arrived without a gap");
+        self.delivered = delivered;
+    }
+
+    fn check_window<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, s: usize, new: bool) {
+        let (path, stats) = (pair.sender.path(s), pair.sender.stats(s));
+        assert!(path.cwnd.is_finite() && path.cwnd >= 1.0, "cwnd {}", path.cwnd);
+        assert!(path.ssthresh >= 1.0, "ssthresh {}", path.ssthresh);
+        assert!(path.srtt.is_finite() && path.srtt >= 0.0);
+        if new {
+            let (flight, window) = (pair.sender.in_flight(s), path.cwnd.floor());
+            assert!(flight as f64 <= window, "{flight} in flight, window {window}");
+        }
+        assert!(path.snd_una <= path.snd_nxt && path.snd_nxt <= self.subflows[s].end);
+        assert!(path.snd_nxt - path.snd_una <= pair.sender.in_flight(s) as u64 * self.mss);
+        if stats.cuts > self.subflows[s].cuts && !path.in_recovery {
+            assert!(path.cwnd >= self.cwnd_min, "cut to {}", path.cwnd);
+        }
+        self.subflows[s].cuts = stats.cuts;
+    }
+
+    fn check_end<C: FnMut(&Crossing) -> Fate>(&self, pair: &Pair<C>) {
+        assert!(pair.sender.acked() <= pair.receiver.delivered(), "acknowledged but not delivered");
+        if pair.sender.state() == SenderState::Finished {
+            assert_eq!(pair.sender.acked(), self.next, "finished without all of it");
+        }
+    }
+
+    /// Bytes given to subflows.
+    pub fn stream_end(&self) -> u64 {
+        self.stream.last_key_value().map_or(0, |(start, len)| start + len)
+    }
+
+    /// Is there data on subflow `s` that has not been acknowledged?
+    pub fn outstanding<C: FnMut(&Crossing) -> Fate>(&self, pair: &Pair<C>, s: usize) -> bool {
+        pair.sender.path(s).snd_una < self.subflows[s].end
+    }
+}

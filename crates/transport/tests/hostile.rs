@@ -1,0 +1,158 @@
+//! Transfers over channels that lose, repeat, reorder, delay and mark, or die: whatever happens, every byte arrives once and in
+//! order or the sender does not say so (`common::ledger` checks at every event), and what can end does end.
+
+mod common;
+use common::channel::{Crossing, Fate, Pair};
+use common::ledger::Ledger;
+use common::{Random, config, laws};
+use linkpool_transport::{Config, Segment, SenderState};
+use linkpool_units::Time;
+use proptest::prelude::*;
+
+/// What the channel does; the same in both directions, but for the marks.
+#[derive(Clone, Debug)]
+struct Weather {
+    seed: u64,
+    loss: f64,
+    duplication: f64,
+    mark: f64,
+    jitter: Time,
+    /// Arrives 300 ms late: beyond the RTO.
+    late: f64,
+    /// This subflow's path carries nothing from this time on.
+    death: Option<(usize, Time)>,
+}
+
+impl Weather {
+    fn channel(&self) -> impl FnMut(&Crossing) -> Fate + use<> {
+        let weather = self.clone();
+        let mut random = Random(weather.seed);
+        move |c| {
+            let dead = weather.death.is_some_and(|(s, at)| s == c.subflow && c.at >= at);
+            if dead || random.chance(weather.loss) {
+                return vec![];
+            }
+            let ect = matches!(c.segment, Segment::Data { ect: true, .. });
+            let copies = 1 + random.chance(weather.duplication) as usize;
+            (0..copies)
+                .map(|_| {
+                    let late = Time::from_ms(300 * random.chance(weather.late) as u64);
+                    let base = Time::from_us(20 * (1 + c.subflow as u64));
+                    (base + random.time(weather.jitter) + late, ect && random.chance(weather.mark))
+                })
+                .collect()
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    law: usize,
+    subflows: usize,
+    size: u64,
+    initial_window: u32,
+    byte_counting: bool,
+    ack_every: u32,
+    weather: Weather,
+}
+
+impl Case {
+    fn config(&self) -> Config {
+        Config {
+            subflows: self.subflows,
+            initial_window: self.initial_window,
+            byte_counting: self.byte_counting,
+            ack_every: self.ack_every,
+            join_jitter: Time::from_us(49),
+            ..config(laws()[self.law].1.clone())
+        }
+    }
+
+    /// Carries the flow, checking all along. Returns all that the sender did.
+    fn run(&self) -> Vec<Crossing> {
+        let mut pair = Pair::new(self.config(), Some(self.size), self.weather.channel());
+        let mut ledger = Ledger::new(self.subflows, self.config().mss, 2.0);
+        let mut trace = pair.wire.sent.clone();
+        let limit = Time::from_secs(20_000);
+        while pair.sender.state() == SenderState::Open && pair.next_event().is_some_and(|at| at < limit) {
+            let event = pair.step().unwrap();
+            trace.extend(&pair.wire.sent);
+            assert!(trace.len() < 1_000_000, "no end in sight");
+            ledger.enter(&pair, &event);
+        }
+        self.check_outcome(&pair, &ledger);
+        trace
+    }
+
+    fn check_outcome<C: FnMut(&Crossing) -> Fate>(&self, pair: &Pair<C>, ledger: &Ledger) {
+        match pair.sender.state() {
+            SenderState::Finished => {
+                assert_eq!(pair.sender.acked(), self.size);
+                assert_eq!(pair.receiver.delivered(), self.size);
+                assert!(pair.receiver.is_complete(), "the end was not told");
+                assert_eq!(ledger.stream_end(), self.size);
+            }
+            SenderState::Failed => assert_eq!(pair.sender.stats(0).established, None),
+            // Nothing is sent again on another subflow: what a dead path holds, it holds.
+            SenderState::Open => {
+                let (dead, _) = self.weather.death.expect("it must end");
+                assert!(ledger.outstanding(pair, dead), "nothing is missing, but it does not end");
+            }
+        }
+    }
+}
+
+fn weathers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strategy<Value = Weather> {
+    let chance = |most: f64| prop_oneof![1 => Just(0.0), 2 => 0.0..most];
+    let jitter = prop_oneof![Just(0u64), 0u64..100, 0u64..5_000].prop_map(Time::from_us);
+    (any::<u64>(), chance(0.3), chance(0.3), chance(1.0), jitter, chance(0.05), death).prop_map(
+        |(seed, loss, duplication, mark, jitter, late, death)| Weather {
+            seed,
+            loss,
+            duplication,
+            mark,
+            jitter,
+            late,
+            death,
+        },
+    )
+}
+
+fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strategy<Value = Case> {
+    let size = prop_oneof![1u64..20_000, 1u64..400_000];
+    (0..laws().len(), 1usize..=6, size, 1u32..=10, any::<bool>(), 1u32..=2, weathers(death)).prop_map(
+        |(law, subflows, size, initial_window, byte_counting, ack_every, weather)| Case {
+            law,
+            subflows,
+            size,
+            initial_window,
+            byte_counting,
+            ack_every,
+            weather,
+        },
+    )
+}
+
+/// The channel dies for one subflow at some time in the first milliseconds.
+fn deaths() -> impl Strategy<Value = Option<(usize, Time)>> {
+    (0usize..6, 0u64..3_000).prop_map(|(s, us)| Some((s, Time::from_us(us))))
+}
+
+proptest! {
+    #![proptest_config(common::cases(500))]
+
+    #[test]
+    fn every_byte_arrives_once_and_in_order(case in transfers(Just(None))) {
+        case.run();
+    }
+
+    #[test]
+    fn a_dead_path_does_not_make_it_lie(case in transfers(deaths())) {
+        case.run();
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_trace(case in transfers(Just(None))) {
+        prop_assert_eq!(case.run(), case.run());
+    }
+}
