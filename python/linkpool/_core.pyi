@@ -17,8 +17,11 @@ def run(
     seed: int | None,
     overrides: list[tuple[str, str]],
     progress: Callable[[float, float, int], bool | None] | None,
+    threads: int = 1,
 ) -> dict[str, object]:
     """Simulate a scenario and write its tables to `out_dir`.
+
+    On any number of `threads` the tables are the same.
 
     `progress` is called about ten times a second with the simulated time and its end, in seconds,
     and the packet-hops so far.
@@ -26,6 +29,9 @@ def run(
 
 def check(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> str:
     """Return the scenario with every default written out, or raise `ScenarioError`."""
+
+def measure(text: str, path: str, threads: int) -> dict[str, float]:
+    """Simulate a scenario, write nothing, and return what it cost."""
 
 def schema() -> str:
     """Return the JSON Schema of scenario files."""

@@ -21,6 +21,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)
 }
 
@@ -80,6 +81,23 @@ fn run<'py>(
     dict.set_item("data_packets", info.data_packets)?;
     dict.set_item("simulated_s", info.simulated_s)?;
     dict.set_item("stray_packets", info.stray_packets)?;
+    Ok(dict)
+}
+
+#[pyfunction]
+fn measure<'py>(py: Python<'py>, text: &str, path: &str, threads: u8) -> PyResult<Bound<'py, PyDict>> {
+    let scenario = load(py, text, path, None, &[])?;
+    let m = py
+        .detach(|| linkpool_sim::measure(&scenario, threads))
+        .map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    let dict = PyDict::new(py);
+    dict.set_item("hops", m.hops)?;
+    dict.set_item("data_packets", m.data_packets)?;
+    dict.set_item("user_s", m.user_s)?;
+    dict.set_item("wall_s", m.wall_s)?;
+    dict.set_item("setup_s", m.setup_s)?;
+    dict.set_item("goodput_over_line_rate", m.goodput_over_line_rate)?;
+    dict.set_item("simulated_s", m.simulated_s)?;
     Ok(dict)
 }
 

@@ -3,6 +3,7 @@
 mod endpoint;
 mod host;
 mod hosts;
+mod measure;
 mod outcome;
 mod plan;
 mod run;
@@ -11,6 +12,7 @@ mod table;
 mod tables;
 mod wire;
 
+pub use measure::{Measurement, measure};
 pub use outcome::{FlowOutcome, LinkOutcome, Outcome, SubflowOutcome};
 pub use plan::{Plan, PlannedFlow, PlannedTransport};
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};

@@ -41,7 +41,7 @@ pub enum RunError {
 }
 
 /// Simulates `plan` on `threads` threads, with the same result on any number. Samples go to `sink` in order of time.
-/// `progress` is called now and then, and ends the run by returning false.
+/// `progress` is called when all is set up and then now and again, and ends the run by returning false.
 pub fn simulate(
     plan: &Plan,
     routes: &Arc<Routes>,
@@ -67,6 +67,9 @@ pub fn simulate(
             (network, hosts)
         })
         .collect();
+    if !progress(Progress { now: Time::ZERO, end: plan.end, hops: 0 }) {
+        return Err(RunError::Stopped);
+    }
     let ended = run_parts(
         runs.iter_mut().map(|(network, hosts)| (network, hosts)).collect(),
         plan.end,

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from linkpool.cli import reproduce, run, show, tables
+from linkpool.cli import bench, reproduce, run, show, tables
 from linkpool.cli.console import fail
 from linkpool.experiments.pool import RunError
 from linkpool.publish import NotAResultError
@@ -19,6 +19,7 @@ app.callback()(tables.common)
 app.command("run")(run.run)
 app.command("show")(show.show)
 app.command("reproduce")(reproduce.reproduce)
+app.command("bench")(bench.bench)
 app.command("columns")(tables.columns)
 app.command("schema")(tables.schema)
 

@@ -1,0 +1,61 @@
+//! What a simulation costs: the core of `linkpool bench`.
+
+use crate::plan::Plan;
+use crate::run::{RunError, simulate};
+use cpu_time::ProcessTime;
+use linkpool_network::Routes;
+use linkpool_scenario::Scenario;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A simulation and what it took; nothing is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Measurement {
+    /// Packets times links that they crossed, data and ACKs.
+    pub hops: u64,
+    /// Data segments sent.
+    pub data_packets: u64,
+    /// CPU seconds of all threads, without set-up.
+    pub user_s: f64,
+    /// Wall-clock seconds, without set-up.
+    pub wall_s: f64,
+    /// Wall-clock seconds of set-up: fabric, routes, flows, endpoints.
+    pub setup_s: f64,
+    /// Payload acknowledged on all subflows over what the receiving hosts' links could carry.
+    pub goodput_over_line_rate: f64,
+    /// Simulated seconds.
+    pub simulated_s: f64,
+}
+
+/// Simulates `scenario` on `threads` threads and measures it.
+pub fn measure(scenario: &Scenario, threads: u8) -> Result<Measurement, RunError> {
+    let began = Instant::now();
+    let plan = Plan::new(scenario);
+    let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
+    let mut ready = None;
+    let outcome = simulate(&plan, &routes, threads, &mut |_| {}, &mut |at| {
+        // The first report comes after next to nothing has been simulated: set-up ends where it begins.
+        if at.hops == 0 && ready.is_none() {
+            ready = Some((Instant::now(), ProcessTime::now()));
+        }
+        true
+    })?;
+    let (ready, cpu) = ready.unwrap_or((began, ProcessTime::now()));
+    let mut receivers: Vec<u16> = plan.flows.iter().map(|f| f.flow.dst).collect();
+    receivers.sort_unstable();
+    receivers.dedup();
+    let rate = |host: u16| -> f64 {
+        plan.fabric.links_from(host as u32).map(|l| plan.fabric.links()[l as usize].rate.0 as f64).sum()
+    };
+    let capacity = receivers.into_iter().map(rate).sum::<f64>() * outcome.simulated.secs();
+    let acked: u64 = outcome.flows.iter().map(|f| f.total(|s| s.acked_bytes)).sum();
+    Ok(Measurement {
+        hops: outcome.hops,
+        data_packets: outcome.data_packets,
+        user_s: cpu.elapsed().as_secs_f64(),
+        wall_s: ready.elapsed().as_secs_f64(),
+        setup_s: (ready - began).as_secs_f64(),
+        goodput_over_line_rate: 8.0 * acked as f64 / capacity,
+        simulated_s: outcome.simulated.secs(),
+    })
+}

@@ -1,0 +1,1 @@
+"""Benchmarks: standard tasks, what they cost, and how that compares."""

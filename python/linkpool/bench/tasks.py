@@ -1,0 +1,124 @@
+"""The standard tasks, each a scenario.
+
+Those with a fabric and a transport in their name are the ones that docs/performance.md compares with
+other simulators: 10 Gbps links of 1 us, a random permutation of unlimited flows that start within
+50 us, queues of 100 packets, DCTCP marking at 15, initial window 10, an ACK per packet, one random
+path per (sub)flow.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+TRANSPORTS = {
+    "tcp": ("reno", 1),
+    "dctcp": ("dctcp", 1),
+    "mptcp8": ("lia", 8),
+    "mptcp4": ("lia", 4),
+}
+
+# On the wire beside the payload, and an ACK.
+HEADER = 62
+ACK = 42
+
+
+@dataclass(frozen=True)
+class Task:
+    """A benchmark: its name, what it is, and its scenario."""
+
+    name: str
+    about: str
+    scenario: str
+
+
+def _transport(name: str, control: str, subflows: int, packet: int) -> str:
+    lines = [
+        f"[transport.{name}]",
+        f'control = "{control}"',
+        f'mss = "{packet - HEADER}B"',
+        f'header = "{HEADER}B"',
+        f'ack_size = "{ACK}B"',
+        "ack_every = 1",
+        'min_rto = "10ms"',
+    ]
+    if subflows > 1:
+        lines.append(f"subflows = {subflows}")
+    return "\n".join(lines) + "\n"
+
+
+def _fat_tree(k: int, duration: str, mark: bool) -> str:
+    marking = "mark = 15\n" if mark else ""
+    return (
+        f'duration = "{duration}"\n'
+        f'[topology.fat-tree]\nk = {k}\nrate = "10Gbps"\ndelay = "1us"\n'
+        f"[queue]\nlimit = 100\n{marking}"
+    )
+
+
+def _permutation(k: int, transport: str, packet: int, duration: str) -> Task:
+    control, subflows = TRANSPORTS[transport]
+    scenario = (
+        _fat_tree(k, duration, mark=control == "dctcp")
+        + _transport("t", control, subflows, packet)
+        + '[[workload.permutation]]\ntransport = "t"\njitter = "50us"\n'
+    )
+    hosts = k**3 // 4
+    about = f"{hosts:,} hosts, permutation, {transport}, packets of {packet:,} B"
+    return Task(f"k{k}-{transport}-{packet}", about, scenario)
+
+
+def _incast32() -> Task:
+    scenario = (
+        'duration = "1s"\n'
+        '[topology.many-to-one]\nsenders = 32\nrate = "10Gbps"\ndelay = "1us"\n'
+        "[queue]\nlimit = 100\nmark = 15\n"
+        + _transport("t", "dctcp", 1, 9000)
+        + '[[workload.many-to-one]]\ntransport = "t"\nflows = 32\nreceiver = "R"\n'
+    )
+    return Task("incast32-dctcp-9000", "32 long flows into one host, dctcp, 9,000 B", scenario)
+
+
+def _fig12() -> Task:
+    scenario = (
+        _fat_tree(8, "20ms", mark=True).replace("mark = 15", "mark = 10")
+        + _transport("long", "amp", 4, 1500)
+        + _transport("short", "dctcp", 1, 1500)
+        + '[[workload.permutation]]\ntransport = "long"\njitter = "50us"\n'
+        + '[[workload.poisson]]\ntransport = "short"\nflows_per_second = 80000\nsize = "64KB"\n'
+    )
+    about = "128 hosts, long AMP flows of 4 subflows beside 64 KB dctcp answers (cf. AMP, Figure 12)"
+    return Task("k8-amp4-fig12", about, scenario)
+
+
+def _sparse() -> Task:
+    scenario = (
+        'duration = "1000s"\ndrain = "10s"\n'
+        '[topology.many-to-one]\nsenders = 32\nrate = "10Gbps"\ndelay = "1us"\n'
+        "[queue]\nlimit = 100\nmark = 15\n"
+        + _transport("t", "dctcp", 1, 1500)
+        + '[[workload.incast]]\ntransport = "t"\nsenders = 32\nreceiver = "R"\n'
+        'size = "128KiB"\nevery = "5s"\n'
+    )
+    return Task("sparse-incast", "bursts of 32 flows with 5 s of silence between, 1,000 s", scenario)
+
+
+_MAKERS: list[Callable[[], Task]] = [
+    lambda: _permutation(8, "tcp", 9000, "200ms"),
+    lambda: _permutation(8, "dctcp", 9000, "200ms"),
+    lambda: _permutation(8, "dctcp", 1500, "50ms"),
+    lambda: _permutation(8, "mptcp8", 9000, "200ms"),
+    lambda: _permutation(8, "mptcp8", 1500, "50ms"),
+    lambda: _permutation(16, "tcp", 9000, "50ms"),
+    lambda: _permutation(16, "dctcp", 9000, "50ms"),
+    lambda: _permutation(16, "mptcp8", 9000, "50ms"),
+    _incast32,
+    _fig12,
+    lambda: _permutation(32, "dctcp", 9000, "8ms"),
+    lambda: _permutation(32, "mptcp4", 9000, "8ms"),
+    _sparse,
+]
+
+
+def tasks() -> dict[str, Task]:
+    """Return all tasks by name, in the order of the table."""
+    made = [make() for make in _MAKERS]
+    return {task.name: task for task in made}
