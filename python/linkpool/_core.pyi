@@ -17,11 +17,11 @@ def run(
     seed: int | None,
     overrides: list[tuple[str, str]],
     progress: Callable[[float, float, int], bool | None] | None,
-    threads: int = 1,
+    threads: int | None = 1,
 ) -> dict[str, object]:
     """Simulate a scenario and write its tables to `out_dir`.
 
-    On any number of `threads` the tables are the same.
+    On any number of `threads` the tables are the same; None: as many as are worthwhile.
 
     `progress` is called about ten times a second with the simulated time and its end, in seconds,
     and the packet-hops so far.

@@ -23,6 +23,7 @@ def run(
     seed: int | None = None,
     set: Mapping[str, Value] | None = None,  # noqa: A002
     progress: Progress | None = None,
+    threads: int | None = None,
 ) -> Result:
     """Simulate a scenario file.
 
@@ -35,6 +36,8 @@ def run(
         set: keys of the scenario to replace, such as `{"queue.mark": 20}`.
         progress: called about ten times a second with the simulated time and its end, both in
             seconds, and the packet-hops so far. An exception from it ends the run.
+        threads: of the simulation; the result is the same on any number. None: as many as are
+            worthwhile for the size of the fabric.
 
     Returns:
         The result, with its tables as polars data frames.
@@ -46,7 +49,7 @@ def run(
     """
     path = Path(scenario)
     text = path.read_text(encoding="utf-8")
-    return simulate(text, str(path), out, seed, overrides(set), progress)
+    return simulate(text, str(path), out, seed, overrides(set), progress, threads)
 
 
 def check(
@@ -72,12 +75,13 @@ def simulate(
     seed: int | None,
     overrides: list[tuple[str, str]],
     progress: Progress | None,
+    threads: int | None = 1,
 ) -> Result:
     """Simulate a scenario given as text; `path` is the name that error messages give it."""
     if out is None:
         scratch = Path(tempfile.mkdtemp(prefix="linkpool-"))
         try:
-            result = simulate(text, path, scratch / "result", seed, overrides, progress)
+            result = simulate(text, path, scratch / "result", seed, overrides, progress, threads)
         except BaseException:
             shutil.rmtree(scratch, ignore_errors=True)
             raise
@@ -85,7 +89,7 @@ def simulate(
         return result
     target = Path(out).resolve()
     with publish(target) as partial:
-        _core.run(text, path, str(partial), seed, overrides, progress)
+        _core.run(text, path, str(partial), seed, overrides, progress, threads)
         summary = Result(partial).summary.as_dict()
         write_file(partial / "summary.json", json.dumps(summary, indent=1).encode() + b"\n")
     return Result(target)

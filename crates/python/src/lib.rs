@@ -42,7 +42,7 @@ fn check(
 }
 
 #[pyfunction]
-#[pyo3(signature = (text, path, out_dir, seed, overrides, progress, threads = 1))]
+#[pyo3(signature = (text, path, out_dir, seed, overrides, progress, threads = Some(1)))]
 #[allow(clippy::too_many_arguments)] // Python names them
 fn run<'py>(
     py: Python<'py>,
@@ -52,7 +52,7 @@ fn run<'py>(
     seed: Option<u64>,
     overrides: Vec<(String, String)>,
     progress: Option<Py<PyAny>>,
-    threads: u8,
+    threads: Option<u8>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let scenario = load(py, text, path, seed, &overrides)?;
     let mut interrupted = None;
@@ -76,6 +76,7 @@ fn run<'py>(
     })?;
     let dict = PyDict::new(py);
     dict.set_item("version", info.version)?;
+    dict.set_item("threads", info.threads)?;
     dict.set_item("wall_s", info.wall_s)?;
     dict.set_item("packet_hops", info.packet_hops)?;
     dict.set_item("data_packets", info.data_packets)?;

@@ -112,6 +112,8 @@ pub fn simulate(
 pub struct RunInfo {
     /// Of linkpool.
     pub version: &'static str,
+    /// Threads of the simulation.
+    pub threads: u8,
     /// Wall-clock seconds of the simulation, without reading and writing.
     pub wall_s: f64,
     /// Packets times links that they crossed.
@@ -125,11 +127,11 @@ pub struct RunInfo {
 }
 
 /// Runs `scenario` and writes its results, as `docs/results.md` describes them, to `directory`, which is made if need be.
-/// On `threads` threads; the files but for `run.json` are the same on any number.
+/// On `threads` threads (none: as many as are worthwhile); the files but for `run.json` are the same on any number.
 pub fn run_to_directory(
     scenario: &Scenario,
     directory: &Path,
-    threads: u8,
+    threads: Option<u8>,
     progress: &mut (dyn FnMut(Progress) -> bool + Send),
 ) -> Result<RunInfo, RunError> {
     let failed = |what: &Path, e: &dyn std::fmt::Display| RunError::Write(what.display().to_string(), e.to_string());
@@ -140,6 +142,8 @@ pub fn run_to_directory(
     };
     write("scenario.toml", scenario.to_toml())?;
     let plan = Plan::new(scenario);
+    let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
+    let threads = threads.unwrap_or_else(|| plan.worthwhile_threads(cores()));
     let mut series = SeriesTables::create(directory, &plan).map_err(|e| failed(directory, &e))?;
     let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
     let began = Instant::now();
@@ -153,6 +157,7 @@ pub fn run_to_directory(
         .map_err(|e| failed(directory, &e))?;
     let info = RunInfo {
         version: env!("CARGO_PKG_VERSION"),
+        threads,
         wall_s,
         packet_hops: outcome.hops,
         data_packets: outcome.data_packets,

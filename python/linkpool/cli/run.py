@@ -29,8 +29,14 @@ def run(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Replace a key, as in queue.mark=20."),
     ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads", min=1, max=64, help="Default: one per 64 hosts, up to all cores."
+        ),
+    ] = None,
 ) -> None:
-    """Simulate a scenario and write its tables."""
+    """Simulate a scenario and write its tables; they are the same on any number of threads."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -45,7 +51,7 @@ def run(
             def watch(now: float, end: float, hops: int) -> None:
                 bar.update(task, completed=min(now, active), done=_done(now, end, hops))
 
-            result = api.simulate(text, str(file), out, seed, overrides, watch)
+            result = api.simulate(text, str(file), out, seed, overrides, watch, threads)
             bar.update(task, completed=active)
     except _core.ScenarioError as error:
         fail(str(error))
