@@ -1,6 +1,7 @@
 //! The network: packets on links, output queues that mark and drop, switches that route, and the fabrics they form.
 
 mod fabric;
+mod forwarding;
 mod link;
 mod network;
 mod packet;

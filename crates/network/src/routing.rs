@@ -1,24 +1,22 @@
 use crate::fabric::{Fabric, HostId, LinkId, NodeId};
+use crate::forwarding::{Next, Table};
 use crate::packet::{Flags, Packet};
 use linkpool_engine::hash_u64;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-/// In an entry of the table: not a link but the number of a group of equal-cost links.
-const GROUP: u32 = 1 << 31;
-const UNREACHABLE: u32 = u32::MAX;
+/// Instead of a link: there is none.
+const NO_LINK: LinkId = LinkId::MAX;
 
 /// Shortest-path forwarding with ECMP over equal-cost links.
 ///
-/// Each node has a row with an entry per *column*; a host with one NIC shares the column of its switch, so that the
-/// tables of a large fabric stay in the cache. An entry is a link, or a group of links from which the packet's
-/// entropy chooses: by a hash salted per switch (the same hash at every hop would send all traffic of an edge
-/// switch over one core), or, if the path is pinned, by its remainder, the quotient being left for the next group.
+/// Each node has a row with an entry per *column*; a host with one NIC shares the column of its switch. Where an entry
+/// leaves a choice of links, the packet's entropy chooses: by a hash salted per switch (the same hash at every hop would
+/// send all traffic of an edge switch over one core), or, if the path is pinned, by its remainder, the quotient
+/// being left for the next choice.
 #[derive(Debug)]
 pub struct Routes {
-    /// Per node: start of its row in `table`, its own column (or none), its salt.
     nodes: Vec<Row>,
-    table: Vec<u32>,
-    groups: Vec<Vec<LinkId>>,
+    table: Table,
     /// Per host: its column, and the link to it from the switch of that column.
     columns: Vec<u16>,
     last_links: Vec<LinkId>,
@@ -26,7 +24,9 @@ pub struct Routes {
 
 #[derive(Debug)]
 struct Row {
-    start: u32,
+    /// Number of its row in the table.
+    row: u32,
+    /// Its own column, or none.
     column: u16,
     salt: u32,
     /// The one link of a host with one NIC, which needs no row.
@@ -37,7 +37,6 @@ const NO_COLUMN: u16 = u16::MAX;
 
 impl Routes {
     /// Finds all shortest paths (by number of links) of `fabric`; `seed` salts the hashes.
-    #[inline(never)]
     pub fn new(fabric: &Fabric, seed: u64) -> Routes {
         let links = fabric.links();
         // The node that stands for a host: its switch if it has one NIC, else itself.
@@ -57,108 +56,98 @@ impl Routes {
                 column_nodes.push(node);
             }
             columns.push(*column);
-            last_links.push(fabric.link(node, host).unwrap_or(UNREACHABLE));
+            last_links.push(fabric.link(node, host).unwrap_or(NO_LINK));
         }
         let into: Vec<Vec<NodeId>> = neighbours_into(fabric);
-        let mut groups = Vec::new();
-        let mut group_ids: HashMap<Vec<LinkId>, u32> = HashMap::new();
-        // Hosts with one NIC need no row; the others' rows stand behind one another.
+        // Hosts with one NIC need no row.
         let needs_row = |node: NodeId| node as usize >= fabric.hosts() || fabric.links_from(node).len() != 1;
-        let mut next_row = 0;
-        let starts: Vec<usize> = (0..fabric.nodes() as NodeId)
-            .map(|node| {
-                let start = next_row;
-                next_row += if needs_row(node) { column_nodes.len() } else { 0 };
-                start
-            })
-            .collect();
-        let mut table = vec![UNREACHABLE; next_row];
+        let with_row: Vec<NodeId> = (0..fabric.nodes() as NodeId).filter(|n| needs_row(*n)).collect();
+        let mut table = Table::new(column_nodes.len());
+        let mut ways = vec![vec![Next::NOWHERE; column_nodes.len()]; with_row.len()];
+        let mut nearer = Vec::new();
         for (column, target) in column_nodes.iter().enumerate() {
-            let distance = distances(&into, *target);
-            for node in (0..fabric.nodes() as NodeId).filter(|n| n != target && needs_row(*n)) {
-                let nearer = |l: &LinkId| {
+            let distance = distances(&into, fabric.hosts(), *target);
+            for (node, ways) in with_row.iter().zip(&mut ways).filter(|(n, _)| *n != target) {
+                let is_nearer = |l: &LinkId| {
                     let to = links[*l as usize].to;
                     // A host does not forward what is for others.
                     let passes = to as usize >= fabric.hosts() || to == *target;
-                    let (here, there) = (distance[node as usize], distance[to as usize]);
-                    passes && there != u32::MAX && there.checked_add(1) == Some(here)
+                    let (here, there) = (distance[*node as usize], distance[to as usize]);
+                    passes && there != u32::MAX && there + 1 == here
                 };
-                let next: Vec<LinkId> = fabric.links_from(node).filter(nearer).collect();
-                table[starts[node as usize] + column] = match next.as_slice() {
-                    [] => UNREACHABLE,
-                    [one] => *one,
-                    _ => {
-                        GROUP
-                            | *group_ids.entry(next.clone()).or_insert_with(|| {
-                                groups.push(next);
-                                groups.len() as u32 - 1
-                            })
-                    }
-                };
+                nearer.clear();
+                nearer.extend(fabric.links_from(*node).filter(is_nearer));
+                ways[column] = table.next_of(&nearer);
             }
+        }
+        let mut rows = vec![0; fabric.nodes()];
+        for (node, ways) in with_row.iter().zip(&ways) {
+            rows[*node as usize] = table.push_row(ways);
         }
         let nodes = (0..fabric.nodes())
             .map(|n| Row {
-                start: starts[n] as u32,
+                row: rows[n],
                 column: column_of_node[n],
                 salt: hash_u64(hash_u64(seed) ^ n as u64) as u32,
-                only: if needs_row(n as NodeId) { UNREACHABLE } else { fabric.links_from(n as NodeId).start },
+                only: if needs_row(n as NodeId) { NO_LINK } else { fabric.links_from(n as NodeId).start },
             })
             .collect();
-        Routes { nodes, table, groups, columns, last_links }
+        Routes { nodes, table, columns, last_links }
     }
 
     /// The link on which `node` sends `packet` on; a pinned packet's entropy is used up accordingly.
     #[inline]
     pub fn next_link(&self, node: NodeId, packet: &mut Packet) -> LinkId {
         let row = &self.nodes[node as usize];
-        if row.only != UNREACHABLE {
+        if row.only != NO_LINK {
             return row.only;
         }
         let column = self.columns[packet.dst as usize];
         if row.column == column {
             return self.last_links[packet.dst as usize];
         }
-        let entry = self.table[row.start as usize + column as usize];
-        if entry & GROUP == 0 {
-            return entry;
-        }
-        let group = &self.groups[(entry & !GROUP) as usize];
-        let n = group.len() as u32;
-        if packet.flags.has(Flags::PINNED) {
-            let choice = packet.entropy % n;
-            packet.entropy /= n;
-            return group[choice as usize];
-        }
-        // Lemire's multiply-and-shift maps the hash to 0..n without a division.
-        let hash = hash_u64((row.salt as u64) << 32 | packet.entropy as u64) as u32;
-        group[((hash as u64 * n as u64) >> 32) as usize]
+        let next = self.table.next(row.row, column);
+        let choices = self.table.choices(next);
+        let choice = if choices == 1 {
+            0
+        } else if packet.flags.has(Flags::PINNED) {
+            let choice = packet.entropy % choices;
+            packet.entropy /= choices;
+            choice
+        } else {
+            // Lemire's multiply-and-shift maps the hash to 0..choices without a division.
+            let hash = hash_u64((row.salt as u64) << 32 | packet.entropy as u64) as u32;
+            ((hash as u64 * choices as u64) >> 32) as u32
+        };
+        self.table.link(next, choice)
     }
 
     /// The only link that leaves `node`, if it has one link.
     #[inline]
     pub(crate) fn only_link(&self, node: NodeId) -> Option<LinkId> {
-        Some(self.nodes[node as usize].only).filter(|l| *l != UNREACHABLE)
+        Some(self.nodes[node as usize].only).filter(|l| *l != NO_LINK)
     }
 
     /// Is there a path from one host to another?
     pub fn reachable(&self, fabric: &Fabric, from: HostId, to: HostId) -> bool {
-        let row = &self.nodes[from as usize];
-        let first = match row.only {
-            UNREACHABLE => from as NodeId,
-            link => fabric.links()[link as usize].to,
-        };
-        self.entry(first, to) != UNREACHABLE
+        let first = self.only_link(from as NodeId).map_or(from as NodeId, |l| fabric.links()[l as usize].to);
+        self.choices(first, to).0 > 0
     }
 
-    /// What the table says at `node` of the way to host `to`.
-    fn entry(&self, node: NodeId, to: HostId) -> u32 {
+    /// How many links lead nearer to host `to` at `node`, and the first of them.
+    fn choices(&self, node: NodeId, to: HostId) -> (u32, LinkId) {
         let row = &self.nodes[node as usize];
         let column = self.columns[to as usize];
-        match row.only {
-            UNREACHABLE if row.column == column => self.last_links[to as usize],
-            UNREACHABLE => self.table[row.start as usize + column as usize],
-            link => link,
+        if row.only != NO_LINK {
+            return (1, row.only);
+        }
+        if row.column == column {
+            return (1, self.last_links[to as usize]);
+        }
+        let next = self.table.next(row.row, column);
+        match self.table.choices(next) {
+            0 => (0, NO_LINK),
+            n => (n, self.table.link(next, 0)),
         }
     }
 
@@ -180,15 +169,11 @@ impl Routes {
         let mut count = 1;
         // Every member of a group stands before equal groups in a symmetric fabric; follow the first.
         while node != to as NodeId {
-            let link = match self.entry(node, to) {
-                UNREACHABLE => return 0,
-                link if link & GROUP == 0 => link,
-                group => {
-                    let group = &self.groups[(group & !GROUP) as usize];
-                    count *= group.len() as u32;
-                    group[0]
-                }
-            };
+            let (choices, link) = self.choices(node, to);
+            count *= choices;
+            if choices == 0 {
+                break;
+            }
             node = fabric.links()[link as usize].to;
         }
         count
@@ -204,15 +189,20 @@ fn neighbours_into(fabric: &Fabric) -> Vec<Vec<NodeId>> {
 }
 
 /// Links from each node to `target`, breadth first; hosts are ends, not passages.
-fn distances(into: &[Vec<NodeId>], target: NodeId) -> Vec<u32> {
+fn distances(into: &[Vec<NodeId>], hosts: usize, target: NodeId) -> Vec<u32> {
     let mut distance = vec![u32::MAX; into.len()];
     let mut queue = VecDeque::from([target]);
     distance[target as usize] = 0;
     while let Some(node) = queue.pop_front() {
+        if (node as usize) < hosts && node != target {
+            continue;
+        }
         for from in &into[node as usize] {
             if distance[*from as usize] == u32::MAX {
                 distance[*from as usize] = distance[node as usize] + 1;
-                queue.push_back(*from);
+                if *from as usize >= hosts {
+                    queue.push_back(*from);
+                }
             }
         }
     }

@@ -1,0 +1,145 @@
+use crate::fabric::LinkId;
+use std::collections::HashMap;
+
+/// Where a node sends what is for a column: on one link, or on any of some equal-cost links.
+///
+/// 32 bits, so that tables stay in the cache: two for the kind, then a link; the length and the first of a run of
+/// consecutive links (as the uplinks of a switch usually are); the number of a list of links; or nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Next(u32);
+
+const KIND: u32 = 0b11 << 30;
+const LINK: u32 = 0b00 << 30;
+const RUN: u32 = 0b01 << 30;
+const LIST: u32 = 0b10 << 30;
+/// Not where to go, but the number of a block that knows.
+const BLOCK: u32 = 0b11 << 30;
+const RUN_FIRST_BITS: u32 = 22;
+
+impl Next {
+    /// There is no way.
+    pub(crate) const NOWHERE: Next = Next(u32::MAX);
+}
+
+/// Columns in a block.
+const COLUMNS: usize = 16;
+
+/// The forwarding table of a fabric: per row (node) and column (destination) a [`Next`].
+///
+/// A switch sends most blocks of neighbouring columns one way (an edge switch sends all but its own up), so a row
+/// has one entry per block, and only a block whose columns differ has an entry for each, elsewhere.
+#[derive(Debug)]
+pub(crate) struct Table {
+    blocks_per_row: usize,
+    rows: Vec<Next>,
+    blocks: Vec<[Next; COLUMNS]>,
+    lists: Vec<Vec<LinkId>>,
+    list_numbers: HashMap<Vec<LinkId>, u32>,
+}
+
+impl Table {
+    /// A table for so many columns, without rows.
+    pub(crate) fn new(columns: usize) -> Table {
+        Table {
+            blocks_per_row: columns.div_ceil(COLUMNS),
+            rows: Vec::new(),
+            blocks: Vec::new(),
+            lists: Vec::new(),
+            list_numbers: HashMap::new(),
+        }
+    }
+
+    /// What stands for `links`, which all lead nearer, in ascending order.
+    pub(crate) fn next_of(&mut self, links: &[LinkId]) -> Next {
+        match links {
+            [] => Next::NOWHERE,
+            [link] => Next(LINK | link),
+            [first, .., last] => {
+                let run = (last - first) as usize + 1 == links.len();
+                if run && links.len() < 256 && *first < 1 << RUN_FIRST_BITS {
+                    return Next(RUN | (links.len() as u32) << RUN_FIRST_BITS | first);
+                }
+                let lists = &mut self.lists;
+                let number = *self.list_numbers.entry(links.to_vec()).or_insert_with(|| {
+                    lists.push(links.to_vec());
+                    lists.len() as u32 - 1
+                });
+                Next(LIST | number)
+            }
+        }
+    }
+
+    /// Adds the row of a node; its number.
+    pub(crate) fn push_row(&mut self, row: &[Next]) -> u32 {
+        let number = self.rows.len() / self.blocks_per_row;
+        for columns in row.chunks(COLUMNS) {
+            let same = columns.iter().all(|next| *next == columns[0]);
+            self.rows.push(if same {
+                columns[0]
+            } else {
+                let mut block = [Next::NOWHERE; COLUMNS];
+                block[..columns.len()].copy_from_slice(columns);
+                self.blocks.push(block);
+                Next(BLOCK | (self.blocks.len() as u32 - 1))
+            });
+        }
+        number as u32
+    }
+
+    /// Where the node of `row` sends what is for `column`.
+    #[inline]
+    pub(crate) fn next(&self, row: u32, column: u16) -> Next {
+        let column = column as usize;
+        let next = self.rows[row as usize * self.blocks_per_row + column / COLUMNS];
+        if next.0 & KIND != BLOCK || next == Next::NOWHERE {
+            return next;
+        }
+        self.blocks[(next.0 & !KIND) as usize][column % COLUMNS]
+    }
+
+    /// How many links `next` leaves to choose from.
+    #[inline]
+    pub(crate) fn choices(&self, next: Next) -> u32 {
+        match next.0 & KIND {
+            LINK => 1,
+            RUN => (next.0 & !KIND) >> RUN_FIRST_BITS,
+            LIST => self.lists[(next.0 & !KIND) as usize].len() as u32,
+            _ => 0,
+        }
+    }
+
+    /// Link number `choice` of those.
+    #[inline]
+    pub(crate) fn link(&self, next: Next, choice: u32) -> LinkId {
+        match next.0 & KIND {
+            LINK => next.0,
+            RUN => (next.0 & ((1 << RUN_FIRST_BITS) - 1)) + choice,
+            LIST => self.lists[(next.0 & !KIND) as usize][choice as usize],
+            _ => unreachable!("packets go only where there is a way"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_what_it_is_given() {
+        let mut table = Table::new(40);
+        let ways: [&[LinkId]; 5] = [&[7], &[3, 4, 5], &[3, 9], &[], &[1 << 25, (1 << 25) + 1]];
+        let rows: Vec<Vec<usize>> =
+            vec![vec![1; 40], (0..40).map(|c| c % 5).collect(), (0..40).map(|c| c / 16).collect()];
+        for (number, row) in rows.iter().enumerate() {
+            let nexts: Vec<Next> = row.iter().map(|w| table.next_of(ways[*w])).collect();
+            assert_eq!(table.push_row(&nexts), number as u32);
+        }
+        for (number, row) in rows.iter().enumerate() {
+            for (column, way) in row.iter().enumerate() {
+                let next = table.next(number as u32, column as u16);
+                let links: Vec<LinkId> = (0..table.choices(next)).map(|c| table.link(next, c)).collect();
+                assert_eq!(links, ways[*way]);
+            }
+        }
+    }
+}
