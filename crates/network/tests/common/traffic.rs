@@ -1,0 +1,226 @@
+//! Random packets between hosts, some answered, and a handler that writes down what arrives when.
+
+use super::Rules;
+use linkpool_network::{
+    Egress, Ended, Fabric, Flags, Handler, HostId, LinkStats, Network, NodeId, Packet, Routes, Step, run_parts,
+};
+use linkpool_units::Time;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// A packet to be sent; its place in the list is its number.
+#[derive(Clone, Copy, Debug)]
+pub struct Send {
+    pub at: Time,
+    pub from: HostId,
+    pub packet: Packet,
+}
+
+/// Answers carry the number of what they answer, and this.
+pub const ANSWER: u32 = 1 << 31;
+
+/// Packets in bursts, with the numbers of their lists in `seq`, their senders in `endpoint`, their entropy in `ack`.
+pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
+    let flags = prop_oneof![
+        4 => Just(Flags::DATA | Flags::ECT),
+        2 => Just(Flags::DATA),
+        1 => Just(Flags::SYN),
+        1 => Just(Flags::FIN),
+        1 => Just(Flags::ACK),
+    ];
+    let burst = (0u64..40_000, 0..hosts, 0..hosts - 1, 0u32..3, any::<bool>(), flags, 64u16..1500, 1usize..30);
+    prop::collection::vec(burst, 1..30).prop_map(move |bursts| {
+        let mut sends = Vec::new();
+        for (at, from, to, entropy, pinned, flags, size, n) in bursts {
+            let to = if to >= from { to + 1 } else { to };
+            let flags = flags.with_if(Flags::PINNED, pinned);
+            let packet = Packet {
+                dst: to as HostId,
+                entropy,
+                ack: entropy,
+                endpoint: from as u32,
+                size,
+                flags,
+                ..Packet::default()
+            };
+            let send = |i| Send { at: Time::from_ns(at + 50 * i as u64), from: from as HostId, packet };
+            sends.extend((0..n).map(send));
+        }
+        sends.sort_by_key(|s| s.at);
+        sends
+    })
+}
+
+/// The answer to `packet`: an ACK back to its sender, if it carries data.
+pub fn answer(packet: &Packet) -> Option<Packet> {
+    let to = packet.endpoint as HostId;
+    packet.flags.has(Flags::DATA).then(|| Packet {
+        dst: to,
+        endpoint: packet.dst as u32,
+        entropy: packet.seq % 3,
+        seq: packet.seq | ANSWER,
+        size: 64,
+        flags: Flags::ACK,
+        ..Packet::default()
+    })
+}
+
+/// A packet at its destination.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Arrival {
+    pub at: Time,
+    pub number: u32,
+    pub marked: bool,
+}
+
+/// What came out of a simulation.
+#[derive(Debug, PartialEq)]
+pub struct Results {
+    /// By host, in the order in which they were handed over.
+    pub arrivals: Vec<Vec<Arrival>>,
+    /// By link: counters, bytes on the wire by the end, packets queued or in flight.
+    pub links: Vec<(LinkStats, u64, u32)>,
+}
+
+#[derive(Clone)]
+pub struct Traffic {
+    /// By node: what is to be sent, the next one last.
+    todo: Vec<Vec<Send>>,
+    arrivals: Vec<Vec<Arrival>>,
+    last_event: Vec<Time>,
+}
+
+impl Traffic {
+    fn new(fabric: &Fabric, sends: &[Send]) -> Traffic {
+        let mut todo = vec![Vec::new(); fabric.nodes()];
+        for send in sends.iter().rev() {
+            todo[send.from as usize].push(*send);
+        }
+        Traffic { todo, arrivals: vec![Vec::new(); fabric.hosts()], last_event: vec![Time::ZERO; fabric.nodes()] }
+    }
+
+    /// Time goes forward at each node.
+    fn note(&mut self, node: NodeId, now: Time) {
+        assert!(now >= self.last_event[node as usize], "node {node} goes back in time");
+        self.last_event[node as usize] = now;
+    }
+}
+
+impl Handler for Traffic {
+    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>) {
+        self.note(host, now);
+        assert_eq!(packet.dst as NodeId, host, "not for this host");
+        assert_eq!(packet.arrival, now);
+        let marked = packet.flags.has(Flags::CE);
+        self.arrivals[host as usize].push(Arrival { at: now, number: packet.seq, marked });
+        if let Some(answer) = answer(packet) {
+            out.send(now, answer);
+        }
+    }
+
+    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>) {
+        self.note(node, now);
+        let send = self.todo[node as usize].pop().expect("nothing was due");
+        assert_eq!(send.at, now);
+        out.send(now, send.packet);
+    }
+
+    fn next_timer(&self, node: NodeId) -> Time {
+        self.todo[node as usize].last().map_or(Time::MAX, |s| s.at)
+    }
+}
+
+/// Everything that a simulation needs.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub fabric: Fabric,
+    pub rules: Rules,
+    pub sends: Vec<Send>,
+    pub end: Time,
+    pub seed: u64,
+}
+
+/// Scenes on `fabrics` without packets that have no way to go.
+pub fn scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = Scene> {
+    let with_sends = |fabric: Fabric| {
+        let sends = sends(fabric.hosts());
+        (Just(fabric), sends)
+    };
+    let end = prop_oneof![3 => Just(Time::from_ms(50)), 1 => (1u64..100_000).prop_map(Time::from_ns)];
+    (fabrics.prop_flat_map(with_sends), super::rules(), end, any::<u64>()).prop_map(
+        |((fabric, mut sends), rules, end, seed)| {
+            let routes = Routes::new(&fabric, seed);
+            sends.retain(|s| {
+                routes.reachable(&fabric, s.from, s.packet.dst) && routes.reachable(&fabric, s.packet.dst, s.from)
+            });
+            sends.iter_mut().enumerate().for_each(|(i, s)| s.packet.seq = i as u32);
+            Scene { fabric, rules, sends, end, seed }
+        },
+    )
+}
+
+impl Scene {
+    pub fn routes(&self) -> Arc<Routes> {
+        Arc::new(Routes::new(&self.fabric, self.seed))
+    }
+
+    /// Runs it with so many windows a step.
+    pub fn run(&self, windows: u32) -> Results {
+        let mut network = Network::new(&self.fabric, self.rules.policy(), self.routes(), 64);
+        let mut traffic = Traffic::new(&self.fabric, &self.sends);
+        for node in 0..self.fabric.nodes() as NodeId {
+            network.wake(node, &traffic);
+        }
+        let mut clock = Time::ZERO;
+        let ended = loop {
+            match network.step(self.end, windows, &mut traffic) {
+                Step::At(now) => {
+                    assert!(now >= clock, "the clock goes back");
+                    clock = now;
+                }
+                Step::End => break self.end,
+                Step::Silent(at) => break at,
+            }
+        };
+        assert!(traffic.last_event.iter().all(|t| *t < self.end), "something at or after the end");
+        let links = (0..self.fabric.links().len() as u32).map(|id| network.link_outcome(id, ended.max(self.end)));
+        Results { links: links.collect(), arrivals: traffic.arrivals }
+    }
+
+    /// Runs it in parts, each on a thread.
+    pub fn run_in_parts(&self, parts: &[u8], n: u8) -> Results {
+        let routes = self.routes();
+        let mut runs: Vec<(Network, Traffic)> = (0..n)
+            .map(|me| {
+                let mut network = Network::part(&self.fabric, self.rules.policy(), routes.clone(), 64, parts, me);
+                let mut traffic = Traffic::new(&self.fabric, &self.sends);
+                for (node, part) in parts.iter().enumerate() {
+                    if *part == me {
+                        network.wake(node as NodeId, &traffic);
+                    } else {
+                        traffic.todo[node].clear();
+                    }
+                }
+                (network, traffic)
+            })
+            .collect();
+        let ended = run_parts(runs.iter_mut().map(|(n, t)| (n, t)).collect(), self.end, 1000, &mut |_, _| true);
+        assert_ne!(ended, Ended::Stopped);
+        let mut results = Results { arrivals: vec![Vec::new(); self.fabric.hosts()], links: Vec::new() };
+        for (me, (_, traffic)) in runs.iter_mut().enumerate() {
+            for (host, arrivals) in traffic.arrivals.iter_mut().enumerate() {
+                assert!(parts[host] as usize == me || arrivals.is_empty());
+                results.arrivals[host].append(arrivals);
+            }
+        }
+        for (id, l) in self.fabric.links().iter().enumerate() {
+            let (sender, receiver) = (parts[l.from as usize], parts[l.to as usize]);
+            let (stats, sent, mut on_the_way) = runs[sender as usize].0.link_outcome(id as u32, self.end);
+            if sender != receiver {
+                on_the_way += runs[receiver as usize].0.link_outcome(id as u32, self.end).2;
+            }
+            results.links.push((stats, sent, on_the_way));
+        }
+        results
+    }
+}

@@ -1,0 +1,56 @@
+//! Routes on random graphs against a breadth-first search.
+
+mod common;
+use common::{cases, distance, fabrics, hashed, nodes, pinned};
+use linkpool_network::{Fabric, FabricBuilder, HostId, Layer, Routes};
+use linkpool_units::{Rate, Time};
+use proptest::prelude::*;
+
+fn check(f: &Fabric, seed: u64) {
+    let routes = Routes::new(f, seed);
+    let hosts = || 0..f.hosts() as HostId;
+    for (from, to) in hosts().flat_map(|a| hosts().map(move |b| (a, b))).filter(|(a, b)| a != b) {
+        let shortest = distance(f, from, to);
+        assert_eq!(routes.reachable(f, from, to), shortest.is_some(), "from {from} to {to}");
+        let Some(shortest) = shortest else {
+            assert_eq!(routes.path_count(f, from, to), 0);
+            continue;
+        };
+        assert!(routes.path_count(f, from, to) >= 1);
+        for entropy in 0..20 {
+            for packet in [hashed(to, entropy), pinned(to, entropy)] {
+                let path = routes.path(f, from, packet);
+                let nodes = nodes(f, from, &path);
+                assert_eq!(path.len(), shortest, "not a shortest path: {nodes:?}");
+                assert_eq!(*nodes.last().unwrap(), to as u32);
+                let between = &nodes[1..nodes.len() - 1];
+                assert!(between.iter().all(|n| *n as usize >= f.hosts()), "a host forwards: {nodes:?}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(500))]
+
+    /// Shortest, over switches only; unreachable where there is no such path.
+    #[test]
+    fn routes_are_shortest_paths_over_switches(fabric in fabrics(), seed in any::<u64>()) {
+        check(&fabric, seed);
+    }
+}
+
+/// A host with two NICs is nearer than the switches between: the way is over these all the same.
+#[test]
+fn a_shortcut_through_a_host_is_no_path() {
+    let mut b = FabricBuilder::default();
+    let [a, c, shortcut] = ["a", "c", "shortcut"].map(|n| b.node(n, Layer::Host));
+    let switches: Vec<_> = (0..4).map(|i| b.node(format!("w{i}"), Layer::Switch)).collect();
+    let mut cable = |x, y| b.cable(x, y, Rate::gbps(1), Time::from_us(1));
+    cable(a, switches[0]);
+    cable(c, switches[3]);
+    (0..3).for_each(|i| cable(switches[i], switches[i + 1]));
+    cable(shortcut, switches[0]);
+    cable(shortcut, switches[3]);
+    check(&b.build(), 1);
+}
