@@ -88,9 +88,8 @@ fn run<'py>(
 #[pyfunction]
 fn measure<'py>(py: Python<'py>, text: &str, path: &str, threads: u8) -> PyResult<Bound<'py, PyDict>> {
     let scenario = load(py, text, path, None, &[])?;
-    let m = py
-        .detach(|| linkpool_sim::measure(&scenario, threads))
-        .map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    let m =
+        py.detach(|| linkpool_sim::measure(&scenario, threads)).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let dict = PyDict::new(py);
     dict.set_item("hops", m.hops)?;
     dict.set_item("data_packets", m.data_packets)?;
