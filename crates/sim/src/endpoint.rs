@@ -28,11 +28,17 @@ pub(crate) enum PathChoice {
     Pinned,
 }
 
+/// What subflow `s` adds to the ports of its connection; the first adds nothing.
+#[inline]
+fn spread(s: usize) -> u32 {
+    (s as u32).wrapping_mul(0x9e37_79b9)
+}
+
 impl PathChoice {
     #[inline]
     pub(crate) fn apply(self, subflow: usize, packet: &mut Packet) {
         match self {
-            PathChoice::Hashed(ports) => packet.entropy = ports.wrapping_add(subflow as u32 * 0x9e37_79b9),
+            PathChoice::Hashed(ports) => packet.entropy = ports.wrapping_add(spread(subflow)),
             PathChoice::Pinned => {
                 packet.entropy = subflow as u32;
                 packet.flags = packet.flags.with(Flags::PINNED);
@@ -53,7 +59,7 @@ impl PathChoice {
         if packet.flags.has(Flags::PINNED) {
             PathChoice::Pinned
         } else {
-            PathChoice::Hashed(packet.entropy.wrapping_sub(subflow as u32 * 0x9e37_79b9))
+            PathChoice::Hashed(packet.entropy.wrapping_sub(spread(subflow)))
         }
     }
 }

@@ -1,0 +1,62 @@
+//! What the tests of whole simulations share: scenarios from text, and runs of them.
+#![allow(dead_code)]
+
+use linkpool_network::Routes;
+use linkpool_scenario::{Scenario, load};
+use linkpool_sim::{FlowOutcome, LinkOutcome, Outcome, Plan, Sample, simulate};
+use linkpool_units::Time;
+use std::sync::Arc;
+
+/// `cases` random cases, or as many as `PROPTEST_CASES` says.
+pub fn cases(cases: u32) -> proptest::test_runner::Config {
+    let cases = std::env::var("PROPTEST_CASES").map_or(cases, |n| n.parse().expect("PROPTEST_CASES is a number"));
+    proptest::test_runner::Config { cases, failure_persistence: None, ..Default::default() }
+}
+
+pub fn scenario(text: &str) -> Scenario {
+    load(text, "test.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
+}
+
+/// A plan, what came of it, and what was sampled.
+pub struct Run {
+    pub plan: Plan,
+    pub outcome: Outcome,
+    pub samples: Vec<Sample>,
+}
+
+pub fn run(text: &str) -> Run {
+    run_on(&scenario(text), 1)
+}
+
+pub fn run_on(scenario: &Scenario, threads: u8) -> Run {
+    let plan = Plan::new(scenario);
+    let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
+    let mut samples = Vec::new();
+    let outcome = simulate(&plan, &routes, threads, &mut |s| samples.push(s), &mut |_| true).unwrap();
+    Run { plan, outcome, samples }
+}
+
+impl Run {
+    /// The link called `FROM->TO`.
+    pub fn link(&self, name: &str) -> &LinkOutcome {
+        let id = (0..self.outcome.links.len()).find(|l| self.plan.fabric.link_name(*l as u32) == name);
+        &self.outcome.links[id.expect(name)]
+    }
+
+    /// From the first SYN to the last ACK.
+    pub fn fct(&self, flow: usize) -> Time {
+        self.flow(flow).finished.expect("unfinished") - self.plan.flows[flow].flow.start
+    }
+
+    pub fn flow(&self, flow: usize) -> &FlowOutcome {
+        let found = &self.outcome.flows[flow];
+        assert_eq!(found.flow as usize, flow);
+        found
+    }
+}
+
+/// Jain's index of fairness.
+pub fn jain(shares: &[f64]) -> f64 {
+    let sum: f64 = shares.iter().sum();
+    sum * sum / (shares.len() as f64 * shares.iter().map(|x| x * x).sum::<f64>())
+}
