@@ -1,3 +1,4 @@
+use super::reno::reno_growth;
 use super::{Ack, CongestionControl, slow_start};
 use crate::path::Path;
 
@@ -15,6 +16,10 @@ impl Lia {
 /// `a = w_total max_r(w_r / rtt_r^2) / (sum_r w_r / rtt_r)^2` (RFC 6356, equation 2; AMP paper, equation 1).
 #[inline]
 pub(super) fn lia_growth(paths: &mut [Path], s: usize, acked: f64) {
+    if let [path] = paths {
+        // The same in reals; here to the last digit.
+        return reno_growth(path, acked);
+    }
     if slow_start(&mut paths[s], acked) {
         return;
     }
