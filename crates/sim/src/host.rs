@@ -68,7 +68,8 @@ impl Host {
         match (stage, &slot.endpoint) {
             (2, Endpoint::Sender(end)) => prefetch(&**end),
             (2, Endpoint::Receiver(end)) => prefetch(&**end),
-            (3, Endpoint::Sender(end)) => {
+            // The packet may be for another, of more subflows, that had this slot.
+            (3, Endpoint::Sender(end)) if subflow < end.sender.subflows() => {
                 prefetch(end.sender.path(subflow));
                 prefetch(end.sender.stats(subflow));
             }
