@@ -85,31 +85,30 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// Runs the parts of a network to `end`, each on a thread with its handler.
+/// Runs the parts of a network to `end`: the first, with its handler, on the calling thread, each other on one of its own.
 ///
-/// `progress` is called on the first part's thread every `every` windows with the start of the window, before which all
-/// is done, and the packet-hops so far; it ends the run by returning false.
+/// `progress` is called on the calling thread every `every` windows with the start of the window, before which all is done,
+/// and the packet-hops so far; it ends the run by returning false.
 pub fn run_parts<H: Handler + Send>(
     parts: Vec<(&mut Network, &mut H)>,
     end: Time,
     every: u64,
-    progress: &mut (dyn FnMut(Time, u64) -> bool + Send),
+    progress: &mut dyn FnMut(Time, u64) -> bool,
 ) -> Ended {
-    let shared = Shared::new(parts.len());
-    let shared = &shared;
-    let mut progress = Some(progress);
+    let shared = &Shared::new(parts.len());
     std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for (me, (network, handler)) in parts.into_iter().enumerate() {
-            let progress = progress.take();
-            threads.push(scope.spawn(move || {
+        let mut parts = parts.into_iter().enumerate();
+        let Some((_, (first_network, first_handler))) = parts.next() else {
+            return Ended::Silent(Time::ZERO);
+        };
+        for (me, (network, handler)) in parts {
+            scope.spawn(move || {
                 let _guard = Guard(shared);
-                run_part(me, network, handler, shared, end, every, progress)
-            }));
+                run_part(me, network, handler, shared, end, every, None)
+            });
         }
-        let ends: Vec<Ended> =
-            threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
-        ends[0]
+        let _guard = Guard(shared);
+        run_part(0, first_network, first_handler, shared, end, every, Some(progress))
     })
 }
 
@@ -120,7 +119,7 @@ fn run_part<H: Handler>(
     shared: &Shared,
     end: Time,
     every: u64,
-    mut progress: Option<&mut (dyn FnMut(Time, u64) -> bool + Send)>,
+    mut progress: Option<&mut dyn FnMut(Time, u64) -> bool>,
 ) -> Ended {
     for round in 0.. {
         let turn = (round % 2) as usize;

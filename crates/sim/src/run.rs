@@ -46,8 +46,8 @@ pub fn simulate(
     plan: &Plan,
     routes: &Arc<Routes>,
     threads: u8,
-    sink: &mut (dyn FnMut(Sample) + Send),
-    progress: &mut (dyn FnMut(Progress) -> bool + Send),
+    sink: &mut dyn FnMut(Sample),
+    progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Outcome, RunError> {
     for f in &plan.flows {
         if !routes.reachable(&plan.fabric, f.flow.src, f.flow.dst) {
@@ -132,7 +132,7 @@ pub fn run_to_directory(
     scenario: &Scenario,
     directory: &Path,
     threads: Option<u8>,
-    progress: &mut (dyn FnMut(Progress) -> bool + Send),
+    progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<RunInfo, RunError> {
     let failed = |what: &Path, e: &dyn std::fmt::Display| RunError::Write(what.display().to_string(), e.to_string());
     std::fs::create_dir_all(directory).map_err(|e| failed(directory, &e))?;

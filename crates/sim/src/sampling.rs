@@ -70,7 +70,7 @@ impl Sample {
 pub(crate) type Buffer = Arc<Mutex<Vec<Sample>>>;
 
 /// Gives `sink` in order what the parts have sampled before `before`, when all of them have come so far.
-pub(crate) fn flush(buffers: &[Buffer], before: Time, sink: &mut (dyn FnMut(Sample) + Send)) {
+pub(crate) fn flush(buffers: &[Buffer], before: Time, sink: &mut dyn FnMut(Sample)) {
     let mut ready = Vec::new();
     for buffer in buffers {
         let mut buffer = buffer.lock().expect("nothing panics while it holds a sample");
