@@ -2,7 +2,7 @@
 
 use linkpool_units::Time;
 
-use crate::model::{Control, Paths, Preset, Release, SsthreshAfterCut, Transport};
+use crate::model::{Control, EwtcpIncrease, Paths, Preset, Release, SsthreshAfterCut, Transport};
 
 /// The preset's values of all settings; its name and control mean nothing.
 pub(crate) fn defaults(preset: Preset) -> Transport {
@@ -34,6 +34,12 @@ fn linux() -> Transport {
         suppression: true,
         release: Release::Rounds,
         ssthresh_after_cut: SsthreshAfterCut::W,
+        ewtcp_increase: EwtcpIncrease::InverseSquare,
+        aggressiveness: 1.0,
+        loss_floor: 2,
+        cubic_c: 0.4,
+        cubic_beta: 0.7,
+        fast_convergence: true,
         min_rto: Time::from_ms(200),
         initial_rto: Time::from_secs(1),
         max_rto: Time::from_secs(120),

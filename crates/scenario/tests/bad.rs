@@ -105,6 +105,12 @@ const CASES: &[Case] = &[
     // Transports.
     ("control = \"reno\"", "mss = \"1400B\"", "transport.tcp.control", 17, "missing; write for example control = \"amp\""),
     ("control = \"reno\"", "control = \"reno\"\nbeta = 4", "transport.tcp.beta", 19, "does not apply to reno, only to xmp, amp, mptcp-cut"),
+    ("control = \"reno\"", "control = \"reno\"\ncubic_beta = 0.5", "transport.tcp.cubic_beta", 19, "does not apply to reno, only to cubic"),
+    ("control = \"reno\"", "control = \"ewtcp\"\newtcp_increase = \"1/n\"", "transport.tcp.ewtcp_increase", 19, "1/n^2"),
+    ("control = \"reno\"", "control = \"semi-coupled\"\naggressiveness = 0", "transport.tcp.aggressiveness", 19, "above zero"),
+    ("control = \"reno\"", "control = \"fully-coupled\"\nloss_floor = 0", "transport.tcp.loss_floor", 19, "above zero"),
+    ("control = \"reno\"", "control = \"cubic\"\ncubic_c = 0", "transport.tcp.cubic_c", 19, "above zero"),
+    ("control = \"reno\"", "control = \"cubic\"\ncubic_beta = 1", "transport.tcp.cubic_beta", 19, "below 1"),
     ("control = \"reno\"", "control = \"reno\"\nsubflows = 2", "transport.tcp.subflows", 19, "only to lia, dcm, xmp, amp, mptcp-cut"),
     ("control = \"reno\"", "control = \"reno\"\njoin_jitter = \"1us\"", "transport.tcp.join_jitter", 19, "only to lia"),
     ("control = \"reno\"", "control = \"dctcp\"\ngamma = 2", "transport.tcp.gamma", 19, "only to amp"),

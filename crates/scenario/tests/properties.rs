@@ -58,6 +58,13 @@ const CONTROLS: &[(&str, &[&str])] = &[
     ("xmp", &["subflows = 2", "beta = 4.5", "ssthresh_after_cut = \"w-1\"", "cwnd_min = 3"]),
     ("amp", &["subflows = 32", "beta = 1", "gamma = 3", "tau = 4", "suppression = false", "release = \"acks\""]),
     ("mptcp-cut", &["beta = 3", "cwnd_min = 4", "join_jitter = \"2ms\""]),
+    ("olia", &["subflows = 4"]),
+    ("balia", &["subflows = 4"]),
+    ("ewtcp", &["subflows = 2", "ewtcp_increase = \"1/sqrt(n)\""]),
+    ("fully-coupled", &["subflows = 2", "loss_floor = 1"]),
+    ("semi-coupled", &["subflows = 2", "aggressiveness = 0.5"]),
+    ("uncoupled", &["subflows = 2"]),
+    ("cubic", &["subflows = 2", "cubic_c = 4", "cubic_beta = 0.5", "fast_convergence = false"]),
 ];
 
 /// Of each kind, what must be there and what may be.

@@ -5,7 +5,10 @@ use linkpool_engine::{Stream, stream};
 use linkpool_network::{Fabric, QueueLimit, QueuePolicy, topology};
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Control, Scenario, Topology, WorkloadKind};
-use linkpool_transport::control::{AmpConfig, ControlConfig, CutConfig, DctcpConfig, Release, XmpConfig};
+use linkpool_transport::control::{
+    AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, Release,
+    SemiCoupledConfig, XmpConfig,
+};
 use linkpool_transport::{Config, RttConfig};
 use linkpool_units::Time;
 use linkpool_workload::{self as workload, Flow};
@@ -175,6 +178,18 @@ fn control(t: &scenario::Transport) -> ControlConfig {
             cwnd_min,
             ssthresh_below: t.ssthresh_after_cut == scenario::SsthreshAfterCut::WMinus1,
         }),
+        Control::Olia => ControlConfig::Olia(()),
+        Control::Balia => ControlConfig::Balia(()),
+        Control::Ewtcp => ControlConfig::Ewtcp(match t.ewtcp_increase {
+            scenario::EwtcpIncrease::InverseSquare => EwtcpIncrease::InverseSquare,
+            scenario::EwtcpIncrease::InverseRoot => EwtcpIncrease::InverseRoot,
+        }),
+        Control::FullyCoupled => ControlConfig::FullyCoupled(FullyCoupledConfig { loss_floor: t.loss_floor as f64 }),
+        Control::SemiCoupled => ControlConfig::SemiCoupled(SemiCoupledConfig { aggressiveness: t.aggressiveness }),
+        Control::Uncoupled => ControlConfig::Uncoupled(()),
+        Control::Cubic => {
+            ControlConfig::Cubic(CubicConfig { c: t.cubic_c, beta: t.cubic_beta, fast_convergence: t.fast_convergence })
+        }
         Control::Amp => ControlConfig::Amp(AmpConfig {
             cut,
             gamma: t.gamma,

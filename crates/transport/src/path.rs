@@ -51,4 +51,16 @@ impl Path {
     pub fn coupled_window(&self) -> f64 {
         if self.in_recovery { self.ssthresh } else { self.cwnd }
     }
+
+    /// Can it be compared with others: established, and its RTT known?
+    #[inline]
+    pub fn is_coupled(&self) -> bool {
+        self.established && self.srtt > 0.0
+    }
+
+    /// Packets per ps, of a subflow whose RTT is known.
+    #[inline]
+    pub fn rate(&self) -> f64 {
+        self.coupled_window() / self.srtt
+    }
 }

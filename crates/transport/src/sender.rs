@@ -207,7 +207,7 @@ impl Sender {
         if round_ended {
             subflow.round_end = path.snd_nxt;
         }
-        let event = Ack { acked: segments, marked: ece, round_ended };
+        let event = Ack { acked: segments, marked: ece, round_ended, now };
         let cut = self.control.in_ack_event(&mut self.paths, s, event);
         self.subflows[s].stats.cuts += cut as u64;
         if segments > 0 {
@@ -266,14 +266,15 @@ impl Sender {
             return;
         }
         // RFC 6582, section 3.2, step 2; RFC 5681, section 3.2, steps 2 and 3
-        path.in_recovery = true;
         subflow.recover = path.snd_nxt;
         subflow.partial = false;
         subflow.stats.recoveries += 1;
         let flight = subflow.in_flight;
         let ssthresh = self.control.ssthresh(&self.paths, s, flight);
-        self.paths[s].ssthresh = ssthresh;
-        self.paths[s].cwnd = ssthresh + 3.0;
+        let path = &mut self.paths[s];
+        path.in_recovery = true;
+        path.ssthresh = ssthresh;
+        path.cwnd = ssthresh + 3.0;
         self.retransmit_first(s, now, out);
         let subflow = &mut self.subflows[s];
         subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
@@ -292,6 +293,7 @@ impl Sender {
             // RFC 5681, section 3.1: held at its value when a segment times out again
             self.paths[s].ssthresh = self.control.ssthresh(&self.paths, s, flight);
         }
+        self.control.on_timeout(s);
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         path.cwnd = 1.0; // the loss window (RFC 5681, section 3.1)
         path.in_recovery = false;

@@ -7,8 +7,8 @@
 
 mod common;
 use common::channel::{Crossing, Fate, Pair};
-use common::{AMP, CUT, DCTCP, XMP};
-use linkpool_transport::control::{AmpConfig, ControlConfig, DctcpConfig};
+use common::{AMP, CUBIC, CUT, DCTCP, FULLY_COUPLED, SEMI_COUPLED, XMP};
+use linkpool_transport::control::{AmpConfig, ControlConfig, DctcpConfig, EwtcpIncrease};
 use linkpool_transport::{Config, Segment};
 use linkpool_units::Time;
 use std::ops::Range;
@@ -25,6 +25,19 @@ fn laws() -> [(&'static str, ControlConfig); 7] {
         ("mptcp-cut", ControlConfig::MptcpCut(CUT)),
         ("xmp", ControlConfig::Xmp(XMP)),
         ("amp", ControlConfig::Amp(AmpConfig { tau: 4, ..AMP })),
+    ]
+}
+
+/// Those that know losses only, beside the two of [`laws`].
+fn loss_laws() -> [(&'static str, ControlConfig); 7] {
+    [
+        ("olia", ControlConfig::Olia(())),
+        ("balia", ControlConfig::Balia(())),
+        ("ewtcp", ControlConfig::Ewtcp(EwtcpIncrease::InverseSquare)),
+        ("fully", ControlConfig::FullyCoupled(FULLY_COUPLED)),
+        ("semi", ControlConfig::SemiCoupled(SEMI_COUPLED)),
+        ("uncoupled", ControlConfig::Uncoupled(())),
+        ("cubic", ControlConfig::Cubic(CUBIC)),
     ]
 }
 
@@ -161,6 +174,34 @@ fn two_subflows() {
     let fate = |s, round, _| Some(s == 0 && (12..14).contains(&round));
     let title = "Two subflows with RTTs of 1 and 2 rounds; the first one's packets of rounds 12 and 13 are marked";
     check("two_subflows", table(title, 22, 2, channel(fate)));
+}
+
+/// One subflow of any but CUBIC is Reno, whose columns are in `a_loss`. CUBIC, of 18 packets in flight: ssthresh 12.6, the third
+/// duplicate makes 15.6, the 14 others 29.6; the full ACK 11 + 1, the first of the 11 packets sent in recovery by slow start 13, the
+/// others add 10 x 9/17 / 13: 13.4.
+#[test]
+fn a_loss_of_loss_based_laws() {
+    let fate = |_, round, n| if (round, n) == (8, 0) { None } else { Some(false) };
+    let title = "The first packet of round 8 is lost";
+    check("a_loss_of_loss_based_laws", table_of(&loss_laws(), title, 22, 1, channel(fate)));
+}
+
+/// As `a_timeout`; CUBIC's slow start ends at 12.6.
+#[test]
+fn a_timeout_of_loss_based_laws() {
+    let fate = |_, round, _| if round == 8 { None } else { Some(false) };
+    let title = "All packets of round 8 are lost";
+    check("a_timeout_of_loss_based_laws", table_of(&loss_laws(), title, 26, 1, channel(fate)));
+}
+
+/// Of subflow 0: 20 or 22 packets in flight, halved. Full coupling takes (20 + 16.4) / 2 off it, which leaves the floor of 2: + 3 + 16
+/// duplicates. BALIA halves the faster subflow (alpha = 1). OLIA, until round 22, moves window from subflow 1 to subflow 0: its loss is
+/// recent, but half the RTT makes it the better path by 4.
+#[test]
+fn two_subflows_of_loss_based_laws() {
+    let fate = |s, round, n| if (s, round, n) == (0, 12, 0) { None } else { Some(false) };
+    let title = "Two subflows with RTTs of 1 and 2 rounds; the first packet of round 12 on the first is lost";
+    check("two_subflows_of_loss_based_laws", table_of(&loss_laws(), title, 30, 2, channel(fate)));
 }
 
 /// AMP alone: subflow 1 is suppressed (s) in spite of a window of 3.2 in the middle of the round: it is the window at the end of the

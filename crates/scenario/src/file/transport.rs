@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Size;
-use crate::model::{Control, Paths, Preset, Release, SsthreshAfterCut};
+use crate::model::{Control, EwtcpIncrease, Paths, Preset, Release, SsthreshAfterCut};
 
 /// A transport protocol. Only `control` is required; `preset` sets the defaults of the rest.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -15,7 +15,7 @@ pub(crate) struct TransportTable {
     /// The congestion controller.
     #[schemars(required)]
     pub(crate) control: Option<Control>,
-    /// Subflows of a connection. Applies to lia, dcm, xmp, amp, mptcp-cut. Default: 1.
+    /// Subflows of a connection. Applies to all but reno and dctcp. Default: 1.
     #[schemars(range(min = 1, max = 32))]
     pub(crate) subflows: Option<u32>,
     /// "hash": each subflow's path is an ECMP hash of its addresses and ports; "distinct":
@@ -62,6 +62,28 @@ pub(crate) struct TransportTable {
     /// Slow-start threshold after a cut to the window w: "w", or "w-1" as in the XMP paper's
     /// pseudocode. Applies to xmp. Default: "w".
     pub(crate) ssthresh_after_cut: Option<SsthreshAfterCut>,
+    /// The constant a of the increase a/w on each of n subflows: "1/n^2" (n of them at one
+    /// bottleneck take the share of one TCP), or "1/sqrt(n)" (as printed in Wischik et al., NSDI
+    /// 2011). Applies to ewtcp. Default: "1/n^2".
+    pub(crate) ewtcp_increase: Option<EwtcpIncrease>,
+    /// The constant a of the increase a/w_total, above 0; 1: one packet a round over all
+    /// subflows. Applies to semi-coupled. Default: 1.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub(crate) aggressiveness: Option<f64>,
+    /// Floor of the window after a loss, packets: 1 in Wischik et al., NSDI 2011, 2 in the
+    /// implementation of MMPTCP's authors. Applies to fully-coupled. Default: 2.
+    #[schemars(range(min = 1))]
+    pub(crate) loss_floor: Option<u32>,
+    /// C of RFC 9438, packets per second cubed, above 0. Applies to cubic. Default: 0.4.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub(crate) cubic_c: Option<f64>,
+    /// A loss multiplies the window by it (RFC 9438), above 0 and below 1. Applies to cubic.
+    /// Default: 0.7.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    pub(crate) cubic_beta: Option<f64>,
+    /// Does a flow whose window shrinks from loss to loss give way (RFC 9438, section 4.7)?
+    /// Applies to cubic. Default: true.
+    pub(crate) fast_convergence: Option<bool>,
     /// Least retransmission timeout. Default: "200ms".
     pub(crate) min_rto: Option<Time>,
     /// Retransmission timeout before the first RTT sample. Default: "1s"; paper-2013: "1.5s".
@@ -96,7 +118,7 @@ pub(crate) struct TransportTable {
     /// Longest delay of an ACK when `ack_every` is 2. Default: "40ms".
     pub(crate) ack_delay: Option<Time>,
     /// Each further subflow opens after a uniformly random delay of 0 to this once the first is
-    /// established. Applies to lia, dcm, xmp, amp, mptcp-cut. Default: "0s"; paper-2013: "49us".
+    /// established. Applies to all but reno and dctcp. Default: "0s"; paper-2013: "49us".
     pub(crate) join_jitter: Option<Time>,
     /// Does the receiver agree to ECN? Default: true.
     pub(crate) accept_ecn: Option<bool>,

@@ -44,6 +44,18 @@ pub struct Transport {
     pub release: Release,
     /// What XMP sets ssthresh to after a cut.
     pub ssthresh_after_cut: SsthreshAfterCut,
+    /// The constant a of EWTCP's increase a/w, for n subflows.
+    pub ewtcp_increase: EwtcpIncrease,
+    /// The constant a of semi-coupling's increase a/w_total.
+    pub aggressiveness: f64,
+    /// Floor of a fully coupled window after a loss, packets.
+    pub loss_floor: u32,
+    /// C of CUBIC, packets per second cubed.
+    pub cubic_c: f64,
+    /// A loss multiplies CUBIC's window by it.
+    pub cubic_beta: f64,
+    /// CUBIC's fast convergence.
+    pub fast_convergence: bool,
     /// Least retransmission timeout.
     pub min_rto: Time,
     /// Retransmission timeout before the first RTT sample.
@@ -77,42 +89,53 @@ pub struct Transport {
     pub accept_ecn: bool,
 }
 
-/// A congestion controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Control {
-    /// TCP NewReno.
-    Reno,
-    /// Data Center TCP.
-    Dctcp,
-    /// Linked increases (RFC 6356).
-    Lia,
-    /// DCTCP's cut with a coupled increase.
-    Dcm,
-    /// Explicit multipath.
-    Xmp,
-    /// Adaptive multipath.
-    Amp,
-    /// LIA with a constant cut of 1/beta on marks.
-    MptcpCut,
+macro_rules! controls {
+    (
+        single_path { $($single:ident = $single_name:literal: $single_doc:literal),* $(,)? }
+        multipath { $($multi:ident = $multi_name:literal: $multi_doc:literal),* $(,)? }
+    ) => {
+        /// A congestion controller.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum Control {
+            $(#[doc = $single_doc] #[serde(rename = $single_name)] $single,)*
+            $(#[doc = $multi_doc] #[serde(rename = $multi_name)] $multi,)*
+        }
+
+        impl Control {
+            /// All of them.
+            pub const ALL: &[Control] = &[$(Control::$single,)* $(Control::$multi),*];
+            /// Those of connections with several subflows.
+            pub const MULTIPATH: &[Control] = &[$(Control::$multi),*];
+
+            /// As the scenario file writes it.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Control::$single => $single_name,)*
+                    $(Control::$multi => $multi_name),*
+                }
+            }
+        }
+    };
 }
 
-impl Control {
-    /// All of them.
-    pub const ALL: [Control; 7] =
-        [Control::Reno, Control::Dctcp, Control::Lia, Control::Dcm, Control::Xmp, Control::Amp, Control::MptcpCut];
-
-    /// As the scenario file writes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Control::Reno => "reno",
-            Control::Dctcp => "dctcp",
-            Control::Lia => "lia",
-            Control::Dcm => "dcm",
-            Control::Xmp => "xmp",
-            Control::Amp => "amp",
-            Control::MptcpCut => "mptcp-cut",
-        }
+controls! {
+    single_path {
+        Reno = "reno": "TCP NewReno.",
+        Dctcp = "dctcp": "Data Center TCP.",
+    }
+    multipath {
+        Lia = "lia": "Linked increases (RFC 6356).",
+        Dcm = "dcm": "DCTCP's cut with a coupled increase.",
+        Xmp = "xmp": "Explicit multipath.",
+        Amp = "amp": "Adaptive multipath.",
+        MptcpCut = "mptcp-cut": "LIA with a constant cut of 1/beta on marks.",
+        Olia = "olia": "Opportunistic linked increases.",
+        Balia = "balia": "Balanced linked adaptation.",
+        Ewtcp = "ewtcp": "A TCP of less weight on each subflow.",
+        FullyCoupled = "fully-coupled": "One TCP whose window is the sum of the subflows'.",
+        SemiCoupled = "semi-coupled": "Coupled increases, a TCP's decrease.",
+        Uncoupled = "uncoupled": "A TCP on each subflow.",
+        Cubic = "cubic": "CUBIC on each subflow.",
     }
 }
 
@@ -157,4 +180,15 @@ pub enum SsthreshAfterCut {
     /// w - 1 (the XMP paper's pseudocode).
     #[serde(rename = "w-1")]
     WMinus1,
+}
+
+/// The constant a of EWTCP's increase a/w, for n subflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum EwtcpIncrease {
+    /// 1/n^2: n subflows at one bottleneck take the share of one TCP.
+    #[serde(rename = "1/n^2")]
+    InverseSquare,
+    /// 1/sqrt(n) (as printed in Wischik et al., NSDI 2011).
+    #[serde(rename = "1/sqrt(n)")]
+    InverseRoot,
 }

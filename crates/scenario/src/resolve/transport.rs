@@ -15,7 +15,6 @@ const LEAST_HEADER: u32 = 40;
 const LARGEST_PACKET: u32 = 65_535;
 const MOST_SUBFLOWS: u32 = 32;
 
-const MULTIPATH: &[Control] = &[Control::Lia, Control::Dcm, Control::Xmp, Control::Amp, Control::MptcpCut];
 const MARKED: &[Control] = &[Control::Dctcp, Control::Dcm, Control::Xmp, Control::Amp, Control::MptcpCut];
 const WITH_ALPHA: &[Control] = &[Control::Dctcp, Control::Dcm];
 const CONSTANT_CUT: &[Control] = &[Control::Xmp, Control::Amp, Control::MptcpCut];
@@ -23,13 +22,17 @@ const CONSTANT_CUT: &[Control] = &[Control::Xmp, Control::Amp, Control::MptcpCut
 /// The controllers that a key of a transport applies to.
 pub(crate) fn applies_to(key: &str) -> &'static [Control] {
     match key {
-        "subflows" | "join_jitter" => MULTIPATH,
+        "subflows" | "join_jitter" => Control::MULTIPATH,
         "cwnd_min" => MARKED,
         "alpha0" | "g" => WITH_ALPHA,
         "beta" => CONSTANT_CUT,
         "gamma" | "tau" | "suppression" | "release" => &[Control::Amp],
         "ssthresh_after_cut" => &[Control::Xmp],
-        _ => &Control::ALL,
+        "ewtcp_increase" => &[Control::Ewtcp],
+        "aggressiveness" => &[Control::SemiCoupled],
+        "loss_floor" => &[Control::FullyCoupled],
+        "cubic_c" | "cubic_beta" | "fast_convergence" => &[Control::Cubic],
+        _ => Control::ALL,
     }
 }
 
@@ -111,6 +114,12 @@ fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
         suppression: table.suppression.unwrap_or(default.suppression),
         release: table.release.unwrap_or(default.release),
         ssthresh_after_cut: table.ssthresh_after_cut.unwrap_or(default.ssthresh_after_cut),
+        ewtcp_increase: table.ewtcp_increase.unwrap_or(default.ewtcp_increase),
+        aggressiveness: table.aggressiveness.unwrap_or(default.aggressiveness),
+        loss_floor: table.loss_floor.unwrap_or(default.loss_floor),
+        cubic_c: table.cubic_c.unwrap_or(default.cubic_c),
+        cubic_beta: table.cubic_beta.unwrap_or(default.cubic_beta),
+        fast_convergence: table.fast_convergence.unwrap_or(default.fast_convergence),
         min_rto: table.min_rto.unwrap_or(default.min_rto),
         initial_rto: table.initial_rto.unwrap_or(default.initial_rto),
         max_rto: table.max_rto.unwrap_or(default.max_rto),
@@ -171,6 +180,12 @@ fn check_window(t: &Transport, section: &mut Section<'_, '_>) {
     section.check(t.beta >= 1.0 && t.beta.is_finite(), "beta", beta);
     section.positive("gamma", t.gamma);
     section.positive("tau", t.tau);
+    let above_zero = |x: f64| x > 0.0 && x.is_finite();
+    section.check(above_zero(t.aggressiveness), "aggressiveness", "must be above zero");
+    section.positive("loss_floor", t.loss_floor);
+    section.check(above_zero(t.cubic_c), "cubic_c", "must be above zero");
+    let cubic_beta = "a loss multiplies the window by it: above zero and below 1";
+    section.check(above_zero(t.cubic_beta) && t.cubic_beta < 1.0, "cubic_beta", cubic_beta);
     section.positive("dupack_threshold", t.dupack_threshold);
 }
 

@@ -1,5 +1,5 @@
 use super::mptcp_cut::CutConfig;
-use super::{Ack, CongestionControl, slow_start};
+use super::{Ack, CongestionControl, slow_start, total_window};
 use crate::path::Path;
 
 /// How AMP decides that congestion is over.
@@ -96,11 +96,7 @@ impl CongestionControl for Amp {
         if slow_start(&mut paths[s], acked) {
             return;
         }
-        let total: f64 = if self.suppressed {
-            paths[0].coupled_window()
-        } else {
-            paths.iter().filter(|p| p.established).map(Path::coupled_window).sum()
-        };
+        let total = if self.suppressed { paths[0].coupled_window() } else { total_window(paths) };
         paths[s].cwnd += acked / total;
     }
 

@@ -25,8 +25,8 @@ pub(super) fn lia_growth(paths: &mut [Path], s: usize, acked: f64) {
     }
     let mut best = 0.0f64;
     let mut sum = 0.0;
-    for p in paths.iter().filter(|p| p.established && p.srtt > 0.0) {
-        let rate = p.coupled_window() / p.srtt;
+    for p in paths.iter().filter(|p| p.is_coupled()) {
+        let rate = p.rate();
         best = best.max(rate / p.srtt);
         sum += rate;
     }

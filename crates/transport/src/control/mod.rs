@@ -4,22 +4,37 @@
 //! counts duplicate ACKs, retransmits, and sets the window on a loss to what [`CongestionControl::ssthresh`] says.
 
 mod amp;
+mod balia;
+mod cubic;
 mod dcm;
 mod dctcp;
+mod ewtcp;
+mod fully_coupled;
 mod lia;
 mod mptcp_cut;
+mod olia;
 mod reno;
+mod semi_coupled;
+mod uncoupled;
 mod xmp;
 
 pub use amp::{Amp, AmpConfig, Release};
+pub use balia::Balia;
+pub use cubic::{Cubic, CubicConfig};
 pub use dcm::Dcm;
 pub use dctcp::{Dctcp, DctcpConfig};
+pub use ewtcp::{Ewtcp, EwtcpIncrease};
+pub use fully_coupled::{FullyCoupled, FullyCoupledConfig};
 pub use lia::Lia;
-pub use mptcp_cut::MptcpCut;
+pub use mptcp_cut::{CutConfig, MptcpCut};
+pub use olia::Olia;
 pub use reno::Reno;
+pub use semi_coupled::{SemiCoupled, SemiCoupledConfig};
+pub use uncoupled::Uncoupled;
 pub use xmp::{Xmp, XmpConfig};
 
 use crate::path::Path;
+use linkpool_units::Time;
 
 /// What an ACK says to congestion control.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +45,8 @@ pub struct Ack {
     pub marked: bool,
     /// It is the first beyond what was the next byte to be sent when the round began: a round is over.
     pub round_ended: bool,
+    /// When it came.
+    pub now: Time,
 }
 
 /// A congestion control law. `s` is the subflow that an event belongs to, `paths` are all of the connection.
@@ -51,6 +68,9 @@ pub trait CongestionControl {
         (flight as f64 / 2.0).max(2.0)
     }
 
+    /// The retransmission timer of subflow `s` has expired; slow start is next (Linux: `set_state` with `TCP_CA_Loss`).
+    fn on_timeout(&mut self, _s: usize) {}
+
     /// May new data be sent on subflow `s`?
     fn is_active(&self, _s: usize) -> bool {
         true
@@ -62,14 +82,20 @@ pub trait CongestionControl {
     }
 }
 
-/// Slow start: a packet for each that is acknowledged (RFC 5681, section 3.1).
+/// Slow start: a packet for each that is acknowledged (RFC 5681, section 3.1). False, and nothing done, if it is over.
 #[inline]
-pub(crate) fn slow_start(path: &mut Path, acked: f64) -> bool {
+pub fn slow_start(path: &mut Path, acked: f64) -> bool {
     let slow = path.in_slow_start();
     if slow {
         path.cwnd += acked;
     }
     slow
+}
+
+/// w_total: the windows of all subflows, as a coupled increase sees them.
+#[inline]
+pub fn total_window(paths: &[Path]) -> f64 {
+    paths.iter().filter(|p| p.established).map(Path::coupled_window).sum()
 }
 
 macro_rules! laws {
@@ -107,6 +133,9 @@ macro_rules! laws {
             fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
                 match self { $(Control::$law(law) => law.ssthresh(paths, s, flight)),* }
             }
+            fn on_timeout(&mut self, s: usize) {
+                match self { $(Control::$law(law) => law.on_timeout(s)),* }
+            }
             #[inline]
             fn is_active(&self, s: usize) -> bool {
                 match self { $(Control::$law(law) => law.is_active(s)),* }
@@ -123,12 +152,17 @@ laws! {
     Dctcp(DctcpConfig),
     Lia(()),
     Dcm(DctcpConfig),
-    MptcpCut(mptcp_cut::CutConfig),
+    MptcpCut(CutConfig),
     Xmp(XmpConfig),
     Amp(AmpConfig),
+    Olia(()),
+    Balia(()),
+    Ewtcp(EwtcpIncrease),
+    FullyCoupled(FullyCoupledConfig),
+    SemiCoupled(SemiCoupledConfig),
+    Uncoupled(()),
+    Cubic(CubicConfig),
 }
-
-pub use mptcp_cut::CutConfig;
 
 #[cfg(test)]
 mod testing;

@@ -1,5 +1,6 @@
 use super::Ack;
 use crate::path::Path;
+use linkpool_units::Time;
 
 /// An established subflow in congestion avoidance with an RTT of 100 us.
 pub(super) fn path(cwnd: f64) -> Path {
@@ -16,7 +17,7 @@ pub(super) fn path(cwnd: f64) -> Path {
 }
 
 pub(super) fn ack(acked: u32) -> Ack {
-    Ack { acked, marked: false, round_ended: false }
+    Ack { acked, marked: false, round_ended: false, now: Time::ZERO }
 }
 
 pub(super) fn marked(acked: u32) -> Ack {

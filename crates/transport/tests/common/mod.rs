@@ -5,7 +5,10 @@ pub mod channel;
 pub mod ledger;
 pub mod script;
 
-use linkpool_transport::control::{AmpConfig, ControlConfig, CutConfig, DctcpConfig, Release, XmpConfig};
+use linkpool_transport::control::{
+    AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, Release,
+    SemiCoupledConfig, XmpConfig,
+};
 use linkpool_transport::{Config, RttConfig};
 use linkpool_units::Time;
 
@@ -13,6 +16,9 @@ pub const DCTCP: DctcpConfig = DctcpConfig { alpha0: 0.0, g: 1.0 / 16.0, cwnd_mi
 pub const CUT: CutConfig = CutConfig { beta: 4.0, cwnd_min: 2.0 };
 pub const XMP: XmpConfig = XmpConfig { beta: 4.0, cwnd_min: 2.0, ssthresh_below: false };
 pub const AMP: AmpConfig = AmpConfig { cut: CUT, gamma: 2, tau: 8, suppression: true, release: Release::Rounds };
+pub const FULLY_COUPLED: FullyCoupledConfig = FullyCoupledConfig { loss_floor: 2.0 };
+pub const SEMI_COUPLED: SemiCoupledConfig = SemiCoupledConfig { aggressiveness: 1.0 };
+pub const CUBIC: CubicConfig = CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true };
 
 /// Every law with the papers' parameters.
 pub fn laws() -> Vec<(&'static str, ControlConfig)> {
@@ -24,6 +30,13 @@ pub fn laws() -> Vec<(&'static str, ControlConfig)> {
         ("mptcp-cut", ControlConfig::MptcpCut(CUT)),
         ("xmp", ControlConfig::Xmp(XMP)),
         ("amp", ControlConfig::Amp(AMP)),
+        ("olia", ControlConfig::Olia(())),
+        ("balia", ControlConfig::Balia(())),
+        ("ewtcp", ControlConfig::Ewtcp(EwtcpIncrease::InverseSquare)),
+        ("fully-coupled", ControlConfig::FullyCoupled(FULLY_COUPLED)),
+        ("semi-coupled", ControlConfig::SemiCoupled(SEMI_COUPLED)),
+        ("uncoupled", ControlConfig::Uncoupled(())),
+        ("cubic", ControlConfig::Cubic(CUBIC)),
     ]
 }
 

@@ -1,0 +1,101 @@
+use super::{Ack, CongestionControl, slow_start};
+use crate::path::Path;
+
+/// BALIA (draft-walid-mptcp-congestion-control-04), the balanced linked adaptation, without ECN: between LIA's
+/// friendliness and OLIA's responsiveness.
+#[derive(Debug)]
+pub struct Balia;
+
+impl Balia {
+    pub(super) fn new(_: &(), _n: usize) -> Balia {
+        Balia
+    }
+}
+
+/// Over the subflows: the greatest of the rates x_r = w_r / rtt_r, and their sum.
+fn rates(paths: &[Path]) -> (f64, f64) {
+    let rates = paths.iter().filter(|p| p.is_coupled()).map(Path::rate);
+    rates.fold((0.0, 0.0), |(max, sum), rate| (max.max(rate), sum + rate))
+}
+
+impl CongestionControl for Balia {
+    fn needs_ecn(&self) -> bool {
+        false
+    }
+
+    fn in_ack_event(&mut self, _paths: &mut [Path], _s: usize, _ack: Ack) -> bool {
+        false
+    }
+
+    /// For each packet acknowledged, with alpha_s = max_r(x_r) / x_s,
+    /// `(x_s / rtt_s) / (sum_r x_r)^2 (1 + alpha_s) / 2 (4 + alpha_s) / 5`.
+    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+        if slow_start(&mut paths[s], acked) {
+            return;
+        }
+        let (max, sum) = rates(paths);
+        let path = &mut paths[s];
+        // Before the first RTT sample there is nothing to link.
+        let per_packet = if path.is_coupled() {
+            let alpha = max / path.rate();
+            path.rate() / path.srtt / (sum * sum) * ((1.0 + alpha) / 2.0) * ((4.0 + alpha) / 5.0)
+        } else {
+            1.0 / path.cwnd
+        };
+        path.cwnd += acked * per_packet;
+    }
+
+    /// On a loss the window goes down by `w_s / 2 min(alpha_s, 1.5)`; w_s is what is in flight, as in RFC 5681, equation 4.
+    fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
+        let (max, _) = rates(paths);
+        let alpha = if paths[s].is_coupled() { max / paths[s].rate() } else { 1.0 };
+        (flight as f64 * (1.0 - alpha.min(1.5) / 2.0)).max(2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::path;
+    use super::*;
+
+    #[test]
+    fn one_subflow_is_reno() {
+        let mut paths = [path(8.0)];
+        Balia.cong_avoid(&mut paths, 0, 1.0);
+        assert!((paths[0].cwnd - 8.125).abs() < 1e-12);
+        assert_eq!(Balia.ssthresh(&paths, 0, 8), 4.0);
+        assert_eq!(Balia.ssthresh(&paths, 0, 3), 2.0);
+    }
+
+    #[test]
+    fn worked_example() {
+        // w = 5, 20 at 100 us. Subflow 0: alpha = 4: 5/625 5/2 8/5 = 0.032; subflow 1: alpha = 1: 20/625 = 0.032.
+        let mut paths = [path(5.0), path(20.0)];
+        Balia.cong_avoid(&mut paths, 0, 1.0);
+        assert!((paths[0].cwnd - 5.032).abs() < 1e-12);
+        paths[0].cwnd = 5.0;
+        Balia.cong_avoid(&mut paths, 1, 1.0);
+        assert!((paths[1].cwnd - 20.032).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rates_count_not_windows() {
+        // 20 at 400 us is the rate of 5 at 100 us: alpha = 1 on both. Sum 0.1/us: 5/100/100 / 0.01 = 0.05, a quarter of
+        // Reno's 1/5; on the other 0.05/400 / 0.01 = 0.0125.
+        let mut paths = [path(5.0), path(20.0)];
+        paths[1].srtt = 400e6;
+        Balia.cong_avoid(&mut paths, 0, 1.0);
+        assert!((paths[0].cwnd - 5.05).abs() < 1e-12);
+        paths[0].cwnd = 5.0;
+        Balia.cong_avoid(&mut paths, 1, 1.0);
+        assert!((paths[1].cwnd - 20.0125).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_slow_path_is_cut_by_up_to_three_quarters() {
+        // alpha = 1, 1.25, 4.
+        for (w, flight, after) in [(20.0, 20, 10.0), (16.0, 16, 6.0), (5.0, 40, 10.0)] {
+            assert_eq!(Balia.ssthresh(&[path(w), path(20.0)], 0, flight), after);
+        }
+    }
+}

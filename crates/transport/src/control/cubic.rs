@@ -1,0 +1,225 @@
+use super::{Ack, CongestionControl, slow_start};
+use crate::path::Path;
+use linkpool_units::Time;
+
+/// Parameters of CUBIC.
+#[derive(Clone, Debug)]
+pub struct CubicConfig {
+    /// C of RFC 9438, packets per second cubed (section 5: 0.4).
+    pub c: f64,
+    /// A loss multiplies the window by it (beta_cubic of RFC 9438, section 4.6: 0.7).
+    pub beta: f64,
+    /// Does a flow whose window shrinks from loss to loss give way (RFC 9438, section 4.7)?
+    pub fast_convergence: bool,
+}
+
+/// CUBIC (RFC 9438), without ECN and HyStart++; on every subflow one of its own, as MPTCP in Linux has it by default.
+#[derive(Debug)]
+pub struct Cubic {
+    config: CubicConfig,
+    subflows: Box<[Subflow]>,
+    /// When the ACK that is being processed came.
+    now: Time,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Subflow {
+    /// W_max; none: no loss yet, or a timeout since, after which growth starts from where slow start ends.
+    w_max: Option<f64>,
+    /// Window just before the last loss.
+    cwnd_prior: f64,
+    /// This stage of congestion avoidance, once it has begun.
+    epoch: Option<Epoch>,
+}
+
+#[derive(Clone, Debug)]
+struct Epoch {
+    start: Time,
+    /// The window that W_cubic is back at after K.
+    w_max: f64,
+    /// Seconds.
+    k: f64,
+    /// What Reno's window would be.
+    w_est: f64,
+}
+
+impl Epoch {
+    /// `W_cubic(t) = C (t - K)^3 + W_max`, t in seconds (RFC 9438, equation 1).
+    fn w_cubic(&self, c: f64, t: f64) -> f64 {
+        c * (t - self.k).powi(3) + self.w_max
+    }
+}
+
+impl Cubic {
+    pub(super) fn new(config: &CubicConfig, n: usize) -> Cubic {
+        Cubic { config: config.clone(), subflows: vec![Subflow::default(); n].into(), now: Time::ZERO }
+    }
+
+    /// Congestion avoidance begins with a window of `cwnd`.
+    fn epoch(&self, s: usize, cwnd: f64) -> Epoch {
+        // After a timeout, or slow start without a loss: K = 0, W_max = cwnd (RFC 9438, sections 4.8 and 4.10).
+        let w_max = self.subflows[s].w_max.unwrap_or(cwnd).max(cwnd);
+        // K = cbrt((W_max - cwnd_epoch) / C) (RFC 9438, equation 2)
+        let k = ((w_max - cwnd) / self.config.c).cbrt();
+        Epoch { start: self.now, w_max, k, w_est: cwnd }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn needs_ecn(&self) -> bool {
+        false
+    }
+
+    fn in_ack_event(&mut self, _paths: &mut [Path], _s: usize, ack: Ack) -> bool {
+        self.now = ack.now;
+        false
+    }
+
+    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+        let path = &mut paths[s];
+        if slow_start(path, acked) {
+            return;
+        }
+        let cwnd = path.cwnd;
+        let mut epoch = self.subflows[s].epoch.take().unwrap_or_else(|| self.epoch(s, cwnd));
+        let CubicConfig { c, beta, .. } = self.config;
+        let t = (self.now - epoch.start).secs();
+        // W_est = W_est + alpha segments_acked / cwnd (RFC 9438, equation 4); alpha is 1 once the window of the last loss
+        // is reached, before that what makes up for the smaller cut (section 4.3).
+        let reached = epoch.w_est >= self.subflows[s].cwnd_prior;
+        let alpha = if reached { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
+        epoch.w_est += alpha * acked / cwnd;
+        path.cwnd = if epoch.w_cubic(c, t) < epoch.w_est {
+            // The Reno-friendly region (RFC 9438, section 4.3); never down.
+            epoch.w_est.max(cwnd)
+        } else {
+            // (target - cwnd) / cwnd for each packet acknowledged (RFC 9438, sections 4.2, 4.4 and 4.5)
+            let target = epoch.w_cubic(c, t + path.srtt * 1e-12).clamp(cwnd, 1.5 * cwnd);
+            cwnd + acked * (target - cwnd) / cwnd
+        };
+        self.subflows[s].epoch = Some(epoch);
+    }
+
+    /// RFC 9438, section 4.6, with W_max of section 4.7.
+    fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
+        let CubicConfig { beta, fast_convergence, .. } = self.config;
+        let cwnd = paths[s].coupled_window();
+        let gives_way = fast_convergence && self.subflows[s].w_max.is_some_and(|w_max| cwnd < w_max);
+        let w_max = if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
+        self.subflows[s] = Subflow { w_max: Some(w_max), cwnd_prior: cwnd, epoch: None };
+        (flight as f64 * beta).max(2.0)
+    }
+
+    /// RFC 9438, section 4.8.
+    fn on_timeout(&mut self, s: usize) {
+        let subflow = &mut self.subflows[s];
+        (subflow.w_max, subflow.epoch) = (None, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, path};
+    use super::*;
+
+    fn cubic() -> Cubic {
+        Cubic::new(&CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true }, 1)
+    }
+
+    fn acknowledge(cubic: &mut Cubic, path: &mut Path, at: Time) {
+        let paths = std::slice::from_mut(path);
+        cubic.in_ack_event(paths, 0, Ack { now: at, ..ack(1) });
+        cubic.cong_avoid(paths, 0, 1.0);
+    }
+
+    fn after_a_loss_at(cwnd: f64) -> (Cubic, Path) {
+        let mut c = cubic();
+        let mut p = path(cwnd);
+        p.ssthresh = c.ssthresh(std::slice::from_ref(&p), 0, cwnd as u32);
+        p.cwnd = p.ssthresh;
+        (c, p)
+    }
+
+    #[test]
+    fn a_loss_leaves_seven_tenths() {
+        let (_, p) = after_a_loss_at(1000.0);
+        assert_eq!(p.cwnd, 700.0);
+        let (_, p) = after_a_loss_at(2.0);
+        assert_eq!(p.cwnd, 2.0);
+    }
+
+    #[test]
+    fn is_back_at_the_old_window_after_k() {
+        // W_max = 1000, cwnd 700: K = cbrt(300 / 0.4) = 9.0856 s. Reno, with an RTT of 100 ms, is far behind: 9.0856 s
+        // are 91 rounds of alpha = 9/17: 748.
+        let (mut c, mut p) = after_a_loss_at(1000.0);
+        p.srtt = 100e9;
+        let mut at = Time::from_secs(5);
+        let mut at_half = 0.0;
+        let mut plateau = 0.0;
+        for ms in 0..20_000u64 {
+            // A window in 100 ms is a hundredth of it in each.
+            let before = p.cwnd;
+            c.in_ack_event(std::slice::from_mut(&mut p), 0, Ack { now: at, ..ack(1) });
+            c.cong_avoid(std::slice::from_mut(&mut p), 0, before / 100.0);
+            assert!(p.cwnd >= before);
+            at += Time::from_ms(1);
+            match ms {
+                0 => assert!((c.subflows[0].epoch.as_ref().unwrap().k - 9.0856).abs() < 1e-4),
+                4543 => at_half = p.cwnd,
+                9086 => plateau = p.cwnd,
+                _ => {}
+            }
+        }
+        // At K/2: 1000 - 0.4 (4.543)^3 = 962.5.
+        assert!((at_half - 962.5).abs() < 3.0, "{at_half}");
+        assert!((plateau - 1000.0).abs() < 1.0, "{plateau}");
+        // Beyond, convex; 10.9 s after K: 1000 + 0.4 10.9^3 = 1518.
+        assert!((p.cwnd - 1518.0).abs() < 25.0, "{}", p.cwnd);
+    }
+
+    #[test]
+    fn within_a_data_centre_it_is_reno_of_the_same_mean() {
+        // RTT 100 us: W_cubic hardly moves. 14 packets after a loss at 20: alpha = 3 0.3 / 1.7 = 9/17 a round.
+        let (mut c, mut p) = after_a_loss_at(20.0);
+        acknowledge(&mut c, &mut p, Time::from_us(0));
+        assert!((p.cwnd - (14.0 + 9.0 / 17.0 / 14.0)).abs() < 1e-9, "{}", p.cwnd);
+        // From the window of the last loss on, a packet a round.
+        (p.cwnd, c.subflows[0].epoch.as_mut().unwrap().w_est) = (20.0, 20.0);
+        acknowledge(&mut c, &mut p, Time::from_us(100));
+        assert!((p.cwnd - 20.05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn growth_is_at_most_half_a_packet_for_each() {
+        // K = 0 at 10; after 60 s the target is 0.4 60^3 away.
+        let mut c = cubic();
+        let mut p = path(10.0);
+        acknowledge(&mut c, &mut p, Time::ZERO);
+        let before = p.cwnd;
+        acknowledge(&mut c, &mut p, Time::from_secs(60));
+        assert!((p.cwnd - before - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn fast_convergence_gives_way() {
+        let (mut c, _) = after_a_loss_at(100.0);
+        c.ssthresh(&[path(80.0)], 0, 80);
+        assert_eq!(c.subflows[0].w_max, Some(68.0)); // 80 (1 + 0.7) / 2
+        c.ssthresh(&[path(90.0)], 0, 90);
+        assert_eq!(c.subflows[0].w_max, Some(90.0));
+        c.config.fast_convergence = false;
+        c.ssthresh(&[path(80.0)], 0, 80);
+        assert_eq!(c.subflows[0].w_max, Some(80.0));
+    }
+
+    #[test]
+    fn after_a_timeout_the_plateau_is_where_slow_start_ends() {
+        let (mut c, mut p) = after_a_loss_at(1000.0);
+        c.on_timeout(0);
+        p.cwnd = 700.0;
+        acknowledge(&mut c, &mut p, Time::from_secs(1));
+        let epoch = c.subflows[0].epoch.as_ref().unwrap();
+        assert_eq!((epoch.w_max, epoch.k), (700.0, 0.0));
+    }
+}

@@ -1,0 +1,83 @@
+use super::{Ack, CongestionControl, slow_start, total_window};
+use crate::path::Path;
+
+/// Parameters of full coupling.
+#[derive(Clone, Debug)]
+pub struct FullyCoupledConfig {
+    /// Floor of the window after a loss, packets: 1 in Wischik et al., NSDI 2011, section 2.2; 2 in the implementation of
+    /// MMPTCP's authors, as in RFC 5681.
+    pub loss_floor: f64,
+}
+
+/// Full coupling (Kelly and Voice 2005; COUPLED of Wischik et al., NSDI 2011, section 2.2), without ECN: the subflows
+/// behave as one TCP whose window is the sum of theirs, and traffic moves off the more congested ones altogether.
+#[derive(Debug)]
+pub struct FullyCoupled {
+    config: FullyCoupledConfig,
+}
+
+impl FullyCoupled {
+    pub(super) fn new(config: &FullyCoupledConfig, _n: usize) -> FullyCoupled {
+        FullyCoupled { config: config.clone() }
+    }
+}
+
+impl CongestionControl for FullyCoupled {
+    fn needs_ecn(&self) -> bool {
+        false
+    }
+
+    fn in_ack_event(&mut self, _paths: &mut [Path], _s: usize, _ack: Ack) -> bool {
+        false
+    }
+
+    /// `1 / w_total` for each packet acknowledged.
+    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+        if !slow_start(&mut paths[s], acked) {
+            paths[s].cwnd += acked / total_window(paths);
+        }
+    }
+
+    /// `w_s - w_total / 2`; of subflow s, w is what is in flight, as in RFC 5681, equation 4.
+    fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
+        let flight = flight as f64;
+        let others = paths.iter().enumerate().filter(|(r, p)| *r != s && p.established);
+        let others: f64 = others.map(|(_, p)| p.coupled_window()).sum();
+        (flight - (flight + others) / 2.0).max(self.config.loss_floor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::path;
+    use super::*;
+
+    fn law(loss_floor: f64) -> FullyCoupled {
+        FullyCoupled { config: FullyCoupledConfig { loss_floor } }
+    }
+
+    #[test]
+    fn one_subflow_is_reno() {
+        let mut paths = [path(8.0)];
+        law(2.0).cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 8.125);
+        assert_eq!(law(2.0).ssthresh(&paths, 0, 8), 4.0);
+        assert_eq!(law(2.0).ssthresh(&paths, 0, 3), 2.0);
+    }
+
+    #[test]
+    fn all_subflows_grow_by_one_packet_a_round_between_them() {
+        let mut paths = [path(6.0), path(10.0)];
+        law(2.0).cong_avoid(&mut paths, 1, 1.0);
+        assert_eq!(paths[1].cwnd, 10.0625);
+    }
+
+    #[test]
+    fn a_loss_takes_half_of_the_sum_off_one_window() {
+        // 12 - 16/2 = 4; 4 - 16/2 < 0.
+        let paths = [path(12.0), path(4.0)];
+        assert_eq!(law(1.0).ssthresh(&paths, 0, 12), 4.0);
+        assert_eq!(law(1.0).ssthresh(&paths, 1, 4), 1.0);
+        assert_eq!(law(2.0).ssthresh(&paths, 1, 4), 2.0);
+    }
+}

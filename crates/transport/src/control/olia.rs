@@ -1,0 +1,171 @@
+use super::{Ack, CongestionControl, slow_start};
+use crate::path::Path;
+
+/// OLIA (draft-khalili-mptcp-congestion-control-05; Khalili et al., CoNEXT 2012), without ECN: LIA's first term, which
+/// balances congestion, and a second one that moves windows from the largest to the best paths.
+#[derive(Debug)]
+pub struct Olia {
+    subflows: Box<[LossDistance]>,
+}
+
+/// What of a subflow has been acknowledged without a loss, in packets.
+#[derive(Clone, Debug, Default)]
+struct LossDistance {
+    /// Between its last two losses (l_1r).
+    between: u64,
+    /// Since its last loss (l_2r).
+    since: u64,
+}
+
+impl LossDistance {
+    /// l_r: 1/l_r estimates the loss probability.
+    fn distance(&self) -> f64 {
+        self.between.max(self.since) as f64
+    }
+}
+
+impl Olia {
+    pub(super) fn new(_: &(), n: usize) -> Olia {
+        Olia { subflows: vec![LossDistance::default(); n].into() }
+    }
+
+    /// What a TCP would get on this path, squared and but for a factor: l_r / rtt_r^2. The text of the draft has
+    /// l_r^2 / rtt_r; this is the paper's, and what its authors' Linux module computes.
+    fn quality(&self, path: &Path, r: usize) -> f64 {
+        self.subflows[r].distance() / (path.srtt * path.srtt)
+    }
+
+    /// alpha_s: positive on the best paths that do not have the largest windows ("collected"), negative on those with
+    /// the largest windows as long as there is a collected one, otherwise 0.
+    fn alpha(&self, paths: &[Path], s: usize) -> f64 {
+        let usable = || paths.iter().enumerate().filter(|(_, p)| p.is_coupled());
+        let max_w = usable().map(|(_, p)| p.coupled_window()).fold(0.0, f64::max);
+        let best = usable().map(|(r, p)| self.quality(p, r)).fold(0.0, f64::max);
+        let has_max_w = |p: &Path| p.coupled_window() == max_w;
+        let is_collected = |r: usize, p: &Path| self.quality(p, r) == best && !has_max_w(p);
+        let all = usable().count() as f64;
+        let collected = usable().filter(|(r, p)| is_collected(*r, p)).count() as f64;
+        if collected == 0.0 || !paths[s].is_coupled() {
+            0.0
+        } else if is_collected(s, &paths[s]) {
+            1.0 / all / collected
+        } else if has_max_w(&paths[s]) {
+            -1.0 / all / usable().filter(|(_, p)| has_max_w(p)).count() as f64
+        } else {
+            0.0
+        }
+    }
+}
+
+impl CongestionControl for Olia {
+    fn needs_ecn(&self) -> bool {
+        false
+    }
+
+    fn in_ack_event(&mut self, _paths: &mut [Path], s: usize, ack: Ack) -> bool {
+        self.subflows[s].since += ack.acked as u64;
+        false
+    }
+
+    /// For each packet acknowledged, `(w_s / rtt_s^2) / (sum_r w_r / rtt_r)^2 + alpha_s / w_s`.
+    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+        if slow_start(&mut paths[s], acked) {
+            return;
+        }
+        let sum: f64 = paths.iter().filter(|p| p.is_coupled()).map(Path::rate).sum();
+        let path = &paths[s];
+        // Before the first RTT sample there is nothing to link.
+        let linked = if path.is_coupled() { path.rate() / path.srtt / (sum * sum) } else { 1.0 / path.cwnd };
+        let cwnd = path.cwnd + acked * (linked + self.alpha(paths, s) / path.cwnd);
+        paths[s].cwnd = cwnd.max(1.0);
+    }
+
+    /// Half, as TCP; a new distance between losses begins. Losses with nothing acknowledged between them are one.
+    fn ssthresh(&mut self, _paths: &[Path], s: usize, flight: u32) -> f64 {
+        let distance = &mut self.subflows[s];
+        if distance.since > 0 {
+            *distance = LossDistance { between: distance.since, since: 0 };
+        }
+        (flight as f64 / 2.0).max(2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, path};
+    use super::*;
+
+    /// Subflow r has had `acked[r]` packets acknowledged since its last loss.
+    fn olia(acked: &[u32]) -> Olia {
+        let mut olia = Olia::new(&(), acked.len());
+        let mut paths = vec![path(10.0); acked.len()];
+        for (r, acked) in acked.iter().enumerate() {
+            olia.in_ack_event(&mut paths, r, ack(*acked));
+        }
+        olia
+    }
+
+    #[test]
+    fn one_subflow_is_reno() {
+        let mut paths = [path(8.0)];
+        olia(&[50]).cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 8.125);
+    }
+
+    #[test]
+    fn the_best_path_with_a_small_window_gains_what_the_largest_window_loses() {
+        // w = 4 (best) and 16, equal RTT: linked: 4/400, 16/400. alpha: +1/2, -1/2: 1/8 and -1/32.
+        let mut paths = [path(4.0), path(16.0)];
+        let mut o = olia(&[200, 100]);
+        o.cong_avoid(&mut paths, 0, 1.0);
+        assert!((paths[0].cwnd - (4.0 + 0.01 + 0.125)).abs() < 1e-12);
+        paths[0].cwnd = 4.0;
+        o.cong_avoid(&mut paths, 1, 1.0);
+        assert!((paths[1].cwnd - (16.0 + 0.04 - 0.03125)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nothing_moves_if_the_best_path_has_the_largest_window() {
+        let mut o = olia(&[100, 200]);
+        let paths = [path(4.0), path(16.0)];
+        assert_eq!((o.alpha(&paths, 0), o.alpha(&paths, 1)), (0.0, 0.0));
+        // w = 4 of 20 in all: 4/400.
+        let mut paths = paths;
+        o.cong_avoid(&mut paths, 0, 1.0);
+        assert!((paths[0].cwnd - 4.01).abs() < 1e-12);
+    }
+
+    #[test]
+    fn alpha_is_shared_among_the_collected_and_among_the_largest() {
+        // 0 and 1 are best (l = 200), 2 and 3 have the largest windows, 4 is neither.
+        let o = olia(&[200, 200, 100, 100, 100]);
+        let paths = [path(4.0), path(5.0), path(16.0), path(16.0), path(9.0)];
+        let alphas: Vec<f64> = (0..5).map(|s| o.alpha(&paths, s)).collect();
+        assert_eq!(alphas, [0.1, 0.1, -0.1, -0.1, 0.0]);
+        assert!(alphas.iter().sum::<f64>().abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_path_with_half_the_rtt_needs_a_quarter_of_the_loss_distance_to_be_best() {
+        let o = olia(&[51, 200]);
+        let mut paths = [path(4.0), path(16.0)];
+        paths[0].srtt = 50e6;
+        assert_eq!(o.alpha(&paths, 0), 0.5);
+        let o = olia(&[49, 200]);
+        assert_eq!(o.alpha(&paths, 0), 0.0);
+    }
+
+    #[test]
+    fn a_loss_keeps_the_longer_of_two_distances() {
+        let mut o = olia(&[200]);
+        let paths = [path(9.0)];
+        assert_eq!(o.ssthresh(&paths, 0, 9), 4.5);
+        assert_eq!(o.subflows[0].distance(), 200.0);
+        o.in_ack_event(&mut [path(4.5)], 0, ack(30));
+        assert_eq!(o.subflows[0].distance(), 200.0);
+        o.ssthresh(&paths, 0, 3);
+        assert_eq!(o.subflows[0].distance(), 30.0);
+        assert_eq!(o.ssthresh(&paths, 0, 3), 2.0); // at once again: the same loss
+        assert_eq!(o.subflows[0].distance(), 30.0);
+    }
+}

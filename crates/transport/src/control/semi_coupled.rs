@@ -1,0 +1,77 @@
+use super::{Ack, CongestionControl, slow_start, total_window};
+use crate::path::Path;
+
+/// Parameters of semi-coupling.
+#[derive(Clone, Debug)]
+pub struct SemiCoupledConfig {
+    /// The constant `a`: 1 grows by a packet a round over all subflows; n subflows over one bottleneck take the share of
+    /// one TCP at `a = 1/n`.
+    pub aggressiveness: f64,
+}
+
+/// SEMICOUPLED (Wischik et al., NSDI 2011, section 2.4), without ECN: coupled increases, a TCP's decrease, so that
+/// traffic moves off the more congested paths but not all of it.
+#[derive(Debug)]
+pub struct SemiCoupled {
+    config: SemiCoupledConfig,
+}
+
+impl SemiCoupled {
+    pub(super) fn new(config: &SemiCoupledConfig, _n: usize) -> SemiCoupled {
+        SemiCoupled { config: config.clone() }
+    }
+}
+
+impl CongestionControl for SemiCoupled {
+    fn needs_ecn(&self) -> bool {
+        false
+    }
+
+    fn in_ack_event(&mut self, _paths: &mut [Path], _s: usize, _ack: Ack) -> bool {
+        false
+    }
+
+    /// `a / w_total` for each packet acknowledged. The loss halves w_s.
+    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+        if !slow_start(&mut paths[s], acked) {
+            paths[s].cwnd += acked * self.config.aggressiveness / total_window(paths);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::path;
+    use super::*;
+
+    fn law(aggressiveness: f64) -> SemiCoupled {
+        SemiCoupled { config: SemiCoupledConfig { aggressiveness } }
+    }
+
+    #[test]
+    fn one_subflow_is_reno() {
+        let mut paths = [path(8.0)];
+        law(1.0).cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 8.125);
+        assert_eq!(law(1.0).ssthresh(&paths, 0, 9), 4.5);
+    }
+
+    #[test]
+    fn grows_by_the_sum_cuts_by_itself() {
+        let mut paths = [path(6.0), path(10.0)];
+        law(1.0).cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 6.0625);
+        paths[0].cwnd = 6.0;
+        law(0.5).cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 6.03125);
+        assert_eq!(law(1.0).ssthresh(&paths, 1, 10), 5.0);
+    }
+
+    #[test]
+    fn a_subflow_in_recovery_counts_as_its_ssthresh() {
+        let mut paths = [path(6.0), path(23.0)];
+        (paths[1].in_recovery, paths[1].ssthresh) = (true, 10.0);
+        law(1.0).cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 6.0625);
+    }
+}
