@@ -4,6 +4,9 @@
 //! [`Receiver`] at the other. Congestion control sits behind one interface, [`control::CongestionControl`],
 //! which sees all subflows of its connection.
 
+// The example of docs/new-law.md names things by the crate, and compiles within it and without.
+extern crate self as linkpool_transport;
+
 mod config;
 pub mod control;
 mod path;
@@ -24,3 +27,7 @@ pub use rtt::{RttConfig, RttEstimator};
 pub use segment::{Output, Segment};
 pub use sender::{Sender, SenderState, SubflowStats};
 pub use seq::Seq;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/new-law.md")]
+struct NewLaw;
