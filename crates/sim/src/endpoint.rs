@@ -9,6 +9,8 @@ use linkpool_units::Time;
 /// Whom an endpoint talks to, and how.
 #[derive(Debug)]
 pub(crate) struct Address {
+    /// Index of the flow in the plan: tells its connection from all others, while handles come round.
+    pub(crate) flow: u32,
     pub(crate) host: u16,
     pub(crate) peer_host: u16,
     pub(crate) me: Handle,
@@ -76,8 +78,6 @@ pub(crate) enum Endpoint {
 pub(crate) struct SendingEnd {
     pub(crate) sender: Sender,
     pub(crate) address: Address,
-    /// Index into the plan's flows.
-    pub(crate) flow: u32,
     /// Payload acknowledged on each subflow when the rate was last sampled.
     pub(crate) sampled: Option<Box<[u64]>>,
 }
@@ -120,10 +120,10 @@ impl Output for Out<'_, '_> {
         a.path.apply(subflow, &mut packet);
         match segment {
             // A SYN says where to answer; a first one whose it is, a joining one where it belongs.
-            Segment::Syn { .. } => {
+            Segment::Syn { join, .. } => {
                 packet.endpoint = a.me.of_subflow(subflow);
                 packet.seq = a.host as u32 | (a.transport as u32) << 16;
-                packet.ack = a.peer.raw();
+                packet.ack = if join { a.peer.raw() } else { a.flow };
             }
             Segment::SynAck { .. } => packet.seq = a.me.raw(),
             _ => {}

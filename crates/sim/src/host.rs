@@ -10,8 +10,8 @@ pub(crate) struct Host {
     slots: Vec<Slot>,
     /// First freed, first taken: a generation comes back as late as possible.
     free: VecDeque<u32>,
-    /// Receivers by the sender that asked for them: a SYN that is sent again must not open a second one.
-    pub(crate) receivers: HashMap<(u16, u32), Handle>,
+    /// Receivers by their flow: a SYN that is sent again must not open a second one.
+    pub(crate) receivers: HashMap<u32, Handle>,
     /// Flows to start, the next one last.
     pub(crate) starts: Vec<u32>,
     pub(crate) random: Stream,

@@ -63,6 +63,7 @@ impl<'p> Hosts<'p> {
         let me = h.allocate();
         let ports = hash_u64(hash_u64(self.plan.seed) ^ id as u64) as u32;
         let address = Address {
+            flow: id,
             host: host as u16,
             peer_host: planned.flow.dst,
             me,
@@ -77,7 +78,6 @@ impl<'p> Hosts<'p> {
         let mut end = Box::new(SendingEnd {
             sender: Sender::new(transport.config.clone(), planned.flow.size),
             address,
-            flow: id,
             sampled: self.sampling.wants_rate(planned.label).then(|| vec![0; transport.config.subflows].into()),
         });
         end.sender.open(now, &mut Out { address: &end.address, now, network, timers, random: &mut h.random });
@@ -90,12 +90,13 @@ impl<'p> Hosts<'p> {
         let h = &mut self.hosts[host as usize];
         let handle = if packet.flags.has(Flags::JOIN) {
             Handle::split(packet.ack).0
-        } else if let Some(handle) = h.receivers.get(&(src, peer.raw())) {
+        } else if let Some(handle) = h.receivers.get(&packet.ack) {
             *handle
         } else {
             let planned = &self.plan.transports[transport as usize];
             let me = h.allocate();
             let address = Address {
+                flow: packet.ack,
                 host: host as u16,
                 peer_host: src,
                 me,
@@ -106,7 +107,7 @@ impl<'p> Hosts<'p> {
             };
             let receiver = Receiver::new(planned.config.clone());
             h.fill(me, Endpoint::Receiver(Box::new(ReceivingEnd { receiver, address })));
-            h.receivers.insert((src, peer.raw()), me);
+            h.receivers.insert(packet.ack, me);
             if !h.sweeping {
                 h.sweeping = true;
                 self.timers[host as usize].push(now + SILENCE, key::SWEEP);
@@ -155,7 +156,7 @@ impl<'p> Hosts<'p> {
     fn forget_receiver(&mut self, host: NodeId, handle: Handle) {
         let h = &mut self.hosts[host as usize];
         if let Endpoint::Receiver(end) = h.remove(handle) {
-            h.receivers.remove(&(end.address.peer_host, end.address.peer.raw()));
+            h.receivers.remove(&end.address.flow);
         }
     }
 
@@ -291,7 +292,7 @@ fn outcome(end: &SendingEnd, now: Time) -> FlowOutcome {
     };
     let finished = if sender.state() == SenderState::Finished { sender.ended() } else { None };
     FlowOutcome {
-        flow: end.flow,
+        flow: end.address.flow,
         finished,
         active_until: sender.ended().unwrap_or(now),
         acked_bytes: sender.acked(),

@@ -174,13 +174,13 @@ impl Sampling {
         let Some(series) = &self.cwnd else { return };
         for (_, endpoint) in host.endpoints() {
             let Endpoint::Sender(end) = endpoint else { continue };
-            if !series.wanted[plan.flows[end.flow as usize].label as usize] {
+            if !series.wanted[plan.flows[end.address.flow as usize].label as usize] {
                 continue;
             }
             for s in (0..end.sender.subflows()).filter(|s| end.sender.path(*s).established) {
                 let path = end.sender.path(s);
                 let value = Value::Cwnd {
-                    flow: end.flow,
+                    flow: end.address.flow,
                     subflow: s as u32,
                     cwnd: path.cwnd,
                     ssthresh: path.ssthresh,
@@ -207,7 +207,7 @@ impl Sampling {
     /// The rates of one flow since its last sample.
     pub(crate) fn rate(&mut self, end: &mut SendingEnd, now: Time) {
         let (Some(sampled), Some(series)) = (&mut end.sampled, &self.rate) else { return };
-        let last = &mut self.last_rate[end.flow as usize];
+        let last = &mut self.last_rate[end.address.flow as usize];
         let since = (*last).max(end.sender.started()).max(series.from);
         if now <= since || now > series.until.saturating_add(series.every) {
             return;
@@ -216,7 +216,7 @@ impl Sampling {
             let acked = end.sender.stats(s).acked_bytes;
             if end.sender.path(s).established {
                 let goodput = 8.0 * (acked - *before) as f64 / (now - since).secs();
-                let value = Value::Rate { flow: end.flow, subflow: s as u32, goodput };
+                let value = Value::Rate { flow: end.address.flow, subflow: s as u32, goodput };
                 self.buffer.lock().expect("nothing panics while it holds a sample").push(Sample { at: now, value });
             }
             *before = acked;
