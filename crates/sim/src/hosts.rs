@@ -192,6 +192,10 @@ impl<'p> Hosts<'p> {
         let handle = Handle::split(raw).0;
         let timers = &mut self.timers[host as usize];
         if let Some((Endpoint::Sender(end), random)) = self.hosts[host as usize].endpoint(handle) {
+            // Names come round: the timer may have been that of a flow that is long over.
+            if self.plan.flows[end.address.flow as usize].flow.stop > now {
+                return;
+            }
             let mut out = Out { address: &end.address, now, network, timers, random };
             end.sender.stop(now, &mut out);
             if end.sender.state() != SenderState::Open {

@@ -114,9 +114,12 @@ impl Receiver {
         out.send(s, Segment::Ack { ack, data_ack: Seq::of(self.data.next()), ece: subflow.ce });
     }
 
-    /// The timer of subflow `s` may be due.
+    /// The timer of subflow `s` may be due. A wake that nobody has asked for does no harm.
     pub fn on_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        if self.subflows[s].timer.has_passed(s, now, out) && self.subflows[s].pending > 0 {
+        let Some(subflow) = self.subflows.get_mut(s) else {
+            return;
+        };
+        if subflow.timer.has_passed(s, now, out) && subflow.pending > 0 {
             self.acknowledge(s, out);
         }
     }

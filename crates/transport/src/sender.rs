@@ -116,12 +116,15 @@ impl Sender {
         }
     }
 
-    /// The timer of subflow `s` may be due.
+    /// The timer of subflow `s` may be due. A wake that nobody has asked for does no harm.
     pub fn on_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        if self.state != SenderState::Open || !self.subflows[s].timer.has_passed(s, now, out) {
+        let Some(subflow) = self.subflows.get_mut(s) else {
+            return;
+        };
+        if self.state != SenderState::Open || !subflow.timer.has_passed(s, now, out) {
             return;
         }
-        match self.subflows[s].state {
+        match subflow.state {
             State::Closed => self.send_syn(s, now, out),
             State::SynSent => self.on_syn_timeout(s, now, out),
             State::Established => self.on_retransmission_timeout(s, now, out),
