@@ -1,6 +1,8 @@
 //! What the tests of whole simulations share: scenarios from text, and runs of them.
 #![allow(dead_code)]
 
+pub mod random;
+
 use linkpool_network::Routes;
 use linkpool_scenario::{Scenario, load};
 use linkpool_sim::{FlowOutcome, LinkOutcome, Outcome, Plan, Sample, simulate};

@@ -1,0 +1,127 @@
+//! Random scenarios, as text.
+
+use proptest::prelude::*;
+use std::fmt::Write;
+
+fn pick(words: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
+    prop::sample::select(words)
+}
+
+#[derive(Clone, Debug)]
+struct Fabric {
+    text: String,
+    hosts: u32,
+    /// Any host reaches any other.
+    connected: bool,
+    /// A link to watch.
+    link: &'static str,
+}
+
+fn fabrics() -> impl Strategy<Value = Fabric> {
+    let rate = pick(&["1Gbps", "3Gbps", "10Gbps"]);
+    let delay = pick(&["100ns", "1us", "5.6us", "20us"]);
+    (0u32..4, 1u32..=6, rate, delay).prop_map(|(kind, n, rate, delay)| {
+        let (kind, keys, hosts, link) = match kind {
+            0 => ("many-to-one", format!("senders = {}", n + 1), n + 2, "W->R"),
+            1 => ("dumbbell", format!("pairs = {n}\nbottleneck_rate = \"1Gbps\""), 2 * n, "L->R"),
+            2 => ("traffic-shift", String::new(), 6, "A1->B1"),
+            _ => ("fat-tree", format!("k = 4\nhosts_per_edge = {}", n.min(3)), 8 * n.min(3), "e0.0->h0"),
+        };
+        let text = format!("[topology.{kind}]\n{keys}\nrate = \"{rate}\"\ndelay = \"{delay}\"\n");
+        Fabric { text, hosts, connected: kind != "traffic-shift", link }
+    })
+}
+
+fn queues() -> impl Strategy<Value = String> {
+    let exempt = pick(&["[]", "[]", "[\"syn\"]", "[\"syn\", \"fin\", \"ack\"]", "[\"ack\"]"]);
+    let choices = (pick(&[">=", ">"]), any::<bool>(), pick(&["queue", "drop"]), exempt);
+    // Packets have 540 B or more: no threshold is above the limit.
+    let length = |n: u32, each: Option<u32>| each.map_or(n.to_string(), |each| format!("\"{}B\"", n * each));
+    (2u32..60, prop::option::of(0.0..1.0), any::<(bool, bool)>(), choices).prop_map(
+        move |(limit, mark, (limit_in_bytes, mark_in_bytes), (when, in_service, non_ect, exempt))| {
+            let mark = mark.map_or(String::new(), |fraction| {
+                let k = length(
+                    1 + ((limit - 1) as f64 * fraction) as u32,
+                    mark_in_bytes.then_some(if limit_in_bytes { 1600 } else { 540 }),
+                );
+                format!("mark = {k}\nmark_when = \"{when}\"\nnon_ect = \"{non_ect}\"\n")
+            });
+            let limit = length(limit, limit_in_bytes.then_some(1600));
+            format!("[queue]\nlimit = {limit}\n{mark}count_in_service = {in_service}\nexempt = {exempt}\n")
+        },
+    )
+}
+
+/// Named t0, t1, ...
+fn transports() -> impl Strategy<Value = Vec<String>> {
+    let control = pick(&["reno", "dctcp", "lia", "dcm", "xmp", "amp", "mptcp-cut"]);
+    let one = (
+        control,
+        pick(&["linux", "paper-2013"]),
+        1u32..=4,
+        pick(&["hash", "distinct"]),
+        1u32..=2,
+        any::<bool>(),
+        pick(&["500B", "1400B"]),
+    );
+    let text = |(control, preset, subflows, paths, ack_every, accept_ecn, mss): (_, _, _, _, _, _, _)| {
+        let mut text = format!("control = \"{control}\"\npreset = \"{preset}\"\npaths = \"{paths}\"\n");
+        if !["reno", "dctcp"].contains(&control) {
+            writeln!(text, "subflows = {subflows}\njoin_jitter = \"20us\"").unwrap();
+        }
+        writeln!(text, "ack_every = {ack_every}\nack_delay = \"200us\"\naccept_ecn = {accept_ecn}\nmss = \"{mss}\"")
+            .unwrap();
+        text + "min_rto = \"1ms\"\ninitial_rto = \"2ms\"\nmax_rto = \"20ms\"\nsyn_timeout = \"1ms\"\nsyn_retries = 4\n"
+    };
+    prop::collection::vec(one.prop_map(text), 1..=3)
+        .prop_map(|all| all.into_iter().enumerate().map(|(i, t)| format!("[transport.t{i}]\n{t}")).collect())
+}
+
+/// A workload of transport `t` on `fabric`.
+fn workload(fabric: Fabric, t: usize) -> impl Strategy<Value = String> {
+    let size = prop_oneof![1u32..3_000, 1u32..150_000];
+    let kinds = if fabric.connected { 0u32..5 } else { 0..1 };
+    (kinds, size, any::<bool>(), 0..fabric.hosts, 1..fabric.hosts, 1u32..4, 0u32..1000).prop_map(
+        move |(kind, size, unlimited, from, step, count, start)| {
+            let to = (from + step) % fabric.hosts;
+            let stop = if unlimited { "\"unlimited\"\nstop = \"1.5ms\"".into() } else { format!("\"{size}B\"") };
+            let mut text = match kind {
+                0 if !fabric.connected => {
+                    let (from, to) = [("S1", "D1"), ("S2", "D2"), ("S3", "D3"), ("S1", "D2")][from as usize % 4];
+                    format!("[[workload.flow]]\nfrom = \"{from}\"\nto = \"{to}\"\nsize = {stop}\ncount = {count}\n")
+                }
+                0 => format!("[[workload.flow]]\nfrom = {from}\nto = {to}\nsize = {stop}\ncount = {count}\n"),
+                1 => format!(
+                    "[[workload.incast]]\nsenders = {step}\nreceiver = {from}\nsize = \"{size}B\"\nevery = \"700us\"\n"
+                ),
+                2 => format!("[[workload.permutation]]\nsize = {stop}\njitter = \"300us\"\n"),
+                3 => format!("[[workload.poisson]]\nflows_per_second = {}\nsize = \"{size}B\"\n", 5_000 * count),
+                _ => {
+                    let flows = fabric.hosts - 1;
+                    format!("[[workload.many-to-one]]\nflows = {flows}\nreceiver = {flows}\nsize = {stop}\n")
+                }
+            };
+            writeln!(text, "transport = \"t{t}\"\nstart = \"{start}us\"").unwrap();
+            text
+        },
+    )
+}
+
+/// 2 ms of arrivals, and 40 ms to finish.
+pub fn scenarios() -> impl Strategy<Value = String> {
+    (fabrics(), transports()).prop_flat_map(|(fabric, transports)| {
+        let workloads = prop::collection::vec((0..transports.len()).prop_flat_map({
+            let fabric = fabric.clone();
+            move |t| workload(fabric.clone(), t)
+        }), 1..=3);
+        (queues(), workloads, 1u64..1000).prop_map(move |(queue, workloads, seed)| {
+            format!(
+                "seed = {seed}\nduration = \"2ms\"\ndrain = \"40ms\"\n{}{queue}{}{}[record]\nqueue = {{ links = [\"{}\"], every = \"3us\" }}\n",
+                fabric.text,
+                transports.concat(),
+                workloads.concat(),
+                fabric.link,
+            )
+        })
+    })
+}
