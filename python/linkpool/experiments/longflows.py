@@ -1,6 +1,5 @@
 """Long flows over the bottleneck of the paper's Figure 1: the common part of several figures."""
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,8 +13,6 @@ from linkpool.experiments.toml import Value, dumps
 from linkpool.result import Result
 
 DURATION_S = 1.0
-START_WITHIN_S = 100e-6
-"""Each flow starts at a random moment of the first 100 us, so that seeds differ."""
 
 MULTIPATH = "multipath"
 DCTCP = "dctcp"
@@ -69,7 +66,7 @@ class Mix:
             "topology": setting.many_to_one(total, self.delay),
             "queue": setting.queue(self.mark),
             "transport": transports,
-            "workload": {"flow": self._flows(seed)},
+            "workload": {"flow": self._flows()},
         }
         if self.record:
             scenario["record"] = self.record
@@ -85,8 +82,7 @@ class Mix:
         work = self.duration_s * setting.packets_per_second()
         return Point(identity, dumps(scenario), seed, self.duration_s, work)
 
-    def _flows(self, seed: int) -> list[Value]:
-        rng = random.Random(f"long flows, seed {seed}")
+    def _flows(self) -> list[Value]:
         flows: list[Value] = []
         for i in range(self.multipath + self.dctcp):
             multipath = i < self.multipath
@@ -96,7 +92,6 @@ class Mix:
                     "label": MULTIPATH if multipath else DCTCP,
                     "from": f"S{i + 1}",
                     "to": "R",
-                    "start": setting.seconds(rng.uniform(0.0, START_WITHIN_S)),
                 }
             )
         return flows
