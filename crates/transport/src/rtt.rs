@@ -54,13 +54,13 @@ impl RttEstimator {
 
     /// The timer has expired (RFC 6298, (5.5)).
     pub(crate) fn back_off(&mut self, config: &RttConfig) {
-        self.backoff = (self.backoff * 2).min(config.max_backoff);
+        self.backoff = self.backoff.saturating_mul(2).min(config.max_backoff);
     }
 
     /// Retransmission timeout, back-off included.
     #[inline]
     pub fn rto(&self, config: &RttConfig) -> Time {
-        (self.base_rto * self.backoff as u64).min(config.max_rto)
+        Time(self.base_rto.0.saturating_mul(self.backoff as u64)).min(config.max_rto)
     }
 
     /// Smoothed RTT in ps, once there is a sample.

@@ -59,6 +59,19 @@ fn max_rto_bounds_the_back_off() {
     );
 }
 
+/// Who wants no bound but max_rto may write any number as the largest multiple: 0.2, 0.4, 0.5 s, and 0.5 s for ever.
+#[test]
+fn the_back_off_does_not_overflow() {
+    let mut c = reno();
+    c.rtt.max_rto = Time::from_ms(500);
+    c.rtt.max_backoff = u32::MAX;
+    let mut script = in_flight(1, c);
+    script.run("200.1ms > pkt 0\n600.1ms > pkt 0");
+    for n in 1..100 {
+        script.run(&format!("{}.1ms > pkt 0\n= rto 500ms", 600 + 500 * n));
+    }
+}
+
 /// Karn: an ACK of a segment sent twice is no sample and does not end the back-off (RFC 6298, section 5); that of the next one,
 /// sent once, does both.
 #[test]
