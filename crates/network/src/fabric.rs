@@ -23,6 +23,9 @@ pub enum Layer {
 }
 
 impl Layer {
+    /// All of them.
+    pub const ALL: [Layer; 5] = [Layer::Host, Layer::Switch, Layer::Edge, Layer::Aggregation, Layer::Core];
+
     /// As written in results.
     pub fn name(self) -> &'static str {
         match self {
@@ -33,6 +36,15 @@ impl Layer {
             Layer::Core => "core",
         }
     }
+}
+
+/// What a cable is like, in both directions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wire {
+    /// Rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Time,
 }
 
 /// One direction of a cable, as drawn.
@@ -57,6 +69,7 @@ pub struct Fabric {
     links: Vec<LinkSpec>,
     /// Links of node n are `first_link[n]..first_link[n + 1]`.
     first_link: Vec<LinkId>,
+    hosts_forward: bool,
 }
 
 impl Fabric {
@@ -67,6 +80,10 @@ impl Fabric {
     /// Number of hosts and switches.
     pub fn nodes(&self) -> usize {
         self.names.len()
+    }
+    /// Do hosts pass on packets that are for others?
+    pub fn hosts_forward(&self) -> bool {
+        self.hosts_forward
     }
     /// All links, sorted by sending node.
     pub fn links(&self) -> &[LinkSpec] {
@@ -105,6 +122,7 @@ pub struct FabricBuilder {
     names: Vec<String>,
     layers: Vec<Layer>,
     links: Vec<LinkSpec>,
+    hosts_forward: bool,
 }
 
 impl FabricBuilder {
@@ -123,6 +141,16 @@ impl FabricBuilder {
         self.links.push(LinkSpec { from: b, to: a, rate, delay });
     }
 
+    /// Joins two nodes by `wire`.
+    pub fn wire(&mut self, a: NodeId, b: NodeId, wire: Wire) {
+        self.cable(a, b, wire.rate, wire.delay);
+    }
+
+    /// Has hosts pass on packets that are for others, as those of server-centric fabrics do.
+    pub fn hosts_forward(&mut self) {
+        self.hosts_forward = true;
+    }
+
     /// The finished fabric.
     ///
     /// # Panics
@@ -133,6 +161,13 @@ impl FabricBuilder {
         self.links.sort_by_key(|l| l.from); // stable: a node's links keep the order in which they were added
         let first_link =
             (0..=self.names.len()).map(|n| self.links.partition_point(|l| (l.from as usize) < n) as LinkId).collect();
-        Fabric { names: self.names, layers: self.layers, hosts, links: self.links, first_link }
+        Fabric {
+            names: self.names,
+            layers: self.layers,
+            hosts,
+            links: self.links,
+            first_link,
+            hosts_forward: self.hosts_forward,
+        }
     }
 }

@@ -11,11 +11,11 @@ mod policy;
 mod routing;
 pub mod topology;
 
-pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, NodeId};
+pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, NodeId, Wire};
 pub use link::{LinkStats, RareEvents};
 pub use network::{Egress, Handler, Network, Step};
 pub use packet::{Flags, Packet};
 pub use parallel::{Ended, run_parts};
 pub use partition::partition;
-pub use policy::{QueueLimit, QueuePolicy};
+pub use policy::{Policies, QueueLimit, QueuePolicy};
 pub use routing::Routes;

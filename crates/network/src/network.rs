@@ -1,7 +1,7 @@
 use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
 use crate::link::{LOCAL, Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
-use crate::policy::QueuePolicy;
+use crate::policy::Policies;
 use crate::routing::Routes;
 use linkpool_engine::{Calendar, Windows, prefetch};
 use linkpool_units::Time;
@@ -128,16 +128,16 @@ impl Egress<'_> {
 }
 
 impl Network {
-    /// The network of `fabric`, with `policy` at every output port. `smallest` is the size in bytes of the smallest
+    /// The network of `fabric`, with `policies` at its output ports. `smallest` is the size in bytes of the smallest
     /// packet that will be sent: with the delays it sets the lookahead.
-    pub fn new(fabric: &Fabric, policy: QueuePolicy, routes: Arc<Routes>, smallest: u16) -> Network {
-        Network::part(fabric, policy, routes, smallest, &vec![0; fabric.nodes()], 0)
+    pub fn new(fabric: &Fabric, policies: impl Into<Policies>, routes: Arc<Routes>, smallest: u16) -> Network {
+        Network::part(fabric, policies, routes, smallest, &vec![0; fabric.nodes()], 0)
     }
 
     /// The part of the network that runs the nodes of which `parts` says `me`.
     pub fn part(
         fabric: &Fabric,
-        policy: QueuePolicy,
+        policies: impl Into<Policies>,
         routes: Arc<Routes>,
         smallest: u16,
         parts: &[u8],
@@ -159,9 +159,12 @@ impl Network {
             timer_inputs.push(inputs.len() as u32);
             inputs.push(Input { node, link: TIMERS });
         }
+        let policies = policies.into();
         let mut kinds: Vec<LinkKind> = Vec::new();
         let mut link = |(spec, input): (&LinkSpec, u32)| {
-            let known = kinds.iter().position(|k| (k.rate, k.delay) == (spec.rate, spec.delay));
+            let policy = policies.of(fabric.layer(spec.from));
+            let is_known = |k: &LinkKind| (k.rate, k.delay, k.policy) == (spec.rate, spec.delay, policy);
+            let known = kinds.iter().position(is_known);
             let kind = known.unwrap_or_else(|| {
                 kinds.push(LinkKind::new(spec.rate, spec.delay, policy));
                 kinds.len() - 1
@@ -422,7 +425,8 @@ impl Network {
             let packet = self.pop(i);
             self.run_timers(node, packet.arrival, handler);
             let mut out = self.egress(node);
-            if is_host {
+            // Where hosts forward, packets for others come by.
+            if is_host && packet.dst as NodeId == node {
                 handler.on_packet(node, packet.arrival, &packet, &mut out);
             } else {
                 out.send(packet.arrival, packet);

@@ -1,3 +1,4 @@
+use crate::fabric::Layer;
 use crate::packet::Flags;
 
 /// A queue length, in packets or in bytes.
@@ -13,7 +14,7 @@ pub enum QueueLimit {
 ///
 /// The queue length that counts is the one that an arriving packet finds, without itself. Both units are always
 /// compared, the unused one against infinity; bytes are counted only if a threshold is in bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueuePolicy {
     pub(crate) limit_packets: u32,
     pub(crate) limit_bytes: u64,
@@ -96,5 +97,29 @@ impl QueuePolicy {
         let fin = flags.has(Flags::FIN);
         let pure_ack = !syn && !fin && !flags.has(Flags::DATA);
         self.exempt_syn && syn || self.exempt_fin && fin || self.exempt_ack && pure_ack
+    }
+}
+
+/// The policies of the output ports of a network, by the layer of the node whose port it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Policies([QueuePolicy; Layer::ALL.len()]);
+
+impl Policies {
+    /// With `policy` at the ports of `layer`.
+    pub fn with(mut self, layer: Layer, policy: QueuePolicy) -> Policies {
+        self.0[layer as usize] = policy;
+        self
+    }
+
+    /// At the ports of `layer`.
+    pub fn of(&self, layer: Layer) -> QueuePolicy {
+        self.0[layer as usize]
+    }
+}
+
+impl From<QueuePolicy> for Policies {
+    /// The same everywhere.
+    fn from(policy: QueuePolicy) -> Policies {
+        Policies([policy; Layer::ALL.len()])
     }
 }

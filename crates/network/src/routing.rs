@@ -2,7 +2,7 @@ use crate::fabric::{Fabric, HostId, LinkId, NodeId};
 use crate::forwarding::{Next, Table};
 use crate::packet::{Flags, Packet};
 use linkpool_engine::hash_u64;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// Instead of a link: there is none.
 const NO_LINK: LinkId = LinkId::MAX;
@@ -59,6 +59,8 @@ impl Routes {
             last_links.push(fabric.link(node, host).unwrap_or(NO_LINK));
         }
         let into: Vec<Vec<NodeId>> = neighbours_into(fabric);
+        // So many nodes, the first, are ends and no passages.
+        let ends = if fabric.hosts_forward() { 0 } else { fabric.hosts() };
         // Hosts with one NIC need no row.
         let needs_row = |node: NodeId| node as usize >= fabric.hosts() || fabric.links_from(node).len() != 1;
         let with_row: Vec<NodeId> = (0..fabric.nodes() as NodeId).filter(|n| needs_row(*n)).collect();
@@ -66,12 +68,12 @@ impl Routes {
         let mut ways = vec![vec![Next::NOWHERE; column_nodes.len()]; with_row.len()];
         let mut nearer = Vec::new();
         for (column, target) in column_nodes.iter().enumerate() {
-            let distance = distances(&into, fabric.hosts(), *target);
+            let distance = distances(&into, ends, *target);
             for (node, ways) in with_row.iter().zip(&mut ways).filter(|(n, _)| *n != target) {
                 let is_nearer = |l: &LinkId| {
                     let to = links[*l as usize].to;
-                    // A host does not forward what is for others.
-                    let passes = to as usize >= fabric.hosts() || to == *target;
+                    // A host does not forward what is for others, unless the fabric is made that way.
+                    let passes = to as usize >= ends || to == *target;
                     let (here, there) = (distance[*node as usize], distance[to as usize]);
                     passes && there != u32::MAX && there + 1 == here
                 };
@@ -131,24 +133,21 @@ impl Routes {
     /// Is there a path from one host to another?
     pub fn reachable(&self, fabric: &Fabric, from: HostId, to: HostId) -> bool {
         let first = self.only_link(from as NodeId).map_or(from as NodeId, |l| fabric.links()[l as usize].to);
-        self.choices(first, to).0 > 0
+        !self.links_towards(first, to).is_empty()
     }
 
-    /// How many links lead nearer to host `to` at `node`, and the first of them.
-    fn choices(&self, node: NodeId, to: HostId) -> (u32, LinkId) {
+    /// The links that lead nearer to host `to` at `node`.
+    fn links_towards(&self, node: NodeId, to: HostId) -> Vec<LinkId> {
         let row = &self.nodes[node as usize];
         let column = self.columns[to as usize];
         if row.only != NO_LINK {
-            return (1, row.only);
+            return vec![row.only];
         }
         if row.column == column {
-            return (1, self.last_links[to as usize]);
+            return vec![self.last_links[to as usize]];
         }
         let next = self.table.next(row.row, column);
-        match self.table.choices(next) {
-            0 => (0, NO_LINK),
-            n => (n, self.table.link(next, 0)),
-        }
+        (0..self.table.choices(next)).map(|choice| self.table.link(next, choice)).collect()
     }
 
     /// The links that a packet of this entropy takes from `from`.
@@ -163,19 +162,22 @@ impl Routes {
         path
     }
 
-    /// How many equal-cost paths lead from one host to another (what pinned entropies choose from).
-    pub fn path_count(&self, fabric: &Fabric, from: HostId, to: HostId) -> u32 {
-        let mut node = from as NodeId;
-        let mut count = 1;
-        // Every member of a group stands before equal groups in a symmetric fabric; follow the first.
-        while node != to as NodeId {
-            let (choices, link) = self.choices(node, to);
-            count *= choices;
-            if choices == 0 {
-                break;
-            }
-            node = fabric.links()[link as usize].to;
+    /// How many equal-cost paths lead from one host to another.
+    pub fn path_count(&self, fabric: &Fabric, from: HostId, to: HostId) -> u64 {
+        self.count_paths(fabric, from as NodeId, to, &mut HashMap::new())
+    }
+
+    fn count_paths(&self, fabric: &Fabric, node: NodeId, to: HostId, known: &mut HashMap<NodeId, u64>) -> u64 {
+        if node == to as NodeId {
+            return 1;
         }
+        if let Some(count) = known.get(&node) {
+            return *count;
+        }
+        let next = |link: LinkId| fabric.links()[link as usize].to;
+        let count =
+            self.links_towards(node, to).into_iter().map(|l| self.count_paths(fabric, next(l), to, known)).sum();
+        known.insert(node, count);
         count
     }
 }
@@ -188,19 +190,19 @@ fn neighbours_into(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     into
 }
 
-/// Links from each node to `target`, breadth first; hosts are ends, not passages.
-fn distances(into: &[Vec<NodeId>], hosts: usize, target: NodeId) -> Vec<u32> {
+/// Links from each node to `target`, breadth first; the first `ends` nodes are ends, not passages.
+fn distances(into: &[Vec<NodeId>], ends: usize, target: NodeId) -> Vec<u32> {
     let mut distance = vec![u32::MAX; into.len()];
     let mut queue = VecDeque::from([target]);
     distance[target as usize] = 0;
     while let Some(node) = queue.pop_front() {
-        if (node as usize) < hosts && node != target {
+        if (node as usize) < ends && node != target {
             continue;
         }
         for from in &into[node as usize] {
             if distance[*from as usize] == u32::MAX {
                 distance[*from as usize] = distance[node as usize] + 1;
-                if *from as usize >= hosts {
+                if *from as usize >= ends {
                     queue.push_back(*from);
                 }
             }

@@ -48,6 +48,11 @@ impl<'a> Report<'a> {
         Report { file, root, errors, settled: Vec::new() }
     }
 
+    /// The scenario's file.
+    pub(crate) fn file(&self) -> &str {
+        self.file
+    }
+
     /// The tree that errors are about.
     pub(crate) fn root(&self) -> &Node {
         &self.root

@@ -49,6 +49,7 @@ fn tables_list_the_keys_of_the_schema() {
     let tables = names(["topology", "queue", "transport", "workload", "record"]);
     assert_eq!(&first_cells("Top level") | &tables, properties(""));
     assert_eq!(first_cells("`[queue]`"), properties("Queue"));
+    assert_eq!(&properties("LayerQueue") | &names(["layer"]), properties("Queue"));
     assert_eq!(&first_cells("`[transport.NAME]`") | &names(["preset"]), properties("Transport"));
     for row in table("`[record]`") {
         let keys = code(&row[0])[0].split_once('{').unwrap().1;
@@ -76,6 +77,11 @@ fn kinds_list_the_keys_of_the_schema() {
         ("traffic-shift", "TrafficShift"),
         ("dumbbell", "Dumbbell"),
         ("fat-tree", "FatTree"),
+        ("leaf-spine", "LeafSpine"),
+        ("vl2", "Vl2"),
+        ("bcube", "BCube"),
+        ("ring", "Ring"),
+        ("graph", "Graph"),
     ];
     kinds("`[topology.KIND]`", &topologies, &[]);
     let workloads = [

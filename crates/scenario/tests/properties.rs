@@ -12,6 +12,16 @@ const TOPOLOGIES: &[&str] = &[
     "[topology.dumbbell]\npairs = 3\nrate = \"1Gbps\"\ndelay = \"0s\"\nbottleneck_rate = \"2.2Mbps\"\n",
     "[topology.dumbbell]\npairs = 3\nrate = \"1Gbps\"\ndelay = \"33ps\"\nbottleneck_delay = \"1us\"\n",
     "[topology.fat-tree]\nk = 4\nrate = \"40Gbps\"\ndelay = \"1us\"\n",
+    "[topology.fat-tree]\nk = 4\ntiers = 2\nnics = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\ncore_rate = \"40Gbps\"\n",
+    "[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"1us\"\naggregation_delay = \"2us\"\ncore_delay = \"3us\"\n",
+    "[topology.leaf-spine]\nleaves = 3\nspines = 2\nhosts_per_leaf = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\nuplink_delay = \"5us\"\n",
+    "[topology.vl2]\naggregation_ports = 4\nintermediate_ports = 4\nhosts_per_rack = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n",
+    "[topology.bcube]\nn = 2\nk = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n",
+    "[topology.ring]\nbottleneck_rates = [\"0.8Gbps\", \"1.2Gbps\"]\nrate = \"10Gbps\"\ndelay = \"1us\"\n",
+    "[topology.graph]\nrate = \"1Gbps\"\ndelay = \"1us\"\nnodes = [{ id = \"s\", kind = \"switch\", layer = \"core\" }, \
+     { id = \"b\", kind = \"host\" }, { id = \"a\", kind = \"host\" }, { id = \"c\", kind = \"host\" }, { id = \"4\", kind = \"host\" }]\n\
+     edges = [{ source = \"s\", target = \"a\", delay = \"3us\" }, { source = \"b\", target = \"s\" }, \
+     { source = \"c\", target = \"s\" }, { source = \"4\", target = \"s\" }]\n",
     "[topology.fat-tree]\nk = 2\nhosts_per_edge = 3\nrate = \"40Gbps\"\ndelay = \"1us\"\n",
 ];
 
@@ -24,6 +34,7 @@ const QUEUE: &[&str] = &[
     "count_in_service = true",
     "non_ect = \"drop\"",
     "exempt = [\"fin\", \"syn\"]",
+    "layer.host = { limit = 1000, mark = 30, exempt = [] }",
 ];
 
 const ANY_TRANSPORT: &[&str] = &[
@@ -124,7 +135,9 @@ proptest! {
     fn a_queue_of_any_link_can_be_recorded(topology in select(TOPOLOGIES)) {
         let rest = "[transport.a]\ncontrol = \"reno\"\n[[workload.permutation]]\ntransport = \"a\"\n";
         let text = format!("{DURATION}{topology}{rest}");
-        let links = load(&text, "x.toml", None, &[]).unwrap().topology.link_names();
+        let fabric = load(&text, "x.toml", None, &[]).unwrap().topology.fabric();
+        let name = |node| fabric.name(node).to_string();
+        let links: Vec<_> = fabric.links().iter().map(|l| (name(l.from), name(l.to))).collect();
         let written: Vec<_> = links.iter().map(|(from, to)| format!("\"{from}->{to}\"")).collect();
         let text = format!("{text}[record.queue]\nevery = \"1us\"\nlinks = [{}]\n", written.join(", "));
         let scenario = load(&text, "x.toml", None, &[]).unwrap();

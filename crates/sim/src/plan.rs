@@ -2,9 +2,9 @@
 
 use crate::wire::WireSizes;
 use linkpool_engine::{Stream, stream};
-use linkpool_network::{Fabric, QueueLimit, QueuePolicy, topology};
+use linkpool_network::{Fabric, Policies, QueueLimit, QueuePolicy};
 use linkpool_scenario as scenario;
-use linkpool_scenario::{Control, Scenario, Topology, WorkloadKind};
+use linkpool_scenario::{Control, Scenario, WorkloadKind};
 use linkpool_transport::control::{
     AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, Release,
     SemiCoupledConfig, XmpConfig,
@@ -19,8 +19,8 @@ use std::sync::Arc;
 pub struct Plan {
     /// The network.
     pub fabric: Fabric,
-    /// At every output port.
-    pub policy: QueuePolicy,
+    /// At the output ports.
+    pub policies: Policies,
     /// As in the scenario.
     pub transports: Vec<PlannedTransport>,
     /// In order of start.
@@ -64,23 +64,28 @@ pub struct PlannedFlow {
 impl Plan {
     /// Plans `scenario`.
     pub fn new(scenario: &Scenario) -> Plan {
-        let fabric = fabric(&scenario.topology);
+        let fabric = scenario.topology.fabric();
         let mut labels: Vec<String> = Vec::new();
         let mut flows = Vec::new();
-        for (index, w) in scenario.workloads.iter().enumerate() {
+        for (i, w) in scenario.workloads.iter().enumerate() {
             let label = labels.iter().position(|l| *l == w.label).unwrap_or_else(|| {
                 labels.push(w.label.clone());
                 labels.len() - 1
             });
-            let mut random = stream(scenario.seed, "workload", index as u64);
+            // Numbered within its kind: one more workload of a kind does not shift those of others.
+            let index = scenario.workloads[..i].iter().filter(|other| other.kind.name() == w.kind.name()).count();
+            let mut random = stream(scenario.seed, w.kind.name(), index as u64);
             let planned = |flow| PlannedFlow { flow, transport: w.transport as u16, label: label as u16 };
             flows.extend(flows_of(w, scenario, &fabric, &mut random).into_iter().map(planned));
         }
         flows.retain(|f| f.flow.start < scenario.duration);
         flows.sort_by_key(|f| f.flow.start); // stable: flows that start together keep the order of the file
+        let layers = scenario.layer_queues.iter();
+        let policies =
+            layers.fold(policy(&scenario.queue).into(), |all: Policies, (layer, q)| all.with(*layer, policy(q)));
         Plan {
             fabric,
-            policy: policy(&scenario.queue),
+            policies,
             transports: scenario.transports.iter().map(transport).collect(),
             flows,
             labels,
@@ -99,17 +104,6 @@ impl Plan {
     /// The smallest packet that will be sent, bytes.
     pub fn smallest_packet(&self) -> u16 {
         self.transports.iter().map(|t| t.sizes.ack.min(t.sizes.header + 1)).min().unwrap_or(1)
-    }
-}
-
-fn fabric(topology: &Topology) -> Fabric {
-    match *topology {
-        Topology::ManyToOne { senders, rate, delay } => topology::many_to_one(senders, rate, delay),
-        Topology::TrafficShift { rate, delay } => topology::traffic_shift(rate, delay),
-        Topology::Dumbbell { pairs, rate, delay, bottleneck_rate, bottleneck_delay } => {
-            topology::dumbbell(pairs, rate, delay, bottleneck_rate, bottleneck_delay)
-        }
-        Topology::FatTree { k, hosts_per_edge, rate, delay } => topology::fat_tree(k, hosts_per_edge, rate, delay),
     }
 }
 

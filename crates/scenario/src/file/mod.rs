@@ -2,17 +2,21 @@
 //!
 //! The comments become the descriptions of the JSON Schema.
 
+mod graph;
 mod queue;
 mod record;
 mod topology;
 mod transport;
+mod trees;
 mod values;
 mod workload;
 
-pub(crate) use queue::QueueTable;
+pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
+pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable};
 pub(crate) use record::{QueueSeriesTable, RecordTable, SeriesTable};
-pub(crate) use topology::{DumbbellTable, FatTreeTable, ManyToOneTable, TopologyTable, TrafficShiftTable};
+pub(crate) use topology::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable};
 pub(crate) use transport::TransportTable;
+pub(crate) use trees::{BCubeTable, FatTreeTable, LeafSpineTable, Vl2Table};
 pub(crate) use values::{Host, Size};
 pub(crate) use workload::{FlowTable, IncastTable, ManyToOneFlowsTable, PermutationTable, PoissonTable, WorkloadTable};
 

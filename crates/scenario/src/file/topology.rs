@@ -2,6 +2,8 @@ use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{BCubeTable, FatTreeTable, GraphTable, LeafSpineTable, Vl2Table};
+
 /// The fabric: exactly one kind. Links are full duplex, with one rate and one propagation delay
 /// for both directions.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +20,18 @@ pub(crate) struct TopologyTable {
     /// Hosts h0.. under edge switches e<pod>.<i>, aggregation switches a<pod>.<i> and core
     /// switches c<i>.
     pub(crate) fat_tree: Option<FatTreeTable>,
+    /// Hosts h0.. under leaf switches l<i>, each joined to every spine switch s<i>.
+    pub(crate) leaf_spine: Option<LeafSpineTable>,
+    /// Hosts h0.. under top-of-rack switches t<i>, aggregation switches a<i> and intermediate switches
+    /// i<i>.
+    pub(crate) vl2: Option<Vl2Table>,
+    /// Hosts h0.. that forward, and switches s<level>.<i>.
+    pub(crate) bcube: Option<BCubeTable>,
+    /// Hosts S1.. D1.. X1.. Y1.., switches A1.. B1..; bottlenecks A1->B1, A2->B2 and so on. Si and Di
+    /// have a NIC on bottleneck i and one on the next (XMP, Figure 5).
+    pub(crate) ring: Option<RingTable>,
+    /// Any graph, from a JSON file or written here.
+    pub(crate) graph: Option<GraphTable>,
 }
 
 /// Hosts S1..Sn and R around one switch W.
@@ -69,21 +83,20 @@ pub(crate) struct DumbbellTable {
     pub(crate) bottleneck_delay: Option<Time>,
 }
 
-/// A fat-tree of k-port switches.
+/// Bottlenecks in a ring, with hosts that have a NIC on two neighbouring ones.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "FatTree")]
-pub(crate) struct FatTreeTable {
-    /// Ports of a switch, which is the number of pods; even.
-    #[schemars(required, range(min = 2), extend("multipleOf" = 2))]
-    pub(crate) k: Option<u32>,
-    /// Hosts at each edge switch. Default: k/2.
-    #[schemars(range(min = 1))]
-    pub(crate) hosts_per_edge: Option<u32>,
-    /// Rate of every link.
+#[schemars(rename = "Ring")]
+pub(crate) struct RingTable {
+    /// Rate of each bottleneck; at least two.
+    #[schemars(required, length(min = 2))]
+    pub(crate) bottleneck_rates: Option<Vec<Rate>>,
+    /// Propagation delay of each bottleneck. Default: `delay`.
+    pub(crate) bottleneck_delays: Option<Vec<Time>>,
+    /// Rate of the hosts' links.
     #[schemars(required)]
     pub(crate) rate: Option<Rate>,
-    /// Propagation delay of every link.
+    /// Propagation delay of the hosts' links.
     #[schemars(required)]
     pub(crate) delay: Option<Time>,
 }

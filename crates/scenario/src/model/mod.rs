@@ -8,10 +8,11 @@ mod workload;
 
 pub use queue::{Exempt, MarkWhen, NonEct, Queue, QueueSize};
 pub use record::{QueueRecord, Record, SeriesRecord};
-pub use topology::Topology;
+pub use topology::{Graph, Topology};
 pub use transport::{Control, EwtcpIncrease, Paths, Preset, Release, SsthreshAfterCut, Transport};
 pub use workload::{Workload, WorkloadKind};
 
+use linkpool_network::Layer;
 use linkpool_units::Time;
 
 /// One simulation, completely described: the same scenario gives the same result.
@@ -29,6 +30,8 @@ pub struct Scenario {
     pub topology: Topology,
     /// Every output port, of hosts and switches.
     pub queue: Queue,
+    /// The ports of layers that differ.
+    pub layer_queues: Vec<(Layer, Queue)>,
     /// The transports, in the order of the file.
     pub transports: Vec<Transport>,
     /// The workloads: kinds in the order of [`WorkloadKind`], and within a kind that of the file.

@@ -79,3 +79,16 @@ pub enum WorkloadKind {
         stop: Time,
     },
 }
+
+impl WorkloadKind {
+    /// The kind, as the scenario file writes it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            WorkloadKind::Flow { .. } => "flow",
+            WorkloadKind::Incast { .. } => "incast",
+            WorkloadKind::ManyToOne { .. } => "many-to-one",
+            WorkloadKind::Permutation { .. } => "permutation",
+            WorkloadKind::Poisson { .. } => "poisson",
+        }
+    }
+}

@@ -1,15 +1,19 @@
 //! From what the file says to what it means: fills in the defaults, resolves the names and checks
 //! the values, each error with its remedy.
 
+mod graph;
+mod node_link;
 mod queue;
 mod record;
 mod section;
 mod topology;
 mod transport;
+mod trees;
 mod workload;
 
 pub(crate) use transport::applies_to;
 
+use linkpool_network::Fabric;
 use linkpool_units::Time;
 
 use crate::errors::Report;
@@ -28,10 +32,11 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     let transports_read = !report.unreadable("transport");
     let workloads_read = !report.unreadable("workload");
     let topology = topology::resolve(file.topology, report);
+    let fabric = topology.as_ref().map(Topology::fabric);
     let transports = transport::resolve_all(file.transport.unwrap_or_default(), report);
-    let queue = queue::resolve(file.queue.unwrap_or_default(), &transports, report);
+    let queue = queue::resolve(file.queue.unwrap_or_default(), &transports, fabric.as_ref(), report);
     let names = transports_read.then_some(&transports.names[..]);
-    let known = Known { topology: topology.as_ref(), transports: names, period };
+    let known = Known { fabric: fabric.as_ref(), transports: names, period };
     let workloads = workload::resolve_all(file.workload.unwrap_or_default(), &known, report);
     if let Some(names) = names {
         transport::check_overridden(names, &workloads, report);
@@ -39,13 +44,15 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     let labels = workloads_read.then_some(&workloads.labels[..]);
     let record = record::resolve(file.record.unwrap_or_default(), &known, labels, report);
     let Period { duration, end } = period?;
+    let (queue, layer_queues) = queue?;
     Some(Scenario {
         name: file.name.unwrap_or_else(|| title.to_string()),
         seed: file.seed.unwrap_or(DEFAULT_SEED),
         duration,
         drain: end - duration,
         topology: topology?,
-        queue: queue?,
+        queue,
+        layer_queues,
         transports: transports.resolved.into_iter().collect::<Option<_>>()?,
         workloads: workloads.resolved.into_iter().collect::<Option<_>>()?,
         record: record?,
@@ -54,7 +61,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
 
 /// What workloads and records refer to; none where it is itself in error.
 struct Known<'a> {
-    topology: Option<&'a Topology>,
+    fabric: Option<&'a Fabric>,
     transports: Option<&'a [String]>,
     period: Option<Period>,
 }

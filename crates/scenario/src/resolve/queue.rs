@@ -1,23 +1,81 @@
+use linkpool_network::{Fabric, Layer};
+
 use super::section::Section;
 use super::transport::Transports;
 use crate::errors::Report;
-use crate::file::QueueTable;
+use crate::file::{LayerQueueTable, QueueTable};
 use crate::model::{MarkWhen, NonEct, Queue, QueueSize};
 use crate::source::Path;
 
 const DEFAULT_LIMIT: QueueSize = QueueSize::Packets(100);
 
-pub(super) fn resolve(table: QueueTable, transports: &Transports, report: &mut Report<'_>) -> Option<Queue> {
-    let section = &mut Section::new(report, Path::default().at("queue"));
-    let mut exempt = table.exempt.unwrap_or_default();
+/// The queue of every port, and of those of layers that differ.
+pub(super) fn resolve(
+    table: QueueTable,
+    transports: &Transports,
+    fabric: Option<&Fabric>,
+    report: &mut Report<'_>,
+) -> Option<(Queue, Vec<(Layer, Queue)>)> {
+    let path = Path::default().at("queue");
+    let QueueTable { limit, mark, mark_when, count_in_service, non_ect, exempt, layer } = table;
+    let keys = LayerQueueTable { limit, mark, mark_when, count_in_service, non_ect, exempt };
+    let queue = queue(keys, default(), transports, &mut Section::new(report, path.clone()));
+    let layers = layer.unwrap_or_default();
+    let mut differing = Vec::new();
+    for (layer, table) in [
+        (Layer::Host, layers.host),
+        (Layer::Switch, layers.switch),
+        (Layer::Edge, layers.edge),
+        (Layer::Aggregation, layers.aggregation),
+        (Layer::Core, layers.core),
+    ] {
+        let Some(table) = table else { continue };
+        let section = &mut Section::new(report, path.at("layer"));
+        if let Some(message) = fabric.and_then(|fabric| lacks(fabric, layer)) {
+            section.error(layer.name(), message);
+            continue;
+        }
+        let section = &mut Section::new(report, path.at("layer").at(layer.name()));
+        let base = queue.clone()?;
+        differing.push((layer, self::queue(table, base, transports, section)?));
+    }
+    Some((queue?, differing))
+}
+
+/// What is wrong with a queue of `layer` in a fabric without it.
+fn lacks(fabric: &Fabric, layer: Layer) -> Option<String> {
+    let is_there = |layer| (0..fabric.nodes() as u32).any(|node| fabric.layer(node) == layer);
+    let there = || Layer::ALL.into_iter().filter(|layer| is_there(*layer)).map(Layer::name).collect::<Vec<_>>();
+    let message = || format!("no port of the topology is in this layer; its layers are {}", there().join(", "));
+    (!is_there(layer)).then(message)
+}
+
+fn default() -> Queue {
+    Queue {
+        limit: DEFAULT_LIMIT,
+        mark: None,
+        mark_when: MarkWhen::AtLeast,
+        count_in_service: false,
+        non_ect: NonEct::Queue,
+        exempt: Vec::new(),
+    }
+}
+
+fn queue(
+    table: LayerQueueTable,
+    default: Queue,
+    transports: &Transports,
+    section: &mut Section<'_, '_>,
+) -> Option<Queue> {
+    let mut exempt = table.exempt.unwrap_or(default.exempt);
     exempt.sort();
     exempt.dedup();
     let queue = Queue {
-        limit: table.limit.unwrap_or(DEFAULT_LIMIT),
-        mark: table.mark,
-        mark_when: table.mark_when.unwrap_or(MarkWhen::AtLeast),
-        count_in_service: table.count_in_service.unwrap_or(false),
-        non_ect: table.non_ect.unwrap_or(NonEct::Queue),
+        limit: table.limit.unwrap_or(default.limit),
+        mark: table.mark.or(default.mark),
+        mark_when: table.mark_when.unwrap_or(default.mark_when),
+        count_in_service: table.count_in_service.unwrap_or(default.count_in_service),
+        non_ect: table.non_ect.unwrap_or(default.non_ect),
         exempt,
     };
     if matches!(queue.limit, QueueSize::Packets(0) | QueueSize::Bytes(0)) {

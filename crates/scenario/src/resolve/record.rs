@@ -1,12 +1,13 @@
 use std::collections::HashSet;
 
+use linkpool_network::Fabric;
 use linkpool_units::Time;
 
 use super::section::Section;
 use super::{Known, Period};
 use crate::errors::{Report, closest, nearest};
 use crate::file::{QueueSeriesTable, RecordTable, SeriesTable};
-use crate::model::{QueueRecord, Record, SeriesRecord, Topology};
+use crate::model::{QueueRecord, Record, SeriesRecord};
 use crate::source::Path;
 
 pub(super) fn resolve(
@@ -31,17 +32,14 @@ fn queue(table: QueueSeriesTable, known: &Known<'_>, section: &mut Section<'_, '
     let samples = samples(table.every, table.from, table.until, known.period, section);
     let links = section.required("links", table.links, "[\"S1->W\"]")?;
     section.check(!links.is_empty(), "links", "names no link; write for example links = [\"S1->W\"]");
-    let links = resolve_links(&links, known.topology?, section)?;
+    let links = resolve_links(&links, known.fabric?, section)?;
     let Samples { every, from, until } = samples?;
     Some(QueueRecord { links, every, from, until })
 }
 
-fn resolve_links(
-    links: &[String],
-    topology: &Topology,
-    section: &mut Section<'_, '_>,
-) -> Option<Vec<(String, String)>> {
-    let all = topology.link_names();
+fn resolve_links(links: &[String], fabric: &Fabric, section: &mut Section<'_, '_>) -> Option<Vec<(String, String)>> {
+    let name = |node| fabric.name(node).to_string();
+    let all: Vec<(String, String)> = fabric.links().iter().map(|l| (name(l.from), name(l.to))).collect();
     let known: HashSet<&(String, String)> = all.iter().collect();
     let mut resolve = |(i, text): (usize, &String)| {
         let ends = text.split_once("->").map(|(from, to)| (from.trim().to_string(), to.trim().to_string()));

@@ -1,4 +1,5 @@
 use std::fmt::Display;
+use std::path::PathBuf;
 
 use linkpool_units::{Bytes, Rate, Time};
 
@@ -27,6 +28,11 @@ impl<'s, 'r> Section<'s, 'r> {
 
     pub(super) fn has(&self, key: &str) -> bool {
         self.node().is_some_and(|node| node.child(key).is_some())
+    }
+
+    /// Where the file `name` is: relative to the scenario's directory.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        std::path::Path::new(self.report.file()).parent().map_or_else(|| name.into(), |directory| directory.join(name))
     }
 
     /// Was there no error so far?

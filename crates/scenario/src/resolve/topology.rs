@@ -1,8 +1,11 @@
+use linkpool_network::Wire;
+use linkpool_network::topology::Ring;
 use linkpool_units::{Rate, Time};
 
 use super::section::Section;
+use super::{graph, trees};
 use crate::errors::Report;
-use crate::file::{DumbbellTable, FatTreeTable, ManyToOneTable, TopologyTable, TrafficShiftTable};
+use crate::file::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable};
 use crate::model::Topology;
 use crate::source::Path;
 
@@ -11,6 +14,8 @@ const MOST_HOSTS: u64 = 65_535;
 
 const RATE: &str = "\"10Gbps\"";
 const DELAY: &str = "\"2us\"";
+
+const KINDS: &str = "[topology.many-to-one], traffic-shift, dumbbell, fat-tree, leaf-spine, vl2, bcube, ring or graph";
 
 pub(super) fn resolve(table: Option<TopologyTable>, report: &mut Report<'_>) -> Option<Topology> {
     let path = Path::default().at("topology");
@@ -29,10 +34,19 @@ pub(super) fn resolve(table: Option<TopologyTable>, report: &mut Report<'_>) -> 
     } else if let Some(table) = table.dumbbell {
         dumbbell(&table, &mut Section::new(report, path.at("dumbbell")))
     } else if let Some(table) = table.fat_tree {
-        fat_tree(&table, &mut Section::new(report, path.at("fat-tree")))
+        trees::fat_tree(&table, &mut Section::new(report, path.at("fat-tree"))).map(Topology::FatTree)
+    } else if let Some(table) = table.leaf_spine {
+        trees::leaf_spine(&table, &mut Section::new(report, path.at("leaf-spine"))).map(Topology::LeafSpine)
+    } else if let Some(table) = table.vl2 {
+        trees::vl2(&table, &mut Section::new(report, path.at("vl2"))).map(Topology::Vl2)
+    } else if let Some(table) = table.bcube {
+        trees::bcube(&table, &mut Section::new(report, path.at("bcube"))).map(Topology::BCube)
+    } else if let Some(table) = table.ring {
+        ring(table, &mut Section::new(report, path.at("ring"))).map(Topology::Ring)
+    } else if let Some(table) = table.graph {
+        graph::graph(table, &mut Section::new(report, path.at("graph"))).map(Topology::Graph)
     } else {
-        let kinds = "[topology.many-to-one], [topology.traffic-shift], [topology.dumbbell] or [topology.fat-tree]";
-        report.error(&path, format!("missing; write exactly one of {kinds}"));
+        report.error(&path, format!("missing; write exactly one of {KINDS}"));
         None
     }
 }
@@ -70,23 +84,29 @@ fn dumbbell(table: &DumbbellTable, section: &mut Section<'_, '_>) -> Option<Topo
     })
 }
 
-fn fat_tree(table: &FatTreeTable, section: &mut Section<'_, '_>) -> Option<Topology> {
-    let k = section.required("k", table.k, "8");
+fn ring(table: RingTable, section: &mut Section<'_, '_>) -> Option<Ring> {
     let (rate, delay) = link(table.rate, table.delay, section);
-    let k = k?;
-    if k < 2 || k % 2 == 1 {
-        section.error("k", format!("{k} ports; a fat-tree's switches have an even number of them, 2 or more"));
-        return None;
+    let rates = section.required("bottleneck_rates", table.bottleneck_rates, "[\"300Mbps\", \"300Mbps\"]")?;
+    section.check(rates.len() >= 2, "bottleneck_rates", "a ring has two bottlenecks or more");
+    few_enough(4 * rates.len() as u64, "bottleneck_rates", section)?;
+    for (i, rate) in rates.iter().enumerate() {
+        section.positive(&format!("bottleneck_rates.{i}"), *rate);
     }
-    let hosts_per_edge = table.hosts_per_edge.unwrap_or(k / 2);
-    section.positive("hosts_per_edge", hosts_per_edge)?;
-    let edges = u64::from(k) * u64::from(k / 2);
-    let key = if table.hosts_per_edge.is_some() { "hosts_per_edge" } else { "k" };
-    few_enough(edges.saturating_mul(u64::from(hosts_per_edge)), key, section)?;
-    Some(Topology::FatTree { k, hosts_per_edge, rate: rate?, delay: delay? })
+    let delays = table.bottleneck_delays.or(Some(vec![delay?; rates.len()]))?;
+    let message = format!("{} delays for {} bottlenecks; write one each", delays.len(), rates.len());
+    section.check(delays.len() == rates.len(), "bottleneck_delays", message);
+    for (i, delay) in delays.iter().enumerate() {
+        section.span(&format!("bottleneck_delays.{i}"), *delay);
+    }
+    let bottlenecks = rates.into_iter().zip(delays).map(|(rate, delay)| Wire { rate, delay }).collect();
+    section.is_good().then_some(Ring { bottlenecks, access: Wire { rate: rate?, delay: delay? } })
 }
 
-fn link(rate: Option<Rate>, delay: Option<Time>, section: &mut Section<'_, '_>) -> (Option<Rate>, Option<Time>) {
+pub(super) fn link(
+    rate: Option<Rate>,
+    delay: Option<Time>,
+    section: &mut Section<'_, '_>,
+) -> (Option<Rate>, Option<Time>) {
     let rate = section.required_positive("rate", rate, RATE);
     let delay = section.required("delay", delay, DELAY);
     if let Some(delay) = delay {
@@ -95,7 +115,7 @@ fn link(rate: Option<Rate>, delay: Option<Time>, section: &mut Section<'_, '_>) 
     (rate, delay)
 }
 
-fn few_enough(hosts: u64, key: &str, section: &mut Section<'_, '_>) -> Option<()> {
+pub(super) fn few_enough(hosts: u64, key: &str, section: &mut Section<'_, '_>) -> Option<()> {
     section.check(hosts <= MOST_HOSTS, key, format!("makes {hosts} hosts; at most {MOST_HOSTS} can be simulated"));
     (hosts <= MOST_HOSTS).then_some(())
 }

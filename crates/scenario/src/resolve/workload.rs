@@ -1,3 +1,4 @@
+use linkpool_network::Fabric;
 use linkpool_units::{Bytes, Time};
 
 use super::Known;
@@ -6,7 +7,7 @@ use crate::errors::{Report, nearest};
 use crate::file::{
     FlowTable, Host, IncastTable, ManyToOneFlowsTable, PermutationTable, PoissonTable, Size, WorkloadTable,
 };
-use crate::model::{Topology, Workload, WorkloadKind};
+use crate::model::{Workload, WorkloadKind};
 use crate::source::Path;
 
 /// More flows than this are a slip of the pen: they would not fit into memory.
@@ -82,7 +83,7 @@ fn flow(table: &FlowTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind
 fn incast(table: &IncastTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
     let senders = entry.section.required_positive("senders", table.senders, "30");
     let receiver = entry.host("receiver", table.receiver.as_ref());
-    if let (Some(senders), Some(hosts)) = (senders, entry.known.topology.map(Topology::hosts)) {
+    if let (Some(senders), Some(hosts)) = (senders, entry.hosts()) {
         let message = format!("{senders} senders, but the topology has only {} hosts beside the receiver", hosts - 1);
         entry.section.check(senders < hosts, "senders", message);
     }
@@ -106,7 +107,7 @@ fn many_to_one(table: &ManyToOneFlowsTable, entry: &mut Entry<'_, '_, '_>) -> Op
     let spacing = table.spacing.unwrap_or(Time::ZERO);
     let flows = flows?;
     let past = u64::from(first) + u64::from(flows);
-    if let Some(hosts) = entry.known.topology.map(Topology::hosts) {
+    if let Some(hosts) = entry.hosts() {
         let message = format!("{flows} flows from host {first} on need {past} hosts, but the topology has {hosts}");
         entry.section.check(past <= hosts.into(), "flows", message);
     }
@@ -151,6 +152,10 @@ struct Entry<'k, 's, 'r> {
 impl Entry<'_, '_, '_> {
     fn duration(&self) -> Option<Time> {
         self.known.period.map(|period| period.duration)
+    }
+
+    fn hosts(&self) -> Option<u32> {
+        self.known.fabric.map(|fabric| fabric.hosts() as u32)
     }
 
     fn check_start(&mut self) {
@@ -198,18 +203,17 @@ impl Entry<'_, '_, '_> {
     }
 
     fn host(&mut self, key: &str, host: Option<&Host>) -> Option<u32> {
-        let topology = self.known.topology;
-        let example = if matches!(topology, Some(Topology::FatTree { .. })) { "\"h0\"" } else { "\"S1\"" };
-        let host = self.section.required(key, host, example)?;
-        let topology = topology?;
+        let fabric = self.known.fabric;
+        let example = format!("{:?}", fabric.map_or("S1", |fabric| fabric.name(0)));
+        let host = self.section.required(key, host, &example)?;
+        let fabric = fabric?;
+        let hosts = fabric.hosts() as u32;
         let (index, written) = match host {
-            Host::Index(index) => (Some(*index).filter(|index| *index < topology.hosts()), index.to_string()),
-            Host::Name(name) => {
-                ((0..).zip(topology.host_names()).find(|(_, known)| known == name).map(|(i, _)| i), format!("{name:?}"))
-            }
+            Host::Index(index) => (Some(*index).filter(|index| *index < hosts), index.to_string()),
+            Host::Name(name) => (fabric.node(name).filter(|node| *node < hosts), format!("{name:?}")),
         };
         if index.is_none() {
-            let (names, last) = (names_of_hosts(topology), topology.hosts() - 1);
+            let (names, last) = (names_of_hosts(fabric), hosts - 1);
             self.section
                 .error(key, format!("there is no host {written}; hosts are {names}, or their indices 0 to {last}"));
         }
@@ -250,11 +254,26 @@ impl Entry<'_, '_, '_> {
     }
 }
 
-fn names_of_hosts(topology: &Topology) -> String {
-    match *topology {
-        Topology::ManyToOne { senders, .. } => format!("S1 to S{senders} and R"),
-        Topology::TrafficShift { .. } => "S1, S2, S3, D1, D2 and D3".to_string(),
-        Topology::Dumbbell { pairs, .. } => format!("S1 to S{pairs} and D1 to D{pairs}"),
-        Topology::FatTree { .. } => format!("h0 to h{}", topology.hosts() - 1),
+/// `S1 to S30 and R`: runs of numbered names by their ends.
+fn names_of_hosts(fabric: &Fabric) -> String {
+    let numbered = |name: &str| {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        Some((stem.to_string(), name[stem.len()..].parse::<u64>().ok()?))
+    };
+    let mut runs: Vec<(&str, &str)> = Vec::new();
+    for name in (0..fabric.hosts() as u32).map(|host| fabric.name(host)) {
+        let next = runs.last().and_then(|(_, last)| numbered(last)).map(|(stem, n)| (stem, n + 1));
+        match runs.last_mut() {
+            Some((_, last)) if next.is_some() && next == numbered(name) => *last = name,
+            _ => runs.push((name, name)),
+        }
+    }
+    let run =
+        |(first, last): &(&str, &str)| if first == last { first.to_string() } else { format!("{first} to {last}") };
+    let mut names: Vec<String> = runs.iter().take(8).map(run).collect();
+    match names.pop() {
+        Some(last) if runs.len() > 8 => format!("{}, {last}, ...", names.join(", ")),
+        Some(last) if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+        last => last.unwrap_or_default(),
     }
 }

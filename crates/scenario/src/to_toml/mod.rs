@@ -1,14 +1,16 @@
 //! A scenario as the file that says all of it.
 
+mod topology;
+
+use linkpool_network::Layer;
 use linkpool_units::Bytes;
 use toml_edit::DocumentMut;
 
 use crate::file::{
-    DumbbellTable, FatTreeTable, File, FlowTable, Host, IncastTable, ManyToOneFlowsTable, ManyToOneTable,
-    PermutationTable, PoissonTable, QueueSeriesTable, QueueTable, RecordTable, SeriesTable, Size, TopologyTable,
-    TrafficShiftTable, TransportTable, WorkloadTable,
+    File, FlowTable, Host, IncastTable, LayerQueueTable, LayersTable, ManyToOneFlowsTable, PermutationTable,
+    PoissonTable, QueueSeriesTable, QueueTable, RecordTable, SeriesTable, Size, TransportTable, WorkloadTable,
 };
-use crate::model::{Queue, QueueRecord, Record, Scenario, SeriesRecord, Topology, Transport, Workload, WorkloadKind};
+use crate::model::{Queue, QueueRecord, Record, Scenario, SeriesRecord, Transport, Workload, WorkloadKind};
 use crate::resolve::applies_to;
 
 impl Scenario {
@@ -19,8 +21,8 @@ impl Scenario {
             seed: Some(self.seed),
             duration: Some(self.duration),
             drain: Some(self.drain),
-            topology: Some(topology(&self.topology)),
-            queue: Some(queue(&self.queue)),
+            topology: Some(topology::table(&self.topology)),
+            queue: Some(queue(self)),
             transport: Some(self.transports.iter().map(|t| (t.name.clone(), transport(t))).collect()),
             workload: Some(workloads(self)),
             record: (self.record != Record::default()).then(|| record(&self.record)),
@@ -44,38 +46,25 @@ fn keep_what_applies(transport: &Transport, document: &mut DocumentMut) {
     }
 }
 
-fn topology(topology: &Topology) -> TopologyTable {
-    let mut table = TopologyTable::default();
-    match *topology {
-        Topology::ManyToOne { senders, rate, delay } => {
-            table.many_to_one = Some(ManyToOneTable { senders: Some(senders), rate: Some(rate), delay: Some(delay) });
-        }
-        Topology::TrafficShift { rate, delay } => {
-            table.traffic_shift = Some(TrafficShiftTable { rate: Some(rate), delay: Some(delay) });
-        }
-        Topology::Dumbbell { pairs, rate, delay, bottleneck_rate, bottleneck_delay } => {
-            table.dumbbell = Some(DumbbellTable {
-                pairs: Some(pairs),
-                rate: Some(rate),
-                delay: Some(delay),
-                bottleneck_rate: Some(bottleneck_rate),
-                bottleneck_delay: Some(bottleneck_delay),
-            });
-        }
-        Topology::FatTree { k, hosts_per_edge, rate, delay } => {
-            table.fat_tree = Some(FatTreeTable {
-                k: Some(k),
-                hosts_per_edge: Some(hosts_per_edge),
-                rate: Some(rate),
-                delay: Some(delay),
-            });
-        }
+fn queue(scenario: &Scenario) -> QueueTable {
+    let LayerQueueTable { limit, mark, mark_when, count_in_service, non_ect, exempt } = layer_queue(&scenario.queue);
+    let mut layers = LayersTable::default();
+    for (layer, queue) in &scenario.layer_queues {
+        let place = match layer {
+            Layer::Host => &mut layers.host,
+            Layer::Switch => &mut layers.switch,
+            Layer::Edge => &mut layers.edge,
+            Layer::Aggregation => &mut layers.aggregation,
+            Layer::Core => &mut layers.core,
+        };
+        *place = Some(layer_queue(queue));
     }
-    table
+    let layer = (!scenario.layer_queues.is_empty()).then_some(layers);
+    QueueTable { limit, mark, mark_when, count_in_service, non_ect, exempt, layer }
 }
 
-fn queue(queue: &Queue) -> QueueTable {
-    QueueTable {
+fn layer_queue(queue: &Queue) -> LayerQueueTable {
+    LayerQueueTable {
         limit: Some(queue.limit),
         mark: queue.mark,
         mark_when: Some(queue.mark_when),
@@ -135,8 +124,8 @@ fn size(bytes: Option<u64>) -> Option<Size> {
 }
 
 fn workloads(scenario: &Scenario) -> WorkloadTable {
-    let names = scenario.topology.host_names();
-    let host = |index: u32| Some(Host::Name(names[index as usize].clone()));
+    let fabric = scenario.topology.fabric();
+    let host = |index: u32| Some(Host::Name(fabric.name(index).to_string()));
     let mut table = WorkloadTable::default();
     for Workload { label, transport, start, kind } in &scenario.workloads {
         let label = Some(label.clone());

@@ -1,6 +1,6 @@
-//! The fabrics of the papers.
+//! Small fabrics with a bottleneck or a few.
 
-use crate::fabric::{Fabric, FabricBuilder, Layer};
+use crate::fabric::{Fabric, FabricBuilder, Layer, Wire};
 use linkpool_units::{Rate, Time};
 
 /// `senders` hosts `S1..Sn` and one receiver `R` on one switch `W` (AMP, Figure 1).
@@ -39,31 +39,34 @@ pub fn dumbbell(pairs: u32, rate: Rate, delay: Time, bottleneck_rate: Rate, bott
     b.build()
 }
 
-/// The k-ary fat-tree (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008): k pods of k/2 edge and k/2 aggregation
-/// switches, (k/2)^2 cores, `hosts_per_edge` hosts a rack (k/2: full bisection; more: oversubscribed).
-/// Aggregation switch i of every pod is joined to cores `i * k/2 ..`.
-pub fn fat_tree(k: u32, hosts_per_edge: u32, rate: Rate, delay: Time) -> Fabric {
-    let half = k / 2;
-    let mut b = FabricBuilder::default();
-    let hosts: Vec<_> = (0..k * half * hosts_per_edge).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
-    let mut layer = |letter: char, layer: Layer| -> Vec<Vec<_>> {
-        (0..k).map(|pod| (0..half).map(|i| b.node(format!("{letter}{pod}.{i}"), layer)).collect()).collect()
-    };
-    let edges = layer('e', Layer::Edge);
-    let aggregations = layer('a', Layer::Aggregation);
-    let cores: Vec<_> = (0..half * half).map(|i| b.node(format!("c{i}"), Layer::Core)).collect();
-    for (rack, hosts) in hosts.chunks(hosts_per_edge as usize).enumerate() {
-        let edge = edges[rack / half as usize][rack % half as usize];
-        hosts.iter().for_each(|h| b.cable(*h, edge, rate, delay));
-    }
-    for pod in 0..k as usize {
-        for edge in &edges[pod] {
-            aggregations[pod].iter().for_each(|a| b.cable(*edge, *a, rate, delay));
+/// Bottlenecks in a ring (XMP, Figure 5): bottleneck i is the cable `Ai->Bi`. Hosts `Si` and `Di` have a NIC on
+/// bottleneck i and one on the next, in this order; `Xi` and `Yi`, for background traffic, on bottleneck i only.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ring {
+    /// The bottlenecks, at least two.
+    pub bottlenecks: Vec<Wire>,
+    /// Every other cable.
+    pub access: Wire,
+}
+
+impl Ring {
+    /// Its hosts, switches and links.
+    pub fn fabric(&self) -> Fabric {
+        let n = self.bottlenecks.len();
+        let mut b = FabricBuilder::default();
+        let mut nodes =
+            |letter: char, layer: Layer| -> Vec<_> { (1..=n).map(|i| b.node(format!("{letter}{i}"), layer)).collect() };
+        let [s, d, x, y] = ['S', 'D', 'X', 'Y'].map(|letter| nodes(letter, Layer::Host));
+        let [from, to] = ['A', 'B'].map(|letter| nodes(letter, Layer::Switch));
+        for (i, bottleneck) in self.bottlenecks.iter().enumerate() {
+            b.wire(from[i], to[i], *bottleneck);
+            for (host, switches) in [(s[i], &from), (d[i], &to)] {
+                b.wire(host, switches[i], self.access);
+                b.wire(host, switches[(i + 1) % n], self.access);
+            }
+            b.wire(x[i], from[i], self.access);
+            b.wire(y[i], to[i], self.access);
         }
-        for (i, aggregation) in aggregations[pod].iter().enumerate() {
-            let reach = &cores[i * half as usize..][..half as usize];
-            reach.iter().for_each(|c| b.cable(*aggregation, *c, rate, delay));
-        }
+        b.build()
     }
-    b.build()
 }

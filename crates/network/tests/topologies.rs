@@ -1,0 +1,162 @@
+//! Counts that hold of every topology, whatever its parameters.
+
+use linkpool_network::topology::{BCube, FatTree, LeafSpine, Ring, Vl2, fat_tree};
+use linkpool_network::{Fabric, Flags, HostId, Layer, NodeId, Packet, Routes, Wire};
+use linkpool_units::{Rate, Time};
+use proptest::prelude::*;
+
+const SLOW: Wire = Wire { rate: Rate::gbps(1), delay: Time::from_us(1) };
+const FAST: Wire = Wire { rate: Rate::gbps(10), delay: Time::from_us(2) };
+const FASTEST: Wire = Wire { rate: Rate::gbps(40), delay: Time::from_us(3) };
+
+fn layers<const N: usize>(fabric: &Fabric, layers: [Layer; N]) -> [usize; N] {
+    layers.map(|layer| (0..fabric.nodes() as NodeId).filter(|n| fabric.layer(*n) == layer).count())
+}
+
+/// How many cables are of each kind.
+fn cables<const N: usize>(fabric: &Fabric, wires: [Wire; N]) -> [usize; N] {
+    let is = |l: &linkpool_network::LinkSpec, wire: Wire| (l.rate, l.delay) == (wire.rate, wire.delay);
+    wires.map(|wire| fabric.links().iter().filter(|l| is(l, wire)).count() / 2)
+}
+
+fn paths(fabric: &Fabric, from: usize, to: usize) -> u64 {
+    Routes::new(fabric, 1).path_count(fabric, from as HostId, to as HostId)
+}
+
+/// What all links from one layer to another carry, bit/s.
+fn capacity(fabric: &Fabric, from: Layer, to: Layer) -> u64 {
+    let links = fabric.links().iter();
+    links.filter(|l| fabric.layer(l.from) == from && fabric.layer(l.to) == to).map(|l| l.rate.0).sum()
+}
+
+proptest! {
+    #[test]
+    fn fat_trees_of_three_tiers(half in 1u32..5, hosts_per_edge in 1u32..5) {
+        let k = 2 * half;
+        let tree = FatTree { k, tiers: 3, hosts_per_edge, nics: 1, host: SLOW, aggregation: FAST, core: FASTEST };
+        let f = tree.fabric();
+        let (half, racks) = (half as usize, (k * half) as usize);
+        prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (tree.hosts(), 2 * tree.cables()));
+        prop_assert_eq!(layers(&f, [Layer::Edge, Layer::Aggregation, Layer::Core]), [racks, racks, half * half]);
+        prop_assert_eq!(cables(&f, [SLOW, FAST, FASTEST]), [f.hosts(), racks * half, racks * half]);
+        prop_assert_eq!(paths(&f, 0, f.hosts() - 1), (half * half) as u64);
+        if half > 1 {
+            prop_assert_eq!(paths(&f, 0, hosts_per_edge as usize), half as u64);
+        }
+    }
+
+    #[test]
+    fn fat_trees_of_two_tiers(half in 1u32..6, hosts_per_edge in 1u32..5) {
+        let k = 2 * half;
+        let tree = FatTree { k, tiers: 2, hosts_per_edge, nics: 1, host: SLOW, aggregation: FAST, core: FASTEST };
+        let f = tree.fabric();
+        prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (tree.hosts(), 2 * tree.cables()));
+        prop_assert_eq!(layers(&f, [Layer::Edge, Layer::Core]), [k as usize, half as usize]);
+        prop_assert_eq!(cables(&f, [SLOW, FAST, FASTEST]), [(k * hosts_per_edge) as usize, 0, (k * half) as usize]);
+        prop_assert_eq!(paths(&f, 0, f.hosts() - 1), u64::from(half));
+    }
+
+    #[test]
+    fn dual_homed_fat_trees(half in 2u32..5, hosts_per_edge in 1u32..4) {
+        let (k, n) = (2 * half, u64::from(half));
+        let tree = FatTree { k, tiers: 3, hosts_per_edge, nics: 2, host: SLOW, aggregation: FAST, core: FASTEST };
+        let f = tree.fabric();
+        prop_assert_eq!(f.links().len() as u64, 2 * tree.cables());
+        prop_assert!((0..f.hosts() as NodeId).all(|h| f.links_from(h).len() == 2));
+        // By either NIC, any aggregation switch, any of its cores, to either NIC.
+        prop_assert_eq!(paths(&f, 0, f.hosts() - 1), 2 * n * n * 2);
+        // Neighbouring racks share an edge switch; the two racks of a pod of two share both.
+        prop_assert_eq!(paths(&f, 0, hosts_per_edge as usize), if half == 2 { 2 } else { 1 });
+    }
+
+    #[test]
+    fn leaves_and_spines(leaves in 1u32..6, spines in 1u32..6, hosts_per_leaf in 1u32..5) {
+        let tree = LeafSpine { leaves, spines, hosts_per_leaf, host: SLOW, uplink: FAST };
+        let f = tree.fabric();
+        prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (tree.hosts(), 2 * tree.cables()));
+        prop_assert_eq!(layers(&f, [Layer::Edge, Layer::Core]), [leaves, spines].map(|n| n as usize));
+        prop_assert_eq!(cables(&f, [SLOW, FAST]), [leaves * hosts_per_leaf, leaves * spines].map(|n| n as usize));
+        if leaves > 1 {
+            prop_assert_eq!(paths(&f, 0, f.hosts() - 1), u64::from(spines));
+        }
+    }
+
+    #[test]
+    fn vl2s(half_a in 1u32..5, half_i in 1u32..5, hosts_per_rack in 1u32..4) {
+        let (aggregation_ports, intermediate_ports) = (2 * half_a, 2 * half_i);
+        let tree = Vl2 { aggregation_ports, intermediate_ports, hosts_per_rack, host: SLOW, core: FAST };
+        let f = tree.fabric();
+        let racks = (half_a * half_i) as usize;
+        prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (tree.hosts(), 2 * tree.cables()));
+        let switches = [racks, intermediate_ports as usize, half_a as usize];
+        prop_assert_eq!(layers(&f, [Layer::Edge, Layer::Aggregation, Layer::Core]), switches);
+        for node in 0..f.nodes() as NodeId {
+            match f.layer(node) {
+                Layer::Aggregation => prop_assert_eq!(f.links_from(node).len(), aggregation_ports as usize),
+                Layer::Core => prop_assert_eq!(f.links_from(node).len(), intermediate_ports as usize),
+                _ => {}
+            }
+        }
+        prop_assert_eq!(
+            capacity(&f, Layer::Edge, Layer::Aggregation),
+            capacity(&f, Layer::Aggregation, Layer::Core)
+        );
+        // Racks of other aggregation switches: either uplink, any intermediate switch, either downlink.
+        if half_i > 1 {
+            prop_assert_eq!(paths(&f, 0, hosts_per_rack as usize), 2 * u64::from(half_a) * 2);
+        }
+    }
+
+    #[test]
+    fn bcubes(n in 2u32..5, k in 0u32..3) {
+        let cube = BCube { n, k, wire: SLOW };
+        let f = cube.fabric();
+        let (n, levels) = (n as usize, k as usize + 1);
+        prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (cube.hosts(), 2 * cube.cables()));
+        prop_assert_eq!((f.hosts(), f.nodes() - f.hosts()), (n.pow(levels as u32), levels * n.pow(k)));
+        prop_assert!((0..f.hosts() as NodeId).all(|h| f.links_from(h).len() == levels));
+        prop_assert!((f.hosts() as NodeId..f.nodes() as NodeId).all(|s| f.links_from(s).len() == n));
+        // Digits may be set right in any order.
+        for to in 1..f.hosts() {
+            let differing = (0..levels as u32).filter(|level| to / n.pow(*level) % n != 0).count() as u64;
+            prop_assert_eq!(paths(&f, 0, to), (1..=differing).product::<u64>());
+        }
+    }
+
+    #[test]
+    fn rings(n in 2usize..7) {
+        let f = Ring { bottlenecks: vec![SLOW; n], access: FAST }.fabric();
+        prop_assert_eq!(layers(&f, [Layer::Host, Layer::Switch]), [4 * n, 2 * n]);
+        prop_assert_eq!(cables(&f, [SLOW, FAST]), [n, 6 * n]);
+        for i in 0..n {
+            prop_assert_eq!(paths(&f, i, n + i), 2);
+            prop_assert_eq!(paths(&f, 2 * n + i, 3 * n + i), 1);
+        }
+    }
+}
+
+#[test]
+fn oversubscription_is_hosts_over_uplinks() {
+    for (hosts_per_edge, hosts, ratio) in [(4, 128, 1), (8, 256, 2), (16, 512, 4)] {
+        let f = fat_tree(8, hosts_per_edge, Rate::gbps(1), Time::from_us(1));
+        assert_eq!(f.hosts(), hosts);
+        let (down, up) = (capacity(&f, Layer::Host, Layer::Edge), capacity(&f, Layer::Edge, Layer::Aggregation));
+        assert_eq!(down, ratio * up);
+    }
+}
+
+#[test]
+fn pinned_subflows_of_a_ring_take_neighbouring_bottlenecks() {
+    let f = Ring { bottlenecks: vec![SLOW; 5], access: FAST }.fabric();
+    let routes = Routes::new(&f, 1);
+    for i in 0..5u16 {
+        for subflow in 0..2 {
+            let packet = |dst| Packet { dst, entropy: subflow, flags: Flags::PINNED, ..Packet::default() };
+            let bottleneck = (u32::from(i) + subflow) % 5 + 1;
+            let there = routes.path(&f, i, packet(5 + i));
+            assert_eq!(f.link_name(there[1]), format!("A{bottleneck}->B{bottleneck}"));
+            let back = routes.path(&f, 5 + i, packet(i));
+            assert_eq!(f.link_name(back[1]), format!("B{bottleneck}->A{bottleneck}"));
+        }
+    }
+}

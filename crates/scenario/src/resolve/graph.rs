@@ -1,0 +1,166 @@
+//! Any graph, from a file or from the scenario itself.
+
+use std::collections::{HashMap, HashSet};
+
+use linkpool_network::{Layer, Wire};
+use linkpool_units::{Rate, Time};
+
+use super::node_link;
+use super::section::Section;
+use super::topology::few_enough;
+use crate::errors::nearest;
+use crate::file::{EdgeTable, GraphTable, NodeKind, NodeTable};
+use crate::model::Graph;
+
+/// Where nodes and edges stand, for messages about them.
+enum Place {
+    Scenario,
+    File(String),
+}
+
+impl Place {
+    /// An error about entry `i` of `list`, which a reader knows as `what`.
+    fn error(&self, section: &mut Section<'_, '_>, (list, i): (&str, usize), what: &str, message: &str) {
+        match self {
+            Place::Scenario => section.error(&format!("{list}.{i}"), format!("{what}: {message}")),
+            Place::File(file) => section.error("file", format!("{file}: {list}[{i}], {what}: {message}")),
+        }
+    }
+}
+
+pub(super) fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
+    if let Some(rate) = table.rate {
+        section.positive("rate", rate)?;
+    }
+    if let Some(delay) = table.delay {
+        section.span("delay", delay);
+    }
+    let (place, nodes, edges) = match (table.file, table.nodes, table.edges) {
+        (Some(file), None, None) => {
+            let read = node_link::read(&section.beside(&file));
+            let (nodes, edges) = read.map_err(|why| section.error("file", format!("{file}: {why}"))).ok()?;
+            (Place::File(file), nodes, edges)
+        }
+        (Some(_), ..) => {
+            section.error(
+                "file",
+                "a graph is in a file or written here, not both; leave out `file`, or `nodes` and `edges`",
+            );
+            return None;
+        }
+        (None, nodes, edges) => {
+            let nodes = section.required("nodes", nodes, "[{ id = \"h0\", kind = \"host\" }], or name a `file`")?;
+            let edges = section.required("edges", edges, "[{ source = \"h0\", target = \"s0\" }]")?;
+            (Place::Scenario, nodes, edges)
+        }
+    };
+    let nodes = hosts_first(nodes, &place, section)?;
+    let names: HashMap<&str, u32> = nodes.iter().map(|(name, _)| name.as_str()).zip(0..).collect();
+    let cables = cables(&edges, &names, (table.rate, table.delay), &place, section);
+    let hosts = nodes.iter().filter(|(_, layer)| *layer == Layer::Host).count();
+    let key = if matches!(place, Place::Scenario) { "nodes" } else { "file" };
+    section.check(hosts >= 2, key, "has fewer than two hosts, so that no flow has two ends");
+    few_enough(hosts as u64, key, section)?;
+    let graph = Graph { nodes, cables };
+    if !section.is_good() {
+        return None;
+    }
+    if let Some(host) = cut_off(&graph, hosts) {
+        let (first, host) = (&graph.nodes[0].0, &graph.nodes[host].0);
+        section.error(key, format!("no path leads from {first} to {host}; join them, or take one out"));
+        return None;
+    }
+    Some(graph)
+}
+
+fn hosts_first(nodes: Vec<NodeTable>, place: &Place, section: &mut Section<'_, '_>) -> Option<Vec<(String, Layer)>> {
+    let mut seen = HashSet::new();
+    let mut all = Vec::new();
+    for (i, NodeTable { id, kind, layer }) in nodes.into_iter().enumerate() {
+        let what = format!("node {id:?}");
+        let mut wrong = |message: &str| place.error(section, ("nodes", i), &what, message);
+        if id.is_empty() || id.contains("->") || id.trim() != id {
+            wrong("no name for a node: links are written FROM->TO");
+        }
+        if !seen.insert(id.clone()) {
+            wrong("stands here twice; rename or remove one");
+        }
+        let layer = layer.map(|layer| layer.layer());
+        let layer = match (kind, layer) {
+            (NodeKind::Host, None | Some(Layer::Host)) => Layer::Host,
+            (NodeKind::Switch, None) => Layer::Switch,
+            (NodeKind::Switch, Some(layer)) if layer != Layer::Host => layer,
+            (_, Some(layer)) => {
+                wrong(&format!("a node of its kind is not in the layer {}", layer.name()));
+                layer
+            }
+        };
+        all.push((id, layer));
+    }
+    all.sort_by_key(|(_, layer)| *layer != Layer::Host); // stable: otherwise in the order of the file
+    section.is_good().then_some(all)
+}
+
+fn cables(
+    edges: &[EdgeTable],
+    names: &HashMap<&str, u32>,
+    (rate, delay): (Option<Rate>, Option<Time>),
+    place: &Place,
+    section: &mut Section<'_, '_>,
+) -> Vec<(u32, u32, Wire)> {
+    let mut seen = HashSet::new();
+    let mut cables = Vec::new();
+    for (i, edge) in edges.iter().enumerate() {
+        let what = format!("edge {:?} to {:?}", edge.source, edge.target);
+        let mut wrong = |message: &str| place.error(section, ("edges", i), &what, message);
+        let ends = [&edge.source, &edge.target].map(|name| {
+            let node = names.get(name.as_str()).copied();
+            if node.is_none() {
+                wrong(&format!("there is no node {name:?}; {}", nearest(name, names.keys().copied())));
+            }
+            node
+        });
+        let [Some(from), Some(to)] = ends else { continue };
+        if from == to {
+            wrong("joins a node to itself");
+        } else if !seen.insert((from.min(to), from.max(to))) {
+            wrong("these nodes are joined already; write one edge, with the rates added up");
+        }
+        let rate = edge.rate.or(rate);
+        match rate {
+            None => wrong("has no `rate`; give it one, or the graph one for all"),
+            Some(Rate(0)) => wrong("its `rate` must be above zero"),
+            _ => {}
+        }
+        let delay = edge.delay.or(delay);
+        match delay {
+            None => wrong("has no `delay`; give it one, or the graph one for all"),
+            Some(delay) if delay > super::section::LONGEST => wrong("its `delay` is too long"),
+            _ => {}
+        }
+        cables.extend(rate.zip(delay).map(|(rate, delay)| (from, to, Wire { rate, delay })));
+    }
+    cables
+}
+
+/// A host that the first host has no path to. Hosts do not forward.
+fn cut_off(graph: &Graph, hosts: usize) -> Option<usize> {
+    let mut neighbours = vec![Vec::new(); graph.nodes.len()];
+    for (from, to, _) in &graph.cables {
+        neighbours[*from as usize].push(*to as usize);
+        neighbours[*to as usize].push(*from as usize);
+    }
+    let mut reached = vec![false; graph.nodes.len()];
+    reached[0] = true;
+    let mut next = vec![0];
+    while let Some(node) = next.pop() {
+        if node >= hosts || node == 0 {
+            for to in &neighbours[node] {
+                if !std::mem::replace(&mut reached[*to], true) {
+                    next.push(*to);
+                }
+            }
+        }
+    }
+    (0..hosts).find(|host| !reached[*host])
+}
