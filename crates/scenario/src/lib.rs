@@ -17,7 +17,7 @@ mod to_toml;
 pub use errors::ScenarioError;
 pub use load::load;
 pub use model::{
-    Control, EwtcpIncrease, Exempt, Graph, MarkWhen, NonEct, Paths, Preset, Queue, QueueRecord, QueueSize, Record,
-    Release, Scenario, SeriesRecord, SsthreshAfterCut, Topology, Transport, Workload, WorkloadKind,
+    Control, DupackThreshold, EwtcpIncrease, Exempt, Graph, MarkWhen, NonEct, Paths, Preset, Queue, QueueRecord,
+    QueueSize, Record, Release, Scenario, SeriesRecord, SsthreshAfterCut, Topology, Transport, Workload, WorkloadKind,
 };
 pub use schema::schema;

@@ -2,7 +2,7 @@
 
 use linkpool_units::Time;
 
-use crate::model::{Control, EwtcpIncrease, Paths, Preset, Release, SsthreshAfterCut, Transport};
+use crate::model::{Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, SsthreshAfterCut, Transport};
 
 /// The preset's values of all settings; its name and control mean nothing.
 pub(crate) fn defaults(preset: Preset) -> Transport {
@@ -49,7 +49,9 @@ fn linux() -> Transport {
         handshake_sample: true,
         syn_timeout: Time::from_secs(1),
         syn_retries: 6,
-        dupack_threshold: 3,
+        dupack_threshold: DupackThreshold::Acks(3),
+        limited_transmit: true,
+        scatter_bytes: 0,
         byte_counting: true,
         ack_every: 2,
         ack_delay: Time::from_ms(40),
@@ -73,6 +75,7 @@ fn paper_2013() -> Transport {
         rttvar_gain: 0.1,
         handshake_sample: false,
         syn_timeout: Time::from_secs(3),
+        limited_transmit: false,
         byte_counting: false,
         ack_every: 1,
         join_jitter: Time::from_us(49),

@@ -1,10 +1,12 @@
 //! Endpoints of connections, and how what they say gets onto the network.
 
+use crate::plan::Scatter;
 use crate::wire::{Handle, WireSizes, encode};
 use linkpool_engine::{Stream, Timers};
 use linkpool_network::{Egress, Flags, Packet};
 use linkpool_transport::{Output, Receiver, Segment, Sender};
 use linkpool_units::Time;
+use rand::RngCore;
 
 /// Whom an endpoint talks to, and how.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub(crate) struct Address {
     pub(crate) transport: u16,
     pub(crate) sizes: WireSizes,
     pub(crate) path: PathChoice,
+    /// Whose data packets take random paths instead.
+    pub(crate) scatter: Scatter,
 }
 
 /// How the subflows of an endpoint come by their paths.
@@ -117,7 +121,11 @@ impl Output for Out<'_, '_> {
         let mut packet = encode(segment, a.sizes);
         packet.dst = a.peer_host;
         packet.endpoint = a.peer.of_subflow(subflow);
-        a.path.apply(subflow, &mut packet);
+        if a.scatter.covers(subflow) && packet.flags.has(Flags::DATA) {
+            packet.entropy = self.random.next_u32();
+        } else {
+            a.path.apply(subflow, &mut packet);
+        }
         match segment {
             // A SYN says where to answer; a first one whose it is, a joining one where it belongs.
             Segment::Syn { join, .. } => {

@@ -3,11 +3,11 @@
 use crate::endpoint::{Address, Endpoint, Out, PathChoice, ReceivingEnd, SendingEnd, key};
 use crate::host::Host;
 use crate::outcome::{FlowOutcome, SubflowOutcome};
-use crate::plan::Plan;
+use crate::plan::{Plan, Scatter};
 use crate::sampling::Sampling;
 use crate::wire::{Handle, decode};
 use linkpool_engine::{Timers, hash_u64, prefetch, stream};
-use linkpool_network::{Egress, Flags, Handler, NodeId, Packet};
+use linkpool_network::{Egress, Flags, Handler, NodeId, Packet, Routes};
 use linkpool_transport::{Delivery, Receiver, Sender, SenderState};
 use linkpool_units::Time;
 
@@ -17,6 +17,7 @@ const SILENCE: Time = Time::from_secs(600);
 
 pub(crate) struct Hosts<'p> {
     plan: &'p Plan,
+    routes: &'p Routes,
     /// Of every node.
     timers: Vec<Timers>,
     hosts: Vec<Host>,
@@ -31,7 +32,12 @@ pub(crate) struct Hosts<'p> {
 
 impl<'p> Hosts<'p> {
     /// The hosts that are `mine`; the others stay empty.
-    pub(crate) fn new(plan: &'p Plan, sampling: Sampling, mine: impl Fn(NodeId) -> bool) -> Hosts<'p> {
+    pub(crate) fn new(
+        plan: &'p Plan,
+        routes: &'p Routes,
+        sampling: Sampling,
+        mine: impl Fn(NodeId) -> bool,
+    ) -> Hosts<'p> {
         let mut timers: Vec<Timers> = (0..plan.fabric.nodes()).map(|_| Timers::default()).collect();
         let mut starts = vec![Vec::new(); plan.fabric.hosts()];
         for (id, f) in plan.flows.iter().enumerate().rev().filter(|(_, f)| mine(f.flow.src as NodeId)) {
@@ -45,7 +51,7 @@ impl<'p> Hosts<'p> {
             }
         }
         sampling.first_timers(plan, mine, &mut timers);
-        Hosts { plan, timers, hosts, sampling, outcomes: Vec::new(), stray: 0, delivered: 0 }
+        Hosts { plan, routes, timers, hosts, sampling, outcomes: Vec::new(), stray: 0, delivered: 0 }
     }
 
     /// Starts the next flow of `host`, and sets the timer for the one after it.
@@ -71,12 +77,18 @@ impl<'p> Hosts<'p> {
             transport: planned.transport,
             sizes: transport.sizes,
             path: if transport.pinned { PathChoice::Pinned } else { PathChoice::Hashed(ports) },
+            scatter: transport.scatter,
         };
         if planned.flow.stop < self.plan.end {
             timers.push(planned.flow.stop, key::STOP | me.raw() as u64);
         }
+        let mut sender = Sender::new(transport.config.clone(), planned.flow.size);
+        if transport.auto_dupack {
+            let paths = self.routes.path_count(&self.plan.fabric, host as u16, planned.flow.dst);
+            sender.expect_reordering(dupack_threshold(paths));
+        }
         let mut end = Box::new(SendingEnd {
-            sender: Sender::new(transport.config.clone(), planned.flow.size),
+            sender,
             address,
             sampled: self.sampling.wants_rate(planned.label).then(|| vec![0; transport.config.subflows].into()),
         });
@@ -104,6 +116,7 @@ impl<'p> Hosts<'p> {
                 transport,
                 sizes: planned.sizes,
                 path: PathChoice::of_syn(packet, subflow).reversed(),
+                scatter: Scatter::None,
             };
             let receiver = Receiver::new(planned.config.clone());
             h.fill(me, Endpoint::Receiver(Box::new(ReceivingEnd { receiver, address })));
@@ -278,6 +291,13 @@ impl Handler for Hosts<'_> {
     }
 }
 
+/// Duplicate ACKs that mean a loss, of packets scattered over so many paths (MMPTCP paper, section 2.4): 3, and one more for each if
+/// there is more than one. In a fat-tree these are the aggregation switches of a pod, or the core switches.
+fn dupack_threshold(paths: u64) -> u32 {
+    let more = if paths == 1 { 0 } else { paths };
+    u32::try_from(more).unwrap_or(u32::MAX).saturating_add(3)
+}
+
 fn outcome(end: &SendingEnd, now: Time) -> FlowOutcome {
     let sender = &end.sender;
     let subflow = |s| {
@@ -303,5 +323,17 @@ fn outcome(end: &SendingEnd, now: Time) -> FlowOutcome {
         failed: sender.state() == SenderState::Failed,
         suppressions: sender.suppressions(),
         subflows: (0..sender.subflows()).map(subflow).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threshold_of_a_fat_tree_with_k_8() {
+        // In a rack, in a pod with 4 aggregation switches, over 16 core switches.
+        assert_eq!([1, 4, 16].map(dupack_threshold), [3, 7, 19]);
+        assert_eq!(dupack_threshold(u64::MAX), u32::MAX);
     }
 }

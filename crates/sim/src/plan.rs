@@ -6,8 +6,8 @@ use linkpool_network::{Fabric, Policies, QueueLimit, QueuePolicy};
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Control, Scenario, WorkloadKind};
 use linkpool_transport::control::{
-    AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, Release,
-    SemiCoupledConfig, XmpConfig,
+    AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, MmptcpConfig,
+    Release, SemiCoupledConfig, XmpConfig,
 };
 use linkpool_transport::{Config, RttConfig};
 use linkpool_units::Time;
@@ -48,6 +48,32 @@ pub struct PlannedTransport {
     pub sizes: WireSizes,
     /// Does subflow i take the i-th path?
     pub pinned: bool,
+    /// Whose data packets take random paths?
+    pub scatter: Scatter,
+    /// Does the duplicate-ACK threshold of scattered packets follow from the number of paths?
+    pub auto_dupack: bool,
+}
+
+/// Which subflows send every data packet on a path drawn at random.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scatter {
+    /// None.
+    None,
+    /// The first (MMPTCP).
+    First,
+    /// All.
+    All,
+}
+
+impl Scatter {
+    #[inline]
+    pub(crate) fn covers(self, subflow: usize) -> bool {
+        match self {
+            Scatter::None => false,
+            Scatter::First => subflow == 0,
+            Scatter::All => true,
+        }
+    }
 }
 
 /// A flow with its transport.
@@ -124,9 +150,21 @@ fn policy(queue: &scenario::Queue) -> QueuePolicy {
 }
 
 fn transport(t: &scenario::Transport) -> PlannedTransport {
+    let phase_2 = control(t);
+    let scatters_first = t.scatter_bytes > 0;
+    let (control, subflows) = if scatters_first {
+        let config = MmptcpConfig { scatter_bytes: t.scatter_bytes, coupled: Box::new(phase_2) };
+        (ControlConfig::Mmptcp(config), t.subflows + 1)
+    } else {
+        (phase_2, t.subflows)
+    };
+    let (dupack_threshold, auto_dupack) = match t.dupack_threshold {
+        scenario::DupackThreshold::Acks(n) => (n, false),
+        scenario::DupackThreshold::Auto => (3, true),
+    };
     let config = Config {
-        control: control(t),
-        subflows: t.subflows as usize,
+        control,
+        subflows: subflows as usize,
         mss: t.mss as u16,
         initial_window: t.initial_window,
         initial_ssthresh: t.initial_ssthresh.map_or(f64::INFINITY, |bytes| bytes as f64 / t.mss as f64),
@@ -141,7 +179,8 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         handshake_sample: t.handshake_sample,
         syn_timeout: t.syn_timeout,
         syn_retries: t.syn_retries,
-        dupack_threshold: t.dupack_threshold,
+        dupack_threshold,
+        limited_transmit: t.limited_transmit,
         byte_counting: t.byte_counting,
         ack_every: t.ack_every,
         ack_delay: t.ack_delay,
@@ -154,6 +193,12 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         config: Arc::new(config),
         sizes: WireSizes { header: t.header as u16, ack: t.ack_size as u16 },
         pinned: t.paths == scenario::Paths::Distinct,
+        scatter: match t.paths {
+            scenario::Paths::Scatter => Scatter::All,
+            _ if scatters_first => Scatter::First,
+            _ => Scatter::None,
+        },
+        auto_dupack,
     }
 }
 

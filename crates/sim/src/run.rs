@@ -62,7 +62,7 @@ pub fn simulate(
             let mine = |node: NodeId| parts[node as usize] == me;
             let smallest = plan.smallest_packet();
             let mut network = Network::part(&plan.fabric, plan.policies, routes.clone(), smallest, &parts, me);
-            let hosts = Hosts::new(plan, Sampling::new(plan, buffers[me as usize].clone()), mine);
+            let hosts = Hosts::new(plan, routes, Sampling::new(plan, buffers[me as usize].clone()), mine);
             (0..plan.fabric.nodes() as NodeId).filter(|n| mine(*n)).for_each(|n| network.wake(n, &hosts));
             (network, hosts)
         })

@@ -25,6 +25,8 @@ pub struct Config {
     pub syn_retries: u32,
     /// Duplicate ACKs that signal a loss (RFC 5681, section 3.2: 3).
     pub dupack_threshold: u32,
+    /// Does a duplicate ACK below the threshold let a new segment out (RFC 3042)?
+    pub limited_transmit: bool,
     /// Grow by the packets that an ACK acknowledges (RFC 3465, without its limit, as Linux does), or by one per ACK
     /// that acknowledges anything (RFC 5681)?
     pub byte_counting: bool,

@@ -56,6 +56,8 @@ pub struct Sender {
     open: u32,
     /// Where round robin goes on.
     next: u32,
+    /// Further subflows are opened when more than this has been sent; `u64::MAX`: not now.
+    joins_at: u64,
     state: SenderState,
     started: Time,
     ended: Option<Time>,
@@ -75,8 +77,9 @@ impl Sender {
             established: false,
             in_recovery: false,
         };
-        Sender {
-            control: config.control.build(n),
+        let control = config.control.build(n);
+        let mut sender = Sender {
+            control,
             paths: vec![path; n].into(),
             subflows: (0..n).map(|_| Subflow::new(&config)).collect(),
             size: size.unwrap_or(u64::MAX),
@@ -84,11 +87,28 @@ impl Sender {
             data_una: 0,
             open: 0,
             next: 0,
+            joins_at: u64::MAX,
             state: SenderState::Open,
             started: Time::ZERO,
             ended: None,
             config,
+        };
+        if sender.scatters_first() {
+            // Phase 2 has no reordering.
+            sender.subflows[1..].iter_mut().for_each(|s| s.dupack_threshold = 3);
         }
+        sender
+    }
+
+    /// Does subflow 0 scatter its packets, and the others follow later (MMPTCP)?
+    fn scatters_first(&self) -> bool {
+        self.control.join_after() > 0
+    }
+
+    /// Packets of scattered subflows, which overtake each other, take `dupack_threshold` duplicate ACKs to be lost.
+    pub fn expect_reordering(&mut self, dupack_threshold: u32) {
+        let scattered = if self.scatters_first() { 1 } else { self.subflows.len() };
+        self.subflows[..scattered].iter_mut().for_each(|s| s.dupack_threshold = dupack_threshold);
     }
 
     /// Opens the connection: sends the SYN of subflow 0.
@@ -132,6 +152,11 @@ impl Sender {
         }
     }
 
+    /// Is ECN asked for on subflow `s`?
+    fn wants_ecn(&self, s: usize) -> bool {
+        self.control.needs_ecn() && !(s == 0 && self.scatters_first())
+    }
+
     fn send_syn(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let subflow = &mut self.subflows[s];
         subflow.state = State::SynSent;
@@ -139,7 +164,7 @@ impl Sender {
         let timeout = self.config.syn_timeout * (1 << subflow.syns.min(31));
         subflow.syns += 1;
         subflow.timer.set(s, now + timeout, out);
-        out.send(s, Segment::Syn { join: s > 0, ecn: self.control.needs_ecn() });
+        out.send(s, Segment::Syn { join: s > 0, ecn: self.wants_ecn(s) });
     }
 
     fn on_syn_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) {
@@ -156,14 +181,16 @@ impl Sender {
     }
 
     fn on_syn_ack(&mut self, s: usize, ecn: bool, now: Time, out: &mut impl Output) {
+        let ecn = ecn && self.wants_ecn(s);
         let subflow = &mut self.subflows[s];
         if subflow.state != State::SynSent {
             return; // a duplicate
         }
+        self.control.on_established(s);
         subflow.state = State::Established;
         subflow.stats.established = Some(now);
         subflow.timer.clear();
-        subflow.ect = ecn && self.control.needs_ecn();
+        subflow.ect = ecn;
         let path = &mut self.paths[s];
         path.established = true;
         subflow.round_end = path.snd_nxt;
@@ -177,14 +204,23 @@ impl Sender {
         // The third segment of the handshake.
         out.send(s, Segment::Ack { ack: Seq::of(FIRST_BYTE), data_ack: Seq::of(0), ece: false });
         if s == 0 {
-            for join in 1..self.subflows.len() {
-                let at = now + out.jitter(self.config.join_jitter);
-                self.subflows[join].timer.set(join, at, out);
+            self.joins_at = self.control.join_after();
+            if self.joins_at == 0 {
+                self.open_joins(now, out);
             }
         }
         self.open |= 1 << s;
         self.transmit(now, out);
         self.finish_if_done(s, now, out);
+    }
+
+    /// Opens the further subflows, each after a random delay.
+    fn open_joins(&mut self, now: Time, out: &mut impl Output) {
+        self.joins_at = u64::MAX;
+        for join in 1..self.subflows.len() {
+            let at = now + out.jitter(self.config.join_jitter);
+            self.subflows[join].timer.set(join, at, out);
+        }
     }
 
     fn on_ack(&mut self, s: usize, ack: Seq, data_ack: Seq, ece: bool, now: Time, out: &mut impl Output) {
@@ -219,6 +255,9 @@ impl Sender {
             self.on_duplicate_ack(s, now, out);
         }
         if self.state == SenderState::Open {
+            if self.data_nxt > self.joins_at {
+                self.open_joins(now, out);
+            }
             self.update_open(s);
             self.transmit(now, out);
             self.finish_if_done(s, now, out);
@@ -229,7 +268,7 @@ impl Sender {
     /// others of that window do.
     fn on_new_ack(&mut self, s: usize, segments: u32, cut: bool, now: Time, out: &mut impl Output) {
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        subflow.dupacks = 0;
+        (subflow.dupacks, subflow.limited) = (0, 0);
         subflow.timed_out = false;
         let mut restart = true;
         if !path.in_recovery {
@@ -265,14 +304,18 @@ impl Sender {
         }
         subflow.dupacks += 1;
         // After a timeout, duplicates caused by segments sent again must not start a recovery (RFC 6582, section 4.1)
-        if subflow.dupacks != self.config.dupack_threshold || path.snd_una <= subflow.recover {
+        if path.snd_una <= subflow.recover {
             return;
+        }
+        if subflow.dupacks != subflow.dupack_threshold {
+            return self.limited_transmit(s, now, out);
         }
         // RFC 6582, section 3.2, step 2; RFC 5681, section 3.2, steps 2 and 3
         subflow.recover = path.snd_nxt;
         subflow.partial = false;
         subflow.stats.recoveries += 1;
-        let flight = subflow.in_flight;
+        // What limited transmit has let out does not count (RFC 5681, section 3.2, step 2).
+        let flight = subflow.in_flight.saturating_sub(subflow.limited);
         let ssthresh = self.control.ssthresh(&self.paths, s, flight);
         let path = &mut self.paths[s];
         path.in_recovery = true;
@@ -281,6 +324,17 @@ impl Sender {
         self.retransmit_first(s, now, out);
         let subflow = &mut self.subflows[s];
         subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
+    }
+
+    /// A duplicate ACK below the threshold tells of a packet that has left: one of new data takes its place, beyond the
+    /// window by as many as there are duplicates (RFC 3042, section 2: by two, with a threshold of three).
+    fn limited_transmit(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        let subflow = &self.subflows[s];
+        let below = self.config.limited_transmit && subflow.dupacks < subflow.dupack_threshold;
+        let allowed = self.paths[s].cwnd as u32 + subflow.dupacks;
+        if below && !subflow.has_backlog() && subflow.in_flight < allowed && self.send_segment(s, now, out) {
+            self.subflows[s].limited += 1;
+        }
     }
 
     fn on_retransmission_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) {
@@ -301,7 +355,7 @@ impl Sender {
         path.cwnd = 1.0; // the loss window (RFC 5681, section 3.1)
         path.in_recovery = false;
         subflow.recover = subflow.recover.max(path.snd_nxt); // RFC 6582, section 3.2, step 4
-        subflow.dupacks = 0;
+        (subflow.dupacks, subflow.limited) = (0, 0);
         subflow.in_flight = 0;
         path.snd_nxt = path.snd_una;
         self.update_open(s);

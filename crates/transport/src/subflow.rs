@@ -39,6 +39,10 @@ pub(crate) struct Subflow {
     pub(crate) sent: VecDeque<Sent>,
     pub(crate) in_flight: u32,
     pub(crate) dupacks: u32,
+    /// Of these, how many signal a loss.
+    pub(crate) dupack_threshold: u32,
+    /// Segments that duplicate ACKs have let out since the last other one (RFC 3042).
+    pub(crate) limited: u32,
     /// NewReno's variable (RFC 6582, section 3.2).
     pub(crate) recover: u64,
     /// This recovery has had a partial ACK.
@@ -63,6 +67,8 @@ impl Subflow {
             sent: VecDeque::new(),
             in_flight: 0,
             dupacks: 0,
+            dupack_threshold: config.dupack_threshold,
+            limited: 0,
             recover: 0,
             partial: false,
             timed_out: false,

@@ -5,6 +5,7 @@ mod common;
 use common::channel::{Crossing, Fate, Pair};
 use common::ledger::Ledger;
 use common::{Random, config, laws};
+use linkpool_transport::control::{ControlConfig, MmptcpConfig};
 use linkpool_transport::{Config, Segment, SenderState};
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -45,6 +46,14 @@ impl Weather {
     }
 }
 
+/// All laws, and two of them as phase 2 of MMPTCP.
+fn transports() -> Vec<ControlConfig> {
+    let all: Vec<ControlConfig> = laws().into_iter().map(|(_, law)| law).collect();
+    let scatters = |(_, law)| ControlConfig::Mmptcp(MmptcpConfig { scatter_bytes: 10_000, coupled: Box::new(law) });
+    let phase_2 = laws().into_iter().filter(|(name, _)| ["lia", "amp"].contains(name));
+    all.into_iter().chain(phase_2.map(scatters)).collect()
+}
+
 #[derive(Clone, Debug)]
 struct Case {
     law: usize,
@@ -64,7 +73,7 @@ impl Case {
             byte_counting: self.byte_counting,
             ack_every: self.ack_every,
             join_jitter: Time::from_us(49),
-            ..config(laws()[self.law].1.clone())
+            ..config(transports()[self.law].clone())
         }
     }
 
@@ -120,7 +129,7 @@ fn weathers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strateg
 
 fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strategy<Value = Case> {
     let size = prop_oneof![1u64..20_000, 1u64..400_000];
-    (0..laws().len(), 1usize..=6, size, 1u32..=10, any::<bool>(), 1u32..=2, weathers(death)).prop_map(
+    (0..transports().len(), 1usize..=6, size, 1u32..=10, any::<bool>(), 1u32..=2, weathers(death)).prop_map(
         |(law, subflows, size, initial_window, byte_counting, ack_every, weather)| Case {
             law,
             subflows,

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Size;
-use crate::model::{Control, EwtcpIncrease, Paths, Preset, Release, SsthreshAfterCut};
+use crate::model::{Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, SsthreshAfterCut};
 
 /// A transport protocol. Only `control` is required; `preset` sets the defaults of the rest.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -19,7 +19,8 @@ pub(crate) struct TransportTable {
     #[schemars(range(min = 1, max = 32))]
     pub(crate) subflows: Option<u32>,
     /// "hash": each subflow's path is an ECMP hash of its addresses and ports; "distinct":
-    /// subflow i takes the i-th of the equal-cost paths. Default: "hash".
+    /// subflow i takes the i-th of the equal-cost paths; "scatter": every data packet takes a
+    /// random one. Default: "hash".
     pub(crate) paths: Option<Paths>,
     /// Payload of a full segment. Default: "1448B"; paper-2013: "1400B".
     pub(crate) mss: Option<Bytes>,
@@ -105,9 +106,17 @@ pub(crate) struct TransportTable {
     pub(crate) syn_timeout: Option<Time>,
     /// Retries of a SYN; then the connection (or the subflow) fails. Default: 6.
     pub(crate) syn_retries: Option<u32>,
-    /// Duplicate ACKs that mean a loss. Default: 3.
-    #[schemars(range(min = 1))]
-    pub(crate) dupack_threshold: Option<u32>,
+    /// Duplicate ACKs that mean a loss; "auto", for scattered packets: 3, and as many as there
+    /// are paths if there is more than one. With `scatter_bytes` it is phase 1's, and phase 2 has
+    /// 3. Default: 3.
+    pub(crate) dupack_threshold: Option<DupackThreshold>,
+    /// Does each duplicate ACK below the threshold let a new segment out (RFC 3042)? Default:
+    /// true; paper-2013: false.
+    pub(crate) limited_transmit: Option<bool>,
+    /// Above zero: MMPTCP. Its phase 1 scatters the packets of a first subflow, under NewReno; once
+    /// so much has been sent `subflows` others take over, under `control`. Applies to all but reno
+    /// and dctcp. Default: "0B".
+    pub(crate) scatter_bytes: Option<Bytes>,
     /// true: an ACK grows the window by the packets that it acknowledges (RFC 3465 without its
     /// limit, as Linux); false: by one, whatever it acknowledges (RFC 5681). Default: true;
     /// paper-2013: false.

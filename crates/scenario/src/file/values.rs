@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::QueueSize;
+use crate::model::{DupackThreshold, QueueSize};
 
 /// A size, or "unlimited".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +108,52 @@ impl JsonSchema for QueueSize {
         json_schema!({
             "description": "Packets as a whole number, or bytes as a size.",
             "anyOf": [{ "type": "integer", "minimum": 0, "maximum": u32::MAX }, generator.subschema_for::<Bytes>()],
+        })
+    }
+}
+
+impl Serialize for DupackThreshold {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            DupackThreshold::Acks(n) => serializer.serialize_u32(n),
+            DupackThreshold::Auto => serializer.serialize_str("auto"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for DupackThreshold {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<DupackThreshold, D::Error> {
+        deserializer.deserialize_any(DupackThresholdVisitor)
+    }
+}
+
+struct DupackThresholdVisitor;
+
+impl Visitor<'_> for DupackThresholdVisitor {
+    type Value = DupackThreshold;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number of duplicate ACKs, such as 3, or \"auto\"")
+    }
+
+    fn visit_i64<E: Error>(self, n: i64) -> Result<DupackThreshold, E> {
+        u32::try_from(n).map(DupackThreshold::Acks).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<DupackThreshold, E> {
+        if text == "auto" { Ok(DupackThreshold::Auto) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
+    }
+}
+
+impl JsonSchema for DupackThreshold {
+    fn schema_name() -> Cow<'static, str> {
+        "DupackThreshold".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A whole number of duplicate ACKs, or \"auto\".",
+            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": u32::MAX }, { "const": "auto" }],
         })
     }
 }

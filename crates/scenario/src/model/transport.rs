@@ -12,7 +12,7 @@ pub struct Transport {
     pub preset: Preset,
     /// The congestion controller.
     pub control: Control,
-    /// Subflows of a connection; 1 where `control` is single-path.
+    /// Subflows of a connection, with MMPTCP of its phase 2; 1 where `control` is single-path.
     pub subflows: u32,
     /// How a subflow comes by its path.
     pub paths: Paths,
@@ -74,8 +74,12 @@ pub struct Transport {
     pub syn_timeout: Time,
     /// Retries of a SYN before the connection (or the subflow) fails.
     pub syn_retries: u32,
-    /// Duplicate ACKs that mean a loss.
-    pub dupack_threshold: u32,
+    /// Duplicate ACKs that mean a loss; with MMPTCP, in phase 1.
+    pub dupack_threshold: DupackThreshold,
+    /// Does a duplicate ACK below the threshold let a new segment out (RFC 3042)?
+    pub limited_transmit: bool,
+    /// MMPTCP: bytes after which phase 1, which scatters packets, ends; 0: there is none.
+    pub scatter_bytes: u64,
     /// Does an ACK grow the window by the packets that it acknowledges (RFC 3465 without its
     /// limit, as Linux), or by one, whatever it acknowledges (RFC 5681)?
     pub byte_counting: bool,
@@ -159,6 +163,17 @@ pub enum Paths {
     Hash,
     /// Subflow i takes the i-th of the equal-cost paths.
     Distinct,
+    /// Every data packet takes a random one.
+    Scatter,
+}
+
+/// Duplicate ACKs that mean a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DupackThreshold {
+    /// So many.
+    Acks(u32),
+    /// For scattered packets: by the number of paths.
+    Auto,
 }
 
 /// How AMP counts the unmarked rounds before it releases suppressed subflows.

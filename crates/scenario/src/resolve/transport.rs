@@ -5,7 +5,7 @@ use super::section::{LONGEST, Section};
 use super::workload::Workloads;
 use crate::errors::{Report, nearest};
 use crate::file::{Size, TransportTable};
-use crate::model::{Control, Transport};
+use crate::model::{Control, DupackThreshold, Paths, Transport};
 use crate::presets;
 use crate::source::{Origin, Path};
 
@@ -22,7 +22,7 @@ const CONSTANT_CUT: &[Control] = &[Control::Xmp, Control::Amp, Control::MptcpCut
 /// The controllers that a key of a transport applies to.
 pub(crate) fn applies_to(key: &str) -> &'static [Control] {
     match key {
-        "subflows" | "join_jitter" => Control::MULTIPATH,
+        "subflows" | "join_jitter" | "scatter_bytes" => Control::MULTIPATH,
         "cwnd_min" => MARKED,
         "alpha0" | "g" => WITH_ALPHA,
         "beta" => CONSTANT_CUT,
@@ -130,6 +130,8 @@ fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
         syn_timeout: table.syn_timeout.unwrap_or(default.syn_timeout),
         syn_retries: table.syn_retries.unwrap_or(default.syn_retries),
         dupack_threshold: table.dupack_threshold.unwrap_or(default.dupack_threshold),
+        limited_transmit: table.limited_transmit.unwrap_or(default.limited_transmit),
+        scatter_bytes: table.scatter_bytes.map_or(default.scatter_bytes, |Bytes(n)| n),
         byte_counting: table.byte_counting.unwrap_or(default.byte_counting),
         ack_every: table.ack_every.unwrap_or(default.ack_every),
         ack_delay: table.ack_delay.unwrap_or(default.ack_delay),
@@ -169,8 +171,12 @@ fn check_sizes(t: &Transport, section: &mut Section<'_, '_>) {
 }
 
 fn check_window(t: &Transport, section: &mut Section<'_, '_>) {
-    let subflows = format!("a connection has 1 to {MOST_SUBFLOWS} subflows");
-    section.check((1..=MOST_SUBFLOWS).contains(&t.subflows), "subflows", subflows);
+    let (most, beside) = match t.scatter_bytes {
+        0 => (MOST_SUBFLOWS, ""),
+        _ => (MOST_SUBFLOWS - 1, " beside the one of `scatter_bytes`"),
+    };
+    let subflows = format!("a connection has 1 to {most} subflows{beside}");
+    section.check((1..=most).contains(&t.subflows), "subflows", subflows);
     section.positive("initial_window", t.initial_window);
     section.check(t.initial_ssthresh != Some(0), "initial_ssthresh", "must be above zero, or \"unlimited\"");
     section.positive("cwnd_min", t.cwnd_min);
@@ -186,7 +192,18 @@ fn check_window(t: &Transport, section: &mut Section<'_, '_>) {
     section.check(above_zero(t.cubic_c), "cubic_c", "must be above zero");
     let cubic_beta = "a loss multiplies the window by it: above zero and below 1";
     section.check(above_zero(t.cubic_beta) && t.cubic_beta < 1.0, "cubic_beta", cubic_beta);
-    section.positive("dupack_threshold", t.dupack_threshold);
+    section.check(t.dupack_threshold != DupackThreshold::Acks(0), "dupack_threshold", "must be above zero");
+    check_scatter(t, section);
+}
+
+fn check_scatter(t: &Transport, section: &mut Section<'_, '_>) {
+    let all = t.paths == Paths::Scatter;
+    let both = "`paths = \"scatter\"` scatters all packets, `scatter_bytes` the first ones; leave one of them out";
+    section.check(!all || t.scatter_bytes == 0, "scatter_bytes", both);
+    let pointless =
+        "\"auto\" is for scattered packets; set `paths = \"scatter\"` or `scatter_bytes`, or write a number";
+    let scatters = all || t.scatter_bytes > 0;
+    section.check(scatters || t.dupack_threshold != DupackThreshold::Auto, "dupack_threshold", pointless);
 }
 
 fn check_timers(t: &Transport, section: &mut Section<'_, '_>) {

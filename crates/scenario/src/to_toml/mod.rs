@@ -111,6 +111,8 @@ fn transport(t: &Transport) -> TransportTable {
         syn_timeout: Some(t.syn_timeout),
         syn_retries: Some(t.syn_retries),
         dupack_threshold: Some(t.dupack_threshold),
+        limited_transmit: Some(t.limited_transmit),
+        scatter_bytes: Some(Bytes(t.scatter_bytes)),
         byte_counting: Some(t.byte_counting),
         ack_every: Some(t.ack_every),
         ack_delay: Some(t.ack_delay),

@@ -11,6 +11,7 @@ mod dctcp;
 mod ewtcp;
 mod fully_coupled;
 mod lia;
+mod mmptcp;
 mod mptcp_cut;
 mod olia;
 mod reno;
@@ -26,6 +27,7 @@ pub use dctcp::{Dctcp, DctcpConfig};
 pub use ewtcp::{Ewtcp, EwtcpIncrease};
 pub use fully_coupled::{FullyCoupled, FullyCoupledConfig};
 pub use lia::Lia;
+pub use mmptcp::{Mmptcp, MmptcpConfig};
 pub use mptcp_cut::{CutConfig, MptcpCut};
 pub use olia::Olia;
 pub use reno::Reno;
@@ -70,6 +72,14 @@ pub trait CongestionControl {
 
     /// The retransmission timer of subflow `s` has expired; slow start is next (Linux: `set_state` with `TCP_CA_Loss`).
     fn on_timeout(&mut self, _s: usize) {}
+
+    /// The handshake of subflow `s` is done.
+    fn on_established(&mut self, _s: usize) {}
+
+    /// Further subflows are opened once more than this has been sent on the first, bytes. 0: as soon as it is established.
+    fn join_after(&self) -> u64 {
+        0
+    }
 
     /// May new data be sent on subflow `s`?
     fn is_active(&self, _s: usize) -> bool {
@@ -136,6 +146,12 @@ macro_rules! laws {
             fn on_timeout(&mut self, s: usize) {
                 match self { $(Control::$law(law) => law.on_timeout(s)),* }
             }
+            fn on_established(&mut self, s: usize) {
+                match self { $(Control::$law(law) => law.on_established(s)),* }
+            }
+            fn join_after(&self) -> u64 {
+                match self { $(Control::$law(law) => law.join_after()),* }
+            }
             #[inline]
             fn is_active(&self, s: usize) -> bool {
                 match self { $(Control::$law(law) => law.is_active(s)),* }
@@ -162,6 +178,7 @@ laws! {
     SemiCoupled(SemiCoupledConfig),
     Uncoupled(()),
     Cubic(CubicConfig),
+    Mmptcp(MmptcpConfig),
 }
 
 #[cfg(test)]

@@ -60,6 +60,7 @@ pub fn config(control: ControlConfig) -> Config {
         syn_timeout: Time::from_secs(1),
         syn_retries: 6,
         dupack_threshold: 3,
+        limited_transmit: false,
         byte_counting: false,
         ack_every: 1,
         ack_delay: Time::from_ms(40),

@@ -1,0 +1,125 @@
+//! MMPTCP's switch, packet by packet: phase 1 on subflow 0, the hand-over, phase 2 on the others.
+
+mod common;
+use common::script::sender;
+use common::{AMP, config};
+use linkpool_transport::Config;
+use linkpool_transport::control::{ControlConfig, MmptcpConfig};
+
+/// Switches when more than three packets have been sent, to two subflows.
+fn mmptcp(coupled: ControlConfig) -> Config {
+    let control = ControlConfig::Mmptcp(MmptcpConfig { scatter_bytes: 3000, coupled: Box::new(coupled) });
+    Config { subflows: 3, ..config(control) }
+}
+
+#[test]
+fn the_hand_over() {
+    sender(mmptcp(ControlConfig::Lia(())), None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+         200us  < ack 1
+                > pkt 1-2               // the threshold, and not more
+         300us  < ack 2
+                > pkt 3-4               // more: on the next ACK
+                < ack 3
+                > pkt 5-6
+                > s1 syn join
+                > s2 syn join
+         350us  < ack 4                 // until one of them is there, on as before
+                > pkt 7-8
+         400us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0 data 9       // from the initial window on
+                = s0 suppressed true s1 suppressed false s2 suppressed false
+                < ack 8                 // no new data here
+                = s0 cwnd 6 flight 1
+         500us  < s1 ack 1 data 8
+                > s1 pkt 1 data 10
+                > s1 pkt 2 data 11
+         600us  < s2 synack
+                > s2 ack 0
+                > s2 pkt 0 data 12
+         200.4ms > pkt 8                // the last one was lost: again, on subflow 0
+                = s0 timeouts 1 cwnd 1",
+    );
+}
+
+/// A short flow never leaves phase 1.
+#[test]
+fn a_short_flow_opens_nothing() {
+    let mut script = sender(mmptcp(ControlConfig::Lia(())), Some(3000));
+    script.run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+         200us  < ack 1
+                > pkt 1
+                > pkt 2 last
+         300us  < ack 3
+                > fin
+                = state finished",
+    );
+}
+
+/// ECN is for phase 2.
+#[test]
+fn phase_1_has_no_ecn() {
+    sender(mmptcp(ControlConfig::Amp(AMP)), None).run(
+        "0      > syn
+         100us  < synack ecn
+                > ack 0
+                > pkt 0
+         200us  < ack 1
+                > pkt 1-2
+         300us  < ack 3
+                > pkt 3-5
+         400us  < ack 4
+                > pkt 6-7
+                > s1 syn join ecn
+                > s2 syn join ecn
+         500us  < s1 synack ecn
+                > s1 ack 0
+                > s1 pkt 0 data 8 ect",
+    );
+}
+
+/// The threshold for scattered packets is subflow 0's; the others take 3.
+#[test]
+fn scattered_packets_have_a_threshold_of_their_own() {
+    let mut script = sender(Config { initial_window: 8, ..mmptcp(ControlConfig::Lia(())) }, None);
+    script.end.expect_reordering(5);
+    script.run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-7
+         200us  < ack 0
+                > s1 syn join
+                > s2 syn join
+                < ack 0
+                < ack 0
+                < ack 0
+                = s0 recovery false
+                < ack 0
+                > pkt 0
+                = s0 recovery true
+         300us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0 data 8
+                > s1 pkt 1 data 9
+                > s1 pkt 2 data 10
+                > s1 pkt 3 data 11
+                > s1 pkt 4 data 12
+                > s1 pkt 5 data 13
+                > s1 pkt 6 data 14
+                > s1 pkt 7 data 15
+         400us  < s1 ack 0 data 0
+                < s1 ack 0 data 0
+                < s1 ack 0 data 0
+                > s1 pkt 0 data 8
+                = s1 recovery true",
+    );
+}
