@@ -10,6 +10,7 @@
 
 mod common;
 use common::run;
+use linkpool_scenario::Control;
 use linkpool_units::Time;
 
 fn fct(size: &str, transport: &str) -> Time {
@@ -83,8 +84,8 @@ fn a_short_last_packet_waits_its_turn() {
 /// Without marks and losses the law makes no difference while in slow start.
 #[test]
 fn slow_start_is_the_same_for_all() {
-    for control in ["reno", "dctcp", "lia", "dcm", "mptcp-cut", "xmp", "amp"] {
-        let control = format!("control = \"{control}\"");
+    for control in Control::ALL {
+        let control = format!("control = \"{}\"", control.name());
         assert_eq!(fct("9800B", &control), Time::from_ps(T0 + 3 * ROUND + 3 * DATA), "{control}");
     }
 }

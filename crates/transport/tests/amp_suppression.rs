@@ -107,7 +107,10 @@ fn release_after_two_quiet_rounds() {
                 > s1 pkt 5 data 16 ect
                 > pkt 11 data 17 ect
                 = cwnd 4.1102                  // 3.9579 + 1/(3.9579 + 2.6065): coupled again
-                = s1 suppressed false cwnd 2.6064",
+                = s1 suppressed false cwnd 2.6064
+         200.9ms > pkt 8 data 12 ect           // the timers run from what was sent last,
+                > s1 pkt 4 data 14 ect         // not from before the silence
+                = timeouts 1 s1 timeouts 1",
     );
 }
 

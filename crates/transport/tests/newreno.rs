@@ -1,8 +1,9 @@
 //! Fast retransmit and NewReno's fast recovery (RFC 5681, section 3.2; RFC 6582), packet by packet.
 
 mod common;
-use common::reno;
 use common::script::{Script, sender};
+use common::{DCTCP, config, reno};
+use linkpool_transport::control::ControlConfig;
 use linkpool_transport::{Config, Sender};
 
 /// Ten packets in flight at 100 us.
@@ -210,5 +211,53 @@ fn an_old_ack_is_no_duplicate() {
                 < ack 1
                 < ack 2
                 = recoveries 0 cwnd 11 flight 11",
+    );
+}
+
+/// RFC 6582, section 3.2, step 1: the ACK must cover *more* than recover. The loss of the first packet behind it, here 10, costs a
+/// timeout, whatever duplicates come.
+#[test]
+fn a_loss_right_behind_recover_costs_a_timeout() {
+    ten_in_flight(reno()).run(
+        "200us  < ack 0
+                < ack 0
+                < ack 0
+                > pkt 0
+                < ack 0
+                < ack 0
+                < ack 0
+                > pkt 10
+                < ack 0
+                > pkt 11
+                < ack 0
+                > pkt 12
+                < ack 0
+                > pkt 13
+         300us  < ack 10
+                > pkt 14
+         310us  < ack 10        // for 11
+                < ack 10        // for 12
+                < ack 10        // for 13
+                < ack 10        // for 14
+                = recoveries 1
+         200.3ms > pkt 10
+                = timeouts 1",
+    );
+}
+
+/// What is sent again is as ECN-capable as what is sent first (as Linux does it for DCTCP; RFC 3168, section 6.1.5, would not).
+#[test]
+fn a_retransmission_is_ect() {
+    let config = Config { initial_window: 4, ..config(ControlConfig::Dctcp(DCTCP)) };
+    sender(config, None).run(
+        "0      > syn ecn
+         100us  < synack ecn
+                > ack 0
+                > pkt 0-3 ect
+         200us  < ack 0
+                < ack 0
+                < ack 0
+                > pkt 0 ect
+                > pkt 4 ect",
     );
 }

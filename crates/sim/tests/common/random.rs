@@ -1,5 +1,6 @@
 //! Random scenarios, as text.
 
+use linkpool_scenario::Control;
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -54,7 +55,7 @@ fn queues() -> impl Strategy<Value = String> {
 
 /// Named t0, t1, ...
 fn transports() -> impl Strategy<Value = Vec<String>> {
-    let control = pick(&["reno", "dctcp", "lia", "dcm", "xmp", "amp", "mptcp-cut"]);
+    let control = prop::sample::select(Control::ALL);
     let one = (
         control,
         pick(&["linux", "paper-2013"]),
@@ -65,8 +66,9 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         pick(&["500B", "1400B"]),
     );
     let text = |(control, preset, subflows, paths, ack_every, accept_ecn, mss): (_, _, _, _, _, _, _)| {
-        let mut text = format!("control = \"{control}\"\npreset = \"{preset}\"\npaths = \"{paths}\"\n");
-        if !["reno", "dctcp"].contains(&control) {
+        let mut text =
+            format!("control = \"{}\"\npreset = \"{preset}\"\npaths = \"{paths}\"\n", Control::name(control));
+        if Control::MULTIPATH.contains(&control) {
             writeln!(text, "subflows = {subflows}\njoin_jitter = \"20us\"").unwrap();
         }
         writeln!(text, "ack_every = {ack_every}\nack_delay = \"200us\"\naccept_ecn = {accept_ecn}\nmss = \"{mss}\"")

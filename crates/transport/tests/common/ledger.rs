@@ -40,6 +40,7 @@ pub struct Ledger {
     next: u64,
     beyond: BTreeMap<u64, u64>,
     delivered: u64,
+    acked: u64,
     cwnd_min: f64,
     mss: u64,
 }
@@ -55,6 +56,7 @@ impl Ledger {
             next: 0,
             beyond: BTreeMap::new(),
             delivered: 0,
+            acked: 0,
             cwnd_min,
             mss: mss as u64,
         }
@@ -139,7 +141,9 @@ impl Ledger {
         self.subflows[s].cuts = stats.cuts;
     }
 
-    fn check_end<C: FnMut(&Crossing) -> Fate>(&self, pair: &Pair<C>) {
+    fn check_end<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>) {
+        assert!(pair.sender.acked() >= self.acked, "acknowledged, and then not");
+        self.acked = pair.sender.acked();
         assert!(pair.sender.acked() <= pair.receiver.delivered(), "acknowledged but not delivered");
         if pair.sender.state() == SenderState::Finished {
             assert_eq!(pair.sender.acked(), self.next, "finished without all of it");
