@@ -31,16 +31,19 @@ impl Mmptcp {
     }
 }
 
+// Calls of the inner law go in a circle; what is not inlined here keeps the other laws inlined in the sender.
 impl CongestionControl for Mmptcp {
     /// Of phase 2; the sender does without in phase 1.
     fn needs_ecn(&self) -> bool {
         self.coupled.needs_ecn()
     }
 
+    #[inline(never)]
     fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
         s > 0 && self.coupled.in_ack_event(&mut paths[1..], s - 1, ack)
     }
 
+    #[inline(never)]
     fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
         if s == 0 {
             reno_growth(&mut paths[0], acked);
@@ -67,6 +70,7 @@ impl CongestionControl for Mmptcp {
         self.scatter_bytes
     }
 
+    #[inline(never)]
     fn is_active(&self, s: usize) -> bool {
         if s == 0 { !self.phase_2 } else { self.coupled.is_active(s - 1) }
     }
