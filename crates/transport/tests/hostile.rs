@@ -62,6 +62,7 @@ struct Case {
     initial_window: u32,
     byte_counting: bool,
     ack_every: u32,
+    limited_transmit: bool,
     weather: Weather,
 }
 
@@ -72,6 +73,7 @@ impl Case {
             initial_window: self.initial_window,
             byte_counting: self.byte_counting,
             ack_every: self.ack_every,
+            limited_transmit: self.limited_transmit,
             join_jitter: Time::from_us(49),
             ..config(transports()[self.law].clone())
         }
@@ -81,6 +83,7 @@ impl Case {
     fn run(&self) -> Vec<Crossing> {
         let mut pair = Pair::new(self.config(), Some(self.size), self.weather.channel());
         let mut ledger = Ledger::new(self.subflows, self.config().mss, 2.0);
+        ledger.limited_transmit = 2 * self.limited_transmit as u32;
         let mut trace = pair.wire.sent.clone();
         let limit = Time::from_secs(20_000);
         while pair.sender.state() == SenderState::Open && pair.next_event().is_some_and(|at| at < limit) {
@@ -129,14 +132,15 @@ fn weathers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strateg
 
 fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strategy<Value = Case> {
     let size = prop_oneof![1u64..20_000, 1u64..400_000];
-    (0..transports().len(), 1usize..=6, size, 1u32..=10, any::<bool>(), 1u32..=2, weathers(death)).prop_map(
-        |(law, subflows, size, initial_window, byte_counting, ack_every, weather)| Case {
+    (0..transports().len(), 1usize..=6, size, 1u32..=10, any::<(bool, bool)>(), 1u32..=2, weathers(death)).prop_map(
+        |(law, subflows, size, initial_window, (byte_counting, limited_transmit), ack_every, weather)| Case {
             law,
             subflows,
             size,
             initial_window,
             byte_counting,
             ack_every,
+            limited_transmit,
             weather,
         },
     )

@@ -42,6 +42,8 @@ pub struct Ledger {
     delivered: u64,
     acked: u64,
     cwnd_min: f64,
+    /// By how many packets limited transmit may exceed a window.
+    pub limited_transmit: u32,
     mss: u64,
 }
 
@@ -58,6 +60,7 @@ impl Ledger {
             delivered: 0,
             acked: 0,
             cwnd_min,
+            limited_transmit: 0,
             mss: mss as u64,
         }
     }
@@ -131,7 +134,7 @@ impl Ledger {
         assert!(path.srtt.is_finite() && path.srtt >= 0.0);
         if new {
             let (flight, window) = (pair.sender.in_flight(s), path.cwnd.floor());
-            assert!(flight as f64 <= window, "{flight} in flight, window {window}");
+            assert!(flight as f64 <= window + self.limited_transmit as f64, "{flight} in flight, window {window}");
         }
         assert!(path.snd_una <= path.snd_nxt && path.snd_nxt <= self.subflows[s].end);
         assert!(path.snd_nxt - path.snd_una <= pair.sender.in_flight(s) as u64 * self.mss);
