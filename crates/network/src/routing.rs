@@ -196,9 +196,6 @@ fn distances(into: &[Vec<NodeId>], ends: usize, target: NodeId) -> Vec<u32> {
     let mut queue = VecDeque::from([target]);
     distance[target as usize] = 0;
     while let Some(node) = queue.pop_front() {
-        if (node as usize) < ends && node != target {
-            continue;
-        }
         for from in &into[node as usize] {
             if distance[*from as usize] == u32::MAX {
                 distance[*from as usize] = distance[node as usize] + 1;
