@@ -109,6 +109,37 @@ impl Fabric {
     pub fn link(&self, from: NodeId, to: NodeId) -> Option<LinkId> {
         self.links_from(from).find(|l| self.links[*l as usize].to == to)
     }
+    /// What the links from all hosts carry together, bit/s.
+    pub fn access_rate(&self) -> u64 {
+        self.links.iter().filter(|l| (l.from as usize) < self.hosts).map(|l| l.rate.0).sum()
+    }
+
+    /// The rack and the pod of each host: the switch of its first NIC, and the switches joined to that one without core
+    /// switches or hosts between them; each by its first switch.
+    pub fn racks_and_pods(&self) -> Vec<(NodeId, NodeId)> {
+        let mut pods: Vec<NodeId> = (0..self.nodes() as NodeId).collect();
+        let is_below_core = |node: NodeId| node as usize >= self.hosts && self.layer(node) != Layer::Core;
+        let mut seen = vec![false; self.nodes()];
+        for first in (0..self.nodes() as NodeId).filter(|n| is_below_core(*n)) {
+            let mut next = if seen[first as usize] { vec![] } else { vec![first] };
+            seen[first as usize] = true;
+            while let Some(node) = next.pop() {
+                pods[node as usize] = first;
+                for link in self.links_from(node) {
+                    let to = self.links[link as usize].to;
+                    if is_below_core(to) && !std::mem::replace(&mut seen[to as usize], true) {
+                        next.push(to);
+                    }
+                }
+            }
+        }
+        let place = |host: NodeId| {
+            let rack = self.links_from(host).next().map_or(host, |l| self.links[l as usize].to);
+            (rack, pods[rack as usize])
+        };
+        (0..self.hosts as NodeId).map(place).collect()
+    }
+
     /// `FROM->TO`.
     pub fn link_name(&self, link: LinkId) -> String {
         let l = &self.links[link as usize];

@@ -16,7 +16,9 @@ fn table(heading: &str) -> Vec<Vec<String>> {
     let text = documentation();
     let section = text.split("\n## ").find(|section| section.starts_with(heading)).expect("the heading is there");
     let cells = |line: &str| line.split(" | ").map(|cell| cell.trim_matches(['|', ' ']).to_string()).collect();
-    section.lines().filter(|line| line.starts_with('|')).skip(2).map(cells).collect()
+    // The first table of the section.
+    let rows = section.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    rows.skip(2).map(cells).collect()
 }
 
 /// What stands between backticks.
@@ -90,6 +92,11 @@ fn kinds_list_the_keys_of_the_schema() {
         ("many-to-one", "ManyToOneFlows"),
         ("permutation", "Permutation"),
         ("poisson", "Poisson"),
+        ("random", "Random"),
+        ("stride", "Stride"),
+        ("all-to-all", "AllToAll"),
+        ("hotspot", "Hotspot"),
+        ("staggered", "Staggered"),
     ];
     kinds("`[[workload.KIND]]`", &workloads, &["label"]);
 }

@@ -5,6 +5,7 @@ use linkpool_scenario::{
     WorkloadKind, load,
 };
 use linkpool_units::{Rate, Time};
+use linkpool_workload::{Cdf, Interpolation, Sizes};
 
 fn good(text: &str) -> Scenario {
     load(text, "dir/some name.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"))
@@ -45,7 +46,7 @@ fn what_is_left_out_has_its_default() {
         WorkloadKind::Incast {
             senders: 30,
             receiver: 30,
-            size: 131_072,
+            size: Sizes::Constant(131_072),
             every: Time::from_secs(1),
             bursts: 20,
             spacing: Time::ZERO
@@ -97,7 +98,7 @@ fn hosts_go_by_name_or_index() {
     let kinds: Vec<_> = scenario.workloads.iter().map(|w| (w.label.as_str(), w.kind.clone())).collect();
     let end = Time::from_secs(20);
     let first = WorkloadKind::Flow { from: 1, to: 30, size: None, stop: Time::from_secs(30), count: 1 };
-    let second = WorkloadKind::Flow { from: 0, to: 30, size: Some(1), stop: end, count: 3 };
+    let second = WorkloadKind::Flow { from: 0, to: 30, size: Some(Sizes::Constant(1)), stop: end, count: 3 };
     assert_eq!(kinds[..2], [("flow", first), ("x", second)]);
     assert_eq!(kinds[2].0, "incast");
 }
@@ -135,7 +136,7 @@ fn the_end_of_the_run_ends_what_names_no_end() {
     assert_eq!(scenario.workloads[2].kind, WorkloadKind::Permutation { size: None, stop: end, jitter: Time::ZERO });
     assert_eq!(
         scenario.workloads[3].kind,
-        WorkloadKind::Poisson { flows_per_second: 10.0, size: 1_000, stop: duration }
+        WorkloadKind::Poisson { flows_per_second: 10.0, size: Sizes::Constant(1_000), stop: duration }
     );
     let queue = scenario.record.queue.unwrap();
     assert_eq!((queue.from, queue.until), (Time::from_secs(1), end));
@@ -153,4 +154,57 @@ fn queues_may_be_limited_in_one_unit_and_marked_in_the_other() {
     assert!(queue("limit = 100\nmark = \"30KB\"").is_ok());
     assert!(queue("limit = 100\nmark = 100").is_ok());
     assert!(queue("mark = 0\nmark_when = \">\"").is_ok());
+}
+
+fn sizes(size: &str) -> Sizes {
+    match good(&INCAST.replace("\"128KiB\"", size)).workloads.remove(0).kind {
+        WorkloadKind::Incast { size, .. } => size,
+        _ => unreachable!(),
+    }
+}
+
+#[test]
+fn sizes_may_be_drawn() {
+    assert_eq!(sizes("{ uniform = [\"1KB\", \"1MB\"] }"), Sizes::Uniform { min: 1_000, max: 1_000_000 });
+    assert_eq!(
+        sizes("{ pareto = { shape = 1.5, mean = \"192MB\" } }"),
+        Sizes::Pareto { shape: 1.5, mean: 192e6, max: None }
+    );
+    let cdf = sizes("{ cdf = \"websearch_dctcp\", interpolation = \"stair\" }");
+    let table = Cdf::named("websearch_dctcp").unwrap().into();
+    assert_eq!(cdf, Sizes::Cdf { table, interpolation: Interpolation::Stair });
+    let points = sizes("{ cdf = [[0, 0], [100, 0.5], [200, 1]], interpolation = \"linear\", name = \"mine\" }");
+    assert_eq!((points.name().as_str(), points.mean()), ("mine", 100.0));
+}
+
+#[test]
+fn a_load_is_a_share_of_the_hosts_links() {
+    let poisson = |keys: &str| {
+        let text = format!("{INCAST}[[workload.poisson]]\ntransport = \"amp\"\nsize = \"1MB\"\n{keys}\n");
+        match good(&text).workloads[1].kind {
+            WorkloadKind::Poisson { flows_per_second, .. } => flows_per_second,
+            _ => unreachable!(),
+        }
+    };
+    // 31 hosts of 10 Gbit/s.
+    assert!((poisson("load = 0.5") - 0.5 * 31.0 * 10e9 / 8e6).abs() < 1e-6);
+    assert!((poisson("load = 2\nallow_overload = true") - 2.0 * 31.0 * 10e9 / 8e6).abs() < 1e-6);
+}
+
+#[test]
+fn a_table_of_sizes_may_be_a_file() {
+    let directory = std::env::temp_dir().join(format!("linkpool-sizes-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("scenario.toml");
+    let read = |table: &str| {
+        std::fs::write(directory.join("sizes.txt"), table).unwrap();
+        let text = INCAST.replace("\"128KiB\"", "{ cdf = \"sizes.txt\", interpolation = \"linear\" }");
+        load(&text, path.to_str().unwrap(), None, &[])
+    };
+    let scenario = read("# mine\n0 0\n1000 0.5\n3000 1\n").unwrap();
+    assert_eq!(load(&scenario.to_toml(), "elsewhere.toml", None, &[]).unwrap().workloads, scenario.workloads);
+    let errors = read("# mine\n0 0\n1000 0.5\n900 1\n").unwrap_err();
+    assert_eq!((errors[0].key.as_str(), errors[0].line), ("workload.incast.0.size.cdf", Some(13)));
+    assert!(errors[0].message.starts_with("sizes.txt:4: the size 900 is below"), "{}", errors[0].message);
+    std::fs::remove_dir_all(directory).unwrap();
 }

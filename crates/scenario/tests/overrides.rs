@@ -2,6 +2,7 @@
 
 use linkpool_scenario::{QueueSize, Scenario, ScenarioError, Topology, WorkloadKind, load};
 use linkpool_units::Time;
+use linkpool_workload::Sizes;
 
 const TEXT: &str = r#"
 name = "base"
@@ -58,7 +59,10 @@ fn values_are_toml_or_else_strings() {
     assert!(matches!(scenario.topology, Topology::ManyToOne { senders: 40, .. }));
     assert_eq!((scenario.queue.limit, scenario.queue.exempt.len()), (QueueSize::Packets(50), 1));
     assert_eq!((scenario.transports[0].beta, scenario.transports[0].suppression), (3.0, false));
-    assert!(matches!(scenario.workloads[0].kind, WorkloadKind::Incast { size: 65_536, receiver: 40, bursts: 5, .. }));
+    assert!(matches!(
+        scenario.workloads[0].kind,
+        WorkloadKind::Incast { size: Sizes::Constant(65_536), receiver: 40, bursts: 5, .. }
+    ));
     assert_eq!(scenario.record.queue.unwrap().links, [("R".to_string(), "W".to_string())]);
     assert_eq!(scenario.record.cwnd.unwrap().every, Time::from_ms(1));
 }

@@ -87,6 +87,11 @@ const WORKLOADS: &[(&str, &[&str])] = &[
     ("many-to-one]]\nflows = 2\nreceiver = 3", &["first = 1", "size = \"1B\"", "stop = \"9s\"", "spacing = \"1ms\""]),
     ("permutation]]", &["size = \"9KB\"", "stop = \"8s\"", "jitter = \"10us\""]),
     ("poisson]]\nflows_per_second = 0.1\nsize = \"1KB\"", &["stop = \"5s\""]),
+    ("poisson]]\nload = 1e-6\nsize = { cdf = \"fb_kv\", interpolation = \"stair\" }", &["allow_overload = true"]),
+    ("random]]", &["at_most = 4", "size = { pareto = { shape = 1.5, mean = \"192MB\", max = \"768MB\" } }"]),
+    ("stride]]\nstep = 1", &["size = { uniform = [\"1KB\", \"1MB\"] }", "jitter = \"1ms\""]),
+    ("all-to-all]]", &["size = { cdf = [[10, 0.25], [20, 1.0]], interpolation = \"linear\", name = \"x\" }"]),
+    ("hotspot]]\nflows = 9\nhosts = [0, 1]\nshare = 0.25", &["size = \"1KB\"", "stop = \"3s\""]),
 ];
 
 const RECORDS: &[&str] =

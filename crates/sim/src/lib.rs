@@ -10,6 +10,7 @@ mod run;
 mod sampling;
 mod table;
 mod tables;
+mod traffic;
 mod wire;
 
 pub use measure::{Measurement, measure};

@@ -1,17 +1,18 @@
 //! From a scenario to what is simulated.
 
+use crate::traffic::flows_of;
 use crate::wire::WireSizes;
-use linkpool_engine::{Stream, stream};
+use linkpool_engine::stream;
 use linkpool_network::{Fabric, Policies, QueueLimit, QueuePolicy};
 use linkpool_scenario as scenario;
-use linkpool_scenario::{Control, Scenario, WorkloadKind};
+use linkpool_scenario::{Control, Scenario};
 use linkpool_transport::control::{
     AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, MmptcpConfig,
     Release, SemiCoupledConfig, XmpConfig,
 };
 use linkpool_transport::{Config, RttConfig};
 use linkpool_units::Time;
-use linkpool_workload::{self as workload, Flow};
+use linkpool_workload::Flow;
 use std::sync::Arc;
 
 /// Everything about a run that does not change while it runs.
@@ -239,47 +240,5 @@ fn control(t: &scenario::Transport) -> ControlConfig {
                 scenario::Release::Acks => Release::Acks,
             },
         }),
-    }
-}
-
-fn flows_of(w: &scenario::Workload, scenario: &Scenario, fabric: &Fabric, random: &mut Stream) -> Vec<Flow> {
-    let hosts = fabric.hosts() as u32;
-    let start = w.start;
-    match w.kind {
-        WorkloadKind::Flow { from, to, size, stop, count } => {
-            let flow = Flow { src: from as u16, dst: to as u16, size, start, stop, burst: 0 };
-            vec![flow; count as usize]
-        }
-        WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
-            let others = (0..hosts).filter(|h| *h != receiver).map(|h| h as u16);
-            let senders: Vec<u16> = others.take(senders as usize).collect();
-            workload::incast(&senders, receiver as u16, size, (start, every, bursts), spacing)
-        }
-        WorkloadKind::ManyToOne { flows, first, receiver, size, stop, spacing } => (0..flows)
-            .map(|i| Flow {
-                src: (first + i) as u16,
-                dst: receiver as u16,
-                size,
-                start: start + spacing * i as u64,
-                stop,
-                burst: 0,
-            })
-            .collect(),
-        WorkloadKind::Permutation { size, stop, jitter } => {
-            let to = workload::permutation(hosts as u16, random);
-            let flow = |(src, dst): (usize, &u16)| {
-                let start = start + workload::jitter(jitter, random);
-                Flow { src: src as u16, dst: *dst, size, start, stop, burst: 0 }
-            };
-            to.iter().enumerate().map(flow).collect()
-        }
-        WorkloadKind::Poisson { flows_per_second, size, stop } => {
-            let times = workload::poisson_times(flows_per_second, start, stop.min(scenario.duration), random);
-            let flow = |start| {
-                let (src, dst) = workload::random_pair(hosts as u16, random);
-                Flow { src, dst, size: Some(size), start, stop: Time::MAX, burst: 0 }
-            };
-            times.into_iter().map(flow).collect()
-        }
     }
 }

@@ -5,6 +5,7 @@
 mod graph;
 mod queue;
 mod record;
+mod sizes;
 mod topology;
 mod transport;
 mod trees;
@@ -14,11 +15,15 @@ mod workload;
 pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
 pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable};
 pub(crate) use record::{QueueSeriesTable, RecordTable, SeriesTable};
+pub(crate) use sizes::{CdfSource, DistributionTable, FlowSize, InterpolationName, ParetoTable};
 pub(crate) use topology::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable};
 pub(crate) use transport::TransportTable;
 pub(crate) use trees::{BCubeTable, FatTreeTable, LeafSpineTable, Vl2Table};
 pub(crate) use values::{Host, Size};
-pub(crate) use workload::{FlowTable, IncastTable, ManyToOneFlowsTable, PermutationTable, PoissonTable, WorkloadTable};
+pub(crate) use workload::{
+    AllToAllTable, FlowTable, HotspotTable, IncastTable, ManyToOneFlowsTable, PermutationTable, PoissonTable,
+    RandomTable, StaggeredTable, StrideTable, WorkloadTable,
+};
 
 use indexmap::IndexMap;
 use linkpool_units::Time;

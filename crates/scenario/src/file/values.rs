@@ -14,6 +14,18 @@ use crate::model::{DupackThreshold, QueueSize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size(pub(crate) Option<Bytes>);
 
+impl Size {
+    pub(crate) fn read<E: Error>(text: &str) -> Result<Size, E> {
+        match text {
+            "unlimited" => Ok(Size(None)),
+            _ if text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                Err(E::invalid_value(Unexpected::Str(text), &SizeVisitor))
+            }
+            _ => text.parse().map(|bytes| Size(Some(bytes))).map_err(E::custom),
+        }
+    }
+}
+
 impl Serialize for Size {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
@@ -39,13 +51,7 @@ impl Visitor<'_> for SizeVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Size, E> {
-        match text {
-            "unlimited" => Ok(Size(None)),
-            _ if text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-                Err(E::invalid_value(Unexpected::Str(text), &self))
-            }
-            _ => text.parse().map(|bytes| Size(Some(bytes))).map_err(E::custom),
-        }
+        Size::read(text)
     }
 }
 

@@ -1,4 +1,5 @@
 use linkpool_units::Time;
+use linkpool_workload::Sizes;
 
 /// A source of flows.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,8 +14,8 @@ pub struct Workload {
     pub kind: WorkloadKind,
 }
 
-/// The flows of a workload. Hosts are indices into the topology's host names; sizes are bytes of
-/// payload, none meaning unlimited; a flow still running at `stop` stops there.
+/// The flows of a workload. Hosts are indices into the topology's host names; a size of
+/// none means unlimited; a flow still running at `stop` stops there.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WorkloadKind {
     /// Flows between two hosts.
@@ -24,7 +25,7 @@ pub enum WorkloadKind {
         /// Receiving host; not `from`.
         to: u32,
         /// Of each flow.
-        size: Option<u64>,
+        size: Option<Sizes>,
         /// When the flows stop; by default the end of the run.
         stop: Time,
         /// Number of flows.
@@ -37,7 +38,7 @@ pub enum WorkloadKind {
         /// Receiving host.
         receiver: u32,
         /// Of each flow.
-        size: u64,
+        size: Sizes,
         /// From one burst to the next.
         every: Time,
         /// Number of bursts.
@@ -54,7 +55,7 @@ pub enum WorkloadKind {
         /// Receiving host; not one of the senders.
         receiver: u32,
         /// Of each flow.
-        size: Option<u64>,
+        size: Option<Sizes>,
         /// When the flows stop; by default the end of the run.
         stop: Time,
         /// From the start of one flow to that of the next.
@@ -63,7 +64,7 @@ pub enum WorkloadKind {
     /// Every host sends to one other and receives from one, drawn at random.
     Permutation {
         /// Of each flow.
-        size: Option<u64>,
+        size: Option<Sizes>,
         /// When the flows stop; by default the end of the run.
         stop: Time,
         /// Starts are uniform in [start, start + jitter].
@@ -71,12 +72,71 @@ pub enum WorkloadKind {
     },
     /// Poisson arrivals between hosts drawn uniformly.
     Poisson {
-        /// Mean rate of arrivals over the whole network.
+        /// Mean rate of arrivals over the whole network; a load has been turned into it.
         flows_per_second: f64,
         /// Of each flow.
-        size: u64,
+        size: Sizes,
         /// No arrival at or after this; by default `duration`.
         stop: Time,
+    },
+    /// Every host sends to one other, drawn at random.
+    Random {
+        /// Flows into a host at most; none: as chance has it.
+        at_most: Option<u32>,
+        /// Of each flow.
+        size: Option<Sizes>,
+        /// When the flows stop; by default the end of the run.
+        stop: Time,
+        /// Starts are uniform in [start, start + jitter].
+        jitter: Time,
+    },
+    /// Host i sends to host i + step, round the end.
+    Stride {
+        /// From a host to the one that it sends to.
+        step: u32,
+        /// Of each flow.
+        size: Option<Sizes>,
+        /// When the flows stop; by default the end of the run.
+        stop: Time,
+        /// Starts are uniform in [start, start + jitter].
+        jitter: Time,
+    },
+    /// Every host sends to every other.
+    AllToAll {
+        /// Of each flow.
+        size: Option<Sizes>,
+        /// When the flows stop; by default the end of the run.
+        stop: Time,
+        /// Starts are uniform in [start, start + jitter].
+        jitter: Time,
+    },
+    /// Flows that go to a few hosts more often than to others.
+    Hotspot {
+        /// Number of flows.
+        flows: u32,
+        /// The hosts that get more.
+        hosts: Vec<u32>,
+        /// The share of flows that go to them.
+        share: f64,
+        /// Of each flow.
+        size: Option<Sizes>,
+        /// When the flows stop; by default the end of the run.
+        stop: Time,
+        /// Starts are uniform in [start, start + jitter].
+        jitter: Time,
+    },
+    /// Every host sends to one other, some within their racks, some within their pods.
+    Staggered {
+        /// The share of flows that stay in their rack.
+        rack: f64,
+        /// The share of flows that leave their rack and stay in their pod.
+        pod: f64,
+        /// Of each flow.
+        size: Option<Sizes>,
+        /// When the flows stop; by default the end of the run.
+        stop: Time,
+        /// Starts are uniform in [start, start + jitter].
+        jitter: Time,
     },
 }
 
@@ -89,6 +149,11 @@ impl WorkloadKind {
             WorkloadKind::ManyToOne { .. } => "many-to-one",
             WorkloadKind::Permutation { .. } => "permutation",
             WorkloadKind::Poisson { .. } => "poisson",
+            WorkloadKind::Random { .. } => "random",
+            WorkloadKind::Stride { .. } => "stride",
+            WorkloadKind::AllToAll { .. } => "all-to-all",
+            WorkloadKind::Hotspot { .. } => "hotspot",
+            WorkloadKind::Staggered { .. } => "staggered",
         }
     }
 }

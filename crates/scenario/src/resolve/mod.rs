@@ -2,10 +2,12 @@
 //! the values, each error with its remedy.
 
 mod graph;
+mod matrices;
 mod node_link;
 mod queue;
 mod record;
 mod section;
+mod sizes;
 mod topology;
 mod transport;
 mod trees;

@@ -1,11 +1,12 @@
 use linkpool_network::Fabric;
-use linkpool_units::{Bytes, Time};
+use linkpool_units::Time;
+use linkpool_workload::Sizes;
 
-use super::Known;
 use super::section::Section;
+use super::{Known, matrices, sizes};
 use crate::errors::{Report, nearest};
 use crate::file::{
-    FlowTable, Host, IncastTable, ManyToOneFlowsTable, PermutationTable, PoissonTable, Size, WorkloadTable,
+    FlowSize, FlowTable, Host, IncastTable, ManyToOneFlowsTable, PermutationTable, PoissonTable, Size, WorkloadTable,
 };
 use crate::model::{Workload, WorkloadKind};
 use crate::source::Path;
@@ -29,8 +30,13 @@ pub(super) fn resolve_all(table: WorkloadTable, known: &Known<'_>, report: &mut 
     all.add("many-to-one", table.many_to_one, |t| (&t.label, &t.transport, t.start), many_to_one, known, report);
     all.add("permutation", table.permutation, |t| (&t.label, &t.transport, t.start), permutation, known, report);
     all.add("poisson", table.poisson, |t| (&t.label, &t.transport, t.start), poisson, known, report);
+    all.add("random", table.random, |t| (&t.label, &t.transport, t.start), matrices::random, known, report);
+    all.add("stride", table.stride, |t| (&t.label, &t.transport, t.start), matrices::stride, known, report);
+    all.add("all-to-all", table.all_to_all, |t| (&t.label, &t.transport, t.start), matrices::all_to_all, known, report);
+    all.add("hotspot", table.hotspot, |t| (&t.label, &t.transport, t.start), matrices::hotspot, known, report);
+    all.add("staggered", table.staggered, |t| (&t.label, &t.transport, t.start), matrices::staggered, known, report);
     if all.resolved.is_empty() {
-        let kinds = "[[workload.flow]], incast, many-to-one, permutation or poisson";
+        let kinds = "[[workload.flow]], incast, many-to-one, permutation, poisson, random, stride, all-to-all, hotspot or staggered";
         report.error(&Path::default().at("workload"), format!("missing, so that no flow starts; write {kinds}"));
     }
     all
@@ -72,12 +78,12 @@ fn flow(table: &FlowTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind
     let to = entry.host("to", table.to.as_ref());
     let same = from.is_some() && from == to;
     entry.section.check(!same, "to", "a flow goes from one host to another; `from` and `to` are the same");
-    let size = entry.size(table.size);
+    let size = entry.size(table.size.clone());
     let stop = entry.stop(table.stop);
     let count = table.count.unwrap_or(1);
     entry.section.positive("count", count);
     entry.few_flows("count", count.into());
-    Some(WorkloadKind::Flow { from: from?, to: to?, size, stop: stop?, count })
+    Some(WorkloadKind::Flow { from: from?, to: to?, size: size?, stop: stop?, count })
 }
 
 fn incast(table: &IncastTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
@@ -87,7 +93,7 @@ fn incast(table: &IncastTable, entry: &mut Entry<'_, '_, '_>) -> Option<Workload
         let message = format!("{senders} senders, but the topology has only {} hosts beside the receiver", hosts - 1);
         entry.section.check(senders < hosts, "senders", message);
     }
-    let size = entry.section.required_positive("size", table.size, "\"128KiB\"");
+    let size = entry.finite_size(table.size.clone(), "\"128KiB\"");
     let spacing = table.spacing.unwrap_or(Time::ZERO);
     // With one burst there is no next one to say anything about.
     let next = (table.bursts == Some(1)).then(|| entry.duration().unwrap_or(Time::MAX));
@@ -95,14 +101,14 @@ fn incast(table: &IncastTable, entry: &mut Entry<'_, '_, '_>) -> Option<Workload
     let bursts = entry.bursts(table.bursts, every?, senders?, spacing)?;
     entry.few_flows(if table.bursts.is_some() { "bursts" } else { "every" }, bursts.saturating_mul(senders?.into()));
     let bursts = u32::try_from(bursts).ok()?;
-    Some(WorkloadKind::Incast { senders: senders?, receiver: receiver?, size: size?.0, every: every?, bursts, spacing })
+    Some(WorkloadKind::Incast { senders: senders?, receiver: receiver?, size: size?, every: every?, bursts, spacing })
 }
 
 fn many_to_one(table: &ManyToOneFlowsTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
     let flows = entry.section.required_positive("flows", table.flows, "30");
     let first = table.first.unwrap_or(0);
     let receiver = entry.host("receiver", table.receiver.as_ref());
-    let size = entry.size(table.size);
+    let size = entry.size(table.size.clone());
     let stop = entry.stop(table.stop);
     let spacing = table.spacing.unwrap_or(Time::ZERO);
     let flows = flows?;
@@ -117,36 +123,47 @@ fn many_to_one(table: &ManyToOneFlowsTable, entry: &mut Entry<'_, '_, '_>) -> Op
     }
     let last = entry.after(flows.saturating_sub(1), spacing);
     entry.check_in_time(last, "spacing", "the last flow");
-    Some(WorkloadKind::ManyToOne { flows, first, receiver: receiver?, size, stop: stop?, spacing })
+    Some(WorkloadKind::ManyToOne { flows, first, receiver: receiver?, size: size?, stop: stop?, spacing })
 }
 
 fn permutation(table: &PermutationTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
-    let size = entry.size(table.size);
+    let size = entry.size(table.size.clone());
     let stop = entry.stop(table.stop);
-    let jitter = table.jitter.unwrap_or(Time::ZERO);
-    entry.check_in_time(entry.after(1, jitter), "jitter", "the last flow");
-    Some(WorkloadKind::Permutation { size, stop: stop?, jitter })
+    let jitter = entry.jitter(table.jitter);
+    Some(WorkloadKind::Permutation { size: size?, stop: stop?, jitter })
 }
 
 fn poisson(table: &PoissonTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
-    let flows_per_second = entry.section.required("flows_per_second", table.flows_per_second, "1000");
-    let size = entry.section.required_positive("size", table.size, "\"100KB\"");
+    let size = entry.finite_size(table.size.clone(), "\"100KB\"");
     let stop = entry.stop(table.stop.or(entry.duration()));
+    let flows_per_second = match (table.flows_per_second, table.load) {
+        (Some(_), Some(_)) => {
+            entry
+                .section
+                .error("load", "a rate of arrivals is given by `flows_per_second` or by `load`; leave one out");
+            None
+        }
+        (None, Some(load)) => entry.arrivals_of_load(load, table.allow_overload.unwrap_or(false), size.as_ref()),
+        (rate, None) => entry.section.required("flows_per_second", rate, "1000, or else load = 0.5"),
+    };
+    if table.load.is_none() && table.allow_overload.is_some() {
+        entry.section.error("allow_overload", "says something about `load`, which is not given; leave it out");
+    }
     let flows_per_second = flows_per_second?;
     if !(flows_per_second > 0.0 && flows_per_second.is_finite()) {
         entry.section.error("flows_per_second", format!("{flows_per_second} is no rate; it must be above zero"));
         return None;
     }
     let arrivals = flows_per_second * entry.duration()?.saturating_sub(entry.start).secs();
-    entry.few_flows("flows_per_second", arrivals as u64);
-    Some(WorkloadKind::Poisson { flows_per_second, size: size?.0, stop: stop? })
+    entry.few_flows(if table.load.is_some() { "load" } else { "flows_per_second" }, arrivals as u64);
+    Some(WorkloadKind::Poisson { flows_per_second, size: size?, stop: stop? })
 }
 
 /// One workload that is being resolved.
-struct Entry<'k, 's, 'r> {
-    known: &'k Known<'k>,
+pub(super) struct Entry<'k, 's, 'r> {
+    pub(super) known: &'k Known<'k>,
     start: Time,
-    section: Section<'s, 'r>,
+    pub(super) section: Section<'s, 'r>,
 }
 
 impl Entry<'_, '_, '_> {
@@ -154,8 +171,38 @@ impl Entry<'_, '_, '_> {
         self.known.period.map(|period| period.duration)
     }
 
-    fn hosts(&self) -> Option<u32> {
+    pub(super) fn hosts(&self) -> Option<u32> {
         self.known.fabric.map(|fabric| fabric.hosts() as u32)
+    }
+
+    /// Arrivals per second that offer `load`: payload over what the links from all hosts carry together.
+    fn arrivals_of_load(&mut self, load: f64, overload: bool, size: Option<&Sizes>) -> Option<f64> {
+        if !(load > 0.0 && load.is_finite()) {
+            self.section.error("load", format!("{load} is no load; it must be above zero"));
+            return None;
+        }
+        if load > 1.0 && !overload {
+            let message =
+                format!("{load} is more than the hosts' links carry; lower it, or write allow_overload = true");
+            self.section.error("load", message);
+        }
+        let access = self.known.fabric?.access_rate() as f64;
+        Some(load * access / (8.0 * size?.mean()))
+    }
+
+    /// A share, from 0 to 1.
+    pub(super) fn share(&mut self, key: &str, share: Option<f64>, example: &str) -> Option<f64> {
+        let share = self.section.required(key, share, example)?;
+        let good = (0.0..=1.0).contains(&share);
+        self.section.check(good, key, format!("{share} is no share; it goes from 0 to 1"));
+        good.then_some(share)
+    }
+
+    /// When flows start at the latest after `start`.
+    pub(super) fn jitter(&mut self, jitter: Option<Time>) -> Time {
+        let jitter = jitter.unwrap_or(Time::ZERO);
+        self.check_in_time(self.after(1, jitter), "jitter", "the last flow");
+        jitter
     }
 
     fn check_start(&mut self) {
@@ -178,7 +225,7 @@ impl Entry<'_, '_, '_> {
         self.section.check(at < duration, key, message);
     }
 
-    fn few_flows(&mut self, key: &str, flows: u64) {
+    pub(super) fn few_flows(&mut self, key: &str, flows: u64) {
         self.section.check(
             flows <= MOST_FLOWS,
             key,
@@ -202,7 +249,7 @@ impl Entry<'_, '_, '_> {
         index
     }
 
-    fn host(&mut self, key: &str, host: Option<&Host>) -> Option<u32> {
+    pub(super) fn host(&mut self, key: &str, host: Option<&Host>) -> Option<u32> {
         let fabric = self.known.fabric;
         let example = format!("{:?}", fabric.map_or("S1", |fabric| fabric.name(0)));
         let host = self.section.required(key, host, &example)?;
@@ -220,14 +267,27 @@ impl Entry<'_, '_, '_> {
         index
     }
 
-    fn size(&mut self, size: Option<Size>) -> Option<u64> {
-        let bytes = size.and_then(|Size(bytes)| bytes);
-        self.section.check(bytes != Some(Bytes(0)), "size", "a flow carries at least \"1B\", or is \"unlimited\"");
-        bytes.map(|Bytes(n)| n)
+    /// A size that may be "unlimited", which is the default.
+    pub(super) fn size(&mut self, size: Option<FlowSize>) -> Option<Option<Sizes>> {
+        match size {
+            None | Some(FlowSize::One(Size(None))) => Some(None),
+            Some(size) => sizes::resolve(size, &mut self.section).map(Some),
+        }
+    }
+
+    /// A size that has an end.
+    fn finite_size(&mut self, size: Option<FlowSize>, example: &str) -> Option<Sizes> {
+        match self.section.required("size", size, example)? {
+            FlowSize::One(Size(None)) => {
+                self.section.error("size", format!("these flows must end; write for example size = {example}"));
+                None
+            }
+            size => sizes::resolve(size, &mut self.section),
+        }
     }
 
     /// When flows stop: by default at the end of the run.
-    fn stop(&mut self, stop: Option<Time>) -> Option<Time> {
+    pub(super) fn stop(&mut self, stop: Option<Time>) -> Option<Time> {
         if let Some(stop) = stop {
             let message = format!("{stop} is not after the start of the workload at {}", self.start);
             self.section.check(stop > self.start, "stop", message);

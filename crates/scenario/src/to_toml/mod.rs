@@ -1,16 +1,16 @@
 //! A scenario as the file that says all of it.
 
 mod topology;
+mod workload;
 
 use linkpool_network::Layer;
 use linkpool_units::Bytes;
 use toml_edit::DocumentMut;
 
 use crate::file::{
-    File, FlowTable, Host, IncastTable, LayerQueueTable, LayersTable, ManyToOneFlowsTable, PermutationTable,
-    PoissonTable, QueueSeriesTable, QueueTable, RecordTable, SeriesTable, Size, TransportTable, WorkloadTable,
+    File, LayerQueueTable, LayersTable, QueueSeriesTable, QueueTable, RecordTable, SeriesTable, Size, TransportTable,
 };
-use crate::model::{Queue, QueueRecord, Record, Scenario, SeriesRecord, Transport, Workload, WorkloadKind};
+use crate::model::{Queue, QueueRecord, Record, Scenario, SeriesRecord, Transport};
 use crate::resolve::applies_to;
 
 impl Scenario {
@@ -24,7 +24,7 @@ impl Scenario {
             topology: Some(topology::table(&self.topology)),
             queue: Some(queue(self)),
             transport: Some(self.transports.iter().map(|t| (t.name.clone(), transport(t))).collect()),
-            workload: Some(workloads(self)),
+            workload: Some(workload::table(self)),
             record: (self.record != Record::default()).then(|| record(&self.record)),
         };
         let text = toml_edit::ser::to_string_pretty(&file).expect("a scenario has no value that TOML lacks");
@@ -123,72 +123,6 @@ fn transport(t: &Transport) -> TransportTable {
 
 fn size(bytes: Option<u64>) -> Option<Size> {
     Some(Size(bytes.map(Bytes)))
-}
-
-fn workloads(scenario: &Scenario) -> WorkloadTable {
-    let fabric = scenario.topology.fabric();
-    let host = |index: u32| Some(Host::Name(fabric.name(index).to_string()));
-    let mut table = WorkloadTable::default();
-    for Workload { label, transport, start, kind } in &scenario.workloads {
-        let label = Some(label.clone());
-        let transport = Some(scenario.transports[*transport].name.clone());
-        let start = Some(*start);
-        match *kind {
-            WorkloadKind::Flow { from, to, size: bytes, stop, count } => table.flow.push(FlowTable {
-                label,
-                transport,
-                from: host(from),
-                to: host(to),
-                size: size(bytes),
-                start,
-                stop: Some(stop),
-                count: Some(count),
-            }),
-            WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
-                table.incast.push(IncastTable {
-                    label,
-                    transport,
-                    senders: Some(senders),
-                    receiver: host(receiver),
-                    size: Some(Bytes(size)),
-                    start,
-                    every: Some(every),
-                    bursts: Some(bursts),
-                    spacing: Some(spacing),
-                });
-            }
-            WorkloadKind::ManyToOne { flows, first, receiver, size: bytes, stop, spacing } => {
-                table.many_to_one.push(ManyToOneFlowsTable {
-                    label,
-                    transport,
-                    flows: Some(flows),
-                    first: Some(first),
-                    receiver: host(receiver),
-                    size: size(bytes),
-                    start,
-                    stop: Some(stop),
-                    spacing: Some(spacing),
-                });
-            }
-            WorkloadKind::Permutation { size: bytes, stop, jitter } => table.permutation.push(PermutationTable {
-                label,
-                transport,
-                size: size(bytes),
-                start,
-                stop: Some(stop),
-                jitter: Some(jitter),
-            }),
-            WorkloadKind::Poisson { flows_per_second, size, stop } => table.poisson.push(PoissonTable {
-                label,
-                transport,
-                flows_per_second: Some(flows_per_second),
-                size: Some(Bytes(size)),
-                start,
-                stop: Some(stop),
-            }),
-        }
-    }
-    table
 }
 
 fn record(record: &Record) -> RecordTable {

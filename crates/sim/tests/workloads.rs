@@ -1,0 +1,79 @@
+//! Workloads become the flows that they promise.
+
+use linkpool_scenario::load;
+use linkpool_sim::{Plan, PlannedFlow};
+use linkpool_units::Time;
+
+const HOSTS: usize = 16;
+
+fn plan(workload: &str) -> Plan {
+    let text = format!(
+        "duration = \"100ms\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+         [transport.t]\ncontrol = \"dctcp\"\n{workload}"
+    );
+    Plan::new(&load(&text, "x.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:#?}")))
+}
+
+fn flows(kind: &str, keys: &str) -> Vec<PlannedFlow> {
+    plan(&format!("[[workload.{kind}]]\ntransport = \"t\"\n{keys}\n")).flows
+}
+
+fn received(flows: &[PlannedFlow]) -> [usize; HOSTS] {
+    let mut received = [0; HOSTS];
+    flows.iter().for_each(|f| received[f.flow.dst as usize] += 1);
+    received
+}
+
+#[test]
+fn matrices_are_what_they_are_called() {
+    let random = flows("random", "at_most = 1\njitter = \"1ms\"");
+    assert_eq!(received(&random), [1; HOSTS]);
+    assert!(random.iter().all(|f| f.flow.start <= Time::from_ms(1)) && random[0].flow.start < random[15].flow.start);
+    assert!(received(&flows("random", "at_most = 2")).iter().all(|n| *n <= 2));
+    assert_eq!(received(&flows("all-to-all", "")), [HOSTS - 1; HOSTS]);
+    assert!(flows("stride", "step = 4").iter().all(|f| (f.flow.src + 4) % 16 == f.flow.dst));
+    let hot = received(&flows("hotspot", "flows = 1000\nhosts = [\"h3\"]\nshare = 0.9"));
+    assert!((850..960).contains(&hot[3]), "{hot:?}");
+    // Two hosts a rack, two racks a pod.
+    assert!(flows("staggered", "rack = 1\npod = 0").iter().all(|f| f.flow.src ^ f.flow.dst == 1));
+    assert!(flows("staggered", "rack = 0\npod = 1").iter().all(|f| f.flow.src / 4 == f.flow.dst / 4));
+    assert!(flows("staggered", "rack = 0\npod = 0").iter().all(|f| f.flow.src / 4 != f.flow.dst / 4));
+}
+
+#[test]
+fn every_flow_draws_its_own_size() {
+    let sizes = |size: &str| {
+        let flows = flows("all-to-all", &format!("size = {size}"));
+        flows.iter().map(|f| f.flow.size.unwrap()).collect::<Vec<_>>()
+    };
+    assert!(sizes("{ uniform = [\"1KB\", \"2KB\"] }").iter().all(|size| (1_000..=2_000).contains(size)));
+    let stair = sizes("{ cdf = [[10, 0.5], [20, 1.0]], interpolation = \"stair\" }");
+    assert!([10, 20].iter().all(|size| stair.contains(size)) && stair.iter().all(|size| [10, 20].contains(size)));
+}
+
+#[test]
+fn a_load_is_offered() {
+    let offered = |size: &str| {
+        let flows = flows("poisson", &format!("load = 0.6\nsize = {size}"));
+        let bits = 8.0 * flows.iter().map(|f| f.flow.size.unwrap() as f64).sum::<f64>();
+        bits / (HOSTS as f64 * 1e9 * 0.1)
+    };
+    assert!((offered("\"10KB\"") - 0.6).abs() < 0.03, "{}", offered("\"10KB\""));
+    let uniform = offered("{ uniform = [\"1KB\", \"20KB\"] }");
+    assert!((uniform - 0.6).abs() < 0.03, "{uniform}");
+}
+
+#[test]
+fn one_workload_does_not_shift_the_random_numbers_of_another() {
+    let permutation = "[[workload.permutation]]\ntransport = \"t\"\nsize = { uniform = [\"1KB\", \"1MB\"] }\n";
+    let poisson = "[[workload.poisson]]\ntransport = \"t\"\nload = 0.1\nsize = \"10KB\"\n";
+    let of = |text: &str, label: &str| {
+        let plan = plan(text);
+        let label = plan.labels.iter().position(|l| l == label).unwrap() as u16;
+        plan.flows.iter().filter(|f| f.label == label).map(|f| f.flow).collect::<Vec<_>>()
+    };
+    let flow = "[[workload.flow]]\ntransport = \"t\"\nfrom = 0\nto = 1\n";
+    let all = format!("{flow}{poisson}{permutation}");
+    assert_eq!(of(permutation, "permutation"), of(&all, "permutation"));
+    assert_eq!(of(poisson, "poisson"), of(&all, "poisson"));
+}

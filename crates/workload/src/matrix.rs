@@ -1,0 +1,184 @@
+//! Who sends to whom.
+
+use linkpool_engine::Stream;
+use rand::Rng;
+use rand::seq::SliceRandom;
+
+/// A permutation without fixed points, uniform among them: host i sends to entry i.
+///
+/// # Panics
+/// With fewer than 2 hosts, which have none.
+pub fn permutation(hosts: u16, random: &mut Stream) -> Vec<u16> {
+    assert!(hosts >= 2, "one host cannot send to another");
+    let mut to: Vec<u16> = (0..hosts).collect();
+    // About one permutation in e has no fixed point, so this ends soon.
+    loop {
+        to.shuffle(random);
+        if to.iter().enumerate().all(|(from, to)| from != *to as usize) {
+            return to;
+        }
+    }
+}
+
+/// Two distinct hosts, uniformly.
+pub fn random_pair(hosts: u16, random: &mut Stream) -> (u16, u16) {
+    let src = random.random_range(0..hosts);
+    let dst = random.random_range(0..hosts - 1);
+    (src, if dst >= src { dst + 1 } else { dst })
+}
+
+/// Each host sends to one other, drawn at random, but none gets more than `at_most` flows: host i sends to entry i.
+///
+/// # Panics
+/// With fewer than 2 hosts, or `at_most` 0: then there is no such matrix.
+pub fn random_matrix(hosts: u16, at_most: u32, random: &mut Stream) -> Vec<u16> {
+    assert!(hosts >= 2 && at_most >= 1, "there is no such matrix");
+    let mut room = vec![at_most; hosts as usize];
+    // Hosts with room, and where each stands among them.
+    let mut open: Vec<u16> = (0..hosts).collect();
+    let mut place: Vec<usize> = (0..hosts as usize).collect();
+    let mut to = vec![0; hosts as usize];
+    let mut senders: Vec<u16> = (0..hosts).collect();
+    senders.shuffle(random);
+    for (done, src) in senders.iter().copied().enumerate() {
+        let itself = room[src as usize] > 0;
+        let others = open.len() - usize::from(itself);
+        if others == 0 {
+            // With room for one each, the last may find room only at itself: it takes what another had, who sends here.
+            let earlier = senders[random.random_range(0..done)];
+            to[src as usize] = std::mem::replace(&mut to[earlier as usize], src);
+            continue;
+        }
+        let mut choice = random.random_range(0..others);
+        if itself && choice >= place[src as usize] {
+            choice += 1;
+        }
+        let dst = open[choice];
+        to[src as usize] = dst;
+        room[dst as usize] -= 1;
+        if room[dst as usize] == 0 {
+            open.swap_remove(choice);
+            if let Some(moved) = open.get(choice) {
+                place[*moved as usize] = choice;
+            }
+        }
+    }
+    to
+}
+
+/// Host i sends to host i + `step`, round the end: host i sends to entry i.
+pub fn stride(hosts: u16, step: u16) -> Vec<u16> {
+    (0..u32::from(hosts)).map(|i| ((i + u32::from(step)) % u32::from(hosts)) as u16).collect()
+}
+
+/// A host of `hot` with probability `share`, else any host; and a sender, uniform over the other hosts.
+pub fn hotspot_pair(hosts: u16, hot: &[u16], share: f64, random: &mut Stream) -> (u16, u16) {
+    let dst = if random.random::<f64>() < share {
+        hot[random.random_range(0..hot.len())]
+    } else {
+        random.random_range(0..hosts)
+    };
+    let src = random.random_range(0..hosts - 1);
+    (if src >= dst { src + 1 } else { src }, dst)
+}
+
+/// A destination for `src`: with probability `rack` another host of its rack, with `pod` one of its pod in another
+/// rack, else one of another pod. `places` are the rack and the pod of each host. Where there is no such host, any other.
+pub fn staggered_destination(src: u16, places: &[(u32, u32)], (rack, pod): (f64, f64), random: &mut Stream) -> u16 {
+    let (my_rack, my_pod) = places[src as usize];
+    let u = random.random::<f64>();
+    let fits = |(r, p): (u32, u32)| {
+        if u < rack {
+            r == my_rack
+        } else if u < rack + pod {
+            p == my_pod && r != my_rack
+        } else {
+            p != my_pod
+        }
+    };
+    let others = |fits: &dyn Fn((u32, u32)) -> bool| -> Vec<u16> {
+        (0..places.len() as u16).filter(|h| *h != src && fits(places[*h as usize])).collect()
+    };
+    let mut candidates = others(&fits);
+    if candidates.is_empty() {
+        candidates = others(&|_| true);
+    }
+    candidates[random.random_range(0..candidates.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_engine::stream;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_permutation_sends_to_everyone_once_and_never_to_itself() {
+        for seed in 0..50 {
+            let mut to = permutation(17, &mut stream(seed, "permutation", 0));
+            assert!(to.iter().enumerate().all(|(i, t)| i as u16 != *t));
+            to.sort_unstable();
+            assert!(to.iter().enumerate().all(|(i, t)| i as u16 == *t));
+        }
+    }
+
+    #[test]
+    fn pairs_are_distinct_and_cover_all() {
+        let mut random = stream(3, "pairs", 0);
+        let mut seen = [[false; 5]; 5];
+        for _ in 0..1000 {
+            let (a, b) = random_pair(5, &mut random);
+            seen[a as usize][b as usize] = true;
+        }
+        for (a, row) in seen.iter().enumerate() {
+            for (b, s) in row.iter().enumerate() {
+                assert_eq!(*s, a != b);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_gets_more_than_allowed(hosts in 2u16..40, at_most in 1u32..5, seed: u64) {
+            let to = random_matrix(hosts, at_most, &mut stream(seed, "random", 0));
+            let mut got = vec![0; hosts as usize];
+            for (src, dst) in to.iter().enumerate() {
+                prop_assert!(src as u16 != *dst);
+                got[*dst as usize] += 1;
+            }
+            prop_assert!(got.iter().all(|n| *n <= at_most), "{got:?}");
+        }
+
+        #[test]
+        fn staggered_flows_stay_where_they_should(seed: u64) {
+            // Two pods of two racks of three hosts.
+            let places: Vec<(u32, u32)> = (0..12).map(|h| (h / 3, h / 6)).collect();
+            let mut random = stream(seed, "staggered", 0);
+            for src in 0..12 {
+                let mut place = |shares| places[staggered_destination(src, &places, shares, &mut random) as usize];
+                let (rack, pod) = places[src as usize];
+                prop_assert_eq!(place((1.0, 0.0)), (rack, pod));
+                prop_assert!(matches!(place((0.0, 1.0)), (r, p) if r != rack && p == pod));
+                prop_assert!(place((0.0, 0.0)).1 != pod);
+            }
+        }
+    }
+
+    #[test]
+    fn hot_hosts_get_their_share() {
+        let mut random = stream(1, "hotspot", 0);
+        let hot = (0..10_000).filter(|_| {
+            let (src, dst) = hotspot_pair(100, &[7, 8], 0.5, &mut random);
+            assert_ne!(src, dst);
+            [7, 8].contains(&dst)
+        });
+        // Half, and of the others two in a hundred.
+        let hot = hot.count() as f64 / 10_000.0;
+        assert!((hot - 0.51).abs() < 0.02, "{hot}");
+    }
+
+    #[test]
+    fn a_stride_goes_round() {
+        assert_eq!(stride(5, 2), [2, 3, 4, 0, 1]);
+    }
+}
