@@ -21,15 +21,24 @@ struct Fabric {
 fn fabrics() -> impl Strategy<Value = Fabric> {
     let rate = pick(&["1Gbps", "3Gbps", "10Gbps"]);
     let delay = pick(&["100ns", "1us", "5.6us", "20us"]);
-    (0u32..4, 1u32..=6, rate, delay).prop_map(|(kind, n, rate, delay)| {
+    (0u32..10, 1u32..=6, rate, delay).prop_map(|(kind, n, rate, delay)| {
+        let few = n.min(3);
         let (kind, keys, hosts, link) = match kind {
             0 => ("many-to-one", format!("senders = {}", n + 1), n + 2, "W->R"),
             1 => ("dumbbell", format!("pairs = {n}\nbottleneck_rate = \"1Gbps\""), 2 * n, "L->R"),
             2 => ("traffic-shift", String::new(), 6, "A1->B1"),
-            _ => ("fat-tree", format!("k = 4\nhosts_per_edge = {}", n.min(3)), 8 * n.min(3), "e0.0->h0"),
+            3 => ("leaf-spine", format!("leaves = 3\nspines = {few}\nhosts_per_leaf = {n}"), 3 * n, "l0->h0"),
+            4 => {
+                ("vl2", format!("aggregation_ports = 4\nintermediate_ports = 4\nhosts_per_rack = {n}"), 4 * n, "t0->h0")
+            }
+            5 => ("bcube", "n = 3\nk = 1".to_string(), 9, "s0.0->h0"),
+            6 => ("ring", "bottleneck_rates = [\"1Gbps\", \"2Gbps\", \"300Mbps\"]".to_string(), 12, "A1->B1"),
+            7 => ("fat-tree", format!("k = 4\nnics = 2\nhosts_per_edge = {few}"), 8 * few, "e0.0->h0"),
+            8 => ("fat-tree", format!("k = 4\ntiers = 2\nhosts_per_edge = {few}"), 4 * few, "e0->h0"),
+            _ => ("fat-tree", format!("k = 4\nhosts_per_edge = {few}"), 8 * few, "e0.0->h0"),
         };
         let text = format!("[topology.{kind}]\n{keys}\nrate = \"{rate}\"\ndelay = \"{delay}\"\n");
-        Fabric { text, hosts, connected: kind != "traffic-shift", link }
+        Fabric { text, hosts, connected: !["traffic-shift", "ring"].contains(&kind), link }
     })
 }
 
@@ -60,19 +69,35 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         control,
         pick(&["linux", "paper-2013"]),
         1u32..=4,
-        pick(&["hash", "distinct"]),
+        pick(&["hash", "distinct", "scatter"]),
         1u32..=2,
-        any::<bool>(),
+        any::<(bool, bool, bool)>(),
         pick(&["500B", "1400B"]),
     );
-    let text = |(control, preset, subflows, paths, ack_every, accept_ecn, mss): (_, _, _, _, _, _, _)| {
+    let text = |(control, preset, subflows, paths, ack_every, (accept_ecn, limited, phases), mss): (
+        _,
+        _,
+        _,
+        _,
+        _,
+        _,
+        _,
+    )| {
         let mut text =
             format!("control = \"{}\"\npreset = \"{preset}\"\npaths = \"{paths}\"\n", Control::name(control));
         if Control::MULTIPATH.contains(&control) {
             writeln!(text, "subflows = {subflows}\njoin_jitter = \"20us\"").unwrap();
         }
+        let scatters = paths == "scatter" || phases && Control::MULTIPATH.contains(&control);
+        if scatters && paths != "scatter" {
+            writeln!(text, "scatter_bytes = \"20KB\"").unwrap();
+        }
+        if scatters {
+            writeln!(text, "dupack_threshold = \"auto\"").unwrap();
+        }
         writeln!(text, "ack_every = {ack_every}\nack_delay = \"200us\"\naccept_ecn = {accept_ecn}\nmss = \"{mss}\"")
             .unwrap();
+        writeln!(text, "limited_transmit = {limited}").unwrap();
         text + "min_rto = \"1ms\"\ninitial_rto = \"2ms\"\nmax_rto = \"20ms\"\nsyn_timeout = \"1ms\"\nsyn_retries = 4\n"
     };
     prop::collection::vec(one.prop_map(text), 1..=3)
