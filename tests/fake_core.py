@@ -53,6 +53,7 @@ class FakeCore:
         seed: int | None,
         overrides: list[tuple[str, str]],
         progress: Progress | None,
+        threads: int | None = 1,
     ) -> dict[str, object]:
         """Invent a result."""
         resolved = self.check(text, path, seed, overrides)

@@ -58,6 +58,21 @@ to = "R"
 )
 
 
+TREE = """
+duration = "20ms"
+[topology.fat-tree]
+k = 4
+rate = "10Gbps"
+delay = "1us"
+[queue]
+limit = 100
+mark = 10
+[transport.amp]
+control = "amp"
+subflows = 4
+"""
+
+
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
     """Run the installed command line."""
     program = [sys.executable, "-c", "from linkpool.cli import main; main()"]
@@ -170,6 +185,19 @@ def test_the_scenario_as_run_gives_the_same_bytes(scenario: Scenario, tmp_path: 
     for name in names:
         if name != "run.json":
             assert (first.dir / name).read_bytes() == (again.dir / name).read_bytes(), name
+
+
+def test_the_tables_do_not_depend_on_the_number_of_threads(
+    scenario: Scenario, tmp_path: Path
+) -> None:
+    text = TREE + '[[workload.permutation]]\ntransport = "amp"\nsize = "1MB"\njitter = "50us"\n'
+    one, two = (
+        linkpool.run(scenario(text), out=tmp_path / str(n), threads=n, seed=3) for n in (1, 2)
+    )
+    assert one.flows.height == 16
+    for name in ("flows", "subflows", "links"):
+        table = f"{name}.parquet"
+        assert (one.dir / table).read_bytes() == (two.dir / table).read_bytes(), name
 
 
 def test_progress_moves_on_to_the_end(scenario: Scenario) -> None:

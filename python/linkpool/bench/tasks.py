@@ -1,6 +1,6 @@
 """The standard tasks, each a scenario.
 
-Those with a fabric and a transport in their name are the ones that docs/performance.md compares with
+Those with a fabric and a transport in their name are those that docs/performance.md compares with
 other simulators: 10 Gbps links of 1 us, a random permutation of unlimited flows that start within
 50 us, queues of 100 packets, DCTCP marking at 15, initial window 10, an ACK per packet, one random
 path per (sub)flow.
@@ -85,7 +85,7 @@ def _fig12() -> Task:
         + '[[workload.permutation]]\ntransport = "long"\njitter = "50us"\n'
         + '[[workload.poisson]]\ntransport = "short"\nflows_per_second = 80000\nsize = "64KB"\n'
     )
-    about = "128 hosts, long AMP flows of 4 subflows beside 64 KB dctcp answers (cf. AMP, Figure 12)"
+    about = "128 hosts, long AMP flows of 4 subflows, 64 KB DCTCP answers (cf. AMP, Figure 12)"
     return Task("k8-amp4-fig12", about, scenario)
 
 
@@ -98,7 +98,8 @@ def _sparse() -> Task:
         + '[[workload.incast]]\ntransport = "t"\nsenders = 32\nreceiver = "R"\n'
         'size = "128KiB"\nevery = "5s"\n'
     )
-    return Task("sparse-incast", "bursts of 32 flows with 5 s of silence between, 1,000 s", scenario)
+    about = "bursts of 32 flows with 5 s of silence between, 1,000 s"
+    return Task("sparse-incast", about, scenario)
 
 
 _MAKERS: list[Callable[[], Task]] = [
