@@ -223,20 +223,25 @@ def test_an_exception_in_progress_ends_the_run(scenario: Scenario, tmp_path: Pat
 
 def test_ctrl_c_ends_the_command(scenario: Scenario, tmp_path: Path) -> None:
     out = tmp_path / "results" / "out"
-    program = [sys.executable, "-c", "from linkpool.cli import main; main()"]
+    # Where a shell runs the tests in the background, Python starts with Ctrl-C ignored.
+    heed = "from signal import *; signal(SIGINT, default_int_handler)"
+    program = [sys.executable, "-c", f"{heed}; from linkpool.cli import main; main()"]
     with subprocess.Popen(
         [*program, "run", str(scenario(LONG)), "--out", str(out)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        deadline = time.monotonic() + 30
-        while not list(out.parent.glob(".out.partial-*")):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        try:
+            deadline = time.monotonic() + 30
+            while not list(out.parent.glob(".out.partial-*")):
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert list(out.parent.iterdir()) == []
