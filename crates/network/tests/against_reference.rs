@@ -4,19 +4,24 @@
 mod common;
 use common::traffic::{ANSWER, Scene, scenes};
 use common::{cases, fabrics, reference, serialisation};
-use linkpool_network::{Fabric, QueueLimit, partition, topology};
+use linkpool_network::{Fabric, QueueLimit, Wire, partition, topology};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// Fabrics of the papers, small.
 fn topologies() -> impl Strategy<Value = Fabric> {
-    (0u32..4, 0usize..4, 1u64..10_000).prop_map(|(kind, rate, delay)| {
+    (0u32..6, 0usize..4, 1u64..10_000).prop_map(|(kind, rate, delay)| {
         let (rate, delay) = (common::RATES[rate], Time::from_ns(delay));
         match kind {
             0 => topology::many_to_one(6, rate, delay),
             1 => topology::traffic_shift(rate, delay),
             2 => topology::dumbbell(3, rate, delay, Rate::gbps(1), delay),
+            3 => topology::BCube { n: 3, k: 1, wire: Wire { rate, delay } }.fabric(),
+            4 => {
+                let (host, uplink) = (Wire { rate, delay }, Wire { rate: Rate::gbps(1), delay });
+                topology::LeafSpine { leaves: 3, spines: 2, hosts_per_leaf: 3, host, uplink }.fabric()
+            }
             _ => topology::fat_tree(4, 2, rate, delay),
         }
     })

@@ -36,9 +36,12 @@ fn cables(nodes: usize) -> impl Strategy<Value = (usize, usize, Rate, Time)> {
 pub fn fabrics() -> impl Strategy<Value = Fabric> {
     let hosts = prop::collection::vec(prop::collection::vec(cables(8), 1..=3), 2..=7);
     let switches = prop::collection::vec(cables(8), 1..16);
-    // Most hosts have one NIC.
-    (hosts, switches, 1usize..=8, any::<u32>()).prop_map(|(hosts, switches, n, several)| {
+    // Most hosts have one NIC, and seldom they forward for others.
+    (hosts, switches, 1usize..=8, any::<u32>(), 0..4).prop_map(|(hosts, switches, n, several, forward)| {
         let mut b = FabricBuilder::default();
+        if forward == 0 {
+            b.hosts_forward();
+        }
         let host_ids: Vec<NodeId> = (0..hosts.len()).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
         let switch_ids: Vec<NodeId> = (0..n).map(|i| b.node(format!("w{i}"), Layer::Switch)).collect();
         for (i, nics) in hosts.iter().enumerate() {
@@ -99,7 +102,7 @@ pub fn serialisation(rate: Rate, size: u16) -> Time {
     Time(size as u64 * (8_000_000_000_000 / rate.0))
 }
 
-/// Links to each node from which a host is reached over switches only: distances, by breadth-first search forwards.
+/// Links on a shortest path from one host to another, over switches only unless hosts forward, by breadth-first search.
 pub fn distance(fabric: &Fabric, from: HostId, to: HostId) -> Option<usize> {
     let mut reached = vec![false; fabric.nodes()];
     let mut frontier = vec![from as NodeId];
@@ -109,8 +112,9 @@ pub fn distance(fabric: &Fabric, from: HostId, to: HostId) -> Option<usize> {
         }
         let mut next = Vec::new();
         for node in frontier {
-            if node != from as NodeId && (node as usize) < fabric.hosts() {
-                continue; // a host passes nothing on
+            let is_host = (node as usize) < fabric.hosts();
+            if node != from as NodeId && is_host && !fabric.hosts_forward() {
+                continue;
             }
             for link in fabric.links_from(node) {
                 let to = fabric.links()[link as usize].to;

@@ -60,7 +60,7 @@ impl Simulation<'_> {
                 Event::Arrival(link) => {
                     let packet = self.ports[link as usize].in_flight.pop_front().unwrap();
                     let node = self.scene.fabric.links()[link as usize].to;
-                    if node as usize >= self.scene.fabric.hosts() {
+                    if packet.dst as u32 != node {
                         (node, packet)
                     } else {
                         let marked = packet.flags.has(Flags::CE);
