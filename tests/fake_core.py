@@ -120,7 +120,7 @@ def _incast(item: Document, document: Document, rng: random.Random) -> list[dict
 
 
 def _long(item: Document, document: Document, rng: random.Random) -> list[dict[str, Any]]:
-    start = parse_seconds(item["start"])
+    start = parse_seconds(item.get("start", "0s"))
     active = parse_seconds(document["duration"]) - start
     rate = rng.uniform(0.9e9, 1.1e9)
     acked = int(rate * active / 8)

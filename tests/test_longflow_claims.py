@@ -222,10 +222,10 @@ def test_fig7_never_suppressed_is_not_one_episode() -> None:
     assert found["varies"] == "not"
 
 
-def test_starts_differ_between_seeds_only() -> None:
+def test_all_flows_start_at_0_and_only_joins_are_random() -> None:
     mix = Mix("xmp", multipath=1, dctcp=2)
-    assert mix.point(1).scenario == mix.point(1).scenario
-    assert mix.point(1).scenario != mix.point(2).scenario
-    starts = [line for line in mix.point(1).scenario.splitlines() if line.startswith("start")]
-    other = replace(mix, scheme="dcm").point(1).scenario
-    assert [line for line in other.splitlines() if line.startswith("start")] == starts
+    assert "start" not in mix.point(1).scenario
+    assert mix.point(1).scenario == mix.point(2).scenario
+    assert len(mix.points(range(1, 4))) == 3
+    assert len(replace(mix, subflows=1).points(range(1, 4))) == 1
+    assert len(replace(mix, multipath=0).points(range(1, 4))) == 1

@@ -51,6 +51,11 @@ class Mix:
     record: Mapping[str, Value] = field(default_factory=dict)
     duration_s: float = DURATION_S
 
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of this mix; without further subflows nothing is random: one run."""
+        joins = self.multipath > 0 and self.subflows > 1
+        return [self.point(seed) for seed in (seeds if joins else seeds[:1])]
+
     def point(self, seed: int) -> Point:
         """Return the run of this mix with a seed."""
         total = self.multipath + self.dctcp

@@ -36,10 +36,10 @@ class Syndrome(Experiment):
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return every mix at every delay with every seed."""
         return [
-            replace(mix, delay=delay, duration_s=self.duration_s).point(seed)
+            point
             for delay in self.delays
             for mix in self.mixes()
-            for seed in seeds
+            for point in replace(mix, delay=delay, duration_s=self.duration_s).points(seeds)
         ]
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
