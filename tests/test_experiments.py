@@ -13,7 +13,12 @@ import pytest
 from fake_core import FakeCore
 from linkpool import experiments
 from linkpool.experiments.base import Experiment
-from linkpool.experiments.reproduce import analyse, reproduce_experiment
+from linkpool.experiments.reproduce import (
+    NothingToShortenError,
+    analyse,
+    reproduce_experiment,
+    shorten,
+)
 from tables import KINDS
 
 if sys.version_info >= (3, 11):
@@ -165,3 +170,33 @@ def test_experiments_share_runs(fake_core: FakeCore, tmp_path: Path) -> None:
 def test_without_data_nothing_is_reproduced(experiment: Experiment) -> None:
     empty = pl.DataFrame(schema={c.name: KINDS[c.type] for c in experiment.columns})
     assert {claim.verdict.value for claim in experiment.claims(empty)} == {"not"}
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=by_id)
+def test_a_shortened_experiment_does_less_on_the_same_fabric(experiment: Experiment) -> None:
+    short, remark = shorten(experiment, 0.5)
+    assert remark == f"{short.extent()} instead of {experiment.extent()}"
+    full = experiment.points(range(1, experiment.seeds + 1))
+    less = short.points(range(1, short.seeds + 1))
+    assert sum(p.cost for p in less) < 0.9 * sum(p.cost for p in full)
+    topology = {p.name: tomllib.loads(p.scenario)["topology"] for p in full}
+    assert all(tomllib.loads(p.scenario)["topology"] == topology[p.name] for p in less)
+
+
+def test_figure_and_claims_say_that_they_are_shortened(fake_core: FakeCore, tmp_path: Path) -> None:
+    report = reproduce_experiment(small(ALL[0]), tmp_path, jobs=2, scale=0.4)
+    assert report.seeds == 2
+    assert report.shortened == "2 seeds instead of 5 seeds"
+    claims = json.loads((tmp_path / "A-fig2" / "claims.json").read_text(encoding="utf-8"))
+    assert all(c["note"].endswith("; shortened: 2 seeds instead of 5 seeds") for c in claims)
+    data = pl.read_parquet(tmp_path / "A-fig2" / "data.parquet")
+    whole = tmp_path / "whole"
+    analyse(small(ALL[0]), data, whole)
+    shortened = (tmp_path / "A-fig2" / "figure.svg").read_bytes()
+    assert (whole / "figure.svg").read_bytes() != shortened
+
+
+def test_what_cannot_be_shortened_is_not() -> None:
+    assert shorten(ALL[0], 1.0) == (ALL[0], "")
+    with pytest.raises(NothingToShortenError, match="it runs 5 seeds"):
+        shorten(ALL[0], 0.99)

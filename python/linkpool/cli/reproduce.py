@@ -16,9 +16,15 @@ from rich.text import Text
 
 from linkpool import experiments
 from linkpool.cli.console import fail, stderr, stdout
-from linkpool.experiments.base import Experiment
+from linkpool.experiments.base import Experiment, with_seeds
 from linkpool.experiments.claims import Claim, Verdict
-from linkpool.experiments.reproduce import Report, cpus, reproduce_experiment
+from linkpool.experiments.reproduce import (
+    NothingToShortenError,
+    Report,
+    cpus,
+    reproduce_experiment,
+    shorten,
+)
 
 COLOURS = {Verdict.REPRODUCED: "green", Verdict.PARTLY: "yellow", Verdict.NOT: "red"}
 
@@ -37,6 +43,15 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Runs at a time; default: all cores.")
     ] = None,
+    scale: Annotated[
+        float,
+        typer.Option(
+            "--scale",
+            metavar="SHARE",
+            help="Simulate only this share of the time or of the seeds, never of the fabric; "
+            "the figure and the claims say so.",
+        ),
+    ] = 1.0,
 ) -> None:
     """Reproduce published experiments: data, figure, and a verdict on each claim.
 
@@ -51,22 +66,36 @@ def reproduce(
     unknown = [name for name in ids if name.lower() not in known]
     if unknown:
         fail(f"no experiment {unknown[0]!r}; there are {', '.join(e.id for e in known.values())}")
-    for name in dict.fromkeys(name.lower() for name in ids):
-        _reproduce(known[name], out, seeds, jobs)
+    if not 0.0 < scale <= 1.0:
+        fail(f"--scale {scale:g}: a share of the full length, above 0 and at most 1")
+    wanted = [known[name] for name in dict.fromkeys(name.lower() for name in ids)]
+    if seeds is not None:
+        wanted = [with_seeds(experiment, seeds) for experiment in wanted]
+    try:
+        for experiment in wanted:
+            shorten(experiment, scale)
+    except NothingToShortenError as error:
+        fail(str(error))
+    for experiment in wanted:
+        _reproduce(experiment, out, jobs, scale)
 
 
-def _reproduce(experiment: Experiment, out: Path, seeds: int | None, jobs: int | None) -> None:
+def _reproduce(experiment: Experiment, out: Path, jobs: int | None, scale: float) -> None:
     with _bar() as bar:
         task = bar.add_task(experiment.id, total=None, runs="")
 
         def watch(done: float, total: float, runs: int, of: int) -> None:
             bar.update(task, completed=done, total=total, runs=f"{runs} of {of} runs")
 
-        report = reproduce_experiment(experiment, out, seeds, jobs or cpus(), watch)
+        report = reproduce_experiment(
+            experiment, out, jobs=jobs or cpus(), watch=watch, scale=scale
+        )
     console = stdout()
     console.print(_claims(report))
     remark = f"{report.runs} runs, {report.cached} of them from the cache, {report.seconds:.0f} s"
     console.print(f"{remark}; seeds 1 to {report.seeds}")
+    if report.shortened:
+        console.print(f"shortened: {report.shortened}")
     console.print("each claim's criterion is in claims.json and docs/experiments.md\n")
     for path in report.files:
         print(path)

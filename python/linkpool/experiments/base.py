@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
 import polars as pl
@@ -63,6 +63,18 @@ class Experiment(ABC):
     columns: ClassVar[tuple[Column, ...]]
     seeds: int
 
+    def extent(self) -> str:
+        """Say how much is run, in the terms in which `shortened` cuts it."""
+        return f"{self.seeds} seed{'s' if self.seeds > 1 else ''}"
+
+    def shortened(self, scale: float) -> "Experiment":
+        """Return this experiment with about `scale` of its work, on the same fabric.
+
+        By fewer seeds, unless an experiment says otherwise: one of few and long runs shortens
+        its simulated time.
+        """
+        return with_seeds(self, max(round(self.seeds * scale), 1))
+
     @abstractmethod
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return all runs, for the seeds given; what is not random runs with the first only."""
@@ -78,6 +90,11 @@ class Experiment(ABC):
     @abstractmethod
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge each claim of the paper by the data."""
+
+
+def with_seeds(experiment: Experiment, seeds: int) -> Experiment:
+    """Return the experiment with seeds 1 to `seeds`."""
+    return replace(experiment, seeds=seeds)  # type: ignore[type-var]
 
 
 KEY_DELAY = Column("delay", "string", "", "one-way propagation delay of every link")

@@ -5,13 +5,13 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from linkpool.experiments import style
-from linkpool.experiments.base import Experiment
+from linkpool.experiments.base import Experiment, with_seeds
 from linkpool.experiments.cache import Cache
 from linkpool.experiments.claims import Claim
 from linkpool.experiments.pool import Watch, run_points
@@ -30,6 +30,7 @@ class Report:
         runs: number of runs.
         cached: how many of them had been made before.
         seconds: wall time.
+        shortened: what was run instead of what, if `--scale` cut it; else empty.
 
     """
 
@@ -40,6 +41,11 @@ class Report:
     runs: int
     cached: int
     seconds: float
+    shortened: str
+
+
+class NothingToShortenError(ValueError):
+    """An experiment was to be run at a scale that leaves it as it is."""
 
 
 def reproduce_experiment(
@@ -48,28 +54,52 @@ def reproduce_experiment(
     seeds: int | None = None,
     jobs: int | None = None,
     watch: Watch | None = None,
+    scale: float = 1.0,
 ) -> Report:
     """Run an experiment and write its data, figure and claims to `out/ID`.
 
-    The runs themselves are kept in `out/runs`, which all experiments share.
+    The runs themselves are kept in `out/runs`, which all experiments share. With a `scale` below 1
+    less time is simulated, or fewer seeds; the figure and the claims say so.
+
+    Raises:
+        NothingToShortenError: there is a scale, and nothing that it could shorten.
+
     """
     start = time.monotonic()
-    count = seeds or experiment.seeds
+    if seeds is not None:
+        experiment = with_seeds(experiment, seeds)
+    experiment, shortened = shorten(experiment, scale)
+    count = experiment.seeds
     points = experiment.points(range(1, count + 1))
     rows = run_points(points, experiment.measure, Cache(out / "runs"), jobs or cpus(), watch)
     data = pl.concat(rows.frames)
-    claims, files = analyse(experiment, data, out / experiment.id)
+    claims, files = analyse(experiment, data, out / experiment.id, shortened)
     seconds = time.monotonic() - start
-    return Report(experiment, claims, files, count, len(points), rows.cached, seconds)
+    return Report(experiment, claims, files, count, len(points), rows.cached, seconds, shortened)
+
+
+def shorten(experiment: Experiment, scale: float) -> tuple[Experiment, str]:
+    """Return the experiment at a scale, and what that runs instead of what ("" at scale 1)."""
+    if scale == 1.0:
+        return experiment, ""
+    short = experiment.shortened(scale)
+    if short.extent() == experiment.extent():
+        raise NothingToShortenError(
+            f"{experiment.id} cannot be shortened to {scale:g}: it runs {experiment.extent()}"
+        )
+    return short, f"{short.extent()} instead of {experiment.extent()}"
 
 
 def analyse(
-    experiment: Experiment, data: pl.DataFrame, directory: Path
+    experiment: Experiment, data: pl.DataFrame, directory: Path, shortened: str = ""
 ) -> tuple[list[Claim], list[Path]]:
     """Judge the claims, draw the figure, and write both and the data to `directory`."""
     claims = experiment.claims(data)
     with style.context():
         figure = experiment.draw(data)
+        if shortened:
+            claims = [replace(c, note=f"{c.note}; shortened: {shortened}") for c in claims]
+            style.remark(figure, f"shortened: {shortened}")
         images = {f"figure.{kind}": style.render(figure, kind) for kind in ("svg", "png")}
     table = io.BytesIO()
     data.write_parquet(table)

@@ -100,6 +100,14 @@ def legend(figure: Figure, axes: Axes, columns: int = 6) -> None:
     )
 
 
+def remark(figure: Figure, text: str) -> None:
+    """Put a line below the title, in a colour that does not pass unseen."""
+    title = figure.get_suptitle()
+    figure.suptitle(f"{title}\n", fontsize=10.5, fontweight="bold", x=0.01, ha="left")
+    height = figure.get_figheight()
+    figure.text(0.01, 1 - 0.27 / height, text, color="#d55e00", fontsize=9.0, va="top")
+
+
 def bars(
     axes: Axes,
     groups: Sequence[str],
