@@ -25,8 +25,9 @@ pub use reassembly::Reassembly;
 pub use receiver::{Delivery, Receiver};
 pub use rtt::{RttConfig, RttEstimator};
 pub use segment::{Output, Segment};
-pub use sender::{Sender, SenderState, SubflowStats};
+pub use sender::{Sender, SenderState};
 pub use seq::Seq;
+pub use subflow::SubflowStats;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/new-law.md")]

@@ -1,7 +1,6 @@
 use crate::config::Config;
 use crate::path::Path;
 use crate::rtt::RttEstimator;
-use crate::sender::SubflowStats;
 use crate::seq::Seq;
 use crate::timer::Timer;
 use linkpool_units::Time;
@@ -9,6 +8,27 @@ use std::collections::VecDeque;
 
 /// The first byte of a subflow's stream; the SYN stands before it (RFC 9293, section 3.4).
 pub(crate) const FIRST_BYTE: u64 = 1;
+
+/// What a subflow has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SubflowStats {
+    /// When its SYN-ACK arrived.
+    pub established: Option<Time>,
+    /// Payload acknowledged, bytes.
+    pub acked_bytes: u64,
+    /// Data segments sent, retransmissions included.
+    pub segments: u64,
+    /// Data segments sent again.
+    pub retransmits: u64,
+    /// Timeouts, of SYNs too.
+    pub timeouts: u64,
+    /// Fast recoveries entered.
+    pub recoveries: u64,
+    /// ACKs that echoed a mark.
+    pub marked_acks: u64,
+    /// Window cuts for marks.
+    pub cuts: u64,
+}
 
 /// A data segment that has been sent and not acknowledged.
 #[derive(Debug)]

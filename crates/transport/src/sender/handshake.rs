@@ -1,0 +1,81 @@
+//! The handshake of a subflow, and when the further subflows of a connection are opened.
+
+use super::{Sender, SenderState};
+use crate::control::CongestionControl;
+use crate::segment::{Output, Segment};
+use crate::seq::Seq;
+use crate::subflow::{FIRST_BYTE, State};
+use linkpool_units::Time;
+
+impl Sender {
+    /// Is ECN asked for on subflow `s`?
+    pub(super) fn wants_ecn(&self, s: usize) -> bool {
+        self.control.needs_ecn() && !(s == 0 && self.scatters_first())
+    }
+
+    pub(super) fn send_syn(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        let subflow = &mut self.subflows[s];
+        subflow.state = State::SynSent;
+        subflow.syn_sent_at = now;
+        let timeout = self.config.syn_timeout * (1 << subflow.syns.min(31));
+        subflow.syns += 1;
+        subflow.timer.set(s, now + timeout, out);
+        out.send(s, Segment::Syn { join: s > 0, ecn: self.wants_ecn(s) });
+    }
+
+    pub(super) fn on_syn_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        self.subflows[s].stats.timeouts += 1;
+        if self.subflows[s].syns <= self.config.syn_retries {
+            return self.send_syn(s, now, out);
+        }
+        self.subflows[s].state = State::Failed;
+        // Further subflows are opened by the first one's SYN-ACK: without it there is nothing.
+        if s == 0 {
+            self.state = SenderState::Failed;
+            self.ended = Some(now);
+        }
+    }
+
+    pub(super) fn on_syn_ack(&mut self, s: usize, ecn: bool, now: Time, out: &mut impl Output) {
+        let ecn = ecn && self.wants_ecn(s);
+        let subflow = &mut self.subflows[s];
+        if subflow.state != State::SynSent {
+            return; // a duplicate
+        }
+        self.control.on_established(s);
+        subflow.state = State::Established;
+        subflow.stats.established = Some(now);
+        subflow.timer.clear();
+        subflow.ect = ecn;
+        let path = &mut self.paths[s];
+        path.established = true;
+        subflow.round_end = path.snd_nxt;
+        if subflow.syns > 1 {
+            // A lost SYN or SYN-ACK: the initial window is one segment (RFC 5681, section 3.1).
+            path.cwnd = 1.0;
+        } else if self.config.handshake_sample {
+            subflow.rtt.sample(&self.config.rtt, now - subflow.syn_sent_at);
+            path.srtt = subflow.rtt.srtt().unwrap_or(0.0);
+        }
+        // The third segment of the handshake.
+        out.send(s, Segment::Ack { ack: Seq::of(FIRST_BYTE), data_ack: Seq::of(0), ece: false });
+        if s == 0 {
+            self.joins_at = self.control.join_after();
+            if self.joins_at == 0 {
+                self.open_joins(now, out);
+            }
+        }
+        self.open |= 1 << s;
+        self.transmit(now, out);
+        self.finish_if_done(s, now, out);
+    }
+
+    /// Opens the further subflows, each after a random delay.
+    pub(super) fn open_joins(&mut self, now: Time, out: &mut impl Output) {
+        self.joins_at = u64::MAX;
+        for join in 1..self.subflows.len() {
+            let at = now + out.jitter(self.config.join_jitter);
+            self.subflows[join].timer.set(join, at, out);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What an ACK does to a subflow, and NewReno's fast retransmit and fast recovery (RFC 5681, RFC 6582).
+
+use super::transmit::data_end;
+use super::{Sender, SenderState};
+use crate::control::{Ack, CongestionControl};
+use crate::segment::{Output, Segment};
+use crate::seq::Seq;
+use crate::subflow::State;
+use linkpool_units::Time;
+
+impl Sender {
+    pub(super) fn on_ack(&mut self, s: usize, ack: Seq, data_ack: Seq, ece: bool, now: Time, out: &mut impl Output) {
+        let config = &*self.config;
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        if subflow.state != State::Established {
+            return;
+        }
+        self.data_una = self.data_una.max(data_ack.near(self.data_una));
+        let ack = ack.near(path.snd_una);
+        if ack < path.snd_una {
+            return; // older than what is known
+        }
+        let was_in_flight = subflow.in_flight;
+        let (segments, bytes, sent_at) = subflow.acknowledge(path, ack);
+        subflow.stats.acked_bytes += bytes;
+        subflow.stats.marked_acks += ece as u64;
+        if let Some(at) = sent_at {
+            subflow.rtt.sample(&config.rtt, now - at);
+            path.srtt = subflow.rtt.srtt().unwrap_or(0.0);
+        }
+        let round_ended = path.snd_una > subflow.round_end;
+        if round_ended {
+            subflow.round_end = path.snd_nxt;
+        }
+        let event = Ack { acked: segments, marked: ece, round_ended, now };
+        let cut = self.control.in_ack_event(&mut self.paths, s, event);
+        self.subflows[s].stats.cuts += cut as u64;
+        if segments > 0 {
+            self.on_new_ack(s, segments, cut, now, out);
+        } else if was_in_flight > 0 {
+            self.on_duplicate_ack(s, now, out);
+        }
+        if self.state == SenderState::Open {
+            if self.data_nxt > self.joins_at {
+                self.open_joins(now, out);
+            }
+            self.update_open(s);
+            self.transmit(now, out);
+            self.finish_if_done(s, now, out);
+        }
+    }
+
+    /// `segments` segments have been acknowledged for the first time. The ACK that `cut` the window does not grow it; the
+    /// others of that window do.
+    pub(super) fn on_new_ack(&mut self, s: usize, segments: u32, cut: bool, now: Time, out: &mut impl Output) {
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        (subflow.dupacks, subflow.limited) = (0, 0);
+        subflow.timed_out = false;
+        let mut restart = true;
+        if !path.in_recovery {
+            let counted = if self.config.byte_counting { segments as f64 } else { 1.0 };
+            if !cut {
+                self.control.cong_avoid(&mut self.paths, s, counted);
+            }
+        } else if path.snd_una >= subflow.recover {
+            // Full acknowledgment (RFC 6582, section 3.2, step 3)
+            path.in_recovery = false;
+            path.cwnd = path.ssthresh.min(subflow.in_flight.max(1) as f64 + 1.0);
+        } else {
+            // Partial acknowledgment: deflate, and the next hole is lost as well
+            path.cwnd = (path.cwnd - segments as f64 + 1.0).max(1.0);
+            // "For the first partial ACK, also reset the retransmit timer"
+            restart = !subflow.partial;
+            subflow.partial = true;
+            self.retransmit_first(s, now, out);
+        }
+        let subflow = &mut self.subflows[s];
+        if subflow.sent.is_empty() {
+            subflow.timer.clear(); // RFC 6298 (5.2)
+        } else if restart {
+            subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out); // RFC 6298 (5.3)
+        }
+    }
+
+    pub(super) fn on_duplicate_ack(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        if path.in_recovery {
+            path.cwnd += 1.0; // RFC 5681, section 3.2, step 4
+            return;
+        }
+        subflow.dupacks += 1;
+        // After a timeout, duplicates caused by segments sent again must not start a recovery (RFC 6582, section 4.1)
+        if path.snd_una <= subflow.recover {
+            return;
+        }
+        if subflow.dupacks != subflow.dupack_threshold {
+            return self.limited_transmit(s, now, out);
+        }
+        // RFC 6582, section 3.2, step 2; RFC 5681, section 3.2, steps 2 and 3
+        subflow.recover = path.snd_nxt;
+        subflow.partial = false;
+        subflow.stats.recoveries += 1;
+        // What limited transmit has let out does not count (RFC 5681, section 3.2, step 2).
+        let flight = subflow.in_flight.saturating_sub(subflow.limited);
+        let ssthresh = self.control.ssthresh(&self.paths, s, flight);
+        let path = &mut self.paths[s];
+        path.in_recovery = true;
+        path.ssthresh = ssthresh;
+        path.cwnd = ssthresh + 3.0;
+        self.retransmit_first(s, now, out);
+        let subflow = &mut self.subflows[s];
+        subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
+    }
+
+    /// A duplicate ACK below the threshold tells of a packet that has left: one of new data takes its place, beyond the
+    /// window by as many as there are duplicates (RFC 3042, section 2: by two, with a threshold of three).
+    pub(super) fn limited_transmit(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        let subflow = &self.subflows[s];
+        let below = self.config.limited_transmit && subflow.dupacks < subflow.dupack_threshold;
+        let allowed = self.paths[s].cwnd as u32 + subflow.dupacks;
+        if below && !subflow.has_backlog() && subflow.in_flight < allowed && self.send_segment(s, now, out) {
+            self.subflows[s].limited += 1;
+        }
+    }
+
+    pub(super) fn on_retransmission_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        let subflow = &mut self.subflows[s];
+        if subflow.sent.is_empty() {
+            return;
+        }
+        subflow.stats.timeouts += 1;
+        subflow.rtt.back_off(&self.config.rtt); // RFC 6298 (5.5)
+        let (flight, first) = (subflow.in_flight, !subflow.timed_out);
+        subflow.timed_out = true;
+        if first {
+            // RFC 5681, section 3.1: held at its value when a segment times out again
+            self.paths[s].ssthresh = self.control.ssthresh(&self.paths, s, flight);
+        }
+        self.control.on_timeout(s);
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        path.cwnd = 1.0; // the loss window (RFC 5681, section 3.1)
+        path.in_recovery = false;
+        subflow.recover = subflow.recover.max(path.snd_nxt); // RFC 6582, section 3.2, step 4
+        (subflow.dupacks, subflow.limited) = (0, 0);
+        subflow.in_flight = 0;
+        path.snd_nxt = path.snd_una;
+        self.update_open(s);
+        self.transmit(now, out);
+    }
+
+    /// Sends the first unacknowledged segment of subflow `s` again.
+    pub(super) fn retransmit_first(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        let path = &self.paths[s];
+        let subflow = &mut self.subflows[s];
+        if let Some(first) = subflow.sent.front_mut() {
+            (first.at, first.again) = (now, true);
+            subflow.stats.segments += 1;
+            subflow.stats.retransmits += 1;
+            let last = data_end(first, self.data_una) == self.size;
+            let (seq, data_seq, len) = (Seq::of(path.snd_una), first.data_seq, first.len);
+            out.send(s, Segment::Data { seq, data_seq, len, last, ect: subflow.ect });
+        }
+    }
+}
