@@ -1,6 +1,6 @@
 //! Endpoints of connections, and how what they say gets onto the network.
 
-use crate::plan::Scatter;
+use crate::plan::{PlannedFlow, Scatter};
 use crate::wire::{Handle, WireSizes, encode};
 use linkpool_engine::{Stream, Timers};
 use linkpool_network::{Egress, Flags, Packet};
@@ -11,7 +11,7 @@ use rand::RngCore;
 /// Whom an endpoint talks to, and how.
 #[derive(Debug)]
 pub(crate) struct Address {
-    /// Index of the flow in the plan: tells its connection from all others, while handles come round.
+    /// Its number in the results: tells its connection from all others, while handles come round.
     pub(crate) flow: u32,
     pub(crate) host: u16,
     pub(crate) peer_host: u16,
@@ -82,8 +82,24 @@ pub(crate) enum Endpoint {
 pub(crate) struct SendingEnd {
     pub(crate) sender: Sender,
     pub(crate) address: Address,
-    /// Payload acknowledged on each subflow when the rate was last sampled.
-    pub(crate) sampled: Option<Box<[u64]>>,
+    /// What it was asked to carry.
+    pub(crate) planned: PlannedFlow,
+    /// If its rate is sampled.
+    pub(crate) sampled: Option<Sampled>,
+}
+
+/// A flow when its rate was last sampled.
+#[derive(Debug)]
+pub(crate) struct Sampled {
+    pub(crate) at: Time,
+    /// Payload acknowledged on each subflow.
+    pub(crate) acked: Box<[u64]>,
+}
+
+impl Sampled {
+    pub(crate) fn new(subflows: usize) -> Sampled {
+        Sampled { at: Time::ZERO, acked: vec![0; subflows].into() }
+    }
 }
 
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! All hosts: packets and timers find their endpoints here.
 
-use crate::endpoint::{Address, Endpoint, Out, PathChoice, ReceivingEnd, SendingEnd, key};
+use crate::endpoint::{Address, Endpoint, Out, PathChoice, ReceivingEnd, Sampled, SendingEnd, key};
 use crate::host::Host;
 use crate::outcome::{FlowOutcome, SubflowOutcome};
 use crate::plan::{Plan, Scatter};
@@ -64,7 +64,7 @@ impl<'p> Hosts<'p> {
         if let Some(next) = h.starts.last() {
             timers.push(self.plan.flows[*next as usize].flow.start, key::START);
         }
-        let planned = &self.plan.flows[id as usize];
+        let planned = self.plan.flows[id as usize];
         let transport = &self.plan.transports[planned.transport as usize];
         let me = h.allocate();
         let ports = hash_u64(hash_u64(self.plan.seed) ^ id as u64) as u32;
@@ -90,7 +90,8 @@ impl<'p> Hosts<'p> {
         let mut end = Box::new(SendingEnd {
             sender,
             address,
-            sampled: self.sampling.wants_rate(planned.label).then(|| vec![0; transport.config.subflows].into()),
+            planned,
+            sampled: self.sampling.wants_rate(planned.label).then(|| Sampled::new(transport.config.subflows)),
         });
         end.sender.open(now, &mut Out { address: &end.address, now, network, timers, random: &mut h.random });
         h.fill(me, Endpoint::Sender(end));
@@ -206,7 +207,7 @@ impl<'p> Hosts<'p> {
         let timers = &mut self.timers[host as usize];
         if let Some((Endpoint::Sender(end), random)) = self.hosts[host as usize].endpoint(handle) {
             // Names come round: the timer may have been that of a flow that is long over.
-            if self.plan.flows[end.address.flow as usize].flow.stop > now {
+            if end.planned.flow.stop > now {
                 return;
             }
             let mut out = Out { address: &end.address, now, network, timers, random };
@@ -267,7 +268,7 @@ impl Handler for Hosts<'_> {
             key::STOP => self.stop_flow(node, target, now, network),
             key::SWEEP => self.sweep(node, now),
             key::SAMPLE_QUEUE => self.sampling.queue(target, now, network, timers),
-            key::SAMPLE_CWND => self.sampling.cwnd(self.plan, &mut self.hosts[node as usize], now, timers),
+            key::SAMPLE_CWND => self.sampling.cwnd(&mut self.hosts[node as usize], now, timers),
             key::SAMPLE_RATE => self.sampling.rates(&mut self.hosts[node as usize], now, timers),
             _ => unreachable!("a timer key that nobody sets"),
         }
@@ -317,6 +318,7 @@ fn outcome(end: &SendingEnd, now: Time) -> FlowOutcome {
     let finished = if sender.state() == SenderState::Finished { sender.ended() } else { None };
     FlowOutcome {
         flow: end.address.flow,
+        planned: end.planned,
         finished,
         active_until: sender.ended().unwrap_or(now),
         acked_bytes: sender.acked(),

@@ -41,7 +41,7 @@ pub fn measure(scenario: &Scenario, threads: u8) -> Result<Measurement, RunError
         true
     })?;
     let (ready, cpu) = ready.unwrap_or((began, ProcessTime::now()));
-    let mut receivers: Vec<u16> = plan.flows.iter().map(|f| f.flow.dst).collect();
+    let mut receivers: Vec<u16> = outcome.flows.iter().map(|f| f.planned.flow.dst).collect();
     receivers.sort_unstable();
     receivers.dedup();
     let rate = |host: u16| -> f64 {

@@ -1,5 +1,6 @@
 //! What came out of a run, as the tables have it.
 
+use crate::plan::PlannedFlow;
 use linkpool_network::LinkStats;
 use linkpool_transport::SubflowStats;
 use linkpool_units::Time;
@@ -7,8 +8,10 @@ use linkpool_units::Time;
 /// A flow at its end, or at the end of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowOutcome {
-    /// Index into the plan's flows.
+    /// Its number; those of the plan's list have their place in it.
     pub flow: u32,
+    /// What it was asked to carry.
+    pub planned: PlannedFlow,
     /// When the last data was acknowledged.
     pub finished: Option<Time>,
     /// Until when it was active: its end, or that of the run.

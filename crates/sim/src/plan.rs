@@ -78,7 +78,7 @@ impl Scatter {
 }
 
 /// A flow with its transport.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlannedFlow {
     /// Who, to whom, how much, when.
     pub flow: Flow,

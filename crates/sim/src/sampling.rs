@@ -104,7 +104,6 @@ pub(crate) struct Sampling {
     links: Vec<LinkId>,
     cwnd: Option<Series>,
     rate: Option<Series>,
-    last_rate: Vec<Time>,
     buffer: Buffer,
 }
 
@@ -128,7 +127,6 @@ impl Sampling {
             }),
             cwnd: plan.record.cwnd.as_ref().map(series),
             rate: plan.record.rate.as_ref().map(series),
-            last_rate: vec![Time::ZERO; plan.flows.len()],
             buffer,
         }
     }
@@ -170,11 +168,11 @@ impl Sampling {
         series.again(now, key::SAMPLE_QUEUE | link as u64, timers);
     }
 
-    pub(crate) fn cwnd(&mut self, plan: &Plan, host: &mut Host, now: Time, timers: &mut Timers) {
+    pub(crate) fn cwnd(&mut self, host: &mut Host, now: Time, timers: &mut Timers) {
         let Some(series) = &self.cwnd else { return };
         for (_, endpoint) in host.endpoints() {
             let Endpoint::Sender(end) = endpoint else { continue };
-            if !series.wanted[plan.flows[end.address.flow as usize].label as usize] {
+            if !series.wanted[end.planned.label as usize] {
                 continue;
             }
             for s in (0..end.sender.subflows()).filter(|s| end.sender.path(*s).established) {
@@ -207,12 +205,11 @@ impl Sampling {
     /// The rates of one flow since its last sample.
     pub(crate) fn rate(&mut self, end: &mut SendingEnd, now: Time) {
         let (Some(sampled), Some(series)) = (&mut end.sampled, &self.rate) else { return };
-        let last = &mut self.last_rate[end.address.flow as usize];
-        let since = (*last).max(end.sender.started()).max(series.from);
+        let since = sampled.at.max(end.sender.started()).max(series.from);
         if now <= since || now > series.until.saturating_add(series.every) {
             return;
         }
-        for (s, before) in sampled.iter_mut().enumerate() {
+        for (s, before) in sampled.acked.iter_mut().enumerate() {
             let acked = end.sender.stats(s).acked_bytes;
             if end.sender.path(s).established {
                 let goodput = 8.0 * (acked - *before) as f64 / (now - since).secs();
@@ -221,6 +218,6 @@ impl Sampling {
             }
             *before = acked;
         }
-        *last = now;
+        sampled.at = now;
     }
 }

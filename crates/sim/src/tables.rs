@@ -41,7 +41,7 @@ pub(crate) fn flows(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
     ];
     let mut table = Table::create(&directory.join("flows.parquet"), &columns)?;
     for f in &outcome.flows {
-        let PlannedFlow { flow, transport, label } = plan.flows[f.flow as usize];
+        let PlannedFlow { flow, transport, label } = f.planned;
         let transport = &plan.transports[transport as usize];
         let established = f.established();
         let active = f.active_until.min(flow.stop) - flow.start;
@@ -126,7 +126,7 @@ pub(crate) fn subflows(directory: &Path, plan: &Plan, routes: &Routes, outcome: 
 
 /// Names of the nodes on the path of a subflow.
 fn path_names(plan: &Plan, routes: &Routes, f: &FlowOutcome, entropy: u32) -> String {
-    let PlannedFlow { flow, transport, .. } = plan.flows[f.flow as usize];
+    let PlannedFlow { flow, transport, .. } = f.planned;
     let pinned = plan.transports[transport as usize].pinned;
     let flags = Flags::default().with_if(Flags::PINNED, pinned);
     let packet = Packet { dst: flow.dst, entropy, flags, ..Packet::default() };

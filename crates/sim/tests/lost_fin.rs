@@ -53,7 +53,7 @@ fn names_of_endpoints_come_round() {
     "#);
     assert!(r.link("W->R").stats.rare.drops > 50);
     for f in &r.outcome.flows {
-        let planned = &r.plan.flows[f.flow as usize].flow;
+        let planned = &f.planned.flow;
         if let Some(size) = planned.size {
             assert!(f.finished.is_some(), "flow {}", f.flow);
             let packets = f.total(|s| s.segments) - f.total(|s| s.retransmits);

@@ -12,7 +12,8 @@ fn check_flows(r: &Run) {
     assert_eq!(r.outcome.flows.len(), due, "a row for each flow that was due");
     for (i, f) in r.outcome.flows.iter().enumerate() {
         assert_eq!(f.flow as usize, i);
-        let planned = &r.plan.flows[i];
+        let planned = &f.planned;
+        assert_eq!(*planned, r.plan.flows[i]);
         let config = &r.plan.transports[planned.transport as usize].config;
         assert_eq!(f.subflows.len(), config.subflows);
         let distinct = f.total(|s| s.segments) - f.total(|s| s.retransmits);

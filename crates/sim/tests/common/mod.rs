@@ -47,7 +47,7 @@ impl Run {
 
     /// From the first SYN to the last ACK.
     pub fn fct(&self, flow: usize) -> Time {
-        self.flow(flow).finished.expect("unfinished") - self.plan.flows[flow].flow.start
+        self.flow(flow).finished.expect("unfinished") - self.flow(flow).planned.flow.start
     }
 
     pub fn flow(&self, flow: usize) -> &FlowOutcome {
