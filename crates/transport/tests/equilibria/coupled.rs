@@ -93,8 +93,8 @@ fn balia_is_between() {
 fn ewtcp_is_half_a_tcp_on_each_path() {
     for hops in RATIOS.map(two) {
         let got = even(ControlConfig::Ewtcp(EwtcpIncrease::InverseSquare), &hops);
-        for s in 0..2 {
-            close(&format!("path {s}"), got.rates[s], tcp(hops[s]) / 2.0, 0.05);
+        for (hop, rate) in hops.iter().zip(got.rates) {
+            close(&format!("p = {}", hop.loss), rate, tcp(*hop) / 2.0, 0.05);
         }
     }
 }
