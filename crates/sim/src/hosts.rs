@@ -5,6 +5,7 @@ use crate::host::Host;
 use crate::outcome::{FlowOutcome, SubflowOutcome};
 use crate::plan::{Plan, Scatter};
 use crate::sampling::Sampling;
+use crate::sink::Buffer;
 use crate::wire::{Handle, decode};
 use linkpool_engine::{Timers, hash_u64, prefetch, stream};
 use linkpool_network::{Egress, Flags, Handler, NodeId, Packet, Routes};
@@ -21,9 +22,9 @@ pub(crate) struct Hosts<'p> {
     /// Of every node.
     timers: Vec<Timers>,
     hosts: Vec<Host>,
-    pub(crate) sampling: Sampling,
+    sampling: Sampling,
     /// Of flows that have ended.
-    pub(crate) outcomes: Vec<FlowOutcome>,
+    ended: Buffer,
     /// Packets for endpoints that are gone.
     pub(crate) stray: u64,
     /// Packets given to hosts.
@@ -32,12 +33,7 @@ pub(crate) struct Hosts<'p> {
 
 impl<'p> Hosts<'p> {
     /// The hosts that are `mine`; the others stay empty.
-    pub(crate) fn new(
-        plan: &'p Plan,
-        routes: &'p Routes,
-        sampling: Sampling,
-        mine: impl Fn(NodeId) -> bool,
-    ) -> Hosts<'p> {
+    pub(crate) fn new(plan: &'p Plan, routes: &'p Routes, buffer: Buffer, mine: impl Fn(NodeId) -> bool) -> Hosts<'p> {
         let mut timers: Vec<Timers> = (0..plan.fabric.nodes()).map(|_| Timers::default()).collect();
         let mut starts = vec![Vec::new(); plan.fabric.hosts()];
         for (id, f) in plan.flows.iter().enumerate().rev().filter(|(_, f)| mine(f.flow.src as NodeId)) {
@@ -50,8 +46,9 @@ impl<'p> Hosts<'p> {
                 timers[h].push(plan.flows[*first as usize].flow.start, key::START);
             }
         }
+        let sampling = Sampling::new(plan, buffer.clone());
         sampling.first_timers(plan, mine, &mut timers);
-        Hosts { plan, routes, timers, hosts, sampling, outcomes: Vec::new(), stray: 0, delivered: 0 }
+        Hosts { plan, routes, timers, hosts, sampling, ended: buffer, stray: 0, delivered: 0 }
     }
 
     /// Starts the next flow of `host`, and sets the timer for the one after it.
@@ -178,7 +175,7 @@ impl<'p> Hosts<'p> {
     fn end_flow(&mut self, host: NodeId, handle: Handle, now: Time) {
         if let Endpoint::Sender(mut end) = self.hosts[host as usize].remove(handle) {
             self.sampling.rate(&mut end, now);
-            self.outcomes.push(outcome(&end, now));
+            self.ended.lock().flows.push(outcome(&end, now));
         }
     }
 
@@ -238,7 +235,7 @@ impl<'p> Hosts<'p> {
             for (_, endpoint) in h.endpoints() {
                 if let Endpoint::Sender(end) = endpoint {
                     self.sampling.rate(end, now);
-                    self.outcomes.push(outcome(end, now));
+                    self.ended.lock().flows.push(outcome(end, now));
                 }
             }
         }

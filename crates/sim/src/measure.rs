@@ -33,7 +33,7 @@ pub fn measure(scenario: &Scenario, threads: u8) -> Result<Measurement, RunError
     let plan = Plan::new(scenario);
     let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
     let mut ready = None;
-    let outcome = simulate(&plan, &routes, threads, &mut |_| {}, &mut |at| {
+    let outcome = simulate(&plan, &routes, threads, &mut (), &mut |at| {
         // The first report comes after next to nothing has been simulated: set-up ends where it begins.
         if at.hops == 0 && ready.is_none() {
             ready = Some((Instant::now(), ProcessTime::now()));
@@ -41,21 +41,20 @@ pub fn measure(scenario: &Scenario, threads: u8) -> Result<Measurement, RunError
         true
     })?;
     let (ready, cpu) = ready.unwrap_or((began, ProcessTime::now()));
-    let mut receivers: Vec<u16> = outcome.flows.iter().map(|f| f.planned.flow.dst).collect();
+    let mut receivers: Vec<u16> = plan.flows.iter().map(|f| f.flow.dst).collect();
     receivers.sort_unstable();
     receivers.dedup();
     let rate = |host: u16| -> f64 {
         plan.fabric.links_from(host as u32).map(|l| plan.fabric.links()[l as usize].rate.0 as f64).sum()
     };
     let capacity = receivers.into_iter().map(rate).sum::<f64>() * outcome.simulated.secs();
-    let acked: u64 = outcome.flows.iter().map(|f| f.total(|s| s.acked_bytes)).sum();
     Ok(Measurement {
         hops: outcome.hops,
         data_packets: outcome.data_packets,
         user_s: cpu.elapsed().as_secs_f64(),
         wall_s: ready.elapsed().as_secs_f64(),
         setup_s: (ready - began).as_secs_f64(),
-        goodput_over_line_rate: 8.0 * acked as f64 / capacity,
+        goodput_over_line_rate: 8.0 * outcome.acked_bytes as f64 / capacity,
         simulated_s: outcome.simulated.secs(),
     })
 }

@@ -68,17 +68,17 @@ pub struct LinkOutcome {
     pub on_the_way: u32,
 }
 
-/// A whole run.
+/// A whole run, but for what went to its [`Sink`](crate::Sink).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// By flow; flows that were due before the end of the run.
-    pub flows: Vec<FlowOutcome>,
     /// By link.
     pub links: Vec<LinkOutcome>,
     /// Packet-hops.
     pub hops: u64,
     /// Data segments sent.
     pub data_packets: u64,
+    /// Payload acknowledged on all subflows.
+    pub acked_bytes: u64,
     /// Packets for connections that were closed already.
     pub stray: u64,
     /// Packets delivered to hosts.

@@ -3,8 +3,8 @@
 use crate::hosts::Hosts;
 use crate::outcome::{LinkOutcome, Outcome};
 use crate::plan::Plan;
-use crate::sampling::{Buffer, Sample, Sampling, flush};
-use crate::tables::{self, SeriesTables};
+use crate::sink::{Buffer, Sink, take};
+use crate::tables::{self, Tables};
 use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, partition, run_parts};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
@@ -40,13 +40,13 @@ pub enum RunError {
     NoPath(String, String),
 }
 
-/// Simulates `plan` on `threads` threads, with the same result on any number. Samples go to `sink` in order of time.
-/// `progress` is called when all is set up and then now and again, and ends the run by returning false.
+/// Simulates `plan` on `threads` threads, with the same result on any number. Flows and samples go to `sink`
+/// as the run goes on. `progress` is called when all is set up and then now and again, and ends the run by returning false.
 pub fn simulate(
     plan: &Plan,
     routes: &Arc<Routes>,
     threads: u8,
-    sink: &mut dyn FnMut(Sample),
+    sink: &mut dyn Sink,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Outcome, RunError> {
     for f in &plan.flows {
@@ -62,7 +62,7 @@ pub fn simulate(
             let mine = |node: NodeId| parts[node as usize] == me;
             let smallest = plan.smallest_packet();
             let mut network = Network::part(&plan.fabric, plan.policies, routes.clone(), smallest, &parts, me);
-            let hosts = Hosts::new(plan, routes, Sampling::new(plan, buffers[me as usize].clone()), mine);
+            let hosts = Hosts::new(plan, routes, buffers[me as usize].clone(), mine);
             (0..plan.fabric.nodes() as NodeId).filter(|n| mine(*n)).for_each(|n| network.wake(n, &hosts));
             (network, hosts)
         })
@@ -70,32 +70,39 @@ pub fn simulate(
     if !progress(Progress { now: Time::ZERO, end: plan.end, hops: 0 }) {
         return Err(RunError::Stopped);
     }
+    let (mut data_packets, mut acked_bytes) = (0, 0);
+    let mut give = |before| {
+        let recorded = take(&buffers, before);
+        recorded.samples.into_iter().for_each(|sample| sink.sample(sample));
+        for flow in recorded.flows {
+            data_packets += flow.total(|s| s.segments);
+            acked_bytes += flow.total(|s| s.acked_bytes);
+            sink.flow(flow);
+        }
+        !sink.is_broken()
+    };
     let ended = run_parts(
         runs.iter_mut().map(|(network, hosts)| (network, hosts)).collect(),
         plan.end,
         WINDOWS_PER_STEP,
-        &mut |now, hops| {
-            flush(&buffers, now, sink);
-            progress(Progress { now, end: plan.end, hops })
-        },
+        &mut |now, hops| give(now) && progress(Progress { now, end: plan.end, hops }),
     );
     let simulated = match ended {
         Ended::Stopped => return Err(RunError::Stopped),
         Ended::End => plan.end,
         Ended::Silent(at) => at,
     };
+    runs.iter_mut().for_each(|(_, hosts)| hosts.finish(simulated));
+    if !give(Time::MAX) {
+        return Err(RunError::Stopped);
+    }
     let mut outcome =
-        Outcome { flows: Vec::new(), links: Vec::new(), hops: 0, data_packets: 0, stray: 0, delivered: 0, simulated };
-    for (network, hosts) in &mut runs {
-        hosts.finish(simulated);
-        outcome.flows.append(&mut hosts.outcomes);
+        Outcome { links: Vec::new(), hops: 0, data_packets, acked_bytes, stray: 0, delivered: 0, simulated };
+    for (network, hosts) in &runs {
         outcome.hops += network.hops();
         outcome.stray += hosts.stray;
         outcome.delivered += hosts.delivered;
     }
-    flush(&buffers, Time::MAX, sink);
-    outcome.flows.sort_unstable_by_key(|f| f.flow);
-    outcome.data_packets = outcome.flows.iter().map(|f| f.total(|s| s.segments)).sum();
     for (id, spec) in plan.fabric.links().iter().enumerate() {
         let (sender, receiver) = (parts[spec.from as usize], parts[spec.to as usize]);
         let (stats, sent_bytes, mut on_the_way) = runs[sender as usize].0.link_outcome(id as LinkId, simulated);
@@ -144,17 +151,15 @@ pub fn run_to_directory(
     let plan = Plan::new(scenario);
     let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
     let threads = threads.unwrap_or_else(|| plan.worthwhile_threads(cores()));
-    let mut series = SeriesTables::create(directory, &plan).map_err(|e| failed(directory, &e))?;
     let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
+    let mut tables = Tables::create(directory, &plan, &routes).map_err(|e| failed(directory, &e))?;
     let began = Instant::now();
-    let outcome = simulate(&plan, &routes, threads, &mut |sample| series.push(sample), progress)?;
+    let simulated = simulate(&plan, &routes, threads, &mut tables, progress);
     let wall_s = began.elapsed().as_secs_f64();
-    series
-        .close()
-        .and_then(|()| tables::flows(directory, &plan, &outcome))
-        .and_then(|()| tables::subflows(directory, &plan, &routes, &outcome))
-        .and_then(|()| tables::links(directory, &plan, &outcome))
-        .map_err(|e| failed(directory, &e))?;
+    // A failure to write stops the run: it comes first.
+    tables.close().map_err(|e| failed(directory, &e))?;
+    let outcome = simulated?;
+    tables::links(directory, &plan, &outcome).map_err(|e| failed(directory, &e))?;
     let info = RunInfo {
         version: env!("CARGO_PKG_VERSION"),
         threads,

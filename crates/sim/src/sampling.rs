@@ -3,10 +3,10 @@
 use crate::endpoint::{Endpoint, SendingEnd, key};
 use crate::host::Host;
 use crate::plan::Plan;
+use crate::sink::Buffer;
 use linkpool_engine::Timers;
 use linkpool_network::{Egress, LinkId, NodeId};
 use linkpool_units::Time;
-use std::sync::{Arc, Mutex};
 
 /// A row of a time series.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -57,27 +57,13 @@ pub enum Value {
 
 impl Sample {
     /// The order of rows: by time, and at one time by what is sampled. It does not depend on which thread samples.
-    fn order(&self) -> (Time, u8, u32, u32) {
+    pub(crate) fn order(&self) -> (Time, u8, u32, u32) {
         match self.value {
             Value::Queue { link, .. } => (self.at, 0, link, 0),
             Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow, subflow),
             Value::Rate { flow, subflow, .. } => (self.at, 2, flow, subflow),
         }
     }
-}
-
-/// What one part of the simulation has sampled and nobody has taken yet.
-pub(crate) type Buffer = Arc<Mutex<Vec<Sample>>>;
-
-/// Gives `sink` in order what the parts have sampled before `before`, when all of them have come so far.
-pub(crate) fn flush(buffers: &[Buffer], before: Time, sink: &mut dyn FnMut(Sample)) {
-    let mut ready = Vec::new();
-    for buffer in buffers {
-        let mut buffer = buffer.lock().expect("nothing panics while it holds a sample");
-        ready.extend(buffer.extract_if(.., |s| s.at < before));
-    }
-    ready.sort_unstable_by_key(Sample::order);
-    ready.into_iter().for_each(sink);
 }
 
 /// When a series is sampled, and whose.
@@ -132,7 +118,7 @@ impl Sampling {
     }
 
     fn push(&self, at: Time, value: Value) {
-        self.buffer.lock().expect("nothing panics while it holds a sample").push(Sample { at, value });
+        self.buffer.lock().samples.push(Sample { at, value });
     }
 
     /// Sets the first timer of each series at each node concerned of those that are `mine`.
@@ -214,7 +200,7 @@ impl Sampling {
             if end.sender.path(s).established {
                 let goodput = 8.0 * (acked - *before) as f64 / (now - since).secs();
                 let value = Value::Rate { flow: end.address.flow, subflow: s as u32, goodput };
-                self.buffer.lock().expect("nothing panics while it holds a sample").push(Sample { at: now, value });
+                self.buffer.lock().samples.push(Sample { at: now, value });
             }
             *before = acked;
         }

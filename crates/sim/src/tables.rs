@@ -2,15 +2,71 @@
 
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::plan::{Plan, PlannedFlow};
-use crate::sampling::{Sample, Value};
+use crate::sampling::Sample;
+use crate::series::SeriesTables;
+use crate::sink::Sink;
 use crate::table::{Kind, Table};
 use linkpool_network::{Flags, LinkId, NodeId, Packet, Routes};
 use linkpool_units::Time;
 use parquet::errors::{ParquetError, Result};
 use std::path::Path;
 
-/// Writes `flows.parquet`.
-pub(crate) fn flows(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<()> {
+/// What is written while the run goes on.
+pub(crate) struct Tables<'p> {
+    plan: &'p Plan,
+    routes: &'p Routes,
+    flows: Table,
+    subflows: Table,
+    series: SeriesTables,
+    /// The first failure to write; it ends the run.
+    failure: Option<ParquetError>,
+}
+
+impl<'p> Tables<'p> {
+    pub(crate) fn create(directory: &Path, plan: &'p Plan, routes: &'p Routes) -> Result<Tables<'p>> {
+        Ok(Tables {
+            plan,
+            routes,
+            flows: create_flows(directory)?,
+            subflows: create_subflows(directory)?,
+            series: SeriesTables::create(directory, plan)?,
+            failure: None,
+        })
+    }
+
+    fn note(&mut self, written: Result<()>) {
+        if let Err(e) = written {
+            self.failure.get_or_insert(e);
+        }
+    }
+
+    /// Closes the tables; the first failure of any write comes back here.
+    pub(crate) fn close(self) -> Result<()> {
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => self.series.close().and(self.flows.close()).and(self.subflows.close()),
+        }
+    }
+}
+
+impl Sink for Tables<'_> {
+    fn sample(&mut self, sample: Sample) {
+        let written = self.series.push(sample);
+        self.note(written);
+    }
+
+    fn flow(&mut self, flow: FlowOutcome) {
+        let written = push_flow(&mut self.flows, self.plan, &flow)
+            .and_then(|()| push_subflows(&mut self.subflows, self.plan, self.routes, &flow));
+        self.note(written);
+    }
+
+    fn is_broken(&self) -> bool {
+        self.failure.is_some()
+    }
+}
+
+fn create_flows(directory: &Path) -> Result<Table> {
     use Kind::{Bool, F64, I64, Text, U32};
     let columns = [
         ("flow", U32),
@@ -39,46 +95,45 @@ pub(crate) fn flows(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
         ("releases", U32),
         ("failed", Bool),
     ];
-    let mut table = Table::create(&directory.join("flows.parquet"), &columns)?;
-    for f in &outcome.flows {
-        let PlannedFlow { flow, transport, label } = f.planned;
-        let transport = &plan.transports[transport as usize];
-        let established = f.established();
-        let active = f.active_until.min(flow.stop) - flow.start;
-        let goodput = (active > Time::ZERO).then(|| 8.0 * f.acked_bytes as f64 / active.secs());
-        table.push([
-            f.flow.into(),
-            plan.labels[label as usize].as_str().into(),
-            flow.burst.into(),
-            transport.name.as_str().into(),
-            transport.control.into(),
-            plan.fabric.name(flow.src as NodeId).into(),
-            plan.fabric.name(flow.dst as NodeId).into(),
-            flow.size.into(),
-            flow.start.secs().into(),
-            established.map(Time::secs).into(),
-            f.finished.map(Time::secs).into(),
-            f.finished.map(|end| (end - flow.start).secs()).into(),
-            f.finished.zip(established).map(|(end, e)| (end - e).secs()).into(),
-            active.secs().into(),
-            f.acked_bytes.into(),
-            goodput.into(),
-            f.total(|s| s.segments).into(),
-            f.total(|s| s.retransmits).into(),
-            f.total(|s| s.timeouts).into(),
-            f.total(|s| s.recoveries).into(),
-            f.total(|s| s.marked_acks).into(),
-            (f.subflows.iter().filter(|s| s.stats.established.is_some()).count() as u32).into(),
-            f.suppressions.0.into(),
-            f.suppressions.1.into(),
-            f.failed.into(),
-        ])?;
-    }
-    table.close()
+    Table::create(&directory.join("flows.parquet"), &columns)
 }
 
-/// Writes `subflows.parquet`.
-pub(crate) fn subflows(directory: &Path, plan: &Plan, routes: &Routes, outcome: &Outcome) -> Result<()> {
+fn push_flow(table: &mut Table, plan: &Plan, f: &FlowOutcome) -> Result<()> {
+    let PlannedFlow { flow, transport, label } = f.planned;
+    let transport = &plan.transports[transport as usize];
+    let established = f.established();
+    let active = f.active_until.min(flow.stop) - flow.start;
+    let goodput = (active > Time::ZERO).then(|| 8.0 * f.acked_bytes as f64 / active.secs());
+    table.push([
+        f.flow.into(),
+        plan.labels[label as usize].as_str().into(),
+        flow.burst.into(),
+        transport.name.as_str().into(),
+        transport.control.into(),
+        plan.fabric.name(flow.src as NodeId).into(),
+        plan.fabric.name(flow.dst as NodeId).into(),
+        flow.size.into(),
+        flow.start.secs().into(),
+        established.map(Time::secs).into(),
+        f.finished.map(Time::secs).into(),
+        f.finished.map(|end| (end - flow.start).secs()).into(),
+        f.finished.zip(established).map(|(end, e)| (end - e).secs()).into(),
+        active.secs().into(),
+        f.acked_bytes.into(),
+        goodput.into(),
+        f.total(|s| s.segments).into(),
+        f.total(|s| s.retransmits).into(),
+        f.total(|s| s.timeouts).into(),
+        f.total(|s| s.recoveries).into(),
+        f.total(|s| s.marked_acks).into(),
+        (f.subflows.iter().filter(|s| s.stats.established.is_some()).count() as u32).into(),
+        f.suppressions.0.into(),
+        f.suppressions.1.into(),
+        f.failed.into(),
+    ])
+}
+
+fn create_subflows(directory: &Path) -> Result<Table> {
     use Kind::{F64, I64, Text, U32};
     let columns = [
         ("flow", U32),
@@ -98,30 +153,31 @@ pub(crate) fn subflows(directory: &Path, plan: &Plan, routes: &Routes, outcome: 
         ("min_rtt_s", F64),
         ("rto_s", F64),
     ];
-    let mut table = Table::create(&directory.join("subflows.parquet"), &columns)?;
-    for f in &outcome.flows {
-        for (i, s) in f.subflows.iter().enumerate() {
-            table.push([
-                f.flow.into(),
-                (i as u32).into(),
-                path_names(plan, routes, f, s.entropy).as_str().into(),
-                s.stats.established.map(Time::secs).into(),
-                s.stats.acked_bytes.into(),
-                s.stats.segments.into(),
-                s.stats.retransmits.into(),
-                s.stats.timeouts.into(),
-                s.stats.recoveries.into(),
-                s.stats.marked_acks.into(),
-                s.stats.cuts.into(),
-                s.cwnd.into(),
-                s.ssthresh.is_finite().then_some(s.ssthresh).into(),
-                s.srtt.into(),
-                s.min_rtt.map(Time::secs).into(),
-                s.rto.secs().into(),
-            ])?;
-        }
+    Table::create(&directory.join("subflows.parquet"), &columns)
+}
+
+fn push_subflows(table: &mut Table, plan: &Plan, routes: &Routes, f: &FlowOutcome) -> Result<()> {
+    for (i, s) in f.subflows.iter().enumerate() {
+        table.push([
+            f.flow.into(),
+            (i as u32).into(),
+            path_names(plan, routes, f, s.entropy).as_str().into(),
+            s.stats.established.map(Time::secs).into(),
+            s.stats.acked_bytes.into(),
+            s.stats.segments.into(),
+            s.stats.retransmits.into(),
+            s.stats.timeouts.into(),
+            s.stats.recoveries.into(),
+            s.stats.marked_acks.into(),
+            s.stats.cuts.into(),
+            s.cwnd.into(),
+            s.ssthresh.is_finite().then_some(s.ssthresh).into(),
+            s.srtt.into(),
+            s.min_rtt.map(Time::secs).into(),
+            s.rto.secs().into(),
+        ])?;
     }
-    table.close()
+    Ok(())
 }
 
 /// Names of the nodes on the path of a subflow.
@@ -176,72 +232,4 @@ pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
         ])?;
     }
     table.close()
-}
-
-/// The time series that the scenario asks for, written as they are sampled.
-pub(crate) struct SeriesTables {
-    link_names: Vec<String>,
-    queue: Option<Table>,
-    cwnd: Option<Table>,
-    rate: Option<Table>,
-    /// The first failure to write; reported at the end.
-    failure: Option<ParquetError>,
-}
-
-impl SeriesTables {
-    pub(crate) fn create(directory: &Path, plan: &Plan) -> Result<SeriesTables> {
-        use Kind::{Bool, F64, I64, Text, U32};
-        let create = |wanted: bool, name: &str, columns: &[(&str, Kind)]| {
-            wanted.then(|| Table::create(&directory.join(name), columns)).transpose()
-        };
-        let record = &plan.record;
-        let queue = [("time_s", F64), ("link", Text), ("queue_pkts", U32), ("queue_bytes", I64)];
-        let cwnd = [
-            ("time_s", F64),
-            ("flow", U32),
-            ("subflow", U32),
-            ("cwnd_pkts", F64),
-            ("ssthresh_pkts", F64),
-            ("srtt_s", F64),
-            ("suppressed", Bool),
-        ];
-        let rate = [("time_s", F64), ("flow", U32), ("subflow", U32), ("goodput_bps", F64)];
-        Ok(SeriesTables {
-            link_names: (0..plan.fabric.links().len()).map(|l| plan.fabric.link_name(l as LinkId)).collect(),
-            queue: create(record.queue.is_some(), "queue.parquet", &queue)?,
-            cwnd: create(record.cwnd.is_some(), "cwnd.parquet", &cwnd)?,
-            rate: create(record.rate.is_some(), "rate.parquet", &rate)?,
-            failure: None,
-        })
-    }
-
-    pub(crate) fn push(&mut self, Sample { at, value }: Sample) {
-        let at = at.secs().into();
-        let written = match value {
-            Value::Queue { link, packets, bytes } => {
-                let name = self.link_names[link as usize].as_str();
-                self.queue.as_mut().map(|t| t.push([at, name.into(), packets.into(), bytes.into()]))
-            }
-            Value::Cwnd { flow, subflow, cwnd, ssthresh, srtt, suppressed } => {
-                let ssthresh = ssthresh.is_finite().then_some(ssthresh);
-                let row =
-                    [at, flow.into(), subflow.into(), cwnd.into(), ssthresh.into(), srtt.into(), suppressed.into()];
-                self.cwnd.as_mut().map(|t| t.push(row))
-            }
-            Value::Rate { flow, subflow, goodput } => {
-                self.rate.as_mut().map(|t| t.push([at, flow.into(), subflow.into(), goodput.into()]))
-            }
-        };
-        if let Some(Err(e)) = written {
-            self.failure.get_or_insert(e);
-        }
-    }
-
-    /// Closes the tables; the first failure of any write comes back here.
-    pub(crate) fn close(self) -> Result<()> {
-        match self.failure {
-            Some(failure) => Err(failure),
-            None => [self.queue, self.cwnd, self.rate].into_iter().flatten().try_for_each(Table::close),
-        }
-    }
 }

@@ -1,9 +1,8 @@
 //! Every topology carries traffic, and none of it depends on the number of threads.
 
-use linkpool_network::Routes;
-use linkpool_scenario::load;
-use linkpool_sim::{Outcome, Plan, simulate};
-use std::sync::Arc;
+mod common;
+use common::{Whole, run_on, scenario};
+use linkpool_sim::Plan;
 
 const TOPOLOGIES: [&str; 7] = [
     "leaf-spine]\nleaves = 3\nspines = 2\nhosts_per_leaf = 3\nuplink_rate = \"4Gbps\"",
@@ -15,16 +14,13 @@ const TOPOLOGIES: [&str; 7] = [
     "ring]\nbottleneck_rates = [\"0.8Gbps\", \"1.2Gbps\", \"2Gbps\"]",
 ];
 
-fn run(topology: &str, workload: &str, threads: u8) -> (Plan, Outcome) {
+fn run(topology: &str, workload: &str, threads: u8) -> (Plan, Whole) {
     let text = format!(
         "duration = \"20ms\"\ndrain = \"3s\"\n[topology.{topology}\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
          [queue]\nmark = 20\n[transport.t]\ncontrol = \"dcm\"\nsubflows = 2\n{workload}"
     );
-    let scenario = load(&text, "x.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"));
-    let plan = Plan::new(&scenario);
-    let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
-    let outcome = simulate(&plan, &routes, threads, &mut |_| {}, &mut |_| true).unwrap();
-    (plan, outcome)
+    let run = run_on(&scenario(&text), threads);
+    (run.plan, run.outcome)
 }
 
 #[test]

@@ -121,15 +121,4 @@ proptest! {
         check_packets(&r);
         check_queues(&r, &s);
     }
-
-    #[test]
-    fn twice_is_the_same_and_so_is_twice_as_parallel(text in random::scenarios()) {
-        let s = scenario(&text);
-        let first = run_on(&s, 1);
-        for threads in [1, 2] {
-            let again = run_on(&s, threads);
-            prop_assert_eq!(&again.outcome, &first.outcome);
-            prop_assert_eq!(&again.samples, &first.samples);
-        }
-    }
 }

@@ -1,12 +1,11 @@
 //! With one subflow a multipath law is its single-path relative, to the last digit.
 
 mod common;
-use common::{run, scenario};
+use common::{Whole, run, scenario};
 use linkpool_scenario::Control;
-use linkpool_sim::Outcome;
 
 /// Flows that meet at one port, with losses and marks, under `control`.
-fn outcome(control: &str, queue: &str) -> Outcome {
+fn outcome(control: &str, queue: &str) -> Whole {
     let text = format!(
         r#"
         duration = "30ms"

@@ -2,9 +2,7 @@
 
 mod common;
 use common::scenario;
-use linkpool_sim::run_to_directory;
-use std::collections::BTreeMap;
-use std::path::Path;
+use common::written::{differ, written};
 
 /// Everything random: workloads, hashed paths, jitter of joins; and everything recorded.
 const TEXT: &str = r#"
@@ -46,60 +44,37 @@ const TEXT: &str = r#"
     rate = { every = "100us" }
 "#;
 
-/// All files of a result but `run.json`, which holds what may differ.
-fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        files.insert(path.file_name().unwrap().to_str().unwrap().into(), std::fs::read(&path).unwrap());
-    }
-    assert!(files.remove("run.json").is_some());
-    files
-}
-
-fn run(text: &str, threads: u8) -> BTreeMap<String, Vec<u8>> {
-    let directory = tempfile::tempdir().unwrap();
-    run_to_directory(&scenario(text), directory.path(), Some(threads), &mut |_| true).unwrap();
-    files(directory.path())
-}
-
-/// Names of the files that differ.
-fn differ(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
-    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
-    a.keys().filter(|name| a[*name] != b[*name]).cloned().collect()
-}
-
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
-    let first = run(TEXT, 1);
+    let first = written(&scenario(TEXT), 1);
     let names = ["cwnd", "flows", "links", "queue", "rate", "subflows"].map(|n| format!("{n}.parquet"));
     assert!(
         names.iter().all(|n| first[n].len() > 1000) && first["scenario.toml"].len() > 1000,
         "there is something in it"
     );
-    assert_eq!(differ(&first, &run(TEXT, 1)), Vec::<String>::new());
+    assert_eq!(differ(&first, &written(&scenario(TEXT), 1)), Vec::<String>::new());
 }
 
 #[test]
 fn threads_make_no_difference() {
-    let one = run(TEXT, 1);
-    for threads in [2, 3] {
-        assert_eq!(differ(&one, &run(TEXT, threads)), Vec::<String>::new(), "{threads} threads");
+    let one = written(&scenario(TEXT), 1);
+    for threads in 2..=4 {
+        assert_eq!(differ(&one, &written(&scenario(TEXT), threads)), Vec::<String>::new(), "{threads} threads");
     }
 }
 
 #[test]
 fn another_seed_gives_something_else() {
     let other = format!("seed = 2\n{TEXT}");
-    let all = differ(&run(TEXT, 1), &run(&other, 1));
+    let all = differ(&written(&scenario(TEXT), 1), &written(&scenario(&other), 1));
     assert_eq!(all.len(), 7, "{all:?}");
 }
 
 /// `scenario.toml` describes the run completely: what it gives are the same bytes, itself included.
 #[test]
 fn the_scenario_as_run_runs_again() {
-    let first = run(TEXT, 1);
-    let again = run(std::str::from_utf8(&first["scenario.toml"]).unwrap(), 1);
+    let first = written(&scenario(TEXT), 1);
+    let again = written(&scenario(std::str::from_utf8(&first["scenario.toml"]).unwrap()), 1);
     assert_eq!(differ(&first, &again), Vec::<String>::new());
 }
 

@@ -2,11 +2,13 @@
 #![allow(dead_code)]
 
 pub mod random;
+pub mod written;
 
 use linkpool_network::Routes;
 use linkpool_scenario::{Scenario, load};
-use linkpool_sim::{FlowOutcome, LinkOutcome, Outcome, Plan, Sample, simulate};
+use linkpool_sim::{FlowOutcome, LinkOutcome, Outcome, Plan, Sample, Sink, simulate};
 use linkpool_units::Time;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// `cases` random cases, or as many as `PROPTEST_CASES` says.
@@ -22,8 +24,38 @@ pub fn scenario(text: &str) -> Scenario {
 /// A plan, what came of it, and what was sampled.
 pub struct Run {
     pub plan: Plan,
-    pub outcome: Outcome,
+    pub outcome: Whole,
     pub samples: Vec<Sample>,
+}
+
+/// An outcome with its flows, by number.
+#[derive(Debug, PartialEq)]
+pub struct Whole {
+    pub flows: Vec<FlowOutcome>,
+    pub rest: Outcome,
+}
+
+impl Deref for Whole {
+    type Target = Outcome;
+    fn deref(&self) -> &Outcome {
+        &self.rest
+    }
+}
+
+/// Keeps all that it is given, as it comes.
+#[derive(Default)]
+pub struct Kept {
+    pub flows: Vec<FlowOutcome>,
+    pub samples: Vec<Sample>,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+    fn flow(&mut self, flow: FlowOutcome) {
+        self.flows.push(flow);
+    }
 }
 
 pub fn run(text: &str) -> Run {
@@ -33,9 +65,12 @@ pub fn run(text: &str) -> Run {
 pub fn run_on(scenario: &Scenario, threads: u8) -> Run {
     let plan = Plan::new(scenario);
     let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
-    let mut samples = Vec::new();
-    let outcome = simulate(&plan, &routes, threads, &mut |s| samples.push(s), &mut |_| true).unwrap();
-    Run { plan, outcome, samples }
+    let mut kept = Kept::default();
+    let rest = simulate(&plan, &routes, threads, &mut kept, &mut |_| true).unwrap();
+    let in_order = |f: &FlowOutcome| (f.active_until, f.flow);
+    assert!(kept.flows.is_sorted_by_key(in_order), "flows come as they end");
+    kept.flows.sort_unstable_by_key(|f| f.flow);
+    Run { plan, outcome: Whole { flows: kept.flows, rest }, samples: kept.samples }
 }
 
 impl Run {

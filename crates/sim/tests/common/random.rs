@@ -134,6 +134,15 @@ fn workload(fabric: Fabric, t: usize) -> impl Strategy<Value = String> {
     )
 }
 
+/// Time series, beside that of a queue.
+fn records() -> impl Strategy<Value = &'static str> {
+    pick(&[
+        "",
+        "cwnd = { every = \"50us\" }\n",
+        "rate = { every = \"70us\" }\ncwnd = { every = \"0.3ms\", from = \"1ms\" }\n",
+    ])
+}
+
 /// 2 ms of arrivals, and 40 ms to finish.
 pub fn scenarios() -> impl Strategy<Value = String> {
     (fabrics(), transports()).prop_flat_map(|(fabric, transports)| {
@@ -141,9 +150,9 @@ pub fn scenarios() -> impl Strategy<Value = String> {
             let fabric = fabric.clone();
             move |t| workload(fabric.clone(), t)
         }), 1..=3);
-        (queues(), workloads, 1u64..1000).prop_map(move |(queue, workloads, seed)| {
+        (queues(), workloads, records(), 1u64..1000).prop_map(move |(queue, workloads, record, seed)| {
             format!(
-                "seed = {seed}\nduration = \"2ms\"\ndrain = \"40ms\"\n{}{queue}{}{}[record]\nqueue = {{ links = [\"{}\"], every = \"3us\" }}\n",
+                "seed = {seed}\nduration = \"2ms\"\ndrain = \"40ms\"\n{}{queue}{}{}[record]\nqueue = {{ links = [\"{}\"], every = \"3us\" }}\n{record}",
                 fabric.text,
                 transports.concat(),
                 workloads.concat(),
