@@ -122,6 +122,7 @@ def test_what_is_not_a_result_is_not_overwritten(
         ("run", "missing.toml"),
         ("run",),
         ("show", "missing"),
+        ("optimum", "missing.toml"),
         ("reproduce",),
         ("reproduce", "B-fig1"),
         ("reproduce", "A-fig2", "--scale", "0"),
@@ -203,3 +204,34 @@ def test_reproduce_fails_where_a_run_fails(
     assert linkpool_("reproduce", "A-fig6", "--out", tmp_path, "--seeds", 1) == 1
     assert "scheme dcm, seed 1: the fake was told to fail" in capsys.readouterr().err
     assert not (tmp_path / "A-fig6").exists()
+
+
+@pytest.mark.core
+def test_the_optimum_of_a_scenario_and_of_its_run(
+    linkpool_: Command, scenario: Scenario, tmp_path: Path, capsys: Captured
+) -> None:
+    """Two flows over a bottleneck of 1 Gbps, segments of 1,400 B in 1,500 B on the wire."""
+    flows = """
+duration = "10ms"
+topology.dumbbell = { pairs = 2, rate = "1Gbps", delay = "1us" }
+transport.t = { control = "dctcp", mss = "1400B", header = "100B" }
+[[workload.flow]]
+transport = "t"
+from = "S1"
+to = "D1"
+[[workload.flow]]
+transport = "t"
+from = "S2"
+to = "D2"
+"""
+    file, out = scenario(flows), tmp_path / "out"
+    assert linkpool_("optimum", file) == 0
+    assert "467 Mbit/s" in capsys.readouterr().out
+    assert linkpool_("run", file, "--out", out) == 0
+    capsys.readouterr()
+    assert linkpool_("optimum", out) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("467 Mbit/s") == 8
+    assert "of the maximum concurrent flow" in printed
+    assert linkpool_("optimum", out, "--seed", 2) == 2
+    assert linkpool_("optimum", file, "--set", "workload.flow=[]") == 2

@@ -1,6 +1,7 @@
 """The simulator, compiled from the Rust workspace."""
 
 from collections.abc import Callable
+from typing import TypedDict
 
 __version__: str
 
@@ -29,6 +30,25 @@ def run(
 
 def check(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> str:
     """Return the scenario with every default written out, or raise `ScenarioError`."""
+
+class Plan(TypedDict):
+    """What a scenario means before it runs; nodes are numbered, the hosts first."""
+
+    nodes: list[tuple[str, str]]
+    """Name and layer of each."""
+    hosts: int
+    hosts_forward: bool
+    """Do hosts pass on what is for others?"""
+    links: list[tuple[int, int, int, float]]
+    """Each direction of each cable: from, to, rate in bit/s, propagation delay in s."""
+    flows: list[tuple[int, int, int | None, float, int]]
+    """Those whose start is set beforehand: from, to, bytes (None: unlimited), start in s, number
+    of the transport."""
+    transports: list[tuple[str, int, int]]
+    """Name, payload of a full segment and bytes beside it on the wire."""
+
+def plan(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> Plan:
+    """Return the fabric and the flows of a scenario, or raise `ScenarioError`."""
 
 def measure(text: str, path: str, threads: int) -> dict[str, float]:
     """Simulate a scenario, write nothing, and return what it cost."""

@@ -2,7 +2,7 @@
 #![allow(missing_docs)] // the stub file has them
 
 use linkpool_scenario::{Scenario, ScenarioError as Complaint};
-use linkpool_sim::{Progress, RunError, run_to_directory};
+use linkpool_sim::{Plan, Progress, RunError, run_to_directory};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -22,6 +22,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;
+    module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)
 }
 
@@ -98,6 +99,36 @@ fn measure<'py>(py: Python<'py>, text: &str, path: &str, threads: u8) -> PyResul
     dict.set_item("setup_s", m.setup_s)?;
     dict.set_item("goodput_over_line_rate", m.goodput_over_line_rate)?;
     dict.set_item("simulated_s", m.simulated_s)?;
+    Ok(dict)
+}
+
+#[pyfunction]
+fn plan<'py>(
+    py: Python<'py>,
+    text: &str,
+    path: &str,
+    seed: Option<u64>,
+    overrides: Vec<(String, String)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let scenario = load(py, text, path, seed, &overrides)?;
+    let plan = py.detach(|| Plan::new(&scenario));
+    let fabric = &plan.fabric;
+    let nodes: Vec<_> = (0..fabric.nodes() as u32).map(|n| (fabric.name(n), fabric.layer(n).name())).collect();
+    let links: Vec<_> = fabric.links().iter().map(|l| (l.from, l.to, l.rate.0, l.delay.secs())).collect();
+    let flows: Vec<_> = plan
+        .flows
+        .iter()
+        .map(|f| (f.flow.src, f.flow.dst, f.flow.size, f.flow.start.secs(), f.transport))
+        .collect();
+    let transports: Vec<_> =
+        plan.transports.iter().map(|t| (t.name.as_str(), t.config.mss, t.sizes.header)).collect();
+    let dict = PyDict::new(py);
+    dict.set_item("nodes", nodes)?;
+    dict.set_item("hosts", fabric.hosts())?;
+    dict.set_item("hosts_forward", fabric.hosts_forward())?;
+    dict.set_item("links", links)?;
+    dict.set_item("flows", flows)?;
+    dict.set_item("transports", transports)?;
     Ok(dict)
 }
 

@@ -41,7 +41,7 @@ def run(
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         fail(f"cannot read {file}: {getattr(error, 'strerror', None) or error}")
-    overrides = [_override(setting) for setting in settings or []]
+    overrides = [override(setting) for setting in settings or []]
     require_replaceable(out)
     try:
         active = _active_seconds(_core.check(text, str(file), seed, overrides))
@@ -59,7 +59,8 @@ def run(
     print(f"\n{out}")
 
 
-def _override(setting: str) -> tuple[str, str]:
+def override(setting: str) -> tuple[str, str]:
+    """Read a setting as `--set` takes it."""
     key, equals, value = setting.partition("=")
     if not equals or not key.strip():
         fail(f"--set {setting}: write it as KEY=VALUE, as in --set queue.mark=20")
