@@ -2,7 +2,9 @@
 
 use linkpool_units::Time;
 
-use crate::model::{Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, SsthreshAfterCut, Transport};
+use crate::model::{
+    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, Scheduler, SsthreshAfterCut, Transport,
+};
 
 /// The preset's values of all settings; its name and control mean nothing.
 pub(crate) fn defaults(preset: Preset) -> Transport {
@@ -56,6 +58,10 @@ fn linux() -> Transport {
         ack_every: 2,
         ack_delay: Time::from_ms(40),
         join_jitter: Time::ZERO,
+        join_after: 0,
+        join_at: Vec::new(),
+        backup: Vec::new(),
+        scheduler: Scheduler::RoundRobin,
         accept_ecn: true,
     }
 }

@@ -10,7 +10,7 @@ use linkpool_transport::control::{
     AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, MmptcpConfig,
     Release, SemiCoupledConfig, XmpConfig,
 };
-use linkpool_transport::{Config, RttConfig};
+use linkpool_transport::{Config, Multipath, RttConfig, Scheduler};
 use linkpool_units::Time;
 use linkpool_workload::Flow;
 use std::sync::Arc;
@@ -186,6 +186,7 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         ack_every: t.ack_every,
         ack_delay: t.ack_delay,
         join_jitter: t.join_jitter,
+        multipath: multipath(t),
         accept_ecn: t.accept_ecn,
     };
     PlannedTransport {
@@ -200,6 +201,19 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
             _ => Scatter::None,
         },
         auto_dupack,
+    }
+}
+
+fn multipath(t: &scenario::Transport) -> Multipath {
+    Multipath {
+        scheduler: match t.scheduler {
+            scenario::Scheduler::RoundRobin => Scheduler::RoundRobin,
+            scenario::Scheduler::LowestRtt => Scheduler::LowestRtt,
+            scenario::Scheduler::LowestTimeToSend => Scheduler::LowestTimeToSend,
+        },
+        backup: t.backup.iter().fold(0, |set, s| set | 1 << s),
+        join_after: t.join_after,
+        join_at: t.join_at.clone(),
     }
 }
 

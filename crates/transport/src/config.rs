@@ -1,4 +1,5 @@
 use crate::control::ControlConfig;
+use crate::multipath::Multipath;
 use crate::rtt::RttConfig;
 use linkpool_units::Time;
 
@@ -36,6 +37,8 @@ pub struct Config {
     pub ack_delay: Time,
     /// Further subflows open after a random delay of at most this, once the first is established.
     pub join_jitter: Time,
+    /// What concerns several subflows.
+    pub multipath: Multipath,
     /// Does the receiver agree to ECN?
     pub accept_ecn: bool,
 }

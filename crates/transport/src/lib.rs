@@ -9,6 +9,7 @@ extern crate self as linkpool_transport;
 
 mod config;
 pub mod control;
+mod multipath;
 mod path;
 mod reassembly;
 mod receiver;
@@ -20,6 +21,7 @@ mod subflow;
 mod timer;
 
 pub use config::Config;
+pub use multipath::{Multipath, Scheduler};
 pub use path::Path;
 pub use reassembly::Reassembly;
 pub use receiver::{Delivery, Receiver};

@@ -1,4 +1,5 @@
 mod handshake;
+mod pieces;
 mod recovery;
 mod transmit;
 
@@ -8,6 +9,7 @@ use crate::path::Path;
 use crate::segment::{Output, Segment};
 use crate::subflow::{FIRST_BYTE, State, Subflow, SubflowStats};
 use linkpool_units::Time;
+use pieces::Pieces;
 use std::sync::Arc;
 
 /// Where a connection stands.
@@ -36,8 +38,12 @@ pub struct Sender {
     data_una: u64,
     /// Subflows whose window has room, one bit each.
     open: u32,
+    /// Subflows that may be given new data, as far as the law lets them, one bit each.
+    carriers: u32,
     /// Where round robin goes on.
     next: u32,
+    /// What waits for a subflow; none where data goes to whoever has room, in order.
+    pieces: Option<Box<Pieces>>,
     /// Further subflows are opened when more than this has been sent; `u64::MAX`: not now.
     joins_at: u64,
     state: SenderState,
@@ -68,7 +74,9 @@ impl Sender {
             data_nxt: 0,
             data_una: 0,
             open: 0,
+            carriers: 0,
             next: 0,
+            pieces: Pieces::new(config.multipath.scheduler, n),
             joins_at: u64::MAX,
             state: SenderState::Open,
             started: Time::ZERO,

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Size;
-use crate::model::{Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, SsthreshAfterCut};
+use crate::model::{Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, Scheduler, SsthreshAfterCut};
 
 /// A transport protocol. Only `control` is required; `preset` sets the defaults of the rest.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -129,6 +129,19 @@ pub(crate) struct TransportTable {
     /// Each further subflow opens after a uniformly random delay of 0 to this once the first is
     /// established. Applies to all but reno and dctcp. Default: "0s"; paper-2013: "49us".
     pub(crate) join_jitter: Option<Time>,
+    /// Further subflows are opened with the first ACK after more than so much has been sent; 0B: once
+    /// the first is established. Applies to all but reno and dctcp. Default: "0B".
+    pub(crate) join_after: Option<Bytes>,
+    /// When further subflows are opened at the soonest, a time after the flow's start for each, such
+    /// as ["5s", "15s"] for `subflows = 3`. Applies to all but reno and dctcp. Default: [], at once.
+    pub(crate) join_at: Option<Vec<Time>>,
+    /// Numbers of the subflows (the first is 0) that get new data only while no other can carry
+    /// it. Applies to all but reno and dctcp. Default: [].
+    pub(crate) backup: Option<Vec<u32>>,
+    /// Which of the subflows with room in their windows gets new data: "round-robin"; "lowest-rtt";
+    /// "lowest-time-to-send", the one that would soonest have sent what it has, as Linux. Applies to
+    /// all but reno and dctcp. Default: "round-robin".
+    pub(crate) scheduler: Option<Scheduler>,
     /// Does the receiver agree to ECN? Default: true.
     pub(crate) accept_ecn: Option<bool>,
 }

@@ -9,7 +9,9 @@ mod workload;
 pub use queue::{Exempt, MarkWhen, NonEct, Queue, QueueSize};
 pub use record::{QueueRecord, Record, SeriesRecord};
 pub use topology::{Graph, Topology};
-pub use transport::{Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, SsthreshAfterCut, Transport};
+pub use transport::{
+    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, Scheduler, SsthreshAfterCut, Transport,
+};
 pub use workload::{Workload, WorkloadKind};
 
 use linkpool_network::Layer;

@@ -89,6 +89,14 @@ pub struct Transport {
     pub ack_delay: Time,
     /// Each further subflow opens after a uniformly random delay of 0 to this.
     pub join_jitter: Time,
+    /// Bytes after which further subflows are opened; 0: once the first is established.
+    pub join_after: u64,
+    /// When each further subflow is opened at the soonest, after the flow's start; empty: all at once.
+    pub join_at: Vec<Time>,
+    /// Subflows that get new data only while no other can carry it.
+    pub backup: Vec<u32>,
+    /// Which subflow new data goes to.
+    pub scheduler: Scheduler,
     /// Does the receiver agree to ECN?
     pub accept_ecn: bool,
 }
@@ -165,6 +173,18 @@ pub enum Paths {
     Distinct,
     /// Every data packet takes a random one.
     Scatter,
+}
+
+/// Which of the subflows with room in their windows gets new data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// One after another.
+    RoundRobin,
+    /// The one with the least RTT.
+    LowestRtt,
+    /// The one that would soonest have sent what it has (Linux).
+    LowestTimeToSend,
 }
 
 /// Duplicate ACKs that mean a loss.

@@ -3,6 +3,7 @@
 
 mod graph;
 mod matrices;
+mod multipath;
 mod node_link;
 mod queue;
 mod record;

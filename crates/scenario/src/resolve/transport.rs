@@ -1,6 +1,7 @@
 use indexmap::IndexMap;
 use linkpool_units::{Bytes, Time};
 
+use super::multipath;
 use super::section::{LONGEST, Section};
 use super::workload::Workloads;
 use crate::errors::{Report, nearest};
@@ -22,7 +23,9 @@ const CONSTANT_CUT: &[Control] = &[Control::Xmp, Control::Amp, Control::MptcpCut
 /// The controllers that a key of a transport applies to.
 pub(crate) fn applies_to(key: &str) -> &'static [Control] {
     match key {
-        "subflows" | "join_jitter" | "scatter_bytes" => Control::MULTIPATH,
+        "subflows" | "join_jitter" | "scatter_bytes" | "join_after" | "join_at" | "backup" | "scheduler" => {
+            Control::MULTIPATH
+        }
         "cwnd_min" => MARKED,
         "alpha0" | "g" => WITH_ALPHA,
         "beta" => CONSTANT_CUT,
@@ -87,6 +90,7 @@ fn resolve(name: &str, table: TransportTable, section: &mut Section<'_, '_>) -> 
     let transport = fill_in(name, control.unwrap_or(Control::Reno), table);
     check_sizes(&transport, section);
     check_window(&transport, section);
+    multipath::check(&transport, section);
     check_timers(&transport, section);
     section.is_good().then_some(transport)
 }
@@ -136,6 +140,10 @@ fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
         ack_every: table.ack_every.unwrap_or(default.ack_every),
         ack_delay: table.ack_delay.unwrap_or(default.ack_delay),
         join_jitter: table.join_jitter.unwrap_or(default.join_jitter),
+        join_after: table.join_after.map_or(default.join_after, |Bytes(n)| n),
+        join_at: table.join_at.unwrap_or(default.join_at),
+        backup: table.backup.unwrap_or(default.backup),
+        scheduler: table.scheduler.unwrap_or(default.scheduler),
         accept_ecn: table.accept_ecn.unwrap_or(default.accept_ecn),
     }
 }

@@ -117,6 +117,10 @@ fn transport(t: &Transport) -> TransportTable {
         ack_every: Some(t.ack_every),
         ack_delay: Some(t.ack_delay),
         join_jitter: Some(t.join_jitter),
+        join_after: Some(Bytes(t.join_after)),
+        join_at: Some(t.join_at.clone()),
+        backup: Some(t.backup.clone()),
+        scheduler: Some(t.scheduler),
         accept_ecn: Some(t.accept_ecn),
     }
 }

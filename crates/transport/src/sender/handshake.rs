@@ -59,8 +59,9 @@ impl Sender {
         }
         // The third segment of the handshake.
         out.send(s, Segment::Ack { ack: Seq::of(FIRST_BYTE), data_ack: Seq::of(0), ece: false });
+        self.choose_carriers();
         if s == 0 {
-            self.joins_at = self.control.join_after();
+            self.joins_at = self.control.join_after().max(self.config.multipath.join_after);
             if self.joins_at == 0 {
                 self.open_joins(now, out);
             }
@@ -70,12 +71,21 @@ impl Sender {
         self.finish_if_done(s, now, out);
     }
 
-    /// Opens the further subflows, each after a random delay.
+    /// Opens the further subflows, each when its time has come and after a random delay.
     pub(super) fn open_joins(&mut self, now: Time, out: &mut impl Output) {
         self.joins_at = u64::MAX;
         for join in 1..self.subflows.len() {
-            let at = now + out.jitter(self.config.join_jitter);
+            let wait = self.config.multipath.join_at.get(join - 1).copied().unwrap_or(Time::ZERO);
+            let at = now.max(self.started + wait) + out.jitter(self.config.join_jitter);
             self.subflows[join].timer.set(join, at, out);
         }
+    }
+
+    /// Which subflows may be given new data: backups only while there is no other.
+    pub(super) fn choose_carriers(&mut self) {
+        let established = (0..self.subflows.len()).filter(|s| self.subflows[*s].state == State::Established);
+        let established = established.fold(0, |set, s| set | 1 << s);
+        let regular = established & !self.config.multipath.backup;
+        self.carriers = if regular != 0 { regular } else { established };
     }
 }

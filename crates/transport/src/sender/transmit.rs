@@ -1,7 +1,8 @@
 //! Which subflow sends next, and what: the connection's stream mapped onto the streams of its subflows.
 
 use super::Sender;
-use crate::control::CongestionControl;
+use super::pieces::Piece;
+use crate::multipath::Scheduler;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
 use crate::subflow::Sent;
@@ -14,8 +15,11 @@ impl Sender {
         self.open = self.open & !(1 << s) | (room as u32) << s;
     }
 
-    /// Sends what windows allow: round robin over the subflows, one segment at a time.
+    /// Sends what windows allow, one segment at a time, on the subflow whose turn it is.
     pub(super) fn transmit(&mut self, now: Time, out: &mut impl Output) {
+        if self.pieces.is_some() {
+            self.set_apart();
+        }
         let n = self.subflows.len() as u32;
         let mut blocked = 0;
         loop {
@@ -23,9 +27,13 @@ impl Sender {
             if candidates == 0 {
                 return;
             }
-            // The next set bit, from `next` on, around.
-            let beyond = candidates >> self.next << self.next;
-            let s = if beyond != 0 { beyond } else { candidates }.trailing_zeros();
+            let s = if self.config.multipath.scheduler == Scheduler::LowestRtt {
+                self.lowest_rtt(candidates)
+            } else {
+                // The next set bit, from `next` on, around.
+                let beyond = candidates >> self.next << self.next;
+                if beyond != 0 { beyond } else { candidates }.trailing_zeros()
+            };
             if self.send_segment(s as usize, now, out) {
                 self.next = if s + 1 == n { 0 } else { s + 1 };
                 self.update_open(s as usize);
@@ -38,7 +46,7 @@ impl Sender {
     /// Sends one segment on subflow `s`: one that waits to be sent again, else new data. False if there is neither.
     #[inline]
     pub(super) fn send_segment(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let subflow = &mut self.subflows[s];
         let (data_seq, len, end);
         if subflow.has_backlog() {
             let segment = &mut subflow.sent[subflow.in_flight as usize];
@@ -47,15 +55,14 @@ impl Sender {
             end = data_end(segment, self.data_una);
             subflow.stats.retransmits += 1;
         } else {
-            if self.data_nxt >= self.size || !self.control.is_active(s) {
+            let Some((data, bytes)) = self.next_piece(s) else {
                 return false;
-            }
-            data_seq = Seq::of(self.data_nxt);
-            len = (self.size - self.data_nxt).min(self.config.mss as u64) as u16;
-            self.data_nxt += len as u64;
-            end = self.data_nxt;
-            subflow.sent.push_back(Sent { at: now, data_seq, len, again: false });
+            };
+            (data_seq, len) = (Seq::of(data), bytes);
+            end = data + len as u64;
+            self.subflows[s].sent.push_back(Sent { at: now, data_seq, len, again: false });
         }
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         let seq = Seq::of(path.snd_nxt);
         path.snd_nxt += len as u64;
         subflow.in_flight += 1;
@@ -65,6 +72,34 @@ impl Sender {
         }
         out.send(s, Segment::Data { seq, data_seq, len, last: end == self.size, ect: subflow.ect });
         true
+    }
+
+    /// What subflow `s` is to carry next of the connection's stream, if it may.
+    #[inline]
+    fn next_piece(&mut self, s: usize) -> Option<Piece> {
+        if let Some(pieces) = &mut self.pieces {
+            return pieces.take(s);
+        }
+        if self.may_carry(s) { self.fresh() } else { None }
+    }
+
+    /// The next piece of the stream that no subflow has had yet.
+    #[inline]
+    pub(super) fn fresh(&mut self) -> Option<Piece> {
+        let first = self.data_nxt;
+        if first >= self.size {
+            return None;
+        }
+        let len = (self.size - first).min(self.config.mss as u64) as u16;
+        self.data_nxt += len as u64;
+        Some((first, len))
+    }
+
+    /// Of `candidates`, the subflow with the least smoothed RTT.
+    #[inline(never)]
+    fn lowest_rtt(&self, candidates: u32) -> u32 {
+        let set = (0..self.subflows.len() as u32).filter(|s| candidates >> s & 1 != 0);
+        set.min_by(|a, b| self.paths[*a as usize].srtt.total_cmp(&self.paths[*b as usize].srtt)).unwrap_or(0)
     }
 }
 

@@ -1,0 +1,28 @@
+use linkpool_units::Time;
+
+/// What concerns connections of several subflows; the default is what one of a single subflow has.
+#[derive(Clone, Debug, Default)]
+pub struct Multipath {
+    /// Which subflow new data goes to.
+    pub scheduler: Scheduler,
+    /// Subflows that get new data only while no other can carry it, one bit each (the B flag of MP_JOIN, RFC 8684, section
+    /// 3.2).
+    pub backup: u32,
+    /// Further subflows are opened when more than so many bytes have been sent; 0: as soon as the first is established.
+    pub join_after: u64,
+    /// Further subflows are opened no sooner than so long after the first SYN, one after another; beyond the list: at once.
+    pub join_at: Vec<Time>,
+}
+
+/// Which of the subflows that have room in their windows gets new data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scheduler {
+    /// One after another, a segment at a time.
+    #[default]
+    RoundRobin,
+    /// The one with the least smoothed RTT.
+    LowestRtt,
+    /// The one that would soonest have sent what it already has (Linux, `mptcp_subflow_get_send` in net/mptcp/protocol.c):
+    /// data is set apart for it even if its window is full, rather than sent on a slower one.
+    LowestTimeToSend,
+}

@@ -1,0 +1,116 @@
+//! Pieces of the connection's stream that wait in the sender for a subflow.
+
+use super::Sender;
+use crate::control::CongestionControl;
+use crate::multipath::Scheduler;
+use crate::path::Path;
+use std::collections::VecDeque;
+
+/// A piece is set apart for the same subflow as the one before until they are so many bytes together (Linux,
+/// `MPTCP_SEND_BURST_SIZE`).
+const BURST: u32 = 1 << 16;
+
+/// A part of the stream that becomes one segment: its first byte, and its length.
+pub(super) type Piece = (u64, u16);
+
+/// What waits.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    /// By subflow.
+    apart: Box<[Apart]>,
+}
+
+/// What is set apart for a subflow, until its window has room.
+#[derive(Debug, Default)]
+struct Apart {
+    queue: VecDeque<Piece>,
+    /// Rate at which the subflow is expected to send, packets per ps; 0: not known yet.
+    rate: f64,
+}
+
+impl Pieces {
+    /// Of a connection with these settings, if there can be any.
+    pub(super) fn new(scheduler: Scheduler, subflows: usize) -> Option<Box<Pieces>> {
+        let apart = (0..subflows).map(|_| Apart::default()).collect();
+        (scheduler == Scheduler::LowestTimeToSend && subflows > 1).then(|| Box::new(Pieces { apart }))
+    }
+
+    /// The next one for subflow `s`.
+    pub(super) fn take(&mut self, s: usize) -> Option<Piece> {
+        self.apart[s].queue.pop_front()
+    }
+}
+
+/// Linux's pacing rate, packets per ps: twice the window an RTT while it is below half the threshold, else 1.2 times
+/// (`tcp_update_pacing_rate` in net/ipv4/tcp_input.c). None before the first RTT sample.
+fn pacing_rate(path: &Path, flight: u32) -> Option<f64> {
+    let window = path.coupled_window();
+    let ratio = if window < path.ssthresh / 2.0 { 2.0 } else { 1.2 };
+    (path.srtt > 0.0).then(|| ratio * window.max(flight as f64) / path.srtt)
+}
+
+impl Sender {
+    /// Sets new data apart for the subflow that would soonest have sent what it has, a burst at a time, until that one's send
+    /// buffer is full (Linux, `mptcp_subflow_get_send` in net/mptcp/protocol.c).
+    pub(super) fn set_apart(&mut self) {
+        let Some(mut pieces) = self.pieces.take() else {
+            return;
+        };
+        while let Some(s) = self.soonest(&mut pieces) {
+            let mut burst = 0;
+            while burst < BURST && self.has_memory(s, &pieces) {
+                let Some(piece) = self.fresh() else { break };
+                pieces.apart[s].queue.push_back(piece);
+                burst += piece.1 as u32;
+            }
+            if burst == 0 {
+                break;
+            }
+            self.follow_rate(s, &mut pieces, burst as f64 / self.config.mss as f64);
+        }
+        self.pieces = Some(pieces);
+    }
+
+    /// The subflow with the least time to send what it has.
+    fn soonest(&self, pieces: &mut Pieces) -> Option<usize> {
+        let mut best = None;
+        for s in (0..self.subflows.len()).filter(|s| self.may_carry(*s)) {
+            let rate = &mut pieces.apart[s].rate;
+            if *rate == 0.0 {
+                *rate = pacing_rate(&self.paths[s], self.subflows[s].in_flight).unwrap_or(0.0);
+            }
+            // Before the first sample nothing is known to be in the way.
+            let linger = if *rate > 0.0 { self.has(s, pieces) as f64 / pieces.apart[s].rate } else { 0.0 };
+            if best.is_none_or(|(least, _)| linger < least) {
+                best = Some((linger, s));
+            }
+        }
+        best.map(|(_, s)| s)
+    }
+
+    /// The mean of the rates at which its data was set apart, weighted by it, `burst` packets of it now.
+    fn follow_rate(&self, s: usize, pieces: &mut Pieces, burst: f64) {
+        let before = (self.has(s, pieces) as f64 - burst).max(0.0);
+        if let Some(rate) = pacing_rate(&self.paths[s], self.subflows[s].in_flight) {
+            let mean = &mut pieces.apart[s].rate;
+            *mean = (*mean * before + rate * burst) / (before + burst);
+        }
+    }
+
+    /// Packets that subflow `s` has: on their way, or set apart.
+    fn has(&self, s: usize, pieces: &Pieces) -> usize {
+        self.subflows[s].sent.len() + pieces.apart[s].queue.len()
+    }
+
+    /// Is there room in the send buffer of subflow `s`, of two windows (Linux, `tcp_sndbuf_expand` in net/ipv4/tcp_input.c)?
+    fn has_memory(&self, s: usize, pieces: &Pieces) -> bool {
+        let window = self.paths[s].coupled_window().max(self.config.initial_window as f64);
+        (self.has(s, pieces) as f64) < 2.0 * window
+    }
+
+    /// May subflow `s` be given new data?
+    #[inline]
+    pub(super) fn may_carry(&self, s: usize) -> bool {
+        self.carriers >> s & 1 != 0 && self.control.is_active(s)
+    }
+}
