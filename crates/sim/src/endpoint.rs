@@ -113,10 +113,9 @@ pub(crate) mod key {
     pub(crate) const ENDPOINT: u64 = 0;
     pub(crate) const START: u64 = 1 << 32;
     pub(crate) const STOP: u64 = 2 << 32;
-    pub(crate) const SWEEP: u64 = 3 << 32;
-    pub(crate) const SAMPLE_QUEUE: u64 = 4 << 32;
-    pub(crate) const SAMPLE_CWND: u64 = 5 << 32;
-    pub(crate) const SAMPLE_RATE: u64 = 6 << 32;
+    pub(crate) const SAMPLE_QUEUE: u64 = 3 << 32;
+    pub(crate) const SAMPLE_CWND: u64 = 4 << 32;
+    pub(crate) const SAMPLE_RATE: u64 = 5 << 32;
     pub(crate) const KIND: u64 = !0 << 32;
 }
 

@@ -3,6 +3,7 @@
 use crate::endpoint::Endpoint;
 use crate::wire::Handle;
 use linkpool_engine::{Stream, prefetch};
+use linkpool_units::Time;
 use std::collections::{HashMap, VecDeque};
 
 #[derive(Debug)]
@@ -15,7 +16,8 @@ pub(crate) struct Host {
     /// Flows to start, the next one last.
     pub(crate) starts: Vec<u32>,
     pub(crate) random: Stream,
-    pub(crate) sweeping: bool,
+    /// When receivers that wait in vain for a FIN were last looked for.
+    pub(crate) swept: Time,
 }
 
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub(crate) struct Slot {
 impl Host {
     pub(crate) fn new(starts: Vec<u32>, random: Stream) -> Host {
         let slots = Vec::new();
-        Host { slots, free: VecDeque::new(), receivers: HashMap::new(), starts, random, sweeping: false }
+        Host { slots, free: VecDeque::new(), receivers: HashMap::new(), starts, random, swept: Time::ZERO }
     }
 
     /// A name for a new endpoint; [`Host::fill`] puts it in its place.

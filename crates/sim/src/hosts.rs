@@ -12,8 +12,8 @@ use linkpool_network::{Egress, Flags, Handler, NodeId, Packet, Routes};
 use linkpool_transport::{Delivery, Receiver, Sender, SenderState};
 use linkpool_units::Time;
 
-/// A receiver whose sender has been silent for so long is forgotten; it exceeds twice any sensible RTO, so a sender that
-/// still tries is never forgotten. Usually a FIN comes first.
+/// A receiver whose sender has been silent for so long is forgotten when new connections come; it exceeds twice any sensible
+/// RTO, so a sender that still tries is never forgotten. Usually a FIN comes first.
 const SILENCE: Time = Time::from_secs(600);
 
 pub(crate) struct Hosts<'p> {
@@ -95,6 +95,9 @@ impl<'p> Hosts<'p> {
     }
 
     fn on_syn(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress<'_>) {
+        if self.hosts[host as usize].swept + SILENCE <= now {
+            self.sweep(host, now);
+        }
         let (src, transport) = (packet.seq as u16, (packet.seq >> 16) as u16);
         let (peer, subflow) = Handle::split(packet.endpoint);
         let h = &mut self.hosts[host as usize];
@@ -119,10 +122,6 @@ impl<'p> Hosts<'p> {
             let receiver = Receiver::new(planned.config.clone());
             h.fill(me, Endpoint::Receiver(Box::new(ReceivingEnd { receiver, address })));
             h.receivers.insert(packet.ack, me);
-            if !h.sweeping {
-                h.sweeping = true;
-                self.timers[host as usize].push(now + SILENCE, key::SWEEP);
-            }
             me
         };
         self.deliver(host, handle, subflow, now, packet, network);
@@ -215,6 +214,7 @@ impl<'p> Hosts<'p> {
         }
     }
 
+    /// Forgets receivers that wait in vain for a FIN.
     fn sweep(&mut self, host: NodeId, now: Time) {
         let silent = |(handle, endpoint): (Handle, &mut Endpoint)| match endpoint {
             Endpoint::Receiver(end) if end.receiver.last_heard() + SILENCE <= now => Some(handle),
@@ -222,11 +222,7 @@ impl<'p> Hosts<'p> {
         };
         let silent: Vec<Handle> = self.hosts[host as usize].endpoints().filter_map(silent).collect();
         silent.into_iter().for_each(|handle| self.forget_receiver(host, handle));
-        let h = &mut self.hosts[host as usize];
-        h.sweeping = !h.receivers.is_empty();
-        if h.sweeping {
-            self.timers[host as usize].push(now + SILENCE, key::SWEEP);
-        }
+        self.hosts[host as usize].swept = now;
     }
 
     /// Ends the run at `now`: what flows have done so far is their outcome.
@@ -263,7 +259,6 @@ impl Handler for Hosts<'_> {
             key::ENDPOINT => self.wake_endpoint(node, target, now, network),
             key::START => self.start_flow(node, now, network),
             key::STOP => self.stop_flow(node, target, now, network),
-            key::SWEEP => self.sweep(node, now),
             key::SAMPLE_QUEUE => self.sampling.queue(target, now, network, timers),
             key::SAMPLE_CWND => self.sampling.cwnd(&mut self.hosts[node as usize], now, timers),
             key::SAMPLE_RATE => self.sampling.rates(&mut self.hosts[node as usize], now, timers),

@@ -89,8 +89,8 @@ pub fn simulate(
     );
     let simulated = match ended {
         Ended::Stopped => return Err(RunError::Stopped),
-        Ended::End => plan.end,
-        Ended::Silent(at) => at,
+        // Where nothing more happens, the rest of the time passes too.
+        Ended::End | Ended::Silent(_) => plan.end,
     };
     runs.iter_mut().for_each(|(_, hosts)| hosts.finish(simulated));
     if !give(Time::MAX) {

@@ -61,3 +61,33 @@ fn names_of_endpoints_come_round() {
         }
     }
 }
+
+/// Ten flows whose FINs find no room, 700 s apart: each makes its host look for receivers to forget, and finds its own. The run
+/// lasts as long as it was asked to, though nothing happens at its end.
+#[test]
+fn the_old_are_looked_for_when_others_come() {
+    let r = run(r#"
+        duration = "7100s"
+        [topology.many-to-one]
+        senders = 1
+        rate = "1Gbps"
+        delay = "2us"
+        [queue]
+        limit = "100B"
+        exempt = ["syn", "ack"]
+        [transport.t]
+        preset = "paper-2013"
+        control = "reno"
+        ack_size = "200B"
+        [[workload.incast]]
+        transport = "t"
+        senders = 1
+        receiver = "R"
+        size = "10B"
+        every = "700s"
+        bursts = 10
+    "#);
+    assert!(r.outcome.flows.iter().all(|f| f.finished.is_some()));
+    assert_eq!(r.link("S1->W").stats.rare.drops, 10, "the FINs");
+    assert_eq!(r.outcome.simulated, linkpool_units::Time::from_secs(7100));
+}
