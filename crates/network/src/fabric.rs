@@ -109,6 +109,14 @@ impl Fabric {
     pub fn link(&self, from: NodeId, to: NodeId) -> Option<LinkId> {
         self.links_from(from).find(|l| self.links[*l as usize].to == to)
     }
+    /// The other direction of a cable.
+    pub fn reverse(&self, link: LinkId) -> LinkId {
+        let LinkSpec { from, to, .. } = self.links[link as usize];
+        // Between two nodes that are joined more than once: of as many links each way, the one of the same rank.
+        let of_pair = |from, to| self.links_from(from).filter(move |l| self.links[*l as usize].to == to);
+        let rank = of_pair(from, to).take_while(|l| *l != link).count();
+        of_pair(to, from).nth(rank).expect("cables have two directions")
+    }
     /// What the links from all hosts carry together, bit/s.
     pub fn access_rate(&self) -> u64 {
         self.links.iter().filter(|l| (l.from as usize) < self.hosts).map(|l| l.rate.0).sum()

@@ -7,8 +7,10 @@ mod network;
 mod packet;
 mod parallel;
 mod partition;
+mod paths;
 mod policy;
 mod routing;
+mod source_route;
 pub mod topology;
 
 pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, NodeId, Wire};
@@ -17,5 +19,7 @@ pub use network::{Egress, Handler, Network, Step};
 pub use packet::{Flags, Packet};
 pub use parallel::{Ended, run_parts};
 pub use partition::partition;
+pub use paths::Paths;
 pub use policy::{Policies, QueueLimit, QueuePolicy};
 pub use routing::Routes;
+pub use source_route::{reversed, source_route};

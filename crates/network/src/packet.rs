@@ -21,7 +21,7 @@ impl Flags {
     pub const ECE: Flags = Flags(1 << 6);
     /// The SYN joins an existing connection (MP_JOIN, RFC 8684, section 3.2); otherwise it opens one.
     pub const JOIN: Flags = Flags(1 << 7);
-    /// The path is pinned: `entropy` holds the choices themselves, not a hash (see [`crate::Routes`]).
+    /// The path is pinned: `entropy` holds its ports, not what is hashed (see [`crate::source_route`]).
     pub const PINNED: Flags = Flags(1 << 8);
     /// The last byte of the data stream is in this segment (DATA_FIN, RFC 8684, section 3.3.3).
     pub const LAST: Flags = Flags(1 << 9);
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Flags {
 pub struct Packet {
     /// When the last bit reaches the other end of the link that it is on.
     pub arrival: Time,
-    /// What ECMP hashes, or the pinned choices.
+    /// What ECMP hashes, or the rest of a pinned path.
     pub entropy: u32,
     /// The endpoint at the destination that it is for.
     pub endpoint: u32,

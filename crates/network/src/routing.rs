@@ -1,8 +1,9 @@
 use crate::fabric::{Fabric, HostId, LinkId, NodeId};
 use crate::forwarding::{Next, Table};
 use crate::packet::{Flags, Packet};
+use crate::paths::Paths;
 use linkpool_engine::hash_u64;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Instead of a link: there is none.
 const NO_LINK: LinkId = LinkId::MAX;
@@ -10,9 +11,8 @@ const NO_LINK: LinkId = LinkId::MAX;
 /// Shortest-path forwarding with ECMP over equal-cost links.
 ///
 /// Each node has a row with an entry per *column*; a host with one NIC shares the column of its switch. Where an entry
-/// leaves a choice of links, the packet's entropy chooses: by a hash salted per switch (the same hash at every hop would
-/// send all traffic of an edge switch over one core), or, if the path is pinned, by its remainder, the quotient
-/// being left for the next choice.
+/// leaves a choice of links, a hash of the packet's entropy chooses, salted per switch (the same hash at every hop would
+/// send all traffic of an edge switch over one core). A pinned packet knows its way (see [`crate::source_route`]).
 #[derive(Debug)]
 pub struct Routes {
     nodes: Vec<Row>,
@@ -24,15 +24,17 @@ pub struct Routes {
 
 #[derive(Debug)]
 struct Row {
-    /// Number of its row in the table.
+    /// Number of its row in the table; a host with one NIC needs none.
     row: u32,
     /// Its own column, or none.
     column: u16,
+    /// Its links are so many, from this one on.
+    ports: u16,
+    first_link: LinkId,
     salt: u32,
-    /// The one link of a host with one NIC, which needs no row.
-    only: LinkId,
 }
 
+const NO_ROW: u32 = u32::MAX;
 const NO_COLUMN: u16 = u16::MAX;
 
 impl Routes {
@@ -82,7 +84,7 @@ impl Routes {
                 ways[column] = table.next_of(&nearer);
             }
         }
-        let mut rows = vec![0; fabric.nodes()];
+        let mut rows = vec![NO_ROW; fabric.nodes()];
         for (node, ways) in with_row.iter().zip(&ways) {
             rows[*node as usize] = table.push_row(ways);
         }
@@ -90,19 +92,25 @@ impl Routes {
             .map(|n| Row {
                 row: rows[n],
                 column: column_of_node[n],
+                ports: fabric.links_from(n as NodeId).len() as u16,
+                first_link: fabric.links_from(n as NodeId).start,
                 salt: hash_u64(hash_u64(seed) ^ n as u64) as u32,
-                only: if needs_row(n as NodeId) { NO_LINK } else { fabric.links_from(n as NodeId).start },
             })
             .collect();
         Routes { nodes, table, columns, last_links }
     }
 
-    /// The link on which `node` sends `packet` on; a pinned packet's entropy is used up accordingly.
+    /// The link on which `node` sends `packet` on; of a pinned packet's route this hop is taken off.
     #[inline]
     pub fn next_link(&self, node: NodeId, packet: &mut Packet) -> LinkId {
         let row = &self.nodes[node as usize];
-        if row.only != NO_LINK {
-            return row.only;
+        if row.row == NO_ROW {
+            return row.first_link;
+        }
+        if packet.flags.has(Flags::PINNED) {
+            let port = packet.entropy % row.ports as u32;
+            packet.entropy /= row.ports as u32;
+            return row.first_link + port;
         }
         let column = self.columns[packet.dst as usize];
         if row.column == column {
@@ -112,10 +120,6 @@ impl Routes {
         let choices = self.table.choices(next);
         let choice = if choices == 1 {
             0
-        } else if packet.flags.has(Flags::PINNED) {
-            let choice = packet.entropy % choices;
-            packet.entropy /= choices;
-            choice
         } else {
             // Lemire's multiply-and-shift maps the hash to 0..choices without a division.
             let hash = hash_u64((row.salt as u64) << 32 | packet.entropy as u64) as u32;
@@ -127,7 +131,8 @@ impl Routes {
     /// The only link that leaves `node`, if it has one link.
     #[inline]
     pub(crate) fn only_link(&self, node: NodeId) -> Option<LinkId> {
-        Some(self.nodes[node as usize].only).filter(|l| *l != NO_LINK)
+        let row = &self.nodes[node as usize];
+        (row.row == NO_ROW).then_some(row.first_link)
     }
 
     /// Is there a path from one host to another?
@@ -137,11 +142,11 @@ impl Routes {
     }
 
     /// The links that lead nearer to host `to` at `node`.
-    fn links_towards(&self, node: NodeId, to: HostId) -> Vec<LinkId> {
+    pub(crate) fn links_towards(&self, node: NodeId, to: HostId) -> Vec<LinkId> {
         let row = &self.nodes[node as usize];
         let column = self.columns[to as usize];
-        if row.only != NO_LINK {
-            return vec![row.only];
+        if row.row == NO_ROW {
+            return vec![row.first_link];
         }
         if row.column == column {
             return vec![self.last_links[to as usize]];
@@ -164,21 +169,7 @@ impl Routes {
 
     /// How many equal-cost paths lead from one host to another.
     pub fn path_count(&self, fabric: &Fabric, from: HostId, to: HostId) -> u64 {
-        self.count_paths(fabric, from as NodeId, to, &mut HashMap::new())
-    }
-
-    fn count_paths(&self, fabric: &Fabric, node: NodeId, to: HostId, known: &mut HashMap<NodeId, u64>) -> u64 {
-        if node == to as NodeId {
-            return 1;
-        }
-        if let Some(count) = known.get(&node) {
-            return *count;
-        }
-        let next = |link: LinkId| fabric.links()[link as usize].to;
-        let count =
-            self.links_towards(node, to).into_iter().map(|l| self.count_paths(fabric, next(l), to, known)).sum();
-        known.insert(node, count);
-        count
+        Paths::new(self, fabric, to).count(from as NodeId)
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod common;
 use common::{hashed, nodes, pinned};
-use linkpool_network::{Fabric, HostId, Layer, NodeId, Routes, topology::fat_tree};
+use linkpool_network::{
+    Fabric, Flags, HostId, Layer, NodeId, Packet, Routes, reversed, source_route, topology::fat_tree,
+};
 use linkpool_units::{Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,13 +71,14 @@ fn pinned_paths_are_all_paths() {
         let other_seed = Routes::new(&f, 2);
         let to = f.hosts() as HostId - 1;
         let n = k * k / 4;
-        let path = |i| routes.path(&f, 0, pinned(to, i));
+        let path = |i| routes.path(&f, 0, pinned(&f, &routes, 0, to, i));
         let paths: BTreeSet<_> = (0..n).map(path).collect();
         assert_eq!(paths.len() as u32, n);
         assert_eq!(paths, (0..4000).map(|e| routes.path(&f, 0, hashed(to, e))).collect());
         for i in 0..n {
             assert_eq!(path(i), path(i + n));
-            assert_eq!(path(i), other_seed.path(&f, 0, pinned(to, i)), "no randomness in it");
+            let other = pinned(&f, &other_seed, 0, to, i);
+            assert_eq!(path(i), other_seed.path(&f, 0, other), "no randomness in it");
         }
     }
 }
@@ -87,20 +90,23 @@ fn the_first_pinned_paths_are_disjoint() {
     let routes = Routes::new(&f, 1);
     let mut used = BTreeSet::new();
     for i in 0..4 {
-        let path = routes.path(&f, 0, pinned(127, i));
+        let path = routes.path(&f, 0, pinned(&f, &routes, 0, 127, i));
         assert!(path[1..5].iter().all(|link| used.insert(*link)), "path {i}");
     }
 }
 
-/// Pinned path i back runs over the same switches as pinned path i forth.
+/// A path back runs over the same nodes as the path forth, with the cables of the path in reverse.
 #[test]
-fn pinned_paths_are_symmetric() {
+fn paths_can_be_reversed() {
     let f = tree(8, 4);
     let routes = Routes::new(&f, 1);
     for i in 0..16 {
-        let mut back = nodes(&f, 127, &routes.path(&f, 127, pinned(0, i)));
+        let there = routes.path(&f, 0, pinned(&f, &routes, 0, 127, i));
+        let entropy = source_route(&f, &reversed(&f, &there)).unwrap();
+        let mut back =
+            nodes(&f, 127, &routes.path(&f, 127, Packet { entropy, flags: Flags::PINNED, ..Packet::default() }));
         back.reverse();
-        assert_eq!(nodes(&f, 0, &routes.path(&f, 0, pinned(127, i))), back);
+        assert_eq!(nodes(&f, 0, &there), back);
     }
 }
 

@@ -2,9 +2,10 @@
 
 mod common;
 use common::{cases, distance, fabrics, hashed, nodes, pinned};
-use linkpool_network::{Fabric, FabricBuilder, HostId, Layer, Routes};
+use linkpool_network::{Fabric, FabricBuilder, HostId, Layer, Paths, Routes};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 fn check(f: &Fabric, seed: u64) {
     let routes = Routes::new(f, seed);
@@ -16,9 +17,12 @@ fn check(f: &Fabric, seed: u64) {
             assert_eq!(routes.path_count(f, from, to), 0);
             continue;
         };
-        assert!(routes.path_count(f, from, to) >= 1);
+        let paths = routes.path_count(f, from, to);
+        assert!(paths >= 1);
+        let numbered: BTreeSet<_> = (0..paths).map(|i| Paths::new(&routes, f, to).nth(from, i)).collect();
+        assert_eq!(numbered.len() as u64, paths, "each number has a path of its own");
         for entropy in 0..20 {
-            for packet in [hashed(to, entropy), pinned(to, entropy)] {
+            for packet in [hashed(to, entropy), pinned(f, &routes, from, to, entropy)] {
                 let path = routes.path(f, from, packet);
                 let nodes = nodes(f, from, &path);
                 assert_eq!(path.len(), shortest, "not a shortest path: {nodes:?}");

@@ -21,7 +21,7 @@ fn traffic_shift_has_two_disjoint_paths() {
     let routes = Routes::new(&f, 1);
     let path = |from: &str, to: &str, i| {
         let (src, dst) = (f.node(from).unwrap() as HostId, f.node(to).unwrap() as HostId);
-        names(&f, from, &routes.path(&f, src, pinned(dst, i)))
+        names(&f, from, &routes.path(&f, src, pinned(&f, &routes, src, dst, i)))
     };
     assert_eq!(path("S2", "D2", 0), "S2 A1 B1 D2");
     assert_eq!(path("S2", "D2", 1), "S2 A2 B2 D2");

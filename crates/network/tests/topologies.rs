@@ -1,7 +1,7 @@
 //! Counts that hold of every topology, whatever its parameters.
 
 use linkpool_network::topology::{BCube, FatTree, LeafSpine, Ring, Vl2, fat_tree};
-use linkpool_network::{Fabric, Flags, HostId, Layer, NodeId, Packet, Routes, Wire};
+use linkpool_network::{Fabric, HostId, Layer, NodeId, Paths, Routes, Wire, reversed};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
@@ -151,11 +151,10 @@ fn pinned_subflows_of_a_ring_take_neighbouring_bottlenecks() {
     let routes = Routes::new(&f, 1);
     for i in 0..5u16 {
         for subflow in 0..2 {
-            let packet = |dst| Packet { dst, entropy: subflow, flags: Flags::PINNED, ..Packet::default() };
-            let bottleneck = (u32::from(i) + subflow) % 5 + 1;
-            let there = routes.path(&f, i, packet(5 + i));
+            let bottleneck = (u64::from(i) + subflow) % 5 + 1;
+            let there = Paths::new(&routes, &f, 5 + i).nth(i, subflow);
             assert_eq!(f.link_name(there[1]), format!("A{bottleneck}->B{bottleneck}"));
-            let back = routes.path(&f, 5 + i, packet(i));
+            let back = reversed(&f, &there);
             assert_eq!(f.link_name(back[1]), format!("B{bottleneck}->A{bottleneck}"));
         }
     }

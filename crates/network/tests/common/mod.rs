@@ -4,7 +4,10 @@
 pub mod reference;
 pub mod traffic;
 
-use linkpool_network::{Fabric, FabricBuilder, Flags, HostId, Layer, LinkId, NodeId, Packet, QueueLimit, QueuePolicy};
+use linkpool_network::{
+    Fabric, FabricBuilder, Flags, HostId, Layer, LinkId, NodeId, Packet, Paths, QueueLimit, QueuePolicy, Routes,
+    source_route,
+};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
@@ -19,9 +22,11 @@ pub fn hashed(dst: HostId, entropy: u32) -> Packet {
     Packet { dst, entropy, ..Packet::default() }
 }
 
-/// A packet on the path numbered `path`.
-pub fn pinned(dst: HostId, path: u32) -> Packet {
-    Packet { dst, entropy: path, flags: Flags::PINNED, ..Packet::default() }
+/// A packet on the shortest path numbered `i`.
+pub fn pinned(fabric: &Fabric, routes: &Routes, from: HostId, to: HostId, i: u32) -> Packet {
+    let path = Paths::new(routes, fabric, to).nth(from, i.into());
+    let entropy = source_route(fabric, &path).expect("a path of few hops");
+    Packet { dst: to, entropy, flags: Flags::PINNED, ..Packet::default() }
 }
 
 /// Rates for which serialisation is a whole number of picoseconds a byte.

@@ -153,7 +153,12 @@ pub fn scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = S
             sends.retain(|s| {
                 routes.reachable(&fabric, s.from, s.packet.dst) && routes.reachable(&fabric, s.packet.dst, s.from)
             });
-            sends.iter_mut().enumerate().for_each(|(i, s)| s.packet.seq = i as u32);
+            for (i, s) in sends.iter_mut().enumerate() {
+                s.packet.seq = i as u32;
+                if s.packet.flags.has(Flags::PINNED) {
+                    s.packet.entropy = super::pinned(&fabric, &routes, s.from, s.packet.dst, s.packet.entropy).entropy;
+                }
+            }
             Scene { fabric, rules, sends, end, seed }
         },
     )

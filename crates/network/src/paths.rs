@@ -1,0 +1,89 @@
+use crate::fabric::{Fabric, HostId, LinkId, NodeId};
+use crate::routing::Routes;
+use std::collections::HashMap;
+
+/// The shortest paths to a host, counted and numbered.
+#[derive(Debug)]
+pub struct Paths<'a> {
+    routes: &'a Routes,
+    fabric: &'a Fabric,
+    to: HostId,
+    /// Of the nodes seen so far.
+    counts: HashMap<NodeId, u64>,
+}
+
+impl<'a> Paths<'a> {
+    /// Those to host `to`.
+    pub fn new(routes: &'a Routes, fabric: &'a Fabric, to: HostId) -> Paths<'a> {
+        Paths { routes, fabric, to, counts: HashMap::new() }
+    }
+
+    /// How many there are from `node`.
+    pub fn count(&mut self, node: NodeId) -> u64 {
+        if node == self.to as NodeId {
+            return 1;
+        }
+        if let Some(count) = self.counts.get(&node) {
+            return *count;
+        }
+        let links = self.routes.links_towards(node, self.to);
+        let count = links.into_iter().map(|link| self.beyond(link)).fold(0, u64::saturating_add);
+        self.counts.insert(node, count);
+        count
+    }
+
+    fn beyond(&mut self, link: LinkId) -> u64 {
+        self.count(self.fabric.links()[link as usize].to)
+    }
+
+    /// Path `i` from host `from`, counted from 0, round the end: another for each `i` below their number. Neighbouring ones
+    /// part as early as they can.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn nth(&mut self, from: HostId, i: u64) -> Vec<LinkId> {
+        let mut node = from as NodeId;
+        let mut rank = i % self.count(node);
+        let mut path = Vec::new();
+        while node != self.to as NodeId {
+            let ways = self.routes.links_towards(node, self.to);
+            let counts: Vec<u64> = ways.iter().map(|link| self.beyond(*link)).collect();
+            let (way, rank_beyond) = deal(&counts, rank);
+            path.push(ways[way]);
+            node = self.fabric.links()[ways[way] as usize].to;
+            rank = rank_beyond;
+        }
+        path
+    }
+}
+
+/// Numbers are dealt to ways like cards, to one after the other, each of which takes so many as it has paths: who gets
+/// number `rank`, and which card of its own is that?
+fn deal(counts: &[u64], rank: u64) -> (usize, u64) {
+    let mut takers: Vec<usize> = (0..counts.len()).filter(|way| counts[*way] > 0).collect();
+    let (mut rank, mut round) = (rank, 0);
+    loop {
+        let n = takers.len() as u64;
+        let full = takers.iter().map(|way| counts[*way]).min().expect("a rank is below the number of paths");
+        let cards = n.saturating_mul(full - round);
+        if rank < cards {
+            return (takers[(rank % n) as usize], round + rank / n);
+        }
+        rank -= cards;
+        round = full;
+        takers.retain(|way| counts[*way] > full);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::deal;
+
+    #[test]
+    fn each_way_gets_what_it_can_take() {
+        let dealt: Vec<_> = (0..6).map(|rank| deal(&[1, 0, 3, 2], rank)).collect();
+        assert_eq!(dealt, [(0, 0), (2, 0), (3, 0), (2, 1), (3, 1), (2, 2)]);
+        let equal: Vec<_> = (0..4).map(|rank| deal(&[u64::MAX, u64::MAX], rank)).collect();
+        assert_eq!(equal, [(0, 0), (1, 0), (0, 1), (1, 1)]);
+    }
+}
