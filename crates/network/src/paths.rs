@@ -10,12 +10,13 @@ pub struct Paths<'a> {
     to: HostId,
     /// Of the nodes seen so far.
     counts: HashMap<NodeId, u64>,
+    widths: HashMap<NodeId, u64>,
 }
 
 impl<'a> Paths<'a> {
     /// Those to host `to`.
     pub fn new(routes: &'a Routes, fabric: &'a Fabric, to: HostId) -> Paths<'a> {
-        Paths { routes, fabric, to, counts: HashMap::new() }
+        Paths { routes, fabric, to, counts: HashMap::new(), widths: HashMap::new() }
     }
 
     /// How many there are from `node`.
@@ -34,6 +35,27 @@ impl<'a> Paths<'a> {
 
     fn beyond(&mut self, link: LinkId) -> u64 {
         self.count(self.fabric.links()[link as usize].to)
+    }
+
+    /// Do all paths from `node` fit into a packet (see [`crate::source_route`])?
+    pub fn can_be_pinned(&mut self, node: NodeId) -> bool {
+        self.width(node) <= 1 << 32
+    }
+
+    /// The greatest product of the numbers of ports along a path.
+    fn width(&mut self, node: NodeId) -> u64 {
+        if node == self.to as NodeId {
+            return 1;
+        }
+        if let Some(width) = self.widths.get(&node) {
+            return *width;
+        }
+        let links = self.routes.links_towards(node, self.to);
+        let next = |link: LinkId| self.fabric.links()[link as usize].to;
+        let beyond = links.into_iter().map(|link| self.width(next(link))).max().unwrap_or(1);
+        let width = beyond.saturating_mul(self.fabric.links_from(node).len() as u64);
+        self.widths.insert(node, width);
+        width
     }
 
     /// Path `i` from host `from`, counted from 0, round the end: another for each `i` below their number. Neighbouring ones

@@ -83,6 +83,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("vl2", "Vl2"),
         ("bcube", "BCube"),
         ("ring", "Ring"),
+        ("triangle", "Triangle"),
         ("graph", "Graph"),
     ];
     kinds("`[topology.KIND]`", &topologies, &[]);

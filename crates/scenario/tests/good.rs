@@ -97,8 +97,9 @@ fn hosts_go_by_name_or_index() {
     let scenario = good(&format!("{INCAST}{flows}"));
     let kinds: Vec<_> = scenario.workloads.iter().map(|w| (w.label.as_str(), w.kind.clone())).collect();
     let end = Time::from_secs(20);
-    let first = WorkloadKind::Flow { from: 1, to: 30, size: None, stop: Time::from_secs(30), count: 1 };
-    let second = WorkloadKind::Flow { from: 0, to: 30, size: Some(Sizes::Constant(1)), stop: end, count: 3 };
+    let first = WorkloadKind::Flow { from: 1, to: 30, size: None, stop: Time::from_secs(30), count: 1, paths: vec![] };
+    let second =
+        WorkloadKind::Flow { from: 0, to: 30, size: Some(Sizes::Constant(1)), stop: end, count: 3, paths: vec![] };
     assert_eq!(kinds[..2], [("flow", first), ("x", second)]);
     assert_eq!(kinds[2].0, "incast");
 }

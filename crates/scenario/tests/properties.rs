@@ -18,6 +18,7 @@ const TOPOLOGIES: &[&str] = &[
     "[topology.vl2]\naggregation_ports = 4\nintermediate_ports = 4\nhosts_per_rack = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n",
     "[topology.bcube]\nn = 2\nk = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n",
     "[topology.ring]\nbottleneck_rates = [\"0.8Gbps\", \"1.2Gbps\"]\nrate = \"10Gbps\"\ndelay = \"1us\"\n",
+    "[topology.triangle]\nbottleneck_rates = [\"12Mbps\", \"10Mbps\", \"8Mbps\"]\nrate = \"1Gbps\"\ndelay = \"1ms\"\n",
     "[topology.graph]\nrate = \"1Gbps\"\ndelay = \"1us\"\nnodes = [{ id = \"s\", kind = \"switch\", layer = \"core\" }, \
      { id = \"b\", kind = \"host\" }, { id = \"a\", kind = \"host\" }, { id = \"c\", kind = \"host\" }, { id = \"4\", kind = \"host\" }]\n\
      edges = [{ source = \"s\", target = \"a\", delay = \"3us\" }, { source = \"b\", target = \"s\" }, \

@@ -1,9 +1,10 @@
 //! Endpoints of connections, and how what they say gets onto the network.
 
+use crate::paths::PathChoice;
 use crate::plan::{PlannedFlow, Scatter};
 use crate::wire::{Handle, WireSizes, encode};
 use linkpool_engine::{Stream, Timers};
-use linkpool_network::{Egress, Flags, Packet};
+use linkpool_network::{Egress, Flags};
 use linkpool_transport::{Output, Receiver, Segment, Sender};
 use linkpool_units::Time;
 use rand::RngCore;
@@ -23,51 +24,6 @@ pub(crate) struct Address {
     pub(crate) path: PathChoice,
     /// Whose data packets take random paths instead.
     pub(crate) scatter: Scatter,
-}
-
-/// How the subflows of an endpoint come by their paths.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum PathChoice {
-    /// Stands for the addresses and ports that ECMP hashes.
-    Hashed(u32),
-    /// Subflow i takes the i-th.
-    Pinned,
-}
-
-/// What subflow `s` adds to the ports of its connection; the first adds nothing.
-#[inline]
-fn spread(s: usize) -> u32 {
-    (s as u32).wrapping_mul(0x9e37_79b9)
-}
-
-impl PathChoice {
-    #[inline]
-    pub(crate) fn apply(self, subflow: usize, packet: &mut Packet) {
-        match self {
-            PathChoice::Hashed(ports) => packet.entropy = ports.wrapping_add(spread(subflow)),
-            PathChoice::Pinned => {
-                packet.entropy = subflow as u32;
-                packet.flags = packet.flags.with(Flags::PINNED);
-            }
-        }
-    }
-
-    /// Of the other direction, whose addresses and ports are swapped.
-    pub(crate) fn reversed(self) -> PathChoice {
-        match self {
-            PathChoice::Hashed(ports) => PathChoice::Hashed(ports.rotate_left(16) ^ 0x5bd1_e995),
-            PathChoice::Pinned => PathChoice::Pinned,
-        }
-    }
-
-    /// As a SYN of `subflow` shows it.
-    pub(crate) fn of_syn(packet: &Packet, subflow: usize) -> PathChoice {
-        if packet.flags.has(Flags::PINNED) {
-            PathChoice::Pinned
-        } else {
-            PathChoice::Hashed(packet.entropy.wrapping_sub(spread(subflow)))
-        }
-    }
 }
 
 /// What stands in a slot of a host.

@@ -1,6 +1,6 @@
 //! All hosts: packets and timers find their endpoints here.
 
-use crate::endpoint::{Address, Endpoint, Out, PathChoice, ReceivingEnd, Sampled, SendingEnd, key};
+use crate::endpoint::{Address, Endpoint, Out, ReceivingEnd, Sampled, SendingEnd, key};
 use crate::host::Host;
 use crate::outcome::{FlowOutcome, SubflowOutcome};
 use crate::plan::{Plan, Scatter};
@@ -73,7 +73,12 @@ impl<'p> Hosts<'p> {
             peer: Handle::default(),
             transport: planned.transport,
             sizes: transport.sizes,
-            path: if transport.pinned { PathChoice::Pinned } else { PathChoice::Hashed(ports) },
+            path: transport.paths.there(
+                (&self.plan.fabric, self.routes),
+                (host as u16, planned.flow.dst),
+                transport.config.subflows,
+                ports,
+            ),
             scatter: transport.scatter,
         };
         if planned.flow.stop < self.plan.end {
@@ -116,7 +121,12 @@ impl<'p> Hosts<'p> {
                 peer,
                 transport,
                 sizes: planned.sizes,
-                path: PathChoice::of_syn(packet, subflow).reversed(),
+                path: planned.paths.back(
+                    (&self.plan.fabric, self.routes),
+                    (src, host as u16),
+                    planned.config.subflows,
+                    (packet, subflow),
+                ),
                 scatter: Scatter::None,
             };
             let receiver = Receiver::new(planned.config.clone());
@@ -299,6 +309,7 @@ fn outcome(end: &SendingEnd, now: Time) -> FlowOutcome {
         let path = sender.path(s);
         SubflowOutcome {
             entropy: syn.entropy,
+            pinned: syn.flags.has(Flags::PINNED),
             stats: *sender.stats(s),
             cwnd: path.cwnd,
             ssthresh: path.ssthresh,

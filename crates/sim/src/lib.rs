@@ -5,6 +5,7 @@ mod host;
 mod hosts;
 mod measure;
 mod outcome;
+mod paths;
 mod plan;
 mod run;
 mod sampling;
@@ -17,6 +18,7 @@ mod wire;
 
 pub use measure::{Measurement, measure};
 pub use outcome::{FlowOutcome, LinkOutcome, Outcome, SubflowOutcome};
+pub use paths::PathRule;
 pub use plan::{Plan, PlannedFlow, PlannedTransport};
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
 pub use sampling::{Sample, Value};

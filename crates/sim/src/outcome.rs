@@ -43,6 +43,8 @@ impl FlowOutcome {
 pub struct SubflowOutcome {
     /// What its SYN showed to ECMP: names the path.
     pub entropy: u32,
+    /// It says the path itself, and is no hash.
+    pub pinned: bool,
     /// What it has done.
     pub stats: SubflowStats,
     /// Congestion window, packets.

@@ -1,9 +1,10 @@
 //! From a scenario to what is simulated.
 
+use crate::paths::PathRule;
 use crate::traffic::flows_of;
 use crate::wire::WireSizes;
 use linkpool_engine::stream;
-use linkpool_network::{Fabric, Policies, QueueLimit, QueuePolicy};
+use linkpool_network::{Fabric, NodeId, Policies, QueueLimit, QueuePolicy};
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Control, Scenario};
 use linkpool_transport::control::{
@@ -22,7 +23,7 @@ pub struct Plan {
     pub fabric: Fabric,
     /// At the output ports.
     pub policies: Policies,
-    /// As in the scenario.
+    /// As in the scenario; then those of flows with paths of their own.
     pub transports: Vec<PlannedTransport>,
     /// In order of start.
     pub flows: Vec<PlannedFlow>,
@@ -37,7 +38,7 @@ pub struct Plan {
 }
 
 /// A transport, ready to make endpoints of.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PlannedTransport {
     /// The scenario's name for it.
     pub name: String,
@@ -47,8 +48,8 @@ pub struct PlannedTransport {
     pub config: Arc<Config>,
     /// On the wire.
     pub sizes: WireSizes,
-    /// Does subflow i take the i-th path?
-    pub pinned: bool,
+    /// Which paths subflows take.
+    pub paths: PathRule,
     /// Whose data packets take random paths?
     pub scatter: Scatter,
     /// Does the duplicate-ACK threshold of scattered packets follow from the number of paths?
@@ -94,6 +95,7 @@ impl Plan {
         let fabric = scenario.topology.fabric();
         let mut labels: Vec<String> = Vec::new();
         let mut flows = Vec::new();
+        let mut transports: Vec<PlannedTransport> = scenario.transports.iter().map(transport).collect();
         for (i, w) in scenario.workloads.iter().enumerate() {
             let label = labels.iter().position(|l| *l == w.label).unwrap_or_else(|| {
                 labels.push(w.label.clone());
@@ -102,7 +104,8 @@ impl Plan {
             // Numbered within its kind: one more workload of a kind does not shift those of others.
             let index = scenario.workloads[..i].iter().filter(|other| other.kind.name() == w.kind.name()).count();
             let mut random = stream(scenario.seed, w.kind.name(), index as u64);
-            let planned = |flow| PlannedFlow { flow, transport: w.transport as u16, label: label as u16 };
+            let transport = transport_of(w, &fabric, &mut transports);
+            let planned = |flow| PlannedFlow { flow, transport, label: label as u16 };
             flows.extend(flows_of(w, scenario, &fabric, &mut random).into_iter().map(planned));
         }
         flows.retain(|f| f.flow.start < scenario.duration);
@@ -113,7 +116,7 @@ impl Plan {
         Plan {
             fabric,
             policies,
-            transports: scenario.transports.iter().map(transport).collect(),
+            transports,
             flows,
             labels,
             record: scenario.record.clone(),
@@ -131,6 +134,20 @@ impl Plan {
     /// The smallest packet that will be sent, bytes.
     pub fn smallest_packet(&self) -> u16 {
         self.transports.iter().map(|t| t.sizes.ack.min(t.sizes.header + 1)).min().unwrap_or(1)
+    }
+}
+
+/// The transport of `w`: if it names paths, a copy that takes these.
+fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<PlannedTransport>) -> u16 {
+    match &w.kind {
+        scenario::WorkloadKind::Flow { paths, .. } if !paths.is_empty() => {
+            let link = |ends: &[NodeId]| fabric.link(ends[0], ends[1]).expect("paths are checked");
+            let links = |nodes: &Vec<NodeId>| nodes.windows(2).map(link).collect();
+            let paths = PathRule::Given(paths.iter().map(links).collect());
+            transports.push(PlannedTransport { paths, ..transports[w.transport].clone() });
+            transports.len() as u16 - 1
+        }
+        _ => w.transport as u16,
     }
 }
 
@@ -194,7 +211,10 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         control: t.control.name(),
         config: Arc::new(config),
         sizes: WireSizes { header: t.header as u16, ack: t.ack_size as u16 },
-        pinned: t.paths == scenario::Paths::Distinct,
+        paths: match t.paths {
+            scenario::Paths::Distinct => PathRule::Distinct,
+            scenario::Paths::Hash | scenario::Paths::Scatter => PathRule::Hash,
+        },
         scatter: match t.paths {
             scenario::Paths::Scatter => Scatter::All,
             _ if scatters_first => Scatter::First,

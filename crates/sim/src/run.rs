@@ -38,6 +38,9 @@ pub enum RunError {
     /// Two hosts have no path between them.
     #[error("no path from {0} to {1}")]
     NoPath(String, String),
+    /// Two hosts have a path that does not fit into a packet.
+    #[error("a path from {0} to {1} has too many hops over too many ports to be pinned; use paths = \"hash\"")]
+    LongPath(String, String),
 }
 
 /// Simulates `plan` on `threads` threads, with the same result on any number. Flows and samples go to `sink`
@@ -49,11 +52,14 @@ pub fn simulate(
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Outcome, RunError> {
+    let name = |host: u16| plan.fabric.name(host as NodeId).to_string();
     for f in &plan.flows {
         if !routes.reachable(&plan.fabric, f.flow.src, f.flow.dst) {
-            let name = |host: u16| plan.fabric.name(host as NodeId).to_string();
             return Err(RunError::NoPath(name(f.flow.src), name(f.flow.dst)));
         }
+    }
+    if let Some((from, to)) = plan.transports.iter().find_map(|t| t.paths.too_long(&plan.fabric, routes)) {
+        return Err(RunError::LongPath(name(from), name(to)));
     }
     let parts = partition(&plan.fabric, threads);
     let buffers: Vec<Buffer> = (0..threads).map(|_| Buffer::default()).collect();

@@ -1,6 +1,6 @@
 //! The tables of a result directory; `docs/results.md` documents their columns.
 
-use crate::outcome::{FlowOutcome, Outcome};
+use crate::outcome::{FlowOutcome, Outcome, SubflowOutcome};
 use crate::plan::{Plan, PlannedFlow};
 use crate::sampling::Sample;
 use crate::series::SeriesTables;
@@ -161,7 +161,7 @@ fn push_subflows(table: &mut Table, plan: &Plan, routes: &Routes, f: &FlowOutcom
         table.push([
             f.flow.into(),
             (i as u32).into(),
-            path_names(plan, routes, f, s.entropy).as_str().into(),
+            path_names(plan, routes, f, s).as_str().into(),
             s.stats.established.map(Time::secs).into(),
             s.stats.acked_bytes.into(),
             s.stats.segments.into(),
@@ -181,11 +181,10 @@ fn push_subflows(table: &mut Table, plan: &Plan, routes: &Routes, f: &FlowOutcom
 }
 
 /// Names of the nodes on the path of a subflow.
-fn path_names(plan: &Plan, routes: &Routes, f: &FlowOutcome, entropy: u32) -> String {
-    let PlannedFlow { flow, transport, .. } = f.planned;
-    let pinned = plan.transports[transport as usize].pinned;
-    let flags = Flags::default().with_if(Flags::PINNED, pinned);
-    let packet = Packet { dst: flow.dst, entropy, flags, ..Packet::default() };
+fn path_names(plan: &Plan, routes: &Routes, f: &FlowOutcome, s: &SubflowOutcome) -> String {
+    let flow = f.planned.flow;
+    let flags = Flags::default().with_if(Flags::PINNED, s.pinned);
+    let packet = Packet { dst: flow.dst, entropy: s.entropy, flags, ..Packet::default() };
     let mut names = plan.fabric.name(flow.src as NodeId).to_string();
     for link in routes.path(&plan.fabric, flow.src, packet) {
         names.push(' ');

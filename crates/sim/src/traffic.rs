@@ -12,7 +12,7 @@ pub(crate) fn flows_of(w: &Workload, scenario: &Scenario, fabric: &Fabric, rando
     let hosts = fabric.hosts() as u16;
     let start = w.start;
     match &w.kind {
-        WorkloadKind::Flow { from, to, size, stop, count } => {
+        WorkloadKind::Flow { from, to, size, stop, count, .. } => {
             let flow = |size| Flow { src: *from as u16, dst: *to as u16, size, start, stop: *stop, burst: 0 };
             (0..*count).map(|_| flow(draw(size, random))).collect()
         }

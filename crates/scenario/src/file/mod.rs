@@ -16,7 +16,7 @@ pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
 pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable};
 pub(crate) use record::{QueueSeriesTable, RecordTable, SeriesTable};
 pub(crate) use sizes::{CdfSource, DistributionTable, FlowSize, InterpolationName, ParetoTable};
-pub(crate) use topology::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable};
+pub(crate) use topology::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable, TriangleTable};
 pub(crate) use transport::TransportTable;
 pub(crate) use trees::{BCubeTable, FatTreeTable, LeafSpineTable, Vl2Table};
 pub(crate) use values::{Host, Size};

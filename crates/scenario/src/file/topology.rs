@@ -30,6 +30,9 @@ pub(crate) struct TopologyTable {
     /// Hosts S1.. D1.. X1.. Y1.., switches A1.. B1..; bottlenecks A1->B1, A2->B2 and so on. Si and Di
     /// have a NIC on bottleneck i and one on the next (XMP, Figure 5).
     pub(crate) ring: Option<RingTable>,
+    /// Hosts S1 to S3 and D1 to D3, switches A1 to A3 and B1 to B3; bottlenecks A1->B1, A2->B2 and A3->B3. From Si to
+    /// Di the short way is over bottleneck i, the long one over the two others.
+    pub(crate) triangle: Option<TriangleTable>,
     /// Any graph, from a JSON file or written here.
     pub(crate) graph: Option<GraphTable>,
 }
@@ -97,6 +100,24 @@ pub(crate) struct RingTable {
     #[schemars(required)]
     pub(crate) rate: Option<Rate>,
     /// Propagation delay of the hosts' links.
+    #[schemars(required)]
+    pub(crate) delay: Option<Time>,
+}
+
+/// Three bottlenecks, each on one flow's short way and two flows' long ways.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Triangle")]
+pub(crate) struct TriangleTable {
+    /// Rate of each bottleneck.
+    #[schemars(required, length(min = 3, max = 3))]
+    pub(crate) bottleneck_rates: Option<Vec<Rate>>,
+    /// Propagation delay of each bottleneck. Default: `delay`.
+    pub(crate) bottleneck_delays: Option<Vec<Time>>,
+    /// Rate of all other links.
+    #[schemars(required)]
+    pub(crate) rate: Option<Rate>,
+    /// Propagation delay of all other links.
     #[schemars(required)]
     pub(crate) delay: Option<Time>,
 }

@@ -66,6 +66,8 @@ pub(crate) struct FlowTable {
     /// Number of flows. Default: 1.
     #[schemars(range(min = 1))]
     pub(crate) count: Option<u32>,
+    /// The path of each subflow: the names of its nodes from `from` to `to`. Default: by the transport.
+    pub(crate) paths: Option<Vec<Vec<String>>>,
 }
 
 /// In every burst, one flow from each sender.

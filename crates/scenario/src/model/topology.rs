@@ -1,4 +1,4 @@
-use linkpool_network::topology::{self, BCube, FatTree, LeafSpine, Ring, Vl2};
+use linkpool_network::topology::{self, BCube, FatTree, LeafSpine, Ring, Triangle, Vl2};
 use linkpool_network::{Fabric, FabricBuilder, Layer, Wire};
 use linkpool_units::{Rate, Time};
 
@@ -44,6 +44,8 @@ pub enum Topology {
     BCube(BCube),
     /// Bottlenecks in a ring (XMP, Figure 5).
     Ring(Ring),
+    /// Three bottlenecks, each on one flow's short way and two flows' long ways.
+    Triangle(Triangle),
     /// Any graph.
     Graph(Graph),
 }
@@ -84,6 +86,7 @@ impl Topology {
             Topology::Vl2(tree) => tree.fabric(),
             Topology::BCube(cube) => cube.fabric(),
             Topology::Ring(ring) => ring.fabric(),
+            Topology::Triangle(triangle) => triangle.fabric(),
             Topology::Graph(graph) => graph.fabric(),
         }
     }

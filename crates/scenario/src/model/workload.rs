@@ -30,6 +30,8 @@ pub enum WorkloadKind {
         stop: Time,
         /// Number of flows.
         count: u32,
+        /// The path of each subflow, node by node; empty: by the transport.
+        paths: Vec<Vec<u32>>,
     },
     /// In every burst, one flow from each sender.
     Incast {

@@ -5,6 +5,7 @@ mod graph;
 mod matrices;
 mod multipath;
 mod node_link;
+mod paths;
 mod queue;
 mod record;
 mod section;
@@ -21,7 +22,7 @@ use linkpool_units::Time;
 
 use crate::errors::Report;
 use crate::file::File;
-use crate::model::{Scenario, Topology};
+use crate::model::{Scenario, Topology, Transport};
 use crate::source::Path;
 use section::{LONGEST, Section};
 
@@ -39,7 +40,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     let transports = transport::resolve_all(file.transport.unwrap_or_default(), report);
     let queue = queue::resolve(file.queue.unwrap_or_default(), &transports, fabric.as_ref(), report);
     let names = transports_read.then_some(&transports.names[..]);
-    let known = Known { fabric: fabric.as_ref(), transports: names, period };
+    let known = Known { fabric: fabric.as_ref(), transports: names, resolved: &transports.resolved, period };
     let workloads = workload::resolve_all(file.workload.unwrap_or_default(), &known, report);
     if let Some(names) = names {
         transport::check_overridden(names, &workloads, report);
@@ -66,7 +67,15 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
 struct Known<'a> {
     fabric: Option<&'a Fabric>,
     transports: Option<&'a [String]>,
+    resolved: &'a [Option<Transport>],
     period: Option<Period>,
+}
+
+impl<'a> Known<'a> {
+    /// The transport called `name`, unless it is in error.
+    fn transport(&self, name: Option<&str>) -> Option<&'a Transport> {
+        self.resolved.iter().flatten().find(|t| Some(t.name.as_str()) == name)
+    }
 }
 
 /// When flows start, and when the run ends.

@@ -1,11 +1,11 @@
 use linkpool_network::Wire;
-use linkpool_network::topology::Ring;
+use linkpool_network::topology::{Ring, Triangle};
 use linkpool_units::{Rate, Time};
 
 use super::section::Section;
 use super::{graph, trees};
 use crate::errors::Report;
-use crate::file::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable};
+use crate::file::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable, TriangleTable};
 use crate::model::Topology;
 use crate::source::Path;
 
@@ -15,7 +15,8 @@ const MOST_HOSTS: u64 = 65_535;
 const RATE: &str = "\"10Gbps\"";
 const DELAY: &str = "\"2us\"";
 
-const KINDS: &str = "[topology.many-to-one], traffic-shift, dumbbell, fat-tree, leaf-spine, vl2, bcube, ring or graph";
+const KINDS: &str =
+    "[topology.many-to-one], traffic-shift, dumbbell, fat-tree, leaf-spine, vl2, bcube, ring, triangle or graph";
 
 pub(super) fn resolve(table: Option<TopologyTable>, report: &mut Report<'_>) -> Option<Topology> {
     let path = Path::default().at("topology");
@@ -43,6 +44,8 @@ pub(super) fn resolve(table: Option<TopologyTable>, report: &mut Report<'_>) -> 
         trees::bcube(&table, &mut Section::new(report, path.at("bcube"))).map(Topology::BCube)
     } else if let Some(table) = table.ring {
         ring(table, &mut Section::new(report, path.at("ring"))).map(Topology::Ring)
+    } else if let Some(table) = table.triangle {
+        triangle(table, &mut Section::new(report, path.at("triangle"))).map(Topology::Triangle)
     } else if let Some(table) = table.graph {
         graph::graph(table, &mut Section::new(report, path.at("graph"))).map(Topology::Graph)
     } else {
@@ -89,17 +92,32 @@ fn ring(table: RingTable, section: &mut Section<'_, '_>) -> Option<Ring> {
     let rates = section.required("bottleneck_rates", table.bottleneck_rates, "[\"300Mbps\", \"300Mbps\"]")?;
     section.check(rates.len() >= 2, "bottleneck_rates", "a ring has two bottlenecks or more");
     few_enough(4 * rates.len() as u64, "bottleneck_rates", section)?;
+    let bottlenecks = bottlenecks(rates, table.bottleneck_delays, delay?, section);
+    section.is_good().then_some(Ring { bottlenecks, access: Wire { rate: rate?, delay: delay? } })
+}
+
+fn triangle(table: TriangleTable, section: &mut Section<'_, '_>) -> Option<Triangle> {
+    let (rate, delay) = link(table.rate, table.delay, section);
+    let example = "[\"12Mbps\", \"12Mbps\", \"12Mbps\"]";
+    let rates = section.required("bottleneck_rates", table.bottleneck_rates, example)?;
+    let bottlenecks = bottlenecks(rates, table.bottleneck_delays, delay?, section);
+    section.check(bottlenecks.len() == 3, "bottleneck_rates", "a triangle has three bottlenecks");
+    let bottlenecks = <[Wire; 3]>::try_from(bottlenecks).ok()?;
+    section.is_good().then_some(Triangle { bottlenecks, access: Wire { rate: rate?, delay: delay? } })
+}
+
+/// Bottlenecks of these rates, and of one delay if they have none of their own.
+fn bottlenecks(rates: Vec<Rate>, delays: Option<Vec<Time>>, delay: Time, section: &mut Section<'_, '_>) -> Vec<Wire> {
     for (i, rate) in rates.iter().enumerate() {
         section.positive(&format!("bottleneck_rates.{i}"), *rate);
     }
-    let delays = table.bottleneck_delays.or(Some(vec![delay?; rates.len()]))?;
+    let delays = delays.unwrap_or_else(|| vec![delay; rates.len()]);
     let message = format!("{} delays for {} bottlenecks; write one each", delays.len(), rates.len());
     section.check(delays.len() == rates.len(), "bottleneck_delays", message);
     for (i, delay) in delays.iter().enumerate() {
         section.span(&format!("bottleneck_delays.{i}"), *delay);
     }
-    let bottlenecks = rates.into_iter().zip(delays).map(|(rate, delay)| Wire { rate, delay }).collect();
-    section.is_good().then_some(Ring { bottlenecks, access: Wire { rate: rate?, delay: delay? } })
+    rates.into_iter().zip(delays).map(|(rate, delay)| Wire { rate, delay }).collect()
 }
 
 pub(super) fn link(

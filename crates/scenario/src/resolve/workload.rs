@@ -3,7 +3,7 @@ use linkpool_units::Time;
 use linkpool_workload::Sizes;
 
 use super::section::Section;
-use super::{Known, matrices, sizes};
+use super::{Known, matrices, paths, sizes};
 use crate::errors::{Report, nearest};
 use crate::file::{
     FlowSize, FlowTable, Host, IncastTable, ManyToOneFlowsTable, PermutationTable, PoissonTable, Size, WorkloadTable,
@@ -83,7 +83,10 @@ fn flow(table: &FlowTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind
     let count = table.count.unwrap_or(1);
     entry.section.positive("count", count);
     entry.few_flows("count", count.into());
-    Some(WorkloadKind::Flow { from: from?, to: to?, size: size?, stop: stop?, count })
+    let (from, to) = (from?, to?);
+    let transport = entry.known.transport(table.transport.as_deref());
+    let paths = paths::resolve(table.paths.as_deref().unwrap_or_default(), (from, to), transport, entry)?;
+    Some(WorkloadKind::Flow { from, to, size: size?, stop: stop?, count, paths })
 }
 
 fn incast(table: &IncastTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {

@@ -1,9 +1,9 @@
-use linkpool_network::topology::{BCube, FatTree, Ring};
+use linkpool_network::topology::{BCube, FatTree, Ring, Triangle};
 use linkpool_network::{Layer, Wire};
 
 use crate::file::{
     BCubeTable, DumbbellTable, EdgeTable, FatTreeTable, GraphTable, LayerName, LeafSpineTable, ManyToOneTable,
-    NodeKind, NodeTable, RingTable, TopologyTable, TrafficShiftTable, Vl2Table,
+    NodeKind, NodeTable, RingTable, TopologyTable, TrafficShiftTable, TriangleTable, Vl2Table,
 };
 use crate::model::{Graph, Topology};
 
@@ -54,6 +54,14 @@ pub(super) fn table(topology: &Topology) -> TopologyTable {
         }
         Topology::Ring(Ring { bottlenecks, access }) => {
             table.ring = Some(RingTable {
+                bottleneck_rates: Some(bottlenecks.iter().map(|wire| wire.rate).collect()),
+                bottleneck_delays: Some(bottlenecks.iter().map(|wire| wire.delay).collect()),
+                rate: Some(access.rate),
+                delay: Some(access.delay),
+            });
+        }
+        Topology::Triangle(Triangle { bottlenecks, access }) => {
+            table.triangle = Some(TriangleTable {
                 bottleneck_rates: Some(bottlenecks.iter().map(|wire| wire.rate).collect()),
                 bottleneck_delays: Some(bottlenecks.iter().map(|wire| wire.delay).collect()),
                 rate: Some(access.rate),

@@ -11,13 +11,14 @@ use crate::model::{Scenario, Workload, WorkloadKind};
 pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
     let fabric = scenario.topology.fabric();
     let host = |index: u32| Some(Host::Name(fabric.name(index).to_string()));
+    let names = |path: &Vec<u32>| path.iter().map(|node| fabric.name(*node).to_string()).collect();
     let mut table = WorkloadTable::default();
     for Workload { label, transport, start, kind } in &scenario.workloads {
         let label = Some(label.clone());
         let transport = Some(scenario.transports[*transport].name.clone());
         let start = Some(*start);
         match kind.clone() {
-            WorkloadKind::Flow { from, to, size: bytes, stop, count } => table.flow.push(FlowTable {
+            WorkloadKind::Flow { from, to, size: bytes, stop, count, paths } => table.flow.push(FlowTable {
                 label,
                 transport,
                 from: host(from),
@@ -26,6 +27,7 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                 start,
                 stop: Some(stop),
                 count: Some(count),
+                paths: (!paths.is_empty()).then(|| paths.iter().map(names).collect()),
             }),
             WorkloadKind::Incast { senders, receiver, size: bytes, every, bursts, spacing } => {
                 table.incast.push(IncastTable {

@@ -1,0 +1,78 @@
+//! Paths that flows name, node by node.
+
+use linkpool_network::{Fabric, source_route};
+
+use super::section::Section;
+use super::workload::Entry;
+use crate::errors::nearest;
+use crate::model::{Paths, Transport};
+
+/// The nodes of each path from host `from` to host `to`.
+pub(super) fn resolve(
+    paths: &[Vec<String>],
+    (from, to): (u32, u32),
+    transport: Option<&Transport>,
+    entry: &mut Entry<'_, '_, '_>,
+) -> Option<Vec<Vec<u32>>> {
+    let fabric = entry.known.fabric?;
+    if let Some(transport) = transport.filter(|_| !paths.is_empty()) {
+        check_transport(paths.len(), transport, &mut entry.section);
+    }
+    let mut resolved = Vec::new();
+    for (i, names) in paths.iter().enumerate() {
+        match path(names, (from, to), fabric) {
+            Ok(nodes) => resolved.push(nodes),
+            Err((place, why)) => {
+                let key = place.map_or(format!("paths.{i}"), |place| format!("paths.{i}.{place}"));
+                entry.section.error(&key, why);
+            }
+        }
+    }
+    (resolved.len() == paths.len()).then_some(resolved)
+}
+
+/// The nodes of a path, or what is wrong with it and with which of its nodes.
+fn path(names: &[String], (from, to): (u32, u32), fabric: &Fabric) -> Result<Vec<u32>, (Option<usize>, String)> {
+    let mut nodes = Vec::new();
+    for (i, name) in names.iter().enumerate() {
+        let Some(node) = fabric.node(name) else {
+            let all = (0..fabric.nodes() as u32).map(|node| fabric.name(node));
+            return Err((Some(i), format!("there is no node {name:?}; {}", nearest(name, all))));
+        };
+        if nodes.contains(&node) {
+            return Err((Some(i), format!("{name} stands here twice; a path comes to a node once")));
+        }
+        nodes.push(node);
+    }
+    if (nodes.first(), nodes.last()) != (Some(&from), Some(&to)) {
+        let (from, to) = (fabric.name(from), fabric.name(to));
+        return Err((None, format!("must go from {from} to {to}, both included")));
+    }
+    let mut links = Vec::new();
+    for (i, ends) in nodes.windows(2).enumerate() {
+        let [a, b] = [ends[0], ends[1]].map(|node| fabric.name(node));
+        let Some(link) = fabric.link(ends[0], ends[1]) else {
+            let to: Vec<_> = fabric.links_from(ends[0]).map(|l| fabric.name(fabric.links()[l as usize].to)).collect();
+            return Err((Some(i + 1), format!("no link leads from {a} to {b}, only to {}", to.join(", "))));
+        };
+        if ends[1] != to && (ends[1] as usize) < fabric.hosts() && !fabric.hosts_forward() {
+            return Err((Some(i + 1), format!("{b} is a host, and hosts do not forward in this topology")));
+        }
+        links.push(link);
+    }
+    if source_route(fabric, &links).is_none() {
+        let why =
+            "has too many hops over nodes of too many ports: it must fit into the 32 bits that a packet has for it";
+        return Err((None, why.to_string()));
+    }
+    Ok(nodes)
+}
+
+/// A flow that names paths names one for each subflow, and its transport does not choose others.
+fn check_transport(paths: usize, t: &Transport, section: &mut Section<'_, '_>) {
+    if t.paths == Paths::Scatter || t.scatter_bytes > 0 {
+        section.error("paths", format!("packets of {} take random paths; leave one of the two out", t.name));
+    }
+    let message = format!("{paths} paths, but {} has {} subflows; write a path for each", t.name, t.subflows);
+    section.check(paths == t.subflows as usize, "paths", message);
+}

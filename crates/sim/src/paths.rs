@@ -1,0 +1,116 @@
+//! How the subflows of a connection come by their paths.
+
+use linkpool_network::{Fabric, Flags, HostId, LinkId, NodeId, Packet, Paths, Routes, reversed, source_route};
+
+/// Which paths the subflows of a transport's connections take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathRule {
+    /// Those that ECMP gives them by their addresses and ports.
+    Hash,
+    /// Subflow i the i-th of the shortest paths.
+    Distinct,
+    /// Subflow i the i-th of these.
+    Given(Vec<Vec<LinkId>>),
+}
+
+impl PathRule {
+    /// Does a subflow know its path, so that no switch chooses?
+    pub fn pins(&self) -> bool {
+        *self != PathRule::Hash
+    }
+
+    /// The paths of `subflows` subflows from `src` to `dst`; none if switches choose.
+    fn paths(
+        &self,
+        (fabric, routes): (&Fabric, &Routes),
+        (src, dst): (HostId, HostId),
+        subflows: usize,
+    ) -> Option<Vec<Vec<LinkId>>> {
+        match self {
+            PathRule::Hash => None,
+            PathRule::Distinct => {
+                let mut paths = Paths::new(routes, fabric, dst);
+                Some((0..subflows as u64).map(|i| paths.nth(src, i)).collect())
+            }
+            PathRule::Given(paths) => Some(paths.clone()),
+        }
+    }
+
+    /// What the sender of a connection writes into its packets; `ports` stand for its addresses and ports.
+    pub(crate) fn there(
+        &self,
+        network: (&Fabric, &Routes),
+        ends: (HostId, HostId),
+        subflows: usize,
+        ports: u32,
+    ) -> PathChoice {
+        match self.paths(network, ends, subflows) {
+            None => PathChoice::Hashed(ports),
+            Some(paths) => PathChoice::pinned(network.0, paths.into_iter()),
+        }
+    }
+
+    /// What the receiver writes, of a connection whose first `syn` is that of `subflow`: the way back is the same.
+    pub(crate) fn back(
+        &self,
+        network: (&Fabric, &Routes),
+        ends: (HostId, HostId),
+        subflows: usize,
+        (syn, subflow): (&Packet, usize),
+    ) -> PathChoice {
+        match self.paths(network, ends, subflows) {
+            // Of the other direction addresses and ports are swapped.
+            None => PathChoice::Hashed(syn.entropy.wrapping_sub(spread(subflow)).rotate_left(16) ^ 0x5bd1_e995),
+            Some(paths) => PathChoice::pinned(network.0, paths.into_iter().map(|path| reversed(network.0, &path))),
+        }
+    }
+
+    /// Two hosts between which some path of the rule cannot be pinned.
+    pub(crate) fn too_long(&self, fabric: &Fabric, routes: &Routes) -> Option<(HostId, HostId)> {
+        if *self != PathRule::Distinct {
+            return None;
+        }
+        // Of hosts with one NIC at the same switch, one stands for all.
+        let first_links = |host: HostId| fabric.links_from(host as NodeId).map(|l| fabric.links()[l as usize].to);
+        let stands_for_others = |host: &HostId| *host == 0 || !first_links(*host).eq(first_links(host - 1));
+        let hosts: Vec<HostId> = (0..fabric.hosts()).map(|h| h as HostId).filter(stands_for_others).collect();
+        hosts.iter().find_map(|to| {
+            let mut paths = Paths::new(routes, fabric, *to);
+            let from = hosts.iter().find(|from| !paths.can_be_pinned(**from as NodeId))?;
+            Some((*from, *to))
+        })
+    }
+}
+
+/// What an endpoint writes into its packets for the path's sake.
+#[derive(Clone, Debug)]
+pub(crate) enum PathChoice {
+    /// Stands for the addresses and ports that ECMP hashes.
+    Hashed(u32),
+    /// The path of each subflow.
+    Pinned(Box<[u32]>),
+}
+
+/// What subflow `s` adds to the ports of its connection; the first adds nothing.
+#[inline]
+fn spread(s: usize) -> u32 {
+    (s as u32).wrapping_mul(0x9e37_79b9)
+}
+
+impl PathChoice {
+    fn pinned(fabric: &Fabric, paths: impl Iterator<Item = Vec<LinkId>>) -> PathChoice {
+        let route = |path: Vec<LinkId>| source_route(fabric, &path).expect("paths that are pinned fit into a packet");
+        PathChoice::Pinned(paths.map(route).collect())
+    }
+
+    #[inline]
+    pub(crate) fn apply(&self, subflow: usize, packet: &mut Packet) {
+        match self {
+            PathChoice::Hashed(ports) => packet.entropy = ports.wrapping_add(spread(subflow)),
+            PathChoice::Pinned(routes) => {
+                packet.entropy = routes[subflow];
+                packet.flags = packet.flags.with(Flags::PINNED);
+            }
+        }
+    }
+}
