@@ -12,6 +12,7 @@ mod policy;
 mod routing;
 mod source_route;
 pub mod topology;
+mod trailer;
 
 pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, NodeId, Wire};
 pub use link::{LinkStats, RareEvents};
@@ -23,3 +24,4 @@ pub use paths::Paths;
 pub use policy::{Policies, QueueLimit, QueuePolicy};
 pub use routing::Routes;
 pub use source_route::{reversed, source_route};
+pub use trailer::Trailer;

@@ -87,6 +87,17 @@ pub struct Link {
     pub(crate) remote: u8,
 }
 
+/// What became of a packet that came to a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Enqueued {
+    /// It is the next to arrive at the other end, which must be told.
+    Next(Time),
+    /// Others are on the way before it.
+    Behind,
+    /// It is gone.
+    Dropped,
+}
+
 /// See [`Link::remote`].
 pub(crate) const LOCAL: u8 = u8::MAX;
 
@@ -134,8 +145,7 @@ impl Link {
         kind.bytes_in(self.busy_until - (first.arrival - kind.delay)) + in_service
     }
 
-    /// Queues `packet` at `now`, marking it if the policy says so, or drops it. Returns its arrival at the other
-    /// end if nothing else is on its way there, so that the receiver must be told.
+    /// Queues `packet` at `now`, marking it if the policy says so, or drops it.
     #[inline]
     pub(crate) fn enqueue(
         &mut self,
@@ -143,7 +153,7 @@ impl Link {
         rare: &mut RareEvents,
         now: Time,
         mut packet: Packet,
-    ) -> Option<Time> {
+    ) -> Enqueued {
         self.settle(kind, now);
         // What is being transmitted is the first that has not departed.
         let present = self.tail.wrapping_sub(self.departed);
@@ -160,7 +170,7 @@ impl Link {
             if drop && !kind.policy.exempts(packet.flags) {
                 rare.drops += 1;
                 rare.drop_bytes += packet.size as u64;
-                return None;
+                return Enqueued::Dropped;
             }
             if marked {
                 // A switch before may have marked it: count the mark where it was set.
@@ -173,14 +183,13 @@ impl Link {
     }
 
     #[inline]
-    fn push(&mut self, kind: &LinkKind, now: Time, mut packet: Packet) -> Option<Time> {
+    fn push(&mut self, kind: &LinkKind, now: Time, mut packet: Packet) -> Enqueued {
         let departure = self.busy_until.max(now) + kind.serialisation(packet.size);
         self.busy_until = departure;
         packet.arrival = departure + kind.delay;
         self.packets += 1;
         self.bytes += packet.size as u64;
-        let alone = self.append(packet);
-        alone.then_some(packet.arrival)
+        if self.append(packet) { Enqueued::Next(packet.arrival) } else { Enqueued::Behind }
     }
 
     /// Puts `packet` at the end of the ring; was nothing on its way to the receiver?
@@ -303,7 +312,7 @@ mod tests {
     struct Port(Link, LinkKind, RareEvents);
 
     impl Port {
-        fn enqueue(&mut self, now: Time, packet: Packet) -> Option<Time> {
+        fn enqueue(&mut self, now: Time, packet: Packet) -> Enqueued {
             self.0.enqueue(&self.1, &mut self.2, now, packet)
         }
         fn pop(&mut self) -> Packet {
@@ -323,8 +332,8 @@ mod tests {
     fn departure_and_arrival_are_known_at_once() {
         let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(100)));
         // 1,462 B at 10 Gbps: 1,169.6 ns.
-        assert_eq!(l.enqueue(Time::ZERO, packet(1462)), Some(Time::from_ps(1_169_600 + 2_000_000)));
-        assert_eq!(l.enqueue(Time::from_ns(100), packet(1462)), None);
+        assert_eq!(l.enqueue(Time::ZERO, packet(1462)), Enqueued::Next(Time::from_ps(1_169_600 + 2_000_000)));
+        assert_eq!(l.enqueue(Time::from_ns(100), packet(1462)), Enqueued::Behind);
         assert_eq!(l.pop().arrival, Time::from_ps(3_169_600));
         assert_eq!(l.pop().arrival, Time::from_ps(2 * 1_169_600 + 2_000_000));
     }

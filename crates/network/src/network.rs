@@ -1,8 +1,9 @@
 use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
-use crate::link::{LOCAL, Link, LinkKind, LinkStats, RareEvents};
+use crate::link::{Enqueued, LOCAL, Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
 use crate::policy::Policies;
 use crate::routing::Routes;
+use crate::trailer::{Trailer, Trailers};
 use linkpool_engine::{Calendar, Windows, prefetch};
 use linkpool_units::Time;
 use std::sync::Arc;
@@ -77,6 +78,8 @@ pub struct Network {
     routed: Vec<(LinkId, Packet)>,
     /// Links to other parts on which something has been sent in this window.
     handed: Vec<LinkId>,
+    /// Of the packets that are here.
+    trailers: Trailers,
 }
 
 /// So many due inputs ahead, links are fetched; half as many ahead, the packets at their heads.
@@ -94,6 +97,7 @@ pub struct Egress<'a> {
     routes: &'a Routes,
     calendar: &'a mut Calendar,
     handed: &'a mut Vec<LinkId>,
+    trailers: &'a mut Trailers,
     windows: Windows,
 }
 
@@ -105,16 +109,29 @@ impl Egress<'_> {
         self.enqueue(id, now, packet);
     }
 
+    /// Sends `packet` with a trailer.
+    pub fn send_with(&mut self, now: Time, mut packet: Packet, trailer: Trailer) {
+        self.trailers.attach(&mut packet, trailer);
+        self.send(now, packet);
+    }
+
+    /// The trailer of a packet that has just come to this node.
+    #[inline]
+    pub fn trailer(&self, packet: &Packet) -> Option<&Trailer> {
+        self.trailers.of(packet)
+    }
+
     #[inline]
     fn enqueue(&mut self, id: LinkId, now: Time, packet: Packet) {
         let link = &mut self.links[id as usize];
         let kind = &self.kinds[link.kind as usize];
-        if let Some(arrival) = link.enqueue(kind, &mut self.rare[id as usize], now, packet) {
-            if link.remote == LOCAL {
+        match link.enqueue(kind, &mut self.rare[id as usize], now, packet) {
+            Enqueued::Next(arrival) if link.remote == LOCAL => {
                 self.calendar.schedule(self.windows.of(arrival), link.input);
-            } else {
-                self.handed.push(id);
             }
+            Enqueued::Next(_) => self.handed.push(id),
+            Enqueued::Behind => {}
+            Enqueued::Dropped => self.trailers.release(&packet),
         }
     }
 
@@ -193,12 +210,18 @@ impl Network {
             order: Vec::new(),
             routed: Vec::new(),
             handed: Vec::new(),
+            trailers: Trailers::default(),
         }
     }
 
     /// Packets that have crossed a link, counted once per link.
     pub fn hops(&self) -> u64 {
         self.hops
+    }
+
+    /// Packets here that have a trailer, queued or in flight.
+    pub fn trailers(&self) -> usize {
+        self.trailers.in_use()
     }
 
     /// What link `id` has done, what it has put on the wire by `now` in bytes, and how many packets are queued
@@ -254,17 +277,23 @@ impl Network {
         self.windows.of(t)
     }
 
-    /// What has been sent to other parts since the last time: the part, the link, the packets in order.
-    pub(crate) fn hand_over(&mut self, mut give: impl FnMut(u8, LinkId, Packet)) {
+    /// What has been sent to other parts since the last time: the part, the link, the packets in order, with their trailers.
+    pub(crate) fn hand_over(&mut self, mut give: impl FnMut(u8, LinkId, Packet, Option<Trailer>)) {
         for id in self.handed.drain(..) {
             let link = &mut self.links[id as usize];
             let to = link.remote;
-            link.hand_over().for_each(|packet| give(to, id, packet));
+            for packet in link.hand_over() {
+                give(to, id, packet, self.trailers.of(&packet).copied());
+                self.trailers.release(&packet);
+            }
         }
     }
 
     /// From another part: `packet` is on its way on `link` to a node of this one.
-    pub(crate) fn receive(&mut self, link: LinkId, packet: Packet) {
+    pub(crate) fn receive(&mut self, link: LinkId, mut packet: Packet, trailer: Option<Trailer>) {
+        if let Some(trailer) = trailer {
+            self.trailers.attach(&mut packet, trailer);
+        }
         let link = &mut self.links[link as usize];
         if let Some(arrival) = link.receive(packet) {
             self.calendar.schedule(self.windows.of(arrival), link.input);
@@ -378,6 +407,7 @@ impl Network {
             routes: &self.routes,
             calendar: &mut self.calendar,
             handed: &mut self.handed,
+            trailers: &mut self.trailers,
             windows: self.windows,
         }
     }
@@ -428,6 +458,7 @@ impl Network {
             // Where hosts forward, packets for others come by.
             if is_host && packet.dst as NodeId == node {
                 handler.on_packet(node, packet.arrival, &packet, &mut out);
+                out.trailers.release(&packet);
             } else {
                 out.send(packet.arrival, packet);
             }

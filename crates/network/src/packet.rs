@@ -25,6 +25,8 @@ impl Flags {
     pub const PINNED: Flags = Flags(1 << 8);
     /// The last byte of the data stream is in this segment (DATA_FIN, RFC 8684, section 3.3.3).
     pub const LAST: Flags = Flags(1 << 9);
+    /// It has a [`crate::Trailer`], which `seq` tells where to find.
+    pub const TRAILER: Flags = Flags(1 << 10);
 
     /// Are all bits of `other` set?
     #[inline]
@@ -52,7 +54,8 @@ impl std::ops::BitOr for Flags {
 
 impl std::fmt::Debug for Flags {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        const NAMES: [&str; 10] = ["SYN", "ACK", "FIN", "DATA", "ECT", "CE", "ECE", "JOIN", "PINNED", "LAST"];
+        const NAMES: [&str; 11] =
+            ["SYN", "ACK", "FIN", "DATA", "ECT", "CE", "ECE", "JOIN", "PINNED", "LAST", "TRAILER"];
         let set: Vec<_> = NAMES.iter().enumerate().filter(|(i, _)| self.0 >> i & 1 == 1).map(|(_, n)| *n).collect();
         write!(f, "{}", set.join("|"))
     }

@@ -7,10 +7,11 @@
 
 use crate::fabric::LinkId;
 use crate::network::{Handler, Network};
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
+use crate::trailer::Trailer;
 use linkpool_units::Time;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 /// How a run on several threads ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,8 +27,12 @@ pub enum Ended {
 /// No window.
 const NEVER: u64 = u64::MAX;
 
-/// Packets from one part to another.
-type Parcel = Mutex<Vec<(LinkId, Packet)>>;
+/// Packets from one part to another, and the trailers of those that have one.
+#[derive(Default)]
+struct Parcel {
+    packets: Vec<(LinkId, Packet)>,
+    trailers: Vec<Trailer>,
+}
 
 struct Shared {
     parts: usize,
@@ -38,7 +43,7 @@ struct Shared {
     /// By turn and part: the next window that it needs, as far as it knows.
     next: [Vec<AtomicU64>; 2],
     /// By turn, sending part and receiving part.
-    parcels: [Vec<Parcel>; 2],
+    parcels: [Vec<Mutex<Parcel>>; 2],
     /// By part: packet-hops so far.
     hops: Vec<AtomicU64>,
     /// The round after which all stop.
@@ -138,7 +143,12 @@ fn run_part<H: Handler>(
         }
         for from in 0..shared.parts {
             let mut parcel = lock(&shared.parcels[turn][from * shared.parts + me]);
-            parcel.drain(..).for_each(|(link, packet)| network.receive(link, packet));
+            let Parcel { packets, trailers } = &mut *parcel;
+            let mut trailers = trailers.drain(..);
+            for (link, packet) in packets.drain(..) {
+                let trailer = if packet.flags.has(Flags::TRAILER) { trailers.next() } else { None };
+                network.receive(link, packet, trailer);
+            }
         }
         let window = shared.next[turn].iter().map(|n| n.load(Ordering::Relaxed)).min().unwrap_or(NEVER);
         if window == NEVER {
@@ -156,7 +166,7 @@ fn publish(me: usize, network: &mut Network, shared: &Shared, turn: usize) {
     let mut next = network.next_window().unwrap_or(NEVER);
     let mut first = Time::MAX;
     let mut open = (usize::MAX, None);
-    network.hand_over(|to, link, packet| {
+    network.hand_over(|to, link, packet, trailer| {
         first = first.min(packet.arrival);
         let to = to as usize;
         if open.0 != to {
@@ -164,7 +174,8 @@ fn publish(me: usize, network: &mut Network, shared: &Shared, turn: usize) {
             open.1 = Some(lock(&shared.parcels[turn][me * shared.parts + to]));
         }
         if let Some(parcel) = &mut open.1 {
-            parcel.push((link, packet));
+            parcel.packets.push((link, packet));
+            parcel.trailers.extend(trailer);
         }
     });
     if first != Time::MAX {
@@ -174,6 +185,6 @@ fn publish(me: usize, network: &mut Network, shared: &Shared, turn: usize) {
     shared.hops[me].store(network.hops(), Ordering::Relaxed);
 }
 
-fn lock(parcel: &Parcel) -> std::sync::MutexGuard<'_, Vec<(LinkId, Packet)>> {
+fn lock(parcel: &Mutex<Parcel>) -> MutexGuard<'_, Parcel> {
     parcel.lock().expect("a thread that fails takes the run with it")
 }

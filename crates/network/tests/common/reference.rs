@@ -1,7 +1,7 @@
 //! The same network, simulated the plain way: one heap of events, a queue and a server at each port. Slow, and simple enough to be right.
 
 use super::serialisation;
-use super::traffic::{Arrival, Results, Scene, answer};
+use super::traffic::{Arrival, Results, Scene, answer, has_trailer};
 use linkpool_network::{Flags, LinkId, LinkStats, Packet, QueueLimit};
 use linkpool_units::Time;
 use std::cmp::Reverse;
@@ -152,6 +152,8 @@ impl Simulation<'_> {
                 p.in_service.map_or(0.0, |_| (end - p.service_began).0 as f64 / serialisation(l.rate, 1).0 as f64);
             (p.stats, p.sent + (part - 0.5).ceil() as u64, on_the_way as u32)
         });
-        Results { links: links.collect(), arrivals: self.arrivals }
+        let on_the_way = self.ports.iter().flat_map(|p| p.waiting.iter().chain(&p.in_flight).chain(&p.in_service));
+        let trailers = on_the_way.filter(|packet| has_trailer(packet)).count();
+        Results { links: links.collect(), arrivals: self.arrivals, trailers }
     }
 }

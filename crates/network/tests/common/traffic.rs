@@ -80,6 +80,8 @@ pub struct Results {
     pub arrivals: Vec<Vec<Arrival>>,
     /// By link: counters, bytes on the wire by the end, packets queued or in flight.
     pub links: Vec<(LinkStats, u64, u32)>,
+    /// Trailers of packets queued or in flight.
+    pub trailers: usize,
 }
 
 #[derive(Clone)]
@@ -106,15 +108,36 @@ impl Traffic {
     }
 }
 
+/// Packets with odd numbers carry them in a trailer.
+pub fn has_trailer(packet: &Packet) -> bool {
+    packet.seq % 2 == 1
+}
+
+fn post(now: Time, packet: Packet, out: &mut Egress<'_>) {
+    if has_trailer(&packet) { out.send_with(now, packet, [packet.seq; 12]) } else { out.send(now, packet) }
+}
+
+/// `packet` with its number where [`post`] was told it.
+fn unpack(packet: &Packet, out: &Egress<'_>) -> Packet {
+    let Some(trailer) = out.trailer(packet) else {
+        return *packet;
+    };
+    assert!(trailer.iter().all(|n| *n == trailer[0]), "a trailer in pieces: {trailer:?}");
+    let packet = Packet { seq: trailer[0], ..*packet };
+    assert!(has_trailer(&packet), "another packet's trailer");
+    packet
+}
+
 impl Handler for Traffic {
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>) {
         self.note(host, now);
+        let packet = &unpack(packet, out);
         assert_eq!(packet.dst as NodeId, host, "not for this host");
         assert_eq!(packet.arrival, now);
         let marked = packet.flags.has(Flags::CE);
         self.arrivals[host as usize].push(Arrival { at: now, number: packet.seq, marked });
         if let Some(answer) = answer(packet) {
-            out.send(now, answer);
+            post(now, answer, out);
         }
     }
 
@@ -122,7 +145,7 @@ impl Handler for Traffic {
         self.note(node, now);
         let send = self.todo[node as usize].pop().expect("nothing was due");
         assert_eq!(send.at, now);
-        out.send(now, send.packet);
+        post(now, send.packet, out);
     }
 
     fn next_timer(&self, node: NodeId) -> Time {
@@ -189,7 +212,7 @@ impl Scene {
         };
         assert!(traffic.last_event.iter().all(|t| *t < self.end), "something at or after the end");
         let links = (0..self.fabric.links().len() as u32).map(|id| network.link_outcome(id, ended.max(self.end)));
-        Results { links: links.collect(), arrivals: traffic.arrivals }
+        Results { links: links.collect(), arrivals: traffic.arrivals, trailers: network.trailers() }
     }
 
     /// Runs it in parts, each on a thread.
@@ -211,8 +234,9 @@ impl Scene {
             .collect();
         let ended = run_parts(runs.iter_mut().map(|(n, t)| (n, t)).collect(), self.end, 1000, &mut |_, _| true);
         assert_ne!(ended, Ended::Stopped);
-        let mut results = Results { arrivals: vec![Vec::new(); self.fabric.hosts()], links: Vec::new() };
-        for (me, (_, traffic)) in runs.iter_mut().enumerate() {
+        let mut results = Results { arrivals: vec![Vec::new(); self.fabric.hosts()], links: Vec::new(), trailers: 0 };
+        for (me, (network, traffic)) in runs.iter_mut().enumerate() {
+            results.trailers += network.trailers();
             for (host, arrivals) in traffic.arrivals.iter_mut().enumerate() {
                 assert!(parts[host] as usize == me || arrivals.is_empty());
                 results.arrivals[host].append(arrivals);

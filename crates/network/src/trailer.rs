@@ -1,0 +1,45 @@
+use crate::packet::{Flags, Packet};
+
+/// What a packet carries beside its 32 bytes, such as the options of an ACK. What the words mean is the transport's
+/// business.
+pub type Trailer = [u32; 12];
+
+/// The trailers of the packets that a part of the network holds. The `seq` of a packet with [`Flags::TRAILER`] is the slot
+/// of its trailer; it comes out again when the packet reaches a host, is dropped, or leaves for another part.
+#[derive(Debug, Default)]
+pub(crate) struct Trailers {
+    slots: Vec<Trailer>,
+    free: Vec<u32>,
+}
+
+impl Trailers {
+    /// Gives `packet` a trailer.
+    pub(crate) fn attach(&mut self, packet: &mut Packet, trailer: Trailer) {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Trailer::default());
+            self.slots.len() as u32 - 1
+        });
+        self.slots[slot as usize] = trailer;
+        packet.seq = slot;
+        packet.flags = packet.flags | Flags::TRAILER;
+    }
+
+    /// The trailer of `packet`, if it has one.
+    #[inline]
+    pub(crate) fn of(&self, packet: &Packet) -> Option<&Trailer> {
+        packet.flags.has(Flags::TRAILER).then(|| &self.slots[packet.seq as usize])
+    }
+
+    /// `packet` is no longer here: its slot is free.
+    #[inline]
+    pub(crate) fn release(&mut self, packet: &Packet) {
+        if packet.flags.has(Flags::TRAILER) {
+            self.free.push(packet.seq);
+        }
+    }
+
+    /// How many packets have one.
+    pub(crate) fn in_use(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
