@@ -2,7 +2,7 @@
 
 use crate::paths::PathChoice;
 use crate::plan::{PlannedFlow, Scatter};
-use crate::wire::{Handle, WireSizes, encode};
+use crate::wire::{Handle, WireSizes, encode, encode_options};
 use linkpool_engine::{Stream, Timers};
 use linkpool_network::{Egress, Flags};
 use linkpool_transport::{Output, Receiver, Segment, Sender};
@@ -105,6 +105,11 @@ impl Output for Out<'_, '_> {
                 packet.ack = if join { a.peer.raw() } else { a.flow };
             }
             Segment::SynAck { .. } => packet.seq = a.me.raw(),
+            Segment::Ack { data_ack, options: Some(options), .. } => {
+                let (bytes, trailer) = encode_options(data_ack, &options);
+                packet.size += bytes;
+                return self.network.send_with(self.now, packet, trailer);
+            }
             _ => {}
         }
         self.network.send(self.now, packet);

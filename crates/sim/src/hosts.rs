@@ -154,7 +154,7 @@ impl<'p> Hosts<'p> {
                 if packet.flags.has(Flags::SYN | Flags::ACK) {
                     end.address.peer = Handle::split(packet.seq).0;
                 }
-                let segment = decode(packet, end.address.sizes);
+                let segment = decode(packet, network.trailer(packet), end.address.sizes);
                 let mut out = Out { address: &end.address, now, network, timers, random };
                 end.sender.on_segment(subflow, segment, now, &mut out);
                 if end.sender.state() != SenderState::Open {
@@ -162,7 +162,7 @@ impl<'p> Hosts<'p> {
                 }
             }
             Some((Endpoint::Receiver(end), random)) => {
-                let segment = decode(packet, end.address.sizes);
+                let segment = decode(packet, network.trailer(packet), end.address.sizes);
                 let ce = packet.flags.has(Flags::CE);
                 let mut out = Out { address: &end.address, now, network, timers, random };
                 if end.receiver.on_segment(subflow, segment, ce, now, &mut out) == Delivery::Closed {

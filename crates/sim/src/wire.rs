@@ -1,7 +1,7 @@
 //! How segments look as packets.
 
-use linkpool_network::{Flags, Packet};
-use linkpool_transport::{Segment, Seq};
+use linkpool_network::{Flags, Packet, Trailer};
+use linkpool_transport::{AckOptions, SackBlocks, Segment, Seq};
 
 /// Bytes on the wire.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ pub(crate) fn encode(segment: Segment, sizes: WireSizes) -> Packet {
             let flags = Flags::DATA.with_if(Flags::LAST, last).with_if(Flags::ECT, ect);
             (flags, seq.0, data_seq.0, Some(len))
         }
-        Segment::Ack { ack, data_ack, ece } => (Flags::ACK.with_if(Flags::ECE, ece), data_ack.0, ack.0, None),
+        Segment::Ack { ack, data_ack, ece, .. } => (Flags::ACK.with_if(Flags::ECE, ece), data_ack.0, ack.0, None),
         Segment::Syn { join, ecn } => (Flags::SYN.with_if(Flags::JOIN, join).with_if(Flags::ECE, ecn), 0, 0, None),
         Segment::SynAck { ecn } => ((Flags::SYN | Flags::ACK).with_if(Flags::ECE, ecn), 0, 0, None),
         Segment::Fin => (Flags::FIN, 0, 0, None),
@@ -62,9 +62,39 @@ pub(crate) fn encode(segment: Segment, sizes: WireSizes) -> Packet {
     Packet { seq, ack, size, flags, ..Packet::default() }
 }
 
+/// What the options of an ACK add to its packet: bytes, and the trailer that takes them and `data_ack`.
+pub(crate) fn encode_options(data_ack: Seq, options: &AckOptions) -> (u16, Trailer) {
+    let mut trailer = Trailer::default();
+    let blocks = options.sack.as_slice();
+    trailer[DATA_ACK] = data_ack.0;
+    trailer[WINDOW] = options.window.unwrap_or(NO_LIMIT);
+    trailer[BLOCKS] = blocks.len() as u32;
+    for (place, (start, end)) in trailer[FIRST_BLOCK..].chunks_exact_mut(2).zip(blocks) {
+        place.copy_from_slice(&[start.0, end.0]);
+    }
+    // Kind, length and two bytes that align it, then 8 a block (RFC 2018, section 3). The window has its place in any header.
+    let bytes = if blocks.is_empty() { 0 } else { 4 + 8 * blocks.len() as u16 };
+    (bytes, trailer)
+}
+
+/// Words of the trailer of an ACK.
+const DATA_ACK: usize = 0;
+const WINDOW: usize = 1;
+const BLOCKS: usize = 2;
+const FIRST_BLOCK: usize = 3;
+/// A window without limit.
+const NO_LIMIT: u32 = u32::MAX;
+
+fn decode_options(trailer: &Trailer) -> (Seq, AckOptions) {
+    let window = (trailer[WINDOW] != NO_LIMIT).then_some(trailer[WINDOW]);
+    let blocks = trailer[FIRST_BLOCK..].chunks_exact(2).take(trailer[BLOCKS] as usize);
+    let sack: SackBlocks = blocks.map(|b| (Seq(b[0]), Seq(b[1]))).collect();
+    (Seq(trailer[DATA_ACK]), AckOptions { window, sack })
+}
+
 /// The segment that a packet carries.
 #[inline]
-pub(crate) fn decode(packet: &Packet, sizes: WireSizes) -> Segment {
+pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>, sizes: WireSizes) -> Segment {
     let f = packet.flags;
     if f.has(Flags::DATA) {
         Segment::Data {
@@ -81,7 +111,11 @@ pub(crate) fn decode(packet: &Packet, sizes: WireSizes) -> Segment {
     } else if f.has(Flags::FIN) {
         Segment::Fin
     } else {
-        Segment::Ack { ack: Seq(packet.ack), data_ack: Seq(packet.seq), ece: f.has(Flags::ECE) }
+        let (data_ack, options) = match trailer.map(decode_options) {
+            Some((data_ack, options)) => (data_ack, Some(options)),
+            None => (Seq(packet.seq), None),
+        };
+        Segment::Ack { ack: Seq(packet.ack), data_ack, ece: f.has(Flags::ECE), options }
     }
 }
 
@@ -95,14 +129,29 @@ mod tests {
         let mut all = vec![Segment::Fin];
         for bit in [false, true] {
             all.push(Segment::Data { seq: Seq(7), data_seq: Seq(u32::MAX), len: 1400, last: bit, ect: !bit });
-            all.push(Segment::Ack { ack: Seq(9), data_ack: Seq(3), ece: bit });
+            all.push(Segment::Ack { ack: Seq(9), data_ack: Seq(3), ece: bit, options: None });
             all.push(Segment::Syn { join: bit, ecn: !bit });
             all.push(Segment::SynAck { ecn: bit });
         }
         for segment in all {
-            assert_eq!(decode(&encode(segment, sizes), sizes), segment);
+            assert_eq!(decode(&encode(segment, sizes), None, sizes), segment);
         }
         assert_eq!(encode(Segment::Fin, sizes).size, 42);
+    }
+
+    #[test]
+    fn options_survive_the_wire() {
+        let sizes = WireSizes { header: 62, ack: 42 };
+        for window in [None, Some(0), Some(u32::MAX - 1)] {
+            for blocks in 0..=SackBlocks::MOST as u32 {
+                let sack = (0..blocks).map(|b| (Seq(1000 * b), Seq(u32::MAX - b))).collect();
+                let (ack, data_ack, options) = (Seq(9), Seq(u32::MAX), AckOptions { window, sack });
+                let segment = Segment::Ack { ack, data_ack, ece: true, options: Some(options) };
+                let (bytes, trailer) = encode_options(data_ack, &options);
+                assert_eq!(decode(&encode(segment, sizes), Some(&trailer), sizes), segment);
+                assert_eq!(bytes, [0, 12, 20, 28, 36][blocks as usize]);
+            }
+        }
     }
 
     #[test]

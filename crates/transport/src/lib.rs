@@ -10,6 +10,7 @@ extern crate self as linkpool_transport;
 mod config;
 pub mod control;
 mod multipath;
+mod options;
 mod path;
 mod reassembly;
 mod receiver;
@@ -22,6 +23,7 @@ mod timer;
 
 pub use config::Config;
 pub use multipath::{Multipath, Scheduler};
+pub use options::{AckOptions, SackBlocks};
 pub use path::Path;
 pub use reassembly::Reassembly;
 pub use receiver::{Delivery, Receiver};

@@ -111,7 +111,7 @@ impl Receiver {
         subflow.pending = 0;
         subflow.timer.clear();
         let ack = Seq::of(subflow.bytes.next());
-        out.send(s, Segment::Ack { ack, data_ack: Seq::of(self.data.next()), ece: subflow.ce });
+        out.send(s, Segment::Ack { ack, data_ack: Seq::of(self.data.next()), ece: subflow.ce, options: None });
     }
 
     /// The timer of subflow `s` may be due. A wake that nobody has asked for does no harm.

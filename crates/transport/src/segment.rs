@@ -1,3 +1,4 @@
+use crate::options::AckOptions;
 use crate::seq::Seq;
 use linkpool_units::Time;
 
@@ -38,6 +39,8 @@ pub enum Segment {
         data_ack: Seq,
         /// ECN echo.
         ece: bool,
+        /// What else there is to say.
+        options: Option<AckOptions>,
     },
     /// All data is acknowledged; the receiver may forget the connection.
     Fin,

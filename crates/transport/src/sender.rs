@@ -119,7 +119,7 @@ impl Sender {
             return;
         }
         match segment {
-            Segment::Ack { ack, data_ack, ece } => self.on_ack(s, ack, data_ack, ece, now, out),
+            Segment::Ack { ack, data_ack, ece, .. } => self.on_ack(s, ack, data_ack, ece, now, out),
             Segment::SynAck { ecn } => self.on_syn_ack(s, ecn, now, out),
             // The receiver has no data to send.
             Segment::Syn { .. } | Segment::Data { .. } | Segment::Fin => {}

@@ -58,7 +58,7 @@ impl Sender {
             path.srtt = subflow.rtt.srtt().unwrap_or(0.0);
         }
         // The third segment of the handshake.
-        out.send(s, Segment::Ack { ack: Seq::of(FIRST_BYTE), data_ack: Seq::of(0), ece: false });
+        out.send(s, Segment::Ack { ack: Seq::of(FIRST_BYTE), data_ack: Seq::of(0), ece: false, options: None });
         self.choose_carriers();
         if s == 0 {
             self.joins_at = self.control.join_after().max(self.config.multipath.join_after);

@@ -11,10 +11,11 @@
 //! 500us   quiet            // nothing more until then
 //! ```
 //! Positions are counted in packets of one MSS (`2+300`: 300 bytes beyond). `pkt 3 data 7` is the third packet of its
-//! subflow and the seventh of the connection; `data` is left out where the two agree. Subflow 0 unless `s1` or so comes first (`= cwnd 2 s1 cwnd 3` looks at both).
+//! subflow and the seventh of the connection; `data` is left out where the two agree. `ack 2 win 3000 sack 5-6,3-4` offers a
+//! window of 3,000 bytes, and packets 5 and 3 have arrived beyond the gap. Subflow 0 unless `s1` or so comes first (`= cwnd 2 s1 cwnd 3` looks at both).
 //! Every segment that is sent must be expected, at its exact time.
 
-use linkpool_transport::{Config, Output, Receiver, Segment, Sender, SenderState, Seq};
+use linkpool_transport::{AckOptions, Config, Output, Receiver, SackBlocks, Segment, Sender, SenderState, Seq};
 use linkpool_units::Time;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -281,9 +282,17 @@ impl<E: Endpoint> Script<E> {
                 let len = if len as u64 == self.mss { String::new() } else { format!(" len {len}") };
                 format!("pkt {n}{}{len}{}{}", data(&n, data_seq), flag(last, " last"), flag(ect, " ect"))
             }
-            Segment::Ack { ack, data_ack, ece } => {
+            Segment::Ack { ack, data_ack, ece, options } => {
                 let n = near(ack, 1);
-                format!("ack {n}{}{}", data(&n, data_ack), flag(ece, " ece"))
+                let AckOptions { window, sack } = options.unwrap_or_default();
+                let window = window.map_or(String::new(), |w| format!(" win {w}"));
+                let blocks: Vec<String> = sack
+                    .as_slice()
+                    .iter()
+                    .map(|(start, end)| format!("{}-{}", near(*start, 1), near(*end, 1)))
+                    .collect();
+                let sack = if blocks.is_empty() { String::new() } else { format!(" sack {}", blocks.join(",")) };
+                format!("ack {n}{}{}{window}{sack}", data(&n, data_ack), flag(ece, " ece"))
             }
             Segment::Fin => "fin".into(),
         }
@@ -319,7 +328,17 @@ impl<E: Endpoint> Script<E> {
             "syn" => Segment::Syn { join: has("join"), ecn: has("ecn") },
             "synack" => Segment::SynAck { ecn: has("ecn") },
             "fin" => Segment::Fin,
-            "ack" => Segment::Ack { ack: Seq::of(n() + 1), data_ack: data(), ece: has("ece") },
+            "ack" => {
+                let block = |text: &str| {
+                    let (start, end) = text.split_once('-').expect(text);
+                    (Seq::of(position(start) + 1), Seq::of(position(end) + 1))
+                };
+                let sack: SackBlocks =
+                    after("sack").into_iter().flat_map(|blocks| blocks.split(',')).map(block).collect();
+                let options = AckOptions { window: after("win").map(|w| w.parse().unwrap()), sack };
+                let options = (options != AckOptions::default()).then_some(options);
+                Segment::Ack { ack: Seq::of(n() + 1), data_ack: data(), ece: has("ece"), options }
+            }
             "pkt" => Segment::Data {
                 seq: Seq::of(n() + 1),
                 data_seq: data(),
