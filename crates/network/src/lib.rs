@@ -1,5 +1,6 @@
 //! The network: packets on links, output queues that mark and drop, switches that route, and the fabrics they form.
 
+mod disjoint;
 mod fabric;
 mod forwarding;
 mod link;
@@ -14,6 +15,7 @@ mod source_route;
 pub mod topology;
 mod trailer;
 
+pub use disjoint::disjoint_paths;
 pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, NodeId, Wire};
 pub use link::{LinkStats, RareEvents};
 pub use network::{Egress, Handler, Network, Step};

@@ -1,6 +1,6 @@
 //! Counts that hold of every topology, whatever its parameters.
 
-use linkpool_network::topology::{BCube, FatTree, LeafSpine, Ring, Vl2, fat_tree};
+use linkpool_network::topology::{BCube, FatTree, LeafSpine, Ring, Triangle, Vl2, fat_tree};
 use linkpool_network::{Fabric, HostId, Layer, NodeId, Paths, Routes, Wire, reversed};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -157,5 +157,19 @@ fn pinned_subflows_of_a_ring_take_neighbouring_bottlenecks() {
             let back = reversed(&f, &there);
             assert_eq!(f.link_name(back[1]), format!("B{bottleneck}->A{bottleneck}"));
         }
+    }
+}
+
+/// The short way is the only shortest path, in both directions.
+#[test]
+fn a_triangle_has_one_shortest_path_each() {
+    let f = Triangle { bottlenecks: [SLOW; 3], access: FAST }.fabric();
+    assert_eq!((f.hosts(), f.nodes(), f.links().len()), (6, 15, 2 * 21));
+    let routes = Routes::new(&f, 1);
+    for i in 0..3u16 {
+        let there = Paths::new(&routes, &f, 3 + i).nth(i, 0);
+        assert_eq!((paths(&f, i.into(), 3 + usize::from(i)), there.len()), (1, 3));
+        assert_eq!(f.link_name(there[1]), format!("A{0}->B{0}", i + 1));
+        assert_eq!(paths(&f, 3 + usize::from(i), i.into()), 1);
     }
 }

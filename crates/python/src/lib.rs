@@ -115,13 +115,9 @@ fn plan<'py>(
     let fabric = &plan.fabric;
     let nodes: Vec<_> = (0..fabric.nodes() as u32).map(|n| (fabric.name(n), fabric.layer(n).name())).collect();
     let links: Vec<_> = fabric.links().iter().map(|l| (l.from, l.to, l.rate.0, l.delay.secs())).collect();
-    let flows: Vec<_> = plan
-        .flows
-        .iter()
-        .map(|f| (f.flow.src, f.flow.dst, f.flow.size, f.flow.start.secs(), f.transport))
-        .collect();
-    let transports: Vec<_> =
-        plan.transports.iter().map(|t| (t.name.as_str(), t.config.mss, t.sizes.header)).collect();
+    let flows: Vec<_> =
+        plan.flows.iter().map(|f| (f.flow.src, f.flow.dst, f.flow.size, f.flow.start.secs(), f.transport)).collect();
+    let transports: Vec<_> = plan.transports.iter().map(|t| (t.name.as_str(), t.config.mss, t.sizes.header)).collect();
     let dict = PyDict::new(py);
     dict.set_item("nodes", nodes)?;
     dict.set_item("hosts", fabric.hosts())?;

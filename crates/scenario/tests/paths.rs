@@ -11,7 +11,7 @@ fn scenario(transport: &str, paths: &str) -> String {
 }
 
 const TWO: &str = "control = \"lia\"\nsubflows = 2";
-const PATHS: &str = r#"[["S1", "A1", "B1", "D1"], ["S1", "A2", "B2", "A3", "B3", "D1"]]"#;
+const PATHS: &str = r#"[["S1", "A1", "B1", "D1"], ["S1", "A2", "B2", "C2", "A3", "B3", "D1"]]"#;
 
 #[test]
 fn paths_are_read_and_written() {
@@ -19,7 +19,7 @@ fn paths_are_read_and_written() {
     let fabric = first.topology.fabric();
     let WorkloadKind::Flow { paths, .. } = &first.workloads[0].kind else { panic!("a flow") };
     let names: Vec<Vec<&str>> = paths.iter().map(|p| p.iter().map(|n| fabric.name(*n)).collect()).collect();
-    assert_eq!(names, [vec!["S1", "A1", "B1", "D1"], vec!["S1", "A2", "B2", "A3", "B3", "D1"]]);
+    assert_eq!(names, [vec!["S1", "A1", "B1", "D1"], vec!["S1", "A2", "B2", "C2", "A3", "B3", "D1"]]);
     assert_eq!(load(&first.to_toml(), "x.toml", None, &[]).unwrap(), first);
 }
 
@@ -29,8 +29,8 @@ fn each_mistake_is_named_with_its_remedy() {
     let cases = [
         (TWO, r#"[["S1", "A1", "B1", "D1"]]"#, "paths", "1 paths, but t has 2 subflows; write a path for each"),
         (one, PATHS, "paths", "2 paths, but t has 1 subflows"),
-        (one, r#"[["S1", "A1", "C1", "D1"]]"#, "paths.0.2", "there is no node \"C1\"; known: S1, S2, S3, D1"),
-        (one, r#"[["S1", "A1", "B2", "D1"]]"#, "paths.0.2", "no link leads from A1 to B2, only to B1, S1, B3, S3"),
+        (one, r#"[["S1", "A1", "X1", "D1"]]"#, "paths.0.2", "there is no node \"X1\"; known: S1, S2, S3, D1"),
+        (one, r#"[["S1", "A1", "B2", "D1"]]"#, "paths.0.2", "no link leads from A1 to B2, only to B1, S1, C3, S3"),
         (one, r#"[["A1", "B1", "D1"]]"#, "paths.0", "must go from S1 to D1, both included"),
         (one, r#"[["S1", "A1", "B1"]]"#, "paths.0", "must go from S1 to D1, both included"),
         (one, r#"[[]]"#, "paths.0", "must go from S1 to D1"),
@@ -50,6 +50,23 @@ fn each_mistake_is_named_with_its_remedy() {
         assert!(errors[0].message.contains(message), "{errors:#?}");
         assert!(errors[0].line.is_some_and(|line| line >= 10), "{errors:#?}");
     }
+}
+
+/// Across a fat-tree of k = 4 as many as an edge switch has uplinks.
+#[test]
+fn more_subflows_than_disjoint_paths_are_refused() {
+    let text = |subflows: u32| {
+        format!(
+            "duration = \"1s\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"1us\"\n[transport.t]\ncontrol = \"lia\"\n\
+             subflows = {subflows}\npaths = \"disjoint\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = 0\nto = 15\n"
+        )
+    };
+    load(&text(2), "x.toml", None, &[]).unwrap();
+    let errors = load(&text(3), "x.toml", None, &[]).unwrap_err();
+    assert_eq!(
+        errors[0].to_string(),
+        "x.toml:11: workload.flow.0.transport: t has 3 subflows for disjoint paths, and there are 2"
+    );
 }
 
 /// Eleven switches of 13 or 14 ports each: 13^10 is above 2^32.

@@ -1,6 +1,10 @@
 //! How the subflows of a connection come by their paths.
 
-use linkpool_network::{Fabric, Flags, HostId, LinkId, NodeId, Packet, Paths, Routes, reversed, source_route};
+use crate::run::RunError;
+use linkpool_network::{
+    Fabric, Flags, HostId, LinkId, NodeId, Packet, Paths, Routes, disjoint_paths, reversed, source_route,
+};
+use std::collections::BTreeSet;
 
 /// Which paths the subflows of a transport's connections take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +13,8 @@ pub enum PathRule {
     Hash,
     /// Subflow i the i-th of the shortest paths.
     Distinct,
+    /// Subflow i the i-th of the paths without a cable in common.
+    Disjoint,
     /// Subflow i the i-th of these.
     Given(Vec<Vec<LinkId>>),
 }
@@ -31,6 +37,10 @@ impl PathRule {
             PathRule::Distinct => {
                 let mut paths = Paths::new(routes, fabric, dst);
                 Some((0..subflows as u64).map(|i| paths.nth(src, i)).collect())
+            }
+            PathRule::Disjoint => {
+                let paths = disjoint_paths(fabric, src, dst, subflows);
+                Some((0..subflows).map(|i| paths[i % paths.len()].clone()).collect())
             }
             PathRule::Given(paths) => Some(paths.clone()),
         }
@@ -65,21 +75,52 @@ impl PathRule {
         }
     }
 
-    /// Two hosts between which some path of the rule cannot be pinned.
-    pub(crate) fn too_long(&self, fabric: &Fabric, routes: &Routes) -> Option<(HostId, HostId)> {
-        if *self != PathRule::Distinct {
-            return None;
+    /// What is wrong with the paths of `flows` of this rule, with so many subflows.
+    pub(crate) fn check(
+        &self,
+        (fabric, routes): (&Fabric, &Routes),
+        flows: impl Iterator<Item = (HostId, HostId)>,
+        subflows: usize,
+    ) -> Result<(), RunError> {
+        let name = |host: HostId| fabric.name(host as NodeId).to_string();
+        let long = |from, to| Err(RunError::LongPath(name(from), name(to)));
+        match self {
+            PathRule::Hash | PathRule::Given(_) => {}
+            PathRule::Distinct => {
+                if let Some((from, to)) = too_long(fabric, routes) {
+                    return long(from, to);
+                }
+            }
+            PathRule::Disjoint => {
+                for (from, to) in flows.collect::<BTreeSet<_>>() {
+                    let paths = disjoint_paths(fabric, from, to, subflows);
+                    if paths.len() < subflows {
+                        return Err(RunError::FewPaths(name(from), name(to), paths.len(), subflows));
+                    }
+                    let fits = |path: &Vec<LinkId>| {
+                        source_route(fabric, path).and(source_route(fabric, &reversed(fabric, path))).is_some()
+                    };
+                    if !paths.iter().all(fits) {
+                        return long(from, to);
+                    }
+                }
+            }
         }
-        // Of hosts with one NIC at the same switch, one stands for all.
-        let first_links = |host: HostId| fabric.links_from(host as NodeId).map(|l| fabric.links()[l as usize].to);
-        let stands_for_others = |host: &HostId| *host == 0 || !first_links(*host).eq(first_links(host - 1));
-        let hosts: Vec<HostId> = (0..fabric.hosts()).map(|h| h as HostId).filter(stands_for_others).collect();
-        hosts.iter().find_map(|to| {
-            let mut paths = Paths::new(routes, fabric, *to);
-            let from = hosts.iter().find(|from| !paths.can_be_pinned(**from as NodeId))?;
-            Some((*from, *to))
-        })
+        Ok(())
     }
+}
+
+/// Two hosts of which a shortest path cannot be pinned.
+fn too_long(fabric: &Fabric, routes: &Routes) -> Option<(HostId, HostId)> {
+    // Of neighbours at the same switches, one stands for all.
+    let first_hops = |host: HostId| fabric.links_from(host as NodeId).map(|l| fabric.links()[l as usize].to);
+    let stands_for_others = |host: &HostId| *host == 0 || !first_hops(*host).eq(first_hops(host - 1));
+    let hosts: Vec<HostId> = (0..fabric.hosts()).map(|h| h as HostId).filter(stands_for_others).collect();
+    hosts.iter().find_map(|to| {
+        let mut paths = Paths::new(routes, fabric, *to);
+        let from = hosts.iter().find(|from| !paths.can_be_pinned(**from as NodeId))?;
+        Some((*from, *to))
+    })
 }
 
 /// What an endpoint writes into its packets for the path's sake.

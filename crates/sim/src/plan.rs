@@ -213,6 +213,7 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         sizes: WireSizes { header: t.header as u16, ack: t.ack_size as u16 },
         paths: match t.paths {
             scenario::Paths::Distinct => PathRule::Distinct,
+            scenario::Paths::Disjoint => PathRule::Disjoint,
             scenario::Paths::Hash | scenario::Paths::Scatter => PathRule::Hash,
         },
         scatter: match t.paths {

@@ -41,6 +41,11 @@ pub enum RunError {
     /// Two hosts have a path that does not fit into a packet.
     #[error("a path from {0} to {1} has too many hops over too many ports to be pinned; use paths = \"hash\"")]
     LongPath(String, String),
+    /// Disjoint paths were asked for, and there are fewer than subflows.
+    #[error(
+        "from {0} to {1} there are {2} paths without a cable in common, fewer than the {3} subflows; lower `subflows`, or use paths = \"distinct\" or \"hash\""
+    )]
+    FewPaths(String, String, usize, usize),
 }
 
 /// Simulates `plan` on `threads` threads, with the same result on any number. Flows and samples go to `sink`
@@ -58,8 +63,9 @@ pub fn simulate(
             return Err(RunError::NoPath(name(f.flow.src), name(f.flow.dst)));
         }
     }
-    if let Some((from, to)) = plan.transports.iter().find_map(|t| t.paths.too_long(&plan.fabric, routes)) {
-        return Err(RunError::LongPath(name(from), name(to)));
+    for (i, t) in plan.transports.iter().enumerate() {
+        let flows = plan.flows.iter().filter(|f| usize::from(f.transport) == i).map(|f| (f.flow.src, f.flow.dst));
+        t.paths.check((&plan.fabric, routes), flows, t.config.subflows)?;
     }
     let parts = partition(&plan.fabric, threads);
     let buffers: Vec<Buffer> = (0..threads).map(|_| Buffer::default()).collect();

@@ -60,3 +60,29 @@ fn four_subflows_take_four_cores() {
     }
     assert!(r.flow(0).subflows.iter().all(|s| s.min_rtt.unwrap() < Time::from_us(100)));
 }
+
+/// Two of the three parallel paths from 0 to 1 in BCube(2, 2) go round by servers 2 and 3, 4 and 5. Permutations may ask for no more than there are.
+#[test]
+fn subflows_take_parallel_paths_through_servers() {
+    let text = |subflows: u32| {
+        format!(
+            "duration = \"5ms\"\n[topology.bcube]\nn = 2\nk = 2\nrate = \"1Gbps\"\ndelay = \"2us\"\n[transport.t]\npreset = \"paper-2013\"\n\
+             control = \"uncoupled\"\nsubflows = {subflows}\npaths = \"disjoint\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = 0\nto = 1\n"
+        )
+    };
+    let r = run(&text(3));
+    for (out, back) in [("h0->s0.0", "s0.0->h0"), ("h0->s1.0", "s1.0->h0"), ("h0->s2.0", "s2.0->h0")] {
+        assert!(r.link(out).stats.packets > 100 && r.link(back).stats.packets > 100, "{out}");
+    }
+    for server in ["s0.1->h3", "s0.2->h5"] {
+        assert!(r.link(server).stats.packets > 100, "{server}");
+    }
+    let permutation = text(4).replace("flow]]", "permutation]]").replace("from = 0\nto = 1\n", "");
+    let plan = linkpool_sim::Plan::new(&common::scenario(&permutation));
+    let routes = std::sync::Arc::new(linkpool_network::Routes::new(&plan.fabric, plan.seed));
+    let why = linkpool_sim::simulate(&plan, &routes, 1, &mut (), &mut |_| true).unwrap_err();
+    assert!(
+        why.to_string().contains("there are 3 paths without a cable in common, fewer than the 4 subflows"),
+        "{why}"
+    );
+}

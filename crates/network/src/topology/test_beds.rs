@@ -72,8 +72,8 @@ impl Ring {
 }
 
 /// Three bottlenecks, each the short way of one flow and half of the long way of the two others (Wischik et al., NSDI 2011,
-/// section 2.2): bottleneck i is the cable `Ai->Bi`, and `Bi` is joined to `A(i+1)`. Hosts `Si` and `Di` have a NIC on either side of
-/// bottleneck i and another on either side of the two after it: over the one go three hops, over the two five.
+/// section 2.2): bottleneck i is the cable `Ai->Bi`, and over `Ci` one gets from `Bi` to `A(i+1)`. Hosts `Si` and `Di` have a NIC on
+/// either side of bottleneck i and another on either side of the two after it.
 ///
 /// It is no triangle of three cables: these carry each direction for itself, and long ways would not meet short ones.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,10 +90,11 @@ impl Triangle {
         let mut b = FabricBuilder::default();
         let mut nodes = |letter: char, layer: Layer| [1, 2, 3].map(|i| b.node(format!("{letter}{i}"), layer));
         let [s, d] = ['S', 'D'].map(|letter| nodes(letter, Layer::Host));
-        let [from, to] = ['A', 'B'].map(|letter| nodes(letter, Layer::Switch));
+        let [from, to, joint] = ['A', 'B', 'C'].map(|letter| nodes(letter, Layer::Switch));
         for i in 0..3 {
             b.wire(from[i], to[i], self.bottlenecks[i]);
-            b.wire(to[i], from[(i + 1) % 3], self.access);
+            b.wire(to[i], joint[i], self.access);
+            b.wire(joint[i], from[(i + 1) % 3], self.access);
             b.wire(s[i], from[i], self.access);
             b.wire(s[i], from[(i + 1) % 3], self.access);
             b.wire(d[i], to[i], self.access);

@@ -30,8 +30,8 @@ pub(crate) struct TopologyTable {
     /// Hosts S1.. D1.. X1.. Y1.., switches A1.. B1..; bottlenecks A1->B1, A2->B2 and so on. Si and Di
     /// have a NIC on bottleneck i and one on the next (XMP, Figure 5).
     pub(crate) ring: Option<RingTable>,
-    /// Hosts S1 to S3 and D1 to D3, switches A1 to A3 and B1 to B3; bottlenecks A1->B1, A2->B2 and A3->B3. From Si to
-    /// Di the short way is over bottleneck i, the long one over the two others.
+    /// Hosts S1 to S3 and D1 to D3; bottlenecks A1->B1, A2->B2 and A3->B3, joined by C1 to C3. From Si to Di the short way is
+    /// over bottleneck i, the long one over the two others.
     pub(crate) triangle: Option<TriangleTable>,
     /// Any graph, from a JSON file or written here.
     pub(crate) graph: Option<GraphTable>,

@@ -19,8 +19,8 @@ pub(crate) struct TransportTable {
     #[schemars(range(min = 1, max = 32))]
     pub(crate) subflows: Option<u32>,
     /// "hash": each subflow's path is an ECMP hash of its addresses and ports; "distinct":
-    /// subflow i takes the i-th of the equal-cost paths; "scatter": every data packet takes a
-    /// random one. Default: "hash".
+    /// subflow i takes the i-th of the equal-cost paths; "disjoint": the i-th of as many paths without a
+    /// cable in common as there are; "scatter": every data packet takes a random one. Default: "hash".
     pub(crate) paths: Option<Paths>,
     /// Payload of a full segment. Default: "1448B"; paper-2013: "1400B".
     pub(crate) mss: Option<Bytes>,

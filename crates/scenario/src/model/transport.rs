@@ -171,6 +171,8 @@ pub enum Paths {
     Hash,
     /// Subflow i takes the i-th of the equal-cost paths.
     Distinct,
+    /// Subflow i takes the i-th of the paths without a cable in common.
+    Disjoint,
     /// Every data packet takes a random one.
     Scatter,
 }

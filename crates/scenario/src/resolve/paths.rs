@@ -1,6 +1,6 @@
 //! Paths that flows name, node by node.
 
-use linkpool_network::{Fabric, source_route};
+use linkpool_network::{Fabric, disjoint_paths, reversed, source_route};
 
 use super::section::Section;
 use super::workload::Entry;
@@ -15,8 +15,14 @@ pub(super) fn resolve(
     entry: &mut Entry<'_, '_, '_>,
 ) -> Option<Vec<Vec<u32>>> {
     let fabric = entry.known.fabric?;
-    if let Some(transport) = transport.filter(|_| !paths.is_empty()) {
-        check_transport(paths.len(), transport, &mut entry.section);
+    match transport {
+        Some(t) if !paths.is_empty() => check_transport(paths.len(), t, &mut entry.section),
+        Some(t) if t.paths == Paths::Disjoint => {
+            let (name, all) = (&t.name, disjoint_paths(fabric, from as u16, to as u16, t.subflows as usize).len());
+            let message = format!("{name} has {} subflows for disjoint paths, and there are {all}", t.subflows);
+            entry.section.check(all >= t.subflows as usize, "transport", message);
+        }
+        _ => {}
     }
     let mut resolved = Vec::new();
     for (i, names) in paths.iter().enumerate() {
@@ -60,7 +66,7 @@ fn path(names: &[String], (from, to): (u32, u32), fabric: &Fabric) -> Result<Vec
         }
         links.push(link);
     }
-    if source_route(fabric, &links).is_none() {
+    if source_route(fabric, &links).and(source_route(fabric, &reversed(fabric, &links))).is_none() {
         let why =
             "has too many hops over nodes of too many ports: it must fit into the 32 bits that a packet has for it";
         return Err((None, why.to_string()));
