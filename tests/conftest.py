@@ -15,6 +15,7 @@ def fake_core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     fake = FakeCore()
     monkeypatch.setattr(_core, "run", fake.run)
     monkeypatch.setattr(_core, "check", fake.check)
+    monkeypatch.setattr(_core, "worthwhile_threads", fake.worthwhile_threads)
     return fake
 
 

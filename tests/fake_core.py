@@ -28,11 +28,13 @@ Progress = Callable[[float, float, int], "bool | None"]
 
 
 class FakeCore:
-    """The two functions of the extension module that simulate; `runs` counts the runs made."""
+    """The functions of the extension module that a run needs; `runs` counts those made."""
 
     def __init__(self) -> None:
         self.runs = 0
         self.fail_on: str | None = None
+        self.hosts = 2
+        self.threads: list[int | None] = []
         self.before_run: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
 
@@ -44,6 +46,13 @@ class FakeCore:
             raise ScenarioError(f"{path}: nonsense: unknown key")
         lines = [f"# {key} = {value}" for key, value in overrides]
         return "\n".join([f"seed = {1 if seed is None else seed}", *lines, text])
+
+    def worthwhile_threads(
+        self, text: str, path: str, overrides: list[tuple[str, str]], cores: int
+    ) -> tuple[int, int]:
+        """As the true one."""
+        self.check(text, path, None, overrides)
+        return self.hosts, max(1, min(cores, self.hosts // 64))
 
     def run(
         self,
@@ -59,6 +68,7 @@ class FakeCore:
         resolved = self.check(text, path, seed, overrides)
         with self._lock:
             self.runs += 1
+            self.threads.append(threads)
         self.before_run()
         document = tomllib.loads(text)
         duration = parse_seconds(document["duration"])

@@ -70,14 +70,14 @@ def test_the_largest_runs_start_first(fake_core: FakeCore, tmp_path: Path) -> No
 
 
 def test_progress_adds_up(fake_core: FakeCore, tmp_path: Path) -> None:
-    seen: list[tuple[float, float, int, int]] = []
+    seen: list[tuple[float, float, int, int, str]] = []
     run_points(POINTS, count, Cache(tmp_path), 2, lambda *state: seen.append(state))
     done = [state[0] for state in seen]
     total = sum(point.cost for point in POINTS)
     assert done == sorted(done)
     assert done[-1] == pytest.approx(total)
     assert seen[-1][1] == pytest.approx(total)
-    assert seen[-1][2:] == (len(POINTS), len(POINTS))
+    assert seen[-1][2:] == (len(POINTS), len(POINTS), "2 at a time, largest first")
 
 
 def test_a_failure_names_the_run_and_stops_the_others(fake_core: FakeCore, tmp_path: Path) -> None:
@@ -106,6 +106,15 @@ def test_runs_go_on_at_the_same_time(fake_core: FakeCore, tmp_path: Path) -> Non
 
     fake_core.before_run = meet
     run_points(POINTS[:2], count, Cache(tmp_path), jobs=2)
+
+
+def test_a_lone_run_gets_the_threads_that_its_fabric_is_worth(
+    fake_core: FakeCore, tmp_path: Path
+) -> None:
+    fake_core.hosts = 300
+    run_points(POINTS[:1], count, Cache(tmp_path / "lone"), jobs=8)
+    run_points(POINTS, count, Cache(tmp_path / "many"), jobs=8)
+    assert fake_core.threads == [4] + [1] * len(POINTS)
 
 
 def test_an_error_in_a_scenario_is_raised_as_it_is(

@@ -21,6 +21,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(worthwhile_threads, module)?)?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)
@@ -84,6 +85,18 @@ fn run<'py>(
     dict.set_item("simulated_s", info.simulated_s)?;
     dict.set_item("stray_packets", info.stray_packets)?;
     Ok(dict)
+}
+
+#[pyfunction]
+fn worthwhile_threads(
+    py: Python<'_>,
+    text: &str,
+    path: &str,
+    overrides: Vec<(String, String)>,
+    cores: usize,
+) -> PyResult<(usize, u8)> {
+    let hosts = load(py, text, path, None, &overrides)?.topology.fabric().hosts();
+    Ok((hosts, linkpool_sim::worthwhile_threads(hosts, cores)))
 }
 
 #[pyfunction]

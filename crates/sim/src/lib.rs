@@ -19,7 +19,7 @@ mod wire;
 pub use measure::{Measurement, measure};
 pub use outcome::{FlowOutcome, LinkOutcome, Outcome, SubflowOutcome};
 pub use paths::PathRule;
-pub use plan::{Plan, PlannedFlow, PlannedTransport};
+pub use plan::{Plan, PlannedFlow, PlannedTransport, worthwhile_threads};
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
 pub use sampling::{Sample, Value};
 pub use sink::Sink;

@@ -125,12 +125,6 @@ impl Plan {
         }
     }
 
-    /// How many threads this run is worth on so many `cores`: with fewer than 64 hosts a thread, waiting for each
-    /// other at the end of every window costs more than it saves.
-    pub fn worthwhile_threads(&self, cores: usize) -> u8 {
-        cores.min(self.fabric.hosts() / 64).clamp(1, 64) as u8
-    }
-
     /// The smallest packet that will be sent, bytes.
     pub fn smallest_packet(&self) -> u16 {
         self.transports.iter().map(|t| t.sizes.ack.min(t.sizes.header + 1)).min().unwrap_or(1)
@@ -149,6 +143,12 @@ fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<Pl
         }
         _ => w.transport as u16,
     }
+}
+
+/// How many threads a run on a fabric of so many `hosts` is worth on so many `cores`: with fewer than 64 hosts a thread,
+/// waiting for each other at the end of every window costs more than it saves.
+pub fn worthwhile_threads(hosts: usize, cores: usize) -> u8 {
+    cores.min(hosts / 64).clamp(1, 64) as u8
 }
 
 fn policy(queue: &scenario::Queue) -> QueuePolicy {

@@ -2,7 +2,7 @@
 
 use crate::hosts::Hosts;
 use crate::outcome::{LinkOutcome, Outcome};
-use crate::plan::Plan;
+use crate::plan::{Plan, worthwhile_threads};
 use crate::sink::{Buffer, Sink, take};
 use crate::tables::{self, Tables};
 use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, partition, run_parts};
@@ -162,7 +162,7 @@ pub fn run_to_directory(
     write("scenario.toml", scenario.to_toml())?;
     let plan = Plan::new(scenario);
     let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
-    let threads = threads.unwrap_or_else(|| plan.worthwhile_threads(cores()));
+    let threads = threads.unwrap_or_else(|| worthwhile_threads(plan.fabric.hosts(), cores()));
     let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
     let mut tables = Tables::create(directory, &plan, &routes).map_err(|e| failed(directory, &e))?;
     let began = Instant::now();

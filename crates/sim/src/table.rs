@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Rows in a group.
-const GROUP: usize = 1 << 16;
+const GROUP: usize = 1 << 14;
 
 /// What a column holds. All columns may hold nulls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

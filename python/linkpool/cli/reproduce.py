@@ -16,12 +16,12 @@ from rich.text import Text
 
 from linkpool import experiments
 from linkpool.cli.console import fail, stderr, stdout
+from linkpool.cores import cpus
 from linkpool.experiments.base import Experiment, with_seeds
 from linkpool.experiments.claims import Claim, Verdict
 from linkpool.experiments.reproduce import (
     NothingToShortenError,
     Report,
-    cpus,
     reproduce_experiment,
     shorten,
 )
@@ -84,8 +84,8 @@ def _reproduce(experiment: Experiment, out: Path, jobs: int | None, scale: float
     with _bar() as bar:
         task = bar.add_task(experiment.id, total=None, runs="")
 
-        def watch(done: float, total: float, runs: int, of: int) -> None:
-            bar.update(task, completed=done, total=total, runs=f"{runs} of {of} runs")
+        def watch(done: float, total: float, runs: int, of: int, how: str) -> None:
+            bar.update(task, completed=done, total=total, runs=f"{runs} of {of} runs, {how}")
 
         report = reproduce_experiment(
             experiment, out, jobs=jobs or cpus(), watch=watch, scale=scale

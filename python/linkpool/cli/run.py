@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from linkpool import _core, api
 from linkpool.cli.console import fail, stderr, stdout
 from linkpool.cli.show import print_result
+from linkpool.cores import cpus, explain
 from linkpool.publish import require_replaceable
 from linkpool.units import parse_seconds, show_seconds
 
@@ -46,12 +47,14 @@ def run(
     try:
         active = _active_seconds(_core.check(text, str(file), seed, overrides))
         with _bar() as bar:
-            task = bar.add_task(file.name, total=active, done=_done(0.0, active, 0))
+            hosts, worth = _core.worthwhile_threads(text, str(file), overrides, cpus())
+            name = f"{file.name} {explain(hosts, worth, cpus(), threads)}"
+            task = bar.add_task(name, total=active, done=_done(0.0, active, 0))
 
             def watch(now: float, end: float, hops: int) -> None:
                 bar.update(task, completed=min(now, active), done=_done(now, end, hops))
 
-            result = api.simulate(text, str(file), out, seed, overrides, watch, threads)
+            result = api.simulate(text, str(file), out, seed, overrides, watch, threads or worth)
             bar.update(task, completed=active)
     except _core.ScenarioError as error:
         fail(str(error))

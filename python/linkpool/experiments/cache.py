@@ -28,10 +28,11 @@ class Cache:
         place = self.place(point)
         return Result(place) if is_result(place) else None
 
-    def run(self, point: Point, progress: Progress | None = None) -> Result:
-        """Make the run and keep its result."""
+    def run(self, point: Point, progress: Progress | None = None, cores: int = 1) -> Result:
+        """Make the run, on as many of so many cores as it is worth, and keep its result."""
         place = self.place(point)
-        return simulate(point.scenario, point.name, place, point.seed, [], progress)
+        threads = _core.worthwhile_threads(point.scenario, point.name, [], cores)[1]
+        return simulate(point.scenario, point.name, place, point.seed, [], progress, threads)
 
 
 def key(resolved: str, seed: int, version: str) -> str:

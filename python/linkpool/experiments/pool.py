@@ -8,12 +8,14 @@ from typing import TypeAlias
 
 import polars as pl
 
+from linkpool.cores import describe, share
 from linkpool.experiments.base import Point
 from linkpool.experiments.cache import Cache
 from linkpool.result import Result
 
-Watch: TypeAlias = Callable[[float, float, int, int], None]
-"""Called with the work done and in all (in `Point.cost`), and the runs done and in all."""
+Watch: TypeAlias = Callable[[float, float, int, int, str], None]
+"""Called with the work done and in all (in `Point.cost`), the runs done and in all, and how they
+use the cores."""
 
 Measure: TypeAlias = Callable[[Point, Result], pl.DataFrame]
 
@@ -43,11 +45,11 @@ class Rows:
 class _Meter:
     """Add up the progress of runs that go on at the same time."""
 
-    def __init__(self, work: float, runs: int, watch: Watch | None) -> None:
+    def __init__(self, work: float, runs: int, how: str, watch: Watch | None) -> None:
         self._lock = threading.Lock()
         self._done: dict[int, float] = {}
         self._finished = 0
-        self._work, self._runs, self._watch = work, runs, watch
+        self._work, self._runs, self._how, self._watch = work, runs, how, watch
 
     def report(self, index: int, work: float, finished: bool = False) -> None:
         with self._lock:
@@ -55,7 +57,7 @@ class _Meter:
             self._finished += finished
             if self._watch is not None:
                 done = sum(self._done.values()) if self._work else self._finished / self._runs
-                self._watch(done, self._work or 1.0, self._finished, self._runs)
+                self._watch(done, self._work or 1.0, self._finished, self._runs, self._how)
 
 
 def run_points(
@@ -63,14 +65,17 @@ def run_points(
 ) -> Rows:
     """Make every run that the cache lacks, largest first, and measure each.
 
-    The simulator releases the interpreter lock, so threads use all cores. If a run fails, those
-    under way are stopped and `RunError` names it.
+    Many runs use the cores side by side; a few share them out among their threads. The simulator
+    releases the interpreter lock, so threads use all cores. If a run fails, those under way are
+    stopped and `RunError` names it.
     """
     missing = [i for i, point in enumerate(points) if cache.find(point) is None]
-    meter = _Meter(sum(points[i].cost for i in missing), len(points), watch)
+    cores = share(len(missing), jobs)
+    work = sum(points[i].cost for i in missing)
+    meter = _Meter(work, len(points), describe(len(missing), jobs), watch)
     stop = threading.Event()
 
-    def work(index: int) -> pl.DataFrame:
+    def make(index: int) -> pl.DataFrame:
         point = points[index]
 
         def progress(now: float, end: float, hops: int) -> None:
@@ -81,7 +86,7 @@ def run_points(
         if stop.is_set():
             raise _CancelledError
         is_new = index in new
-        result = cache.run(point, progress) if is_new else Result(cache.place(point))
+        result = cache.run(point, progress, cores) if is_new else Result(cache.place(point))
         rows = point.label(measure(point, result))
         meter.report(index, point.cost if is_new else 0.0, finished=True)
         return rows
@@ -89,7 +94,7 @@ def run_points(
     new = set(missing)
     order = sorted(range(len(points)), key=lambda i: (i in new, -points[i].cost))
     with ThreadPoolExecutor(max_workers=jobs) as executor:
-        futures: dict[int, Future[pl.DataFrame]] = {i: executor.submit(work, i) for i in order}
+        futures: dict[int, Future[pl.DataFrame]] = {i: executor.submit(make, i) for i in order}
         try:
             wait(futures.values(), return_when=FIRST_EXCEPTION)
         finally:

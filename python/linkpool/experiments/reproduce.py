@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from linkpool.cores import cpus
 from linkpool.experiments import style
 from linkpool.experiments.base import Experiment, with_seeds
 from linkpool.experiments.cache import Cache
@@ -111,11 +111,6 @@ def analyse(
     for name, content in contents.items():
         write_file(directory / name, content)
     return claims, [directory / name for name in contents]
-
-
-def cpus() -> int:
-    """Return the cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _json(claims: Sequence[Claim]) -> bytes:

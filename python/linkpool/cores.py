@@ -1,0 +1,35 @@
+"""Who uses the cores: one simulation on several threads, or many simulations side by side."""
+
+import os
+
+
+def cpus() -> int:
+    """Return the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def share(runs: int, cores: int) -> int:
+    """Return how many cores each of so many runs may use: spare ones, if they are few."""
+    return max(1, cores // max(1, runs))
+
+
+def describe(runs: int, cores: int) -> str:
+    """Say how so many runs use so many cores."""
+    if runs == 0:
+        return "all made before"
+    each = share(runs, cores)
+    if each > 1:
+        return f"each on up to {each} threads"
+    return f"{min(runs, cores)} at a time, largest first"
+
+
+def explain(hosts: int, worth: int, cores: int, asked: int | None) -> str:
+    """Say on how many threads one simulation runs, and why."""
+    count = asked or worth
+    if asked:
+        why = "as asked"
+    elif count == cores:
+        why = f"{hosts:,} hosts, all cores"
+    else:
+        why = f"{hosts:,} hosts, 64 or more a thread"
+    return f"on {count} thread{'s' if count > 1 else ''} ({why})"
