@@ -73,7 +73,7 @@ fn run<'py>(
     }
     let info = result.map_err(|e| match e {
         RunError::Write(..) => PyOSError::new_err(e.to_string()),
-        RunError::NoPath(..) => PyRuntimeError::new_err(e.to_string()),
+        RunError::NoPath(..) | RunError::LongPath(..) => PyRuntimeError::new_err(e.to_string()),
         RunError::Stopped => PyKeyboardInterrupt::new_err(()),
     })?;
     let dict = PyDict::new(py);
