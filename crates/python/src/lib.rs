@@ -73,8 +73,8 @@ fn run<'py>(
     }
     let info = result.map_err(|e| match e {
         RunError::Write(..) => PyOSError::new_err(e.to_string()),
-        RunError::NoPath(..) | RunError::LongPath(..) => PyRuntimeError::new_err(e.to_string()),
         RunError::Stopped => PyKeyboardInterrupt::new_err(()),
+        impossible => PyRuntimeError::new_err(impossible.to_string()),
     })?;
     let dict = PyDict::new(py);
     dict.set_item("version", info.version)?;
