@@ -1,6 +1,7 @@
 //! The network: packets on links, output queues that mark and drop, switches that route, and the fabrics they form.
 
 mod disjoint;
+mod change;
 mod fabric;
 mod forwarding;
 mod link;
@@ -10,12 +11,15 @@ mod parallel;
 mod partition;
 mod paths;
 mod policy;
+mod ports;
 mod routing;
 mod source_route;
 pub mod topology;
 mod trailer;
+mod wires;
 
 pub use disjoint::disjoint_paths;
+pub use change::{Change, Loss, Timetable};
 pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, NodeId, Wire};
 pub use link::{LinkStats, RareEvents};
 pub use network::{Egress, Handler, Network, Step};
@@ -24,6 +28,7 @@ pub use parallel::{Ended, run_parts};
 pub use partition::partition;
 pub use paths::Paths;
 pub use policy::{Policies, QueueLimit, QueuePolicy};
+pub use ports::{Red, SharedBuffer};
 pub use routing::Routes;
 pub use source_route::{reversed, source_route};
 pub use trailer::Trailer;

@@ -1,5 +1,5 @@
 use crate::packet::{Flags, Packet};
-use crate::policy::QueuePolicy;
+use crate::policy::{QueuePolicy, Verdict};
 use linkpool_engine::prefetch;
 use linkpool_units::{Rate, Time};
 
@@ -30,7 +30,7 @@ impl LinkKind {
     }
 
     /// How many bytes are put on the wire in `span`.
-    fn bytes_in(&self, span: Time) -> u64 {
+    pub(crate) fn bytes_in(&self, span: Time) -> u64 {
         // Rounded: serialisation is exact to a fraction of a byte.
         (((span.0 as u128) << FRACTION) + self.per_byte as u128 / 2).div_euclid(self.per_byte as u128) as u64
     }
@@ -53,12 +53,16 @@ pub struct LinkStats {
 /// touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RareEvents {
-    /// Packets dropped at the queue.
+    /// Packets dropped by the queue's policy.
     pub drops: u64,
     /// Their bytes.
     pub drop_bytes: u64,
     /// Packets marked CE.
     pub marks: u64,
+    /// Packets lost because the link was down.
+    pub drops_down: u64,
+    /// Packets lost on the wire at random.
+    pub drops_loss: u64,
 }
 
 /// An output port with its FIFO queue and the wire behind it, in one ring of packets sorted by arrival time.
@@ -96,6 +100,8 @@ pub(crate) enum Enqueued {
     Behind,
     /// It is gone.
     Dropped,
+    /// A port of its own queues for this link.
+    Elsewhere,
 }
 
 /// See [`Link::remote`].
@@ -165,17 +171,21 @@ impl Link {
             (kind.policy.is_over(queued, 0), kind.policy.is_full(queued, 0))
         };
         if over | full {
-            let marked = over && packet.flags.has(Flags::ECT);
-            let drop = full || over && !marked && kind.policy.drop_non_ect;
-            if drop && !kind.policy.exempts(packet.flags) {
-                rare.drops += 1;
-                rare.drop_bytes += packet.size as u64;
-                return Enqueued::Dropped;
+            if kind.policy.is_elsewhere() {
+                return Enqueued::Elsewhere;
             }
-            if marked {
-                // A switch before may have marked it: count the mark where it was set.
-                rare.marks += !packet.flags.has(Flags::CE) as u64;
-                packet.flags = packet.flags.with(Flags::CE);
+            match kind.policy.verdict(over, full, packet.flags.has(Flags::ECT), packet.flags) {
+                Verdict::Drop => {
+                    rare.drops += 1;
+                    rare.drop_bytes += packet.size as u64;
+                    return Enqueued::Dropped;
+                }
+                Verdict::Mark => {
+                    // A switch before may have marked it: count the mark where it was set.
+                    rare.marks += !packet.flags.has(Flags::CE) as u64;
+                    packet.flags = packet.flags.with(Flags::CE);
+                }
+                Verdict::Queue => {}
             }
         }
         self.max_queue = self.max_queue.max(present + 1 - kind.policy.uncounted);
@@ -212,8 +222,9 @@ impl Link {
         (0..self.tail.wrapping_sub(from)).map(move |i| self.ring[self.at(from.wrapping_add(i))])
     }
 
-    /// At the receiving part: `packet` is on its way. Returns its arrival if nothing else is.
-    pub(crate) fn receive(&mut self, packet: Packet) -> Option<Time> {
+    /// `packet` is on its way, from a queue elsewhere: of a port of its own, or of the sending part. Returns its arrival if nothing
+    /// else is.
+    pub(crate) fn carry(&mut self, packet: Packet) -> Option<Time> {
         self.departed = self.head; // this end has no queue
         self.append(packet).then_some(packet.arrival)
     }

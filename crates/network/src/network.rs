@@ -1,9 +1,12 @@
-use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
-use crate::link::{Enqueued, LOCAL, Link, LinkKind, LinkStats, RareEvents};
+mod assembly;
+
+use crate::fabric::{LinkId, NodeId};
+use crate::link::{Enqueued, Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
-use crate::policy::Policies;
+use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::trailer::{Trailer, Trailers};
+use crate::wires::Wires;
 use linkpool_engine::{Calendar, Windows, prefetch};
 use linkpool_units::Time;
 use std::sync::Arc;
@@ -56,7 +59,10 @@ pub struct Network {
     links: Vec<Link>,
     kinds: Vec<LinkKind>,
     rare: Vec<RareEvents>,
+    ports: Ports,
     routes: Arc<Routes>,
+    /// Later ones, the next one last.
+    later_routes: Vec<(Time, Arc<Routes>)>,
     calendar: Calendar,
     windows: Windows,
     inputs: Vec<Input>,
@@ -91,14 +97,11 @@ const BATCH: usize = 64;
 #[derive(Debug)]
 pub struct Egress<'a> {
     node: NodeId,
-    links: &'a mut [Link],
+    wires: Wires<'a>,
     kinds: &'a [LinkKind],
     rare: &'a mut [RareEvents],
+    ports: &'a mut Ports,
     routes: &'a Routes,
-    calendar: &'a mut Calendar,
-    handed: &'a mut Vec<LinkId>,
-    trailers: &'a mut Trailers,
-    windows: Windows,
 }
 
 impl Egress<'_> {
@@ -111,109 +114,41 @@ impl Egress<'_> {
 
     /// Sends `packet` with a trailer.
     pub fn send_with(&mut self, now: Time, mut packet: Packet, trailer: Trailer) {
-        self.trailers.attach(&mut packet, trailer);
+        self.wires.trailers.attach(&mut packet, trailer);
         self.send(now, packet);
     }
 
     /// The trailer of a packet that has just come to this node.
     #[inline]
     pub fn trailer(&self, packet: &Packet) -> Option<&Trailer> {
-        self.trailers.of(packet)
+        self.wires.trailers.of(packet)
     }
 
     #[inline]
     fn enqueue(&mut self, id: LinkId, now: Time, packet: Packet) {
-        let link = &mut self.links[id as usize];
+        let link = &mut self.wires.links[id as usize];
         let kind = &self.kinds[link.kind as usize];
         match link.enqueue(kind, &mut self.rare[id as usize], now, packet) {
-            Enqueued::Next(arrival) if link.remote == LOCAL => {
-                self.calendar.schedule(self.windows.of(arrival), link.input);
-            }
-            Enqueued::Next(_) => self.handed.push(id),
+            Enqueued::Next(arrival) => self.wires.announce(id, arrival),
             Enqueued::Behind => {}
-            Enqueued::Dropped => self.trailers.release(&packet),
+            Enqueued::Dropped => self.wires.discard(&packet),
+            Enqueued::Elsewhere => self.ports.enqueue(id, now, packet, &mut self.wires),
         }
     }
 
     /// The queue of a link that leaves this node: packets, counted as its policy counts, and all bytes not yet on the
     /// wire.
     pub fn queue(&mut self, link: LinkId, now: Time) -> (u32, u64) {
-        let link = &mut self.links[link as usize];
+        if let Some(queue) = self.ports.queue(link, now, &mut self.wires) {
+            return queue;
+        }
+        let link = &mut self.wires.links[link as usize];
         let kind = &self.kinds[link.kind as usize];
         (link.queue_packets(kind, now), link.backlog_bytes(kind, now))
     }
 }
 
 impl Network {
-    /// The network of `fabric`, with `policies` at its output ports. `smallest` is the size in bytes of the smallest
-    /// packet that will be sent: with the delays it sets the lookahead.
-    pub fn new(fabric: &Fabric, policies: impl Into<Policies>, routes: Arc<Routes>, smallest: u16) -> Network {
-        Network::part(fabric, policies, routes, smallest, &vec![0; fabric.nodes()], 0)
-    }
-
-    /// The part of the network that runs the nodes of which `parts` says `me`.
-    pub fn part(
-        fabric: &Fabric,
-        policies: impl Into<Policies>,
-        routes: Arc<Routes>,
-        smallest: u16,
-        parts: &[u8],
-        me: u8,
-    ) -> Network {
-        let mut inputs = Vec::new();
-        let mut timer_inputs = Vec::new();
-        let mut input_of_link = vec![0; fabric.links().len()];
-        let mut into = vec![Vec::new(); fabric.nodes()];
-        for (id, l) in fabric.links().iter().enumerate() {
-            into[l.to as usize].push(id as LinkId);
-        }
-        for (node, links) in into.iter().enumerate() {
-            let node = node as NodeId;
-            for link in links {
-                input_of_link[*link as usize] = inputs.len() as u32;
-                inputs.push(Input { node, link: *link });
-            }
-            timer_inputs.push(inputs.len() as u32);
-            inputs.push(Input { node, link: TIMERS });
-        }
-        let policies = policies.into();
-        let mut kinds: Vec<LinkKind> = Vec::new();
-        let mut link = |(spec, input): (&LinkSpec, u32)| {
-            let policy = policies.of(fabric.layer(spec.from));
-            let is_known = |k: &LinkKind| (k.rate, k.delay, k.policy) == (spec.rate, spec.delay, policy);
-            let known = kinds.iter().position(is_known);
-            let kind = known.unwrap_or_else(|| {
-                kinds.push(LinkKind::new(spec.rate, spec.delay, policy));
-                kinds.len() - 1
-            });
-            let receiver = parts[spec.to as usize];
-            let remote = if parts[spec.from as usize] == me && receiver != me { receiver } else { LOCAL };
-            Link::new(kind as u16, input, remote)
-        };
-        let links: Vec<Link> = fabric.links().iter().zip(input_of_link).map(&mut link).collect();
-        let lookahead = kinds.iter().map(|k| k.serialisation(smallest) + k.delay).min().unwrap_or(Windows::LONGEST);
-        Network {
-            rare: vec![RareEvents::default(); links.len()],
-            links,
-            kinds,
-            routes,
-            calendar: Calendar::new(inputs.len()),
-            windows: Windows::new(lookahead),
-            inputs,
-            timer_windows: vec![u64::MAX; fabric.nodes()],
-            timer_inputs,
-            hosts: fabric.hosts() as NodeId,
-            hops: 0,
-            ending: false,
-            woken: Vec::new(),
-            due: Vec::new(),
-            order: Vec::new(),
-            routed: Vec::new(),
-            handed: Vec::new(),
-            trailers: Trailers::default(),
-        }
-    }
-
     /// Packets that have crossed a link, counted once per link.
     pub fn hops(&self) -> u64 {
         self.hops
@@ -226,7 +161,11 @@ impl Network {
 
     /// What link `id` has done, what it has put on the wire by `now` in bytes, and how many packets are queued
     /// or in flight.
-    pub fn link_outcome(&self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
+    pub fn link_outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
+        let Egress { mut wires, ports, .. } = self.egress(0);
+        if let Some((stats, sent, held)) = ports.outcome(id, now, &mut wires) {
+            return (stats, sent, held + self.links[id as usize].on_the_way());
+        }
         let link = &self.links[id as usize];
         let stats = link.stats(self.rare[id as usize]);
         (stats, stats.bytes - link.backlog_bytes(&self.kinds[link.kind as usize], now), link.on_the_way())
@@ -295,7 +234,7 @@ impl Network {
             self.trailers.attach(&mut packet, trailer);
         }
         let link = &mut self.links[link as usize];
-        if let Some(arrival) = link.receive(packet) {
+        if let Some(arrival) = link.carry(packet) {
             self.calendar.schedule(self.windows.of(arrival), link.input);
         }
     }
@@ -306,10 +245,14 @@ impl Network {
         let start = self.windows.start(window);
         let limit = self.windows.end(window).min(end);
         self.ending = limit == end;
+        while let Some((_, routes)) = self.later_routes.pop_if(|(at, _)| *at <= start) {
+            self.routes = routes;
+        }
         self.woken.clear();
         while let Some(input) = self.calendar.next_due() {
             self.woken.push(input);
         }
+        self.ports.take_due(&mut self.woken);
         let mut next = 0;
         while next < self.woken.len() {
             let node = self.inputs[self.woken[next] as usize].node;
@@ -336,6 +279,10 @@ impl Network {
             }
         }
         self.queue_routed();
+        if self.ports.are_due() {
+            let Egress { mut wires, ports, .. } = self.egress(0);
+            ports.end_window(limit, limit == end, &mut wires);
+        }
         self.ending
     }
 
@@ -401,14 +348,17 @@ impl Network {
     fn egress(&mut self, node: NodeId) -> Egress<'_> {
         Egress {
             node,
-            links: &mut self.links,
+            wires: Wires {
+                links: &mut self.links,
+                calendar: &mut self.calendar,
+                handed: &mut self.handed,
+                trailers: &mut self.trailers,
+                windows: self.windows,
+            },
             kinds: &self.kinds,
             rare: &mut self.rare,
+            ports: &mut self.ports,
             routes: &self.routes,
-            calendar: &mut self.calendar,
-            handed: &mut self.handed,
-            trailers: &mut self.trailers,
-            windows: self.windows,
         }
     }
 
@@ -458,7 +408,7 @@ impl Network {
             // Where hosts forward, packets for others come by.
             if is_host && packet.dst as NodeId == node {
                 handler.on_packet(node, packet.arrival, &packet, &mut out);
-                out.trailers.release(&packet);
+                out.wires.discard(&packet);
             } else {
                 out.send(packet.arrival, packet);
             }

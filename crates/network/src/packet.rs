@@ -27,6 +27,8 @@ impl Flags {
     pub const LAST: Flags = Flags(1 << 9);
     /// It has a [`crate::Trailer`], which `seq` tells where to find.
     pub const TRAILER: Flags = Flags(1 << 10);
+    /// Of high priority, where ports have two queues.
+    pub const PRIORITY: Flags = Flags(1 << 11);
 
     /// Are all bits of `other` set?
     #[inline]
@@ -54,8 +56,8 @@ impl std::ops::BitOr for Flags {
 
 impl std::fmt::Debug for Flags {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        const NAMES: [&str; 11] =
-            ["SYN", "ACK", "FIN", "DATA", "ECT", "CE", "ECE", "JOIN", "PINNED", "LAST", "TRAILER"];
+        const NAMES: [&str; 12] =
+            ["SYN", "ACK", "FIN", "DATA", "ECT", "CE", "ECE", "JOIN", "PINNED", "LAST", "TRAILER", "PRIORITY"];
         let set: Vec<_> = NAMES.iter().enumerate().filter(|(i, _)| self.0 >> i & 1 == 1).map(|(_, n)| *n).collect();
         write!(f, "{}", set.join("|"))
     }

@@ -1,5 +1,6 @@
 use crate::fabric::Layer;
 use crate::packet::Flags;
+use crate::ports::{Red, SharedBuffer};
 
 /// A queue length, in packets or in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,11 +11,33 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
+/// What an output port does beyond one FIFO queue that drops and marks at its entrance. By default nothing; else it has queues of
+/// its own, served packet by packet (see [`crate::ports`]).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Discipline {
+    /// Two queues, of which the one for [`Flags::PRIORITY`] goes first.
+    pub(crate) priority: bool,
+    /// Marks what leaves rather than what comes.
+    pub(crate) mark_at_dequeue: bool,
+    /// Marks or drops early, instead of the marking threshold.
+    pub(crate) red: Option<Red>,
+    /// A buffer for all ports of a switch, instead of the limit.
+    pub(crate) shared: Option<SharedBuffer>,
+}
+
+/// What becomes of a packet that arrives at a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    Queue,
+    Mark,
+    Drop,
+}
+
 /// When an output port drops and when it marks.
 ///
 /// The queue length that counts is the one that an arriving packet finds, without itself. Both units are always
 /// compared, the unused one against infinity; bytes are counted only if a threshold is in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct QueuePolicy {
     pub(crate) limit_packets: u32,
     pub(crate) limit_bytes: u64,
@@ -28,6 +51,7 @@ pub struct QueuePolicy {
     pub(crate) exempt_syn: bool,
     pub(crate) exempt_fin: bool,
     pub(crate) exempt_ack: bool,
+    pub(crate) discipline: Discipline,
 }
 
 impl QueuePolicy {
@@ -48,7 +72,52 @@ impl QueuePolicy {
             exempt_syn: false,
             exempt_fin: false,
             exempt_ack: false,
+            discipline: Discipline::default(),
         }
+    }
+
+    /// That of a link whose packets a port of its own queues: here, every queue is full.
+    pub(crate) fn elsewhere() -> QueuePolicy {
+        QueuePolicy::drop_tail(QueueLimit::Packets(0))
+    }
+
+    /// Is it [`QueuePolicy::elsewhere`]?
+    #[inline]
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.limit_packets == 0
+    }
+
+    /// With `limit` instead of the one that it has.
+    pub(crate) fn limited_to(self, limit: QueueLimit) -> QueuePolicy {
+        let QueuePolicy { limit_packets, limit_bytes, .. } = QueuePolicy::drop_tail(limit);
+        let in_bytes = limit_bytes != u64::MAX || self.mark_bytes != u64::MAX;
+        QueuePolicy { limit_packets, limit_bytes, in_bytes, ..self }
+    }
+
+    /// Strict priority: packets with [`Flags::PRIORITY`] have a queue of their own, which is served first. Limit and marking are those
+    /// of either queue.
+    pub fn prioritised(mut self) -> QueuePolicy {
+        self.discipline.priority = true;
+        self
+    }
+
+    /// Marks a packet as it leaves, by the queue that it leaves behind (ECN*: Wu et al., "Tuning ECN for data center networks", CoNEXT
+    /// 2012).
+    pub fn marking_at_dequeue(mut self) -> QueuePolicy {
+        self.discipline.mark_at_dequeue = true;
+        self
+    }
+
+    /// Random early detection instead of a marking threshold; what cannot be marked is dropped.
+    pub fn with_red(mut self, red: Red) -> QueuePolicy {
+        self.discipline.red = Some(red);
+        self.dropping_non_ect(true)
+    }
+
+    /// All ports of a switch share a buffer, which takes the place of the limit; nothing may be exempt.
+    pub fn sharing(mut self, buffer: SharedBuffer) -> QueuePolicy {
+        self.discipline.shared = Some(buffer);
+        self
     }
 
     /// Marks what finds at least `k` queued, or more than `k` if `above`.
@@ -89,6 +158,17 @@ impl QueuePolicy {
     #[inline]
     pub(crate) fn is_full(&self, packets: u32, bytes: u64) -> bool {
         packets >= self.limit_packets || bytes > self.limit_bytes
+    }
+
+    /// What becomes of a packet that finds the queue over the marking threshold, or full.
+    #[inline]
+    pub(crate) fn verdict(&self, over: bool, full: bool, markable: bool, flags: Flags) -> Verdict {
+        let marked = over && markable;
+        let drop = full || over && !marked && self.drop_non_ect;
+        if drop && !self.exempts(flags) {
+            return Verdict::Drop;
+        }
+        if marked { Verdict::Mark } else { Verdict::Queue }
     }
 
     #[cold]

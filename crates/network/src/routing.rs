@@ -3,7 +3,7 @@ use crate::forwarding::{Next, Table};
 use crate::packet::{Flags, Packet};
 use crate::paths::Paths;
 use linkpool_engine::hash_u64;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 /// Instead of a link: there is none.
 const NO_LINK: LinkId = LinkId::MAX;
@@ -40,6 +40,12 @@ const NO_COLUMN: u16 = u16::MAX;
 impl Routes {
     /// Finds all shortest paths (by number of links) of `fabric`; `seed` salts the hashes.
     pub fn new(fabric: &Fabric, seed: u64) -> Routes {
+        Routes::avoiding(fabric, seed, &HashSet::new())
+    }
+
+    /// Finds all shortest paths that avoid the links that are `down`. Where none is left, packets go on as if all links worked, until they
+    /// come to one that does not: every switch without a way left agrees on that, so they go round in no circle.
+    pub fn avoiding(fabric: &Fabric, seed: u64, down: &HashSet<LinkId>) -> Routes {
         let links = fabric.links();
         // The node that stands for a host: its switch if it has one NIC, else itself.
         let attachment = |host: NodeId| {
@@ -60,7 +66,7 @@ impl Routes {
             columns.push(*column);
             last_links.push(fabric.link(node, host).unwrap_or(NO_LINK));
         }
-        let into: Vec<Vec<NodeId>> = neighbours_into(fabric);
+        let (into, all_into) = (neighbours_into(fabric, down), neighbours_into(fabric, &HashSet::new()));
         // So many nodes, the first, are ends and no passages.
         let ends = if fabric.hosts_forward() { 0 } else { fabric.hosts() };
         // Hosts with one NIC need no row.
@@ -71,8 +77,9 @@ impl Routes {
         let mut nearer = Vec::new();
         for (column, target) in column_nodes.iter().enumerate() {
             let distance = distances(&into, ends, *target);
+            let once = (!down.is_empty()).then(|| distances(&all_into, ends, *target));
             for (node, ways) in with_row.iter().zip(&mut ways).filter(|(n, _)| *n != target) {
-                let is_nearer = |l: &LinkId| {
+                let is_nearer = |distance: &[u32], l: &LinkId| {
                     let to = links[*l as usize].to;
                     // A host does not forward what is for others, unless the fabric is made that way.
                     let passes = to as usize >= ends || to == *target;
@@ -80,7 +87,10 @@ impl Routes {
                     passes && there != u32::MAX && there + 1 == here
                 };
                 nearer.clear();
-                nearer.extend(fabric.links_from(*node).filter(is_nearer));
+                nearer.extend(fabric.links_from(*node).filter(|l| !down.contains(l) && is_nearer(&distance, l)));
+                if let (true, Some(once)) = (nearer.is_empty(), &once) {
+                    nearer.extend(fabric.links_from(*node).filter(|l| is_nearer(once, l)));
+                }
                 ways[column] = table.next_of(&nearer);
             }
         }
@@ -173,9 +183,9 @@ impl Routes {
     }
 }
 
-fn neighbours_into(fabric: &Fabric) -> Vec<Vec<NodeId>> {
+fn neighbours_into(fabric: &Fabric, down: &HashSet<LinkId>) -> Vec<Vec<NodeId>> {
     let mut into = vec![Vec::new(); fabric.nodes()];
-    for l in fabric.links() {
+    for (_, l) in fabric.links().iter().enumerate().filter(|(id, _)| !down.contains(&(*id as LinkId))) {
         into[l.to as usize].push(l.from);
     }
     into

@@ -2,9 +2,9 @@
 //! marks and holds.
 
 mod common;
-use common::traffic::{ANSWER, Scene, scenes};
+use common::traffic::{ANSWER, Scene, changing_scenes, scenes};
 use common::{cases, fabrics, reference, serialisation};
-use linkpool_network::{Fabric, QueueLimit, Wire, partition, topology};
+use linkpool_network::{Change, Fabric, Flags, LinkStats, QueueLimit, Wire, partition, topology};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -39,17 +39,30 @@ fn check_conservation(scene: &Scene) {
         .filter(|a| answered(scene, a.number))
         .count() as u64;
     let sent = scene.sends.iter().filter(|s| s.at < scene.end).count() as u64 + answers;
-    let drops: u64 = results.links.iter().map(|(stats, ..)| stats.rare.drops).sum();
+    let gone = |stats: &LinkStats| stats.rare.drops + stats.rare.drops_down + stats.rare.drops_loss;
+    let drops: u64 = results.links.iter().map(|(stats, ..)| gone(stats)).sum();
     let on_the_way: u64 = results.links.iter().map(|(.., n)| *n as u64).sum();
     assert_eq!(sent, arrivals as u64 + drops + on_the_way, "sent = arrived + dropped + on the way");
     for node in scene.fabric.hosts() as u32..scene.fabric.nodes() as u32 {
         let links = scene.fabric.links().iter().zip(&results.links);
-        let came: u64 = links.clone().filter(|(l, _)| l.to == node).map(|(_, (s, _, n))| s.packets - *n as u64).sum();
-        let went: u64 = links.filter(|(l, _)| l.from == node).map(|(_, (s, ..))| s.packets + s.rare.drops).sum();
+        let arrived = |s: &LinkStats, on_the_way: u32| s.packets - s.rare.drops_loss - on_the_way as u64;
+        let came: u64 = links.clone().filter(|(l, _)| l.to == node).map(|(_, (s, _, n))| arrived(s, *n)).sum();
+        let taken = |s: &LinkStats| s.packets + s.rare.drops + s.rare.drops_down;
+        let went: u64 = links.filter(|(l, _)| l.from == node).map(|(_, (s, ..))| taken(s)).sum();
         assert_eq!(came, went, "what comes to a switch leaves it or is dropped");
     }
-    if let (QueueLimit::Packets(limit), (false, false, false)) = (scene.rules.limit, scene.rules.exempt) {
-        assert!(results.links.iter().all(|(stats, ..)| stats.max_queue <= limit));
+    if let (QueueLimit::Packets(limit), (false, false, false), None) =
+        (scene.rules.limit, scene.rules.exempt, scene.rules.shared)
+    {
+        for (id, (stats, ..)) in results.links.iter().enumerate() {
+            let limits =
+                scene.changes.iter().filter(|(_, link, _)| *link as usize == id).map(|(.., change)| match change {
+                    Change::Limit(QueueLimit::Packets(n)) => *n,
+                    Change::Limit(QueueLimit::Bytes(_)) => u32::MAX,
+                    _ => 0,
+                });
+            assert!(stats.max_queue <= limits.fold(limit, u32::max));
+        }
     }
 }
 
@@ -57,7 +70,7 @@ fn answered(scene: &Scene, number: u32) -> bool {
     common::traffic::answer(&scene.sends[number as usize].packet).is_some()
 }
 
-/// On one path nothing overtakes, and nothing is faster than light and wire allow.
+/// On one path and in one class nothing overtakes, and nothing is faster than light and wire allow.
 fn check_order_and_time(scene: &Scene) {
     let routes = scene.routes();
     let results = scene.run(1000);
@@ -73,7 +86,8 @@ fn check_order_and_time(scene: &Scene) {
             .map(|l| &scene.fabric.links()[*l as usize])
             .fold(send.at, |at, l| at + serialisation(l.rate, send.packet.size) + l.delay);
         assert!(arrival.at >= least, "{} is too early by {:?}", arrival.number, least - arrival.at);
-        let before = last.insert((host, path), arrival.number);
+        let class = scene.rules.priority && send.packet.flags.has(Flags::PRIORITY);
+        let before = last.insert((host, path, class), arrival.number);
         assert!(before.is_none_or(|before| before < arrival.number), "{} overtakes {before:?}", arrival.number);
     }
 }
@@ -102,6 +116,21 @@ proptest! {
     }
 
     #[test]
+    fn other_ports_and_links_that_change(scene in changing_scenes(prop_oneof![fabrics(), topologies()])) {
+        prop_assert_eq!(scene.run(1000), reference::simulate(&scene));
+    }
+
+    #[test]
+    fn changes_lose_nothing_unseen(scene in changing_scenes(fabrics())) {
+        check_conservation(&scene);
+    }
+
+    #[test]
+    fn other_ports_keep_order_and_time(scene in changing_scenes(fabrics())) {
+        check_order_and_time(&Scene { changes: Vec::new(), reroutes: Vec::new(), ..scene });
+    }
+
+    #[test]
     fn steps_of_any_size_give_the_same(scene in scenes(fabrics()), windows in 1u32..50) {
         prop_assert_eq!(scene.run(windows), scene.run(u32::MAX));
     }
@@ -113,7 +142,10 @@ proptest! {
     /// Any split over threads, as the library splits and at random.
     #[test]
     fn any_number_of_threads_gives_the_same(
-        scene in scenes(prop_oneof![fabrics(), topologies()]),
+        scene in prop_oneof![
+            scenes(prop_oneof![fabrics(), topologies()]),
+            changing_scenes(prop_oneof![fabrics(), topologies()]),
+        ],
         n in 1u8..=3,
         random in prop::collection::vec(0u8..3, 64),
     ) {

@@ -13,17 +13,10 @@ fn a_packet_is_off_by_two_picoseconds_at_most() {
         let delay = Time::from_us(1);
         let packet = Packet { dst: 1, size: 1462, flags: Flags::DATA, ..Packet::default() };
         let sends = (0..1000).map(|i| Send { at: Time::ZERO, from: 0, packet: Packet { seq: i, ..packet } }).collect();
-        let limit = QueueLimit::Packets(10_000);
-        let rules = Rules {
-            limit,
-            mark: None,
-            above: false,
-            counts_in_service: false,
-            drops_non_ect: false,
-            exempt: (false, false, false),
-        };
+        let rules = Rules { limit: QueueLimit::Packets(10_000), ..Rules::default() };
         let fabric = topology::many_to_one(1, rate, delay);
-        let scene = Scene { fabric, rules, sends, end: Time::from_secs(10), seed: 1 };
+        let end = Time::from_secs(10);
+        let scene = Scene { fabric, rules, sends, end, seed: 1, changes: Vec::new(), reroutes: Vec::new() };
         for (i, arrival) in scene.run(1000).arrivals[1].iter().enumerate() {
             // Store and forward: the first waits twice, the others once more each.
             let exact = (i as f64 + 2.0) * 1462.0 * 8e12 / rate.0 as f64 + 2.0 * delay.0 as f64;

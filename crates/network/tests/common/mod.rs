@@ -5,8 +5,8 @@ pub mod reference;
 pub mod traffic;
 
 use linkpool_network::{
-    Fabric, FabricBuilder, Flags, HostId, Layer, LinkId, NodeId, Packet, Paths, QueueLimit, QueuePolicy, Routes,
-    source_route,
+    Change, Fabric, FabricBuilder, Flags, HostId, Layer, LinkId, Loss, NodeId, Packet, Paths, QueueLimit, QueuePolicy,
+    Red, Routes, SharedBuffer, source_route,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -73,16 +73,42 @@ pub struct Rules {
     pub counts_in_service: bool,
     pub drops_non_ect: bool,
     pub exempt: (bool, bool, bool),
+    pub priority: bool,
+    pub marks_at_dequeue: bool,
+    pub red: Option<Red>,
+    pub shared: Option<SharedBuffer>,
 }
 
 impl Rules {
     pub fn policy(&self) -> QueuePolicy {
         let (syn, fin, ack) = self.exempt;
-        let policy = QueuePolicy::drop_tail(self.limit)
+        let mut policy = QueuePolicy::drop_tail(self.limit)
             .counting_in_service(self.counts_in_service)
             .dropping_non_ect(self.drops_non_ect)
             .exempting(syn, fin, ack);
-        self.mark.map_or(policy, |k| policy.marking(k, self.above))
+        policy = self.mark.map_or(policy, |k| policy.marking(k, self.above));
+        policy = if self.priority { policy.prioritised() } else { policy };
+        policy = if self.marks_at_dequeue { policy.marking_at_dequeue() } else { policy };
+        policy = self.red.map_or(policy, |red| policy.with_red(red));
+        self.shared.map_or(policy, |buffer| policy.sharing(buffer))
+    }
+}
+
+impl Default for Rules {
+    /// 100 packets.
+    fn default() -> Rules {
+        Rules {
+            limit: QueueLimit::Packets(100),
+            mark: None,
+            above: false,
+            counts_in_service: false,
+            drops_non_ect: false,
+            exempt: (false, false, false),
+            priority: false,
+            marks_at_dequeue: false,
+            red: None,
+            shared: None,
+        }
     }
 }
 
@@ -98,8 +124,57 @@ pub fn rules() -> impl Strategy<Value = Rules> {
             counts_in_service,
             drops_non_ect,
             exempt,
+            ..Rules::default()
         },
     )
+}
+
+fn red() -> impl Strategy<Value = Red> {
+    let thresholds = (0u32..6, 1u32..12, any::<bool>());
+    (thresholds, 0.01f64..1.0, 0.002f64..1.0, any::<(bool, bool)>(), 64u16..1500).prop_map(
+        |((min, range, in_bytes), max_probability, weight, (gentle, marks), typical_packet)| {
+            let unit = if in_bytes { 1000.0 } else { 1.0 };
+            let (min, max) = (unit * min as f64, unit * (min + range) as f64);
+            Red { min, max, in_bytes, max_probability, weight, gentle, marks, typical_packet }
+        },
+    )
+}
+
+/// Rules of ports that are more than a FIFO queue that marks and drops at its entrance, in any combination.
+pub fn disciplines() -> impl Strategy<Value = Rules> {
+    let shared = (3_000u64..40_000, 0.25f64..4.0).prop_map(|(bytes, alpha)| SharedBuffer { bytes, alpha });
+    let maybe = || prop::option::weighted(0.3, red());
+    (rules(), any::<(bool, bool)>(), maybe(), prop::option::weighted(0.3, shared)).prop_map(
+        |(rules, (priority, marks_at_dequeue), red, shared)| Rules {
+            // Nothing may be exempt from a buffer's end.
+            exempt: if shared.is_some() { (false, false, false) } else { rules.exempt },
+            drops_non_ect: rules.drops_non_ect || red.is_some(),
+            priority,
+            marks_at_dequeue,
+            red,
+            shared,
+            ..rules
+        },
+    )
+}
+
+/// What may become of a link.
+pub fn change() -> impl Strategy<Value = Change> {
+    let p = || prop_oneof![Just(0.0), Just(1.0), 0.0f64..1.0];
+    prop_oneof![
+        Just(Change::Up(false)),
+        Just(Change::Up(true)),
+        prop::sample::select(&RATES[..]).prop_map(Change::Rate),
+        (1u32..30).prop_map(|n| Change::Limit(QueueLimit::Packets(n))),
+        (1_500u64..30_000).prop_map(|n| Change::Limit(QueueLimit::Bytes(n))),
+        p().prop_map(|p| Change::Loss(Loss::random(p / 2.0))),
+        (p(), p(), p(), p()).prop_map(|(in_good, in_bad, to_bad, to_good)| Change::Loss(Loss {
+            in_good,
+            in_bad,
+            to_bad,
+            to_good
+        })),
+    ]
 }
 
 /// How long `size` bytes take on a link of one of [`RATES`].

@@ -2,36 +2,92 @@
 
 use super::serialisation;
 use super::traffic::{Arrival, Results, Scene, answer, has_trailer};
-use linkpool_network::{Flags, LinkId, LinkStats, Packet, QueueLimit};
-use linkpool_units::Time;
+use linkpool_engine::{Stream, Windows, stream};
+use linkpool_network::{Change, Flags, LinkId, LinkStats, Loss, Packet, QueueLimit, Red};
+use linkpool_units::{Rate, Time};
+use rand::Rng;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// At one instant: departures, then arrivals by link, then what hosts send by themselves.
+/// At one instant: departures, then changes, then the next transmissions, then arrivals by link, then what hosts send by themselves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    Departure(LinkId),
+    /// Of the transmission of this number.
+    Departure(LinkId, u32),
+    /// The change of this number.
+    Change(usize),
+    Serve(LinkId),
     /// Over this link; the packet is the first of those in flight on it.
     Arrival(LinkId),
     /// The packet of this number.
     Send(u32),
 }
 
-#[derive(Clone, Default)]
+/// The state of RED for one queue.
+struct RedQueue {
+    average: f64,
+    count: i32,
+    empty_since: Time,
+    random: Stream,
+}
+
+struct Transmission {
+    packet: Packet,
+    class: usize,
+    lost: bool,
+    /// Of the packet's bits times picoseconds in a second, so many were done at `since`.
+    done: u128,
+    since: Time,
+}
+
 struct Port {
-    waiting: VecDeque<Packet>,
-    in_service: Option<Packet>,
+    waiting: [VecDeque<Packet>; 2],
+    in_service: Option<Transmission>,
+    /// Transmissions begun, or given a new end.
+    services: u32,
     in_flight: VecDeque<Packet>,
     stats: LinkStats,
     sent: u64,
-    service_began: Time,
+    up: bool,
+    rate: Rate,
+    limit: QueueLimit,
+    loss: Loss,
+    bad: bool,
+    losses: Stream,
+    red: [RedQueue; 2],
 }
 
 pub fn simulate(scene: &Scene) -> Results {
+    let ports = scene.fabric.links().iter().enumerate().map(|(id, l)| {
+        let red = |class| RedQueue {
+            average: 0.0,
+            count: -1,
+            empty_since: Time::ZERO,
+            // Without priority there is one class, the first.
+            random: stream(scene.seed, "red", 2 * id as u64 + if scene.rules.priority { class } else { 0 }),
+        };
+        Port {
+            waiting: Default::default(),
+            in_service: None,
+            services: 0,
+            in_flight: VecDeque::new(),
+            stats: LinkStats::default(),
+            sent: 0,
+            up: true,
+            rate: l.rate,
+            limit: scene.rules.limit,
+            loss: Loss::NONE,
+            bad: false,
+            losses: stream(scene.seed, "loss", id as u64),
+            red: [red(0), red(1)],
+        }
+    });
+    let sends = scene.sends.iter().map(|s| Reverse((s.at, Event::Send(s.packet.seq))));
+    let changes = scene.changes.iter().enumerate().map(|(i, c)| Reverse((c.0, Event::Change(i))));
     let mut simulation = Simulation {
         scene,
-        ports: vec![Port::default(); scene.fabric.links().len()],
-        events: scene.sends.iter().map(|s| Reverse((s.at, Event::Send(s.packet.seq)))).collect(),
+        ports: ports.collect(),
+        events: sends.chain(changes).collect(),
         arrivals: vec![Vec::new(); scene.fabric.hosts()],
     };
     simulation.run();
@@ -47,14 +103,22 @@ struct Simulation<'a> {
 
 impl Simulation<'_> {
     fn run(&mut self) {
-        let routes = self.scene.routes();
+        let (epochs, windows) = (self.scene.epochs(), self.windows());
         while let Some(Reverse((now, event))) = self.events.pop() {
             if now >= self.scene.end {
                 return;
             }
             let (node, mut packet) = match event {
-                Event::Departure(link) => {
-                    self.depart(link, now);
+                Event::Departure(link, service) => {
+                    self.depart(link, service, now);
+                    continue;
+                }
+                Event::Change(i) => {
+                    self.change(self.scene.changes[i].1, self.scene.changes[i].2, now);
+                    continue;
+                }
+                Event::Serve(link) => {
+                    self.serve(link, now);
                     continue;
                 }
                 Event::Arrival(link) => {
@@ -74,86 +138,251 @@ impl Simulation<'_> {
                     (send.from as u32, send.packet)
                 }
             };
+            // Routes change between windows.
+            let window = windows.start(windows.of(now));
+            let (_, routes) = epochs.iter().rfind(|(at, _)| *at <= window).unwrap();
             let link = routes.next_link(node, &mut packet);
             self.enqueue(link, now, packet);
         }
     }
 
-    fn enqueue(&mut self, link: LinkId, now: Time, mut packet: Packet) {
-        let rules = &self.scene.rules;
-        let port = &mut self.ports[link as usize];
-        let counted: Vec<u16> = match rules.counts_in_service {
-            true => port.in_service.iter().chain(&port.waiting).map(|p| p.size).collect(),
-            false => port.waiting.iter().map(|p| p.size).collect(),
-        };
-        let packets = counted.len() as u32;
-        let bytes: u64 = counted.iter().map(|s| *s as u64).sum();
-        let full = match rules.limit {
-            QueueLimit::Packets(n) => packets >= n,
-            QueueLimit::Bytes(n) => bytes + packet.size as u64 > n,
-        };
-        let above = |length: u64, k: u64| if rules.above { length > k } else { length >= k };
-        let over = match rules.mark {
+    /// Of the least time from a node to the next: of the smallest packet, 64 bytes, at the highest rate that a link ever has.
+    fn windows(&self) -> Windows {
+        let links = self.scene.fabric.links().iter().enumerate();
+        let least = links.map(|(id, l)| {
+            // What a link is built with does not count if it is changed from the start.
+            let mut rates = vec![(Time::ZERO, l.rate)];
+            for (at, link, change) in &self.scene.changes {
+                if let (true, Change::Rate(rate)) = (*link as usize == id, change) {
+                    rates.retain(|(before, _)| *before != Time::ZERO || *at != Time::ZERO);
+                    rates.push((*at, *rate));
+                }
+            }
+            rates.iter().map(|(_, rate)| serialisation(*rate, 64)).min().unwrap() + l.delay
+        });
+        Windows::new(least.min().unwrap_or(Windows::LONGEST).min(Windows::LONGEST))
+    }
+
+    /// Packets and bytes of a class that count, with the one in service if `in_service`.
+    fn counted(&self, link: LinkId, class: usize, in_service: bool) -> (u32, u64) {
+        let port = &self.ports[link as usize];
+        let served = port.in_service.iter().filter(|s| in_service && s.class == class).map(|s| &s.packet);
+        let sizes: Vec<u64> = served.chain(&port.waiting[class]).map(|p| p.size as u64).collect();
+        (sizes.len() as u32, sizes.iter().sum())
+    }
+
+    fn is_over(&self, (packets, bytes): (u32, u64)) -> bool {
+        let above = |length: u64, k: u64| if self.scene.rules.above { length > k } else { length >= k };
+        match self.scene.rules.mark {
             None => false,
             Some(QueueLimit::Packets(k)) => above(packets as u64, k as u64),
             Some(QueueLimit::Bytes(k)) => above(bytes, k),
+        }
+    }
+
+    /// May the queue of `class` take `size` bytes more?
+    fn has_room(&self, link: LinkId, class: usize, size: u64) -> bool {
+        let rules = &self.scene.rules;
+        if let Some(shared) = rules.shared {
+            let of_switch = self.scene.fabric.links_from(self.scene.fabric.links()[link as usize].from);
+            let used: u64 = of_switch.flat_map(|l| [self.counted(l, 0, true).1, self.counted(l, 1, true).1]).sum();
+            let threshold = shared.alpha * (shared.bytes - used) as f64;
+            return used + size <= shared.bytes && (self.counted(link, class, true).1 as f64) < threshold;
+        }
+        let (packets, bytes) = self.counted(link, class, rules.counts_in_service);
+        match self.ports[link as usize].limit {
+            QueueLimit::Packets(n) => packets < n,
+            QueueLimit::Bytes(n) => bytes + size <= n,
+        }
+    }
+
+    /// Figure 2 of Floyd and Jacobson's paper.
+    fn red_signals(&mut self, red: &Red, link: LinkId, class: usize, now: Time) -> bool {
+        let (packets, bytes) = self.counted(link, class, self.scene.rules.counts_in_service);
+        let empty = self.counted(link, class, true).0 == 0;
+        let port = &mut self.ports[link as usize];
+        let state = &mut port.red[class];
+        let length = if red.in_bytes { bytes as f64 } else { packets as f64 };
+        if empty {
+            let m = (now - state.empty_since).0 as f64 / serialisation(port.rate, red.typical_packet).0 as f64;
+            state.average *= (1.0 - red.weight).powf(m);
+        } else {
+            state.average += red.weight * (length - state.average);
+        }
+        let average = state.average;
+        if average < red.min {
+            state.count = -1;
+            return false;
+        }
+        let pb = if average < red.max {
+            red.max_probability * (average - red.min) / (red.max - red.min)
+        } else if red.gentle {
+            red.max_probability + (1.0 - red.max_probability) * (average - red.max) / red.max
+        } else {
+            1.0
         };
+        let forced = average >= if red.gentle { 2.0 * red.max } else { red.max };
+        if !forced {
+            state.count += 1;
+            let most = 1.0 - state.count as f64 * pb;
+            let sure = most <= 0.0;
+            if !sure && state.random.random::<f64>() >= pb / most {
+                return false;
+            }
+        }
+        state.count = 0;
+        true
+    }
+
+    fn enqueue(&mut self, link: LinkId, now: Time, mut packet: Packet) {
+        let rules = self.scene.rules;
+        if !self.ports[link as usize].up {
+            self.ports[link as usize].stats.rare.drops_down += 1;
+            return;
+        }
+        let class = if rules.priority && packet.flags.has(Flags::PRIORITY) { 0 } else { 1 };
+        let over = match &rules.red {
+            Some(red) => self.red_signals(red, link, class, now),
+            None => !rules.marks_at_dequeue && self.is_over(self.counted(link, class, rules.counts_in_service)),
+        };
+        let full = !self.has_room(link, class, packet.size as u64);
         let (syn, fin) = (packet.flags.has(Flags::SYN), packet.flags.has(Flags::FIN));
         let ack = !syn && !fin && !packet.flags.has(Flags::DATA);
         let exempt = rules.exempt.0 && syn || rules.exempt.1 && fin || rules.exempt.2 && ack;
-        let ect = packet.flags.has(Flags::ECT);
-        if (full || over && !ect && rules.drops_non_ect) && !exempt {
+        let markable = packet.flags.has(Flags::ECT) && rules.red.is_none_or(|red| red.marks);
+        let port = &mut self.ports[link as usize];
+        if (full || over && !markable && rules.drops_non_ect) && !exempt {
             port.stats.rare.drops += 1;
             port.stats.rare.drop_bytes += packet.size as u64;
             return;
         }
-        if over && ect {
+        if over && markable {
             port.stats.rare.marks += !packet.flags.has(Flags::CE) as u64;
             packet.flags = packet.flags.with(Flags::CE);
         }
         port.stats.packets += 1;
         port.stats.bytes += packet.size as u64;
-        port.waiting.push_back(packet);
+        port.waiting[class].push_back(packet);
         self.serve(link, now);
+        let length = self.counted(link, class, rules.counts_in_service).0;
         let port = &mut self.ports[link as usize];
-        let in_service = rules.counts_in_service as u32;
-        port.stats.max_queue = port.stats.max_queue.max(port.waiting.len() as u32 + in_service);
+        port.stats.max_queue = port.stats.max_queue.max(length);
     }
 
     /// Begins to transmit the next packet if nothing is being transmitted.
     fn serve(&mut self, link: LinkId, now: Time) {
         let port = &mut self.ports[link as usize];
-        if port.in_service.is_none()
-            && let Some(packet) = port.waiting.pop_front()
+        if port.in_service.is_some() {
+            return;
+        }
+        let Some((class, mut packet)) = (0..2).find_map(|c| port.waiting[c].pop_front().map(|p| (c, p))) else {
+            return;
+        };
+        let lost = port.loses_next();
+        port.in_service = Some(Transmission { packet, class, lost, done: 0, since: now });
+        if self.scene.rules.marks_at_dequeue
+            && packet.flags.has(Flags::ECT)
+            && self.is_over(self.counted(link, class, self.scene.rules.counts_in_service))
         {
-            port.in_service = Some(packet);
-            port.service_began = now;
-            let rate = self.scene.fabric.links()[link as usize].rate;
-            self.events.push(Reverse((now + serialisation(rate, packet.size), Event::Departure(link))));
+            let port = &mut self.ports[link as usize];
+            port.stats.rare.marks += !packet.flags.has(Flags::CE) as u64;
+            packet.flags = packet.flags.with(Flags::CE);
+            port.in_service.as_mut().unwrap().packet = packet;
+        }
+        self.expect_departure(link);
+    }
+
+    fn expect_departure(&mut self, link: LinkId) {
+        let port = &mut self.ports[link as usize];
+        if let Some(service) = &port.in_service {
+            port.services += 1;
+            let left = work(service.packet.size) - service.done;
+            let ends = service.since + Time(left.div_ceil(port.rate.0 as u128) as u64);
+            self.events.push(Reverse((ends, Event::Departure(link, port.services))));
         }
     }
 
-    fn depart(&mut self, link: LinkId, now: Time) {
+    fn depart(&mut self, link: LinkId, service: u32, now: Time) {
         let port = &mut self.ports[link as usize];
-        let packet = port.in_service.take().unwrap();
+        if port.services != service {
+            return;
+        }
+        let Transmission { packet, class, lost, .. } = port.in_service.take().unwrap();
+        port.red[class].empty_since = now;
         port.sent += packet.size as u64;
-        port.in_flight.push_back(packet);
-        let delay = self.scene.fabric.links()[link as usize].delay;
-        self.events.push(Reverse((now + delay, Event::Arrival(link))));
-        self.serve(link, now);
+        if lost {
+            port.stats.rare.drops_loss += 1;
+        } else {
+            port.in_flight.push_back(packet);
+            let delay = self.scene.fabric.links()[link as usize].delay;
+            self.events.push(Reverse((now + delay, Event::Arrival(link))));
+        }
+        self.events.push(Reverse((now, Event::Serve(link))));
+    }
+
+    fn change(&mut self, link: LinkId, change: Change, now: Time) {
+        let port = &mut self.ports[link as usize];
+        match change {
+            Change::Up(true) => port.up = true,
+            Change::Up(false) => {
+                port.up = false;
+                port.services += 1;
+                let in_service = port.in_service.take().map(|s| (s.class, s.packet));
+                let waiting =
+                    (0..2).flat_map(|c| std::mem::take(&mut port.waiting[c]).into_iter().map(move |p| (c, p)));
+                let waiting: Vec<_> = waiting.collect();
+                for (class, packet) in in_service.into_iter().chain(waiting) {
+                    port.stats.rare.drops_down += 1;
+                    port.stats.packets -= 1;
+                    port.stats.bytes -= packet.size as u64;
+                    port.red[class].empty_since = now;
+                }
+            }
+            Change::Rate(rate) => {
+                if let Some(service) = &mut port.in_service {
+                    service.done += (now - service.since).0 as u128 * port.rate.0 as u128;
+                    service.since = now;
+                }
+                port.rate = rate;
+                self.expect_departure(link);
+            }
+            Change::Limit(limit) => port.limit = limit,
+            Change::Loss(loss) => (port.loss, port.bad) = (loss, false),
+        }
     }
 
     fn results(self) -> Results {
         let end = self.scene.end;
-        let links = self.ports.iter().zip(self.scene.fabric.links()).map(|(p, l)| {
-            let on_the_way = p.waiting.len() + p.in_flight.len() + p.in_service.is_some() as usize;
+        let links = self.ports.iter().map(|p| {
+            let waiting = p.waiting[0].len() + p.waiting[1].len();
+            let on_the_way = waiting + p.in_flight.len() + p.in_service.is_some() as usize;
             // A packet in service has been put on the wire in part; half bytes are not counted yet.
-            let part =
-                p.in_service.map_or(0.0, |_| (end - p.service_began).0 as f64 / serialisation(l.rate, 1).0 as f64);
+            let part = p
+                .in_service
+                .as_ref()
+                .map_or(0.0, |s| (s.done + (end - s.since).0 as u128 * p.rate.0 as u128) as f64 / work(1) as f64);
             (p.stats, p.sent + (part - 0.5).ceil() as u64, on_the_way as u32)
         });
-        let on_the_way = self.ports.iter().flat_map(|p| p.waiting.iter().chain(&p.in_flight).chain(&p.in_service));
+        let on_the_way = self.ports.iter().flat_map(|p| {
+            p.waiting.iter().flatten().chain(&p.in_flight).chain(p.in_service.as_ref().map(|s| &s.packet))
+        });
         let trailers = on_the_way.filter(|packet| has_trailer(packet)).count();
         Results { links: links.collect(), arrivals: self.arrivals, trailers }
     }
+}
+
+impl Port {
+    fn loses_next(&mut self) -> bool {
+        let (loss, change) =
+            if self.bad { (self.loss.in_bad, self.loss.to_good) } else { (self.loss.in_good, self.loss.to_bad) };
+        let mut happens = |p: f64| p > 0.0 && self.losses.random::<f64>() < p;
+        let lost = happens(loss);
+        self.bad ^= happens(change);
+        lost
+    }
+}
+
+/// Bits to send, times the picoseconds in a second: what a rate does in so many picoseconds is their product.
+fn work(size: u16) -> u128 {
+    size as u128 * 8_000_000_000_000
 }

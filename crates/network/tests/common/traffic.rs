@@ -2,10 +2,12 @@
 
 use super::Rules;
 use linkpool_network::{
-    Egress, Ended, Fabric, Flags, Handler, HostId, LinkStats, Network, NodeId, Packet, Routes, Step, run_parts,
+    Change, Egress, Ended, Fabric, Flags, Handler, HostId, LinkId, LinkStats, Network, NodeId, Packet, Routes, Step,
+    Timetable, run_parts,
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A packet to be sent; its place in the list is its number.
@@ -27,6 +29,8 @@ pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
         1 => Just(Flags::SYN),
         1 => Just(Flags::FIN),
         1 => Just(Flags::ACK),
+        2 => Just(Flags::DATA | Flags::ECT | Flags::PRIORITY),
+        1 => Just(Flags::DATA | Flags::PRIORITY),
     ];
     let burst = (0u64..40_000, 0..hosts, 0..hosts - 1, 0u32..3, any::<bool>(), flags, 64u16..1500, 1usize..30);
     prop::collection::vec(burst, 1..30).prop_map(move |bursts| {
@@ -60,7 +64,7 @@ pub fn answer(packet: &Packet) -> Option<Packet> {
         entropy: packet.seq % 3,
         seq: packet.seq | ANSWER,
         size: 64,
-        flags: Flags::ACK,
+        flags: Flags::ACK.with_if(Flags::PRIORITY, packet.flags.has(Flags::PRIORITY)),
         ..Packet::default()
     })
 }
@@ -161,30 +165,62 @@ pub struct Scene {
     pub sends: Vec<Send>,
     pub end: Time,
     pub seed: u64,
+    /// Of links, in order of time.
+    pub changes: Vec<(Time, LinkId, Change)>,
+    /// From then on packets avoid these links.
+    pub reroutes: Vec<(Time, HashSet<LinkId>)>,
 }
 
-/// Scenes on `fabrics` without packets that have no way to go.
+/// Scenes on `fabrics` without packets that have no way to go; ports are plain and nothing changes.
 pub fn scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = Scene> {
+    scenes_by(fabrics, super::rules())
+}
+
+/// Scenes with any ports, on links that change, between reroutes.
+pub fn changing_scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = Scene> {
+    let at = || prop_oneof![1 => Just(Time::ZERO), 9 => (0u64..60_000).prop_map(Time::from_ns)];
+    let changes = prop::collection::vec((at(), any::<prop::sample::Index>(), super::change()), 0..40);
+    let reroutes = prop::collection::vec((at(), prop::collection::vec(any::<prop::sample::Index>(), 0..6)), 0..4);
+    let rules = prop_oneof![super::rules(), super::disciplines()];
+    (scenes_by(fabrics, rules), changes, reroutes).prop_map(|(mut scene, changes, reroutes)| {
+        let links = scene.fabric.links().len();
+        if links > 0 {
+            let change =
+                |(at, link, change): (Time, prop::sample::Index, Change)| (at, link.index(links) as LinkId, change);
+            scene.changes = changes.into_iter().map(change).collect();
+            let reroute = |(at, links_down): (Time, Vec<prop::sample::Index>)| {
+                (at, links_down.into_iter().map(|l| l.index(links) as LinkId).collect())
+            };
+            scene.reroutes = reroutes.into_iter().map(reroute).collect();
+        }
+        scene.changes.sort_by_key(|(at, ..)| *at);
+        scene.reroutes.sort_by_key(|(at, _)| *at);
+        scene
+    })
+}
+
+fn scenes_by(
+    fabrics: impl Strategy<Value = Fabric>,
+    rules: impl Strategy<Value = Rules>,
+) -> impl Strategy<Value = Scene> {
     let with_sends = |fabric: Fabric| {
         let sends = sends(fabric.hosts());
         (Just(fabric), sends)
     };
     let end = prop_oneof![3 => Just(Time::from_ms(50)), 1 => (1u64..100_000).prop_map(Time::from_ns)];
-    (fabrics.prop_flat_map(with_sends), super::rules(), end, any::<u64>()).prop_map(
-        |((fabric, mut sends), rules, end, seed)| {
-            let routes = Routes::new(&fabric, seed);
-            sends.retain(|s| {
-                routes.reachable(&fabric, s.from, s.packet.dst) && routes.reachable(&fabric, s.packet.dst, s.from)
-            });
-            for (i, s) in sends.iter_mut().enumerate() {
-                s.packet.seq = i as u32;
-                if s.packet.flags.has(Flags::PINNED) {
-                    s.packet.entropy = super::pinned(&fabric, &routes, s.from, s.packet.dst, s.packet.entropy).entropy;
-                }
+    (fabrics.prop_flat_map(with_sends), rules, end, any::<u64>()).prop_map(|((fabric, mut sends), rules, end, seed)| {
+        let routes = Routes::new(&fabric, seed);
+        sends.retain(|s| {
+            routes.reachable(&fabric, s.from, s.packet.dst) && routes.reachable(&fabric, s.packet.dst, s.from)
+        });
+        for (i, s) in sends.iter_mut().enumerate() {
+            s.packet.seq = i as u32;
+            if s.packet.flags.has(Flags::PINNED) {
+                s.packet.entropy = super::pinned(&fabric, &routes, s.from, s.packet.dst, s.packet.entropy).entropy;
             }
-            Scene { fabric, rules, sends, end, seed }
-        },
-    )
+        }
+        Scene { fabric, rules, sends, end, seed, changes: Vec::new(), reroutes: Vec::new() }
+    })
 }
 
 impl Scene {
@@ -192,9 +228,24 @@ impl Scene {
         Arc::new(Routes::new(&self.fabric, self.seed))
     }
 
+    /// Routes from each time on.
+    pub fn epochs(&self) -> Vec<(Time, Arc<Routes>)> {
+        let avoiding =
+            |(at, down): &(Time, HashSet<LinkId>)| (*at, Arc::new(Routes::avoiding(&self.fabric, self.seed, down)));
+        std::iter::once((Time::ZERO, self.routes())).chain(self.reroutes.iter().map(avoiding)).collect()
+    }
+
+    fn timetable(&self) -> Timetable {
+        let mut timetable = Timetable { seed: self.seed, routes: self.epochs(), ..self.routes().into() };
+        for (at, link, change) in &self.changes {
+            timetable.links.entry(*link).or_default().push((*at, *change));
+        }
+        timetable
+    }
+
     /// Runs it with so many windows a step.
     pub fn run(&self, windows: u32) -> Results {
-        let mut network = Network::new(&self.fabric, self.rules.policy(), self.routes(), 64);
+        let mut network = Network::new(&self.fabric, self.rules.policy(), self.timetable(), 64);
         let mut traffic = Traffic::new(&self.fabric, &self.sends);
         for node in 0..self.fabric.nodes() as NodeId {
             network.wake(node, &traffic);
@@ -217,10 +268,10 @@ impl Scene {
 
     /// Runs it in parts, each on a thread.
     pub fn run_in_parts(&self, parts: &[u8], n: u8) -> Results {
-        let routes = self.routes();
+        let timetable = self.timetable();
         let mut runs: Vec<(Network, Traffic)> = (0..n)
             .map(|me| {
-                let mut network = Network::part(&self.fabric, self.rules.policy(), routes.clone(), 64, parts, me);
+                let mut network = Network::part(&self.fabric, self.rules.policy(), timetable.clone(), 64, parts, me);
                 let mut traffic = Traffic::new(&self.fabric, &self.sends);
                 for (node, part) in parts.iter().enumerate() {
                     if *part == me {
@@ -235,8 +286,7 @@ impl Scene {
         let ended = run_parts(runs.iter_mut().map(|(n, t)| (n, t)).collect(), self.end, 1000, &mut |_, _| true);
         assert_ne!(ended, Ended::Stopped);
         let mut results = Results { arrivals: vec![Vec::new(); self.fabric.hosts()], links: Vec::new(), trailers: 0 };
-        for (me, (network, traffic)) in runs.iter_mut().enumerate() {
-            results.trailers += network.trailers();
+        for (me, (_, traffic)) in runs.iter_mut().enumerate() {
             for (host, arrivals) in traffic.arrivals.iter_mut().enumerate() {
                 assert!(parts[host] as usize == me || arrivals.is_empty());
                 results.arrivals[host].append(arrivals);
@@ -250,6 +300,7 @@ impl Scene {
             }
             results.links.push((stats, sent, on_the_way));
         }
+        results.trailers = runs.iter().map(|(network, _)| network.trailers()).sum();
         results
     }
 }

@@ -1,0 +1,130 @@
+//! What happens to links, and to routing, at set times during a run.
+
+use crate::fabric::LinkId;
+use crate::policy::QueueLimit;
+use crate::routing::Routes;
+use linkpool_units::{Rate, Time};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What becomes of a link from some time on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Change {
+    /// It works (true), or fails (false): its port loses what is queued and what is being sent, and all that comes
+    /// until it works again. What has left the port by then arrives.
+    Up(bool),
+    /// Its rate, of what is being sent as well: what is left of that packet goes at the new rate.
+    Rate(Rate),
+    /// The limit of the queue at its port, for packets that come from then on.
+    Limit(QueueLimit),
+    /// How packets are lost on the wire.
+    Loss(Loss),
+}
+
+/// Random loss of packets on a wire: the model of Gilbert and Elliott, a Markov chain of a good and a bad state. Each packet is lost
+/// with the probability of the state that it meets; then the state changes with its probability.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Loss {
+    /// Probability of loss in the good state.
+    pub in_good: f64,
+    /// Probability of loss in the bad state.
+    pub in_bad: f64,
+    /// Probability that the bad state follows the good one, per packet.
+    pub to_bad: f64,
+    /// Probability that the good state follows the bad one, per packet.
+    pub to_good: f64,
+}
+
+impl Loss {
+    /// No packet is lost.
+    pub const NONE: Loss = Loss::random(0.0);
+
+    /// Each packet is lost with `probability`, whatever became of others.
+    pub const fn random(probability: f64) -> Loss {
+        Loss { in_good: probability, in_bad: 0.0, to_bad: 0.0, to_good: 0.0 }
+    }
+
+    /// The share of packets lost in the long run: the chain is in the bad state for to_bad / (to_bad + to_good) of the packets.
+    pub fn rate(&self) -> f64 {
+        let moves = self.to_bad + self.to_good;
+        let bad = if moves > 0.0 { self.to_bad / moves } else { 0.0 };
+        bad * self.in_bad + (1.0 - bad) * self.in_good
+    }
+}
+
+/// What changes during a run, and when. All of it is known before, and the same in all parts of a network.
+#[derive(Clone, Debug)]
+pub struct Timetable {
+    /// Of the random numbers of ports.
+    pub seed: u64,
+    /// Changes of links, each in order of time; of one time, in the order in which they take effect. What is set for time
+    /// zero holds from the start.
+    pub links: BTreeMap<LinkId, Vec<(Time, Change)>>,
+    /// Routes in order of time, the first from time zero. A packet is routed by those in force when the window began in
+    /// which it comes to a switch.
+    pub routes: Vec<(Time, Arc<Routes>)>,
+}
+
+impl From<Arc<Routes>> for Timetable {
+    /// Nothing changes.
+    fn from(routes: Arc<Routes>) -> Timetable {
+        Timetable { seed: 0, links: BTreeMap::new(), routes: vec![(Time::ZERO, routes)] }
+    }
+}
+
+/// A link as it is at the start, and what will become of it.
+#[derive(Debug)]
+pub(crate) struct Course<'t> {
+    pub(crate) rate: Rate,
+    pub(crate) limit: Option<QueueLimit>,
+    pub(crate) up: bool,
+    pub(crate) loss: Loss,
+    pub(crate) later: &'t [(Time, Change)],
+}
+
+impl Timetable {
+    /// The course of `link`, built with `rate`.
+    pub(crate) fn course(&self, link: LinkId, rate: Rate) -> Course<'_> {
+        let all = self.links.get(&link).map_or(&[][..], Vec::as_slice);
+        let (first, later) = all.split_at(all.partition_point(|(at, _)| *at == Time::ZERO));
+        let mut course = Course { rate, limit: None, up: true, loss: Loss::NONE, later };
+        for (_, change) in first {
+            match *change {
+                Change::Up(up) => course.up = up,
+                Change::Rate(rate) => course.rate = rate,
+                Change::Limit(limit) => course.limit = Some(limit),
+                Change::Loss(loss) => course.loss = loss,
+            }
+        }
+        course
+    }
+}
+
+impl Course<'_> {
+    /// Does it need no more than a rate and a limit that stay?
+    pub(crate) fn is_plain(&self) -> bool {
+        self.up && self.loss == Loss::NONE && self.later.is_empty()
+    }
+
+    /// The highest rate that the link ever has.
+    pub(crate) fn fastest(&self) -> Rate {
+        let rates = self.later.iter().filter_map(|(_, change)| match change {
+            Change::Rate(rate) => Some(*rate),
+            _ => None,
+        });
+        rates.fold(self.rate, |most, rate| if rate.0 > most.0 { rate } else { most })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_long_run_loss_of_a_gilbert_elliott_chain() {
+        let loss = Loss { in_good: 0.01, in_bad: 0.5, to_bad: 0.1, to_good: 0.3 };
+        // A quarter of the packets meet the bad state.
+        assert!((loss.rate() - (0.25 * 0.5 + 0.75 * 0.01)).abs() < 1e-15);
+        assert_eq!(Loss::random(0.125).rate(), 0.125);
+    }
+}

@@ -1,0 +1,118 @@
+use super::{Input, Network, TIMERS};
+use crate::change::Timetable;
+use crate::fabric::{Fabric, LinkId, NodeId};
+use crate::link::{LOCAL, Link, LinkKind, RareEvents};
+use crate::policy::{Discipline, Policies, QueuePolicy};
+use crate::ports::Ports;
+use crate::trailer::Trailers;
+use linkpool_engine::{Calendar, Windows};
+use linkpool_units::{Rate, Time};
+
+impl Network {
+    /// The network of `fabric`, with `policies` at its output ports. `smallest` is the size in bytes of the smallest
+    /// packet that will be sent: with the delays it sets the lookahead. `timetable` says what will change, or is routes that stay.
+    pub fn new(
+        fabric: &Fabric,
+        policies: impl Into<Policies>,
+        timetable: impl Into<Timetable>,
+        smallest: u16,
+    ) -> Network {
+        Network::part(fabric, policies, timetable, smallest, &vec![0; fabric.nodes()], 0)
+    }
+
+    /// The part of the network that runs the nodes of which `parts` says `me`.
+    pub fn part(
+        fabric: &Fabric,
+        policies: impl Into<Policies>,
+        timetable: impl Into<Timetable>,
+        smallest: u16,
+        parts: &[u8],
+        me: u8,
+    ) -> Network {
+        let (policies, mut timetable) = (policies.into(), timetable.into());
+        let (inputs, input_of_link, timer_inputs) = inputs(fabric);
+        let mut kinds = Kinds::default();
+        let mut ports = Ports::new(fabric.links().len(), inputs.len());
+        let mut links = Vec::with_capacity(fabric.links().len());
+        let mut lookahead = Windows::LONGEST;
+        for (id, spec) in fabric.links().iter().enumerate() {
+            let id = id as LinkId;
+            let course = timetable.course(id, spec.rate);
+            let mut policy = policies.of(fabric.layer(spec.from));
+            policy = course.limit.map_or(policy, |limit| policy.limited_to(limit));
+            let sends = parts[spec.from as usize] == me;
+            let is_plain = policy.discipline == Discipline::default() && course.is_plain();
+            let kind = if is_plain {
+                kinds.number(course.rate, spec.delay, policy)
+            } else {
+                kinds.number(course.rate, spec.delay, QueuePolicy::elsewhere())
+            };
+            if sends && !is_plain {
+                ports.add(id, spec, policy, &course, timetable.seed);
+            }
+            let receiver = parts[spec.to as usize];
+            let remote = if sends && receiver != me { receiver } else { LOCAL };
+            links.push(Link::new(kind, input_of_link[id as usize], remote));
+            let fastest = LinkKind::new(course.fastest(), spec.delay, policy);
+            lookahead = lookahead.min(fastest.serialisation(smallest) + spec.delay);
+        }
+        timetable.routes.reverse();
+        let (_, routes) = timetable.routes.pop().expect("a timetable has routes from the start");
+        Network {
+            rare: vec![RareEvents::default(); links.len()],
+            links,
+            kinds: kinds.0,
+            calendar: Calendar::new(inputs.len() + ports.len()),
+            ports,
+            routes,
+            later_routes: timetable.routes,
+            windows: Windows::new(lookahead),
+            inputs,
+            timer_windows: vec![u64::MAX; fabric.nodes()],
+            timer_inputs,
+            hosts: fabric.hosts() as NodeId,
+            hops: 0,
+            ending: false,
+            woken: Vec::new(),
+            due: Vec::new(),
+            order: Vec::new(),
+            routed: Vec::new(),
+            handed: Vec::new(),
+            trailers: Trailers::default(),
+        }
+    }
+}
+
+/// The inputs of nodes in the calendar; the number of each link's; the number of each node's timers.
+fn inputs(fabric: &Fabric) -> (Vec<Input>, Vec<u32>, Vec<u32>) {
+    let mut into = vec![Vec::new(); fabric.nodes()];
+    for (id, l) in fabric.links().iter().enumerate() {
+        into[l.to as usize].push(id as LinkId);
+    }
+    let (mut inputs, mut of_link, mut timers) = (Vec::new(), vec![0; fabric.links().len()], Vec::new());
+    for (node, links) in into.iter().enumerate() {
+        let node = node as NodeId;
+        for link in links {
+            of_link[*link as usize] = inputs.len() as u32;
+            inputs.push(Input { node, link: *link });
+        }
+        timers.push(inputs.len() as u32);
+        inputs.push(Input { node, link: TIMERS });
+    }
+    (inputs, of_link, timers)
+}
+
+/// The kinds of links; those that are alike share one.
+#[derive(Default)]
+struct Kinds(Vec<LinkKind>);
+
+impl Kinds {
+    fn number(&mut self, rate: Rate, delay: Time, policy: QueuePolicy) -> u16 {
+        let is_known = |k: &LinkKind| (k.rate, k.delay, k.policy) == (rate, delay, policy);
+        let known = self.0.iter().position(is_known);
+        known.unwrap_or_else(|| {
+            self.0.push(LinkKind::new(rate, delay, policy));
+            self.0.len() - 1
+        }) as u16
+    }
+}

@@ -1,0 +1,153 @@
+//! Output ports that are more than a FIFO queue that marks and drops at its entrance: with several queues, random early detection, marks at
+//! the exit, buffers shared by a switch; and those of links that fail, change or lose packets.
+//!
+//! They stand beside the fast ones ([`crate::link`]) and cost an event per transmission that others wait for. A port is private to
+//! its node, and a packet reaches another node no earlier than a lookahead after its transmission began: so it is enough to look at a
+//! port when a packet comes to it, and at the end of each window in which it may begin to transmit.
+
+mod buffer;
+mod class;
+mod loss;
+mod port;
+mod red;
+
+pub use buffer::SharedBuffer;
+pub use red::Red;
+
+use crate::change::Course;
+use crate::fabric::{LinkId, LinkSpec, NodeId};
+use crate::link::LinkStats;
+use crate::packet::Packet;
+use crate::policy::QueuePolicy;
+use crate::wires::Wires;
+use buffer::Buffer;
+use linkpool_units::Time;
+use port::Port;
+use std::collections::BTreeMap;
+
+/// The ports of a network that are served packet by packet.
+#[derive(Debug, Default)]
+pub(crate) struct Ports {
+    ports: Vec<Port>,
+    /// By link, the number of its port; [`NONE`] where it has none of these.
+    of_link: Vec<u32>,
+    buffers: Vec<Buffer>,
+    buffer_of_node: BTreeMap<NodeId, u32>,
+    /// Ports at which something waits since this window, or is due in it.
+    due: Vec<u32>,
+    /// Their inputs in the calendar are numbered from here, after those of nodes.
+    first_input: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Ports {
+    pub(crate) fn new(links: usize, first_input: usize) -> Ports {
+        Ports { of_link: vec![NONE; links], first_input: first_input as u32, ..Ports::default() }
+    }
+
+    /// Adds the port of `link`, which is `spec` with `policy`.
+    pub(crate) fn add(&mut self, link: LinkId, spec: &LinkSpec, policy: QueuePolicy, course: &Course<'_>, seed: u64) {
+        let number = self.ports.len() as u32;
+        let mut port = Port::new(link, spec.delay, policy, course, seed);
+        if let Some(shape) = policy.discipline.shared {
+            let buffers = &mut self.buffers;
+            let buffer = *self.buffer_of_node.entry(spec.from).or_insert_with(|| {
+                buffers.push(Buffer::new(shape));
+                buffers.len() as u32 - 1
+            });
+            port.buffer = Some(buffer);
+            self.buffers[buffer as usize].members.push(number);
+        }
+        self.of_link[link as usize] = number;
+        self.ports.push(port);
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// Takes the inputs of ports from the end of those that are due.
+    #[inline]
+    pub(crate) fn take_due(&mut self, woken: &mut Vec<u32>) {
+        while let Some(port) = woken.last().and_then(|input| input.checked_sub(self.first_input)) {
+            self.due.push(port);
+            woken.pop();
+        }
+    }
+
+    /// Queues `packet` at `now` at the port of `link`, which has one.
+    #[cold]
+    pub(crate) fn enqueue(&mut self, link: LinkId, now: Time, packet: Packet, wires: &mut Wires<'_>) {
+        let number = self.of_link[link as usize];
+        self.bring_up_to(now, number, wires);
+        let port = &mut self.ports[number as usize];
+        let waited = port.is_waiting();
+        let mut buffer = port.buffer.map(|b| &mut self.buffers[b as usize]);
+        port.enqueue(now, packet, &mut buffer, wires);
+        if port.is_waiting() && !waited {
+            self.due.push(number);
+        }
+    }
+
+    /// Has done at a port, and at those that it shares a buffer with, what is due by `now`.
+    fn bring_up_to(&mut self, now: Time, number: u32, wires: &mut Wires<'_>) {
+        match self.ports[number as usize].buffer {
+            None => self.ports[number as usize].advance(now, &mut None, wires),
+            Some(b) => {
+                let buffer = &mut self.buffers[b as usize];
+                for place in 0..buffer.members.len() {
+                    let member = buffer.members[place];
+                    self.ports[member as usize].advance(now, &mut Some(&mut *buffer), wires);
+                }
+            }
+        }
+    }
+
+    /// Ends a window: what is due before `limit` is done, and ports where packets wait will be looked at again.
+    #[cold]
+    pub(crate) fn end_window(&mut self, limit: Time, ending: bool, wires: &mut Wires<'_>) {
+        for i in 0..self.due.len() {
+            let number = self.due[i];
+            let port = &mut self.ports[number as usize];
+            let mut buffer = port.buffer.map(|b| &mut self.buffers[b as usize]);
+            port.advance(Time(limit.0 - 1), &mut buffer, wires);
+            if port.is_waiting()
+                && !ending
+                && let Some(next) = port.next_service()
+            {
+                wires.calendar.schedule(wires.windows.of(next), self.first_input + number);
+            }
+        }
+        self.due.clear();
+    }
+
+    /// Is anything left to do in this window?
+    #[inline]
+    pub(crate) fn are_due(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// The queue at `now` of the port of `link`, if it has one of these: packets, counted as its policy counts, and all bytes not yet
+    /// on the wire.
+    pub(crate) fn queue(&mut self, link: LinkId, now: Time, wires: &mut Wires<'_>) -> Option<(u32, u64)> {
+        let number = self.of_link[link as usize];
+        if number == NONE {
+            return None;
+        }
+        self.bring_up_to(now, number, wires);
+        let port = &self.ports[number as usize];
+        Some((port.queue_packets(), port.backlog_bytes(now)))
+    }
+
+    /// What the port of `link` has done by `now`, the end of the run, if it has one: counters, bytes put on the wire, packets that it holds.
+    pub(crate) fn outcome(&mut self, link: LinkId, now: Time, wires: &mut Wires<'_>) -> Option<(LinkStats, u64, u32)> {
+        let number = self.of_link[link as usize];
+        if number == NONE {
+            return None;
+        }
+        self.bring_up_to(Time(now.0.saturating_sub(1)), number, wires);
+        Some(self.ports[number as usize].outcome(now))
+    }
+}

@@ -1,0 +1,304 @@
+use super::buffer::Buffer;
+use super::class::Class;
+use super::loss::LossProcess;
+use crate::change::{Change, Course};
+use crate::fabric::LinkId;
+use crate::link::{LinkKind, LinkStats};
+use crate::packet::{Flags, Packet};
+use crate::policy::{QueuePolicy, Verdict};
+use crate::wires::Wires;
+use linkpool_engine::stream;
+use linkpool_units::{Rate, Time};
+
+/// What is being transmitted.
+#[derive(Clone, Copy, Debug)]
+struct Service {
+    packet: Packet,
+    class: u8,
+    ends: Time,
+    fate: Fate,
+    /// Of its work, this was left when the rate last changed, or the transmission began.
+    left: u128,
+    since: Time,
+}
+
+/// What becomes of a packet that is being transmitted: known from the start, since all changes are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    Arrives,
+    /// Its wire loses it.
+    Lost,
+    /// The link fails before all of it is out.
+    Cut,
+}
+
+/// An output port with queues of its own and a server that takes from them, for links that are more than one FIFO queue which marks
+/// and drops at its entrance (see [`crate::link::Link`]), or that change.
+///
+/// A packet's arrival is known only when its transmission begins, so the port must be looked at whenever a transmission
+/// ends while others wait. The [`crate::link::Link`] then carries the packet like any other.
+#[derive(Debug)]
+pub(super) struct Port {
+    link: LinkId,
+    /// As it is now.
+    kind: LinkKind,
+    up: bool,
+    /// By priority, the highest first.
+    classes: Vec<Class>,
+    server: Option<Service>,
+    loss: LossProcess,
+    /// What is still to change, the next one last.
+    changes: Vec<(Time, Change)>,
+    /// Number of the buffer that it shares with others.
+    pub(super) buffer: Option<u32>,
+    stats: LinkStats,
+}
+
+/// Work is measured in bits times a second's picoseconds, so that rate times picoseconds is work.
+const WORK_PER_BYTE: u128 = 8_000_000_000_000;
+
+impl Service {
+    /// The work that is left at `now`, done at `rate` since it last changed.
+    fn left_at(&self, now: Time, rate: Rate) -> u128 {
+        self.left.saturating_sub((now - self.since).0 as u128 * rate.0 as u128)
+    }
+}
+
+impl Port {
+    pub(super) fn new(link: LinkId, delay: Time, policy: QueuePolicy, course: &Course<'_>, seed: u64) -> Port {
+        let class = |number| Class::new(stream(seed, "red", 2 * link as u64 + number));
+        Port {
+            link,
+            kind: LinkKind::new(course.rate, delay, policy),
+            up: course.up,
+            classes: (0..1 + policy.discipline.priority as u64).map(class).collect(),
+            server: None,
+            loss: LossProcess::new(course.loss, stream(seed, "loss", link as u64)),
+            changes: course.later.iter().rev().copied().collect(),
+            buffer: None,
+            stats: LinkStats::default(),
+        }
+    }
+
+    /// Does a packet wait for the one that is being sent?
+    pub(super) fn is_waiting(&self) -> bool {
+        self.classes.iter().any(|class| !class.is_empty())
+    }
+
+    /// When the transmission at hand ends.
+    pub(super) fn next_service(&self) -> Option<Time> {
+        self.server.map(|service| service.ends)
+    }
+
+    /// Does all that is due by `now`. At one instant a transmission ends, then the link changes, then the next begins.
+    pub(super) fn advance(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
+        loop {
+            let ends = self.server.map_or(Time::MAX, |service| service.ends);
+            let changes = self.changes.last().map_or(Time::MAX, |change| change.0);
+            let at = ends.min(changes);
+            if at > now || at == Time::MAX {
+                return;
+            }
+            if ends == at {
+                self.complete(buffer, wires);
+            }
+            while let Some((_, change)) = self.changes.pop_if(|(when, _)| *when == at) {
+                self.apply(change, at, buffer, wires);
+            }
+            if self.server.is_none() {
+                self.begin(at, wires);
+            }
+        }
+    }
+
+    fn complete(&mut self, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
+        let Some(Service { packet, class, ends, fate, .. }) = self.server.take() else { return };
+        self.classes[class as usize].left(ends);
+        if let Some(buffer) = buffer {
+            buffer.release(packet.size as u64);
+        }
+        match fate {
+            Fate::Arrives => {}
+            Fate::Lost => {
+                self.stats.rare.drops_loss += 1;
+                wires.discard(&packet);
+            }
+            Fate::Cut => self.give_up(&packet, wires),
+        }
+    }
+
+    /// A packet that had been accepted goes down with the link.
+    fn give_up(&mut self, packet: &Packet, wires: &mut Wires<'_>) {
+        self.stats.packets -= 1;
+        self.stats.bytes -= packet.size as u64;
+        self.stats.rare.drops_down += 1;
+        wires.discard(packet);
+    }
+
+    fn apply(&mut self, change: Change, now: Time, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
+        match change {
+            Change::Up(true) => self.up = true,
+            Change::Up(false) => {
+                self.up = false;
+                self.lose_all(now, buffer, wires);
+            }
+            Change::Rate(rate) => {
+                if let Some(service) = &mut self.server {
+                    service.left = service.left_at(now, self.kind.rate);
+                    service.since = now;
+                }
+                self.kind = LinkKind::new(rate, self.kind.delay, self.kind.policy);
+            }
+            Change::Limit(limit) => self.kind.policy = self.kind.policy.limited_to(limit),
+            Change::Loss(loss) => self.loss.follow(loss),
+        }
+    }
+
+    /// What waits goes down with the link.
+    fn lose_all(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
+        for class in 0..self.classes.len() {
+            while let Some(packet) = self.classes[class].take() {
+                self.classes[class].left(now);
+                self.give_up(&packet, wires);
+                if let Some(buffer) = buffer {
+                    buffer.release(packet.size as u64);
+                }
+            }
+        }
+    }
+
+    /// Begins to transmit the next packet at `now`, if there is one.
+    fn begin(&mut self, now: Time, wires: &mut Wires<'_>) {
+        let Some(class) = self.classes.iter().position(|class| !class.is_empty()) else { return };
+        let Some(mut packet) = self.classes[class].take() else { return };
+        let (ends, cut) = self.end_of(packet.size, now);
+        let fate = match (self.loss.loses_next(), cut) {
+            (_, true) => Fate::Cut,
+            (true, false) => Fate::Lost,
+            (false, false) => Fate::Arrives,
+        };
+        let left = packet.size as u128 * WORK_PER_BYTE;
+        self.server = Some(Service { packet, class: class as u8, ends, fate, left, since: now });
+        if self.kind.policy.discipline.mark_at_dequeue && packet.flags.has(Flags::ECT) {
+            // What it leaves behind, itself counted if the policy counts what is being sent.
+            let (packets, bytes) = self.queued(class);
+            if self.kind.policy.is_over(packets, bytes) {
+                self.stats.rare.marks += !packet.flags.has(Flags::CE) as u64;
+                packet.flags = packet.flags.with(Flags::CE);
+            }
+        }
+        if fate == Fate::Arrives {
+            packet.arrival = ends + self.kind.delay;
+            wires.carry(self.link, packet);
+        }
+    }
+
+    /// When a transmission of `size` bytes ends that begins at `now`, and whether that is because the link fails.
+    fn end_of(&self, size: u16, now: Time) -> (Time, bool) {
+        let mut end = now + self.kind.serialisation(size);
+        let (mut since, mut rate, mut left) = (now, self.kind.rate, size as u128 * WORK_PER_BYTE);
+        for (at, change) in self.changes.iter().rev() {
+            if *at >= end {
+                break;
+            }
+            match change {
+                Change::Up(false) => return (*at, true),
+                Change::Rate(new) => {
+                    left = left.saturating_sub((*at - since).0 as u128 * rate.0 as u128);
+                    (since, rate) = (*at, *new);
+                    end = since + Time(left.div_ceil(rate.0 as u128) as u64);
+                }
+                _ => {}
+            }
+        }
+        (end, false)
+    }
+
+    /// The queue of a class, counted as the policy counts.
+    fn queued(&self, class: usize) -> (u32, u64) {
+        let (mut packets, mut bytes) = self.classes[class].length();
+        if self.kind.policy.uncounted == 0
+            && let Some(service) = self.server
+            && service.class as usize == class
+        {
+            packets += 1;
+            bytes += service.packet.size as u64;
+        }
+        (packets, bytes)
+    }
+
+    /// Queues `packet`, which arrives at `now`, or refuses it; the port is up to date.
+    pub(super) fn enqueue(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        buffer: &mut Option<&mut Buffer>,
+        wires: &mut Wires<'_>,
+    ) {
+        if !self.up {
+            self.stats.rare.drops_down += 1;
+            return wires.discard(&packet);
+        }
+        let last = self.classes.len() - 1;
+        let class = if packet.flags.has(Flags::PRIORITY) { 0 } else { last };
+        let sending = self.server.filter(|service| service.class as usize == class);
+        let length = self.queued(class);
+        let idle = sending.is_none() && self.classes[class].is_empty();
+        let over = self.classes[class].is_over(&self.kind, length, idle, now);
+        let policy = &self.kind.policy;
+        let full = match buffer {
+            // What is being sent still takes room.
+            Some(buffer) => {
+                let held = self.classes[class].length().1 + sending.map_or(0, |service| service.packet.size as u64);
+                !buffer.has_room(packet.size, held)
+            }
+            None => policy.is_full(length.0, length.1 + packet.size as u64),
+        };
+        let markable = packet.flags.has(Flags::ECT) && policy.discipline.red.is_none_or(|red| red.marks);
+        match policy.verdict(over, full, markable, packet.flags) {
+            Verdict::Drop => {
+                self.stats.rare.drops += 1;
+                self.stats.rare.drop_bytes += packet.size as u64;
+                return wires.discard(&packet);
+            }
+            Verdict::Mark => {
+                self.stats.rare.marks += !packet.flags.has(Flags::CE) as u64;
+                packet.flags = packet.flags.with(Flags::CE);
+            }
+            Verdict::Queue => {}
+        }
+        if let Some(buffer) = buffer {
+            buffer.take(packet.size);
+        }
+        self.stats.packets += 1;
+        self.stats.bytes += packet.size as u64;
+        self.classes[class].put(packet);
+        if self.server.is_none() {
+            self.begin(now, wires);
+        }
+        self.stats.max_queue = self.stats.max_queue.max(self.queued(class).0);
+    }
+
+    /// Bytes not yet put on the wire at `now`, the rest of the packet being sent included.
+    pub(super) fn backlog_bytes(&self, now: Time) -> u64 {
+        let left = |service: Service| {
+            let halves_up = service.left_at(now, self.kind.rate) + WORK_PER_BYTE / 2;
+            (halves_up / WORK_PER_BYTE) as u64
+        };
+        let being_sent = self.server.map_or(0, left);
+        self.classes.iter().map(|class| class.length().1).sum::<u64>() + being_sent
+    }
+
+    /// Packets queued, of all classes, counted as the policy counts.
+    pub(super) fn queue_packets(&self) -> u32 {
+        (0..self.classes.len()).map(|class| self.queued(class).0).sum()
+    }
+
+    /// What the port has done, what it has put on the wire by `now` in bytes, and how many packets it still holds that the
+    /// link does not carry yet.
+    pub(super) fn outcome(&self, now: Time) -> (LinkStats, u64, u32) {
+        let doomed = self.server.is_some_and(|service| service.fate != Fate::Arrives);
+        let waiting: u32 = self.classes.iter().map(|class| class.length().0).sum();
+        (self.stats, self.stats.bytes - self.backlog_bytes(now), waiting + doomed as u32)
+    }
+}

@@ -1,0 +1,164 @@
+//! Random early detection: Floyd and Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, and
+//! Floyd's "gentle" variant.
+
+use linkpool_engine::Stream;
+use linkpool_units::Time;
+use rand::Rng;
+
+/// The parameters of RED.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Red {
+    /// Average queue at which signals begin, in packets, or bytes if `in_bytes`.
+    pub min: f64,
+    /// Average queue at which signals become certain (or, if `gentle`, begin to grow towards certainty at twice of it).
+    pub max: f64,
+    /// Is the queue measured in bytes?
+    pub in_bytes: bool,
+    /// Probability of a signal as the average comes to `max`.
+    pub max_probability: f64,
+    /// Weight of a new sample in the average.
+    pub weight: f64,
+    /// Between `max` and twice `max`: a growing probability rather than certainty.
+    pub gentle: bool,
+    /// Are ECN-capable packets marked rather than dropped?
+    pub marks: bool,
+    /// While the queue is idle, the average falls as if so large packets went by, bytes.
+    pub typical_packet: u16,
+}
+
+/// The state of RED at one queue.
+#[derive(Debug)]
+pub(super) struct RedState {
+    average: f64,
+    /// Packets since the last signal, while signals are possible; -1: they were not.
+    since_signal: f64,
+    random: Stream,
+}
+
+impl RedState {
+    pub(super) fn new(random: Stream) -> RedState {
+        RedState { average: 0.0, since_signal: -1.0, random }
+    }
+
+    /// A packet arrives and finds `length` queued; if the port has stood idle, for how many typical packets. Is it signalled, by
+    /// a mark or a drop? (Figure 2 of the paper.)
+    pub(super) fn signals(&mut self, red: &Red, length: f64, idle: Option<f64>) -> bool {
+        match idle {
+            // Equation (1), and its m-fold application with an empty queue.
+            None => self.average += red.weight * (length - self.average),
+            Some(packets) => self.average *= (1.0 - red.weight).powf(packets),
+        }
+        let average = self.average;
+        let probability = if average < red.min {
+            self.since_signal = -1.0;
+            return false;
+        } else if average < red.max {
+            red.max_probability * (average - red.min) / (red.max - red.min)
+        } else if red.gentle && average < 2.0 * red.max {
+            red.max_probability + (1.0 - red.max_probability) * (average - red.max) / red.max
+        } else {
+            self.since_signal = 0.0;
+            return true;
+        };
+        self.since_signal += 1.0;
+        // Equation (3): gaps between signals become uniform.
+        let certain = self.since_signal * probability >= 1.0;
+        let signalled = certain || self.random.random::<f64>() < probability / (1.0 - self.since_signal * probability);
+        if signalled {
+            self.since_signal = 0.0;
+        }
+        signalled
+    }
+}
+
+/// For how many packets of `each` a port has stood idle.
+pub(super) fn idle_packets(idle: Time, each: Time) -> f64 {
+    idle.0 as f64 / each.0 as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_engine::stream;
+
+    const RED: Red = Red {
+        min: 5.0,
+        max: 15.0,
+        in_bytes: false,
+        max_probability: 0.02,
+        weight: 0.002,
+        gentle: false,
+        marks: true,
+        typical_packet: 1500,
+    };
+
+    fn state() -> RedState {
+        RedState::new(stream(1, "red", 0))
+    }
+
+    /// Section 4.1 of the paper, equation (2): after L arrivals of a queue that grows by one each from empty, the average is
+    /// L + 1 + ((1 - w)^(L + 1) - 1) / w.
+    #[test]
+    fn the_average_of_a_growing_queue() {
+        let average = |w: f64| {
+            let mut red = state();
+            for length in 1..=50 {
+                red.signals(&Red { weight: w, ..RED }, length as f64, None);
+            }
+            let expected = 51.0 + ((1.0 - w).powi(51) - 1.0) / w;
+            assert!((red.average - expected).abs() < 1e-9, "{} {expected}", red.average);
+            red.average
+        };
+        // The paper's example: so that a burst of 50 stays below min = 5, the weight must be at most 0.0042 (rounded).
+        assert!(average(0.00419) < 5.0 && average(0.00425) > 5.0);
+    }
+
+    #[test]
+    fn an_idle_port_forgets() {
+        let mut red = state();
+        red.average = 8.0;
+        red.signals(&RED, 0.0, Some(346.0));
+        assert!((red.average - 8.0 * 0.998f64.powi(346)).abs() < 1e-12);
+        assert!((red.average - 4.0).abs() < 0.01, "halved after ln 2 / w packets: {}", red.average);
+    }
+
+    /// At a constant average the gaps between signals are uniform (section 7 of the paper). As Figure 2 counts, on 1 to 1/p - 1.
+    #[test]
+    fn gaps_between_signals_are_uniform() {
+        let mut red = state();
+        red.average = 10.0;
+        // p = 0.02 * 5 / 10 = 0.01.
+        let mut gaps = Vec::new();
+        let mut gap = 0;
+        for _ in 0..1_000_000 {
+            gap += 1;
+            if red.signals(&RED, 10.0, None) {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        gaps.remove(0); // the first one counts from -1
+        let mean = gaps.iter().sum::<i32>() as f64 / gaps.len() as f64;
+        assert!((mean - 50.0).abs() < 1.0, "{mean}");
+        assert_eq!((gaps.iter().min(), gaps.iter().max()), (Some(&1), Some(&99)));
+        let third = gaps.iter().filter(|g| **g <= 33).count() as f64 / gaps.len() as f64;
+        assert!((third - 1.0 / 3.0).abs() < 0.02, "{third}");
+    }
+
+    #[test]
+    fn thresholds() {
+        let share = |red: Red, average: f64| {
+            let mut state = state();
+            let red = Red { weight: 1.0, ..red };
+            (0..10_000).filter(|_| state.signals(&red, average, None)).count()
+        };
+        assert_eq!(share(RED, 4.99), 0);
+        assert_eq!(share(RED, 15.0), 10_000);
+        let gentle = Red { gentle: true, ..RED };
+        // p = 0.02 + 0.98 x = 1/3: gaps of 1 and 2 alike, two signals for three packets.
+        let x = (1.0 / 3.0 - 0.02) / 0.98;
+        let signals = share(gentle, 15.0 * (1.0 + x)) as f64;
+        assert!((signals / 10_000.0 - 2.0 / 3.0).abs() < 0.02, "{signals}");
+        assert_eq!(share(gentle, 30.0), 10_000);
+    }
+}

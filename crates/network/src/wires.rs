@@ -1,0 +1,42 @@
+use crate::fabric::LinkId;
+use crate::link::{LOCAL, Link};
+use crate::packet::Packet;
+use crate::trailer::Trailers;
+use linkpool_engine::{Calendar, Windows};
+use linkpool_units::Time;
+
+/// The links of a network, and who must be told of what is on them.
+#[derive(Debug)]
+pub(crate) struct Wires<'a> {
+    pub(crate) links: &'a mut [Link],
+    pub(crate) calendar: &'a mut Calendar,
+    pub(crate) handed: &'a mut Vec<LinkId>,
+    pub(crate) trailers: &'a mut Trailers,
+    pub(crate) windows: Windows,
+}
+
+impl Wires<'_> {
+    /// Puts `packet`, whose arrival is known, on its way.
+    pub(crate) fn carry(&mut self, id: LinkId, packet: Packet) {
+        if let Some(arrival) = self.links[id as usize].carry(packet) {
+            self.announce(id, arrival);
+        }
+    }
+
+    /// Tells the receiver of the first packet on its way.
+    #[inline]
+    pub(crate) fn announce(&mut self, id: LinkId, arrival: Time) {
+        let link = &self.links[id as usize];
+        if link.remote == LOCAL {
+            self.calendar.schedule(self.windows.of(arrival), link.input);
+        } else {
+            self.handed.push(id);
+        }
+    }
+
+    /// `packet` goes no further: it has come to a host, or is dropped, whatever the cause.
+    #[inline]
+    pub(crate) fn discard(&mut self, packet: &Packet) {
+        self.trailers.release(packet);
+    }
+}
