@@ -1,7 +1,7 @@
 //! The network: packets on links, output queues that mark and drop, switches that route, and the fabrics they form.
 
-mod disjoint;
 mod change;
+mod disjoint;
 mod fabric;
 mod forwarding;
 mod link;
@@ -18,8 +18,8 @@ pub mod topology;
 mod trailer;
 mod wires;
 
-pub use disjoint::disjoint_paths;
 pub use change::{Change, Loss, Timetable};
+pub use disjoint::disjoint_paths;
 pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, NodeId, Wire};
 pub use link::{LinkStats, RareEvents};
 pub use network::{Egress, Handler, Network, Step};
