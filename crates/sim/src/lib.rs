@@ -3,6 +3,7 @@
 mod endpoint;
 mod host;
 mod hosts;
+mod ideal;
 mod measure;
 mod outcome;
 mod paths;
@@ -16,6 +17,7 @@ mod tables;
 mod traffic;
 mod wire;
 
+pub use ideal::Ideal;
 pub use measure::{Measurement, measure};
 pub use outcome::{FlowOutcome, LinkOutcome, Outcome, SubflowOutcome};
 pub use paths::PathRule;

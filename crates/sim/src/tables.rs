@@ -1,5 +1,6 @@
 //! The tables of a result directory; `docs/results.md` documents their columns.
 
+use crate::ideal::Ideal;
 use crate::outcome::{FlowOutcome, Outcome, SubflowOutcome};
 use crate::plan::{Plan, PlannedFlow};
 use crate::sampling::Sample;
@@ -17,6 +18,7 @@ pub(crate) struct Tables<'p> {
     routes: &'p Routes,
     flows: Table,
     subflows: Table,
+    ideal: Ideal<'p>,
     series: SeriesTables,
     /// The first failure to write; it ends the run.
     failure: Option<ParquetError>,
@@ -29,6 +31,7 @@ impl<'p> Tables<'p> {
             routes,
             flows: create_flows(directory)?,
             subflows: create_subflows(directory)?,
+            ideal: Ideal::new(plan, routes),
             series: SeriesTables::create(directory, plan)?,
             failure: None,
         })
@@ -56,7 +59,7 @@ impl Sink for Tables<'_> {
     }
 
     fn flow(&mut self, flow: FlowOutcome) {
-        let written = push_flow(&mut self.flows, self.plan, &flow)
+        let written = push_flow(&mut self.flows, self.plan, self.ideal.fct(&flow.planned), &flow)
             .and_then(|()| push_subflows(&mut self.subflows, self.plan, self.routes, &flow));
         self.note(written);
     }
@@ -82,6 +85,8 @@ fn create_flows(directory: &Path) -> Result<Table> {
         ("end_s", F64),
         ("fct_s", F64),
         ("fct_established_s", F64),
+        ("ideal_fct_s", F64),
+        ("slowdown", F64),
         ("active_s", F64),
         ("acked_bytes", I64),
         ("goodput_bps", F64),
@@ -98,7 +103,7 @@ fn create_flows(directory: &Path) -> Result<Table> {
     Table::create(&directory.join("flows.parquet"), &columns)
 }
 
-fn push_flow(table: &mut Table, plan: &Plan, f: &FlowOutcome) -> Result<()> {
+fn push_flow(table: &mut Table, plan: &Plan, ideal: Option<Time>, f: &FlowOutcome) -> Result<()> {
     let PlannedFlow { flow, transport, label } = f.planned;
     let transport = &plan.transports[transport as usize];
     let established = f.established();
@@ -118,6 +123,8 @@ fn push_flow(table: &mut Table, plan: &Plan, f: &FlowOutcome) -> Result<()> {
         f.finished.map(Time::secs).into(),
         f.finished.map(|end| (end - flow.start).secs()).into(),
         f.finished.zip(established).map(|(end, e)| (end - e).secs()).into(),
+        ideal.map(Time::secs).into(),
+        f.finished.zip(ideal).map(|(end, ideal)| (end - flow.start).secs() / ideal.secs()).into(),
         active.secs().into(),
         f.acked_bytes.into(),
         goodput.into(),
@@ -201,6 +208,7 @@ pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
         ("from", Text),
         ("to", Text),
         ("layer", Text),
+        ("to_layer", Text),
         ("rate_bps", F64),
         ("delay_s", F64),
         ("packets", I64),
@@ -219,6 +227,7 @@ pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
             plan.fabric.name(spec.from).into(),
             plan.fabric.name(spec.to).into(),
             plan.fabric.layer(spec.from).name().into(),
+            plan.fabric.layer(spec.to).name().into(),
             (spec.rate.0 as f64).into(),
             spec.delay.secs().into(),
             l.stats.packets.into(),
