@@ -4,7 +4,6 @@ mod change;
 mod disjoint;
 mod fabric;
 mod forwarding;
-mod levels;
 mod link;
 mod network;
 mod packet;

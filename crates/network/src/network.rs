@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// What stands on the network: it is given packets that reach hosts, and timers of any node.
 pub trait Handler {
+    /// What hosts learn of each other without a packet, as from a scheduler; `()` if nothing.
+    type Notice: Send;
     /// `packet` has reached `host`.
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>);
     /// A timer of `node` is due: [`Handler::next_timer`] said `now`. It must say something later afterwards, or
@@ -23,6 +25,17 @@ pub trait Handler {
     /// `host` will get `packet` (known from stage 1 on) soon: a chance to fetch what [`Handler::on_packet`] will
     /// read. Called for stages 0 to 3, ever closer, so that each can follow the pointers that the one before it fetched.
     fn prefetch(&self, _host: NodeId, _packet: Option<&Packet>, _stage: usize) {}
+    /// Takes what is to be told to hosts, whoever runs them: the host, when, and what. As a packet would, a notice takes at
+    /// least [`Network::lookahead`].
+    fn take_notices(&mut self) -> Vec<(NodeId, Time, Self::Notice)> {
+        Vec::new()
+    }
+    /// `notice` is for `host` at `at`, which is later than all that it has seen.
+    fn on_notice(&mut self, _host: NodeId, _at: Time, _notice: Self::Notice) {}
+    /// How much has been done here of what ends the run when all parts together have done enough.
+    fn done(&self) -> u64 {
+        0
+    }
 }
 
 /// What is left to do after a step of the simulation.
@@ -70,6 +83,9 @@ pub struct Network {
     /// Per node: the soonest window in which its timers are due in the calendar already.
     timer_windows: Vec<u64>,
     hosts: NodeId,
+    lookahead: Time,
+    /// Of every host.
+    parts: Box<[u8]>,
     hops: u64,
     /// In the last window: nothing beyond it will happen, and what is left of it must not be scheduled again.
     ending: bool,
@@ -149,6 +165,16 @@ impl Egress<'_> {
 }
 
 impl Network {
+    /// No packet and no notice takes less to get from one node to another.
+    pub fn lookahead(&self) -> Time {
+        self.lookahead
+    }
+
+    /// The part that runs `host`.
+    pub(crate) fn part_of(&self, host: NodeId) -> usize {
+        self.parts[host as usize] as usize
+    }
+
     /// Packets that have crossed a link, counted once per link.
     pub fn hops(&self) -> u64 {
         self.hops

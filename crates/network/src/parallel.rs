@@ -2,10 +2,10 @@
 //!
 //! In a window no part can affect another, so threads meet once a window, at a barrier. Before it each has published what
 //! it sent to the others and which window it needs next; behind it each takes what was sent to it, and all go to the
-//! earliest window that any needs. What is published has two places, used in turn: who is slow to read one
+//! earliest window that any needs. Notices between hosts go the same way, also within a part. What is published has two places, used in turn: who is slow to read one
 //! finds it untouched until it comes to the next barrier.
 
-use crate::fabric::LinkId;
+use crate::fabric::{LinkId, NodeId};
 use crate::network::{Handler, Network};
 use crate::packet::{Flags, Packet};
 use crate::trailer::Trailer;
@@ -18,6 +18,8 @@ use std::sync::{Mutex, MutexGuard};
 pub enum Ended {
     /// At its end.
     End,
+    /// Before it: enough is done. The window that began before this time was the last.
+    Done(Time),
     /// Before it: nothing is left that could ever happen; the last event was before this time.
     Silent(Time),
     /// It was told to stop.
@@ -34,7 +36,10 @@ struct Parcel {
     trailers: Vec<Trailer>,
 }
 
-struct Shared {
+/// Notices to the hosts of a part.
+type Notices<N> = Mutex<Vec<(NodeId, Time, N)>>;
+
+struct Shared<N> {
     parts: usize,
     /// Threads that have come to a barrier, over all barriers.
     arrived: AtomicU64,
@@ -44,23 +49,30 @@ struct Shared {
     next: [Vec<AtomicU64>; 2],
     /// By turn, sending part and receiving part.
     parcels: [Vec<Mutex<Parcel>>; 2],
+    /// By turn, sending part and receiving part.
+    notices: [Vec<Notices<N>>; 2],
+    /// By turn and part: [`Handler::done`].
+    done: [Vec<AtomicU64>; 2],
     /// By part: packet-hops so far.
     hops: Vec<AtomicU64>,
     /// The round after which all stop.
     stop_after: AtomicU64,
 }
 
-impl Shared {
-    fn new(parts: usize) -> Shared {
-        let numbers = || (0..parts).map(|_| AtomicU64::new(NEVER)).collect();
+impl<N> Shared<N> {
+    fn new(parts: usize) -> Shared<N> {
+        let numbers = |n| (0..parts).map(|_| AtomicU64::new(n)).collect();
+        let notices = || (0..parts * parts).map(|_| Mutex::default()).collect();
         let parcels = || (0..parts * parts).map(|_| Mutex::default()).collect();
         Shared {
             parts,
             arrived: AtomicU64::new(0),
             poisoned: AtomicBool::new(false),
-            next: [numbers(), numbers()],
+            next: [numbers(NEVER), numbers(NEVER)],
             parcels: [parcels(), parcels()],
-            hops: (0..parts).map(|_| AtomicU64::new(0)).collect(),
+            notices: [notices(), notices()],
+            done: [numbers(0), numbers(0)],
+            hops: numbers(0),
             stop_after: AtomicU64::new(NEVER),
         }
     }
@@ -80,9 +92,9 @@ impl Shared {
 }
 
 /// Tells the other threads if this one panics.
-struct Guard<'a>(&'a Shared);
+struct Guard<'a, N>(&'a Shared<N>);
 
-impl Drop for Guard<'_> {
+impl<N> Drop for Guard<'_, N> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.poisoned.store(true, Ordering::Relaxed);
@@ -92,11 +104,13 @@ impl Drop for Guard<'_> {
 
 /// Runs the parts of a network to `end`: the first, with its handler, on the calling thread, each other on one of its own.
 ///
+/// It ends sooner when the parts have [`Handler::done`] `goal` together, with the window in which they have.
 /// `progress` is called on the calling thread every `every` windows with the start of the window, before which all is done,
 /// and the packet-hops so far; it ends the run by returning false.
 pub fn run_parts<H: Handler + Send>(
     parts: Vec<(&mut Network, &mut H)>,
     end: Time,
+    goal: u64,
     every: u64,
     progress: &mut dyn FnMut(Time, u64) -> bool,
 ) -> Ended {
@@ -109,11 +123,11 @@ pub fn run_parts<H: Handler + Send>(
         for (me, (network, handler)) in parts {
             scope.spawn(move || {
                 let _guard = Guard(shared);
-                run_part(me, network, handler, shared, end, every, None)
+                run_part(me, network, handler, shared, (end, goal), every, None)
             });
         }
         let _guard = Guard(shared);
-        run_part(0, first_network, first_handler, shared, end, every, Some(progress))
+        run_part(0, first_network, first_handler, shared, (end, goal), every, Some(progress))
     })
 }
 
@@ -121,14 +135,14 @@ fn run_part<H: Handler>(
     me: usize,
     network: &mut Network,
     handler: &mut H,
-    shared: &Shared,
-    end: Time,
+    shared: &Shared<H::Notice>,
+    (end, goal): (Time, u64),
     every: u64,
     mut progress: Option<&mut dyn FnMut(Time, u64) -> bool>,
 ) -> Ended {
     for round in 0.. {
         let turn = (round % 2) as usize;
-        publish(me, network, shared, turn);
+        publish(me, network, handler, shared, turn);
         if let Some(progress) = &mut progress
             && round % every == every - 1
         {
@@ -149,6 +163,13 @@ fn run_part<H: Handler>(
                 let trailer = if packet.flags.has(Flags::TRAILER) { trailers.next() } else { None };
                 network.receive(link, packet, trailer);
             }
+            for (host, at, notice) in lock(&shared.notices[turn][from * shared.parts + me]).drain(..) {
+                handler.on_notice(host, at, notice);
+                network.wake(host, handler);
+            }
+        }
+        if goal < NEVER && shared.done[turn].iter().map(|n| n.load(Ordering::Relaxed)).sum::<u64>() >= goal {
+            return Ended::Done(network.window_end().min(end));
         }
         let window = shared.next[turn].iter().map(|n| n.load(Ordering::Relaxed)).min().unwrap_or(NEVER);
         if window == NEVER {
@@ -162,7 +183,7 @@ fn run_part<H: Handler>(
 }
 
 /// Before the barrier: what was sent to other parts, and the next window that they or this part will need.
-fn publish(me: usize, network: &mut Network, shared: &Shared, turn: usize) {
+fn publish<H: Handler>(me: usize, network: &mut Network, handler: &mut H, shared: &Shared<H::Notice>, turn: usize) {
     let mut next = network.next_window().unwrap_or(NEVER);
     let mut first = Time::MAX;
     let mut open = (usize::MAX, None);
@@ -178,6 +199,11 @@ fn publish(me: usize, network: &mut Network, shared: &Shared, turn: usize) {
             parcel.trailers.extend(trailer);
         }
     });
+    for (host, at, notice) in handler.take_notices() {
+        first = first.min(at);
+        lock(&shared.notices[turn][me * shared.parts + network.part_of(host)]).push((host, at, notice));
+    }
+    shared.done[turn][me].store(handler.done(), Ordering::Relaxed);
     if first != Time::MAX {
         next = next.min(network.window_of(first));
     }
@@ -185,6 +211,6 @@ fn publish(me: usize, network: &mut Network, shared: &Shared, turn: usize) {
     shared.hops[me].store(network.hops(), Ordering::Relaxed);
 }
 
-fn lock(parcel: &Mutex<Parcel>) -> MutexGuard<'_, Parcel> {
-    parcel.lock().expect("a thread that fails takes the run with it")
+fn lock<T>(mailbox: &Mutex<T>) -> MutexGuard<'_, T> {
+    mailbox.lock().expect("a thread that fails takes the run with it")
 }

@@ -98,6 +98,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("all-to-all", "AllToAll"),
         ("hotspot", "Hotspot"),
         ("staggered", "Staggered"),
+        ("partition-aggregate", "PartitionAggregate"),
     ];
     kinds("`[[workload.KIND]]`", &workloads, &["label"]);
 }

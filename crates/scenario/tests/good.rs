@@ -1,11 +1,11 @@
 //! What good scenarios mean.
 
 use linkpool_scenario::{
-    Control, Exempt, MarkWhen, NonEct, Paths, Preset, QueueSize, Release, Scenario, SsthreshAfterCut, Subflows,
-    Topology, WorkloadKind, load,
+    Control, Exempt, MarkWhen, NonEct, Paths, Preset, QueueSize, Release, Scenario, SsthreshAfterCut, Topology,
+    WorkloadKind, load,
 };
 use linkpool_units::{Rate, Time};
-use linkpool_workload::{Cdf, Interpolation, Sizes};
+use linkpool_workload::{Cdf, Interpolation, Rule, Sizes};
 
 fn good(text: &str) -> Scenario {
     load(text, "dir/some name.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"))
@@ -38,10 +38,7 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((scenario.queue.non_ect, scenario.queue.count_in_service), (NonEct::Queue, false));
     assert_eq!(scenario.queue.exempt, []);
     let amp = &scenario.transports[0];
-    assert_eq!(
-        (amp.preset, amp.control, amp.subflows, amp.mss),
-        (Preset::Linux, Control::Amp, Subflows::Count(1), 1_448)
-    );
+    assert_eq!((amp.preset, amp.control, amp.subflows, amp.mss), (Preset::Linux, Control::Amp, 1, 1_448));
     let workload = &scenario.workloads[0];
     assert_eq!((workload.label.as_str(), workload.transport, workload.start), ("incast", 0, Time::ZERO));
     assert_eq!(
@@ -137,7 +134,10 @@ fn the_end_of_the_run_ends_what_names_no_end() {
         scenario.workloads[1].kind,
         WorkloadKind::ManyToOne { flows: 2, first: 0, receiver: 30, size: None, stop: end, spacing: Time::ZERO }
     );
-    assert_eq!(scenario.workloads[2].kind, WorkloadKind::Permutation { size: None, stop: end, jitter: Time::ZERO });
+    assert_eq!(
+        scenario.workloads[2].kind,
+        WorkloadKind::Matrix { rule: Rule::Permutation, size: None, stop: end, jitter: Time::ZERO, repeat: None }
+    );
     assert_eq!(
         scenario.workloads[3].kind,
         WorkloadKind::Poisson { flows_per_second: 10.0, size: Sizes::Constant(1_000), stop: duration }

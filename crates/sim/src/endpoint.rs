@@ -72,6 +72,7 @@ pub(crate) mod key {
     pub(crate) const SAMPLE_QUEUE: u64 = 3 << 32;
     pub(crate) const SAMPLE_CWND: u64 = 4 << 32;
     pub(crate) const SAMPLE_RATE: u64 = 5 << 32;
+    pub(crate) const AGENDA: u64 = 6 << 32;
     pub(crate) const KIND: u64 = !0 << 32;
 }
 

@@ -1,9 +1,10 @@
 //! All hosts: packets and timers find their endpoints here.
 
+use crate::agenda::{Agenda, Notice};
 use crate::endpoint::{Address, Endpoint, Out, ReceivingEnd, Sampled, SendingEnd, key};
 use crate::host::Host;
 use crate::outcome::{FlowOutcome, SubflowOutcome};
-use crate::plan::{Plan, PlannedTransport, Scatter};
+use crate::plan::{Plan, PlannedFlow, Scatter};
 use crate::sampling::Sampling;
 use crate::sink::Buffer;
 use crate::wire::{Handle, decode};
@@ -17,14 +18,21 @@ use linkpool_units::Time;
 const SILENCE: Time = Time::from_secs(600);
 
 pub(crate) struct Hosts<'p> {
-    plan: &'p Plan,
+    pub(crate) plan: &'p Plan,
     routes: &'p Routes,
     /// Of every node.
-    timers: Vec<Timers>,
+    pub(crate) timers: Vec<Timers>,
     hosts: Vec<Host>,
+    /// Of every host.
+    pub(crate) agendas: Vec<Agenda>,
+    /// For hosts that others may run, the soonest a lookahead from when they were made.
+    pub(crate) notices: Vec<(NodeId, Time, Notice)>,
+    pub(crate) lookahead: Time,
     sampling: Sampling,
-    /// Of flows that have ended.
-    ended: Buffer,
+    /// Of flows and jobs that have ended.
+    pub(crate) ended: Buffer,
+    /// Flows finished that count for the end of the run.
+    done: u64,
     /// Packets for endpoints that are gone.
     pub(crate) stray: u64,
     /// Packets given to hosts.
@@ -33,7 +41,13 @@ pub(crate) struct Hosts<'p> {
 
 impl<'p> Hosts<'p> {
     /// The hosts that are `mine`; the others stay empty.
-    pub(crate) fn new(plan: &'p Plan, routes: &'p Routes, buffer: Buffer, mine: impl Fn(NodeId) -> bool) -> Hosts<'p> {
+    pub(crate) fn new(
+        plan: &'p Plan,
+        routes: &'p Routes,
+        buffer: Buffer,
+        lookahead: Time,
+        mine: impl Fn(NodeId) -> bool,
+    ) -> Hosts<'p> {
         let mut timers: Vec<Timers> = (0..plan.fabric.nodes()).map(|_| Timers::default()).collect();
         let mut starts = vec![Vec::new(); plan.fabric.hosts()];
         for (id, f) in plan.flows.iter().enumerate().rev().filter(|(_, f)| mine(f.flow.src as NodeId)) {
@@ -47,8 +61,25 @@ impl<'p> Hosts<'p> {
             }
         }
         let sampling = Sampling::new(plan, buffer.clone());
-        sampling.first_timers(plan, mine, &mut timers);
-        Hosts { plan, routes, timers, hosts, sampling, ended: buffer, stray: 0, delivered: 0 }
+        sampling.first_timers(plan, &mine, &mut timers);
+        let mut hosts = Hosts {
+            plan,
+            routes,
+            timers,
+            agendas: hosts.iter().map(|_| Agenda::default()).collect(),
+            hosts,
+            notices: Vec::new(),
+            lookahead,
+            sampling,
+            ended: buffer,
+            done: 0,
+            stray: 0,
+            delivered: 0,
+        };
+        for (i, p) in (0..).zip(&plan.processes).filter(|(_, p)| mine(p.home.into())) {
+            hosts.enter(p.home.into(), p.start, Notice::Begin(i, Box::new(p.process.clone())));
+        }
+        hosts
     }
 
     /// Starts the next flow of `host`, and sets the timer for the one after it.
@@ -61,7 +92,13 @@ impl<'p> Hosts<'p> {
         if let Some(next) = h.starts.last() {
             timers.push(self.plan.flows[*next as usize].flow.start, key::START);
         }
-        let planned = self.plan.flows[id as usize];
+        self.open(host, id, self.plan.flows[id as usize], now, network);
+    }
+
+    /// Opens the connection of a flow at its sender.
+    pub(crate) fn open(&mut self, host: NodeId, id: u32, planned: PlannedFlow, now: Time, network: &mut Egress<'_>) {
+        let h = &mut self.hosts[host as usize];
+        let timers = &mut self.timers[host as usize];
         let transport = &self.plan.transports[planned.transport as usize];
         let me = h.allocate();
         let ports = hash_u64(hash_u64(self.plan.seed) ^ id as u64) as u32;
@@ -84,9 +121,11 @@ impl<'p> Hosts<'p> {
         if planned.flow.stop < self.plan.end {
             timers.push(planned.flow.stop, key::STOP | me.raw() as u64);
         }
-        let sender = new_sender(transport, planned.flow.size, || {
-            self.routes.path_count(&self.plan.fabric, host as u16, planned.flow.dst)
-        });
+        let mut sender = Sender::new(transport.config.clone(), planned.flow.size);
+        if transport.auto_dupack {
+            let paths = self.routes.path_count(&self.plan.fabric, host as u16, planned.flow.dst);
+            sender.expect_reordering(dupack_threshold(paths));
+        }
         let mut end = Box::new(SendingEnd {
             sender,
             address,
@@ -163,8 +202,13 @@ impl<'p> Hosts<'p> {
                 let segment = decode(packet, network.trailer(packet), end.address.sizes);
                 let ce = packet.flags.has(Flags::CE);
                 let mut out = Out { address: &end.address, now, network, timers, random };
-                if end.receiver.on_segment(subflow, segment, ce, now, &mut out) == Delivery::Closed {
-                    self.forget_receiver(host, handle);
+                match end.receiver.on_segment(subflow, segment, ce, now, &mut out) {
+                    Delivery::None => {}
+                    Delivery::Complete => {
+                        let (id, src) = (end.address.flow, end.address.peer_host);
+                        self.on_flow_arrival(id, (src, host), now);
+                    }
+                    Delivery::Closed => self.forget_receiver(host, handle),
                 }
             }
             _ => self.stray += 1,
@@ -182,7 +226,11 @@ impl<'p> Hosts<'p> {
     fn end_flow(&mut self, host: NodeId, handle: Handle, now: Time) {
         if let Endpoint::Sender(mut end) = self.hosts[host as usize].remove(handle) {
             self.sampling.rate(&mut end, now);
-            self.ended.lock().flows.push(outcome(&end, now));
+            let outcome = outcome(&end, now);
+            let counts = self.plan.goal.is_some_and(|goal| goal.label == end.planned.label);
+            self.done += u64::from(counts && outcome.finished.is_some());
+            self.ended.lock().flows.push(outcome);
+            self.on_flow_end(end.address.flow, &end.planned, now);
         }
     }
 
@@ -243,10 +291,13 @@ impl<'p> Hosts<'p> {
                 }
             }
         }
+        self.unfinished_jobs(now);
     }
 }
 
 impl Handler for Hosts<'_> {
+    type Notice = Notice;
+
     #[inline]
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress<'_>) {
         self.delivered += 1;
@@ -267,6 +318,7 @@ impl Handler for Hosts<'_> {
             key::ENDPOINT => self.wake_endpoint(node, target, now, network),
             key::START => self.start_flow(node, now, network),
             key::STOP => self.stop_flow(node, target, now, network),
+            key::AGENDA => self.on_agenda(node, now, network),
             key::SAMPLE_QUEUE => self.sampling.queue(target, now, network, timers),
             key::SAMPLE_CWND => self.sampling.cwnd(&mut self.hosts[node as usize], now, timers),
             key::SAMPLE_RATE => self.sampling.rates(&mut self.hosts[node as usize], now, timers),
@@ -290,23 +342,18 @@ impl Handler for Hosts<'_> {
             Some(packet) => self.hosts[host].prefetch(Handle::split(packet.endpoint), stage),
         }
     }
-}
 
-/// A sender of `transport`, to a host to which so many equal-cost `paths` lead.
-fn new_sender(transport: &PlannedTransport, size: Option<u64>, paths: impl Fn() -> u64) -> Sender {
-    let config = transport.config.clone();
-    let mut sender = if transport.auto_subflows {
-        // Subflow 0 of MMPTCP is not one of those that the paths are for.
-        let before = transport.scatter == Scatter::First;
-        let most = config.subflows - before as usize;
-        Sender::with_subflows(config, paths().min(most as u64) as usize + before as usize, size)
-    } else {
-        Sender::new(config, size)
-    };
-    if transport.auto_dupack {
-        sender.expect_reordering(dupack_threshold(paths()));
+    fn take_notices(&mut self) -> Vec<(NodeId, Time, Notice)> {
+        std::mem::take(&mut self.notices)
     }
-    sender
+
+    fn on_notice(&mut self, host: NodeId, at: Time, notice: Notice) {
+        self.enter(host, at, notice);
+    }
+
+    fn done(&self) -> u64 {
+        self.done
+    }
 }
 
 /// Duplicate ACKs that mean a loss, of packets scattered over so many paths (MMPTCP paper, section 2.4): 3, and one more for each if

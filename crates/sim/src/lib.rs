@@ -1,13 +1,14 @@
 //! Runs scenarios: builds the fabric, puts transport endpoints on its hosts, moves time, writes tables.
 
+mod agenda;
 mod endpoint;
 mod host;
 mod hosts;
-mod ideal;
 mod measure;
 mod outcome;
 mod paths;
 mod plan;
+mod processes;
 mod run;
 mod sampling;
 mod series;
@@ -17,11 +18,10 @@ mod tables;
 mod traffic;
 mod wire;
 
-pub use ideal::Ideal;
 pub use measure::{Measurement, measure};
-pub use outcome::{FlowOutcome, LinkOutcome, Outcome, SubflowOutcome};
+pub use outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, SubflowOutcome};
 pub use paths::PathRule;
-pub use plan::{Plan, PlannedFlow, PlannedTransport, worthwhile_threads};
+pub use plan::{Goal, Plan, PlannedFlow, PlannedProcess, PlannedTransport, worthwhile_threads};
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
 pub use sampling::{Sample, Value};
 pub use sink::Sink;

@@ -4,6 +4,7 @@ use crate::plan::PlannedFlow;
 use linkpool_network::LinkStats;
 use linkpool_transport::SubflowStats;
 use linkpool_units::Time;
+use linkpool_workload::Job;
 
 /// A flow at its end, or at the end of the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +58,17 @@ pub struct SubflowOutcome {
     pub min_rtt: Option<Time>,
     /// Retransmission timeout, back-off included.
     pub rto: Time,
+}
+
+/// A job, done or under way at the end of the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobOutcome {
+    /// Index into the plan's labels.
+    pub label: u16,
+    /// What it was.
+    pub job: Job,
+    /// Its end, or that of the run.
+    pub active_until: Time,
 }
 
 /// A link at the end of the run.

@@ -26,7 +26,7 @@ impl PathRule {
     }
 
     /// The paths of `subflows` subflows from `src` to `dst`; none if switches choose.
-    pub(crate) fn paths(
+    fn paths(
         &self,
         (fabric, routes): (&Fabric, &Routes),
         (src, dst): (HostId, HostId),

@@ -1,19 +1,18 @@
 //! From a scenario to what is simulated.
 
 use crate::paths::PathRule;
-use crate::traffic::flows_of;
+use crate::traffic::Traffic;
 use crate::wire::WireSizes;
-use linkpool_engine::stream;
 use linkpool_network::{Fabric, NodeId, Policies, QueueLimit, QueuePolicy};
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Control, Scenario};
 use linkpool_transport::control::{
     AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, MmptcpConfig,
-    Release, SemiCoupledConfig, Switch, XmpConfig,
+    Release, SemiCoupledConfig, XmpConfig,
 };
 use linkpool_transport::{Config, Multipath, RttConfig, Scheduler};
 use linkpool_units::Time;
-use linkpool_workload::Flow;
+use linkpool_workload::{Flow, Process};
 use std::sync::Arc;
 
 /// Everything about a run that does not change while it runs.
@@ -25,8 +24,12 @@ pub struct Plan {
     pub policies: Policies,
     /// As in the scenario; then those of flows with paths of their own.
     pub transports: Vec<PlannedTransport>,
-    /// In order of start.
+    /// Those known before the run, in order of start; in the results they have their places here as numbers.
     pub flows: Vec<PlannedFlow>,
+    /// What starts others during the run.
+    pub processes: Vec<PlannedProcess>,
+    /// What ends the run before its end.
+    pub goal: Option<Goal>,
     /// Names that flows carry into the results.
     pub labels: Vec<String>,
     /// Which time series are wanted.
@@ -52,8 +55,6 @@ pub struct PlannedTransport {
     pub paths: PathRule,
     /// Whose data packets take random paths?
     pub scatter: Scatter,
-    /// Does a connection have as many subflows as there are paths, at most as many as its config says?
-    pub auto_subflows: bool,
     /// Does the duplicate-ACK threshold of scattered packets follow from the number of paths?
     pub auto_dupack: bool,
 }
@@ -80,6 +81,34 @@ impl Scatter {
     }
 }
 
+/// A process, where and when it begins, and how its flows are carried.
+#[derive(Clone, Debug)]
+pub struct PlannedProcess {
+    /// As it begins.
+    pub process: Process,
+    /// The host at which it begins.
+    pub home: u16,
+    /// When it begins.
+    pub start: Time,
+    /// It starts nothing at or after this.
+    pub until: Time,
+    /// Index into [`Plan::transports`].
+    pub transport: u16,
+    /// Of the flows that it starts: index into [`Plan::labels`].
+    pub label: u16,
+    /// Of those that answer them.
+    pub answer_label: u16,
+}
+
+/// The run ends when so many flows of a label have finished.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Goal {
+    /// Index into [`Plan::labels`].
+    pub label: u16,
+    /// How many.
+    pub flows: u64,
+}
+
 /// A flow with its transport.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlannedFlow {
@@ -95,23 +124,13 @@ impl Plan {
     /// Plans `scenario`.
     pub fn new(scenario: &Scenario) -> Plan {
         let fabric = scenario.topology.fabric();
-        let mut labels: Vec<String> = Vec::new();
-        let mut flows = Vec::new();
         let mut transports: Vec<PlannedTransport> = scenario.transports.iter().map(transport).collect();
-        for (i, w) in scenario.workloads.iter().enumerate() {
-            let label = labels.iter().position(|l| *l == w.label).unwrap_or_else(|| {
-                labels.push(w.label.clone());
-                labels.len() - 1
-            });
-            // Numbered within its kind: one more workload of a kind does not shift those of others.
-            let index = scenario.workloads[..i].iter().filter(|other| other.kind.name() == w.kind.name()).count();
-            let mut random = stream(scenario.seed, w.kind.name(), index as u64);
-            let transport = transport_of(w, &fabric, &mut transports);
-            let planned = |flow| PlannedFlow { flow, transport, label: label as u16 };
-            flows.extend(flows_of(w, scenario, &fabric, &mut random).into_iter().map(planned));
-        }
-        flows.retain(|f| f.flow.start < scenario.duration);
-        flows.sort_by_key(|f| f.flow.start); // stable: flows that start together keep the order of the file
+        let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
+        let Traffic { labels, flows, processes } = Traffic::new(scenario, &fabric, of);
+        let goal = scenario.until.as_ref().and_then(|until| {
+            let label = labels.iter().position(|label| *label == until.label)? as u16;
+            Some(Goal { label, flows: until.flows })
+        });
         let layers = scenario.layer_queues.iter();
         let policies =
             layers.fold(policy(&scenario.queue).into(), |all: Policies, (layer, q)| all.with(*layer, policy(q)));
@@ -120,11 +139,30 @@ impl Plan {
             policies,
             transports,
             flows,
+            processes,
+            goal,
             labels,
             record: scenario.record.clone(),
             seed: scenario.seed,
             end: scenario.end(),
         }
+    }
+
+    /// The number in the results of the flow that `process` calls `number`: behind those of the list, those of all processes by
+    /// turns.
+    ///
+    /// # Panics
+    /// With more than 2^32 flows.
+    pub(crate) fn id(&self, process: u32, number: u32) -> u32 {
+        let id = self.flows.len() as u64 + u64::from(number) * self.processes.len() as u64 + u64::from(process);
+        u32::try_from(id).expect("a run has at most 4,294,967,296 flows")
+    }
+
+    /// The process, if any, that started flow `id`, and what it calls it.
+    pub(crate) fn of_process(&self, id: u32) -> Option<(u32, u32)> {
+        let index = id.checked_sub(self.flows.len() as u32)?;
+        let processes = self.processes.len() as u32;
+        Some((index % processes, index / processes))
     }
 
     /// The smallest packet that will be sent, bytes.
@@ -171,9 +209,13 @@ fn policy(queue: &scenario::Queue) -> QueuePolicy {
 
 fn transport(t: &scenario::Transport) -> PlannedTransport {
     let phase_2 = control(t);
-    let scatters_first = t.is_mmptcp();
-    let subflows = t.subflows.most();
-    let (control, subflows) = if scatters_first { (mmptcp(t, phase_2), subflows + 1) } else { (phase_2, subflows) };
+    let scatters_first = t.scatter_bytes > 0;
+    let (control, subflows) = if scatters_first {
+        let config = MmptcpConfig { scatter_bytes: t.scatter_bytes, coupled: Box::new(phase_2) };
+        (ControlConfig::Mmptcp(config), t.subflows + 1)
+    } else {
+        (phase_2, t.subflows)
+    };
     let (dupack_threshold, auto_dupack) = match t.dupack_threshold {
         scenario::DupackThreshold::Acks(n) => (n, false),
         scenario::DupackThreshold::Auto => (3, true),
@@ -219,7 +261,6 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
             _ if scatters_first => Scatter::First,
             _ => Scatter::None,
         },
-        auto_subflows: t.subflows == scenario::Subflows::Auto,
         auto_dupack,
     }
 }
@@ -235,21 +276,6 @@ fn multipath(t: &scenario::Transport) -> Multipath {
         join_after: t.join_after,
         join_at: t.join_at.clone(),
     }
-}
-
-fn mmptcp(t: &scenario::Transport, phase_2: ControlConfig) -> ControlConfig {
-    let switch = Switch {
-        bytes: if t.scatter_bytes > 0 { t.scatter_bytes } else { u64::MAX },
-        window: if t.scatter_window > 0 { t.scatter_window as f64 } else { f64::INFINITY },
-        congestion: t.scatter_until_congestion,
-    };
-    let scattered = match t.scatter_control {
-        scenario::ScatterControl::Reno => ControlConfig::Reno(()),
-        scenario::ScatterControl::Dctcp => {
-            ControlConfig::Dctcp(DctcpConfig { alpha0: t.alpha0, g: t.g, cwnd_min: t.cwnd_min as f64 })
-        }
-    };
-    ControlConfig::Mmptcp(MmptcpConfig { switch, scattered: Box::new(scattered), coupled: Box::new(phase_2) })
 }
 
 fn control(t: &scenario::Transport) -> ControlConfig {

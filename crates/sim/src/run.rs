@@ -58,9 +58,12 @@ pub fn simulate(
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Outcome, RunError> {
     let name = |host: u16| plan.fabric.name(host as NodeId).to_string();
-    for f in &plan.flows {
-        if !routes.reachable(&plan.fabric, f.flow.src, f.flow.dst) {
-            return Err(RunError::NoPath(name(f.flow.src), name(f.flow.dst)));
+    // Processes send from anywhere to anywhere.
+    let hosts = if plan.processes.is_empty() { 0 } else { plan.fabric.hosts() as u16 };
+    let anywhere = (1..hosts).flat_map(|host| [(0, host), (host, 0)]);
+    for (src, dst) in plan.flows.iter().map(|f| (f.flow.src, f.flow.dst)).chain(anywhere) {
+        if !routes.reachable(&plan.fabric, src, dst) {
+            return Err(RunError::NoPath(name(src), name(dst)));
         }
     }
     for (i, t) in plan.transports.iter().enumerate() {
@@ -74,7 +77,7 @@ pub fn simulate(
             let mine = |node: NodeId| parts[node as usize] == me;
             let smallest = plan.smallest_packet();
             let mut network = Network::part(&plan.fabric, plan.policies, routes.clone(), smallest, &parts, me);
-            let hosts = Hosts::new(plan, routes, buffers[me as usize].clone(), mine);
+            let hosts = Hosts::new(plan, routes, buffers[me as usize].clone(), network.lookahead(), mine);
             (0..plan.fabric.nodes() as NodeId).filter(|n| mine(*n)).for_each(|n| network.wake(n, &hosts));
             (network, hosts)
         })
@@ -91,11 +94,13 @@ pub fn simulate(
             acked_bytes += flow.total(|s| s.acked_bytes);
             sink.flow(flow);
         }
+        recorded.jobs.into_iter().for_each(|job| sink.job(job));
         !sink.is_broken()
     };
     let ended = run_parts(
         runs.iter_mut().map(|(network, hosts)| (network, hosts)).collect(),
         plan.end,
+        plan.goal.map_or(u64::MAX, |goal| goal.flows),
         WINDOWS_PER_STEP,
         &mut |now, hops| give(now) && progress(Progress { now, end: plan.end, hops }),
     );
@@ -103,6 +108,7 @@ pub fn simulate(
         Ended::Stopped => return Err(RunError::Stopped),
         // Where nothing more happens, the rest of the time passes too.
         Ended::End | Ended::Silent(_) => plan.end,
+        Ended::Done(at) => at,
     };
     runs.iter_mut().for_each(|(_, hosts)| hosts.finish(simulated));
     if !give(Time::MAX) {

@@ -1,6 +1,6 @@
 //! Where results go while a run goes on: nothing that grows with simulated time is kept in memory.
 
-use crate::outcome::FlowOutcome;
+use crate::outcome::{FlowOutcome, JobOutcome};
 use crate::sampling::Sample;
 use linkpool_units::Time;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,6 +11,8 @@ pub trait Sink {
     fn sample(&mut self, sample: Sample);
     /// A flow is over: by the time of its end, and at one time by number. What the end of the run cuts off comes last.
     fn flow(&mut self, flow: FlowOutcome);
+    /// A job is over: by the time of its end, and at one time by label and number; what the end of the run cuts off comes last.
+    fn job(&mut self, job: JobOutcome);
     /// Nothing more can be taken: the run ends.
     fn is_broken(&self) -> bool {
         false
@@ -21,6 +23,7 @@ pub trait Sink {
 impl Sink for () {
     fn sample(&mut self, _: Sample) {}
     fn flow(&mut self, _: FlowOutcome) {}
+    fn job(&mut self, _: JobOutcome) {}
 }
 
 /// What one part of the simulation has recorded and nobody has taken yet.
@@ -28,6 +31,7 @@ impl Sink for () {
 pub(crate) struct Recorded {
     pub(crate) samples: Vec<Sample>,
     pub(crate) flows: Vec<FlowOutcome>,
+    pub(crate) jobs: Vec<JobOutcome>,
 }
 
 /// Between a part, which adds to it, and the run, which takes.
@@ -46,8 +50,10 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
     for buffer in buffers {
         let mut buffer = buffer.lock();
         ready.samples.extend(buffer.samples.extract_if(.., |s| s.at < before));
+        ready.jobs.extend(buffer.jobs.extract_if(.., |j| j.active_until < before));
         ready.flows.extend(buffer.flows.extract_if(.., |f| f.active_until < before));
     }
+    ready.jobs.sort_unstable_by_key(|j| (j.active_until, j.label, j.job.number));
     ready.samples.sort_unstable_by_key(Sample::order);
     ready.flows.sort_unstable_by_key(|f| (f.active_until, f.flow));
     ready

@@ -1,7 +1,6 @@
 //! The tables of a result directory; `docs/results.md` documents their columns.
 
-use crate::ideal::Ideal;
-use crate::outcome::{FlowOutcome, Outcome, SubflowOutcome};
+use crate::outcome::{FlowOutcome, JobOutcome, Outcome, SubflowOutcome};
 use crate::plan::{Plan, PlannedFlow};
 use crate::sampling::Sample;
 use crate::series::SeriesTables;
@@ -9,6 +8,7 @@ use crate::sink::Sink;
 use crate::table::{Kind, Table};
 use linkpool_network::{Flags, LinkId, NodeId, Packet, Routes};
 use linkpool_units::Time;
+use linkpool_workload::Process;
 use parquet::errors::{ParquetError, Result};
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(crate) struct Tables<'p> {
     routes: &'p Routes,
     flows: Table,
     subflows: Table,
-    ideal: Ideal<'p>,
+    jobs: Option<Table>,
     series: SeriesTables,
     /// The first failure to write; it ends the run.
     failure: Option<ParquetError>,
@@ -31,7 +31,7 @@ impl<'p> Tables<'p> {
             routes,
             flows: create_flows(directory)?,
             subflows: create_subflows(directory)?,
-            ideal: Ideal::new(plan, routes),
+            jobs: create_jobs(directory, plan)?,
             series: SeriesTables::create(directory, plan)?,
             failure: None,
         })
@@ -47,7 +47,10 @@ impl<'p> Tables<'p> {
     pub(crate) fn close(self) -> Result<()> {
         match self.failure {
             Some(failure) => Err(failure),
-            None => self.series.close().and(self.flows.close()).and(self.subflows.close()),
+            None => {
+                let jobs = self.jobs.map_or(Ok(()), Table::close);
+                self.series.close().and(self.flows.close()).and(self.subflows.close()).and(jobs)
+            }
         }
     }
 }
@@ -59,8 +62,13 @@ impl Sink for Tables<'_> {
     }
 
     fn flow(&mut self, flow: FlowOutcome) {
-        let written = push_flow(&mut self.flows, self.plan, self.ideal.fct(&flow.planned), &flow)
+        let written = push_flow(&mut self.flows, self.plan, &flow)
             .and_then(|()| push_subflows(&mut self.subflows, self.plan, self.routes, &flow));
+        self.note(written);
+    }
+
+    fn job(&mut self, job: JobOutcome) {
+        let written = self.jobs.as_mut().map_or(Ok(()), |table| push_job(table, self.plan, &job));
         self.note(written);
     }
 
@@ -75,6 +83,7 @@ fn create_flows(directory: &Path) -> Result<Table> {
         ("flow", U32),
         ("label", Text),
         ("burst", U32),
+        ("job", U32),
         ("transport", Text),
         ("control", Text),
         ("src", Text),
@@ -85,8 +94,6 @@ fn create_flows(directory: &Path) -> Result<Table> {
         ("end_s", F64),
         ("fct_s", F64),
         ("fct_established_s", F64),
-        ("ideal_fct_s", F64),
-        ("slowdown", F64),
         ("active_s", F64),
         ("acked_bytes", I64),
         ("goodput_bps", F64),
@@ -103,7 +110,7 @@ fn create_flows(directory: &Path) -> Result<Table> {
     Table::create(&directory.join("flows.parquet"), &columns)
 }
 
-fn push_flow(table: &mut Table, plan: &Plan, ideal: Option<Time>, f: &FlowOutcome) -> Result<()> {
+fn push_flow(table: &mut Table, plan: &Plan, f: &FlowOutcome) -> Result<()> {
     let PlannedFlow { flow, transport, label } = f.planned;
     let transport = &plan.transports[transport as usize];
     let established = f.established();
@@ -113,6 +120,7 @@ fn push_flow(table: &mut Table, plan: &Plan, ideal: Option<Time>, f: &FlowOutcom
         f.flow.into(),
         plan.labels[label as usize].as_str().into(),
         flow.burst.into(),
+        flow.job.into(),
         transport.name.as_str().into(),
         transport.control.into(),
         plan.fabric.name(flow.src as NodeId).into(),
@@ -123,8 +131,6 @@ fn push_flow(table: &mut Table, plan: &Plan, ideal: Option<Time>, f: &FlowOutcom
         f.finished.map(Time::secs).into(),
         f.finished.map(|end| (end - flow.start).secs()).into(),
         f.finished.zip(established).map(|(end, e)| (end - e).secs()).into(),
-        ideal.map(Time::secs).into(),
-        f.finished.zip(ideal).map(|(end, ideal)| (end - flow.start).secs() / ideal.secs()).into(),
         active.secs().into(),
         f.acked_bytes.into(),
         goodput.into(),
@@ -200,6 +206,36 @@ fn path_names(plan: &Plan, routes: &Routes, f: &FlowOutcome, s: &SubflowOutcome)
     names
 }
 
+/// The table of jobs, if there are any to come.
+fn create_jobs(directory: &Path, plan: &Plan) -> Result<Option<Table>> {
+    use Kind::{F64, Text, U32};
+    let columns = [
+        ("label", Text),
+        ("job", U32),
+        ("chain", U32),
+        ("client", Text),
+        ("start_s", F64),
+        ("end_s", F64),
+        ("jct_s", F64),
+        ("flows", U32),
+    ];
+    let any = plan.processes.iter().any(|p| matches!(p.process, Process::Chain(_)));
+    any.then(|| Table::create(&directory.join("jobs.parquet"), &columns)).transpose()
+}
+
+fn push_job(table: &mut Table, plan: &Plan, JobOutcome { label, job, .. }: &JobOutcome) -> Result<()> {
+    table.push([
+        plan.labels[*label as usize].as_str().into(),
+        job.number.into(),
+        job.chain.into(),
+        plan.fabric.name(job.client as NodeId).into(),
+        job.start.secs().into(),
+        job.end.map(Time::secs).into(),
+        job.end.map(|end| (end - job.start).secs()).into(),
+        job.flows.into(),
+    ])
+}
+
 /// Writes `links.parquet`.
 pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<()> {
     use Kind::{F64, I64, Text, U32};
@@ -208,7 +244,6 @@ pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
         ("from", Text),
         ("to", Text),
         ("layer", Text),
-        ("to_layer", Text),
         ("rate_bps", F64),
         ("delay_s", F64),
         ("packets", I64),
@@ -227,7 +262,6 @@ pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
             plan.fabric.name(spec.from).into(),
             plan.fabric.name(spec.to).into(),
             plan.fabric.layer(spec.from).name().into(),
-            plan.fabric.layer(spec.to).name().into(),
             (spec.rate.0 as f64).into(),
             spec.delay.secs().into(),
             l.stats.packets.into(),

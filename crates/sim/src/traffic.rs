@@ -1,93 +1,215 @@
-//! From the workloads of a scenario to flows.
+//! From the workloads of a scenario to flows, and to the processes that start others.
 
-use linkpool_engine::Stream;
+use crate::plan::{PlannedFlow, PlannedProcess};
+use linkpool_engine::{Stream, stream};
 use linkpool_network::Fabric;
-use linkpool_scenario::{Scenario, Workload, WorkloadKind};
+use linkpool_scenario::{Repeat, Scenario, Workload, WorkloadKind};
 use linkpool_units::Time;
-use linkpool_workload::{self as workload, Flow, Sizes};
+use linkpool_workload::{
+    self as workload, Chain, ClosedLoop, Destinations, Flow, Gaps, Matrix, PartitionAggregate, Process, Redraw, Rounds,
+    Rule, Scheduler, Sizes,
+};
+use rand::RngCore;
+use std::sync::Arc;
 
-/// The flows of `w`. What is drawn comes from `random` in this order: who sends to whom, then of each flow its size and
-/// its delay.
-pub(crate) fn flows_of(w: &Workload, scenario: &Scenario, fabric: &Fabric, random: &mut Stream) -> Vec<Flow> {
-    let hosts = fabric.hosts() as u16;
-    let start = w.start;
-    match &w.kind {
-        WorkloadKind::Flow { from, to, size, stop, count, .. } => {
-            let flow = |size| Flow { src: *from as u16, dst: *to as u16, size, start, stop: *stop, burst: 0 };
-            (0..*count).map(|_| flow(draw(size, random))).collect()
+/// What the workloads of a scenario come to.
+#[derive(Default)]
+pub(crate) struct Traffic {
+    pub(crate) labels: Vec<String>,
+    pub(crate) flows: Vec<PlannedFlow>,
+    pub(crate) processes: Vec<PlannedProcess>,
+}
+
+impl Traffic {
+    /// `transport_of` numbers the transport of a workload.
+    pub(crate) fn new(scenario: &Scenario, fabric: &Fabric, mut transport_of: impl FnMut(&Workload) -> u16) -> Traffic {
+        let mut traffic = Traffic::default();
+        for (i, w) in scenario.workloads.iter().enumerate() {
+            // Numbered within its kind: one more workload of a kind does not shift those of others.
+            let index = scenario.workloads[..i].iter().filter(|other| other.kind.name() == w.kind.name()).count();
+            let source = Source { workload: w, index: index as u64, scenario, fabric };
+            traffic.add(&source, transport_of(w));
         }
-        WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
-            let others = (0..hosts).filter(|h| u32::from(*h) != *receiver);
-            let senders: Vec<u16> = others.take(*senders as usize).collect();
-            let mut flows = workload::incast(&senders, *receiver as u16, 0, (start, *every, *bursts), *spacing);
-            flows.iter_mut().for_each(|flow| flow.size = Some(size.draw(random)));
-            flows
-        }
-        WorkloadKind::ManyToOne { flows, first, receiver, size, stop, spacing } => {
-            let flow = |i: u32| Flow {
-                src: (first + i) as u16,
-                dst: *receiver as u16,
-                size: draw(size, random),
-                start: start + *spacing * u64::from(i),
-                stop: *stop,
-                burst: 0,
-            };
-            (0..*flows).map(flow).collect()
-        }
-        WorkloadKind::Permutation { size, stop, jitter } => {
-            let to = workload::permutation(hosts, random);
-            matrix(pairs(&to), size, (start, *stop, *jitter), random)
-        }
-        WorkloadKind::Poisson { flows_per_second, size, stop } => {
-            let times = workload::poisson_times(*flows_per_second, start, (*stop).min(scenario.duration), random);
-            let flow = |start| {
-                let (src, dst) = workload::random_pair(hosts, random);
-                Flow { src, dst, size: Some(size.draw(random)), start, stop: Time::MAX, burst: 0 }
-            };
-            times.into_iter().map(flow).collect()
-        }
-        WorkloadKind::Random { at_most, size, stop, jitter } => {
-            let to = workload::random_matrix(hosts, at_most.unwrap_or(u32::MAX), random);
-            matrix(pairs(&to), size, (start, *stop, *jitter), random)
-        }
-        WorkloadKind::Stride { step, size, stop, jitter } => {
-            matrix(pairs(&workload::stride(hosts, *step as u16)), size, (start, *stop, *jitter), random)
-        }
-        WorkloadKind::AllToAll { size, stop, jitter } => {
-            let to = |src: u16| (0..hosts).filter(move |dst| *dst != src).map(move |dst| (src, dst));
-            matrix((0..hosts).flat_map(to).collect(), size, (start, *stop, *jitter), random)
-        }
-        WorkloadKind::Hotspot { flows, hosts: hot, share, size, stop, jitter } => {
-            let hot: Vec<u16> = hot.iter().map(|host| *host as u16).collect();
-            let pairs = (0..*flows).map(|_| workload::hotspot_pair(hosts, &hot, *share, random)).collect();
-            matrix(pairs, size, (start, *stop, *jitter), random)
-        }
-        WorkloadKind::Staggered { rack, pod, size, stop, jitter } => {
-            let places = fabric.racks_and_pods();
-            let to = |src| workload::staggered_destination(src, &places, (*rack, *pod), random);
-            let to: Vec<u16> = (0..hosts).map(to).collect();
-            matrix(pairs(&to), size, (start, *stop, *jitter), random)
-        }
+        traffic.flows.retain(|f| f.flow.start < scenario.duration);
+        traffic.flows.sort_by_key(|f| f.flow.start); // stable: flows that start together keep the order of the file
+        traffic
+    }
+
+    fn add(&mut self, source: &Source<'_>, transport: u16) {
+        let (first, answers) = source.workload.labels();
+        let (label, answer_label) = (self.label(&first), self.label(answers));
+        let planned = |flow| PlannedFlow { flow, transport, label };
+        self.flows.extend(source.flows().into_iter().map(planned));
+        let start = source.workload.start;
+        let planned = |(process, home, after, until)| PlannedProcess {
+            process,
+            home,
+            start: start + after,
+            until,
+            transport,
+            label,
+            answer_label,
+        };
+        self.processes.extend(source.processes().into_iter().map(planned));
+    }
+
+    fn label(&mut self, label: &str) -> u16 {
+        let known = self.labels.iter().position(|l| l == label);
+        known.unwrap_or_else(|| {
+            self.labels.push(label.to_string());
+            self.labels.len() - 1
+        }) as u16
     }
 }
 
-/// Host i with entry i.
-fn pairs(to: &[u16]) -> Vec<(u16, u16)> {
-    (0..).zip(to.iter().copied()).collect()
+/// A workload in its surroundings.
+struct Source<'s> {
+    workload: &'s Workload,
+    /// Among those of its kind.
+    index: u64,
+    scenario: &'s Scenario,
+    fabric: &'s Fabric,
 }
 
-/// A flow between each pair.
-fn matrix(
-    pairs: Vec<(u16, u16)>,
-    size: &Option<Sizes>,
-    (start, stop, jitter): (Time, Time, Time),
-    random: &mut Stream,
-) -> Vec<Flow> {
-    let flow = |(src, dst)| {
-        let size = draw(size, random);
-        Flow { src, dst, size, start: start + workload::jitter(jitter, random), stop, burst: 0 }
-    };
-    pairs.into_iter().map(flow).collect()
+impl Source<'_> {
+    fn random(&self) -> Stream {
+        stream(self.scenario.seed, self.workload.kind.name(), self.index)
+    }
+
+    fn hosts(&self) -> u16 {
+        self.fabric.hosts() as u16
+    }
+
+    fn matrix(&self, rule: &Rule) -> Matrix {
+        Matrix { rule: rule.clone(), places: self.fabric.racks_and_pods().into() }
+    }
+
+    /// The flows that are known before the run. What is drawn comes in this order: who sends to whom, then of each flow its
+    /// size and its delay.
+    fn flows(&self) -> Vec<Flow> {
+        let (start, random) = (self.workload.start, &mut self.random());
+        match &self.workload.kind {
+            WorkloadKind::Flow { from, to, size, stop, count, .. } => {
+                let pair = (*from as u16, *to as u16);
+                let flow = |size| Flow { stop: *stop, ..Flow::new(pair, size, start) };
+                (0..*count).map(|_| flow(draw(size, random))).collect()
+            }
+            WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
+                let others = (0..self.hosts()).filter(|h| u32::from(*h) != *receiver);
+                let senders: Vec<u16> = others.take(*senders as usize).collect();
+                let mut flows = workload::incast(&senders, *receiver as u16, 0, (start, *every, *bursts), *spacing);
+                flows.iter_mut().for_each(|flow| flow.size = Some(size.draw(random)));
+                flows
+            }
+            WorkloadKind::ManyToOne { flows, first, receiver, size, stop, spacing } => {
+                let flow = |i: u32| {
+                    let pair = ((first + i) as u16, *receiver as u16);
+                    Flow { stop: *stop, ..Flow::new(pair, draw(size, random), start + *spacing * u64::from(i)) }
+                };
+                (0..*flows).map(flow).collect()
+            }
+            WorkloadKind::Poisson { flows_per_second, size, stop } => {
+                let stop = (*stop).min(self.scenario.duration);
+                let times = workload::poisson_times(*flows_per_second, start, stop, random);
+                let flow = |start| {
+                    let pair = workload::random_pair(self.hosts(), random);
+                    Flow::new(pair, Some(size.draw(random)), start)
+                };
+                times.into_iter().map(flow).collect()
+            }
+            WorkloadKind::Matrix { rule, size, stop, jitter, repeat: None } => {
+                let pairs = self.matrix(rule).draw(random);
+                let flow = |pair| {
+                    let size = draw(size, random);
+                    Flow { stop: *stop, ..Flow::new(pair, size, start + workload::jitter(*jitter, random)) }
+                };
+                pairs.into_iter().map(flow).collect()
+            }
+            WorkloadKind::Matrix { .. } | WorkloadKind::PartitionAggregate { .. } => Vec::new(),
+        }
+    }
+
+    /// What starts flows during the run: the process, where it begins, how long after the start of the workload, and when it
+    /// ceases to start flows.
+    fn processes(&self) -> Vec<(Process, u16, Time, Time)> {
+        let duration = self.scenario.duration;
+        match &self.workload.kind {
+            WorkloadKind::Matrix { rule, size: Some(size), stop, jitter, repeat: Some(repeat) } => {
+                let set = |(process, home, after)| (process, home, after, duration.min(*stop));
+                self.repeated(rule, size, (*stop, *jitter), repeat).into_iter().map(set).collect()
+            }
+            WorkloadKind::PartitionAggregate { servers, chains, request, answer, gap, stop } => {
+                let all = Arc::new(PartitionAggregate {
+                    hosts: self.hosts(),
+                    servers: *servers,
+                    chains: *chains,
+                    request: request.clone(),
+                    answer: answer.clone(),
+                    gap: *gap,
+                    answers: stream(self.scenario.seed, "partition-aggregate answers", self.index).next_u64(),
+                });
+                let chain = |i| {
+                    let (chain, client) = Chain::new(all.clone(), i, self.stream_of(i));
+                    (Process::Chain(chain), client, Time::ZERO, duration.min(*stop))
+                };
+                (0..*chains).map(chain).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The stream of the i-th process.
+    fn stream_of(&self, i: u32) -> Stream {
+        stream(self.scenario.seed, &format!("{} process", self.workload.kind.name()), self.index << 32 | u64::from(i))
+    }
+
+    fn repeated(
+        &self,
+        rule: &Rule,
+        size: &Sizes,
+        (stop, jitter): (Time, Time),
+        Repeat { each, gap }: &Repeat,
+    ) -> Vec<(Process, u16, Time)> {
+        let (matrix, size, gap) = (self.matrix(rule), size.clone(), *gap);
+        let mut random = self.random();
+        if !each {
+            let (open, round) = (0, 0);
+            let rounds = Rounds { matrix, size, jitter, gap, stop, next: 0, open, round, random };
+            return vec![(Process::Rounds(rounds), 0, Time::ZERO)];
+        }
+        let hosts = self.hosts();
+        let redraw = match rule {
+            Rule::Random { at_most: Some(n) } => Redraw::Room(vec![*n; hosts.into()]),
+            Rule::Hotspot { hosts: hot, share, .. } => Redraw::Hotspot { hosts, hot: hot.clone(), share: *share },
+            _ => return self.loops(&matrix, &size, (stop, jitter), gap, &mut random),
+        };
+        let scheduler = Scheduler { matrix, redraw, size, jitter, gap, stop, next: 0, random };
+        vec![(Process::Scheduler(scheduler), 0, Time::ZERO)]
+    }
+
+    /// A closed loop for each pair of the matrix, or for each host that draws its destinations.
+    fn loops(
+        &self,
+        matrix: &Matrix,
+        size: &Sizes,
+        (stop, jitter): (Time, Time),
+        gap: Gaps,
+        random: &mut Stream,
+    ) -> Vec<(Process, u16, Time)> {
+        let pairs = matrix.draw(random);
+        let one = |(i, (src, dst)): (u32, (u16, u16))| {
+            let to = match &matrix.rule {
+                Rule::Random { .. } => Destinations::Uniform(self.hosts()),
+                Rule::Staggered { rack, pod } => {
+                    Destinations::Staggered { places: matrix.places.clone(), shares: (*rack, *pod) }
+                }
+                _ => Destinations::Fixed(dst),
+            };
+            let looped = ClosedLoop { to, size: size.clone(), gap, stop, next: 0, random: self.stream_of(i) };
+            (Process::ClosedLoop(looped), src, workload::jitter(jitter, random))
+        };
+        (0..).zip(pairs).map(one).collect()
+    }
 }
 
 fn draw(size: &Option<Sizes>, random: &mut Stream) -> Option<u64> {

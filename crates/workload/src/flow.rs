@@ -15,6 +15,15 @@ pub struct Flow {
     pub stop: Time,
     /// Number of its burst, 0 if there are none.
     pub burst: u32,
+    /// Number of the job that it belongs to.
+    pub job: Option<u32>,
+}
+
+impl Flow {
+    /// A flow that goes on to its end, of no burst and no job.
+    pub fn new((src, dst): (u16, u16), size: Option<u64>, start: Time) -> Flow {
+        Flow { src, dst, size, start, stop: Time::MAX, burst: 0, job: None }
+    }
 }
 
 /// `bursts` bursts `every` apart, the first at `start`; in each, one flow of `size` bytes from every sender to
@@ -27,13 +36,9 @@ pub fn incast(
     spacing: Time,
 ) -> Vec<Flow> {
     let burst = |b: u32| {
-        senders.iter().enumerate().map(move |(i, src)| Flow {
-            src: *src,
-            dst: receiver,
-            size: Some(size),
-            start: start + every * b as u64 + spacing * i as u64,
-            stop: Time::MAX,
-            burst: b,
+        senders.iter().enumerate().map(move |(i, src)| {
+            let at = start + every * b as u64 + spacing * i as u64;
+            Flow { burst: b, ..Flow::new((*src, receiver), Some(size), at) }
         })
     };
     (0..bursts).flat_map(burst).collect()

@@ -3,11 +3,18 @@
 mod arrivals;
 mod cdf;
 mod flow;
+mod gaps;
 mod matrix;
+mod process;
 mod sizes;
 
 pub use arrivals::{jitter, poisson_times};
 pub use cdf::{Cdf, Interpolation};
 pub use flow::{Flow, incast};
-pub use matrix::{hotspot_pair, permutation, random_matrix, random_pair, staggered_destination, stride};
+pub use gaps::Gaps;
+pub use matrix::{Matrix, Rule, random_pair};
+pub use process::{
+    Action, Chain, ClosedLoop, Destinations, FlowEnd, Job, Listens, PartitionAggregate, Process, Redraw, Rounds,
+    Scheduler,
+};
 pub use sizes::Sizes;

@@ -3,12 +3,94 @@
 use linkpool_engine::Stream;
 use rand::Rng;
 use rand::seq::SliceRandom;
+use std::sync::Arc;
+
+/// Who sends to whom.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Matrix {
+    /// By which rule.
+    pub rule: Rule,
+    /// The rack and the pod of each host.
+    pub places: Arc<[(u32, u32)]>,
+}
+
+/// How hosts find those whom they send to.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Rule {
+    /// Every host sends to one other and receives from one, drawn at random.
+    Permutation,
+    /// Every host sends to one other, drawn at random.
+    Random {
+        /// Flows into a host at most; none: as chance has it.
+        at_most: Option<u32>,
+    },
+    /// Host i sends to host i + step, round the end.
+    Stride {
+        /// From a host to the one that it sends to.
+        step: u16,
+    },
+    /// Every host sends to every other.
+    AllToAll,
+    /// Flows that go to a few hosts more often than to others.
+    Hotspot {
+        /// Number of flows.
+        flows: u32,
+        /// The hosts that get more.
+        hosts: Vec<u16>,
+        /// The share of flows that go to them.
+        share: f64,
+    },
+    /// Every host sends to one other, some within their racks, some within their pods.
+    Staggered {
+        /// The share of flows that stay in their rack.
+        rack: f64,
+        /// The share of flows that leave their rack and stay in their pod.
+        pod: f64,
+    },
+}
+
+impl Matrix {
+    /// The pairs of sender and receiver.
+    pub fn draw(&self, random: &mut Stream) -> Vec<(u16, u16)> {
+        let hosts = self.places.len() as u16;
+        let each = |to: Vec<u16>| (0..).zip(to).collect();
+        match &self.rule {
+            Rule::Permutation => each(permutation(hosts, random)),
+            Rule::Random { at_most } => each(random_matrix(hosts, at_most.unwrap_or(u32::MAX), random)),
+            Rule::Stride { step } => each(stride(hosts, *step)),
+            Rule::AllToAll => {
+                let to = |src: u16| (0..hosts).filter(move |dst| *dst != src).map(move |dst| (src, dst));
+                (0..hosts).flat_map(to).collect()
+            }
+            Rule::Hotspot { flows, hosts: hot, share } => {
+                (0..*flows).map(|_| hotspot_pair(hosts, hot, *share, random)).collect()
+            }
+            Rule::Staggered { rack, pod } => {
+                each((0..hosts).map(|src| staggered_destination(src, &self.places, (*rack, *pod), random)).collect())
+            }
+        }
+    }
+}
+
+impl Rule {
+    /// Its name, as scenarios write it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Rule::Permutation => "permutation",
+            Rule::Random { .. } => "random",
+            Rule::Stride { .. } => "stride",
+            Rule::AllToAll => "all-to-all",
+            Rule::Hotspot { .. } => "hotspot",
+            Rule::Staggered { .. } => "staggered",
+        }
+    }
+}
 
 /// A permutation without fixed points, uniform among them: host i sends to entry i.
 ///
 /// # Panics
 /// With fewer than 2 hosts, which have none.
-pub fn permutation(hosts: u16, random: &mut Stream) -> Vec<u16> {
+pub(crate) fn permutation(hosts: u16, random: &mut Stream) -> Vec<u16> {
     assert!(hosts >= 2, "one host cannot send to another");
     let mut to: Vec<u16> = (0..hosts).collect();
     // About one permutation in e has no fixed point, so this ends soon.
@@ -23,15 +105,20 @@ pub fn permutation(hosts: u16, random: &mut Stream) -> Vec<u16> {
 /// Two distinct hosts, uniformly.
 pub fn random_pair(hosts: u16, random: &mut Stream) -> (u16, u16) {
     let src = random.random_range(0..hosts);
-    let dst = random.random_range(0..hosts - 1);
-    (src, if dst >= src { dst + 1 } else { dst })
+    (src, random_other(hosts, src, random))
+}
+
+/// A host other than `host`, uniformly.
+pub(crate) fn random_other(hosts: u16, host: u16, random: &mut Stream) -> u16 {
+    let other = random.random_range(0..hosts - 1);
+    other + u16::from(other >= host)
 }
 
 /// Each host sends to one other, drawn at random, but none gets more than `at_most` flows: host i sends to entry i.
 ///
 /// # Panics
 /// With fewer than 2 hosts, or `at_most` 0: then there is no such matrix.
-pub fn random_matrix(hosts: u16, at_most: u32, random: &mut Stream) -> Vec<u16> {
+pub(crate) fn random_matrix(hosts: u16, at_most: u32, random: &mut Stream) -> Vec<u16> {
     assert!(hosts >= 2 && at_most >= 1, "there is no such matrix");
     let mut room = vec![at_most; hosts as usize];
     // Hosts with room, and where each stands among them.
@@ -67,24 +154,28 @@ pub fn random_matrix(hosts: u16, at_most: u32, random: &mut Stream) -> Vec<u16> 
 }
 
 /// Host i sends to host i + `step`, round the end: host i sends to entry i.
-pub fn stride(hosts: u16, step: u16) -> Vec<u16> {
+pub(crate) fn stride(hosts: u16, step: u16) -> Vec<u16> {
     (0..u32::from(hosts)).map(|i| ((i + u32::from(step)) % u32::from(hosts)) as u16).collect()
 }
 
 /// A host of `hot` with probability `share`, else any host; and a sender, uniform over the other hosts.
-pub fn hotspot_pair(hosts: u16, hot: &[u16], share: f64, random: &mut Stream) -> (u16, u16) {
+pub(crate) fn hotspot_pair(hosts: u16, hot: &[u16], share: f64, random: &mut Stream) -> (u16, u16) {
     let dst = if random.random::<f64>() < share {
         hot[random.random_range(0..hot.len())]
     } else {
         random.random_range(0..hosts)
     };
-    let src = random.random_range(0..hosts - 1);
-    (if src >= dst { src + 1 } else { src }, dst)
+    (random_other(hosts, dst, random), dst)
 }
 
 /// A destination for `src`: with probability `rack` another host of its rack, with `pod` one of its pod in another
 /// rack, else one of another pod. `places` are the rack and the pod of each host. Where there is no such host, any other.
-pub fn staggered_destination(src: u16, places: &[(u32, u32)], (rack, pod): (f64, f64), random: &mut Stream) -> u16 {
+pub(crate) fn staggered_destination(
+    src: u16,
+    places: &[(u32, u32)],
+    (rack, pod): (f64, f64),
+    random: &mut Stream,
+) -> u16 {
     let (my_rack, my_pod) = places[src as usize];
     let u = random.random::<f64>();
     let fits = |(r, p): (u32, u32)| {

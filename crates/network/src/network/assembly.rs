@@ -71,6 +71,8 @@ impl Network {
             timer_windows: vec![u64::MAX; fabric.nodes()],
             timer_inputs,
             hosts: fabric.hosts() as NodeId,
+            lookahead,
+            parts: parts[..fabric.hosts()].into(),
             hops: 0,
             ending: false,
             woken: Vec::new(),

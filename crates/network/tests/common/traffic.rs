@@ -133,6 +133,8 @@ fn unpack(packet: &Packet, out: &Egress<'_>) -> Packet {
 }
 
 impl Handler for Traffic {
+    type Notice = ();
+
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>) {
         self.note(host, now);
         let packet = &unpack(packet, out);
@@ -283,7 +285,8 @@ impl Scene {
                 (network, traffic)
             })
             .collect();
-        let ended = run_parts(runs.iter_mut().map(|(n, t)| (n, t)).collect(), self.end, 1000, &mut |_, _| true);
+        let ended =
+            run_parts(runs.iter_mut().map(|(n, t)| (n, t)).collect(), self.end, u64::MAX, 1000, &mut |_, _| true);
         assert_ne!(ended, Ended::Stopped);
         let mut results = Results { arrivals: vec![Vec::new(); self.fabric.hosts()], links: Vec::new(), trailers: 0 };
         for (me, (_, traffic)) in runs.iter_mut().enumerate() {

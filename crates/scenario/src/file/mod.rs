@@ -2,6 +2,7 @@
 //!
 //! The comments become the descriptions of the JSON Schema.
 
+mod gaps;
 mod graph;
 mod queue;
 mod record;
@@ -12,6 +13,7 @@ mod trees;
 mod values;
 mod workload;
 
+pub(crate) use gaps::{Gap, GapTable, LogNormalTable};
 pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
 pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable};
 pub(crate) use record::{QueueSeriesTable, RecordTable, SeriesTable};
@@ -21,8 +23,9 @@ pub(crate) use transport::TransportTable;
 pub(crate) use trees::{BCubeTable, FatTreeTable, LeafSpineTable, Vl2Table};
 pub(crate) use values::{Host, Size};
 pub(crate) use workload::{
-    AllToAllTable, FlowTable, HotspotTable, IncastTable, ManyToOneFlowsTable, PermutationTable, PoissonTable,
-    RandomTable, StaggeredTable, StrideTable, WorkloadTable,
+    AllToAllTable, AnyWorkload, FlowTable, HotspotTable, IncastTable, ManyToOneFlowsTable, MatrixKeys,
+    PartitionAggregateTable, PermutationTable, PoissonTable, RandomTable, RepeatName, StaggeredTable, StrideTable,
+    UntilTable, WorkloadTable,
 };
 
 use indexmap::IndexMap;
@@ -44,6 +47,8 @@ pub(crate) struct File {
     pub(crate) duration: Option<Time>,
     /// Time after `duration` in which started flows may still finish. Default: "0s".
     pub(crate) drain: Option<Time>,
+    /// What ends the run before that. Default: nothing.
+    pub(crate) until: Option<UntilTable>,
     /// The fabric: exactly one kind.
     #[schemars(required)]
     pub(crate) topology: Option<TopologyTable>,

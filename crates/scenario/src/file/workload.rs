@@ -2,7 +2,7 @@ use linkpool_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FlowSize, Host};
+use super::{FlowSize, Gap, Host};
 
 /// Sources of flows: any number, of any kinds.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -39,259 +39,283 @@ pub(crate) struct WorkloadTable {
     /// Every host sends to one other, some within their racks, some within their pods.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) staggered: Vec<StaggeredTable>,
+    /// A client asks several servers; when all answers are in, the next job begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) partition_aggregate: Vec<PartitionAggregateTable>,
 }
 
-/// `count` flows between two hosts.
+/// The run ends when so many flows have finished.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Flow")]
-pub(crate) struct FlowTable {
-    /// Copied to the flows. Default: "flow".
-    pub(crate) label: Option<String>,
-    /// Name of a transport.
-    #[schemars(required)]
-    pub(crate) transport: Option<String>,
-    /// Sending host.
-    #[schemars(required)]
-    pub(crate) from: Option<Host>,
-    /// Receiving host.
-    #[schemars(required)]
-    pub(crate) to: Option<Host>,
-    /// Payload of each flow. Default: "unlimited".
-    pub(crate) size: Option<FlowSize>,
-    /// When the flows start. Default: "0s".
-    pub(crate) start: Option<Time>,
-    /// When the flows stop. Default: the end of the run, `duration` and `drain`.
-    pub(crate) stop: Option<Time>,
-    /// Number of flows. Default: 1.
-    #[schemars(range(min = 1))]
-    pub(crate) count: Option<u32>,
-    /// The path of each subflow: the names of its nodes from `from` to `to`. Default: by the transport.
-    pub(crate) paths: Option<Vec<Vec<String>>>,
-}
-
-/// In every burst, one flow from each sender.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Incast")]
-pub(crate) struct IncastTable {
-    /// Copied to the flows. Default: "incast".
-    pub(crate) label: Option<String>,
-    /// Name of a transport.
-    #[schemars(required)]
-    pub(crate) transport: Option<String>,
-    /// Number of senders: the first hosts that are not the receiver.
+#[schemars(rename = "Until")]
+pub(crate) struct UntilTable {
+    /// How many.
     #[schemars(required, range(min = 1))]
-    pub(crate) senders: Option<u32>,
-    /// Receiving host.
+    pub(crate) flows: Option<u64>,
+    /// The label of those that count.
     #[schemars(required)]
-    pub(crate) receiver: Option<Host>,
-    /// Payload of each flow.
-    #[schemars(required)]
-    pub(crate) size: Option<FlowSize>,
-    /// When the first burst starts. Default: "0s".
-    pub(crate) start: Option<Time>,
-    /// From the start of one burst to that of the next. Required unless `bursts` is 1.
-    pub(crate) every: Option<Time>,
-    /// Number of bursts. Default: as many as start before `duration`.
-    #[schemars(range(min = 1))]
-    pub(crate) bursts: Option<u32>,
-    /// From the start of one flow of a burst to that of the next. Default: "0s".
-    pub(crate) spacing: Option<Time>,
+    pub(crate) label: Option<String>,
 }
 
-/// One flow each from consecutive hosts.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "ManyToOneFlows")]
-pub(crate) struct ManyToOneFlowsTable {
-    /// Copied to the flows. Default: "many-to-one".
-    pub(crate) label: Option<String>,
-    /// Name of a transport.
-    #[schemars(required)]
-    pub(crate) transport: Option<String>,
-    /// Number of flows.
-    #[schemars(required, range(min = 1))]
-    pub(crate) flows: Option<u32>,
-    /// Index of the first sending host. Default: 0.
-    pub(crate) first: Option<u32>,
-    /// Receiving host.
-    #[schemars(required)]
-    pub(crate) receiver: Option<Host>,
-    /// Payload of each flow. Default: "unlimited".
-    pub(crate) size: Option<FlowSize>,
-    /// When the first flow starts. Default: "0s".
-    pub(crate) start: Option<Time>,
-    /// When the flows stop. Default: the end of the run, `duration` and `drain`.
-    pub(crate) stop: Option<Time>,
-    /// From the start of one flow to that of the next. Default: "0s".
-    pub(crate) spacing: Option<Time>,
+/// What a table of any kind says of label, transport and start.
+pub(crate) trait AnyWorkload {
+    fn common(&self) -> (Option<&str>, Option<&str>, Option<Time>);
 }
 
-/// Every host sends to one other and receives from one, drawn at random.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Permutation")]
-pub(crate) struct PermutationTable {
-    /// Copied to the flows. Default: "permutation".
+/// A kind of workload: the keys that all have, then its own.
+macro_rules! workload {
+    (
+        $(#[$meta:meta])*
+        $table:ident, $schema:literal { $($(#[$key_meta:meta])* $key:ident: $type:ty,)* }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        #[schemars(rename = $schema)]
+        pub(crate) struct $table {
+            /// Copied to the flows. Default: the name of the kind.
+            pub(crate) label: Option<String>,
+            /// Name of a transport.
+            #[schemars(required)]
+            pub(crate) transport: Option<String>,
+            /// When the first flow starts, or may start. Default: "0s".
+            pub(crate) start: Option<Time>,
+            $($(#[$key_meta])* pub(crate) $key: $type,)*
+        }
+
+        impl AnyWorkload for $table {
+            fn common(&self) -> (Option<&str>, Option<&str>, Option<Time>) {
+                (self.label.as_deref(), self.transport.as_deref(), self.start)
+            }
+        }
+    };
+}
+
+/// A kind of workload by a matrix: the keys that all of these have, then its own.
+macro_rules! matrix {
+    (
+        $(#[$meta:meta])*
+        $table:ident, $schema:literal { $($(#[$key_meta:meta])* $key:ident: $type:ty,)* }
+    ) => {
+        workload! {
+            $(#[$meta])*
+            $table, $schema {
+                $($(#[$key_meta])* $key: $type,)*
+                /// Payload of each flow. Default: "unlimited".
+                size: Option<FlowSize>,
+                /// When the flows stop. Default: the end of the run, `duration` and `drain`.
+                stop: Option<Time>,
+                /// Starts are uniform in [start, start + jitter]. Default: "0s".
+                jitter: Option<Time>,
+                /// What ends of flows start. Default: nothing.
+                repeat: Option<RepeatName>,
+                /// With `repeat`, from the end to the next start. Default: "0s".
+                gap: Option<Gap>,
+            }
+        }
+
+        impl From<MatrixKeys> for $table {
+            fn from(keys: MatrixKeys) -> $table {
+                let MatrixKeys { label, transport, start, size, stop, jitter, repeat, gap } = keys;
+                $table { label, transport, start, size, stop, jitter, repeat, gap, $($key: None,)* }
+            }
+        }
+
+        impl $table {
+            /// What it has in common with others.
+            pub(crate) fn keys(&self) -> MatrixKeys {
+                MatrixKeys {
+                    label: self.label.clone(),
+                    transport: self.transport.clone(),
+                    start: self.start,
+                    size: self.size.clone(),
+                    stop: self.stop,
+                    jitter: self.jitter,
+                    repeat: self.repeat,
+                    gap: self.gap.clone(),
+                }
+            }
+        }
+    };
+}
+
+/// The keys that all workloads by a matrix have.
+#[derive(Clone, Debug)]
+pub(crate) struct MatrixKeys {
     pub(crate) label: Option<String>,
-    /// Name of a transport.
-    #[schemars(required)]
     pub(crate) transport: Option<String>,
-    /// Payload of each flow. Default: "unlimited".
-    pub(crate) size: Option<FlowSize>,
-    /// The earliest start of a flow. Default: "0s".
     pub(crate) start: Option<Time>,
-    /// When the flows stop. Default: the end of the run, `duration` and `drain`.
+    pub(crate) size: Option<FlowSize>,
     pub(crate) stop: Option<Time>,
-    /// Starts are uniform in [start, start + jitter]. Default: "0s".
     pub(crate) jitter: Option<Time>,
+    pub(crate) repeat: Option<RepeatName>,
+    pub(crate) gap: Option<Gap>,
 }
 
-/// Poisson arrivals, source and destination uniform over distinct hosts.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Poisson")]
-pub(crate) struct PoissonTable {
-    /// Copied to the flows. Default: "poisson".
-    pub(crate) label: Option<String>,
-    /// Name of a transport.
-    #[schemars(required)]
-    pub(crate) transport: Option<String>,
-    /// Mean rate of arrivals over the whole network, per second; or else `load`.
-    #[schemars(extend("exclusiveMinimum" = 0))]
-    pub(crate) flows_per_second: Option<f64>,
-    /// Payload offered over what all hosts' links carry together; or else `flows_per_second`.
-    #[schemars(extend("exclusiveMinimum" = 0))]
-    pub(crate) load: Option<f64>,
-    /// May `load` be above 1? Default: false.
-    pub(crate) allow_overload: Option<bool>,
-    /// Payload of each flow.
-    #[schemars(required)]
-    pub(crate) size: Option<FlowSize>,
-    /// No arrival before this. Default: "0s".
-    pub(crate) start: Option<Time>,
-    /// No arrival at or after this. Default: `duration`.
-    pub(crate) stop: Option<Time>,
+/// What the end of a flow of a matrix starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "Repeat")]
+pub(crate) enum RepeatName {
+    /// The next flow of its sender.
+    Each,
+    /// When all have ended: all again, drawn anew.
+    All,
 }
 
-/// Every host sends to one other, drawn at random.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Random")]
-pub(crate) struct RandomTable {
-    /// Copied to the flows. Default: "random".
-    pub(crate) label: Option<String>,
-    /// Name of a transport.
-    #[schemars(required)]
-    pub(crate) transport: Option<String>,
-    /// Flows into a host at most. Default: no limit.
-    #[schemars(range(min = 1))]
-    pub(crate) at_most: Option<u32>,
-    /// Payload of each flow. Default: "unlimited".
-    pub(crate) size: Option<FlowSize>,
-    /// The earliest start of a flow. Default: "0s".
-    pub(crate) start: Option<Time>,
-    /// When the flows stop. Default: the end of the run, `duration` and `drain`.
-    pub(crate) stop: Option<Time>,
-    /// Starts are uniform in [start, start + jitter]. Default: "0s".
-    pub(crate) jitter: Option<Time>,
+workload! {
+    /// `count` flows between two hosts.
+    FlowTable, "Flow" {
+        /// Sending host.
+        #[schemars(required)]
+        from: Option<Host>,
+        /// Receiving host.
+        #[schemars(required)]
+        to: Option<Host>,
+        /// Payload of each flow. Default: "unlimited".
+        size: Option<FlowSize>,
+        /// When the flows stop. Default: the end of the run, `duration` and `drain`.
+        stop: Option<Time>,
+        /// Number of flows. Default: 1.
+        #[schemars(range(min = 1))]
+        count: Option<u32>,
+        /// The path of each subflow: the names of its nodes from `from` to `to`. Default: by the transport.
+        paths: Option<Vec<Vec<String>>>,
+    }
 }
 
-/// Host i sends to host i + `step`, round the end.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Stride")]
-pub(crate) struct StrideTable {
-    /// Copied to the flows. Default: "stride".
-    pub(crate) label: Option<String>,
-    /// Name of a transport.
-    #[schemars(required)]
-    pub(crate) transport: Option<String>,
-    /// From a host to the one that it sends to.
-    #[schemars(required, range(min = 1))]
-    pub(crate) step: Option<u32>,
-    /// Payload of each flow. Default: "unlimited".
-    pub(crate) size: Option<FlowSize>,
-    /// The earliest start of a flow. Default: "0s".
-    pub(crate) start: Option<Time>,
-    /// When the flows stop. Default: the end of the run, `duration` and `drain`.
-    pub(crate) stop: Option<Time>,
-    /// Starts are uniform in [start, start + jitter]. Default: "0s".
-    pub(crate) jitter: Option<Time>,
+workload! {
+    /// In every burst, one flow from each sender.
+    IncastTable, "Incast" {
+        /// Number of senders: the first hosts that are not the receiver.
+        #[schemars(required, range(min = 1))]
+        senders: Option<u32>,
+        /// Receiving host.
+        #[schemars(required)]
+        receiver: Option<Host>,
+        /// Payload of each flow.
+        #[schemars(required)]
+        size: Option<FlowSize>,
+        /// From the start of one burst to that of the next. Required unless `bursts` is 1.
+        every: Option<Time>,
+        /// Number of bursts. Default: as many as start before `duration`.
+        #[schemars(range(min = 1))]
+        bursts: Option<u32>,
+        /// From the start of one flow of a burst to that of the next. Default: "0s".
+        spacing: Option<Time>,
+    }
 }
 
-/// Every host sends to every other.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "AllToAll")]
-pub(crate) struct AllToAllTable {
-    /// Copied to the flows. Default: "all-to-all".
-    pub(crate) label: Option<String>,
-    /// Name of a transport.
-    #[schemars(required)]
-    pub(crate) transport: Option<String>,
-    /// Payload of each flow. Default: "unlimited".
-    pub(crate) size: Option<FlowSize>,
-    /// The earliest start of a flow. Default: "0s".
-    pub(crate) start: Option<Time>,
-    /// When the flows stop. Default: the end of the run, `duration` and `drain`.
-    pub(crate) stop: Option<Time>,
-    /// Starts are uniform in [start, start + jitter]. Default: "0s".
-    pub(crate) jitter: Option<Time>,
+workload! {
+    /// One flow each from consecutive hosts.
+    ManyToOneFlowsTable, "ManyToOneFlows" {
+        /// Number of flows.
+        #[schemars(required, range(min = 1))]
+        flows: Option<u32>,
+        /// Index of the first sending host. Default: 0.
+        first: Option<u32>,
+        /// Receiving host.
+        #[schemars(required)]
+        receiver: Option<Host>,
+        /// Payload of each flow. Default: "unlimited".
+        size: Option<FlowSize>,
+        /// When the flows stop. Default: the end of the run, `duration` and `drain`.
+        stop: Option<Time>,
+        /// From the start of one flow to that of the next. Default: "0s".
+        spacing: Option<Time>,
+    }
 }
 
-/// Flows that go to a few hosts more often than to others.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Hotspot")]
-pub(crate) struct HotspotTable {
-    /// Copied to the flows. Default: "hotspot".
-    pub(crate) label: Option<String>,
-    /// Name of a transport.
-    #[schemars(required)]
-    pub(crate) transport: Option<String>,
-    /// Number of flows.
-    #[schemars(required, range(min = 1))]
-    pub(crate) flows: Option<u32>,
-    /// The hosts that get more.
-    #[schemars(required, length(min = 1))]
-    pub(crate) hosts: Option<Vec<Host>>,
-    /// The share of flows that go to them; the others go to any host.
-    #[schemars(required, range(min = 0, max = 1))]
-    pub(crate) share: Option<f64>,
-    /// Payload of each flow. Default: "unlimited".
-    pub(crate) size: Option<FlowSize>,
-    /// The earliest start of a flow. Default: "0s".
-    pub(crate) start: Option<Time>,
-    /// When the flows stop. Default: the end of the run, `duration` and `drain`.
-    pub(crate) stop: Option<Time>,
-    /// Starts are uniform in [start, start + jitter]. Default: "0s".
-    pub(crate) jitter: Option<Time>,
+workload! {
+    /// Poisson arrivals, source and destination uniform over distinct hosts.
+    PoissonTable, "Poisson" {
+        /// Mean rate of arrivals over the whole network, per second; or else `load`.
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        flows_per_second: Option<f64>,
+        /// Payload offered over what all hosts' links carry together; or else `flows_per_second`.
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        load: Option<f64>,
+        /// May `load` be above 1? Default: false.
+        allow_overload: Option<bool>,
+        /// Payload of each flow.
+        #[schemars(required)]
+        size: Option<FlowSize>,
+        /// No arrival at or after this. Default: `duration`.
+        stop: Option<Time>,
+    }
 }
 
-/// Every host sends to one other, some within their racks, some within their pods.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Staggered")]
-pub(crate) struct StaggeredTable {
-    /// Copied to the flows. Default: "staggered".
-    pub(crate) label: Option<String>,
-    /// Name of a transport.
-    #[schemars(required)]
-    pub(crate) transport: Option<String>,
-    /// The share of flows that stay in their rack.
-    #[schemars(required, range(min = 0, max = 1))]
-    pub(crate) rack: Option<f64>,
-    /// The share of flows that leave their rack and stay in their pod.
-    #[schemars(required, range(min = 0, max = 1))]
-    pub(crate) pod: Option<f64>,
-    /// Payload of each flow. Default: "unlimited".
-    pub(crate) size: Option<FlowSize>,
-    /// The earliest start of a flow. Default: "0s".
-    pub(crate) start: Option<Time>,
-    /// When the flows stop. Default: the end of the run, `duration` and `drain`.
-    pub(crate) stop: Option<Time>,
-    /// Starts are uniform in [start, start + jitter]. Default: "0s".
-    pub(crate) jitter: Option<Time>,
+workload! {
+    /// Jobs: a client asks several servers, each answers when it has the request whole; when all answers are in, the next begins.
+    PartitionAggregateTable, "PartitionAggregate" {
+        /// Servers of a job.
+        #[schemars(required, range(min = 1))]
+        servers: Option<u32>,
+        /// Jobs side by side. Default: 1.
+        #[schemars(range(min = 1))]
+        chains: Option<u32>,
+        /// Payload from the client to each server. Default: "2KB".
+        request: Option<FlowSize>,
+        /// Payload from each server to the client. Default: "64KB".
+        answer: Option<FlowSize>,
+        /// From the end of a job to the start of the next. Default: "0s".
+        gap: Option<Gap>,
+        /// No job starts at or after this. Default: `duration`.
+        stop: Option<Time>,
+    }
+}
+
+matrix! {
+    /// Every host sends to one other and receives from one, drawn at random.
+    PermutationTable, "Permutation" {}
+}
+
+matrix! {
+    /// Every host sends to one other, drawn at random.
+    RandomTable, "Random" {
+        /// Flows into a host at most. Default: no limit.
+        #[schemars(range(min = 1))]
+        at_most: Option<u32>,
+    }
+}
+
+matrix! {
+    /// Host i sends to host i + `step`, round the end.
+    StrideTable, "Stride" {
+        /// From a host to the one that it sends to.
+        #[schemars(required, range(min = 1))]
+        step: Option<u32>,
+    }
+}
+
+matrix! {
+    /// Every host sends to every other.
+    AllToAllTable, "AllToAll" {}
+}
+
+matrix! {
+    /// Flows that go to a few hosts more often than to others.
+    HotspotTable, "Hotspot" {
+        /// Number of flows.
+        #[schemars(required, range(min = 1))]
+        flows: Option<u32>,
+        /// The hosts that get more.
+        #[schemars(required, length(min = 1))]
+        hosts: Option<Vec<Host>>,
+        /// The share of flows that go to them; the others go to any host.
+        #[schemars(required, range(min = 0, max = 1))]
+        share: Option<f64>,
+    }
+}
+
+matrix! {
+    /// Every host sends to one other, some within their racks, some within their pods.
+    StaggeredTable, "Staggered" {
+        /// The share of flows that stay in their rack.
+        #[schemars(required, range(min = 0, max = 1))]
+        rack: Option<f64>,
+        /// The share of flows that leave their rack and stay in their pod.
+        #[schemars(required, range(min = 0, max = 1))]
+        pod: Option<f64>,
+    }
 }

@@ -10,10 +10,9 @@ pub use queue::{Exempt, MarkWhen, NonEct, Queue, QueueSize};
 pub use record::{QueueRecord, Record, SeriesRecord};
 pub use topology::{Graph, Topology};
 pub use transport::{
-    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, ScatterControl, Scheduler, SsthreshAfterCut,
-    Subflows, Transport,
+    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, Scheduler, SsthreshAfterCut, Transport,
 };
-pub use workload::{Workload, WorkloadKind};
+pub use workload::{Repeat, Until, Workload, WorkloadKind};
 
 use linkpool_network::Layer;
 use linkpool_units::Time;
@@ -29,6 +28,8 @@ pub struct Scenario {
     pub duration: Time,
     /// Time after `duration` in which started flows may still finish.
     pub drain: Time,
+    /// What ends the run before that.
+    pub until: Option<Until>,
     /// The fabric.
     pub topology: Topology,
     /// Every output port, of hosts and switches.

@@ -1,5 +1,5 @@
 use linkpool_units::Time;
-use linkpool_workload::Sizes;
+use linkpool_workload::{Gaps, Rule, Sizes};
 
 /// A source of flows.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,15 +63,6 @@ pub enum WorkloadKind {
         /// From the start of one flow to that of the next.
         spacing: Time,
     },
-    /// Every host sends to one other and receives from one, drawn at random.
-    Permutation {
-        /// Of each flow.
-        size: Option<Sizes>,
-        /// When the flows stop; by default the end of the run.
-        stop: Time,
-        /// Starts are uniform in [start, start + jitter].
-        jitter: Time,
-    },
     /// Poisson arrivals between hosts drawn uniformly.
     Poisson {
         /// Mean rate of arrivals over the whole network; a load has been turned into it.
@@ -81,65 +72,62 @@ pub enum WorkloadKind {
         /// No arrival at or after this; by default `duration`.
         stop: Time,
     },
-    /// Every host sends to one other, drawn at random.
-    Random {
-        /// Flows into a host at most; none: as chance has it.
-        at_most: Option<u32>,
+    /// Hosts send to each other by a rule.
+    Matrix {
+        /// Who to whom.
+        rule: Rule,
         /// Of each flow.
         size: Option<Sizes>,
         /// When the flows stop; by default the end of the run.
         stop: Time,
         /// Starts are uniform in [start, start + jitter].
         jitter: Time,
+        /// What ends of flows start; with it, `size` is finite.
+        repeat: Option<Repeat>,
     },
-    /// Host i sends to host i + step, round the end.
-    Stride {
-        /// From a host to the one that it sends to.
-        step: u32,
-        /// Of each flow.
-        size: Option<Sizes>,
-        /// When the flows stop; by default the end of the run.
+    /// Jobs: a client asks several servers, each answers; when all answers are in, the next begins.
+    PartitionAggregate {
+        /// Servers of a job.
+        servers: u32,
+        /// Jobs side by side.
+        chains: u32,
+        /// From the client to each server.
+        request: Sizes,
+        /// From each server to the client.
+        answer: Sizes,
+        /// From the end of a job to the start of the next.
+        gap: Gaps,
+        /// No job starts at or after this; by default `duration`.
         stop: Time,
-        /// Starts are uniform in [start, start + jitter].
-        jitter: Time,
     },
-    /// Every host sends to every other.
-    AllToAll {
-        /// Of each flow.
-        size: Option<Sizes>,
-        /// When the flows stop; by default the end of the run.
-        stop: Time,
-        /// Starts are uniform in [start, start + jitter].
-        jitter: Time,
-    },
-    /// Flows that go to a few hosts more often than to others.
-    Hotspot {
-        /// Number of flows.
-        flows: u32,
-        /// The hosts that get more.
-        hosts: Vec<u32>,
-        /// The share of flows that go to them.
-        share: f64,
-        /// Of each flow.
-        size: Option<Sizes>,
-        /// When the flows stop; by default the end of the run.
-        stop: Time,
-        /// Starts are uniform in [start, start + jitter].
-        jitter: Time,
-    },
-    /// Every host sends to one other, some within their racks, some within their pods.
-    Staggered {
-        /// The share of flows that stay in their rack.
-        rack: f64,
-        /// The share of flows that leave their rack and stay in their pod.
-        pod: f64,
-        /// Of each flow.
-        size: Option<Sizes>,
-        /// When the flows stop; by default the end of the run.
-        stop: Time,
-        /// Starts are uniform in [start, start + jitter].
-        jitter: Time,
-    },
+}
+
+/// What the end of a flow of a matrix starts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Repeat {
+    /// True: the flow starts the next of its sender. False: the last of all starts all again, drawn anew.
+    pub each: bool,
+    /// From the end to the next start.
+    pub gap: Gaps,
+}
+
+/// The run ends when so many flows of a label have finished.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Until {
+    /// How many.
+    pub flows: u64,
+    /// The label of those that count.
+    pub label: String,
+}
+
+impl Workload {
+    /// The labels of its flows: of those that the workload starts by itself, and of those that answer them.
+    pub fn labels(&self) -> (String, &str) {
+        match self.kind {
+            WorkloadKind::PartitionAggregate { .. } => (format!("{} request", self.label), &self.label),
+            _ => (self.label.clone(), &self.label),
+        }
+    }
 }
 
 impl WorkloadKind {
@@ -149,13 +137,9 @@ impl WorkloadKind {
             WorkloadKind::Flow { .. } => "flow",
             WorkloadKind::Incast { .. } => "incast",
             WorkloadKind::ManyToOne { .. } => "many-to-one",
-            WorkloadKind::Permutation { .. } => "permutation",
             WorkloadKind::Poisson { .. } => "poisson",
-            WorkloadKind::Random { .. } => "random",
-            WorkloadKind::Stride { .. } => "stride",
-            WorkloadKind::AllToAll { .. } => "all-to-all",
-            WorkloadKind::Hotspot { .. } => "hotspot",
-            WorkloadKind::Staggered { .. } => "staggered",
+            WorkloadKind::Matrix { rule, .. } => rule.name(),
+            WorkloadKind::PartitionAggregate { .. } => "partition-aggregate",
         }
     }
 }

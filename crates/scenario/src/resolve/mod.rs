@@ -1,7 +1,10 @@
 //! From what the file says to what it means: fills in the defaults, resolves the names and checks
 //! the values, each error with its remedy.
 
+mod flows;
 mod graph;
+mod hosts;
+mod jobs;
 mod matrices;
 mod multipath;
 mod node_link;
@@ -15,7 +18,7 @@ mod transport;
 mod trees;
 mod workload;
 
-pub(crate) use transport::applies;
+pub(crate) use transport::applies_to;
 
 use linkpool_network::Fabric;
 use linkpool_units::Time;
@@ -46,6 +49,8 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         transport::check_overridden(names, &workloads, report);
     }
     let labels = workloads_read.then_some(&workloads.labels[..]);
+    let until =
+        file.until.map(|table| workload::until(table, labels, &mut Section::new(report, Path::default().at("until"))));
     let record = record::resolve(file.record.unwrap_or_default(), &known, labels, report);
     let Period { duration, end } = period?;
     let (queue, layer_queues) = queue?;
@@ -54,6 +59,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         seed: file.seed.unwrap_or(DEFAULT_SEED),
         duration,
         drain: end - duration,
+        until: until.map_or(Some(None), |until| until.map(Some))?,
         topology: topology?,
         queue,
         layer_queues,

@@ -96,6 +96,12 @@ impl Zero for u32 {
     }
 }
 
+impl Zero for u64 {
+    fn is_zero(self) -> bool {
+        self == 0
+    }
+}
+
 impl Zero for Time {
     fn is_zero(self) -> bool {
         self == Time::ZERO

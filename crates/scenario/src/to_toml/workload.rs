@@ -1,12 +1,12 @@
 use linkpool_units::Bytes;
-use linkpool_workload::{Cdf, Sizes};
+use linkpool_workload::{Cdf, Gaps, Rule, Sizes};
 
 use crate::file::{
-    AllToAllTable, CdfSource, DistributionTable, FlowSize, FlowTable, Host, HotspotTable, IncastTable,
-    InterpolationName, ManyToOneFlowsTable, ParetoTable, PermutationTable, PoissonTable, RandomTable, Size,
-    StaggeredTable, StrideTable, WorkloadTable,
+    CdfSource, DistributionTable, FlowSize, FlowTable, Gap, GapTable, Host, HotspotTable, IncastTable,
+    InterpolationName, LogNormalTable, ManyToOneFlowsTable, MatrixKeys, ParetoTable, PartitionAggregateTable,
+    PoissonTable, RandomTable, RepeatName, Size, StaggeredTable, StrideTable, UntilTable, WorkloadTable,
 };
-use crate::model::{Scenario, Workload, WorkloadKind};
+use crate::model::{Scenario, Until, Workload, WorkloadKind};
 
 pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
     let fabric = scenario.topology.fabric();
@@ -55,14 +55,6 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                     spacing: Some(spacing),
                 });
             }
-            WorkloadKind::Permutation { size: bytes, stop, jitter } => table.permutation.push(PermutationTable {
-                label,
-                transport,
-                size: size(bytes),
-                start,
-                stop: Some(stop),
-                jitter: Some(jitter),
-            }),
             WorkloadKind::Poisson { flows_per_second, size: bytes, stop } => table.poisson.push(PoissonTable {
                 label,
                 transport,
@@ -73,58 +65,67 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                 start,
                 stop: Some(stop),
             }),
-            WorkloadKind::Random { at_most, size: bytes, stop, jitter } => table.random.push(RandomTable {
-                label,
-                transport,
-                at_most,
-                size: size(bytes),
-                start,
-                stop: Some(stop),
-                jitter: Some(jitter),
-            }),
-            WorkloadKind::Stride { step, size: bytes, stop, jitter } => table.stride.push(StrideTable {
-                label,
-                transport,
-                step: Some(step),
-                size: size(bytes),
-                start,
-                stop: Some(stop),
-                jitter: Some(jitter),
-            }),
-            WorkloadKind::AllToAll { size: bytes, stop, jitter } => table.all_to_all.push(AllToAllTable {
-                label,
-                transport,
-                size: size(bytes),
-                start,
-                stop: Some(stop),
-                jitter: Some(jitter),
-            }),
-            WorkloadKind::Hotspot { flows, hosts, share, size: bytes, stop, jitter } => {
-                table.hotspot.push(HotspotTable {
+            WorkloadKind::Matrix { rule, size: bytes, stop, jitter, repeat } => {
+                let keys = MatrixKeys {
                     label,
                     transport,
-                    flows: Some(flows),
-                    hosts: Some(hosts.into_iter().filter_map(host).collect()),
-                    share: Some(share),
-                    size: size(bytes),
                     start,
+                    size: size(bytes),
                     stop: Some(stop),
                     jitter: Some(jitter),
-                })
+                    repeat: repeat.map(|r| if r.each { RepeatName::Each } else { RepeatName::All }),
+                    gap: repeat.map(|r| gap(r.gap)),
+                };
+                matrix(rule, keys, &host, &mut table);
             }
-            WorkloadKind::Staggered { rack, pod, size: bytes, stop, jitter } => table.staggered.push(StaggeredTable {
-                label,
-                transport,
-                rack: Some(rack),
-                pod: Some(pod),
-                size: size(bytes),
-                start,
-                stop: Some(stop),
-                jitter: Some(jitter),
-            }),
+            WorkloadKind::PartitionAggregate { servers, chains, request, answer, gap: between, stop } => {
+                table.partition_aggregate.push(PartitionAggregateTable {
+                    label,
+                    transport,
+                    start,
+                    servers: Some(servers),
+                    chains: Some(chains),
+                    request: size(Some(request)),
+                    answer: size(Some(answer)),
+                    gap: Some(gap(between)),
+                    stop: Some(stop),
+                });
+            }
         }
     }
     table
+}
+
+fn matrix(rule: Rule, keys: MatrixKeys, host: &dyn Fn(u32) -> Option<Host>, table: &mut WorkloadTable) {
+    match rule {
+        Rule::Permutation => table.permutation.push(keys.into()),
+        Rule::Random { at_most } => table.random.push(RandomTable { at_most, ..keys.into() }),
+        Rule::Stride { step } => table.stride.push(StrideTable { step: Some(step.into()), ..keys.into() }),
+        Rule::AllToAll => table.all_to_all.push(keys.into()),
+        Rule::Hotspot { flows, hosts, share } => table.hotspot.push(HotspotTable {
+            flows: Some(flows),
+            hosts: Some(hosts.into_iter().filter_map(|h| host(h.into())).collect()),
+            share: Some(share),
+            ..keys.into()
+        }),
+        Rule::Staggered { rack, pod } => {
+            table.staggered.push(StaggeredTable { rack: Some(rack), pod: Some(pod), ..keys.into() });
+        }
+    }
+}
+
+pub(super) fn until(until: &Until) -> UntilTable {
+    UntilTable { flows: Some(until.flows), label: Some(until.label.clone()) }
+}
+
+fn gap(gaps: Gaps) -> Gap {
+    match gaps {
+        Gaps::Constant(gap) => Gap::One(gap),
+        Gaps::Exponential { mean } => Gap::Drawn(GapTable { exponential: Some(mean), lognormal: None }),
+        Gaps::LogNormal { mean, sigma } => {
+            Gap::Drawn(GapTable { exponential: None, lognormal: Some(LogNormalTable { mean, sigma }) })
+        }
+    }
 }
 
 fn size(sizes: Option<Sizes>) -> Option<FlowSize> {

@@ -6,7 +6,7 @@ pub mod written;
 
 use linkpool_network::Routes;
 use linkpool_scenario::{Scenario, load};
-use linkpool_sim::{FlowOutcome, LinkOutcome, Outcome, Plan, Sample, Sink, simulate};
+use linkpool_sim::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, Plan, Sample, Sink, simulate};
 use linkpool_units::Time;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -32,6 +32,7 @@ pub struct Run {
 #[derive(Debug, PartialEq)]
 pub struct Whole {
     pub flows: Vec<FlowOutcome>,
+    pub jobs: Vec<JobOutcome>,
     pub rest: Outcome,
 }
 
@@ -46,6 +47,7 @@ impl Deref for Whole {
 #[derive(Default)]
 pub struct Kept {
     pub flows: Vec<FlowOutcome>,
+    pub jobs: Vec<JobOutcome>,
     pub samples: Vec<Sample>,
 }
 
@@ -55,6 +57,9 @@ impl Sink for Kept {
     }
     fn flow(&mut self, flow: FlowOutcome) {
         self.flows.push(flow);
+    }
+    fn job(&mut self, job: JobOutcome) {
+        self.jobs.push(job);
     }
 }
 
@@ -70,7 +75,8 @@ pub fn run_on(scenario: &Scenario, threads: u8) -> Run {
     let in_order = |f: &FlowOutcome| (f.active_until, f.flow);
     assert!(kept.flows.is_sorted_by_key(in_order), "flows come as they end");
     kept.flows.sort_unstable_by_key(|f| f.flow);
-    Run { plan, outcome: Whole { flows: kept.flows, rest }, samples: kept.samples }
+    kept.jobs.sort_unstable_by_key(|j| (j.label, j.job.number));
+    Run { plan, outcome: Whole { flows: kept.flows, jobs: kept.jobs, rest }, samples: kept.samples }
 }
 
 impl Run {

@@ -1,0 +1,27 @@
+//! How errors speak of hosts.
+
+use linkpool_network::Fabric;
+
+/// `S1 to S30 and R`: runs of numbered names by their ends.
+pub(super) fn names_of_hosts(fabric: &Fabric) -> String {
+    let numbered = |name: &str| {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        Some((stem.to_string(), name[stem.len()..].parse::<u64>().ok()?))
+    };
+    let mut runs: Vec<(&str, &str)> = Vec::new();
+    for name in (0..fabric.hosts() as u32).map(|host| fabric.name(host)) {
+        let next = runs.last().and_then(|(_, last)| numbered(last)).map(|(stem, n)| (stem, n + 1));
+        match runs.last_mut() {
+            Some((_, last)) if next.is_some() && next == numbered(name) => *last = name,
+            _ => runs.push((name, name)),
+        }
+    }
+    let run =
+        |(first, last): &(&str, &str)| if first == last { first.to_string() } else { format!("{first} to {last}") };
+    let mut names: Vec<String> = runs.iter().take(8).map(run).collect();
+    match names.pop() {
+        Some(last) if runs.len() > 8 => format!("{}, {last}, ...", names.join(", ")),
+        Some(last) if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+        last => last.unwrap_or_default(),
+    }
+}

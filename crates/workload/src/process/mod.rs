@@ -1,0 +1,129 @@
+//! What starts flows while a simulation runs, in answer to the ends of others.
+//!
+//! A process does no I/O: it is told what has happened at a host, and says what is to happen. It lives at one host at a time,
+//! its home, and has random numbers of its own; so what it does depends on nothing but what it is told.
+
+mod closed_loop;
+mod jobs;
+mod rounds;
+mod scheduler;
+
+pub use closed_loop::{ClosedLoop, Destinations};
+pub use jobs::{Chain, PartitionAggregate};
+pub use rounds::Rounds;
+pub use scheduler::{Redraw, Scheduler};
+
+use crate::flow::Flow;
+use linkpool_units::Time;
+
+/// What a process asks for.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Action {
+    /// A flow, numbered among those of the process; it starts when it says.
+    Start(u32, Flow),
+    /// The process moves to this host at this time, and is told [`Process::begin`] there.
+    Move(u16, Time),
+    /// A job is done.
+    Finish(Job),
+}
+
+/// A set of flows with a purpose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Job {
+    /// Among the jobs of its workload.
+    pub number: u32,
+    /// Of those that run side by side.
+    pub chain: u32,
+    /// Whose job it is.
+    pub client: u16,
+    /// When the client asks.
+    pub start: Time,
+    /// When it has all that it asked for.
+    pub end: Option<Time>,
+    /// Flows of the job.
+    pub flows: u32,
+}
+
+/// A flow of the process has come to an end at one of its hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowEnd {
+    /// Among those of the process.
+    pub number: u32,
+    /// Sending host.
+    pub src: u16,
+    /// Receiving host.
+    pub dst: u16,
+    /// When.
+    pub at: Time,
+}
+
+/// Whom the end of a flow is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Listens {
+    /// A process that lives at the sending host, when all data is acknowledged there.
+    Sender,
+    /// A process anywhere, a notice later.
+    Anywhere,
+    /// A process that lives at the receiving host, when all data has arrived there.
+    Receiver,
+}
+
+/// Any process.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Process {
+    /// See [`ClosedLoop`].
+    ClosedLoop(ClosedLoop),
+    /// See [`Rounds`].
+    Rounds(Rounds),
+    /// See [`Scheduler`].
+    Scheduler(Scheduler),
+    /// See [`Chain`].
+    Chain(Chain),
+}
+
+impl Process {
+    /// The process starts at `home`, or has moved there.
+    pub fn begin(&mut self, home: u16, now: Time, out: &mut Vec<Action>) {
+        match self {
+            Process::ClosedLoop(p) => p.begin(home, now, out),
+            Process::Rounds(p) => p.begin(now, out),
+            Process::Scheduler(p) => p.begin(now, out),
+            Process::Chain(p) => p.begin(home, now, out),
+        }
+    }
+
+    /// Whom ends of its flows are told.
+    pub fn listens(&self) -> Listens {
+        match self {
+            Process::ClosedLoop(_) => Listens::Sender,
+            Process::Rounds(_) | Process::Scheduler(_) => Listens::Anywhere,
+            Process::Chain(_) => Listens::Receiver,
+        }
+    }
+
+    /// One of its flows has ended, where it [`Process::listens`].
+    pub fn on_end(&mut self, flow: FlowEnd, now: Time, out: &mut Vec<Action>) {
+        match self {
+            Process::ClosedLoop(p) => p.on_end(flow.src, now, out),
+            Process::Rounds(p) => p.on_end(now, out),
+            Process::Scheduler(p) => p.on_end(flow, now, out),
+            Process::Chain(p) => p.on_arrival(flow.dst, now, out),
+        }
+    }
+
+    /// What the receiving host of a flow does by itself when it has arrived, wherever the process is.
+    pub fn answer(&self, flow: FlowEnd) -> Option<Action> {
+        match self {
+            Process::Chain(p) => p.answer(flow),
+            _ => None,
+        }
+    }
+
+    /// The job that is not done yet.
+    pub fn unfinished(&self, home: u16) -> Option<Job> {
+        match self {
+            Process::Chain(p) => p.unfinished(home),
+            _ => None,
+        }
+    }
+}
