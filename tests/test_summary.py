@@ -106,3 +106,37 @@ def test_the_summary_is_json_without_nan() -> None:
     flows = table("flows", [finished(2.0), unfinished(9.0)])
     text = json.dumps(summarise(flows, LINKS).as_dict(), allow_nan=False)
     assert json.loads(text)["overall"]["unfinished"] == 1
+
+
+def test_slowdowns_by_size() -> None:
+    """Sizes at the upper end of a class belong to it."""
+    sizes = {10_000: 3.0, 10_001: 5.0, 100_000: 7.0, 10_000_001: 1.5}
+    flows = table("flows", [finished(1.0, size=n, slowdown=s) for n, s in sizes.items()])
+    found = summarise(flows, LINKS).overall.slowdowns
+    assert [s.finished for s in found] == [1, 2, 0, 0, 1]
+    assert [s.mean for s in found] == [3.0, 6.0, None, None, 1.5]
+    assert (found[1].p50, found[1].max) == (6.0, 7.0)
+    assert found[1].p99 == pytest.approx(5.0 + 0.99 * 2.0)
+    assert (found[0].above_bytes, found[0].upto_bytes) == (0, 10_000)
+    assert (found[4].above_bytes, found[4].upto_bytes) == (10_000_000, None)
+
+
+def test_layers_up_and_down() -> None:
+    """Losses of 1 in 10 and of none: 1 of 110 packets, and 5% in the mean over ports."""
+    up = {"layer": "edge", "to_layer": "core", "marks": 2}
+    down = {"layer": "core", "to_layer": "edge", "utilisation": 0.25}
+    rows = [
+        {**up, "utilisation": 0.2, "packets": 9, "drops": 1},
+        {**up, "utilisation": 0.8, "packets": 100, "drops": 0},
+        down,
+    ]
+    found = summarise(table("flows", []), table("links", rows)).layers
+    assert [(use.layer, use.to_layer, use.links) for use in found] == [
+        ("edge", "core", 2),
+        ("core", "edge", 1),
+    ]
+    assert (found[0].utilisation, found[0].utilisation_max) == (0.5, 0.8)
+    assert found[0].loss == pytest.approx(1 / 110)
+    assert found[0].loss_mean == pytest.approx(0.05)
+    assert (found[0].drops, found[0].marks) == (1, 4)
+    assert (found[1].loss, found[1].loss_mean) == (None, 0.0)

@@ -51,6 +51,13 @@ FLOWS = (
         "end_s - established_s: without the handshake, as the papers' simulations measure",
     ),
     Column(
+        "ideal_fct_s",
+        "f64",
+        "s",
+        "the least fct_s that any transport could reach alone in the network; null: unlimited",
+    ),
+    Column("slowdown", "f64", "", "fct_s / ideal_fct_s, 1 at the least; null: unfinished"),
+    Column(
         "active_s",
         "f64",
         "s",
@@ -84,6 +91,7 @@ LINKS = (
     Column("from", "string", "", "sending node"),
     Column("to", "string", "", "receiving node"),
     Column("layer", "string", "", "of the sending port: host, edge, aggregation, core or switch"),
+    Column("to_layer", "string", "", "of the receiving node"),
     Column("rate_bps", "f64", "bit/s", "rate"),
     Column("delay_s", "f64", "s", "propagation delay"),
     Column("packets", "i64", "packets", "put on the wire"),

@@ -10,6 +10,9 @@ from linkpool.stats import describe, jain
 BUSIEST = 20
 """How many links a summary lists."""
 
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+"""Upper ends of the size classes, bytes; the last class has none."""
+
 
 @dataclass(frozen=True)
 class FctStats:
@@ -28,6 +31,30 @@ class FctStats:
 
 
 @dataclass(frozen=True)
+class Slowdowns:
+    """FCT slowdowns (`slowdown`) of the finished flows of one class of sizes.
+
+    Attributes:
+        above_bytes: sizes of this class are larger.
+        upto_bytes: sizes of this class are no larger; None: without limit.
+        finished: number of flows.
+        mean: their mean slowdown; None without flows, as are the percentiles.
+        p50: median.
+        p99: 99th percentile.
+        max: largest.
+
+    """
+
+    above_bytes: int
+    upto_bytes: int | None
+    finished: int
+    mean: float | None
+    p50: float | None
+    p99: float | None
+    max: float | None
+
+
+@dataclass(frozen=True)
 class Group:
     """The flows of one transport and label.
 
@@ -41,6 +68,7 @@ class Group:
         failed: flows given up by their transport; also counted as unfinished or unlimited.
         fct: completion time from the first SYN, with the handshake (`fct_s`).
         fct_established: completion time from the first SYN-ACK (`fct_established_s`).
+        slowdowns: FCT over the ideal one, by size of the flow, small sizes first.
         goodput_mean_bps: mean of the flows' goodputs, bit/s.
         goodput_total_bps: payload of all flows over the time from the first start to the last
             end, bit/s.
@@ -63,6 +91,7 @@ class Group:
     failed: int
     fct: FctStats
     fct_established: FctStats
+    slowdowns: list[Slowdowns]
     goodput_mean_bps: float | None
     goodput_total_bps: float | None
     jain: float | None
@@ -87,12 +116,42 @@ class LinkUse:
 
 
 @dataclass(frozen=True)
+class LayerUse:
+    """The links from one layer to another.
+
+    Attributes:
+        layer: of the sending ports.
+        to_layer: of the receiving nodes.
+        links: number of links.
+        utilisation: mean over the links.
+        utilisation_max: that of the busiest link.
+        drops: packets dropped at all ports.
+        loss: dropped over offered packets, all ports together; None if none were offered.
+        loss_mean: mean over the ports of each port's loss; a port that was offered nothing lost
+            nothing.
+        marks: packets marked.
+
+    """
+
+    layer: str
+    to_layer: str
+    links: int
+    utilisation: float | None
+    utilisation_max: float | None
+    drops: int
+    loss: float | None
+    loss_mean: float | None
+    marks: int
+
+
+@dataclass(frozen=True)
 class Summary:
     """Statistics of one run.
 
     Attributes:
         overall: all flows together.
         groups: by transport and label, in order of their first flow.
+        layers: the links by the layers that they join, upwards and downwards apart.
         links: the busiest links by utilisation, at most `BUSIEST`.
         drops: packets dropped at all ports.
         marks: packets marked at all ports.
@@ -101,6 +160,7 @@ class Summary:
 
     overall: Group
     groups: list[Group]
+    layers: list[LayerUse]
     links: list[LinkUse]
     drops: int
     marks: int
@@ -116,6 +176,7 @@ def summarise(flows: pl.DataFrame, links: pl.DataFrame) -> Summary:
     return Summary(
         overall=_group("", "", flows),
         groups=[_group(str(key[0]), str(key[1]), part) for key, part in parts.items()],
+        layers=_layers(links),
         links=_busiest(links),
         drops=int(links["drops"].sum()),
         marks=int(links["marks"].sum()),
@@ -135,6 +196,7 @@ def _group(transport: str, label: str, flows: pl.DataFrame) -> Group:
         failed=int(flows["failed"].sum()),
         fct=_fct(finished["fct_s"]),
         fct_established=_fct(finished["fct_established_s"]),
+        slowdowns=_slowdowns(finished),
         goodput_mean_bps=describe(flows["goodput_bps"].drop_nulls().to_numpy()).mean,
         goodput_total_bps=_total_goodput(flows),
         jain=jain(flows["goodput_bps"].drop_nulls().to_numpy()),
@@ -150,6 +212,31 @@ def _group(transport: str, label: str, flows: pl.DataFrame) -> Group:
 def _fct(times: pl.Series) -> FctStats:
     s = describe(times.drop_nulls().to_numpy())
     return FctStats(s.count, s.mean, s.sd, s.p50, s.p90, s.p99, s.max)
+
+
+def _slowdowns(finished: pl.DataFrame) -> list[Slowdowns]:
+    classes: list[Slowdowns] = []
+    size = pl.col("size_bytes")
+    for above, upto in zip((0, *SIZES), (*SIZES, None), strict=True):
+        mine = finished.filter(size > above, pl.lit(True) if upto is None else size <= upto)
+        s = describe(mine["slowdown"].drop_nulls().to_numpy())
+        classes.append(Slowdowns(above, upto, s.count, s.mean, s.p50, s.p99, s.max))
+    return classes
+
+
+def _layers(links: pl.DataFrame) -> list[LayerUse]:
+    offered = pl.col("packets") + pl.col("drops")
+    lost = pl.when(offered > 0).then(pl.col("drops") / offered).otherwise(0.0)
+    table = links.group_by("layer", "to_layer", maintain_order=True).agg(
+        pl.len().alias("links"),
+        pl.col("utilisation").mean(),
+        pl.col("utilisation").max().alias("utilisation_max"),
+        pl.col("drops").sum(),
+        pl.when(offered.sum() > 0).then(pl.col("drops").sum() / offered.sum()).alias("loss"),
+        lost.mean().alias("loss_mean"),
+        pl.col("marks").sum(),
+    )
+    return [LayerUse(**row) for row in table.iter_rows(named=True)]
 
 
 def _total_goodput(flows: pl.DataFrame) -> float | None:

@@ -36,6 +36,14 @@ def show_rate(bits_per_second: float | None) -> str:
     return f"{_digits(bits_per_second)} bit/s"
 
 
+def show_bytes(value: float) -> str:
+    """Write a size in decimal units, with three significant digits."""
+    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")):
+        if value >= 0.9995 * factor:
+            return f"{_digits(value / factor)} {unit}"
+    return f"{_digits(value)} B"
+
+
 def show_number(value: float | None) -> str:
     """Write a number with three significant digits."""
     return "-" if value is None else _digits(value)

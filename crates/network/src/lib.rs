@@ -4,6 +4,7 @@ mod change;
 mod disjoint;
 mod fabric;
 mod forwarding;
+mod levels;
 mod link;
 mod network;
 mod packet;

@@ -18,7 +18,7 @@ pub use errors::ScenarioError;
 pub use load::load;
 pub use model::{
     Control, DupackThreshold, EwtcpIncrease, Exempt, Graph, MarkWhen, NonEct, Paths, Preset, Queue, QueueRecord,
-    QueueSize, Record, Release, Repeat, Scenario, Scheduler, SeriesRecord, SsthreshAfterCut, Topology, Transport,
-    Until, Workload, WorkloadKind,
+    QueueSize, Record, Release, Repeat, ScatterControl, Scenario, Scheduler, SeriesRecord, SsthreshAfterCut, Subflows,
+    Topology, Transport, Until, Workload, WorkloadKind,
 };
 pub use schema::schema;

@@ -3,7 +3,8 @@
 use linkpool_units::Time;
 
 use crate::model::{
-    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, Scheduler, SsthreshAfterCut, Transport,
+    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, ScatterControl, Scheduler, SsthreshAfterCut,
+    Subflows, Transport,
 };
 
 /// The preset's values of all settings; its name and control mean nothing.
@@ -19,7 +20,7 @@ fn linux() -> Transport {
         name: String::new(),
         preset: Preset::Linux,
         control: Control::Reno,
-        subflows: 1,
+        subflows: Subflows::Count(1),
         paths: Paths::Hash,
         mss: 1_448,
         // 32 TCP, 20 IP, 38 Ethernet with preamble and gap.
@@ -54,6 +55,9 @@ fn linux() -> Transport {
         dupack_threshold: DupackThreshold::Acks(3),
         limited_transmit: true,
         scatter_bytes: 0,
+        scatter_window: 0,
+        scatter_until_congestion: false,
+        scatter_control: ScatterControl::Reno,
         byte_counting: true,
         ack_every: 2,
         ack_delay: Time::from_ms(40),

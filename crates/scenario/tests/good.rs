@@ -1,8 +1,8 @@
 //! What good scenarios mean.
 
 use linkpool_scenario::{
-    Control, Exempt, MarkWhen, NonEct, Paths, Preset, QueueSize, Release, Scenario, SsthreshAfterCut, Topology,
-    WorkloadKind, load,
+    Control, Exempt, MarkWhen, NonEct, Paths, Preset, QueueSize, Release, Scenario, SsthreshAfterCut, Subflows,
+    Topology, WorkloadKind, load,
 };
 use linkpool_units::{Rate, Time};
 use linkpool_workload::{Cdf, Interpolation, Rule, Sizes};
@@ -38,7 +38,10 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((scenario.queue.non_ect, scenario.queue.count_in_service), (NonEct::Queue, false));
     assert_eq!(scenario.queue.exempt, []);
     let amp = &scenario.transports[0];
-    assert_eq!((amp.preset, amp.control, amp.subflows, amp.mss), (Preset::Linux, Control::Amp, 1, 1_448));
+    assert_eq!(
+        (amp.preset, amp.control, amp.subflows, amp.mss),
+        (Preset::Linux, Control::Amp, Subflows::Count(1), 1_448)
+    );
     let workload = &scenario.workloads[0];
     assert_eq!((workload.label.as_str(), workload.transport, workload.start), ("incast", 0, Time::ZERO));
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Single values set from a command line.
 
-use linkpool_scenario::{QueueSize, Scenario, ScenarioError, Topology, WorkloadKind, load};
+use linkpool_scenario::{QueueSize, Scenario, ScenarioError, Subflows, Topology, WorkloadKind, load};
 use linkpool_units::Time;
 use linkpool_workload::Sizes;
 
@@ -70,7 +70,7 @@ fn values_are_toml_or_else_strings() {
 #[test]
 fn later_ones_win_and_quoted_keys_work() {
     let scenario = set(&["seed=8", "seed=9", "transport.\"x.y\".subflows=2"]).unwrap();
-    assert_eq!((scenario.seed, scenario.transports[1].subflows), (9, 2));
+    assert_eq!((scenario.seed, scenario.transports[1].subflows), (9, Subflows::Count(2)));
 }
 
 #[test]

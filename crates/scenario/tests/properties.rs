@@ -73,6 +73,7 @@ const CONTROLS: &[(&str, &[&str])] = &[
     ("mptcp-cut", &["beta = 3", "cwnd_min = 4", "join_jitter = \"2ms\""]),
     ("olia", &["subflows = 4", "scatter_bytes = \"100KB\""]),
     ("balia", &["subflows = 4", "scheduler = \"lowest-rtt\"", "join_after = \"1MB\""]),
+    ("lia", &["subflows = \"auto\"", "scatter_window = 30", "scatter_until_congestion = true"]),
     ("ewtcp", &["subflows = 2", "ewtcp_increase = \"1/sqrt(n)\""]),
     ("fully-coupled", &["subflows = 2", "loss_floor = 1"]),
     ("semi-coupled", &["subflows = 2", "aggressiveness = 0.5"]),

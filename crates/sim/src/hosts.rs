@@ -4,7 +4,7 @@ use crate::agenda::{Agenda, Notice};
 use crate::endpoint::{Address, Endpoint, Out, ReceivingEnd, Sampled, SendingEnd, key};
 use crate::host::Host;
 use crate::outcome::{FlowOutcome, SubflowOutcome};
-use crate::plan::{Plan, PlannedFlow, Scatter};
+use crate::plan::{Plan, PlannedFlow, PlannedTransport, Scatter};
 use crate::sampling::Sampling;
 use crate::sink::Buffer;
 use crate::wire::{Handle, decode};
@@ -121,11 +121,9 @@ impl<'p> Hosts<'p> {
         if planned.flow.stop < self.plan.end {
             timers.push(planned.flow.stop, key::STOP | me.raw() as u64);
         }
-        let mut sender = Sender::new(transport.config.clone(), planned.flow.size);
-        if transport.auto_dupack {
-            let paths = self.routes.path_count(&self.plan.fabric, host as u16, planned.flow.dst);
-            sender.expect_reordering(dupack_threshold(paths));
-        }
+        let sender = new_sender(transport, planned.flow.size, || {
+            self.routes.path_count(&self.plan.fabric, host as u16, planned.flow.dst)
+        });
         let mut end = Box::new(SendingEnd {
             sender,
             address,
@@ -354,6 +352,23 @@ impl Handler for Hosts<'_> {
     fn done(&self) -> u64 {
         self.done
     }
+}
+
+/// A sender of `transport`, to a host to which so many equal-cost `paths` lead.
+fn new_sender(transport: &PlannedTransport, size: Option<u64>, paths: impl Fn() -> u64) -> Sender {
+    let config = transport.config.clone();
+    let mut sender = if transport.auto_subflows {
+        // Subflow 0 of MMPTCP is not one of those that the paths are for.
+        let before = transport.scatter == Scatter::First;
+        let most = config.subflows - before as usize;
+        Sender::with_subflows(config, paths().min(most as u64) as usize + before as usize, size)
+    } else {
+        Sender::new(config, size)
+    };
+    if transport.auto_dupack {
+        sender.expect_reordering(dupack_threshold(paths()));
+    }
+    sender
 }
 
 /// Duplicate ACKs that mean a loss, of packets scattered over so many paths (MMPTCP paper, section 2.4): 3, and one more for each if

@@ -4,6 +4,7 @@ mod agenda;
 mod endpoint;
 mod host;
 mod hosts;
+mod ideal;
 mod measure;
 mod outcome;
 mod paths;
@@ -18,6 +19,7 @@ mod tables;
 mod traffic;
 mod wire;
 
+pub use ideal::Ideal;
 pub use measure::{Measurement, measure};
 pub use outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, SubflowOutcome};
 pub use paths::PathRule;

@@ -26,7 +26,7 @@ impl PathRule {
     }
 
     /// The paths of `subflows` subflows from `src` to `dst`; none if switches choose.
-    fn paths(
+    pub(crate) fn paths(
         &self,
         (fabric, routes): (&Fabric, &Routes),
         (src, dst): (HostId, HostId),

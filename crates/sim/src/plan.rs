@@ -8,7 +8,7 @@ use linkpool_scenario as scenario;
 use linkpool_scenario::{Control, Scenario};
 use linkpool_transport::control::{
     AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, MmptcpConfig,
-    Release, SemiCoupledConfig, XmpConfig,
+    Release, SemiCoupledConfig, Switch, XmpConfig,
 };
 use linkpool_transport::{Config, Multipath, RttConfig, Scheduler};
 use linkpool_units::Time;
@@ -55,6 +55,8 @@ pub struct PlannedTransport {
     pub paths: PathRule,
     /// Whose data packets take random paths?
     pub scatter: Scatter,
+    /// Does a connection have as many subflows as there are paths, at most as many as its config says?
+    pub auto_subflows: bool,
     /// Does the duplicate-ACK threshold of scattered packets follow from the number of paths?
     pub auto_dupack: bool,
 }
@@ -209,13 +211,9 @@ fn policy(queue: &scenario::Queue) -> QueuePolicy {
 
 fn transport(t: &scenario::Transport) -> PlannedTransport {
     let phase_2 = control(t);
-    let scatters_first = t.scatter_bytes > 0;
-    let (control, subflows) = if scatters_first {
-        let config = MmptcpConfig { scatter_bytes: t.scatter_bytes, coupled: Box::new(phase_2) };
-        (ControlConfig::Mmptcp(config), t.subflows + 1)
-    } else {
-        (phase_2, t.subflows)
-    };
+    let scatters_first = t.is_mmptcp();
+    let subflows = t.subflows.most();
+    let (control, subflows) = if scatters_first { (mmptcp(t, phase_2), subflows + 1) } else { (phase_2, subflows) };
     let (dupack_threshold, auto_dupack) = match t.dupack_threshold {
         scenario::DupackThreshold::Acks(n) => (n, false),
         scenario::DupackThreshold::Auto => (3, true),
@@ -261,6 +259,7 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
             _ if scatters_first => Scatter::First,
             _ => Scatter::None,
         },
+        auto_subflows: t.subflows == scenario::Subflows::Auto,
         auto_dupack,
     }
 }
@@ -276,6 +275,21 @@ fn multipath(t: &scenario::Transport) -> Multipath {
         join_after: t.join_after,
         join_at: t.join_at.clone(),
     }
+}
+
+fn mmptcp(t: &scenario::Transport, phase_2: ControlConfig) -> ControlConfig {
+    let switch = Switch {
+        bytes: if t.scatter_bytes > 0 { t.scatter_bytes } else { u64::MAX },
+        window: if t.scatter_window > 0 { t.scatter_window as f64 } else { f64::INFINITY },
+        congestion: t.scatter_until_congestion,
+    };
+    let scattered = match t.scatter_control {
+        scenario::ScatterControl::Reno => ControlConfig::Reno(()),
+        scenario::ScatterControl::Dctcp => {
+            ControlConfig::Dctcp(DctcpConfig { alpha0: t.alpha0, g: t.g, cwnd_min: t.cwnd_min as f64 })
+        }
+    };
+    ControlConfig::Mmptcp(MmptcpConfig { switch, scattered: Box::new(scattered), coupled: Box::new(phase_2) })
 }
 
 fn control(t: &scenario::Transport) -> ControlConfig {

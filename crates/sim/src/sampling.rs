@@ -195,12 +195,13 @@ impl Sampling {
     pub(crate) fn rate(&mut self, end: &mut SendingEnd, now: Time) {
         let (Some(sampled), Some(series)) = (&mut end.sampled, &self.rate) else { return };
         let since = sampled.at.max(end.sender.started()).max(series.from);
-        if now <= since || now > series.until.saturating_add(series.every) {
+        if now > series.until.saturating_add(series.every) {
             return;
         }
         for (s, before) in sampled.acked.iter_mut().enumerate() {
             let acked = end.sender.stats(s).acked_bytes;
-            if end.sender.path(s).established {
+            // The first sample, at `from`, only notes what was acknowledged before.
+            if now > since && end.sender.path(s).established {
                 let goodput = 8.0 * (acked - *before) as f64 / (now - since).secs();
                 let value = Value::Rate { flow: end.address.flow, subflow: s as u32, goodput };
                 self.buffer.lock().samples.push(Sample { at: now, value });

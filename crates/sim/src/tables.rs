@@ -1,5 +1,6 @@
 //! The tables of a result directory; `docs/results.md` documents their columns.
 
+use crate::ideal::Ideal;
 use crate::outcome::{FlowOutcome, JobOutcome, Outcome, SubflowOutcome};
 use crate::plan::{Plan, PlannedFlow};
 use crate::sampling::Sample;
@@ -18,6 +19,7 @@ pub(crate) struct Tables<'p> {
     routes: &'p Routes,
     flows: Table,
     subflows: Table,
+    ideal: Ideal<'p>,
     jobs: Option<Table>,
     series: SeriesTables,
     /// The first failure to write; it ends the run.
@@ -31,6 +33,7 @@ impl<'p> Tables<'p> {
             routes,
             flows: create_flows(directory)?,
             subflows: create_subflows(directory)?,
+            ideal: Ideal::new(plan, routes),
             jobs: create_jobs(directory, plan)?,
             series: SeriesTables::create(directory, plan)?,
             failure: None,
@@ -62,7 +65,7 @@ impl Sink for Tables<'_> {
     }
 
     fn flow(&mut self, flow: FlowOutcome) {
-        let written = push_flow(&mut self.flows, self.plan, &flow)
+        let written = push_flow(&mut self.flows, self.plan, self.ideal.fct(&flow.planned), &flow)
             .and_then(|()| push_subflows(&mut self.subflows, self.plan, self.routes, &flow));
         self.note(written);
     }
@@ -94,6 +97,8 @@ fn create_flows(directory: &Path) -> Result<Table> {
         ("end_s", F64),
         ("fct_s", F64),
         ("fct_established_s", F64),
+        ("ideal_fct_s", F64),
+        ("slowdown", F64),
         ("active_s", F64),
         ("acked_bytes", I64),
         ("goodput_bps", F64),
@@ -110,7 +115,7 @@ fn create_flows(directory: &Path) -> Result<Table> {
     Table::create(&directory.join("flows.parquet"), &columns)
 }
 
-fn push_flow(table: &mut Table, plan: &Plan, f: &FlowOutcome) -> Result<()> {
+fn push_flow(table: &mut Table, plan: &Plan, ideal: Option<Time>, f: &FlowOutcome) -> Result<()> {
     let PlannedFlow { flow, transport, label } = f.planned;
     let transport = &plan.transports[transport as usize];
     let established = f.established();
@@ -131,6 +136,8 @@ fn push_flow(table: &mut Table, plan: &Plan, f: &FlowOutcome) -> Result<()> {
         f.finished.map(Time::secs).into(),
         f.finished.map(|end| (end - flow.start).secs()).into(),
         f.finished.zip(established).map(|(end, e)| (end - e).secs()).into(),
+        ideal.map(Time::secs).into(),
+        f.finished.zip(ideal).map(|(end, ideal)| (end - flow.start).secs() / ideal.secs()).into(),
         active.secs().into(),
         f.acked_bytes.into(),
         goodput.into(),
@@ -244,6 +251,7 @@ pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
         ("from", Text),
         ("to", Text),
         ("layer", Text),
+        ("to_layer", Text),
         ("rate_bps", F64),
         ("delay_s", F64),
         ("packets", I64),
@@ -262,6 +270,7 @@ pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
             plan.fabric.name(spec.from).into(),
             plan.fabric.name(spec.to).into(),
             plan.fabric.layer(spec.from).name().into(),
+            plan.fabric.layer(spec.to).name().into(),
             (spec.rate.0 as f64).into(),
             spec.delay.secs().into(),
             l.stats.packets.into(),

@@ -118,3 +118,31 @@ fn equals_share_equally() {
         assert!(utilisation > 0.99, "{control}: {utilisation}");
     }
 }
+
+/// Rates from 50 ms on: none counts what was acknowledged before.
+#[test]
+fn the_first_rate_is_one_of_its_interval() {
+    let r = run(r#"
+        duration = "200ms"
+        [topology.many-to-one]
+        senders = 1
+        rate = "10Gbps"
+        delay = "1us"
+        [transport.t]
+        preset = "paper-2013"
+        control = "reno"
+        [[workload.flow]]
+        transport = "t"
+        from = "S1"
+        to = "R"
+        [record]
+        rate = { every = "50ms", from = "50ms" }
+    "#);
+    let rates = r.samples.iter().filter_map(|s| match s.value {
+        Value::Rate { goodput, .. } => Some((s.at.secs(), goodput / 10e9 / (1400.0 / 1462.0))),
+        _ => None,
+    });
+    let rates: Vec<(f64, f64)> = rates.collect();
+    assert_eq!(rates.iter().map(|r| r.0).collect::<Vec<_>>(), [0.1, 0.15, 0.2]);
+    assert!(rates.iter().all(|r| (r.1 - 1.0).abs() < 0.001), "{rates:?}");
+}

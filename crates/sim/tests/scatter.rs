@@ -57,6 +57,43 @@ fn mmptcp_hands_over() {
     assert!(joined.into_iter().all(|at| at > found.subflows[0].stats.established.unwrap()));
 }
 
+/// Within a rack, within a pod, across pods: of a fat-tree with k = 4 there are 1, 2 and 4 paths.
+#[test]
+fn subflows_by_where_the_receiver_is() {
+    for (to, paths) in [("h1", 1), ("h2", 2), ("h15", 4)] {
+        for (keys, before) in [("", 0), ("scatter_bytes = \"20KB\"\n", 1)] {
+            let text = format!(
+                "{FABRIC}[transport.t]\npreset = \"paper-2013\"\ncontrol = \"lia\"\nsubflows = \"auto\"\n{keys}\
+                 [[workload.flow]]\ntransport = \"t\"\nfrom = \"h0\"\nto = \"{to}\"\nsize = \"300KB\"\n"
+            );
+            let run = run(&text);
+            let joined = run.flow(0).subflows.iter().filter(|s| s.stats.established.is_some()).count();
+            assert_eq!((joined, run.flow(0).subflows.len()), (paths + before, paths + before), "{to} {keys}");
+        }
+    }
+}
+
+/// By bytes, by window, at the first congestion: each ends phase 1.
+#[test]
+fn each_switch_hands_over() {
+    for keys in ["scatter_bytes = \"50KB\"", "scatter_window = 20", "scatter_until_congestion = true"] {
+        for phase_1 in ["reno", "dctcp"] {
+            let run = run(&format!(
+                "{FABRIC}[queue]\nlimit = 20\nmark = 5\n[transport.t]\npreset = \"paper-2013\"\ncontrol = \"amp\"\n\
+                 subflows = 4\n{keys}\nscatter_control = \"{phase_1}\"\n\
+                 [[workload.flow]]\ntransport = \"t\"\nfrom = \"h0\"\nto = \"h15\"\nsize = \"2MB\"\n"
+            ));
+            let subflows = &run.flow(0).subflows;
+            let before: u64 = subflows[0].stats.acked_bytes;
+            let after: u64 = subflows[1..].iter().map(|s| s.stats.acked_bytes).sum();
+            assert_eq!(before + after, 2_000_000);
+            assert!(before > 20_000 && after > 500_000, "{keys}, {phase_1}: {before} {after}");
+            // Marks are for those that asked for ECN.
+            assert_eq!(subflows[0].stats.marked_acks > 0, phase_1 == "dctcp", "{keys}, {phase_1}");
+        }
+    }
+}
+
 #[test]
 fn a_short_flow_stays_in_phase_1() {
     let text = format!(

@@ -44,8 +44,8 @@ pub struct Sender {
     next: u32,
     /// What waits for a subflow; none where data goes to whoever has room, in order.
     pieces: Option<Box<Pieces>>,
-    /// Further subflows are opened when more than this has been sent; `u64::MAX`: not now.
-    joins_at: u64,
+    /// Further subflows wait for `joins_now` of the law.
+    joins_wait: bool,
     state: SenderState,
     started: Time,
     ended: Option<Time>,
@@ -55,6 +55,11 @@ impl Sender {
     /// A connection that will carry `size` bytes, or with `None` data without end.
     pub fn new(config: Arc<Config>, size: Option<u64>) -> Sender {
         let n = config.subflows;
+        Sender::with_subflows(config, n, size)
+    }
+
+    /// The same with `n` subflows instead of as many as `config` says.
+    pub fn with_subflows(config: Arc<Config>, n: usize, size: Option<u64>) -> Sender {
         let path = Path {
             cwnd: config.initial_window as f64,
             ssthresh: config.initial_ssthresh,
@@ -77,7 +82,7 @@ impl Sender {
             carriers: 0,
             next: 0,
             pieces: Pieces::new(config.multipath.scheduler, n),
-            joins_at: u64::MAX,
+            joins_wait: false,
             state: SenderState::Open,
             started: Time::ZERO,
             ended: None,
@@ -92,7 +97,7 @@ impl Sender {
 
     /// Does subflow 0 scatter its packets, and the others follow later (MMPTCP)?
     fn scatters_first(&self) -> bool {
-        self.control.join_after() > 0
+        self.control.joins_later()
     }
 
     /// Packets of scattered subflows, which overtake each other, take `dupack_threshold` duplicate ACKs to be lost.

@@ -4,8 +4,8 @@
 mod common;
 use common::channel::{Crossing, Fate, Pair};
 use common::ledger::Ledger;
-use common::{Random, config, laws};
-use linkpool_transport::control::{ControlConfig, MmptcpConfig};
+use common::{DCTCP, Random, config, laws};
+use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
 use linkpool_transport::{Config, Segment, SenderState};
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -49,7 +49,10 @@ impl Weather {
 /// All laws, and two of them as phase 2 of MMPTCP.
 fn transports() -> Vec<ControlConfig> {
     let all: Vec<ControlConfig> = laws().into_iter().map(|(_, law)| law).collect();
-    let scatters = |(_, law)| ControlConfig::Mmptcp(MmptcpConfig { scatter_bytes: 10_000, coupled: Box::new(law) });
+    let switch = Switch { bytes: 10_000, window: 30.0, congestion: true };
+    let scattered = || Box::new(ControlConfig::Dctcp(DCTCP));
+    let scatters =
+        |(_, law)| ControlConfig::Mmptcp(MmptcpConfig { switch, scattered: scattered(), coupled: Box::new(law) });
     let phase_2 = laws().into_iter().filter(|(name, _)| ["lia", "amp"].contains(name));
     all.into_iter().chain(phase_2.map(scatters)).collect()
 }

@@ -2,14 +2,20 @@
 
 mod common;
 use common::script::sender;
-use common::{AMP, config};
+use common::{AMP, DCTCP};
 use linkpool_transport::Config;
-use linkpool_transport::control::{ControlConfig, MmptcpConfig};
+use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
 
-/// Switches when more than three packets have been sent, to two subflows.
+/// Switches to two subflows.
+fn switching(switch: Switch, scattered: ControlConfig, coupled: ControlConfig) -> Config {
+    let config = MmptcpConfig { switch, scattered: Box::new(scattered), coupled: Box::new(coupled) };
+    Config { subflows: 3, ..common::config(ControlConfig::Mmptcp(config)) }
+}
+
+/// When more than three packets have been sent.
 fn mmptcp(coupled: ControlConfig) -> Config {
-    let control = ControlConfig::Mmptcp(MmptcpConfig { scatter_bytes: 3000, coupled: Box::new(coupled) });
-    Config { subflows: 3, ..config(control) }
+    let switch = Switch { bytes: 3000, window: f64::INFINITY, congestion: false };
+    switching(switch, ControlConfig::Reno(()), coupled)
 }
 
 #[test]
@@ -121,5 +127,101 @@ fn scattered_packets_have_a_threshold_of_their_own() {
                 < s1 ack 0 data 0
                 > s1 pkt 0 data 8
                 = s1 recovery true",
+    );
+}
+
+/// By window: at the first ACK with which phase 1 has four packets.
+#[test]
+fn the_switch_by_window() {
+    let switch = Switch { bytes: u64::MAX, window: 4.0, congestion: false };
+    sender(switching(switch, ControlConfig::Reno(()), ControlConfig::Lia(())), None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+         200us  < ack 1
+                > pkt 1-2
+         300us  < ack 2
+                > pkt 3-4
+                < ack 3
+                = cwnd 4
+                > pkt 5-6
+                > s1 syn join
+                > s2 syn join
+         400us  < s2 synack
+                > s2 ack 0
+                > s2 pkt 0 data 7
+                < ack 7
+                = s0 suppressed true",
+    );
+}
+
+/// At the first loss: with the third duplicate ACK.
+#[test]
+fn the_switch_at_the_first_loss() {
+    let switch = Switch { bytes: u64::MAX, window: f64::INFINITY, congestion: true };
+    let config = switching(switch, ControlConfig::Reno(()), ControlConfig::Lia(()));
+    sender(Config { initial_window: 5, ..config }, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-4
+         200us  < ack 0
+                < ack 0
+                < ack 0
+                > pkt 0
+                > s1 syn join
+                > s2 syn join
+                < ack 0
+                > pkt 5
+         300us  < ack 6
+                > pkt 6-7               // on as before until one of them is there
+         310us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0 data 8
+                > s1 pkt 1 data 9
+                > s1 pkt 2 data 10
+                > s1 pkt 3 data 11
+                > s1 pkt 4 data 12
+                < ack 8",
+    );
+}
+
+/// A timeout is a congestion event too; the switch is with the next ACK.
+#[test]
+fn the_switch_after_a_timeout() {
+    let switch = Switch { bytes: u64::MAX, window: f64::INFINITY, congestion: true };
+    let config = switching(switch, ControlConfig::Reno(()), ControlConfig::Lia(()));
+    sender(config, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+         200.1ms > pkt 0
+         201ms  < ack 1
+                > pkt 1-2
+                > s1 syn join
+                > s2 syn join",
+    );
+}
+
+/// DCTCP in phase 1: packets are ECN-capable, a marked ACK cuts the window by alpha/2, and is the first congestion event.
+#[test]
+fn phase_1_by_dctcp() {
+    let switch = Switch { bytes: u64::MAX, window: f64::INFINITY, congestion: true };
+    let dctcp = ControlConfig::Dctcp(linkpool_transport::control::DctcpConfig { alpha0: 1.0, ..DCTCP });
+    let config = switching(switch, dctcp, ControlConfig::Lia(()));
+    sender(Config { initial_window: 8, ..config }, None).run(
+        "0      > syn ecn
+         100us  < synack ecn
+                > ack 0
+                > pkt 0-7 ect
+         200us  < ack 1
+                > pkt 8-9 ect
+                = cwnd 9
+                < ack 2 ece
+                > s1 syn join           // LIA has no ECN
+                > s2 syn join
+                = cwnd 4.7813           // 9 (1 - alpha/2), alpha = 15/16 after a round without marks",
     );
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linkpool import _core
-from linkpool.bench.tasks import tasks
+from linkpool.bench.tasks import all_tasks
 
 KIB = 1024
 
@@ -32,7 +32,7 @@ def _main(name: str, threads: int) -> None:
     # From here on the peak is that of the simulation, not of what Python imported (man 5 proc).
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     idle = _memory("VmRSS")
-    cost = _core.measure(tasks()[name].scenario, name, threads)
+    cost = _core.measure(all_tasks()[name].scenario, name, threads)
     peak = _memory("VmHWM")
     # One thread: CPU time, which a busy neighbour disturbs less. Several: only the clock counts.
     seconds = cost["user_s"] if threads == 1 else cost["wall_s"]

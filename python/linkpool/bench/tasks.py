@@ -45,11 +45,11 @@ def _transport(name: str, control: str, subflows: int, packet: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _fat_tree(k: int, duration: str, mark: bool) -> str:
+def _fat_tree(k: int, duration: str, mark: bool, rate: str = "10Gbps") -> str:
     marking = "mark = 15\n" if mark else ""
     return (
         f'duration = "{duration}"\n'
-        f'[topology.fat-tree]\nk = {k}\nrate = "10Gbps"\ndelay = "1us"\n'
+        f'[topology.fat-tree]\nk = {k}\nrate = "{rate}"\ndelay = "1us"\n'
         f"[queue]\nlimit = 100\n{marking}"
     )
 
@@ -102,6 +102,21 @@ def _sparse() -> Task:
     return Task("sparse-incast", about, scenario)
 
 
+def _hosts(k: int, duration: str) -> Task:
+    task = _permutation(k, "dctcp", 9000, duration)
+    return Task(f"hosts-{k**3 // 4}", task.about, task.scenario)
+
+
+def _rate(gbps: int, duration: str) -> Task:
+    scenario = (
+        _fat_tree(8, duration, mark=True, rate=f"{gbps}Gbps").replace("mark = 15", "mark = 65")
+        + _transport("t", "dctcp", 1, 9000)
+        + '[[workload.permutation]]\ntransport = "t"\njitter = "50us"\n'
+    )
+    about = f"128 hosts at {gbps} Gbps, permutation, dctcp with K = 65, packets of 9,000 B"
+    return Task(f"rate-{gbps}", about, scenario)
+
+
 _MAKERS: list[Callable[[], Task]] = [
     lambda: _permutation(8, "tcp", 9000, "200ms"),
     lambda: _permutation(8, "dctcp", 9000, "200ms"),
@@ -119,7 +134,38 @@ _MAKERS: list[Callable[[], Task]] = [
 ]
 
 
+_SERIES: list[Callable[[], Task]] = [
+    lambda: _hosts(8, "200ms"),
+    lambda: _hosts(12, "100ms"),
+    lambda: _hosts(16, "50ms"),
+    lambda: _hosts(24, "15ms"),
+    lambda: _hosts(32, "8ms"),
+    lambda: _rate(10, "200ms"),
+    lambda: _rate(40, "50ms"),
+    lambda: _rate(100, "20ms"),
+    lambda: _rate(200, "10ms"),
+    lambda: _rate(400, "5ms"),
+]
+
+
 def tasks() -> dict[str, Task]:
-    """Return all tasks by name, in the order of the table."""
-    made = [make() for make in _MAKERS]
+    """Return the standard tasks by name, in the order of the table."""
+    return _by_name(_MAKERS)
+
+
+def series() -> dict[str, Task]:
+    """Return the tasks that show how cost grows: with the fabric, and with the rate of its links.
+
+    In the series of rates all tasks transmit for as many packet times.
+    """
+    return _by_name(_SERIES)
+
+
+def all_tasks() -> dict[str, Task]:
+    """Return the tasks of both by name."""
+    return tasks() | series()
+
+
+def _by_name(makers: list[Callable[[], Task]]) -> dict[str, Task]:
+    made = [make() for make in makers]
     return {task.name: task for task in made}

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from linkpool.bench.measure import measure
-from linkpool.bench.tasks import tasks
+from linkpool.bench.tasks import all_tasks, series, tasks
 from linkpool.cli.console import fail, stderr, stdout
 
 
@@ -24,10 +24,13 @@ def bench(
     runs: Annotated[
         int, typer.Option("--runs", min=1, help="Keep the fastest of so many runs of each.")
     ] = 1,
+    growth: Annotated[
+        bool, typer.Option("--series", help="How cost grows with hosts and rates, instead.")
+    ] = False,
     listing: Annotated[bool, typer.Option("--list", help="List the tasks.")] = False,
 ) -> None:
     """Run benchmark tasks: packet-hops per second, CPU, memory."""
-    known = tasks()
+    known = all_tasks()
     if listing:
         for task in known.values():
             print(f"{task.name:22} {task.about}")
@@ -37,7 +40,7 @@ def bench(
             fail(f"no task is called {name}; there are {', '.join(known)}")
     counts = threads or sorted({1, os.cpu_count() or 1})
     rows = []
-    for name in names or list(known):
+    for name in names or list(series() if growth else tasks()):
         for count in counts:
             stderr().print(f"{name} on {count} thread{'s' if count > 1 else ''} ...")
             attempts = [measure(name, count) for _ in range(runs)]

@@ -12,8 +12,8 @@ from rich.table import Table
 from linkpool.cli.console import fail, stdout
 from linkpool.publish import REQUIRED
 from linkpool.result import Result
-from linkpool.summary import FctStats, Group, Summary
-from linkpool.units import show_number, show_rate, show_seconds
+from linkpool.summary import FctStats, Group, Slowdowns, Summary
+from linkpool.units import show_bytes, show_number, show_rate, show_seconds
 
 SHOWN_LINKS = 10
 NAME_WIDTH = 38
@@ -70,6 +70,7 @@ def print_result(result: Result, console: Console) -> None:
     at_once = max((console.width - NAME_WIDTH) // GROUP_WIDTH, 1)
     for i in range(0, len(groups), at_once):
         console.print(_groups(groups[i : i + at_once]))
+    console.print(_layers(summary))
     console.print(_links(summary))
     console.print(", ".join(f"{key} {_plain(value)}" for key, value in result.run.items()))
 
@@ -90,7 +91,48 @@ def _groups(groups: list[Group]) -> Table:
             table.add_row(kind)
             for name, value in FCT_ROWS:
                 table.add_row(f"  {name}", *(value(of_group(g)) for g in groups))
+        table.add_section()
+        table.add_row("slowdown (FCT / ideal): median, 99th percentile")
+        for i, size in enumerate(groups[0].slowdowns):
+            if any(g.slowdowns[i].finished for g in groups):
+                cells = (_slowdown(g.slowdowns[i]) for g in groups)
+                table.add_row(f"  {_size_class(size)}", *cells)
     return table
+
+
+def _size_class(of: Slowdowns) -> str:
+    if of.upto_bytes is None:
+        return f"above {show_bytes(of.above_bytes)}"
+    return f"up to {show_bytes(of.upto_bytes)}"
+
+
+def _slowdown(of: Slowdowns) -> str:
+    return f"{show_number(of.p50)}, {show_number(of.p99)}" if of.finished else "-"
+
+
+def _layers(summary: Summary) -> Table:
+    title = "links by layer; loss: of all packets, and mean over ports"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("from, to", overflow="fold")
+    for heading in ("links", "mean utilisation", "largest", "loss", "mean loss", "marks"):
+        table.add_column(heading, justify="right")
+    for use in summary.layers:
+        table.add_row(
+            f"{use.layer}, {use.to_layer}",
+            str(use.links),
+            *(_four(value) for value in (use.utilisation, use.utilisation_max)),
+            *(_percent(value) for value in (use.loss, use.loss_mean)),
+            str(use.marks),
+        )
+    return table
+
+
+def _four(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{show_number(100 * value)}%"
 
 
 def _links(summary: Summary) -> Table:

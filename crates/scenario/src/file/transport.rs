@@ -3,7 +3,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Size;
-use crate::model::{Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, Scheduler, SsthreshAfterCut};
+use crate::model::{
+    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, ScatterControl, Scheduler, SsthreshAfterCut,
+    Subflows,
+};
 
 /// A transport protocol. Only `control` is required; `preset` sets the defaults of the rest.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -15,9 +18,9 @@ pub(crate) struct TransportTable {
     /// The congestion controller.
     #[schemars(required)]
     pub(crate) control: Option<Control>,
-    /// Subflows of a connection. Applies to all but reno and dctcp. Default: 1.
-    #[schemars(range(min = 1, max = 32))]
-    pub(crate) subflows: Option<u32>,
+    /// Subflows of a connection; "auto": as many as there are equal-cost paths to the receiver, at
+    /// most 8. Applies to all but reno and dctcp. Default: 1.
+    pub(crate) subflows: Option<Subflows>,
     /// "hash": each subflow's path is an ECMP hash of its addresses and ports; "distinct":
     /// subflow i takes the i-th of the equal-cost paths; "disjoint": the i-th of as many paths without a
     /// cable in common as there are; "scatter": every data packet takes a random one. Default: "hash".
@@ -107,16 +110,25 @@ pub(crate) struct TransportTable {
     /// Retries of a SYN; then the connection (or the subflow) fails. Default: 6.
     pub(crate) syn_retries: Option<u32>,
     /// Duplicate ACKs that mean a loss; "auto", for scattered packets: 3, and as many as there
-    /// are paths if there is more than one. With `scatter_bytes` it is phase 1's, and phase 2 has
-    /// 3. Default: 3.
+    /// are paths if there is more than one. With MMPTCP it is phase 1's, and phase 2 has 3. Default:
+    /// 3.
     pub(crate) dupack_threshold: Option<DupackThreshold>,
     /// Does each duplicate ACK below the threshold let a new segment out (RFC 3042)? Default:
     /// true; paper-2013: false.
     pub(crate) limited_transmit: Option<bool>,
-    /// Above zero: MMPTCP. Its phase 1 scatters the packets of a first subflow, under NewReno; once
-    /// so much has been sent `subflows` others take over, under `control`. Applies to all but reno
-    /// and dctcp. Default: "0B".
+    /// Above zero: MMPTCP. Its phase 1 scatters the packets of a first subflow; once so much has
+    /// been sent `subflows` others take over, under `control`. Applies to all but reno and dctcp.
+    /// Default: "0B".
     pub(crate) scatter_bytes: Option<Bytes>,
+    /// Above zero: MMPTCP, whose phase 1 ends when its window comes to so many packets. Applies to
+    /// all but reno and dctcp. Default: 0.
+    pub(crate) scatter_window: Option<u32>,
+    /// true: MMPTCP, whose phase 1 ends with its first congestion event: a mark that it heeds, a
+    /// loss or a timeout. Applies to all but reno and dctcp. Default: false.
+    pub(crate) scatter_until_congestion: Option<bool>,
+    /// The law of MMPTCP's phase 1: "reno", without ECN, or "dctcp", to which `alpha0`, `g` and
+    /// `cwnd_min` apply. Applies to all but reno and dctcp. Default: "reno".
+    pub(crate) scatter_control: Option<ScatterControl>,
     /// true: an ACK grows the window by the packets that it acknowledges (RFC 3465 without its
     /// limit, as Linux); false: by one, whatever it acknowledges (RFC 5681). Default: true;
     /// paper-2013: false.

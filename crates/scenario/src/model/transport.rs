@@ -13,7 +13,7 @@ pub struct Transport {
     /// The congestion controller.
     pub control: Control,
     /// Subflows of a connection, with MMPTCP of its phase 2; 1 where `control` is single-path.
-    pub subflows: u32,
+    pub subflows: Subflows,
     /// How a subflow comes by its path.
     pub paths: Paths,
     /// Payload of a full segment, bytes.
@@ -78,8 +78,14 @@ pub struct Transport {
     pub dupack_threshold: DupackThreshold,
     /// Does a duplicate ACK below the threshold let a new segment out (RFC 3042)?
     pub limited_transmit: bool,
-    /// MMPTCP: bytes after which phase 1, which scatters packets, ends; 0: there is none.
+    /// MMPTCP: phase 1, which scatters packets, ends when more than this has been sent, bytes; 0: not by bytes.
     pub scatter_bytes: u64,
+    /// MMPTCP: phase 1 ends when its window comes to this, packets; 0: not by window.
+    pub scatter_window: u32,
+    /// MMPTCP: phase 1 ends with its first congestion event.
+    pub scatter_until_congestion: bool,
+    /// The law of MMPTCP's phase 1.
+    pub scatter_control: ScatterControl,
     /// Does an ACK grow the window by the packets that it acknowledges (RFC 3465 without its
     /// limit, as Linux), or by one, whatever it acknowledges (RFC 5681)?
     pub byte_counting: bool,
@@ -99,6 +105,13 @@ pub struct Transport {
     pub scheduler: Scheduler,
     /// Does the receiver agree to ECN?
     pub accept_ecn: bool,
+}
+
+impl Transport {
+    /// Does a first subflow scatter its packets before the others take over (MMPTCP)?
+    pub fn is_mmptcp(&self) -> bool {
+        self.scatter_bytes > 0 || self.scatter_window > 0 || self.scatter_until_congestion
+    }
 }
 
 macro_rules! controls {
@@ -187,6 +200,38 @@ pub enum Scheduler {
     LowestRtt,
     /// The one that would soonest have sent what it has (Linux).
     LowestTimeToSend,
+}
+
+/// Subflows of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subflows {
+    /// So many.
+    Count(u32),
+    /// As many as there are equal-cost paths, at most [`Subflows::MOST_AUTO`].
+    Auto,
+}
+
+impl Subflows {
+    /// The most that "auto" opens (MMPTCP paper, section 3.10).
+    pub const MOST_AUTO: u32 = 8;
+
+    /// The most that a connection may have.
+    pub fn most(self) -> u32 {
+        match self {
+            Subflows::Count(n) => n,
+            Subflows::Auto => Subflows::MOST_AUTO,
+        }
+    }
+}
+
+/// The law of MMPTCP's phase 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScatterControl {
+    /// TCP NewReno, without ECN.
+    Reno,
+    /// Data Center TCP.
+    Dctcp,
 }
 
 /// Duplicate ACKs that mean a loss.

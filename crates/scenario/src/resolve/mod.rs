@@ -18,7 +18,7 @@ mod transport;
 mod trees;
 mod workload;
 
-pub(crate) use transport::applies_to;
+pub(crate) use transport::applies;
 
 use linkpool_network::Fabric;
 use linkpool_units::Time;

@@ -5,7 +5,7 @@ use linkpool_network::{Fabric, disjoint_paths, reversed, source_route};
 use super::section::Section;
 use super::workload::Entry;
 use crate::errors::nearest;
-use crate::model::{Paths, Transport};
+use crate::model::{Paths, Subflows, Transport};
 
 /// The nodes of each path from host `from` to host `to`.
 pub(super) fn resolve(
@@ -18,9 +18,10 @@ pub(super) fn resolve(
     match transport {
         Some(t) if !paths.is_empty() => check_transport(paths.len(), t, &mut entry.section),
         Some(t) if t.paths == Paths::Disjoint => {
-            let (name, all) = (&t.name, disjoint_paths(fabric, from as u16, to as u16, t.subflows as usize).len());
-            let message = format!("{name} has {} subflows for disjoint paths, and there are {all}", t.subflows);
-            entry.section.check(all >= t.subflows as usize, "transport", message);
+            let (name, subflows) = (&t.name, t.subflows.most() as usize);
+            let all = disjoint_paths(fabric, from as u16, to as u16, subflows).len();
+            let message = format!("{name} has {subflows} subflows for disjoint paths, and there are {all}");
+            entry.section.check(all >= subflows, "transport", message);
         }
         _ => {}
     }
@@ -76,9 +77,12 @@ fn path(names: &[String], (from, to): (u32, u32), fabric: &Fabric) -> Result<Vec
 
 /// A flow that names paths names one for each subflow, and its transport does not choose others.
 fn check_transport(paths: usize, t: &Transport, section: &mut Section<'_, '_>) {
-    if t.paths == Paths::Scatter || t.scatter_bytes > 0 {
+    if t.paths == Paths::Scatter || t.is_mmptcp() {
         section.error("paths", format!("packets of {} take random paths; leave one of the two out", t.name));
     }
-    let message = format!("{paths} paths, but {} has {} subflows; write a path for each", t.name, t.subflows);
-    section.check(paths == t.subflows as usize, "paths", message);
+    let (fits, has) = match t.subflows {
+        Subflows::Count(n) => (paths == n as usize, n.to_string()),
+        Subflows::Auto => (false, "\"auto\"".to_string()),
+    };
+    section.check(fits, "paths", format!("{paths} paths, but {} has {has} subflows; write a path for each", t.name));
 }

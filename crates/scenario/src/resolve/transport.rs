@@ -6,7 +6,7 @@ use super::section::{LONGEST, Section};
 use super::workload::Workloads;
 use crate::errors::{Report, nearest};
 use crate::file::{Size, TransportTable};
-use crate::model::{Control, DupackThreshold, Paths, Transport};
+use crate::model::{Control, DupackThreshold, Paths, ScatterControl, Subflows, Transport};
 use crate::presets;
 use crate::source::{Origin, Path};
 
@@ -21,11 +21,10 @@ const WITH_ALPHA: &[Control] = &[Control::Dctcp, Control::Dcm];
 const CONSTANT_CUT: &[Control] = &[Control::Xmp, Control::Amp, Control::MptcpCut];
 
 /// The controllers that a key of a transport applies to.
-pub(crate) fn applies_to(key: &str) -> &'static [Control] {
+fn applies_to(key: &str) -> &'static [Control] {
     match key {
-        "subflows" | "join_jitter" | "scatter_bytes" | "join_after" | "join_at" | "backup" | "scheduler" => {
-            Control::MULTIPATH
-        }
+        "subflows" | "join_jitter" | "join_after" | "join_at" | "backup" | "scheduler" => Control::MULTIPATH,
+        "scatter_bytes" | "scatter_window" | "scatter_until_congestion" | "scatter_control" => Control::MULTIPATH,
         "cwnd_min" => MARKED,
         "alpha0" | "g" => WITH_ALPHA,
         "beta" => CONSTANT_CUT,
@@ -37,6 +36,12 @@ pub(crate) fn applies_to(key: &str) -> &'static [Control] {
         "cubic_c" | "cubic_beta" | "fast_convergence" => &[Control::Cubic],
         _ => Control::ALL,
     }
+}
+
+/// Does a key apply to a transport with `control`, and with `scattered` in a first phase?
+pub(crate) fn applies(key: &str, control: Control, scattered: ScatterControl) -> bool {
+    let of_phase_1 = scattered == ScatterControl::Dctcp && applies_to(key).contains(&Control::Dctcp);
+    applies_to(key).contains(&control) || of_phase_1
 }
 
 /// The transports, in the order of the file; none in place of each in error.
@@ -85,7 +90,7 @@ pub(super) fn check_overridden(names: &[String], workloads: &Workloads, report: 
 fn resolve(name: &str, table: TransportTable, section: &mut Section<'_, '_>) -> Option<Transport> {
     let control = section.required("control", table.control, "\"amp\"");
     if let Some(control) = control {
-        check_keys_apply(control, table.subflows, section);
+        check_keys_apply(control, &table, section);
     }
     let transport = fill_in(name, control.unwrap_or(Control::Reno), table);
     check_sizes(&transport, section);
@@ -136,6 +141,9 @@ fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
         dupack_threshold: table.dupack_threshold.unwrap_or(default.dupack_threshold),
         limited_transmit: table.limited_transmit.unwrap_or(default.limited_transmit),
         scatter_bytes: table.scatter_bytes.map_or(default.scatter_bytes, |Bytes(n)| n),
+        scatter_window: table.scatter_window.unwrap_or(default.scatter_window),
+        scatter_until_congestion: table.scatter_until_congestion.unwrap_or(default.scatter_until_congestion),
+        scatter_control: table.scatter_control.unwrap_or(default.scatter_control),
         byte_counting: table.byte_counting.unwrap_or(default.byte_counting),
         ack_every: table.ack_every.unwrap_or(default.ack_every),
         ack_delay: table.ack_delay.unwrap_or(default.ack_delay),
@@ -153,13 +161,14 @@ fn saturated(size: Bytes) -> u32 {
     u32::try_from(size.0).unwrap_or(u32::MAX)
 }
 
-fn check_keys_apply(control: Control, subflows: Option<u32>, section: &mut Section<'_, '_>) {
+fn check_keys_apply(control: Control, table: &TransportTable, section: &mut Section<'_, '_>) {
+    let scattered = table.scatter_control.unwrap_or(ScatterControl::Reno);
     let keys: Vec<String> = section.node().into_iter().flat_map(|node| node.keys().map(str::to_string)).collect();
     for key in keys {
-        let controls = applies_to(&key);
         // One subflow is what a single path is.
-        let harmless = key == "subflows" && subflows == Some(1);
-        if !controls.contains(&control) && !harmless {
+        let harmless = key == "subflows" && table.subflows == Some(Subflows::Count(1));
+        if !applies(&key, control, scattered) && !harmless {
+            let controls = applies_to(&key);
             let names: Vec<_> = controls.iter().map(|control| control.name()).collect();
             let list = names.join(", ");
             section.error(&key, format!("does not apply to {}, only to {list}; leave it out", control.name()));
@@ -179,12 +188,12 @@ fn check_sizes(t: &Transport, section: &mut Section<'_, '_>) {
 }
 
 fn check_window(t: &Transport, section: &mut Section<'_, '_>) {
-    let (most, beside) = match t.scatter_bytes {
-        0 => (MOST_SUBFLOWS, ""),
-        _ => (MOST_SUBFLOWS - 1, " beside the one of `scatter_bytes`"),
-    };
+    let (most, beside) =
+        if t.is_mmptcp() { (MOST_SUBFLOWS - 1, " beside the one of phase 1") } else { (MOST_SUBFLOWS, "") };
     let subflows = format!("a connection has 1 to {most} subflows{beside}");
-    section.check((1..=most).contains(&t.subflows), "subflows", subflows);
+    section.check((1..=most).contains(&t.subflows.most()), "subflows", subflows);
+    let other = "\"auto\" counts equal-cost paths, and disjoint ones are others; write a number";
+    section.check(t.subflows != Subflows::Auto || t.paths != Paths::Disjoint, "subflows", other);
     section.positive("initial_window", t.initial_window);
     section.check(t.initial_ssthresh != Some(0), "initial_ssthresh", "must be above zero, or \"unlimited\"");
     section.positive("cwnd_min", t.cwnd_min);
@@ -206,11 +215,16 @@ fn check_window(t: &Transport, section: &mut Section<'_, '_>) {
 
 fn check_scatter(t: &Transport, section: &mut Section<'_, '_>) {
     let all = t.paths == Paths::Scatter;
-    let both = "`paths = \"scatter\"` scatters all packets, `scatter_bytes` the first ones; leave one of them out";
-    section.check(!all || t.scatter_bytes == 0, "scatter_bytes", both);
+    let switches = ["scatter_bytes", "scatter_window", "scatter_until_congestion"];
+    let switch = switches.into_iter().find(|key| section.has(key)).unwrap_or("paths");
+    let both = format!("`paths = \"scatter\"` scatters all packets, `{switch}` the first ones; leave one of them out");
+    section.check(!all || !t.is_mmptcp(), switch, both);
+    let idle =
+        "there is no phase 1 to be under it; set `scatter_bytes`, `scatter_window` or `scatter_until_congestion`";
+    section.check(t.is_mmptcp() || t.scatter_control == ScatterControl::Reno, "scatter_control", idle);
     let pointless =
         "\"auto\" is for scattered packets; set `paths = \"scatter\"` or `scatter_bytes`, or write a number";
-    let scatters = all || t.scatter_bytes > 0;
+    let scatters = all || t.is_mmptcp();
     section.check(scatters || t.dupack_threshold != DupackThreshold::Auto, "dupack_threshold", pointless);
 }
 

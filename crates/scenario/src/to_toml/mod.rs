@@ -11,7 +11,7 @@ use crate::file::{
     File, LayerQueueTable, LayersTable, QueueSeriesTable, QueueTable, RecordTable, SeriesTable, Size, TransportTable,
 };
 use crate::model::{Queue, QueueRecord, Record, Scenario, SeriesRecord, Transport};
-use crate::resolve::applies_to;
+use crate::resolve::applies;
 
 impl Scenario {
     /// The scenario as run: a file with every default written out, which loads as this scenario.
@@ -41,7 +41,7 @@ impl Scenario {
 fn keep_what_applies(transport: &Transport, document: &mut DocumentMut) {
     if let Some(table) = document["transport"][&transport.name].as_table_like_mut() {
         let keys: Vec<String> = table.iter().map(|(key, _)| key.to_string()).collect();
-        for key in keys.iter().filter(|key| !applies_to(key).contains(&transport.control)) {
+        for key in keys.iter().filter(|key| !applies(key, transport.control, transport.scatter_control)) {
             table.remove(key);
         }
     }
@@ -114,6 +114,9 @@ fn transport(t: &Transport) -> TransportTable {
         dupack_threshold: Some(t.dupack_threshold),
         limited_transmit: Some(t.limited_transmit),
         scatter_bytes: Some(Bytes(t.scatter_bytes)),
+        scatter_window: Some(t.scatter_window),
+        scatter_until_congestion: Some(t.scatter_until_congestion),
+        scatter_control: Some(t.scatter_control),
         byte_counting: Some(t.byte_counting),
         ack_every: Some(t.ack_every),
         ack_delay: Some(t.ack_delay),

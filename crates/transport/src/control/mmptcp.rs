@@ -1,73 +1,108 @@
-use super::reno::reno_growth;
 use super::{Ack, CongestionControl, Control, ControlConfig};
 use crate::path::Path;
 
 /// Parameters of MMPTCP.
 #[derive(Clone, Debug)]
 pub struct MmptcpConfig {
-    /// The switching threshold: phase 1 ends when more than this has been sent, bytes; above 0.
-    pub scatter_bytes: u64,
+    /// What ends phase 1.
+    pub switch: Switch,
+    /// The law of phase 1.
+    pub scattered: Box<ControlConfig>,
     /// Of the subflows of phase 2.
     pub coupled: Box<ControlConfig>,
 }
 
+/// What ends phase 1: the first of these that happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Switch {
+    /// More than this has been sent, bytes (the paper's switching threshold); `u64::MAX`: whatever is sent.
+    pub bytes: u64,
+    /// The window of phase 1 has come to this, packets; infinite: however large it is.
+    pub window: f64,
+    /// A window was cut: for a mark, for a loss, or after a timeout?
+    pub congestion: bool,
+}
+
 /// MMPTCP (Kheirkhah, Wakeman, Parisis, Computer Networks 2019, sections 2.2 and 2.3): phase 1 scatters the packets of subflow 0
-/// over all paths under one window, a standard TCP's without ECN; phase 2 is MPTCP over the other subflows.
+/// over all paths under one window, in the paper a standard TCP's without ECN; phase 2 is MPTCP over the other subflows.
 ///
-/// They are opened with the first ACK after more than the threshold has been sent. Scattering goes on until the first of them
-/// is established; then subflow 0 sends no new data and leaves the coupled sum, in which it never was: the coupled law
-/// is shown the other subflows only.
+/// They are opened with the first ACK after the switch is due. Scattering goes on until the first of them is established;
+/// then subflow 0 sends no new data and leaves the coupled sum, in which it never was: the coupled law is shown the other
+/// subflows only.
 #[derive(Debug)]
 pub struct Mmptcp {
-    scatter_bytes: u64,
+    switch: Switch,
+    scattered: Box<Control>,
     coupled: Box<Control>,
+    /// Phase 1 has had a cut.
+    congested: bool,
     phase_2: bool,
 }
 
 impl Mmptcp {
     pub(super) fn new(config: &MmptcpConfig, n: usize) -> Mmptcp {
-        let coupled = Box::new(config.coupled.build(n - 1));
-        Mmptcp { scatter_bytes: config.scatter_bytes, coupled, phase_2: false }
+        Mmptcp {
+            switch: config.switch,
+            scattered: Box::new(config.scattered.build(1)),
+            coupled: Box::new(config.coupled.build(n - 1)),
+            congested: false,
+            phase_2: false,
+        }
     }
 }
 
-// Calls of the inner law go in a circle; what is not inlined here keeps the other laws inlined in the sender.
+// Calls of the inner laws go in a circle; what is not inlined here keeps the other laws inlined in the sender.
 impl CongestionControl for Mmptcp {
-    /// Of phase 2; the sender does without in phase 1.
     fn needs_ecn(&self) -> bool {
         self.coupled.needs_ecn()
     }
 
+    fn needs_ecn_on(&self, s: usize) -> bool {
+        if s == 0 { self.scattered.needs_ecn() } else { self.coupled.needs_ecn_on(s - 1) }
+    }
+
     #[inline(never)]
     fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
-        s > 0 && self.coupled.in_ack_event(&mut paths[1..], s - 1, ack)
+        if s > 0 {
+            return self.coupled.in_ack_event(&mut paths[1..], s - 1, ack);
+        }
+        let cut = self.scattered.in_ack_event(&mut paths[..1], 0, ack);
+        self.congested |= cut;
+        cut
     }
 
     #[inline(never)]
     fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
         if s == 0 {
-            reno_growth(&mut paths[0], acked);
+            self.scattered.cong_avoid(&mut paths[..1], 0, acked);
         } else {
             self.coupled.cong_avoid(&mut paths[1..], s - 1, acked);
         }
     }
 
     fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
-        if s == 0 { (flight as f64 / 2.0).max(2.0) } else { self.coupled.ssthresh(&paths[1..], s - 1, flight) }
+        if s > 0 {
+            return self.coupled.ssthresh(&paths[1..], s - 1, flight);
+        }
+        self.congested = true;
+        self.scattered.ssthresh(&paths[..1], 0, flight)
     }
 
     fn on_timeout(&mut self, s: usize) {
-        if s > 0 {
-            self.coupled.on_timeout(s - 1);
-        }
+        if s == 0 { self.scattered.on_timeout(0) } else { self.coupled.on_timeout(s - 1) }
     }
 
     fn on_established(&mut self, s: usize) {
         self.phase_2 |= s > 0;
     }
 
-    fn join_after(&self) -> u64 {
-        self.scatter_bytes
+    fn joins_later(&self) -> bool {
+        true
+    }
+
+    fn joins_now(&self, paths: &[Path], sent: u64) -> bool {
+        let Switch { bytes, window, congestion } = self.switch;
+        sent > bytes || paths[0].coupled_window() >= window || congestion && self.congested
     }
 
     #[inline(never)]
@@ -82,16 +117,24 @@ impl CongestionControl for Mmptcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::path;
+    use super::super::testing::{ack, marked, path};
+    use super::super::{CutConfig, DctcpConfig};
     use super::*;
 
-    fn mmptcp(coupled: ControlConfig, n: usize) -> Mmptcp {
-        Mmptcp::new(&MmptcpConfig { scatter_bytes: 100_000, coupled: Box::new(coupled) }, n)
+    const BY_BYTES: Switch = Switch { bytes: 100_000, window: f64::INFINITY, congestion: false };
+    const AT_CONGESTION: Switch = Switch { bytes: u64::MAX, window: f64::INFINITY, congestion: true };
+
+    fn build(switch: Switch, scattered: ControlConfig, coupled: ControlConfig, n: usize) -> Mmptcp {
+        Mmptcp::new(&MmptcpConfig { switch, scattered: Box::new(scattered), coupled: Box::new(coupled) }, n)
+    }
+
+    fn mmptcp(switch: Switch) -> Mmptcp {
+        build(switch, ControlConfig::Reno(()), ControlConfig::Lia(()), 3)
     }
 
     #[test]
     fn phase_1_is_reno_on_subflow_0() {
-        let mut m = mmptcp(ControlConfig::Lia(()), 3);
+        let mut m = mmptcp(BY_BYTES);
         let mut paths = vec![path(8.0); 3];
         m.cong_avoid(&mut paths, 0, 1.0);
         assert_eq!(paths[0].cwnd, 8.125);
@@ -101,7 +144,7 @@ mod tests {
 
     #[test]
     fn phase_2_begins_with_the_first_other_subflow_and_is_for_good() {
-        let mut m = mmptcp(ControlConfig::Lia(()), 3);
+        let mut m = mmptcp(BY_BYTES);
         m.on_established(0);
         assert!(m.is_active(0));
         m.on_established(2);
@@ -111,9 +154,59 @@ mod tests {
     #[test]
     fn subflow_0_is_not_in_the_coupled_sum() {
         // LIA over 10 and 10 gives 1/40 each, whatever subflow 0 has.
-        let mut m = mmptcp(ControlConfig::Lia(()), 3);
+        let mut m = mmptcp(BY_BYTES);
         let mut paths = vec![path(500.0), path(10.0), path(10.0)];
         m.cong_avoid(&mut paths, 1, 1.0);
         assert!((paths[1].cwnd - 10.025).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_switch_is_due_when_more_than_the_threshold_has_been_sent() {
+        let m = mmptcp(BY_BYTES);
+        let paths = vec![path(500.0); 3];
+        assert_eq!([99_999, 100_000, 100_001].map(|sent| m.joins_now(&paths, sent)), [false, false, true]);
+    }
+
+    #[test]
+    fn the_switch_by_window_looks_at_phase_1_only() {
+        let m = mmptcp(Switch { bytes: u64::MAX, window: 30.0, congestion: false });
+        let mut paths = vec![path(29.9), path(50.0), path(50.0)];
+        assert!(!m.joins_now(&paths, 1 << 40));
+        paths[0].cwnd = 30.0;
+        assert!(m.joins_now(&paths, 0));
+        // In recovery the window is inflated and says nothing.
+        (paths[0].in_recovery, paths[0].ssthresh) = (true, 20.0);
+        assert!(!m.joins_now(&paths, 0));
+    }
+
+    #[test]
+    fn the_switch_at_the_first_loss() {
+        let mut m = mmptcp(AT_CONGESTION);
+        let paths = vec![path(10.0); 3];
+        m.ssthresh(&paths, 1, 10); // not of phase 1
+        assert!(!m.joins_now(&paths, 1 << 40));
+        m.ssthresh(&paths, 0, 10);
+        assert!(m.joins_now(&paths, 0));
+    }
+
+    #[test]
+    fn the_switch_at_the_first_mark_that_phase_1_heeds() {
+        let dctcp = DctcpConfig { alpha0: 1.0, g: 1.0 / 16.0, cwnd_min: 2.0 };
+        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0 };
+        let mut m = build(AT_CONGESTION, ControlConfig::Dctcp(dctcp), ControlConfig::MptcpCut(cut), 3);
+        let mut paths = vec![path(8.0); 3];
+        assert!(m.in_ack_event(&mut paths, 1, marked(1)));
+        assert!(!m.in_ack_event(&mut paths, 0, ack(1)));
+        assert!(!m.joins_now(&paths, 0));
+        assert!(m.in_ack_event(&mut paths, 0, marked(1)));
+        assert_eq!(paths[0].cwnd, 4.0); // alpha = 1: half
+        assert!(m.joins_now(&paths, 0));
+    }
+
+    #[test]
+    fn each_phase_says_whether_it_needs_ecn() {
+        let dctcp = DctcpConfig { alpha0: 1.0, g: 1.0 / 16.0, cwnd_min: 2.0 };
+        let m = build(BY_BYTES, ControlConfig::Dctcp(dctcp), ControlConfig::Lia(()), 3);
+        assert_eq!([0, 1, 2].map(|s| m.needs_ecn_on(s)), [true, false, false]);
     }
 }

@@ -27,7 +27,7 @@ pub use dctcp::{Dctcp, DctcpConfig};
 pub use ewtcp::{Ewtcp, EwtcpIncrease};
 pub use fully_coupled::{FullyCoupled, FullyCoupledConfig};
 pub use lia::Lia;
-pub use mmptcp::{Mmptcp, MmptcpConfig};
+pub use mmptcp::{Mmptcp, MmptcpConfig, Switch};
 pub use mptcp_cut::{CutConfig, MptcpCut};
 pub use olia::Olia;
 pub use reno::Reno;
@@ -58,6 +58,11 @@ pub trait CongestionControl {
         true
     }
 
+    /// The same of subflow `s`.
+    fn needs_ecn_on(&self, _s: usize) -> bool {
+        self.needs_ecn()
+    }
+
     /// An ACK has come, duplicates and those in recovery included; `paths[s].snd_una` has moved. Returns whether the
     /// window was cut for a mark.
     fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool;
@@ -76,9 +81,14 @@ pub trait CongestionControl {
     /// The handshake of subflow `s` is done.
     fn on_established(&mut self, _s: usize) {}
 
-    /// Further subflows are opened once more than this has been sent on the first, bytes. 0: as soon as it is established.
-    fn join_after(&self) -> u64 {
-        0
+    /// Are further subflows opened when `joins_now` says so, rather than as soon as the first is established?
+    fn joins_later(&self) -> bool {
+        false
+    }
+
+    /// Asked on every ACK until it is so: are the further subflows to be opened, with so many bytes `sent`?
+    fn joins_now(&self, _paths: &[Path], _sent: u64) -> bool {
+        true
     }
 
     /// May new data be sent on subflow `s`?
@@ -132,6 +142,9 @@ macro_rules! laws {
             fn needs_ecn(&self) -> bool {
                 match self { $(Control::$law(law) => law.needs_ecn()),* }
             }
+            fn needs_ecn_on(&self, s: usize) -> bool {
+                match self { $(Control::$law(law) => law.needs_ecn_on(s)),* }
+            }
             #[inline]
             fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
                 match self { $(Control::$law(law) => law.in_ack_event(paths, s, ack)),* }
@@ -149,8 +162,11 @@ macro_rules! laws {
             fn on_established(&mut self, s: usize) {
                 match self { $(Control::$law(law) => law.on_established(s)),* }
             }
-            fn join_after(&self) -> u64 {
-                match self { $(Control::$law(law) => law.join_after()),* }
+            fn joins_later(&self) -> bool {
+                match self { $(Control::$law(law) => law.joins_later()),* }
+            }
+            fn joins_now(&self, paths: &[Path], sent: u64) -> bool {
+                match self { $(Control::$law(law) => law.joins_now(paths, sent)),* }
             }
             #[inline]
             fn is_active(&self, s: usize) -> bool {

@@ -10,7 +10,7 @@ use linkpool_units::Time;
 impl Sender {
     /// Is ECN asked for on subflow `s`?
     pub(super) fn wants_ecn(&self, s: usize) -> bool {
-        self.control.needs_ecn() && !(s == 0 && self.scatters_first())
+        self.control.needs_ecn_on(s)
     }
 
     pub(super) fn send_syn(&mut self, s: usize, now: Time, out: &mut impl Output) {
@@ -61,8 +61,8 @@ impl Sender {
         out.send(s, Segment::Ack { ack: Seq::of(FIRST_BYTE), data_ack: Seq::of(0), ece: false, options: None });
         self.choose_carriers();
         if s == 0 {
-            self.joins_at = self.control.join_after().max(self.config.multipath.join_after);
-            if self.joins_at == 0 {
+            self.joins_wait = self.control.joins_later() || self.config.multipath.join_after > 0;
+            if !self.joins_wait {
                 self.open_joins(now, out);
             }
         }
@@ -71,9 +71,14 @@ impl Sender {
         self.finish_if_done(s, now, out);
     }
 
+    /// Is it time to open the further subflows that wait?
+    pub(super) fn joins_now(&self) -> bool {
+        self.data_nxt > self.config.multipath.join_after && self.control.joins_now(&self.paths, self.data_nxt)
+    }
+
     /// Opens the further subflows, each when its time has come and after a random delay.
     pub(super) fn open_joins(&mut self, now: Time, out: &mut impl Output) {
-        self.joins_at = u64::MAX;
+        self.joins_wait = false;
         for join in 1..self.subflows.len() {
             let wait = self.config.multipath.join_at.get(join - 1).copied().unwrap_or(Time::ZERO);
             let at = now.max(self.started + wait) + out.jitter(self.config.join_jitter);

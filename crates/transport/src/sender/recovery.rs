@@ -41,7 +41,7 @@ impl Sender {
             self.on_duplicate_ack(s, now, out);
         }
         if self.state == SenderState::Open {
-            if self.data_nxt > self.joins_at {
+            if self.joins_wait && self.joins_now() {
                 self.open_joins(now, out);
             }
             self.update_open(s);
