@@ -27,9 +27,20 @@ def _counts(where: str) -> tuple[Column, ...]:
 _FLOW_COUNTS = _counts("at connection level")
 
 FLOWS = (
-    Column("flow", "u32", "", "id, in order of start"),
+    Column(
+        "flow",
+        "u32",
+        "",
+        "id: flows known before the run in order of start, then those that others have started",
+    ),
     Column("label", "string", "", "label of the workload"),
-    Column("burst", "u32", "", "number of the burst, 0 for flows that are not in bursts"),
+    Column(
+        "burst",
+        "u32",
+        "",
+        'number of the burst, or of the round of repeat = "all"; 0 for flows that are in none',
+    ),
+    Column("job", "u32", "", "number of the job among those of its label; null: of no job"),
     Column("transport", "string", "", "name in the scenario"),
     Column("control", "string", "", "its congestion control"),
     Column("src", "string", "", "sending host"),
@@ -84,6 +95,22 @@ SUBFLOWS = (
     Column("srtt_s", "f64", "s", "smoothed RTT at the end; null: no sample"),
     Column("min_rtt_s", "f64", "s", "smallest RTT; null: no sample"),
     Column("rto_s", "f64", "s", "retransmission timeout at the end; null: no sample"),
+)
+
+JOBS = (
+    Column("label", "string", "", "label of the workload"),
+    Column("job", "u32", "", "number among those of its label; job in flows"),
+    Column("chain", "u32", "", "of the chains side by side"),
+    Column("client", "string", "", "host"),
+    Column("start_s", "f64", "s", "the client opens the connections of its requests"),
+    Column(
+        "end_s",
+        "f64",
+        "s",
+        "the last answer has arrived at the client; null: under way at the end of the run",
+    ),
+    Column("jct_s", "f64", "s", "end_s - start_s"),
+    Column("flows", "u32", "", "requests and answers"),
 )
 
 LINKS = (
@@ -145,6 +172,7 @@ RATE = (
 TABLES: dict[str, tuple[Column, ...]] = {
     "flows": FLOWS,
     "subflows": SUBFLOWS,
+    "jobs": JOBS,
     "links": LINKS,
     "queue": QUEUE,
     "cwnd": CWND,

@@ -42,6 +42,13 @@ class Result:
         return self._table("links")
 
     @cached_property
+    def jobs(self) -> pl.DataFrame:
+        """One row per job, where a workload has jobs."""
+        if not (self.dir / "jobs.parquet").exists():
+            raise NotRecordedError(f"{self.dir} has no jobs: no workload of its scenario has any")
+        return self._table("jobs")
+
+    @cached_property
     def queue(self) -> pl.DataFrame:
         """Queue length over time, where the scenario's `[record]` asks for it."""
         return self._series("queue", 'queue = { links = ["W->R"], every = "10us" }')

@@ -112,9 +112,7 @@ class Fig12(Experiment):
                     values = np.sort(_jct(data, reading, scheme, subflows)) * 1e3
                     look = style.LOOKS[scheme]
                     share = np.arange(1, values.size + 1) / max(values.size, 1)
-                    panel.plot(
-                        values, share, look.dash, color=look.colour, label=NAMES[scheme]
-                    )
+                    panel.plot(values, share, look.dash, color=look.colour, label=NAMES[scheme])
                 panel.set_title(f"{subflows} subflows, {reading}")
                 panel.set_xlim(0.0, 3.0)
                 panel.set_ylim(0.0, 1.0)
