@@ -87,6 +87,18 @@ def _invent(out: Path, document: Document, rng: random.Random) -> None:
         {"link": link, "utilisation": 0.9, "packets": 1000, "marks": 990, "drops": 3}
         for link in ("W->R", "L->R")
     ]
+    if "fat-tree" in document["topology"]:
+        links += [
+            {
+                "link": f"{a}->{b}",
+                "from": a,
+                "to": b,
+                "rate_bps": 1e10,
+                "bytes": rng.randrange(10**6),
+            }
+            for one, other in (("h0", "e0.0"), ("e0.0", "a0.0"), ("a0.0", "c0"))
+            for a, b in ((one, other), (other, one))
+        ]
     subflows = [
         {"flow": flow["flow"], "subflow": i, "path": f"S2 A{i % 2 + 1} B{i % 2 + 1} D2"}
         for flow in flows
@@ -95,6 +107,9 @@ def _invent(out: Path, document: Document, rng: random.Random) -> None:
     series = _series(document, flows, rng)
     write_result(out, table("flows", flows), table("links", links), **series)
     table("subflows", subflows).write_parquet(out / "subflows.parquet")
+    if "partition-aggregate" in document["workload"]:
+        jobs = [{"label": "short", "job": n, "jct_s": rng.uniform(0.8e-3, 2e-3)} for n in range(40)]
+        table("jobs", jobs).write_parquet(out / "jobs.parquet")
 
 
 def _flows(document: Document, rng: random.Random) -> list[dict[str, Any]]:
@@ -109,7 +124,9 @@ def _flows(document: Document, rng: random.Random) -> list[dict[str, Any]]:
                 "subflows": transport.get("subflows", 1),
                 "suppressions": rng.randrange(3) if transport["control"] == "amp" else 0,
             }
-            make = _incast if kind == "incast" else _long
+            make = {"incast": _incast, "poisson": _short}.get(
+                kind, _short if "size" in item else _long
+            )
             flows += [{**flow, **same} for flow in make(item, document, rng)]
     return flows
 
@@ -127,6 +144,10 @@ def _incast(item: Document, document: Document, rng: random.Random) -> list[dict
         for burst in range(bursts)
         for _ in range(item["senders"])
     ]
+
+
+def _short(item: Document, document: Document, rng: random.Random) -> list[dict[str, Any]]:
+    return [finished(rng.uniform(1e-4, 1e-3), 1e-5) for _ in range(5)]
 
 
 def _long(item: Document, document: Document, rng: random.Random) -> list[dict[str, Any]]:

@@ -79,13 +79,14 @@ def _incast32() -> Task:
 
 def _fig12() -> Task:
     scenario = (
-        _fat_tree(8, "20ms", mark=True).replace("mark = 15", "mark = 10")
-        + _transport("long", "amp", 4, 1500)
-        + _transport("short", "dctcp", 1, 1500)
-        + '[[workload.permutation]]\ntransport = "long"\njitter = "50us"\n'
-        + '[[workload.poisson]]\ntransport = "short"\nflows_per_second = 80000\nsize = "64KB"\n'
+        _fat_tree(8, "50ms", mark=True).replace("mark = 15", "mark = 10").replace("1us", "2us")
+        + _transport("long", "amp", 4, 1462)
+        + _transport("short", "dctcp", 1, 1462)
+        + '[[workload.random]]\ntransport = "long"\nrepeat = "each"\n'
+        + 'size = { pareto = { shape = 1.5, mean = "192MB" } }\n'
+        + '[[workload.partition-aggregate]]\ntransport = "short"\nservers = 10\nchains = 8\n'
     )
-    about = "128 hosts, long AMP flows of 4 subflows, 64 KB DCTCP answers (cf. AMP, Figure 12)"
+    about = "128 hosts, long AMP flows of 4 subflows beside 8 chains of jobs (AMP, Figure 12)"
     return Task("k8-amp4-fig12", about, scenario)
 
 

@@ -12,6 +12,9 @@ from linkpool.experiments import (
     a_fig9,
     a_fig10,
     a_fig11,
+    a_fig12,
+    a_fig13,
+    a_fig14,
     a_gamma,
     a_ssr,
 )
@@ -34,5 +37,8 @@ def all_experiments() -> list[Experiment]:
         a_fig10,
         a_ssr,
         a_fig11,
+        a_fig12,
+        a_fig13,
+        a_fig14,
     )
     return [module.EXPERIMENT for module in modules]

@@ -153,9 +153,9 @@ def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:
     )
     baseline = p90("dctcp", 1)
     ratios = [
-        value / baseline
+        amp / baseline
         for subflows in SUBFLOWS
-        if baseline is not None and (value := p90("amp", subflows)) is not None
+        if baseline is not None and (amp := p90("amp", subflows)) is not None
     ]
     ledger.add(
         "amp-baseline",

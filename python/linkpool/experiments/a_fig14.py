@@ -160,7 +160,11 @@ def split(limit: float) -> tuple[float, list[Value], list[Value]]:
 
 
 def _arrivals(label: str, rate: float, table: list[Value]) -> dict[str, Value]:
-    size = {"cdf": table, "interpolation": "linear", "name": f"datamining_mqecn, {label}"}
+    size: dict[str, Value] = {
+        "cdf": table,
+        "interpolation": "linear",
+        "name": f"datamining_mqecn, {label}",
+    }
     return {"transport": label, "label": label, "flows_per_second": rate, "size": size}
 
 
@@ -168,13 +172,14 @@ def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:
     for percentile, paper in PAPER.items():
         for scheme, value in paper.items():
             sample = describe(_fct(data, reading, scheme))
+            count = f"{sample.count:,} flows{_unfinished(data, reading, scheme)}"
             found = sample.p90 if percentile == "p90" else sample.p99
             ledger.add(
                 f"{percentile}-{scheme}",
                 f"beside long {NAMES[scheme]} flows, the {percentile[1:]}th percentile of short "
                 f"flows' FCT is {show_seconds(value)}",
                 show_seconds(value),
-                f"{show_seconds(found)} ({sample.count:,} flows{_unfinished(data, reading, scheme)})",
+                f"{show_seconds(found)} ({count})",
                 about(found, value),
             )
     means = {s: m for s in fattree.SCHEMES if (m := _goodput(data, reading, s)) is not None}
