@@ -41,7 +41,9 @@ pub fn measure(scenario: &Scenario, threads: u8) -> Result<Measurement, RunError
         true
     })?;
     let (ready, cpu) = ready.unwrap_or((began, ProcessTime::now()));
-    let mut receivers: Vec<u16> = plan.flows.iter().map(|f| f.flow.dst).collect();
+    // Processes send to any host.
+    let anywhere = 0..if plan.processes.is_empty() { 0 } else { plan.fabric.hosts() as u16 };
+    let mut receivers: Vec<u16> = plan.flows.iter().map(|f| f.flow.dst).chain(anywhere).collect();
     receivers.sort_unstable();
     receivers.dedup();
     let rate = |host: u16| -> f64 {
