@@ -1,6 +1,6 @@
 """Measure everything that docs/performance.md shows, on this machine. It should be idle.
 
-    ./x figures               about half an hour; writes benchmarks/figures/*.json and prints tables
+    ./x figures               about an hour; writes benchmarks/figures/*.json and prints tables
 
 The tables are printed in Markdown as they stand in the document, from the JSON files.
 """
@@ -28,9 +28,11 @@ def main() -> None:
     tasks = measure("tasks", [*BENCH, *threads])
     series = measure("series", [*BENCH, "--series", "--threads", "1"])
     billion = measure("billion", [sys.executable, str(ROOT / "benchmarks" / "billion.py")])
+    cache = measure("cache", [sys.executable, str(ROOT / "benchmarks" / "cache.py")])
     print(tasks_table([row for row in tasks if row["threads"] == 1]))
     print(threads_table(tasks))
     print(tasks_table(series))
+    print(cache_table(cache))
     print(json.dumps(billion, indent=1))
 
 
@@ -68,6 +70,16 @@ def tasks_table(rows: list[Row]) -> str:
             )
             for row in rows
         ],
+    )
+
+
+def cache_table(rows: list[Row]) -> str:
+    """Return a row per task and size of the last-level cache: what a hop costs."""
+    headings = ("task", "last level", "instructions", "accesses", "misses, 48 KiB", "last level")
+    counts = ("instructions", "accesses", "first_level_misses", "last_level_misses")
+    return table(
+        headings,
+        [(row["task"], row["last_level"], *(f"{row[c]:.2f}" for c in counts)) for row in rows],
     )
 
 
