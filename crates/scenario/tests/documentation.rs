@@ -48,7 +48,7 @@ fn the_first_example_is_good() {
 #[test]
 fn tables_list_the_keys_of_the_schema() {
     let first_cells = |heading| table(heading).iter().map(|row| code(&row[0])[0].to_string()).collect::<BTreeSet<_>>();
-    let tables = names(["topology", "queue", "transport", "workload", "record"]);
+    let tables = names(["roles", "topology", "queue", "transport", "workload", "record"]);
     assert_eq!(&first_cells("Top level") | &tables, properties(""));
     assert_eq!(first_cells("`[queue]`"), properties("Queue"));
     assert_eq!(&properties("LayerQueue") | &names(["layer"]), properties("Queue"));
@@ -100,7 +100,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("staggered", "Staggered"),
         ("partition-aggregate", "PartitionAggregate"),
     ];
-    kinds("`[[workload.KIND]]`", &workloads, &["label"]);
+    kinds("`[[workload.KIND]]`", &workloads, &["label", "small", "role"]);
 }
 
 fn with_transport(keys: &str) -> Result<linkpool_scenario::Scenario, Vec<linkpool_scenario::ScenarioError>> {

@@ -143,7 +143,12 @@ fn the_end_of_the_run_ends_what_names_no_end() {
     );
     assert_eq!(
         scenario.workloads[3].kind,
-        WorkloadKind::Poisson { flows_per_second: 10.0, size: Sizes::Constant(1_000), stop: duration }
+        WorkloadKind::Poisson {
+            flows_per_second: 10.0,
+            size: Sizes::Constant(1_000),
+            to_permutation: false,
+            stop: duration
+        }
     );
     let queue = scenario.record.queue.unwrap();
     assert_eq!((queue.from, queue.until), (Time::from_secs(1), end));

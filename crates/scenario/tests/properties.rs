@@ -87,8 +87,21 @@ const WORKLOADS: &[(&str, &[&str])] = &[
     ("incast]]\nsenders = 1\nreceiver = 1\nsize = \"64KiB\"\nevery = \"30ms\"", &["bursts = 3", "spacing = \"1us\""]),
     ("incast]]\nsenders = 2\nreceiver = 0\nsize = \"64KiB\"\nbursts = 1", &["spacing = \"1us\""]),
     ("many-to-one]]\nflows = 2\nreceiver = 3", &["first = 1", "size = \"1B\"", "stop = \"9s\"", "spacing = \"1ms\""]),
-    ("permutation]]", &["size = \"9KB\"", "stop = \"8s\"", "jitter = \"10us\""]),
-    ("poisson]]\nflows_per_second = 0.1\nsize = \"1KB\"", &["stop = \"5s\""]),
+    ("permutation]]", &["size = \"9KB\"", "stop = \"8s\"", "jitter = \"10us\"", "role = \"some\""]),
+    (
+        "random]]\nsize = \"9KB\"\nrepeat = \"each\"",
+        &["at_most = 4", "gap = { lognormal = { mean = \"5ms\", sigma = 0.5 } }"],
+    ),
+    ("all-to-all]]\nsize = \"9KB\"\nrepeat = \"all\"", &["gap = { exponential = \"5ms\" }", "role = \"others\""]),
+    (
+        "partition-aggregate]]\nservers = 2",
+        &["chains = 3", "request = \"1KB\"", "answer = { uniform = [\"1KB\", \"9KB\"] }", "gap = \"1s\""],
+    ),
+    ("stride]]\nstep = 2", &["size = \"9KB\"", "small = { below = \"5KB\", transport = \"unused\" }"]),
+    (
+        "poisson]]\nflows_per_second = 0.1\nsize = \"1KB\"",
+        &["stop = \"5s\"", "to = \"permutation\"", "role = \"some\""],
+    ),
     ("poisson]]\nload = 1e-6\nsize = { cdf = \"fb_kv\", interpolation = \"stair\" }", &["allow_overload = true"]),
     ("random]]", &["at_most = 4", "size = { pareto = { shape = 1.5, mean = \"192MB\", max = \"768MB\" } }"]),
     ("stride]]\nstep = 1", &["size = { uniform = [\"1KB\", \"1MB\"] }", "jitter = \"1ms\""]),
@@ -124,7 +137,7 @@ fn scenario() -> impl Strategy<Value = String> {
         |(top, topology, queue, transports, workloads, record)| {
             let (t1, t2, t3) = transports;
             let (w1, w2, w3) = workloads;
-            format!("{top}{DURATION}{topology}[queue]\n{queue}{t2}{t1}{t3}{w1}{w2}{w3}[record]\n{record}")
+            format!("{top}{DURATION}{topology}[queue]\n{queue}{t2}{t1}{t3}[roles]\nsome = 0.5\n[until]\nflows = 9\nlabel = \"one\"\n{w1}{w2}{w3}[record]\n{record}")
         },
     )
 }

@@ -96,6 +96,8 @@ pub struct PlannedProcess {
     pub until: Time,
     /// Index into [`Plan::transports`].
     pub transport: u16,
+    /// Below how many bytes flows have another transport, and which.
+    pub small: Option<(u64, u16)>,
     /// Of the flows that it starts: index into [`Plan::labels`].
     pub label: u16,
     /// Of those that answer them.

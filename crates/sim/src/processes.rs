@@ -5,6 +5,7 @@ use crate::endpoint::key;
 use crate::hosts::Hosts;
 use crate::outcome::JobOutcome;
 use crate::plan::{PlannedFlow, PlannedProcess};
+use crate::traffic::by_size;
 use linkpool_network::{Egress, NodeId};
 use linkpool_units::Time;
 use linkpool_workload::{Action, Flow, FlowEnd, Listens};
@@ -93,7 +94,8 @@ impl Hosts<'_> {
         if src != host {
             flow.start = flow.start.max(now + self.lookahead);
         }
-        let transport = self.plan.processes[process as usize].transport;
+        let PlannedProcess { transport, small, .. } = self.plan.processes[process as usize];
+        let transport = by_size(small, flow.size, transport);
         let notice = Notice::Start(self.plan.id(process, number), PlannedFlow { flow, transport, label });
         if src == host {
             self.enter(host, flow.start, notice);

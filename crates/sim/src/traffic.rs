@@ -7,9 +7,10 @@ use linkpool_scenario::{Repeat, Scenario, Workload, WorkloadKind};
 use linkpool_units::Time;
 use linkpool_workload::{
     self as workload, Chain, ClosedLoop, Destinations, Flow, Gaps, Matrix, PartitionAggregate, Process, Redraw, Rounds,
-    Rule, Scheduler, Sizes,
+    Rule, Scheduler, Senders, Sizes,
 };
-use rand::RngCore;
+use rand::seq::SliceRandom;
+use rand::{Rng, RngCore};
 use std::sync::Arc;
 
 /// What the workloads of a scenario come to.
@@ -38,7 +39,8 @@ impl Traffic {
     fn add(&mut self, source: &Source<'_>, transport: u16) {
         let (first, answers) = source.workload.labels();
         let (label, answer_label) = (self.label(&first), self.label(answers));
-        let planned = |flow| PlannedFlow { flow, transport, label };
+        let small = source.workload.small.map(|small| (small.below, small.transport as u16));
+        let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
         self.flows.extend(source.flows().into_iter().map(planned));
         let start = source.workload.start;
         let planned = |(process, home, after, until)| PlannedProcess {
@@ -47,6 +49,7 @@ impl Traffic {
             start: start + after,
             until,
             transport,
+            small,
             label,
             answer_label,
         };
@@ -81,7 +84,24 @@ impl Source<'_> {
     }
 
     fn matrix(&self, rule: &Rule) -> Matrix {
-        Matrix { rule: rule.clone(), places: self.fabric.racks_and_pods().into() }
+        let senders = self.workload.role.as_ref().map(|role| self.senders(role));
+        let marked = |hosts: Vec<u16>| Senders::Some((0..self.hosts()).map(|h| hosts.contains(&h)).collect());
+        let senders = senders.map_or(Senders::All, marked);
+        Matrix { rule: rule.clone(), places: self.fabric.racks_and_pods().into(), senders }
+    }
+
+    /// The hosts that have `role`. Hosts stand in a random order; the first role has the first of them, and so on.
+    fn senders(&self, role: &str) -> Vec<u16> {
+        let mut order: Vec<u16> = (0..self.hosts()).collect();
+        order.shuffle(&mut stream(self.scenario.seed, "roles", 0));
+        let mut order = order.into_iter();
+        for r in &self.scenario.roles {
+            let hosts: Vec<u16> = order.by_ref().take(r.hosts as usize).collect();
+            if r.name == role {
+                return hosts;
+            }
+        }
+        order.collect()
     }
 
     /// The flows that are known before the run. What is drawn comes in this order: who sends to whom, then of each flow its
@@ -108,12 +128,20 @@ impl Source<'_> {
                 };
                 (0..*flows).map(flow).collect()
             }
-            WorkloadKind::Poisson { flows_per_second, size, stop } => {
+            WorkloadKind::Poisson { flows_per_second, size, to_permutation, stop } => {
                 let stop = (*stop).min(self.scenario.duration);
                 let times = workload::poisson_times(*flows_per_second, start, stop, random);
+                let senders = self.workload.role.as_ref().map(|role| self.senders(role));
+                let senders = senders.unwrap_or_else(|| (0..self.hosts()).collect());
+                let first = || workload::permutation(self.hosts(), &mut stream(self.scenario.seed, "permutation", 0));
+                let permutation = to_permutation.then(first);
                 let flow = |start| {
-                    let pair = workload::random_pair(self.hosts(), random);
-                    Flow::new(pair, Some(size.draw(random)), start)
+                    let src = senders[usize::from(random.random_range(0..senders.len() as u16))];
+                    let dst = match &permutation {
+                        Some(to) => to[src as usize],
+                        None => workload::random_other(self.hosts(), src, random),
+                    };
+                    Flow::new((src, dst), Some(size.draw(random)), start)
                 };
                 times.into_iter().map(flow).collect()
             }
@@ -209,6 +237,14 @@ impl Source<'_> {
             (Process::ClosedLoop(looped), src, workload::jitter(jitter, random))
         };
         (0..).zip(pairs).map(one).collect()
+    }
+}
+
+/// The transport of a flow of `size`.
+pub(crate) fn by_size(small: Option<(u64, u16)>, size: Option<u64>, transport: u16) -> u16 {
+    match (small, size) {
+        (Some((below, small)), Some(size)) if size < below => small,
+        _ => transport,
     }
 }
 

@@ -77,3 +77,36 @@ fn one_workload_does_not_shift_the_random_numbers_of_another() {
     assert_eq!(of(permutation, "permutation"), of(&all, "permutation"));
     assert_eq!(of(poisson, "poisson"), of(&all, "poisson"));
 }
+
+/// A third of the hosts sends long flows along a permutation, the others short ones along the same.
+#[test]
+fn roles_share_the_hosts_out() {
+    let plan = plan(
+        "[roles]\nlong = 5\n[[workload.permutation]]\ntransport = \"t\"\nrole = \"long\"\n\
+         [[workload.poisson]]\ntransport = \"t\"\nrole = \"others\"\nto = \"permutation\"\nflows_per_second = 20000\nsize = \"1KB\"\n",
+    );
+    let label = |name: &str| plan.labels.iter().position(|l| l == name).unwrap() as u16;
+    let of = |name: &str| -> Vec<_> { plan.flows.iter().filter(|f| f.label == label(name)).map(|f| f.flow).collect() };
+    let (long, short) = (of("permutation"), of("poisson"));
+    assert_eq!(long.len(), 5);
+    assert!(short.len() > 1000);
+    let mut to = [None; HOSTS];
+    for f in long.iter().chain(&short) {
+        assert!(to[f.src as usize].is_none_or(|dst| dst == f.dst), "one destination each");
+        to[f.src as usize] = Some(f.dst);
+    }
+    assert!(short.iter().all(|f| long.iter().all(|l| l.src != f.src)), "no host has two roles");
+    let mut receivers: Vec<u16> = to.iter().map(|dst| dst.unwrap()).collect();
+    receivers.sort_unstable();
+    assert!(receivers.into_iter().eq(0..16), "together they are a permutation");
+}
+
+#[test]
+fn small_flows_have_their_transport() {
+    let small = "small = { below = \"1500B\", transport = \"u\" }\nsize = { uniform = [\"1KB\", \"2KB\"] }";
+    let flows =
+        plan(&format!("[transport.u]\ncontrol = \"reno\"\n[[workload.all-to-all]]\ntransport = \"t\"\n{small}\n"))
+            .flows;
+    assert!(flows.iter().all(|f| f.transport == u16::from(f.flow.size.unwrap() < 1500)));
+    assert!([0, 1].iter().all(|t| flows.iter().any(|f| f.transport == *t)));
+}

@@ -12,7 +12,7 @@ pub use arrivals::{jitter, poisson_times};
 pub use cdf::{Cdf, Interpolation};
 pub use flow::{Flow, incast};
 pub use gaps::Gaps;
-pub use matrix::{Matrix, Rule, random_pair};
+pub use matrix::{Matrix, Rule, Senders, permutation, random_other};
 pub use process::{
     Action, Chain, ClosedLoop, Destinations, FlowEnd, Job, Listens, PartitionAggregate, Process, Redraw, Rounds,
     Scheduler,

@@ -12,6 +12,26 @@ pub struct Matrix {
     pub rule: Rule,
     /// The rack and the pod of each host.
     pub places: Arc<[(u32, u32)]>,
+    /// The hosts that send.
+    pub senders: Senders,
+}
+
+/// Hosts that send: all, or those that are so marked.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Senders {
+    /// All hosts.
+    All,
+    /// Of every host: does it?
+    Some(Arc<[bool]>),
+}
+
+impl Senders {
+    fn contain(&self, host: u16) -> bool {
+        match self {
+            Senders::All => true,
+            Senders::Some(hosts) => hosts[host as usize],
+        }
+    }
 }
 
 /// How hosts find those whom they send to.
@@ -50,8 +70,14 @@ pub enum Rule {
 }
 
 impl Matrix {
-    /// The pairs of sender and receiver.
+    /// The pairs of sender and receiver: those of all hosts, without those of hosts that do not send.
     pub fn draw(&self, random: &mut Stream) -> Vec<(u16, u16)> {
+        let mut pairs = self.draw_all(random);
+        pairs.retain(|(src, _)| self.senders.contain(*src));
+        pairs
+    }
+
+    fn draw_all(&self, random: &mut Stream) -> Vec<(u16, u16)> {
         let hosts = self.places.len() as u16;
         let each = |to: Vec<u16>| (0..).zip(to).collect();
         match &self.rule {
@@ -90,7 +116,7 @@ impl Rule {
 ///
 /// # Panics
 /// With fewer than 2 hosts, which have none.
-pub(crate) fn permutation(hosts: u16, random: &mut Stream) -> Vec<u16> {
+pub fn permutation(hosts: u16, random: &mut Stream) -> Vec<u16> {
     assert!(hosts >= 2, "one host cannot send to another");
     let mut to: Vec<u16> = (0..hosts).collect();
     // About one permutation in e has no fixed point, so this ends soon.
@@ -102,14 +128,8 @@ pub(crate) fn permutation(hosts: u16, random: &mut Stream) -> Vec<u16> {
     }
 }
 
-/// Two distinct hosts, uniformly.
-pub fn random_pair(hosts: u16, random: &mut Stream) -> (u16, u16) {
-    let src = random.random_range(0..hosts);
-    (src, random_other(hosts, src, random))
-}
-
 /// A host other than `host`, uniformly.
-pub(crate) fn random_other(hosts: u16, host: u16, random: &mut Stream) -> u16 {
+pub fn random_other(hosts: u16, host: u16, random: &mut Stream) -> u16 {
     let other = random.random_range(0..hosts - 1);
     other + u16::from(other >= host)
 }
@@ -214,17 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_distinct_and_cover_all() {
+    fn another_host_is_any_other() {
         let mut random = stream(3, "pairs", 0);
-        let mut seen = [[false; 5]; 5];
-        for _ in 0..1000 {
-            let (a, b) = random_pair(5, &mut random);
-            seen[a as usize][b as usize] = true;
-        }
-        for (a, row) in seen.iter().enumerate() {
-            for (b, s) in row.iter().enumerate() {
-                assert_eq!(*s, a != b);
-            }
+        for a in 0..5 {
+            let mut seen = [false; 5];
+            (0..200).for_each(|_| seen[random_other(5, a, &mut random) as usize] = true);
+            assert!((0..).zip(seen).all(|(b, seen)| seen == (a != b)), "{a}: {seen:?}");
         }
     }
 

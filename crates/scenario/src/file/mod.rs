@@ -23,9 +23,9 @@ pub(crate) use transport::TransportTable;
 pub(crate) use trees::{BCubeTable, FatTreeTable, LeafSpineTable, Vl2Table};
 pub(crate) use values::{Host, Size};
 pub(crate) use workload::{
-    AllToAllTable, AnyWorkload, FlowTable, HotspotTable, IncastTable, ManyToOneFlowsTable, MatrixKeys,
-    PartitionAggregateTable, PermutationTable, PoissonTable, RandomTable, RepeatName, StaggeredTable, StrideTable,
-    UntilTable, WorkloadTable,
+    AllToAllTable, AnyWorkload, Common, DestinationName, FlowTable, HotspotTable, IncastTable, ManyToOneFlowsTable,
+    MatrixKeys, PartitionAggregateTable, PermutationTable, PoissonTable, RandomTable, RepeatName, RoleSize, SmallTable,
+    StaggeredTable, StrideTable, UntilTable, WorkloadTable,
 };
 
 use indexmap::IndexMap;
@@ -57,6 +57,8 @@ pub(crate) struct File {
     /// Transports, by names of your own.
     #[schemars(required)]
     pub(crate) transport: Option<IndexMap<String, TransportTable>>,
+    /// Roles of hosts, by names of your own: how many hosts each has, or their share. Default: none.
+    pub(crate) roles: Option<IndexMap<String, RoleSize>>,
     /// Sources of flows: any number, of any kinds.
     #[schemars(required)]
     pub(crate) workload: Option<WorkloadTable>,

@@ -1,4 +1,4 @@
-use linkpool_units::Time;
+use linkpool_units::{Bytes, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,9 +57,54 @@ pub(crate) struct UntilTable {
     pub(crate) label: Option<String>,
 }
 
-/// What a table of any kind says of label, transport and start.
+/// Small flows go by another transport.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Small")]
+pub(crate) struct SmallTable {
+    /// Flows of less payload than this are small.
+    #[schemars(required)]
+    pub(crate) below: Option<Bytes>,
+    /// Name of the transport of these.
+    #[schemars(required)]
+    pub(crate) transport: Option<String>,
+}
+
+/// What a table of any kind says.
+#[derive(Clone, Debug)]
+pub(crate) struct Common {
+    pub(crate) label: Option<String>,
+    pub(crate) transport: Option<String>,
+    pub(crate) small: Option<SmallTable>,
+    pub(crate) role: Option<String>,
+    pub(crate) start: Option<Time>,
+}
+
+/// A table of any kind.
 pub(crate) trait AnyWorkload {
-    fn common(&self) -> (Option<&str>, Option<&str>, Option<Time>);
+    fn common(&self) -> Common;
+}
+
+/// A number of hosts, or their share.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "RoleSize")]
+pub(crate) enum RoleSize {
+    /// So many.
+    Hosts(u32),
+    /// So many of one.
+    Share(f64),
+}
+
+/// Where Poisson arrivals go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "Destination")]
+pub(crate) enum DestinationName {
+    /// To any other host.
+    Random,
+    /// To the host that the first workload "permutation" has for the sender.
+    Permutation,
 }
 
 /// A kind of workload: the keys that all have, then its own.
@@ -78,14 +123,20 @@ macro_rules! workload {
             /// Name of a transport.
             #[schemars(required)]
             pub(crate) transport: Option<String>,
+            /// Another transport for small flows. Default: none.
+            pub(crate) small: Option<SmallTable>,
+            /// The role of the hosts that send, or "others" for those in none. Default: all hosts.
+            pub(crate) role: Option<String>,
             /// When the first flow starts, or may start. Default: "0s".
             pub(crate) start: Option<Time>,
             $($(#[$key_meta])* pub(crate) $key: $type,)*
         }
 
         impl AnyWorkload for $table {
-            fn common(&self) -> (Option<&str>, Option<&str>, Option<Time>) {
-                (self.label.as_deref(), self.transport.as_deref(), self.start)
+            fn common(&self) -> Common {
+                let $table { label, transport, small, role, start, .. } = self;
+                let (label, transport) = (label.clone(), transport.clone());
+                Common { label, transport, small: small.clone(), role: role.clone(), start: *start }
             }
         }
     };
@@ -116,8 +167,9 @@ macro_rules! matrix {
 
         impl From<MatrixKeys> for $table {
             fn from(keys: MatrixKeys) -> $table {
-                let MatrixKeys { label, transport, start, size, stop, jitter, repeat, gap } = keys;
-                $table { label, transport, start, size, stop, jitter, repeat, gap, $($key: None,)* }
+                let MatrixKeys { common, size, stop, jitter, repeat, gap } = keys;
+                let Common { label, transport, small, role, start } = common;
+                $table { label, transport, small, role, start, size, stop, jitter, repeat, gap, $($key: None,)* }
             }
         }
 
@@ -125,9 +177,7 @@ macro_rules! matrix {
             /// What it has in common with others.
             pub(crate) fn keys(&self) -> MatrixKeys {
                 MatrixKeys {
-                    label: self.label.clone(),
-                    transport: self.transport.clone(),
-                    start: self.start,
+                    common: self.common(),
                     size: self.size.clone(),
                     stop: self.stop,
                     jitter: self.jitter,
@@ -142,9 +192,7 @@ macro_rules! matrix {
 /// The keys that all workloads by a matrix have.
 #[derive(Clone, Debug)]
 pub(crate) struct MatrixKeys {
-    pub(crate) label: Option<String>,
-    pub(crate) transport: Option<String>,
-    pub(crate) start: Option<Time>,
+    pub(crate) common: Common,
     pub(crate) size: Option<FlowSize>,
     pub(crate) stop: Option<Time>,
     pub(crate) jitter: Option<Time>,
@@ -237,6 +285,8 @@ workload! {
         load: Option<f64>,
         /// May `load` be above 1? Default: false.
         allow_overload: Option<bool>,
+        /// Where flows go. Default: "random".
+        to: Option<DestinationName>,
         /// Payload of each flow.
         #[schemars(required)]
         size: Option<FlowSize>,

@@ -13,7 +13,7 @@ pub use transport::{
     Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, ScatterControl, Scheduler, SsthreshAfterCut,
     Subflows, Transport,
 };
-pub use workload::{Repeat, Until, Workload, WorkloadKind};
+pub use workload::{OTHERS, Repeat, Role, Small, Until, Workload, WorkloadKind};
 
 use linkpool_network::Layer;
 use linkpool_units::Time;
@@ -39,6 +39,8 @@ pub struct Scenario {
     pub layer_queues: Vec<(Layer, Queue)>,
     /// The transports, in the order of the file.
     pub transports: Vec<Transport>,
+    /// Roles of hosts.
+    pub roles: Vec<Role>,
     /// The workloads: kinds in the order of [`WorkloadKind`], and within a kind that of the file.
     pub workloads: Vec<Workload>,
     /// Which time series to record.

@@ -8,6 +8,10 @@ pub struct Workload {
     pub label: String,
     /// Index into [`Scenario::transports`](super::Scenario::transports).
     pub transport: usize,
+    /// What carries small flows instead.
+    pub small: Option<Small>,
+    /// The role of the hosts that send, [`OTHERS`], or none: all.
+    pub role: Option<String>,
     /// When the first flow starts or may start.
     pub start: Time,
     /// Which flows.
@@ -69,6 +73,8 @@ pub enum WorkloadKind {
         flows_per_second: f64,
         /// Of each flow.
         size: Sizes,
+        /// Does a flow go to the host that the first workload of kind permutation has for its sender? Else to any other.
+        to_permutation: bool,
         /// No arrival at or after this; by default `duration`.
         stop: Time,
     },
@@ -101,6 +107,27 @@ pub enum WorkloadKind {
         stop: Time,
     },
 }
+
+/// Small flows go by another transport.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Small {
+    /// Flows of less payload than this, bytes, are small.
+    pub below: u64,
+    /// Index into [`Scenario::transports`](super::Scenario::transports).
+    pub transport: usize,
+}
+
+/// Hosts that do the same; which ones is drawn at random.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Role {
+    /// The name.
+    pub name: String,
+    /// How many hosts have it; no host has two.
+    pub hosts: u32,
+}
+
+/// The role of the hosts that have no other.
+pub const OTHERS: &str = "others";
 
 /// What the end of a flow of a matrix starts.
 #[derive(Clone, Copy, PartialEq, Debug)]

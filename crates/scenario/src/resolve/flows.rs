@@ -4,7 +4,7 @@ use linkpool_units::Time;
 
 use super::paths;
 use super::workload::Entry;
-use crate::file::{FlowTable, IncastTable, ManyToOneFlowsTable, PoissonTable};
+use crate::file::{DestinationName, FlowTable, IncastTable, ManyToOneFlowsTable, PoissonTable};
 use crate::model::WorkloadKind;
 
 pub(super) fn flow(table: &FlowTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
@@ -86,5 +86,6 @@ pub(super) fn poisson(table: &PoissonTable, entry: &mut Entry<'_, '_, '_>) -> Op
     }
     let arrivals = flows_per_second * entry.duration()?.saturating_sub(entry.start).secs();
     entry.few_flows(if table.load.is_some() { "load" } else { "flows_per_second" }, arrivals as u64);
-    Some(WorkloadKind::Poisson { flows_per_second, size: size?, stop: stop? })
+    let to_permutation = table.to == Some(DestinationName::Permutation);
+    Some(WorkloadKind::Poisson { flows_per_second, size: size?, to_permutation, stop: stop? })
 }

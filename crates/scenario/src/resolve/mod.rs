@@ -11,6 +11,7 @@ mod node_link;
 mod paths;
 mod queue;
 mod record;
+mod roles;
 mod section;
 mod sizes;
 mod topology;
@@ -25,7 +26,7 @@ use linkpool_units::Time;
 
 use crate::errors::Report;
 use crate::file::File;
-use crate::model::{Scenario, Topology, Transport};
+use crate::model::{Role, Scenario, Topology, Transport};
 use crate::source::Path;
 use section::{LONGEST, Section};
 
@@ -43,7 +44,16 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     let transports = transport::resolve_all(file.transport.unwrap_or_default(), report);
     let queue = queue::resolve(file.queue.unwrap_or_default(), &transports, fabric.as_ref(), report);
     let names = transports_read.then_some(&transports.names[..]);
-    let known = Known { fabric: fabric.as_ref(), transports: names, resolved: &transports.resolved, period };
+    let roles_at = &mut Section::new(report, Path::default().at("roles"));
+    let roles = roles::resolve(file.roles.unwrap_or_default(), fabric.as_ref(), roles_at);
+    let roles_known = roles.as_deref().unwrap_or_default();
+    let known = Known {
+        fabric: fabric.as_ref(),
+        transports: names,
+        resolved: &transports.resolved,
+        roles: roles_known,
+        period,
+    };
     let workloads = workload::resolve_all(file.workload.unwrap_or_default(), &known, report);
     if let Some(names) = names {
         transport::check_overridden(names, &workloads, report);
@@ -66,6 +76,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         transports: transports.resolved.into_iter().collect::<Option<_>>()?,
         workloads: workloads.resolved.into_iter().collect::<Option<_>>()?,
         record: record?,
+        roles: roles?,
     })
 }
 
@@ -74,6 +85,7 @@ struct Known<'a> {
     fabric: Option<&'a Fabric>,
     transports: Option<&'a [String]>,
     resolved: &'a [Option<Transport>],
+    roles: &'a [Role],
     period: Option<Period>,
 }
 

@@ -5,8 +5,10 @@ use super::hosts::names_of_hosts;
 use super::section::Section;
 use super::{Known, flows, jobs, matrices, sizes};
 use crate::errors::{Report, nearest};
-use crate::file::{AnyWorkload, FlowSize, Gap, GapTable, Host, LogNormalTable, Size, UntilTable, WorkloadTable};
-use crate::model::{Until, Workload, WorkloadKind};
+use crate::file::{
+    AnyWorkload, Common, FlowSize, Gap, GapTable, Host, LogNormalTable, Size, SmallTable, UntilTable, WorkloadTable,
+};
+use crate::model::{OTHERS, Small, Until, Workload, WorkloadKind};
 use crate::source::Path;
 
 /// More flows than this are a slip of the pen: they would not fit into memory.
@@ -53,16 +55,20 @@ impl Workloads {
     ) {
         let path = Path::default().at("workload").at(kind);
         for (i, table) in tables.iter().enumerate() {
-            let (label, transport, start) = table.common();
+            let Common { label, transport, small, role, start } = table.common();
             let start = start.unwrap_or(Time::ZERO);
             let mut entry = Entry { known, start, section: Section::new(report, path.at(i)) };
             entry.check_start();
-            let transport = entry.transport(transport);
+            let transport = entry.transport("transport", transport.as_deref());
+            let small = small.map(|small| entry.small(small));
+            entry.check_role(kind, role.as_deref());
             let resolved = resolve(table, &mut entry);
-            let label = label.unwrap_or(kind).to_string();
+            let label = label.unwrap_or_else(|| kind.to_string());
             self.labels.push(label.clone());
             self.transports.push(transport);
-            let workload = |(transport, kind)| Workload { label, transport, start, kind };
+            self.transports.extend(small.flatten().map(|small| Some(small.transport)));
+            let small = small.flatten();
+            let workload = |(transport, kind)| Workload { label, transport, small, role, start, kind };
             let resolved = transport.zip(resolved).map(workload);
             self.labels.extend(resolved.as_ref().map(|w| w.labels().0));
             self.resolved.push(resolved);
@@ -144,10 +150,27 @@ impl Entry<'_, '_, '_> {
         );
     }
 
-    fn transport(&mut self, name: Option<&str>) -> Option<usize> {
+    /// What carries small flows.
+    fn small(&mut self, SmallTable { below, transport }: SmallTable) -> Option<Small> {
+        let below = self.section.required_positive("small.below", below, "\"100KB\"");
+        let transport = self.transport("small.transport", transport.as_deref());
+        Some(Small { below: below?.0, transport: transport? })
+    }
+
+    fn check_role(&mut self, kind: &str, role: Option<&str>) {
+        let Some(role) = role else { return };
+        let message = format!("does not apply to {kind}, which says itself who sends; leave it out");
+        self.section.check(!["flow", "incast", "many-to-one", "partition-aggregate"].contains(&kind), "role", message);
+        let names = self.known.roles.iter().map(|r| r.name.as_str()).chain([OTHERS]);
+        if !names.clone().any(|name| name == role) {
+            self.section.error("role", format!("no role is named {role:?} in [roles]; {}", nearest(role, names)));
+        }
+    }
+
+    fn transport(&mut self, key: &str, name: Option<&str>) -> Option<usize> {
         let names = self.known.transports;
         let example = format!("{:?}", names.and_then(<[_]>::first).map_or("amp", String::as_str));
-        let name = self.section.required("transport", name, &example)?;
+        let name = self.section.required(key, name, &example)?;
         let names = names?;
         let index = names.iter().position(|known| known == name);
         if index.is_none() {
@@ -155,7 +178,7 @@ impl Entry<'_, '_, '_> {
                 [] => format!("no transport is defined; write [transport.{name}] with its `control`"),
                 _ => format!("no transport is named {name:?}; {}", nearest(name, names.iter().map(String::as_str))),
             };
-            self.section.error("transport", message);
+            self.section.error(key, message);
         }
         index
     }

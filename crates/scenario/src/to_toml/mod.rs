@@ -3,14 +3,16 @@
 mod topology;
 mod workload;
 
+use indexmap::IndexMap;
 use linkpool_network::Layer;
 use linkpool_units::Bytes;
 use toml_edit::DocumentMut;
 
 use crate::file::{
-    File, LayerQueueTable, LayersTable, QueueSeriesTable, QueueTable, RecordTable, SeriesTable, Size, TransportTable,
+    File, LayerQueueTable, LayersTable, QueueSeriesTable, QueueTable, RecordTable, RoleSize, SeriesTable, Size,
+    TransportTable,
 };
-use crate::model::{Queue, QueueRecord, Record, Scenario, SeriesRecord, Transport};
+use crate::model::{Queue, QueueRecord, Record, Role, Scenario, SeriesRecord, Transport};
 use crate::resolve::applies;
 
 impl Scenario {
@@ -25,6 +27,7 @@ impl Scenario {
             topology: Some(topology::table(&self.topology)),
             queue: Some(queue(self)),
             transport: Some(self.transports.iter().map(|t| (t.name.clone(), transport(t))).collect()),
+            roles: (!self.roles.is_empty()).then(|| roles(&self.roles)),
             workload: Some(workload::table(self)),
             record: (self.record != Record::default()).then(|| record(&self.record)),
         };
@@ -127,6 +130,10 @@ fn transport(t: &Transport) -> TransportTable {
         scheduler: Some(t.scheduler),
         accept_ecn: Some(t.accept_ecn),
     }
+}
+
+fn roles(roles: &[Role]) -> IndexMap<String, RoleSize> {
+    roles.iter().map(|role| (role.name.clone(), RoleSize::Hosts(role.hosts))).collect()
 }
 
 fn size(bytes: Option<u64>) -> Option<Size> {

@@ -2,9 +2,10 @@ use linkpool_units::Bytes;
 use linkpool_workload::{Cdf, Gaps, Rule, Sizes};
 
 use crate::file::{
-    CdfSource, DistributionTable, FlowSize, FlowTable, Gap, GapTable, Host, HotspotTable, IncastTable,
-    InterpolationName, LogNormalTable, ManyToOneFlowsTable, MatrixKeys, ParetoTable, PartitionAggregateTable,
-    PoissonTable, RandomTable, RepeatName, Size, StaggeredTable, StrideTable, UntilTable, WorkloadTable,
+    CdfSource, Common, DestinationName, DistributionTable, FlowSize, FlowTable, Gap, GapTable, Host, HotspotTable,
+    IncastTable, InterpolationName, LogNormalTable, ManyToOneFlowsTable, MatrixKeys, ParetoTable,
+    PartitionAggregateTable, PoissonTable, RandomTable, RepeatName, Size, SmallTable, StaggeredTable, StrideTable,
+    UntilTable, WorkloadTable,
 };
 use crate::model::{Scenario, Until, Workload, WorkloadKind};
 
@@ -13,14 +14,21 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
     let host = |index: u32| Some(Host::Name(fabric.name(index).to_string()));
     let names = |path: &Vec<u32>| path.iter().map(|node| fabric.name(*node).to_string()).collect();
     let mut table = WorkloadTable::default();
-    for Workload { label, transport, start, kind } in &scenario.workloads {
+    for Workload { label, transport, small, role, start, kind } in &scenario.workloads {
         let label = Some(label.clone());
         let transport = Some(scenario.transports[*transport].name.clone());
         let start = Some(*start);
+        let role = role.clone();
+        let small = small.map(|small| SmallTable {
+            below: Some(Bytes(small.below)),
+            transport: Some(scenario.transports[small.transport].name.clone()),
+        });
         match kind.clone() {
             WorkloadKind::Flow { from, to, size: bytes, stop, count, paths } => table.flow.push(FlowTable {
                 label,
                 transport,
+                small,
+                role,
                 from: host(from),
                 to: host(to),
                 size: size(bytes),
@@ -33,6 +41,8 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                 table.incast.push(IncastTable {
                     label,
                     transport,
+                    small,
+                    role,
                     senders: Some(senders),
                     receiver: host(receiver),
                     size: size(Some(bytes)),
@@ -46,6 +56,8 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                 table.many_to_one.push(ManyToOneFlowsTable {
                     label,
                     transport,
+                    small,
+                    role,
                     flows: Some(flows),
                     first: Some(first),
                     receiver: host(receiver),
@@ -55,21 +67,24 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                     spacing: Some(spacing),
                 });
             }
-            WorkloadKind::Poisson { flows_per_second, size: bytes, stop } => table.poisson.push(PoissonTable {
-                label,
-                transport,
-                flows_per_second: Some(flows_per_second),
-                load: None,
-                allow_overload: None,
-                size: size(Some(bytes)),
-                start,
-                stop: Some(stop),
-            }),
-            WorkloadKind::Matrix { rule, size: bytes, stop, jitter, repeat } => {
-                let keys = MatrixKeys {
+            WorkloadKind::Poisson { flows_per_second, size: bytes, to_permutation, stop } => {
+                table.poisson.push(PoissonTable {
                     label,
                     transport,
+                    small,
+                    role,
+                    flows_per_second: Some(flows_per_second),
+                    load: None,
+                    allow_overload: None,
+                    to: Some(if to_permutation { DestinationName::Permutation } else { DestinationName::Random }),
+                    size: size(Some(bytes)),
                     start,
+                    stop: Some(stop),
+                })
+            }
+            WorkloadKind::Matrix { rule, size: bytes, stop, jitter, repeat } => {
+                let keys = MatrixKeys {
+                    common: Common { label, transport, small, role, start },
                     size: size(bytes),
                     stop: Some(stop),
                     jitter: Some(jitter),
@@ -82,6 +97,8 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                 table.partition_aggregate.push(PartitionAggregateTable {
                     label,
                     transport,
+                    small,
+                    role,
                     start,
                     servers: Some(servers),
                     chains: Some(chains),

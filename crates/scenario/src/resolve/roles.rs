@@ -1,0 +1,32 @@
+use indexmap::IndexMap;
+use linkpool_network::Fabric;
+
+use super::section::Section;
+use crate::file::RoleSize;
+use crate::model::{OTHERS, Role};
+
+/// How many hosts have each role.
+pub(super) fn resolve(
+    table: IndexMap<String, RoleSize>,
+    fabric: Option<&Fabric>,
+    section: &mut Section<'_, '_>,
+) -> Option<Vec<Role>> {
+    let all = fabric?.hosts() as u32;
+    let mut left = all;
+    let mut roles = Vec::new();
+    for (name, size) in table {
+        section.check(name != OTHERS, &name, "is the name of the hosts in no role; choose another");
+        let hosts = match size {
+            RoleSize::Hosts(hosts) => hosts,
+            RoleSize::Share(share) => {
+                section.check((0.0..=1.0).contains(&share), &name, format!("{share} is no share; it goes from 0 to 1"));
+                (share * f64::from(all)).round() as u32
+            }
+        };
+        section.positive(&name, hosts);
+        section.check(hosts <= left, &name, format!("{hosts} hosts, but of the {all} only {left} have no role yet"));
+        left = left.saturating_sub(hosts);
+        roles.push(Role { name, hosts });
+    }
+    section.is_good().then_some(roles)
+}
