@@ -55,7 +55,7 @@ impl Hosts<'_> {
             return;
         }
         match planned.process.answer(end) {
-            Some(Action::Start(number, flow)) => self.start(process, host, now, (number, flow), planned.answer_label),
+            Some(Action::Start(number, flow)) => self.start(process, host, (number, flow), planned.answer_label),
             _ => self.tell_process(process, host, end, now),
         }
     }
@@ -73,8 +73,14 @@ impl Hosts<'_> {
         let planned = &self.plan.processes[process as usize];
         for action in actions {
             match action {
-                Action::Start(_, flow) if flow.start >= planned.until => {}
-                Action::Start(number, flow) => self.start(process, host, now, (number, flow), planned.label),
+                Action::Start(number, mut flow) => {
+                    if NodeId::from(flow.src) != host {
+                        flow.start = flow.start.max(now + self.lookahead);
+                    }
+                    if flow.start < planned.until {
+                        self.start(process, host, (number, flow), planned.label);
+                    }
+                }
                 Action::Move(to, at) => {
                     if let Some(state) = self.agendas[host as usize].processes.remove(&process) {
                         let at = at.max(now + self.lookahead);
@@ -88,12 +94,9 @@ impl Hosts<'_> {
         }
     }
 
-    /// Has a flow of `process`, which is at `host`, started by its sender: there and then, or a notice later elsewhere.
-    fn start(&mut self, process: u32, host: NodeId, now: Time, (number, mut flow): (u32, Flow), label: u16) {
+    /// Has a flow of `process`, which is at `host`, started by its sender when it says.
+    fn start(&mut self, process: u32, host: NodeId, (number, flow): (u32, Flow), label: u16) {
         let src = NodeId::from(flow.src);
-        if src != host {
-            flow.start = flow.start.max(now + self.lookahead);
-        }
         let PlannedProcess { transport, small, .. } = self.plan.processes[process as usize];
         let transport = by_size(small, flow.size, transport);
         let notice = Notice::Start(self.plan.id(process, number), PlannedFlow { flow, transport, label });

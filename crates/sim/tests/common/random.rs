@@ -107,7 +107,7 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
 /// A workload of transport `t` on `fabric`.
 fn workload(fabric: Fabric, t: usize) -> impl Strategy<Value = String> {
     let size = prop_oneof![1u32..3_000, 1u32..150_000];
-    let kinds = if fabric.connected { 0u32..5 } else { 0..1 };
+    let kinds = if fabric.connected { 0u32..8 } else { 0..1 };
     (kinds, size, any::<bool>(), 0..fabric.hosts, 1..fabric.hosts, 1u32..4, 0u32..1000).prop_map(
         move |(kind, size, unlimited, from, step, count, start)| {
             let to = (from + step) % fabric.hosts;
@@ -123,6 +123,13 @@ fn workload(fabric: Fabric, t: usize) -> impl Strategy<Value = String> {
                 ),
                 2 => format!("[[workload.permutation]]\nsize = {stop}\njitter = \"300us\"\n"),
                 3 => format!("[[workload.poisson]]\nflows_per_second = {}\nsize = \"{size}B\"\n", 5_000 * count),
+                4 => format!(
+                    "[[workload.random]]\nsize = \"{size}B\"\nrepeat = \"each\"\nat_most = {count}\ngap = {{ exponential = \"30us\" }}\n"
+                ),
+                5 => format!("[[workload.permutation]]\nsize = \"{size}B\"\nrepeat = \"all\"\njitter = \"50us\"\n"),
+                6 => format!(
+                    "[[workload.partition-aggregate]]\nservers = {step}\nchains = {count}\nanswer = \"{size}B\"\ngap = \"100us\"\n"
+                ),
                 _ => {
                     let flows = fabric.hosts - 1;
                     format!("[[workload.many-to-one]]\nflows = {flows}\nreceiver = {flows}\nsize = {stop}\n")
