@@ -70,6 +70,8 @@ const CONTROLS: &[(&str, &[&str])] = &[
     ("dcm", &["subflows = 8", "alpha0 = 0.25", "g = 1"]),
     ("xmp", &["subflows = 2", "beta = 4.5", "ssthresh_after_cut = \"w-1\"", "cwnd_min = 3"]),
     ("amp", &["subflows = 32", "beta = 1", "gamma = 3", "tau = 4", "suppression = false", "release = \"acks\""]),
+    ("dctcp", &["paths = \"plb\"", "alpha0 = 0.5"]),
+    ("amp", &["paths = \"reps\"", "subflows = 3", "dupack_threshold = 7"]),
     ("mptcp-cut", &["beta = 3", "cwnd_min = 4", "join_jitter = \"2ms\""]),
     ("olia", &["subflows = 4", "scatter_bytes = \"100KB\""]),
     ("balia", &["subflows = 4", "scheduler = \"lowest-rtt\"", "join_after = \"1MB\""]),

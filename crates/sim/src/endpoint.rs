@@ -1,5 +1,6 @@
 //! Endpoints of connections, and how what they say gets onto the network.
 
+use crate::balancer::Balancer;
 use crate::paths::PathChoice;
 use crate::plan::{PlannedFlow, Scatter};
 use crate::wire::{Handle, WireSizes, encode, encode_options};
@@ -24,6 +25,10 @@ pub(crate) struct Address {
     pub(crate) path: PathChoice,
     /// Whose data packets take random paths instead.
     pub(crate) scatter: Scatter,
+    /// Of a sender that chooses paths by its ACKs.
+    pub(crate) balancer: Option<Box<Balancer>>,
+    /// Of a receiver: its ACKs take the entropy of what they acknowledge.
+    pub(crate) echoes: bool,
 }
 
 /// What stands in a slot of a host.
@@ -79,7 +84,7 @@ pub(crate) mod key {
 /// Turns segments into packets and wakes into timers, for one endpoint at one instant.
 #[derive(Debug)]
 pub(crate) struct Out<'a, 'n> {
-    pub(crate) address: &'a Address,
+    pub(crate) address: &'a mut Address,
     pub(crate) now: Time,
     pub(crate) network: &'a mut Egress<'n>,
     pub(crate) timers: &'a mut Timers,
@@ -89,7 +94,7 @@ pub(crate) struct Out<'a, 'n> {
 impl Output for Out<'_, '_> {
     #[inline]
     fn send(&mut self, subflow: usize, segment: Segment) {
-        let a = self.address;
+        let a = &mut *self.address;
         let mut packet = encode(segment, a.sizes);
         packet.dst = a.peer_host;
         packet.endpoint = a.peer.of_subflow(subflow);
@@ -97,6 +102,9 @@ impl Output for Out<'_, '_> {
             packet.entropy = self.random.next_u32();
         } else {
             a.path.apply(subflow, &mut packet);
+            if let Some(balancer) = &mut a.balancer {
+                balancer.apply(subflow, &mut packet, self.random);
+            }
         }
         match segment {
             // A SYN says where to answer; a first one whose it is, a joining one where it belongs.
@@ -118,6 +126,12 @@ impl Output for Out<'_, '_> {
 
     fn wake(&mut self, subflow: usize, at: Time) {
         self.timers.push(at, key::ENDPOINT | self.address.me.of_subflow(subflow) as u64);
+    }
+
+    fn timed_out(&mut self, subflow: usize) {
+        if let Some(balancer) = &mut self.address.balancer {
+            balancer.on_timeout(subflow, self.random, self.now);
+        }
     }
 
     fn jitter(&mut self, most: Time) -> Time {

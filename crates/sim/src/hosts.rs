@@ -4,6 +4,7 @@ use crate::agenda::{Agenda, Notice};
 use crate::endpoint::{Address, Endpoint, Out, ReceivingEnd, Sampled, SendingEnd, key};
 use crate::host::Host;
 use crate::outcome::{FlowOutcome, SubflowOutcome};
+use crate::paths::PathChoice;
 use crate::plan::{Plan, PlannedFlow, PlannedTransport, Scatter};
 use crate::sampling::Sampling;
 use crate::sink::Buffer;
@@ -117,6 +118,8 @@ impl<'p> Hosts<'p> {
                 ports,
             ),
             scatter: transport.scatter,
+            balancer: transport.balancing.map(|balancing| balancing.build(transport.config.subflows)),
+            echoes: false,
         };
         if planned.flow.stop < self.plan.end {
             timers.push(planned.flow.stop, key::STOP | me.raw() as u64);
@@ -130,7 +133,7 @@ impl<'p> Hosts<'p> {
             planned,
             sampled: self.sampling.wants_rate(planned.label).then(|| Sampled::new(transport.config.subflows)),
         });
-        end.sender.open(now, &mut Out { address: &end.address, now, network, timers, random: &mut h.random });
+        end.sender.open(now, &mut Out { address: &mut end.address, now, network, timers, random: &mut h.random });
         h.fill(me, Endpoint::Sender(end));
     }
 
@@ -163,6 +166,8 @@ impl<'p> Hosts<'p> {
                     (packet, subflow),
                 ),
                 scatter: Scatter::None,
+                balancer: None,
+                echoes: planned.balancing.is_some_and(|balancing| balancing.echoes()),
             };
             let receiver = Receiver::new(planned.config.clone());
             h.fill(me, Endpoint::Receiver(Box::new(ReceivingEnd { receiver, address })));
@@ -190,8 +195,14 @@ impl<'p> Hosts<'p> {
                     end.address.peer = Handle::split(packet.seq).0;
                 }
                 let segment = decode(packet, network.trailer(packet), end.address.sizes);
-                let mut out = Out { address: &end.address, now, network, timers, random };
+                if let Some(balancer) = &mut end.address.balancer {
+                    balancer.before_ack(subflow, packet, end.sender.path(subflow).cwnd, now);
+                }
+                let mut out = Out { address: &mut end.address, now, network, timers, random };
                 end.sender.on_segment(subflow, segment, now, &mut out);
+                if let Some(balancer) = &mut end.address.balancer {
+                    balancer.after_ack(subflow, packet, &end.sender, random, now);
+                }
                 if end.sender.state() != SenderState::Open {
                     self.end_flow(host, handle, now);
                 }
@@ -199,7 +210,10 @@ impl<'p> Hosts<'p> {
             Some((Endpoint::Receiver(end), random)) => {
                 let segment = decode(packet, network.trailer(packet), end.address.sizes);
                 let ce = packet.flags.has(Flags::CE);
-                let mut out = Out { address: &end.address, now, network, timers, random };
+                if end.address.echoes {
+                    end.address.path = PathChoice::Echo(packet.entropy);
+                }
+                let mut out = Out { address: &mut end.address, now, network, timers, random };
                 match end.receiver.on_segment(subflow, segment, ce, now, &mut out) {
                     Delivery::None => {}
                     Delivery::Complete => {
@@ -238,14 +252,14 @@ impl<'p> Hosts<'p> {
         let timers = &mut self.timers[host as usize];
         match h.endpoint(handle) {
             Some((Endpoint::Sender(end), random)) => {
-                let mut out = Out { address: &end.address, now, network, timers, random };
+                let mut out = Out { address: &mut end.address, now, network, timers, random };
                 end.sender.on_timer(subflow, now, &mut out);
                 if end.sender.state() != SenderState::Open {
                     self.end_flow(host, handle, now);
                 }
             }
             Some((Endpoint::Receiver(end), random)) => {
-                let mut out = Out { address: &end.address, now, network, timers, random };
+                let mut out = Out { address: &mut end.address, now, network, timers, random };
                 end.receiver.on_timer(subflow, now, &mut out);
             }
             _ => {} // it ended before its timer
@@ -260,7 +274,7 @@ impl<'p> Hosts<'p> {
             if end.planned.flow.stop > now {
                 return;
             }
-            let mut out = Out { address: &end.address, now, network, timers, random };
+            let mut out = Out { address: &mut end.address, now, network, timers, random };
             end.sender.stop(now, &mut out);
             if end.sender.state() != SenderState::Open {
                 self.end_flow(host, handle, now);

@@ -1,6 +1,7 @@
 //! Runs scenarios: builds the fabric, puts transport endpoints on its hosts, moves time, writes tables.
 
 mod agenda;
+mod balancer;
 mod endpoint;
 mod host;
 mod hosts;
@@ -19,6 +20,7 @@ mod tables;
 mod traffic;
 mod wire;
 
+pub use balancer::{Balancing, PlbConfig, RepsConfig};
 pub use ideal::Ideal;
 pub use measure::{Measurement, measure};
 pub use outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, SubflowOutcome};

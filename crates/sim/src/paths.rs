@@ -130,6 +130,8 @@ pub(crate) enum PathChoice {
     Hashed(u32),
     /// The path of each subflow.
     Pinned(Box<[u32]>),
+    /// The entropy of the last packet that arrived.
+    Echo(u32),
 }
 
 /// What subflow `s` adds to the ports of its connection; the first adds nothing.
@@ -148,6 +150,7 @@ impl PathChoice {
     pub(crate) fn apply(&self, subflow: usize, packet: &mut Packet) {
         match self {
             PathChoice::Hashed(ports) => packet.entropy = ports.wrapping_add(spread(subflow)),
+            PathChoice::Echo(entropy) => packet.entropy = *entropy,
             PathChoice::Pinned(routes) => {
                 packet.entropy = routes[subflow];
                 packet.flags = packet.flags.with(Flags::PINNED);

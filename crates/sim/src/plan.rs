@@ -1,5 +1,6 @@
 //! From a scenario to what is simulated.
 
+use crate::balancer::{Balancing, PlbConfig, RepsConfig};
 use crate::paths::PathRule;
 use crate::traffic::Traffic;
 use crate::wire::WireSizes;
@@ -55,6 +56,8 @@ pub struct PlannedTransport {
     pub paths: PathRule,
     /// Whose data packets take random paths?
     pub scatter: Scatter,
+    /// How senders choose paths by their ACKs, if they do.
+    pub balancing: Option<Balancing>,
     /// Does a connection have as many subflows as there are paths, at most as many as its config says?
     pub auto_subflows: bool,
     /// Does the duplicate-ACK threshold of scattered packets follow from the number of paths?
@@ -254,15 +257,31 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         paths: match t.paths {
             scenario::Paths::Distinct => PathRule::Distinct,
             scenario::Paths::Disjoint => PathRule::Disjoint,
-            scenario::Paths::Hash | scenario::Paths::Scatter => PathRule::Hash,
+            scenario::Paths::Hash | scenario::Paths::Scatter | scenario::Paths::Plb | scenario::Paths::Reps => {
+                PathRule::Hash
+            }
         },
         scatter: match t.paths {
             scenario::Paths::Scatter => Scatter::All,
             _ if scatters_first => Scatter::First,
             _ => Scatter::None,
         },
+        balancing: balancing(t),
         auto_subflows: t.subflows == scenario::Subflows::Auto,
         auto_dupack,
+    }
+}
+
+fn balancing(t: &scenario::Transport) -> Option<Balancing> {
+    match t.paths {
+        scenario::Paths::Plb => Some(Balancing::Plb(PlbConfig {
+            rounds: t.plb_rounds,
+            idle_rounds: t.plb_idle_rounds,
+            congested: t.plb_congested,
+            suspend: t.plb_suspend,
+        })),
+        scenario::Paths::Reps => Some(Balancing::Reps(RepsConfig { buffer: t.reps_buffer, freezing: t.reps_freezing })),
+        _ => None,
     }
 }
 

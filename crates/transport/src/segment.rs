@@ -52,6 +52,8 @@ pub trait Output {
     fn send(&mut self, subflow: usize, segment: Segment);
     /// Call the endpoint's `on_timer` for `subflow` at `at`. Requests add up; none is ever taken back.
     fn wake(&mut self, subflow: usize, at: Time);
+    /// The timer of `subflow` has expired unanswered: its path may have failed. What is sent again follows.
+    fn timed_out(&mut self, _subflow: usize) {}
     /// A uniformly random delay of at most `most`.
     fn jitter(&mut self, most: Time) -> Time;
 }

@@ -23,7 +23,9 @@ pub(crate) struct TransportTable {
     pub(crate) subflows: Option<Subflows>,
     /// "hash": each subflow's path is an ECMP hash of its addresses and ports; "distinct":
     /// subflow i takes the i-th of the equal-cost paths; "disjoint": the i-th of as many paths without a
-    /// cable in common as there are; "scatter": every data packet takes a random one. Default: "hash".
+    /// cable in common as there are; "scatter": every data packet takes a random one; "plb": as
+    /// "hash", and another hash when the path stays congested; "reps": every data packet takes a
+    /// path from which an unmarked ACK has come back, or a random one. Default: "hash".
     pub(crate) paths: Option<Paths>,
     /// Payload of a full segment. Default: "1448B"; paper-2013: "1400B".
     pub(crate) mss: Option<Bytes>,
@@ -129,6 +131,26 @@ pub(crate) struct TransportTable {
     /// The law of MMPTCP's phase 1: "reno", without ECN, or "dctcp", to which `alpha0`, `g` and
     /// `cwnd_min` apply. Applies to all but reno and dctcp. Default: "reno".
     pub(crate) scatter_control: Option<ScatterControl>,
+    /// Congested rounds in a row after which a subflow changes its path, with `paths = "plb"`.
+    /// Default: 12.
+    #[schemars(range(min = 1))]
+    pub(crate) plb_rounds: Option<u32>,
+    /// The same where nothing is in flight, with `paths = "plb"`. Default: 3.
+    #[schemars(range(min = 1))]
+    pub(crate) plb_idle_rounds: Option<u32>,
+    /// The marked part of what a congested round acknowledges, above 0 and up to 1, with
+    /// `paths = "plb"`. Default: 0.5.
+    #[schemars(range(max = 1), extend("exclusiveMinimum" = 0))]
+    pub(crate) plb_congested: Option<f64>,
+    /// For this to twice this after a timeout marks change no path, with `paths = "plb"`. Default:
+    /// "60s".
+    pub(crate) plb_suspend: Option<Time>,
+    /// Entropies that a subflow remembers, with `paths = "reps"`. Default: 8.
+    #[schemars(range(min = 1, max = 65536))]
+    pub(crate) reps_buffer: Option<u32>,
+    /// For so long after a timeout only remembered entropies are used, with `paths = "reps"`.
+    /// Default: "10ms".
+    pub(crate) reps_freezing: Option<Time>,
     /// true: an ACK grows the window by the packets that it acknowledges (RFC 3465 without its
     /// limit, as Linux); false: by one, whatever it acknowledges (RFC 5681). Default: true;
     /// paper-2013: false.

@@ -86,6 +86,18 @@ pub struct Transport {
     pub scatter_until_congestion: bool,
     /// The law of MMPTCP's phase 1.
     pub scatter_control: ScatterControl,
+    /// Congested rounds in a row after which PLB changes a path.
+    pub plb_rounds: u32,
+    /// The same with nothing in flight.
+    pub plb_idle_rounds: u32,
+    /// The part of what a round acknowledges that is marked in a congested one.
+    pub plb_congested: f64,
+    /// For so long to twice so long after a timeout PLB does not heed marks.
+    pub plb_suspend: Time,
+    /// Entropies that REPS remembers.
+    pub reps_buffer: u32,
+    /// For so long after a timeout REPS uses remembered entropies only.
+    pub reps_freezing: Time,
     /// Does an ACK grow the window by the packets that it acknowledges (RFC 3465 without its
     /// limit, as Linux), or by one, whatever it acknowledges (RFC 5681)?
     pub byte_counting: bool,
@@ -188,6 +200,10 @@ pub enum Paths {
     Disjoint,
     /// Every data packet takes a random one.
     Scatter,
+    /// Protective load balancing: a hash, and another when the path stays congested.
+    Plb,
+    /// Recycled entropies: every data packet takes one that came back unmarked, or a random one.
+    Reps,
 }
 
 /// Which of the subflows with room in their windows gets new data.

@@ -1,6 +1,7 @@
 //! From what the file says to what it means: fills in the defaults, resolves the names and checks
 //! the values, each error with its remedy.
 
+mod balancing;
 mod flows;
 mod graph;
 mod hosts;

@@ -77,7 +77,7 @@ fn path(names: &[String], (from, to): (u32, u32), fabric: &Fabric) -> Result<Vec
 
 /// A flow that names paths names one for each subflow, and its transport does not choose others.
 fn check_transport(paths: usize, t: &Transport, section: &mut Section<'_, '_>) {
-    if t.paths == Paths::Scatter || t.is_mmptcp() {
+    if matches!(t.paths, Paths::Scatter | Paths::Plb | Paths::Reps) || t.is_mmptcp() {
         section.error("paths", format!("packets of {} take random paths; leave one of the two out", t.name));
     }
     let (fits, has) = match t.subflows {

@@ -1,6 +1,7 @@
 use indexmap::IndexMap;
 use linkpool_units::{Bytes, Time};
 
+use super::balancing;
 use super::multipath;
 use super::section::{LONGEST, Section};
 use super::workload::Workloads;
@@ -16,7 +17,7 @@ const LEAST_HEADER: u32 = 40;
 const LARGEST_PACKET: u32 = 65_535;
 const MOST_SUBFLOWS: u32 = 32;
 
-const MARKED: &[Control] = &[Control::Dctcp, Control::Dcm, Control::Xmp, Control::Amp, Control::MptcpCut];
+pub(super) const MARKED: &[Control] = &[Control::Dctcp, Control::Dcm, Control::Xmp, Control::Amp, Control::MptcpCut];
 const WITH_ALPHA: &[Control] = &[Control::Dctcp, Control::Dcm];
 const CONSTANT_CUT: &[Control] = &[Control::Xmp, Control::Amp, Control::MptcpCut];
 
@@ -97,6 +98,7 @@ fn resolve(name: &str, table: TransportTable, section: &mut Section<'_, '_>) -> 
     check_window(&transport, section);
     multipath::check(&transport, section);
     check_timers(&transport, section);
+    balancing::check(&transport, section);
     section.is_good().then_some(transport)
 }
 
@@ -144,6 +146,12 @@ fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
         scatter_window: table.scatter_window.unwrap_or(default.scatter_window),
         scatter_until_congestion: table.scatter_until_congestion.unwrap_or(default.scatter_until_congestion),
         scatter_control: table.scatter_control.unwrap_or(default.scatter_control),
+        plb_rounds: table.plb_rounds.unwrap_or(default.plb_rounds),
+        plb_idle_rounds: table.plb_idle_rounds.unwrap_or(default.plb_idle_rounds),
+        plb_congested: table.plb_congested.unwrap_or(default.plb_congested),
+        plb_suspend: table.plb_suspend.unwrap_or(default.plb_suspend),
+        reps_buffer: table.reps_buffer.unwrap_or(default.reps_buffer),
+        reps_freezing: table.reps_freezing.unwrap_or(default.reps_freezing),
         byte_counting: table.byte_counting.unwrap_or(default.byte_counting),
         ack_every: table.ack_every.unwrap_or(default.ack_every),
         ack_delay: table.ack_delay.unwrap_or(default.ack_delay),
@@ -224,7 +232,7 @@ fn check_scatter(t: &Transport, section: &mut Section<'_, '_>) {
     section.check(t.is_mmptcp() || t.scatter_control == ScatterControl::Reno, "scatter_control", idle);
     let pointless =
         "\"auto\" is for scattered packets; set `paths = \"scatter\"` or `scatter_bytes`, or write a number";
-    let scatters = all || t.is_mmptcp();
+    let scatters = all || t.is_mmptcp() || t.paths == Paths::Reps;
     section.check(scatters || t.dupack_threshold != DupackThreshold::Auto, "dupack_threshold", pointless);
 }
 

@@ -25,6 +25,7 @@ impl Sender {
 
     pub(super) fn on_syn_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) {
         self.subflows[s].stats.timeouts += 1;
+        out.timed_out(s);
         if self.subflows[s].syns <= self.config.syn_retries {
             return self.send_syn(s, now, out);
         }

@@ -129,6 +129,7 @@ impl Sender {
             return;
         }
         subflow.stats.timeouts += 1;
+        out.timed_out(s);
         subflow.rtt.back_off(&self.config.rtt); // RFC 6298 (5.5)
         let (flight, first) = (subflow.in_flight, !subflow.timed_out);
         subflow.timed_out = true;

@@ -1,0 +1,166 @@
+use linkpool_engine::Stream;
+use linkpool_transport::Sender;
+use linkpool_units::Time;
+use rand::RngCore;
+
+/// Parameters of PLB, by the names of Linux's sysctls.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PlbConfig {
+    /// Congested rounds in a row after which a subflow changes its path (tcp_plb_rehash_rounds).
+    pub rounds: u32,
+    /// The same with nothing in flight, when a change reorders nothing (tcp_plb_idle_rehash_rounds).
+    pub idle_rounds: u32,
+    /// A round is congested if at least this part of what it acknowledged was marked (tcp_plb_cong_thresh).
+    pub congested: f64,
+    /// After a timeout, which changes the path at once, marks change it not for this to twice this
+    /// (tcp_plb_suspend_rto_sec).
+    pub suspend: Time,
+}
+
+/// What PLB sees of a subflow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub(super) acked_bytes: u64,
+    pub(super) snd_una: u64,
+    pub(super) snd_nxt: u64,
+    pub(super) in_flight: u32,
+}
+
+impl View {
+    pub(super) fn of(sender: &Sender, s: usize) -> View {
+        let path = sender.path(s);
+        View {
+            acked_bytes: sender.stats(s).acked_bytes,
+            snd_una: path.snd_una,
+            snd_nxt: path.snd_nxt,
+            in_flight: sender.in_flight(s),
+        }
+    }
+}
+
+/// PLB of one subflow (Qureshi et al., SIGCOMM 2022; net/ipv4/tcp_plb.c): after some rounds in a row with many marks its packets
+/// hash to another path, as with a new IPv6 flow label.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plb {
+    /// What its packets add to the entropy of their addresses and ports.
+    shift: u32,
+    congested_rounds: u32,
+    /// The round ends with the first ACK beyond this.
+    round_end: u64,
+    /// Bytes acknowledged before the last ACK, and in this round, and of these by marked ACKs.
+    acked_before: u64,
+    acked: u64,
+    marked: u64,
+    suspended_until: Time,
+}
+
+impl Plb {
+    pub(super) fn shift(&self) -> u32 {
+        self.shift
+    }
+
+    pub(super) fn on_ack(&mut self, config: &PlbConfig, view: &View, marked: bool, random: &mut Stream, now: Time) {
+        let bytes = view.acked_bytes - self.acked_before;
+        self.acked_before = view.acked_bytes;
+        self.acked += bytes;
+        self.marked += bytes * marked as u64;
+        if view.snd_una <= self.round_end {
+            return;
+        }
+        // tcp_plb_update_state, once a round
+        self.round_end = view.snd_nxt;
+        let congested = self.acked > 0 && self.marked as f64 >= config.congested * self.acked as f64;
+        self.congested_rounds = if congested { self.congested_rounds + 1 } else { 0 };
+        (self.acked, self.marked) = (0, 0);
+        // tcp_plb_check_rehash
+        let idle = view.in_flight == 0 && self.congested_rounds >= config.idle_rounds;
+        if now >= self.suspended_until && (idle || self.congested_rounds >= config.rounds) {
+            self.rehash(random);
+        }
+    }
+
+    /// tcp_plb_update_state_upon_rto, and the new hash that Linux takes on every timeout.
+    pub(super) fn on_timeout(&mut self, config: &PlbConfig, random: &mut Stream, now: Time) {
+        self.rehash(random);
+        self.suspended_until = now + config.suspend + linkpool_workload::jitter(config.suspend, random);
+    }
+
+    fn rehash(&mut self, random: &mut Stream) {
+        self.shift = random.next_u32();
+        self.congested_rounds = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_engine::stream;
+
+    const CONFIG: PlbConfig = PlbConfig { rounds: 3, idle_rounds: 2, congested: 0.5, suspend: Time::from_secs(60) };
+
+    /// A subflow with ten packets of 100 B a round.
+    struct Rounds {
+        plb: Plb,
+        view: View,
+        random: Stream,
+        now: Time,
+    }
+
+    impl Rounds {
+        fn new() -> Rounds {
+            let view = View { acked_bytes: 0, snd_una: 1, snd_nxt: 1001, in_flight: 10 };
+            Rounds { plb: Plb { round_end: 1, ..Plb::default() }, view, random: stream(1, "test", 0), now: Time::ZERO }
+        }
+
+        /// A round of which `marked` packets are marked; has it changed the path?
+        fn round(&mut self, marked: u32) -> bool {
+            let before = self.plb.shift;
+            for i in 0..10 {
+                self.view.acked_bytes += 100;
+                self.view.snd_una += 100;
+                self.view.snd_nxt += 100;
+                self.now += Time::from_us(10);
+                self.plb.on_ack(&CONFIG, &self.view, i < marked, &mut self.random, self.now);
+            }
+            self.plb.shift != before
+        }
+    }
+
+    #[test]
+    fn three_congested_rounds_change_the_path() {
+        let mut r = Rounds::new();
+        r.round(0);
+        assert_eq!([5, 9, 10, 5].map(|marked| r.round(marked)), [false, false, true, false]);
+    }
+
+    #[test]
+    fn a_round_below_the_threshold_begins_anew() {
+        let mut r = Rounds::new();
+        r.round(0);
+        assert_eq!([10, 10, 3, 10, 10].map(|marked| r.round(marked)), [false; 5]);
+        assert!(r.round(10));
+    }
+
+    #[test]
+    fn two_are_enough_with_nothing_in_flight() {
+        let mut r = Rounds::new();
+        r.round(0);
+        assert!(!r.round(10));
+        r.view.in_flight = 0;
+        assert!(r.round(10));
+    }
+
+    #[test]
+    fn a_timeout_changes_the_path_at_once_and_marks_do_not_for_a_while() {
+        let mut r = Rounds::new();
+        r.round(0);
+        let before = r.plb.shift;
+        r.plb.on_timeout(&CONFIG, &mut r.random, r.now);
+        assert_ne!(r.plb.shift, before);
+        let until = r.plb.suspended_until;
+        assert!(until >= r.now + Time::from_secs(60) && until <= r.now + Time::from_secs(120));
+        assert_eq!([10; 9].map(|marked| r.round(marked)), [false; 9]);
+        r.now = until;
+        assert!(r.round(10));
+    }
+}

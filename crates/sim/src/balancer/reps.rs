@@ -1,0 +1,152 @@
+use linkpool_engine::Stream;
+use linkpool_units::Time;
+use rand::RngCore;
+
+/// Parameters of REPS.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RepsConfig {
+    /// Entropies that are remembered.
+    pub buffer: u32,
+    /// For so long after a timeout nothing but remembered entropies is used.
+    pub freezing: Time,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    entropy: u32,
+    /// Has come back since it was used.
+    valid: bool,
+}
+
+/// REPS of one subflow (Bonato et al., "REPS: Recycled Entropy Packet Spraying", arXiv:2407.21625): a packet takes the
+/// entropy that came back longest ago with an unmarked ACK, each once, and a random one where there is none.
+///
+/// A timeout tells of a path that has failed: for a while, frozen, entropies that have worked are used over and over rather than
+/// random ones; then a window of packets explores.
+#[derive(Clone, Debug)]
+pub(crate) struct Reps {
+    entries: Box<[Entry]>,
+    /// Where the next entropy is put, or taken in turn while frozen.
+    head: usize,
+    valid: usize,
+    /// Entropies put in so far, up to all of the buffer.
+    filled: usize,
+    frozen_until: Option<Time>,
+    /// Packets that are still to take random entropies.
+    explore: u32,
+}
+
+impl Reps {
+    pub(super) fn new(config: &RepsConfig) -> Reps {
+        Reps {
+            entries: vec![Entry::default(); config.buffer as usize].into(),
+            head: 0,
+            valid: 0,
+            filled: 0,
+            frozen_until: None,
+            explore: 0,
+        }
+    }
+
+    /// The entropy of the next packet.
+    pub(super) fn next(&mut self, random: &mut Stream) -> u32 {
+        let size = self.entries.len();
+        let frozen = self.frozen_until.is_some();
+        if self.explore > 0 || self.filled == 0 || self.valid == 0 && !frozen {
+            self.explore = self.explore.saturating_sub(1);
+            return random.next_u32();
+        }
+        if self.valid > 0 {
+            let oldest = (self.head + size - self.valid) % size;
+            self.valid -= 1;
+            self.entries[oldest].valid = false;
+            return self.entries[oldest].entropy;
+        }
+        let at = self.head % self.filled;
+        self.head = (at + 1) % self.filled;
+        self.entries[at].entropy
+    }
+
+    pub(super) fn on_ack(&mut self, entropy: u32, marked: bool, window: u32, now: Time) {
+        if self.frozen_until.is_some_and(|until| now >= until) {
+            self.frozen_until = None;
+            self.explore = window;
+        }
+        if marked {
+            return;
+        }
+        let size = self.entries.len();
+        let entry = &mut self.entries[self.head % size];
+        self.valid += !entry.valid as usize;
+        *entry = Entry { entropy, valid: true };
+        self.head = (self.head + 1) % size;
+        self.filled = (self.filled + 1).min(size);
+    }
+
+    pub(super) fn on_timeout(&mut self, config: &RepsConfig, now: Time) {
+        if self.frozen_until.is_none() && self.explore == 0 {
+            self.frozen_until = Some(now + config.freezing);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_engine::stream;
+
+    const CONFIG: RepsConfig = RepsConfig { buffer: 4, freezing: Time::from_ms(1) };
+
+    fn fed(entropies: &[u32]) -> (Reps, Stream) {
+        let mut reps = Reps::new(&CONFIG);
+        entropies.iter().for_each(|e| reps.on_ack(*e, false, 10, Time::ZERO));
+        (reps, stream(1, "test", 0))
+    }
+
+    fn next(reps: &mut Reps, random: &mut Stream, n: usize) -> Vec<u32> {
+        (0..n).map(|_| reps.next(random)).collect()
+    }
+
+    #[test]
+    fn without_acks_entropies_are_random() {
+        let (mut reps, mut random) = fed(&[]);
+        let drawn = next(&mut reps, &mut random, 3);
+        assert!(drawn[0] != drawn[1] && drawn[1] != drawn[2]);
+    }
+
+    #[test]
+    fn each_is_used_once_the_oldest_first() {
+        let (mut reps, mut random) = fed(&[1, 2, 3]);
+        assert_eq!(next(&mut reps, &mut random, 2), [1, 2]);
+        reps.on_ack(4, false, 10, Time::ZERO);
+        assert_eq!(next(&mut reps, &mut random, 2), [3, 4]);
+        assert!(reps.next(&mut random) > 4, "then random ones");
+    }
+
+    #[test]
+    fn marked_ones_are_forgotten() {
+        let (mut reps, mut random) = fed(&[1]);
+        reps.on_ack(2, true, 10, Time::ZERO);
+        reps.on_ack(3, false, 10, Time::ZERO);
+        assert_eq!(next(&mut reps, &mut random, 2), [1, 3]);
+    }
+
+    #[test]
+    fn a_full_buffer_keeps_the_latest() {
+        let (mut reps, mut random) = fed(&[1, 2, 3, 4, 5, 6]);
+        assert_eq!(next(&mut reps, &mut random, 4), [3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn frozen_it_uses_again_what_has_worked_and_then_explores() {
+        let (mut reps, mut random) = fed(&[1, 2, 3]);
+        reps.on_timeout(&CONFIG, Time::ZERO);
+        assert_eq!(next(&mut reps, &mut random, 3), [1, 2, 3]);
+        let again = next(&mut reps, &mut random, 6);
+        assert!(again.iter().all(|e| (1..=3).contains(e)), "{again:?}");
+        // Over: a window of two explores.
+        reps.on_ack(9, false, 2, Time::from_ms(1));
+        assert!(next(&mut reps, &mut random, 2).iter().all(|e| *e > 9));
+        assert_eq!(reps.next(&mut random), 9);
+    }
+}

@@ -1,0 +1,85 @@
+"""The basic configuration of the MMPTCP paper, as parts of scenarios, and what its tables measure.
+
+Values come from the paper's section 3 and, where it is silent, from what its authors' own
+simulation did; `docs/experiments.md` lists them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+
+import polars as pl
+
+from linkpool.experiments.toml import Table, Value
+
+RATE = "100Mbps"
+DELAY = "20us"
+SUBFLOWS = 8
+SWITCH = "100KB"
+SHORT = "70KB"
+SHORT_PACKETS = 50
+DRAIN = "40s"
+
+_MPTCP: dict[str, Value] = {"control": "lia", "subflows": SUBFLOWS}
+_MMPTCP: dict[str, Value] = {**_MPTCP, "scatter_bytes": SWITCH, "dupack_threshold": "auto"}
+_TRANSPORTS: dict[str, dict[str, Value]] = {
+    "tcp": {"control": "reno"},
+    "mptcp": _MPTCP,
+    "mmptcp": _MMPTCP,
+    "mmptcp-lt": {**_MMPTCP, "limited_transmit": True},
+}
+
+
+def transport(scheme: str, keys: Mapping[str, Value] | None = None) -> Table:
+    """Return a scheme's transport; `keys` replace or add to its settings."""
+    return {"preset": "paper-2013", **_TRANSPORTS[scheme], **(keys or {})}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The k = 8 fat-tree with an oversubscription: 1 is 128 hosts, 4 is 512."""
+
+    oversubscription: int = 1
+
+    @property
+    def hosts(self) -> int:
+        """Return the number of hosts."""
+        return 128 * self.oversubscription
+
+    @property
+    def name(self) -> str:
+        """Name the tree as the paper does."""
+        return f"{self.oversubscription}:1"
+
+    def topology(self) -> Table:
+        """Return the topology's table."""
+        per_edge = 4 * self.oversubscription
+        return {"fat-tree": {"k": 8, "hosts_per_edge": per_edge, "rate": RATE, "delay": DELAY}}
+
+
+def queue() -> Table:
+    """Return the queue of every port: drop-tail, and nothing is spared."""
+    return {"limit": 100}
+
+
+def derangement(n: int, random: Random) -> list[int]:
+    """Draw a permutation that leaves nothing in its place."""
+    while True:
+        drawn = list(range(n))
+        random.shuffle(drawn)
+        if all(i != j for i, j in enumerate(drawn)):
+            return drawn
+
+
+def flow(transport: str, source: int, destination: int, keys: Mapping[str, Value]) -> Table:
+    """Return one flow of a workload."""
+    return {"transport": transport, "from": f"h{source}", "to": f"h{destination}", **keys}
+
+
+FCT = pl.col("fct_established_s")
+"""From the SYN-ACK to the last ACK, as the paper measures."""
+
+
+def established(flows: pl.DataFrame) -> pl.DataFrame:
+    """Return the flows that were established: those that the paper counts at all."""
+    return flows.filter(pl.col("established"))
