@@ -40,7 +40,6 @@ const QUEUE: &[&str] = &[
 
 const ANY_TRANSPORT: &[&str] = &[
     "preset = \"paper-2013\"",
-    "paths = \"distinct\"",
     "mss = \"9KB\"",
     "header = \"77B\"",
     "ack_size = \"64B\"",
@@ -64,14 +63,14 @@ const ANY_TRANSPORT: &[&str] = &[
 ];
 
 const CONTROLS: &[(&str, &[&str])] = &[
-    ("reno", &["subflows = 1"]),
+    ("reno", &["subflows = 1", "paths = \"distinct\""]),
     ("dctcp", &["alpha0 = 0.5", "g = 0.1", "cwnd_min = 1"]),
     ("lia", &["subflows = 8", "join_jitter = \"1us\""]),
     ("dcm", &["subflows = 8", "alpha0 = 0.25", "g = 1"]),
     ("xmp", &["subflows = 2", "beta = 4.5", "ssthresh_after_cut = \"w-1\"", "cwnd_min = 3"]),
     ("amp", &["subflows = 32", "beta = 1", "gamma = 3", "tau = 4", "suppression = false", "release = \"acks\""]),
-    ("dctcp", &["paths = \"plb\"", "alpha0 = 0.5"]),
-    ("amp", &["paths = \"reps\"", "subflows = 3", "dupack_threshold = 7"]),
+    ("dctcp", &["paths = \"plb\"\nplb_rounds = 5\nplb_idle_rounds = 2\nplb_congested = 0.25\nplb_suspend = \"1s\""]),
+    ("amp", &["paths = \"reps\"\nreps_buffer = 16\nreps_freezing = \"1ms\"", "subflows = 3"]),
     ("mptcp-cut", &["beta = 3", "cwnd_min = 4", "join_jitter = \"2ms\""]),
     ("olia", &["subflows = 4", "scatter_bytes = \"100KB\""]),
     ("balia", &["subflows = 4", "scheduler = \"lowest-rtt\"", "join_after = \"1MB\""]),

@@ -6,7 +6,7 @@ use common::{Run, run, run_on, scenario};
 /// A permutation of long flows on a full fat-tree with k = 4, by DCTCP with `paths`.
 fn text(paths: &str) -> String {
     format!(
-        "duration = \"40ms\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"2us\"\n\
+        "duration = \"100ms\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"20us\"\n\
          [queue]\nlimit = 200\nmark = 20\n[transport.t]\ncontrol = \"dctcp\"\nack_every = 1\n{paths}\n\
          [[workload.permutation]]\ntransport = \"t\"\n"
     )
@@ -18,20 +18,39 @@ fn lone(paths: &str) -> Run {
 }
 
 fn goodput(run: &Run) -> f64 {
-    run.outcome.flows.iter().map(|f| f.acked_bytes as f64 * 8.0 / 0.04).sum::<f64>() / 16.0
+    run.outcome.flows.iter().map(|f| f.acked_bytes as f64 * 8.0 / 0.1).sum::<f64>() / 16.0
 }
 
-/// Hashed, flows of a permutation collide in the core; a host that goes by marks leaves collisions, and packets that are
-/// spread over all paths meet none.
+/// Hashed, flows of a permutation collide in the core; packets that are spread over all paths do not, and still less where
+/// hosts keep to entropies that came back unmarked.
 #[test]
-fn each_gets_more_than_a_hash_does() {
+fn spraying_beats_a_hash_and_reps_beats_spraying() {
     let hashed = goodput(&run(&text("")));
-    let plb = goodput(&run(&text("paths = \"plb\"")));
-    let reps = goodput(&run(&text("paths = \"reps\"\ndupack_threshold = \"auto\"")));
-    let sprayed = goodput(&run(&text("paths = \"scatter\"\ndupack_threshold = \"auto\"")));
-    println!("hash {hashed:.3e} plb {plb:.3e} reps {reps:.3e} scatter {sprayed:.3e}");
-    assert!(plb > 1.1 * hashed && sprayed > 1.1 * hashed && reps > 1.1 * hashed);
-    assert!(reps > 0.85e9, "{reps}");
+    let reps = goodput(&run(&text("paths = \"reps\"\ndupack_threshold = 40")));
+    let sprayed = goodput(&run(&text("paths = \"scatter\"\ndupack_threshold = 40")));
+    println!("hash {hashed:.3e} reps {reps:.3e} scatter {sprayed:.3e}");
+    assert!(sprayed > 1.2 * hashed && reps > 1.05 * sprayed);
+}
+
+/// 16 flows over two spines. So many on one link keep it marking all the time, which is what PLB heeds (two DCTCP flows
+/// mark one round in several): flows move, and none is for ever in the worse company.
+#[test]
+fn plb_evens_out_what_flows_get() {
+    let jain = |paths: &str| {
+        let flows: Vec<String> = (0..16)
+            .map(|i| format!("[[workload.flow]]\ntransport = \"t\"\nfrom = \"h{i}\"\nto = \"h{}\"\n", i + 16))
+            .collect();
+        let run = run(&format!(
+            "duration = \"200ms\"\n[topology.leaf-spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 16\nrate = \"1Gbps\"\n\
+             delay = \"2us\"\n[queue]\nmark = 20\n[transport.t]\ncontrol = \"dctcp\"\nack_every = 1\n{paths}\n{}",
+            flows.concat()
+        ));
+        let got: Vec<f64> = run.outcome.flows.iter().map(|f| f.acked_bytes as f64).collect();
+        got.iter().sum::<f64>().powi(2) / (16.0 * got.iter().map(|x| x * x).sum::<f64>())
+    };
+    let (hashed, plb) = (jain(""), jain("paths = \"plb\""));
+    println!("Jain's index: hash {hashed:.4}, plb {plb:.4}");
+    assert!(plb > 0.97 && plb > hashed + 0.01, "{hashed} {plb}");
 }
 
 /// Where a path is not shared, there is nothing to leave.
@@ -54,7 +73,9 @@ fn reps_uses_all_paths_both_ways() {
 
 #[test]
 fn the_same_on_two_threads() {
-    for paths in ["paths = \"plb\"\nplb_rounds = 2", "paths = \"reps\"\ndupack_threshold = \"auto\""] {
+    for paths in
+        ["paths = \"plb\"\nplb_rounds = 2\nplb_congested = 0.2", "paths = \"reps\"\ndupack_threshold = \"auto\""]
+    {
         let scenario = scenario(&text(paths));
         let (one, two) = (run_on(&scenario, 1), run_on(&scenario, 2));
         let acked = |run: &Run| run.outcome.flows.iter().map(|f| (f.flow, f.acked_bytes)).collect::<Vec<_>>();

@@ -108,8 +108,13 @@ mod tests {
 
     impl Rounds {
         fn new() -> Rounds {
-            let view = View { acked_bytes: 0, snd_una: 1, snd_nxt: 1001, in_flight: 10 };
-            Rounds { plb: Plb { round_end: 1, ..Plb::default() }, view, random: stream(1, "test", 0), now: Time::ZERO }
+            let view = View { acked_bytes: 0, snd_una: 1, snd_nxt: 1000, in_flight: 10 };
+            Rounds {
+                plb: Plb { round_end: 1000, ..Plb::default() },
+                view,
+                random: stream(1, "test", 0),
+                now: Time::ZERO,
+            }
         }
 
         /// A round of which `marked` packets are marked; has it changed the path?
