@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from linkpool import _core
 from linkpool._core import ScenarioError
 from linkpool.units import parse_seconds
 from tables import finished, table, unfinished, write_result
@@ -76,13 +77,14 @@ class FakeCore:
             progress(duration / 2, duration, 1000)
         if self.fail_on is not None and self.fail_on in text:
             raise RuntimeError("the fake was told to fail")
-        _invent(Path(out_dir), document, random.Random(resolved))
+        _invent(Path(out_dir), document, random.Random(resolved), resolved)
         (Path(out_dir) / "scenario.toml").write_text(resolved, encoding="utf-8")
         return {"version": "0"}
 
 
-def _invent(out: Path, document: Document, rng: random.Random) -> None:
-    flows = [{"flow": number, **flow} for number, flow in enumerate(_flows(document, rng))]
+def _invent(out: Path, document: Document, rng: random.Random, text: str) -> None:
+    flows = [{"flow": number, **flow} for number, flow in enumerate(_flows(document, rng, text))]
+    way = _ways(text, rng) if "rate" in document.get("record", {}) else _detour
     links = [
         {"link": link, "utilisation": 0.9, "packets": 1000, "marks": 990, "drops": 3}
         for link in ("W->R", "L->R")
@@ -100,7 +102,7 @@ def _invent(out: Path, document: Document, rng: random.Random) -> None:
             for a, b in ((one, other), (other, one))
         ]
     subflows = [
-        {"flow": flow["flow"], "subflow": i, "path": f"S2 A{i % 2 + 1} B{i % 2 + 1} D2"}
+        {"flow": flow["flow"], "subflow": i, "path": way(flow, i), "established_s": 1e-3}
         for flow in flows
         for i in range(flow["subflows"])
     ]
@@ -112,7 +114,35 @@ def _invent(out: Path, document: Document, rng: random.Random) -> None:
         table("jobs", jobs).write_parquet(out / "jobs.parquet")
 
 
-def _flows(document: Document, rng: random.Random) -> list[dict[str, Any]]:
+def _detour(flow: Mapping[str, Any], subflow: int) -> str:
+    return f"S2 A{subflow % 2 + 1} B{subflow % 2 + 1} D2"
+
+
+def _ways(text: str, rng: random.Random) -> Callable[[Mapping[str, Any], int], str]:
+    """Return what finds a random one of the shortest paths of a flow."""
+    plan = _core.plan(text, "fake.toml", None, [])
+    names = [name for name, _ in plan["nodes"]]
+    out: dict[str, list[str]] = {}
+    for a, b, _, _ in plan["links"]:
+        out.setdefault(names[a], []).append(names[b])
+
+    def way(flow: Mapping[str, Any], subflow: int) -> str:
+        came: dict[str, str] = {flow["src"]: ""}
+        queue = [flow["src"]]
+        for node in queue:
+            for to in rng.sample(out[node], len(out[node])):
+                if to not in came:
+                    came[to] = node
+                    queue.append(to)
+        path = [flow["dst"]]
+        while came[path[-1]]:
+            path.append(came[path[-1]])
+        return " ".join(reversed(path))
+
+    return way
+
+
+def _flows(document: Document, rng: random.Random, text: str) -> list[dict[str, Any]]:
     flows: list[dict[str, Any]] = []
     for kind, items in document["workload"].items():
         for item in items:
@@ -127,7 +157,15 @@ def _flows(document: Document, rng: random.Random) -> list[dict[str, Any]]:
             make = {"incast": _incast, "poisson": _short}.get(
                 kind, _short if "size" in item else _long
             )
-            flows += [{**flow, **same} for flow in make(item, document, rng)]
+            made = [{**flow, **same} for flow in make(item, document, rng)]
+            if kind == "permutation" and "rate" in document.get("record", {}):
+                plan = _core.plan(text, "fake.toml", None, [])
+                names = [name for name, _ in plan["nodes"]]
+                ends = [{"src": names[f[0]], "dst": names[f[1]]} for f in plan["flows"]]
+                made = [{**flow, **pair} for pair in ends for flow in made]
+            elif kind == "flow":
+                made = [{**flow, "src": item["from"], "dst": item["to"]} for flow in made]
+            flows += made
     return flows
 
 
@@ -181,7 +219,28 @@ def _series(
             for subflow in range(flow["subflows"])
         ]
         found["cwnd"] = pl.concat(parts)
+    if "rate" in wanted:
+        found["rate"] = _rates(wanted["rate"], document, flows)
     return found
+
+
+def _rates(item: Document, document: Document, flows: list[dict[str, Any]]) -> pl.DataFrame:
+    times = [time + parse_seconds(item["every"]) for time in _times(item, document)]
+    labels = item.get("labels")
+    rows = [
+        {
+            "time_s": time,
+            "flow": flow["flow"],
+            "subflow": i,
+            "goodput_bps": flow["goodput_bps"] / 20,
+        }
+        for flow in flows
+        if labels is None or flow["label"] in labels
+        for i in range(flow["subflows"])
+        for time in times
+        if time > flow["start_s"]
+    ]
+    return table("rate", rows)
 
 
 def _times(item: Document, document: Document) -> list[float]:

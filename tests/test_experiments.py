@@ -35,6 +35,10 @@ SMALL: dict[str, Any] = {
     "gammas": (1, 2, 3),
     "taus": (5, 6),
     "dctcp": (4, 8),
+    "k": 4,
+    "subflows": (1, 8, 16),
+    "large": (3, 1),
+    "workloads": ("half",),
 }
 
 
@@ -48,6 +52,8 @@ def small(experiment: Experiment) -> Experiment:
     changes = {name: value for name, value in SMALL.items() if name in names}
     if experiment.id == "A-fig2":
         del changes["sizes"]
+    if experiment.id.startswith("T-"):
+        changes["duration_s"] = 2.0
     found: Experiment = replace(experiment, **changes)  # type: ignore[type-var]
     return found
 
@@ -74,6 +80,11 @@ def test_the_list_is_complete_and_without_twins() -> None:
         "A-fig12",
         "A-fig13",
         "A-fig14",
+        "X-fig4",
+        "X-fig6",
+        "T-paths",
+        "T-bcube",
+        "T-dual",
     ]
 
 
@@ -129,7 +140,9 @@ def test_a_reproduction_gives_data_figure_and_claims(
         assert "nan" not in claim["measured"]
 
 
-@pytest.mark.parametrize("experiment", [e for e in ALL if e.id not in ONE_DELAY], ids=by_id)
+@pytest.mark.parametrize(
+    "experiment", [e for e in ALL if e.id[0] == "A" and e.id not in ONE_DELAY], ids=by_id
+)
 def test_claims_are_judged_at_both_delays(
     experiment: Experiment, fake_core: FakeCore, tmp_path: Path
 ) -> None:

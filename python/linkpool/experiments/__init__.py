@@ -17,6 +17,11 @@ from linkpool.experiments import (
     a_fig14,
     a_gamma,
     a_ssr,
+    t_bcube,
+    t_dual,
+    t_paths,
+    x_fig4,
+    x_fig6,
 )
 from linkpool.experiments.base import Experiment
 
@@ -40,5 +45,10 @@ def all_experiments() -> list[Experiment]:
         a_fig12,
         a_fig13,
         a_fig14,
+        x_fig4,
+        x_fig6,
+        t_paths,
+        t_bcube,
+        t_dual,
     )
     return [module.EXPERIMENT for module in modules]

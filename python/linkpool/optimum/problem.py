@@ -82,7 +82,7 @@ class Measured:
     def of(cls, result: Result) -> "Measured":
         """Read a result; subflows that were never established have no path."""
         problem = Problem.of(result.scenario, str(result.dir / "scenario.toml"), None, [])
-        table = result.flows.filter(pl.col("size_bytes").is_null())
+        table = result.flows.filter(pl.col("size_bytes").is_null()).sort("flow")
         network, number = problem.network, problem.network.node
         ends = zip(table["src"].to_list(), table["dst"].to_list(), strict=True)
         flows = [Flow(number(src), number(dst)) for src, dst in ends]
