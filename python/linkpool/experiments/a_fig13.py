@@ -84,15 +84,14 @@ class Fig13(Experiment):
         """Draw the three panels."""
         figure, axes = style.panels(1, 3, self.title, sharey=False)
         _cdf(axes[0, 0], data, "fct", 1e3, "FCT of short flows (ms)")
-        axes[0, 0].set_xscale("log")
-        axes[0, 0].xaxis.set_major_formatter(style.PLAIN)
+        style.plain_log_x(axes[0, 0])
         _cdf(axes[0, 1], data, "goodput", 1e-9, "goodput of long flows (Gbps)")
         names = [name for _, _, name in fattree.LAYERS]
         shares = {
             scheme: [_layer(data, scheme, name) for name in names] for scheme in fattree.SCHEMES
         }
         style.bars(axes[0, 2], names, shares)
-        axes[0, 2].tick_params(axis="x", rotation=90)
+        axes[0, 2].tick_params(axis="x", rotation=45)
         axes[0, 2].set_ylabel("mean utilisation")
         style.legend(figure, axes[0, 0])
         return figure

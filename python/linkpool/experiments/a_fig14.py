@@ -127,8 +127,7 @@ class Fig14(Experiment):
                 share = np.arange(1, values.size + 1) / max(values.size, 1)
                 look = style.LOOKS[scheme]
                 panel.plot(values, share, look.dash, color=look.colour, label=NAMES[scheme])
-            panel.set_xscale("log")
-            panel.xaxis.set_major_formatter(style.PLAIN)
+            style.plain_log_x(panel)
             panel.set_ylim(0.0, 1.0)
             panel.set_title(f"780 us between the flows of a {reading}")
             panel.set_xlabel("FCT of short flows (ms)")

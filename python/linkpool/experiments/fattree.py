@@ -18,14 +18,14 @@ SHORT = "short"
 """Labels of the two kinds of flows."""
 
 LAYERS = (
-    ("host", "edge", "servers to ToR"),
-    ("edge", "aggregation", "ToR to aggregation"),
-    ("aggregation", "core", "aggregation to core"),
-    ("core", "aggregation", "core to aggregation"),
-    ("aggregation", "edge", "aggregation to ToR"),
-    ("edge", "host", "ToR to servers"),
+    ("host", "edge", "access up"),
+    ("edge", "aggregation", "aggregation up"),
+    ("aggregation", "core", "core up"),
+    ("core", "aggregation", "core down"),
+    ("aggregation", "edge", "aggregation down"),
+    ("edge", "host", "access down"),
 )
-"""The layers of links: from, to, and how figures name them."""
+"""The layers of links: from, to, and how figures name them; upwards is away from the servers."""
 
 
 def scenario(name: str, duration: str, scheme: str, subflows: int) -> dict[str, Value]:

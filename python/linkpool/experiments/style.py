@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from linkpool.experiments.setting import NAMES
 
@@ -84,6 +84,14 @@ def plain_log(axes: Axes, bottom: float | None = None) -> None:
     axes.autoscale(axis="y")
     if bottom is not None:
         axes.set_ylim(bottom, axes.get_ylim()[1])
+
+
+def plain_log_x(axes: Axes) -> None:
+    """Make the x axis logarithmic, with plain numbers 1, 2, 5, 10, ..."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def from_zero(axes: Axes) -> None:
