@@ -89,7 +89,7 @@ def _invent(out: Path, document: Document, rng: random.Random, text: str) -> Non
         {"link": link, "utilisation": 0.9, "packets": 1000, "marks": 990, "drops": 3}
         for link in ("W->R", "L->R")
     ]
-    if "fat-tree" in document["topology"]:
+    if "fat-tree" in document.get("topology", {}):
         links += [
             {
                 "link": f"{a}->{b}",

@@ -82,6 +82,20 @@ def test_show_prints_what_run_printed(
     assert of_run.startswith(of_show)
 
 
+def test_results_are_compared_side_by_side(
+    linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    for name in ("one", "two"):
+        linkpool_("run", scenario(INCAST), "--out", tmp_path / name)
+    capsys.readouterr()
+    assert linkpool_("compare", tmp_path / "one", tmp_path / "two") == 0
+    printed = capsys.readouterr().out
+    assert printed.split("\n")[1].split() == ["transport", "one", "two"]
+    assert "slowdown" in printed
+    assert linkpool_("compare", tmp_path / "one", tmp_path / "three") == 2
+    assert "three is not a linkpool result" in capsys.readouterr().err
+
+
 def test_seed_and_settings_reach_the_simulator(
     linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path
 ) -> None:

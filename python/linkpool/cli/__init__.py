@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from linkpool.cli import bench, optimum, reproduce, run, show, tables
+from linkpool.cli import bench, compare, optimum, reproduce, run, show, tables
 from linkpool.cli.console import fail
 from linkpool.experiments.pool import RunError
 from linkpool.publish import NotAResultError
@@ -18,6 +18,7 @@ app = typer.Typer(
 app.callback()(tables.common)
 app.command("run")(run.run)
 app.command("show")(show.show)
+app.command("compare")(compare.compare)
 app.command("optimum")(optimum.optimum)
 app.command("reproduce")(reproduce.reproduce)
 app.command("bench")(bench.bench)

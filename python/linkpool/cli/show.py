@@ -57,22 +57,32 @@ def show(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result of linkpool run.")],
 ) -> None:
     """Print the statistics of a result."""
+    require_result(directory)
+    print_result(Result(directory), stdout())
+
+
+def require_result(directory: Path) -> None:
+    """Leave with a message unless the directory is a result."""
     missing = sorted(name for name in REQUIRED if not (directory / name).is_file())
     if missing:
         fail(f"{directory} is not a linkpool result: it has no {missing[0]}")
-    print_result(Result(directory), stdout())
 
 
 def print_result(result: Result, console: Console) -> None:
     """Print the tables of a result's summary."""
     summary = result.summary
     groups = summary.groups if len(summary.groups) < 2 else [*summary.groups, summary.overall]
-    at_once = max((console.width - NAME_WIDTH) // GROUP_WIDTH, 1)
-    for i in range(0, len(groups), at_once):
-        console.print(_groups(groups[i : i + at_once]))
+    print_groups(groups, console)
     console.print(_layers(summary))
     console.print(_links(summary))
     console.print(", ".join(f"{key} {_plain(value)}" for key, value in result.run.items()))
+
+
+def print_groups(groups: list[Group], console: Console) -> None:
+    """Print a column for each group, in as many tables as the width asks for."""
+    at_once = max((console.width - NAME_WIDTH) // GROUP_WIDTH, 1)
+    for i in range(0, len(groups), at_once):
+        console.print(_groups(groups[i : i + at_once]))
 
 
 def _groups(groups: list[Group]) -> Table:

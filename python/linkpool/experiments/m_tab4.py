@@ -198,9 +198,7 @@ def mixed_flows(tree: Tree, duration_s: float, seed: int) -> tuple[list[Table], 
 
 
 def _cells(data: pl.DataFrame, tree: Tree) -> dict[str, Cell]:
-    short = mmptcp.established(data).filter(
-        pl.col("tree") == tree.name, pl.col("label") == SHORT
-    )
+    short = mmptcp.established(data).filter(pl.col("tree") == tree.name, pl.col("label") == SHORT)
     parts = short.partition_by("threshold", as_dict=True)
     return {str(threshold): Cell(rows) for (threshold,), rows in parts.items()}
 
