@@ -146,7 +146,7 @@ def test_a_table_in_two_parts_is_the_table() -> None:
 def table_mean(points: list[Any]) -> float:
     """Return the mean size of a table with sizes uniform between two points."""
     pairs = itertools.pairwise(points)
-    return sum((p1 - p0) * (s0 + s1) / 2 for (s0, p0), (s1, p1) in pairs)
+    return float(sum((p1 - p0) * (s0 + s1) / 2 for (s0, p0), (s1, p1) in pairs))
 
 
 def test_figure_14_by_the_papers_numbers() -> None:
