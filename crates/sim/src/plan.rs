@@ -240,6 +240,7 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         handshake_sample: t.handshake_sample,
         syn_timeout: t.syn_timeout,
         syn_retries: t.syn_retries,
+        fail_after: t.fail_after.unwrap_or(u32::MAX),
         dupack_threshold,
         limited_transmit: t.limited_transmit,
         byte_counting: t.byte_counting,

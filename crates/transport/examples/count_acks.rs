@@ -53,6 +53,7 @@ fn main() {
         handshake_sample: true,
         syn_timeout: Time::from_secs(1),
         syn_retries: 6,
+        fail_after: u32::MAX,
         dupack_threshold: 3,
         limited_transmit: false,
         byte_counting: true,

@@ -24,6 +24,8 @@ pub struct Config {
     pub syn_timeout: Time,
     /// Retries of a SYN before the subflow fails.
     pub syn_retries: u32,
+    /// Timeouts in a row after which a subflow is given up; `u32::MAX`: never.
+    pub fail_after: u32,
     /// Duplicate ACKs that signal a loss (RFC 5681, section 3.2: 3).
     pub dupack_threshold: u32,
     /// Does a duplicate ACK below the threshold let a new segment out (RFC 3042)?

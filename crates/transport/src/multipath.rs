@@ -1,7 +1,7 @@
 use linkpool_units::Time;
 
 /// What concerns connections of several subflows; the default is what one of a single subflow has.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Multipath {
     /// Which subflow new data goes to.
     pub scheduler: Scheduler,
@@ -12,13 +12,27 @@ pub struct Multipath {
     pub join_after: u64,
     /// Further subflows are opened no sooner than so long after the first SYN, one after another; beyond the list: at once.
     pub join_at: Vec<Time>,
+    /// Timeouts in a row after which a subflow is stale: others send what it holds again, and it gets new data only if all
+    /// are, until it gets through again. `u32::MAX`: never.
+    pub stale_after: u32,
+}
+
+impl Default for Multipath {
+    fn default() -> Multipath {
+        Multipath {
+            scheduler: Scheduler::RoundRobin,
+            backup: 0,
+            join_after: 0,
+            join_at: Vec::new(),
+            stale_after: u32::MAX,
+        }
+    }
 }
 
 /// Which of the subflows that have room in their windows gets new data.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheduler {
     /// One after another, a segment at a time.
-    #[default]
     RoundRobin,
     /// The one with the least smoothed RTT.
     LowestRtt,

@@ -1,3 +1,4 @@
+mod failure;
 mod handshake;
 mod pieces;
 mod recovery;
@@ -19,7 +20,7 @@ pub enum SenderState {
     Open,
     /// All data is acknowledged.
     Finished,
-    /// Given up: no subflow could be established.
+    /// Given up: no subflow could be established, or none that was gets through.
     Failed,
 }
 
@@ -40,6 +41,10 @@ pub struct Sender {
     open: u32,
     /// Subflows that may be given new data, as far as the law lets them, one bit each.
     carriers: u32,
+    /// Established subflows that do not get through, one bit each.
+    stale: u32,
+    /// Of these, those whose data others have been given.
+    rescued: u32,
     /// Where round robin goes on.
     next: u32,
     /// What waits for a subflow; none where data goes to whoever has room, in order.
@@ -80,6 +85,8 @@ impl Sender {
             data_una: 0,
             open: 0,
             carriers: 0,
+            stale: 0,
+            rescued: 0,
             next: 0,
             pieces: Pieces::new(config.multipath.scheduler, n),
             joins_wait: false,
@@ -115,7 +122,7 @@ impl Sender {
     /// No new data from now on; the connection ends when what has been sent is acknowledged.
     pub fn stop(&mut self, now: Time, out: &mut impl Output) {
         self.size = self.data_nxt.min(self.size);
-        self.finish_if_done(0, now, out);
+        self.finish_if_done(self.carriers.trailing_zeros() as usize, now, out);
     }
 
     /// A segment has arrived on subflow `s`.
@@ -148,7 +155,7 @@ impl Sender {
     }
 
     fn finish_if_done(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        if self.state == SenderState::Open && self.data_una >= self.size && self.paths[0].established {
+        if self.state == SenderState::Open && self.data_una >= self.size && self.carriers != 0 {
             self.state = SenderState::Finished;
             self.ended = Some(now);
             out.send(s, Segment::Fin);

@@ -28,6 +28,8 @@ pub struct SubflowStats {
     pub marked_acks: u64,
     /// Window cuts for marks.
     pub cuts: u64,
+    /// Payload that it sent after another subflow, which does not get through.
+    pub reinjected_bytes: u64,
 }
 
 /// A data segment that has been sent and not acknowledged.
@@ -67,8 +69,8 @@ pub(crate) struct Subflow {
     pub(crate) recover: u64,
     /// This recovery has had a partial ACK.
     pub(crate) partial: bool,
-    /// The timeout of what is outstanding now is not its first.
-    pub(crate) timed_out: bool,
+    /// Timeouts since new data was acknowledged.
+    pub(crate) timeouts: u32,
     /// The round ends with the first ACK beyond this.
     pub(crate) round_end: u64,
     pub(crate) rtt: RttEstimator,
@@ -91,7 +93,7 @@ impl Subflow {
             limited: 0,
             recover: 0,
             partial: false,
-            timed_out: false,
+            timeouts: 0,
             round_end: 0,
             rtt: RttEstimator::new(&config.rtt),
             timer: Timer::new(),

@@ -6,7 +6,7 @@ use common::channel::{Crossing, Fate, Pair};
 use common::ledger::Ledger;
 use common::{DCTCP, Random, config, laws};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
-use linkpool_transport::{Config, Segment, SenderState};
+use linkpool_transport::{Config, Multipath, Scheduler, Segment, SenderState};
 use linkpool_units::Time;
 use proptest::prelude::*;
 
@@ -66,8 +66,16 @@ struct Case {
     byte_counting: bool,
     ack_every: u32,
     limited_transmit: bool,
+    scheduler: Scheduler,
+    /// One bit each.
+    backup: u32,
+    stale_after: u32,
+    fail_after: u32,
     weather: Weather,
 }
+
+/// A subflow that does not get through keeps what it has.
+const NEVER: u32 = u32::MAX;
 
 impl Case {
     fn config(&self) -> Config {
@@ -78,6 +86,13 @@ impl Case {
             ack_every: self.ack_every,
             limited_transmit: self.limited_transmit,
             join_jitter: Time::from_us(49),
+            fail_after: self.fail_after,
+            multipath: Multipath {
+                scheduler: self.scheduler,
+                backup: self.backup,
+                stale_after: self.stale_after,
+                ..Multipath::default()
+            },
             ..config(transports()[self.law].clone())
         }
     }
@@ -87,6 +102,7 @@ impl Case {
         let mut pair = Pair::new(self.config(), Some(self.size), self.weather.channel());
         let mut ledger = Ledger::new(self.subflows, self.config().mss, 2.0);
         ledger.limited_transmit = 2 * self.limited_transmit as u32;
+        ledger.any_order = self.scheduler == Scheduler::LowestTimeToSend;
         let mut trace = pair.wire.sent.clone();
         let limit = Time::from_secs(20_000);
         while pair.sender.state() == SenderState::Open && pair.next_event().is_some_and(|at| at < limit) {
@@ -107,13 +123,26 @@ impl Case {
                 assert!(pair.receiver.is_complete(), "the end was not told");
                 assert_eq!(ledger.stream_end(), self.size);
             }
-            SenderState::Failed => assert_eq!(pair.sender.stats(0).established, None),
-            // Nothing is sent again on another subflow: what a dead path holds, it holds.
+            SenderState::Failed => {
+                let unheard = pair.sender.stats(0).established.is_none();
+                assert!(
+                    unheard || self.fail_after < NEVER && self.is_alone(pair),
+                    "given up, but there is another subflow"
+                );
+            }
             SenderState::Open => {
                 let (dead, _) = self.weather.death.expect("it must end");
                 assert!(ledger.outstanding(pair, dead), "nothing is missing, but it does not end");
+                assert_eq!(self.fail_after, NEVER, "it must end or be given up");
+                assert!(self.stale_after == NEVER || self.is_alone(pair), "another subflow could carry it");
             }
         }
+    }
+
+    /// Was no subflow ever established but the one whose path is dead?
+    fn is_alone<C: FnMut(&Crossing) -> Fate>(&self, pair: &Pair<C>) -> bool {
+        let dead = self.weather.death.map(|(s, _)| s);
+        (0..self.subflows).all(|s| Some(s) == dead || pair.sender.stats(s).established.is_none())
     }
 }
 
@@ -135,16 +164,33 @@ fn weathers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strateg
 
 fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strategy<Value = Case> {
     let size = prop_oneof![1u64..20_000, 1u64..400_000];
-    (0..transports().len(), 1usize..=6, size, 1u32..=10, any::<(bool, bool)>(), 1u32..=2, weathers(death)).prop_map(
-        |(law, subflows, size, initial_window, (byte_counting, limited_transmit), ack_every, weather)| Case {
-            law,
-            subflows,
-            size,
-            initial_window,
-            byte_counting,
-            ack_every,
-            limited_transmit,
-            weather,
+    let tcp = (1u32..=10, any::<(bool, bool)>(), 1u32..=2);
+    const SCHEDULERS: &[Scheduler] = &[Scheduler::RoundRobin, Scheduler::LowestRtt, Scheduler::LowestTimeToSend];
+    // Where packets are lost or late a subflow may look dead that is not: none is given up.
+    let multipath = (
+        proptest::sample::select(SCHEDULERS),
+        0u32..63,
+        prop_oneof![Just(NEVER), 1u32..=4],
+        prop_oneof![Just(NEVER), 1u32..=8],
+    );
+    (0..transports().len(), 1usize..=6, size, tcp, multipath, weathers(death)).prop_map(
+        |(law, subflows, size, tcp, (scheduler, backup, stale_after, fail_after), weather)| {
+            let (initial_window, (byte_counting, limited_transmit), ack_every) = tcp;
+            let fail_after = if weather.loss + weather.late > 0.0 { NEVER } else { fail_after };
+            Case {
+                law,
+                subflows,
+                size,
+                initial_window,
+                byte_counting,
+                ack_every,
+                limited_transmit,
+                scheduler,
+                backup,
+                stale_after,
+                fail_after,
+                weather,
+            }
         },
     )
 }

@@ -100,6 +100,14 @@ impl CongestionControl for Amp {
         paths[s].cwnd += acked / total;
     }
 
+    /// Its rounds would have told when congestion is over.
+    fn on_failed(&mut self, s: usize) {
+        if s == 0 && self.suppressed {
+            (self.suppressed, self.rounds) = (false, 0);
+            self.releases += 1;
+        }
+    }
+
     fn is_active(&self, s: usize) -> bool {
         s == 0 || !self.suppressed
     }
@@ -221,6 +229,17 @@ mod tests {
         paths[0].cwnd = 4.0;
         a.cong_avoid(&mut paths, 0, 1.0);
         assert_eq!(paths[0].cwnd, 4.25);
+    }
+
+    /// Nothing would count the rounds to the release.
+    #[test]
+    fn the_others_are_released_when_subflow_0_is_given_up() {
+        let (mut a, _) = suppressed(Release::Rounds);
+        a.on_failed(1);
+        assert!(a.suppressed);
+        a.on_failed(0);
+        assert!(!a.suppressed);
+        assert_eq!(a.suppressions(), (1, 1));
     }
 
     #[test]

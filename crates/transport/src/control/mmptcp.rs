@@ -96,6 +96,12 @@ impl CongestionControl for Mmptcp {
         self.phase_2 |= s > 0;
     }
 
+    fn on_failed(&mut self, s: usize) {
+        if s > 0 {
+            self.coupled.on_failed(s - 1);
+        }
+    }
+
     fn joins_later(&self) -> bool {
         true
     }

@@ -81,6 +81,9 @@ pub trait CongestionControl {
     /// The handshake of subflow `s` is done.
     fn on_established(&mut self, _s: usize) {}
 
+    /// Subflow `s` is given up; `paths[s].established` is false from now on.
+    fn on_failed(&mut self, _s: usize) {}
+
     /// Are further subflows opened when `joins_now` says so, rather than as soon as the first is established?
     fn joins_later(&self) -> bool {
         false
@@ -161,6 +164,9 @@ macro_rules! laws {
             }
             fn on_established(&mut self, s: usize) {
                 match self { $(Control::$law(law) => law.on_established(s)),* }
+            }
+            fn on_failed(&mut self, s: usize) {
+                match self { $(Control::$law(law) => law.on_failed(s)),* }
             }
             fn joins_later(&self) -> bool {
                 match self { $(Control::$law(law) => law.joins_later()),* }

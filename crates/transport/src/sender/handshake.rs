@@ -1,6 +1,6 @@
 //! The handshake of a subflow, and when the further subflows of a connection are opened.
 
-use super::{Sender, SenderState};
+use super::Sender;
 use crate::control::CongestionControl;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
@@ -29,12 +29,8 @@ impl Sender {
         if self.subflows[s].syns <= self.config.syn_retries {
             return self.send_syn(s, now, out);
         }
-        self.subflows[s].state = State::Failed;
         // Further subflows are opened by the first one's SYN-ACK: without it there is nothing.
-        if s == 0 {
-            self.state = SenderState::Failed;
-            self.ended = Some(now);
-        }
+        self.fail(s, now, out);
     }
 
     pub(super) fn on_syn_ack(&mut self, s: usize, ecn: bool, now: Time, out: &mut impl Output) {
@@ -85,13 +81,5 @@ impl Sender {
             let at = now.max(self.started + wait) + out.jitter(self.config.join_jitter);
             self.subflows[join].timer.set(join, at, out);
         }
-    }
-
-    /// Which subflows may be given new data: backups only while there is no other.
-    pub(super) fn choose_carriers(&mut self) {
-        let established = (0..self.subflows.len()).filter(|s| self.subflows[*s].state == State::Established);
-        let established = established.fold(0, |set, s| set | 1 << s);
-        let regular = established & !self.config.multipath.backup;
-        self.carriers = if regular != 0 { regular } else { established };
     }
 }

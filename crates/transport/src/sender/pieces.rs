@@ -4,7 +4,7 @@ use super::Sender;
 use crate::control::CongestionControl;
 use crate::multipath::Scheduler;
 use crate::path::Path;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A piece is set apart for the same subflow as the one before until they are so many bytes together (Linux,
 /// `MPTCP_SEND_BURST_SIZE`).
@@ -14,9 +14,12 @@ const BURST: u32 = 1 << 16;
 pub(super) type Piece = (u64, u16);
 
 /// What waits.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pieces {
-    /// By subflow.
+    /// Taken from subflows that do not get through, for whichever may carry data: by first byte, the length, and whether it
+    /// has been sent.
+    again: BTreeMap<u64, (u16, bool)>,
+    /// By subflow; none if the scheduler sets nothing apart.
     apart: Box<[Apart]>,
 }
 
@@ -32,12 +35,31 @@ impl Pieces {
     /// Of a connection with these settings, if there can be any.
     pub(super) fn new(scheduler: Scheduler, subflows: usize) -> Option<Box<Pieces>> {
         let apart = (0..subflows).map(|_| Apart::default()).collect();
-        (scheduler == Scheduler::LowestTimeToSend && subflows > 1).then(|| Box::new(Pieces { apart }))
+        let again = BTreeMap::new();
+        (scheduler == Scheduler::LowestTimeToSend && subflows > 1).then(|| Box::new(Pieces { again, apart }))
     }
 
-    /// The next one for subflow `s`.
-    pub(super) fn take(&mut self, s: usize) -> Option<Piece> {
-        self.apart[s].queue.pop_front()
+    /// `pieces` are to be sent by other subflows; `sent`: they have been, by one.
+    pub(super) fn send_again(&mut self, pieces: impl Iterator<Item = Piece>, sent: bool) {
+        self.again.extend(pieces.map(|(first, len)| (first, (len, sent))));
+    }
+
+    /// What is set apart for subflow `s` is for any.
+    pub(super) fn give_back(&mut self, s: usize) {
+        if let Some(apart) = self.apart.get_mut(s) {
+            let queue = std::mem::take(&mut apart.queue);
+            self.send_again(queue.into_iter(), false);
+        }
+    }
+
+    /// The first to be sent again, and whether it has been sent, of those that are not wholly before `data_una`.
+    fn take_again(&mut self, data_una: u64) -> Option<(Piece, bool)> {
+        loop {
+            let (first, (len, sent)) = self.again.pop_first()?;
+            if first + len as u64 > data_una {
+                return Some(((first, len), sent));
+            }
+        }
     }
 }
 
@@ -50,10 +72,26 @@ fn pacing_rate(path: &Path, flight: u32) -> Option<f64> {
 }
 
 impl Sender {
+    /// What subflow `s` is to carry next: what others could not deliver, what is set apart for it, new data.
+    #[inline(never)]
+    pub(super) fn take_piece(&mut self, s: usize) -> Option<Piece> {
+        let may_carry = self.may_carry(s);
+        let pieces = self.pieces.as_mut()?;
+        if may_carry && let Some((piece, sent)) = pieces.take_again(self.data_una) {
+            self.subflows[s].stats.reinjected_bytes += if sent { piece.1 as u64 } else { 0 };
+            return Some(piece);
+        }
+        match pieces.apart.get_mut(s) {
+            Some(apart) => apart.queue.pop_front(),
+            None if may_carry => self.fresh(),
+            None => None,
+        }
+    }
+
     /// Sets new data apart for the subflow that would soonest have sent what it has, a burst at a time, until that one's send
     /// buffer is full (Linux, `mptcp_subflow_get_send` in net/mptcp/protocol.c).
     pub(super) fn set_apart(&mut self) {
-        let Some(mut pieces) = self.pieces.take() else {
+        let Some(mut pieces) = self.pieces.take_if(|pieces| !pieces.apart.is_empty()) else {
             return;
         };
         while let Some(s) = self.soonest(&mut pieces) {
@@ -111,6 +149,12 @@ impl Sender {
     /// May subflow `s` be given new data?
     #[inline]
     pub(super) fn may_carry(&self, s: usize) -> bool {
-        self.carriers >> s & 1 != 0 && self.control.is_active(s)
+        self.carriers >> s & 1 != 0 && (self.control.is_active(s) || self.nobody_else_can())
+    }
+
+    /// The subflows that the law would have carry the data do not get through: it has no say.
+    #[inline(never)]
+    fn nobody_else_can(&self) -> bool {
+        !(0..self.subflows.len()).any(|s| self.carriers >> s & 1 != 0 && self.control.is_active(s))
     }
 }

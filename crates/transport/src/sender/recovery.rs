@@ -53,9 +53,12 @@ impl Sender {
     /// `segments` segments have been acknowledged for the first time. The ACK that `cut` the window does not grow it; the
     /// others of that window do.
     pub(super) fn on_new_ack(&mut self, s: usize, segments: u32, cut: bool, now: Time, out: &mut impl Output) {
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let subflow = &mut self.subflows[s];
         (subflow.dupacks, subflow.limited) = (0, 0);
-        subflow.timed_out = false;
+        if subflow.timeouts > 0 {
+            self.gets_through(s);
+        }
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         let mut restart = true;
         if !path.in_recovery {
             let counted = if self.config.byte_counting { segments as f64 } else { 1.0 };
@@ -130,10 +133,13 @@ impl Sender {
         }
         subflow.stats.timeouts += 1;
         out.timed_out(s);
+        if !self.endures_timeout(s, now, out) {
+            return;
+        }
+        let subflow = &mut self.subflows[s];
         subflow.rtt.back_off(&self.config.rtt); // RFC 6298 (5.5)
-        let (flight, first) = (subflow.in_flight, !subflow.timed_out);
-        subflow.timed_out = true;
-        if first {
+        let flight = subflow.in_flight;
+        if subflow.timeouts == 1 {
             // RFC 5681, section 3.1: held at its value when a segment times out again
             self.paths[s].ssthresh = self.control.ssthresh(&self.paths, s, flight);
         }

@@ -77,8 +77,8 @@ impl Sender {
     /// What subflow `s` is to carry next of the connection's stream, if it may.
     #[inline]
     fn next_piece(&mut self, s: usize) -> Option<Piece> {
-        if let Some(pieces) = &mut self.pieces {
-            return pieces.take(s);
+        if self.pieces.is_some() {
+            return self.take_piece(s);
         }
         if self.may_carry(s) { self.fresh() } else { None }
     }

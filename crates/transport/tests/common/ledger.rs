@@ -34,7 +34,7 @@ pub struct Ledger {
     subflows: Vec<Subflow>,
     data_out: Unwrapped,
     data_in: Unwrapped,
-    /// The stream as the subflows were given it: first byte to length; no byte twice.
+    /// The stream as the subflows were given it: first byte to length.
     stream: BTreeMap<u64, u64>,
     /// The stream as it has arrived: all before `next`, and some ranges beyond.
     next: u64,
@@ -44,6 +44,10 @@ pub struct Ledger {
     cwnd_min: f64,
     /// By how many packets limited transmit may exceed a window.
     pub limited_transmit: u32,
+    /// May data be set apart for a subflow?
+    pub any_order: bool,
+    /// Bytes that a second subflow has sent, or a third.
+    reinjected: u64,
     mss: u64,
 }
 
@@ -61,6 +65,8 @@ impl Ledger {
             acked: 0,
             cwnd_min,
             limited_transmit: 0,
+            any_order: false,
+            reinjected: 0,
             mss: mss as u64,
         }
     }
@@ -102,11 +108,24 @@ impl Ledger {
         assert_eq!(start, subflow.end, "a hole in the stream of the subflow");
         subflow.end += len;
         subflow.sent.insert(start, (data, len));
-        // New data goes out in order, each byte on one subflow.
-        let end = self.stream.last_key_value().map_or(0, |(start, len)| start + len);
-        assert_eq!(data, end, "a hole in the stream of the connection");
-        self.stream.insert(data, len);
+        match self.stream.get(&data) {
+            // Only what another subflow could not deliver goes out on a second one.
+            Some(before) => {
+                assert_eq!(*before, len, "sent on another subflow, but not the same");
+                self.reinjected += len;
+            }
+            None => self.new_data(data, len),
+        }
         true
+    }
+
+    /// Goes out in order unless it may be set apart, each byte once.
+    fn new_data(&mut self, data: u64, len: u64) {
+        let before = self.stream.range(..data).next_back().map_or(0, |(start, len)| start + len);
+        let after = self.stream.range(data..).next().map_or(u64::MAX, |(start, _)| *start);
+        assert!(before <= data && data + len <= after, "sent twice");
+        assert!(self.any_order || before == data && after == u64::MAX, "a hole in the stream of the connection");
+        self.stream.insert(data, len);
     }
 
     fn arrived<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, s: usize, segment: Segment) {
@@ -151,6 +170,8 @@ impl Ledger {
         if pair.sender.state() == SenderState::Finished {
             assert_eq!(pair.sender.acked(), self.next, "finished without all of it");
         }
+        let reinjected = (0..self.subflows.len()).map(|s| pair.sender.stats(s).reinjected_bytes).sum::<u64>();
+        assert_eq!(reinjected, self.reinjected, "sent by two subflows");
     }
 
     /// Bytes given to subflows.

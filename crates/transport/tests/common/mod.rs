@@ -59,6 +59,7 @@ pub fn config(control: ControlConfig) -> Config {
         handshake_sample: true,
         syn_timeout: Time::from_secs(1),
         syn_retries: 6,
+        fail_after: u32::MAX,
         dupack_threshold: 3,
         limited_transmit: false,
         byte_counting: false,

@@ -53,6 +53,7 @@ impl Endpoint for Sender {
             "segments" => self.stats(s).segments.to_string(),
             "marked" => self.stats(s).marked_acks.to_string(),
             "cuts" => self.stats(s).cuts.to_string(),
+            "reinjected" => self.stats(s).reinjected_bytes.to_string(),
             "recovery" => self.path(s).in_recovery.to_string(),
             "suppressed" => self.is_suppressed(s).to_string(),
             _ => panic!("a sender has no {what}"),

@@ -1,0 +1,90 @@
+//! Subflows that do not get through. What a stale one holds is sent again on others (RFC 8684, section 3.3.6), and it gets no
+//! new data until it gets through again; at last it is given up, and the connection with the last one.
+
+use super::pieces::Pieces;
+use super::{Sender, SenderState};
+use crate::control::CongestionControl;
+use crate::segment::Output;
+use crate::subflow::{State, Subflow};
+use linkpool_units::Time;
+
+impl Sender {
+    /// The retransmission timer of subflow `s` has expired, once more since new data was acknowledged. False: that was once too
+    /// often.
+    pub(super) fn endures_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
+        self.subflows[s].timeouts += 1;
+        let timeouts = self.subflows[s].timeouts;
+        if timeouts >= self.config.fail_after {
+            self.fail(s, now, out);
+            return false;
+        }
+        if timeouts == self.config.multipath.stale_after {
+            self.stale |= 1 << s;
+            self.choose_carriers();
+        }
+        true
+    }
+
+    /// New data of subflow `s` is acknowledged after timeouts: it gets through again (Linux, `mptcp_subflow_active` in
+    /// net/mptcp/protocol.c).
+    #[cold]
+    pub(super) fn gets_through(&mut self, s: usize) {
+        self.subflows[s].timeouts = 0;
+        if self.stale >> s & 1 != 0 {
+            self.stale &= !(1 << s);
+            self.rescued &= !(1 << s);
+            self.choose_carriers();
+        }
+    }
+
+    /// Subflow `s` is given up. Nothing that still arrives on it counts.
+    pub(super) fn fail(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        let subflow = &mut self.subflows[s];
+        subflow.state = State::Failed;
+        subflow.timer.clear();
+        self.rescue(s);
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        subflow.sent.clear();
+        subflow.in_flight = 0;
+        (path.established, path.in_recovery, path.snd_nxt) = (false, false, path.snd_una);
+        let others = !(1 << s);
+        (self.open, self.stale, self.rescued) = (self.open & others, self.stale & others, self.rescued & others);
+        self.control.on_failed(s);
+        self.choose_carriers();
+        let lives = |subflow: &Subflow| subflow.state == State::Established || subflow.timer.is_set();
+        if self.subflows.iter().any(lives) {
+            self.transmit(now, out);
+        } else {
+            self.state = SenderState::Failed;
+            self.ended = Some(now);
+        }
+    }
+
+    /// Which subflows may be given new data: backups only while there is no other, stale ones only while all are.
+    pub(super) fn choose_carriers(&mut self) {
+        let is_established = |s: &usize| self.subflows[*s].state == State::Established;
+        let established = (0..self.subflows.len()).filter(is_established).fold(0, |set, s| set | 1 << s);
+        let live = established & !self.stale;
+        let regular = live & !self.config.multipath.backup;
+        self.carriers = [regular, live].into_iter().find(|set| *set != 0).unwrap_or(established);
+        if live == 0 {
+            self.rescued = 0; // they may be given data once more
+            return;
+        }
+        let stuck = established & self.stale & !self.rescued;
+        (0..self.subflows.len()).filter(|s| stuck >> s & 1 != 0).for_each(|s| self.rescue(s));
+        self.rescued |= stuck;
+    }
+
+    /// What subflow `s` has been given and the receiver may not have goes to others.
+    fn rescue(&mut self, s: usize) {
+        let sent = &self.subflows[s].sent;
+        if sent.is_empty() && self.pieces.is_none() {
+            return;
+        }
+        let pieces = self.pieces.get_or_insert_with(Box::<Pieces>::default);
+        let held = sent.iter().map(|segment| (segment.data_seq.near(self.data_una), segment.len));
+        pieces.send_again(held.filter(|(first, len)| first + *len as u64 > self.data_una), true);
+        pieces.give_back(s);
+    }
+}
