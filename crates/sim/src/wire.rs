@@ -57,6 +57,8 @@ pub(crate) fn encode(segment: Segment, sizes: WireSizes) -> Packet {
         Segment::Syn { join, ecn } => (Flags::SYN.with_if(Flags::JOIN, join).with_if(Flags::ECE, ecn), 0, 0, None),
         Segment::SynAck { ecn } => ((Flags::SYN | Flags::ACK).with_if(Flags::ECE, ecn), 0, 0, None),
         Segment::Fin => (Flags::FIN, 0, 0, None),
+        Segment::SubflowFin => (Flags::FIN | Flags::JOIN, 0, 0, None),
+        Segment::Reset => (Flags::FIN | Flags::ACK, 0, 0, None),
     };
     let size = payload.map_or(sizes.ack, |len| len + sizes.header);
     Packet { seq, ack, size, flags, ..Packet::default() }
@@ -109,7 +111,11 @@ pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>, sizes: WireSize
     } else if f.has(Flags::SYN) {
         Segment::Syn { join: f.has(Flags::JOIN), ecn: f.has(Flags::ECE) }
     } else if f.has(Flags::FIN) {
-        Segment::Fin
+        match (f.has(Flags::JOIN), f.has(Flags::ACK)) {
+            (true, _) => Segment::SubflowFin,
+            (_, true) => Segment::Reset,
+            _ => Segment::Fin,
+        }
     } else {
         let (data_ack, options) = match trailer.map(decode_options) {
             Some((data_ack, options)) => (data_ack, Some(options)),
@@ -126,7 +132,7 @@ mod tests {
     #[test]
     fn segments_survive_the_wire() {
         let sizes = WireSizes { header: 62, ack: 42 };
-        let mut all = vec![Segment::Fin];
+        let mut all = vec![Segment::Fin, Segment::SubflowFin, Segment::Reset];
         for bit in [false, true] {
             all.push(Segment::Data { seq: Seq(7), data_seq: Seq(u32::MAX), len: 1400, last: bit, ect: !bit });
             all.push(Segment::Ack { ack: Seq(9), data_ack: Seq(3), ece: bit, options: None });

@@ -3,7 +3,7 @@
 //! Usage: count_acks dctcp|lia8|amp4 SEGMENTS
 
 use linkpool_transport::control::{AmpConfig, ControlConfig, CutConfig, DctcpConfig, Release};
-use linkpool_transport::{Config, Multipath, Output, Receiver, RttConfig, Segment, Sender, SenderState};
+use linkpool_transport::{Buffers, Config, Multipath, Output, Receiver, RttConfig, Segment, Sender, SenderState};
 use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -60,6 +60,7 @@ fn main() {
         ack_every: 1,
         ack_delay: Time::from_ms(40),
         join_jitter: Time::ZERO,
+        buffers: Buffers::default(),
         multipath: Multipath::default(),
         accept_ecn: true,
     });

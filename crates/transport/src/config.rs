@@ -1,4 +1,5 @@
 use crate::control::ControlConfig;
+use crate::flow_control::Buffers;
 use crate::multipath::Multipath;
 use crate::rtt::RttConfig;
 use linkpool_units::Time;
@@ -39,6 +40,8 @@ pub struct Config {
     pub ack_delay: Time,
     /// Further subflows open after a random delay of at most this, once the first is established.
     pub join_jitter: Time,
+    /// The buffers at both ends.
+    pub buffers: Buffers,
     /// What concerns several subflows.
     pub multipath: Multipath,
     /// Does the receiver agree to ECN?

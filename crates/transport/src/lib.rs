@@ -9,6 +9,7 @@ extern crate self as linkpool_transport;
 
 mod config;
 pub mod control;
+mod flow_control;
 mod multipath;
 mod options;
 mod path;
@@ -22,7 +23,8 @@ mod subflow;
 mod timer;
 
 pub use config::Config;
-pub use multipath::{Multipath, Scheduler};
+pub use flow_control::Buffers;
+pub use multipath::{Faults, Multipath, Scheduler};
 pub use options::{AckOptions, SackBlocks};
 pub use path::Path;
 pub use reassembly::Reassembly;

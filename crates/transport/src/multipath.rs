@@ -15,6 +15,20 @@ pub struct Multipath {
     /// Timeouts in a row after which a subflow is stale: others send what it holds again, and it gets new data only if all
     /// are, until it gets through again. `u32::MAX`: never.
     pub stale_after: u32,
+    /// What MMPTCP's authors' implementation does wrong.
+    pub faults: Faults,
+}
+
+/// Faults of the implementation that MMPTCP's authors published, by which MPTCP collapses under incast.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Faults {
+    /// A JOIN SYN that is lost is not sent again.
+    pub join_syn_once: bool,
+    /// When it is the turn of a subflow whose handshake is not done, all new data waits for it.
+    pub join_stall: bool,
+    /// All subflows are sent a FIN as soon as the last data is on its way, and a receiver that gets one before the end of
+    /// that subflow's handshake resets the connection.
+    pub fin_reset: bool,
 }
 
 impl Default for Multipath {
@@ -25,6 +39,7 @@ impl Default for Multipath {
             join_after: 0,
             join_at: Vec::new(),
             stale_after: u32::MAX,
+            faults: Faults::default(),
         }
     }
 }

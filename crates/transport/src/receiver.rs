@@ -1,4 +1,6 @@
 use crate::config::Config;
+use crate::flow_control::Window;
+use crate::options::AckOptions;
 use crate::reassembly::Reassembly;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
@@ -27,6 +29,9 @@ pub struct Receiver {
     /// End of the stream, once known.
     end: u64,
     complete: bool,
+    /// What the buffer has room for; none: for everything.
+    window: Option<Box<Window>>,
+    duplicate_bytes: u64,
     last_heard: Time,
 }
 
@@ -39,13 +44,23 @@ struct Incoming {
     /// Mark of the packets that wait (DCTCP.CE, RFC 8257, section 3.2).
     ce: bool,
     timer: Timer,
+    /// The third segment of the handshake has come.
+    confirmed: bool,
 }
 
 impl Receiver {
     /// A receiver that has just been asked for a connection.
     pub fn new(config: Arc<Config>) -> Receiver {
-        let data = Reassembly::new(0);
-        Receiver { config, subflows: Vec::new(), data, end: u64::MAX, complete: false, last_heard: Time::ZERO }
+        Receiver {
+            subflows: Vec::new(),
+            data: Reassembly::new(0),
+            end: u64::MAX,
+            complete: false,
+            window: Window::new(config.buffers, config.mss),
+            duplicate_bytes: 0,
+            last_heard: Time::ZERO,
+            config,
+        }
     }
 
     /// A segment has arrived on subflow `s`; `ce`: a switch has marked it.
@@ -56,14 +71,27 @@ impl Receiver {
             Segment::Syn { ecn, .. } => {
                 while self.subflows.len() <= s {
                     let bytes = Reassembly::new(FIRST_BYTE);
-                    self.subflows.push(Incoming { bytes, pending: 0, ce: false, timer: Timer::new() });
+                    self.subflows.push(Incoming {
+                        bytes,
+                        pending: 0,
+                        ce: false,
+                        timer: Timer::new(),
+                        confirmed: false,
+                    });
                 }
                 out.send(s, Segment::SynAck { ecn: ecn && self.config.accept_ecn });
                 Delivery::None
             }
             Segment::Fin => Delivery::Closed,
-            // The third segment of the handshake.
-            Segment::Ack { .. } | Segment::SynAck { .. } => Delivery::None,
+            Segment::Ack { .. } => {
+                self.subflows.get_mut(s).into_iter().for_each(|subflow| subflow.confirmed = true);
+                Delivery::None
+            }
+            Segment::SubflowFin if self.awaits_handshake(s) => {
+                out.send(s, Segment::Reset);
+                Delivery::Closed
+            }
+            Segment::SynAck { .. } | Segment::SubflowFin | Segment::Reset => Delivery::None,
         }
     }
 
@@ -83,20 +111,25 @@ impl Receiver {
         let data_end = data_start + len as u64;
         // RFC 8257, section 3.2: before the mark changes, acknowledge what came under the old one.
         if subflow.pending > 0 && ce != subflow.ce {
-            self.acknowledge(s, out);
+            self.acknowledge(s, now, out);
         }
         let subflow = &mut self.subflows[s];
         subflow.ce = ce;
         let in_order = start == subflow.bytes.next() && !subflow.bytes.has_gap();
-        subflow.bytes.insert(start, start + len as u64);
+        let new_here = subflow.bytes.insert(start, start + len as u64);
         subflow.pending += 1;
-        self.data.insert(data_start, data_end);
+        if !self.data.insert(data_start, data_end) && new_here {
+            self.duplicate_bytes += len as u64;
+        }
+        if let Some(window) = &mut self.window {
+            window.deliver(self.data.next(), now);
+        }
         if last {
             self.end = data_end;
         }
         // Out of order, or filling a gap: at once (RFC 5681, section 4.2); so is the end.
         if !in_order || last || subflow.pending >= self.config.ack_every {
-            self.acknowledge(s, out);
+            self.acknowledge(s, now, out);
         } else if !subflow.timer.is_set() {
             subflow.timer.set(s, now + self.config.ack_delay, out);
         }
@@ -105,13 +138,24 @@ impl Receiver {
         if completes { Delivery::Complete } else { Delivery::None }
     }
 
+    /// Has subflow `s` been asked for, and nothing come on it since?
+    fn awaits_handshake(&self, s: usize) -> bool {
+        let silent = |i: &Incoming| !i.confirmed && i.bytes.next() == FIRST_BYTE && !i.bytes.has_gap();
+        self.subflows.get(s).is_some_and(silent)
+    }
+
     #[inline]
-    fn acknowledge(&mut self, s: usize, out: &mut impl Output) {
+    fn acknowledge(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        let options = self.window.as_mut().map(|window| {
+            let offer = window.offer(now);
+            window.watch(s, out);
+            AckOptions { window: Some(offer), ..AckOptions::default() }
+        });
         let subflow = &mut self.subflows[s];
         subflow.pending = 0;
         subflow.timer.clear();
         let ack = Seq::of(subflow.bytes.next());
-        out.send(s, Segment::Ack { ack, data_ack: Seq::of(self.data.next()), ece: subflow.ce, options: None });
+        out.send(s, Segment::Ack { ack, data_ack: Seq::of(self.data.next()), ece: subflow.ce, options });
     }
 
     /// The timer of subflow `s` may be due. A wake that nobody has asked for does no harm.
@@ -120,13 +164,22 @@ impl Receiver {
             return;
         };
         if subflow.timer.has_passed(s, now, out) && subflow.pending > 0 {
-            self.acknowledge(s, out);
+            self.acknowledge(s, now, out);
+        }
+        // A window that was shut is open (RFC 9293, section 3.8.6.2.2).
+        if let Some(on) = self.window.as_mut().and_then(|window| window.has_opened(s, now, out)) {
+            self.acknowledge(on, now, out);
         }
     }
 
     /// Bytes delivered in order to the application.
     pub fn delivered(&self) -> u64 {
         self.data.next()
+    }
+
+    /// Bytes that came on a subflow for the first time and had come on another before.
+    pub fn duplicate_bytes(&self) -> u64 {
+        self.duplicate_bytes
     }
 
     /// Has the whole stream been delivered?

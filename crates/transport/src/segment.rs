@@ -44,6 +44,10 @@ pub enum Segment {
     },
     /// All data is acknowledged; the receiver may forget the connection.
     Fin,
+    /// No new data will come on this subflow (with [`crate::Faults`] only: else the FIN of the connection stands for all).
+    SubflowFin,
+    /// The connection is no more.
+    Reset,
 }
 
 /// Where an endpoint puts what it has to say.

@@ -1,4 +1,5 @@
 mod failure;
+mod flow_control;
 mod handshake;
 mod pieces;
 mod recovery;
@@ -37,6 +38,12 @@ pub struct Sender {
     data_nxt: u64,
     /// First byte not acknowledged at connection level.
     data_una: u64,
+    /// New data ends before this.
+    limit: u64,
+    /// Do buffers limit it?
+    limited: bool,
+    /// One beyond the last byte that the receiver has room for.
+    edge: u64,
     /// Subflows whose window has room, one bit each.
     open: u32,
     /// Subflows that may be given new data, as far as the law lets them, one bit each.
@@ -83,6 +90,10 @@ impl Sender {
             size: size.unwrap_or(u64::MAX),
             data_nxt: 0,
             data_una: 0,
+            limit: 0,
+            limited: config.buffers.send.min(config.buffers.receive) < u64::MAX,
+            // As the SYN-ACK will say.
+            edge: config.buffers.receive,
             open: 0,
             carriers: 0,
             stale: 0,
@@ -95,6 +106,7 @@ impl Sender {
             ended: None,
             config,
         };
+        sender.set_limit();
         if sender.scatters_first() {
             // Phase 2 has no reordering.
             sender.subflows[1..].iter_mut().for_each(|s| s.dupack_threshold = 3);
@@ -122,6 +134,7 @@ impl Sender {
     /// No new data from now on; the connection ends when what has been sent is acknowledged.
     pub fn stop(&mut self, now: Time, out: &mut impl Output) {
         self.size = self.data_nxt.min(self.size);
+        self.set_limit();
         self.finish_if_done(self.carriers.trailing_zeros() as usize, now, out);
     }
 
@@ -131,10 +144,24 @@ impl Sender {
             return;
         }
         match segment {
-            Segment::Ack { ack, data_ack, ece, .. } => self.on_ack(s, ack, data_ack, ece, now, out),
+            Segment::Ack { ack, data_ack, ece, options } => {
+                let update = match options.and_then(|o| o.window) {
+                    Some(window) if s < self.subflows.len() => self.take_window(s, ack, data_ack, window),
+                    _ => false,
+                };
+                if update {
+                    self.transmit(now, out);
+                } else {
+                    self.on_ack(s, ack, data_ack, ece, now, out);
+                }
+                if self.limited {
+                    self.watch_window(now, out);
+                }
+            }
+            Segment::Reset => self.give_up(now),
             Segment::SynAck { ecn } => self.on_syn_ack(s, ecn, now, out),
             // The receiver has no data to send.
-            Segment::Syn { .. } | Segment::Data { .. } | Segment::Fin => {}
+            Segment::Syn { .. } | Segment::Data { .. } | Segment::Fin | Segment::SubflowFin => {}
         }
     }
 
@@ -152,6 +179,12 @@ impl Sender {
             State::Established => self.on_retransmission_timeout(s, now, out),
             State::Failed => {}
         }
+    }
+
+    /// The connection has failed.
+    fn give_up(&mut self, now: Time) {
+        self.state = SenderState::Failed;
+        self.ended = Some(now);
     }
 
     fn finish_if_done(&mut self, s: usize, now: Time, out: &mut impl Output) {

@@ -104,6 +104,11 @@ impl Subflow {
         }
     }
 
+    /// Established, and all that it has sent is acknowledged?
+    pub(crate) fn is_idle(&self) -> bool {
+        self.state == State::Established && self.sent.is_empty()
+    }
+
     /// Segments that wait to be sent again after a timeout.
     pub(crate) fn has_backlog(&self) -> bool {
         (self.in_flight as usize) < self.sent.len()

@@ -6,8 +6,8 @@ use common::channel::{Crossing, Fate, Pair};
 use common::ledger::Ledger;
 use common::{DCTCP, Random, config, laws};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
-use linkpool_transport::{Config, Multipath, Scheduler, Segment, SenderState};
-use linkpool_units::Time;
+use linkpool_transport::{Buffers, Config, Multipath, Scheduler, Segment, SenderState};
+use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
 /// What the channel does; the same in both directions, but for the marks.
@@ -71,6 +71,7 @@ struct Case {
     backup: u32,
     stale_after: u32,
     fail_after: u32,
+    buffers: Buffers,
     weather: Weather,
 }
 
@@ -87,6 +88,7 @@ impl Case {
             limited_transmit: self.limited_transmit,
             join_jitter: Time::from_us(49),
             fail_after: self.fail_after,
+            buffers: self.buffers,
             multipath: Multipath {
                 scheduler: self.scheduler,
                 backup: self.backup,
@@ -102,6 +104,7 @@ impl Case {
         let mut pair = Pair::new(self.config(), Some(self.size), self.weather.channel());
         let mut ledger = Ledger::new(self.subflows, self.config().mss, 2.0);
         ledger.limited_transmit = 2 * self.limited_transmit as u32;
+        ledger.edge = self.buffers.receive;
         ledger.any_order = self.scheduler == Scheduler::LowestTimeToSend;
         let mut trace = pair.wire.sent.clone();
         let limit = Time::from_secs(20_000);
@@ -173,8 +176,8 @@ fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strate
         prop_oneof![Just(NEVER), 1u32..=4],
         prop_oneof![Just(NEVER), 1u32..=8],
     );
-    (0..transports().len(), 1usize..=6, size, tcp, multipath, weathers(death)).prop_map(
-        |(law, subflows, size, tcp, (scheduler, backup, stale_after, fail_after), weather)| {
+    (0..transports().len(), 1usize..=6, size, tcp, multipath, buffers(), weathers(death)).prop_map(
+        |(law, subflows, size, tcp, (scheduler, backup, stale_after, fail_after), buffers, weather)| {
             let (initial_window, (byte_counting, limited_transmit), ack_every) = tcp;
             let fail_after = if weather.loss + weather.late > 0.0 { NEVER } else { fail_after };
             Case {
@@ -189,10 +192,18 @@ fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strate
                 backup,
                 stale_after,
                 fail_after,
+                buffers,
                 weather,
             }
         },
     )
+}
+
+/// At least a segment; read at once, or at 1 Mbit/s to 1 Gbit/s.
+fn buffers() -> impl Strategy<Value = Buffers> {
+    let size = || prop_oneof![2 => Just(u64::MAX), 1 => 1000u64..60_000];
+    let read_rate = prop_oneof![Just(None), (1u64..1000).prop_map(|n| Some(Rate::mbps(n)))];
+    (size(), size(), read_rate).prop_map(|(send, receive, read_rate)| Buffers { send, receive, read_rate })
 }
 
 /// The channel dies for one subflow at some time in the first milliseconds.

@@ -1,8 +1,8 @@
 //! Subflows that do not get through. What a stale one holds is sent again on others (RFC 8684, section 3.3.6), and it gets no
 //! new data until it gets through again; at last it is given up, and the connection with the last one.
 
+use super::Sender;
 use super::pieces::Pieces;
-use super::{Sender, SenderState};
 use crate::control::CongestionControl;
 use crate::segment::Output;
 use crate::subflow::{State, Subflow};
@@ -54,9 +54,9 @@ impl Sender {
         let lives = |subflow: &Subflow| subflow.state == State::Established || subflow.timer.is_set();
         if self.subflows.iter().any(lives) {
             self.transmit(now, out);
+            self.watch_window(now, out);
         } else {
-            self.state = SenderState::Failed;
-            self.ended = Some(now);
+            self.give_up(now);
         }
     }
 

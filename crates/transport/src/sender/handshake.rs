@@ -19,7 +19,13 @@ impl Sender {
         subflow.syn_sent_at = now;
         let timeout = self.config.syn_timeout * (1 << subflow.syns.min(31));
         subflow.syns += 1;
-        subflow.timer.set(s, now + timeout, out);
+        let faults = self.config.multipath.faults;
+        if s == 0 || !faults.join_syn_once {
+            subflow.timer.set(s, now + timeout, out);
+        }
+        if faults.join_stall {
+            self.open |= 1 << s; // it takes its turn
+        }
         out.send(s, Segment::Syn { join: s > 0, ecn: self.wants_ecn(s) });
     }
 

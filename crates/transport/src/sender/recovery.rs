@@ -10,12 +10,15 @@ use linkpool_units::Time;
 
 impl Sender {
     pub(super) fn on_ack(&mut self, s: usize, ack: Seq, data_ack: Seq, ece: bool, now: Time, out: &mut impl Output) {
-        let config = &*self.config;
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        if subflow.state != State::Established {
+        if self.subflows[s].state != State::Established {
             return;
         }
         self.data_una = self.data_una.max(data_ack.near(self.data_una));
+        if self.limited {
+            self.set_limit();
+        }
+        let config = &*self.config;
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         let ack = ack.near(path.snd_una);
         if ack < path.snd_una {
             return; // older than what is known
@@ -129,7 +132,7 @@ impl Sender {
     pub(super) fn on_retransmission_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let subflow = &mut self.subflows[s];
         if subflow.sent.is_empty() {
-            return;
+            return self.probe_window(s, now, out);
         }
         subflow.stats.timeouts += 1;
         out.timed_out(s);

@@ -5,7 +5,7 @@ use super::pieces::Piece;
 use crate::multipath::Scheduler;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
-use crate::subflow::Sent;
+use crate::subflow::{Sent, State};
 use linkpool_units::Time;
 
 impl Sender {
@@ -37,8 +37,21 @@ impl Sender {
             if self.send_segment(s as usize, now, out) {
                 self.next = if s + 1 == n { 0 } else { s + 1 };
                 self.update_open(s as usize);
+            } else if self.subflows[s as usize].state == State::SynSent {
+                // `Faults::join_stall`: all wait for its turn to be over, but for what they have to send again.
+                self.next = s;
+                return self.send_backlogs(now, out);
             } else {
                 blocked |= 1 << s;
+            }
+        }
+    }
+
+    #[cold]
+    fn send_backlogs(&mut self, now: Time, out: &mut impl Output) {
+        for s in 0..self.subflows.len() {
+            while self.open >> s & 1 != 0 && self.subflows[s].has_backlog() && self.send_segment(s, now, out) {
+                self.update_open(s);
             }
         }
     }
@@ -70,7 +83,12 @@ impl Sender {
         if !subflow.timer.is_set() {
             subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out); // RFC 6298 (5.1)
         }
-        out.send(s, Segment::Data { seq, data_seq, len, last: end == self.size, ect: subflow.ect });
+        let last = end == self.size;
+        out.send(s, Segment::Data { seq, data_seq, len, last, ect: subflow.ect });
+        if last && self.config.multipath.faults.fin_reset {
+            let established = (0..self.subflows.len()).filter(|s| self.subflows[*s].state == State::Established);
+            established.for_each(|s| out.send(s, Segment::SubflowFin));
+        }
         true
     }
 
@@ -87,7 +105,7 @@ impl Sender {
     #[inline]
     pub(super) fn fresh(&mut self) -> Option<Piece> {
         let first = self.data_nxt;
-        if first >= self.size {
+        if first >= self.limit {
             return None;
         }
         let len = (self.size - first).min(self.config.mss as u64) as u16;

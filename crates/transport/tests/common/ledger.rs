@@ -1,7 +1,7 @@
 //! Keeps account, on its own, of what a sender sends and what reaches the receiver, and complains when it does not add up.
 
 use super::channel::{Crossing, Event, Fate, Pair};
-use linkpool_transport::{Segment, SenderState};
+use linkpool_transport::{AckOptions, Segment, SenderState};
 use std::collections::BTreeMap;
 
 /// Positions in full, from the 32 bits of the wire, by what has been seen.
@@ -46,6 +46,8 @@ pub struct Ledger {
     pub limited_transmit: u32,
     /// May data be set apart for a subflow?
     pub any_order: bool,
+    /// Where the receiver's window ends.
+    pub edge: u64,
     /// Bytes that a second subflow has sent, or a third.
     reinjected: u64,
     mss: u64,
@@ -66,6 +68,7 @@ impl Ledger {
             cwnd_min,
             limited_transmit: 0,
             any_order: false,
+            edge: u64::MAX,
             reinjected: 0,
             mss: mss as u64,
         }
@@ -73,8 +76,16 @@ impl Ledger {
 
     /// Enters what an event has brought about.
     pub fn enter<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, event: &Event) {
-        if let Event::ToSender(s, Segment::SynAck { .. }) = *event {
-            self.subflows[s].shaken = true;
+        match *event {
+            Event::ToSender(s, Segment::SynAck { .. }) => self.subflows[s].shaken = true,
+            Event::ToSender(
+                _,
+                Segment::Ack { data_ack, options: Some(AckOptions { window: Some(window), .. }), .. },
+            ) => {
+                let data_ack = data_ack.near(self.acked);
+                self.edge = self.edge.max(data_ack + window as u64);
+            }
+            _ => {}
         }
         let mut new = vec![false; self.subflows.len()];
         for crossing in &pair.wire.sent {
@@ -98,6 +109,11 @@ impl Ledger {
             return false;
         };
         assert!(subflow.shaken, "data before the handshake");
+        if len == 0 {
+            let shut = self.stream.last_key_value().map_or(0, |(start, len)| start + len) + self.mss > self.edge;
+            assert!(shut, "probes a window that is open");
+            return false;
+        }
         let (len, start) = (len as u64, subflow.seq.position(seq.0));
         let data = self.data_out.position(data_seq.0);
         assert!((1..=self.mss).contains(&len));
@@ -124,12 +140,13 @@ impl Ledger {
         let before = self.stream.range(..data).next_back().map_or(0, |(start, len)| start + len);
         let after = self.stream.range(data..).next().map_or(u64::MAX, |(start, _)| *start);
         assert!(before <= data && data + len <= after, "sent twice");
+        assert!(data + len <= self.edge, "beyond the receiver's window");
         assert!(self.any_order || before == data && after == u64::MAX, "a hole in the stream of the connection");
         self.stream.insert(data, len);
     }
 
     fn arrived<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, s: usize, segment: Segment) {
-        if let Segment::Data { seq, data_seq, len, .. } = segment {
+        if let Segment::Data { seq, data_seq, len: len @ 1.., .. } = segment {
             let data = self.data_in.position(data_seq.0);
             let subflow = &mut self.subflows[s];
             let start = subflow.arrived.position(seq.0);

@@ -9,7 +9,7 @@ use linkpool_transport::control::{
     AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, Release,
     SemiCoupledConfig, XmpConfig,
 };
-use linkpool_transport::{Config, Multipath, RttConfig};
+use linkpool_transport::{Buffers, Config, Multipath, RttConfig};
 use linkpool_units::Time;
 
 pub const DCTCP: DctcpConfig = DctcpConfig { alpha0: 0.0, g: 1.0 / 16.0, cwnd_min: 2.0 };
@@ -66,6 +66,7 @@ pub fn config(control: ControlConfig) -> Config {
         ack_every: 1,
         ack_delay: Time::from_ms(40),
         join_jitter: Time::ZERO,
+        buffers: Buffers::default(),
         multipath: Multipath::default(),
         accept_ecn: true,
     }

@@ -74,6 +74,7 @@ impl Endpoint for Receiver {
     fn state(&self, _s: usize, what: &str) -> String {
         match what {
             "delivered" => self.delivered().to_string(),
+            "duplicates" => self.duplicate_bytes().to_string(),
             "complete" => self.is_complete().to_string(),
             _ => panic!("a receiver has no {what}"),
         }
@@ -296,6 +297,8 @@ impl<E: Endpoint> Script<E> {
                 format!("ack {n}{}{}{window}{sack}", data(&n, data_ack), flag(ece, " ece"))
             }
             Segment::Fin => "fin".into(),
+            Segment::SubflowFin => "subflowfin".into(),
+            Segment::Reset => "reset".into(),
         }
     }
 
@@ -329,6 +332,8 @@ impl<E: Endpoint> Script<E> {
             "syn" => Segment::Syn { join: has("join"), ecn: has("ecn") },
             "synack" => Segment::SynAck { ecn: has("ecn") },
             "fin" => Segment::Fin,
+            "subflowfin" => Segment::SubflowFin,
+            "reset" => Segment::Reset,
             "ack" => {
                 let block = |text: &str| {
                     let (start, end) = text.split_once('-').expect(text);

@@ -1,0 +1,159 @@
+use crate::segment::Output;
+use crate::timer::Timer;
+use linkpool_units::{Rate, Time};
+
+/// The buffers at the two ends of a connection; the default holds whatever comes.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffers {
+    /// Most bytes that the sender holds until they are acknowledged at connection level; `u64::MAX`: without limit.
+    pub send: u64,
+    /// Most bytes that the receiver holds until the application reads them; at most [`Buffers::LARGEST`], or `u64::MAX`:
+    /// without limit.
+    pub receive: u64,
+    /// Rate at which the receiving application reads; none: it reads what is in order at once.
+    pub read_rate: Option<Rate>,
+}
+
+impl Buffers {
+    /// The largest window that a TCP header can offer (RFC 7323, section 2.2).
+    pub const LARGEST: u64 = 1 << 30;
+}
+
+impl Default for Buffers {
+    fn default() -> Buffers {
+        Buffers { send: u64::MAX, receive: u64::MAX, read_rate: None }
+    }
+}
+
+/// What a receiver with a limited buffer offers: one window for all subflows, from the DATA_ACK on (RFC 8684, section 3.3.1).
+#[derive(Debug)]
+pub(crate) struct Window {
+    buffers: Buffers,
+    /// While there is something to read the edge moves by so much at least, or not at all (RFC 9293, section 3.8.6.2.2).
+    step: u64,
+    mss: u64,
+    /// One beyond the last byte that the sender may send.
+    edge: u64,
+    /// In order so far.
+    next: u64,
+    /// When the application will have read it all.
+    read_by: Time,
+    /// When a window that is shut opens: woken as subflow 0, it is said on the one that heard that it was shut.
+    opens: Timer,
+    on: usize,
+}
+
+impl Window {
+    /// None if the buffer is without limit.
+    pub(crate) fn new(buffers: Buffers, mss: u16) -> Option<Box<Window>> {
+        let mss = mss as u64;
+        let step = mss.min(buffers.receive / 2);
+        let window = Window {
+            buffers,
+            step,
+            mss,
+            edge: buffers.receive,
+            next: 0,
+            read_by: Time::ZERO,
+            opens: Timer::new(),
+            on: 0,
+        };
+        (buffers.receive != u64::MAX).then(|| Box::new(window))
+    }
+
+    /// All before `next` is in order at `now`.
+    pub(crate) fn deliver(&mut self, next: u64, now: Time) {
+        if let Some(rate) = self.buffers.read_rate {
+            self.read_by = self.read_by.max(now) + time_to_read(next - self.next, rate);
+        }
+        self.next = next;
+    }
+
+    /// What the next ACK offers, bytes beyond all that is in order.
+    pub(crate) fn offer(&mut self, now: Time) -> u32 {
+        let unread = self.unread(now);
+        let edge = self.next - unread + self.buffers.receive;
+        // An empty buffer is offered whole: less than a segment of it would never be used.
+        if edge >= self.edge + self.step || unread == 0 {
+            self.edge = edge;
+        }
+        (self.edge - self.next) as u32
+    }
+
+    fn unread(&self, now: Time) -> u64 {
+        let left = Time(self.read_by.0.saturating_sub(now.0));
+        self.buffers.read_rate.map_or(0, |rate| read_in(left, rate))
+    }
+
+    /// An ACK on subflow `s` has made the last offer: is another one due without data?
+    pub(crate) fn watch(&mut self, s: usize, out: &mut impl Output) {
+        self.on = s;
+        match self.opens_at() {
+            Some(at) => self.opens.set(0, at, out),
+            None => self.opens.clear(),
+        }
+    }
+
+    /// The timer of subflow `s` may be due: the subflow on which to say that the window has opened since it was shut.
+    pub(crate) fn has_opened(&mut self, s: usize, now: Time, out: &mut impl Output) -> Option<usize> {
+        (s == 0 && self.opens.has_passed(0, now, out)).then_some(self.on)
+    }
+
+    /// After an offer of less than a segment: when the application will have read enough to offer more.
+    fn opens_at(&self) -> Option<Time> {
+        let rate = self.buffers.read_rate.filter(|_| self.edge - self.next < self.mss)?;
+        let unread = (self.next + self.buffers.receive).saturating_sub(self.edge + self.step);
+        Some(Time(self.read_by.0.saturating_sub(time_to_read(unread, rate).0)))
+    }
+}
+
+fn time_to_read(bytes: u64, rate: Rate) -> Time {
+    Time((bytes as u128 * 8_000_000_000_000 / rate.0 as u128) as u64)
+}
+
+/// Bytes, the last of them perhaps in part.
+fn read_in(time: Time, rate: Rate) -> u64 {
+    (time.0 as u128 * rate.0 as u128).div_ceil(8_000_000_000_000) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(read_rate: Option<Rate>) -> Window {
+        *Window::new(Buffers { receive: 4000, read_rate, ..Buffers::default() }, 1000).unwrap()
+    }
+
+    #[test]
+    fn what_is_read_at_once_leaves_the_window_as_it_is() {
+        let mut w = window(None);
+        assert_eq!(w.offer(Time::ZERO), 4000);
+        w.deliver(1000, Time::ZERO);
+        assert_eq!((w.offer(Time::ZERO), w.opens_at()), (4000, None));
+    }
+
+    /// A buffer of a segment, of which 600 B are read when an ACK is due: of the other 400 B the next one tells, though they are less
+    /// than half of the buffer.
+    #[test]
+    fn an_empty_buffer_is_offered_whole() {
+        let buffers = Buffers { receive: 1000, read_rate: Some(Rate::mbps(8)), ..Buffers::default() };
+        let mut w = *Window::new(buffers, 1000).unwrap();
+        w.deliver(1000, Time::ZERO);
+        assert_eq!(w.offer(Time::from_us(600)), 600);
+        assert_eq!(w.opens_at(), Some(Time::from_us(1000)));
+        assert_eq!(w.offer(Time::from_us(1000)), 1000);
+    }
+
+    /// 8 Mbit/s: a byte in a microsecond. 4,000 B at 10 us are read at 4,010 us, the first segment of them at 1,010 us.
+    #[test]
+    fn a_slow_reader_shuts_the_window() {
+        let mut w = window(Some(Rate::mbps(8)));
+        w.deliver(4000, Time::from_us(10));
+        assert_eq!(w.offer(Time::from_us(10)), 0);
+        assert_eq!(w.opens_at(), Some(Time::from_us(1010)));
+        assert_eq!(w.offer(Time::from_us(1009)), 0);
+        assert_eq!(w.offer(Time::from_us(1010)), 1000);
+        assert_eq!(w.opens_at(), None);
+        assert_eq!(w.offer(Time::from_us(5000)), 4000);
+    }
+}

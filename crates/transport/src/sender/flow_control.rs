@@ -1,0 +1,66 @@
+//! How much new data the buffers at both ends let out, and what becomes of a window that is shut.
+
+use super::Sender;
+use crate::segment::{Output, Segment};
+use crate::seq::Seq;
+use linkpool_units::Time;
+
+impl Sender {
+    /// New data ends before the end of the stream, the receiver's window and the send buffer: a full segment fits, or the rest of
+    /// the stream (RFC 9293, section 3.8.6.2.1).
+    pub(super) fn set_limit(&mut self) {
+        let edge = self.edge.min(self.data_una.saturating_add(self.config.buffers.send));
+        let last = (edge.saturating_add(1)).saturating_sub(self.config.mss as u64);
+        self.limit = if self.size <= edge { self.size } else { last };
+    }
+
+    /// An ACK offers `window` bytes beyond `data_ack`. True if that is all it says: room, and nothing else new (so that it is
+    /// no duplicate: RFC 5681, section 2).
+    pub(super) fn take_window(&mut self, s: usize, ack: Seq, data_ack: Seq, window: u32) -> bool {
+        let reached = data_ack.near(self.data_una);
+        let more = reached + window as u64 > self.edge;
+        self.edge = self.edge.max(reached + window as u64);
+        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let news = reached > self.data_una || ack.near(path.snd_una) > path.snd_una;
+        if !news && subflow.sent.is_empty() && subflow.timeouts > 0 {
+            subflow.timeouts = 0; // a probe is answered: the receiver is there (RFC 9293, section 3.8.6.1)
+        }
+        if more {
+            self.set_limit();
+            // The timers of idle subflows are those of probes.
+            self.subflows.iter_mut().filter(|s| s.is_idle()).for_each(|s| s.timer.clear());
+        }
+        more && !news
+    }
+
+    /// Nothing is on its way and the window is shut: its opening may have been lost, so ask (RFC 9293, section
+    /// 3.8.6.1).
+    pub(super) fn watch_window(&mut self, now: Time, out: &mut impl Output) {
+        if self.is_shut_out() && self.carriers != 0 {
+            let s = self.carriers.trailing_zeros() as usize;
+            let subflow = &mut self.subflows[s];
+            if !subflow.timer.is_set() {
+                subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
+            }
+        }
+    }
+
+    fn is_shut_out(&self) -> bool {
+        let next = self.size.min(self.data_nxt.saturating_add(self.config.mss as u64));
+        self.data_nxt < next
+            && next > self.edge
+            && (0..self.subflows.len()).all(|s| self.stale >> s & 1 != 0 || self.subflows[s].sent.is_empty())
+    }
+
+    /// The timer of an idle subflow has expired: a segment that the receiver has makes it answer with its window.
+    pub(super) fn probe_window(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        if !self.is_shut_out() || !self.endures_timeout(s, now, out) {
+            return;
+        }
+        let subflow = &mut self.subflows[s];
+        subflow.rtt.back_off(&self.config.rtt);
+        let seq = Seq::of(self.paths[s].snd_una - 1);
+        out.send(s, Segment::Data { seq, data_seq: Seq::of(self.data_una), len: 0, last: false, ect: subflow.ect });
+        self.watch_window(now, out);
+    }
+}
