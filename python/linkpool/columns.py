@@ -21,6 +21,7 @@ def _counts(where: str) -> tuple[Column, ...]:
         Column("timeouts", "i64", "", "retransmission timeouts, of SYNs too"),
         Column("recoveries", "i64", "", "fast recoveries entered"),
         Column("marked_acks", "i64", "packets", "ACKs that carried an ECN echo"),
+        Column("reinjected_bytes", "i64", "B", "payload sent after another subflow"),
     )
 
 

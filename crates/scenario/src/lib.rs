@@ -17,7 +17,7 @@ mod to_toml;
 pub use errors::ScenarioError;
 pub use load::load;
 pub use model::{
-    Control, DupackThreshold, EwtcpIncrease, Exempt, Graph, MarkWhen, NonEct, OTHERS, Paths, Preset, Queue,
+    Control, DupackThreshold, EwtcpIncrease, Exempt, Fault, Graph, MarkWhen, NonEct, OTHERS, Paths, Preset, Queue,
     QueueRecord, QueueSize, Record, Release, Repeat, Role, ScatterControl, Scenario, Scheduler, SeriesRecord, Small,
     SsthreshAfterCut, Subflows, Topology, Transport, Until, Workload, WorkloadKind,
 };

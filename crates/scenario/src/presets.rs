@@ -72,6 +72,13 @@ fn linux() -> Transport {
         join_at: Vec::new(),
         backup: Vec::new(),
         scheduler: Scheduler::RoundRobin,
+        stale_after: Some(1),
+        // 15 retransmissions by timeout (Linux, `tcp_retries2`).
+        fail_after: Some(16),
+        send_buffer: None,
+        receive_buffer: None,
+        read_rate: None,
+        faults: Vec::new(),
         accept_ecn: true,
     }
 }
@@ -95,6 +102,8 @@ fn paper_2013() -> Transport {
         byte_counting: false,
         ack_every: 1,
         join_jitter: Time::from_us(49),
+        stale_after: None,
+        fail_after: None,
         ..linux()
     }
 }

@@ -60,6 +60,9 @@ const ANY_TRANSPORT: &[&str] = &[
     "ack_every = 1",
     "ack_delay = \"1ms\"",
     "accept_ecn = false",
+    "fail_after = 7",
+    "send_buffer = \"4MB\"",
+    "receive_buffer = \"1GiB\"\nread_rate = \"2.5Gbps\"",
 ];
 
 const CONTROLS: &[(&str, &[&str])] = &[
@@ -73,7 +76,16 @@ const CONTROLS: &[(&str, &[&str])] = &[
     ("amp", &["paths = \"reps\"\nreps_buffer = 16\nreps_freezing = \"1ms\"", "subflows = 3"]),
     ("mptcp-cut", &["beta = 3", "cwnd_min = 4", "join_jitter = \"2ms\""]),
     ("olia", &["subflows = 4", "scatter_bytes = \"100KB\""]),
-    ("balia", &["subflows = 4", "scheduler = \"lowest-rtt\"", "join_after = \"1MB\""]),
+    (
+        "balia",
+        &[
+            "subflows = 4",
+            "stale_after = 3",
+            "faults = [\"join-syn-once\", \"fin-reset\"]",
+            "scheduler = \"lowest-rtt\"",
+            "join_after = \"1MB\"",
+        ],
+    ),
     ("lia", &["subflows = \"auto\"", "scatter_window = 30", "scatter_until_congestion = true"]),
     ("ewtcp", &["subflows = 2", "ewtcp_increase = \"1/sqrt(n)\""]),
     ("fully-coupled", &["subflows = 2", "loss_floor = 1"]),

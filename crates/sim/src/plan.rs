@@ -6,12 +6,12 @@ use crate::traffic::Traffic;
 use crate::wire::WireSizes;
 use linkpool_network::{Fabric, NodeId, Policies, QueueLimit, QueuePolicy};
 use linkpool_scenario as scenario;
-use linkpool_scenario::{Control, Scenario};
+use linkpool_scenario::{Control, Fault, Scenario};
 use linkpool_transport::control::{
     AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, MmptcpConfig,
     Release, SemiCoupledConfig, Switch, XmpConfig,
 };
-use linkpool_transport::{Config, Multipath, RttConfig, Scheduler};
+use linkpool_transport::{Buffers, Config, Faults, Multipath, RttConfig, Scheduler};
 use linkpool_units::Time;
 use linkpool_workload::{Flow, Process};
 use std::sync::Arc;
@@ -247,6 +247,11 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         ack_every: t.ack_every,
         ack_delay: t.ack_delay,
         join_jitter: t.join_jitter,
+        buffers: Buffers {
+            send: t.send_buffer.unwrap_or(u64::MAX),
+            receive: t.receive_buffer.unwrap_or(u64::MAX),
+            read_rate: t.read_rate,
+        },
         multipath: multipath(t),
         accept_ecn: t.accept_ecn,
     };
@@ -296,6 +301,12 @@ fn multipath(t: &scenario::Transport) -> Multipath {
         backup: t.backup.iter().fold(0, |set, s| set | 1 << s),
         join_after: t.join_after,
         join_at: t.join_at.clone(),
+        stale_after: t.stale_after.unwrap_or(u32::MAX),
+        faults: Faults {
+            join_syn_once: t.faults.contains(&Fault::JoinSynOnce),
+            join_stall: t.faults.contains(&Fault::JoinStall),
+            fin_reset: t.faults.contains(&Fault::FinReset),
+        },
     }
 }
 

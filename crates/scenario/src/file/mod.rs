@@ -4,6 +4,7 @@
 
 mod gaps;
 mod graph;
+mod limits;
 mod queue;
 mod record;
 mod sizes;
@@ -15,6 +16,7 @@ mod workload;
 
 pub(crate) use gaps::{Gap, GapTable, LogNormalTable};
 pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
+pub(crate) use limits::{Speed, Timeouts};
 pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable};
 pub(crate) use record::{QueueSeriesTable, RecordTable, SeriesTable};
 pub(crate) use sizes::{CdfSource, DistributionTable, FlowSize, InterpolationName, ParetoTable};

@@ -2,10 +2,10 @@ use linkpool_units::{Bytes, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Size;
+use super::{Size, Speed, Timeouts};
 use crate::model::{
-    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, ScatterControl, Scheduler, SsthreshAfterCut,
-    Subflows,
+    Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Release, ScatterControl, Scheduler,
+    SsthreshAfterCut, Subflows,
 };
 
 /// A transport protocol. Only `control` is required; `preset` sets the defaults of the rest.
@@ -176,6 +176,26 @@ pub(crate) struct TransportTable {
     /// "lowest-time-to-send", the one that would soonest have sent what it has, as Linux. Applies to
     /// all but reno and dctcp. Default: "round-robin".
     pub(crate) scheduler: Option<Scheduler>,
+    /// Timeouts in a row after which a subflow is stale, or "never": others send what it holds again,
+    /// and it gets new data only if all are, until new data on it is acknowledged. Applies to all but reno
+    /// and dctcp. Default: 1; paper-2013: "never".
+    pub(crate) stale_after: Option<Timeouts>,
+    /// Timeouts in a row after which a subflow is given up, and the connection with the last one, or
+    /// "never". Default: 16; paper-2013: "never".
+    pub(crate) fail_after: Option<Timeouts>,
+    /// What the sender holds at most until it is acknowledged, of all subflows. Default: "unlimited".
+    pub(crate) send_buffer: Option<Size>,
+    /// What the receiver holds at most until the application reads it, of all subflows: the window that it
+    /// offers. Up to "1GiB". Default: "unlimited".
+    pub(crate) receive_buffer: Option<Size>,
+    /// How fast the receiving application reads what is in order; only with `receive_buffer`. Default:
+    /// "unlimited", at once.
+    pub(crate) read_rate: Option<Speed>,
+    /// Faults of MMPTCP's authors' implementation: "join-syn-once": a lost JOIN SYN is not sent again;
+    /// "join-stall": new data waits for a subflow whose turn it is and whose handshake is not done;
+    /// "fin-reset": FINs follow the last data, and one that comes before the end of its subflow's handshake
+    /// resets the connection. Applies to all but reno and dctcp. Default: [].
+    pub(crate) faults: Option<Vec<Fault>>,
     /// Does the receiver agree to ECN? Default: true.
     pub(crate) accept_ecn: Option<bool>,
 }

@@ -10,8 +10,8 @@ pub use queue::{Exempt, MarkWhen, NonEct, Queue, QueueSize};
 pub use record::{QueueRecord, Record, SeriesRecord};
 pub use topology::{Graph, Topology};
 pub use transport::{
-    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, ScatterControl, Scheduler, SsthreshAfterCut,
-    Subflows, Transport,
+    Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Release, ScatterControl, Scheduler,
+    SsthreshAfterCut, Subflows, Transport,
 };
 pub use workload::{OTHERS, Repeat, Role, Small, Until, Workload, WorkloadKind};
 

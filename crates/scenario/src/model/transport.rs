@@ -1,4 +1,4 @@
-use linkpool_units::Time;
+use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -115,6 +115,18 @@ pub struct Transport {
     pub backup: Vec<u32>,
     /// Which subflow new data goes to.
     pub scheduler: Scheduler,
+    /// Timeouts in a row after which others send what a subflow holds; none: never.
+    pub stale_after: Option<u32>,
+    /// Timeouts in a row after which a subflow is given up; none: never.
+    pub fail_after: Option<u32>,
+    /// Bytes that the sender holds at most; none: without limit.
+    pub send_buffer: Option<u64>,
+    /// Bytes that the receiver holds at most; none: without limit.
+    pub receive_buffer: Option<u64>,
+    /// Rate at which the receiving application reads; none: at once.
+    pub read_rate: Option<Rate>,
+    /// What MMPTCP's authors' implementation does wrong.
+    pub faults: Vec<Fault>,
     /// Does the receiver agree to ECN?
     pub accept_ecn: bool,
 }
@@ -204,6 +216,18 @@ pub enum Paths {
     Plb,
     /// Recycled entropies: every data packet takes one that came back unmarked, or a random one.
     Reps,
+}
+
+/// A fault of the implementation that MMPTCP's authors published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// A JOIN SYN that is lost is not sent again.
+    JoinSynOnce,
+    /// New data waits for a subflow whose turn it is and whose handshake is not done.
+    JoinStall,
+    /// FINs follow the last data; one that comes before the end of its subflow's handshake resets the connection.
+    FinReset,
 }
 
 /// Which of the subflows with room in their windows gets new data.

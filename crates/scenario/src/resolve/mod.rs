@@ -2,6 +2,7 @@
 //! the values, each error with its remedy.
 
 mod balancing;
+mod buffers;
 mod flows;
 mod graph;
 mod hosts;

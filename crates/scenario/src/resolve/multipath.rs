@@ -1,7 +1,7 @@
 //! The keys of a transport that concern several subflows.
 
 use super::section::Section;
-use crate::model::{Subflows, Transport};
+use crate::model::{Fault, Scheduler, Subflows, Transport};
 
 pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     if t.is_mmptcp() {
@@ -11,6 +11,12 @@ pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
         let backup = "does not apply to MMPTCP; leave it or the `scatter_` keys out";
         section.check(t.backup.is_empty(), "backup", backup);
     }
+    for (key, timeouts) in [("stale_after", t.stale_after), ("fail_after", t.fail_after)] {
+        section.check(timeouts != Some(0), key, "must be above zero, or \"never\"");
+    }
+    let turns = "\"join-stall\" is a fault of `scheduler = \"round-robin\"`; leave it or the other scheduler out";
+    let stalls = t.faults.contains(&Fault::JoinStall);
+    section.check(!stalls || t.scheduler == Scheduler::RoundRobin, "faults", turns);
     match t.subflows {
         Subflows::Count(subflows) => check_each(t, subflows, section),
         Subflows::Auto => {

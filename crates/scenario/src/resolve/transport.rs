@@ -1,12 +1,11 @@
 use indexmap::IndexMap;
 use linkpool_units::{Bytes, Time};
 
-use super::balancing;
-use super::multipath;
 use super::section::{LONGEST, Section};
 use super::workload::Workloads;
+use super::{balancing, buffers, multipath};
 use crate::errors::{Report, nearest};
-use crate::file::{Size, TransportTable};
+use crate::file::{Size, Speed, Timeouts, TransportTable};
 use crate::model::{Control, DupackThreshold, Paths, ScatterControl, Subflows, Transport};
 use crate::presets;
 use crate::source::{Origin, Path};
@@ -25,6 +24,7 @@ const CONSTANT_CUT: &[Control] = &[Control::Xmp, Control::Amp, Control::MptcpCut
 fn applies_to(key: &str) -> &'static [Control] {
     match key {
         "subflows" | "join_jitter" | "join_after" | "join_at" | "backup" | "scheduler" => Control::MULTIPATH,
+        "stale_after" | "faults" => Control::MULTIPATH,
         "scatter_bytes" | "scatter_window" | "scatter_until_congestion" | "scatter_control" => Control::MULTIPATH,
         "cwnd_min" => MARKED,
         "alpha0" | "g" => WITH_ALPHA,
@@ -97,6 +97,7 @@ fn resolve(name: &str, table: TransportTable, section: &mut Section<'_, '_>) -> 
     check_sizes(&transport, section);
     check_window(&transport, section);
     multipath::check(&transport, section);
+    buffers::check(&transport, section);
     check_timers(&transport, section);
     balancing::check(&transport, section);
     section.is_good().then_some(transport)
@@ -160,6 +161,12 @@ fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
         join_at: table.join_at.unwrap_or(default.join_at),
         backup: table.backup.unwrap_or(default.backup),
         scheduler: table.scheduler.unwrap_or(default.scheduler),
+        stale_after: table.stale_after.map_or(default.stale_after, |Timeouts(n)| n),
+        fail_after: table.fail_after.map_or(default.fail_after, |Timeouts(n)| n),
+        send_buffer: table.send_buffer.map_or(default.send_buffer, |Size(size)| size.map(|Bytes(n)| n)),
+        receive_buffer: table.receive_buffer.map_or(default.receive_buffer, |Size(size)| size.map(|Bytes(n)| n)),
+        read_rate: table.read_rate.map_or(default.read_rate, |Speed(rate)| rate),
+        faults: table.faults.unwrap_or(default.faults),
         accept_ecn: table.accept_ecn.unwrap_or(default.accept_ecn),
     }
 }

@@ -9,8 +9,8 @@ use linkpool_units::Bytes;
 use toml_edit::DocumentMut;
 
 use crate::file::{
-    File, LayerQueueTable, LayersTable, QueueSeriesTable, QueueTable, RecordTable, RoleSize, SeriesTable, Size,
-    TransportTable,
+    File, LayerQueueTable, LayersTable, QueueSeriesTable, QueueTable, RecordTable, RoleSize, SeriesTable, Size, Speed,
+    Timeouts, TransportTable,
 };
 use crate::model::{Queue, QueueRecord, Record, Role, Scenario, SeriesRecord, Transport};
 use crate::resolve::applies;
@@ -134,6 +134,12 @@ fn transport(t: &Transport) -> TransportTable {
         join_at: Some(t.join_at.clone()),
         backup: Some(t.backup.clone()),
         scheduler: Some(t.scheduler),
+        stale_after: Some(Timeouts(t.stale_after)),
+        fail_after: Some(Timeouts(t.fail_after)),
+        send_buffer: size(t.send_buffer),
+        receive_buffer: size(t.receive_buffer),
+        read_rate: Some(Speed(t.read_rate)),
+        faults: Some(t.faults.clone()),
         accept_ecn: Some(t.accept_ecn),
     }
 }
