@@ -126,6 +126,8 @@ LINKS = (
     Column("bytes", "i64", "B", "put on the wire, headers included"),
     Column("drops", "i64", "packets", "packets dropped at this port"),
     Column("drop_bytes", "i64", "B", "bytes dropped at this port"),
+    Column("drops_down", "i64", "packets", "packets lost because the link was down"),
+    Column("drops_loss", "i64", "packets", "packets lost on the wire at random"),
     Column("marks", "i64", "packets", "packets marked CE here"),
     Column("max_queue_pkts", "u32", "packets", "longest queue, by the scenario's way of counting"),
     Column(

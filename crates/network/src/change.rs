@@ -83,6 +83,12 @@ pub(crate) struct Course<'t> {
 }
 
 impl Timetable {
+    /// The routes in force at `now`.
+    pub fn routes_at(&self, now: Time) -> &Arc<Routes> {
+        let later = self.routes.partition_point(|(at, _)| *at <= now);
+        &self.routes[later.saturating_sub(1)].1
+    }
+
     /// The course of `link`, built with `rate`.
     pub(crate) fn course(&self, link: LinkId, rate: Rate) -> Course<'_> {
         let all = self.links.get(&link).map_or(&[][..], Vec::as_slice);

@@ -1,7 +1,7 @@
 mod assembly;
 
 use crate::fabric::{LinkId, NodeId};
-use crate::link::{Enqueued, Link, LinkKind, LinkStats, RareEvents};
+use crate::link::{Enqueued, LOCAL, Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
 use crate::ports::Ports;
 use crate::routing::Routes;
@@ -113,11 +113,15 @@ const BATCH: usize = 64;
 #[derive(Debug)]
 pub struct Egress<'a> {
     node: NodeId,
-    wires: Wires<'a>,
+    links: &'a mut [Link],
     kinds: &'a [LinkKind],
     rare: &'a mut [RareEvents],
     ports: &'a mut Ports,
     routes: &'a Routes,
+    calendar: &'a mut Calendar,
+    handed: &'a mut Vec<LinkId>,
+    trailers: &'a mut Trailers,
+    windows: Windows,
 }
 
 impl Egress<'_> {
@@ -130,35 +134,51 @@ impl Egress<'_> {
 
     /// Sends `packet` with a trailer.
     pub fn send_with(&mut self, now: Time, mut packet: Packet, trailer: Trailer) {
-        self.wires.trailers.attach(&mut packet, trailer);
+        self.trailers.attach(&mut packet, trailer);
         self.send(now, packet);
     }
 
     /// The trailer of a packet that has just come to this node.
     #[inline]
     pub fn trailer(&self, packet: &Packet) -> Option<&Trailer> {
-        self.wires.trailers.of(packet)
+        self.trailers.of(packet)
     }
 
     #[inline]
     fn enqueue(&mut self, id: LinkId, now: Time, packet: Packet) {
-        let link = &mut self.wires.links[id as usize];
+        let link = &mut self.links[id as usize];
         let kind = &self.kinds[link.kind as usize];
         match link.enqueue(kind, &mut self.rare[id as usize], now, packet) {
-            Enqueued::Next(arrival) => self.wires.announce(id, arrival),
+            Enqueued::Next(arrival) if link.remote == LOCAL => {
+                self.calendar.schedule(self.windows.of(arrival), link.input);
+            }
+            Enqueued::Next(_) => self.handed.push(id),
             Enqueued::Behind => {}
-            Enqueued::Dropped => self.wires.discard(&packet),
-            Enqueued::Elsewhere => self.ports.enqueue(id, now, packet, &mut self.wires),
+            Enqueued::Dropped => self.trailers.release(&packet),
+            Enqueued::Elsewhere => {
+                let (ports, mut wires) = self.ports();
+                ports.enqueue(id, now, packet, &mut wires);
+            }
         }
+    }
+
+    /// The ports that are served packet by packet, and what they need. Put together only where there are such: so the others can do
+    /// with what they have in registers.
+    #[inline]
+    fn ports(&mut self) -> (&mut Ports, Wires<'_>) {
+        let (links, calendar) = (&mut *self.links, &mut *self.calendar);
+        let (handed, trailers) = (&mut *self.handed, &mut *self.trailers);
+        (self.ports, Wires { links, calendar, handed, trailers, windows: self.windows })
     }
 
     /// The queue of a link that leaves this node: packets, counted as its policy counts, and all bytes not yet on the
     /// wire.
     pub fn queue(&mut self, link: LinkId, now: Time) -> (u32, u64) {
-        if let Some(queue) = self.ports.queue(link, now, &mut self.wires) {
+        let (ports, mut wires) = self.ports();
+        if let Some(queue) = ports.queue(link, now, &mut wires) {
             return queue;
         }
-        let link = &mut self.wires.links[link as usize];
+        let link = &mut self.links[link as usize];
         let kind = &self.kinds[link.kind as usize];
         (link.queue_packets(kind, now), link.backlog_bytes(kind, now))
     }
@@ -188,7 +208,8 @@ impl Network {
     /// What link `id` has done, what it has put on the wire by `now` in bytes, and how many packets are queued
     /// or in flight.
     pub fn link_outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
-        let Egress { mut wires, ports, .. } = self.egress(0);
+        let mut egress = self.egress(0);
+        let (ports, mut wires) = egress.ports();
         if let Some((stats, sent, held)) = ports.outcome(id, now, &mut wires) {
             return (stats, sent, held + self.links[id as usize].on_the_way());
         }
@@ -306,7 +327,8 @@ impl Network {
         }
         self.queue_routed();
         if self.ports.are_due() {
-            let Egress { mut wires, ports, .. } = self.egress(0);
+            let mut egress = self.egress(0);
+            let (ports, mut wires) = egress.ports();
             ports.end_window(limit, limit == end, &mut wires);
         }
         self.ending
@@ -374,17 +396,15 @@ impl Network {
     fn egress(&mut self, node: NodeId) -> Egress<'_> {
         Egress {
             node,
-            wires: Wires {
-                links: &mut self.links,
-                calendar: &mut self.calendar,
-                handed: &mut self.handed,
-                trailers: &mut self.trailers,
-                windows: self.windows,
-            },
+            links: &mut self.links,
             kinds: &self.kinds,
             rare: &mut self.rare,
             ports: &mut self.ports,
             routes: &self.routes,
+            calendar: &mut self.calendar,
+            handed: &mut self.handed,
+            trailers: &mut self.trailers,
+            windows: self.windows,
         }
     }
 
@@ -434,7 +454,7 @@ impl Network {
             // Where hosts forward, packets for others come by.
             if is_host && packet.dst as NodeId == node {
                 handler.on_packet(node, packet.arrival, &packet, &mut out);
-                out.wires.discard(&packet);
+                out.trailers.release(&packet);
             } else {
                 out.send(packet.arrival, packet);
             }

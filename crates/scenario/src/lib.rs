@@ -17,8 +17,8 @@ mod to_toml;
 pub use errors::ScenarioError;
 pub use load::load;
 pub use model::{
-    Control, DupackThreshold, EwtcpIncrease, Exempt, Fault, Graph, MarkWhen, NonEct, OTHERS, Paths, Preset, Queue,
-    QueueRecord, QueueSize, Record, Release, Repeat, Role, ScatterControl, Scenario, Scheduler, SeriesRecord, Small,
-    SsthreshAfterCut, Subflows, Topology, Transport, Until, Workload, WorkloadKind,
+    Change, ChangeOf, Control, DupackThreshold, EwtcpIncrease, Exempt, Fault, Graph, LinkState, MarkWhen, NonEct,
+    OTHERS, Paths, Preset, Queue, QueueRecord, QueueSize, Record, Release, Repeat, Role, ScatterControl, Scenario,
+    Scheduler, SeriesRecord, Small, SsthreshAfterCut, Subflows, Topology, Transport, Until, Workload, WorkloadKind,
 };
 pub use schema::schema;

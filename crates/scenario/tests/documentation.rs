@@ -48,11 +48,12 @@ fn the_first_example_is_good() {
 #[test]
 fn tables_list_the_keys_of_the_schema() {
     let first_cells = |heading| table(heading).iter().map(|row| code(&row[0])[0].to_string()).collect::<BTreeSet<_>>();
-    let tables = names(["roles", "topology", "queue", "transport", "workload", "record"]);
+    let tables = names(["roles", "topology", "queue", "routing", "change", "transport", "workload", "record"]);
     assert_eq!(&first_cells("Top level") | &tables, properties(""));
     assert_eq!(first_cells("`[queue]`"), properties("Queue"));
     assert_eq!(&properties("LayerQueue") | &names(["layer"]), properties("Queue"));
     assert_eq!(&first_cells("`[transport.NAME]`") | &names(["preset"]), properties("Transport"));
+    assert_eq!(first_cells("`[[change]]`"), properties("Change"));
     for row in table("`[record]`") {
         let keys = code(&row[0])[0].split_once('{').unwrap().1;
         let keys = keys.split(", ").map(|key| key.split_once('=').unwrap().0.trim());

@@ -1,8 +1,9 @@
 //! What good scenarios mean.
 
+use linkpool_network::{Layer, Loss};
 use linkpool_scenario::{
-    Control, Exempt, MarkWhen, NonEct, Paths, Preset, QueueSize, Release, Scenario, SsthreshAfterCut, Subflows,
-    Topology, WorkloadKind, load,
+    ChangeOf, Control, Exempt, LinkState, MarkWhen, NonEct, Paths, Preset, QueueSize, Release, Scenario,
+    SsthreshAfterCut, Subflows, Topology, WorkloadKind, load,
 };
 use linkpool_units::{Rate, Time};
 use linkpool_workload::{Cdf, Interpolation, Rule, Sizes};
@@ -219,4 +220,25 @@ fn a_table_of_sizes_may_be_a_file() {
     assert_eq!((errors[0].key.as_str(), errors[0].line), ("workload.incast.0.size.cdf", Some(13)));
     assert!(errors[0].message.starts_with("sizes.txt:4: the size 900 is below"), "{}", errors[0].message);
     std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn links_may_change() {
+    let text = format!(
+        "{INCAST}[routing]\nreconverge = \"10ms\"\n\
+         [[change]]\nat = \"1s\"\nuntil = \"2s\"\nlinks = [\"S1<->W\", \"W->R\"]\nstate = \"down\"\n\
+         [[change]]\nnodes = [\"S2\"]\nrate = \"1Gbps\"\nlimit = \"15KB\"\n\
+         [[change]]\nlayer = \"switch\"\nshare = 0.5\nburst_loss = {{ to_bad = 0.01, to_good = 0.25 }}\n"
+    );
+    let scenario = good(&text);
+    assert_eq!(scenario.reconverge, Some(Time::from_ms(10)));
+    let [down, slow, lossy] = &scenario.changes[..] else { panic!("{:?}", scenario.changes) };
+    let link = |from: &str, to: &str| (from.to_string(), to.to_string());
+    assert_eq!(down.of, ChangeOf::Links(vec![link("S1", "W"), link("W", "S1"), link("W", "R")]));
+    assert_eq!((down.at, down.until), (Time::from_secs(1), Some(Time::from_secs(2))));
+    assert_eq!((down.state, down.rate, down.loss), (Some(LinkState::Down), None, None));
+    assert_eq!((slow.at, slow.until, slow.of.clone()), (Time::ZERO, None, ChangeOf::Nodes(vec!["S2".to_string()])));
+    assert_eq!((slow.rate, slow.limit), (Some(Rate::gbps(1)), Some(QueueSize::Bytes(15_000))));
+    assert_eq!(lossy.of, ChangeOf::Layer(Layer::Switch, 0.5));
+    assert_eq!(lossy.loss, Some(Loss { in_good: 0.0, in_bad: 1.0, to_bad: 0.01, to_good: 0.25 }));
 }

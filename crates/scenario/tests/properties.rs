@@ -122,6 +122,14 @@ const WORKLOADS: &[(&str, &[&str])] = &[
     ("hotspot]]\nflows = 9\nhosts = [0, 1]\nshare = 0.25", &["size = \"1KB\"", "stop = \"3s\""]),
 ];
 
+/// Of any topology.
+const CHANGES: &[&str] = &[
+    "[[change]]\nat = \"1s\"\nuntil = \"9s\"\nlayer = \"host\"\nshare = 0.5\nrate = \"2Gbps\"",
+    "[[change]]\nlayer = \"host\"\nlimit = \"15KB\"\nloss = 0.25",
+    "[[change]]\nat = \"2s\"\nlayer = \"host\"\nshare = 0\nlimit = 7\nburst_loss = { to_bad = 0.1, to_good = 0.5, in_good = 0.01 }",
+    "[[change]]\nat = \"3s\"\nlayer = \"host\"\nstate = \"down\"\n[routing]\nreconverge = \"never\"",
+];
+
 const RECORDS: &[&str] =
     &["cwnd = { every = \"1us\" }", "rate = { every = \"1ms\", from = \"1s\", until = \"2s\", labels = [\"one\"] }"];
 
@@ -146,11 +154,11 @@ fn workload(label: &'static str) -> impl Strategy<Value = String> {
 fn scenario() -> impl Strategy<Value = String> {
     let workloads = (workload("label = \"one\"\n"), workload(""), workload("label = \"\"\n"));
     let transports = (transport("a"), transport("\"b c\""), transport("unused"));
-    (lines(TOP), select(TOPOLOGIES), lines(QUEUE), transports, workloads, lines(RECORDS)).prop_map(
-        |(top, topology, queue, transports, workloads, record)| {
+    (lines(TOP), select(TOPOLOGIES), lines(QUEUE), lines(CHANGES), transports, workloads, lines(RECORDS)).prop_map(
+        |(top, topology, queue, changes, transports, workloads, record)| {
             let (t1, t2, t3) = transports;
             let (w1, w2, w3) = workloads;
-            format!("{top}{DURATION}{topology}[queue]\n{queue}{t2}{t1}{t3}[roles]\nsome = 0.5\n[until]\nflows = 9\nlabel = \"one\"\n{w1}{w2}{w3}[record]\n{record}")
+            format!("{top}{DURATION}{topology}[queue]\n{queue}{changes}{t2}{t1}{t3}[roles]\nsome = 0.5\n[until]\nflows = 9\nlabel = \"one\"\n{w1}{w2}{w3}[record]\n{record}")
         },
     )
 }

@@ -2,6 +2,8 @@
 
 mod agenda;
 mod balancer;
+mod changes;
+mod changes_table;
 mod endpoint;
 mod host;
 mod hosts;
@@ -21,6 +23,7 @@ mod traffic;
 mod wire;
 
 pub use balancer::{Balancing, PlbConfig, RepsConfig};
+pub use changes::Changes;
 pub use ideal::Ideal;
 pub use measure::{Measurement, measure};
 pub use outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, SubflowOutcome};

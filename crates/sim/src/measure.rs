@@ -3,9 +3,7 @@
 use crate::plan::Plan;
 use crate::run::{RunError, simulate};
 use cpu_time::ProcessTime;
-use linkpool_network::Routes;
 use linkpool_scenario::Scenario;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// A simulation and what it took; nothing is written.
@@ -31,9 +29,9 @@ pub struct Measurement {
 pub fn measure(scenario: &Scenario, threads: u8) -> Result<Measurement, RunError> {
     let began = Instant::now();
     let plan = Plan::new(scenario);
-    let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
+    let timetable = plan.timetable();
     let mut ready = None;
-    let outcome = simulate(&plan, &routes, threads, &mut (), &mut |at| {
+    let outcome = simulate(&plan, &timetable, threads, &mut (), &mut |at| {
         // The first report comes after next to nothing has been simulated: set-up ends where it begins.
         if at.hops == 0 && ready.is_none() {
             ready = Some((Instant::now(), ProcessTime::now()));

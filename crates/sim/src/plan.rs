@@ -1,10 +1,11 @@
 //! From a scenario to what is simulated.
 
 use crate::balancer::{Balancing, PlbConfig, RepsConfig};
+use crate::changes::{Changes, queue_limit};
 use crate::paths::PathRule;
 use crate::traffic::Traffic;
 use crate::wire::WireSizes;
-use linkpool_network::{Fabric, NodeId, Policies, QueueLimit, QueuePolicy};
+use linkpool_network::{Fabric, LinkId, NodeId, Policies, QueuePolicy, Timetable};
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Control, Fault, Scenario};
 use linkpool_transport::control::{
@@ -33,6 +34,8 @@ pub struct Plan {
     pub goal: Option<Goal>,
     /// Names that flows carry into the results.
     pub labels: Vec<String>,
+    /// What becomes of links.
+    pub changes: Changes,
     /// Which time series are wanted.
     pub record: scenario::Record,
     /// The source of all randomness.
@@ -141,9 +144,16 @@ impl Plan {
         let layers = scenario.layer_queues.iter();
         let policies =
             layers.fold(policy(&scenario.queue).into(), |all: Policies, (layer, q)| all.with(*layer, policy(q)));
+        let built = |link: LinkId| {
+            let layer = fabric.layer(fabric.links()[link as usize].from);
+            let of_layer = scenario.layer_queues.iter().find(|(other, _)| *other == layer);
+            queue_limit(of_layer.map_or(&scenario.queue, |(_, queue)| queue).limit)
+        };
+        let changes = Changes::new(scenario, &fabric, built);
         Plan {
             fabric,
             policies,
+            changes,
             transports,
             flows,
             processes,
@@ -170,6 +180,11 @@ impl Plan {
         let index = id.checked_sub(self.flows.len() as u32)?;
         let processes = self.processes.len() as u32;
         Some((index % processes, index / processes))
+    }
+
+    /// What changes in the network, and its routes.
+    pub fn timetable(&self) -> Timetable {
+        self.changes.timetable(&self.fabric, self.seed, self.end)
     }
 
     /// The smallest packet that will be sent, bytes.
@@ -199,17 +214,13 @@ pub fn worthwhile_threads(hosts: usize, cores: usize) -> u8 {
 }
 
 fn policy(queue: &scenario::Queue) -> QueuePolicy {
-    let limit = |size| match size {
-        scenario::QueueSize::Packets(n) => QueueLimit::Packets(n),
-        scenario::QueueSize::Bytes(n) => QueueLimit::Bytes(n),
-    };
     let exempt = |kind| queue.exempt.contains(&kind);
-    let mut policy = QueuePolicy::drop_tail(limit(queue.limit))
+    let mut policy = QueuePolicy::drop_tail(queue_limit(queue.limit))
         .counting_in_service(queue.count_in_service)
         .dropping_non_ect(queue.non_ect == scenario::NonEct::Drop)
         .exempting(exempt(scenario::Exempt::Syn), exempt(scenario::Exempt::Fin), exempt(scenario::Exempt::Ack));
     if let Some(k) = queue.mark {
-        policy = policy.marking(limit(k), queue.mark_when == scenario::MarkWhen::Above);
+        policy = policy.marking(queue_limit(k), queue.mark_when == scenario::MarkWhen::Above);
     }
     policy
 }

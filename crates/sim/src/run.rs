@@ -1,15 +1,15 @@
 //! Runs a scenario, with or without files.
 
+use crate::changes_table;
 use crate::hosts::Hosts;
 use crate::outcome::{LinkOutcome, Outcome};
 use crate::plan::{Plan, worthwhile_threads};
 use crate::sink::{Buffer, Sink, take};
 use crate::tables::{self, Tables};
-use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, partition, run_parts};
+use linkpool_network::{Ended, LinkId, Network, NodeId, Timetable, partition, run_parts};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Windows between two reports of progress; a fraction of a millisecond's work.
@@ -48,15 +48,16 @@ pub enum RunError {
     FewPaths(String, String, usize, usize),
 }
 
-/// Simulates `plan` on `threads` threads, with the same result on any number. Flows and samples go to `sink`
+/// Simulates `plan`, whose `timetable` is [`Plan::timetable`], on `threads` threads, with the same result on any number. Flows and samples go to `sink`
 /// as the run goes on. `progress` is called when all is set up and then now and again, and ends the run by returning false.
 pub fn simulate(
     plan: &Plan,
-    routes: &Arc<Routes>,
+    timetable: &Timetable,
     threads: u8,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Outcome, RunError> {
+    let routes = timetable.routes_at(Time::ZERO);
     let name = |host: u16| plan.fabric.name(host as NodeId).to_string();
     // Processes send from anywhere to anywhere.
     let hosts = if plan.processes.is_empty() { 0 } else { plan.fabric.hosts() as u16 };
@@ -76,7 +77,7 @@ pub fn simulate(
         .map(|me| {
             let mine = |node: NodeId| parts[node as usize] == me;
             let smallest = plan.smallest_packet();
-            let mut network = Network::part(&plan.fabric, plan.policies, routes.clone(), smallest, &parts, me);
+            let mut network = Network::part(&plan.fabric, plan.policies, timetable.clone(), smallest, &parts, me);
             let hosts = Hosts::new(plan, routes, buffers[me as usize].clone(), network.lookahead(), mine);
             (0..plan.fabric.nodes() as NodeId).filter(|n| mine(*n)).for_each(|n| network.wake(n, &hosts));
             (network, hosts)
@@ -169,15 +170,17 @@ pub fn run_to_directory(
     let plan = Plan::new(scenario);
     let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
     let threads = threads.unwrap_or_else(|| worthwhile_threads(plan.fabric.hosts(), cores()));
-    let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
-    let mut tables = Tables::create(directory, &plan, &routes).map_err(|e| failed(directory, &e))?;
+    let timetable = plan.timetable();
+    let mut tables = Tables::create(directory, &plan, &timetable).map_err(|e| failed(directory, &e))?;
     let began = Instant::now();
-    let simulated = simulate(&plan, &routes, threads, &mut tables, progress);
+    let simulated = simulate(&plan, &timetable, threads, &mut tables, progress);
     let wall_s = began.elapsed().as_secs_f64();
     // A failure to write stops the run: it comes first.
     tables.close().map_err(|e| failed(directory, &e))?;
     let outcome = simulated?;
-    tables::links(directory, &plan, &outcome).map_err(|e| failed(directory, &e))?;
+    tables::links(directory, &plan, &outcome)
+        .and_then(|()| changes_table::write(directory, &plan))
+        .map_err(|e| failed(directory, &e))?;
     let info = RunInfo {
         version: env!("CARGO_PKG_VERSION"),
         threads,

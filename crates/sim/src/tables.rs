@@ -7,7 +7,7 @@ use crate::sampling::Sample;
 use crate::series::SeriesTables;
 use crate::sink::Sink;
 use crate::table::{Kind, Table};
-use linkpool_network::{Flags, LinkId, NodeId, Packet, Routes};
+use linkpool_network::{Flags, LinkId, NodeId, Packet, Timetable};
 use linkpool_units::Time;
 use linkpool_workload::Process;
 use parquet::errors::{ParquetError, Result};
@@ -16,7 +16,7 @@ use std::path::Path;
 /// What is written while the run goes on.
 pub(crate) struct Tables<'p> {
     plan: &'p Plan,
-    routes: &'p Routes,
+    timetable: &'p Timetable,
     flows: Table,
     subflows: Table,
     ideal: Ideal<'p>,
@@ -27,13 +27,13 @@ pub(crate) struct Tables<'p> {
 }
 
 impl<'p> Tables<'p> {
-    pub(crate) fn create(directory: &Path, plan: &'p Plan, routes: &'p Routes) -> Result<Tables<'p>> {
+    pub(crate) fn create(directory: &Path, plan: &'p Plan, timetable: &'p Timetable) -> Result<Tables<'p>> {
         Ok(Tables {
             plan,
-            routes,
+            timetable,
             flows: create_flows(directory)?,
             subflows: create_subflows(directory)?,
-            ideal: Ideal::new(plan, routes),
+            ideal: Ideal::new(plan, timetable.routes_at(Time::ZERO)),
             jobs: create_jobs(directory, plan)?,
             series: SeriesTables::create(directory, plan)?,
             failure: None,
@@ -66,7 +66,7 @@ impl Sink for Tables<'_> {
 
     fn flow(&mut self, flow: FlowOutcome) {
         let written = push_flow(&mut self.flows, self.plan, self.ideal.fct(&flow.planned), &flow)
-            .and_then(|()| push_subflows(&mut self.subflows, self.plan, self.routes, &flow));
+            .and_then(|()| push_subflows(&mut self.subflows, self.plan, self.timetable, &flow));
         self.note(written);
     }
 
@@ -179,12 +179,12 @@ fn create_subflows(directory: &Path) -> Result<Table> {
     Table::create(&directory.join("subflows.parquet"), &columns)
 }
 
-fn push_subflows(table: &mut Table, plan: &Plan, routes: &Routes, f: &FlowOutcome) -> Result<()> {
+fn push_subflows(table: &mut Table, plan: &Plan, timetable: &Timetable, f: &FlowOutcome) -> Result<()> {
     for (i, s) in f.subflows.iter().enumerate() {
         table.push([
             f.flow.into(),
             (i as u32).into(),
-            path_names(plan, routes, f, s).as_str().into(),
+            path_names(plan, timetable, f, s).as_str().into(),
             s.stats.established.map(Time::secs).into(),
             s.stats.acked_bytes.into(),
             s.stats.segments.into(),
@@ -204,12 +204,13 @@ fn push_subflows(table: &mut Table, plan: &Plan, routes: &Routes, f: &FlowOutcom
     Ok(())
 }
 
-/// Names of the nodes on the path of a subflow.
-fn path_names(plan: &Plan, routes: &Routes, f: &FlowOutcome, s: &SubflowOutcome) -> String {
+/// Names of the nodes on the path of a subflow when it was established, or its flow began.
+fn path_names(plan: &Plan, timetable: &Timetable, f: &FlowOutcome, s: &SubflowOutcome) -> String {
     let flow = f.planned.flow;
     let flags = Flags::default().with_if(Flags::PINNED, s.pinned);
     let packet = Packet { dst: flow.dst, entropy: s.entropy, flags, ..Packet::default() };
     let mut names = plan.fabric.name(flow.src as NodeId).to_string();
+    let routes = timetable.routes_at(s.stats.established.unwrap_or(flow.start));
     for link in routes.path(&plan.fabric, flow.src, packet) {
         names.push(' ');
         names.push_str(plan.fabric.name(plan.fabric.links()[link as usize].to));
@@ -262,13 +263,15 @@ pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
         ("bytes", I64),
         ("drops", I64),
         ("drop_bytes", I64),
+        ("drops_down", I64),
+        ("drops_loss", I64),
         ("marks", I64),
         ("max_queue_pkts", U32),
         ("utilisation", F64),
     ];
     let mut table = Table::create(&directory.join("links.parquet"), &columns)?;
     for (id, (spec, l)) in plan.fabric.links().iter().zip(&outcome.links).enumerate() {
-        let could = spec.rate.0 as f64 * outcome.simulated.secs();
+        let could = plan.changes.capacity(id as LinkId, spec.rate, outcome.simulated);
         table.push([
             plan.fabric.link_name(id as LinkId).as_str().into(),
             plan.fabric.name(spec.from).into(),
@@ -281,6 +284,8 @@ pub(crate) fn links(directory: &Path, plan: &Plan, outcome: &Outcome) -> Result<
             l.stats.bytes.into(),
             l.stats.rare.drops.into(),
             l.stats.rare.drop_bytes.into(),
+            l.stats.rare.drops_down.into(),
+            l.stats.rare.drops_loss.into(),
             l.stats.rare.marks.into(),
             l.stats.max_queue.into(),
             (could > 0.0).then(|| 8.0 * l.sent_bytes as f64 / could).into(),

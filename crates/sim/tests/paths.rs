@@ -79,8 +79,7 @@ fn subflows_take_parallel_paths_through_servers() {
     }
     let permutation = text(4).replace("flow]]", "permutation]]").replace("from = 0\nto = 1\n", "");
     let plan = linkpool_sim::Plan::new(&common::scenario(&permutation));
-    let routes = std::sync::Arc::new(linkpool_network::Routes::new(&plan.fabric, plan.seed));
-    let why = linkpool_sim::simulate(&plan, &routes, 1, &mut (), &mut |_| true).unwrap_err();
+    let why = linkpool_sim::simulate(&plan, &plan.timetable(), 1, &mut (), &mut |_| true).unwrap_err();
     assert!(
         why.to_string().contains("there are 3 paths without a cable in common, fewer than the 4 subflows"),
         "{why}"

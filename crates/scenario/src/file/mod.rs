@@ -2,6 +2,7 @@
 //!
 //! The comments become the descriptions of the JSON Schema.
 
+mod change;
 mod gaps;
 mod graph;
 mod limits;
@@ -14,6 +15,7 @@ mod trees;
 mod values;
 mod workload;
 
+pub(crate) use change::{BurstLossTable, ChangeTable, Reconverge, RoutingTable};
 pub(crate) use gaps::{Gap, GapTable, LogNormalTable};
 pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
 pub(crate) use limits::{Speed, Timeouts};
@@ -56,6 +58,10 @@ pub(crate) struct File {
     pub(crate) topology: Option<TopologyTable>,
     /// Every output port, of hosts and switches.
     pub(crate) queue: Option<QueueTable>,
+    /// How packets find their way.
+    pub(crate) routing: Option<RoutingTable>,
+    /// What becomes of links during the run.
+    pub(crate) change: Option<Vec<ChangeTable>>,
     /// Transports, by names of your own.
     #[schemars(required)]
     pub(crate) transport: Option<IndexMap<String, TransportTable>>,

@@ -1,11 +1,13 @@
 //! A scenario with every default filled in, every name resolved and every value checked.
 
+mod change;
 mod queue;
 mod record;
 mod topology;
 mod transport;
 mod workload;
 
+pub use change::{Change, ChangeOf, LinkState};
 pub use queue::{Exempt, MarkWhen, NonEct, Queue, QueueSize};
 pub use record::{QueueRecord, Record, SeriesRecord};
 pub use topology::{Graph, Topology};
@@ -37,6 +39,10 @@ pub struct Scenario {
     pub queue: Queue,
     /// The ports of layers that differ.
     pub layer_queues: Vec<(Layer, Queue)>,
+    /// What becomes of links, in the order of the file.
+    pub changes: Vec<Change>,
+    /// So long after links fail or work again routing follows; none: never.
+    pub reconverge: Option<Time>,
     /// The transports, in the order of the file.
     pub transports: Vec<Transport>,
     /// Roles of hosts.

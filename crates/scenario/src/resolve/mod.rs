@@ -3,6 +3,7 @@
 
 mod balancing;
 mod buffers;
+mod change;
 mod flows;
 mod graph;
 mod hosts;
@@ -56,6 +57,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         roles: roles_known,
         period,
     };
+    let changes = change::resolve(file.change.unwrap_or_default(), file.routing.unwrap_or_default(), &known, report);
     let workloads = workload::resolve_all(file.workload.unwrap_or_default(), &known, report);
     if let Some(names) = names {
         transport::check_overridden(names, &workloads, report);
@@ -66,6 +68,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     let record = record::resolve(file.record.unwrap_or_default(), &known, labels, report);
     let Period { duration, end } = period?;
     let (queue, layer_queues) = queue?;
+    let (changes, reconverge) = changes?;
     Some(Scenario {
         name: file.name.unwrap_or_else(|| title.to_string()),
         seed: file.seed.unwrap_or(DEFAULT_SEED),
@@ -75,6 +78,8 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         topology: topology?,
         queue,
         layer_queues,
+        changes,
+        reconverge,
         transports: transports.resolved.into_iter().collect::<Option<_>>()?,
         workloads: workloads.resolved.into_iter().collect::<Option<_>>()?,
         record: record?,

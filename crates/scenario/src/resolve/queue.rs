@@ -42,8 +42,8 @@ pub(super) fn resolve(
     Some((queue?, differing))
 }
 
-/// What is wrong with a queue of `layer` in a fabric without it.
-fn lacks(fabric: &Fabric, layer: Layer) -> Option<String> {
+/// What is wrong with the ports of `layer` in a fabric without it.
+pub(super) fn lacks(fabric: &Fabric, layer: Layer) -> Option<String> {
     let is_there = |layer| (0..fabric.nodes() as u32).any(|node| fabric.layer(node) == layer);
     let there = || Layer::ALL.into_iter().filter(|layer| is_there(*layer)).map(Layer::name).collect::<Vec<_>>();
     let message = || format!("no port of the topology is in this layer; its layers are {}", there().join(", "));

@@ -37,19 +37,28 @@ fn queue(table: QueueSeriesTable, known: &Known<'_>, section: &mut Section<'_, '
     Some(QueueRecord { links, every, from, until })
 }
 
-fn resolve_links(links: &[String], fabric: &Fabric, section: &mut Section<'_, '_>) -> Option<Vec<(String, String)>> {
+/// Directed links; `A<->B` are two.
+pub(super) fn resolve_links(
+    links: &[String],
+    fabric: &Fabric,
+    section: &mut Section<'_, '_>,
+) -> Option<Vec<(String, String)>> {
     let name = |node| fabric.name(node).to_string();
     let all: Vec<(String, String)> = fabric.links().iter().map(|l| (name(l.from), name(l.to))).collect();
     let known: HashSet<&(String, String)> = all.iter().collect();
-    let mut resolve = |(i, text): (usize, &String)| {
+    let mut resolved = Vec::new();
+    for (i, text) in links.iter().enumerate() {
+        let both = text.contains("<->");
+        let text = text.replace("<->", "->");
         let ends = text.split_once("->").map(|(from, to)| (from.trim().to_string(), to.trim().to_string()));
-        let link = ends.filter(|ends| known.contains(ends));
-        if link.is_none() {
-            section.error(&format!("links.{i}"), no_such_link(text, &all));
-        }
-        link
-    };
-    links.iter().enumerate().map(&mut resolve).collect::<Vec<_>>().into_iter().collect()
+        let Some((from, to)) = ends.filter(|ends| known.contains(ends)) else {
+            section.error(&format!("links.{i}"), no_such_link(&text, &all));
+            continue;
+        };
+        resolved.push((from.clone(), to.clone()));
+        resolved.extend(both.then_some((to, from)));
+    }
+    section.is_good().then_some(resolved)
 }
 
 /// Says which links there are at the node that was probably meant.

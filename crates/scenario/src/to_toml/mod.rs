@@ -1,5 +1,6 @@
 //! A scenario as the file that says all of it.
 
+mod change;
 mod topology;
 mod workload;
 
@@ -26,6 +27,8 @@ impl Scenario {
             until: self.until.as_ref().map(workload::until),
             topology: Some(topology::table(&self.topology)),
             queue: Some(queue(self)),
+            routing: change::routing(self),
+            change: change::tables(self),
             transport: Some(self.transports.iter().map(|t| (t.name.clone(), transport(t))).collect()),
             roles: (!self.roles.is_empty()).then(|| roles(&self.roles)),
             workload: Some(workload::table(self)),

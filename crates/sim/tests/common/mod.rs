@@ -4,12 +4,10 @@
 pub mod random;
 pub mod written;
 
-use linkpool_network::Routes;
 use linkpool_scenario::{Scenario, load};
 use linkpool_sim::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, Plan, Sample, Sink, simulate};
 use linkpool_units::Time;
 use std::ops::Deref;
-use std::sync::Arc;
 
 /// `cases` random cases, or as many as `PROPTEST_CASES` says.
 pub fn cases(cases: u32) -> proptest::test_runner::Config {
@@ -69,9 +67,8 @@ pub fn run(text: &str) -> Run {
 
 pub fn run_on(scenario: &Scenario, threads: u8) -> Run {
     let plan = Plan::new(scenario);
-    let routes = Arc::new(Routes::new(&plan.fabric, plan.seed));
     let mut kept = Kept::default();
-    let rest = simulate(&plan, &routes, threads, &mut kept, &mut |_| true).unwrap();
+    let rest = simulate(&plan, &plan.timetable(), threads, &mut kept, &mut |_| true).unwrap();
     let in_order = |f: &FlowOutcome| (f.active_until, f.flow);
     assert!(kept.flows.is_sorted_by_key(in_order), "flows come as they end");
     kept.flows.sort_unstable_by_key(|f| f.flow);

@@ -1,0 +1,46 @@
+use linkpool_network::{Layer, Loss};
+use linkpool_units::{Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::QueueSize;
+
+/// What becomes of some links from some time on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// When; zero: from the start.
+    pub at: Time,
+    /// When they are again as they were built; none: never.
+    pub until: Option<Time>,
+    /// Whose links.
+    pub of: ChangeOf,
+    /// Do they work?
+    pub state: Option<LinkState>,
+    /// Their rate.
+    pub rate: Option<Rate>,
+    /// The limit of their queues.
+    pub limit: Option<QueueSize>,
+    /// How they lose packets.
+    pub loss: Option<Loss>,
+}
+
+/// Which links change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChangeOf {
+    /// Directed links, each a pair of names of hosts or switches: from, to.
+    Links(Vec<(String, String)>),
+    /// All from and to these nodes.
+    Nodes(Vec<String>),
+    /// All from and to a share of the nodes of a layer, drawn at random.
+    Layer(Layer, f64),
+}
+
+/// Does a link work?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkState {
+    /// It works.
+    Up,
+    /// It has failed.
+    Down,
+}

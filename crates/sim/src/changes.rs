@@ -1,0 +1,191 @@
+//! What becomes of links during a run: the changes of a scenario, link by link.
+
+use linkpool_engine::stream;
+use linkpool_network::{Change, Fabric, LinkId, Loss, NodeId, QueueLimit, Routes, Timetable};
+use linkpool_scenario::{ChangeOf, LinkState, QueueSize, Scenario};
+use linkpool_units::{Rate, Time};
+use rand::seq::SliceRandom;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+/// All that changes during a run, known before it.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// Of each link that changes, in order of time.
+    pub links: BTreeMap<LinkId, Vec<(Time, Change)>>,
+    /// So long after links fail or work again routing follows; none: never.
+    reconverge: Option<Time>,
+}
+
+/// What one change says of one property: from when, until when, what.
+type Span<T> = (Time, Time, T);
+
+/// What the changes say of a link, in the order of the file.
+#[derive(Default)]
+struct Said {
+    up: Vec<Span<bool>>,
+    rate: Vec<Span<Rate>>,
+    limit: Vec<Span<QueueLimit>>,
+    loss: Vec<Span<Loss>>,
+}
+
+impl Changes {
+    /// Those of `scenario`; `built` is the limit of the queue at a link's port.
+    pub(crate) fn new(scenario: &Scenario, fabric: &Fabric, built: impl Fn(LinkId) -> QueueLimit) -> Changes {
+        let mut said: BTreeMap<LinkId, Said> = BTreeMap::new();
+        for (i, change) in scenario.changes.iter().enumerate() {
+            let until = change.until.unwrap_or(Time::MAX);
+            for link in links_of(&change.of, fabric, scenario.seed, i as u64) {
+                let said = said.entry(link).or_default();
+                said.up.extend(change.state.map(|state| (change.at, until, state == LinkState::Up)));
+                said.rate.extend(change.rate.map(|rate| (change.at, until, rate)));
+                said.limit.extend(change.limit.map(|size| (change.at, until, queue_limit(size))));
+                said.loss.extend(change.loss.map(|loss| (change.at, until, loss)));
+            }
+        }
+        let course = |(link, said): (LinkId, Said)| {
+            let rate = fabric.links()[link as usize].rate;
+            let up = steps(&said.up, true).map(|(at, up)| (at, Change::Up(up)));
+            let rate = steps(&said.rate, rate).map(|(at, rate)| (at, Change::Rate(rate)));
+            let limit = steps(&said.limit, built(link)).map(|(at, limit)| (at, Change::Limit(limit)));
+            let loss = steps(&said.loss, Loss::NONE).map(|(at, loss)| (at, Change::Loss(loss)));
+            let mut all: Vec<(Time, Change)> = up.chain(rate).chain(limit).chain(loss).collect();
+            all.retain(|(at, _)| *at < scenario.end());
+            all.sort_by_key(|(at, _)| *at);
+            (link, all)
+        };
+        let links = said.into_iter().map(course).filter(|(_, all)| !all.is_empty()).collect();
+        Changes { links, reconverge: scenario.reconverge }
+    }
+
+    /// Which links are down at `now`.
+    fn down_at(&self, now: Time) -> HashSet<LinkId> {
+        let is_down = |(link, changes): (&LinkId, &Vec<(Time, Change)>)| {
+            let states = changes.iter().take_while(|(at, _)| *at <= now);
+            let last = states.filter(|(_, change)| matches!(change, Change::Up(_))).last();
+            matches!(last, Some((_, Change::Up(false)))).then_some(*link)
+        };
+        self.links.iter().filter_map(is_down).collect()
+    }
+
+    /// When routing changes, and which links it avoids from then on; not that of the start.
+    pub fn reroutes(&self) -> Vec<(Time, HashSet<LinkId>)> {
+        let Some(after) = self.reconverge else { return Vec::new() };
+        let states = self.links.values().flatten().filter(|(_, change)| matches!(change, Change::Up(_)));
+        let times: BTreeSet<Time> = states.map(|(at, _)| *at).filter(|at| *at > Time::ZERO).collect();
+        times.into_iter().map(|at| (at.saturating_add(after), self.down_at(at))).collect()
+    }
+
+    /// For the network: changes, and routes around what is down. From the start they know of what is down then, unless they never follow.
+    pub(crate) fn timetable(&self, fabric: &Fabric, seed: u64, end: Time) -> Timetable {
+        let first = if self.reconverge.is_some() { self.down_at(Time::ZERO) } else { HashSet::new() };
+        let reroutes = self.reroutes().into_iter().filter(|(at, _)| *at < end);
+        let routes = std::iter::once((Time::ZERO, first)).chain(reroutes);
+        let routes = routes.map(|(at, down)| (at, Arc::new(Routes::avoiding(fabric, seed, &down))));
+        Timetable { seed, links: self.links.clone(), routes: routes.collect() }
+    }
+
+    /// What `link`, built with `rate`, could carry by `end`, in bits: nothing while it is down.
+    pub(crate) fn capacity(&self, link: LinkId, rate: Rate, end: Time) -> f64 {
+        let (mut since, mut rate, mut up, mut bits) = (Time::ZERO, rate, true, 0.0);
+        let carried = |span: Time, rate: Rate, up: bool| if up { rate.0 as f64 * span.secs() } else { 0.0 };
+        for (at, change) in self.links.get(&link).into_iter().flatten() {
+            bits += carried(*at - since, rate, up);
+            since = *at;
+            match change {
+                Change::Rate(new) => rate = *new,
+                Change::Up(new) => up = *new,
+                _ => {}
+            }
+        }
+        bits + carried(end.saturating_sub(since), rate, up)
+    }
+}
+
+/// The links that a change is about, each once.
+fn links_of(of: &ChangeOf, fabric: &Fabric, seed: u64, index: u64) -> BTreeSet<LinkId> {
+    let at_any = |nodes: &[NodeId]| {
+        let links = fabric.links().iter().enumerate();
+        links.filter(|(_, l)| nodes.contains(&l.from) || nodes.contains(&l.to)).map(|(id, _)| id as LinkId).collect()
+    };
+    match of {
+        ChangeOf::Links(links) => {
+            let link = |(from, to): &(String, String)| fabric.link(fabric.node(from)?, fabric.node(to)?);
+            links.iter().filter_map(link).collect()
+        }
+        ChangeOf::Nodes(names) => at_any(&names.iter().filter_map(|name| fabric.node(name)).collect::<Vec<_>>()),
+        ChangeOf::Layer(layer, share) => {
+            let nodes = (0..fabric.nodes() as NodeId).filter(|node| fabric.layer(*node) == *layer);
+            let mut nodes: Vec<NodeId> = nodes.collect();
+            // A larger share of one seed has all the nodes of a smaller one.
+            nodes.shuffle(&mut stream(seed, "change", index));
+            nodes.truncate((nodes.len() as f64 * share).round() as usize);
+            at_any(&nodes)
+        }
+    }
+}
+
+/// When a property changes that is `built` first, and to what: of all that is said of an instant the last that began holds, the later in the
+/// file if two began together.
+fn steps<T: Copy + PartialEq>(said: &[Span<T>], built: T) -> impl Iterator<Item = (Time, T)> + use<T> {
+    let times: BTreeSet<Time> = said.iter().flat_map(|(at, until, _)| [*at, *until]).collect();
+    let at = |time: Time| {
+        let holding = said.iter().filter(|(at, until, _)| *at <= time && time < *until);
+        holding.max_by_key(|(at, ..)| *at).map_or(built, |(.., value)| *value)
+    };
+    let mut now = built;
+    let mut steps = Vec::new();
+    for time in times {
+        let next = at(time);
+        if next != now {
+            steps.push((time, next));
+            now = next;
+        }
+    }
+    steps.into_iter()
+}
+
+pub(crate) fn queue_limit(size: QueueSize) -> QueueLimit {
+    match size {
+        QueueSize::Packets(n) => QueueLimit::Packets(n),
+        QueueSize::Bytes(n) => QueueLimit::Bytes(n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_network::topology;
+
+    fn s(n: u64) -> Time {
+        Time::from_secs(n)
+    }
+
+    #[test]
+    fn the_last_that_began_holds() {
+        let said = [(s(1), s(5), 'a'), (s(2), s(3), 'b'), (s(4), s(7), 'c'), (s(4), s(6), 'd')];
+        let steps: Vec<_> = steps(&said, '-').collect();
+        assert_eq!(steps, [(s(1), 'a'), (s(2), 'b'), (s(3), 'a'), (s(4), 'd'), (s(6), 'c'), (s(7), '-')]);
+    }
+
+    #[test]
+    fn a_larger_share_has_the_smaller() {
+        let fabric = topology::fat_tree(4, 2, Rate::gbps(10), s(0));
+        let links = |share| links_of(&ChangeOf::Layer(linkpool_network::Layer::Core, share), &fabric, 7, 0);
+        // Each of the four core switches has four cables.
+        let counts: Vec<usize> = [0.0, 0.25, 0.5, 0.75, 1.0].iter().map(|share| links(*share).len()).collect();
+        assert_eq!(counts, [0, 8, 16, 24, 32]);
+        assert!(links(0.25).is_subset(&links(0.5)) && links(0.5).is_subset(&links(0.75)));
+    }
+
+    #[test]
+    fn capacity_follows_rate_and_state() {
+        let (gbps, down) = (Rate::gbps(1), Change::Up(false));
+        let course = vec![(s(1), Change::Rate(gbps)), (s(3), down), (s(4), Change::Up(true))];
+        let changes = Changes { links: BTreeMap::from([(0, course)]), reconverge: Some(s(1)) };
+        // 10 Gbit/s for 1 s, 1 Gbit/s for 2 s, nothing for 1 s, 1 Gbit/s for 6 s.
+        assert_eq!(changes.capacity(0, Rate::gbps(10), s(10)), 18e9);
+        assert_eq!(changes.capacity(1, Rate::gbps(10), s(10)), 100e9);
+        assert_eq!(changes.reroutes(), [(s(4), HashSet::from([0])), (s(5), HashSet::new())]);
+    }
+}
