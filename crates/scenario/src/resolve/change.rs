@@ -92,6 +92,8 @@ fn of(
     let given = [("links", links.is_some()), ("nodes", nodes.is_some()), ("layer", layer.is_some())];
     let given: Vec<&str> = given.into_iter().filter(|(_, there)| *there).map(|(key, _)| key).collect();
     match given[..] {
+        // What could not be read has been reported.
+        [] if ["links", "nodes", "layer"].iter().any(|key| section.has(key)) => {}
         [] => section.error(
             "links",
             "names no links; write for example links = [\"A->B\"], nodes = [\"c0\"] or layer = \"core\"",
