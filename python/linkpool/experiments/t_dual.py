@@ -39,7 +39,7 @@ class Dual(Experiment):
     paper: str = "MPTCP talk: what if we give them multiple NICs to allow bursts?"
     k: int = 8
     workloads: tuple[str, ...] = (HALF, LOCAL)
-    duration_s: float = 5.0
+    duration_s: float = 20.0
     seeds: int = 3
     columns: ClassVar[tuple[Column, ...]] = (
         Column("workload", "string", "", "half: 64 of 128 hosts send; local: half stays in racks"),
@@ -47,7 +47,9 @@ class Dual(Experiment):
         Column("nics", "i32", "", "NICs of each host"),
         KEY_SEED,
         Column("flow", "u32", "", "flow"),
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged after the first second"),
+        Column(
+            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
+        ),
         Column("nic_bps", "f64", "bit/s", "payload rate of one NIC"),
         Column("best_bps", "f64", "bit/s", "max-min fair payload rate over any paths"),
     )
@@ -57,7 +59,7 @@ class Dual(Experiment):
         return f"{self.duration_s:g} s simulated"
 
     def shortened(self, scale: float) -> Experiment:
-        """Measure for a shorter time after the warm-up."""
+        """Simulate for a shorter time."""
         return replace(self, duration_s=trees.shortened(self.duration_s, scale))
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

@@ -30,13 +30,15 @@ class Paths(Experiment):
     paper: str = "MPTCP talk: MPTCP discovers available capacity"
     k: int = 8
     subflows: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
-    duration_s: float = 5.0
+    duration_s: float = 20.0
     seeds: int = 3
     columns: ClassVar[tuple[Column, ...]] = (
         Column("subflows", "i32", "", "subflows of each flow, each on a random path"),
         KEY_SEED,
         Column("flow", "u32", "", "flow"),
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged after the first second"),
+        Column(
+            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
+        ),
         Column("fair_bps", "f64", "bit/s", "max-min fair payload rate over the flow's own paths"),
         Column("optimum_bps", "f64", "bit/s", "payload rate that all flows can have at once"),
     )
@@ -46,7 +48,7 @@ class Paths(Experiment):
         return f"{self.duration_s:g} s simulated"
 
     def shortened(self, scale: float) -> Experiment:
-        """Measure for a shorter time after the warm-up."""
+        """Simulate for a shorter time."""
         return replace(self, duration_s=trees.shortened(self.duration_s, scale))
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

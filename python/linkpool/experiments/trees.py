@@ -20,7 +20,6 @@ RATE = "100Mbps"
 RATE_BPS = 100e6
 DELAY = "20us"
 QUEUE = 100
-WARM_UP_S = 1.0
 PACKET_BITS = 8 * 1462
 
 
@@ -48,17 +47,18 @@ def permutation(hosts: Sequence[int], rng: random.Random) -> list[tuple[int, int
 
 
 def record(end_s: float, start_s: float = 0.0) -> Table:
-    """Return the record of the rates from the warm-up after `start_s` to the end."""
-    warm = start_s + WARM_UP_S
-    return {"rate": {"every": seconds((end_s - warm) / 2), "from": seconds(warm)}}
+    """Return the record of the rates in the second half of the time from `start_s` to the end."""
+    quarter = (end_s - start_s) / 4
+    return {"rate": {"every": seconds(quarter), "from": seconds(start_s + 2 * quarter)}}
 
 
-def subflow_goodputs(result: Result, start_s: float = 0.0) -> pl.DataFrame:
-    """Return the payload rate of each subflow after the warm-up, 0 where there is none."""
-    rows = result.rate.filter(pl.col("time_s") > start_s + WARM_UP_S)
-    times = rows["time_s"].n_unique()
+def subflow_goodputs(result: Result) -> pl.DataFrame:
+    """Return the payload rate of each subflow in the time recorded, 0 where there is none."""
+    times = result.rate["time_s"].n_unique()
     ids = ("flow", "subflow")
-    rates = rows.group_by(ids).agg((pl.col("goodput_bps").sum() / times).alias("goodput_bps"))
+    rates = result.rate.group_by(ids).agg(
+        (pl.col("goodput_bps").sum() / times).alias("goodput_bps")
+    )
     subflows = result.subflows.select(ids).sort(ids)
     return subflows.join(rates, on=ids, how="left", maintain_order="left").with_columns(
         pl.col("goodput_bps").fill_null(0.0)
@@ -66,14 +66,14 @@ def subflow_goodputs(result: Result, start_s: float = 0.0) -> pl.DataFrame:
 
 
 def goodputs(result: Result) -> pl.DataFrame:
-    """Return the payload rate of each flow after the warm-up, by `flow`, 0 where there is none."""
+    """Return the payload rate of each flow in the time recorded, 0 where there is none."""
     rates = subflow_goodputs(result).group_by("flow").agg(pl.col("goodput_bps").sum())
     return rates.sort("flow")
 
 
 def shortened(duration_s: float, scale: float) -> float:
-    """Return a duration of which the part after the warm-up is shortened."""
-    return round(WARM_UP_S + (duration_s - WARM_UP_S) * scale, 6)
+    """Return a shorter duration, in whole milliseconds."""
+    return max(round(duration_s * scale, 3), 0.004)
 
 
 def packets(hosts: int, duration_s: float) -> float:
