@@ -119,7 +119,10 @@ impl Connection {
                 path.snd_nxt = path.snd_una;
             }
             Op::Establish => self.paths[s].established = true,
-            Op::Fail => self.paths[s].established = false,
+            Op::Fail => {
+                self.paths[s].established = false;
+                self.control.on_failed(s);
+            }
             Op::Rtt(srtt) => self.paths[s].srtt = srtt,
             Op::Later(time) => self.now += time,
             _ => {}
