@@ -18,7 +18,8 @@ pub use errors::ScenarioError;
 pub use load::load;
 pub use model::{
     Change, ChangeOf, Control, DupackThreshold, EwtcpIncrease, Exempt, Fault, Graph, LinkState, MarkWhen, NonEct,
-    OTHERS, Paths, Preset, Queue, QueueRecord, QueueSize, Record, Release, Repeat, Role, ScatterControl, Scenario,
-    Scheduler, SeriesRecord, Small, SsthreshAfterCut, Subflows, Topology, Transport, Until, Workload, WorkloadKind,
+    OTHERS, Paths, Preset, Queue, QueueRecord, QueueSize, Record, Recovery, Release, Repeat, Role, ScatterControl,
+    Scenario, Scheduler, SeriesRecord, Small, SsthreshAfterCut, Subflows, Topology, Transport, Until, Workload,
+    WorkloadKind,
 };
 pub use schema::schema;

@@ -3,8 +3,8 @@
 use linkpool_units::Time;
 
 use crate::model::{
-    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Release, ScatterControl, Scheduler, SsthreshAfterCut,
-    Subflows, Transport,
+    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Recovery, Release, ScatterControl, Scheduler,
+    SsthreshAfterCut, Subflows, Transport,
 };
 
 /// The preset's values of all settings; its name and control mean nothing.
@@ -52,6 +52,9 @@ fn linux() -> Transport {
         handshake_sample: true,
         syn_timeout: Time::from_secs(1),
         syn_retries: 6,
+        recovery: Recovery::Rack,
+        undo: true,
+        cut_in_recovery: false,
         dupack_threshold: DupackThreshold::Acks(3),
         limited_transmit: true,
         scatter_bytes: 0,
@@ -98,6 +101,8 @@ fn paper_2013() -> Transport {
         rttvar_gain: 0.1,
         handshake_sample: false,
         syn_timeout: Time::from_secs(3),
+        recovery: Recovery::NewReno,
+        cut_in_recovery: true,
         limited_transmit: false,
         byte_counting: false,
         ack_every: 1,

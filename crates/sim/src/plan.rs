@@ -12,7 +12,7 @@ use linkpool_transport::control::{
     AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, MmptcpConfig,
     Release, SemiCoupledConfig, Switch, XmpConfig,
 };
-use linkpool_transport::{Buffers, Config, Faults, Multipath, RttConfig, Scheduler};
+use linkpool_transport::{Buffers, Config, Faults, Multipath, Recovery, RttConfig, Scheduler};
 use linkpool_units::Time;
 use linkpool_workload::{Flow, Process};
 use std::sync::Arc;
@@ -252,6 +252,13 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         syn_timeout: t.syn_timeout,
         syn_retries: t.syn_retries,
         fail_after: t.fail_after.unwrap_or(u32::MAX),
+        recovery: match t.recovery {
+            scenario::Recovery::NewReno => Recovery::NewReno,
+            scenario::Recovery::Sack => Recovery::Sack,
+            scenario::Recovery::Rack => Recovery::Rack,
+        },
+        undo: t.undo,
+        cut_in_recovery: t.cut_in_recovery,
         dupack_threshold,
         limited_transmit: t.limited_transmit,
         byte_counting: t.byte_counting,

@@ -3,7 +3,9 @@
 //! Usage: count_acks dctcp|lia8|amp4 SEGMENTS
 
 use linkpool_transport::control::{AmpConfig, ControlConfig, CutConfig, DctcpConfig, Release};
-use linkpool_transport::{Buffers, Config, Multipath, Output, Receiver, RttConfig, Segment, Sender, SenderState};
+use linkpool_transport::{
+    Buffers, Config, Multipath, Output, Receiver, Recovery, RttConfig, Segment, Sender, SenderState,
+};
 use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -54,6 +56,9 @@ fn main() {
         syn_timeout: Time::from_secs(1),
         syn_retries: 6,
         fail_after: u32::MAX,
+        recovery: Recovery::NewReno,
+        undo: true,
+        cut_in_recovery: true,
         dupack_threshold: 3,
         limited_transmit: false,
         byte_counting: true,

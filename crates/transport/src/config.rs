@@ -4,6 +4,18 @@ use crate::multipath::Multipath;
 use crate::rtt::RttConfig;
 use linkpool_units::Time;
 
+/// How a sender finds losses and repairs them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recovery {
+    /// By duplicate ACKs, one loss a round (RFC 6582).
+    NewReno,
+    /// By SACKs (RFC 2018, 2883), counted (RFC 6675).
+    Sack,
+    /// By SACKs and the times when segments were sent, with probes for lost tails (RACK-TLP, RFC 8985), and proportional
+    /// rate reduction (RFC 6937).
+    Rack,
+}
+
 /// The settings of a transport; both ends of its connections have them.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -27,6 +39,13 @@ pub struct Config {
     pub syn_retries: u32,
     /// Timeouts in a row after which a subflow is given up; `u32::MAX`: never.
     pub fail_after: u32,
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// With SACKs: are windows restored when a retransmission turns out to have been needless, told by D-SACKs (RFC 3708) or,
+    /// after a timeout, by F-RTO (RFC 5682)?
+    pub undo: bool,
+    /// Does a mark cut the window during fast recovery, which has cut it already?
+    pub cut_in_recovery: bool,
     /// Duplicate ACKs that signal a loss (RFC 5681, section 3.2: 3).
     pub dupack_threshold: u32,
     /// Does a duplicate ACK below the threshold let a new segment out (RFC 3042)?

@@ -15,14 +15,16 @@ mod options;
 mod path;
 mod reassembly;
 mod receiver;
+mod reporting;
 mod rtt;
+mod scoreboard;
 mod segment;
 mod sender;
 mod seq;
 mod subflow;
 mod timer;
 
-pub use config::Config;
+pub use config::{Config, Recovery};
 pub use flow_control::Buffers;
 pub use multipath::{Faults, Multipath, Scheduler};
 pub use options::{AckOptions, SackBlocks};

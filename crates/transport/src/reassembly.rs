@@ -24,6 +24,25 @@ impl Reassembly {
         !self.islands.is_empty()
     }
 
+    /// What has arrived beyond the first gap: ranges in order, not touching each other.
+    pub fn islands(&self) -> &[(u64, u64)] {
+        &self.islands
+    }
+
+    /// The first part of `start..end` that has not arrived.
+    pub fn first_gap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let mut start = start.max(self.next);
+        let beyond = self.islands.partition_point(|(_, e)| *e <= start);
+        let mut islands = self.islands[beyond..].iter();
+        let mut next = islands.next();
+        if let Some((_, e)) = next.filter(|(s, _)| *s <= start) {
+            start = *e;
+            next = islands.next();
+        }
+        let end = next.map_or(end, |(s, _)| end.min(*s));
+        (start < end).then_some((start, end))
+    }
+
     /// `start..end` has arrived. Returns whether any of it is new.
     #[inline]
     pub fn insert(&mut self, start: u64, end: u64) -> bool {
@@ -86,6 +105,11 @@ mod tests {
                 let next = arrived.iter().position(|b| !*b).unwrap() as u64;
                 prop_assert_eq!(r.next(), next);
                 let beyond = arrived[next as usize..].iter().any(|b| *b);
+                let gap = arrived[30..70].iter().position(|b| !*b).map(|from| {
+                    let len = arrived[30 + from..70].iter().position(|b| *b).unwrap_or(40 - from);
+                    (30 + from as u64, (30 + from + len) as u64)
+                });
+                prop_assert_eq!(r.first_gap(30, 70), gap);
                 prop_assert_eq!(r.has_gap(), beyond);
                 for pair in r.islands.windows(2) {
                     prop_assert!(pair[0].1 < pair[1].0);

@@ -1,7 +1,8 @@
-use crate::config::Config;
+use crate::config::{Config, Recovery};
 use crate::flow_control::Window;
-use crate::options::AckOptions;
+use crate::options::{AckOptions, SackBlocks};
 use crate::reassembly::Reassembly;
+use crate::reporting::Reporting;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
 use crate::subflow::FIRST_BYTE;
@@ -46,6 +47,7 @@ struct Incoming {
     timer: Timer,
     /// The third segment of the handshake has come.
     confirmed: bool,
+    reporting: Reporting,
 }
 
 impl Receiver {
@@ -77,6 +79,7 @@ impl Receiver {
                         ce: false,
                         timer: Timer::new(),
                         confirmed: false,
+                        reporting: Reporting::default(),
                     });
                 }
                 out.send(s, Segment::SynAck { ecn: ecn && self.config.accept_ecn });
@@ -111,12 +114,17 @@ impl Receiver {
         let data_end = data_start + len as u64;
         // RFC 8257, section 3.2: before the mark changes, acknowledge what came under the old one.
         if subflow.pending > 0 && ce != subflow.ce {
-            self.acknowledge(s, now, out);
+            self.acknowledge(s, None, now, out);
         }
         let subflow = &mut self.subflows[s];
         subflow.ce = ce;
         let in_order = start == subflow.bytes.next() && !subflow.bytes.has_gap();
-        let new_here = subflow.bytes.insert(start, start + len as u64);
+        let end = start + len as u64;
+        let new_here = subflow.bytes.insert(start, end);
+        let duplicate = (!new_here && len > 0).then_some((start, end));
+        if start > subflow.bytes.next() && self.config.recovery != Recovery::NewReno {
+            subflow.reporting.note(&subflow.bytes, start);
+        }
         subflow.pending += 1;
         if !self.data.insert(data_start, data_end) && new_here {
             self.duplicate_bytes += len as u64;
@@ -129,7 +137,7 @@ impl Receiver {
         }
         // Out of order, or filling a gap: at once (RFC 5681, section 4.2); so is the end.
         if !in_order || last || subflow.pending >= self.config.ack_every {
-            self.acknowledge(s, now, out);
+            self.acknowledge(s, duplicate, now, out);
         } else if !subflow.timer.is_set() {
             subflow.timer.set(s, now + self.config.ack_delay, out);
         }
@@ -145,16 +153,21 @@ impl Receiver {
     }
 
     #[inline]
-    fn acknowledge(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        let options = self.window.as_mut().map(|window| {
+    fn acknowledge(&mut self, s: usize, duplicate: Option<(u64, u64)>, now: Time, out: &mut impl Output) {
+        let window = self.window.as_mut().map(|window| {
             let offer = window.offer(now);
             window.watch(s, out);
-            AckOptions { window: Some(offer), ..AckOptions::default() }
+            offer
         });
         let subflow = &mut self.subflows[s];
         subflow.pending = 0;
         subflow.timer.clear();
         let ack = Seq::of(subflow.bytes.next());
+        let reports = (duplicate.is_some() || subflow.bytes.has_gap()) && self.config.recovery != Recovery::NewReno;
+        let options = (reports || window.is_some()).then(|| AckOptions {
+            window,
+            sack: if reports { subflow.reporting.blocks(&subflow.bytes, duplicate) } else { SackBlocks::default() },
+        });
         out.send(s, Segment::Ack { ack, data_ack: Seq::of(self.data.next()), ece: subflow.ce, options });
     }
 
@@ -164,11 +177,11 @@ impl Receiver {
             return;
         };
         if subflow.timer.has_passed(s, now, out) && subflow.pending > 0 {
-            self.acknowledge(s, now, out);
+            self.acknowledge(s, None, now, out);
         }
         // A window that was shut is open (RFC 9293, section 3.8.6.2.2).
         if let Some(on) = self.window.as_mut().and_then(|window| window.has_opened(s, now, out)) {
-            self.acknowledge(on, now, out);
+            self.acknowledge(on, None, now, out);
         }
     }
 

@@ -57,6 +57,11 @@ impl RttEstimator {
         self.backoff = self.backoff.saturating_mul(2).min(config.max_backoff);
     }
 
+    /// The timeout was spurious.
+    pub(crate) fn end_back_off(&mut self) {
+        self.backoff = 1;
+    }
+
     /// Retransmission timeout, back-off included.
     #[inline]
     pub fn rto(&self, config: &RttConfig) -> Time {

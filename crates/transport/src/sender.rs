@@ -2,17 +2,25 @@ mod failure;
 mod flow_control;
 mod handshake;
 mod pieces;
+mod rack;
 mod recovery;
+mod selective;
 mod transmit;
+mod undo;
 
 use crate::config::Config;
 use crate::control::{CongestionControl, Control};
+use crate::options::AckOptions;
 use crate::path::Path;
 use crate::segment::{Output, Segment};
 use crate::subflow::{FIRST_BYTE, State, Subflow, SubflowStats};
 use linkpool_units::Time;
 use pieces::Pieces;
 use std::sync::Arc;
+
+pub(crate) use rack::Rack;
+pub(crate) use selective::Prr;
+pub(crate) use undo::{Probation, Undo};
 
 /// Where a connection stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -145,14 +153,16 @@ impl Sender {
         }
         match segment {
             Segment::Ack { ack, data_ack, ece, options } => {
-                let update = match options.and_then(|o| o.window) {
-                    Some(window) if s < self.subflows.len() => self.take_window(s, ack, data_ack, window),
+                let update = match options {
+                    Some(AckOptions { window: Some(window), sack }) if s < self.subflows.len() => {
+                        self.take_window(s, ack, data_ack, window) && sack.as_slice().is_empty()
+                    }
                     _ => false,
                 };
                 if update {
                     self.transmit(now, out);
                 } else {
-                    self.on_ack(s, ack, data_ack, ece, now, out);
+                    self.on_ack(s, (ack, data_ack, ece), options.as_ref(), now, out);
                 }
                 if self.limited {
                     self.watch_window(now, out);
@@ -176,7 +186,11 @@ impl Sender {
         match subflow.state {
             State::Closed => self.send_syn(s, now, out),
             State::SynSent => self.on_syn_timeout(s, now, out),
-            State::Established => self.on_retransmission_timeout(s, now, out),
+            State::Established => {
+                if !self.on_rack_timer(s, now, out) {
+                    self.on_retransmission_timeout(s, now, out);
+                }
+            }
             State::Failed => {}
         }
     }

@@ -1,6 +1,7 @@
-use crate::config::Config;
+use crate::config::{Config, Recovery};
 use crate::path::Path;
 use crate::rtt::RttEstimator;
+use crate::scoreboard::Scoreboard;
 use crate::seq::Seq;
 use crate::timer::Timer;
 use linkpool_units::Time;
@@ -24,6 +25,10 @@ pub struct SubflowStats {
     pub timeouts: u64,
     /// Fast recoveries entered.
     pub recoveries: u64,
+    /// Cuts for losses undone, as there had been none.
+    pub undos: u64,
+    /// Tail loss probes.
+    pub probes: u64,
     /// ACKs that echoed a mark.
     pub marked_acks: u64,
     /// Window cuts for marks.
@@ -33,13 +38,28 @@ pub struct SubflowStats {
 }
 
 /// A data segment that has been sent and not acknowledged.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) at: Time,
     pub(crate) data_seq: Seq,
+    /// Position in the subflow's stream.
+    pub(crate) seq: Seq,
     pub(crate) len: u16,
     /// Sent more than once: no RTT sample (Karn).
     pub(crate) again: bool,
+    /// Has arrived beyond a gap.
+    pub(crate) sacked: bool,
+    /// Taken for lost.
+    pub(crate) lost: bool,
+    /// On its way again.
+    pub(crate) resent: bool,
+}
+
+impl Sent {
+    /// New data.
+    pub(crate) fn new(at: Time, (seq, data_seq): (Seq, Seq), len: u16) -> Sent {
+        Sent { at, data_seq, seq, len, again: false, sacked: false, lost: false, resent: false }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,10 +76,13 @@ pub(crate) enum State {
 #[derive(Debug)]
 pub(crate) struct Subflow {
     pub(crate) state: State,
-    /// Segments from `snd_una` on, in order. The first `in_flight` of them count as in flight; what follows was sent
-    /// before a timeout and waits to be sent again (go-back-N).
+    /// Segments from `snd_una` on, in order.
     pub(crate) sent: VecDeque<Sent>,
+    /// So many of them are taken to be in the network. Without SACKs these are the first; what follows was sent before a
+    /// timeout and waits to be sent again (go-back-N).
     pub(crate) in_flight: u32,
+    /// With SACKs, what they tell.
+    pub(crate) board: Option<Box<Scoreboard>>,
     pub(crate) dupacks: u32,
     /// Of these, how many signal a loss.
     pub(crate) dupack_threshold: u32,
@@ -88,6 +111,11 @@ impl Subflow {
             state: State::Closed,
             sent: VecDeque::new(),
             in_flight: 0,
+            board: match config.recovery {
+                Recovery::NewReno => None,
+                Recovery::Sack => Some(Box::new(Scoreboard::new(false))),
+                Recovery::Rack => Some(Box::new(Scoreboard::new(true))),
+            },
             dupacks: 0,
             dupack_threshold: config.dupack_threshold,
             limited: 0,
@@ -109,7 +137,19 @@ impl Subflow {
         self.state == State::Established && self.sent.is_empty()
     }
 
-    /// Segments that wait to be sent again after a timeout.
+    /// FlightSize of RFC 5681, packets: what the window has let out and nobody has acknowledged.
+    pub(crate) fn flight(&self, path: &Path) -> u32 {
+        if self.board.is_some() { (self.sent.len() as u32).min(path.cwnd as u32) } else { self.in_flight }
+    }
+
+    /// Without limited transmit, room in the window that SACKs have made does not count until recovery begins (RFC 6675, section
+    /// 5, step 3).
+    #[inline]
+    pub(crate) fn held_back(&self, path: &Path) -> u32 {
+        self.board.as_ref().filter(|board| !path.in_recovery && !board.in_loss).map_or(0, |board| board.sacked)
+    }
+
+    /// Is anything not in the network that has been sent: does it wait to be sent again, or has it arrived?
     pub(crate) fn has_backlog(&self) -> bool {
         (self.in_flight as usize) < self.sent.len()
     }

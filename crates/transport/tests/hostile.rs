@@ -6,7 +6,7 @@ use common::channel::{Crossing, Fate, Pair};
 use common::ledger::Ledger;
 use common::{DCTCP, Random, config, laws};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
-use linkpool_transport::{Buffers, Config, Multipath, Scheduler, Segment, SenderState};
+use linkpool_transport::{Buffers, Config, Multipath, Recovery, Scheduler, Segment, SenderState};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
@@ -72,6 +72,9 @@ struct Case {
     stale_after: u32,
     fail_after: u32,
     buffers: Buffers,
+    recovery: Recovery,
+    undo: bool,
+    cut_in_recovery: bool,
     weather: Weather,
 }
 
@@ -86,6 +89,9 @@ impl Case {
             byte_counting: self.byte_counting,
             ack_every: self.ack_every,
             limited_transmit: self.limited_transmit,
+            recovery: self.recovery,
+            undo: self.undo,
+            cut_in_recovery: self.cut_in_recovery,
             join_jitter: Time::from_us(49),
             fail_after: self.fail_after,
             buffers: self.buffers,
@@ -103,9 +109,13 @@ impl Case {
     fn run(&self) -> Vec<Crossing> {
         let mut pair = Pair::new(self.config(), Some(self.size), self.weather.channel());
         let mut ledger = Ledger::new(self.subflows, self.config().mss, 2.0);
-        ledger.limited_transmit = 2 * self.limited_transmit as u32;
         ledger.edge = self.buffers.receive;
         ledger.any_order = self.scheduler == Scheduler::LowestTimeToSend;
+        ledger.selective = self.recovery != Recovery::NewReno;
+        ledger.probes = self.recovery == Recovery::Rack;
+        if self.recovery == Recovery::NewReno {
+            ledger.limited_transmit = 2 * self.limited_transmit as u32;
+        }
         let mut trace = pair.wire.sent.clone();
         let limit = Time::from_secs(20_000);
         while pair.sender.state() == SenderState::Open && pair.next_event().is_some_and(|at| at < limit) {
@@ -167,7 +177,9 @@ fn weathers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strateg
 
 fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strategy<Value = Case> {
     let size = prop_oneof![1u64..20_000, 1u64..400_000];
-    let tcp = (1u32..=10, any::<(bool, bool)>(), 1u32..=2);
+    const RECOVERIES: &[Recovery] = &[Recovery::NewReno, Recovery::Sack, Recovery::Rack];
+    let recovery = (prop::sample::select(RECOVERIES), any::<(bool, bool)>());
+    let tcp = (1u32..=10, any::<(bool, bool)>(), 1u32..=2, recovery);
     const SCHEDULERS: &[Scheduler] = &[Scheduler::RoundRobin, Scheduler::LowestRtt, Scheduler::LowestTimeToSend];
     // Where packets are lost or late a subflow may look dead that is not: none is given up.
     let multipath = (
@@ -178,7 +190,8 @@ fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strate
     );
     (0..transports().len(), 1usize..=6, size, tcp, multipath, buffers(), weathers(death)).prop_map(
         |(law, subflows, size, tcp, (scheduler, backup, stale_after, fail_after), buffers, weather)| {
-            let (initial_window, (byte_counting, limited_transmit), ack_every) = tcp;
+            let (initial_window, (byte_counting, limited_transmit), ack_every, recovery) = tcp;
+            let (recovery, (undo, cut_in_recovery)) = recovery;
             let fail_after = if weather.loss + weather.late > 0.0 { NEVER } else { fail_after };
             Case {
                 law,
@@ -193,6 +206,9 @@ fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strate
                 stale_after,
                 fail_after,
                 buffers,
+                recovery,
+                undo,
+                cut_in_recovery,
                 weather,
             }
         },

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Size, Speed, Timeouts};
 use crate::model::{
-    Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Release, ScatterControl, Scheduler,
+    Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Recovery, Release, ScatterControl, Scheduler,
     SsthreshAfterCut, Subflows,
 };
 
@@ -111,6 +111,16 @@ pub(crate) struct TransportTable {
     pub(crate) syn_timeout: Option<Time>,
     /// Retries of a SYN; then the connection (or the subflow) fails. Default: 6.
     pub(crate) syn_retries: Option<u32>,
+    /// "newreno": losses are found by duplicate ACKs, one a round; "sack": by SACKs (RFC 6675);
+    /// "rack": by SACKs and time, with tail loss probes (RFC 8985). Default: "rack"; paper-2013:
+    /// "newreno".
+    pub(crate) recovery: Option<Recovery>,
+    /// Are windows restored when a retransmission turns out to have been needless (D-SACK, F-RTO)?
+    /// Applies to recovery "sack" and "rack". Default: true.
+    pub(crate) undo: Option<bool>,
+    /// Does a mark cut the window during fast recovery too? Applies to dctcp, dcm, xmp, amp,
+    /// mptcp-cut. Default: false; paper-2013: true.
+    pub(crate) cut_in_recovery: Option<bool>,
     /// Duplicate ACKs that mean a loss; "auto", for scattered packets: 3, and as many as there
     /// are paths if there is more than one. With MMPTCP it is phase 1's, and phase 2 has 3. Default:
     /// 3.

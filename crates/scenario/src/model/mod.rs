@@ -12,7 +12,7 @@ pub use queue::{Exempt, MarkWhen, NonEct, Queue, QueueSize};
 pub use record::{QueueRecord, Record, SeriesRecord};
 pub use topology::{Graph, Topology};
 pub use transport::{
-    Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Release, ScatterControl, Scheduler,
+    Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Recovery, Release, ScatterControl, Scheduler,
     SsthreshAfterCut, Subflows, Transport,
 };
 pub use workload::{OTHERS, Repeat, Role, Small, Until, Workload, WorkloadKind};

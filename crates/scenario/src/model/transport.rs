@@ -74,6 +74,12 @@ pub struct Transport {
     pub syn_timeout: Time,
     /// Retries of a SYN before the connection (or the subflow) fails.
     pub syn_retries: u32,
+    /// How losses are found and repaired.
+    pub recovery: Recovery,
+    /// With SACKs: are windows restored after needless retransmissions?
+    pub undo: bool,
+    /// Does a mark cut the window during fast recovery too?
+    pub cut_in_recovery: bool,
     /// Duplicate ACKs that mean a loss; with MMPTCP, in phase 1.
     pub dupack_threshold: DupackThreshold,
     /// Does a duplicate ACK below the threshold let a new segment out (RFC 3042)?
@@ -272,6 +278,19 @@ pub enum ScatterControl {
     Reno,
     /// Data Center TCP.
     Dctcp,
+}
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// By duplicate ACKs, one a round (RFC 6582).
+    #[serde(rename = "newreno")]
+    NewReno,
+    /// By SACKs (RFC 6675).
+    Sack,
+    /// By SACKs and time, with tail loss probes (RFC 8985).
+    Rack,
 }
 
 /// Duplicate ACKs that mean a loss.

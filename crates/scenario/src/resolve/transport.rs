@@ -6,7 +6,7 @@ use super::workload::Workloads;
 use super::{balancing, buffers, multipath};
 use crate::errors::{Report, nearest};
 use crate::file::{Size, Speed, Timeouts, TransportTable};
-use crate::model::{Control, DupackThreshold, Paths, ScatterControl, Subflows, Transport};
+use crate::model::{Control, DupackThreshold, Paths, Recovery, ScatterControl, Subflows, Transport};
 use crate::presets;
 use crate::source::{Origin, Path};
 
@@ -26,7 +26,7 @@ fn applies_to(key: &str) -> &'static [Control] {
         "subflows" | "join_jitter" | "join_after" | "join_at" | "backup" | "scheduler" => Control::MULTIPATH,
         "stale_after" | "faults" => Control::MULTIPATH,
         "scatter_bytes" | "scatter_window" | "scatter_until_congestion" | "scatter_control" => Control::MULTIPATH,
-        "cwnd_min" => MARKED,
+        "cwnd_min" | "cut_in_recovery" => MARKED,
         "alpha0" | "g" => WITH_ALPHA,
         "beta" => CONSTANT_CUT,
         "gamma" | "tau" | "suppression" | "release" => &[Control::Amp],
@@ -96,6 +96,12 @@ fn resolve(name: &str, table: TransportTable, section: &mut Section<'_, '_>) -> 
     let transport = fill_in(name, control.unwrap_or(Control::Reno), table);
     check_sizes(&transport, section);
     check_window(&transport, section);
+    let applies = transport.recovery != Recovery::NewReno;
+    section.check(
+        applies || !section.has("undo"),
+        "undo",
+        "applies to `recovery = \"sack\"` and `\"rack\"`, not to \"newreno\"",
+    );
     multipath::check(&transport, section);
     buffers::check(&transport, section);
     check_timers(&transport, section);
@@ -141,6 +147,9 @@ fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
         handshake_sample: table.handshake_sample.unwrap_or(default.handshake_sample),
         syn_timeout: table.syn_timeout.unwrap_or(default.syn_timeout),
         syn_retries: table.syn_retries.unwrap_or(default.syn_retries),
+        recovery: table.recovery.unwrap_or(default.recovery),
+        undo: table.undo.unwrap_or(default.undo),
+        cut_in_recovery: table.cut_in_recovery.unwrap_or(default.cut_in_recovery),
         dupack_threshold: table.dupack_threshold.unwrap_or(default.dupack_threshold),
         limited_transmit: table.limited_transmit.unwrap_or(default.limited_transmit),
         scatter_bytes: table.scatter_bytes.map_or(default.scatter_bytes, |Bytes(n)| n),

@@ -13,7 +13,7 @@ use crate::file::{
     File, LayerQueueTable, LayersTable, QueueSeriesTable, QueueTable, RecordTable, RoleSize, SeriesTable, Size, Speed,
     Timeouts, TransportTable,
 };
-use crate::model::{Queue, QueueRecord, Record, Role, Scenario, SeriesRecord, Transport};
+use crate::model::{Queue, QueueRecord, Record, Recovery, Role, Scenario, SeriesRecord, Transport};
 use crate::resolve::applies;
 
 impl Scenario {
@@ -117,6 +117,9 @@ fn transport(t: &Transport) -> TransportTable {
         handshake_sample: Some(t.handshake_sample),
         syn_timeout: Some(t.syn_timeout),
         syn_retries: Some(t.syn_retries),
+        recovery: Some(t.recovery),
+        undo: (t.recovery != Recovery::NewReno).then_some(t.undo),
+        cut_in_recovery: Some(t.cut_in_recovery),
         dupack_threshold: Some(t.dupack_threshold),
         limited_transmit: Some(t.limited_transmit),
         scatter_bytes: Some(Bytes(t.scatter_bytes)),

@@ -18,6 +18,8 @@ pub struct CubicConfig {
 pub struct Cubic {
     config: CubicConfig,
     subflows: Box<[Subflow]>,
+    /// Each as it was before its last loss.
+    before: Box<[Subflow]>,
     /// When the ACK that is being processed came.
     now: Time,
 }
@@ -52,7 +54,8 @@ impl Epoch {
 
 impl Cubic {
     pub(super) fn new(config: &CubicConfig, n: usize) -> Cubic {
-        Cubic { config: config.clone(), subflows: vec![Subflow::default(); n].into(), now: Time::ZERO }
+        let subflows: Box<[Subflow]> = vec![Subflow::default(); n].into();
+        Cubic { config: config.clone(), before: subflows.clone(), subflows, now: Time::ZERO }
     }
 
     /// Congestion avoidance begins with a window of `cwnd`.
@@ -106,7 +109,8 @@ impl CongestionControl for Cubic {
         let cwnd = paths[s].coupled_window();
         let gives_way = fast_convergence && self.subflows[s].w_max.is_some_and(|w_max| cwnd < w_max);
         let w_max = if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
-        self.subflows[s] = Subflow { w_max: Some(w_max), cwnd_prior: cwnd, epoch: None };
+        let after = Subflow { w_max: Some(w_max), cwnd_prior: cwnd, epoch: None };
+        self.before[s] = std::mem::replace(&mut self.subflows[s], after);
         (flight as f64 * beta).max(2.0)
     }
 
@@ -114,6 +118,11 @@ impl CongestionControl for Cubic {
     fn on_timeout(&mut self, s: usize) {
         let subflow = &mut self.subflows[s];
         (subflow.w_max, subflow.epoch) = (None, None);
+    }
+
+    /// RFC 9438, section 4.9: W_max, K, the start of the epoch and W_est are those of before.
+    fn undo(&mut self, s: usize) {
+        self.subflows[s] = self.before[s].clone();
     }
 }
 
@@ -199,6 +208,20 @@ mod tests {
         let before = p.cwnd;
         acknowledge(&mut c, &mut p, Time::from_secs(60));
         assert!((p.cwnd - before - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_loss_that_was_none_leaves_no_trace() {
+        // W_max = 100, and some way along the curve back to it.
+        let (mut c, mut p) = after_a_loss_at(100.0);
+        acknowledge(&mut c, &mut p, Time::from_secs(1));
+        acknowledge(&mut c, &mut p, Time::from_secs(2));
+        let (cwnd, before) = (p.cwnd, format!("{:?}", c.subflows));
+        c.ssthresh(std::slice::from_ref(&p), 0, cwnd as u32);
+        c.on_timeout(0);
+        assert_ne!(format!("{:?}", c.subflows), before);
+        c.undo(0);
+        assert_eq!(format!("{:?}", c.subflows), before);
     }
 
     #[test]

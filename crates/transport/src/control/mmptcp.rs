@@ -92,6 +92,12 @@ impl CongestionControl for Mmptcp {
         if s == 0 { self.scattered.on_timeout(0) } else { self.coupled.on_timeout(s - 1) }
     }
 
+    fn undo(&mut self, s: usize) {
+        if s > 0 {
+            self.coupled.undo(s - 1);
+        }
+    }
+
     fn on_established(&mut self, s: usize) {
         self.phase_2 |= s > 0;
     }

@@ -78,6 +78,10 @@ pub trait CongestionControl {
     /// The retransmission timer of subflow `s` has expired; slow start is next (Linux: `set_state` with `TCP_CA_Loss`).
     fn on_timeout(&mut self, _s: usize) {}
 
+    /// The last loss on subflow `s` was none: what [`CongestionControl::ssthresh`] has changed is to be as before. The sender
+    /// has restored the window (Linux: `undo_cwnd`).
+    fn undo(&mut self, _s: usize) {}
+
     /// The handshake of subflow `s` is done.
     fn on_established(&mut self, _s: usize) {}
 
@@ -161,6 +165,9 @@ macro_rules! laws {
             }
             fn on_timeout(&mut self, s: usize) {
                 match self { $(Control::$law(law) => law.on_timeout(s)),* }
+            }
+            fn undo(&mut self, s: usize) {
+                match self { $(Control::$law(law) => law.undo(s)),* }
             }
             fn on_established(&mut self, s: usize) {
                 match self { $(Control::$law(law) => law.on_established(s)),* }

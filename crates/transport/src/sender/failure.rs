@@ -45,7 +45,7 @@ impl Sender {
         self.rescue(s);
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         subflow.sent.clear();
-        subflow.in_flight = 0;
+        (subflow.in_flight, subflow.board) = (0, None);
         (path.established, path.in_recovery, path.snd_nxt) = (false, false, path.snd_una);
         let others = !(1 << s);
         (self.open, self.stale, self.rescued) = (self.open & others, self.stale & others, self.rescued & others);

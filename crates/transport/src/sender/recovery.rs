@@ -3,13 +3,21 @@
 use super::transmit::data_end;
 use super::{Sender, SenderState};
 use crate::control::{Ack, CongestionControl};
+use crate::options::AckOptions;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
-use crate::subflow::State;
+use crate::subflow::{Sent, State};
 use linkpool_units::Time;
 
 impl Sender {
-    pub(super) fn on_ack(&mut self, s: usize, ack: Seq, data_ack: Seq, ece: bool, now: Time, out: &mut impl Output) {
+    pub(super) fn on_ack(
+        &mut self,
+        s: usize,
+        (ack, data_ack, ece): (Seq, Seq, bool),
+        options: Option<&AckOptions>,
+        now: Time,
+        out: &mut impl Output,
+    ) {
         if self.subflows[s].state != State::Established {
             return;
         }
@@ -17,31 +25,30 @@ impl Sender {
         if self.limited {
             self.set_limit();
         }
-        let config = &*self.config;
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         let ack = ack.near(path.snd_una);
         if ack < path.snd_una {
             return; // older than what is known
         }
         let was_in_flight = subflow.in_flight;
-        let (segments, bytes, sent_at) = subflow.acknowledge(path, ack);
-        subflow.stats.acked_bytes += bytes;
-        subflow.stats.marked_acks += ece as u64;
-        if let Some(at) = sent_at {
-            subflow.rtt.sample(&config.rtt, now - at);
-            path.srtt = subflow.rtt.srtt().unwrap_or(0.0);
-        }
-        let round_ended = path.snd_una > subflow.round_end;
-        if round_ended {
-            subflow.round_end = path.snd_nxt;
-        }
-        let event = Ack { acked: segments, marked: ece, round_ended, now };
-        let cut = self.control.in_ack_event(&mut self.paths, s, event);
-        self.subflows[s].stats.cuts += cut as u64;
-        if segments > 0 {
-            self.on_new_ack(s, segments, cut, now, out);
-        } else if was_in_flight > 0 {
-            self.on_duplicate_ack(s, now, out);
+        let selective = subflow.board.is_some();
+        let told = if selective { subflow.take_ack(path, ack, options) } else { subflow.acknowledge(path, ack) };
+        let cut = self.note_ack(s, told, ece, now);
+        let segments = told.0;
+        let grown = if selective {
+            self.on_selective_ack(s, now, out)
+        } else if segments > 0 {
+            self.on_new_ack(s, segments, now, out)
+        } else {
+            if was_in_flight > 0 {
+                self.on_duplicate_ack(s, now, out);
+            }
+            0
+        };
+        // The ACK that cuts the window does not grow it; the others of that window do.
+        if grown > 0 && !cut {
+            let counted = if self.config.byte_counting { grown as f64 } else { 1.0 };
+            self.control.cong_avoid(&mut self.paths, s, counted);
         }
         if self.state == SenderState::Open {
             if self.joins_wait && self.joins_now() {
@@ -49,13 +56,41 @@ impl Sender {
             }
             self.update_open(s);
             self.transmit(now, out);
+            if selective {
+                self.end_probation(s, now, out);
+            }
             self.finish_if_done(s, now, out);
         }
     }
 
-    /// `segments` segments have been acknowledged for the first time. The ACK that `cut` the window does not grow it; the
-    /// others of that window do.
-    pub(super) fn on_new_ack(&mut self, s: usize, segments: u32, cut: bool, now: Time, out: &mut impl Output) {
+    /// Enters an ACK into the statistics of subflow `s`, its RTT and its round, and tells the law. Has that cut the window?
+    #[inline]
+    fn note_ack(&mut self, s: usize, (acked, bytes, sent_at): (u32, u64, Option<Time>), ece: bool, now: Time) -> bool {
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        subflow.stats.acked_bytes += bytes;
+        subflow.stats.marked_acks += ece as u64;
+        if let Some(at) = sent_at {
+            subflow.rtt.sample(&self.config.rtt, now - at);
+            path.srtt = subflow.rtt.srtt().unwrap_or(0.0);
+        }
+        let round_ended = path.snd_una > subflow.round_end;
+        if round_ended {
+            subflow.round_end = path.snd_nxt;
+        }
+        let event = Ack { acked, marked: ece, round_ended, now };
+        let (before, spared) = ((path.cwnd, path.ssthresh), path.in_recovery && !self.config.cut_in_recovery);
+        let mut cut = self.control.in_ack_event(&mut self.paths, s, event);
+        if cut && spared {
+            let path = &mut self.paths[s];
+            (path.cwnd, path.ssthresh) = before;
+            cut = false;
+        }
+        self.subflows[s].stats.cuts += cut as u64;
+        cut
+    }
+
+    /// `segments` segments have been acknowledged for the first time. Returns by how many of them the window may grow.
+    fn on_new_ack(&mut self, s: usize, segments: u32, now: Time, out: &mut impl Output) -> u32 {
         let subflow = &mut self.subflows[s];
         (subflow.dupacks, subflow.limited) = (0, 0);
         if subflow.timeouts > 0 {
@@ -63,11 +98,9 @@ impl Sender {
         }
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         let mut restart = true;
+        let mut grown = 0;
         if !path.in_recovery {
-            let counted = if self.config.byte_counting { segments as f64 } else { 1.0 };
-            if !cut {
-                self.control.cong_avoid(&mut self.paths, s, counted);
-            }
+            grown = segments;
         } else if path.snd_una >= subflow.recover {
             // Full acknowledgment (RFC 6582, section 3.2, step 3)
             path.in_recovery = false;
@@ -78,7 +111,7 @@ impl Sender {
             // "For the first partial ACK, also reset the retransmit timer"
             restart = !subflow.partial;
             subflow.partial = true;
-            self.retransmit_first(s, now, out);
+            self.send_again(s, 0, now, out);
         }
         let subflow = &mut self.subflows[s];
         if subflow.sent.is_empty() {
@@ -86,6 +119,7 @@ impl Sender {
         } else if restart {
             subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out); // RFC 6298 (5.3)
         }
+        grown
     }
 
     pub(super) fn on_duplicate_ack(&mut self, s: usize, now: Time, out: &mut impl Output) {
@@ -113,7 +147,7 @@ impl Sender {
         path.in_recovery = true;
         path.ssthresh = ssthresh;
         path.cwnd = ssthresh + 3.0;
-        self.retransmit_first(s, now, out);
+        self.send_again(s, 0, now, out);
         let subflow = &mut self.subflows[s];
         subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
     }
@@ -124,7 +158,7 @@ impl Sender {
         let subflow = &self.subflows[s];
         let below = self.config.limited_transmit && subflow.dupacks < subflow.dupack_threshold;
         let allowed = self.paths[s].cwnd as u32 + subflow.dupacks;
-        if below && !subflow.has_backlog() && subflow.in_flight < allowed && self.send_segment(s, now, out) {
+        if below && !subflow.has_backlog() && subflow.in_flight < allowed && self.send_one(s, now, out) {
             self.subflows[s].limited += 1;
         }
     }
@@ -141,34 +175,46 @@ impl Sender {
         }
         let subflow = &mut self.subflows[s];
         subflow.rtt.back_off(&self.config.rtt); // RFC 6298 (5.5)
-        let flight = subflow.in_flight;
-        if subflow.timeouts == 1 {
+        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let flight = subflow.flight(path);
+        self.begin_probation(s);
+        if self.subflows[s].timeouts == 1 {
             // RFC 5681, section 3.1: held at its value when a segment times out again
             self.paths[s].ssthresh = self.control.ssthresh(&self.paths, s, flight);
         }
         self.control.on_timeout(s);
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        path.cwnd = 1.0; // the loss window (RFC 5681, section 3.1)
-        path.in_recovery = false;
-        subflow.recover = subflow.recover.max(path.snd_nxt); // RFC 6582, section 3.2, step 4
         (subflow.dupacks, subflow.limited) = (0, 0);
-        subflow.in_flight = 0;
-        path.snd_nxt = path.snd_una;
+        if subflow.board.is_some() {
+            self.enter_loss(s, now);
+        } else {
+            path.cwnd = 1.0; // the loss window (RFC 5681, section 3.1)
+            subflow.recover = subflow.recover.max(path.snd_nxt); // RFC 6582, section 3.2, step 4
+            subflow.in_flight = 0;
+            path.snd_nxt = path.snd_una;
+        }
+        self.paths[s].in_recovery = false;
         self.update_open(s);
         self.transmit(now, out);
     }
 
-    /// Sends the first unacknowledged segment of subflow `s` again.
-    pub(super) fn retransmit_first(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    /// Sends segment number `i` of those outstanding on subflow `s` again.
+    pub(super) fn send_again(&mut self, s: usize, i: usize, now: Time, out: &mut impl Output) {
         let path = &self.paths[s];
         let subflow = &mut self.subflows[s];
-        if let Some(first) = subflow.sent.front_mut() {
-            (first.at, first.again) = (now, true);
-            subflow.stats.segments += 1;
-            subflow.stats.retransmits += 1;
-            let last = data_end(first, self.data_una) == self.size;
-            let (seq, data_seq, len) = (Seq::of(path.snd_una), first.data_seq, first.len);
-            out.send(s, Segment::Data { seq, data_seq, len, last, ect: subflow.ect });
+        let Some(segment) = subflow.sent.get_mut(i) else { return };
+        (segment.at, segment.again) = (now, true);
+        subflow.stats.segments += 1;
+        subflow.stats.retransmits += 1;
+        let last = data_end(segment, self.data_una) == self.size;
+        let Sent { seq, data_seq, len, .. } = *segment;
+        if let Some(board) = &mut subflow.board {
+            board.resent += !segment.resent as u32;
+            segment.resent = true;
+            let end = seq.near(path.snd_una) + len as u64;
+            board.undo.iter_mut().for_each(|undo| undo.follow_retransmission(end));
+            subflow.count_in_flight();
         }
+        out.send(s, Segment::Data { seq, data_seq, len, last, ect: subflow.ect });
     }
 }

@@ -11,7 +11,9 @@ use linkpool_units::Time;
 impl Sender {
     #[inline]
     pub(super) fn update_open(&mut self, s: usize) {
-        let room = self.subflows[s].in_flight < self.paths[s].cwnd as u32;
+        let subflow = &self.subflows[s];
+        let held = if self.config.limited_transmit { 0 } else { subflow.held_back(&self.paths[s]) };
+        let room = subflow.in_flight + held < self.paths[s].cwnd as u32;
         self.open = self.open & !(1 << s) | (room as u32) << s;
     }
 
@@ -57,38 +59,85 @@ impl Sender {
     }
 
     /// Sends one segment on subflow `s`: one that waits to be sent again, else new data. False if there is neither.
-    #[inline]
-    pub(super) fn send_segment(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
-        let subflow = &mut self.subflows[s];
-        let (data_seq, len, end);
-        if subflow.has_backlog() {
-            let segment = &mut subflow.sent[subflow.in_flight as usize];
-            (segment.at, segment.again) = (now, true);
-            (data_seq, len) = (segment.data_seq, segment.len);
-            end = data_end(segment, self.data_una);
-            subflow.stats.retransmits += 1;
-        } else {
-            let Some((data, bytes)) = self.next_piece(s) else {
-                return false;
-            };
-            (data_seq, len) = (Seq::of(data), bytes);
-            end = data + len as u64;
-            self.subflows[s].sent.push_back(Sent { at: now, data_seq, len, again: false });
+    #[inline(always)]
+    fn send_segment(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
+        let waiting = if self.subflows[s].has_backlog() { self.waiting(s) } else { None };
+        if let Some(i) = waiting {
+            self.send_waiting(s, i, now, out);
+            return true;
         }
+        let Some((data, len)) = self.next_piece(s) else {
+            return self.subflows[s].board.is_some() && self.send_last_resort(s, now, out);
+        };
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        let seq = Seq::of(path.snd_nxt);
+        let (seq, data_seq) = (Seq::of(path.snd_nxt), Seq::of(data));
+        subflow.sent.push_back(Sent::new(now, (seq, data_seq), len));
         path.snd_nxt += len as u64;
         subflow.in_flight += 1;
         subflow.stats.segments += 1;
+        let ect = subflow.ect;
         if !subflow.timer.is_set() {
-            subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out); // RFC 6298 (5.1)
+            self.arm_timer(s, now, out); // RFC 6298 (5.1)
         }
-        let last = end == self.size;
-        out.send(s, Segment::Data { seq, data_seq, len, last, ect: subflow.ect });
+        let last = data + len as u64 == self.size;
+        out.send(s, Segment::Data { seq, data_seq, len, last, ect });
         if last && self.config.multipath.faults.fin_reset {
-            let established = (0..self.subflows.len()).filter(|s| self.subflows[*s].state == State::Established);
-            established.for_each(|s| out.send(s, Segment::SubflowFin));
+            self.finish_subflows(out);
         }
+        true
+    }
+
+    /// A fault of MMPTCP's authors' implementation: with the last data goes a FIN on each subflow.
+    #[cold]
+    fn finish_subflows(&mut self, out: &mut impl Output) {
+        let established = (0..self.subflows.len()).filter(|s| self.subflows[*s].state == State::Established);
+        established.for_each(|s| out.send(s, Segment::SubflowFin));
+    }
+
+    /// The same, from elsewhere.
+    #[inline(never)]
+    pub(super) fn send_one(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
+        self.send_segment(s, now, out)
+    }
+
+    /// Which segment of subflow `s` is to be sent again before any new data.
+    #[inline(never)]
+    fn waiting(&mut self, s: usize) -> Option<usize> {
+        let subflow = &mut self.subflows[s];
+        match &subflow.board {
+            None => Some(subflow.in_flight as usize),
+            Some(board) if board.wants_new_data() => None,
+            Some(_) => subflow.first_lost(&self.paths[s]),
+        }
+    }
+
+    /// Sends segment number `i`, which is not in flight, again.
+    #[inline(never)]
+    fn send_waiting(&mut self, s: usize, i: usize, now: Time, out: &mut impl Output) {
+        self.send_again(s, i, now, out);
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let end = subflow.sent[i].seq.near(path.snd_una) + subflow.sent[i].len as u64;
+        match &mut subflow.board {
+            None => {
+                path.snd_nxt = end;
+                subflow.in_flight += 1;
+            }
+            Some(board) => board.high_rxt = board.high_rxt.max(end),
+        }
+        if !subflow.timer.is_set() {
+            self.arm_timer(s, now, out);
+        }
+    }
+
+    /// In recovery by RFC 6675's rules, when nothing is known to be lost and there is no new data.
+    #[inline(never)]
+    fn send_last_resort(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
+        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        if !path.in_recovery || subflow.has_rack() {
+            return false;
+        }
+        let Some(i) = subflow.last_resort(path, subflow.recover) else { return false };
+        self.send_again(s, i, now, out);
         true
     }
 

@@ -9,7 +9,7 @@ use linkpool_transport::control::{
     AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, Release,
     SemiCoupledConfig, XmpConfig,
 };
-use linkpool_transport::{Buffers, Config, Multipath, RttConfig};
+use linkpool_transport::{Buffers, Config, Multipath, Recovery, RttConfig};
 use linkpool_units::Time;
 
 pub const DCTCP: DctcpConfig = DctcpConfig { alpha0: 0.0, g: 1.0 / 16.0, cwnd_min: 2.0 };
@@ -60,6 +60,9 @@ pub fn config(control: ControlConfig) -> Config {
         syn_timeout: Time::from_secs(1),
         syn_retries: 6,
         fail_after: u32::MAX,
+        recovery: Recovery::NewReno,
+        undo: true,
+        cut_in_recovery: true,
         dupack_threshold: 3,
         limited_transmit: false,
         byte_counting: false,

@@ -49,6 +49,8 @@ impl Endpoint for Sender {
             "acked" => self.acked().to_string(),
             "timeouts" => self.stats(s).timeouts.to_string(),
             "recoveries" => self.stats(s).recoveries.to_string(),
+            "undos" => self.stats(s).undos.to_string(),
+            "probes" => self.stats(s).probes.to_string(),
             "retransmits" => self.stats(s).retransmits.to_string(),
             "segments" => self.stats(s).segments.to_string(),
             "marked" => self.stats(s).marked_acks.to_string(),

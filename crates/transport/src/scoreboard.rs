@@ -1,0 +1,282 @@
+//! What a sender knows from SACKs: which segments have arrived, which are lost, which of those are on their way again
+//! (RFC 6675, section 4).
+
+use crate::options::AckOptions;
+use crate::path::Path;
+use crate::reassembly::Reassembly;
+use crate::sender::{Probation, Prr, Rack, Undo};
+use crate::seq::Seq;
+use crate::subflow::{FIRST_BYTE, Sent, Subflow};
+use linkpool_units::Time;
+
+/// Loss recovery by SACKs, of one subflow.
+#[derive(Debug)]
+pub(crate) struct Scoreboard {
+    /// The receiver's view: all before `snd_una`, and what was SACKed.
+    pub(crate) arrived: Reassembly,
+    /// Of the segments in `sent`: SACKed; lost but not SACKed; sent again but not SACKed.
+    pub(crate) sacked: u32,
+    pub(crate) lost: u32,
+    pub(crate) resent: u32,
+    /// Before this position nothing waits to be sent again.
+    wait_from: u64,
+    /// Before this position, what has not been SACKed has been found lost by RFC 6675's rule.
+    lost_to: u64,
+    /// The highest position that was retransmitted (HighRxt of RFC 6675).
+    pub(crate) high_rxt: u64,
+    /// RescueRxt of RFC 6675.
+    pub(crate) rescue: Option<u64>,
+    /// After a timeout, until what was outstanding is acknowledged.
+    pub(crate) in_loss: bool,
+    pub(crate) undo: Option<Undo>,
+    pub(crate) rack: Option<Rack>,
+    pub(crate) prr: Prr,
+    /// What the ACK at hand has told.
+    pub(crate) told: Delivered,
+}
+
+/// What an ACK has told.
+#[derive(Debug, Default)]
+pub(crate) struct Delivered {
+    /// Segments acknowledged cumulatively, and when the first of them was sent if none was sent twice.
+    pub(crate) segments: u32,
+    pub(crate) sent_at: Option<Time>,
+    /// Segments that were not known to have arrived.
+    pub(crate) fresh: u32,
+    /// Of these, SACKed ones.
+    pub(crate) sacked: u32,
+    /// One of these had not been sent again, and was outstanding when recovery began or the timer expired.
+    pub(crate) original: bool,
+    /// One of these was sent before others that arrived before: packets have been reordered.
+    pub(crate) reordered: bool,
+    /// When the one sent last was sent, and where it ends; was it sent again?
+    pub(crate) latest: Option<(Time, u64, bool)>,
+    /// Has arrived twice (RFC 2883).
+    pub(crate) duplicate: Option<(u64, u64)>,
+}
+
+impl Delivered {
+    fn note(&mut self, segment: &Sent, end: u64, (highest, recover): (u64, u64)) {
+        self.fresh += 1;
+        self.original |= !segment.again && end <= recover;
+        self.reordered |= end < highest && !segment.again;
+        if self.latest.is_none_or(|(at, last, _)| (segment.at, end) > (at, last)) {
+            self.latest = Some((segment.at, end, segment.again));
+        }
+    }
+}
+
+impl Scoreboard {
+    pub(crate) fn new(rack: bool) -> Scoreboard {
+        Scoreboard {
+            arrived: Reassembly::new(FIRST_BYTE),
+            sacked: 0,
+            lost: 0,
+            resent: 0,
+            wait_from: 0,
+            lost_to: 0,
+            high_rxt: 0,
+            rescue: None,
+            in_loss: false,
+            undo: None,
+            rack: rack.then(Rack::default),
+            prr: Prr::default(),
+            told: Delivered::default(),
+        }
+    }
+
+    /// F-RTO sends new data before it sends anything again.
+    pub(crate) fn wants_new_data(&self) -> bool {
+        self.in_loss && self.undo.as_ref().is_some_and(|u| u.probation == Probation::NewData)
+    }
+
+    /// Where what was SACKed ends.
+    pub(crate) fn highest(&self) -> u64 {
+        self.arrived.islands().last().map_or(self.arrived.next(), |(_, end)| *end)
+    }
+
+    /// A segment has arrived, or is taken for arrived no longer: what was said of it is forgotten.
+    fn forget(&mut self, segment: &mut Sent) {
+        self.lost -= segment.lost as u32;
+        self.resent -= segment.resent as u32;
+        (segment.lost, segment.resent) = (false, false);
+    }
+
+    /// Before this position, what has not been SACKed is lost: `threshold` ranges, or more than `threshold - 1` segments of
+    /// `mss`, were SACKed beyond (IsLost of RFC 6675, section 4).
+    pub(crate) fn lost_before(&self, threshold: u32, mss: u16) -> u64 {
+        let enough = threshold.saturating_sub(1) as u64 * mss as u64;
+        let mut bytes = 0;
+        for (ranges, (start, end)) in (1..).zip(self.arrived.islands().iter().rev()) {
+            bytes += end - start;
+            if bytes > enough || ranges >= threshold {
+                return *start;
+            }
+        }
+        0
+    }
+}
+
+impl Subflow {
+    /// SetPipe of RFC 6675, section 4: what has neither been SACKed nor lost, and what was sent again.
+    pub(crate) fn count_in_flight(&mut self) {
+        if let Some(board) = &self.board {
+            self.in_flight = self.sent.len() as u32 - board.sacked - board.lost + board.resent;
+        }
+    }
+
+    /// The segment at `position` or beyond, by its place in `sent`.
+    fn place(&self, path: &Path, position: u64) -> usize {
+        self.sent.partition_point(|segment| segment.seq.near(path.snd_una) < position)
+    }
+
+    /// Update of RFC 6675, section 4: enters what an ACK acknowledges, all before `ack` and the blocks of its SACK option. Returns
+    /// how many segments of these were new, how many bytes come before `ack`, and when the first of them was sent if none
+    /// was sent twice.
+    #[inline(never)]
+    pub(crate) fn take_ack(
+        &mut self,
+        path: &mut Path,
+        ack: u64,
+        options: Option<&AckOptions>,
+    ) -> (u32, u64, Option<Time>) {
+        let mut told = Delivered::default();
+        let sack = options.map_or(&[][..], |o| o.sack.as_slice());
+        let Some(mut board) = self.board.take() else {
+            return (0, 0, None);
+        };
+        let bounds = (board.highest(), self.recover);
+        let before = path.snd_una;
+        let mut again = false;
+        while let Some(mut first) = self.sent.front().copied().filter(|s| path.snd_una + s.len as u64 <= ack) {
+            path.snd_una += first.len as u64;
+            told.segments += 1;
+            told.sent_at = told.sent_at.or(Some(first.at));
+            again |= first.again;
+            if first.sacked {
+                board.sacked -= 1;
+            } else {
+                told.note(&first, path.snd_una, bounds);
+                board.forget(&mut first);
+            }
+            self.sent.pop_front();
+        }
+        told.sent_at = told.sent_at.filter(|_| !again);
+        board.arrived.insert(before, path.snd_una);
+        let near = |seq: Seq| seq.near(path.snd_una);
+        for (i, (start, end)) in sack.iter().map(|(start, end)| (near(*start), near(*end))).enumerate() {
+            // RFC 2883, section 4: the first block reports a duplicate if it lies below the ACK, or within the second.
+            let within = |(s, e): (Seq, Seq)| near(s) <= start && end <= near(e);
+            if i == 0 && (end <= path.snd_una || sack.get(1).copied().is_some_and(within)) {
+                told.duplicate = Some((start, end));
+            } else if start >= path.snd_una && end <= path.snd_nxt {
+                self.take_block(path, &mut board, (start, end), bounds, &mut told);
+            }
+        }
+        let summary = (told.fresh, path.snd_una - before, told.sent_at);
+        board.told = told;
+        self.board = Some(board);
+        self.count_in_flight();
+        summary
+    }
+
+    fn take_block(
+        &mut self,
+        path: &Path,
+        board: &mut Scoreboard,
+        (start, end): (u64, u64),
+        bounds: (u64, u64),
+        told: &mut Delivered,
+    ) {
+        while let Some((from, to)) = board.arrived.first_gap(start, end) {
+            let first = self.place(path, from);
+            for segment in self.sent.range_mut(first..) {
+                let end = segment.seq.near(path.snd_una) + segment.len as u64;
+                if end > to {
+                    break;
+                }
+                board.forget(segment);
+                segment.sacked = true;
+                board.sacked += 1;
+                told.sacked += 1;
+                told.note(segment, end, bounds);
+            }
+            board.arrived.insert(from, to);
+        }
+    }
+
+    /// Enters as lost those of the segments from `from` on that have not arrived and of which `is_lost`, told where each ends,
+    /// says so, until it says nothing. Returns how many.
+    pub(crate) fn lose(&mut self, path: &Path, from: u64, mut is_lost: impl FnMut(&Sent, u64) -> Option<bool>) -> u32 {
+        let first = self.place(path, from);
+        let Some(board) = &mut self.board else { return 0 };
+        let mut losses = 0;
+        for segment in self.sent.range_mut(first..).filter(|s| !s.sacked && (!s.lost || s.resent)) {
+            let start = segment.seq.near(path.snd_una);
+            match is_lost(segment, start + segment.len as u64) {
+                None => break,
+                Some(false) => {}
+                Some(true) => {
+                    board.forget(segment);
+                    segment.lost = true;
+                    board.lost += 1;
+                    board.wait_from = board.wait_from.min(start);
+                    losses += 1;
+                }
+            }
+        }
+        self.count_in_flight();
+        losses
+    }
+
+    /// RFC 6675's rule finds losses. Returns how many.
+    pub(crate) fn lose_by_sacks(&mut self, path: &Path, mss: u16) -> u32 {
+        let Some(board) = &mut self.board else { return 0 };
+        let to = board.lost_before(self.dupack_threshold, mss);
+        let from = board.lost_to;
+        if to <= from {
+            return 0;
+        }
+        board.lost_to = to;
+        self.lose(path, from, |s, end| (end <= to).then_some(!s.resent))
+    }
+
+    /// Nothing is lost after all.
+    pub(crate) fn unlose(&mut self) {
+        if let Some(board) = &mut self.board {
+            self.sent.iter_mut().for_each(|segment| segment.lost = false);
+            board.lost = 0;
+        }
+        self.count_in_flight();
+    }
+
+    /// The first segment that is lost and has not been sent again (NextSeg of RFC 6675, section 4, rule 1).
+    pub(crate) fn first_lost(&mut self, path: &Path) -> Option<usize> {
+        let from = self.board.as_ref().filter(|b| b.lost > 0)?.wait_from;
+        let first = self.place(path, from);
+        let found = self.sent.range(first..).position(|s| s.lost && !s.resent).map(|i| first + i);
+        let wait_from = found.map_or(path.snd_nxt, |i| self.sent[i].seq.near(path.snd_una));
+        self.board.as_mut()?.wait_from = wait_from;
+        found
+    }
+
+    /// What may be sent again for want of anything better (NextSeg, rules 3 and 4): what was not SACKed below what was,
+    /// or once a recovery the last segment that was not SACKed.
+    pub(crate) fn last_resort(&mut self, path: &Path, recover: u64) -> Option<usize> {
+        let board = self.board.as_ref()?;
+        let (highest, from) = (board.highest(), board.high_rxt);
+        let first = self.place(path, from);
+        let mut below = self.sent.range(first..).take_while(|s| s.seq.near(path.snd_una) < highest);
+        if let Some(i) = below.position(|s| !s.sacked && !s.resent) {
+            let segment = &self.sent[first + i];
+            self.board.as_mut()?.high_rxt = segment.seq.near(path.snd_una) + segment.len as u64;
+            return Some(first + i);
+        }
+        if board.rescue.is_some_and(|rescue| path.snd_una <= rescue) {
+            return None;
+        }
+        let last = self.sent.iter().rposition(|s| !s.sacked && !s.resent)?;
+        self.board.as_mut()?.rescue = Some(recover);
+        Some(last)
+    }
+}

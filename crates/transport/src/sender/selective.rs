@@ -1,0 +1,143 @@
+//! Loss recovery by SACKs (RFC 6675), told of losses by its own rule or by RACK.
+
+use super::Sender;
+use super::undo::{Probation, Undo};
+use crate::control::CongestionControl;
+use crate::segment::Output;
+use linkpool_units::Time;
+
+/// Proportional rate reduction (RFC 6937, with its slow start reduction bound): what is sent in a recovery follows what arrives.
+#[derive(Debug, Default)]
+pub(crate) struct Prr {
+    /// Outstanding when recovery began (RecoverFS).
+    flight: u32,
+    /// Delivered since.
+    delivered: u32,
+    /// Segments sent before.
+    sent_before: u64,
+}
+
+impl Prr {
+    /// How many segments the ACK that brought `fresh` lets out, `sent` ones having been sent in all (RFC 6937, section 3).
+    fn allowance(&mut self, pipe: u32, ssthresh: f64, fresh: u32, sent: u64) -> u32 {
+        self.delivered += fresh;
+        let out = (sent - self.sent_before) as u32;
+        if pipe as f64 > ssthresh {
+            let share = self.delivered as f64 * ssthresh / self.flight as f64;
+            (share.ceil() as u32).saturating_sub(out)
+        } else {
+            let limit = self.delivered.saturating_sub(out).max(fresh) + 1;
+            limit.min(ssthresh as u32 - pipe.min(ssthresh as u32))
+        }
+    }
+}
+
+impl Sender {
+    /// An ACK has been entered into the scoreboard of subflow `s`. Returns by how many segments the window may grow.
+    #[inline(never)]
+    pub(super) fn on_selective_ack(&mut self, s: usize, now: Time, out: &mut impl Output) -> u32 {
+        let subflow = &mut self.subflows[s];
+        let Some(board) = &mut subflow.board else { return 0 };
+        let told = std::mem::take(&mut board.told);
+        if told.segments > 0 {
+            subflow.dupacks = 0;
+            if subflow.timeouts > 0 {
+                self.gets_through(s);
+            }
+        }
+        let subflow = &mut self.subflows[s];
+        subflow.dupacks += (told.sacked > 0) as u32; // RFC 6675, section 2, "duplicate acknowledgment"
+        self.follow_rack(s, &told, now);
+        self.follow_duplicate(s, &told);
+        self.follow_probation(s, &told);
+        let was_in_recovery = self.paths[s].in_recovery;
+        self.leave_recovery(s);
+        let again = self.find_losses(s, now);
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let Some(board) = &mut subflow.board else { return 0 };
+        let mut grown = 0;
+        let lost = board.lost > 0 || board.rack.is_none() && subflow.dupacks >= subflow.dupack_threshold;
+        if path.in_recovery {
+            if board.rack.is_some() {
+                let segments = subflow.stats.segments;
+                let more = board.prr.allowance(subflow.in_flight, path.ssthresh, told.fresh, segments);
+                path.cwnd = (subflow.in_flight + more).max(1) as f64;
+            }
+        } else if lost && !board.in_loss {
+            self.enter_recovery(s, now, out);
+        } else if !was_in_recovery && told.segments > 0 {
+            // What was SACKed after a timeout has not been sent by this slow start.
+            grown = if board.in_loss { told.fresh } else { told.segments };
+        }
+        let progress = if self.subflows[s].has_rack() { told.fresh } else { told.segments };
+        if progress > 0 {
+            self.arm_timer(s, now, out);
+        }
+        self.await_reordered(s, again, now, out);
+        grown
+    }
+
+    /// Marks what is lost by now; the time until RACK wants to look again.
+    fn find_losses(&mut self, s: usize, now: Time) -> Option<Time> {
+        if self.subflows[s].has_rack() {
+            return self.lose_by_time(s, now);
+        }
+        self.subflows[s].lose_by_sacks(&self.paths[s], self.config.mss);
+        None
+    }
+
+    /// RFC 6675, section 5, step 4.
+    pub(super) fn enter_recovery(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        subflow.recover = path.snd_nxt;
+        subflow.stats.recoveries += 1;
+        // What limited transmit has let out, beyond the window, does not count (step 4.2).
+        let flight = subflow.flight(path);
+        if let Some(board) = &mut subflow.board {
+            board.undo = self.config.undo.then(|| Undo::new(path, Probation::None));
+            (board.high_rxt, board.rescue) = (0, None);
+            board.prr = Prr { flight: flight.max(1), delivered: 0, sent_before: subflow.stats.segments };
+        }
+        // The first is "presumed dropped".
+        let first = path.snd_una;
+        subflow.lose(path, first, |segment, end| (end <= first + segment.len as u64).then_some(true));
+        let ssthresh = self.control.ssthresh(&self.paths, s, flight);
+        let path = &mut self.paths[s];
+        (path.in_recovery, path.ssthresh, path.cwnd) = (true, ssthresh, ssthresh);
+        if let Some(first) = self.subflows[s].first_lost(path) {
+            self.send_again(s, first, now, out); // step 4.3, whatever the window
+        }
+        self.set_timeout(s, now, out);
+    }
+
+    /// All that was outstanding when recovery began, or at the timeout, is acknowledged: it is over (RFC 6675, section 5).
+    fn leave_recovery(&mut self, s: usize) {
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let Some(board) = &mut subflow.board else { return };
+        if path.snd_una < subflow.recover || !(path.in_recovery || board.in_loss) {
+            return;
+        }
+        if path.in_recovery && board.rack.is_some() {
+            path.cwnd = path.ssthresh; // RFC 6937, section 3
+        }
+        (path.in_recovery, board.in_loss) = (false, false);
+        board.rack.iter_mut().for_each(|rack| rack.leave_recovery());
+    }
+
+    /// After a timeout: what is outstanding is lost, unless RACK knows that it was sent too late for that (RFC 8985, section
+    /// 6.3); slow start repairs it.
+    pub(super) fn enter_loss(&mut self, s: usize, now: Time) {
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let Some(board) = &mut subflow.board else { return };
+        board.in_loss = true;
+        board.rescue = None;
+        let reach = board.rack.as_ref().map(|rack| rack.reach());
+        let first = path.snd_una;
+        subflow.lose(path, first, |segment, end| {
+            let is_first = end <= first + segment.len as u64;
+            Some(is_first || reach.is_none_or(|reach| segment.at + reach <= now))
+        });
+        subflow.recover = path.snd_nxt;
+        path.cwnd = subflow.in_flight as f64 + 1.0;
+    }
+}

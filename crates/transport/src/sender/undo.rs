@@ -1,0 +1,110 @@
+//! Windows that were cut for nothing: spurious retransmissions, and what to do when one is found out.
+
+use super::Sender;
+use crate::control::CongestionControl;
+use crate::path::Path;
+use crate::scoreboard::Delivered;
+use crate::segment::Output;
+use linkpool_units::Time;
+
+/// What it takes to undo a reduction.
+#[derive(Debug)]
+pub(crate) struct Undo {
+    cwnd: f64,
+    ssthresh: f64,
+    /// What was outstanding: only this was sent again because of it.
+    from: u64,
+    to: u64,
+    /// Retransmissions not known to have been needless.
+    needed: u32,
+    pub(crate) probation: Probation,
+}
+
+/// Where F-RTO (RFC 5682, section 3.1) stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Probation {
+    /// Not after a timeout, or the timeout was right.
+    None,
+    /// The first segment has been sent again; the next ACK tells (step 2).
+    Timeout,
+    /// New data has been sent, not more of the old; the next ACK tells (step 3).
+    NewData,
+}
+
+impl Undo {
+    /// A segment that ends at `end` is sent again.
+    pub(super) fn follow_retransmission(&mut self, end: u64) {
+        self.needed += (self.from < end && end <= self.to) as u32;
+    }
+
+    /// Before the window of `path` is cut.
+    pub(super) fn new(path: &Path, probation: Probation) -> Undo {
+        Undo { cwnd: path.cwnd, ssthresh: path.ssthresh, from: path.snd_una, to: path.snd_nxt, needed: 0, probation }
+    }
+}
+
+impl Sender {
+    /// A D-SACK says that a retransmission was needless; once that is true of all, so was the cut (RFC 3708, section 2).
+    pub(super) fn follow_duplicate(&mut self, s: usize, told: &Delivered) {
+        let Some(undo) = self.subflows[s].board.as_mut().and_then(|b| b.undo.as_mut()) else { return };
+        if undo.needed > 0 && told.duplicate.is_some_and(|(_, end)| undo.from < end && end <= undo.to) {
+            undo.needed -= 1;
+            if undo.needed == 0 {
+                self.undo(s);
+            }
+        }
+    }
+
+    /// The timer has expired; the window is about to be cut for it, unless it has been for what was lost before.
+    pub(super) fn begin_probation(&mut self, s: usize) {
+        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let Some(board) = &mut subflow.board else { return };
+        if !path.in_recovery && !board.in_loss {
+            board.undo = self.config.undo.then(|| Undo::new(path, Probation::Timeout));
+        } else if let Some(undo) = &mut board.undo {
+            undo.probation = Probation::Timeout;
+        }
+    }
+
+    /// F-RTO with SACKs (RFC 5682, section 3.1).
+    pub(super) fn follow_probation(&mut self, s: usize, told: &Delivered) {
+        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let Some(board) = subflow.board.as_mut().filter(|b| b.in_loss) else { return };
+        let Some(undo) = board.undo.as_mut() else { return };
+        undo.probation = match undo.probation {
+            Probation::None => return,
+            // What was never sent again has arrived: nothing was lost when the timer expired (step 3b).
+            _ if told.original => return self.undo(s),
+            Probation::Timeout if told.segments > 0 && path.snd_una < subflow.recover => Probation::NewData,
+            Probation::NewData if told.sacked == 0 && told.segments > 0 => Probation::NewData,
+            _ => Probation::None,
+        };
+    }
+
+    /// F-RTO calls for new data (step 2b) when there is none: go on as after any timeout.
+    #[inline(never)]
+    pub(super) fn end_probation(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let undo = subflow.board.as_mut().and_then(|b| b.undo.as_mut());
+        let Some(undo) = undo.filter(|u| u.probation == Probation::NewData && path.snd_nxt == subflow.recover) else {
+            return;
+        };
+        undo.probation = Probation::None;
+        self.transmit(now, out);
+    }
+
+    /// Restores what was before the cut (as Linux does, `tcp_undo_cwnd_reduction`; RFC 9438, section 4.9).
+    fn undo(&mut self, s: usize) {
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let Some(board) = &mut subflow.board else { return };
+        let Some(undo) = board.undo.take() else { return };
+        path.cwnd = path.cwnd.max(undo.cwnd);
+        path.ssthresh = path.ssthresh.max(undo.ssthresh);
+        path.in_recovery = false;
+        board.in_loss = false;
+        subflow.stats.undos += 1;
+        subflow.rtt.end_back_off();
+        subflow.unlose();
+        self.control.undo(s);
+    }
+}
