@@ -19,7 +19,7 @@ pub use load::load;
 pub use model::{
     Change, ChangeOf, Control, DupackThreshold, EwtcpIncrease, Exempt, Fault, Graph, LinkState, MarkWhen, NonEct,
     OTHERS, Paths, Preset, Queue, QueueRecord, QueueSize, Record, Recovery, Release, Repeat, Role, ScatterControl,
-    Scenario, Scheduler, SeriesRecord, Small, SsthreshAfterCut, Subflows, Topology, Transport, Until, Workload,
-    WorkloadKind,
+    Scenario, Scheduler, SeriesRecord, Small, SsthreshAfterCut, Subflows, Topology, TraceFlow, Transport, Until,
+    Workload, WorkloadKind,
 };
 pub use schema::schema;

@@ -100,6 +100,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("hotspot", "Hotspot"),
         ("staggered", "Staggered"),
         ("partition-aggregate", "PartitionAggregate"),
+        ("trace", "Trace"),
     ];
     kinds("`[[workload.KIND]]`", &workloads, &["label", "small", "role"]);
 }

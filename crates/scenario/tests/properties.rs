@@ -110,6 +110,10 @@ const WORKLOADS: &[(&str, &[&str])] = &[
         "partition-aggregate]]\nservers = 2",
         &["chains = 3", "request = \"1KB\"", "answer = { uniform = [\"1KB\", \"9KB\"] }", "gap = \"1s\""],
     ),
+    (
+        "trace]]\nflows = [{ from = 0, to = 1, size = \"1KB\" }, { from = 1, to = 2, size = \"9KB\", start = \"1ms\", after = [0] }]",
+        &[],
+    ),
     ("stride]]\nstep = 2", &["size = \"9KB\"", "small = { below = \"5KB\", transport = \"unused\" }"]),
     (
         "poisson]]\nflows_per_second = 0.1\nsize = \"1KB\"",

@@ -14,15 +14,18 @@ pub(crate) enum Notice {
     Begin(u32, Box<Process>),
     /// The flow of this number, of a process that is here, has ended elsewhere.
     Ended(u32, FlowEnd),
+    /// The first flow, for which the second waits, which starts here, is over.
+    Over(u32, u32),
 }
 
 impl Notice {
     /// The order of what is due at one time; no two are alike.
-    fn order(&self) -> u64 {
+    fn order(&self) -> (u8, u32, u32) {
         match self {
-            Notice::Start(flow, _) => u64::from(*flow),
-            Notice::Begin(process, _) => 1 << 32 | u64::from(*process),
-            Notice::Ended(flow, _) => 2 << 32 | u64::from(*flow),
+            Notice::Start(flow, _) => (0, *flow, 0),
+            Notice::Begin(process, _) => (1, *process, 0),
+            Notice::Ended(flow, _) => (2, *flow, 0),
+            Notice::Over(flow, follower) => (3, *flow, *follower),
         }
     }
 }
@@ -30,7 +33,9 @@ impl Notice {
 /// What a host has to do, and the processes that live there.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
-    entries: BTreeMap<(Time, u64), Notice>,
+    entries: BTreeMap<(Time, (u8, u32, u32)), Notice>,
+    /// Of flows that start here and wait: how many others are over.
+    pub(crate) done: HashMap<u32, u32>,
     /// By their numbers in the plan.
     pub(crate) processes: HashMap<u32, Process>,
 }

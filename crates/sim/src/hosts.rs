@@ -52,6 +52,9 @@ impl<'p> Hosts<'p> {
         let mut timers: Vec<Timers> = (0..plan.fabric.nodes()).map(|_| Timers::default()).collect();
         let mut starts = vec![Vec::new(); plan.fabric.hosts()];
         for (id, f) in plan.flows.iter().enumerate().rev().filter(|(_, f)| mine(f.flow.src as NodeId)) {
+            if plan.waits.waits(id as u32) {
+                continue;
+            }
             starts[f.flow.src as usize].push(id as u32);
         }
         let host = |(h, starts): (usize, Vec<u32>)| Host::new(starts, stream(plan.seed, "host", h as u64));
@@ -240,9 +243,10 @@ impl<'p> Hosts<'p> {
             self.sampling.rate(&mut end, now);
             let outcome = outcome(&end, now);
             let counts = self.plan.goal.is_some_and(|goal| goal.label == end.planned.label);
-            self.done += u64::from(counts && outcome.finished.is_some());
+            let finished = outcome.finished.is_some();
+            self.done += u64::from(counts && finished);
             self.ended.lock().flows.push(outcome);
-            self.on_flow_end(end.address.flow, &end.planned, now);
+            self.on_flow_end(end.address.flow, &end.planned, finished, now);
         }
     }
 

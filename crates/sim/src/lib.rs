@@ -20,6 +20,7 @@ mod sink;
 mod table;
 mod tables;
 mod traffic;
+mod waits;
 mod wire;
 
 pub use balancer::{Balancing, PlbConfig, RepsConfig};
@@ -32,4 +33,5 @@ pub use plan::{Goal, Plan, PlannedFlow, PlannedProcess, PlannedTransport, worthw
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
 pub use sampling::{Sample, Value};
 pub use sink::Sink;
+pub use waits::Waits;
 pub use wire::{Handle, WireSizes};

@@ -4,6 +4,7 @@ use crate::balancer::{Balancing, PlbConfig, RepsConfig};
 use crate::changes::{Changes, queue_limit};
 use crate::paths::PathRule;
 use crate::traffic::Traffic;
+use crate::waits::Waits;
 use crate::wire::WireSizes;
 use linkpool_network::{Fabric, LinkId, NodeId, Policies, QueuePolicy, Timetable};
 use linkpool_scenario as scenario;
@@ -28,6 +29,8 @@ pub struct Plan {
     pub transports: Vec<PlannedTransport>,
     /// Those known before the run, in order of start; in the results they have their places here as numbers.
     pub flows: Vec<PlannedFlow>,
+    /// Which of them wait for others; these start so much after the last of those as they would after time zero.
+    pub waits: Waits,
     /// What starts others during the run.
     pub processes: Vec<PlannedProcess>,
     /// What ends the run before its end.
@@ -40,6 +43,8 @@ pub struct Plan {
     pub record: scenario::Record,
     /// The source of all randomness.
     pub seed: u64,
+    /// No flow starts at or after this, but for answers.
+    pub last_start: Time,
     /// When the run ends at the latest.
     pub end: Time,
 }
@@ -136,7 +141,7 @@ impl Plan {
         let fabric = scenario.topology.fabric();
         let mut transports: Vec<PlannedTransport> = scenario.transports.iter().map(transport).collect();
         let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
-        let Traffic { labels, flows, processes } = Traffic::new(scenario, &fabric, of);
+        let Traffic { labels, flows, processes, waits } = Traffic::new(scenario, &fabric, of);
         let goal = scenario.until.as_ref().and_then(|until| {
             let label = labels.iter().position(|label| *label == until.label)? as u16;
             Some(Goal { label, flows: until.flows })
@@ -156,11 +161,13 @@ impl Plan {
             changes,
             transports,
             flows,
+            waits: Waits::new(&waits),
             processes,
             goal,
             labels,
             record: scenario.record.clone(),
             seed: scenario.seed,
+            last_start: scenario.duration,
             end: scenario.end(),
         }
     }

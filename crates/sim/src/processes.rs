@@ -24,6 +24,7 @@ impl Hosts<'_> {
                         self.act(process, host, now, actions);
                     }
                 }
+                Notice::Over(_, follower) => self.one_less(follower, now),
                 Notice::Ended(id, end) => {
                     if let Some((process, _)) = self.plan.of_process(id) {
                         self.tell_process(process, host, end, now);
@@ -33,11 +34,14 @@ impl Hosts<'_> {
         }
     }
 
-    /// All data of flow `id` has been acknowledged at its sender, or it was given up.
-    pub(crate) fn on_flow_end(&mut self, id: u32, planned: &PlannedFlow, now: Time) {
+    /// Flow `id` has ended at its sender: all data is acknowledged there, if it has `finished`, or it was stopped or given up.
+    pub(crate) fn on_flow_end(&mut self, id: u32, planned: &PlannedFlow, finished: bool, now: Time) {
+        let Flow { src, dst, .. } = planned.flow;
+        if finished {
+            self.tell_followers(id, (src, dst), src, now);
+        }
         let Some((process, number)) = self.plan.of_process(id) else { return };
         let PlannedProcess { process: state, home, .. } = &self.plan.processes[process as usize];
-        let Flow { src, dst, .. } = planned.flow;
         let end = FlowEnd { number, src, dst, at: now };
         match state.listens() {
             Listens::Sender => self.tell_process(process, src.into(), end, now),
@@ -48,6 +52,7 @@ impl Hosts<'_> {
 
     /// All data of flow `id` has arrived at `host`.
     pub(crate) fn on_flow_arrival(&mut self, id: u32, (src, host): (u16, NodeId), now: Time) {
+        self.tell_followers(id, (src, host as u16), host as u16, now);
         let Some((process, number)) = self.plan.of_process(id) else { return };
         let planned = &self.plan.processes[process as usize];
         let end = FlowEnd { number, src, dst: host as u16, at: now };

@@ -3,7 +3,7 @@
 use crate::plan::{PlannedFlow, PlannedProcess};
 use linkpool_engine::{Stream, stream};
 use linkpool_network::Fabric;
-use linkpool_scenario::{Repeat, Scenario, Workload, WorkloadKind};
+use linkpool_scenario::{Repeat, Scenario, TraceFlow, Workload, WorkloadKind};
 use linkpool_units::Time;
 use linkpool_workload::{
     self as workload, Chain, ClosedLoop, Destinations, Flow, Gaps, Matrix, PartitionAggregate, Process, Redraw, Rounds,
@@ -11,6 +11,7 @@ use linkpool_workload::{
 };
 use rand::seq::SliceRandom;
 use rand::{Rng, RngCore};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What the workloads of a scenario come to.
@@ -19,6 +20,8 @@ pub(crate) struct Traffic {
     pub(crate) labels: Vec<String>,
     pub(crate) flows: Vec<PlannedFlow>,
     pub(crate) processes: Vec<PlannedProcess>,
+    /// Pairs of flows: the second waits for the first.
+    pub(crate) waits: Vec<(u32, u32)>,
 }
 
 impl Traffic {
@@ -31,9 +34,26 @@ impl Traffic {
             let source = Source { workload: w, index: index as u64, scenario, fabric };
             traffic.add(&source, transport_of(w));
         }
-        traffic.flows.retain(|f| f.flow.start < scenario.duration);
-        traffic.flows.sort_by_key(|f| f.flow.start); // stable: flows that start together keep the order of the file
+        traffic.in_order(scenario.duration);
         traffic
+    }
+
+    /// Leaves out flows that would start at or after `duration`, and puts the others in order of start; those that start
+    /// together keep the order of the file.
+    fn in_order(&mut self, duration: Time) {
+        let mut order: Vec<u32> = (0..).take(self.flows.len()).collect();
+        order.retain(|i| self.flows[*i as usize].flow.start < duration);
+        order.sort_by_key(|i| self.flows[*i as usize].flow.start);
+        if !self.waits.is_empty() {
+            let places: HashMap<u32, u32> = order.iter().copied().zip(0..).collect();
+            // Who waits for a flow that never starts never starts; it has no place, or stays one that waits for itself.
+            let place = |(first, second): (u32, u32)| {
+                let second = *places.get(&second)?;
+                Some((places.get(&first).copied().unwrap_or(second), second))
+            };
+            self.waits = self.waits.drain(..).filter_map(place).collect();
+        }
+        self.flows = order.into_iter().map(|i| self.flows[i as usize]).collect();
     }
 
     fn add(&mut self, source: &Source<'_>, transport: u16) {
@@ -41,6 +61,13 @@ impl Traffic {
         let (label, answer_label) = (self.label(&first), self.label(answers));
         let small = source.workload.small.map(|small| (small.below, small.transport as u16));
         let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
+        if let WorkloadKind::Trace { flows } = &source.workload.kind {
+            let first = self.flows.len() as u32;
+            let waits = |(i, flow): (u32, &TraceFlow)| -> Vec<_> {
+                flow.after.iter().map(|after| (first + after, first + i)).collect()
+            };
+            self.waits.extend((0..).zip(flows).flat_map(waits));
+        }
         self.flows.extend(source.flows().into_iter().map(planned));
         let start = source.workload.start;
         let planned = |(process, home, after, until)| PlannedProcess {
@@ -152,6 +179,13 @@ impl Source<'_> {
                     Flow { stop: *stop, ..Flow::new(pair, size, start + workload::jitter(*jitter, random)) }
                 };
                 pairs.into_iter().map(flow).collect()
+            }
+            WorkloadKind::Trace { flows } => {
+                let flow = |f: &TraceFlow| {
+                    let start = if f.after.is_empty() { start + f.start } else { f.start };
+                    Flow::new((f.from as u16, f.to as u16), Some(f.size), start)
+                };
+                flows.iter().map(flow).collect()
             }
             WorkloadKind::Matrix { .. } | WorkloadKind::PartitionAggregate { .. } => Vec::new(),
         }

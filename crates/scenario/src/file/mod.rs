@@ -29,7 +29,7 @@ pub(crate) use values::{Host, Size};
 pub(crate) use workload::{
     AllToAllTable, AnyWorkload, Common, DestinationName, FlowTable, HotspotTable, IncastTable, ManyToOneFlowsTable,
     MatrixKeys, PartitionAggregateTable, PermutationTable, PoissonTable, RandomTable, RepeatName, RoleSize, SmallTable,
-    StaggeredTable, StrideTable, UntilTable, WorkloadTable,
+    StaggeredTable, StrideTable, TraceFlowTable, TraceFormat, TraceTable, UntilTable, WorkloadTable,
 };
 
 use indexmap::IndexMap;

@@ -15,7 +15,7 @@ pub use transport::{
     Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Recovery, Release, ScatterControl, Scheduler,
     SsthreshAfterCut, Subflows, Transport,
 };
-pub use workload::{OTHERS, Repeat, Role, Small, Until, Workload, WorkloadKind};
+pub use workload::{OTHERS, Repeat, Role, Small, TraceFlow, Until, Workload, WorkloadKind};
 
 use linkpool_network::Layer;
 use linkpool_units::Time;

@@ -91,6 +91,11 @@ pub enum WorkloadKind {
         /// What ends of flows start; with it, `size` is finite.
         repeat: Option<Repeat>,
     },
+    /// Flows one by one.
+    Trace {
+        /// In the order of the file.
+        flows: Vec<TraceFlow>,
+    },
     /// Jobs: a client asks several servers, each answers; when all answers are in, the next begins.
     PartitionAggregate {
         /// Servers of a job.
@@ -106,6 +111,21 @@ pub enum WorkloadKind {
         /// No job starts at or after this; by default `duration`.
         stop: Time,
     },
+}
+
+/// One flow of a trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TraceFlow {
+    /// Sending host.
+    pub from: u32,
+    /// Receiving host.
+    pub to: u32,
+    /// Payload, bytes.
+    pub size: u64,
+    /// After the start of the workload, or after the last of the flows that it waits for.
+    pub start: Time,
+    /// Flows that must be over, by their places in the list.
+    pub after: Vec<u32>,
 }
 
 /// Small flows go by another transport.
@@ -167,6 +187,7 @@ impl WorkloadKind {
             WorkloadKind::Poisson { .. } => "poisson",
             WorkloadKind::Matrix { rule, .. } => rule.name(),
             WorkloadKind::PartitionAggregate { .. } => "partition-aggregate",
+            WorkloadKind::Trace { .. } => "trace",
         }
     }
 }

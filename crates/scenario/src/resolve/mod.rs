@@ -18,6 +18,8 @@ mod roles;
 mod section;
 mod sizes;
 mod topology;
+mod trace;
+mod trace_formats;
 mod transport;
 mod trees;
 mod workload;

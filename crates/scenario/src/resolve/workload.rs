@@ -3,7 +3,7 @@ use linkpool_workload::{Gaps, Sizes};
 
 use super::hosts::names_of_hosts;
 use super::section::Section;
-use super::{Known, flows, jobs, matrices, sizes};
+use super::{Known, flows, jobs, matrices, sizes, trace};
 use crate::errors::{Report, nearest};
 use crate::file::{
     AnyWorkload, Common, FlowSize, Gap, GapTable, Host, LogNormalTable, Size, SmallTable, UntilTable, WorkloadTable,
@@ -36,8 +36,9 @@ pub(super) fn resolve_all(table: WorkloadTable, known: &Known<'_>, report: &mut 
     all.add("hotspot", table.hotspot, matrices::hotspot, known, report);
     all.add("staggered", table.staggered, matrices::staggered, known, report);
     all.add("partition-aggregate", table.partition_aggregate, jobs::partition_aggregate, known, report);
+    all.add("trace", table.trace, trace::trace, known, report);
     if all.resolved.is_empty() {
-        let kinds = "[[workload.flow]], incast, many-to-one, permutation, poisson, random, stride, all-to-all, hotspot, staggered or partition-aggregate";
+        let kinds = "[[workload.flow]], incast, many-to-one, permutation, poisson, random, stride, all-to-all, hotspot, staggered, partition-aggregate or trace";
         report.error(&Path::default().at("workload"), format!("missing, so that no flow starts; write {kinds}"));
     }
     all
@@ -160,7 +161,11 @@ impl Entry<'_, '_, '_> {
     fn check_role(&mut self, kind: &str, role: Option<&str>) {
         let Some(role) = role else { return };
         let message = format!("does not apply to {kind}, which says itself who sends; leave it out");
-        self.section.check(!["flow", "incast", "many-to-one", "partition-aggregate"].contains(&kind), "role", message);
+        self.section.check(
+            !["flow", "incast", "many-to-one", "partition-aggregate", "trace"].contains(&kind),
+            "role",
+            message,
+        );
         let names = self.known.roles.iter().map(|r| r.name.as_str()).chain([OTHERS]);
         if !names.clone().any(|name| name == role) {
             self.section.error("role", format!("no role is named {role:?} in [roles]; {}", nearest(role, names)));
@@ -184,21 +189,35 @@ impl Entry<'_, '_, '_> {
     }
 
     pub(super) fn host(&mut self, key: &str, host: Option<&Host>) -> Option<u32> {
-        let fabric = self.known.fabric;
-        let example = format!("{:?}", fabric.map_or("S1", |fabric| fabric.name(0)));
+        let example = format!("{:?}", self.known.fabric.map_or("S1", |fabric| fabric.name(0)));
         let host = self.section.required(key, host, &example)?;
-        let fabric = fabric?;
-        let hosts = fabric.hosts() as u32;
-        let (index, written) = match host {
-            Host::Index(index) => (Some(*index).filter(|index| *index < hosts), index.to_string()),
-            Host::Name(name) => (fabric.node(name).filter(|node| *node < hosts), format!("{name:?}")),
-        };
+        self.known.fabric?;
+        let index = self.find_host(host);
         if index.is_none() {
-            let (names, last) = (names_of_hosts(fabric), hosts - 1);
-            self.section
-                .error(key, format!("there is no host {written}; hosts are {names}, or their indices 0 to {last}"));
+            let written = match host {
+                Host::Index(index) => index.to_string(),
+                Host::Name(name) => format!("{name:?}"),
+            };
+            self.section.error(key, format!("there is no host {written}; {}", self.host_names()));
         }
         index
+    }
+
+    /// The index of `host`, if there is such a one.
+    pub(super) fn find_host(&self, host: &Host) -> Option<u32> {
+        let fabric = self.known.fabric?;
+        let hosts = fabric.hosts() as u32;
+        match host {
+            Host::Index(index) => Some(*index).filter(|index| *index < hosts),
+            Host::Name(name) => fabric.node(name).filter(|node| *node < hosts),
+        }
+    }
+
+    /// Which hosts there are.
+    pub(super) fn host_names(&self) -> String {
+        self.known.fabric.map_or_else(String::new, |fabric| {
+            format!("hosts are {}, or their indices 0 to {}", names_of_hosts(fabric), fabric.hosts() - 1)
+        })
     }
 
     /// A size that may be "unlimited", which is the default.

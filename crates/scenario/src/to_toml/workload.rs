@@ -5,9 +5,9 @@ use crate::file::{
     CdfSource, Common, DestinationName, DistributionTable, FlowSize, FlowTable, Gap, GapTable, Host, HotspotTable,
     IncastTable, InterpolationName, LogNormalTable, ManyToOneFlowsTable, MatrixKeys, ParetoTable,
     PartitionAggregateTable, PoissonTable, RandomTable, RepeatName, Size, SmallTable, StaggeredTable, StrideTable,
-    UntilTable, WorkloadTable,
+    TraceFlowTable, TraceTable, UntilTable, WorkloadTable,
 };
-use crate::model::{Scenario, Until, Workload, WorkloadKind};
+use crate::model::{Scenario, TraceFlow, Until, Workload, WorkloadKind};
 
 pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
     let fabric = scenario.topology.fabric();
@@ -93,6 +93,16 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                 };
                 matrix(rule, keys, &host, &mut table);
             }
+            WorkloadKind::Trace { flows } => table.trace.push(TraceTable {
+                label,
+                transport,
+                small,
+                role,
+                start,
+                file: None,
+                format: None,
+                flows: Some(flows.into_iter().map(|flow| trace_flow(flow, &host)).collect()),
+            }),
             WorkloadKind::PartitionAggregate { servers, chains, request, answer, gap: between, stop } => {
                 table.partition_aggregate.push(PartitionAggregateTable {
                     label,
@@ -129,6 +139,12 @@ fn matrix(rule: Rule, keys: MatrixKeys, host: &dyn Fn(u32) -> Option<Host>, tabl
             table.staggered.push(StaggeredTable { rack: Some(rack), pod: Some(pod), ..keys.into() });
         }
     }
+}
+
+fn trace_flow(flow: TraceFlow, host: &dyn Fn(u32) -> Option<Host>) -> TraceFlowTable {
+    let TraceFlow { from, to, size, start, after } = flow;
+    let name = |index| host(index).unwrap_or(Host::Index(index));
+    TraceFlowTable { from: name(from), to: name(to), size: Bytes(size), start: Some(start), after }
 }
 
 pub(super) fn until(until: &Until) -> UntilTable {

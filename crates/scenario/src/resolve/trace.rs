@@ -1,0 +1,109 @@
+//! Flows one by one, each of which may wait for others.
+
+use std::collections::HashMap;
+
+use linkpool_units::{Bytes, Time};
+
+use super::trace_formats::{self, Row};
+use super::workload::Entry;
+use crate::file::{Host, TraceFlowTable, TraceFormat, TraceTable};
+use crate::model::{TraceFlow, WorkloadKind};
+
+pub(super) fn trace(table: &TraceTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
+    let flows = match (&table.file, &table.flows) {
+        (Some(file), None) => from_file(file, table.format, entry)?,
+        (None, Some(flows)) => {
+            let message = "is that of `file`, which is not given; leave it out";
+            entry.section.check(table.format.is_none(), "format", message);
+            let flow = |(i, flow)| written_here(i, flow, flows.len(), entry);
+            flows.iter().enumerate().map(flow).collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()?
+        }
+        _ => {
+            entry.section.error("file", "a trace has either a `file` of flows or `flows` written here");
+            return None;
+        }
+    };
+    let key = if table.file.is_some() { "file" } else { "flows" };
+    entry.section.check(!flows.is_empty(), key, "a trace has at least one flow");
+    entry.few_flows(key, flows.len() as u64);
+    if entry.section.is_good()
+        && let Some(i) = circle(&flows)
+    {
+        entry.section.error(key, format!("flow {i}, from 0, waits for itself by way of those that it waits for"));
+    }
+    entry.section.is_good().then_some(WorkloadKind::Trace { flows })
+}
+
+fn written_here(i: usize, flow: &TraceFlowTable, flows: usize, entry: &mut Entry<'_, '_, '_>) -> Option<TraceFlow> {
+    let from = entry.host(&format!("flows.{i}.from"), Some(&flow.from));
+    let to = entry.host(&format!("flows.{i}.to"), Some(&flow.to));
+    let (from, to) = (from?, to?);
+    entry.section.check(from != to, &format!("flows.{i}.to"), "a flow goes from one host to another");
+    entry.section.positive(&format!("flows.{i}.size"), flow.size);
+    for (j, after) in flow.after.iter().enumerate() {
+        let message = format!("there is no flow {after}; they are numbered from 0 to {}", flows - 1);
+        entry.section.check((*after as usize) < flows, &format!("flows.{i}.after.{j}"), message);
+    }
+    let start = flow.start.unwrap_or(Time::ZERO);
+    entry.section.span(&format!("flows.{i}.start"), start);
+    let Bytes(size) = flow.size;
+    Some(TraceFlow { from, to, size, start, after: flow.after.clone() })
+}
+
+fn from_file(file: &str, format: Option<TraceFormat>, entry: &mut Entry<'_, '_, '_>) -> Option<Vec<TraceFlow>> {
+    let format = entry.section.required("format", format, "\"csv\"")?;
+    let text = std::fs::read_to_string(entry.section.beside(file));
+    let text = text.map_err(|why| entry.section.error("file", format!("{file}: {why}"))).ok()?;
+    let rows = match format {
+        TraceFormat::Csv => trace_formats::csv(&text),
+        TraceFormat::Hpcc => trace_formats::hpcc(&text),
+        TraceFormat::Htsim => trace_formats::htsim(&text),
+    };
+    let flows = rows.and_then(|rows| resolve(&rows, entry));
+    flows.map_err(|(line, why)| entry.section.error("file", format!("{file}:{line}: {why}"))).ok()
+}
+
+/// Finds the hosts of rows and the flows that they wait for. An error is its line and what is wrong.
+fn resolve(rows: &[Row], entry: &Entry<'_, '_, '_>) -> Result<Vec<TraceFlow>, (usize, String)> {
+    let mut numbers = HashMap::new();
+    for (i, row) in (0..).zip(rows) {
+        if numbers.insert(row.id.as_str(), i).is_some() {
+            return Err((row.line, format!("a second flow has the id {}", row.id)));
+        }
+    }
+    let host = |name: &str, line| {
+        // A number that is no name is an index.
+        let named = entry.find_host(&Host::Name(name.to_string()));
+        let index = || entry.find_host(&Host::Index(name.parse().ok()?));
+        named.or_else(index).ok_or_else(|| (line, format!("there is no host {name:?}; {}", entry.host_names())))
+    };
+    let flow = |row: &Row| {
+        let (from, to) = (host(&row.from, row.line)?, host(&row.to, row.line)?);
+        if from == to {
+            return Err((row.line, format!("{} sends to itself", row.from)));
+        }
+        let missing = |id: &String| (row.line, format!("waits for flow {id}, which is not in the file"));
+        let after = row.after.iter().map(|id| numbers.get(id.as_str()).copied().ok_or_else(|| missing(id)));
+        Ok(TraceFlow { from, to, size: row.size, start: row.start, after: after.collect::<Result<_, _>>()? })
+    };
+    rows.iter().map(flow).collect()
+}
+
+/// A flow that waits for itself, if there is one.
+fn circle(flows: &[TraceFlow]) -> Option<usize> {
+    let mut waits: Vec<usize> = flows.iter().map(|flow| flow.after.len()).collect();
+    let mut followers = vec![Vec::new(); flows.len()];
+    for (i, flow) in flows.iter().enumerate() {
+        flow.after.iter().for_each(|a| followers[*a as usize].push(i));
+    }
+    let mut free: Vec<usize> = (0..flows.len()).filter(|i| waits[*i] == 0).collect();
+    while let Some(i) = free.pop() {
+        for next in &followers[i] {
+            waits[*next] -= 1;
+            if waits[*next] == 0 {
+                free.push(*next);
+            }
+        }
+    }
+    waits.iter().position(|waits| *waits > 0)
+}

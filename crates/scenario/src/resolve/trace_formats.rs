@@ -1,0 +1,240 @@
+//! Files of flows: CSV, the flow files of HPCC's simulator, and htsim's connection matrices.
+
+use std::collections::HashMap;
+
+use linkpool_units::Time;
+
+/// A flow as its line says it.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Row {
+    pub(super) line: usize,
+    pub(super) id: String,
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) size: u64,
+    pub(super) start: Time,
+    /// Ids of flows that must be over.
+    pub(super) after: Vec<String>,
+}
+
+/// The line of an error, and what is wrong.
+type Fault = (usize, String);
+
+/// Numbered lines that say something, without comments behind `#`.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = (1..).zip(text.lines()).map(|(n, line)| (n, line.split('#').next().unwrap_or_default().trim()));
+    lines.filter(|(_, line)| !line.is_empty())
+}
+
+fn size(text: &str, line: usize) -> Result<u64, Fault> {
+    let size = text.parse().ok().filter(|size| *size > 0);
+    size.ok_or_else(|| (line, format!("{text:?} is no size: a whole number of bytes above zero")))
+}
+
+fn seconds(text: &str, line: usize) -> Result<Time, Fault> {
+    let good = text.parse::<f64>().ok().filter(|s| (0.0..=1e6).contains(s));
+    good.map(Time::from_secs_f64).ok_or_else(|| (line, format!("{text:?} is no time in seconds, from 0 to 1000000")))
+}
+
+/// With a header that names the columns, in any order.
+pub(super) fn csv(text: &str) -> Result<Vec<Row>, Fault> {
+    const KNOWN: [&str; 6] = ["src", "dst", "size_bytes", "start_s", "id", "after"];
+    let mut lines = lines(text);
+    let (number, header) = lines.next().ok_or((1, "an empty file".to_string()))?;
+    let names: Vec<&str> = header.split(',').map(str::trim).collect();
+    if let Some(unknown) = names.iter().find(|name| !KNOWN.contains(name)) {
+        return Err((number, format!("unknown column {unknown:?}; known: {}", KNOWN.join(", "))));
+    }
+    let place = |name| names.iter().position(|known| *known == name);
+    let needed = |name| place(name).ok_or_else(|| (number, format!("the header names no column {name}")));
+    let (src, dst, bytes, start) = (needed("src")?, needed("dst")?, needed("size_bytes")?, place("start_s"));
+    let (id, after) = (place("id"), place("after"));
+    if start.is_none() && after.is_none() {
+        return Err((number, "the header names neither start_s nor after: when do flows start?".to_string()));
+    }
+    let row = |(i, (line, text)): (usize, (usize, &str))| {
+        let cells: Vec<&str> = text.split(',').map(str::trim).collect();
+        if cells.len() != names.len() {
+            return Err((line, format!("{} values under {} columns", cells.len(), names.len())));
+        }
+        Ok(Row {
+            line,
+            id: id.map_or_else(|| i.to_string(), |c| cells[c].to_string()),
+            from: cells[src].to_string(),
+            to: cells[dst].to_string(),
+            size: size(cells[bytes], line)?,
+            start: start.filter(|c| !cells[*c].is_empty()).map_or(Ok(Time::ZERO), |c| seconds(cells[c], line))?,
+            after: after.map_or_else(Vec::new, |c| cells[c].split_whitespace().map(str::to_string).collect()),
+        })
+    };
+    lines.enumerate().map(row).collect()
+}
+
+/// The number of flows; then in each line source, destination, priority class, port, bytes, start in seconds.
+pub(super) fn hpcc(text: &str) -> Result<Vec<Row>, Fault> {
+    let mut lines = lines(text);
+    let (number, count) = lines.next().ok_or((1, "an empty file".to_string()))?;
+    let count: usize = count.parse().map_err(|_| (number, format!("{count:?} is no number of flows")))?;
+    let row = |(i, (line, text)): (usize, (usize, &str))| {
+        let cells: Vec<&str> = text.split_whitespace().collect();
+        let [from, to, _, _, bytes, start] = cells[..] else {
+            return Err((line, format!("{} values; a flow has 6: src dst class port bytes seconds", cells.len())));
+        };
+        let (size, start) = (size(bytes, line)?, seconds(start, line)?);
+        Ok(Row { line, id: i.to_string(), from: from.to_string(), to: to.to_string(), size, start, after: Vec::new() })
+    };
+    let rows: Vec<Row> = lines.enumerate().map(row).collect::<Result<_, _>>()?;
+    if rows.len() != count {
+        return Err((number, format!("{count} flows are announced, but {} follow", rows.len())));
+    }
+    Ok(rows)
+}
+
+/// A trigger of a connection matrix: how many flows must be over, and which ones say that they are.
+#[derive(Default)]
+struct Trigger {
+    line: usize,
+    count: Option<usize>,
+    by: Vec<String>,
+}
+
+/// Connections that start at a time in picoseconds or by a trigger, and triggers that fire when one flow is over (oneshot)
+/// or when all are (barrier).
+pub(super) fn htsim(text: &str) -> Result<Vec<Row>, Fault> {
+    let mut rows = Vec::new();
+    // Of each row: the trigger that starts it.
+    let mut started_by = Vec::new();
+    let mut triggers: HashMap<String, Trigger> = HashMap::new();
+    for (line, text) in lines(text) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words[0] {
+            "Nodes" | "Connections" | "Triggers" | "Failures" => {}
+            "trigger" => {
+                let (id, count) = trigger(&words, line)?;
+                let known = triggers.entry(id).or_default();
+                (known.line, known.count) = (line, Some(count));
+            }
+            "failure" => {
+                let message = "a failure of a link is no flow; take it out, and say it in the scenario";
+                return Err((line, message.to_string()));
+            }
+            _ => {
+                let (row, starts, fires) = connection(&words, line)?;
+                for trigger in fires {
+                    triggers.entry(trigger).or_default().by.push(row.id.clone());
+                }
+                started_by.push(starts);
+                rows.push(row);
+            }
+        }
+    }
+    for (row, trigger) in rows.iter_mut().zip(started_by) {
+        let Some(id) = trigger else { continue };
+        let known = triggers.get(&id).and_then(|t| Some((t, t.count?)));
+        let (known, count) = known.ok_or_else(|| (row.line, format!("trigger {id} is not described")))?;
+        if count != known.by.len() {
+            let message = format!("trigger {id} waits for {count} flows, but {} set it off", known.by.len());
+            return Err((known.line, message));
+        }
+        row.after.clone_from(&known.by);
+    }
+    Ok(rows)
+}
+
+/// A connection, the trigger that starts it, and those that it sets off.
+fn connection(words: &[&str], line: usize) -> Result<(Row, Option<String>, Vec<String>), Fault> {
+    let ends = words[0].split_once("->");
+    let (from, to) = ends.ok_or_else(|| (line, format!("{:?} is neither SRC->DST nor a trigger", words[0])))?;
+    let (from, to, id) = (from.to_string(), to.to_string(), format!("of line {line}"));
+    let mut row = Row { line, id, from, to, size: 0, start: Time::ZERO, after: Vec::new() };
+    let (mut starts, mut fires) = (None, Vec::new());
+    for pair in words[1..].chunks(2) {
+        let [key, value] = *pair else { return Err((line, format!("{:?} has no value", pair[0]))) };
+        match key {
+            "id" => row.id = value.to_string(),
+            "size" => row.size = size(value, line)?,
+            "start" => {
+                let ps = value.parse::<f64>().ok().filter(|ps| (0.0..=1e18).contains(ps));
+                row.start = Time(ps.ok_or_else(|| (line, format!("{value:?} is no time in picoseconds")))? as u64);
+            }
+            "trigger" => starts = Some(value.to_string()),
+            "send_done_trigger" | "recv_done_trigger" => fires.push(value.to_string()),
+            "prio" => {}
+            other => return Err((line, format!("{other:?} is not known of a connection"))),
+        }
+    }
+    if row.size == 0 {
+        return Err((line, "a connection without a size never ends; write size BYTES".to_string()));
+    }
+    Ok((row, starts, fires))
+}
+
+/// The id of a trigger, and how many flows must be over.
+fn trigger(words: &[&str], line: usize) -> Result<(String, usize), Fault> {
+    let value = |key| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1));
+    let id = value("id").ok_or_else(|| (line, "a trigger has an id".to_string()))?.to_string();
+    if words.contains(&"oneshot") {
+        return Ok((id, 1));
+    }
+    if words.contains(&"barrier") {
+        let count = value("count").and_then(|count| count.parse().ok());
+        return count.map(|count| (id, count)).ok_or_else(|| (line, "a barrier has a count".to_string()));
+    }
+    let message =
+        "only triggers of type oneshot and barrier are read: what a multishot does depends on the order of ends";
+    Err((line, message.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn csv_says_who_sends_how_much_when_and_after_what() {
+        let rows = csv("id, src,dst,size_bytes,start_s,after\n# a comment\na,h0,h1,1000,0.5,\nb,h1,h2,7,,a\n").unwrap();
+        let start = Time::from_ms(500);
+        assert_eq!((rows[0].id.as_str(), rows[0].size, rows[0].start), ("a", 1000, start));
+        assert_eq!((rows[1].line, rows[1].start, &rows[1].after[..]), (4, Time::ZERO, &["a".to_string()][..]));
+        for (text, line, why) in [
+            ("", 1, "empty"),
+            ("src,dst,bytes\n", 1, "unknown column \"bytes\""),
+            ("src,dst,size_bytes\n", 1, "when do flows start"),
+            ("src,dst,size_bytes,start_s\n0,1,0,0\n", 2, "no size"),
+            ("src,dst,size_bytes,start_s\n0,1,9,-1\n", 2, "no time"),
+            ("src,dst,size_bytes,start_s\n0,1,9\n", 2, "3 values under 4"),
+        ] {
+            let (at, message) = csv(text).unwrap_err();
+            assert!(at == line && message.contains(why), "{text:?}: {at}: {message}");
+        }
+    }
+
+    #[test]
+    fn flow_files_of_hpcc_are_read() {
+        let rows = hpcc("2\n0 3 3 100 60000 2.5\n1 2 3 100 70 2.75\n").unwrap();
+        assert_eq!((rows[0].from.as_str(), rows[0].to.as_str(), rows[0].size), ("0", "3", 60_000));
+        assert_eq!(rows[1].start, Time::from_ms(2_750));
+        assert!(hpcc("3\n0 3 3 100 60000 2.0\n").unwrap_err().1.contains("3 flows are announced, but 1"));
+        assert_eq!(hpcc("1\n0 3 3 60000 2.0\n").unwrap_err().0, 2);
+    }
+
+    #[test]
+    fn connection_matrices_of_htsim_are_read_with_their_triggers() {
+        let text = "Nodes 4\nConnections 3\nTriggers 2\n0->1 id 1 start 2000000 size 9 send_done_trigger 1\n\
+                    1->2 id 2 trigger 1 size 8 recv_done_trigger 2\n2->3 id 3 trigger 2 size 7\n\
+                    trigger id 1 oneshot\ntrigger id 2 barrier count 1\n";
+        let rows = htsim(text).unwrap();
+        assert_eq!((rows[0].start, rows[0].size, rows[0].after.len()), (Time::from_us(2), 9, 0));
+        assert_eq!((&rows[1].after[..], &rows[2].after[..]), (&["1".to_string()][..], &["2".to_string()][..]));
+        for (from, to, line, why) in [
+            ("count 1", "count 2", 8, "waits for 2 flows, but 1"),
+            ("oneshot", "multishot", 7, "only triggers of type"),
+            ("trigger id 1 oneshot\n", "", 5, "trigger 1 is not described"),
+            (" size 7", "", 6, "without a size"),
+            ("2->3", "failure", 6, "a failure of a link"),
+            (" start 2000000", " begin 2", 4, "\"begin\" is not known"),
+        ] {
+            let (at, message) = htsim(&text.replace(from, to)).unwrap_err();
+            assert!(at == line && message.contains(why), "{to:?}: {at}: {message}");
+        }
+    }
+}

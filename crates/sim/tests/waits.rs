@@ -1,0 +1,60 @@
+//! Flows that wait for others.
+
+mod common;
+use common::{run_on, scenario};
+use linkpool_units::Time;
+
+const TEXT: &str = r#"
+    duration = "10ms"
+    [topology.fat-tree]
+    k = 4
+    rate = "1Gbps"
+    delay = "2us"
+    [transport.t]
+    control = "dctcp"
+    [[workload.poisson]]
+    transport = "t"
+    flows_per_second = 5000
+    size = "20KB"
+    [[workload.trace]]
+    transport = "t"
+    start = "1ms"
+    label = "trace"
+    flows = [
+        { from = "h0", to = "h5", size = "50KB" },
+        { from = "h5", to = "h9", size = "1KB", after = [0] },
+        { from = "h0", to = "h3", size = "1KB", start = "7us", after = [0] },
+        { from = "h14", to = "h1", size = "1KB", after = [0, 2] },
+        { from = "h0", to = "h1", size = "1KB", start = "9.5ms", after = [0] },
+        { from = "h1", to = "h0", size = "1KB", after = [4] },
+    ]
+"#;
+
+#[test]
+fn flows_start_when_those_that_they_wait_for_are_over() {
+    let s = scenario(TEXT);
+    let one = run_on(&s, 1);
+    let label = one.plan.labels.iter().position(|l| l == "trace").unwrap() as u16;
+    let find = |src, dst| {
+        let is = |f: &&linkpool_sim::FlowOutcome| {
+            f.planned.label == label && (f.planned.flow.src, f.planned.flow.dst) == (src, dst)
+        };
+        one.outcome.flows.iter().find(is)
+    };
+    let start = |src, dst| find(src, dst).unwrap().planned.flow.start;
+    let first = find(0, 5).unwrap();
+    assert_eq!(first.planned.flow.start, Time::from_ms(1));
+    let end = first.finished.unwrap();
+    // At the receiver it is over when all has arrived: the last ACK takes six links of 2 us and 0.72 us back.
+    let last_ack = Time::from_ns(6 * 2_720);
+    assert!(start(5, 9) <= end - last_ack && start(5, 9) + last_ack * 3 > end, "{} before {end}", start(5, 9));
+    assert_eq!(start(0, 3), end + Time::from_us(7));
+    // Elsewhere a notice after the arrival of the last.
+    let second = find(0, 3).unwrap().finished.unwrap();
+    assert!(start(14, 1) > start(0, 3) && start(14, 1) < second, "{} {second}", start(14, 1));
+    // It would start too late, and so what waits for it never starts.
+    assert!(find(0, 1).is_none() && find(1, 0).is_none());
+    for threads in [2, 3, 4] {
+        assert_eq!(run_on(&s, threads).outcome, one.outcome, "{threads} threads");
+    }
+}
