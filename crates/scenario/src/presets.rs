@@ -3,7 +3,7 @@
 use linkpool_units::Time;
 
 use crate::model::{
-    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Recovery, Release, ScatterControl, Scheduler,
+    Control, DupackThreshold, EwtcpIncrease, Paths, Preset, Priority, Recovery, Release, ScatterControl, Scheduler,
     SsthreshAfterCut, Subflows, Transport,
 };
 
@@ -83,6 +83,7 @@ fn linux() -> Transport {
         read_rate: None,
         faults: Vec::new(),
         accept_ecn: true,
+        priority: Priority::Low,
     }
 }
 

@@ -35,7 +35,6 @@ const QUEUE: &[&str] = &[
     "count_in_service = true",
     "non_ect = \"drop\"",
     "exempt = [\"fin\", \"syn\"]",
-    "layer.host = { limit = 1000, mark = 30, exempt = [] }",
 ];
 
 const ANY_TRANSPORT: &[&str] = &[
@@ -126,11 +125,21 @@ const WORKLOADS: &[(&str, &[&str])] = &[
     ("hotspot]]\nflows = 9\nhosts = [0, 1]\nshare = 0.25", &["size = \"1KB\"", "stop = \"3s\""]),
 ];
 
+/// Keys that exclude some of [`QUEUE`].
+const PORTS: &[&str] = &[
+    "layer.host = { limit = 1000, mark = 30, exempt = [] }",
+    "discipline = \"priority\"",
+    "layer.host = { red = { min = 3, max = 9 }, discipline = \"priority\" }",
+    "layer.host = { red = { min = \"3KB\", max = \"9KB\", weight = 0.5, action = \"drop\", gentle = false }, limit = 50 }",
+    "layer.host = { shared_buffer = { size = \"4MB\" }, exempt = [] }",
+    "layer.host = { shared_buffer = { size = \"4MB\", alpha = 0.5 }, mark = 20, exempt = [], mark_at = \"dequeue\", non_ect = \"queue\" }",
+];
+
 /// Of any topology.
 const CHANGES: &[&str] = &[
     "[[change]]\nat = \"1s\"\nuntil = \"9s\"\nlayer = \"host\"\nshare = 0.5\nrate = \"2Gbps\"",
-    "[[change]]\nlayer = \"host\"\nlimit = \"15KB\"\nloss = 0.25",
-    "[[change]]\nat = \"2s\"\nlayer = \"host\"\nshare = 0\nlimit = 7\nburst_loss = { to_bad = 0.1, to_good = 0.5, in_good = 0.01 }",
+    "[[change]]\nlayer = \"host\"\nloss = 0.25",
+    "[[change]]\nat = \"2s\"\nlayer = \"host\"\nshare = 0\nburst_loss = { to_bad = 0.1, to_good = 0.5, in_good = 0.01 }",
     "[[change]]\nat = \"3s\"\nlayer = \"host\"\nstate = \"down\"\n[routing]\nreconverge = \"never\"",
 ];
 
@@ -158,11 +167,11 @@ fn workload(label: &'static str) -> impl Strategy<Value = String> {
 fn scenario() -> impl Strategy<Value = String> {
     let workloads = (workload("label = \"one\"\n"), workload(""), workload("label = \"\"\n"));
     let transports = (transport("a"), transport("\"b c\""), transport("unused"));
-    (lines(TOP), select(TOPOLOGIES), lines(QUEUE), lines(CHANGES), transports, workloads, lines(RECORDS)).prop_map(
-        |(top, topology, queue, changes, transports, workloads, record)| {
+    (lines(TOP), select(TOPOLOGIES), (lines(QUEUE), select(PORTS)), lines(CHANGES), transports, workloads, lines(RECORDS)).prop_map(
+        |(top, topology, (queue, ports), changes, transports, workloads, record)| {
             let (t1, t2, t3) = transports;
             let (w1, w2, w3) = workloads;
-            format!("{top}{DURATION}{topology}[queue]\n{queue}{changes}{t2}{t1}{t3}[roles]\nsome = 0.5\n[until]\nflows = 9\nlabel = \"one\"\n{w1}{w2}{w3}[record]\n{record}")
+            format!("{top}{DURATION}{topology}[queue]\n{queue}{ports}\n{changes}{t2}{t1}{t3}[roles]\nsome = 0.5\n[until]\nflows = 9\nlabel = \"one\"\n{w1}{w2}{w3}[record]\n{record}")
         },
     )
 }

@@ -25,6 +25,8 @@ pub(crate) struct Address {
     pub(crate) path: PathChoice,
     /// Whose data packets take random paths instead.
     pub(crate) scatter: Scatter,
+    /// Whose packets are of high priority.
+    pub(crate) high: Scatter,
     /// Of a sender that chooses paths by its ACKs.
     pub(crate) balancer: Option<Box<Balancer>>,
     /// Of a receiver: its ACKs take the entropy of what they acknowledge.
@@ -98,6 +100,7 @@ impl Output for Out<'_, '_> {
         let mut packet = encode(segment, a.sizes);
         packet.dst = a.peer_host;
         packet.endpoint = a.peer.of_subflow(subflow);
+        packet.flags = packet.flags.with_if(Flags::PRIORITY, a.high.covers(subflow));
         if a.scatter.covers(subflow) && packet.flags.has(Flags::DATA) {
             packet.entropy = self.random.next_u32();
         } else {

@@ -121,6 +121,7 @@ impl<'p> Hosts<'p> {
                 ports,
             ),
             scatter: transport.scatter,
+            high: transport.high,
             balancer: transport.balancing.map(|balancing| balancing.build(transport.config.subflows)),
             echoes: false,
         };
@@ -169,6 +170,7 @@ impl<'p> Hosts<'p> {
                     (packet, subflow),
                 ),
                 scatter: Scatter::None,
+                high: planned.high,
                 balancer: None,
                 echoes: planned.balancing.is_some_and(|balancing| balancing.echoes()),
             };

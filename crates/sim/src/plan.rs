@@ -64,6 +64,8 @@ pub struct PlannedTransport {
     pub paths: PathRule,
     /// Whose data packets take random paths?
     pub scatter: Scatter,
+    /// Whose packets, and their ACKs, are of high priority?
+    pub high: Scatter,
     /// How senders choose paths by their ACKs, if they do.
     pub balancing: Option<Balancing>,
     /// Does a connection have as many subflows as there are paths, at most as many as its config says?
@@ -229,7 +231,14 @@ fn policy(queue: &scenario::Queue) -> QueuePolicy {
     if let Some(k) = queue.mark {
         policy = policy.marking(queue_limit(k), queue.mark_when == scenario::MarkWhen::Above);
     }
-    policy
+    if queue.mark_at == scenario::MarkAt::Dequeue {
+        policy = policy.marking_at_dequeue();
+    }
+    if queue.discipline == scenario::Discipline::Priority {
+        policy = policy.prioritised();
+    }
+    policy = queue.red.map_or(policy, |red| policy.with_red(red));
+    queue.shared_buffer.map_or(policy, |buffer| policy.sharing(buffer))
 }
 
 fn transport(t: &scenario::Transport) -> PlannedTransport {
@@ -280,6 +289,11 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         multipath: multipath(t),
         accept_ecn: t.accept_ecn,
     };
+    let scatter = match t.paths {
+        scenario::Paths::Scatter => Scatter::All,
+        _ if scatters_first => Scatter::First,
+        _ => Scatter::None,
+    };
     PlannedTransport {
         name: t.name.clone(),
         control: t.control.name(),
@@ -292,10 +306,11 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
                 PathRule::Hash
             }
         },
-        scatter: match t.paths {
-            scenario::Paths::Scatter => Scatter::All,
-            _ if scatters_first => Scatter::First,
-            _ => Scatter::None,
+        scatter,
+        high: match t.priority {
+            scenario::Priority::Low => Scatter::None,
+            scenario::Priority::High => Scatter::All,
+            scenario::Priority::Scatter => scatter,
         },
         balancing: balancing(t),
         auto_subflows: t.subflows == scenario::Subflows::Auto,

@@ -19,7 +19,7 @@ pub(crate) use change::{BurstLossTable, ChangeTable, Reconverge, RoutingTable};
 pub(crate) use gaps::{Gap, GapTable, LogNormalTable};
 pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
 pub(crate) use limits::{Speed, Timeouts};
-pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable};
+pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable, RedTable, SharedBufferTable};
 pub(crate) use record::{QueueSeriesTable, RecordTable, SeriesTable};
 pub(crate) use sizes::{CdfSource, DistributionTable, FlowSize, InterpolationName, ParetoTable};
 pub(crate) use topology::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable, TriangleTable};

@@ -1,7 +1,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Exempt, MarkWhen, NonEct, QueueSize};
+use linkpool_units::Bytes;
+
+use crate::model::{Discipline, Exempt, MarkAt, MarkWhen, NonEct, QueueSize, RedAction};
 
 /// Every output port, of hosts and switches. The queue length is the one that an arriving packet
 /// finds; the packet itself does not count.
@@ -25,6 +27,16 @@ pub(crate) struct QueueTable {
     /// Kinds of packets never dropped. Unlike real networks; some published simulations did so.
     /// Default: none.
     pub(crate) exempt: Option<Vec<Exempt>>,
+    /// "fifo", or "priority": two queues, of which the one of high priority goes first, each with
+    /// this limit and marking. Default: "fifo".
+    pub(crate) discipline: Option<Discipline>,
+    /// "enqueue": mark what arrives; "dequeue": what leaves, by the queue that it leaves behind
+    /// (ECN*). Default: "enqueue".
+    pub(crate) mark_at: Option<MarkAt>,
+    /// Random early detection, instead of `mark`.
+    pub(crate) red: Option<RedTable>,
+    /// A buffer that all ports of a switch share, instead of `limit`.
+    pub(crate) shared_buffer: Option<SharedBufferTable>,
     /// Other values for the ports of one layer.
     pub(crate) layer: Option<LayersTable>,
 }
@@ -67,4 +79,51 @@ pub(crate) struct LayerQueueTable {
     /// Kinds of packets never dropped. Unlike real networks; some published simulations did so.
     /// Default: that of `[queue]`.
     pub(crate) exempt: Option<Vec<Exempt>>,
+    /// "fifo", or "priority": two queues, of which the one of high priority goes first, each with
+    /// this limit and marking. Default: that of `[queue]`.
+    pub(crate) discipline: Option<Discipline>,
+    /// "enqueue": mark what arrives; "dequeue": what leaves, by the queue that it leaves behind
+    /// (ECN*). Default: that of `[queue]`.
+    pub(crate) mark_at: Option<MarkAt>,
+    /// Random early detection, instead of `mark`.
+    pub(crate) red: Option<RedTable>,
+    /// A buffer that all ports of a switch share, instead of `limit`.
+    pub(crate) shared_buffer: Option<SharedBufferTable>,
+}
+
+/// Random early detection (Floyd and Jacobson, 1993).
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Red")]
+pub(crate) struct RedTable {
+    /// Average queue at which marks (or drops) begin, in packets or as a size.
+    #[schemars(required)]
+    pub(crate) min: Option<QueueSize>,
+    /// Average queue at which all are marked, in the unit of `min`.
+    #[schemars(required)]
+    pub(crate) max: Option<QueueSize>,
+    /// Probability of a mark as the average comes to `max`. Default: 0.1.
+    pub(crate) max_probability: Option<f64>,
+    /// Weight of a new sample in the average. Default: 0.002.
+    pub(crate) weight: Option<f64>,
+    /// From `max` to twice `max`, does the probability grow to 1 rather than jump? Default: true.
+    pub(crate) gentle: Option<bool>,
+    /// What happens to packets that are ECN-capable: "mark" or "drop". Others are dropped.
+    /// Default: "mark".
+    pub(crate) action: Option<RedAction>,
+    /// While the queue is idle, the average falls as if packets of this size went by. Default: the
+    /// largest packet of the transports.
+    pub(crate) packet: Option<Bytes>,
+}
+
+/// A buffer for all ports of a switch, with dynamic thresholds (Choudhury and Hahne, 1998).
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "SharedBuffer")]
+pub(crate) struct SharedBufferTable {
+    /// Its size.
+    #[schemars(required)]
+    pub(crate) size: Option<Bytes>,
+    /// A queue may be as long as `alpha` times what is free. Default: 1.
+    pub(crate) alpha: Option<f64>,
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Size, Speed, Timeouts};
 use crate::model::{
-    Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Recovery, Release, ScatterControl, Scheduler,
-    SsthreshAfterCut, Subflows,
+    Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Priority, Recovery, Release, ScatterControl,
+    Scheduler, SsthreshAfterCut, Subflows,
 };
 
 /// A transport protocol. Only `control` is required; `preset` sets the defaults of the rest.
@@ -208,4 +208,7 @@ pub(crate) struct TransportTable {
     pub(crate) faults: Option<Vec<Fault>>,
     /// Does the receiver agree to ECN? Default: true.
     pub(crate) accept_ecn: Option<bool>,
+    /// Which packets, and their ACKs, are of high priority at ports with discipline = "priority": "low": none; "high": all;
+    /// "scatter": those of subflows whose data packets take random paths.
+    pub(crate) priority: Option<Priority>,
 }

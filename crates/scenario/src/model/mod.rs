@@ -8,12 +8,12 @@ mod transport;
 mod workload;
 
 pub use change::{Change, ChangeOf, LinkState};
-pub use queue::{Exempt, MarkWhen, NonEct, Queue, QueueSize};
+pub use queue::{Discipline, Exempt, MarkAt, MarkWhen, NonEct, Queue, QueueSize, RedAction};
 pub use record::{QueueRecord, Record, SeriesRecord};
 pub use topology::{Graph, Topology};
 pub use transport::{
-    Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Recovery, Release, ScatterControl, Scheduler,
-    SsthreshAfterCut, Subflows, Transport,
+    Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Priority, Recovery, Release, ScatterControl,
+    Scheduler, SsthreshAfterCut, Subflows, Transport,
 };
 pub use workload::{OTHERS, Repeat, Role, Small, TraceFlow, Until, Workload, WorkloadKind};
 

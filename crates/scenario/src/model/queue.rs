@@ -1,8 +1,9 @@
+use linkpool_network::{Red, SharedBuffer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Every output port, of hosts and switches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Queue {
     /// An arriving packet is dropped when this much is queued.
     pub limit: QueueSize,
@@ -16,6 +17,44 @@ pub struct Queue {
     pub non_ect: NonEct,
     /// Kinds of packets never dropped; sorted, each at most once.
     pub exempt: Vec<Exempt>,
+    /// Which packet goes next.
+    pub discipline: Discipline,
+    /// Is marked what comes or what leaves?
+    pub mark_at: MarkAt,
+    /// Random early detection, instead of `mark`.
+    pub red: Option<Red>,
+    /// All ports of a switch share a buffer, instead of `limit`.
+    pub shared_buffer: Option<SharedBuffer>,
+}
+
+/// Which packet of a port goes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Discipline {
+    /// The first that came.
+    Fifo,
+    /// The first of high priority that came, and others when there is none.
+    Priority,
+}
+
+/// When packets are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkAt {
+    /// As they arrive.
+    Enqueue,
+    /// As they leave.
+    Dequeue,
+}
+
+/// What RED does to ECN-capable packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RedAction {
+    /// It marks them.
+    Mark,
+    /// It drops them.
+    Drop,
 }
 
 /// A queue length.

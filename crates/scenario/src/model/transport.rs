@@ -135,6 +135,8 @@ pub struct Transport {
     pub faults: Vec<Fault>,
     /// Does the receiver agree to ECN?
     pub accept_ecn: bool,
+    /// Which packets are of high priority.
+    pub priority: Priority,
 }
 
 impl Transport {
@@ -332,4 +334,16 @@ pub enum EwtcpIncrease {
     /// 1/sqrt(n) (as printed in Wischik et al., NSDI 2011).
     #[serde(rename = "1/sqrt(n)")]
     InverseRoot,
+}
+
+/// Which packets of a transport are of high priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Priority {
+    /// None.
+    Low,
+    /// All.
+    High,
+    /// Those of subflows whose data packets take random paths.
+    Scatter,
 }

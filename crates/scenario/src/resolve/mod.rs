@@ -4,6 +4,7 @@
 mod balancing;
 mod buffers;
 mod change;
+mod disciplines;
 mod flows;
 mod graph;
 mod hosts;
@@ -26,14 +27,15 @@ mod workload;
 
 pub(crate) use transport::applies;
 
-use linkpool_network::Fabric;
+use linkpool_network::{Fabric, Layer};
 use linkpool_units::Time;
 
 use crate::errors::Report;
 use crate::file::File;
-use crate::model::{Role, Scenario, Topology, Transport};
+use crate::model::{Change, Discipline, Priority, Queue, Role, Scenario, Topology, Transport};
 use crate::source::Path;
 use section::{LONGEST, Section};
+use transport::Transports;
 
 /// The seed of a scenario that names none.
 const DEFAULT_SEED: u64 = 1;
@@ -48,6 +50,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     let fabric = topology.as_ref().map(Topology::fabric);
     let transports = transport::resolve_all(file.transport.unwrap_or_default(), report);
     let queue = queue::resolve(file.queue.unwrap_or_default(), &transports, fabric.as_ref(), report);
+    check_priorities(&transports, queue.as_ref(), report);
     let names = transports_read.then_some(&transports.names[..]);
     let roles_at = &mut Section::new(report, Path::default().at("roles"));
     let roles = roles::resolve(file.roles.unwrap_or_default(), fabric.as_ref(), roles_at);
@@ -60,6 +63,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         period,
     };
     let changes = change::resolve(file.change.unwrap_or_default(), file.routing.unwrap_or_default(), &known, report);
+    check_limits(&changes, queue.as_ref(), report);
     let workloads = workload::resolve_all(file.workload.unwrap_or_default(), &known, report);
     if let Some(names) = names {
         transport::check_overridden(names, &workloads, report);
@@ -87,6 +91,36 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         record: record?,
         roles: roles?,
     })
+}
+
+/// Where ports share buffers, they have no limit that could change.
+fn check_limits(
+    changes: &Option<(Vec<Change>, Option<Time>)>,
+    queues: Option<&(Queue, Vec<(Layer, Queue)>)>,
+    report: &mut Report<'_>,
+) {
+    let (Some((changes, _)), Some((queue, layers))) = (changes, queues) else { return };
+    let mut all = std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue));
+    if all.all(|queue| queue.shared_buffer.is_none()) {
+        return;
+    }
+    for (i, _) in changes.iter().enumerate().filter(|(_, change)| change.limit.is_some()) {
+        let path = Path::default().at("change").at(i.to_string()).at("limit");
+        report.error(&path, "applies to ports with a `limit`, and some share a buffer; leave one of both out");
+    }
+}
+
+/// A priority that no port knows is a mistake.
+fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer, Queue)>)>, report: &mut Report<'_>) {
+    let Some((queue, layers)) = queues else { return };
+    let mut all = std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue));
+    if all.any(|queue| queue.discipline == Discipline::Priority) {
+        return;
+    }
+    for t in transports.resolved.iter().flatten().filter(|t| t.priority != Priority::Low) {
+        let path = Path::default().at("transport").at(&t.name).at("priority");
+        report.error(&path, "applies where ports have priorities; write discipline = \"priority\" in [queue]");
+    }
 }
 
 /// What workloads and records refer to; none where it is itself in error.

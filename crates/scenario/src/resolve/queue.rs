@@ -1,10 +1,11 @@
 use linkpool_network::{Fabric, Layer};
 
+use super::disciplines;
 use super::section::Section;
 use super::transport::Transports;
 use crate::errors::Report;
-use crate::file::{LayerQueueTable, QueueTable};
-use crate::model::{MarkWhen, NonEct, Queue, QueueSize};
+use crate::file::{LayerQueueTable, LayersTable, QueueTable};
+use crate::model::{Discipline, MarkAt, MarkWhen, NonEct, Queue, QueueSize};
 use crate::source::Path;
 
 const DEFAULT_LIMIT: QueueSize = QueueSize::Packets(100);
@@ -17,8 +18,7 @@ pub(super) fn resolve(
     report: &mut Report<'_>,
 ) -> Option<(Queue, Vec<(Layer, Queue)>)> {
     let path = Path::default().at("queue");
-    let QueueTable { limit, mark, mark_when, count_in_service, non_ect, exempt, layer } = table;
-    let keys = LayerQueueTable { limit, mark, mark_when, count_in_service, non_ect, exempt };
+    let (keys, layer) = split(table);
     let queue = queue(keys, default(), transports, &mut Section::new(report, path.clone()));
     let layers = layer.unwrap_or_default();
     let mut differing = Vec::new();
@@ -42,6 +42,36 @@ pub(super) fn resolve(
     Some((queue?, differing))
 }
 
+/// The keys of all ports, and the layers.
+fn split(table: QueueTable) -> (LayerQueueTable, Option<LayersTable>) {
+    let QueueTable {
+        limit,
+        mark,
+        mark_when,
+        count_in_service,
+        non_ect,
+        exempt,
+        discipline,
+        mark_at,
+        red,
+        shared_buffer,
+        layer,
+    } = table;
+    let keys = LayerQueueTable {
+        limit,
+        mark,
+        mark_when,
+        count_in_service,
+        non_ect,
+        exempt,
+        discipline,
+        mark_at,
+        red,
+        shared_buffer,
+    };
+    (keys, layer)
+}
+
 /// What is wrong with the ports of `layer` in a fabric without it.
 pub(super) fn lacks(fabric: &Fabric, layer: Layer) -> Option<String> {
     let is_there = |layer| (0..fabric.nodes() as u32).any(|node| fabric.layer(node) == layer);
@@ -58,6 +88,10 @@ fn default() -> Queue {
         count_in_service: false,
         non_ect: NonEct::Queue,
         exempt: Vec::new(),
+        discipline: Discipline::Fifo,
+        mark_at: MarkAt::Enqueue,
+        red: None,
+        shared_buffer: None,
     }
 }
 
@@ -67,22 +101,37 @@ fn queue(
     transports: &Transports,
     section: &mut Section<'_, '_>,
 ) -> Option<Queue> {
+    disciplines::check(&table, section);
+    // Of two keys that take each other's place, a layer's own takes that of `[queue]`.
+    let red = table.red.as_ref().map(|red| disciplines::red(red, transports, section));
+    let mark = table.mark.or(if red.is_some() { None } else { default.mark });
+    let red = if table.mark.is_some() { None } else { red.map_or(default.red, |red| red) };
+    let shared = table.shared_buffer.as_ref().map(|shared| disciplines::shared_buffer(shared, transports, section));
+    let shared_buffer =
+        if table.limit.is_some() { None } else { shared.map_or(default.shared_buffer, |shared| shared) };
+    let mark_at = table.mark_at.unwrap_or(default.mark_at);
     let mut exempt = table.exempt.unwrap_or(default.exempt);
     exempt.sort();
     exempt.dedup();
     let queue = Queue {
-        limit: table.limit.unwrap_or(default.limit),
-        mark: table.mark.or(default.mark),
+        limit: if shared_buffer.is_some() { DEFAULT_LIMIT } else { table.limit.unwrap_or(default.limit) },
+        mark,
         mark_when: table.mark_when.unwrap_or(default.mark_when),
         count_in_service: table.count_in_service.unwrap_or(default.count_in_service),
-        non_ect: table.non_ect.unwrap_or(default.non_ect),
+        non_ect: if red.is_some() { NonEct::Queue } else { table.non_ect.unwrap_or(default.non_ect) },
         exempt,
+        discipline: table.discipline.unwrap_or(default.discipline),
+        mark_at: if mark.is_some() { mark_at } else { MarkAt::Enqueue },
+        red,
+        shared_buffer,
     };
+    disciplines::check_together(&queue, table.mark_at.is_some(), section);
     if matches!(queue.limit, QueueSize::Packets(0) | QueueSize::Bytes(0)) {
         section.error("limit", "a queue with a limit of 0 drops every packet; write for example limit = 100");
         return None;
     }
-    if let Some(mark) = queue.mark {
+    // A shared buffer's threshold moves.
+    if let (Some(mark), None) = (queue.mark, &queue.shared_buffer) {
         check_mark(mark, &queue, transports, section);
     }
     Some(queue)

@@ -6,7 +6,7 @@ use super::workload::Workloads;
 use super::{balancing, buffers, multipath};
 use crate::errors::{Report, nearest};
 use crate::file::{Size, Speed, Timeouts, TransportTable};
-use crate::model::{Control, DupackThreshold, Paths, Recovery, ScatterControl, Subflows, Transport};
+use crate::model::{Control, DupackThreshold, Paths, Priority, Recovery, ScatterControl, Subflows, Transport};
 use crate::presets;
 use crate::source::{Origin, Path};
 
@@ -177,6 +177,7 @@ fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
         read_rate: table.read_rate.map_or(default.read_rate, |Speed(rate)| rate),
         faults: table.faults.unwrap_or(default.faults),
         accept_ecn: table.accept_ecn.unwrap_or(default.accept_ecn),
+        priority: table.priority.unwrap_or(default.priority),
     }
 }
 
@@ -250,6 +251,11 @@ fn check_scatter(t: &Transport, section: &mut Section<'_, '_>) {
         "\"auto\" is for scattered packets; set `paths = \"scatter\"` or `scatter_bytes`, or write a number";
     let scatters = all || t.is_mmptcp() || t.paths == Paths::Reps;
     section.check(scatters || t.dupack_threshold != DupackThreshold::Auto, "dupack_threshold", pointless);
+    section.check(
+        all || t.is_mmptcp() || t.priority != Priority::Scatter,
+        "priority",
+        "\"scatter\" is for scattered packets; set `paths = \"scatter\"` or `scatter_bytes`, or write \"high\"",
+    );
 }
 
 fn check_timers(t: &Transport, section: &mut Section<'_, '_>) {

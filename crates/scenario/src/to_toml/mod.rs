@@ -1,19 +1,16 @@
 //! A scenario as the file that says all of it.
 
 mod change;
+mod queue;
 mod topology;
 mod workload;
 
 use indexmap::IndexMap;
-use linkpool_network::Layer;
 use linkpool_units::Bytes;
 use toml_edit::DocumentMut;
 
-use crate::file::{
-    File, LayerQueueTable, LayersTable, QueueSeriesTable, QueueTable, RecordTable, RoleSize, SeriesTable, Size, Speed,
-    Timeouts, TransportTable,
-};
-use crate::model::{Queue, QueueRecord, Record, Recovery, Role, Scenario, SeriesRecord, Transport};
+use crate::file::{File, QueueSeriesTable, RecordTable, RoleSize, SeriesTable, Size, Speed, Timeouts, TransportTable};
+use crate::model::{QueueRecord, Record, Recovery, Role, Scenario, SeriesRecord, Transport};
 use crate::resolve::applies;
 
 impl Scenario {
@@ -26,7 +23,7 @@ impl Scenario {
             drain: Some(self.drain),
             until: self.until.as_ref().map(workload::until),
             topology: Some(topology::table(&self.topology)),
-            queue: Some(queue(self)),
+            queue: Some(queue::table(self)),
             routing: change::routing(self),
             change: change::tables(self),
             transport: Some(self.transports.iter().map(|t| (t.name.clone(), transport(t))).collect()),
@@ -50,34 +47,6 @@ fn keep_what_applies(transport: &Transport, document: &mut DocumentMut) {
         for key in keys.iter().filter(|key| !applies(key, transport.control, transport.scatter_control)) {
             table.remove(key);
         }
-    }
-}
-
-fn queue(scenario: &Scenario) -> QueueTable {
-    let LayerQueueTable { limit, mark, mark_when, count_in_service, non_ect, exempt } = layer_queue(&scenario.queue);
-    let mut layers = LayersTable::default();
-    for (layer, queue) in &scenario.layer_queues {
-        let place = match layer {
-            Layer::Host => &mut layers.host,
-            Layer::Switch => &mut layers.switch,
-            Layer::Edge => &mut layers.edge,
-            Layer::Aggregation => &mut layers.aggregation,
-            Layer::Core => &mut layers.core,
-        };
-        *place = Some(layer_queue(queue));
-    }
-    let layer = (!scenario.layer_queues.is_empty()).then_some(layers);
-    QueueTable { limit, mark, mark_when, count_in_service, non_ect, exempt, layer }
-}
-
-fn layer_queue(queue: &Queue) -> LayerQueueTable {
-    LayerQueueTable {
-        limit: Some(queue.limit),
-        mark: queue.mark,
-        mark_when: Some(queue.mark_when),
-        count_in_service: Some(queue.count_in_service),
-        non_ect: Some(queue.non_ect),
-        exempt: Some(queue.exempt.clone()),
     }
 }
 
@@ -147,6 +116,7 @@ fn transport(t: &Transport) -> TransportTable {
         read_rate: Some(Speed(t.read_rate)),
         faults: Some(t.faults.clone()),
         accept_ecn: Some(t.accept_ecn),
+        priority: Some(t.priority),
     }
 }
 

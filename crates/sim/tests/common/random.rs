@@ -168,3 +168,42 @@ pub fn scenarios() -> impl Strategy<Value = String> {
         })
     })
 }
+
+/// Ports of every discipline, in place of those of [`scenarios`].
+const PORTS: &[&str] = &[
+    "limit = 30\nmark = 10\ndiscipline = \"priority\"\n",
+    "limit = 30\nmark = 10\nmark_at = \"dequeue\"\n",
+    "limit = 40\nred = { min = 3, max = 9, weight = 0.1 }\ndiscipline = \"priority\"\n",
+    "limit = \"40KB\"\nred = { min = \"3KB\", max = \"9KB\", weight = 0.05, gentle = false, action = \"drop\" }\n",
+    "shared_buffer = { size = \"60KB\", alpha = 1 }\nmark = 10\n",
+    "shared_buffer = { size = \"40KB\", alpha = 0.5 }\ndiscipline = \"priority\"\nmark = \"9KB\"\nmark_at = \"dequeue\"\n",
+];
+
+/// Scenarios with other ports, on links of which some fail, change and lose packets.
+pub fn changing_scenarios() -> impl Strategy<Value = String> {
+    let effect = pick(&[
+        "state = \"down\"\n",
+        "rate = \"500Mbps\"\n",
+        "rate = \"20Gbps\"\n",
+        "loss = 0.05\n",
+        "burst_loss = { to_bad = 0.01, to_good = 0.3, in_bad = 0.8 }\n",
+    ]);
+    let change = (0u32..3_000, 1u32..3_000, 1u32..=10, effect).prop_map(|(at, lasts, share, effect)| {
+        let (until, share) = (at + lasts, share as f64 / 10.0);
+        format!("[[change]]\nat = \"{at}us\"\nuntil = \"{until}us\"\nlayer = \"host\"\nshare = {share}\n{effect}")
+    });
+    let reconverge = pick(&["\"never\"", "\"0s\"", "\"100us\""]);
+    let changes = prop::collection::vec(change, 0..5);
+    (scenarios(), prop::option::weighted(0.7, pick(PORTS)), changes, reconverge).prop_map(
+        |(text, ports, changes, reconverge)| {
+            let (before, rest) = text.split_once("[queue]\n").expect("queues are told");
+            let (queue, rest) = rest.split_once("[transport.t0]\n").expect("there is a transport");
+            let queue = ports.unwrap_or(queue);
+            let priority = if queue.contains("priority") { "priority = \"high\"\n" } else { "" };
+            let changes = changes.concat();
+            let fails = changes.contains("state");
+            let routing = if fails { format!("[routing]\nreconverge = {reconverge}\n") } else { String::new() };
+            format!("{before}[queue]\n{queue}{routing}{changes}[transport.t0]\n{priority}{rest}")
+        },
+    )
+}
