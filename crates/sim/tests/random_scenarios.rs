@@ -52,7 +52,7 @@ fn check_flows(r: &Run) {
 /// Packets: accepted = arrived + on the way at each link, and each switch passes on or drops what comes.
 fn check_packets(r: &Run) {
     let (o, fabric) = (&r.outcome, &r.plan.fabric);
-    let arrived = |l: &LinkOutcome| l.stats.packets - l.on_the_way as u64;
+    let arrived = |l: &LinkOutcome| l.stats.packets - l.stats.rare.drops_loss - l.on_the_way as u64;
     assert_eq!(o.hops, o.links.iter().map(arrived).sum::<u64>());
     let links = || fabric.links().iter().zip(&o.links);
     let to_hosts: u64 = links().filter(|(s, _)| (s.to as usize) < fabric.hosts()).map(|(_, l)| arrived(l)).sum();
@@ -60,7 +60,7 @@ fn check_packets(r: &Run) {
     assert!(o.delivered == to_hosts || o.delivered < to_hosts && fabric.node("s0.0").is_some());
     for node in fabric.hosts() as u32..fabric.nodes() as u32 {
         let came: u64 = links().filter(|(s, _)| s.to == node).map(|(_, l)| arrived(l)).sum();
-        let went = |l: &LinkOutcome| l.stats.packets + l.stats.rare.drops;
+        let went = |l: &LinkOutcome| l.stats.packets + l.stats.rare.drops + l.stats.rare.drops_down;
         assert_eq!(
             came,
             links().filter(|(s, _)| s.from == node).map(|(_, l)| went(l)).sum::<u64>(),
@@ -70,10 +70,11 @@ fn check_packets(r: &Run) {
     }
     let sent_by_hosts: u64 = links()
         .filter(|(s, _)| (s.from as usize) < fabric.hosts())
-        .map(|(_, l)| l.stats.packets + l.stats.rare.drops)
+        .map(|(_, l)| l.stats.packets + l.stats.rare.drops + l.stats.rare.drops_down)
         .sum();
     assert!(sent_by_hosts >= o.data_packets, "each data segment is a packet");
-    let drops: u64 = o.links.iter().map(|l| l.stats.rare.drops).sum();
+    let gone = |l: &LinkOutcome| l.stats.rare.drops + l.stats.rare.drops_down + l.stats.rare.drops_loss;
+    let drops: u64 = o.links.iter().map(gone).sum();
     let on_the_way: u64 = o.links.iter().map(|l| l.on_the_way as u64).sum();
     assert_eq!(sent_by_hosts, to_hosts + drops + on_the_way, "sent = arrived + dropped + on the way");
     for l in &o.links {
@@ -81,7 +82,11 @@ fn check_packets(r: &Run) {
         assert!(l.stats.rare.drop_bytes >= 40 * l.stats.rare.drops);
         assert!(l.on_the_way > 0 || l.sent_bytes == l.stats.bytes);
     }
-    // What comes after the end of its connection: segments sent twice and their ACKs, and handshakes of joins.
+}
+
+/// What comes after the end of its connection: segments sent twice and their ACKs, and handshakes of joins.
+fn check_strays(r: &Run) {
+    let o = &r.outcome;
     let late = |f: &FlowOutcome| 2 * f.total(|s| s.retransmits + 2 * s.timeouts) + 3 * (f.subflows.len() as u64 - 1);
     let most: u64 = o.flows.iter().filter(|f| f.finished.is_some()).map(late).sum();
     assert!(o.stray <= most, "{} strays, at most {most}", o.stray);
@@ -126,6 +131,27 @@ proptest! {
         let r = run_on(&s, 1);
         check_flows(&r);
         check_packets(&r);
+        check_strays(&r);
         check_queues(&r, &s);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(30))]
+
+    #[test]
+    fn packets_are_accounted_for_where_links_change(text in random::changing_scenarios()) {
+        check_packets(&run_on(&scenario(&text), 1));
+    }
+
+    #[test]
+    fn changes_are_the_same_on_any_number_of_threads(text in random::changing_scenarios()) {
+        let s = scenario(&text);
+        let first = run_on(&s, 1);
+        for threads in 2..=4 {
+            let again = run_on(&s, threads);
+            prop_assert_eq!(&again.outcome, &first.outcome);
+            prop_assert_eq!(&again.samples, &first.samples);
+        }
     }
 }
