@@ -62,6 +62,7 @@ impl Window {
     }
 
     /// All before `next` is in order at `now`.
+    #[inline(never)]
     pub(crate) fn deliver(&mut self, next: u64, now: Time) {
         if let Some(rate) = self.buffers.read_rate {
             self.read_by = self.read_by.max(now) + time_to_read(next - self.next, rate);

@@ -152,13 +152,18 @@ impl Receiver {
         self.subflows.get(s).is_some_and(silent)
     }
 
+    /// The window that an ACK on subflow `s` offers.
+    #[inline(never)]
+    fn offer(&mut self, s: usize, now: Time, out: &mut impl Output) -> Option<u32> {
+        let window = self.window.as_mut()?;
+        let offer = window.offer(now);
+        window.watch(s, out);
+        Some(offer)
+    }
+
     #[inline]
     fn acknowledge(&mut self, s: usize, duplicate: Option<(u64, u64)>, now: Time, out: &mut impl Output) {
-        let window = self.window.as_mut().map(|window| {
-            let offer = window.offer(now);
-            window.watch(s, out);
-            offer
-        });
+        let window = if self.window.is_some() { self.offer(s, now, out) } else { None };
         let subflow = &mut self.subflows[s];
         subflow.pending = 0;
         subflow.timer.clear();

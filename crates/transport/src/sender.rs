@@ -10,7 +10,6 @@ mod undo;
 
 use crate::config::Config;
 use crate::control::{CongestionControl, Control};
-use crate::options::AckOptions;
 use crate::path::Path;
 use crate::segment::{Output, Segment};
 use crate::subflow::{FIRST_BYTE, State, Subflow, SubflowStats};
@@ -153,13 +152,7 @@ impl Sender {
         }
         match segment {
             Segment::Ack { ack, data_ack, ece, options } => {
-                let update = match options {
-                    Some(AckOptions { window: Some(window), sack }) if s < self.subflows.len() => {
-                        self.take_window(s, ack, data_ack, window) && sack.as_slice().is_empty()
-                    }
-                    _ => false,
-                };
-                if update {
+                if self.limited && self.take_window(s, ack, data_ack, options) {
                     self.transmit(now, out);
                 } else {
                     self.on_ack(s, (ack, data_ack, ece), options.as_ref(), now, out);

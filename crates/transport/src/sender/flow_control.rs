@@ -1,6 +1,7 @@
 //! How much new data the buffers at both ends let out, and what becomes of a window that is shut.
 
 use super::Sender;
+use crate::options::AckOptions;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
 use linkpool_units::Time;
@@ -8,15 +9,20 @@ use linkpool_units::Time;
 impl Sender {
     /// New data ends before the end of the stream, the receiver's window and the send buffer: a full segment fits, or the rest of
     /// the stream (RFC 9293, section 3.8.6.2.1).
+    #[inline(never)]
     pub(super) fn set_limit(&mut self) {
         let edge = self.edge.min(self.data_una.saturating_add(self.config.buffers.send));
         let last = (edge.saturating_add(1)).saturating_sub(self.config.mss as u64);
         self.limit = if self.size <= edge { self.size } else { last };
     }
 
-    /// An ACK offers `window` bytes beyond `data_ack`. True if that is all it says: room, and nothing else new (so that it is
+    /// An ACK may offer a window beyond `data_ack`. True if that is all it says: room, and nothing else new (so that it is
     /// no duplicate: RFC 5681, section 2).
-    pub(super) fn take_window(&mut self, s: usize, ack: Seq, data_ack: Seq, window: u32) -> bool {
+    #[inline(never)]
+    pub(super) fn take_window(&mut self, s: usize, ack: Seq, data_ack: Seq, options: Option<AckOptions>) -> bool {
+        let Some(AckOptions { window: Some(window), sack }) = options.filter(|_| s < self.subflows.len()) else {
+            return false;
+        };
         let reached = data_ack.near(self.data_una);
         let more = reached + window as u64 > self.edge;
         self.edge = self.edge.max(reached + window as u64);
@@ -30,11 +36,12 @@ impl Sender {
             // The timers of idle subflows are those of probes.
             self.subflows.iter_mut().filter(|s| s.is_idle()).for_each(|s| s.timer.clear());
         }
-        more && !news
+        more && !news && sack.as_slice().is_empty()
     }
 
     /// Nothing is on its way and the window is shut: its opening may have been lost, so ask (RFC 9293, section
     /// 3.8.6.1).
+    #[inline(never)]
     pub(super) fn watch_window(&mut self, now: Time, out: &mut impl Output) {
         if self.is_shut_out() && self.carriers != 0 {
             let s = self.carriers.trailing_zeros() as usize;

@@ -18,19 +18,19 @@ impl Sender {
         now: Time,
         out: &mut impl Output,
     ) {
-        if self.subflows[s].state != State::Established {
-            return;
-        }
         self.data_una = self.data_una.max(data_ack.near(self.data_una));
         if self.limited {
             self.set_limit();
         }
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        if subflow.state != State::Established {
+            return;
+        }
         let ack = ack.near(path.snd_una);
         if ack < path.snd_una {
             return; // older than what is known
         }
-        let was_in_flight = subflow.in_flight;
+        let (was_in_flight, timeouts) = (subflow.in_flight, subflow.timeouts);
         let selective = subflow.board.is_some();
         let told = if selective { subflow.take_ack(path, ack, options) } else { subflow.acknowledge(path, ack) };
         let cut = self.note_ack(s, told, ece, now);
@@ -38,6 +38,9 @@ impl Sender {
         let grown = if selective {
             self.on_selective_ack(s, now, out)
         } else if segments > 0 {
+            if timeouts > 0 {
+                self.gets_through(s);
+            }
             self.on_new_ack(s, segments, now, out)
         } else {
             if was_in_flight > 0 {
@@ -91,12 +94,8 @@ impl Sender {
 
     /// `segments` segments have been acknowledged for the first time. Returns by how many of them the window may grow.
     fn on_new_ack(&mut self, s: usize, segments: u32, now: Time, out: &mut impl Output) -> u32 {
-        let subflow = &mut self.subflows[s];
-        (subflow.dupacks, subflow.limited) = (0, 0);
-        if subflow.timeouts > 0 {
-            self.gets_through(s);
-        }
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        (subflow.dupacks, subflow.limited) = (0, 0);
         let mut restart = true;
         let mut grown = 0;
         if !path.in_recovery {
