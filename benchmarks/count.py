@@ -30,6 +30,7 @@ limit = 100
 mark = 15
 [transport.t]
 control = "{control}"
+{recovery}
 {subflows}
 ack_every = 1
 min_rto = "10ms"
@@ -37,7 +38,12 @@ min_rto = "10ms"
 transport = "t"
 jitter = "50us"
 """
-HOPS = {"dctcp": ("dctcp", 1), "lia8": ("lia", 8), "amp4": ("amp", 4)}
+HOPS = {
+    "dctcp": ("dctcp", 1, "newreno"),
+    "lia8": ("lia", 8, "newreno"),
+    "amp4": ("amp", 4, "newreno"),
+    "dctcp, rack": ("dctcp", 1, "rack"),
+}
 ACKS = ["dctcp", "lia8", "amp4"]
 
 
@@ -77,12 +83,19 @@ def count(tree: Path) -> dict[str, float]:
     programs = tree / "target" / "release" / "examples"
     figures = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for name, (control, subflows) in HOPS.items():
+        # Before recovery was a setting it was NewReno.
+        has_choice = (tree / "crates/transport/src/scoreboard.rs").exists()
+        for name, (control, subflows, recovery) in HOPS.items():
+            if recovery != "newreno" and not has_choice:
+                continue
             runs = []
             for duration in ("1ms", "3ms"):
                 file = Path(scratch) / f"{name}-{duration}.toml"
                 more = f"subflows = {subflows}" if subflows > 1 else ""
-                text = SCENARIO.format(duration=duration, control=control, subflows=more)
+                choice = f'recovery = "{recovery}"' if has_choice else ""
+                text = SCENARIO.format(
+                    duration=duration, control=control, recovery=choice, subflows=more
+                )
                 file.write_text(text, encoding="utf-8")
                 runs.append(instructions([str(programs / "count_hops"), str(file)], scratch))
             figures[f"per hop, {name}"] = slope(runs)

@@ -26,8 +26,8 @@ fn goodput(run: &Run) -> f64 {
 #[test]
 fn spraying_beats_a_hash_and_reps_beats_spraying() {
     let hashed = goodput(&run(&text("")));
-    let reps = goodput(&run(&text("paths = \"reps\"\ndupack_threshold = 40")));
-    let sprayed = goodput(&run(&text("paths = \"scatter\"\ndupack_threshold = 40")));
+    let reps = goodput(&run(&text("paths = \"reps\"\nrecovery = \"newreno\"\ndupack_threshold = 40")));
+    let sprayed = goodput(&run(&text("paths = \"scatter\"\nrecovery = \"newreno\"\ndupack_threshold = 40")));
     println!("hash {hashed:.3e} reps {reps:.3e} scatter {sprayed:.3e}");
     assert!(sprayed > 1.2 * hashed && reps > 1.05 * sprayed);
 }

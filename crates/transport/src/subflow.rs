@@ -142,13 +142,6 @@ impl Subflow {
         if self.board.is_some() { (self.sent.len() as u32).min(path.cwnd as u32) } else { self.in_flight }
     }
 
-    /// Without limited transmit, room in the window that SACKs have made does not count until recovery begins (RFC 6675, section
-    /// 5, step 3).
-    #[inline]
-    pub(crate) fn held_back(&self, path: &Path) -> u32 {
-        self.board.as_ref().filter(|board| !path.in_recovery && !board.in_loss).map_or(0, |board| board.sacked)
-    }
-
     /// Is anything not in the network that has been sent: does it wait to be sent again, or has it arrived?
     pub(crate) fn has_backlog(&self) -> bool {
         (self.in_flight as usize) < self.sent.len()

@@ -12,9 +12,18 @@ impl Sender {
     #[inline]
     pub(super) fn update_open(&mut self, s: usize) {
         let subflow = &self.subflows[s];
-        let held = if self.config.limited_transmit { 0 } else { subflow.held_back(&self.paths[s]) };
+        let held = if subflow.board.is_none() { 0 } else { self.held_back(s) };
         let room = subflow.in_flight + held < self.paths[s].cwnd as u32;
         self.open = self.open & !(1 << s) | (room as u32) << s;
+    }
+
+    /// Without limited transmit, room in the window that SACKs have made does not count until recovery begins (RFC 6675, section
+    /// 5, step 3).
+    #[inline(never)]
+    fn held_back(&self, s: usize) -> u32 {
+        let board = self.subflows[s].board.as_ref();
+        let held = board.filter(|board| !self.config.limited_transmit && !self.paths[s].in_recovery && !board.in_loss);
+        held.map_or(0, |board| board.sacked)
     }
 
     /// Sends what windows allow, one segment at a time, on the subflow whose turn it is.
@@ -52,7 +61,7 @@ impl Sender {
     #[cold]
     fn send_backlogs(&mut self, now: Time, out: &mut impl Output) {
         for s in 0..self.subflows.len() {
-            while self.open >> s & 1 != 0 && self.subflows[s].has_backlog() && self.send_segment(s, now, out) {
+            while self.open >> s & 1 != 0 && self.subflows[s].has_backlog() && self.send_one(s, now, out) {
                 self.update_open(s);
             }
         }
