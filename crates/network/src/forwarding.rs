@@ -49,13 +49,13 @@ impl Table {
         }
     }
 
-    /// What stands for `links`, which all lead nearer, in ascending order.
+    /// What stands for `links`, which all lead nearer, in ascending order, repeated as their weights say.
     pub(crate) fn next_of(&mut self, links: &[LinkId]) -> Next {
         match links {
             [] => Next::NOWHERE,
             [link] => Next(LINK | link),
-            [first, .., last] => {
-                let run = (last - first) as usize + 1 == links.len();
+            [first, ..] => {
+                let run = links.windows(2).all(|pair| pair[0] + 1 == pair[1]);
                 if run && links.len() < 256 && *first < 1 << RUN_FIRST_BITS {
                     return Next(RUN | (links.len() as u32) << RUN_FIRST_BITS | first);
                 }
@@ -127,9 +127,9 @@ mod tests {
     #[test]
     fn keeps_what_it_is_given() {
         let mut table = Table::new(40);
-        let ways: [&[LinkId]; 5] = [&[7], &[3, 4, 5], &[3, 9], &[], &[1 << 25, (1 << 25) + 1]];
+        let ways: [&[LinkId]; 6] = [&[7], &[3, 4, 5], &[3, 9], &[], &[1 << 25, (1 << 25) + 1], &[3, 3, 5]];
         let rows: Vec<Vec<usize>> =
-            vec![vec![1; 40], (0..40).map(|c| c % 5).collect(), (0..40).map(|c| c / 16).collect()];
+            vec![vec![1; 40], (0..40).map(|c| c % 6).collect(), (0..40).map(|c| c / 16).collect()];
         for (number, row) in rows.iter().enumerate() {
             let nexts: Vec<Next> = row.iter().map(|w| table.next_of(ways[*w])).collect();
             assert_eq!(table.push_row(&nexts), number as u32);

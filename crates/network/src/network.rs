@@ -5,6 +5,7 @@ use crate::link::{Enqueued, LOCAL, Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
 use crate::ports::Ports;
 use crate::routing::Routes;
+use crate::spreading::Chooser;
 use crate::trailer::{Trailer, Trailers};
 use crate::wires::Wires;
 use linkpool_engine::{Calendar, Windows, prefetch};
@@ -76,6 +77,7 @@ pub struct Network {
     routes: Arc<Routes>,
     /// Later ones, the next one last.
     later_routes: Vec<(Time, Arc<Routes>)>,
+    chooser: Chooser,
     calendar: Calendar,
     windows: Windows,
     inputs: Vec<Input>,
@@ -420,7 +422,7 @@ impl Network {
         self.hops += self.order.len() as u64;
         for i in 0..self.order.len() {
             let mut packet = self.pop(i);
-            let link = self.routes.next_link(node, &mut packet);
+            let link = self.next_link(node, &mut packet);
             prefetch(&self.links[link as usize]);
             self.routed.push((link, packet));
         }
@@ -428,6 +430,13 @@ impl Network {
             self.queue_routed();
         }
         self.schedule_rest();
+    }
+
+    /// The link on which the switch `node` sends `packet` on.
+    #[inline]
+    fn next_link(&mut self, node: NodeId, packet: &mut Packet) -> LinkId {
+        let chooser = &mut self.chooser;
+        self.routes.next_link_by(node, packet, |salt, packet| chooser.draw(node, salt, packet))
     }
 
     /// Queues what switches have routed; a packet's `arrival` is when it came.
@@ -448,15 +457,18 @@ impl Network {
         self.hops += self.order.len() as u64;
         let is_host = node < self.hosts;
         for i in 0..self.order.len() {
-            let packet = self.pop(i);
+            let mut packet = self.pop(i);
             self.run_timers(node, packet.arrival, handler);
-            let mut out = self.egress(node);
-            // Where hosts forward, packets for others come by.
-            if is_host && packet.dst as NodeId == node {
+            if !is_host {
+                let link = self.next_link(node, &mut packet);
+                self.egress(node).enqueue(link, packet.arrival, packet);
+            } else if packet.dst as NodeId == node {
+                let mut out = self.egress(node);
                 handler.on_packet(node, packet.arrival, &packet, &mut out);
                 out.trailers.release(&packet);
             } else {
-                out.send(packet.arrival, packet);
+                // Hosts forward here, and packets for others come by.
+                self.egress(node).send(packet.arrival, packet);
             }
         }
         self.run_timers(node, limit, handler);

@@ -1,7 +1,9 @@
-use crate::fabric::{Fabric, HostId, LinkId, NodeId};
+use crate::fabric::{Fabric, HostId, LinkId, LinkSpec, NodeId};
 use crate::forwarding::{Next, Table};
 use crate::packet::{Flags, Packet};
 use crate::paths::Paths;
+use crate::spreading::{Chooser, Spreading, hash};
+use crate::weights::{self, Weights};
 use linkpool_engine::hash_u64;
 use std::collections::{HashSet, VecDeque};
 
@@ -20,6 +22,17 @@ pub struct Routes {
     /// Per host: its column, and the link to it from the switch of that column.
     columns: Vec<u16>,
     last_links: Vec<LinkId>,
+    spreading: Spreading,
+    seed: u64,
+}
+
+/// How switches choose among links of equal cost.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Routing {
+    /// By what.
+    pub spreading: Spreading,
+    /// In which shares.
+    pub weights: Weights,
 }
 
 #[derive(Debug)]
@@ -38,14 +51,15 @@ const NO_ROW: u32 = u32::MAX;
 const NO_COLUMN: u16 = u16::MAX;
 
 impl Routes {
-    /// Finds all shortest paths (by number of links) of `fabric`; `seed` salts the hashes.
+    /// Finds all shortest paths (by number of links) of `fabric`, for plain ECMP; `seed` salts the hashes.
     pub fn new(fabric: &Fabric, seed: u64) -> Routes {
-        Routes::avoiding(fabric, seed, &HashSet::new())
+        Routes::with(fabric, seed, &Routing::default(), &HashSet::new())
     }
 
-    /// Finds all shortest paths that avoid the links that are `down`. Where none is left, packets go on as if all links worked, until they
-    /// come to one that does not: every switch without a way left agrees on that, so they go round in no circle.
-    pub fn avoiding(fabric: &Fabric, seed: u64, down: &HashSet<LinkId>) -> Routes {
+    /// As [`Routes::new`], for any way to choose, and avoiding the links that are `down`. Where no path is left, packets go on as if
+    /// all links worked, until they come to one that does not: every switch without a way left agrees on that, so they go round in no
+    /// circle.
+    pub fn with(fabric: &Fabric, seed: u64, routing: &Routing, down: &HashSet<LinkId>) -> Routes {
         let links = fabric.links();
         // The node that stands for a host: its switch if it has one NIC, else itself.
         let attachment = |host: NodeId| {
@@ -74,24 +88,36 @@ impl Routes {
         let with_row: Vec<NodeId> = (0..fabric.nodes() as NodeId).filter(|n| needs_row(*n)).collect();
         let mut table = Table::new(column_nodes.len());
         let mut ways = vec![vec![Next::NOWHERE; column_nodes.len()]; with_row.len()];
-        let mut nearer = Vec::new();
         for (column, target) in column_nodes.iter().enumerate() {
             let distance = distances(&into, ends, *target);
             let once = (!down.is_empty()).then(|| distances(&all_into, ends, *target));
+            let is_nearer = |distance: &[u32], l: &LinkId| {
+                let LinkSpec { from, to, .. } = links[*l as usize];
+                // A host does not forward what is for others, unless the fabric is made that way.
+                let passes = to as usize >= ends || to == *target;
+                let (here, there) = (distance[from as usize], distance[to as usize]);
+                passes && there != u32::MAX && there + 1 == here
+            };
+            let nearer = |node: NodeId| -> Vec<LinkId> {
+                fabric.links_from(node).filter(|l| !down.contains(l) && is_nearer(&distance, l)).collect()
+            };
+            let capacity = match routing.weights {
+                Weights::Capacity => weights::capacities(fabric, &distance, *target, nearer),
+                _ => Vec::new(),
+            };
+            let weight = |link: &LinkId| match &routing.weights {
+                Weights::Equal => 1,
+                Weights::Capacity => weights::over(fabric, *link, &capacity),
+                Weights::Given(given) => given.get(link).copied().unwrap_or(1).into(),
+            };
             for (node, ways) in with_row.iter().zip(&mut ways).filter(|(n, _)| *n != target) {
-                let is_nearer = |distance: &[u32], l: &LinkId| {
-                    let to = links[*l as usize].to;
-                    // A host does not forward what is for others, unless the fabric is made that way.
-                    let passes = to as usize >= ends || to == *target;
-                    let (here, there) = (distance[*node as usize], distance[to as usize]);
-                    passes && there != u32::MAX && there + 1 == here
-                };
-                nearer.clear();
-                nearer.extend(fabric.links_from(*node).filter(|l| !down.contains(l) && is_nearer(&distance, l)));
-                if let (true, Some(once)) = (nearer.is_empty(), &once) {
-                    nearer.extend(fabric.links_from(*node).filter(|l| is_nearer(once, l)));
+                let mut links = nearer(*node);
+                if let (true, Some(once)) = (links.is_empty(), &once) {
+                    links = fabric.links_from(*node).filter(|l| is_nearer(once, l)).collect();
+                } else if routing.weights != Weights::Equal {
+                    links = weights::repeated(&links, &links.iter().map(weight).collect::<Vec<_>>());
                 }
-                ways[column] = table.next_of(&nearer);
+                ways[column] = table.next_of(&links);
             }
         }
         let mut rows = vec![NO_ROW; fabric.nodes()];
@@ -107,12 +133,28 @@ impl Routes {
                 salt: hash_u64(hash_u64(seed) ^ n as u64) as u32,
             })
             .collect();
-        Routes { nodes, table, columns, last_links }
+        Routes { nodes, table, columns, last_links, spreading: routing.spreading, seed }
     }
 
-    /// The link on which `node` sends `packet` on; of a pinned packet's route this hop is taken off.
+    /// What switches remember when they spread as these routes say.
+    pub(crate) fn chooser(&self, fabric: &Fabric) -> Chooser {
+        Chooser::new(self.spreading, fabric, self.seed)
+    }
+
+    /// The link on which `node` sends `packet` on if it chooses by hash; of a pinned packet's route this hop is taken off.
     #[inline]
     pub fn next_link(&self, node: NodeId, packet: &mut Packet) -> LinkId {
+        self.next_link_by(node, packet, hash)
+    }
+
+    /// As [`Routes::next_link`]; where several links lead on, 32 bits choose, which `draw` makes of the node's salt and the packet.
+    #[inline]
+    pub(crate) fn next_link_by(
+        &self,
+        node: NodeId,
+        packet: &mut Packet,
+        draw: impl FnOnce(u32, &Packet) -> u32,
+    ) -> LinkId {
         let row = &self.nodes[node as usize];
         if row.row == NO_ROW {
             return row.first_link;
@@ -128,13 +170,8 @@ impl Routes {
         }
         let next = self.table.next(row.row, column);
         let choices = self.table.choices(next);
-        let choice = if choices == 1 {
-            0
-        } else {
-            // Lemire's multiply-and-shift maps the hash to 0..choices without a division.
-            let hash = hash_u64((row.salt as u64) << 32 | packet.entropy as u64) as u32;
-            ((hash as u64 * choices as u64) >> 32) as u32
-        };
+        // Lemire's multiply-and-shift maps 32 bits to 0..choices without a division.
+        let choice = if choices == 1 { 0 } else { ((draw(row.salt, packet) as u64 * choices as u64) >> 32) as u32 };
         self.table.link(next, choice)
     }
 
@@ -162,7 +199,9 @@ impl Routes {
             return vec![self.last_links[to as usize]];
         }
         let next = self.table.next(row.row, column);
-        (0..self.table.choices(next)).map(|choice| self.table.link(next, choice)).collect()
+        let mut links: Vec<LinkId> = (0..self.table.choices(next)).map(|c| self.table.link(next, c)).collect();
+        links.dedup(); // weights repeat them
+        links
     }
 
     /// The links that a packet of this entropy takes from `from`.

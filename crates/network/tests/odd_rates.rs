@@ -3,7 +3,7 @@
 mod common;
 use common::Rules;
 use common::traffic::{Scene, Send};
-use linkpool_network::{Flags, Packet, QueueLimit, topology};
+use linkpool_network::{Flags, Packet, QueueLimit, Routing, topology};
 use linkpool_units::{Rate, Time};
 
 /// 1,000 packets back to back: each may lose less than 2 ps to rounding, and none comes early by more than that.
@@ -15,8 +15,8 @@ fn a_packet_is_off_by_two_picoseconds_at_most() {
         let sends = (0..1000).map(|i| Send { at: Time::ZERO, from: 0, packet: Packet { seq: i, ..packet } }).collect();
         let rules = Rules { limit: QueueLimit::Packets(10_000), ..Rules::default() };
         let fabric = topology::many_to_one(1, rate, delay);
-        let end = Time::from_secs(10);
-        let scene = Scene { fabric, rules, sends, end, seed: 1, changes: Vec::new(), reroutes: Vec::new() };
+        let (end, routing) = (Time::from_secs(10), Routing::default());
+        let scene = Scene { fabric, rules, sends, end, seed: 1, changes: Vec::new(), reroutes: Vec::new(), routing };
         for (i, arrival) in scene.run(1000).arrivals[1].iter().enumerate() {
             // Store and forward: the first waits twice, the others once more each.
             let exact = (i as f64 + 2.0) * 1462.0 * 8e12 / rate.0 as f64 + 2.0 * delay.0 as f64;

@@ -19,7 +19,7 @@ pub use load::load;
 pub use model::{
     Change, ChangeOf, Control, Discipline, DupackThreshold, EwtcpIncrease, Exempt, Fault, Graph, LinkState, MarkAt,
     MarkWhen, NonEct, OTHERS, Paths, Preset, Priority, Queue, QueueRecord, QueueSize, Record, Recovery, Release,
-    Repeat, Role, ScatterControl, Scenario, Scheduler, SeriesRecord, Small, SsthreshAfterCut, Subflows, Topology,
-    TraceFlow, Transport, Until, Workload, WorkloadKind,
+    Repeat, Role, Routing, RoutingKind, ScatterControl, Scenario, Scheduler, SeriesRecord, Small, SsthreshAfterCut,
+    Subflows, Topology, TraceFlow, Transport, Until, Workload, WorkloadKind,
 };
 pub use schema::schema;

@@ -50,6 +50,7 @@ fn tables_list_the_keys_of_the_schema() {
     let first_cells = |heading| table(heading).iter().map(|row| code(&row[0])[0].to_string()).collect::<BTreeSet<_>>();
     let tables = names(["roles", "topology", "queue", "routing", "change", "transport", "workload", "record"]);
     assert_eq!(&first_cells("Top level") | &tables, properties(""));
+    assert_eq!(first_cells("`[routing]`"), properties("Routing"));
     assert_eq!(first_cells("`[queue]`"), properties("Queue"));
     assert_eq!(&properties("LayerQueue") | &names(["layer"]), properties("Queue"));
     assert_eq!(&first_cells("`[transport.NAME]`") | &names(["preset"]), properties("Transport"));

@@ -1,7 +1,7 @@
 //! What becomes of links during a run: the changes of a scenario, link by link.
 
 use linkpool_engine::stream;
-use linkpool_network::{Change, Fabric, LinkId, Loss, NodeId, QueueLimit, Routes, Timetable};
+use linkpool_network::{Change, Fabric, LinkId, Loss, NodeId, QueueLimit, Routes, Routing, Timetable};
 use linkpool_scenario::{ChangeOf, LinkState, QueueSize, Scenario};
 use linkpool_units::{Rate, Time};
 use rand::seq::SliceRandom;
@@ -77,11 +77,11 @@ impl Changes {
     }
 
     /// For the network: changes, and routes around what is down. From the start they know of what is down then, unless they never follow.
-    pub(crate) fn timetable(&self, fabric: &Fabric, seed: u64, end: Time) -> Timetable {
+    pub(crate) fn timetable(&self, fabric: &Fabric, routing: &Routing, seed: u64, end: Time) -> Timetable {
         let first = if self.reconverge.is_some() { self.down_at(Time::ZERO) } else { HashSet::new() };
         let reroutes = self.reroutes().into_iter().filter(|(at, _)| *at < end);
         let routes = std::iter::once((Time::ZERO, first)).chain(reroutes);
-        let routes = routes.map(|(at, down)| (at, Arc::new(Routes::avoiding(fabric, seed, &down))));
+        let routes = routes.map(|(at, down)| (at, Arc::new(Routes::with(fabric, seed, routing, &down))));
         Timetable { seed, links: self.links.clone(), routes: routes.collect() }
     }
 

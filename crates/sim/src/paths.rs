@@ -1,6 +1,7 @@
 //! How the subflows of a connection come by their paths.
 
 use crate::run::RunError;
+use linkpool_network::topology::FatTree;
 use linkpool_network::{
     Fabric, Flags, HostId, LinkId, NodeId, Packet, Paths, Routes, disjoint_paths, reversed, source_route,
 };
@@ -15,6 +16,8 @@ pub enum PathRule {
     Distinct,
     /// Subflow i the i-th of the paths without a cable in common.
     Disjoint,
+    /// Subflow i that to address i of the other end, each way.
+    TwoLevel(FatTree),
     /// Subflow i the i-th of these.
     Given(Vec<Vec<LinkId>>),
 }
@@ -42,6 +45,11 @@ impl PathRule {
                 let paths = disjoint_paths(fabric, src, dst, subflows);
                 Some((0..subflows).map(|i| paths[i % paths.len()].clone()).collect())
             }
+            PathRule::TwoLevel(tree) => {
+                let link = |ends: &[NodeId]| fabric.link(ends[0], ends[1]).expect("a path of the tree");
+                let path = |address| tree.two_level_path(src, dst, address).windows(2).map(link).collect();
+                Some((0..subflows as u32).map(path).collect())
+            }
             PathRule::Given(paths) => Some(paths.clone()),
         }
     }
@@ -60,7 +68,8 @@ impl PathRule {
         }
     }
 
-    /// What the receiver writes, of a connection whose first `syn` is that of `subflow`: the way back is the same.
+    /// What the receiver writes, of a connection whose first `syn` is that of `subflow`: the way back is the same, except where
+    /// addresses decide.
     pub(crate) fn back(
         &self,
         network: (&Fabric, &Routes),
@@ -68,6 +77,9 @@ impl PathRule {
         subflows: usize,
         (syn, subflow): (&Packet, usize),
     ) -> PathChoice {
+        if let PathRule::TwoLevel(_) = self {
+            return self.there(network, (ends.1, ends.0), subflows, 0);
+        }
         match self.paths(network, ends, subflows) {
             // Of the other direction addresses and ports are swapped.
             None => PathChoice::Hashed(syn.entropy.wrapping_sub(spread(subflow)).rotate_left(16) ^ 0x5bd1_e995),
@@ -86,7 +98,7 @@ impl PathRule {
         let long = |from, to| Err(RunError::LongPath(name(from), name(to)));
         match self {
             PathRule::Hash | PathRule::Given(_) => {}
-            PathRule::Distinct => {
+            PathRule::Distinct | PathRule::TwoLevel(_) => {
                 if let Some((from, to)) = too_long(fabric, routes) {
                     return long(from, to);
                 }

@@ -6,9 +6,9 @@ use crate::paths::PathRule;
 use crate::traffic::Traffic;
 use crate::waits::Waits;
 use crate::wire::WireSizes;
-use linkpool_network::{Fabric, LinkId, NodeId, Policies, QueuePolicy, Timetable};
+use linkpool_network::{Fabric, LinkId, NodeId, Policies, QueuePolicy, Routing, Timetable};
 use linkpool_scenario as scenario;
-use linkpool_scenario::{Control, Fault, Scenario};
+use linkpool_scenario::{Control, Fault, Scenario, Topology};
 use linkpool_transport::control::{
     AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, MmptcpConfig,
     Release, SemiCoupledConfig, Switch, XmpConfig,
@@ -23,6 +23,8 @@ use std::sync::Arc;
 pub struct Plan {
     /// The network.
     pub fabric: Fabric,
+    /// How switches choose.
+    pub routing: Routing,
     /// At the output ports.
     pub policies: Policies,
     /// As in the scenario; then those of flows with paths of their own.
@@ -142,6 +144,11 @@ impl Plan {
     pub fn new(scenario: &Scenario) -> Plan {
         let fabric = scenario.topology.fabric();
         let mut transports: Vec<PlannedTransport> = scenario.transports.iter().map(transport).collect();
+        if let (scenario::RoutingKind::TwoLevel { .. }, Topology::FatTree(tree)) =
+            (scenario.routing.kind, &scenario.topology)
+        {
+            transports.iter_mut().for_each(|t| t.paths = PathRule::TwoLevel(*tree));
+        }
         let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
         let Traffic { labels, flows, processes, waits } = Traffic::new(scenario, &fabric, of);
         let goal = scenario.until.as_ref().and_then(|until| {
@@ -159,6 +166,7 @@ impl Plan {
         let changes = Changes::new(scenario, &fabric, built);
         Plan {
             fabric,
+            routing: scenario.routing.network(),
             policies,
             changes,
             transports,
@@ -193,7 +201,7 @@ impl Plan {
 
     /// What changes in the network, and its routes.
     pub fn timetable(&self) -> Timetable {
-        self.changes.timetable(&self.fabric, self.seed, self.end)
+        self.changes.timetable(&self.fabric, &self.routing, self.seed, self.end)
     }
 
     /// The smallest packet that will be sent, bytes.

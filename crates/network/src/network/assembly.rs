@@ -64,6 +64,7 @@ impl Network {
             kinds: kinds.0,
             calendar: Calendar::new(inputs.len() + ports.len()),
             ports,
+            chooser: routes.chooser(fabric),
             routes,
             later_routes: timetable.routes,
             windows: Windows::new(lookahead),

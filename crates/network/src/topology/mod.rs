@@ -4,6 +4,7 @@ mod bcube;
 mod fat_tree;
 mod leaf_spine;
 mod test_beds;
+mod two_level;
 mod vl2;
 
 pub use bcube::BCube;

@@ -2,8 +2,8 @@
 
 use super::Rules;
 use linkpool_network::{
-    Change, Egress, Ended, Fabric, Flags, Handler, HostId, LinkId, LinkStats, Network, NodeId, Packet, Routes, Step,
-    Timetable, run_parts,
+    Change, Egress, Ended, Fabric, Flags, Handler, HostId, LinkId, LinkStats, Network, NodeId, Packet, Routes, Routing,
+    Step, Timetable, run_parts,
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -171,6 +171,7 @@ pub struct Scene {
     pub changes: Vec<(Time, LinkId, Change)>,
     /// From then on packets avoid these links.
     pub reroutes: Vec<(Time, HashSet<LinkId>)>,
+    pub routing: Routing,
 }
 
 /// Scenes on `fabrics` without packets that have no way to go; ports are plain and nothing changes.
@@ -221,19 +222,31 @@ fn scenes_by(
                 s.packet.entropy = super::pinned(&fabric, &routes, s.from, s.packet.dst, s.packet.entropy).entropy;
             }
         }
-        Scene { fabric, rules, sends, end, seed, changes: Vec::new(), reroutes: Vec::new() }
+        Scene {
+            fabric,
+            rules,
+            sends,
+            end,
+            seed,
+            changes: Vec::new(),
+            reroutes: Vec::new(),
+            routing: Routing::default(),
+        }
     })
 }
 
 impl Scene {
     pub fn routes(&self) -> Arc<Routes> {
-        Arc::new(Routes::new(&self.fabric, self.seed))
+        self.routes_without(&HashSet::new())
+    }
+
+    fn routes_without(&self, down: &HashSet<LinkId>) -> Arc<Routes> {
+        Arc::new(Routes::with(&self.fabric, self.seed, &self.routing, down))
     }
 
     /// Routes from each time on.
     pub fn epochs(&self) -> Vec<(Time, Arc<Routes>)> {
-        let avoiding =
-            |(at, down): &(Time, HashSet<LinkId>)| (*at, Arc::new(Routes::avoiding(&self.fabric, self.seed, down)));
+        let avoiding = |(at, down): &(Time, HashSet<LinkId>)| (*at, self.routes_without(down));
         std::iter::once((Time::ZERO, self.routes())).chain(self.reroutes.iter().map(avoiding)).collect()
     }
 

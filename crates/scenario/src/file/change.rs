@@ -9,16 +9,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::LayerName;
 use crate::model::{LinkState, QueueSize};
 
-/// How packets find their way.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Routing")]
-pub(crate) struct RoutingTable {
-    /// So long after links fail or work again, switches and hosts route accordingly; or "never".
-    /// Required where a change has a `state`.
-    pub(crate) reconverge: Option<Reconverge>,
-}
-
 /// A time, or "never".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reconverge(pub(crate) Option<Time>);

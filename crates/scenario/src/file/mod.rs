@@ -8,6 +8,7 @@ mod graph;
 mod limits;
 mod queue;
 mod record;
+mod routing;
 mod sizes;
 mod topology;
 mod transport;
@@ -15,12 +16,13 @@ mod trees;
 mod values;
 mod workload;
 
-pub(crate) use change::{BurstLossTable, ChangeTable, Reconverge, RoutingTable};
+pub(crate) use change::{BurstLossTable, ChangeTable, Reconverge};
 pub(crate) use gaps::{Gap, GapTable, LogNormalTable};
 pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
 pub(crate) use limits::{Speed, Timeouts};
 pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable, RedTable, SharedBufferTable};
 pub(crate) use record::{QueueSeriesTable, RecordTable, SeriesTable};
+pub(crate) use routing::{LinkWeightTable, RoutingName, RoutingTable, WeightsName};
 pub(crate) use sizes::{CdfSource, DistributionTable, FlowSize, InterpolationName, ParetoTable};
 pub(crate) use topology::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable, TriangleTable};
 pub(crate) use transport::TransportTable;
@@ -56,6 +58,8 @@ pub(crate) struct File {
     /// The fabric: exactly one kind.
     #[schemars(required)]
     pub(crate) topology: Option<TopologyTable>,
+    /// How switches choose among links of equal cost.
+    pub(crate) routing: Option<RoutingTable>,
     /// Every output port, of hosts and switches.
     pub(crate) queue: Option<QueueTable>,
     /// How packets find their way.

@@ -3,6 +3,7 @@
 mod change;
 mod queue;
 mod record;
+mod routing;
 mod topology;
 mod transport;
 mod workload;
@@ -10,6 +11,7 @@ mod workload;
 pub use change::{Change, ChangeOf, LinkState};
 pub use queue::{Discipline, Exempt, MarkAt, MarkWhen, NonEct, Queue, QueueSize, RedAction};
 pub use record::{QueueRecord, Record, SeriesRecord};
+pub use routing::{Routing, RoutingKind};
 pub use topology::{Graph, Topology};
 pub use transport::{
     Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Priority, Recovery, Release, ScatterControl,
@@ -35,6 +37,8 @@ pub struct Scenario {
     pub until: Option<Until>,
     /// The fabric.
     pub topology: Topology,
+    /// How switches choose among links of equal cost.
+    pub routing: Routing,
     /// Every output port, of hosts and switches.
     pub queue: Queue,
     /// The ports of layers that differ.

@@ -5,14 +5,14 @@ use super::record::resolve_links;
 use super::section::{LONGEST, Section};
 use super::{Known, queue};
 use crate::errors::{Report, nearest};
-use crate::file::{BurstLossTable, ChangeTable, Reconverge, RoutingTable};
+use crate::file::{BurstLossTable, ChangeTable, Reconverge};
 use crate::model::{Change, ChangeOf, QueueSize};
 use crate::source::Path;
 
 /// All changes, and after which time routing follows them; none: never.
 pub(super) fn resolve(
     tables: Vec<ChangeTable>,
-    routing: RoutingTable,
+    reconverge: Option<Reconverge>,
     known: &Known<'_>,
     report: &mut Report<'_>,
 ) -> Option<(Vec<Change>, Option<Time>)> {
@@ -23,10 +23,10 @@ pub(super) fn resolve(
         |(i, table): (usize, ChangeTable)| change(table, known, &mut Section::new(report, path.at(i.to_string())));
     let changes: Vec<Option<Change>> = tables.into_iter().enumerate().map(change).collect();
     let section = &mut Section::new(report, Path::default().at("routing"));
-    if let Some(Reconverge(Some(after))) = routing.reconverge {
+    if let Some(Reconverge(Some(after))) = reconverge {
         section.span("reconverge", after);
     }
-    let stated = routing.reconverge.is_some();
+    let stated = reconverge.is_some();
     section.check(
         !stated || fails || !readable,
         "reconverge",
@@ -38,7 +38,7 @@ pub(super) fn resolve(
         "missing: links fail, and routing must know when to follow; write for example reconverge = \"10ms\", or \"never\"",
     );
     let changes = changes.into_iter().collect::<Option<_>>()?;
-    section.is_good().then_some((changes, routing.reconverge.and_then(|after| after.0)))
+    section.is_good().then_some((changes, reconverge.and_then(|after| after.0)))
 }
 
 fn change(table: ChangeTable, known: &Known<'_>, section: &mut Section<'_, '_>) -> Option<Change> {

@@ -16,6 +16,7 @@ mod paths;
 mod queue;
 mod record;
 mod roles;
+mod routing;
 mod section;
 mod sizes;
 mod topology;
@@ -49,6 +50,9 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     let topology = topology::resolve(file.topology, report);
     let fabric = topology.as_ref().map(Topology::fabric);
     let transports = transport::resolve_all(file.transport.unwrap_or_default(), report);
+    let routing = file.routing.unwrap_or_default();
+    let reconverge = routing.reconverge;
+    let routing = routing::resolve(routing, (topology.as_ref(), fabric.as_ref()), &transports.resolved, report);
     let queue = queue::resolve(file.queue.unwrap_or_default(), &transports, fabric.as_ref(), report);
     check_priorities(&transports, queue.as_ref(), report);
     let names = transports_read.then_some(&transports.names[..]);
@@ -62,7 +66,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         roles: roles_known,
         period,
     };
-    let changes = change::resolve(file.change.unwrap_or_default(), file.routing.unwrap_or_default(), &known, report);
+    let changes = change::resolve(file.change.unwrap_or_default(), reconverge, &known, report);
     check_limits(&changes, queue.as_ref(), report);
     let workloads = workload::resolve_all(file.workload.unwrap_or_default(), &known, report);
     if let Some(names) = names {
@@ -82,6 +86,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         drain: end - duration,
         until: until.map_or(Some(None), |until| until.map(Some))?,
         topology: topology?,
+        routing: routing?,
         queue,
         layer_queues,
         changes,

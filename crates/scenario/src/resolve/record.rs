@@ -62,7 +62,7 @@ pub(super) fn resolve_links(
 }
 
 /// Says which links there are at the node that was probably meant.
-fn no_such_link(text: &str, all: &[(String, String)]) -> String {
+pub(super) fn no_such_link(text: &str, all: &[(String, String)]) -> String {
     let Some((from, to)) = text.split_once("->") else {
         let (from, to) = &all[0];
         return format!("{text:?} is no link; links are written FROM->TO, as in \"{from}->{to}\"");

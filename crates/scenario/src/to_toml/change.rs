@@ -1,10 +1,5 @@
-use crate::file::{BurstLossTable, ChangeTable, LayerName, Reconverge, RoutingTable};
+use crate::file::{BurstLossTable, ChangeTable, LayerName};
 use crate::model::{Change, ChangeOf, Scenario};
-
-pub(super) fn routing(scenario: &Scenario) -> Option<RoutingTable> {
-    let fails = scenario.changes.iter().any(|change| change.state.is_some());
-    fails.then_some(RoutingTable { reconverge: Some(Reconverge(scenario.reconverge)) })
-}
 
 pub(super) fn tables(scenario: &Scenario) -> Option<Vec<ChangeTable>> {
     (!scenario.changes.is_empty()).then(|| scenario.changes.iter().map(table).collect())

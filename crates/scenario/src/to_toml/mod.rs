@@ -2,6 +2,7 @@
 
 mod change;
 mod queue;
+mod routing;
 mod topology;
 mod workload;
 
@@ -24,7 +25,7 @@ impl Scenario {
             until: self.until.as_ref().map(workload::until),
             topology: Some(topology::table(&self.topology)),
             queue: Some(queue::table(self)),
-            routing: change::routing(self),
+            routing: Some(routing::table(self)),
             change: change::tables(self),
             transport: Some(self.transports.iter().map(|t| (t.name.clone(), transport(t))).collect()),
             roles: (!self.roles.is_empty()).then(|| roles(&self.roles)),

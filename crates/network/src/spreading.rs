@@ -1,0 +1,83 @@
+//! How switches spread packets over links of equal cost.
+
+use crate::fabric::{Fabric, NodeId};
+use crate::packet::Packet;
+use linkpool_engine::{Stream, hash_u64, stream};
+use linkpool_units::Time;
+use rand::RngCore;
+
+/// What a switch looks at when several links lead nearer to the destination. Hosts with several NICs always choose by hash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Spreading {
+    /// What stands for addresses and ports, hashed with a salt of each switch's own (ECMP, RFC 2992).
+    #[default]
+    Flows,
+    /// Nothing: each packet goes over a random one (Dixit et al., INFOCOM 2013).
+    Packets,
+    /// The time: packets of a flow follow each other unless there is a gap of at least so long between them, after which
+    /// a random one is chosen (LetFlow: Vanini et al., NSDI 2017).
+    Flowlets(Time),
+}
+
+/// Entries of a switch's table of flowlets. Flows whose hashes fall together share one, as they do in hardware.
+const FLOWLETS: usize = 4096;
+
+/// What the switches of a network remember for their choices.
+#[derive(Debug)]
+pub(crate) enum Chooser {
+    Flows,
+    /// By node.
+    Packets(Vec<Stream>),
+    /// By node; the tables are made when the first packet comes.
+    Flowlets(Time, Vec<(Stream, Vec<Flowlet>)>),
+}
+
+/// The last packets of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flowlet {
+    /// A packet from then on chooses anew.
+    expires: Time,
+    /// What the last packets chose by.
+    draw: u32,
+}
+
+impl Chooser {
+    pub(crate) fn new(spreading: Spreading, fabric: &Fabric, seed: u64) -> Chooser {
+        let streams = || (0..fabric.nodes()).map(|node| stream(seed, "spreading", node as u64));
+        match spreading {
+            Spreading::Flows => Chooser::Flows,
+            Spreading::Packets => Chooser::Packets(streams().collect()),
+            Spreading::Flowlets(gap) => Chooser::Flowlets(gap, streams().map(|stream| (stream, Vec::new())).collect()),
+        }
+    }
+
+    /// 32 bits by which the switch `node` chooses a link for `packet`, which has come just now.
+    #[inline]
+    pub(crate) fn draw(&mut self, node: NodeId, salt: u32, packet: &Packet) -> u32 {
+        match self {
+            Chooser::Flows => hash(salt, packet),
+            Chooser::Packets(streams) => streams[node as usize].next_u32(),
+            Chooser::Flowlets(gap, tables) => {
+                let (stream, table) = &mut tables[node as usize];
+                Chooser::draw_for_flowlet(stream, table, *gap, salt, packet)
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn draw_for_flowlet(stream: &mut Stream, table: &mut Vec<Flowlet>, gap: Time, salt: u32, packet: &Packet) -> u32 {
+        table.resize(FLOWLETS, Flowlet::default());
+        let flow = &mut table[hash(salt ^ u32::from(packet.dst), packet) as usize % FLOWLETS];
+        if packet.arrival >= flow.expires {
+            flow.draw = stream.next_u32();
+        }
+        flow.expires = packet.arrival + gap;
+        flow.draw
+    }
+}
+
+/// What ECMP chooses by.
+#[inline]
+pub(crate) fn hash(salt: u32, packet: &Packet) -> u32 {
+    hash_u64((salt as u64) << 32 | packet.entropy as u64) as u32
+}

@@ -1,0 +1,65 @@
+//! `[routing]`, good and bad.
+
+use linkpool_network::{Spreading, Weights};
+use linkpool_scenario::{RoutingKind, Scenario, ScenarioError, load};
+use linkpool_units::Time;
+
+const TREE: &str = "[topology.fat-tree]\nk = 4";
+const LEAVES: &str = "[topology.leaf-spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2";
+
+fn with(topology: &str, transport: &str, routing: &str) -> Result<Scenario, Vec<ScenarioError>> {
+    let text = format!(
+        "duration = \"1s\"\n{topology}\nrate = \"1Gbps\"\ndelay = \"1us\"\n[transport.t]\n{transport}\n\
+         [[workload.permutation]]\ntransport = \"t\"\n[routing]\n{routing}\n"
+    );
+    load(&text, "x.toml", None, &[])
+}
+
+#[test]
+fn what_is_said_is_meant_and_written_back() {
+    let reno = "control = \"reno\"";
+    let plain = with(TREE, reno, "").unwrap();
+    assert_eq!((plain.routing.kind, &plain.routing.weights), (RoutingKind::Ecmp, &Weights::Equal));
+    let flowlets = with(TREE, reno, "kind = \"flowlets\"\ngap = \"500us\"\nweights = \"capacity\"").unwrap();
+    assert_eq!(flowlets.routing.network().spreading, Spreading::Flowlets(Time::from_us(500)));
+    assert_eq!(flowlets.routing.weights, Weights::Capacity);
+    let spray = with(TREE, reno, "kind = \"spray\"").unwrap();
+    assert_eq!(spray.routing.network().spreading, Spreading::Packets);
+    let given = with(LEAVES, reno, "link = [{ name = \"l0->s1\", weight = 3 }]").unwrap();
+    let link = given.topology.fabric().link(4, 7).unwrap();
+    assert!(matches!(&given.routing.weights, Weights::Given(w) if w.get(&link) == Some(&3) && w.len() == 1));
+    let two_level = with(TREE, "control = \"lia\"\nsubflows = 2", "kind = \"two-level\"").unwrap();
+    assert_eq!(two_level.routing.kind, RoutingKind::TwoLevel { addresses: 2 });
+    for scenario in [plain, flowlets, spray, given, two_level] {
+        assert_eq!(load(&scenario.to_toml(), "x.toml", None, &[]).unwrap(), scenario);
+    }
+}
+
+#[test]
+fn each_mistake_is_named_with_its_remedy() {
+    let reno = "control = \"reno\"";
+    #[rustfmt::skip]
+    let cases = [
+        (TREE, reno, "kind = \"flowlets\"", "routing.gap", "missing; write for example gap = \"500us\""),
+        (TREE, reno, "kind = \"flowlets\"\ngap = \"0s\"", "routing.gap", "must be above zero"),
+        (TREE, reno, "gap = \"1us\"", "routing.gap", "applies only to kind = \"flowlets\""),
+        (TREE, reno, "kind = \"spray\"\naddresses = 2", "routing.addresses", "applies only to kind = \"two-level\""),
+        (TREE, reno, "kind = \"letflow\"", "routing.kind", "known: ecmp, spray, flowlets, two-level"),
+        (TREE, reno, "weights = \"capacity\"\nlink = []", "routing.weights", "leave out `weights` or `link`"),
+        (TREE, reno, "link = [{ name = \"e0.0->c0\", weight = 2 }]", "routing.link.0.name", "there is no link from e0.0 to c0; e0.0 is linked to"),
+        (TREE, reno, "link = [{ name = \"e0.0->a0.0\", weight = 0 }]", "routing.link.0.weight", "must be 1 to 64"),
+        (TREE, reno, "link = [{ name = \"e0.0->a0.0\", weight = 1 }, { name = \"e0.0->a0.0\", weight = 1 }]", "routing.link.1.name", "stands here twice"),
+        (LEAVES, reno, "kind = \"two-level\"", "routing.kind", "is for fat-trees whose hosts have one NIC"),
+        ("[topology.fat-tree]\nk = 4\nnics = 2", reno, "kind = \"two-level\"", "routing.kind", "is for fat-trees whose hosts have one NIC"),
+        (TREE, reno, "kind = \"two-level\"\naddresses = 3", "routing.addresses", "1 to 2 addresses"),
+        (TREE, reno, "kind = \"two-level\"\nweights = \"equal\"", "routing.weights", "leaves no choice"),
+        (TREE, "control = \"lia\"\nsubflows = 3", "kind = \"two-level\"", "transport.t.subflows", "3 subflows, but hosts have 2 addresses, each with one path"),
+        (TREE, "control = \"reno\"\npaths = \"scatter\"", "kind = \"two-level\"", "transport.t.paths", "gives each address its path"),
+    ];
+    for (topology, transport, routing, key, message) in cases {
+        let errors = with(topology, transport, routing).unwrap_err();
+        assert_eq!(errors.len(), 1, "{errors:#?}");
+        assert_eq!(errors[0].key, key, "{errors:#?}");
+        assert!(errors[0].message.contains(message), "{errors:#?}");
+    }
+}
