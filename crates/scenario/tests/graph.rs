@@ -126,3 +126,143 @@ fn what_is_wrong_with_a_graph_in_the_scenario_is_at_its_line() {
         assert!(errors[0].message.contains(message), "{graph}: {}", errors[0].message);
     }
 }
+
+/// What networkx.write_graphml writes, shortened.
+const GRAPHML: &str = r#"<?xml version='1.0' encoding='utf-8'?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="d3" for="edge" attr.name="delay" attr.type="string"><default>2us</default></key>
+  <key id="d2" for="edge" attr.name="rate" attr.type="string" />
+  <key id="d1" for="node" attr.name="layer" attr.type="string" />
+  <key id="d0" for="node" attr.name="kind" attr.type="string" />
+  <graph edgedefault="undirected">
+    <node id="9"><data key="d0">switch</data><data key="d1">core</data></node>
+    <node id="left"><data key="d0">host</data></node>
+    <node id="2"><data key="d0">host</data></node>
+    <edge source="left" target="9"><data key="d2">10Gbps</data></edge>
+    <edge source="9" target="2"><data key="d2">1Gbps</data><data key="d3">5us</data></edge>
+  </graph>
+</graphml>
+"#;
+
+/// A fat-tree of k = 4 in htsim's words, with latencies of switches; in 4 pods of 4 hosts.
+const TOPO: &str = "# a tree\nNodes 16\nTiers 3\nPodsize 4\n\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\n\
+    Downlink_Latency_ns 1000\nSwitch_Latency_ns 100\n\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 2\n\
+    Downlink_Latency_ns 2000\nSwitch_Latency_ns 60\nBundle 1\n\nTier 2\nDownlink_speed_Gbps 400\nRadix_Down 4\nDownlink_Latency_ns 3000\n";
+
+fn from(file: &str, test: &str, text: &str) -> Result<Scenario, Vec<ScenarioError>> {
+    let directory = directory(test);
+    std::fs::write(directory.join(file), text).unwrap();
+    let path = directory.join("scenario.toml");
+    let outcome = load(&scenario(&format!("file = {file:?}")), path.to_str().unwrap(), None, &[]);
+    std::fs::remove_dir_all(directory).unwrap();
+    outcome
+}
+
+#[test]
+fn graphml_says_the_same_as_json() {
+    let json = from("graph.json", "same-json", GRAPH).unwrap();
+    assert_eq!(from("graph.graphml", "same-graphml", GRAPHML).unwrap().topology, json.topology);
+}
+
+#[test]
+fn what_is_wrong_with_graphml_is_named_with_its_line() {
+    for (i, (good, bad, message)) in [
+        ("</graphml>", "", "line 14: not XML"),
+        ("<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">", "<graphml><a/>", "has no"),
+        ("edgedefault=\"undirected\"", "edgedefault=\"directed\"", "line 7: a directed graph"),
+        ("<node id=\"left\">", "<node>", "line 9: a <node> without `id`"),
+        ("target=\"9\"", "", "line 11: an <edge> without `target`"),
+        ("attr.name=\"rate\"", "", "line 4: a <key> without `attr.name`"),
+        ("<data key=\"d2\">1Gbps</data>", "", "line 12, edge \"9\" to \"2\": has no `rate`"),
+        ("1Gbps</data><data", "1GB</data><data", "line 12, edge \"9\" to \"2\": GB is a size"),
+        (
+            "<data key=\"d3\">",
+            "<data key=\"d4\">",
+            "line 12, edge \"9\" to \"2\": no <key> for edges has the id \"d4\"",
+        ),
+        ("source=\"left\"", "source=\"right\"", "line 11, edge \"right\" to \"9\": there is no node \"right\""),
+        ("<data key=\"d0\">switch</data>", "", "line 8, node \"9\": missing field `kind`"),
+        (
+            "    <edge source=\"left\" target=\"9\"><data key=\"d2\">10Gbps</data></edge>\n",
+            "",
+            "no path leads from left to 2",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = if i == 1 { "<graphml><a/></graphml>".to_string() } else { GRAPHML.replacen(good, bad, 1) };
+        assert_ne!(text, GRAPHML, "{good}");
+        let errors = from("graph.graphml", &format!("xml{i}"), &text).unwrap_err();
+        assert_eq!((errors[0].key.as_str(), errors[0].line), ("topology.graph.file", Some(3)), "{bad}");
+        assert!(errors[0].message.contains(message), "{bad}: {}", errors[0].message);
+    }
+}
+
+/// Hosts at e0.0 .., cables of 100, 200 and 400 Gbps; from h0 to h15 one packet waits for 3 us + 2 * 2 us + ... as htsim would have it.
+#[test]
+fn a_tree_of_htsim() {
+    let fabric = from("tree.topo", "topo", TOPO).unwrap().topology.fabric();
+    let count = |layer| (0..fabric.nodes() as u32).filter(|n| fabric.layer(*n) == layer).count();
+    let counts = [Layer::Host, Layer::Edge, Layer::Aggregation, Layer::Core].map(count);
+    assert_eq!(counts, [16, 8, 8, 4]);
+    let routes = linkpool_network::Routes::new(&fabric, 1);
+    assert_eq!([(0, 1), (0, 2), (0, 15)].map(|(a, b)| routes.path_count(&fabric, a, b)), [1, 2, 4]);
+    let path = linkpool_network::Paths::new(&routes, &fabric, 15).nth(0, 0);
+    let along = |what: fn(&linkpool_network::LinkSpec) -> u64| -> Vec<u64> {
+        path.iter().map(|l| what(&fabric.links()[*l as usize])).collect()
+    };
+    assert_eq!(along(|l| l.rate.0 / 1_000_000_000), [100, 200, 400, 400, 200, 100]);
+    // Links: 2 * (1000 + 2000 + 3000) ns; switches: edge, aggregation, none at the core, aggregation, edge: 2 * (100 + 60) ns.
+    assert_eq!(along(|l| l.delay.0).iter().sum::<u64>(), 12_320_000);
+}
+
+#[test]
+fn bundles_are_one_link_and_two_tiers_are_one_pod() {
+    let bundled = TOPO
+        .replace("Radix_Down 4\n", "Radix_Down 8\nBundle 2\n")
+        .replace("Radix_Up 2\nDownlink_Latency_ns 2000", "Radix_Up 4\nDownlink_Latency_ns 2000");
+    let fabric = from("tree.topo", "bundles", &bundled).unwrap().topology.fabric();
+    let fastest = fabric.links().iter().map(|l| l.rate).max().unwrap();
+    assert_eq!((fabric.nodes(), fastest), (36, Rate::gbps(800)));
+    let two = "Nodes 8\nTiers 2\nPodsize 8\nTier 0\nDownlink_speed_Gbps 10\nRadix_Down 2\nRadix_Up 2\nDownlink_Latency_ns 1000\n\
+        Tier 1\nDownlink_speed_Gbps 10\nRadix_Down 4\nDownlink_Latency_ns 1000\n";
+    let fabric = from("tree.topo", "two", two).unwrap().topology.fabric();
+    assert_eq!((fabric.hosts(), fabric.nodes(), fabric.links().len()), (8, 14, 2 * (8 + 8)));
+    assert_eq!(linkpool_network::Routes::new(&fabric, 1).path_count(&fabric, 0, 7), 2);
+}
+
+#[test]
+fn what_is_wrong_with_a_tree_of_htsim_is_named_with_its_line() {
+    for (i, (good, bad, message)) in [
+        ("Nodes 16", "Nodes many", "line 2: Nodes must be followed by a whole number"),
+        ("Nodes 16", "Hosts 16", "line 2: \"Hosts\" is not known here; known: nodes, tiers, podsize"),
+        ("Nodes 16\n", "", "says no \"nodes\""),
+        ("Podsize 4", "Podsize 5", "line 4: nodes, 16, cannot be shared out evenly by 5"),
+        ("Tiers 3", "Tiers 2", "line 3: has 2 tiers and describes 3"),
+        ("Tier 1", "Tier 2", "line 13: tier 2 where tier 1 is due"),
+        (
+            "Radix_Down 2\nRadix_Up",
+            "Radix_Down 3\nRadix_Up",
+            "line 8: hosts of a pod, 4, cannot be shared out evenly by 3",
+        ),
+        ("Radix_Down 4", "Radix_Down 5", "line 22: 5 ports in bundles of 1 do not join each of 4 pods"),
+        ("Downlink_speed_Gbps 200\n", "", "says no \"downlink_speed_gbps\" of tier 1"),
+        (
+            "Downlink_speed_Gbps 400",
+            "Downlink_speed_Gbps 0",
+            "line 21, edge \"a0.0\" to \"c0\": its `rate` must be above zero",
+        ),
+        ("Bundle 1", "Bundle 1\nBundle 1", "line 20: Bundle stands here twice"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = TOPO.replacen(good, bad, 1);
+        assert_ne!(text, TOPO, "{good}");
+        let errors = from("tree.topo", &format!("topo{i}"), &text).unwrap_err();
+        assert!(errors[0].message.contains(message), "{bad}: {}", errors[0].message);
+    }
+    let errors = from("tree.txt", "ending", TOPO).unwrap_err();
+    assert!(errors[0].message.contains(".json (node-link), .graphml or .topo (htsim)"), "{}", errors[0].message);
+}

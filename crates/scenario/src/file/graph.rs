@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Graph")]
 pub(crate) struct GraphTable {
-    /// A JSON file in the node-link form that networkx writes, relative to the scenario's directory.
+    /// A file relative to the scenario's directory: .json (the node-link form that networkx writes), .graphml, or
+    /// .topo (a fat-tree of htsim).
     pub(crate) file: Option<String>,
     /// Rate of edges that name none. Default: every edge names its own.
     pub(crate) rate: Option<Rate>,

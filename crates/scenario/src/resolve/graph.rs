@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use linkpool_network::{Layer, Wire};
 use linkpool_units::{Rate, Time};
 
-use super::node_link;
+use super::graph_file;
 use super::section::Section;
 use super::topology::few_enough;
 use crate::errors::nearest;
@@ -15,7 +15,8 @@ use crate::model::Graph;
 /// Where nodes and edges stand, for messages about them.
 enum Place {
     Scenario,
-    File(String),
+    /// The file, and in it each node and each edge.
+    File(String, Vec<String>, Vec<String>),
 }
 
 impl Place {
@@ -23,7 +24,10 @@ impl Place {
     fn error(&self, section: &mut Section<'_, '_>, (list, i): (&str, usize), what: &str, message: &str) {
         match self {
             Place::Scenario => section.error(&format!("{list}.{i}"), format!("{what}: {message}")),
-            Place::File(file) => section.error("file", format!("{file}: {list}[{i}], {what}: {message}")),
+            Place::File(file, nodes, edges) => {
+                let at = if list == "nodes" { &nodes[i] } else { &edges[i] };
+                section.error("file", format!("{file}: {at}, {what}: {message}"));
+            }
         }
     }
 }
@@ -37,9 +41,11 @@ pub(super) fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<
     }
     let (place, nodes, edges) = match (table.file, table.nodes, table.edges) {
         (Some(file), None, None) => {
-            let read = node_link::read(&section.beside(&file));
-            let (nodes, edges) = read.map_err(|why| section.error("file", format!("{file}: {why}"))).ok()?;
-            (Place::File(file), nodes, edges)
+            let read = graph_file::read(&section.beside(&file));
+            let graph = read.map_err(|why| section.error("file", format!("{file}: {why}"))).ok()?;
+            let (of_nodes, nodes) = graph.nodes.into_iter().unzip();
+            let (of_edges, edges) = graph.edges.into_iter().unzip();
+            (Place::File(file, of_nodes, of_edges), nodes, edges)
         }
         (Some(_), ..) => {
             section.error(

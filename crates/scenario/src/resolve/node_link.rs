@@ -1,37 +1,58 @@
 //! Graphs in JSON, in the node-link form that networkx writes.
 
-use std::path::Path;
-
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::file::{EdgeTable, NodeTable};
+use super::graph_file::GraphFile;
 
-/// The nodes and edges of the graph in the file at `path`, or what is wrong with it.
-pub(super) fn read(path: &Path) -> Result<(Vec<NodeTable>, Vec<EdgeTable>), String> {
-    let text = std::fs::read_to_string(path).map_err(|why| format!("cannot be read: {why}"))?;
-    let root: Value = serde_json::from_str(&text).map_err(|why| format!("line {}: not JSON: {why}", why.line()))?;
-    if root.get("directed") == Some(&Value::Bool(true)) {
+/// What the file must have; nodes and edges are kept as text, which says where they stand.
+#[derive(Deserialize)]
+struct Graph<'t> {
+    directed: Option<bool>,
+    #[serde(borrow)]
+    nodes: Option<Vec<&'t RawValue>>,
+    // Older versions of networkx write "links", newer ones "edges".
+    #[serde(borrow, alias = "links")]
+    edges: Option<Vec<&'t RawValue>>,
+}
+
+pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
+    // What is no JSON at all is said as such, and not as a mistake in the form.
+    serde_json::from_str::<serde::de::IgnoredAny>(text)
+        .map_err(|why| format!("line {}: not JSON: {why}", why.line()))?;
+    let graph: Graph = serde_json::from_str(text).map_err(|why| format!("line {}: {why}", why.line()))?;
+    if graph.directed == Some(true) {
         return Err("a directed graph; links are full duplex, so write an undirected one".to_string());
     }
-    // Older versions of networkx write "links", newer ones "edges".
-    let list = |names: &[&str]| {
-        let found = names.iter().find_map(|name| root.get(name)).and_then(Value::as_array);
-        found.ok_or(format!("has no array {:?}; networkx.node_link_data writes one", names[0]))
+    let list = |name, list: Option<Vec<&'_ RawValue>>| {
+        list.ok_or(format!("has no array {name:?}; networkx.node_link_data writes one"))
     };
-    let nodes = list(&["nodes"])?.iter().enumerate();
-    let nodes = nodes.map(|(i, node)| {
-        let what = format!("nodes[{i}], node {}", node.get("id").unwrap_or(&Value::Null));
-        entry(node, &["id", "kind", "layer"], &["id"]).map_err(|why| format!("{what}: {why}"))
-    });
-    let edges = list(&["edges", "links"])?.iter().enumerate();
-    let edges = edges.map(|(i, edge)| {
+    let place = |list: &str, i: usize, entry: &RawValue| {
+        let before = entry.get().as_ptr() as usize - text.as_ptr() as usize;
+        format!("line {}: {list}[{i}]", 1 + text[..before].matches('\n').count())
+    };
+    let mut file = GraphFile::default();
+    for (i, node) in list("nodes", graph.nodes)?.into_iter().enumerate() {
+        let (at, node) = (place("nodes", i, node), value(node));
+        let what = format!("{at}, node {}", node.get("id").unwrap_or(&Value::Null));
+        let table = entry(&node, &["id", "kind", "layer"], &["id"]).map_err(|why| format!("{what}: {why}"))?;
+        file.nodes.push((at, table));
+    }
+    for (i, edge) in list("edges", graph.edges)?.into_iter().enumerate() {
+        let (at, edge) = (place("edges", i, edge), value(edge));
         let end = |key| edge.get(key).unwrap_or(&Value::Null);
-        let what = format!("edges[{i}], edge {} to {}", end("source"), end("target"));
-        entry(edge, &["source", "target", "rate", "delay"], &["source", "target"])
-            .map_err(|why| format!("{what}: {why}"))
-    });
-    Ok((nodes.collect::<Result<_, _>>()?, edges.collect::<Result<_, _>>()?))
+        let what = format!("{at}, edge {} to {}", end("source"), end("target"));
+        let keys = ["source", "target", "rate", "delay"];
+        let table = entry(&edge, &keys, &["source", "target"]).map_err(|why| format!("{what}: {why}"))?;
+        file.edges.push((at, table));
+    }
+    Ok(file)
+}
+
+fn value(text: &RawValue) -> Value {
+    serde_json::from_str(text.get()).expect("it has been read once")
 }
 
 /// A node or an edge: of its attributes those that matter, as graphs carry others too. Nodes may be called by numbers.
