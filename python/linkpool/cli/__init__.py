@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from linkpool.cli import bench, compare, optimum, reproduce, run, show, tables
+from linkpool.cli import bench, compare, optimum, reproduce, run, show, tables, topology
 from linkpool.cli.console import fail
 from linkpool.experiments.pool import RunError
 from linkpool.publish import NotAResultError
@@ -20,6 +20,7 @@ app.command("run")(run.run)
 app.command("show")(show.show)
 app.command("compare")(compare.compare)
 app.command("optimum")(optimum.optimum)
+app.command("topology")(topology.topology)
 app.command("reproduce")(reproduce.reproduce)
 app.command("bench")(bench.bench)
 app.command("columns")(tables.columns)

@@ -1,0 +1,163 @@
+"""A fabric as a graph: what it is made of, its equal-cost paths, its bisection."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from linkpool import _core
+from linkpool.topology.maxflow import max_flow
+
+LAYERS = ["host", "edge", "aggregation", "core", "switch"]
+"""From below; `switch` is where a topology has no layers."""
+
+SOURCES = 32
+"""Paths are counted from so many racks at most, evenly spread."""
+
+_AROUND_A_GRAPH = """duration = "1s"
+[topology.graph]
+file = {file}
+[transport.any]
+control = "reno"
+[[workload.permutation]]
+transport = "any"
+"""
+
+
+@dataclass(frozen=True)
+class Cables:
+    """Cables that are alike."""
+
+    ends: tuple[str, str]
+    """Layers."""
+    number: int
+    rate_bps: int
+    delay_s: float
+
+
+@dataclass(frozen=True)
+class PathClass:
+    """Pairs of hosts that are equally far from each other and have as many shortest paths."""
+
+    hops: int
+    paths: int
+    example: tuple[str, str]
+
+
+class Fabric:
+    """Nodes, hosts first, and the links between them."""
+
+    def __init__(self, plan: _core.Plan) -> None:
+        """Take the fabric of a plan."""
+        self.names = [name for name, _ in plan["nodes"]]
+        self.layers = [layer for _, layer in plan["nodes"]]
+        self.hosts = plan["hosts"]
+        self.hosts_forward = plan["hosts_forward"]
+        self.links = plan["links"]
+        self.neighbours: list[list[int]] = [[] for _ in self.names]
+        for source, target, _, _ in self.links:
+            self.neighbours[source].append(target)
+
+    @staticmethod
+    def of(file: Path) -> Fabric:
+        """Read the fabric of a scenario, or a graph from a file of its own."""
+        if file.suffix == ".toml":
+            text = file.read_text(encoding="utf-8")
+        else:
+            file.open(encoding="utf-8").close()  # that it cannot be read is said as of any file
+            text = _AROUND_A_GRAPH.format(file=_quoted(file.name))
+        return Fabric(_core.plan(text, str(file), None, []))
+
+    def nodes_by_layer(self) -> dict[str, int]:
+        """Return how many nodes each layer has, from below."""
+        counts = Counter(self.layers)
+        return {layer: counts[layer] for layer in LAYERS if counts[layer]}
+
+    def cables(self) -> list[Cables]:
+        """Return the cables by what they join, from below."""
+        kinds: Counter[tuple[int, int, int, float]] = Counter()
+        for source, target, rate, delay in self.links:
+            low, high = sorted(LAYERS.index(self.layers[node]) for node in (source, target))
+            kinds[low, high, rate, delay] += 1
+        return [
+            Cables((LAYERS[low], LAYERS[high]), links // 2, rate, delay)
+            for (low, high, rate, delay), links in sorted(kinds.items())
+        ]
+
+    def racks(self) -> list[list[int]]:
+        """Return the hosts, those with the same neighbours together."""
+        racks: dict[tuple[int, ...], list[int]] = {}
+        for host in range(self.hosts):
+            racks.setdefault(tuple(self.neighbours[host]), []).append(host)
+        return list(racks.values())
+
+    def path_classes(self) -> tuple[list[PathClass], bool]:
+        """Return the classes of pairs by hops and paths, and whether all racks were looked at."""
+        racks = self.racks()
+        step = -(-len(racks) // SOURCES)
+        found: dict[tuple[int, int], tuple[str, str]] = {}
+        for rack in racks[::step]:
+            source = rack[0]
+            hops, paths = self._paths_from(source)
+            # Of a rack one host stands for all, and for the host's own rack its neighbour.
+            ends: Iterable[int] = (
+                other[other is rack] for other in racks if len(other) > (other is rack)
+            )
+            for end in ends:
+                example = (self.names[source], self.names[end])
+                found.setdefault((hops[end], paths[end]), example)
+        classes = [PathClass(*key, example) for key, example in sorted(found.items())]
+        return [c for c in classes if c.paths], step == 1
+
+    def _paths_from(self, source: int) -> tuple[list[int], list[int]]:
+        """Return the hops to each node, and over how many shortest paths."""
+        hops = [-1] * len(self.names)
+        paths = [0] * len(self.names)
+        hops[source], paths[source] = 0, 1
+        queue = deque([source])
+        while queue:
+            node = queue.popleft()
+            if node < self.hosts and node != source and not self.hosts_forward:
+                continue
+            for target in self.neighbours[node]:
+                if hops[target] < 0:
+                    hops[target] = hops[node] + 1
+                    queue.append(target)
+                if hops[target] == hops[node] + 1:
+                    paths[target] += paths[node]
+        return hops, paths
+
+    def bisection(self) -> tuple[float, float]:
+        """Return what the first half of the hosts can send to the second, and what its links carry.
+
+        Both are in bit/s. The first is a maximum flow: data may be split over all paths, shortest
+        or not.
+        """
+        half = self.hosts // 2
+        source, sink = len(self.names), len(self.names) + 1
+        arcs: dict[tuple[int, int], float] = {}
+        access = 0.0
+        for start, end, rate, _ in self.links:
+            if not self.hosts_forward and start < self.hosts and end < self.hosts:
+                continue
+            # Hosts that forward nothing are ends only: those of a half are one.
+            a = self._end(start, half, source, sink)
+            b = self._end(end, half, source, sink)
+            access += rate if start < half else 0
+            if a != b and a != sink and b != source:
+                arcs[a, b] = arcs.get((a, b), 0.0) + rate
+        if self.hosts_forward:
+            arcs.update({(source, host): float("inf") for host in range(half)})
+            arcs.update({(host, sink): float("inf") for host in range(half, self.hosts)})
+        return max_flow(arcs, source, sink), access
+
+    def _end(self, node: int, half: int, source: int, sink: int) -> int:
+        if node >= self.hosts or self.hosts_forward:
+            return node
+        return source if node < half else sink
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

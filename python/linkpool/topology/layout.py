@@ -1,0 +1,104 @@
+"""Where the nodes of a fabric are drawn."""
+
+import numpy as np
+import numpy.typing as npt
+
+from linkpool.topology.fabric import Fabric
+
+Points = npt.NDArray[np.float64]
+
+ROWS = {"edge": 1.0, "aggregation": 2.0, "core": 3.0}
+"""Heights of the layers of a tree; hosts are at 0."""
+
+HOSTS_IN_A_ROW = 8
+
+
+def positions(fabric: Fabric) -> Points:
+    """Return x and y of each node: in layers if there are layers, by distance otherwise."""
+    if fabric.hosts_forward:
+        return _levels(fabric)
+    if set(fabric.layers) <= {"host", *ROWS} and "edge" in fabric.layers:
+        return _tree(fabric)
+    return _by_distance(fabric)
+
+
+def _spread(n: int) -> Points:
+    """Return n places from 0 to 1, with half a place free at either end."""
+    return (np.arange(n) + 0.5) / max(n, 1)
+
+
+def _tree(fabric: Fabric) -> Points:
+    """Rows of switches, each of the same width; hosts in a block below their first edge switch."""
+    at = np.zeros((len(fabric.names), 2))
+    for layer, height in ROWS.items():
+        nodes = [node for node, of in enumerate(fabric.layers) if of == layer]
+        at[nodes, 0] = _spread(len(nodes))
+        at[nodes, 1] = height
+    below: dict[int, list[int]] = {}
+    for host in range(fabric.hosts):
+        below.setdefault(fabric.neighbours[host][0], []).append(host)
+    width = 1.0 / max(len(below), 1)
+    for switch, hosts in below.items():
+        columns = min(len(hosts), HOSTS_IN_A_ROW)
+        for i, host in enumerate(hosts):
+            row, column = divmod(i, columns)
+            at[host] = at[switch, 0] + 0.8 * width * (_spread(columns)[column] - 0.5), -0.12 * row
+    return at
+
+
+def _levels(fabric: Fabric) -> Points:
+    """Hosts in a row; above it the switches of each level, known by their names, in another."""
+    at = np.zeros((len(fabric.names), 2))
+    at[: fabric.hosts, 0] = _spread(fabric.hosts)
+    rows: dict[str, list[int]] = {}
+    for node in range(fabric.hosts, len(fabric.names)):
+        rows.setdefault(fabric.names[node].split(".")[0], []).append(node)
+    for height, nodes in enumerate(rows.values(), start=1):
+        at[nodes, 0] = _spread(len(nodes))
+        at[nodes, 1] = height
+    return at
+
+
+def _by_distance(fabric: Fabric) -> Points:
+    """Nodes as far from each other as there are hops between them, as nearly as a plane allows.
+
+    Classical scaling (Torgerson 1952), then stress majorisation (Gansner et al. 2004).
+    """
+    hops = _hops(fabric)
+    n = len(hops)
+    if n < 3:
+        return np.column_stack([_spread(n), np.zeros(n)])
+    centre = np.eye(n) - 1.0 / n
+    values, vectors = np.linalg.eigh(-0.5 * centre @ hops**2 @ centre)
+    at: Points = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 1e-9))
+    # Nodes that are alike fall onto one point, which no step would part: move each a little.
+    angle = np.arange(n) * 2.399963
+    at = at + 0.05 * np.column_stack([np.cos(angle), np.sin(angle)])
+    weight = 1.0 / np.maximum(hops, 1.0) ** 2
+    np.fill_diagonal(weight, 0.0)
+    laplacian = np.diag(weight.sum(axis=1)) - weight
+    inverse = np.linalg.pinv(laplacian)
+    for _ in range(300):
+        apart = np.linalg.norm(at[:, None] - at[None], axis=2)
+        np.fill_diagonal(apart, 1.0)
+        pull = -weight * hops / np.maximum(apart, 1e-6)
+        np.fill_diagonal(pull, 0.0)
+        np.fill_diagonal(pull, -pull.sum(axis=1))
+        at = inverse @ (pull @ at)
+    low, high = at.min(axis=0), at.max(axis=0)
+    return np.asarray((at - low) / max(float((high - low).max()), 1e-9))
+
+
+def _hops(fabric: Fabric) -> Points:
+    """Return the hops between any two nodes; what is not joined is far away."""
+    n = len(fabric.names)
+    hops = np.full((n, n), float(n))
+    for source in range(n):
+        hops[source, source] = 0.0
+        reached = [source]
+        for node in reached:
+            for target in fabric.neighbours[node]:
+                if hops[source, target] == n and target != source:
+                    hops[source, target] = hops[source, node] + 1
+                    reached.append(target)
+    return hops
