@@ -97,25 +97,28 @@ impl Table {
         self.blocks[(next.0 & !KIND) as usize][column % COLUMNS]
     }
 
-    /// How many links `next` leaves to choose from.
+    /// One of the links that `next` leaves; where there are several, `choose` says which of so many.
     #[inline]
-    pub(crate) fn choices(&self, next: Next) -> u32 {
+    pub(crate) fn pick(&self, next: Next, choose: impl FnOnce(u32) -> u32) -> LinkId {
         match next.0 & KIND {
-            LINK => 1,
-            RUN => (next.0 & !KIND) >> RUN_FIRST_BITS,
-            LIST => self.lists[(next.0 & !KIND) as usize].len() as u32,
-            _ => 0,
+            LINK => next.0,
+            RUN => (next.0 & ((1 << RUN_FIRST_BITS) - 1)) + choose((next.0 & !KIND) >> RUN_FIRST_BITS),
+            LIST => {
+                let list = &self.lists[(next.0 & !KIND) as usize];
+                list[choose(list.len() as u32) as usize]
+            }
+            _ => unreachable!("packets go only where there is a way"),
         }
     }
 
-    /// Link number `choice` of those.
-    #[inline]
-    pub(crate) fn link(&self, next: Next, choice: u32) -> LinkId {
+    /// All links that `next` leaves.
+    pub(crate) fn links(&self, next: Next) -> Vec<LinkId> {
+        let first = next.0 & ((1 << RUN_FIRST_BITS) - 1);
         match next.0 & KIND {
-            LINK => next.0,
-            RUN => (next.0 & ((1 << RUN_FIRST_BITS) - 1)) + choice,
-            LIST => self.lists[(next.0 & !KIND) as usize][choice as usize],
-            _ => unreachable!("packets go only where there is a way"),
+            LINK => vec![next.0],
+            RUN => (first..first + ((next.0 & !KIND) >> RUN_FIRST_BITS)).collect(),
+            LIST => self.lists[(next.0 & !KIND) as usize].clone(),
+            _ => Vec::new(),
         }
     }
 }
@@ -137,8 +140,10 @@ mod tests {
         for (number, row) in rows.iter().enumerate() {
             for (column, way) in row.iter().enumerate() {
                 let next = table.next(number as u32, column as u16);
-                let links: Vec<LinkId> = (0..table.choices(next)).map(|c| table.link(next, c)).collect();
-                assert_eq!(links, ways[*way]);
+                assert_eq!(table.links(next), ways[*way]);
+                for (i, link) in ways[*way].iter().enumerate() {
+                    assert_eq!(table.pick(next, |n| if n as usize == ways[*way].len() { i as u32 } else { n }), *link);
+                }
             }
         }
     }

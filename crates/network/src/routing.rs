@@ -168,11 +168,9 @@ impl Routes {
         if row.column == column {
             return self.last_links[packet.dst as usize];
         }
-        let next = self.table.next(row.row, column);
-        let choices = self.table.choices(next);
-        // Lemire's multiply-and-shift maps 32 bits to 0..choices without a division.
-        let choice = if choices == 1 { 0 } else { ((draw(row.salt, packet) as u64 * choices as u64) >> 32) as u32 };
-        self.table.link(next, choice)
+        // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
+        let choose = |n: u32| ((draw(row.salt, packet) as u64 * n as u64) >> 32) as u32;
+        self.table.pick(self.table.next(row.row, column), choose)
     }
 
     /// The only link that leaves `node`, if it has one link.
@@ -198,8 +196,7 @@ impl Routes {
         if row.column == column {
             return vec![self.last_links[to as usize]];
         }
-        let next = self.table.next(row.row, column);
-        let mut links: Vec<LinkId> = (0..self.table.choices(next)).map(|c| self.table.link(next, c)).collect();
+        let mut links = self.table.links(self.table.next(row.row, column));
         links.dedup(); // weights repeat them
         links
     }

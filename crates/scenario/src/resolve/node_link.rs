@@ -26,21 +26,19 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
     if graph.directed == Some(true) {
         return Err("a directed graph; links are full duplex, so write an undirected one".to_string());
     }
-    let list = |name, list: Option<Vec<&'_ RawValue>>| {
-        list.ok_or(format!("has no array {name:?}; networkx.node_link_data writes one"))
-    };
+    let missing = |name| format!("has no array {name:?}; networkx.node_link_data writes one");
     let place = |list: &str, i: usize, entry: &RawValue| {
         let before = entry.get().as_ptr() as usize - text.as_ptr() as usize;
         format!("line {}: {list}[{i}]", 1 + text[..before].matches('\n').count())
     };
     let mut file = GraphFile::default();
-    for (i, node) in list("nodes", graph.nodes)?.into_iter().enumerate() {
+    for (i, node) in graph.nodes.ok_or_else(|| missing("nodes"))?.into_iter().enumerate() {
         let (at, node) = (place("nodes", i, node), value(node));
         let what = format!("{at}, node {}", node.get("id").unwrap_or(&Value::Null));
         let table = entry(&node, &["id", "kind", "layer"], &["id"]).map_err(|why| format!("{what}: {why}"))?;
         file.nodes.push((at, table));
     }
-    for (i, edge) in list("edges", graph.edges)?.into_iter().enumerate() {
+    for (i, edge) in graph.edges.ok_or_else(|| missing("edges"))?.into_iter().enumerate() {
         let (at, edge) = (place("edges", i, edge), value(edge));
         let end = |key| edge.get(key).unwrap_or(&Value::Null);
         let what = format!("{at}, edge {} to {}", end("source"), end("target"));
