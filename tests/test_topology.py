@@ -1,0 +1,143 @@
+"""Topologies: numbers of nodes and paths, bisections by formula, and pages that are true."""
+
+import random
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from linkpool import _core
+from linkpool.cli import app
+from linkpool.topology import Fabric
+from linkpool.topology.layout import positions
+from linkpool.topology.maxflow import max_flow
+
+PAGES = sorted((Path(__file__).parent.parent / "docs" / "topologies").glob("*.toml"))
+
+REST = '[transport.t]\ncontrol = "reno"\n[[workload.permutation]]\ntransport = "t"\n'
+
+
+def fabric(topology: str) -> Fabric:
+    text = f'duration = "1s"\n[topology.{topology}\ndelay = "1us"\n{REST}'
+    return Fabric(_core.plan(text, "test.toml", None, []))
+
+
+def test_max_flow_is_the_least_cut() -> None:
+    """On random graphs, against all cuts there are (Ford and Fulkerson's theorem)."""
+    draw = random.Random(1)
+    for _ in range(200):
+        n = draw.randint(2, 7)
+        pairs = [(a, b) for a in range(n) for b in range(n) if a != b and draw.random() < 0.5]
+        arcs = {pair: float(draw.randint(0, 9)) for pair in pairs}
+        between = range(1, n - 1)
+        cuts = (
+            sum(c for (a, b), c in arcs.items() if a in side and b not in side)
+            for size in range(n - 1)
+            for chosen in combinations(between, size)
+            for side in [{0, *chosen}]
+        )
+        assert max_flow(arcs, 0, n - 1) == min(cuts)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("k", [2, 4, 6, 8])
+@pytest.mark.parametrize("share", [1, 2, 4])
+def test_bisection_of_fat_trees(k: int, share: int) -> None:
+    """Half of what the hosts send, over the oversubscription."""
+    tree = fabric(f'fat-tree]\nk = {k}\nhosts_per_edge = {share * k // 2}\nrate = "1Gbps"')
+    across, access = tree.bisection()
+    hosts = share * k**3 // 4
+    assert access == hosts / 2 * 1e9
+    assert across == access / share
+    assert tree.nodes_by_layer() == {
+        "host": hosts,
+        "edge": k * k // 2,
+        "aggregation": k * k // 2,
+        "core": k * k // 4,
+    }
+    expected = {(4, k // 2), (6, k * k // 4)} - ({(4, 1)} if k == 2 else set())
+    assert {(c.hops, c.paths) for c in tree.path_classes()[0]} - {(2, 1)} == expected
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("topology", "across"),
+    [
+        # Uplinks of half of the leaves: 2 leaves with 2 of 20G each; hosts send 2 * 8 * 10G.
+        (
+            'leaf-spine]\nleaves = 4\nspines = 2\nhosts_per_leaf = 8\nrate = "10Gbps"\n'
+            'uplink_rate = "20Gbps"',
+            80e9,
+        ),
+        # Ten hosts on either side of the one cable.
+        ('dumbbell]\npairs = 10\nrate = "1Gbps"\nbottleneck_rate = "300Mbps"', 0.3e9),
+        # Half of the ports of each switch of the highest level, n^k switches of n ports.
+        ('bcube]\nn = 4\nk = 1\nrate = "1Gbps"', 8e9),
+        ('bcube]\nn = 2\nk = 2\nrate = "1Gbps"', 4e9),
+        # Never less than what the hosts send: 16 of 1G, with links ten times as fast above.
+        (
+            "vl2]\naggregation_ports = 4\nintermediate_ports = 4\nhosts_per_rack = 8\n"
+            'rate = "1Gbps"',
+            16e9,
+        ),
+        # Two NICs: twice as much to send, and the same links above the edge.
+        ('fat-tree]\nk = 4\nnics = 2\nrate = "1Gbps"', 8e9),
+        # One host and R against the other two: the ports of S1 and S2.
+        ('many-to-one]\nsenders = 3\nrate = "1Gbps"', 2e9),
+        # S1, S2, S3 to D1, D2, D3 over two cables.
+        ('traffic-shift]\nrate = "1Gbps"', 2e9),
+    ],
+)
+def test_bisection(topology: str, across: float) -> None:
+    """Worked out by hand."""
+    assert fabric(topology).bisection()[0] == across
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("scenario", PAGES, ids=lambda path: path.stem)
+def test_pages_say_what_the_command_says(scenario: Path, tmp_path: Path) -> None:
+    """Each page shows its scenario and the command's output, and the picture can be drawn."""
+    out = tmp_path / "picture.png"
+    done = CliRunner().invoke(app, ["topology", str(scenario), "--plot", str(out)])
+    assert done.exit_code == 0
+    page = scenario.with_suffix(".md").read_text(encoding="utf-8")
+    shown = re.findall(r"```text\n(.*?)```", page, re.DOTALL)[-1]
+
+    def words(text: str) -> list[str]:
+        return text.replace("─", "").split()
+
+    assert words(shown) == words(done.stdout)
+    example = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[-1]
+    assert example in scenario.read_text(encoding="utf-8")
+    assert out.stat().st_size > 5000
+    assert scenario.with_suffix(".png").exists()
+    assert scenario.with_suffix(".md").name in (scenario.parent / "README.md").read_text("utf-8")
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("scenario", PAGES, ids=lambda path: path.stem)
+def test_no_two_nodes_are_drawn_on_each_other(scenario: Path) -> None:
+    """Whatever the layout."""
+    at = positions(Fabric.of(scenario))
+    for i, j in combinations(range(len(at)), 2):
+        assert abs(at[i] - at[j]).max() > 0.004
+
+
+@pytest.mark.core
+def test_graph_files_and_mistakes(tmp_path: Path) -> None:
+    """A graph needs no scenario; what is wrong with it is said with its line."""
+    graph = PAGES[0].parent / "graph.json"
+    done = CliRunner().invoke(app, ["topology", str(graph)])
+    assert done.exit_code == 0
+    assert "switch and switch" in done.stdout
+    bad = tmp_path / "bad.json"
+    bad.write_text(graph.read_text("utf-8").replace('"rate": "40Gbps", ', ""), encoding="utf-8")
+    done = CliRunner().invoke(app, ["topology", str(bad)])
+    assert done.exit_code == 2
+    assert 'bad.json: line 10: edges[0], edge "paris" to "lyon": has no `rate`' in done.stderr
+    done = CliRunner().invoke(app, ["topology", str(tmp_path / "none.json")])
+    assert (done.exit_code, "cannot read" in done.stderr) == (2, True)
+    done = CliRunner().invoke(app, ["topology", str(graph), "--plot", "x.gif"])
+    assert (done.exit_code, ".png, .svg, .pdf" in done.stderr) == (2, True)
