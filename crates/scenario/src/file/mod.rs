@@ -62,8 +62,6 @@ pub(crate) struct File {
     pub(crate) routing: Option<RoutingTable>,
     /// Every output port, of hosts and switches.
     pub(crate) queue: Option<QueueTable>,
-    /// How packets find their way.
-    pub(crate) routing: Option<RoutingTable>,
     /// What becomes of links during the run.
     pub(crate) change: Option<Vec<ChangeTable>>,
     /// Transports, by names of your own.
