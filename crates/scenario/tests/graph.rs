@@ -167,14 +167,14 @@ fn graphml_says_the_same_as_json() {
 #[test]
 fn what_is_wrong_with_graphml_is_named_with_its_line() {
     for (i, (good, bad, message)) in [
-        ("</graphml>", "", "line 14: not XML"),
+        ("</graphml>", "", "line 1: not XML"),
         ("<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">", "<graphml><a/>", "has no"),
         ("edgedefault=\"undirected\"", "edgedefault=\"directed\"", "line 7: a directed graph"),
         ("<node id=\"left\">", "<node>", "line 9: a <node> without `id`"),
         ("target=\"9\"", "", "line 11: an <edge> without `target`"),
         ("attr.name=\"rate\"", "", "line 4: a <key> without `attr.name`"),
         ("<data key=\"d2\">1Gbps</data>", "", "line 12, edge \"9\" to \"2\": has no `rate`"),
-        ("1Gbps</data><data", "1GB</data><data", "line 12, edge \"9\" to \"2\": GB is a size"),
+        ("1Gbps</data><data", "1GB</data><data", "line 12, edge \"9\" to \"2\": \"1GB\": GB is a size"),
         (
             "<data key=\"d3\">",
             "<data key=\"d4\">",
@@ -246,12 +246,12 @@ fn what_is_wrong_with_a_tree_of_htsim_is_named_with_its_line() {
             "Radix_Down 3\nRadix_Up",
             "line 8: hosts of a pod, 4, cannot be shared out evenly by 3",
         ),
-        ("Radix_Down 4", "Radix_Down 5", "line 22: 5 ports in bundles of 1 do not join each of 4 pods"),
+        ("Radix_Down 4", "Radix_Down 5", "line 23: 5 ports in bundles of 1 do not join each of 4 pods"),
         ("Downlink_speed_Gbps 200\n", "", "says no \"downlink_speed_gbps\" of tier 1"),
         (
             "Downlink_speed_Gbps 400",
             "Downlink_speed_Gbps 0",
-            "line 21, edge \"a0.0\" to \"c0\": its `rate` must be above zero",
+            "line 22, edge \"a0.0\" to \"c0\": its `rate` must be above zero",
         ),
         ("Bundle 1", "Bundle 1\nBundle 1", "line 20: Bundle stands here twice"),
     ]
