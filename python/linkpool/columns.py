@@ -20,10 +20,16 @@ def _counts(where: str) -> tuple[Column, ...]:
         Column("retransmits", "i64", "packets", "data segments sent again"),
         Column("timeouts", "i64", "", "retransmission timeouts, of SYNs too"),
         Column("recoveries", "i64", "", "fast recoveries entered"),
-        Column("undos", "i64", "", "windows restored: nothing had been lost"),
+        Column("undos", "i64", "", "windows restored, because nothing had been lost"),
         Column("probes", "i64", "packets", "tail loss probes sent"),
         Column("marked_acks", "i64", "packets", "ACKs that carried an ECN echo"),
-        Column("reinjected_bytes", "i64", "B", "payload sent after another subflow"),
+        Column(
+            "reinjected_bytes",
+            "i64",
+            "B",
+            "payload sent on a subflow after another that did not get through "
+            "(stale_after, fail_after)",
+        ),
     )
 
 
