@@ -143,6 +143,11 @@ proptest! {
     fn packets_are_accounted_for_where_links_change(text in random::changing_scenarios()) {
         check_packets(&run_on(&scenario(&text), 1));
     }
+}
+
+proptest! {
+    // Up to four threads on few cores take long.
+    #![proptest_config(cases(10))]
 
     #[test]
     fn changes_are_the_same_on_any_number_of_threads(text in random::changing_scenarios()) {
