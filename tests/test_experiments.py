@@ -82,6 +82,7 @@ def test_the_list_is_complete_and_without_twins() -> None:
         "A-fig14",
         "X-fig4",
         "X-fig6",
+        "X-fig7",
         "T-paths",
         "T-bcube",
         "T-dual",

@@ -22,6 +22,7 @@ from linkpool.experiments import (
     t_paths,
     x_fig4,
     x_fig6,
+    x_fig7,
 )
 from linkpool.experiments.base import Experiment
 
@@ -47,6 +48,7 @@ def all_experiments() -> list[Experiment]:
         a_fig14,
         x_fig4,
         x_fig6,
+        x_fig7,
         t_paths,
         t_bcube,
         t_dual,

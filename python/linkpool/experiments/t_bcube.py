@@ -28,6 +28,9 @@ SCHEMES: dict[str, tuple[str, Table]] = {
 """TCP takes the shortest path that its hash chooses, the others one subflow on each of the k + 1
 parallel paths of the BCube paper (Guo et al., SIGCOMM 2009, section 4.2)."""
 
+SHARED, LOSS = "s0.0->h1", 0.002
+"""The link that the direct routes of the collision share, and its random losses."""
+
 JOINS_S = 5.0
 """When the second flow of the collision starts."""
 
@@ -102,8 +105,10 @@ class BCube(Experiment):
         n, k = cube
         several: Table = {} if scheme == "tcp" else {"subflows": k + 1, "paths": "disjoint"}
         transport: dict[str, Value] = {scheme: {**SCHEMES[scheme][1], **several}}
+        loss: list[Value] = []
         if case == COLLISION:
             transport["tcp"] = SCHEMES["tcp"][1]
+            loss = [{"links": [SHARED], "loss": LOSS}]
         scenario: dict[str, Value] = {
             "name": f"BCube, {case}, {scheme}",
             "duration": trees.seconds(end),
@@ -112,6 +117,7 @@ class BCube(Experiment):
             "transport": transport,
             "workload": {"flow": list(flows)},
             "record": trees.record(end, start),
+            **({"change": loss} if loss else {}),
         }
         keys: Keys = {"case": case, "scheme": scheme}
         cost = trees.packets((k + 1) * len(flows), end)
@@ -254,7 +260,8 @@ def _draw_collision(at: Axes, data: pl.DataFrame) -> None:
     at.set_xticks(range(len(SCHEMES)), [f"{name}" for name, _ in SCHEMES.values()])
     at.set_xlabel("transport of the second flow")
     at.set_ylabel("goodput (NICs)")
-    at.set_ylim(0.0, 1.45)
+    style.from_zero(at)
+    at.set_ylim(0.0, 1.4 * at.get_ylim()[1])
     at.set_title("two flows that collide")
     at.legend(loc="upper left", fontsize=8)
     at.grid(visible=False, axis="x")
@@ -267,12 +274,13 @@ def _draw_permutation(at: Axes, data: pl.DataFrame) -> None:
     best = _permutation_rate(data, "mptcp", "best_bps").value
     if best is not None:
         at.axhline(best, color="black", lw=1.0, ls="--", label="best sharing, any paths")
-        at.legend(loc="lower right", fontsize=8)
+        at.legend(loc="upper left", fontsize=8)
     at.set_xticks(range(len(SCHEMES)), [name for name, _ in SCHEMES.values()])
     at.set_ylabel("mean goodput of a flow (NICs)")
     at.set_title("a permutation")
     at.grid(visible=False, axis="x")
     style.from_zero(at)
+    at.set_ylim(0.0, 1.2 * at.get_ylim()[1])
 
 
 EXPERIMENT = BCube()
