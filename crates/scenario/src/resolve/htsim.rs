@@ -45,7 +45,7 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
     }
     let divide = |a: u64, b: u64, line: usize, what: &str| match b {
         0 => Err(format!("line {line}: must be above zero")),
-        _ if a % b == 0 => Ok(a / b),
+        _ if a.is_multiple_of(b) => Ok(a / b),
         _ => Err(format!("line {line}: {what}, {a}, cannot be shared out evenly by {b}")),
     };
     let pods = divide(nodes.0, pod.0, pod.1, "nodes")?;
