@@ -299,6 +299,8 @@ const CASES: &[Case] = &[
     ("workload.flow]]\ntransport = \"tcp\"\nfrom = \"S1\"\nto = \"R\"", "workload.trace]]\ntransport = \"tcp\"\nlabel = \"flow\"\nflows = [{ from = 0, to = 0, size = \"1B\" }]", "workload.trace.0.flows.0.to", 30, "from one host to another"),
     ("workload.flow]]\ntransport = \"tcp\"\nfrom = \"S1\"\nto = \"R\"", "workload.trace]]\ntransport = \"tcp\"\nlabel = \"flow\"\nflows = [{ from = 0, to = 1, size = \"1B\", after = [7] }]", "workload.trace.0.flows.0.after.0", 30, "there is no flow 7"),
     ("workload.flow]]\ntransport = \"tcp\"\nfrom = \"S1\"\nto = \"R\"", "workload.trace]]\ntransport = \"tcp\"\nlabel = \"flow\"\nflows = [{ from = 0, to = 1, size = \"1B\", after = [0] }]", "workload.trace.0.flows", 30, "waits for itself"),
+    ("workload.flow]]\ntransport = \"tcp\"\nfrom = \"S1\"\nto = \"R\"", "workload.collective]]\ntransport = \"tcp\"\nlabel = \"flow\"\nsize = \"1MB\"\nalgorithm = \"tree-all-reduce\"\nranks = 12", "workload.collective.0.ranks", 32, "a power of 2, not 12"),
+    ("workload.flow]]\ntransport = \"tcp\"\nfrom = \"S1\"\nto = \"R\"", "workload.collective]]\ntransport = \"tcp\"\nlabel = \"flow\"\nsize = \"1MB\"\nalgorithm = \"ring-all-reduce\"\nranks = 32", "workload.collective.0.ranks", 32, "32 ranks among 31 hosts"),
     ("to = \"R\"", "to = \"R\"\nsize = \"0B\"", "workload.flow.0.size", 31, "at least \"1B\""),
     ("to = \"R\"", "to = \"R\"\nstart = \"20s\"", "workload.flow.0.start", 31, "not before `duration`, 20s"),
     ("to = \"R\"", "to = \"R\"\nstart = \"2s\"\nstop = \"2s\"", "workload.flow.0.stop", 32, "not after the start"),

@@ -102,6 +102,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("staggered", "Staggered"),
         ("partition-aggregate", "PartitionAggregate"),
         ("trace", "Trace"),
+        ("collective", "Collective"),
     ];
     kinds("`[[workload.KIND]]`", &workloads, &["label", "small", "role"]);
 }

@@ -113,6 +113,10 @@ const WORKLOADS: &[(&str, &[&str])] = &[
         "trace]]\nflows = [{ from = 0, to = 1, size = \"1KB\" }, { from = 1, to = 2, size = \"9KB\", start = \"1ms\", after = [0] }]",
         &[],
     ),
+    (
+        "collective]]\nalgorithm = \"ring-all-reduce\"\nsize = \"1MB\"",
+        &["ranks = 3", "iterations = 2", "compute = \"1ms\""],
+    ),
     ("stride]]\nstep = 2", &["size = \"9KB\"", "small = { below = \"5KB\", transport = \"unused\" }"]),
     (
         "poisson]]\nflows_per_second = 0.1\nsize = \"1KB\"",

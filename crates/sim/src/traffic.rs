@@ -6,8 +6,8 @@ use linkpool_network::Fabric;
 use linkpool_scenario::{Repeat, Scenario, TraceFlow, Workload, WorkloadKind};
 use linkpool_units::Time;
 use linkpool_workload::{
-    self as workload, Chain, ClosedLoop, Destinations, Flow, Gaps, Matrix, PartitionAggregate, Process, Redraw, Rounds,
-    Rule, Scheduler, Senders, Sizes,
+    self as workload, Chain, ClosedLoop, Destinations, Flow, Gaps, Matrix, Message, PartitionAggregate, Process,
+    Redraw, Rounds, Rule, Scheduler, Senders, Sizes,
 };
 use rand::seq::SliceRandom;
 use rand::{Rng, RngCore};
@@ -61,13 +61,8 @@ impl Traffic {
         let (label, answer_label) = (self.label(&first), self.label(answers));
         let small = source.workload.small.map(|small| (small.below, small.transport as u16));
         let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
-        if let WorkloadKind::Trace { flows } = &source.workload.kind {
-            let first = self.flows.len() as u32;
-            let waits = |(i, flow): (u32, &TraceFlow)| -> Vec<_> {
-                flow.after.iter().map(|after| (first + after, first + i)).collect()
-            };
-            self.waits.extend((0..).zip(flows).flat_map(waits));
-        }
+        let first = self.flows.len() as u32;
+        self.waits.extend(source.waits().into_iter().map(|(before, after)| (first + before, first + after)));
         self.flows.extend(source.flows().into_iter().map(planned));
         let start = source.workload.start;
         let planned = |(process, home, after, until)| PlannedProcess {
@@ -187,8 +182,52 @@ impl Source<'_> {
                 };
                 flows.iter().map(flow).collect()
             }
+            WorkloadKind::Collective { algorithm, ranks, size, iterations, compute } => {
+                let messages = algorithm.messages(*ranks, *size);
+                let flow = |iteration: u32, m: &Message| {
+                    let first = m.after.is_empty();
+                    let start = if !first {
+                        Time::ZERO
+                    } else if iteration == 0 {
+                        start
+                    } else {
+                        *compute
+                    };
+                    Flow { job: Some(iteration), ..Flow::new((m.from as u16, m.to as u16), Some(m.size), start) }
+                };
+                (0..*iterations).flat_map(|i| messages.iter().map(move |m| flow(i, m))).collect()
+            }
             WorkloadKind::Matrix { .. } | WorkloadKind::PartitionAggregate { .. } => Vec::new(),
         }
+    }
+
+    /// Which of [`Source::flows`] wait for which, by places: the second of each pair for the first.
+    fn waits(&self) -> Vec<(u32, u32)> {
+        let mut waits = Vec::new();
+        match &self.workload.kind {
+            WorkloadKind::Trace { flows } => {
+                for (i, flow) in (0..).zip(flows) {
+                    waits.extend(flow.after.iter().map(|before| (*before, i)));
+                }
+            }
+            WorkloadKind::Collective { algorithm, ranks, size, iterations, .. } => {
+                let messages = algorithm.messages(*ranks, *size);
+                let n = messages.len() as u32;
+                for iteration in 0..*iterations {
+                    for (i, m) in (0..).zip(&messages) {
+                        let place = iteration * n + i;
+                        waits.extend(m.after.iter().map(|before| (iteration * n + before, place)));
+                        // A rank is done with an operation when it has received all that is for it.
+                        if m.after.is_empty() && iteration > 0 {
+                            let received = (0..).zip(&messages).filter(|(_, other)| other.to == m.from);
+                            waits.extend(received.map(|(j, _): (u32, _)| ((iteration - 1) * n + j, place)));
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+        waits
     }
 
     /// What starts flows during the run: the process, where it begins, how long after the start of the workload, and when it

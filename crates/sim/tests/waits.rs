@@ -58,3 +58,33 @@ fn flows_start_when_those_that_they_wait_for_are_over() {
         assert_eq!(run_on(&s, threads).outcome, one.outcome, "{threads} threads");
     }
 }
+
+/// Each operation of each rank begins when the one before is over there; a ring of n takes 2 (n - 1) steps, one after the other.
+#[test]
+fn collective_operations_follow_each_other() {
+    for (algorithm, steps) in [("ring-all-reduce", 14), ("tree-all-reduce", 6), ("all-to-all", 7)] {
+        let s = scenario(&format!(
+            "duration = \"100ms\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"2us\"\n[transport.t]\ncontrol = \"dctcp\"\n\
+             [[workload.collective]]\ntransport = \"t\"\nalgorithm = \"{algorithm}\"\nranks = 8\nsize = \"80KB\"\n\
+             iterations = 3\ncompute = \"100us\"\n"
+        ));
+        let one = run_on(&s, 1);
+        let flows = &one.outcome.flows;
+        assert_eq!(flows.len(), 3 * steps * 8, "{algorithm}");
+        for operation in 1..3 {
+            for rank in 0..8 {
+                let of = |job| flows.iter().filter(move |f| f.planned.flow.job == Some(job));
+                let begins = of(operation).filter(|f| f.planned.flow.src == rank).map(|f| f.planned.flow.start).min();
+                let received: Vec<_> = of(operation - 1).filter(|f| f.planned.flow.dst == rank).collect();
+                let compute = Time::from_us(100);
+                // Not before all could have arrived at line rate, nor after all is acknowledged.
+                let bits = |f: &linkpool_sim::FlowOutcome| 8 * f.planned.flow.size.unwrap();
+                let soonest = received.iter().map(|f| f.planned.flow.start + Time::from_ns(bits(f))).max().unwrap();
+                let latest = received.iter().map(|f| f.finished.unwrap()).max().unwrap();
+                let begins = begins.unwrap();
+                assert!(begins > soonest + compute && begins < latest + compute, "{algorithm}: {begins}");
+            }
+        }
+        assert_eq!(run_on(&s, 3).outcome, one.outcome, "{algorithm}");
+    }
+}

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod cdf;
+mod collective;
 mod flow;
 mod gaps;
 mod matrix;
@@ -10,6 +11,7 @@ mod sizes;
 
 pub use arrivals::{jitter, poisson_times};
 pub use cdf::{Cdf, Interpolation};
+pub use collective::{Collective, Message};
 pub use flow::{Flow, incast};
 pub use gaps::Gaps;
 pub use matrix::{Matrix, Rule, Senders, permutation, random_other};

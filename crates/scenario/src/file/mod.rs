@@ -29,9 +29,10 @@ pub(crate) use transport::TransportTable;
 pub(crate) use trees::{BCubeTable, FatTreeTable, LeafSpineTable, Vl2Table};
 pub(crate) use values::{Host, Size};
 pub(crate) use workload::{
-    AllToAllTable, AnyWorkload, Common, DestinationName, FlowTable, HotspotTable, IncastTable, ManyToOneFlowsTable,
-    MatrixKeys, PartitionAggregateTable, PermutationTable, PoissonTable, RandomTable, RepeatName, RoleSize, SmallTable,
-    StaggeredTable, StrideTable, TraceFlowTable, TraceFormat, TraceTable, UntilTable, WorkloadTable,
+    AllToAllTable, AnyWorkload, CollectiveName, CollectiveTable, Common, DestinationName, FlowTable, HotspotTable,
+    IncastTable, ManyToOneFlowsTable, MatrixKeys, PartitionAggregateTable, PermutationTable, PoissonTable, RandomTable,
+    RepeatName, RoleSize, SmallTable, StaggeredTable, StrideTable, TraceFlowTable, TraceFormat, TraceTable, UntilTable,
+    WorkloadTable,
 };
 
 use indexmap::IndexMap;

@@ -45,6 +45,19 @@ pub(crate) struct WorkloadTable {
     /// Flows one by one, from a file or written here; each may wait for others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) trace: Vec<TraceTable>,
+    /// Collective operations, as in training clusters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) collective: Vec<CollectiveTable>,
+}
+
+/// How ranks exchange their data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "CollectiveAlgorithm")]
+pub(crate) enum CollectiveName {
+    RingAllReduce,
+    TreeAllReduce,
+    AllToAll,
 }
 
 /// How a file of flows is written.
@@ -346,6 +359,26 @@ workload! {
         gap: Option<Gap>,
         /// No job starts at or after this. Default: `duration`.
         stop: Option<Time>,
+    }
+}
+
+workload! {
+    /// Collective operations, as in training clusters.
+    CollectiveTable, "Collective" {
+        /// How ranks exchange their data.
+        #[schemars(required)]
+        algorithm: Option<CollectiveName>,
+        /// How many of the hosts take part, from the first on. Default: all.
+        #[schemars(range(min = 2))]
+        ranks: Option<u32>,
+        /// Data of each rank.
+        #[schemars(required)]
+        size: Option<Bytes>,
+        /// Operations, one after the other. Default: 1.
+        #[schemars(range(min = 1))]
+        iterations: Option<u32>,
+        /// From the end of an operation at a rank to its next. Default: "0s".
+        compute: Option<Time>,
     }
 }
 

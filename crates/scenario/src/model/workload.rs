@@ -1,5 +1,5 @@
 use linkpool_units::Time;
-use linkpool_workload::{Gaps, Rule, Sizes};
+use linkpool_workload::{Collective, Gaps, Rule, Sizes};
 
 /// A source of flows.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +90,19 @@ pub enum WorkloadKind {
         jitter: Time,
         /// What ends of flows start; with it, `size` is finite.
         repeat: Option<Repeat>,
+    },
+    /// Collective operations, one after the other.
+    Collective {
+        /// How ranks exchange their data.
+        algorithm: Collective,
+        /// Hosts that take part, from the first on.
+        ranks: u32,
+        /// Data of each rank, bytes.
+        size: u64,
+        /// How many operations.
+        iterations: u32,
+        /// From the end of an operation at a rank to its next.
+        compute: Time,
     },
     /// Flows one by one.
     Trace {
@@ -188,6 +201,7 @@ impl WorkloadKind {
             WorkloadKind::Matrix { rule, .. } => rule.name(),
             WorkloadKind::PartitionAggregate { .. } => "partition-aggregate",
             WorkloadKind::Trace { .. } => "trace",
+            WorkloadKind::Collective { .. } => "collective",
         }
     }
 }

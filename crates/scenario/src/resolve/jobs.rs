@@ -1,9 +1,10 @@
 //! Jobs: flows with a purpose.
 
 use super::workload::Entry;
-use crate::file::{FlowSize, PartitionAggregateTable, Size};
+use crate::file::{CollectiveName, CollectiveTable, FlowSize, PartitionAggregateTable, Size};
 use crate::model::WorkloadKind;
-use linkpool_units::Bytes;
+use linkpool_units::{Bytes, Time};
+use linkpool_workload::Collective;
 
 pub(super) fn partition_aggregate(
     table: &PartitionAggregateTable,
@@ -29,4 +30,29 @@ pub(super) fn partition_aggregate(
         gap: gap?,
         stop: stop?,
     })
+}
+
+pub(super) fn collective(table: &CollectiveTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
+    let algorithm = entry.section.required("algorithm", table.algorithm, "\"ring-all-reduce\"");
+    let size = entry.section.required_positive("size", table.size, "\"100MB\"");
+    let iterations = entry.section.positive("iterations", table.iterations.unwrap_or(1));
+    let compute = table.compute.unwrap_or(Time::ZERO);
+    entry.section.span("compute", compute);
+    let hosts = entry.hosts()?;
+    let ranks = table.ranks.unwrap_or(hosts);
+    let message = format!("{ranks} ranks among {hosts} hosts; write 2 to {hosts}");
+    entry.section.check((2..=hosts).contains(&ranks), "ranks", message);
+    let (algorithm, steps) = match algorithm? {
+        CollectiveName::RingAllReduce => (Collective::RingAllReduce, 2 * u64::from(ranks)),
+        CollectiveName::AllToAll => (Collective::AllToAll, u64::from(ranks)),
+        CollectiveName::TreeAllReduce => {
+            let message = format!("recursive halving needs a power of 2, not {ranks}");
+            entry.section.check(ranks.is_power_of_two(), "ranks", message);
+            (Collective::TreeAllReduce, 64)
+        }
+    };
+    let (Bytes(size), iterations) = (size?, iterations?);
+    // What waits is held in memory by pairs.
+    entry.few_flows("iterations", 4 * steps * u64::from(ranks) * u64::from(iterations));
+    entry.section.is_good().then_some(WorkloadKind::Collective { algorithm, ranks, size, iterations, compute })
 }

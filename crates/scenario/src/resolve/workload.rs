@@ -37,8 +37,9 @@ pub(super) fn resolve_all(table: WorkloadTable, known: &Known<'_>, report: &mut 
     all.add("staggered", table.staggered, matrices::staggered, known, report);
     all.add("partition-aggregate", table.partition_aggregate, jobs::partition_aggregate, known, report);
     all.add("trace", table.trace, trace::trace, known, report);
+    all.add("collective", table.collective, jobs::collective, known, report);
     if all.resolved.is_empty() {
-        let kinds = "[[workload.flow]], incast, many-to-one, permutation, poisson, random, stride, all-to-all, hotspot, staggered, partition-aggregate or trace";
+        let kinds = "[[workload.flow]], incast, many-to-one, permutation, poisson, random, stride, all-to-all, hotspot, staggered, partition-aggregate, trace or collective";
         report.error(&Path::default().at("workload"), format!("missing, so that no flow starts; write {kinds}"));
     }
     all
@@ -162,7 +163,7 @@ impl Entry<'_, '_, '_> {
         let Some(role) = role else { return };
         let message = format!("does not apply to {kind}, which says itself who sends; leave it out");
         self.section.check(
-            !["flow", "incast", "many-to-one", "partition-aggregate", "trace"].contains(&kind),
+            !["flow", "incast", "many-to-one", "partition-aggregate", "trace", "collective"].contains(&kind),
             "role",
             message,
         );

@@ -1,11 +1,11 @@
 use linkpool_units::Bytes;
-use linkpool_workload::{Cdf, Gaps, Rule, Sizes};
+use linkpool_workload::{Cdf, Collective, Gaps, Rule, Sizes};
 
 use crate::file::{
-    CdfSource, Common, DestinationName, DistributionTable, FlowSize, FlowTable, Gap, GapTable, Host, HotspotTable,
-    IncastTable, InterpolationName, LogNormalTable, ManyToOneFlowsTable, MatrixKeys, ParetoTable,
-    PartitionAggregateTable, PoissonTable, RandomTable, RepeatName, Size, SmallTable, StaggeredTable, StrideTable,
-    TraceFlowTable, TraceTable, UntilTable, WorkloadTable,
+    CdfSource, CollectiveName, CollectiveTable, Common, DestinationName, DistributionTable, FlowSize, FlowTable, Gap,
+    GapTable, Host, HotspotTable, IncastTable, InterpolationName, LogNormalTable, ManyToOneFlowsTable, MatrixKeys,
+    ParetoTable, PartitionAggregateTable, PoissonTable, RandomTable, RepeatName, Size, SmallTable, StaggeredTable,
+    StrideTable, TraceFlowTable, TraceTable, UntilTable, WorkloadTable,
 };
 use crate::model::{Scenario, TraceFlow, Until, Workload, WorkloadKind};
 
@@ -92,6 +92,24 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                     gap: repeat.map(|r| gap(r.gap)),
                 };
                 matrix(rule, keys, &host, &mut table);
+            }
+            WorkloadKind::Collective { algorithm, ranks, size, iterations, compute } => {
+                table.collective.push(CollectiveTable {
+                    label,
+                    transport,
+                    small,
+                    role,
+                    start,
+                    algorithm: Some(match algorithm {
+                        Collective::RingAllReduce => CollectiveName::RingAllReduce,
+                        Collective::TreeAllReduce => CollectiveName::TreeAllReduce,
+                        Collective::AllToAll => CollectiveName::AllToAll,
+                    }),
+                    ranks: Some(ranks),
+                    size: Some(Bytes(size)),
+                    iterations: Some(iterations),
+                    compute: Some(compute),
+                });
             }
             WorkloadKind::Trace { flows } => table.trace.push(TraceTable {
                 label,
