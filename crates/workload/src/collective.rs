@@ -20,7 +20,7 @@ pub struct Message {
     pub to: u32,
     /// Payload, bytes.
     pub size: u64,
-    /// What the sender has received before, by places in the list.
+    /// What the sender has received and sent in the step before, by places in the list.
     pub after: Vec<u32>,
 }
 
@@ -49,18 +49,20 @@ impl Collective {
             Collective::AllToAll => (1..n).map(|s| (Step::Round(s), chunk(all))).collect(),
         };
         let mut messages: Vec<Message> = Vec::new();
-        let mut received: Vec<Vec<u32>> = vec![Vec::new(); n as usize];
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); n as usize];
         for (step, size) in steps {
             let mut next = vec![Vec::new(); n as usize];
-            for (from, after) in (0..n).zip(received) {
+            for (from, after) in (0..n).zip(before) {
                 let to = match step {
                     Step::Round(places) => (from + places) % n,
                     Step::Across(distance) => from ^ distance,
                 };
+                // A step is over for a rank when it has received, and what it has sent is acknowledged: no step overtakes another.
                 next[to as usize].push(messages.len() as u32);
+                next[from as usize].push(messages.len() as u32);
                 messages.push(Message { from, to, size, after });
             }
-            received = next;
+            before = next;
         }
         messages
     }
@@ -76,7 +78,7 @@ mod tests {
         assert_eq!(m.len(), 12);
         assert!(m.iter().all(|m| m.size == 100 && m.to == (m.from + 1) % 3));
         // Rank 1 passes on in step 1 what rank 0 has sent in step 0.
-        assert_eq!((m[4].from, &m[4].after[..], m[1].after.len()), (1, &[0][..], 0));
+        assert_eq!((m[4].from, &m[4].after[..], m[1].after.len()), (1, &[0, 1][..], 0));
     }
 
     #[test]
@@ -84,7 +86,7 @@ mod tests {
         let m = Collective::TreeAllReduce.messages(4, 400);
         let of_rank_0: Vec<_> = m.iter().filter(|m| m.from == 0).map(|m| (m.to, m.size)).collect();
         assert_eq!(of_rank_0, [(2, 200), (1, 100), (1, 100), (2, 200)]);
-        assert_eq!(m[4].after, [2], "rank 0 goes on when it has heard of rank 2");
+        assert_eq!(m[4].after, [0, 2], "rank 0 goes on when it has heard of rank 2");
     }
 
     /// An all-reduce must move 2 (n - 1) / n of the data out of each rank, whatever the way; an all-to-all half of this.
@@ -99,11 +101,12 @@ mod tests {
                     let messages = collective.messages(n, size);
                     let sent: u64 = messages.iter().filter(|m| m.from == rank).map(|m| m.size).sum();
                     assert_eq!(sent, times * 1024 * u64::from(n - 1), "{collective:?} of {n}");
-                    assert!(
-                        messages
-                            .iter()
-                            .all(|m| m.from != m.to && m.after.iter().all(|a| messages[*a as usize].to == m.from))
-                    );
+                    assert!(messages.iter().all(|m| {
+                        m.from != m.to
+                            && m.after
+                                .iter()
+                                .all(|a| [messages[*a as usize].to, messages[*a as usize].from].contains(&m.from))
+                    }));
                 }
             }
         }
