@@ -119,7 +119,9 @@ def _claims(report: Report) -> Table:
     for heading, ratio in (("text", 5), ("paper", 2)):
         table.add_column(heading, overflow="fold", ratio=ratio)
     for setting in settings:
-        table.add_column(f"at {setting} links" if setting else "measured", overflow="fold", ratio=4)
+        is_delay = setting.endswith("us")
+        heading = f"at {setting} links" if is_delay else setting or "measured"
+        table.add_column(heading, overflow="fold", ratio=4)
     for name, row in rows.items():
         first = next(iter(row.values()))
         table.add_row(name, first.text, first.paper, *(_cell(row.get(s)) for s in settings))
