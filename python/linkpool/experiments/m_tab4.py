@@ -99,7 +99,7 @@ class Tab4(Experiment):
         scenario: dict[str, Value] = {
             "name": f"short flows beside long ones, threshold {threshold}, {tree.name}",
             "duration": f"{self.duration_s:g}s",
-            "drain": "0s",
+            "drain": mmptcp.DRAIN,
             "topology": tree.topology(),
             "queue": mmptcp.queue(),
             "transport": {"mmptcp": mmptcp.transport("mmptcp", {"dupack_threshold": value})},
@@ -182,7 +182,8 @@ def mixed_flows(tree: Tree, duration_s: float, seed: int) -> tuple[list[Table], 
     random.shuffle(hosts)
     count = int(LONG_SHARE * tree.hosts)
     long, others = hosts[:count], hosts[count:]
-    flows = [mmptcp.flow("mmptcp", h, to[h], {"label": LONG}) for h in long]
+    forever: Mapping[str, Value] = {"label": LONG, "stop": f"{duration_s:g}s"}
+    flows = [mmptcp.flow("mmptcp", h, to[h], forever) for h in long]
     now = random.expovariate(ARRIVALS_PER_S)
     while now < duration_s - QUIET_S:
         source = others[int(random.random() * len(others))]

@@ -32,6 +32,15 @@ NAMES = {
     "amp": "AMP",
     "amp-nossr": "AMP without SSR",
     "mptcp-cut": "MPTCP (β = 4)",
+    "tcp": "TCP",
+    "mptcp": "MPTCP",
+    "mptcp-faults": "MPTCP with the authors' faults",
+    "mmptcp": "MMPTCP",
+    "mmptcp-lt": "MMPTCP with limited transmit",
+    "ewtcp": "EWTCP (½ TCP)",
+    "lia": "MPTCP (LIA)",
+    "olia": "OLIA",
+    "balia": "BALIA",
 }
 """How figures and claims name each scheme."""
 

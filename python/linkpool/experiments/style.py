@@ -31,6 +31,15 @@ LOOKS = {
     "amp": Look("#009e73", "D"),
     "amp-nossr": Look("#8fd6c0", "v", ":", "///"),
     "mptcp-cut": Look("#cc79a7", "P"),
+    "tcp": Look("#7f7f7f", "s"),
+    "mptcp": Look("#d55e00", "X"),
+    "mptcp-faults": Look("#f3b98a", "x", ":", "///"),
+    "mmptcp": Look("#56b4e9", "p"),
+    "mmptcp-lt": Look("#0072b2", "h", "--"),
+    "ewtcp": Look("#e69f00", "^", "-."),
+    "lia": Look("#d55e00", "X"),
+    "olia": Look("#009e73", "D"),
+    "balia": Look("#cc79a7", "P", "--"),
 }
 
 PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
@@ -151,6 +160,17 @@ def bars(
             axes.errorbar(x, y, error, fmt="none", ecolor="black", elinewidth=0.8, capsize=2)
     axes.set_xticks(np.arange(len(groups)), groups)
     axes.grid(visible=False, axis="x")
+
+
+def ranges(
+    axes: Axes, spans: Mapping[str, Sequence[tuple[float | None, float | None]]]
+) -> None:
+    """Draw, on the bars of each scheme in each group, a whisker from one value to another."""
+    width = 0.8 / max(len(spans), 1)
+    for i, values in enumerate(spans.values()):
+        x = np.arange(len(values)) + (i - (len(spans) - 1) / 2) * width
+        low, high = (_floats([span[end] for span in values]) for end in (0, 1))
+        axes.vlines(x, low, high, color="black", linewidth=0.8)
 
 
 def lines(
