@@ -100,9 +100,7 @@ def two_bottlenecks(scale: float) -> None:
                 "rate": f"{4 * users * shared_mbps:g}Mbps",
                 "delay": "1ms",
             }
-            multi = [
-                _pair("multi", "S1", "D1", start=f"{137 * i}ms") for i in range(users)
-            ]
+            multi = [_pair("multi", "S1", "D1", start=f"{137 * i}ms") for i in range(users)]
             single = [_pair("tcp", "X2", "Y2", start=f"{151 * i}ms") for i in range(users)]
             scenario: dict[str, Value] = {
                 "duration": f"{duration:g}s",
@@ -116,8 +114,10 @@ def two_bottlenecks(scale: float) -> None:
             }
             rows = simulate(scenario, lambda r: r.flows.select("transport", "acked_bytes"))
             got = [
-                8e-6 * float(rows.filter(pl.col("transport") == t)["acked_bytes"].mean() or 0)
-                / duration / shared_mbps
+                8e-6
+                * float(rows.filter(pl.col("transport") == t)["acked_bytes"].mean() or 0)
+                / duration
+                / shared_mbps
                 for t in ("multi", "tcp")
             ]
             found.setdefault(law, []).append((got[0], got[1]))
@@ -130,14 +130,26 @@ def two_bottlenecks(scale: float) -> None:
     x = np.linspace(0.4, 2.1, 60)
     for side, title in ((0, "a multipath user"), (1, "a TCP user")):
         at = axes[0, side]
-        at.plot(x, [lia_shares(r)[side] for r in x], color="black", linestyle="--", linewidth=1,
-                label="theory, LIA")
-        at.plot(x, [pooled(r)[side] for r in x], color="black", linewidth=1,
-                label="theory, best paths only")
+        at.plot(
+            x,
+            [lia_shares(r)[side] for r in x],
+            color="black",
+            linestyle="--",
+            linewidth=1,
+            label="theory, LIA",
+        )
+        at.plot(
+            x,
+            [pooled(r)[side] for r in x],
+            color="black",
+            linewidth=1,
+            label="theory, best paths only",
+        )
         for law, values in found.items():
             look = style.LOOKS[law]
-            at.plot(ratios, [v[side] for v in values], look.marker, color=look.colour,
-                    label=NAMES[law])
+            at.plot(
+                ratios, [v[side] for v in values], look.marker, color=look.colour, label=NAMES[law]
+            )
         at.set_title(title)
         at.set_xlabel("C1 / C2")
     axes[0, 0].set_ylabel("goodput / C2")
@@ -201,9 +213,13 @@ def xmp(scale: float) -> None:
             }
             rows = simulate(
                 scenario,
-                lambda r: r.subflows.join(
-                    r.flows.filter(pl.col("transport") == "multi").select("flow"), on="flow"
-                ).sort("subflow").select("acked_bytes"),
+                lambda r: (
+                    r.subflows.join(
+                        r.flows.filter(pl.col("transport") == "multi").select("flow"), on="flow"
+                    )
+                    .sort("subflow")
+                    .select("acked_bytes")
+                ),
             )
             got = [8e-9 * float(b) / duration for b in rows["acked_bytes"]]
             points.setdefault(law, []).append((got[0], got[1]))
@@ -220,8 +236,9 @@ def xmp(scale: float) -> None:
         at.plot(x, [equality(r)[side] for r in x], color="black", linewidth=1, label="theory")
         for law, values in points.items():
             look = style.LOOKS[law]
-            at.plot(ratios, [v[side] for v in values], look.marker, color=look.colour,
-                    label=NAMES[law])
+            at.plot(
+                ratios, [v[side] for v in values], look.marker, color=look.colour, label=NAMES[law]
+            )
         at.set_title(name)
         at.set_xlabel("C2 / C1")
     axes[0, 0].set_ylabel("goodput (Gbit/s)")
@@ -257,9 +274,7 @@ def dctcp(scale: float) -> None:
             "queue": {"limit": 1000, "mark": k},
             "transport": {"dctcp": paper("dctcp")},
             "workload": {"many-to-one": [{"transport": "dctcp", "flows": n, "receiver": "R"}]},
-            "record": {
-                "queue": {"links": ["W->R"], "every": "2us", "from": f"{duration / 2:g}s"}
-            },
+            "record": {"queue": {"links": ["W->R"], "every": "2us", "from": f"{duration / 2:g}s"}},
         }
         if n == 1:
             # A sender as fast as the bottleneck queues at its own port.
@@ -269,9 +284,13 @@ def dctcp(scale: float) -> None:
         measured.append(amplitude(queue["queue_pkts"].to_numpy()))
         means.append(float(queue["queue_pkts"].max()))  # type: ignore[arg-type]
         theory = 0.5 * math.sqrt(2 * n * (bdp + k))
-        print(f"dctcp: N = {n}: amplitude {measured[-1]:.1f}, theory {theory:.1f}; "
-              f"max {means[-1]:.0f}, theory {k + n}")
-    figure, axes = style.panels(1, 2, "DCTCP, 10 Gbps, RTT 100 us, K = 40", (4.2, 3.0), sharey=False)
+        print(
+            f"dctcp: N = {n}: amplitude {measured[-1]:.1f}, theory {theory:.1f}; "
+            f"max {means[-1]:.0f}, theory {k + n}"
+        )
+    figure, axes = style.panels(
+        1, 2, "DCTCP, 10 Gbps, RTT 100 us, K = 40", (4.2, 3.0), sharey=False
+    )
     left, right = axes[0]
     x = np.linspace(1, 10, 50)
     left.plot(x, 0.5 * np.sqrt(2 * x * (bdp + k)), color="black", linewidth=1, label="theory")
@@ -284,7 +303,9 @@ def dctcp(scale: float) -> None:
     time = (two["time_s"].to_numpy() - float(two["time_s"][0])) * 1e3
     right.plot(time, two["queue_pkts"].to_numpy(), color="#7f7f7f", linewidth=0.8)
     right.axhline(k + 2, color="black", linewidth=0.8, linestyle="--")
-    right.axhline(k + 2 - 0.5 * math.sqrt(4 * (bdp + k)), color="black", linewidth=0.8, linestyle="--")
+    right.axhline(
+        k + 2 - 0.5 * math.sqrt(4 * (bdp + k)), color="black", linewidth=0.8, linestyle="--"
+    )
     right.set_title("N = 2; dashed: theory")
     right.set_xlabel("time (ms)")
     right.set_ylabel("queue (packets)")

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from random import Random
 from typing import ClassVar
 
 import polars as pl
@@ -14,7 +13,7 @@ from linkpool.experiments import mmptcp, style
 from linkpool.experiments.base import KEY_SEED, Experiment, Point
 from linkpool.experiments.claims import Claim, Ledger, about, grade
 from linkpool.experiments.mmptcp import Tree
-from linkpool.experiments.toml import Table, Value, dumps
+from linkpool.experiments.toml import Value, dumps
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 
@@ -95,7 +94,7 @@ class Tab4(Experiment):
 
     def _point(self, tree: Tree, threshold: str, seed: int) -> Point:
         value: Value = threshold if threshold == "auto" else int(threshold)
-        flows, work = mixed_flows(tree, self.duration_s, seed)
+        long = int(LONG_SHARE * tree.hosts)
         scenario: dict[str, Value] = {
             "name": f"short flows beside long ones, threshold {threshold}, {tree.name}",
             "duration": f"{self.duration_s:g}s",
@@ -103,8 +102,31 @@ class Tab4(Experiment):
             "topology": tree.topology(),
             "queue": mmptcp.queue(),
             "transport": {"mmptcp": mmptcp.transport("mmptcp", {"dupack_threshold": value})},
-            "workload": {"flow": flows},
+            "roles": {LONG: long},
+            "workload": {
+                "permutation": [
+                    {
+                        "transport": "mmptcp",
+                        "label": LONG,
+                        "role": LONG,
+                        "stop": f"{self.duration_s:g}s",
+                    }
+                ],
+                "poisson": [
+                    {
+                        "transport": "mmptcp",
+                        "label": SHORT,
+                        "role": "others",
+                        "to": "permutation",
+                        "flows_per_second": ARRIVALS_PER_S,
+                        "size": mmptcp.SHORT,
+                        "stop": f"{max(self.duration_s - QUIET_S, self.duration_s / 2):g}s",
+                    }
+                ],
+            },
         }
+        work = long * 60e6 * self.duration_s / (8 * 1400)
+        work += ARRIVALS_PER_S * self.duration_s * mmptcp.SHORT_PACKETS
         keys: dict[str, str | int | float] = {"tree": tree.name, "threshold": threshold}
         return Point(keys, dumps(scenario), seed, self.duration_s, work)
 
@@ -167,35 +189,6 @@ class Tab4(Experiment):
             at.set_xlabel("duplicate-ACK threshold of phase 1")
         style.legend(figure, axes[0, 1])
         return figure
-
-
-def mixed_flows(tree: Tree, duration_s: float, seed: int) -> tuple[list[Table], float]:
-    """Draw the flows of the paper's mixed workload, and the data packets that they mean, roughly.
-
-    A permutation gives every host its destination. A third of the hosts, drawn at random, send
-    without end from 0 on. Short flows arrive over the whole network as a Poisson process; the
-    source of each is drawn, with replacement, from the other hosts.
-    """
-    random = Random(f"mixed {tree.name} {seed}")
-    to = mmptcp.derangement(tree.hosts, random)
-    hosts = list(range(tree.hosts))
-    random.shuffle(hosts)
-    count = int(LONG_SHARE * tree.hosts)
-    long, others = hosts[:count], hosts[count:]
-    forever: Mapping[str, Value] = {"label": LONG, "stop": f"{duration_s:g}s"}
-    flows = [mmptcp.flow("mmptcp", h, to[h], forever) for h in long]
-    now = random.expovariate(ARRIVALS_PER_S)
-    while now < duration_s - QUIET_S:
-        source = others[int(random.random() * len(others))]
-        keys: Mapping[str, Value] = {
-            "label": SHORT,
-            "size": mmptcp.SHORT,
-            "start": f"{round(now * 1e9)}ns",
-        }
-        flows.append(mmptcp.flow("mmptcp", source, to[source], keys))
-        now += random.expovariate(ARRIVALS_PER_S)
-    long_packets = count * 60e6 * duration_s / (8 * 1400)
-    return flows, long_packets + (len(flows) - count) * mmptcp.SHORT_PACKETS
 
 
 def _cells(data: pl.DataFrame, tree: Tree) -> dict[str, Cell]:

@@ -6,7 +6,6 @@ simulation did; `docs/experiments.md` lists them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from random import Random
 
 import polars as pl
 
@@ -60,24 +59,6 @@ class Tree:
 def queue() -> Table:
     """Return the queue of every port: drop-tail, and nothing is spared."""
     return {"limit": 100}
-
-
-def derangement(n: int, random: Random) -> list[int]:
-    """Draw a permutation that leaves nothing in its place."""
-    while True:
-        drawn = list(range(n))
-        random.shuffle(drawn)
-        if all(i != j for i, j in enumerate(drawn)):
-            return drawn
-
-
-def flow(transport: str, source: int, destination: int, keys: Mapping[str, Value]) -> Table:
-    """Return one flow of a workload."""
-    return {"transport": transport, "from": f"h{source}", "to": f"h{destination}", **keys}
-
-
-FCT = pl.col("fct_established_s")
-"""From the SYN-ACK to the last ACK, as the paper measures."""
 
 
 def established(flows: pl.DataFrame) -> pl.DataFrame:

@@ -162,9 +162,7 @@ def bars(
     axes.grid(visible=False, axis="x")
 
 
-def ranges(
-    axes: Axes, spans: Mapping[str, Sequence[tuple[float | None, float | None]]]
-) -> None:
+def ranges(axes: Axes, spans: Mapping[str, Sequence[tuple[float | None, float | None]]]) -> None:
     """Draw, on the bars of each scheme in each group, a whisker from one value to another."""
     width = 0.8 / max(len(spans), 1)
     for i, values in enumerate(spans.values()):

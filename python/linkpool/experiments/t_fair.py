@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from linkpool.columns import Column
 from linkpool.experiments import design
 from linkpool.experiments.base import Experiment, Point
-from linkpool.experiments.claims import Claim, Ledger, Judged, about, grade, no_data
+from linkpool.experiments.claims import Claim, Judged, Ledger, about, grade, no_data
 from linkpool.experiments.design import Split
 from linkpool.experiments.t_eff import draw_splits
 from linkpool.experiments.toml import Value, dumps
