@@ -24,7 +24,6 @@ from linkpool.result import Result
 
 PAGES = Path(__file__).parents[1] / "docs" / "equilibria"
 PACKET_BITS = 8 * 1462
-GRID = "#dddddd"
 
 
 def simulate(scenario: Mapping[str, Value], keep: Callable[[Result], pl.DataFrame]) -> pl.DataFrame:
@@ -48,7 +47,7 @@ def paper(control: str, **keys: Value) -> dict[str, Value]:
 
 
 def tcp(scale: float) -> None:
-    """TCP's throughput under random loss: 1.3098 / (RTT sqrt(p))."""
+    """Draw TCP's throughput under random loss: 1.3098 / (RTT sqrt(p))."""
     rtt_s, flows = 0.01, 10
     losses = [3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1]
     measured = []
@@ -56,26 +55,31 @@ def tcp(scale: float) -> None:
         duration = max(scale * 200.0, 1.0)
         scenario: dict[str, Value] = {
             "duration": f"{duration:g}s",
-            "topology": {"dumbbell": {"pairs": 1, "rate": "10Gbps", "delay": "1us"}},
+            "topology": {
+                "dumbbell": {
+                    "pairs": 1,
+                    "rate": "10Gbps",
+                    "delay": "1us",
+                    "bottleneck_delay": "4998us",
+                }
+            },
             "queue": {"limit": 10_000},
             "change": [{"links": ["L->R"], "loss": p}],
             "transport": {"tcp": paper("reno")},
             "workload": {"flow": [_pair("tcp", "S1", "D1", count=flows)]},
         }
-        topology = {"pairs": 1, "rate": "10Gbps", "delay": "1us", "bottleneck_delay": "4998us"}
-        scenario["topology"] = {"dumbbell": topology}
         rows = simulate(scenario, lambda r: r.flows.select("acked_bytes"))
-        rate = float(rows["acked_bytes"].mean() or 0.0) / 1400 * rtt_s / duration
+        rate = float(rows["acked_bytes"].to_numpy().mean()) / 1400 * rtt_s / duration
         measured.append(rate)
         law = 1.3098 / math.sqrt(p)
         print(f"tcp: p = {p:g}: {rate:.3g} packets an RTT; law {law:.3g} ({rate / law - 1:+.0%})")
     figure, axes = style.panels(1, 1, "TCP under random loss, RTT 10 ms", (5.0, 3.2))
     at = axes[0, 0]
-    p = np.geomspace(2e-4, 0.15, 100)
-    at.plot(p, 1.3098 / np.sqrt(p), color="black", linewidth=1, label="1.3098 / √p")
-    timeouts = 0.2 * np.minimum(1, 3 * np.sqrt(3 * p / 8)) * p * (1 + 32 * p**2)
-    padhye = rtt_s / (rtt_s * np.sqrt(2 * p / 3) + timeouts)
-    at.plot(p, padhye, color="black", linewidth=1, linestyle=":", label="Padhye et al. 1998")
+    x = np.geomspace(2e-4, 0.15, 100)
+    at.plot(x, 1.3098 / np.sqrt(x), color="black", linewidth=1, label="1.3098 / √p")
+    timeouts = 0.2 * np.minimum(1, 3 * np.sqrt(3 * x / 8)) * x * (1 + 32 * x**2)
+    padhye = rtt_s / (rtt_s * np.sqrt(2 * x / 3) + timeouts)
+    at.plot(x, padhye, color="black", linewidth=1, linestyle=":", label="Padhye et al. 1998")
     at.plot(losses, measured, "o", color="#0072b2", label="simulated")
     at.set_xscale("log")
     at.set_yscale("log")
@@ -86,7 +90,7 @@ def tcp(scale: float) -> None:
 
 
 def two_bottlenecks(scale: float) -> None:
-    """Scenario C of Khalili et al.: multipath users with a bottleneck of their own and a shared one."""
+    """Draw scenario C of Khalili et al.: multipath users beside TCP users of one of two links."""
     users, shared_mbps = 10, 2.0
     ratios = [0.5, 0.75, 1.0, 1.5, 2.0]
     found: dict[str, list[tuple[float, float]]] = {}
@@ -94,7 +98,7 @@ def two_bottlenecks(scale: float) -> None:
     for law in ("lia", "olia", "balia"):
         for ratio in ratios:
             rates = [f"{users * shared_mbps * r:g}Mbps" for r in (ratio, 1.0)]
-            ring = {
+            ring: dict[str, Value] = {
                 "bottleneck_rates": list(rates),
                 "bottleneck_delays": ["20ms", "20ms"],
                 "rate": f"{4 * users * shared_mbps:g}Mbps",
@@ -115,7 +119,7 @@ def two_bottlenecks(scale: float) -> None:
             rows = simulate(scenario, lambda r: r.flows.select("transport", "acked_bytes"))
             got = [
                 8e-6
-                * float(rows.filter(pl.col("transport") == t)["acked_bytes"].mean() or 0)
+                * float(rows.filter(pl.col("transport") == t)["acked_bytes"].to_numpy().mean())
                 / duration
                 / shared_mbps
                 for t in ("multi", "tcp")
@@ -181,7 +185,7 @@ def pooled(ratio: float) -> tuple[float, float]:
 
 
 def xmp(scale: float) -> None:
-    """Congestion equality: an XMP flow over two bottlenecks beside a flow on each of them."""
+    """Draw congestion equality: a flow over two bottlenecks beside a flow on each of them."""
     first_gbps = 1.0
     ratios = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
     duration = max(scale * 5.0, 0.5)
@@ -189,7 +193,7 @@ def xmp(scale: float) -> None:
     for law in ("xmp", "amp"):
         for ratio in ratios:
             rates = [f"{round(1000 * first_gbps * r)}Mbps" for r in (1.0, ratio)]
-            ring = {
+            ring: dict[str, Value] = {
                 "bottleneck_rates": list(rates),
                 "bottleneck_delays": ["50us", "50us"],
                 "rate": "10Gbps",
@@ -260,7 +264,7 @@ def equality(ratio: float) -> tuple[float, float]:
 
 
 def dctcp(scale: float) -> None:
-    """The amplitude of the queue under synchronised DCTCP flows."""
+    """Draw the amplitude of the queue under synchronised DCTCP flows."""
     rtt_s, k = 100e-6, 40
     flows = [1, 2, 3, 4, 6, 8, 10]
     duration = max(scale * 0.4, 0.1)
@@ -314,7 +318,7 @@ def dctcp(scale: float) -> None:
 
 
 def amplitude(queue: np.ndarray) -> float:
-    """Return the mean height of the sawteeth: from each minimum between crossings of the mean to the next maximum."""
+    """Return the mean height of the sawteeth: what is between their crossings of the mean."""
     middle = queue.mean()
     above = queue >= middle
     edges = np.flatnonzero(above[1:] != above[:-1]) + 1

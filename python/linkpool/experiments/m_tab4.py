@@ -264,7 +264,8 @@ def _counts(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
     ends = len(values) == len(shares) and values[0] < values[-1]
     ledger.add(
         "timeouts",
-        "timeouts rise with the threshold: fewest at 3, slightly more with auto than at 9, most at 23",
+        "timeouts rise with the threshold: fewest at 3, slightly more with auto than at 9, "
+        "most at 23",
         "3 < 9 < auto < 23",
         ", ".join(f"{t}: {share:.1%}" for t, share in shares.items() if share is not None)
         or "no data",

@@ -75,7 +75,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Tab7(Experiment):
-    """Every 500 ms, 20, 40 or 100 hosts send 70 KB each to one that is drawn at random."""
+    """Every 500 ms, 20, 40 or 100 hosts drawn at random send 70 KB each to one host."""
 
     id: str = "M-tab7"
     title: str = "incast in a fat-tree"
@@ -101,15 +101,16 @@ class Tab7(Experiment):
 
     def _point(self, scheme: str, k: int, seed: int) -> Point:
         base, keys = SCHEMES[scheme]
-        receiver = int(Random(f"incast {seed}").random() * TREE.hosts)
+        random = Random(f"incast {k} {seed}")
+        hosts = list(range(TREE.hosts))
+        random.shuffle(hosts)
+        receiver, senders = hosts[0], hosts[1 : k + 1]
         bursts = max(round(self.duration_s / EVERY_S), 1)
-        incast: Value = {
-            "transport": scheme,
-            "senders": k,
-            "receiver": f"h{receiver}",
-            "size": mmptcp.SHORT,
-            "every": f"{EVERY_S:g}s",
-        }
+        flows: list[Value] = [
+            mmptcp.flow(scheme, s, receiver, {"size": mmptcp.SHORT, "start": f"{500 * burst}ms"})
+            for burst in range(bursts)
+            for s in senders
+        ]
         scenario: dict[str, Value] = {
             "name": f"incast of {k} flows, {scheme}",
             "duration": f"{bursts * EVERY_S:g}s",
@@ -117,7 +118,7 @@ class Tab7(Experiment):
             "topology": TREE.topology(),
             "queue": mmptcp.queue(),
             "transport": {scheme: mmptcp.transport(base, keys)},
-            "workload": {"incast": [incast]},
+            "workload": {"flow": flows},
         }
         work = k * bursts * mmptcp.SHORT_PACKETS
         return Point({"scheme": scheme, "k": k}, dumps(scenario), seed, bursts * EVERY_S, work)

@@ -61,6 +61,13 @@ def queue() -> Table:
     return {"limit": 100}
 
 
+def flow(
+    transport: str, source: int, destination: int, keys: Mapping[str, Value]
+) -> dict[str, Value]:
+    """Return one flow of a workload."""
+    return {"transport": transport, "from": f"h{source}", "to": f"h{destination}", **keys}
+
+
 def established(flows: pl.DataFrame) -> pl.DataFrame:
     """Return the flows that were established: those that the paper counts at all."""
     return flows.filter(pl.col("established"))

@@ -61,7 +61,8 @@ class Fair(Experiment):
 
     def _point(self, scheme: str, seed: int) -> Point:
         random = Random(f"wifi {seed}")
-        paths = [list(ALONE[scheme])] if scheme in ALONE else [list(p) for p in ALONE.values()]
+        used = [ALONE[scheme]] if scheme in ALONE else list(ALONE.values())
+        paths: list[Value] = [list(path) for path in used]
         users: list[Value] = [
             {
                 "transport": scheme,
@@ -69,7 +70,7 @@ class Fair(Experiment):
                 "from": "S1",
                 "to": "D1",
                 "start": f"{round(1e6 * random.random())}us",
-                "paths": list(paths),
+                "paths": paths,
             }
             for _ in range(USERS)
         ]
