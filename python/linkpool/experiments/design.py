@@ -64,7 +64,7 @@ class Split:
 
 
 def splits(data: pl.DataFrame) -> Mapping[str, Split]:
-    """Return the mean split of each scheme."""
+    """Return the mean split of each scheme whose users got anything."""
     found = {}
     for (scheme,), rows in data.partition_by("scheme", as_dict=True).items():
         users = rows.select("seed", "flow").unique().height
@@ -72,5 +72,6 @@ def splits(data: pl.DataFrame) -> Mapping[str, Split]:
             float(rows.filter(pl.col("subflow") == s)["goodput_bps"].sum()) / users / 1e6
             for s in (0, 1)
         ]
-        found[str(scheme)] = Split(*rate)
+        if sum(rate):
+            found[str(scheme)] = Split(*rate)
     return found
