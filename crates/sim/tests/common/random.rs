@@ -69,12 +69,21 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         control,
         pick(&["linux", "paper-2013"]),
         1u32..=4,
-        pick(&["hash", "distinct", "scatter"]),
+        pick(&["hash", "distinct", "scatter", "plb", "reps"]),
         1u32..=2,
         any::<(bool, bool, bool)>(),
         pick(&["500B", "1400B"]),
+        pick(&[
+            "",
+            "",
+            "scheduler = \"lowest-rtt\"",
+            "scheduler = \"lowest-time-to-send\"",
+            "join_after = \"5KB\"",
+            "backup = [1]",
+        ]),
     );
-    let text = |(control, preset, subflows, paths, ack_every, (accept_ecn, limited, phases), mss): (
+    let text = |(control, preset, subflows, paths, ack_every, (accept_ecn, limited, phases), mss, more): (
+        _,
         _,
         _,
         _,
@@ -83,10 +92,17 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         _,
         _,
     )| {
+        // PLB and REPS go by marks.
+        let heeds_marks = ["dctcp", "dcm", "xmp", "amp", "mptcp-cut"].contains(&Control::name(control));
+        let paths = if ["plb", "reps"].contains(&paths) && !heeds_marks { "hash" } else { paths };
+        let phases = phases && !["plb", "reps"].contains(&paths);
         let mut text =
             format!("control = \"{}\"\npreset = \"{preset}\"\npaths = \"{paths}\"\n", Control::name(control));
         if Control::MULTIPATH.contains(&control) {
             writeln!(text, "subflows = {subflows}\njoin_jitter = \"20us\"").unwrap();
+            if subflows > 1 && !phases {
+                writeln!(text, "{more}").unwrap();
+            }
         }
         let scatters = paths == "scatter" || phases && Control::MULTIPATH.contains(&control);
         if scatters && paths != "scatter" {
