@@ -27,7 +27,7 @@ def documented(title: str) -> dict[str, tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("table", ["flows", "subflows", "jobs", "links"])
+@pytest.mark.parametrize("table", ["flows", "subflows", "jobs", "links", "changes"])
 def test_tables_have_the_documented_columns_in_order(table: str) -> None:
     found = documented(table)
     assert list(found) == [column.name for column in TABLES[table]]

@@ -44,6 +44,20 @@ cwnd = { every = "10us", until = "2ms" }
 rate = { every = "100us", until = "2ms" }
 """
 )
+# Every table has rows: also those of jobs and of changed links.
+FULL = (
+    RECORDED
+    + """
+[[workload.partition-aggregate]]
+transport = "amp"
+servers = 2
+answer = "4KB"
+[[change]]
+at = "1ms"
+links = ["W->R"]
+limit = 90
+"""
+)
 LONG = (
     """
 duration = "1000s"
@@ -143,7 +157,7 @@ def test_run_and_show(scenario: Scenario, tmp_path: Path) -> None:
 
 
 def test_tables_are_as_documented(scenario: Scenario) -> None:
-    result = linkpool.run(scenario(RECORDED))
+    result = linkpool.run(scenario(FULL))
     for name, columns in TABLES.items():
         table: pl.DataFrame = getattr(result, name)
         assert dict(table.schema) == {c.name: KINDS[c.type] for c in columns}, name

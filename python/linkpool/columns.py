@@ -146,6 +146,18 @@ LINKS = (
     ),
 )
 
+CHANGES = (
+    Column("time_s", "f64", "s", "when; 0: from the start"),
+    Column("link", "string", "", "FROM->TO; null for routes"),
+    Column(
+        "change", "string", "", "down, up, rate, limit, loss, or routes: paths avoid what is down"
+    ),
+    Column(
+        "value", "f64", "unit", "the new rate or limit; of loss, the share lost in the long run"
+    ),
+    Column("unit", "string", "", "bit/s, packets or bytes"),
+)
+
 QUEUE = (
     Column("time_s", "f64", "s", "time of the sample"),
     Column("link", "string", "", "FROM->TO"),
@@ -185,6 +197,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "subflows": SUBFLOWS,
     "jobs": JOBS,
     "links": LINKS,
+    "changes": CHANGES,
     "queue": QUEUE,
     "cwnd": CWND,
     "rate": RATE,

@@ -49,6 +49,13 @@ class Result:
         return self._table("jobs")
 
     @cached_property
+    def changes(self) -> pl.DataFrame:
+        """One row per change of a link, where the scenario has any."""
+        if not (self.dir / "changes.parquet").exists():
+            raise NotRecordedError(f"{self.dir} has no changes: its scenario has no [[change]]")
+        return self._table("changes")
+
+    @cached_property
     def queue(self) -> pl.DataFrame:
         """Queue length over time, where the scenario's `[record]` asks for it."""
         return self._series("queue", 'queue = { links = ["W->R"], every = "10us" }')
