@@ -2,8 +2,8 @@
 
 Those with a fabric and a transport in their name are those that docs/performance.md compares with
 other simulators: 10 Gbps links of 1 us, a random permutation of unlimited flows that start within
-50 us, queues of 100 packets, DCTCP marking at 15, initial window 10, an ACK per packet, one random
-path per (sub)flow.
+50 us, queues of 100 packets, DCTCP marking at 15, initial window 10, an ACK per packet, NewReno
+without SACK, one random path per (sub)flow.
 """
 
 from collections.abc import Callable
@@ -39,6 +39,7 @@ def _transport(name: str, control: str, subflows: int, packet: int) -> str:
         f'ack_size = "{ACK}B"',
         "ack_every = 1",
         'min_rto = "10ms"',
+        'recovery = "newreno"',
     ]
     if subflows > 1:
         lines.append(f"subflows = {subflows}")
