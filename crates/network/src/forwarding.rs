@@ -100,15 +100,16 @@ impl Table {
     /// One of the links that `next` leaves; where there are several, `choose` says which of so many.
     #[inline]
     pub(crate) fn pick(&self, next: Next, choose: impl FnOnce(u32) -> u32) -> LinkId {
-        match next.0 & KIND {
-            LINK => next.0,
-            RUN => (next.0 & ((1 << RUN_FIRST_BITS) - 1)) + choose((next.0 & !KIND) >> RUN_FIRST_BITS),
-            LIST => {
-                let list = &self.lists[(next.0 & !KIND) as usize];
-                list[choose(list.len() as u32) as usize]
-            }
+        let value = next.0 & !KIND;
+        let list = match next.0 & KIND {
+            LINK => return next.0,
+            RUN => None,
+            LIST => Some(&self.lists[value as usize]),
             _ => unreachable!("packets go only where there is a way"),
-        }
+        };
+        // One call, so that it is inlined.
+        let i = choose(list.map_or(value >> RUN_FIRST_BITS, |list| list.len() as u32));
+        list.map_or((next.0 & ((1 << RUN_FIRST_BITS) - 1)) + i, |list| list[i as usize])
     }
 
     /// All links that `next` leaves.

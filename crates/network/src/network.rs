@@ -157,11 +157,15 @@ impl Egress<'_> {
             Enqueued::Next(_) => self.handed.push(id),
             Enqueued::Behind => {}
             Enqueued::Dropped => self.trailers.release(&packet),
-            Enqueued::Elsewhere => {
-                let (ports, mut wires) = self.ports();
-                ports.enqueue(id, now, packet, &mut wires);
-            }
+            Enqueued::Elsewhere => self.enqueue_elsewhere(id, now, packet),
         }
+    }
+
+    /// At a port with service events of its own. Out of line, so that the usual way stays short.
+    #[inline(never)]
+    fn enqueue_elsewhere(&mut self, id: LinkId, now: Time, packet: Packet) {
+        let (ports, mut wires) = self.ports();
+        ports.enqueue(id, now, packet, &mut wires);
     }
 
     /// The ports that are served packet by packet, and what they need. Put together only where there are such: so the others can do
@@ -441,14 +445,16 @@ impl Network {
 
     /// Queues what switches have routed; a packet's `arrival` is when it came.
     fn queue_routed(&mut self) {
-        for i in 0..self.routed.len() {
-            if let Some((link, _)) = self.routed.get(i + AHEAD / 2) {
-                self.links[*link as usize].prefetch_tail();
+        let mut routed = std::mem::take(&mut self.routed);
+        let mut egress = self.egress(0);
+        for (i, (id, packet)) in routed.iter().enumerate() {
+            if let Some((link, _)) = routed.get(i + AHEAD / 2) {
+                egress.links[*link as usize].prefetch_tail();
             }
-            let (id, packet) = self.routed[i];
-            self.egress(0).enqueue(id, packet.arrival, packet);
+            egress.enqueue(*id, packet.arrival, *packet);
         }
-        self.routed.clear();
+        routed.clear();
+        self.routed = routed;
     }
 
     /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where they tie.
