@@ -2,37 +2,11 @@
 
 mod common;
 use common::reno;
-use common::script::{Script, sender};
-use linkpool_transport::{Config, Recovery, Sender};
+use common::script::{all_in_flight, in_flight};
+use linkpool_transport::{Config, Recovery};
 
 fn rack() -> Config {
     Config { recovery: Recovery::Rack, limited_transmit: true, ..reno() }
-}
-
-fn in_flight(n: u32, config: Config) -> Script<Sender> {
-    let mut script = sender(Config { initial_window: n, ..config }, None);
-    script.run(&format!(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0-{}",
-        n - 1
-    ));
-    script
-}
-
-fn all_in_flight(n: u32, config: Config) -> Script<Sender> {
-    let mut script = sender(Config { initial_window: n, ..config }, Some(n as u64 * 1000));
-    script.run(&format!(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0-{}
-                > pkt {} last",
-        n - 2,
-        n - 1
-    ));
-    script
 }
 
 /// A packet that comes 20 us late, less than a quarter of the RTT, is not lost.

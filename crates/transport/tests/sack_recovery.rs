@@ -1,41 +1,13 @@
 //! Loss recovery by SACKs (RFC 6675), packet by packet; every window by hand.
 
 mod common;
-use common::script::{Script, sender};
+use common::script::{all_in_flight, in_flight, sender};
 use common::{DCTCP, config, reno};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Config, Recovery, Sender};
+use linkpool_transport::{Config, Recovery};
 
 fn sack() -> Config {
     Config { recovery: Recovery::Sack, limited_transmit: true, ..reno() }
-}
-
-/// So many packets in flight at 100 us.
-fn in_flight(n: u32, config: Config) -> Script<Sender> {
-    let mut script = sender(Config { initial_window: n, ..config }, None);
-    script.run(&format!(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0-{}",
-        n - 1
-    ));
-    script
-}
-
-/// All of a flow of so many packets in flight at 100 us.
-fn all_in_flight(n: u32, config: Config) -> Script<Sender> {
-    let mut script = sender(Config { initial_window: n, ..config }, Some(n as u64 * 1000));
-    script.run(&format!(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0-{}
-                > pkt {} last",
-        n - 2,
-        n - 1
-    ));
-    script
 }
 
 /// Packets 2 and 5 of ten are lost. Both are repaired in one round, where NewReno takes two (`newreno.rs`).

@@ -1,25 +1,13 @@
 //! Retransmissions that were not needed, found out by D-SACKs (RFC 3708) and F-RTO (RFC 5682), and what was cut for them.
 
 mod common;
-use common::script::{Script, sender};
+use common::script::{in_flight, sender};
 use common::{CUBIC, config, reno};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Config, Recovery, Sender};
+use linkpool_transport::{Config, Recovery};
 
 fn sack() -> Config {
     Config { recovery: Recovery::Sack, limited_transmit: true, ..reno() }
-}
-
-fn in_flight(n: u32, config: Config) -> Script<Sender> {
-    let mut script = sender(Config { initial_window: n, ..config }, None);
-    script.run(&format!(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0-{}",
-        n - 1
-    ));
-    script
 }
 
 /// Packet 0 was overtaken by three others, and sent again for it.

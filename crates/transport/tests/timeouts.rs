@@ -2,22 +2,9 @@
 
 mod common;
 use common::reno;
-use common::script::{Script, sender};
-use linkpool_transport::{Config, Sender};
+use common::script::{in_flight, sender};
+use linkpool_transport::Config;
 use linkpool_units::Time;
-
-/// `n` packets are sent at 0.1 ms, with an RTO of 200 ms.
-fn in_flight(n: u32, config: Config) -> Script<Sender> {
-    let mut script = sender(Config { initial_window: n, ..config }, None);
-    script.run(&format!(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0-{}",
-        n - 1
-    ));
-    script
-}
 
 /// 0.2, 0.6, 1.4, 3.0, 6.2 s after it was sent; doubling ends at 64 x 200 ms = 12.8 s.
 #[test]
