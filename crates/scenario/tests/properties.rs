@@ -53,7 +53,6 @@ const ANY_TRANSPORT: &[&str] = &[
     "handshake_sample = true",
     "syn_timeout = \"1ms\"",
     "syn_retries = 0",
-    "dupack_threshold = 30",
     "limited_transmit = false",
     "byte_counting = true",
     "ack_every = 1",
@@ -69,12 +68,13 @@ const CONTROLS: &[(&str, &[&str])] = &[
     ("dctcp", &["alpha0 = 0.5", "g = 0.1", "cwnd_min = 1"]),
     ("lia", &["subflows = 8", "join_jitter = \"1us\""]),
     ("dcm", &["subflows = 8", "alpha0 = 0.25", "g = 1"]),
-    ("xmp", &["subflows = 2", "beta = 4.5", "ssthresh_after_cut = \"w-1\"", "cwnd_min = 3"]),
+    ("xmp", &["subflows = 2", "beta = 4.5", "ssthresh_after_cut = \"w-1\"", "dupack_threshold = 30"]),
     ("amp", &["subflows = 32", "beta = 1", "gamma = 3", "tau = 4", "suppression = false", "release = \"acks\""]),
     ("dctcp", &["paths = \"plb\"\nplb_rounds = 5\nplb_idle_rounds = 2\nplb_congested = 0.25\nplb_suspend = \"1s\""]),
     ("amp", &["paths = \"reps\"\nreps_buffer = 16\nreps_freezing = \"1ms\"", "subflows = 3"]),
     ("mptcp-cut", &["beta = 3", "cwnd_min = 4", "join_jitter = \"2ms\""]),
     ("olia", &["subflows = 4", "scatter_bytes = \"100KB\""]),
+    ("olia", &["recovery = \"sack\"\ndupack_threshold = \"adaptive\""]),
     (
         "balia",
         &[

@@ -254,9 +254,9 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
     let scatters_first = t.is_mmptcp();
     let subflows = t.subflows.most();
     let (control, subflows) = if scatters_first { (mmptcp(t, phase_2), subflows + 1) } else { (phase_2, subflows) };
-    let (dupack_threshold, auto_dupack) = match t.dupack_threshold {
-        scenario::DupackThreshold::Acks(n) => (n, false),
-        scenario::DupackThreshold::Auto => (3, true),
+    let dupack_threshold = match t.dupack_threshold {
+        scenario::DupackThreshold::Acks(n) => n,
+        scenario::DupackThreshold::Auto | scenario::DupackThreshold::Adaptive => 3,
     };
     let config = Config {
         control,
@@ -284,6 +284,7 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         undo: t.undo,
         cut_in_recovery: t.cut_in_recovery,
         dupack_threshold,
+        adaptive_threshold: t.dupack_threshold == scenario::DupackThreshold::Adaptive,
         limited_transmit: t.limited_transmit,
         byte_counting: t.byte_counting,
         ack_every: t.ack_every,
@@ -322,7 +323,7 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         },
         balancing: balancing(t),
         auto_subflows: t.subflows == scenario::Subflows::Auto,
-        auto_dupack,
+        auto_dupack: t.dupack_threshold == scenario::DupackThreshold::Auto,
     }
 }
 

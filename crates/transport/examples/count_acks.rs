@@ -60,6 +60,7 @@ fn main() {
         undo: true,
         cut_in_recovery: true,
         dupack_threshold: 3,
+        adaptive_threshold: false,
         limited_transmit: false,
         byte_counting: true,
         ack_every: 1,

@@ -48,6 +48,8 @@ pub struct Config {
     pub cut_in_recovery: bool,
     /// Duplicate ACKs that signal a loss (RFC 5681, section 3.2: 3).
     pub dupack_threshold: u32,
+    /// With SACKs: does that number follow the reordering that is seen (RR-TCP; with MMPTCP, in phase 1)?
+    pub adaptive_threshold: bool,
     /// Does a duplicate ACK below the threshold let a new segment out (RFC 3042)?
     pub limited_transmit: bool,
     /// Grow by the packets that an ACK acknowledges (RFC 3465, without its limit, as Linux does), or by one per ACK

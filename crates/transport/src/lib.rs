@@ -15,6 +15,7 @@ mod options;
 mod path;
 mod reassembly;
 mod receiver;
+mod reordering;
 mod reporting;
 mod rtt;
 mod scoreboard;

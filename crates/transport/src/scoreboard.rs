@@ -4,6 +4,7 @@
 use crate::options::AckOptions;
 use crate::path::Path;
 use crate::reassembly::Reassembly;
+use crate::reordering::Reordering;
 use crate::sender::{Probation, Prr, Rack, Undo};
 use crate::seq::Seq;
 use crate::subflow::{FIRST_BYTE, Sent, Subflow};
@@ -31,6 +32,8 @@ pub(crate) struct Scoreboard {
     pub(crate) undo: Option<Undo>,
     pub(crate) rack: Option<Rack>,
     pub(crate) prr: Prr,
+    /// How late packets come, if the number of duplicate ACKs that mean a loss depends on it.
+    pub(crate) reordering: Option<Box<Reordering>>,
     /// What the ACK at hand has told.
     pub(crate) told: Delivered,
 }
@@ -81,6 +84,7 @@ impl Scoreboard {
             undo: None,
             rack: rack.then(Rack::default),
             prr: Prr::default(),
+            reordering: None,
             told: Delivered::default(),
         }
     }
@@ -93,6 +97,14 @@ impl Scoreboard {
     /// Where what was SACKed ends.
     pub(crate) fn highest(&self) -> u64 {
         self.arrived.islands().last().map_or(self.arrived.next(), |(_, end)| *end)
+    }
+
+    /// `segment`, which ends at `end`, has arrived: how late?
+    fn note_lateness(&mut self, segment: &Sent, end: u64) {
+        if let Some(reordering) = &mut self.reordering {
+            let beyond = self.arrived.islands().iter().rev().take_while(|(start, _)| *start >= end);
+            reordering.follow(segment, end, beyond.map(|(start, end)| end - start).sum());
+        }
     }
 
     /// A segment has arrived, or is taken for arrived no longer: what was said of it is forgotten.
@@ -157,6 +169,7 @@ impl Subflow {
                 board.sacked -= 1;
             } else {
                 told.note(&first, path.snd_una, bounds);
+                board.note_lateness(&first, path.snd_una);
                 board.forget(&mut first);
             }
             self.sent.pop_front();
@@ -169,6 +182,7 @@ impl Subflow {
             let within = |(s, e): (Seq, Seq)| near(s) <= start && end <= near(e);
             if i == 0 && (end <= path.snd_una || sack.get(1).copied().is_some_and(within)) {
                 told.duplicate = Some((start, end));
+                board.reordering.iter_mut().for_each(|reordering| reordering.follow_duplicate(end));
             } else if start >= path.snd_una && end <= path.snd_nxt {
                 self.take_block(path, &mut board, (start, end), bounds, &mut told);
             }
@@ -195,6 +209,7 @@ impl Subflow {
                 if end > to {
                     break;
                 }
+                board.note_lateness(segment, end);
                 board.forget(segment);
                 segment.sacked = true;
                 board.sacked += 1;
@@ -227,6 +242,13 @@ impl Subflow {
         }
         self.count_in_flight();
         losses
+    }
+
+    /// Sets how many duplicate ACKs mean a loss, if that depends on how late packets come.
+    pub(crate) fn adapt_threshold(&mut self, path: &Path, limited_transmit: bool) {
+        if let Some(reordering) = self.board.as_ref().and_then(|board| board.reordering.as_ref()) {
+            self.dupack_threshold = reordering.threshold(path, self.sent.len(), limited_transmit);
+        }
     }
 
     /// RFC 6675's rule finds losses. Returns how many.

@@ -11,6 +11,7 @@ mod undo;
 use crate::config::Config;
 use crate::control::{CongestionControl, Control};
 use crate::path::Path;
+use crate::reordering::Reordering;
 use crate::segment::{Output, Segment};
 use crate::subflow::{FIRST_BYTE, State, Subflow, SubflowStats};
 use linkpool_units::Time;
@@ -118,6 +119,11 @@ impl Sender {
             // Phase 2 has no reordering.
             sender.subflows[1..].iter_mut().for_each(|s| s.dupack_threshold = 3);
         }
+        if sender.config.adaptive_threshold {
+            let mss = sender.config.mss;
+            let boards = sender.scattered().iter_mut().filter_map(|s| s.board.as_mut());
+            boards.for_each(|board| board.reordering = Some(Box::new(Reordering::new(mss))));
+        }
         sender
     }
 
@@ -128,8 +134,13 @@ impl Sender {
 
     /// Packets of scattered subflows, which overtake each other, take `dupack_threshold` duplicate ACKs to be lost.
     pub fn expect_reordering(&mut self, dupack_threshold: u32) {
+        self.scattered().iter_mut().for_each(|s| s.dupack_threshold = dupack_threshold);
+    }
+
+    /// The subflows whose packets are scattered, if any are.
+    fn scattered(&mut self) -> &mut [Subflow] {
         let scattered = if self.scatters_first() { 1 } else { self.subflows.len() };
-        self.subflows[..scattered].iter_mut().for_each(|s| s.dupack_threshold = dupack_threshold);
+        &mut self.subflows[..scattered]
     }
 
     /// Opens the connection: sends the SYN of subflow 0.

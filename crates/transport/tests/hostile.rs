@@ -73,6 +73,7 @@ struct Case {
     fail_after: u32,
     buffers: Buffers,
     recovery: Recovery,
+    adaptive_threshold: bool,
     undo: bool,
     cut_in_recovery: bool,
     weather: Weather,
@@ -90,6 +91,7 @@ impl Case {
             ack_every: self.ack_every,
             limited_transmit: self.limited_transmit,
             recovery: self.recovery,
+            adaptive_threshold: self.adaptive_threshold,
             undo: self.undo,
             cut_in_recovery: self.cut_in_recovery,
             join_jitter: Time::from_us(49),
@@ -178,7 +180,7 @@ fn weathers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strateg
 fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strategy<Value = Case> {
     let size = prop_oneof![1u64..20_000, 1u64..400_000];
     const RECOVERIES: &[Recovery] = &[Recovery::NewReno, Recovery::Sack, Recovery::Rack];
-    let recovery = (prop::sample::select(RECOVERIES), any::<(bool, bool)>());
+    let recovery = (prop::sample::select(RECOVERIES), any::<(bool, bool, bool)>());
     let tcp = (1u32..=10, any::<(bool, bool)>(), 1u32..=2, recovery);
     const SCHEDULERS: &[Scheduler] = &[Scheduler::RoundRobin, Scheduler::LowestRtt, Scheduler::LowestTimeToSend];
     // Where packets are lost or late a subflow may look dead that is not: none is given up.
@@ -191,7 +193,7 @@ fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strate
     (0..transports().len(), 1usize..=6, size, tcp, multipath, buffers(), weathers(death)).prop_map(
         |(law, subflows, size, tcp, (scheduler, backup, stale_after, fail_after), buffers, weather)| {
             let (initial_window, (byte_counting, limited_transmit), ack_every, recovery) = tcp;
-            let (recovery, (undo, cut_in_recovery)) = recovery;
+            let (recovery, (undo, cut_in_recovery, adaptive_threshold)) = recovery;
             let fail_after = if weather.loss + weather.late > 0.0 { NEVER } else { fail_after };
             Case {
                 law,
@@ -207,6 +209,7 @@ fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strate
                 fail_after,
                 buffers,
                 recovery,
+                adaptive_threshold,
                 undo,
                 cut_in_recovery,
                 weather,

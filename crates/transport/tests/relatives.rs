@@ -29,8 +29,9 @@ fn relatives() -> Vec<(&'static str, ControlConfig, ControlConfig)> {
 /// What crosses the channel in the first two seconds of an endless flow.
 fn trace(control: ControlConfig, byte_counting: bool, seed: u64, loss: f64, mark: f64, jitter: Time) -> Vec<Crossing> {
     let mut random = Random(seed);
-    let channel = move |_: &Crossing| {
-        if random.chance(loss) {
+    // The handshake gets through, or there is no trace to speak of.
+    let channel = move |c: &Crossing| {
+        if c.nth > 0 && random.chance(loss) {
             return vec![];
         }
         vec![(Time::from_us(500) + random.time(jitter), random.chance(mark))]

@@ -122,8 +122,8 @@ pub(crate) struct TransportTable {
     /// mptcp-cut. Default: false; paper-2013: true.
     pub(crate) cut_in_recovery: Option<bool>,
     /// Duplicate ACKs that mean a loss; "auto", for scattered packets: 3, and as many as there
-    /// are paths if there is more than one. With MMPTCP it is phase 1's, and phase 2 has 3. Default:
-    /// 3.
+    /// are paths if there is more than one; "adaptive", with recovery "sack": by the reordering that is
+    /// seen (RR-TCP). With MMPTCP it is phase 1's, and phase 2 has 3. Default: 3.
     pub(crate) dupack_threshold: Option<DupackThreshold>,
     /// Does each duplicate ACK below the threshold let a new segment out (RFC 3042)? Default:
     /// true; paper-2013: false.

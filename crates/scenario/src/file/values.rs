@@ -123,6 +123,7 @@ impl Serialize for DupackThreshold {
         match *self {
             DupackThreshold::Acks(n) => serializer.serialize_u32(n),
             DupackThreshold::Auto => serializer.serialize_str("auto"),
+            DupackThreshold::Adaptive => serializer.serialize_str("adaptive"),
         }
     }
 }
@@ -139,7 +140,7 @@ impl Visitor<'_> for DupackThresholdVisitor {
     type Value = DupackThreshold;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number of duplicate ACKs, such as 3, or \"auto\"")
+        f.write_str("a whole number of duplicate ACKs, such as 3, or \"auto\" or \"adaptive\"")
     }
 
     fn visit_i64<E: Error>(self, n: i64) -> Result<DupackThreshold, E> {
@@ -147,7 +148,11 @@ impl Visitor<'_> for DupackThresholdVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<DupackThreshold, E> {
-        if text == "auto" { Ok(DupackThreshold::Auto) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
+        match text {
+            "auto" => Ok(DupackThreshold::Auto),
+            "adaptive" => Ok(DupackThreshold::Adaptive),
+            _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
+        }
     }
 }
 
@@ -158,8 +163,8 @@ impl JsonSchema for DupackThreshold {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A whole number of duplicate ACKs, or \"auto\".",
-            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": u32::MAX }, { "const": "auto" }],
+            "description": "A whole number of duplicate ACKs, \"auto\" or \"adaptive\".",
+            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": u32::MAX }, { "enum": ["auto", "adaptive"] }],
         })
     }
 }

@@ -302,6 +302,8 @@ pub enum DupackThreshold {
     Acks(u32),
     /// For scattered packets: by the number of paths.
     Auto,
+    /// By the reordering that SACKs and D-SACKs tell of (RR-TCP).
+    Adaptive,
 }
 
 /// How AMP counts the unmarked rounds before it releases suppressed subflows.

@@ -251,6 +251,9 @@ fn check_scatter(t: &Transport, section: &mut Section<'_, '_>) {
         "\"auto\" is for scattered packets; set `paths = \"scatter\"` or `scatter_bytes`, or write a number";
     let scatters = all || t.is_mmptcp() || t.paths == Paths::Reps;
     section.check(scatters || t.dupack_threshold != DupackThreshold::Auto, "dupack_threshold", pointless);
+    let by_sacks = "\"adaptive\" counts what SACKs tell, and \"rack\" adapts a time instead; set `recovery = \"sack\"`";
+    let adaptive = t.dupack_threshold == DupackThreshold::Adaptive;
+    section.check(!adaptive || t.recovery == Recovery::Sack, "dupack_threshold", by_sacks);
     section.check(
         all || t.is_mmptcp() || t.priority != Priority::Scatter,
         "priority",

@@ -82,7 +82,9 @@ impl Sender {
         if self.subflows[s].has_rack() {
             return self.lose_by_time(s, now);
         }
-        self.subflows[s].lose_by_sacks(&self.paths[s], self.config.mss);
+        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        subflow.adapt_threshold(path, self.config.limited_transmit);
+        subflow.lose_by_sacks(path, self.config.mss);
         None
     }
 

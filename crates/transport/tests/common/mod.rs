@@ -64,6 +64,7 @@ pub fn config(control: ControlConfig) -> Config {
         undo: true,
         cut_in_recovery: true,
         dupack_threshold: 3,
+        adaptive_threshold: false,
         limited_transmit: false,
         byte_counting: false,
         ack_every: 1,

@@ -11,7 +11,7 @@
 //! 500us   quiet            // nothing more until then
 //! ```
 //! Positions are counted in packets of one MSS (`2+300`: 300 bytes beyond). `pkt 3 data 7` is the third packet of its
-//! subflow and the seventh of the connection; `data` is left out where the two agree. `ack 2 win 3000 sack 5-6,3-4` offers a
+//! subflow and the seventh of the connection (of `pkt 3-5 data 7` the last is the ninth); `data` is left out where the two agree. `ack 2 win 3000 sack 5-6,3-4` offers a
 //! window of 3,000 bytes, and packets 5 and 3 have arrived beyond the gap. Subflow 0 unless `s1` or so comes first (`= cwnd 2 s1 cwnd 3` looks at both).
 //! Every segment that is sent must be expected, at its exact time.
 
@@ -332,16 +332,20 @@ impl<E: Endpoint> Script<E> {
         }
     }
 
-    /// `pkt 1-3 ..` is `pkt 1 ..`, `pkt 2 ..`, `pkt 3 ..`.
+    /// `pkt 1-3 data 5 ..` is `pkt 1 data 5 ..`, `pkt 2 data 6 ..`, `pkt 3 data 7 ..`.
     fn each(&self, words: &[&str]) -> Vec<String> {
-        match words {
-            ["pkt", range, rest @ ..] if range.contains('-') => {
-                let (from, to) = range.split_once('-').unwrap();
-                let each = |n: u64| [&["pkt", &n.to_string()], rest].concat().join(" ");
-                (from.parse().unwrap()..=to.parse().unwrap()).map(each).collect()
-            }
-            _ => vec![words.join(" ")],
-        }
+        let ["pkt", range, rest @ ..] = words else { return vec![words.join(" ")] };
+        let Some((from, to)) = range.split_once('-') else { return vec![words.join(" ")] };
+        let (from, to): (u64, u64) = (from.parse().unwrap(), to.parse().unwrap());
+        let (data, flags) = match rest {
+            ["data", first, flags @ ..] => (Some(first.parse::<u64>().unwrap()), flags),
+            flags => (None, flags),
+        };
+        let each = |n: u64| {
+            let data = data.map_or(String::new(), |first| format!("data {} ", first + n - from));
+            format!("pkt {n} {data}{}", flags.join(" "))
+        };
+        (from..=to).map(each).collect()
     }
 
     fn parse(&self, words: &[&str]) -> Vec<(Segment, bool)> {
