@@ -23,6 +23,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+LAYERS = {"h": "host", "e": "edge", "a": "aggregation", "c": "core"}
 SIZES = {"64KiB": 1 << 16, "128KiB": 1 << 17, "256KiB": 1 << 18, "512KiB": 1 << 19, "1MiB": 1 << 20}
 Document = Mapping[str, Any]
 Progress = Callable[[float, float, int], "bool | None"]
@@ -95,7 +96,10 @@ def _invent(out: Path, document: Document, rng: random.Random, text: str) -> Non
                 "link": f"{a}->{b}",
                 "from": a,
                 "to": b,
+                "layer": LAYERS[a[0]],
+                "to_layer": LAYERS[b[0]],
                 "rate_bps": 1e10,
+                "packets": 1000,
                 "bytes": rng.randrange(10**6),
             }
             for one, other in (("h0", "e0.0"), ("e0.0", "a0.0"), ("a0.0", "c0"))

@@ -39,6 +39,7 @@ SMALL: dict[str, Any] = {
     "subflows": (1, 8, 16),
     "large": (3, 1),
     "workloads": ("half",),
+    "degrees": (0, 60),
 }
 
 
@@ -83,6 +84,10 @@ def test_the_list_is_complete_and_without_twins() -> None:
         "X-fig4",
         "X-fig6",
         "X-fig7",
+        "M-tab1",
+        "M-tab2",
+        "M-tab3",
+        "M-fig3",
         "M-tab4",
         "M-tab7",
         "T-fair",

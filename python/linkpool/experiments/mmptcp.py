@@ -1,4 +1,4 @@
-"""The basic configuration of the MMPTCP paper, as parts of scenarios, and what its tables measure.
+"""The basic configuration of the MMPTCP paper, as parts of scenarios.
 
 Values come from the paper's section 3 and, where it is silent, from what its authors' own
 simulation did; `docs/experiments.md` lists them.
@@ -6,8 +6,6 @@ simulation did; `docs/experiments.md` lists them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-import polars as pl
 
 from linkpool.experiments.toml import Table, Value
 
@@ -23,6 +21,7 @@ _MPTCP: dict[str, Value] = {"control": "lia", "subflows": SUBFLOWS}
 _MMPTCP: dict[str, Value] = {**_MPTCP, "scatter_bytes": SWITCH, "dupack_threshold": "auto"}
 _TRANSPORTS: dict[str, dict[str, Value]] = {
     "tcp": {"control": "reno"},
+    "ps": {"control": "reno", "paths": "scatter", "dupack_threshold": "auto"},
     "mptcp": _MPTCP,
     "mmptcp": _MMPTCP,
     "mmptcp-lt": {**_MMPTCP, "limited_transmit": True},
@@ -50,10 +49,10 @@ class Tree:
         """Name the tree as the paper does."""
         return f"{self.oversubscription}:1"
 
-    def topology(self) -> Table:
+    def topology(self, rate: str = RATE) -> Table:
         """Return the topology's table."""
         per_edge = 4 * self.oversubscription
-        return {"fat-tree": {"k": 8, "hosts_per_edge": per_edge, "rate": RATE, "delay": DELAY}}
+        return {"fat-tree": {"k": 8, "hosts_per_edge": per_edge, "rate": rate, "delay": DELAY}}
 
 
 def queue() -> Table:
@@ -66,8 +65,3 @@ def flow(
 ) -> dict[str, Value]:
     """Return one flow of a workload."""
     return {"transport": transport, "from": f"h{source}", "to": f"h{destination}", **keys}
-
-
-def established(flows: pl.DataFrame) -> pl.DataFrame:
-    """Return the flows that were established: those that the paper counts at all."""
-    return flows.filter(pl.col("established"))

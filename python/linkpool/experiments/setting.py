@@ -33,6 +33,8 @@ NAMES = {
     "amp-nossr": "AMP without SSR",
     "mptcp-cut": "MPTCP (β = 4)",
     "tcp": "TCP",
+    "ps": "PS",
+    "ps-tcp": "PS, short flows by TCP",
     "mptcp": "MPTCP",
     "mptcp-faults": "MPTCP with the authors' faults",
     "mmptcp": "MMPTCP",

@@ -32,6 +32,8 @@ LOOKS = {
     "amp-nossr": Look("#8fd6c0", "v", ":", "///"),
     "mptcp-cut": Look("#cc79a7", "P"),
     "tcp": Look("#7f7f7f", "s"),
+    "ps": Look("#009e73", "D"),
+    "ps-tcp": Look("#8fd6c0", "v", ":", "///"),
     "mptcp": Look("#d55e00", "X"),
     "mptcp-faults": Look("#f3b98a", "x", ":", "///"),
     "mmptcp": Look("#56b4e9", "p"),

@@ -1,0 +1,174 @@
+"""MMPTCP, Table 1 and Figure 2: MMPTCP beside MPTCP, at 100 Mbps and 1 Gbps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments import mixed, mixed_table, style
+from linkpool.experiments.base import KEY_SCHEME, KEY_SEED, Point
+from linkpool.experiments.claims import Claim, Judged, Ledger, about, alike, grade, no_data, under
+from linkpool.experiments.mixed import NOTHING, Cell, Mix, Mixed
+from linkpool.experiments.mixed_table import Row
+from linkpool.experiments.setting import NAMES
+
+SCHEMES = ("mptcp", "mmptcp")
+ARRIVALS = 256.0
+RATES_MBPS = (100, 1000)
+
+PAPER = {
+    (100, "mptcp"): Row(126, 425, 62.1, 19.7, 75.5, 0.0077),
+    (100, "mmptcp"): Row(116, 101, 61.9, 20.0, 74.9, 0.0076),
+    (1000, "mptcp"): Row(38.5, 288.5, 718.1, 172.6, 70.5, 0.0025),
+    (1000, "mmptcp"): Row(16.1, 54.7, 719.7, 168.5, 70.5, 0.0025),
+}
+FLOWS = {"mptcp": 99_103, "mmptcp": 100_980}
+"""Short flows of the paper that completed, at 100 Mbps."""
+
+
+@dataclass(frozen=True)
+class Tab1(Mixed):
+    """All flows of one run are of one scheme."""
+
+    id: str = "M-tab1"
+    title: str = "MMPTCP beside MPTCP with eight subflows"
+    paper: str = "MMPTCP, section 3.2, Table 1 and Figure 2"
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("rate_mbps", "i32", "Mbit/s", "of all links"),
+        KEY_SCHEME,
+        KEY_SEED,
+        *mixed.COLUMNS,
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every rate, scheme and seed."""
+        return [
+            Mix(scheme, scheme, ARRIVALS, self.duration_s, rate_mbps=rate).point(
+                {"rate_mbps": rate, "scheme": scheme}, seed
+            )
+            for rate in RATES_MBPS
+            for scheme in SCHEMES
+            for seed in seeds
+        ]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the table at each rate, and what the text says of the short flows' tail."""
+        found: list[Claim] = []
+        for rate in RATES_MBPS:
+            ledger = Ledger(self.id, f"{rate}Mbps")
+            cells = mixed.cells(data.filter(pl.col("rate_mbps") == rate), "scheme")
+            mptcp, mmptcp = (cells.get(scheme, NOTHING) for scheme in SCHEMES)
+            for scheme in SCHEMES:
+                row = PAPER[rate, scheme]
+                mixed_table.judge_row(ledger, scheme, cells.get(scheme, NOTHING), row)
+            _means(ledger, mptcp, mmptcp, 116 / 126 if rate == 100 else 16.1 / 38.5)
+            _alike(ledger, mptcp, mmptcp)
+            if rate == 100:
+                _tail(ledger, mptcp, mmptcp)
+            found += ledger.claims
+        return found
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the table, and the tails of completion times and timeouts."""
+        title = f"{self.id}: {self.title}, 512 hosts, 4:1"
+        figure, axes = style.panels(len(RATES_MBPS), 6, title, (2.6, 2.8), sharey=False)
+        for row, rate in zip(axes, RATES_MBPS, strict=True):
+            cells = mixed.cells(data.filter(pl.col("rate_mbps") == rate), "scheme")
+            mixed_table.draw_bars(row[:4], cells, SCHEMES)
+            for scheme in SCHEMES:
+                short = cells.get(scheme, NOTHING).short
+                times = 1e3 * short["fct_established_s"].drop_nulls().to_numpy()
+                mixed_table.draw_tail(row[4], times, scheme)
+                mixed_table.draw_tail(row[5], short["timeouts"].to_numpy(), scheme)
+            row[0].set_ylabel(f"{rate} Mbps")
+            row[4].set_title("short flows with a longer FCT")
+            row[4].set_xlabel("FCT (ms)")
+            row[5].set_title("short flows with as many timeouts")
+            row[5].set_xlabel("timeouts of a flow")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _means(ledger: Ledger, mptcp: Cell, mmptcp: Cell, paper: float) -> None:
+    ours = None
+    if mptcp.fct.mean and mmptcp.fct.mean is not None:
+        ours = mmptcp.fct.mean / mptcp.fct.mean
+    ledger.add(
+        "shorter",
+        "MMPTCP's mean FCT of short flows is shorter than MPTCP's",
+        f"{paper:.2f} of it",
+        "no data" if ours is None else f"{ours:.3g} of it",
+        _ratio(ours, paper),
+    )
+
+
+def _ratio(ours: float | None, paper: float) -> Judged:
+    note = "below 1 and within 15% of the paper's ratio; partly: below 1"
+    if ours is None:
+        return no_data(note)
+    return grade(ours < 1 and abs(ours - paper) <= 0.15 * paper, ours < 1, note)
+
+
+def _alike(ledger: Ledger, mptcp: Cell, mmptcp: Cell) -> None:
+    one, other = mptcp.goodput.mean, mmptcp.goodput.mean
+    values = {"mptcp": one, "mmptcp": other}
+    ledger.add(
+        "goodput-alike",
+        "long flows get as much by MMPTCP as by MPTCP",
+        "alike",
+        mixed_table.listed(values, "Mbps"),
+        alike(one, other),
+    )
+
+
+def _tail(ledger: Ledger, mptcp: Cell, mmptcp: Cell) -> None:
+    timeouts = pl.col("timeouts")
+    for name, cell, most in (("mptcp", mptcp, 25), ("mmptcp", mmptcp, 4)):
+        worst = cell.short["timeouts"].max() if cell.short.height else None
+        value = float(worst) if isinstance(worst, int) else None
+        ledger.add(
+            f"timeouts-{name}",
+            f"the most timeouts of a short flow, {NAMES[name]}",
+            f"{most}",
+            mixed_table.number(value, "timeouts"),
+            about(value, most) if name == "mptcp" else under(value, most),
+        )
+    many = mptcp.share(timeouts > 2)
+    ledger.add(
+        "many",
+        "short flows of MPTCP with more than two timeouts",
+        f"{4_000 / FLOWS['mptcp']:.1%}",
+        mixed_table.percent(None if many is None else 100 * many),
+        about(many, 4_000 / FLOWS["mptcp"]),
+    )
+    few = mmptcp.share(timeouts < 2)
+    ledger.add(
+        "few",
+        "most short flows of MMPTCP meet fewer than two timeouts",
+        f"{100_000 / FLOWS['mmptcp']:.1%}",
+        mixed_table.percent(None if few is None else 100 * few),
+        grade(
+            few is not None and few >= 0.99,
+            few is not None and few >= 0.95,
+            "at least 99%; partly: 95%",
+        ),
+    )
+    one, other = mptcp.fct.sd, mmptcp.fct.sd
+    known = one is not None and other is not None
+    ledger.add(
+        "no-tail",
+        "MMPTCP has no heavy tail of short flows' FCTs as MPTCP has",
+        "standard deviations of 425 and 101 ms",
+        mixed_table.listed({"mptcp": one, "mmptcp": other}, "ms"),
+        grade(
+            known and (one or 0.0) >= 2 * (other or 0.0),
+            known and (one or 0.0) > (other or 0.0),
+            "MPTCP's deviation at least twice MMPTCP's; partly: larger",
+        ),
+    )
+
+
+EXPERIMENT = Tab1()

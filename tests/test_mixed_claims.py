@@ -1,0 +1,214 @@
+"""The claims of MMPTCP's tables: verdicts on data made to fit the paper, or not."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from linkpool.experiments import m_fig3, m_tab1, m_tab2, m_tab3, mixed
+from linkpool.experiments.base import Experiment
+from linkpool.experiments.claims import Claim
+from linkpool.experiments.mixed_table import Row
+from tables import KINDS
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FLOWS = 100
+SCHEMA = {column.name: KINDS[column.type] for column in mixed.COLUMNS}
+
+
+def verdicts(claims: list[Claim]) -> dict[str, str]:
+    return {c.id.partition(".")[2]: c.verdict.value for c in claims}
+
+
+def run(row: Row, timeouts: Mapping[int, int] | None = None) -> pl.DataFrame:
+    """Return what a run with the numbers of `row` gives; `timeouts`: how many flows met so many.
+
+    Of n flows, n - 1 take x and one takes x + d: their mean is x + d / n, their variance d^2 / n.
+    """
+    met = [count for count, flows in (timeouts or {}).items() for _ in range(flows)]
+    met = [0] * (FLOWS - len(met)) + met
+    times, goodputs = spread(row.fct, row.fct_sd), spread(row.goodput, row.goodput_sd)
+    short = [
+        {"kind": "short", "established": True, "fct_established_s": t / 1e3, "timeouts": n}
+        for t, n in zip(times, met, strict=True)
+    ]
+    long = [{"kind": "long", "established": True, "goodput_bps": 1e6 * g} for g in goodputs]
+    # Two ports with different loads and the same shares.
+    ports = [
+        {
+            "kind": "core",
+            "utilisation": (row.utilisation + part) / 100,
+            "offered": offered,
+            "drops": round(offered * row.loss / 100),
+        }
+        for part, offered in ((-5.0, 10**7), (5.0, 3 * 10**7))
+    ]
+    return pl.DataFrame([*short, *long, *ports], schema=SCHEMA)
+
+
+def spread(mean: float, sd: float) -> list[float]:
+    d = sd * FLOWS**0.5
+    x = mean - d / FLOWS
+    return [x] * (FLOWS - 1) + [x + d]
+
+
+def labelled(frame: pl.DataFrame, **keys: "str | int") -> pl.DataFrame:
+    return frame.select(
+        *[pl.lit(v).alias(k) for k, v in keys.items()], pl.lit(1).alias("seed"), "*"
+    )
+
+
+TIMEOUTS = {"mptcp": {3: 3, 25: 1}, "mmptcp": {4: 1, 1: 5}}
+
+
+def table_1(changes: Mapping[tuple[int, str], Row] | None = None) -> pl.DataFrame:
+    rows = {**m_tab1.PAPER, **(changes or {})}
+    return pl.concat(
+        labelled(run(row, TIMEOUTS[scheme]), rate_mbps=rate, scheme=scheme)
+        for (rate, scheme), row in rows.items()
+    )
+
+
+def by_scheme(rows: Mapping[str, Row]) -> pl.DataFrame:
+    return pl.concat(labelled(run(row), scheme=scheme) for scheme, row in rows.items())
+
+
+def test_invented_runs_have_the_numbers_asked_for() -> None:
+    row = m_tab1.PAPER[1000, "mptcp"]
+    cell = mixed.Cell(run(row))
+    assert cell.fct.mean == pytest.approx(row.fct)
+    assert cell.fct.sd == pytest.approx(row.fct_sd)
+    assert cell.goodput.mean == pytest.approx(row.goodput)
+    assert cell.utilisation == pytest.approx(row.utilisation)
+    assert cell.loss == pytest.approx(row.loss)
+    assert cell.dropped == pytest.approx(row.loss)
+
+
+def test_loss_of_ports_and_of_packets_are_told_apart() -> None:
+    ports = [
+        {"kind": "core", "offered": 100, "drops": 10},
+        {"kind": "core", "offered": 900, "drops": 0},
+        {"kind": "core", "offered": 0, "drops": 0},
+    ]
+    cell = mixed.Cell(pl.DataFrame(ports, schema=SCHEMA))
+    assert cell.loss == pytest.approx(5.0)
+    assert cell.dropped == pytest.approx(1.0)
+
+
+def test_flows_in_their_handshake_do_not_count_and_are_told() -> None:
+    flows = [
+        {"kind": "short", "established": True, "fct_established_s": 0.1, "timeouts": 0},
+        {"kind": "short", "established": True, "fct_established_s": None, "timeouts": 2},
+        {"kind": "short", "established": False, "fct_established_s": None, "timeouts": 7},
+    ]
+    cell = mixed.Cell(pl.DataFrame(flows, schema=SCHEMA))
+    assert cell.fct.count == 1
+    assert str(cell) == "100 ms, 1 unfinished, 1 not established"
+    assert cell.share(pl.col("timeouts") > 1) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("experiment", "data", "count"),
+    [
+        (m_tab1.EXPERIMENT, table_1(), 29),
+        (m_tab2.EXPERIMENT, by_scheme(m_tab2.PAPER), 24),
+        (m_tab3.EXPERIMENT, by_scheme(m_tab3.PAPER), 31),
+    ],
+    ids=["M-tab1", "M-tab2", "M-tab3"],
+)
+def test_the_papers_own_tables_reproduce(
+    experiment: Experiment, data: pl.DataFrame, count: int
+) -> None:
+    found = verdicts(experiment.claims(data))
+    assert set(found.values()) == {"reproduced"}
+    assert len(found) == count
+
+
+@pytest.mark.parametrize(
+    ("changes", "claim", "verdict"),
+    [
+        ({"fct": 96.0}, "fct-mmptcp@100Mbps", "reproduced"),
+        ({"fct": 80.0}, "fct-mmptcp@100Mbps", "partly"),
+        ({"fct": 50.0}, "fct-mmptcp@100Mbps", "not"),
+        ({"fct_sd": 300.0}, "no-tail@100Mbps", "partly"),
+        ({"fct_sd": 430.0}, "no-tail@100Mbps", "not"),
+        ({"goodput": 50.0}, "goodput-mmptcp@100Mbps", "partly"),
+        ({"goodput": 45.0}, "goodput-alike@100Mbps", "partly"),
+        ({"fct": 95.0}, "shorter@100Mbps", "partly"),
+        ({"fct": 130.0}, "shorter@100Mbps", "not"),
+        ({"loss": 0.001}, "loss-mmptcp@100Mbps", "not"),
+        ({"utilisation": 60.0}, "core-mmptcp@100Mbps", "partly"),
+    ],
+)
+def test_table_1_is_judged(changes: dict[str, float], claim: str, verdict: str) -> None:
+    row = replace(m_tab1.PAPER[100, "mmptcp"], **changes)
+    assert verdicts(m_tab1.EXPERIMENT.claims(table_1({(100, "mmptcp"): row})))[claim] == verdict
+
+
+def test_orders_of_tables_2_and_3_are_judged() -> None:
+    tcp = replace(m_tab2.PAPER["tcp"], utilisation=90.0, loss=0.00005)
+    found = verdicts(m_tab2.EXPERIMENT.claims(by_scheme({**m_tab2.PAPER, "tcp": tcp})))
+    assert found["tcp-worst"] == "not"
+    assert found["ps-best"] == "partly"
+    ps_tcp = replace(m_tab3.PAPER["ps-tcp"], fct=42.0, goodput=56.0)
+    found = verdicts(m_tab3.EXPERIMENT.claims(by_scheme({**m_tab3.PAPER, "ps-tcp": ps_tcp})))
+    assert found["scatter-beside-tcp"] == "partly"
+    assert found["scatter-suffers"] == "not"
+    assert found["mmptcp-shorter"] == "reproduced"
+
+
+def figure_3(loss: float, slope: float = 1.0) -> pl.DataFrame:
+    """Return Table 3 at every degree; MMPTCP has this loss, that of TCP grows to `slope` times."""
+    parts = []
+    for degree in m_fig3.DEGREES:
+        rows = dict(m_tab3.PAPER)
+        rows["mmptcp"] = replace(rows["mmptcp"], loss=loss)
+        grown = 1 + (slope - 1) * degree / max(m_fig3.DEGREES)
+        for scheme in ("tcp", "ps-tcp"):
+            rows[scheme] = replace(rows[scheme], loss=rows[scheme].loss * grown)
+        if degree == max(m_fig3.DEGREES):
+            rows["tcp"] = replace(rows["tcp"], fct=80.5, fct_sd=214.0)
+        parts += [labelled(run(row), degree=degree, scheme=scheme) for scheme, row in rows.items()]
+    return pl.concat(parts)
+
+
+def test_figure_3_as_the_text_has_it() -> None:
+    found = verdicts(m_fig3.EXPERIMENT.claims(figure_3(0.00001, slope=2.0)))
+    assert set(found.values()) == {"reproduced"}
+    assert len(found) == 9
+
+
+def test_figure_3_by_table_3_contradicts_the_text() -> None:
+    found = verdicts(m_fig3.EXPERIMENT.claims(figure_3(0.0105)))
+    assert found["mmptcp-loss"] == "not"
+    assert {found["rises-tcp"], found["rises-ps-tcp"]} == {"not"}
+    assert found["mmptcp-goodput"] == "reproduced"
+
+
+def test_hotspots_are_short_queues_of_core_switches() -> None:
+    points = {p.name: tomllib.loads(p.scenario) for p in m_fig3.EXPERIMENT.points([1])}
+    assert len(points) == 7 * 5
+    assert "change" not in points["degree 0, scheme tcp"]
+    change = points["degree 30, scheme tcp"]["change"]
+    assert change == [{"layer": "core", "share": 0.3, "limit": 10}]
+    transports = points["degree 0, scheme ps-tcp"]["transport"]
+    assert transports["ps"]["paths"] == "scatter"
+    assert sorted(transports) == ["ps", "tcp"]
+    for document in points.values():
+        assert document["roles"] == {"long": 168}
+        assert document["workload"]["poisson"][0]["flows_per_second"] == 2560
+
+
+def test_tables_share_the_runs_that_they_have_in_common() -> None:
+    one = {p.scenario for p in m_tab1.EXPERIMENT.points([1])}
+    two = {p.scenario for p in m_tab2.EXPERIMENT.points([1])}
+    three = {p.scenario for p in m_tab3.EXPERIMENT.points([1])}
+    hotspots = {p.scenario for p in m_fig3.EXPERIMENT.points([1])}
+    assert len(one & two) == 2
+    assert three < hotspots
