@@ -107,6 +107,35 @@ fn probes_that_nobody_answers() {
     );
 }
 
+/// A subflow whose probe was lost is stale after one timeout. The other one asks from then on, and where that is stale too, both;
+/// who is answered gets through again, and is given the data.
+#[test]
+fn stale_subflows_all_probe() {
+    let multipath = Multipath { stale_after: 1, ..Multipath::default() };
+    let config = Config { multipath, ..lia(2, Buffers { receive: 2000, ..Buffers::default() }) };
+    sender(config, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+                > s1 syn join
+         200us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0 data 1
+         300us  < ack 1 data 1 win 1000
+         310us  < s1 ack 1 data 2 win 0
+         200.31ms > pkt 0+999 data 2 len 0       // stale
+         400.31ms > s1 pkt 0+999 data 2 len 0    // stale as well
+         800.31ms > pkt 0+999 data 2 len 0
+                > s1 pkt 0+999 data 2 len 0
+         800.4ms < s1 ack 1 data 2 win 2000
+                > s1 pkt 1 data 2
+                > s1 pkt 2 data 3
+         800.5ms < s1 ack 3 data 4 win 1000
+                > s1 pkt 3 data 4",
+    );
+}
+
 /// One window for all subflows: packet 0, on its way on subflow 0, keeps subflow 1 from sending the fifth.
 #[test]
 fn a_slow_subflow_holds_up_the_others() {

@@ -147,7 +147,8 @@ impl Case {
             }
             SenderState::Open => {
                 let (dead, _) = self.weather.death.expect("it must end");
-                assert!(ledger.outstanding(pair, dead), "nothing is missing, but it does not end");
+                let missing = ledger.outstanding(pair, dead) || ledger.is_shut(self.size);
+                assert!(missing, "nothing is missing, but it does not end");
                 assert_eq!(self.fail_after, NEVER, "it must end or be given up");
                 assert!(self.stale_after == NEVER || self.is_alone(pair), "another subflow could carry it");
             }
@@ -247,4 +248,97 @@ proptest! {
     fn the_same_seed_gives_the_same_trace(case in transfers(Just(None))) {
         prop_assert_eq!(case.run(), case.run());
     }
+}
+
+/// Fair weather and 10 segments.
+fn plain() -> Case {
+    Case {
+        law: 0,
+        subflows: 1,
+        size: 10_000,
+        initial_window: 1,
+        byte_counting: false,
+        ack_every: 1,
+        limited_transmit: false,
+        scheduler: Scheduler::RoundRobin,
+        backup: 0,
+        stale_after: NEVER,
+        fail_after: NEVER,
+        buffers: Buffers::default(),
+        recovery: Recovery::NewReno,
+        undo: false,
+        cut_in_recovery: false,
+        weather: Weather {
+            seed: 0,
+            loss: 0.0,
+            duplication: 0.0,
+            mark: 0.0,
+            jitter: Time::ZERO,
+            late: 0.0,
+            death: None,
+        },
+    }
+}
+
+/// The path dies while the receiver's window is shut: nothing is in flight, and the sender asks for ever.
+#[test]
+fn a_path_that_dies_behind_a_shut_window() {
+    Case {
+        size: 66_083,
+        initial_window: 7,
+        buffers: Buffers { send: u64::MAX, receive: 1334, read_rate: Some(Rate::mbps(40)) },
+        weather: Weather { death: Some((0, Time::from_us(61))), ..plain().weather },
+        ..plain()
+    }
+    .run();
+}
+
+/// A subflow whose probes of a shut window were lost gets through again with an answer, though it carries no data.
+#[test]
+fn a_probe_that_is_answered_revives_a_subflow() {
+    Case {
+        law: 10,
+        subflows: 2,
+        size: 277_395,
+        initial_window: 5,
+        byte_counting: true,
+        scheduler: Scheduler::LowestTimeToSend,
+        backup: 0b10,
+        stale_after: 1,
+        buffers: Buffers { send: u64::MAX, receive: 5496, read_rate: Some(Rate::mbps(139)) },
+        recovery: Recovery::Rack,
+        weather: Weather {
+            seed: 1370131534216519039,
+            loss: 0.20689413965130798,
+            jitter: Time::from_us(9),
+            late: 0.03283080889214349,
+            ..plain().weather
+        },
+        ..plain()
+    }
+    .run();
+}
+
+/// Of two subflows whose probes of a shut window were lost one is dead: the other goes on asking.
+#[test]
+fn a_dead_subflow_does_not_ask_for_all() {
+    Case {
+        law: 12,
+        subflows: 2,
+        size: 250_435,
+        byte_counting: true,
+        limited_transmit: true,
+        backup: 0b11,
+        stale_after: 1,
+        buffers: Buffers { send: u64::MAX, receive: 1000, read_rate: Some(Rate::mbps(1)) },
+        recovery: Recovery::Rack,
+        weather: Weather {
+            seed: 4663829874133889743,
+            loss: 0.1679262454143359,
+            death: Some((0, Time::from_us(21))),
+            ..plain().weather
+        },
+        ..plain()
+    }
+    .run();
 }

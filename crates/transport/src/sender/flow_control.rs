@@ -26,10 +26,10 @@ impl Sender {
         let reached = data_ack.near(self.data_una);
         let more = reached + window as u64 > self.edge;
         self.edge = self.edge.max(reached + window as u64);
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let (path, subflow) = (&self.paths[s], &self.subflows[s]);
         let news = reached > self.data_una || ack.near(path.snd_una) > path.snd_una;
         if !news && subflow.sent.is_empty() && subflow.timeouts > 0 {
-            subflow.timeouts = 0; // a probe is answered: the receiver is there (RFC 9293, section 3.8.6.1)
+            self.gets_through(s); // a probe is answered: the receiver is there (RFC 9293, section 3.8.6.1)
         }
         if more {
             self.set_limit();
@@ -40,11 +40,17 @@ impl Sender {
     }
 
     /// Nothing is on its way and the window is shut: its opening may have been lost, so ask (RFC 9293, section
-    /// 3.8.6.1).
+    /// 3.8.6.1), on one subflow, or where none gets through on all.
     #[inline(never)]
     pub(super) fn watch_window(&mut self, now: Time, out: &mut impl Output) {
-        if self.is_shut_out() && self.carriers != 0 {
-            let s = self.carriers.trailing_zeros() as usize;
+        if !self.is_shut_out() {
+            return;
+        }
+        let first = self.carriers & self.carriers.wrapping_neg();
+        let mut asking = if self.carriers & self.stale == 0 { first } else { self.carriers };
+        while asking != 0 {
+            let s = asking.trailing_zeros() as usize;
+            asking &= asking - 1;
             let subflow = &mut self.subflows[s];
             if !subflow.timer.is_set() {
                 subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);

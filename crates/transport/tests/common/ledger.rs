@@ -117,8 +117,7 @@ impl Ledger {
         };
         assert!(subflow.shaken, "data before the handshake");
         if len == 0 {
-            let shut = self.stream.last_key_value().map_or(0, |(start, len)| start + len) + self.mss > self.edge;
-            assert!(shut, "probes a window that is open");
+            assert!(self.is_shut(u64::MAX), "probes a window that is open");
             return false;
         }
         let (len, start) = (len as u64, subflow.seq.position(seq.0));
@@ -205,6 +204,12 @@ impl Ledger {
     /// Bytes given to subflows.
     pub fn stream_end(&self) -> u64 {
         self.stream.last_key_value().map_or(0, |(start, len)| start + len)
+    }
+
+    /// Has the receiver no room for the next segment of a stream of `size` bytes?
+    pub fn is_shut(&self, size: u64) -> bool {
+        let end = self.stream_end();
+        end < size && size.min(end + self.mss) > self.edge
     }
 
     /// Is there data on subflow `s` that has not been acknowledged?
