@@ -62,6 +62,18 @@ fn queues() -> impl Strategy<Value = String> {
     )
 }
 
+/// Loss recovery: that of the preset, or one told.
+fn recoveries() -> impl Strategy<Value = &'static str> {
+    pick(&[
+        "",
+        "recovery = \"newreno\"",
+        "recovery = \"sack\"",
+        "recovery = \"sack\"\nundo = false",
+        "recovery = \"rack\"",
+        "recovery = \"rack\"\nundo = false",
+    ])
+}
+
 /// Named t0, t1, ...
 fn transports() -> impl Strategy<Value = Vec<String>> {
     let control = prop::sample::select(Control::ALL);
@@ -73,6 +85,7 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         1u32..=2,
         any::<(bool, bool, bool)>(),
         pick(&["500B", "1400B"]),
+        recoveries(),
         pick(&[
             "",
             "",
@@ -82,7 +95,8 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
             "backup = [1]",
         ]),
     );
-    let text = |(control, preset, subflows, paths, ack_every, (accept_ecn, limited, phases), mss, more): (
+    let text = |(control, preset, subflows, paths, ack_every, (accept_ecn, limited, phases), mss, recovery, more): (
+        _,
         _,
         _,
         _,
@@ -113,7 +127,7 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         }
         writeln!(text, "ack_every = {ack_every}\nack_delay = \"200us\"\naccept_ecn = {accept_ecn}\nmss = \"{mss}\"")
             .unwrap();
-        writeln!(text, "limited_transmit = {limited}").unwrap();
+        writeln!(text, "limited_transmit = {limited}\n{recovery}").unwrap();
         text + "min_rto = \"1ms\"\ninitial_rto = \"2ms\"\nmax_rto = \"20ms\"\nsyn_timeout = \"1ms\"\nsyn_retries = 4\n"
     };
     prop::collection::vec(one.prop_map(text), 1..=3)
