@@ -92,7 +92,7 @@ pub(crate) struct Subflow {
     pub(crate) recover: u64,
     /// This recovery has had a partial ACK.
     pub(crate) partial: bool,
-    /// Timeouts since new data was acknowledged.
+    /// Timeouts since new data was acknowledged, or probes of a shut window since one was answered.
     pub(crate) timeouts: u32,
     /// The round ends with the first ACK beyond this.
     pub(crate) round_end: u64,
@@ -142,9 +142,13 @@ impl Subflow {
         if self.board.is_some() { (self.sent.len() as u32).min(path.cwnd as u32) } else { self.in_flight }
     }
 
-    /// Is anything not in the network that has been sent: does it wait to be sent again, or has it arrived?
+    /// May anything that has been sent wait to be sent again?
+    #[inline]
     pub(crate) fn has_backlog(&self) -> bool {
-        (self.in_flight as usize) < self.sent.len()
+        match &self.board {
+            None => (self.in_flight as usize) < self.sent.len(),
+            Some(board) => board.lost > 0,
+        }
     }
 
     /// Takes what `ack` acknowledges off the list. Returns how many segments, how many bytes, and when the first of them

@@ -103,12 +103,13 @@ fn probes_that_nobody_answers() {
          200us  < ack 2 win 0
          200.2ms > pkt 1+999 data 2 len 0
          600.2ms > pkt 1+999 data 2 len 0
-         1400.2ms = state failed",
+         1400.2ms > pkt 1+999 data 2 len 0
+         3000.2ms = state failed",
     );
 }
 
-/// A subflow whose probe was lost is stale after one timeout. The other one asks from then on, and where that is stale too, both;
-/// who is answered gets through again, and is given the data.
+/// A subflow whose probe is not answered in time is stale. The other one asks from then on, and where that is stale too, both; who is
+/// answered gets through again, and is given the data.
 #[test]
 fn stale_subflows_all_probe() {
     let multipath = Multipath { stale_after: 1, ..Multipath::default() };
@@ -124,14 +125,16 @@ fn stale_subflows_all_probe() {
                 > s1 pkt 0 data 1
          300us  < ack 1 data 1 win 1000
          310us  < s1 ack 1 data 2 win 0
-         200.31ms > pkt 0+999 data 2 len 0       // stale
-         400.31ms > s1 pkt 0+999 data 2 len 0    // stale as well
-         800.31ms > pkt 0+999 data 2 len 0
+         200.31ms > pkt 0+999 data 2 len 0
+         600.31ms > pkt 0+999 data 2 len 0       // stale
+         800.31ms > s1 pkt 0+999 data 2 len 0
+         1200.31ms > s1 pkt 0+999 data 2 len 0    // stale as well
+         2000.31ms > pkt 0+999 data 2 len 0
                 > s1 pkt 0+999 data 2 len 0
-         800.4ms < s1 ack 1 data 2 win 2000
+         2000.4ms < s1 ack 1 data 2 win 2000
                 > s1 pkt 1 data 2
                 > s1 pkt 2 data 3
-         800.5ms < s1 ack 3 data 4 win 1000
+         2000.5ms < s1 ack 3 data 4 win 1000
                 > s1 pkt 3 data 4",
     );
 }

@@ -267,6 +267,7 @@ fn plain() -> Case {
         buffers: Buffers::default(),
         recovery: Recovery::NewReno,
         undo: false,
+        adaptive_threshold: false,
         cut_in_recovery: false,
         weather: Weather {
             seed: 0,
@@ -336,6 +337,49 @@ fn a_dead_subflow_does_not_ask_for_all() {
             seed: 4663829874133889743,
             loss: 0.1679262454143359,
             death: Some((0, Time::from_us(21))),
+            ..plain().weather
+        },
+        ..plain()
+    }
+    .run();
+}
+
+/// The path dies behind a shut window. A probe that has not been sent yet does not count as unanswered: the other subflow asks before
+/// it is given up.
+#[test]
+fn a_subflow_is_asked_before_it_is_given_up() {
+    Case {
+        law: 5,
+        subflows: 2,
+        size: 55_072,
+        initial_window: 5,
+        backup: 0b110,
+        fail_after: 1,
+        buffers: Buffers { send: u64::MAX, receive: 1880, read_rate: Some(Rate::mbps(8)) },
+        weather: Weather { death: Some((0, Time::from_us(61))), ..plain().weather },
+        ..plain()
+    }
+    .run();
+}
+
+/// When the timer expires a lost segment and the copy of another one, sent as a probe, are as many in flight as there are
+/// segments: the lost one waits to be sent again all the same.
+#[test]
+fn a_probe_s_copy_does_not_hide_a_lost_segment() {
+    Case {
+        law: 1,
+        subflows: 4,
+        size: 11_001,
+        initial_window: 6,
+        ack_every: 2,
+        scheduler: Scheduler::LowestTimeToSend,
+        recovery: Recovery::Rack,
+        undo: true,
+        weather: Weather {
+            seed: 15862027589576392628,
+            loss: 0.09506879954960493,
+            jitter: Time::from_us(3341),
+            late: 0.0261606757490562,
             ..plain().weather
         },
         ..plain()

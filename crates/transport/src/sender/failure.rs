@@ -9,11 +9,8 @@ use crate::subflow::{State, Subflow};
 use linkpool_units::Time;
 
 impl Sender {
-    /// The retransmission timer of subflow `s` has expired, once more since new data was acknowledged. False: that was once too
-    /// often.
-    pub(super) fn endures_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
-        self.subflows[s].timeouts += 1;
-        let timeouts = self.subflows[s].timeouts;
+    /// What subflow `s` has sent was not answered in time, so many `timeouts` in a row. False: that was once too often.
+    pub(super) fn endures(&mut self, timeouts: u32, s: usize, now: Time, out: &mut impl Output) -> bool {
         if timeouts >= self.config.fail_after {
             self.fail(s, now, out);
             return false;

@@ -67,10 +67,12 @@ impl Sender {
 
     /// The timer of an idle subflow has expired: a segment that the receiver has makes it answer with its window.
     pub(super) fn probe_window(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        if !self.is_shut_out() || !self.endures_timeout(s, now, out) {
+        let unanswered = self.subflows[s].timeouts;
+        if !self.is_shut_out() || !self.endures(unanswered, s, now, out) {
             return;
         }
         let subflow = &mut self.subflows[s];
+        subflow.timeouts += 1;
         subflow.rtt.back_off(&self.config.rtt);
         let seq = Seq::of(self.paths[s].snd_una - 1);
         out.send(s, Segment::Data { seq, data_seq: Seq::of(self.data_una), len: 0, last: false, ect: subflow.ect });

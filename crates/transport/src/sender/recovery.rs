@@ -168,8 +168,10 @@ impl Sender {
             return self.probe_window(s, now, out);
         }
         subflow.stats.timeouts += 1;
+        subflow.timeouts += 1;
+        let timeouts = subflow.timeouts;
         out.timed_out(s);
-        if !self.endures_timeout(s, now, out) {
+        if !self.endures(timeouts, s, now, out) {
             return;
         }
         let subflow = &mut self.subflows[s];
