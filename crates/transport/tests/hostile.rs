@@ -386,3 +386,26 @@ fn a_probe_s_copy_does_not_hide_a_lost_segment() {
     }
     .run();
 }
+
+/// The window opens, unheard, while the only packet in flight is on a path that has died, and not yet stale: once it is, the others ask.
+#[test]
+fn a_shut_window_is_watched_when_a_subflow_gets_stale() {
+    Case {
+        law: 7,
+        subflows: 3,
+        size: 4985,
+        scheduler: Scheduler::LowestRtt,
+        backup: 0b110,
+        stale_after: 2,
+        buffers: Buffers { send: u64::MAX, receive: 1334, read_rate: Some(Rate::mbps(217)) },
+        weather: Weather {
+            seed: 8999282472065941743,
+            loss: 0.1767974810946887,
+            duplication: 0.28594479815156937,
+            death: Some((1, Time::from_us(125))),
+            ..plain().weather
+        },
+        ..plain()
+    }
+    .run();
+}

@@ -20,13 +20,17 @@ enum Op {
     Duplicate {
         marked: bool,
     },
-    /// The third duplicate: fast recovery begins.
-    Loss,
+    /// Fast recovery begins: with the third duplicate, whose window is inflated, or by SACKs.
+    Loss {
+        selective: bool,
+    },
     /// A full ACK: it ends.
     Recovered {
         cwnd: f64,
     },
     Timeout,
+    /// The last loss or timeout was none.
+    Undo,
     Establish,
     Fail,
     Rtt(f64),
@@ -45,9 +49,10 @@ fn ops() -> impl Strategy<Value = Vec<(usize, Op)>> {
         20 => ack,
         20 => quiet,
         3 => any::<bool>().prop_map(|marked| Op::Duplicate { marked }),
-        1 => Just(Op::Loss),
+        1 => any::<bool>().prop_map(|selective| Op::Loss { selective }),
         2 => (1.0f64..50.0).prop_map(|cwnd| Op::Recovered { cwnd }),
         1 => Just(Op::Timeout),
+        1 => Just(Op::Undo),
         4 => Just(Op::Establish),
         1 => Just(Op::Fail),
         2 => (0.0f64..13.0).prop_map(|exponent| Op::Rtt(10f64.powf(exponent))),
@@ -61,6 +66,8 @@ struct Connection {
     control: Control,
     paths: Vec<Path>,
     cut_at: Vec<u64>,
+    /// The windows before the last cut for a loss, and the thresholds.
+    before_loss: Vec<Option<(f64, f64)>>,
     now: Time,
 }
 
@@ -77,7 +84,14 @@ impl Connection {
             in_recovery: false,
         };
         let paths: Vec<Path> = windows.iter().map(path).collect();
-        Connection { control: laws()[law].1.build(paths.len()), cut_at: vec![0; paths.len()], paths, now: Time::ZERO }
+        let n = paths.len();
+        Connection {
+            control: laws()[law].1.build(n),
+            cut_at: vec![0; n],
+            before_loss: vec![None; n],
+            paths,
+            now: Time::ZERO,
+        }
     }
 
     /// As the sender does it.
@@ -100,11 +114,13 @@ impl Connection {
                 self.acknowledge(s, Ack { acked: 0, marked, round_ended: false, now: self.now }, &before);
                 self.check_others(s, &before);
             }
-            Op::Loss => {
+            Op::Loss { selective } => {
                 let flight = self.paths[s].cwnd as u32;
+                self.before_loss[s] = selective.then_some((self.paths[s].cwnd, self.paths[s].ssthresh));
                 let ssthresh = self.ssthresh(s, flight);
                 let path = &mut self.paths[s];
-                (path.in_recovery, path.ssthresh, path.cwnd) = (true, ssthresh, ssthresh + 3.0);
+                let inflation = if selective { 0.0 } else { 3.0 };
+                (path.in_recovery, path.ssthresh, path.cwnd) = (true, ssthresh, ssthresh + inflation);
             }
             Op::Recovered { cwnd } if self.paths[s].in_recovery => {
                 let path = &mut self.paths[s];
@@ -112,11 +128,24 @@ impl Connection {
             }
             Op::Timeout => {
                 let flight = self.paths[s].cwnd as u32;
+                if !self.paths[s].in_recovery {
+                    self.before_loss[s] = Some((self.paths[s].cwnd, self.paths[s].ssthresh));
+                }
                 let ssthresh = self.ssthresh(s, flight);
                 self.control.on_timeout(s);
                 let path = &mut self.paths[s];
                 (path.in_recovery, path.ssthresh, path.cwnd) = (false, ssthresh, 1.0);
                 path.snd_nxt = path.snd_una;
+            }
+            Op::Undo => {
+                if let Some((cwnd, ssthresh)) = self.before_loss[s].take() {
+                    let path = &mut self.paths[s];
+                    (path.cwnd, path.ssthresh) = (path.cwnd.max(cwnd), path.ssthresh.max(ssthresh));
+                    path.in_recovery = false;
+                    let before = self.paths.clone();
+                    self.control.undo(s);
+                    assert!(self.paths.iter().zip(&before).all(|(p, b)| (p.cwnd, p.ssthresh) == (b.cwnd, b.ssthresh)));
+                }
             }
             Op::Establish => self.paths[s].established = true,
             Op::Fail => {
@@ -190,6 +219,11 @@ impl Connection {
     }
 }
 
+/// The places of all laws but one.
+fn all_but(name: &str) -> Vec<usize> {
+    (0..laws().len()).filter(|i| laws()[*i].0 != name).collect()
+}
+
 proptest! {
     #![proptest_config(common::cases(1000))]
 
@@ -206,6 +240,35 @@ proptest! {
             connection.apply(s % windows.len(), &op);
             connection.check(before);
         }
+    }
+
+    /// A loss that is undone at once leaves no trace: the windows go on as if it had never been. Not those of OLIA, which keeps
+    /// the distance between losses that it has noted.
+    #[test]
+    fn what_is_undone_was_never_there(
+        law in prop::sample::select(all_but("olia")),
+        windows in prop::collection::vec(2.0f64..200.0, 1..=4),
+        ops in ops(),
+        at in any::<prop::sample::Index>(),
+        s in 0usize..4,
+    ) {
+        let n = windows.len();
+        let run = |undone: bool| {
+            let mut connection = Connection::new(law, &windows, 30.0);
+            for (i, (s_op, op)) in ops.iter().enumerate() {
+                // A recovery takes at least four packets in flight.
+                let path = &connection.paths[s % n];
+                if undone && i == at.index(ops.len()) && !path.in_recovery && path.cwnd >= 4.0 {
+                    connection.apply(s % n, &Op::Loss { selective: true });
+                    connection.apply(s % n, &Op::Undo);
+                }
+                if !matches!(op, Op::Undo) {
+                    connection.apply(s_op % n, op);
+                }
+            }
+            connection.paths.iter().map(|p| p.cwnd).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(run(false), run(true));
     }
 
     /// Under marks that never cease AMP is single-path soon, and multipath again when they have: it does not get stuck.

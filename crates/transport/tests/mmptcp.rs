@@ -3,8 +3,8 @@
 mod common;
 use common::script::sender;
 use common::{AMP, DCTCP};
-use linkpool_transport::Config;
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
+use linkpool_transport::{Config, Recovery};
 
 /// Switches to two subflows.
 fn switching(switch: Switch, scattered: ControlConfig, coupled: ControlConfig) -> Config {
@@ -184,6 +184,44 @@ fn the_switch_at_the_first_loss() {
                 > s1 pkt 3 data 11
                 > s1 pkt 4 data 12
                 < ack 8",
+    );
+}
+
+/// What phase 1 has lost is found and repaired by SACKs after the hand-over too, on subflow 0; it has no new data, so that the last packet
+/// is sent again in its place (rule 4 of RFC 6675's NextSeg).
+#[test]
+fn sacks_repair_what_phase_1_has_lost() {
+    let config = Config { initial_window: 6, recovery: Recovery::Sack, ..mmptcp(ControlConfig::Lia(())) };
+    sender(config, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-5
+         200us  < ack 0 sack 1-2
+                > s1 syn join
+                > s2 syn join
+         210us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0 data 6
+                > s1 pkt 1 data 7
+                > s1 pkt 2 data 8
+                > s1 pkt 3 data 9
+                > s1 pkt 4 data 10
+                > s1 pkt 5 data 11
+         220us  < ack 0 sack 1-3
+                < ack 0 sack 1-4
+                > pkt 0
+                = s0 recovery true cwnd 3 s1 recovery false cwnd 6
+                < ack 0 sack 1-5
+                > pkt 5
+         320us  < ack 5
+                < ack 6
+                = s0 recovery false flight 0 suppressed true timeouts 0
+         330us  < s1 ack 0 data 6 sack 1-2
+                < s1 ack 0 data 6 sack 1-3
+                < s1 ack 0 data 6 sack 1-4
+                > s1 pkt 0 data 6
+                = s1 recovery true cwnd 3",
     );
 }
 

@@ -175,3 +175,27 @@ fn dsacks_widen_the_window() {
          455us  > pkt 11                // two quarters after 405 us",
     );
 }
+
+/// All is lost. One probe, of new data, then timeouts that double; acknowledgments of what was sent twice leave the back-off as it is, the
+/// first other one ends it (RFC 6298, 5.5 and section 3).
+#[test]
+fn the_back_off_after_a_probe() {
+    in_flight(4, Config { undo: false, ..rack() }).run(
+        "300us  > pkt 4
+         200.3ms > pkt 0
+                = cwnd 1 ssthresh 2
+         600.3ms > pkt 0
+         1400.3ms > pkt 0
+                = timeouts 3 probes 1 rto 1.6s ssthresh 2
+         1400.4ms < ack 1
+                > pkt 1-2
+         1400.5ms < ack 3
+                > pkt 3-4
+         1400.6ms < ack 5
+                > pkt 5-6
+                = rto 1.6s
+         1400.7ms < ack 6
+                > pkt 7-8
+                = rto 200ms",
+    );
+}

@@ -127,6 +127,28 @@ fn a_duplicate_beyond_the_gap() {
     );
 }
 
+/// Blocks are of the subflow's stream, the data ACK of the connection's: subflow 1 brings what is missing of the stream, and subflow 0
+/// reports its gap all the same.
+#[test]
+fn blocks_are_of_their_subflow() {
+    connected().run(
+        "10us   < s1 syn join
+                > s1 synack
+         20us   < pkt 1
+                > ack 0 sack 1-2
+                < s1 pkt 0 data 0
+                > s1 ack 1 data 2
+                = delivered 2000
+                < pkt 2
+                > ack 0 data 3 sack 1-3
+                < s1 pkt 2 data 4
+                > s1 ack 1 data 3 sack 2-3
+                < pkt 0
+                > ack 3                 // new on its subflow: no duplicate is reported
+                = delivered 3000 duplicates 1000",
+    );
+}
+
 /// A receiver that has not agreed to SACKs reports nothing.
 #[test]
 fn nothing_without_sack() {

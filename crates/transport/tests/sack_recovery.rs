@@ -155,6 +155,82 @@ fn a_timeout_spares_what_has_arrived() {
     );
 }
 
+/// The timer doubles with each timeout (RFC 6298, 5.5), of the first hole only; what was SACKed stays so. Acknowledgments of what was sent
+/// twice are no samples and leave the back-off as it is (Karn); that of packet 4, sent once, ends it.
+#[test]
+fn the_back_off_of_a_hole() {
+    let config = Config { undo: false, limited_transmit: false, ..sack() };
+    in_flight(4, config).run(
+        "200us  < ack 0 sack 2-3
+         200.1ms > pkt 0
+                = cwnd 1 ssthresh 2
+         600.1ms > pkt 0
+         1400.1ms > pkt 0
+         3000.1ms > pkt 0
+                = cwnd 1 ssthresh 2 timeouts 4 rto 3.2s
+         3000.2ms < ack 1 sack 2-3
+                > pkt 1
+                > pkt 3
+         3000.3ms < ack 3
+                > pkt 4
+         3000.4ms < ack 4
+                > pkt 5
+                = rto 3.2s
+         3000.5ms < ack 5
+                > pkt 6-7
+                = rto 200ms retransmits 6",
+    );
+}
+
+/// RFC 6675, section 5.1: a timeout ends the recovery, and none begins before all that was outstanding then, up to 7, is acknowledged:
+/// three SACKs beyond 4, which is lost once more, mean nothing, and packet 4 takes a timeout again.
+#[test]
+fn no_recovery_for_what_was_sent_before_the_timeout() {
+    let config = Config { undo: false, limited_transmit: false, ..sack() };
+    in_flight(8, config).run(
+        "200us  < ack 0 sack 1-2
+                < ack 0 sack 1-3
+                < ack 0 sack 1-4
+                > pkt 0                 // lost again, and so are 4 to 7
+                = recovery true cwnd 4 flight 5
+         200.2ms > pkt 0
+                = recovery false cwnd 1 ssthresh 2
+         200.3ms < ack 4                // 1 to 3 are not of this slow start
+                > pkt 4-5
+                = cwnd 2
+         200.4ms < ack 4 sack 5-6
+                > pkt 6
+                < ack 4 sack 5-7
+                > pkt 7
+                < ack 4 sack 5-8
+                > pkt 8
+                = recoveries 1 recovery false
+         600.3ms > pkt 4                // 400 ms after the last progress: the back-off has not ended
+                = timeouts 2 cwnd 1
+         600.4ms < ack 8
+                > pkt 8-9
+                = cwnd 2
+         600.5ms < ack 9                // now all is
+                > pkt 10
+         600.6ms < ack 11
+                > pkt 11-12
+         600.7ms < ack 12
+                > pkt 13-14
+         600.8ms < ack 13
+                > pkt 15
+         600.9ms < ack 14
+                > pkt 16
+         601ms  < ack 15                // 2.5 + 1/2.5 + ...: 4.1
+                > pkt 17-18
+         601.1ms < ack 15 sack 16-17
+                < ack 15 sack 16-18
+                < ack 15 sack 16-19
+                > pkt 15
+                > pkt 19
+                = recoveries 2 recovery true cwnd 2 flight 2",
+    );
+}
+
 /// A mark that comes in fast recovery: Linux and RFC 3168 have reacted to this window already.
 #[test]
 fn marks_in_recovery_cut_if_told() {

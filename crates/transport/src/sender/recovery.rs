@@ -197,6 +197,9 @@ impl Sender {
         self.paths[s].in_recovery = false;
         self.update_open(s);
         self.transmit(now, out);
+        if self.limited {
+            self.watch_window(now, out); // it may be stale by now
+        }
     }
 
     /// Sends segment number `i` of those outstanding on subflow `s` again.
