@@ -2,7 +2,7 @@
 
 use linkpool_network::{Layer, Loss};
 use linkpool_scenario::{
-    ChangeOf, Control, Exempt, LinkState, MarkWhen, NonEct, Paths, Preset, QueueSize, Release, Scenario,
+    ChangeOf, Control, Destination, Exempt, LinkState, MarkWhen, NonEct, Paths, Preset, QueueSize, Release, Scenario,
     SsthreshAfterCut, Subflows, Topology, WorkloadKind, load,
 };
 use linkpool_units::{Rate, Time};
@@ -147,7 +147,7 @@ fn the_end_of_the_run_ends_what_names_no_end() {
         WorkloadKind::Poisson {
             flows_per_second: 10.0,
             size: Sizes::Constant(1_000),
-            to_permutation: false,
+            to: Destination::Any,
             stop: duration
         }
     );
@@ -202,6 +202,11 @@ fn a_load_is_a_share_of_the_hosts_links() {
     // 31 hosts of 10 Gbit/s.
     assert!((poisson("load = 0.5") - 0.5 * 31.0 * 10e9 / 8e6).abs() < 1e-6);
     assert!((poisson("load = 2\nallow_overload = true") - 2.0 * 31.0 * 10e9 / 8e6).abs() < 1e-6);
+    assert_eq!(poisson("flows_per_second_per_host = 10"), 310.0);
+    // 310 flows of 8 Mbit a second are 0.8% of what 31 hosts of 10 Gbit/s send.
+    assert_eq!(poisson("flows_per_second = 310\nload = 0.008"), 310.0);
+    assert_eq!(poisson("flows_per_second_per_host = 10\nload = 0.00799"), 310.0);
+    assert_eq!(poisson("flows_per_second = 1e5\nallow_overload = true"), 1e5);
 }
 
 #[test]

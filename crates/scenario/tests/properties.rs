@@ -122,8 +122,15 @@ const WORKLOADS: &[(&str, &[&str])] = &[
         "poisson]]\nflows_per_second = 0.1\nsize = \"1KB\"",
         &["stop = \"5s\"", "to = \"permutation\"", "role = \"some\""],
     ),
+    (
+        "poisson]]\nflows_per_second_per_host = 1e5\nsize = \"1MB\"\nallow_overload = true",
+        &["to = \"random\"", "role = \"others\""],
+    ),
     ("poisson]]\nload = 1e-6\nsize = { cdf = \"fb_kv\", interpolation = \"stair\" }", &["allow_overload = true"]),
-    ("random]]", &["at_most = 4", "size = { pareto = { shape = 1.5, mean = \"192MB\", max = \"768MB\" } }"]),
+    (
+        "random]]",
+        &["at_most = 4", "to = \"random\"", "size = { pareto = { shape = 1.5, mean = \"192MB\", max = \"768MB\" } }"],
+    ),
     ("stride]]\nstep = 1", &["size = { uniform = [\"1KB\", \"1MB\"] }", "jitter = \"1ms\""]),
     ("all-to-all]]", &["size = { cdf = [[10, 0.25], [20, 1.0]], interpolation = \"linear\", name = \"x\" }"]),
     ("hotspot]]\nflows = 9\nhosts = [0, 1]\nshare = 0.25", &["size = \"1KB\"", "stop = \"3s\""]),

@@ -3,7 +3,7 @@
 use crate::plan::{PlannedFlow, PlannedProcess};
 use linkpool_engine::{Stream, stream};
 use linkpool_network::Fabric;
-use linkpool_scenario::{Repeat, Scenario, TraceFlow, Workload, WorkloadKind};
+use linkpool_scenario::{Destination, Repeat, Scenario, TraceFlow, Workload, WorkloadKind};
 use linkpool_units::Time;
 use linkpool_workload::{
     self as workload, Chain, ClosedLoop, Destinations, Flow, Gaps, Matrix, Message, PartitionAggregate, Process,
@@ -150,17 +150,19 @@ impl Source<'_> {
                 };
                 (0..*flows).map(flow).collect()
             }
-            WorkloadKind::Poisson { flows_per_second, size, to_permutation, stop } => {
+            WorkloadKind::Poisson { flows_per_second, size, to, stop } => {
                 let stop = (*stop).min(self.scenario.duration);
                 let times = workload::poisson_times(*flows_per_second, start, stop, random);
                 let senders = self.workload.role.as_ref().map(|role| self.senders(role));
                 let senders = senders.unwrap_or_else(|| (0..self.hosts()).collect());
                 let first = || workload::permutation(self.hosts(), &mut stream(self.scenario.seed, "permutation", 0));
-                let permutation = to_permutation.then(first);
+                let permutation = (*to == Destination::Permutation).then(first);
+                let places = self.fabric.racks_and_pods();
                 let flow = |start| {
                     let src = senders[usize::from(random.random_range(0..senders.len() as u16))];
                     let dst = match &permutation {
                         Some(to) => to[src as usize],
+                        None if *to == Destination::OtherRacks => workload::random_in_other_rack(src, &places, random),
                         None => workload::random_other(self.hosts(), src, random),
                     };
                     Flow::new((src, dst), Some(size.draw(random)), start)
@@ -280,7 +282,7 @@ impl Source<'_> {
         }
         let hosts = self.hosts();
         let redraw = match rule {
-            Rule::Random { at_most: Some(n) } => Redraw::Room(vec![*n; hosts.into()]),
+            Rule::Random { at_most: Some(n), .. } => Redraw::Room(vec![*n; hosts.into()]),
             Rule::Hotspot { hosts: hot, share, .. } => Redraw::Hotspot { hosts, hot: hot.clone(), share: *share },
             _ => return self.loops(&matrix, &size, (stop, jitter), gap, &mut random),
         };
@@ -300,6 +302,7 @@ impl Source<'_> {
         let pairs = matrix.draw(random);
         let one = |(i, (src, dst)): (u32, (u16, u16))| {
             let to = match &matrix.rule {
+                Rule::Random { other_racks: true, .. } => Destinations::OtherRacks(matrix.places.clone()),
                 Rule::Random { .. } => Destinations::Uniform(self.hosts()),
                 Rule::Staggered { rack, pod } => {
                     Destinations::Staggered { places: matrix.places.clone(), shares: (*rack, *pod) }

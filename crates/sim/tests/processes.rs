@@ -195,3 +195,15 @@ fn threads_make_no_difference_to_processes() {
         assert_eq!(many.samples, one.samples, "{threads} threads");
     }
 }
+
+/// In closed loops too, whoever draws the next destination: the sender, or the scheduler that counts what goes into a host.
+#[test]
+fn closed_loops_leave_their_racks_where_they_must() {
+    for at_most in ["", "at_most = 1"] {
+        let keys = "to = \"other-racks\"\nsize = \"5KB\"\nrepeat = \"each\"";
+        let r = tree("", &format!("[[workload.random]]\ntransport = \"t\"\n{keys}\n{at_most}\n"));
+        assert!(r.outcome.flows.len() > 200, "{}", r.outcome.flows.len());
+        // Two hosts a rack.
+        assert!(r.outcome.flows.iter().all(|f| f.planned.flow.src / 2 != f.planned.flow.dst / 2), "{at_most}");
+    }
+}

@@ -40,6 +40,31 @@ fn matrices_are_what_they_are_called() {
     assert!(flows("staggered", "rack = 0\npod = 0").iter().all(|f| f.flow.src / 4 != f.flow.dst / 4));
 }
 
+/// Two hosts a rack: no flow stays in one, and all other hosts are sent to.
+#[test]
+fn flows_may_have_to_leave_their_racks() {
+    let same_rack = |f: &PlannedFlow| f.flow.src / 2 == f.flow.dst / 2;
+    let random = flows("random", "to = \"other-racks\"\nat_most = 1");
+    assert!(!random.iter().any(same_rack) && received(&random) == [1; HOSTS]);
+    let poisson = |to: &str| flows("poisson", &format!("to = {to:?}\nflows_per_second_per_host = 1e4\nsize = \"1KB\""));
+    assert!(poisson("random").iter().any(same_rack));
+    let across = poisson("other-racks");
+    assert!(!across.iter().any(same_rack));
+    // A thousand flows of each of 16 hosts in 0.1 s: one of each pair has 71 on average, with a deviation of 8.
+    let of_pair = |src, dst| across.iter().filter(|f| (f.flow.src, f.flow.dst) == (src, dst)).count();
+    assert!((30..115).contains(&of_pair(3, 0)) && (30..115).contains(&of_pair(0, 15)), "{}", of_pair(3, 0));
+    assert!(across.len().abs_diff(16_000) < 600, "{}", across.len());
+}
+
+/// The rate of each host holds for those of the role.
+#[test]
+fn a_rate_per_host_counts_the_hosts_that_send() {
+    let plan = plan(
+        "[roles]\nsome = 4\n[[workload.poisson]]\ntransport = \"t\"\nrole = \"others\"\nflows_per_second_per_host = 1e4\nsize = \"1KB\"\n",
+    );
+    assert!(plan.flows.len().abs_diff(12_000) < 500, "{}", plan.flows.len());
+}
+
 #[test]
 fn every_flow_draws_its_own_size() {
     let sizes = |size: &str| {

@@ -14,7 +14,7 @@ pub use cdf::{Cdf, Interpolation};
 pub use collective::{Collective, Message};
 pub use flow::{Flow, incast};
 pub use gaps::Gaps;
-pub use matrix::{Matrix, Rule, Senders, permutation, random_other};
+pub use matrix::{Matrix, Rule, Senders, permutation, random_in_other_rack, random_other};
 pub use process::{
     Action, Chain, ClosedLoop, Destinations, FlowEnd, Job, Listens, PartitionAggregate, Process, Redraw, Rounds,
     Scheduler,

@@ -43,6 +43,8 @@ pub enum Rule {
     Random {
         /// Flows into a host at most; none: as chance has it.
         at_most: Option<u32>,
+        /// Do none stay in their rack?
+        other_racks: bool,
     },
     /// Host i sends to host i + step, round the end.
     Stride {
@@ -77,12 +79,25 @@ impl Matrix {
         pairs
     }
 
+    /// May a flow go from one host to another, as far as where they are goes?
+    pub(crate) fn allows(&self, src: u16, dst: u16) -> bool {
+        match self.rule {
+            Rule::Random { other_racks: true, .. } => !same_rack(&self.places, src, dst),
+            _ => src != dst,
+        }
+    }
+
     fn draw_all(&self, random: &mut Stream) -> Vec<(u16, u16)> {
         let hosts = self.places.len() as u16;
         let each = |to: Vec<u16>| (0..).zip(to).collect();
         match &self.rule {
             Rule::Permutation => each(permutation(hosts, random)),
-            Rule::Random { at_most } => each(random_matrix(hosts, at_most.unwrap_or(u32::MAX), random)),
+            Rule::Random { at_most, other_racks: false } => {
+                each(random_matrix(hosts, at_most.unwrap_or(u32::MAX), random))
+            }
+            Rule::Random { at_most, other_racks: true } => {
+                each(matrix_across_racks(&self.places, at_most.unwrap_or(u32::MAX), random))
+            }
             Rule::Stride { step } => each(stride(hosts, *step)),
             Rule::AllToAll => {
                 let to = |src: u16| (0..hosts).filter(move |dst| *dst != src).map(move |dst| (src, dst));
@@ -173,6 +188,55 @@ pub(crate) fn random_matrix(hosts: u16, at_most: u32, random: &mut Stream) -> Ve
     to
 }
 
+fn same_rack(places: &[(u32, u32)], one: u16, other: u16) -> bool {
+    places[one as usize].0 == places[other as usize].0
+}
+
+/// A host of another rack than that of `host`, uniformly. `places` are the rack and the pod of each host.
+pub fn random_in_other_rack(host: u16, places: &[(u32, u32)], random: &mut Stream) -> u16 {
+    assert!((0..places.len() as u16).any(|other| !same_rack(places, host, other)), "all hosts are in one rack");
+    loop {
+        let other = random_other(places.len() as u16, host, random);
+        if !same_rack(places, host, other) {
+            return other;
+        }
+    }
+}
+
+/// Each host sends to one of another rack, drawn at random, but none gets more than `at_most` flows: host i sends to entry i.
+///
+/// # Panics
+/// If the hosts of some rack are more than all others may get flows: then there is no such matrix.
+pub(crate) fn matrix_across_racks(places: &[(u32, u32)], at_most: u32, random: &mut Stream) -> Vec<u16> {
+    let hosts = places.len() as u16;
+    let mut room = vec![at_most; hosts as usize];
+    let mut to = vec![0; hosts as usize];
+    let mut senders: Vec<u16> = (0..hosts).collect();
+    senders.shuffle(random);
+    for (done, src) in senders.iter().copied().enumerate() {
+        let pick = |hosts: Vec<u16>, random: &mut Stream| hosts[random.random_range(0..hosts.len())];
+        let open = |room: &[u32], far: bool| -> Vec<u16> {
+            (0..hosts).filter(|h| room[*h as usize] > 0 && same_rack(places, src, *h) != far).collect()
+        };
+        let far = open(&room, true);
+        let dst = if far.is_empty() {
+            // There is room in its own rack only. More flows come to the others than its rack has sent them, so that one
+            // of these goes from a third host to a fourth, neither in this rack: the fourth is taken, the third sends here.
+            let passes = |e: &u16| !same_rack(places, src, *e) && !same_rack(places, src, to[*e as usize]);
+            let third = pick(senders[..done].iter().copied().filter(passes).collect(), random);
+            let here = pick(open(&room, false), random);
+            room[here as usize] -= 1;
+            std::mem::replace(&mut to[third as usize], here)
+        } else {
+            let dst = pick(far, random);
+            room[dst as usize] -= 1;
+            dst
+        };
+        to[src as usize] = dst;
+    }
+    to
+}
+
 /// Host i sends to host i + `step`, round the end: host i sends to entry i.
 pub(crate) fn stride(hosts: u16, step: u16) -> Vec<u16> {
     (0..u32::from(hosts)).map(|i| ((i + u32::from(step)) % u32::from(hosts)) as u16).collect()
@@ -255,6 +319,24 @@ mod tests {
             prop_assert!(got.iter().all(|n| *n <= at_most), "{got:?}");
         }
 
+        /// As long as there is such a matrix at all, which is so if the largest rack finds room outside.
+        #[test]
+        fn flows_leave_their_racks_and_nobody_gets_more_than_allowed(
+            racks in proptest::collection::vec(1u32..7, 2..6), at_most in 1u32..4, seed: u64,
+        ) {
+            let places: Vec<(u32, u32)> =
+                (0..).zip(&racks).flat_map(|(rack, hosts)| (0..*hosts).map(move |_| (rack, 0))).collect();
+            let (all, most) = (places.len() as u32, racks.iter().copied().max().unwrap());
+            prop_assume!(most <= at_most * (all - most));
+            let to = matrix_across_racks(&places, at_most, &mut stream(seed, "random", 0));
+            let mut got = vec![0; places.len()];
+            for (src, dst) in to.iter().enumerate() {
+                prop_assert!(places[src].0 != places[*dst as usize].0, "{src} sends to {dst}");
+                got[*dst as usize] += 1;
+            }
+            prop_assert!(got.iter().all(|n| *n <= at_most), "{got:?}");
+        }
+
         #[test]
         fn staggered_flows_stay_where_they_should(seed: u64) {
             // Two pods of two racks of three hosts.
@@ -268,6 +350,17 @@ mod tests {
                 prop_assert!(place((0.0, 0.0)).1 != pod);
             }
         }
+    }
+
+    #[test]
+    fn any_host_of_another_rack_is_as_likely() {
+        let places = [(0, 0), (0, 0), (1, 0), (1, 0), (1, 0), (2, 0)];
+        let mut random = stream(9, "racks", 0);
+        let mut got = [0u32; 6];
+        (0..8_000).for_each(|_| got[random_in_other_rack(0, &places, &mut random) as usize] += 1);
+        assert_eq!(got[..2], [0, 0]);
+        // Each of four 2,000 times, with a standard deviation of 39.
+        assert!(got[2..].iter().all(|n| n.abs_diff(2_000) < 160), "{got:?}");
     }
 
     #[test]

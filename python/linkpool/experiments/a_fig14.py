@@ -164,7 +164,8 @@ def _arrivals(label: str, rate: float, table: list[Value]) -> dict[str, Value]:
         "interpolation": "linear",
         "name": f"datamining_mqecn, {label}",
     }
-    return {"transport": label, "label": label, "flows_per_second": rate, "size": size}
+    rates: dict[str, Value] = {"flows_per_second": rate, "allow_overload": True}
+    return {"transport": label, "label": label, **rates, "size": size}
 
 
 def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:

@@ -143,13 +143,15 @@ pub(crate) enum RoleSize {
     Share(f64),
 }
 
-/// Where Poisson arrivals go.
+/// Where flows go that are drawn at random.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Destination")]
 pub(crate) enum DestinationName {
     /// To any other host.
     Random,
+    /// To any host of another rack.
+    OtherRacks,
     /// To the host that the first workload "permutation" has for the sender.
     Permutation,
 }
@@ -324,13 +326,16 @@ workload! {
 workload! {
     /// Poisson arrivals, source and destination uniform over distinct hosts.
     PoissonTable, "Poisson" {
-        /// Mean rate of arrivals over the whole network, per second; or else `load`.
+        /// Mean rate of arrivals over the whole network, per second; or else one of the next two.
         #[schemars(extend("exclusiveMinimum" = 0))]
         flows_per_second: Option<f64>,
-        /// Payload offered over what all hosts' links carry together; or else `flows_per_second`.
+        /// Mean rate of arrivals at each host that sends, per second.
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        flows_per_second_per_host: Option<f64>,
+        /// Payload offered over what all hosts' links carry together; beside a rate, what it must come to.
         #[schemars(extend("exclusiveMinimum" = 0))]
         load: Option<f64>,
-        /// May `load` be above 1? Default: false.
+        /// May the load be above 1? Default: false.
         allow_overload: Option<bool>,
         /// Where flows go. Default: "random".
         to: Option<DestinationName>,
@@ -405,6 +410,8 @@ matrix! {
         /// Flows into a host at most. Default: no limit.
         #[schemars(range(min = 1))]
         at_most: Option<u32>,
+        /// Where they send to; not "permutation". Default: "random".
+        to: Option<DestinationName>,
     }
 }
 

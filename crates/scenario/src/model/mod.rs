@@ -17,7 +17,7 @@ pub use transport::{
     Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Priority, Recovery, Release, ScatterControl,
     Scheduler, SsthreshAfterCut, Subflows, Transport,
 };
-pub use workload::{OTHERS, Repeat, Role, Small, TraceFlow, Until, Workload, WorkloadKind};
+pub use workload::{Destination, OTHERS, Repeat, Role, Small, TraceFlow, Until, Workload, WorkloadKind};
 
 use linkpool_network::Layer;
 use linkpool_units::Time;

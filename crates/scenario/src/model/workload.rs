@@ -69,12 +69,12 @@ pub enum WorkloadKind {
     },
     /// Poisson arrivals between hosts drawn uniformly.
     Poisson {
-        /// Mean rate of arrivals over the whole network; a load has been turned into it.
+        /// Mean rate of arrivals over the whole network; a load, or a rate of each host, has been turned into it.
         flows_per_second: f64,
         /// Of each flow.
         size: Sizes,
-        /// Does a flow go to the host that the first workload of kind permutation has for its sender? Else to any other.
-        to_permutation: bool,
+        /// Where a flow goes.
+        to: Destination,
         /// No arrival at or after this; by default `duration`.
         stop: Time,
     },
@@ -124,6 +124,17 @@ pub enum WorkloadKind {
         /// No job starts at or after this; by default `duration`.
         stop: Time,
     },
+}
+
+/// Where Poisson arrivals go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Destination {
+    /// To any other host.
+    Any,
+    /// To any host of another rack.
+    OtherRacks,
+    /// To the host that the first workload of kind permutation has for the sender.
+    Permutation,
 }
 
 /// One flow of a trace.

@@ -1,11 +1,12 @@
 //! Flows between hosts that are named or counted, and arrivals.
 
 use linkpool_units::Time;
+use linkpool_workload::Sizes;
 
 use super::paths;
 use super::workload::Entry;
 use crate::file::{DestinationName, FlowTable, IncastTable, ManyToOneFlowsTable, PoissonTable};
-use crate::model::WorkloadKind;
+use crate::model::{Destination, WorkloadKind};
 
 pub(super) fn flow(table: &FlowTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
     let from = entry.host("from", table.from.as_ref());
@@ -66,26 +67,56 @@ pub(super) fn many_to_one(table: &ManyToOneFlowsTable, entry: &mut Entry<'_, '_,
 pub(super) fn poisson(table: &PoissonTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
     let size = entry.finite_size("size", table.size.clone(), "\"100KB\"");
     let stop = entry.stop(table.stop.or(entry.duration()));
-    let flows_per_second = match (table.flows_per_second, table.load) {
-        (Some(_), Some(_)) => {
-            entry
-                .section
-                .error("load", "a rate of arrivals is given by `flows_per_second` or by `load`; leave one out");
-            None
+    let to = match table.to {
+        None | Some(DestinationName::Random) => Destination::Any,
+        Some(DestinationName::Permutation) => Destination::Permutation,
+        Some(DestinationName::OtherRacks) => {
+            entry.check_other_racks(u32::MAX);
+            Destination::OtherRacks
         }
-        (None, Some(load)) => entry.arrivals_of_load(load, table.allow_overload.unwrap_or(false), size.as_ref()),
-        (rate, None) => entry.section.required("flows_per_second", rate, "1000, or else load = 0.5"),
     };
-    if table.load.is_none() && table.allow_overload.is_some() {
-        entry.section.error("allow_overload", "says something about `load`, which is not given; leave it out");
+    let flows_per_second = arrivals(table, size.as_ref(), entry);
+    Some(WorkloadKind::Poisson { flows_per_second: flows_per_second?, size: size?, to, stop: stop? })
+}
+
+/// The rate of arrivals over the whole network, by whichever key gives it. A load is payload over what the links from all hosts
+/// carry together; beside a rate it states what the rate and the mean size must come to.
+fn arrivals(table: &PoissonTable, size: Option<&Sizes>, entry: &mut Entry<'_, '_, '_>) -> Option<f64> {
+    let PoissonTable { flows_per_second, flows_per_second_per_host, load, .. } = *table;
+    let keys = ["flows_per_second", "flows_per_second_per_host", "load"];
+    let given = [flows_per_second, flows_per_second_per_host, load];
+    let (key, value) = keys.into_iter().zip(given).find_map(|(key, value)| Some((key, value?))).unzip();
+    let key: &str = key.unwrap_or("flows_per_second");
+    let value = entry.section.required(key, value, "1000, or else load = 0.5")?;
+    for (key, value) in keys.into_iter().zip(given).filter_map(|(key, value)| Some((key, value?))) {
+        let message = format!("{value} is no rate and no load; it must be above zero");
+        entry.section.check(value > 0.0 && value.is_finite(), key, message);
     }
-    let flows_per_second = flows_per_second?;
-    if !(flows_per_second > 0.0 && flows_per_second.is_finite()) {
-        entry.section.error("flows_per_second", format!("{flows_per_second} is no rate; it must be above zero"));
+    let both = flows_per_second.is_some() && flows_per_second_per_host.is_some();
+    entry.section.check(!both, "flows_per_second_per_host", "there is `flows_per_second` too; leave one out");
+    let mean = size?.mean();
+    // Flows a second at which the links from all hosts are full.
+    let full = entry.known.fabric?.access_rate() as f64 / (8.0 * mean);
+    let rate = match key {
+        "load" => value * full,
+        "flows_per_second" => value,
+        _ => value * f64::from(entry.senders()?),
+    };
+    let all = rate * entry.duration()?.saturating_sub(entry.start).secs();
+    entry.few_flows(key, all as u64);
+    if !entry.section.is_good() {
         return None;
     }
-    let arrivals = flows_per_second * entry.duration()?.saturating_sub(entry.start).secs();
-    entry.few_flows(if table.load.is_some() { "load" } else { "flows_per_second" }, arrivals as u64);
-    let to_permutation = table.to == Some(DestinationName::Permutation);
-    Some(WorkloadKind::Poisson { flows_per_second, size: size?, to_permutation, stop: stop? })
+    let offered = rate / full;
+    if let Some(load) = load {
+        let message = format!(
+            "{load} is not what `{key}` and flows of {mean:.0}B in the mean offer, {offered:.4}; change one, or leave `load` out"
+        );
+        entry.section.check((load - offered).abs() <= 0.01 * offered, "load", message);
+    }
+    let message = format!(
+        "offers {offered:.3} of what the hosts' links carry, above 1; lower it, or write allow_overload = true"
+    );
+    entry.section.check(offered <= 1.0 + 1e-9 || table.allow_overload == Some(true), key, message);
+    Some(rate)
 }

@@ -4,7 +4,8 @@ use linkpool_workload::Rule;
 
 use super::workload::Entry;
 use crate::file::{
-    AllToAllTable, HotspotTable, MatrixKeys, PermutationTable, RandomTable, RepeatName, StaggeredTable, StrideTable,
+    AllToAllTable, DestinationName, HotspotTable, MatrixKeys, PermutationTable, RandomTable, RepeatName,
+    StaggeredTable, StrideTable,
 };
 use crate::model::{Repeat, WorkloadKind};
 
@@ -30,8 +31,21 @@ pub(super) fn permutation(table: &PermutationTable, entry: &mut Entry<'_, '_, '_
 }
 
 pub(super) fn random(table: &RandomTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
-    let good = table.at_most.is_none_or(|at_most| entry.section.positive("at_most", at_most).is_some());
-    matrix(table.keys(), good.then_some(Rule::Random { at_most: table.at_most }), entry)
+    let at_most = table.at_most;
+    let good = at_most.is_none_or(|at_most| entry.section.positive("at_most", at_most).is_some());
+    let other_racks = match table.to {
+        None | Some(DestinationName::Random) => false,
+        Some(DestinationName::OtherRacks) => {
+            entry.check_other_racks(at_most.unwrap_or(u32::MAX));
+            true
+        }
+        Some(DestinationName::Permutation) => {
+            let message = "is that of poisson; write \"random\" or \"other-racks\", or [[workload.permutation]]";
+            entry.section.error("to", message);
+            false
+        }
+    };
+    matrix(table.keys(), good.then_some(Rule::Random { at_most, other_racks }), entry)
 }
 
 pub(super) fn stride(table: &StrideTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use linkpool_units::Time;
 use linkpool_workload::{Gaps, Sizes};
 
@@ -59,11 +61,11 @@ impl Workloads {
         for (i, table) in tables.iter().enumerate() {
             let Common { label, transport, small, role, start } = table.common();
             let start = start.unwrap_or(Time::ZERO);
-            let mut entry = Entry { known, start, section: Section::new(report, path.at(i)) };
+            let mut entry = Entry { known, start, role: role.as_deref(), section: Section::new(report, path.at(i)) };
             entry.check_start();
             let transport = entry.transport("transport", transport.as_deref());
             let small = small.map(|small| entry.small(small));
-            entry.check_role(kind, role.as_deref());
+            entry.check_role(kind);
             let resolved = resolve(table, &mut entry);
             let label = label.unwrap_or_else(|| kind.to_string());
             self.labels.push(label.clone());
@@ -82,6 +84,7 @@ impl Workloads {
 pub(super) struct Entry<'k, 's, 'r> {
     pub(super) known: &'k Known<'k>,
     pub(super) start: Time,
+    pub(super) role: Option<&'k str>,
     pub(super) section: Section<'s, 'r>,
 }
 
@@ -94,19 +97,28 @@ impl Entry<'_, '_, '_> {
         self.known.fabric.map(|fabric| fabric.hosts() as u32)
     }
 
-    /// Arrivals per second that offer `load`: payload over what the links from all hosts carry together.
-    pub(super) fn arrivals_of_load(&mut self, load: f64, overload: bool, size: Option<&Sizes>) -> Option<f64> {
-        if !(load > 0.0 && load.is_finite()) {
-            self.section.error("load", format!("{load} is no load; it must be above zero"));
-            return None;
+    /// How many hosts send.
+    pub(super) fn senders(&self) -> Option<u32> {
+        let hosts = self.hosts()?;
+        let Some(role) = self.role else { return Some(hosts) };
+        let roles = self.known.roles;
+        match roles.iter().find(|r| r.name == role) {
+            Some(role) => Some(role.hosts),
+            None => hosts.checked_sub(roles.iter().map(|r| r.hosts).sum()),
         }
-        if load > 1.0 && !overload {
-            let message =
-                format!("{load} is more than the hosts' links carry; lower it, or write allow_overload = true");
-            self.section.error("load", message);
-        }
-        let access = self.known.fabric?.access_rate() as f64;
-        Some(load * access / (8.0 * size?.mean()))
+    }
+
+    /// Are there for the hosts of every rack enough of other racks, with room for so many flows each?
+    pub(super) fn check_other_racks(&mut self, room: u32) {
+        let Some(fabric) = self.known.fabric else { return };
+        let mut racks: HashMap<u32, u64> = HashMap::new();
+        fabric.racks_and_pods().into_iter().for_each(|(rack, _)| *racks.entry(rack).or_default() += 1);
+        let (all, most) = (fabric.hosts() as u64, racks.into_values().max().unwrap_or(0));
+        self.section.check(most < all, "to", "all hosts of this topology are in one rack; leave it out");
+        let (others, room) = (all - most, u64::from(room));
+        let message =
+            format!("a rack of {most} hosts sends to {others} others, of which each may get {room}; raise it");
+        self.section.check(most == all || most <= room * others, "at_most", message);
     }
 
     /// A share, from 0 to 1.
@@ -159,8 +171,8 @@ impl Entry<'_, '_, '_> {
         Some(Small { below: below?.0, transport: transport? })
     }
 
-    fn check_role(&mut self, kind: &str, role: Option<&str>) {
-        let Some(role) = role else { return };
+    fn check_role(&mut self, kind: &str) {
+        let Some(role) = self.role else { return };
         let message = format!("does not apply to {kind}, which says itself who sends; leave it out");
         self.section.check(
             !["flow", "incast", "many-to-one", "partition-aggregate", "trace", "collective"].contains(&kind),
@@ -171,6 +183,8 @@ impl Entry<'_, '_, '_> {
         if !names.clone().any(|name| name == role) {
             self.section.error("role", format!("no role is named {role:?} in [roles]; {}", nearest(role, names)));
         }
+        let some = self.senders() != Some(0);
+        self.section.check(some, "role", "no host is left that has none of the [roles]; make one smaller");
     }
 
     fn transport(&mut self, key: &str, name: Option<&str>) -> Option<usize> {

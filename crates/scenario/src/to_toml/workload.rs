@@ -7,7 +7,7 @@ use crate::file::{
     ParetoTable, PartitionAggregateTable, PoissonTable, RandomTable, RepeatName, Size, SmallTable, StaggeredTable,
     StrideTable, TraceFlowTable, TraceTable, UntilTable, WorkloadTable,
 };
-use crate::model::{Scenario, TraceFlow, Until, Workload, WorkloadKind};
+use crate::model::{Destination, Scenario, TraceFlow, Until, Workload, WorkloadKind};
 
 pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
     let fabric = scenario.topology.fabric();
@@ -67,16 +67,22 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                     spacing: Some(spacing),
                 });
             }
-            WorkloadKind::Poisson { flows_per_second, size: bytes, to_permutation, stop } => {
+            WorkloadKind::Poisson { flows_per_second, size: bytes, to, stop } => {
+                let load = 8.0 * bytes.mean() * flows_per_second / fabric.access_rate() as f64;
                 table.poisson.push(PoissonTable {
                     label,
                     transport,
                     small,
                     role,
                     flows_per_second: Some(flows_per_second),
+                    flows_per_second_per_host: None,
                     load: None,
-                    allow_overload: None,
-                    to: Some(if to_permutation { DestinationName::Permutation } else { DestinationName::Random }),
+                    allow_overload: (load > 1.0).then_some(true),
+                    to: Some(match to {
+                        Destination::Any => DestinationName::Random,
+                        Destination::OtherRacks => DestinationName::OtherRacks,
+                        Destination::Permutation => DestinationName::Permutation,
+                    }),
                     size: size(Some(bytes)),
                     start,
                     stop: Some(stop),
@@ -144,7 +150,10 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
 fn matrix(rule: Rule, keys: MatrixKeys, host: &dyn Fn(u32) -> Option<Host>, table: &mut WorkloadTable) {
     match rule {
         Rule::Permutation => table.permutation.push(keys.into()),
-        Rule::Random { at_most } => table.random.push(RandomTable { at_most, ..keys.into() }),
+        Rule::Random { at_most, other_racks } => {
+            let to = if other_racks { DestinationName::OtherRacks } else { DestinationName::Random };
+            table.random.push(RandomTable { at_most, to: Some(to), ..keys.into() });
+        }
         Rule::Stride { step } => table.stride.push(StrideTable { step: Some(step.into()), ..keys.into() }),
         Rule::AllToAll => table.all_to_all.push(keys.into()),
         Rule::Hotspot { flows, hosts, share } => table.hotspot.push(HotspotTable {

@@ -1,7 +1,7 @@
 use super::Action;
 use crate::flow::Flow;
 use crate::gaps::Gaps;
-use crate::matrix::{random_other, staggered_destination};
+use crate::matrix::{random_in_other_rack, random_other, staggered_destination};
 use crate::sizes::Sizes;
 use linkpool_engine::Stream;
 use linkpool_units::Time;
@@ -31,6 +31,8 @@ pub enum Destinations {
     Fixed(u16),
     /// Any other of so many hosts.
     Uniform(u16),
+    /// Any host of another rack; these are the rack and the pod of each host.
+    OtherRacks(Arc<[(u32, u32)]>),
     /// [`staggered_destination`].
     Staggered {
         /// Rack and pod of each host.
@@ -45,6 +47,7 @@ impl Destinations {
         match self {
             Destinations::Fixed(dst) => *dst,
             Destinations::Uniform(hosts) => random_other(*hosts, src, random),
+            Destinations::OtherRacks(places) => random_in_other_rack(src, places, random),
             Destinations::Staggered { places, shares } => staggered_destination(src, places, *shares, random),
         }
     }

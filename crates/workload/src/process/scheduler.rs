@@ -63,9 +63,10 @@ impl Scheduler {
         let pair = match &mut self.redraw {
             Redraw::Room(room) => {
                 room[flow.dst as usize] += 1;
-                // The host whose flow has ended has room at least, and is not the sender.
-                let open: Vec<u16> =
-                    (0..).zip(room.iter()).filter(|(h, room)| *h != flow.src && **room > 0).map(|(h, _)| h).collect();
+                // The host whose flow has ended has room at least, and may be sent to.
+                let matrix = &self.matrix;
+                let open = (0..).zip(room.iter()).filter(|(h, room)| **room > 0 && matrix.allows(flow.src, *h));
+                let open: Vec<u16> = open.map(|(h, _)| h).collect();
                 let dst = open[self.random.random_range(0..open.len())];
                 room[dst as usize] -= 1;
                 (flow.src, dst)
