@@ -25,6 +25,7 @@ else:
 
 LAYERS = {"h": "host", "e": "edge", "a": "aggregation", "c": "core"}
 SIZES = {"64KiB": 1 << 16, "128KiB": 1 << 17, "256KiB": 1 << 18, "512KiB": 1 << 19, "1MiB": 1 << 20}
+MEASURE = '[measure]\nwarm_up = "0s"\ncut_off = "1s"\n'
 Document = Mapping[str, Any]
 Progress = Callable[[float, float, int], "bool | None"]
 
@@ -47,7 +48,8 @@ class FakeCore:
         if any(key == "nonsense" for key, _ in overrides):
             raise ScenarioError(f"{path}: nonsense: unknown key")
         lines = [f"# {key} = {value}" for key, value in overrides]
-        return "\n".join([f"seed = {1 if seed is None else seed}", *lines, text])
+        measure = "" if "[measure]" in text else MEASURE
+        return "\n".join([f"seed = {1 if seed is None else seed}", *lines, text, measure])
 
     def worthwhile_threads(
         self, text: str, path: str, overrides: list[tuple[str, str]], cores: int
@@ -114,7 +116,15 @@ def _invent(out: Path, document: Document, rng: random.Random, text: str) -> Non
     write_result(out, table("flows", flows), table("links", links), **series)
     table("subflows", subflows).write_parquet(out / "subflows.parquet")
     if "partition-aggregate" in document["workload"]:
-        jobs = [{"label": "short", "job": n, "jct_s": rng.uniform(0.8e-3, 2e-3)} for n in range(40)]
+        jobs = [
+            {
+                "label": "short",
+                "kind": "partition-aggregate",
+                "job": n,
+                "jct_s": rng.uniform(0.8e-3, 2e-3),
+            }
+            for n in range(40)
+        ]
         table("jobs", jobs).write_parquet(out / "jobs.parquet")
 
 
@@ -197,7 +207,9 @@ def _long(item: Document, document: Document, rng: random.Random) -> list[dict[s
     active = parse_seconds(document["duration"]) - start
     rate = rng.uniform(0.9e9, 1.1e9)
     acked = int(rate * active / 8)
-    flow = unfinished(active, None, start_s=start, goodput_bps=rate, acked_bytes=acked)
+    flow = unfinished(
+        active, None, start_s=start, goodput_bps=rate, acked_bytes=acked, measured_bytes=acked
+    )
     return [flow]
 
 

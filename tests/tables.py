@@ -49,6 +49,9 @@ def finished(
         "active_s": fct_s,
         "acked_bytes": size,
         "goodput_bps": 8 * size / fct_s,
+        "measured": True,
+        "measured_s": fct_s,
+        "measured_bytes": size,
     }
     return {**end, **more}
 
@@ -63,6 +66,8 @@ def unfinished(active_s: float, size: int | None = 1000, **more: object) -> dict
         "start_s": 0.0,
         "active_s": active_s,
         "goodput_bps": 0.0,
+        "measured": True,
+        "measured_s": active_s,
     }
     return {**flow, **more}
 
@@ -79,9 +84,13 @@ def write_result(
         "flows": flows,
         "subflows": table("subflows", []),
         "links": table("links", []) if links is None else links,
+        "workloads": table("workloads", []),
         **series,
     }
     for name, frame in tables.items():
         frame.write_parquet(directory / f"{name}.parquet")
-    (directory / "scenario.toml").write_text('duration = "1s"\n', encoding="utf-8")
-    (directory / "run.json").write_text(json.dumps({"version": "0"}), encoding="utf-8")
+    (directory / "scenario.toml").write_text(
+        'duration = "1s"\n[measure]\nwarm_up = "0s"\ncut_off = "1s"\n', encoding="utf-8"
+    )
+    run = {"version": "0", "simulated_s": 1.0}
+    (directory / "run.json").write_text(json.dumps(run), encoding="utf-8")

@@ -27,14 +27,14 @@ def documented(title: str) -> dict[str, tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("table", ["flows", "subflows", "jobs", "links", "changes"])
+@pytest.mark.parametrize("table", ["flows", "subflows", "jobs", "workloads", "links", "changes"])
 def test_tables_have_the_documented_columns_in_order(table: str) -> None:
     found = documented(table)
     assert list(found) == [column.name for column in TABLES[table]]
     assert {n: kind for n, (kind, _) in found.items()} == {c.name: c.type for c in TABLES[table]}
 
 
-@pytest.mark.parametrize("table", ["queue", "cwnd", "rate"])
+@pytest.mark.parametrize("table", ["queue", "cwnd", "rate", "rtt", "counters"])
 def test_series_have_the_documented_columns_in_order(table: str) -> None:
     match = re.search(rf"^\| `{table}` \| (.*) \|$", section("Time series"), re.MULTILINE)
     assert match is not None

@@ -42,6 +42,8 @@ RECORDED = (
 queue = { links = ["W->R"], every = "10us", until = "2ms" }
 cwnd = { every = "10us", until = "2ms" }
 rate = { every = "100us", until = "2ms" }
+rtt = { every = "1ps", until = "2ms" }
+counters = { every = "0.5ms", until = "2ms" }
 """
 )
 # Every table has rows: also those of jobs and of changed links.
@@ -149,6 +151,7 @@ def test_run_and_show(scenario: Scenario, tmp_path: Path) -> None:
         "scenario.toml",
         "subflows.parquet",
         "summary.json",
+        "workloads.parquet",
     ]
     shown = command("show", out)
     assert shown.returncode == 0

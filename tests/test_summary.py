@@ -6,12 +6,13 @@ from linkpool.summary import BUSIEST, FctStats, LinkUse, summarise
 from tables import finished, table, unfinished
 
 LINKS = table("links", [{"link": "W->R", "utilisation": 0.5, "drops": 3, "marks": 7}])
+PERIOD = (0.0, 10.0)
 NOTHING = FctStats(0, None, None, None, None, None, None)
 
 
 def test_fct_by_hand_in_both_definitions() -> None:
     flows = table("flows", [finished(t, handshake_s=0.1) for t in (1.1, 2.1, 6.1)])
-    overall = summarise(flows, LINKS).overall
+    overall = summarise(flows, LINKS, PERIOD).overall
     assert overall.fct.finished == 3
     assert overall.fct.mean_s == pytest.approx(3.1)
     assert overall.fct_established.mean_s == pytest.approx(3.0)
@@ -26,14 +27,14 @@ def test_unfinished_flows_stand_beside_the_mean_not_in_it() -> None:
         "flows",
         [finished(2.0), unfinished(9.0, failed=True), unfinished(9.0), unfinished(9.0, size=None)],
     )
-    overall = summarise(flows, LINKS).overall
+    overall = summarise(flows, LINKS, PERIOD).overall
     assert (overall.flows, overall.finished, overall.unfinished) == (4, 1, 2)
     assert (overall.unlimited, overall.failed) == (1, 1)
     assert overall.fct.mean_s == 2.0
 
 
 def test_flows_without_a_size_have_no_completion_time() -> None:
-    overall = summarise(table("flows", [unfinished(1.0, size=None)]), LINKS).overall
+    overall = summarise(table("flows", [unfinished(1.0, size=None)]), LINKS, PERIOD).overall
     assert (overall.finished, overall.unfinished, overall.unlimited) == (0, 0, 1)
     assert overall.fct == NOTHING
 
@@ -46,7 +47,7 @@ def test_goodput_by_hand() -> None:
             finished(3.0, size=1500, start_s=1.0),  # 4,000 bit/s over [1, 4]
         ],
     )
-    overall = summarise(flows, LINKS).overall
+    overall = summarise(flows, LINKS, PERIOD).overall
     assert overall.goodput_mean_bps == 6000.0
     assert overall.goodput_total_bps == 8 * 2500 / 4
     assert overall.jain == pytest.approx(12_000**2 / (2 * (8000**2 + 4000**2)))
@@ -60,7 +61,7 @@ def test_counts_add_up_and_the_worst_flow_is_named() -> None:
             finished(1.0, timeouts=1, retransmits=1, marked_acks=0, segments=11, suppressions=2),
         ],
     )
-    overall = summarise(flows, LINKS).overall
+    overall = summarise(flows, LINKS, PERIOD).overall
     assert (overall.timeouts, overall.timeouts_max) == (3, 2)
     assert (overall.retransmits, overall.marked_acks, overall.segments) == (6, 7, 21)
     assert overall.suppressions == 3
@@ -76,7 +77,7 @@ def test_groups_are_by_transport_and_label_in_order_of_appearance() -> None:
             finished(8.0, transport="xmp", label="short"),
         ],
     )
-    summary = summarise(flows, LINKS)
+    summary = summarise(flows, LINKS, PERIOD)
     assert [(g.transport, g.label, g.flows) for g in summary.groups] == [
         ("xmp", "long", 2),
         ("dctcp", "short", 1),
@@ -88,14 +89,14 @@ def test_groups_are_by_transport_and_label_in_order_of_appearance() -> None:
 
 def test_links_are_listed_busiest_first() -> None:
     rows = [{"link": f"l{i:02}", "utilisation": i / 100, "drops": 1, "marks": 2} for i in range(30)]
-    summary = summarise(table("flows", []), table("links", rows))
+    summary = summarise(table("flows", []), table("links", rows), PERIOD)
     assert len(summary.links) == BUSIEST
     assert summary.links[0] == LinkUse("l29", 0.29, 0, 1, 2, 0)
     assert (summary.drops, summary.marks) == (30, 60)
 
 
 def test_a_run_without_flows_has_a_summary() -> None:
-    summary = summarise(table("flows", []), LINKS)
+    summary = summarise(table("flows", []), LINKS, PERIOD)
     assert summary.groups == []
     assert summary.overall.flows == 0
     assert summary.overall.fct == NOTHING
@@ -104,7 +105,7 @@ def test_a_run_without_flows_has_a_summary() -> None:
 
 def test_the_summary_is_json_without_nan() -> None:
     flows = table("flows", [finished(2.0), unfinished(9.0)])
-    text = json.dumps(summarise(flows, LINKS).as_dict(), allow_nan=False)
+    text = json.dumps(summarise(flows, LINKS, PERIOD).as_dict(), allow_nan=False)
     assert json.loads(text)["overall"]["unfinished"] == 1
 
 
@@ -112,7 +113,7 @@ def test_slowdowns_by_size() -> None:
     """Sizes at the upper end of a class belong to it."""
     sizes = {10_000: 3.0, 10_001: 5.0, 100_000: 7.0, 10_000_001: 1.5}
     flows = table("flows", [finished(1.0, size=n, slowdown=s) for n, s in sizes.items()])
-    found = summarise(flows, LINKS).overall.slowdowns
+    found = summarise(flows, LINKS, PERIOD).overall.slowdowns
     assert [s.finished for s in found] == [1, 2, 0, 0, 1]
     assert [s.mean for s in found] == [3.0, 6.0, None, None, 1.5]
     assert (found[1].p50, found[1].max) == (6.0, 7.0)
@@ -130,7 +131,7 @@ def test_layers_up_and_down() -> None:
         {**up, "utilisation": 0.8, "packets": 100, "drops": 0},
         down,
     ]
-    found = summarise(table("flows", []), table("links", rows)).layers
+    found = summarise(table("flows", []), table("links", rows), PERIOD).layers
     assert [(use.layer, use.to_layer, use.links) for use in found] == [
         ("edge", "core", 2),
         ("core", "edge", 1),
@@ -140,3 +141,85 @@ def test_layers_up_and_down() -> None:
     assert found[0].loss_mean == pytest.approx(0.05)
     assert (found[0].drops, found[0].marks) == (1, 4)
     assert (found[1].loss, found[1].loss_mean) == (None, 0.0)
+
+
+def test_jobs_by_label_and_kind() -> None:
+    """One under way has no completion time."""
+    rows: list[dict[str, object]] = [
+        {"label": "ask", "kind": "partition-aggregate", "jct_s": 1.0},
+        {"label": "train", "kind": "ring-all-reduce", "jct_s": 5.0},
+        {"label": "ask", "kind": "partition-aggregate", "jct_s": 3.0},
+        {"label": "ask", "kind": "partition-aggregate"},
+    ]
+    found = summarise(table("flows", []), LINKS, PERIOD, jobs=table("jobs", rows)).jobs
+    assert [(j.label, j.kind, j.jobs, j.jct.finished) for j in found] == [
+        ("ask", "partition-aggregate", 3, 2),
+        ("train", "ring-all-reduce", 1, 1),
+    ]
+    assert (found[0].jct.mean_s, found[0].jct.max_s) == (2.0, 3.0)
+
+
+def test_losses_have_their_causes() -> None:
+    up = {"layer": "edge", "to_layer": "core"}
+    rows: list[dict[str, object]] = [
+        {**up, "drops_down": 3},
+        {**up, "drops_loss": 4, "drops_down": 1},
+        {"drops": 2},
+    ]
+    summary = summarise(table("flows", []), table("links", rows), PERIOD)
+    assert (summary.drops, summary.drops_down, summary.drops_loss) == (2, 4, 4)
+    assert [(u.drops, u.drops_down, u.drops_loss) for u in summary.layers] == [(0, 4, 4), (2, 0, 0)]
+
+
+def test_what_warms_up_and_what_comes_late_is_left_out() -> None:
+    """Sizes and ends are of measured flows; what others delivered in the period counts as load."""
+    links = table("links", [{"layer": "host", "rate_bps": 4e3}, {"layer": "edge", "rate_bps": 9e9}])
+    flows = table(
+        "flows",
+        [
+            finished(1.0, size=500, measured=False, measured_bytes=300),
+            finished(2.0, size=1000, measured_bytes=900),
+            finished(4.0, size=2000, measured_bytes=0),
+            unfinished(9.0, measured=False),
+        ],
+    )
+    overall = summarise(flows, links, (1.0, 3.0)).overall
+    assert (overall.flows, overall.left_out, overall.unfinished) == (2, 2, 0)
+    assert overall.fct.mean_s == 3.0
+    assert overall.goodput_mean_bps == 4000.0
+    # 4 kbit/s for two seconds are 1,000 B.
+    assert (overall.offered_load, overall.delivered_load) == (3.0, 1.2)
+
+
+def test_unlimited_flows_have_the_goodput_of_the_period() -> None:
+    """One from 0 to 9 s and one from 2 s, of a period from 1 to 3 s."""
+    size = {"size": None, "acked_bytes": 10**6}
+    rows = [
+        unfinished(9.0, **size, goodput_bps=9.0, measured_s=2.0, measured_bytes=1000),
+        unfinished(7.0, **size, goodput_bps=9.0, start_s=2.0, measured_s=1.0, measured_bytes=250),
+    ]
+    overall = summarise(table("flows", rows), LINKS, (1.0, 3.0)).overall
+    assert overall.goodput_mean_bps == 3000.0
+    assert overall.goodput_total_bps == 8 * 1250 / 2
+    assert overall.jain == pytest.approx(6000**2 / (2 * (4000**2 + 2000**2)))
+    assert overall.offered_load is None
+
+
+def test_round_trip_times_by_transport_and_locality() -> None:
+    """Those of a flow that is left out are too."""
+    flows = table(
+        "flows",
+        [
+            {**finished(1.0), "flow": 0, "locality": "between-pods"},
+            {**finished(1.0), "flow": 1, "locality": "in-rack"},
+            {**finished(1.0), "flow": 2, "locality": "in-rack", "measured": False},
+        ],
+    )
+    samples = [(0, 4.0), (1, 1.0), (0, 2.0), (2, 9.0)]
+    rtts = table("rtt", [{"flow": flow, "rtt_s": rtt} for flow, rtt in samples])
+    found = summarise(flows, LINKS, PERIOD, rtts=rtts).rtts
+    assert [(r.transport, r.locality, r.samples, r.mean_s) for r in found] == [
+        ("t", "between-pods", 2, 3.0),
+        ("t", "in-rack", 1, 1.0),
+    ]
+    assert (found[0].p50_s, found[0].max_s) == (3.0, 4.0)

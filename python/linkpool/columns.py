@@ -54,6 +54,13 @@ FLOWS = (
     Column("control", "string", "", "its congestion control"),
     Column("src", "string", "", "sending host"),
     Column("dst", "string", "", "receiving host"),
+    Column(
+        "locality",
+        "string",
+        "",
+        "in-rack: the first NICs of both are at one switch; in-pod: at two that are joined below "
+        "the core; between-pods",
+    ),
     Column("size_bytes", "i64", "B", "null: unlimited"),
     Column("start_s", "f64", "s", "the first SYN was sent"),
     Column("established_s", "f64", "s", "the first SYN-ACK arrived"),
@@ -90,12 +97,32 @@ FLOWS = (
     Column("suppressions", "u32", "", "AMP: times the flow became single-path"),
     Column("releases", "u32", "", "AMP: times the flow became multipath again"),
     Column("failed", "bool", "", "the connection was given up"),
+    Column(
+        "measured",
+        "bool",
+        "",
+        "it counts in statistics: it started in the measured period, or it is unlimited and was "
+        "active in it",
+    ),
+    Column("measured_s", "f64", "s", "the part of active_s that lies in the measured period"),
+    Column(
+        "measured_bytes",
+        "i64",
+        "B",
+        "payload acknowledged at connection level in the measured period",
+    ),
 )
 
 SUBFLOWS = (
     Column("flow", "u32", "", "flow it belongs to"),
     Column("subflow", "u32", "", "number within the flow, from 0"),
-    Column("path", "string", "", "names of the nodes, S1 W R"),
+    Column(
+        "path",
+        "string",
+        "",
+        "names of the nodes, S1 W R, when it was established; null: packets take paths of "
+        "their own",
+    ),
     Column("established_s", "f64", "s", "null: never"),
     *_counts("on this subflow"),
     Column("cuts", "i64", "", "window cuts by ECN marks"),
@@ -108,18 +135,54 @@ SUBFLOWS = (
 
 JOBS = (
     Column("label", "string", "", "label of the workload"),
+    Column("kind", "string", "", "partition-aggregate, or the algorithm of a collective operation"),
     Column("job", "u32", "", "number among those of its label; job in flows"),
-    Column("chain", "u32", "", "of the chains side by side"),
-    Column("client", "string", "", "host"),
-    Column("start_s", "f64", "s", "the client opens the connections of its requests"),
+    Column("chain", "u32", "", "of the chains side by side; null: an operation"),
+    Column("client", "string", "", "host; null: an operation"),
+    Column("ranks", "u32", "", "hosts that take part in an operation; null: another job"),
+    Column("size_bytes", "i64", "B", "data of each rank; null: another job"),
+    Column(
+        "start_s",
+        "f64",
+        "s",
+        "the client opens the connections of its requests; of an operation, the first start of "
+        "its flows",
+    ),
     Column(
         "end_s",
         "f64",
         "s",
-        "the last answer has arrived at the client; null: under way at the end of the run",
+        "the last answer has arrived at the client; of an operation, its last data is "
+        "acknowledged; null: under way at the end of the run",
     ),
     Column("jct_s", "f64", "s", "end_s - start_s"),
-    Column("flows", "u32", "", "requests and answers"),
+    Column("flows", "u32", "", "requests and answers, or messages"),
+)
+
+WORKLOADS = (
+    Column("label", "string", "", "label in flows; requests and answers have a row each"),
+    Column("kind", "string", "", "of the workload"),
+    Column("transport", "string", "", "name in the scenario"),
+    Column(
+        "sizes",
+        "string",
+        "",
+        "constant, uniform, pareto, the name of the table, trace, messages or unlimited",
+    ),
+    Column("interpolation", "string", "", "of a table: linear or stair; null: no table"),
+    Column(
+        "mean_bytes",
+        "f64",
+        "B",
+        "mean of the distribution, not of what was drawn; null: unlimited",
+    ),
+    Column(
+        "load",
+        "f64",
+        "",
+        "that arrivals at this rate with this mean offer, over what the links from all hosts "
+        "carry; null: no rate of arrivals",
+    ),
 )
 
 LINKS = (
@@ -192,13 +255,34 @@ RATE = (
     Column("goodput_bps", "f64", "bit/s", "payload acknowledged in the interval"),
 )
 
+RTT = (
+    Column("time_s", "f64", "s", "the ACK arrived"),
+    Column("flow", "u32", "", "flow"),
+    Column("subflow", "u32", "", "subflow"),
+    Column("rtt_s", "f64", "s", "from a segment that was sent once, or the SYN, to its ACK"),
+)
+
+COUNTERS = (
+    Column("time_s", "f64", "s", "end of the interval; the last one may be shorter"),
+    Column("link", "string", "", "FROM->TO"),
+    Column("bytes", "i64", "B", "put on the wire in the interval"),
+    Column("drops", "i64", "packets", "packets dropped at this port"),
+    Column("drops_down", "i64", "packets", "packets lost because the link was down"),
+    Column("drops_loss", "i64", "packets", "packets lost on the wire at random"),
+    Column("marks", "i64", "packets", "packets marked CE here"),
+    Column("utilisation", "f64", "", "bytes over what the link could have sent in the interval"),
+)
+
 TABLES: dict[str, tuple[Column, ...]] = {
     "flows": FLOWS,
     "subflows": SUBFLOWS,
     "jobs": JOBS,
+    "workloads": WORKLOADS,
     "links": LINKS,
     "changes": CHANGES,
     "queue": QUEUE,
     "cwnd": CWND,
     "rate": RATE,
+    "rtt": RTT,
+    "counters": COUNTERS,
 }

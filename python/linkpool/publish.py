@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SERIES = ("queue", "cwnd", "rate")
-TABLES = ("flows", "subflows", "links", "jobs", *SERIES)
+from linkpool.columns import TABLES
+
 REQUIRED = frozenset({"scenario.toml", "run.json", "flows.parquet"})
 RESULT_FILES = REQUIRED | {"summary.json"} | {f"{table}.parquet" for table in TABLES}
 

@@ -1,6 +1,7 @@
 """A finished run, read from its directory."""
 
 import json
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +10,12 @@ from typing import Any
 import polars as pl
 
 from linkpool.summary import Summary, summarise
+from linkpool.units import parse_seconds
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 class NotRecordedError(LookupError):
@@ -43,15 +50,20 @@ class Result:
 
     @cached_property
     def jobs(self) -> pl.DataFrame:
-        """One row per job, where a workload has jobs."""
-        if not (self.dir / "jobs.parquet").exists():
+        """One row per job or collective operation, where a workload has any."""
+        if not self._has("jobs"):
             raise NotRecordedError(f"{self.dir} has no jobs: no workload of its scenario has any")
         return self._table("jobs")
 
     @cached_property
+    def workloads(self) -> pl.DataFrame:
+        """One row per workload: what it was asked for."""
+        return self._table("workloads")
+
+    @cached_property
     def changes(self) -> pl.DataFrame:
         """One row per change of a link, where the scenario has any."""
-        if not (self.dir / "changes.parquet").exists():
+        if not self._has("changes"):
             raise NotRecordedError(f"{self.dir} has no changes: its scenario has no [[change]]")
         return self._table("changes")
 
@@ -71,9 +83,33 @@ class Result:
         return self._series("rate", 'rate = { every = "1ms" }')
 
     @cached_property
+    def rtt(self) -> pl.DataFrame:
+        """Round-trip times of each subflow, where the scenario's `[record]` asks for them."""
+        return self._series("rtt", 'rtt = { every = "1ms" }')
+
+    @cached_property
+    def counters(self) -> pl.DataFrame:
+        """What links carry per interval, where the scenario's `[record]` asks for it."""
+        return self._series("counters", 'counters = { every = "1ms" }')
+
+    @cached_property
+    def period(self) -> tuple[float, float]:
+        """The measured period, seconds: its start, and its end or that of the run."""
+        measure = tomllib.loads(self.scenario)["measure"]
+        end = min(parse_seconds(measure["cut_off"]), float(self.run["simulated_s"]))
+        return parse_seconds(measure["warm_up"]), end
+
+    @cached_property
     def summary(self) -> Summary:
-        """Statistics over the flows and links, computed from the tables."""
-        return summarise(self.flows, self.links)
+        """Statistics over the measured flows and the links, computed from the tables."""
+        return summarise(
+            self.flows,
+            self.links,
+            self.period,
+            workloads=self.workloads,
+            jobs=self.jobs if self._has("jobs") else None,
+            rtts=self.rtt if self._has("rtt") else None,
+        )
 
     @cached_property
     def scenario(self) -> str:
@@ -88,11 +124,14 @@ class Result:
             raise ValueError(f"{self.dir / 'run.json'} is not a JSON object")
         return content
 
+    def _has(self, name: str) -> bool:
+        return (self.dir / f"{name}.parquet").exists()
+
     def _table(self, name: str) -> pl.DataFrame:
         return pl.read_parquet(self.dir / f"{name}.parquet")
 
     def _series(self, name: str, how: str) -> pl.DataFrame:
-        if not (self.dir / f"{name}.parquet").exists():
+        if not self._has(name):
             raise NotRecordedError(
                 f"{self.dir} has no {name} series; to record it, write `{how}` under [record]"
             )

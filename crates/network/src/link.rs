@@ -65,6 +65,21 @@ pub struct RareEvents {
     pub drops_loss: u64,
 }
 
+impl std::ops::Sub for RareEvents {
+    type Output = RareEvents;
+
+    /// What has happened since there were `before`.
+    fn sub(self, before: RareEvents) -> RareEvents {
+        RareEvents {
+            drops: self.drops - before.drops,
+            drop_bytes: self.drop_bytes - before.drop_bytes,
+            marks: self.marks - before.marks,
+            drops_down: self.drops_down - before.drops_down,
+            drops_loss: self.drops_loss - before.drops_loss,
+        }
+    }
+}
+
 /// An output port with its FIFO queue and the wire behind it, in one ring of packets sorted by arrival time.
 ///
 /// When a packet joins a FIFO queue its departure is known, `max(now, busy_until) + serialisation`, and so is its

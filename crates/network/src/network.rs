@@ -188,6 +188,17 @@ impl Egress<'_> {
         let kind = &self.kinds[link.kind as usize];
         (link.queue_packets(kind, now), link.backlog_bytes(kind, now))
     }
+
+    /// What a link that leaves this node has put on the wire by `now`, in bytes, and what it has dropped and marked.
+    pub fn counters(&mut self, link: LinkId, now: Time) -> (u64, RareEvents) {
+        let (ports, mut wires) = self.ports();
+        if let Some((stats, sent, _)) = ports.outcome(link, now, &mut wires) {
+            return (sent, stats.rare);
+        }
+        let (rare, link) = (self.rare[link as usize], &self.links[link as usize]);
+        let stats = link.stats(rare);
+        (stats.bytes - link.backlog_bytes(&self.kinds[link.kind as usize], now), rare)
+    }
 }
 
 impl Network {

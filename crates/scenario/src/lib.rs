@@ -17,9 +17,9 @@ mod to_toml;
 pub use errors::ScenarioError;
 pub use load::load;
 pub use model::{
-    Change, ChangeOf, Control, Destination, Discipline, DupackThreshold, EwtcpIncrease, Exempt, Fault, Graph,
-    LinkState, MarkAt, MarkWhen, NonEct, OTHERS, Paths, Preset, Priority, Queue, QueueRecord, QueueSize, Record,
-    Recovery, Release, Repeat, Role, Routing, RoutingKind, ScatterControl, Scenario, Scheduler, SeriesRecord, Small,
-    SsthreshAfterCut, Subflows, Topology, TraceFlow, Transport, Until, Workload, WorkloadKind,
+    Change, ChangeOf, Control, CounterRecord, Destination, Discipline, DupackThreshold, EwtcpIncrease, Exempt, Fault,
+    Graph, LinkState, MarkAt, MarkWhen, Measure, NonEct, OTHERS, Paths, Preset, Priority, Queue, QueueRecord,
+    QueueSize, Record, Recovery, Release, Repeat, Role, Routing, RoutingKind, ScatterControl, Scenario, Scheduler,
+    SeriesRecord, Small, SsthreshAfterCut, Subflows, Topology, TraceFlow, Transport, Until, Workload, WorkloadKind,
 };
 pub use schema::schema;

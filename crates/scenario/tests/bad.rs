@@ -50,6 +50,17 @@ const CASES: &[Case] = &[
     ("duration = \"20s\"", "duration = 20s", "", 2, "not valid TOML"),
     ("[transport.tcp]", "[transport.amp]", "", 17, "`amp` stands here twice; rename or remove one"),
     ("senders = 30\nrate", "senders = 30\nsenders = 31\nrate", "", 6, "`senders` stands here twice"),
+    // What is measured and recorded.
+    ("[record]", "[measure]\nwarm_up = \"20s\"\n[record]", "measure.warm_up", 33, "20s is not before `duration`, 20s"),
+    ("[record]", "[measure]\ncut_off = \"20001ms\"\n[record]", "measure.cut_off", 33, "is after the end of the run at 20s"),
+    ("[record]", "[measure]\nwarm_up = \"5s\"\ncut_off = \"5s\"\n[record]", "measure.cut_off", 34, "must be after `warm_up`, 5s"),
+    ("[record]", "[measure]\nwarmup = \"5s\"\n[record]", "measure.warmup", 33, "did you mean `warm_up`?"),
+    ("[record]", "[record]\nrtt = { labels = [\"flow\"] }", "record.rtt.every", 33, "missing; write for example every = \"10us\""),
+    ("[record]", "[record]\nrtt = { every = \"1ms\", labels = [\"flows\"] }", "record.rtt.labels.0", 33, "did you mean `flow`?"),
+    ("[record]", "[record]\nrtt = { every = \"1ms\", links = [\"W->R\"] }", "record.rtt.links", 33, "unknown key"),
+    ("[record]", "[record]\ncounters = { every = \"1ms\", links = [\"W->S\"] }", "record.counters.links.0", 33, "no host or switch is named \"S\""),
+    ("[record]", "[record]\ncounters = { every = \"1ms\", links = [] }", "record.counters.links", 33, "leave it out to record all"),
+    ("[record]", "[record]\ncounters = { every = \"9s\", from = \"12s\" }", "record.counters.every", 33, "9s is longer than from `from`, 12s, to `until`, 20s"),
     // Ports.
     ("mark = 10", "mark = 10\nred = { min = 5, max = 15 }", "queue.red", 12, "there is `mark` too; leave one out"),
     ("mark = 10", "red = { min = 5 }", "queue.red.max", 11, "missing; write for example red.max = 15"),
@@ -93,7 +104,7 @@ const CASES: &[Case] = &[
     // Keys.
     ("senders = 30\nrate", "sendrs = 30\nrate", "topology.many-to-one.sendrs", 5, "did you mean `senders`? (known: senders, rate, delay)"),
     ("[queue]", "[queues]", "queues", 9, "did you mean `queue`?"),
-    ("name", "colour = 3\nname", "colour", 1, "known: name, seed, duration, drain, until, topology"),
+    ("name", "colour = 3\nname", "colour", 1, "known: name, seed, duration, drain, until, measure, topology"),
     ("[topology.many-to-one]", "[topology.many-to-on]", "topology.many-to-on", 4, "did you mean `many-to-one`?"),
     ("[[workload.incast]]", "[[workload.incasts]]", "workload.incasts", 20, "did you mean `incast`?"),
     ("subflows = 4", "subflow = 4", "transport.amp.subflow", 15, "did you mean `subflows`?"),

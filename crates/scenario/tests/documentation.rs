@@ -48,8 +48,10 @@ fn the_first_example_is_good() {
 #[test]
 fn tables_list_the_keys_of_the_schema() {
     let first_cells = |heading| table(heading).iter().map(|row| code(&row[0])[0].to_string()).collect::<BTreeSet<_>>();
-    let tables = names(["roles", "topology", "queue", "routing", "change", "transport", "workload", "record"]);
+    let tables =
+        names(["roles", "measure", "topology", "queue", "routing", "change", "transport", "workload", "record"]);
     assert_eq!(&first_cells("Top level") | &tables, properties(""));
+    assert_eq!(first_cells("`[measure]`"), properties("Measure"));
     assert_eq!(first_cells("`[routing]`"), properties("Routing"));
     assert_eq!(first_cells("`[queue]`"), properties("Queue"));
     assert_eq!(&properties("LayerQueue") | &names(["layer"]), properties("Queue"));
@@ -59,7 +61,7 @@ fn tables_list_the_keys_of_the_schema() {
         let keys = code(&row[0])[0].split_once('{').unwrap().1;
         let keys = keys.split(", ").map(|key| key.split_once('=').unwrap().0.trim());
         // The others stand in the text below the table.
-        let series = if row[0].contains("links") { "QueueSeries" } else { "Series" };
+        let series = if row[0].contains("links") { "CounterSeries" } else { "Series" };
         assert!(names(keys).is_subset(&properties(series)), "{row:?}");
     }
 }

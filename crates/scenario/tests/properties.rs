@@ -154,8 +154,14 @@ const CHANGES: &[&str] = &[
     "[[change]]\nat = \"3s\"\nlayer = \"host\"\nstate = \"down\"\n[routing]\nreconverge = \"never\"",
 ];
 
-const RECORDS: &[&str] =
-    &["cwnd = { every = \"1us\" }", "rate = { every = \"1ms\", from = \"1s\", until = \"2s\", labels = [\"one\"] }"];
+const MEASURES: &[&str] = &["warm_up = \"1s\"", "cut_off = \"10s\""];
+
+const RECORDS: &[&str] = &[
+    "cwnd = { every = \"1us\" }",
+    "rtt = { every = \"1ms\", labels = [\"one\"] }",
+    "counters = { every = \"1ms\", from = \"1s\" }",
+    "rate = { every = \"1ms\", from = \"1s\", until = \"2s\", labels = [\"one\"] }",
+];
 
 fn lines(all: &'static [&'static str]) -> impl Strategy<Value = String> {
     subsequence(all, 0..=all.len()).prop_map(|lines| lines.join("\n") + "\n")
@@ -178,11 +184,11 @@ fn workload(label: &'static str) -> impl Strategy<Value = String> {
 fn scenario() -> impl Strategy<Value = String> {
     let workloads = (workload("label = \"one\"\n"), workload(""), workload("label = \"\"\n"));
     let transports = (transport("a"), transport("\"b c\""), transport("unused"));
-    (lines(TOP), select(TOPOLOGIES), (lines(QUEUE), select(PORTS)), lines(CHANGES), transports, workloads, lines(RECORDS)).prop_map(
-        |(top, topology, (queue, ports), changes, transports, workloads, record)| {
+    (lines(TOP), select(TOPOLOGIES), (lines(QUEUE), select(PORTS)), (lines(CHANGES), lines(MEASURES)), transports, workloads, lines(RECORDS)).prop_map(
+        |(top, topology, (queue, ports), (changes, measure), transports, workloads, record)| {
             let (t1, t2, t3) = transports;
             let (w1, w2, w3) = workloads;
-            format!("{top}{DURATION}{topology}[queue]\n{queue}{ports}\n{changes}{t2}{t1}{t3}[roles]\nsome = 0.5\n[until]\nflows = 9\nlabel = \"one\"\n{w1}{w2}{w3}[record]\n{record}")
+            format!("{top}{DURATION}{topology}[queue]\n{queue}{ports}\n{changes}{t2}{t1}{t3}[measure]\n{measure}[roles]\nsome = 0.5\n[until]\nflows = 9\nlabel = \"one\"\n{w1}{w2}{w3}[record]\n{record}")
         },
     )
 }

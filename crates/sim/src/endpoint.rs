@@ -2,7 +2,9 @@
 
 use crate::balancer::Balancer;
 use crate::paths::PathChoice;
+use crate::period::InPeriod;
 use crate::plan::{PlannedFlow, Scatter};
+use crate::rtts::RttRecorder;
 use crate::wire::{Handle, WireSizes, encode, encode_options};
 use linkpool_engine::{Stream, Timers};
 use linkpool_network::{Egress, Flags};
@@ -29,6 +31,8 @@ pub(crate) struct Address {
     pub(crate) high: Scatter,
     /// Of a sender that chooses paths by its ACKs.
     pub(crate) balancer: Option<Box<Balancer>>,
+    /// Of a sender whose RTTs are recorded.
+    pub(crate) rtts: Option<Box<RttRecorder>>,
     /// Of a receiver: its ACKs take the entropy of what they acknowledge.
     pub(crate) echoes: bool,
 }
@@ -49,6 +53,8 @@ pub(crate) struct SendingEnd {
     pub(crate) planned: PlannedFlow,
     /// If its rate is sampled.
     pub(crate) sampled: Option<Sampled>,
+    /// What it carries in the measured period.
+    pub(crate) period: InPeriod,
 }
 
 /// A flow when its rate was last sampled.
@@ -80,6 +86,8 @@ pub(crate) mod key {
     pub(crate) const SAMPLE_CWND: u64 = 4 << 32;
     pub(crate) const SAMPLE_RATE: u64 = 5 << 32;
     pub(crate) const AGENDA: u64 = 6 << 32;
+    pub(crate) const SAMPLE_COUNTERS: u64 = 7 << 32;
+    pub(crate) const PERIOD: u64 = 8 << 32;
     pub(crate) const KIND: u64 = !0 << 32;
 }
 
@@ -134,6 +142,13 @@ impl Output for Out<'_, '_> {
     fn timed_out(&mut self, subflow: usize) {
         if let Some(balancer) = &mut self.address.balancer {
             balancer.on_timeout(subflow, self.random, self.now);
+        }
+    }
+
+    #[inline]
+    fn measured_rtt(&mut self, subflow: usize, rtt: Time) {
+        if let Some(rtts) = &mut self.address.rtts {
+            rtts.record((self.address.flow, subflow), self.now, rtt);
         }
     }
 

@@ -3,15 +3,16 @@
 use crate::agenda::{Agenda, Notice};
 use crate::endpoint::{Address, Endpoint, Out, ReceivingEnd, Sampled, SendingEnd, key};
 use crate::host::Host;
-use crate::outcome::{FlowOutcome, SubflowOutcome};
 use crate::paths::PathChoice;
-use crate::plan::{Plan, PlannedFlow, PlannedTransport, Scatter};
+use crate::period::InPeriod;
+use crate::plan::{Plan, PlannedFlow, Scatter};
 use crate::sampling::Sampling;
+use crate::senders::{new_sender, outcome};
 use crate::sink::Buffer;
 use crate::wire::{Handle, decode};
 use linkpool_engine::{Timers, hash_u64, prefetch, stream};
 use linkpool_network::{Egress, Flags, Handler, NodeId, Packet, Routes};
-use linkpool_transport::{Delivery, Receiver, Sender, SenderState};
+use linkpool_transport::{Delivery, Receiver, SenderState};
 use linkpool_units::Time;
 
 /// A receiver whose sender has been silent for so long is forgotten when new connections come; it exceeds twice any sensible
@@ -23,13 +24,13 @@ pub(crate) struct Hosts<'p> {
     routes: &'p Routes,
     /// Of every node.
     pub(crate) timers: Vec<Timers>,
-    hosts: Vec<Host>,
+    pub(crate) hosts: Vec<Host>,
     /// Of every host.
     pub(crate) agendas: Vec<Agenda>,
     /// For hosts that others may run, the soonest a lookahead from when they were made.
     pub(crate) notices: Vec<(NodeId, Time, Notice)>,
     pub(crate) lookahead: Time,
-    sampling: Sampling,
+    pub(crate) sampling: Sampling,
     /// Of flows and jobs that have ended.
     pub(crate) ended: Buffer,
     /// Flows finished that count for the end of the run.
@@ -83,6 +84,7 @@ impl<'p> Hosts<'p> {
         for (i, p) in (0..).zip(&plan.processes).filter(|(_, p)| mine(p.home.into())) {
             hosts.enter(p.home.into(), p.start, Notice::Begin(i, Box::new(p.process.clone())));
         }
+        hosts.time_period(mine);
         hosts
     }
 
@@ -124,6 +126,7 @@ impl<'p> Hosts<'p> {
             high: transport.high,
             balancer: transport.balancing.map(|balancing| balancing.build(transport.config.subflows)),
             echoes: false,
+            rtts: self.sampling.rtts(planned.label, transport.config.subflows),
         };
         if planned.flow.stop < self.plan.end {
             timers.push(planned.flow.stop, key::STOP | me.raw() as u64);
@@ -136,6 +139,7 @@ impl<'p> Hosts<'p> {
             address,
             planned,
             sampled: self.sampling.wants_rate(planned.label).then(|| Sampled::new(transport.config.subflows)),
+            period: InPeriod::new(&self.plan.measure, now),
         });
         end.sender.open(now, &mut Out { address: &mut end.address, now, network, timers, random: &mut h.random });
         h.fill(me, Endpoint::Sender(end));
@@ -173,6 +177,7 @@ impl<'p> Hosts<'p> {
                 high: planned.high,
                 balancer: None,
                 echoes: planned.balancing.is_some_and(|balancing| balancing.echoes()),
+                rtts: None,
             };
             let receiver = Receiver::new(planned.config.clone());
             h.fill(me, Endpoint::Receiver(Box::new(ReceivingEnd { receiver, address })));
@@ -244,7 +249,7 @@ impl<'p> Hosts<'p> {
         if let Endpoint::Sender(mut end) = self.hosts[host as usize].remove(handle) {
             self.sampling.rate(&mut end, now);
             let outcome = outcome(&end, now);
-            let counts = self.plan.goal.is_some_and(|goal| goal.label == end.planned.label);
+            let counts = self.plan.goal.as_ref().is_some_and(|goal| goal.labels[end.planned.label as usize]);
             let finished = outcome.finished.is_some();
             self.done += u64::from(counts && finished);
             self.ended.lock().flows.push(outcome);
@@ -339,6 +344,8 @@ impl Handler for Hosts<'_> {
             key::AGENDA => self.on_agenda(node, now, network),
             key::SAMPLE_QUEUE => self.sampling.queue(target, now, network, timers),
             key::SAMPLE_CWND => self.sampling.cwnd(&mut self.hosts[node as usize], now, timers),
+            key::PERIOD => self.note_period(node, now),
+            key::SAMPLE_COUNTERS => self.sampling.count(target, now, network.counters(target, now), timers),
             key::SAMPLE_RATE => self.sampling.rates(&mut self.hosts[node as usize], now, timers),
             _ => unreachable!("a timer key that nobody sets"),
         }
@@ -371,71 +378,5 @@ impl Handler for Hosts<'_> {
 
     fn done(&self) -> u64 {
         self.done
-    }
-}
-
-/// A sender of `transport`, to a host to which so many equal-cost `paths` lead.
-fn new_sender(transport: &PlannedTransport, size: Option<u64>, paths: impl Fn() -> u64) -> Sender {
-    let config = transport.config.clone();
-    let mut sender = if transport.auto_subflows {
-        // Subflow 0 of MMPTCP is not one of those that the paths are for.
-        let before = transport.scatter == Scatter::First;
-        let most = config.subflows - before as usize;
-        Sender::with_subflows(config, paths().min(most as u64) as usize + before as usize, size)
-    } else {
-        Sender::new(config, size)
-    };
-    if transport.auto_dupack {
-        sender.expect_reordering(dupack_threshold(paths()));
-    }
-    sender
-}
-
-/// Duplicate ACKs that mean a loss, of packets scattered over so many paths (MMPTCP paper, section 2.4): 3, and one more for each if
-/// there is more than one. In a fat-tree these are the aggregation switches of a pod, or the core switches.
-fn dupack_threshold(paths: u64) -> u32 {
-    let more = if paths == 1 { 0 } else { paths };
-    u32::try_from(more).unwrap_or(u32::MAX).saturating_add(3)
-}
-
-fn outcome(end: &SendingEnd, now: Time) -> FlowOutcome {
-    let sender = &end.sender;
-    let subflow = |s| {
-        let mut syn = Packet::default();
-        end.address.path.apply(s, &mut syn);
-        let path = sender.path(s);
-        SubflowOutcome {
-            entropy: syn.entropy,
-            pinned: syn.flags.has(Flags::PINNED),
-            stats: *sender.stats(s),
-            cwnd: path.cwnd,
-            ssthresh: path.ssthresh,
-            srtt: (path.srtt > 0.0).then_some(path.srtt / 1e12),
-            min_rtt: sender.min_rtt(s),
-            rto: sender.rto(s),
-        }
-    };
-    let finished = if sender.state() == SenderState::Finished { sender.ended() } else { None };
-    FlowOutcome {
-        flow: end.address.flow,
-        planned: end.planned,
-        finished,
-        active_until: sender.ended().unwrap_or(now),
-        acked_bytes: sender.acked(),
-        failed: sender.state() == SenderState::Failed,
-        suppressions: sender.suppressions(),
-        subflows: (0..sender.subflows()).map(subflow).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_threshold_of_a_fat_tree_with_k_8() {
-        // In a rack, in a pod with 4 aggregation switches, over 16 core switches.
-        assert_eq!([1, 4, 16].map(dupack_threshold), [3, 7, 19]);
-        assert_eq!(dupack_threshold(u64::MAX), u32::MAX);
     }
 }

@@ -19,6 +19,8 @@ pub struct FlowOutcome {
     pub active_until: Time,
     /// Payload acknowledged at connection level.
     pub acked_bytes: u64,
+    /// Of this, what was acknowledged in the measured period.
+    pub measured_bytes: u64,
     /// The connection was given up.
     pub failed: bool,
     /// AMP: times it became single-path, and multipath again.

@@ -2,6 +2,7 @@
 
 use crate::balancer::{Balancing, PlbConfig, RepsConfig};
 use crate::changes::{Changes, queue_limit};
+use crate::jobs::JobKind;
 use crate::paths::PathRule;
 use crate::traffic::Traffic;
 use crate::waits::Waits;
@@ -37,8 +38,12 @@ pub struct Plan {
     pub processes: Vec<PlannedProcess>,
     /// What ends the run before its end.
     pub goal: Option<Goal>,
-    /// Names that flows carry into the results.
+    /// Names that flows carry into the results: of each workload one, or two if some of its flows answer others.
     pub labels: Vec<String>,
+    /// By label, what its flows make together.
+    pub jobs: Vec<Option<JobKind>>,
+    /// The period that statistics are about.
+    pub measure: scenario::Measure,
     /// What becomes of links.
     pub changes: Changes,
     /// Which time series are wanted.
@@ -119,11 +124,11 @@ pub struct PlannedProcess {
     pub answer_label: u16,
 }
 
-/// The run ends when so many flows of a label have finished.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The run ends when so many flows of some labels have finished.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Goal {
-    /// Index into [`Plan::labels`].
-    pub label: u16,
+    /// By label of [`Plan::labels`]: do its flows count?
+    pub labels: Vec<bool>,
     /// How many.
     pub flows: u64,
 }
@@ -150,10 +155,10 @@ impl Plan {
             transports.iter_mut().for_each(|t| t.paths = PathRule::TwoLevel(*tree));
         }
         let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
-        let Traffic { labels, flows, processes, waits } = Traffic::new(scenario, &fabric, of);
-        let goal = scenario.until.as_ref().and_then(|until| {
-            let label = labels.iter().position(|label| *label == until.label)? as u16;
-            Some(Goal { label, flows: until.flows })
+        let Traffic { labels, jobs, flows, processes, waits } = Traffic::new(scenario, &fabric, of);
+        let goal = scenario.until.as_ref().map(|until| Goal {
+            labels: labels.iter().map(|label| *label == until.label).collect(),
+            flows: until.flows,
         });
         let layers = scenario.layer_queues.iter();
         let policies =
@@ -174,7 +179,9 @@ impl Plan {
             waits: Waits::new(&waits),
             processes,
             goal,
+            measure: scenario.measure,
             labels,
+            jobs,
             record: scenario.record.clone(),
             seed: scenario.seed,
             last_start: scenario.duration,

@@ -2,10 +2,12 @@
 
 use crate::changes_table;
 use crate::hosts::Hosts;
+use crate::jobs::Operations;
 use crate::outcome::{LinkOutcome, Outcome};
 use crate::plan::{Plan, worthwhile_threads};
 use crate::sink::{Buffer, Sink, take};
 use crate::tables::{self, Tables};
+use crate::workloads_table;
 use linkpool_network::{Ended, LinkId, Network, NodeId, Timetable, partition, run_parts};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
@@ -87,8 +89,14 @@ pub fn simulate(
         return Err(RunError::Stopped);
     }
     let (mut data_packets, mut acked_bytes) = (0, 0);
-    let mut give = |before| {
-        let recorded = take(&buffers, before);
+    let mut operations = Operations::default();
+    let mut give = |before, ended: Option<Time>| {
+        let mut recorded = take(&buffers, before);
+        recorded.jobs.extend(recorded.flows.iter().filter_map(|flow| operations.note(plan, flow)));
+        if let Some(now) = ended {
+            recorded.jobs.extend(operations.unfinished(plan, now));
+        }
+        recorded.jobs.sort_unstable_by_key(|j| (j.active_until, j.label, j.job.number));
         recorded.samples.into_iter().for_each(|sample| sink.sample(sample));
         for flow in recorded.flows {
             data_packets += flow.total(|s| s.segments);
@@ -101,9 +109,9 @@ pub fn simulate(
     let ended = run_parts(
         runs.iter_mut().map(|(network, hosts)| (network, hosts)).collect(),
         plan.end,
-        plan.goal.map_or(u64::MAX, |goal| goal.flows),
+        plan.goal.as_ref().map_or(u64::MAX, |goal| goal.flows),
         WINDOWS_PER_STEP,
-        &mut |now, hops| give(now) && progress(Progress { now, end: plan.end, hops }),
+        &mut |now, hops| give(now, None) && progress(Progress { now, end: plan.end, hops }),
     );
     let simulated = match ended {
         Ended::Stopped => return Err(RunError::Stopped),
@@ -111,8 +119,15 @@ pub fn simulate(
         Ended::End | Ended::Silent(_) => plan.end,
         Ended::Done(at) => at,
     };
-    runs.iter_mut().for_each(|(_, hosts)| hosts.finish(simulated));
-    if !give(Time::MAX) {
+    for (me, (network, hosts)) in (0u8..).zip(&mut runs) {
+        hosts.finish(simulated);
+        let mine = |link: LinkId| parts[plan.fabric.links()[link as usize].from as usize] == me;
+        hosts.sampling.last_count(simulated, mine, |link| {
+            let (stats, sent_bytes, _) = network.link_outcome(link, simulated);
+            (sent_bytes, stats.rare)
+        });
+    }
+    if !give(Time::MAX, Some(simulated)) {
         return Err(RunError::Stopped);
     }
     let mut outcome =
@@ -179,6 +194,7 @@ pub fn run_to_directory(
     tables.close().map_err(|e| failed(directory, &e))?;
     let outcome = simulated?;
     tables::links(directory, &plan, &outcome)
+        .and_then(|()| workloads_table::write(directory, scenario, &plan))
         .and_then(|()| changes_table::write(directory, &plan))
         .map_err(|e| failed(directory, &e))?;
     let info = RunInfo {

@@ -1,11 +1,14 @@
 //! Time series: sampled by timers of the nodes that hold what is sampled.
 
+use crate::counters::Counters;
 use crate::endpoint::{Endpoint, SendingEnd, key};
 use crate::host::Host;
 use crate::plan::Plan;
+use crate::rtts::RttRecorder;
 use crate::sink::Buffer;
 use linkpool_engine::Timers;
-use linkpool_network::{Egress, LinkId, NodeId};
+use linkpool_network::{Egress, LinkId, NodeId, RareEvents};
+use linkpool_scenario::SeriesRecord;
 use linkpool_units::Time;
 
 /// A row of a time series.
@@ -53,6 +56,26 @@ pub enum Value {
         /// bit/s.
         goodput: f64,
     },
+    /// A round-trip time that a sender has measured.
+    Rtt {
+        /// Index of the flow.
+        flow: u32,
+        /// Index of the subflow.
+        subflow: u32,
+        /// From a segment to its ACK.
+        rtt: Time,
+    },
+    /// What a link has done in the interval that ends now.
+    Counters {
+        /// The link.
+        link: LinkId,
+        /// When the interval began.
+        since: Time,
+        /// Bytes put on the wire.
+        bytes: u64,
+        /// What happens less often.
+        rare: RareEvents,
+    },
 }
 
 impl Sample {
@@ -62,6 +85,8 @@ impl Sample {
             Value::Queue { link, .. } => (self.at, 0, link, 0),
             Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow, subflow),
             Value::Rate { flow, subflow, .. } => (self.at, 2, flow, subflow),
+            Value::Rtt { flow, subflow, .. } => (self.at, 3, flow, subflow),
+            Value::Counters { link, .. } => (self.at, 4, link, 0),
         }
     }
 }
@@ -90,17 +115,19 @@ pub(crate) struct Sampling {
     links: Vec<LinkId>,
     cwnd: Option<Series>,
     rate: Option<Series>,
+    rtt: Option<SeriesRecord>,
+    /// By label of the plan: are RTTs wanted?
+    rtt_wanted: Vec<bool>,
+    counters: Option<Counters>,
     buffer: Buffer,
 }
 
 impl Sampling {
     pub(crate) fn new(plan: &Plan, buffer: Buffer) -> Sampling {
-        let series = |s: &linkpool_scenario::SeriesRecord| Series {
-            every: s.every,
-            from: s.from,
-            until: s.until,
-            wanted: plan.labels.iter().map(|l| s.labels.as_ref().is_none_or(|wanted| wanted.contains(l))).collect(),
+        let wanted = |s: &SeriesRecord| -> Vec<bool> {
+            plan.labels.iter().map(|l| s.labels.as_ref().is_none_or(|wanted| wanted.contains(l))).collect()
         };
+        let series = |s: &SeriesRecord| Series { every: s.every, from: s.from, until: s.until, wanted: wanted(s) };
         let links = plan.record.queue.iter().flat_map(|q| &q.links);
         let links = links.filter_map(|(from, to)| plan.fabric.link(plan.fabric.node(from)?, plan.fabric.node(to)?));
         Sampling {
@@ -113,6 +140,9 @@ impl Sampling {
             }),
             cwnd: plan.record.cwnd.as_ref().map(series),
             rate: plan.record.rate.as_ref().map(series),
+            rtt: plan.record.rtt.clone(),
+            rtt_wanted: plan.record.rtt.as_ref().map_or(Vec::new(), wanted),
+            counters: plan.record.counters.as_ref().map(|record| Counters::new(record, &plan.fabric)),
             buffer,
         }
     }
@@ -128,6 +158,14 @@ impl Sampling {
                 let node = plan.fabric.links()[*link as usize].from;
                 if mine(node) {
                     timers[node as usize].push(queue.from, key::SAMPLE_QUEUE | *link as u64);
+                }
+            }
+        }
+        if let Some(counters) = &self.counters {
+            for link in counters.links() {
+                let node = plan.fabric.links()[link as usize].from;
+                if mine(node) {
+                    timers[node as usize].push(counters.first(), key::SAMPLE_COUNTERS | link as u64);
                 }
             }
         }
@@ -148,6 +186,37 @@ impl Sampling {
 
     pub(crate) fn wants_rate(&self, label: u16) -> bool {
         self.rate.as_ref().is_some_and(|r| r.wanted[label as usize])
+    }
+
+    /// What records the RTTs of a flow with this label, if they are wanted.
+    pub(crate) fn rtts(&self, label: u16, subflows: usize) -> Option<Box<RttRecorder>> {
+        let series = self.rtt.as_ref().filter(|_| self.rtt_wanted[label as usize])?;
+        Some(Box::new(RttRecorder::new(series, subflows, self.buffer.clone())))
+    }
+
+    /// The counters of `link` are `now` as `counted` says.
+    pub(crate) fn count(&mut self, link: LinkId, now: Time, counted: (u64, RareEvents), timers: &mut Timers) {
+        let Some(counters) = &mut self.counters else { return };
+        let sample = counters.count(link, now, counted);
+        if let Some(next) = counters.next(now) {
+            timers.push(next, key::SAMPLE_COUNTERS | link as u64);
+        }
+        self.buffer.lock().samples.extend(sample);
+    }
+
+    /// The run ends `now`, in the middle of an interval perhaps, for the links that are `mine`.
+    pub(crate) fn last_count(
+        &mut self,
+        now: Time,
+        mine: impl Fn(LinkId) -> bool,
+        mut counted: impl FnMut(LinkId) -> (u64, RareEvents),
+    ) {
+        let Some(counters) = &mut self.counters else { return };
+        for link in counters.links().into_iter().filter(|link| mine(*link)) {
+            if counters.lasts(now) {
+                self.buffer.lock().samples.extend(counters.count(link, now, counted(link)));
+            }
+        }
     }
 
     pub(crate) fn queue(&mut self, link: LinkId, now: Time, network: &mut Egress<'_>, timers: &mut Timers) {

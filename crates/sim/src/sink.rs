@@ -53,7 +53,6 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
         ready.jobs.extend(buffer.jobs.extract_if(.., |j| j.active_until < before));
         ready.flows.extend(buffer.flows.extract_if(.., |f| f.active_until < before));
     }
-    ready.jobs.sort_unstable_by_key(|j| (j.active_until, j.label, j.job.number));
     ready.samples.sort_unstable_by_key(Sample::order);
     ready.flows.sort_unstable_by_key(|f| (f.active_until, f.flow));
     ready

@@ -1,15 +1,18 @@
 //! The tables of a result directory; `docs/results.md` documents their columns.
 
+use crate::balancer::Balancing;
 use crate::ideal::Ideal;
+use crate::jobs_table::{create_jobs, push_job};
 use crate::outcome::{FlowOutcome, JobOutcome, Outcome, SubflowOutcome};
 use crate::plan::{Plan, PlannedFlow};
 use crate::sampling::Sample;
 use crate::series::SeriesTables;
 use crate::sink::Sink;
 use crate::table::{Kind, Table};
-use linkpool_network::{Flags, LinkId, NodeId, Packet, Timetable};
+use linkpool_network::{Flags, LinkId, NodeId, Packet, Spreading, Timetable};
+use linkpool_scenario::Measure;
 use linkpool_units::Time;
-use linkpool_workload::Process;
+use linkpool_workload::Flow;
 use parquet::errors::{ParquetError, Result};
 use std::path::Path;
 
@@ -20,8 +23,10 @@ pub(crate) struct Tables<'p> {
     flows: Table,
     subflows: Table,
     ideal: Ideal<'p>,
+    /// Of every host.
+    racks_and_pods: Vec<(NodeId, NodeId)>,
     jobs: Option<Table>,
-    series: SeriesTables,
+    series: SeriesTables<'p>,
     /// The first failure to write; it ends the run.
     failure: Option<ParquetError>,
 }
@@ -33,6 +38,7 @@ impl<'p> Tables<'p> {
             timetable,
             flows: create_flows(directory)?,
             subflows: create_subflows(directory)?,
+            racks_and_pods: plan.fabric.racks_and_pods(),
             ideal: Ideal::new(plan, timetable.routes_at(Time::ZERO)),
             jobs: create_jobs(directory, plan)?,
             series: SeriesTables::create(directory, plan)?,
@@ -65,7 +71,10 @@ impl Sink for Tables<'_> {
     }
 
     fn flow(&mut self, flow: FlowOutcome) {
-        let written = push_flow(&mut self.flows, self.plan, self.ideal.fct(&flow.planned), &flow)
+        let Flow { src, dst, .. } = flow.planned.flow;
+        let locality = locality(self.racks_and_pods[src as usize], self.racks_and_pods[dst as usize]);
+        let computed = (locality, self.ideal.fct(&flow.planned));
+        let written = push_flow(&mut self.flows, self.plan, computed, &flow)
             .and_then(|()| push_subflows(&mut self.subflows, self.plan, self.timetable, &flow));
         self.note(written);
     }
@@ -91,6 +100,7 @@ fn create_flows(directory: &Path) -> Result<Table> {
         ("control", Text),
         ("src", Text),
         ("dst", Text),
+        ("locality", Text),
         ("size_bytes", I64),
         ("start_s", F64),
         ("established_s", F64),
@@ -114,15 +124,35 @@ fn create_flows(directory: &Path) -> Result<Table> {
         ("suppressions", U32),
         ("releases", U32),
         ("failed", Bool),
+        ("measured", Bool),
+        ("measured_s", F64),
+        ("measured_bytes", I64),
     ];
     Table::create(&directory.join("flows.parquet"), &columns)
 }
 
-fn push_flow(table: &mut Table, plan: &Plan, ideal: Option<Time>, f: &FlowOutcome) -> Result<()> {
+/// How far apart hosts are.
+fn locality(a: (NodeId, NodeId), b: (NodeId, NodeId)) -> &'static str {
+    match (a.0 == b.0, a.1 == b.1) {
+        (true, _) => "in-rack",
+        (false, true) => "in-pod",
+        (false, false) => "between-pods",
+    }
+}
+
+fn push_flow(
+    table: &mut Table,
+    plan: &Plan,
+    (locality, ideal): (&'static str, Option<Time>),
+    f: &FlowOutcome,
+) -> Result<()> {
     let PlannedFlow { flow, transport, label } = f.planned;
     let transport = &plan.transports[transport as usize];
     let established = f.established();
     let active = f.active_until.min(flow.stop) - flow.start;
+    let Measure { warm_up, cut_off } = plan.measure;
+    let measured_s = (flow.start + active).min(cut_off).saturating_sub(flow.start.max(warm_up)).secs();
+    let measured = if flow.size.is_some() { (warm_up..cut_off).contains(&flow.start) } else { measured_s > 0.0 };
     let goodput = (active > Time::ZERO).then(|| 8.0 * f.acked_bytes as f64 / active.secs());
     table.push([
         f.flow.into(),
@@ -133,6 +163,7 @@ fn push_flow(table: &mut Table, plan: &Plan, ideal: Option<Time>, f: &FlowOutcom
         transport.control.into(),
         plan.fabric.name(flow.src as NodeId).into(),
         plan.fabric.name(flow.dst as NodeId).into(),
+        locality.into(),
         flow.size.into(),
         flow.start.secs().into(),
         established.map(Time::secs).into(),
@@ -156,6 +187,9 @@ fn push_flow(table: &mut Table, plan: &Plan, ideal: Option<Time>, f: &FlowOutcom
         f.suppressions.0.into(),
         f.suppressions.1.into(),
         f.failed.into(),
+        measured.into(),
+        measured_s.into(),
+        f.measured_bytes.into(),
     ])
 }
 
@@ -190,7 +224,7 @@ fn push_subflows(table: &mut Table, plan: &Plan, timetable: &Timetable, f: &Flow
         table.push([
             f.flow.into(),
             (i as u32).into(),
-            path_names(plan, timetable, f, s).as_str().into(),
+            (!changes_paths(plan, f, i, s)).then(|| path_names(plan, timetable, f, s)).as_deref().into(),
             s.stats.established.map(Time::secs).into(),
             s.stats.acked_bytes.into(),
             s.stats.segments.into(),
@@ -212,6 +246,13 @@ fn push_subflows(table: &mut Table, plan: &Plan, timetable: &Timetable, f: &Flow
     Ok(())
 }
 
+/// Do packets of the `i`-th subflow take paths of their own, chosen by switches or at random by its host?
+fn changes_paths(plan: &Plan, f: &FlowOutcome, i: usize, s: &SubflowOutcome) -> bool {
+    let transport = &plan.transports[f.planned.transport as usize];
+    let by_switches = plan.routing.spreading != Spreading::Flows && !s.pinned;
+    by_switches || transport.scatter.covers(i) || matches!(transport.balancing, Some(Balancing::Reps(_)))
+}
+
 /// Names of the nodes on the path of a subflow when it was established, or its flow began.
 fn path_names(plan: &Plan, timetable: &Timetable, f: &FlowOutcome, s: &SubflowOutcome) -> String {
     let flow = f.planned.flow;
@@ -224,36 +265,6 @@ fn path_names(plan: &Plan, timetable: &Timetable, f: &FlowOutcome, s: &SubflowOu
         names.push_str(plan.fabric.name(plan.fabric.links()[link as usize].to));
     }
     names
-}
-
-/// The table of jobs, if there are any to come.
-fn create_jobs(directory: &Path, plan: &Plan) -> Result<Option<Table>> {
-    use Kind::{F64, Text, U32};
-    let columns = [
-        ("label", Text),
-        ("job", U32),
-        ("chain", U32),
-        ("client", Text),
-        ("start_s", F64),
-        ("end_s", F64),
-        ("jct_s", F64),
-        ("flows", U32),
-    ];
-    let any = plan.processes.iter().any(|p| matches!(p.process, Process::Chain(_)));
-    any.then(|| Table::create(&directory.join("jobs.parquet"), &columns)).transpose()
-}
-
-fn push_job(table: &mut Table, plan: &Plan, JobOutcome { label, job, .. }: &JobOutcome) -> Result<()> {
-    table.push([
-        plan.labels[*label as usize].as_str().into(),
-        job.number.into(),
-        job.chain.into(),
-        plan.fabric.name(job.client as NodeId).into(),
-        job.start.secs().into(),
-        job.end.map(Time::secs).into(),
-        job.end.map(|end| (end - job.start).secs()).into(),
-        job.flows.into(),
-    ])
 }
 
 /// Writes `links.parquet`.

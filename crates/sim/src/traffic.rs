@@ -1,5 +1,6 @@
 //! From the workloads of a scenario to flows, and to the processes that start others.
 
+use crate::jobs::JobKind;
 use crate::plan::{PlannedFlow, PlannedProcess};
 use linkpool_engine::{Stream, stream};
 use linkpool_network::Fabric;
@@ -18,6 +19,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct Traffic {
     pub(crate) labels: Vec<String>,
+    /// By label, what its flows make together.
+    pub(crate) jobs: Vec<Option<JobKind>>,
     pub(crate) flows: Vec<PlannedFlow>,
     pub(crate) processes: Vec<PlannedProcess>,
     /// Pairs of flows: the second waits for the first.
@@ -57,8 +60,7 @@ impl Traffic {
     }
 
     fn add(&mut self, source: &Source<'_>, transport: u16) {
-        let (first, answers) = source.workload.labels();
-        let (label, answer_label) = (self.label(&first), self.label(answers));
+        let (label, answer_label) = self.labels(source.workload);
         let small = source.workload.small.map(|small| (small.below, small.transport as u16));
         let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
         let first = self.flows.len() as u32;
@@ -78,12 +80,19 @@ impl Traffic {
         self.processes.extend(source.processes().into_iter().map(planned));
     }
 
-    fn label(&mut self, label: &str) -> u16 {
-        let known = self.labels.iter().position(|l| l == label);
-        known.unwrap_or_else(|| {
-            self.labels.push(label.to_string());
-            self.labels.len() - 1
-        }) as u16
+    /// The places of the labels of `workload`, which are its own, whatever others are called.
+    fn labels(&mut self, workload: &Workload) -> (u16, u16) {
+        let (first, answers) = workload.labels();
+        let place = self.labels.len() as u16;
+        let kind = JobKind::of(&workload.kind);
+        if first == answers {
+            self.labels.push(first);
+            self.jobs.push(kind);
+            return (place, place);
+        }
+        self.labels.extend([first, answers.to_string()]);
+        self.jobs.extend([None, kind]);
+        (place, place + 1)
     }
 }
 

@@ -66,17 +66,18 @@ fn jobs_follow_each_other_along_a_chain() {
     let mut clients = Vec::new();
     for chain in 0..3 {
         let mut before: Option<Time> = None;
-        for job in jobs.iter().map(|j| j.job).filter(|j| j.chain == chain) {
+        for job in jobs.iter().map(|j| j.job).filter(|j| j.of.unwrap().0 == chain) {
             // Another host learns of it as soon as a packet could have told it.
             let latest = before.map_or(Time::ZERO, |end| end + Time::from_us(10));
             assert!(before.is_none_or(|end| job.start > end) && job.start <= latest, "{job:?} after {before:?}");
             before = job.end;
-            clients.push(job.client);
+            let client = job.of.unwrap().1;
+            clients.push(client);
             let flows = &flows[&job.number];
             let (requests, answers): (Vec<&FlowOutcome>, Vec<&FlowOutcome>) =
-                flows.iter().partition(|f| f.planned.flow.src == job.client);
+                flows.iter().partition(|f| f.planned.flow.src == client);
             assert!(requests.len() == 5 && requests.iter().all(|f| f.planned.flow.size == Some(2_000)));
-            assert!(answers.iter().all(|f| f.planned.flow.size == Some(64_000) && f.planned.flow.dst == job.client));
+            assert!(answers.iter().all(|f| f.planned.flow.size == Some(64_000) && f.planned.flow.dst == client));
             for answer in &answers {
                 let request = requests.iter().find(|r| r.planned.flow.dst == answer.planned.flow.src).unwrap();
                 assert!(answer.planned.flow.start > request.established().unwrap());

@@ -40,6 +40,11 @@ fn check_flows(r: &Run) {
         let active_until = f.finished.unwrap_or(f.active_until);
         assert_eq!(f.active_until, active_until);
         assert!(f.active_until <= r.outcome.simulated);
+        assert!(f.measured_bytes <= f.acked_bytes);
+        assert!(planned.flow.start < r.plan.measure.cut_off || f.measured_bytes == 0);
+        if planned.flow.start >= r.plan.measure.warm_up && f.active_until <= r.plan.measure.cut_off {
+            assert_eq!(f.measured_bytes, f.acked_bytes, "all of it is in the period");
+        }
         for s in &f.subflows {
             assert!(s.cwnd.is_finite() && s.cwnd >= 1.0 && s.ssthresh >= 1.0);
             assert!(s.stats.established.is_some() || s.stats.segments == 0, "data without a handshake");

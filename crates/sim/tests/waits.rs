@@ -3,6 +3,7 @@
 mod common;
 use common::{run_on, scenario};
 use linkpool_units::Time;
+use linkpool_workload::Job;
 
 const TEXT: &str = r#"
     duration = "10ms"
@@ -85,6 +86,33 @@ fn collective_operations_follow_each_other() {
                 assert!(begins > soonest + compute && begins < latest + compute, "{algorithm}: {begins}");
             }
         }
+        // An operation goes from the first start to the last end of its flows.
+        for (number, job) in (0..).zip(&one.outcome.jobs) {
+            let of: Vec<_> = flows.iter().filter(|f| f.planned.flow.job == Some(number)).collect();
+            let start = of.iter().map(|f| f.planned.flow.start).min().unwrap();
+            let end = of.iter().map(|f| f.finished.unwrap()).max();
+            let expected = Job { number, of: None, start, end, flows: steps as u32 * 8 };
+            assert_eq!((job.job, Some(job.active_until)), (expected, end), "{algorithm}");
+        }
+        assert_eq!(one.outcome.jobs.len(), 3);
         assert_eq!(run_on(&s, 3).outcome, one.outcome, "{algorithm}");
     }
+}
+
+/// What the run cuts off has begun and not ended; two workloads of one label have operations of their own.
+#[test]
+fn an_operation_that_is_cut_off_has_no_end() {
+    let ring = "[[workload.collective]]\ntransport = \"t\"\nalgorithm = \"ring-all-reduce\"\nranks = 4\nsize = \"4MB\"\niterations = 9\n";
+    let s = scenario(&format!(
+        "duration = \"50ms\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"2us\"\n[transport.t]\ncontrol = \"dctcp\"\n\
+         {ring}start = \"1ms\"\n{ring}"
+    ));
+    let one = run_on(&s, 1);
+    // Six steps of 1 MB take more than 48 ms at 1 Gbit/s, so the second is under way.
+    assert_eq!(one.outcome.jobs.len(), 2);
+    for (job, start) in one.outcome.jobs.iter().zip([1, 0]) {
+        assert_eq!((job.job.number, job.job.start, job.job.end), (0, Time::from_ms(start), None));
+        assert_eq!(job.active_until, Time::from_ms(50));
+    }
+    assert_eq!(run_on(&s, 4).outcome, one.outcome);
 }

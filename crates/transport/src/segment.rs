@@ -58,6 +58,8 @@ pub trait Output {
     fn wake(&mut self, subflow: usize, at: Time);
     /// The timer of `subflow` has expired unanswered: its path may have failed. What is sent again follows.
     fn timed_out(&mut self, _subflow: usize) {}
+    /// A round-trip time has been measured on `subflow`.
+    fn measured_rtt(&mut self, _subflow: usize, _rtt: Time) {}
     /// A uniformly random delay of at most `most`.
     fn jitter(&mut self, most: Time) -> Time;
 }

@@ -34,6 +34,15 @@ enum Step {
 }
 
 impl Collective {
+    /// As scenario files and results write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Collective::RingAllReduce => "ring-all-reduce",
+            Collective::TreeAllReduce => "tree-all-reduce",
+            Collective::AllToAll => "all-to-all",
+        }
+    }
+
     /// The messages of one operation of `n` ranks, 2 or more, with `size` bytes each. Step s of rank r is message s n + r.
     pub fn messages(self, n: u32, size: u64) -> Vec<Message> {
         let chunk = |parts: u64| size.div_ceil(parts).max(1);

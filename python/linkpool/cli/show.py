@@ -23,6 +23,7 @@ Cell = Callable[[Group], str]
 
 FLOW_ROWS: list[tuple[str, Cell]] = [
     ("flows", lambda g: str(g.flows)),
+    ("left out (warm-up, cut-off)", lambda g: str(g.left_out)),
     ("finished", lambda g: str(g.finished)),
     ("unfinished", lambda g: str(g.unfinished)),
     ("without a size, never finish", lambda g: str(g.unlimited)),
@@ -30,6 +31,8 @@ FLOW_ROWS: list[tuple[str, Cell]] = [
     ("goodput of a flow, mean", lambda g: show_rate(g.goodput_mean_bps)),
     ("goodput of all, first start to last end", lambda g: show_rate(g.goodput_total_bps)),
     ("Jain's index of goodputs", lambda g: "-" if g.jain is None else f"{g.jain:.4f}"),
+    ("offered load, of the access links", lambda g: _four(g.offered_load)),
+    ("delivered load", lambda g: _four(g.delivered_load)),
     ("data segments", lambda g: str(g.segments)),
     ("retransmitted", lambda g: str(g.retransmits)),
     ("timeouts", lambda g: str(g.timeouts)),
@@ -63,7 +66,9 @@ def show(
 
 def require_result(directory: Path) -> None:
     """Leave with a message unless the directory is a result."""
-    missing = sorted(name for name in REQUIRED if not (directory / name).is_file())
+    missing = sorted(
+        name for name in REQUIRED | {"workloads.parquet"} if not (directory / name).is_file()
+    )
     if missing:
         fail(f"{directory} is not a linkpool result: it has no {missing[0]}")
 
@@ -73,6 +78,11 @@ def print_result(result: Result, console: Console) -> None:
     summary = result.summary
     groups = summary.groups if len(summary.groups) < 2 else [*summary.groups, summary.overall]
     print_groups(groups, console)
+    console.print(_workloads(summary))
+    if summary.jobs:
+        console.print(_jobs(summary))
+    if summary.rtts:
+        console.print(_rtts(summary))
     console.print(_layers(summary))
     console.print(_links(summary))
     console.print(", ".join(f"{key} {_plain(value)}" for key, value in result.run.items()))
@@ -120,11 +130,49 @@ def _slowdown(of: Slowdowns) -> str:
     return f"{show_number(of.p50)}, {show_number(of.p99)}" if of.finished else "-"
 
 
+def _workloads(summary: Summary) -> Table:
+    table = Table(title="workloads", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("label", overflow="fold")
+    for heading in ("kind", "transport", "sizes", "interpolation", "mean size", "load asked for"):
+        table.add_column(heading, justify="right")
+    for of in summary.workloads:
+        mean = "-" if of.mean_bytes is None else show_bytes(of.mean_bytes)
+        names = (of.kind, of.transport, of.sizes, of.interpolation or "-")
+        table.add_row(of.label, *names, mean, _four(of.load))
+    return table
+
+
+def _rtts(summary: Summary) -> Table:
+    title = "round-trip times"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("transport", overflow="fold")
+    for heading in ("hosts", "samples", "mean", "median", "90th", "99th", "largest"):
+        table.add_column(heading, justify="right")
+    for of in summary.rtts:
+        times = (of.mean_s, of.p50_s, of.p90_s, of.p99_s, of.max_s)
+        table.add_row(of.transport, of.locality, str(of.samples), *map(show_seconds, times))
+    return table
+
+
+def _jobs(summary: Summary) -> Table:
+    table = Table(title="jobs", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("label", overflow="fold")
+    for heading in ("kind", "jobs", "finished", "mean JCT", "median", "90th", "99th", "largest"):
+        table.add_column(heading, justify="right")
+    for of in summary.jobs:
+        times = (of.jct.mean_s, of.jct.p50_s, of.jct.p90_s, of.jct.p99_s, of.jct.max_s)
+        counts = (str(of.jobs), str(of.jct.finished))
+        table.add_row(of.label, of.kind, *counts, *map(show_seconds, times))
+    return table
+
+
 def _layers(summary: Summary) -> Table:
     title = "links by layer; loss: of all packets, and mean over ports"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("from, to", overflow="fold")
-    for heading in ("links", "mean utilisation", "largest", "loss", "mean loss", "marks"):
+    headings = ["links", "mean utilisation", "largest", "loss", "mean loss", "marks"]
+    faults = summary.drops_down + summary.drops_loss > 0
+    for heading in [*headings, "link down", "lost on wire"] if faults else headings:
         table.add_column(heading, justify="right")
     for use in summary.layers:
         table.add_row(
@@ -133,6 +181,7 @@ def _layers(summary: Summary) -> Table:
             *(_four(value) for value in (use.utilisation, use.utilisation_max)),
             *(_percent(value) for value in (use.loss, use.loss_mean)),
             str(use.marks),
+            *((str(use.drops_down), str(use.drops_loss)) if faults else ()),
         )
     return table
 
@@ -146,14 +195,21 @@ def _percent(value: float | None) -> str:
 
 
 def _links(summary: Summary) -> Table:
-    title = f"busiest ports; all ports: {summary.drops} drops, {summary.marks} marks"
+    counts = {
+        "drops": summary.drops,
+        "lost as links were down": summary.drops_down,
+        "lost on the wire": summary.drops_loss,
+        "marks": summary.marks,
+    }
+    said = ", ".join(f"{n} {what}" for what, n in counts.items() if n or "lost" not in what)
+    title = f"busiest ports; all ports: {said}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("link", overflow="fold")
     for heading in ("utilisation", "packets", "drops", "marks", "longest queue"):
         table.add_column(heading, justify="right")
     for use in summary.links[:SHOWN_LINKS]:
-        counts = (use.packets, use.drops, use.marks, use.max_queue_pkts)
-        table.add_row(use.link, f"{use.utilisation:.4f}", *map(str, counts))
+        cells = (use.packets, use.drops, use.marks, use.max_queue_pkts)
+        table.add_row(use.link, f"{use.utilisation:.4f}", *map(str, cells))
     return table
 
 

@@ -80,7 +80,10 @@ class Measured:
 
     @classmethod
     def of(cls, result: Result) -> "Measured":
-        """Read a result; subflows that were never established have no path."""
+        """Read a result; subflows that were never established have no path.
+
+        Those whose packets take paths of their own may use any.
+        """
         problem = Problem.of(result.scenario, str(result.dir / "scenario.toml"), None, [])
         table = result.flows.filter(pl.col("size_bytes").is_null()).sort("flow")
         network, number = problem.network, problem.network.node
@@ -90,10 +93,11 @@ class Measured:
             raise ValueError(f"{result.dir}: its flows are not those of its scenario")
         taken = result.subflows.filter(pl.col("established_s").is_not_null())
         paths: dict[int, list[tuple[int, ...]]] = {}
-        for flow, path in taken.select("flow", "path").iter_rows():
+        spread = set(taken.filter(pl.col("path").is_null())["flow"].to_list())
+        for flow, path in taken.drop_nulls("path").select("flow", "path").iter_rows():
             paths.setdefault(flow, []).append(network.path(path.split(" ")))
         own = [
-            replace(flow, paths=tuple(dict.fromkeys(paths.get(i, ()))))
+            flow if i in spread else replace(flow, paths=tuple(dict.fromkeys(paths.get(i, ()))))
             for i, flow in zip(table["flow"].to_list(), flows, strict=True)
         ]
         goodput = table["goodput_bps"].fill_null(0.0).to_numpy()

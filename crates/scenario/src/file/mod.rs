@@ -6,6 +6,7 @@ mod change;
 mod gaps;
 mod graph;
 mod limits;
+mod measure;
 mod queue;
 mod record;
 mod routing;
@@ -20,8 +21,9 @@ pub(crate) use change::{BurstLossTable, ChangeTable, Reconverge};
 pub(crate) use gaps::{Gap, GapTable, LogNormalTable};
 pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
 pub(crate) use limits::{Speed, Timeouts};
+pub(crate) use measure::MeasureTable;
 pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable, RedTable, SharedBufferTable};
-pub(crate) use record::{QueueSeriesTable, RecordTable, SeriesTable};
+pub(crate) use record::{CounterSeriesTable, QueueSeriesTable, RecordTable, SeriesTable};
 pub(crate) use routing::{LinkWeightTable, RoutingName, RoutingTable, WeightsName};
 pub(crate) use sizes::{CdfSource, DistributionTable, FlowSize, InterpolationName, ParetoTable};
 pub(crate) use topology::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable, TriangleTable};
@@ -56,6 +58,8 @@ pub(crate) struct File {
     pub(crate) drain: Option<Time>,
     /// What ends the run before that. Default: nothing.
     pub(crate) until: Option<UntilTable>,
+    /// Which flows statistics are about.
+    pub(crate) measure: Option<MeasureTable>,
     /// The fabric: exactly one kind.
     #[schemars(required)]
     pub(crate) topology: Option<TopologyTable>,

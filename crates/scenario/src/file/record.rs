@@ -13,6 +13,27 @@ pub(crate) struct RecordTable {
     pub(crate) cwnd: Option<SeriesTable>,
     /// Acknowledged data of each subflow per interval.
     pub(crate) rate: Option<SeriesTable>,
+    /// Round-trip times of each subflow, at most one sample in each `every`.
+    pub(crate) rtt: Option<SeriesTable>,
+    /// What links carry, drop and mark per interval.
+    pub(crate) counters: Option<CounterSeriesTable>,
+}
+
+/// What links carry, drop and mark per interval.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "CounterSeries")]
+pub(crate) struct CounterSeriesTable {
+    /// Directed links, each written "FROM->TO" with names of hosts or switches. Default: all links.
+    #[schemars(length(min = 1), inner(regex(pattern = "^.+->.+$")))]
+    pub(crate) links: Option<Vec<String>>,
+    /// Length of an interval.
+    #[schemars(required)]
+    pub(crate) every: Option<Time>,
+    /// Start of the first interval. Default: "0s".
+    pub(crate) from: Option<Time>,
+    /// No interval ends after this. Default: the end of the run, `duration` and `drain`.
+    pub(crate) until: Option<Time>,
 }
 
 /// Queue length of links.

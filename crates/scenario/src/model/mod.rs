@@ -1,6 +1,7 @@
 //! A scenario with every default filled in, every name resolved and every value checked.
 
 mod change;
+mod measure;
 mod queue;
 mod record;
 mod routing;
@@ -9,8 +10,9 @@ mod transport;
 mod workload;
 
 pub use change::{Change, ChangeOf, LinkState};
+pub use measure::Measure;
 pub use queue::{Discipline, Exempt, MarkAt, MarkWhen, NonEct, Queue, QueueSize, RedAction};
-pub use record::{QueueRecord, Record, SeriesRecord};
+pub use record::{CounterRecord, QueueRecord, Record, SeriesRecord};
 pub use routing::{Routing, RoutingKind};
 pub use topology::{Graph, Topology};
 pub use transport::{
@@ -35,6 +37,8 @@ pub struct Scenario {
     pub drain: Time,
     /// What ends the run before that.
     pub until: Option<Until>,
+    /// The period that statistics are about.
+    pub measure: Measure,
     /// The fabric.
     pub topology: Topology,
     /// How switches choose among links of equal cost.

@@ -9,6 +9,23 @@ pub struct Record {
     pub cwnd: Option<SeriesRecord>,
     /// Acknowledged data of each subflow per interval.
     pub rate: Option<SeriesRecord>,
+    /// RTT samples of each subflow, at most one in each interval.
+    pub rtt: Option<SeriesRecord>,
+    /// What links carry, drop and mark per interval.
+    pub counters: Option<CounterRecord>,
+}
+
+/// Counters of links per interval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterRecord {
+    /// Directed links, each a pair of names of hosts or switches: from, to; none: all.
+    pub links: Option<Vec<(String, String)>>,
+    /// Length of an interval.
+    pub every: Time,
+    /// Start of the first.
+    pub from: Time,
+    /// None ends after this.
+    pub until: Time,
 }
 
 /// Queue lengths to sample.

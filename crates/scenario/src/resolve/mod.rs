@@ -13,6 +13,7 @@ mod hosts;
 mod htsim;
 mod jobs;
 mod matrices;
+mod measure;
 mod multipath;
 mod node_link;
 mod paths;
@@ -47,6 +48,8 @@ const DEFAULT_SEED: u64 = 1;
 /// What `file` means, or errors in `report`. `title` is the name of a scenario that has none.
 pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Option<Scenario> {
     let period = period(file.duration, file.drain, &mut Section::new(report, Path::default()));
+    let measure = &mut Section::new(report, Path::default().at("measure"));
+    let measure = measure::resolve(&file.measure.unwrap_or_default(), period, measure);
     // Of what could not even be read, the names are not all known.
     let transports_read = !report.unreadable("transport");
     let workloads_read = !report.unreadable("workload");
@@ -88,6 +91,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         duration,
         drain: end - duration,
         until: until.map_or(Some(None), |until| until.map(Some))?,
+        measure: measure?,
         topology: topology?,
         routing: routing?,
         queue,

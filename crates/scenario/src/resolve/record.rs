@@ -6,8 +6,8 @@ use linkpool_units::Time;
 use super::section::Section;
 use super::{Known, Period};
 use crate::errors::{Report, closest, nearest};
-use crate::file::{QueueSeriesTable, RecordTable, SeriesTable};
-use crate::model::{QueueRecord, Record, SeriesRecord};
+use crate::file::{CounterSeriesTable, QueueSeriesTable, RecordTable, SeriesTable};
+use crate::model::{CounterRecord, QueueRecord, Record, SeriesRecord};
 use crate::source::Path;
 
 pub(super) fn resolve(
@@ -20,7 +20,9 @@ pub(super) fn resolve(
     let queue = table.queue.map(|table| queue(table, known, &mut Section::new(report, path.at("queue"))));
     let cwnd = table.cwnd.map(|table| series(table, known, labels, &mut Section::new(report, path.at("cwnd"))));
     let rate = table.rate.map(|table| series(table, known, labels, &mut Section::new(report, path.at("rate"))));
-    Some(Record { queue: all(queue)?, cwnd: all(cwnd)?, rate: all(rate)? })
+    let rtt = table.rtt.map(|table| series(table, known, labels, &mut Section::new(report, path.at("rtt"))));
+    let counters = table.counters.map(|table| counters(table, known, &mut Section::new(report, path.at("counters"))));
+    Some(Record { queue: all(queue)?, cwnd: all(cwnd)?, rate: all(rate)?, rtt: all(rtt)?, counters: all(counters)? })
 }
 
 /// What is not asked for is no error; what is asked for and wrong is.
@@ -35,6 +37,19 @@ fn queue(table: QueueSeriesTable, known: &Known<'_>, section: &mut Section<'_, '
     let links = resolve_links(&links, known.fabric?, section)?;
     let Samples { every, from, until } = samples?;
     Some(QueueRecord { links, every, from, until })
+}
+
+fn counters(table: CounterSeriesTable, known: &Known<'_>, section: &mut Section<'_, '_>) -> Option<CounterRecord> {
+    let samples = samples(table.every, table.from, table.until, known.period, section);
+    let resolve = |links: Vec<String>| {
+        section.check(!links.is_empty(), "links", "names no link; leave it out to record all");
+        resolve_links(&links, known.fabric?, section)
+    };
+    let links = all(table.links.map(resolve))?;
+    let Samples { every, from, until } = samples?;
+    let good = from.saturating_add(every) <= until;
+    section.check(good, "every", format!("{every} is longer than from `from`, {from}, to `until`, {until}"));
+    Some(CounterRecord { links, every, from, until })
 }
 
 /// Directed links; `A<->B` are two.

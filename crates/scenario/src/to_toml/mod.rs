@@ -10,8 +10,11 @@ use indexmap::IndexMap;
 use linkpool_units::Bytes;
 use toml_edit::DocumentMut;
 
-use crate::file::{File, QueueSeriesTable, RecordTable, RoleSize, SeriesTable, Size, Speed, Timeouts, TransportTable};
-use crate::model::{QueueRecord, Record, Recovery, Role, Scenario, SeriesRecord, Transport};
+use crate::file::{
+    CounterSeriesTable, File, MeasureTable, QueueSeriesTable, RecordTable, RoleSize, SeriesTable, Size, Speed,
+    Timeouts, TransportTable,
+};
+use crate::model::{CounterRecord, QueueRecord, Record, Recovery, Role, Scenario, SeriesRecord, Transport};
 use crate::resolve::applies;
 
 impl Scenario {
@@ -23,6 +26,7 @@ impl Scenario {
             duration: Some(self.duration),
             drain: Some(self.drain),
             until: self.until.as_ref().map(workload::until),
+            measure: Some(MeasureTable { warm_up: Some(self.measure.warm_up), cut_off: Some(self.measure.cut_off) }),
             topology: Some(topology::table(&self.topology)),
             queue: Some(queue::table(self)),
             routing: Some(routing::table(self)),
@@ -134,16 +138,31 @@ fn record(record: &Record) -> RecordTable {
         queue: record.queue.as_ref().map(queue_series),
         cwnd: record.cwnd.as_ref().map(series),
         rate: record.rate.as_ref().map(series),
+        rtt: record.rtt.as_ref().map(series),
+        counters: record.counters.as_ref().map(counter_series),
     }
 }
 
 fn queue_series(record: &QueueRecord) -> QueueSeriesTable {
     QueueSeriesTable {
-        links: Some(record.links.iter().map(|(from, to)| format!("{from}->{to}")).collect()),
+        links: Some(link_names(&record.links)),
         every: Some(record.every),
         from: Some(record.from),
         until: Some(record.until),
     }
+}
+
+fn counter_series(record: &CounterRecord) -> CounterSeriesTable {
+    CounterSeriesTable {
+        links: record.links.as_deref().map(link_names),
+        every: Some(record.every),
+        from: Some(record.from),
+        until: Some(record.until),
+    }
+}
+
+fn link_names(links: &[(String, String)]) -> Vec<String> {
+    links.iter().map(|(from, to)| format!("{from}->{to}")).collect()
 }
 
 fn series(record: &SeriesRecord) -> SeriesTable {

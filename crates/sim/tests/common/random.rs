@@ -175,9 +175,15 @@ fn workload(fabric: Fabric, t: usize) -> impl Strategy<Value = String> {
 fn records() -> impl Strategy<Value = &'static str> {
     pick(&[
         "",
-        "cwnd = { every = \"50us\" }\n",
+        "cwnd = { every = \"50us\" }\ncounters = { every = \"90us\" }\n",
+        "rtt = { every = \"1ps\" }\ncounters = { every = \"0.4ms\", from = \"0.3ms\", until = \"9ms\" }\n",
         "rate = { every = \"70us\" }\ncwnd = { every = \"0.3ms\", from = \"1ms\" }\n",
     ])
+}
+
+/// The period that is measured.
+fn measures() -> impl Strategy<Value = &'static str> {
+    pick(&["", "[measure]\nwarm_up = \"0.7ms\"\n", "[measure]\nwarm_up = \"0.1ms\"\ncut_off = \"1.1ms\"\n"])
 }
 
 /// 2 ms of arrivals, and 40 ms to finish.
@@ -187,9 +193,9 @@ pub fn scenarios() -> impl Strategy<Value = String> {
             let fabric = fabric.clone();
             move |t| workload(fabric.clone(), t)
         }), 1..=3);
-        (queues(), workloads, records(), 1u64..1000).prop_map(move |(queue, workloads, record, seed)| {
+        (queues(), workloads, records(), measures(), 1u64..1000).prop_map(move |(queue, workloads, record, measure, seed)| {
             format!(
-                "seed = {seed}\nduration = \"2ms\"\ndrain = \"40ms\"\n{}{queue}{}{}[record]\nqueue = {{ links = [\"{}\"], every = \"3us\" }}\n{record}",
+                "seed = {seed}\nduration = \"2ms\"\ndrain = \"40ms\"\n{measure}{}{queue}{}{}[record]\nqueue = {{ links = [\"{}\"], every = \"3us\" }}\n{record}",
                 fabric.text,
                 transports.concat(),
                 workloads.concat(),

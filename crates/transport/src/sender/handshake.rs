@@ -59,6 +59,7 @@ impl Sender {
         } else if self.config.handshake_sample {
             subflow.rtt.sample(&self.config.rtt, now - subflow.syn_sent_at);
             path.srtt = subflow.rtt.srtt().unwrap_or(0.0);
+            out.measured_rtt(s, now - subflow.syn_sent_at);
         }
         // The third segment of the handshake.
         out.send(s, Segment::Ack { ack: Seq::of(FIRST_BYTE), data_ack: Seq::of(0), ece: false, options: None });

@@ -33,7 +33,7 @@ impl Sender {
         let (was_in_flight, timeouts) = (subflow.in_flight, subflow.timeouts);
         let selective = subflow.board.is_some();
         let told = if selective { subflow.take_ack(path, ack, options) } else { subflow.acknowledge(path, ack) };
-        let cut = self.note_ack(s, told, ece, now);
+        let cut = self.note_ack(s, told, ece, now, out);
         let segments = told.0;
         let grown = if selective {
             self.on_selective_ack(s, now, out)
@@ -68,13 +68,21 @@ impl Sender {
 
     /// Enters an ACK into the statistics of subflow `s`, its RTT and its round, and tells the law. Has that cut the window?
     #[inline]
-    fn note_ack(&mut self, s: usize, (acked, bytes, sent_at): (u32, u64, Option<Time>), ece: bool, now: Time) -> bool {
+    fn note_ack(
+        &mut self,
+        s: usize,
+        (acked, bytes, sent_at): (u32, u64, Option<Time>),
+        ece: bool,
+        now: Time,
+        out: &mut impl Output,
+    ) -> bool {
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         subflow.stats.acked_bytes += bytes;
         subflow.stats.marked_acks += ece as u64;
         if let Some(at) = sent_at {
             subflow.rtt.sample(&self.config.rtt, now - at);
             path.srtt = subflow.rtt.srtt().unwrap_or(0.0);
+            out.measured_rtt(s, now - at);
         }
         let round_ended = path.snd_una > subflow.round_end;
         if round_ended {

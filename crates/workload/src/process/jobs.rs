@@ -96,7 +96,7 @@ impl Chain {
 
     fn at_work(&self, client: u16) -> Job {
         let flows = 2 * self.all.servers;
-        Job { number: self.number(), chain: self.chain, client, start: self.started, end: None, flows }
+        Job { number: self.number(), of: Some((self.chain, client)), start: self.started, end: None, flows }
     }
 
     pub(super) fn unfinished(&self, client: u16) -> Option<Job> {
@@ -156,7 +156,7 @@ mod tests {
                 servers.dedup();
                 prop_assert_eq!(servers.len(), n as usize);
                 let end = now + Time::from_us(n.into());
-                let done = Job { number: job * 3 + c, chain: c, client, start: now, end: Some(end), flows: 2 * n };
+                let done = Job { number: job * 3 + c, of: Some((c, client)), start: now, end: Some(end), flows: 2 * n };
                 prop_assert_eq!(&last[0], &Action::Finish(done));
                 let Action::Move(next, at) = last[1] else { panic!("{last:?}") };
                 prop_assert!(next < hosts && at == end + Time::from_us(5));

@@ -32,13 +32,11 @@ pub enum Action {
 pub struct Job {
     /// Among the jobs of its workload.
     pub number: u32,
-    /// Of those that run side by side.
-    pub chain: u32,
-    /// Whose job it is.
-    pub client: u16,
-    /// When the client asks.
+    /// Whose job it is: of those that run side by side, and the client's host; none: of all that take part.
+    pub of: Option<(u32, u16)>,
+    /// When the first of its flows begins.
     pub start: Time,
-    /// When it has all that it asked for.
+    /// When the client has all that it asked for, or all flows are acknowledged.
     pub end: Option<Time>,
     /// Flows of the job.
     pub flows: u32,
