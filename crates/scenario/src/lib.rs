@@ -18,8 +18,9 @@ pub use errors::ScenarioError;
 pub use load::load;
 pub use model::{
     Change, ChangeOf, Control, CounterRecord, Destination, Discipline, DupackThreshold, EwtcpIncrease, Exempt, Fault,
-    Graph, LinkState, MarkAt, MarkWhen, Measure, NonEct, OTHERS, Paths, Preset, Priority, Queue, QueueRecord,
-    QueueSize, Record, Recovery, Release, Repeat, Role, Routing, RoutingKind, ScatterControl, Scenario, Scheduler,
-    SeriesRecord, Small, SsthreshAfterCut, Subflows, Topology, TraceFlow, Transport, Until, Workload, WorkloadKind,
+    Graph, LinkState, MarkAt, MarkWhen, Measure, NonEct, OTHERS, Paths, Placement, Preset, Priority, Queue,
+    QueueRecord, QueueSize, Record, Recovery, Release, Repeat, Role, Routing, RoutingKind, ScatterControl, Scenario,
+    Scheduler, SeriesRecord, Small, SsthreshAfterCut, Subflows, Topology, TraceFlow, Transport, Until, Workload,
+    WorkloadKind,
 };
 pub use schema::schema;

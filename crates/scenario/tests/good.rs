@@ -247,3 +247,28 @@ fn links_may_change() {
     assert_eq!(lossy.of, ChangeOf::Layer(Layer::Switch, 0.5));
     assert_eq!(lossy.loss, Some(Loss { in_good: 0.0, in_bad: 1.0, to_bad: 0.01, to_good: 0.25 }));
 }
+
+/// A change of limits is refused where it concerns a port without one, and nowhere else.
+#[test]
+fn limits_change_where_ports_have_them() {
+    let with = |of: &str| {
+        let text = format!(
+            "duration = \"1s\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+             [queue.layer.edge]\nshared_buffer = {{ size = \"4MB\" }}\n[transport.t]\ncontrol = \"reno\"\n\
+             [[workload.permutation]]\ntransport = \"t\"\n[[change]]\nlimit = 10\n{of}\n"
+        );
+        load(&text, "x", None, &[])
+    };
+    for of in ["layer = \"core\"", "links = [\"a0.0->e0.0\", \"h0->e0.0\"]", "nodes = [\"c1\"]"] {
+        assert_eq!(with(of).unwrap().changes[0].limit, Some(QueueSize::Packets(10)), "{of}");
+    }
+    for (of, link) in [
+        ("layer = \"aggregation\"", "e0.0->a0.0"),
+        ("links = [\"a0.0<->e0.0\"]", "e0.0->a0.0"),
+        ("nodes = [\"h3\"]", "e0.1->h3"),
+    ] {
+        let errors = with(of).unwrap_err();
+        assert_eq!((errors.len(), errors[0].key.as_str()), (1, "change.0.limit"), "{errors:#?}");
+        assert!(errors[0].message.contains(&format!("the port of {link} has no `limit`")), "{errors:#?}");
+    }
+}

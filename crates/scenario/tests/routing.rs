@@ -1,7 +1,7 @@
 //! `[routing]`, good and bad.
 
 use linkpool_network::{Spreading, Weights};
-use linkpool_scenario::{RoutingKind, Scenario, ScenarioError, load};
+use linkpool_scenario::{Placement, RoutingKind, Scenario, ScenarioError, load};
 use linkpool_units::Time;
 
 const TREE: &str = "[topology.fat-tree]\nk = 4";
@@ -30,7 +30,9 @@ fn what_is_said_is_meant_and_written_back() {
     assert!(matches!(&given.routing.weights, Weights::Given(w) if w.get(&link) == Some(&3) && w.len() == 1));
     let two_level = with(TREE, "control = \"lia\"\nsubflows = 2", "kind = \"two-level\"").unwrap();
     assert_eq!(two_level.routing.kind, RoutingKind::TwoLevel { addresses: 2 });
-    for scenario in [plain, flowlets, spray, given, two_level] {
+    let placed = with(TREE, "control = \"reno\"\npaths = \"placed\"", "placement = { period = \"10ms\" }").unwrap();
+    assert_eq!(placed.routing.placement, Some(Placement { period: Time::from_ms(10), share: 0.1 }));
+    for scenario in [plain, flowlets, spray, given, two_level, placed] {
         assert_eq!(load(&scenario.to_toml(), "x.toml", None, &[]).unwrap(), scenario);
     }
 }
@@ -56,7 +58,17 @@ fn each_mistake_is_named_with_its_remedy() {
         (TREE, "control = \"lia\"\nsubflows = 3", "kind = \"two-level\"", "transport.t.subflows", "3 subflows, but hosts have 2 addresses, each with one path"),
         (TREE, "control = \"reno\"\npaths = \"scatter\"", "kind = \"two-level\"", "transport.t.paths", "gives each address its path"),
     ];
-    for (topology, transport, routing, key, message) in cases {
+    let placed = "control = \"reno\"\npaths = \"placed\"";
+    #[rustfmt::skip]
+    let placements = [
+        (TREE, placed, "", "routing.placement", "missing, and t has its flows placed"),
+        (TREE, reno, "placement = { period = \"1ms\" }", "routing.placement", "for transports with paths = \"placed\""),
+        (TREE, placed, "placement = {}", "routing.placement.period", "missing; write for example"),
+        (TREE, placed, "placement = { period = \"0s\" }", "routing.placement.period", "above zero"),
+        (TREE, placed, "placement = { period = \"1ms\", share = 1.5 }", "routing.placement.share", "above 0 and at most 1"),
+        (TREE, "control = \"lia\"\nsubflows = 2\npaths = \"placed\"", "placement = { period = \"1ms\" }", "transport.t.paths", "is for connections of one subflow"),
+    ];
+    for (topology, transport, routing, key, message) in cases.into_iter().chain(placements) {
         let errors = with(topology, transport, routing).unwrap_err();
         assert_eq!(errors.len(), 1, "{errors:#?}");
         assert_eq!(errors[0].key, key, "{errors:#?}");

@@ -1,6 +1,8 @@
 //! What hosts have to do that no packet brings about.
 
+use crate::placement::{Long, Report};
 use crate::plan::PlannedFlow;
+use linkpool_network::{LinkId, NodeId};
 use linkpool_units::Time;
 use linkpool_workload::{FlowEnd, Process};
 use std::collections::{BTreeMap, HashMap};
@@ -16,6 +18,14 @@ pub(crate) enum Notice {
     Ended(u32, FlowEnd),
     /// The first flow, for which the second waits, which starts here, is over.
     Over(u32, u32),
+    /// The flows of this host are looked at, for the scheduler that places them.
+    Scan,
+    /// What came of that at a host; for the scheduler, which is here.
+    Report(NodeId, Report),
+    /// All reports are in: the scheduler decides.
+    Decide,
+    /// A flow takes this path from now on.
+    Place(Long, Vec<LinkId>),
 }
 
 impl Notice {
@@ -26,6 +36,10 @@ impl Notice {
             Notice::Begin(process, _) => (1, *process, 0),
             Notice::Ended(flow, _) => (2, *flow, 0),
             Notice::Over(flow, follower) => (3, *flow, *follower),
+            Notice::Place(long, _) => (4, long.flow(), 0),
+            Notice::Scan => (5, 0, 0),
+            Notice::Report(host, _) => (6, *host, 0),
+            Notice::Decide => (7, 0, 0),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::balancer::Balancer;
 use crate::paths::PathChoice;
 use crate::period::InPeriod;
+use crate::placement::Scanned;
 use crate::plan::{PlannedFlow, Scatter};
 use crate::rtts::RttRecorder;
 use crate::wire::{Handle, WireSizes, encode, encode_options};
@@ -55,6 +56,8 @@ pub(crate) struct SendingEnd {
     pub(crate) sampled: Option<Sampled>,
     /// What it carries in the measured period.
     pub(crate) period: InPeriod,
+    /// If its flow may be placed.
+    pub(crate) scanned: Option<Box<Scanned>>,
 }
 
 /// A flow when its rate was last sampled.

@@ -16,6 +16,8 @@ pub(crate) struct Host {
     /// Flows to start, the next one last.
     pub(crate) starts: Vec<u32>,
     pub(crate) random: Stream,
+    /// Flows that ended as long ones, of which the scheduler that places them has not heard.
+    pub(crate) unplaced: Vec<u32>,
     /// When receivers that wait in vain for a FIN were last looked for.
     pub(crate) swept: Time,
 }
@@ -29,8 +31,15 @@ pub(crate) struct Slot {
 
 impl Host {
     pub(crate) fn new(starts: Vec<u32>, random: Stream) -> Host {
-        let slots = Vec::new();
-        Host { slots, free: VecDeque::new(), receivers: HashMap::new(), starts, random, swept: Time::ZERO }
+        Host {
+            slots: Vec::new(),
+            free: VecDeque::new(),
+            receivers: HashMap::new(),
+            starts,
+            random,
+            unplaced: Vec::new(),
+            swept: Time::ZERO,
+        }
     }
 
     /// A name for a new endpoint; [`Host::fill`] puts it in its place.

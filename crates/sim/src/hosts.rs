@@ -5,6 +5,7 @@ use crate::endpoint::{Address, Endpoint, Out, ReceivingEnd, Sampled, SendingEnd,
 use crate::host::Host;
 use crate::paths::PathChoice;
 use crate::period::InPeriod;
+use crate::placement::{Controller, Placement, Scanned};
 use crate::plan::{Plan, PlannedFlow, Scatter};
 use crate::sampling::Sampling;
 use crate::senders::{new_sender, outcome};
@@ -21,7 +22,7 @@ const SILENCE: Time = Time::from_secs(600);
 
 pub(crate) struct Hosts<'p> {
     pub(crate) plan: &'p Plan,
-    routes: &'p Routes,
+    pub(crate) routes: &'p Routes,
     /// Of every node.
     pub(crate) timers: Vec<Timers>,
     pub(crate) hosts: Vec<Host>,
@@ -31,6 +32,8 @@ pub(crate) struct Hosts<'p> {
     pub(crate) notices: Vec<(NodeId, Time, Notice)>,
     pub(crate) lookahead: Time,
     pub(crate) sampling: Sampling,
+    /// Of the scheduler that places flows, where it is.
+    pub(crate) controller: Controller,
     /// Of flows and jobs that have ended.
     pub(crate) ended: Buffer,
     /// Flows finished that count for the end of the run.
@@ -76,6 +79,7 @@ impl<'p> Hosts<'p> {
             notices: Vec::new(),
             lookahead,
             sampling,
+            controller: Controller::default(),
             ended: buffer,
             done: 0,
             stray: 0,
@@ -83,6 +87,9 @@ impl<'p> Hosts<'p> {
         };
         for (i, p) in (0..).zip(&plan.processes).filter(|(_, p)| mine(p.home.into())) {
             hosts.enter(p.home.into(), p.start, Notice::Begin(i, Box::new(p.process.clone())));
+        }
+        if let Some(Placement { period, .. }) = plan.placement {
+            (0..plan.fabric.hosts() as NodeId).filter(|h| mine(*h)).for_each(|h| hosts.enter(h, period, Notice::Scan));
         }
         hosts.time_period(mine);
         hosts
@@ -140,6 +147,7 @@ impl<'p> Hosts<'p> {
             planned,
             sampled: self.sampling.wants_rate(planned.label).then(|| Sampled::new(transport.config.subflows)),
             period: InPeriod::new(&self.plan.measure, now),
+            scanned: Scanned::of(&transport.paths),
         });
         end.sender.open(now, &mut Out { address: &mut end.address, now, network, timers, random: &mut h.random });
         h.fill(me, Endpoint::Sender(end));
@@ -248,6 +256,9 @@ impl<'p> Hosts<'p> {
     fn end_flow(&mut self, host: NodeId, handle: Handle, now: Time) {
         if let Endpoint::Sender(mut end) = self.hosts[host as usize].remove(handle) {
             self.sampling.rate(&mut end, now);
+            if end.scanned.as_ref().is_some_and(|scanned| scanned.is_long()) {
+                self.hosts[host as usize].unplaced.push(end.address.flow);
+            }
             let outcome = outcome(&end, now);
             let counts = self.plan.goal.as_ref().is_some_and(|goal| goal.labels[end.planned.label as usize]);
             let finished = outcome.finished.is_some();

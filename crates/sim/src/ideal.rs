@@ -105,7 +105,7 @@ impl<'p> Ideal<'p> {
         let transport = &self.plan.transports[planned.transport as usize];
         let (src, dst) = (planned.flow.src, planned.flow.dst);
         match &transport.paths {
-            PathRule::Hash | PathRule::Distinct => self.shortest(src, dst),
+            PathRule::Hash | PathRule::Placed | PathRule::Distinct => self.shortest(src, dst),
             rule => match rule.paths((fabric, self.routes), (src, dst), transport.config.subflows).as_deref() {
                 Some([path]) => path.iter().map(|l| Hop::new(fabric, &[*l])).collect(),
                 paths => vec![Hop::of_unlike(fabric, paths.unwrap_or_default())],

@@ -1,17 +1,21 @@
 //! How the subflows of a connection come by their paths.
 
+use crate::plan::{Plan, PlannedProcess};
 use crate::run::RunError;
 use linkpool_network::topology::FatTree;
 use linkpool_network::{
     Fabric, Flags, HostId, LinkId, NodeId, Packet, Paths, Routes, disjoint_paths, reversed, source_route,
 };
-use std::collections::BTreeSet;
+use linkpool_workload::{ClosedLoop, Destinations, Process};
+use std::collections::{BTreeSet, HashMap};
 
 /// Which paths the subflows of a transport's connections take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathRule {
     /// Those that ECMP gives them by their addresses and ports.
     Hash,
+    /// The same, until a scheduler places them ([`crate::placement`]).
+    Placed,
     /// Subflow i the i-th of the shortest paths.
     Distinct,
     /// Subflow i the i-th of the paths without a cable in common.
@@ -23,11 +27,6 @@ pub enum PathRule {
 }
 
 impl PathRule {
-    /// Does a subflow know its path, so that no switch chooses?
-    pub fn pins(&self) -> bool {
-        *self != PathRule::Hash
-    }
-
     /// The paths of `subflows` subflows from `src` to `dst`; none if switches choose.
     pub(crate) fn paths(
         &self,
@@ -36,7 +35,7 @@ impl PathRule {
         subflows: usize,
     ) -> Option<Vec<Vec<LinkId>>> {
         match self {
-            PathRule::Hash => None,
+            PathRule::Hash | PathRule::Placed => None,
             PathRule::Distinct => {
                 let mut paths = Paths::new(routes, fabric, dst);
                 Some((0..subflows as u64).map(|i| paths.nth(src, i)).collect())
@@ -98,7 +97,7 @@ impl PathRule {
         let long = |from, to| Err(RunError::LongPath(name(from), name(to)));
         match self {
             PathRule::Hash | PathRule::Given(_) => {}
-            PathRule::Distinct | PathRule::TwoLevel(_) => {
+            PathRule::Distinct | PathRule::Placed | PathRule::TwoLevel(_) => {
                 if let Some((from, to)) = too_long(fabric, routes) {
                     return long(from, to);
                 }
@@ -135,6 +134,34 @@ fn too_long(fabric: &Fabric, routes: &Routes) -> Option<(HostId, HostId)> {
     })
 }
 
+/// Who may send to whom, of flows that processes start and `transport` carries. Of hosts at the same switches the first two stand for
+/// all: their paths are alike.
+pub(crate) fn pairs_of_processes(plan: &Plan, transport: u16) -> BTreeSet<(HostId, HostId)> {
+    let mut pairs = BTreeSet::new();
+    let mut anyone = false;
+    let carries = |p: &&PlannedProcess| p.transport == transport || p.small.is_some_and(|(_, t)| t == transport);
+    for PlannedProcess { process, home, .. } in plan.processes.iter().filter(carries) {
+        match process {
+            Process::ClosedLoop(ClosedLoop { to: Destinations::Fixed(dst), .. }) => _ = pairs.insert((*home, *dst)),
+            _ => anyone = true,
+        }
+    }
+    if anyone {
+        let fabric = &plan.fabric;
+        let mut alike: HashMap<Vec<NodeId>, u32> = HashMap::new();
+        let stands_for_others = |host: &HostId| {
+            let switches = fabric.links_from(NodeId::from(*host)).map(|l| fabric.links()[l as usize].to).collect();
+            let so_far = alike.entry(switches).or_default();
+            *so_far += 1;
+            *so_far <= 2
+        };
+        let hosts: Vec<HostId> = (0..fabric.hosts() as HostId).filter(stands_for_others).collect();
+        let to_others = |a: HostId| hosts.iter().filter(move |b| **b != a).map(move |b| (a, *b));
+        pairs.extend(hosts.iter().copied().flat_map(to_others));
+    }
+    pairs
+}
+
 /// What an endpoint writes into its packets for the path's sake.
 #[derive(Clone, Debug)]
 pub(crate) enum PathChoice {
@@ -153,7 +180,7 @@ fn spread(s: usize) -> u32 {
 }
 
 impl PathChoice {
-    fn pinned(fabric: &Fabric, paths: impl Iterator<Item = Vec<LinkId>>) -> PathChoice {
+    pub(crate) fn pinned(fabric: &Fabric, paths: impl Iterator<Item = Vec<LinkId>>) -> PathChoice {
         let route = |path: Vec<LinkId>| source_route(fabric, &path).expect("paths that are pinned fit into a packet");
         PathChoice::Pinned(paths.map(route).collect())
     }

@@ -4,6 +4,7 @@ use crate::balancer::{Balancing, PlbConfig, RepsConfig};
 use crate::changes::{Changes, queue_limit};
 use crate::jobs::JobKind;
 use crate::paths::PathRule;
+use crate::placement::Placement;
 use crate::traffic::Traffic;
 use crate::waits::Waits;
 use crate::wire::WireSizes;
@@ -44,6 +45,8 @@ pub struct Plan {
     pub jobs: Vec<Option<JobKind>>,
     /// The period that statistics are about.
     pub measure: scenario::Measure,
+    /// The scheduler that places flows, if there is one.
+    pub placement: Option<Placement>,
     /// What becomes of links.
     pub changes: Changes,
     /// Which time series are wanted.
@@ -182,6 +185,7 @@ impl Plan {
             measure: scenario.measure,
             labels,
             jobs,
+            placement: scenario.routing.placement.map(|p| Placement { period: p.period, share: p.share }),
             record: scenario.record.clone(),
             seed: scenario.seed,
             last_start: scenario.duration,
@@ -318,6 +322,7 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         paths: match t.paths {
             scenario::Paths::Distinct => PathRule::Distinct,
             scenario::Paths::Disjoint => PathRule::Disjoint,
+            scenario::Paths::Placed => PathRule::Placed,
             scenario::Paths::Hash | scenario::Paths::Scatter | scenario::Paths::Plb | scenario::Paths::Reps => {
                 PathRule::Hash
             }

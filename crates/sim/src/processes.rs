@@ -25,6 +25,10 @@ impl Hosts<'_> {
                     }
                 }
                 Notice::Over(_, follower) => self.one_less(follower, now),
+                Notice::Scan => self.scan(host, now),
+                Notice::Report(_, report) => self.on_report(report),
+                Notice::Decide => self.decide(now),
+                Notice::Place(long, path) => self.place(host, long, path),
                 Notice::Ended(id, end) => {
                     if let Some((process, _)) = self.plan.of_process(id) {
                         self.tell_process(process, host, end, now);

@@ -4,6 +4,7 @@ use crate::changes_table;
 use crate::hosts::Hosts;
 use crate::jobs::Operations;
 use crate::outcome::{LinkOutcome, Outcome};
+use crate::paths::pairs_of_processes;
 use crate::plan::{Plan, worthwhile_threads};
 use crate::sink::{Buffer, Sink, take};
 use crate::tables::{self, Tables};
@@ -70,8 +71,9 @@ pub fn simulate(
         }
     }
     for (i, t) in plan.transports.iter().enumerate() {
-        let flows = plan.flows.iter().filter(|f| usize::from(f.transport) == i).map(|f| (f.flow.src, f.flow.dst));
-        t.paths.check((&plan.fabric, routes), flows, t.config.subflows)?;
+        let listed = plan.flows.iter().filter(|f| usize::from(f.transport) == i).map(|f| (f.flow.src, f.flow.dst));
+        let pairs = listed.chain(pairs_of_processes(plan, i as u16));
+        t.paths.check((&plan.fabric, routes), pairs, t.config.subflows)?;
     }
     let parts = partition(&plan.fabric, threads);
     let buffers: Vec<Buffer> = (0..threads).map(|_| Buffer::default()).collect();

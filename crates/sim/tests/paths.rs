@@ -80,6 +80,12 @@ fn subflows_take_parallel_paths_through_servers() {
     let permutation = text(4).replace("flow]]", "permutation]]").replace("from = 0\nto = 1\n", "");
     let plan = linkpool_sim::Plan::new(&common::scenario(&permutation));
     let why = linkpool_sim::simulate(&plan, &plan.timetable(), 1, &mut (), &mut |_| true).unwrap_err();
+    let closed = permutation.clone() + "size = \"9KB\"\nrepeat = \"each\"\n";
+    for of in [closed.clone(), closed.replace("permutation]]", "random]]")] {
+        let plan = linkpool_sim::Plan::new(&common::scenario(&of));
+        let why = linkpool_sim::simulate(&plan, &plan.timetable(), 1, &mut (), &mut |_| true).unwrap_err();
+        assert!(why.to_string().contains("fewer than the 4 subflows"), "flows that others start: {why}");
+    }
     assert!(
         why.to_string().contains("there are 3 paths without a cable in common, fewer than the 4 subflows"),
         "{why}"

@@ -24,7 +24,7 @@ pub(crate) use limits::{Speed, Timeouts};
 pub(crate) use measure::MeasureTable;
 pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable, RedTable, SharedBufferTable};
 pub(crate) use record::{CounterSeriesTable, QueueSeriesTable, RecordTable, SeriesTable};
-pub(crate) use routing::{LinkWeightTable, RoutingName, RoutingTable, WeightsName};
+pub(crate) use routing::{LinkWeightTable, PlacementTable, RoutingName, RoutingTable, WeightsName};
 pub(crate) use sizes::{CdfSource, DistributionTable, FlowSize, InterpolationName, ParetoTable};
 pub(crate) use topology::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable, TriangleTable};
 pub(crate) use transport::TransportTable;

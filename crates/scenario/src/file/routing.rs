@@ -21,9 +21,24 @@ pub(crate) struct RoutingTable {
     pub(crate) weights: Option<WeightsName>,
     /// The weights of links, if not by rule; 1 for those that are not named.
     pub(crate) link: Option<Vec<LinkWeightTable>>,
+    /// The central scheduler of transports with `paths = "placed"`, which need it.
+    pub(crate) placement: Option<PlacementTable>,
     /// So long after links fail or work again, switches and hosts route accordingly; or "never".
     /// Required where a change has a `state`.
     pub(crate) reconverge: Option<Reconverge>,
+}
+
+/// A central scheduler.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Placement")]
+pub(crate) struct PlacementTable {
+    /// From one look at all flows to the next.
+    #[schemars(required)]
+    pub(crate) period: Option<Time>,
+    /// A flow is long that got this share of what the links of its host carry in a period. Default: 0.1.
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
+    pub(crate) share: Option<f64>,
 }
 
 /// What a switch looks at.

@@ -1,4 +1,4 @@
-use linkpool_network::{Layer, Loss};
+use linkpool_network::{Fabric, Layer, Loss, NodeId};
 use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,19 @@ pub enum ChangeOf {
     Nodes(Vec<String>),
     /// All from and to a share of the nodes of a layer, drawn at random.
     Layer(Layer, f64),
+}
+
+impl ChangeOf {
+    /// Is the link from one node to another among these, or may it be, where chance decides?
+    pub fn concerns(&self, fabric: &Fabric, from: NodeId, to: NodeId) -> bool {
+        match self {
+            ChangeOf::Links(links) => links.iter().any(|(a, b)| a == fabric.name(from) && b == fabric.name(to)),
+            ChangeOf::Nodes(nodes) => [from, to].iter().any(|node| nodes.iter().any(|name| name == fabric.name(*node))),
+            ChangeOf::Layer(layer, share) => {
+                *share > 0.0 && [from, to].iter().any(|node| fabric.layer(*node) == *layer)
+            }
+        }
+    }
 }
 
 /// Does a link work?

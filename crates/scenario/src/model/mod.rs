@@ -13,7 +13,7 @@ pub use change::{Change, ChangeOf, LinkState};
 pub use measure::Measure;
 pub use queue::{Discipline, Exempt, MarkAt, MarkWhen, NonEct, Queue, QueueSize, RedAction};
 pub use record::{CounterRecord, QueueRecord, Record, SeriesRecord};
-pub use routing::{Routing, RoutingKind};
+pub use routing::{Placement, Routing, RoutingKind};
 pub use topology::{Graph, Topology};
 pub use transport::{
     Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Priority, Recovery, Release, ScatterControl,

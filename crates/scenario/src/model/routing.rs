@@ -2,12 +2,23 @@ use linkpool_network::{Spreading, Weights};
 use linkpool_units::Time;
 
 /// How switches choose among the links of equal cost to a destination.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Routing {
     /// By what.
     pub kind: RoutingKind,
     /// In which shares.
     pub weights: Weights,
+    /// The scheduler that places flows, where transports have flows placed.
+    pub placement: Option<Placement>,
+}
+
+/// A central scheduler.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placement {
+    /// From one look at all flows to the next.
+    pub period: Time,
+    /// A flow is long that got this share of what the links of its host carry in a period.
+    pub share: f64,
 }
 
 /// What a switch looks at.

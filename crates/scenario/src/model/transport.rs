@@ -218,6 +218,8 @@ pub enum Paths {
     Distinct,
     /// Subflow i takes the i-th of the paths without a cable in common.
     Disjoint,
+    /// A hash, and when the flow has become long, where a central scheduler places it.
+    Placed,
     /// Every data packet takes a random one.
     Scatter,
     /// Protective load balancing: a hash, and another when the path stays congested.

@@ -2,7 +2,7 @@
 
 use super::section::Section;
 use super::transport::MARKED;
-use crate::model::{Paths, Preset, Transport};
+use crate::model::{Paths, Preset, Subflows, Transport};
 use crate::presets;
 
 pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
@@ -14,6 +14,10 @@ pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     section.check(!by_marks || MARKED.contains(&t.control), "paths", ecn);
     let both = "chooses paths by itself, and MMPTCP scatters its first packets; leave one of them out";
     section.check(!by_marks || !t.is_mmptcp(), "paths", both);
+    let whole =
+        "is for connections of one subflow, whose flow is placed whole; leave `subflows` out, or take another `paths`";
+    let several = t.subflows != Subflows::Count(1) || t.is_mmptcp();
+    section.check(t.paths != Paths::Placed || !several, "paths", whole);
     section.positive("plb_rounds", t.plb_rounds);
     section.positive("plb_idle_rounds", t.plb_idle_rounds);
     section.gain("plb_congested", t.plb_congested);

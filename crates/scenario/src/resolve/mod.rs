@@ -73,7 +73,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         period,
     };
     let changes = change::resolve(file.change.unwrap_or_default(), reconverge, &known, report);
-    check_limits(&changes, queue.as_ref(), report);
+    check_limits(&changes, queue.as_ref(), fabric.as_ref(), report);
     let workloads = workload::resolve_all(file.workload.unwrap_or_default(), &known, report);
     if let Some(names) = names {
         transport::check_overridden(names, &workloads, report);
@@ -105,20 +105,30 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     })
 }
 
-/// Where ports share buffers, they have no limit that could change.
+/// Ports that share a buffer have no limit that could change.
 fn check_limits(
     changes: &Option<(Vec<Change>, Option<Time>)>,
     queues: Option<&(Queue, Vec<(Layer, Queue)>)>,
+    fabric: Option<&Fabric>,
     report: &mut Report<'_>,
 ) {
-    let (Some((changes, _)), Some((queue, layers))) = (changes, queues) else { return };
-    let mut all = std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue));
-    if all.all(|queue| queue.shared_buffer.is_none()) {
-        return;
-    }
-    for (i, _) in changes.iter().enumerate().filter(|(_, change)| change.limit.is_some()) {
-        let path = Path::default().at("change").at(i.to_string()).at("limit");
-        report.error(&path, "applies to ports with a `limit`, and some share a buffer; leave one of both out");
+    let (Some((changes, _)), Some((queue, layers)), Some(fabric)) = (changes, queues, fabric) else { return };
+    let shares = |node: u32| {
+        let of_layer = layers.iter().find(|(layer, _)| *layer == fabric.layer(node));
+        of_layer.map_or(queue, |(_, queue)| queue).shared_buffer.is_some()
+    };
+    for (i, change) in changes.iter().enumerate().filter(|(_, change)| change.limit.is_some()) {
+        let all = fabric.links().iter().map(|l| (l.from, l.to));
+        if let Some((from, to)) =
+            all.into_iter().find(|(from, to)| change.of.concerns(fabric, *from, *to) && shares(*from))
+        {
+            let path = Path::default().at("change").at(i.to_string()).at("limit");
+            let link = format!("{}->{}", fabric.name(from), fabric.name(to));
+            report.error(
+                &path,
+                format!("the port of {link} has no `limit`: it shares a buffer; leave this link or the limit out"),
+            );
+        }
     }
 }
 

@@ -80,6 +80,8 @@ fn check_transport(paths: usize, t: &Transport, section: &mut Section<'_, '_>) {
     if matches!(t.paths, Paths::Scatter | Paths::Plb | Paths::Reps) || t.is_mmptcp() {
         section.error("paths", format!("packets of {} take random paths; leave one of the two out", t.name));
     }
+    let placed = format!("the flows of {} are placed by a scheduler; leave one of the two out", t.name);
+    section.check(t.paths != Paths::Placed, "paths", placed);
     let (fits, has) = match t.subflows {
         Subflows::Count(n) => (paths == n as usize, n.to_string()),
         Subflows::Auto => (false, "\"auto\"".to_string()),

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use super::record::no_such_link;
 use super::section::Section;
 use crate::errors::Report;
-use crate::file::{LinkWeightTable, RoutingName, RoutingTable, WeightsName};
-use crate::model::{Paths, Routing, RoutingKind, Topology, Transport};
+use crate::file::{LinkWeightTable, PlacementTable, RoutingName, RoutingTable, WeightsName};
+use crate::model::{Paths, Placement, Routing, RoutingKind, Topology, Transport};
 use crate::source::Path;
 
 /// More entries for a link than a switch has for a destination.
@@ -42,7 +42,37 @@ pub(super) fn resolve(
     if let Some(RoutingKind::TwoLevel { addresses }) = kind {
         transports.iter().flatten().for_each(|t| check_addresses(t, addresses, report));
     }
-    Some(Routing { kind: kind?, weights: weights? })
+    let placement = placement(table.placement, transports, report);
+    Some(Routing { kind: kind?, weights: weights?, placement: placement? })
+}
+
+/// The scheduler of transports whose flows it places: both or none.
+fn placement(
+    table: Option<PlacementTable>,
+    transports: &[Option<Transport>],
+    report: &mut Report<'_>,
+) -> Option<Option<Placement>> {
+    let placed = transports.iter().flatten().find(|t| t.paths == Paths::Placed);
+    let known = transports.iter().all(Option::is_some);
+    let section = &mut Section::new(report, Path::default().at("routing"));
+    let Some(PlacementTable { period, share }) = table else {
+        if let Some(t) = placed {
+            let name = &t.name;
+            let message = format!(
+                "missing, and {name} has its flows placed; write for example placement = {{ period = \"10ms\" }}"
+            );
+            section.error("placement", message);
+        }
+        return section.is_good().then_some(None);
+    };
+    let unused = "is for transports with paths = \"placed\", and there is none; leave it out";
+    section.check(placed.is_some() || !known, "placement", unused);
+    let period = section.required_positive("placement.period", period, "\"10ms\"");
+    period.into_iter().for_each(|period| section.span("placement.period", period));
+    let share = share.unwrap_or(0.1);
+    let message = format!("{share} is no share of a link; it is above 0 and at most 1");
+    section.check(share > 0.0 && share <= 1.0, "placement.share", message);
+    section.is_good().then_some(Some(Placement { period: period?, share }))
 }
 
 fn flowlets(gap: Option<Time>, section: &mut Section<'_, '_>) -> Option<RoutingKind> {

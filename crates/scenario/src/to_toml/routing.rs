@@ -1,13 +1,14 @@
 use linkpool_network::Weights;
 
-use crate::file::{LinkWeightTable, Reconverge, RoutingName, RoutingTable, WeightsName};
+use crate::file::{LinkWeightTable, PlacementTable, Reconverge, RoutingName, RoutingTable, WeightsName};
 use crate::model::{RoutingKind, Scenario};
 
 pub(super) fn table(scenario: &Scenario) -> RoutingTable {
     let routing = &scenario.routing;
     let fails = scenario.changes.iter().any(|change| change.state.is_some());
     let reconverge = fails.then_some(Reconverge(scenario.reconverge));
-    let mut table = RoutingTable { reconverge, ..RoutingTable::default() };
+    let placement = routing.placement.map(|p| PlacementTable { period: Some(p.period), share: Some(p.share) });
+    let mut table = RoutingTable { placement, reconverge, ..RoutingTable::default() };
     table.kind = Some(match routing.kind {
         RoutingKind::Ecmp => RoutingName::Ecmp,
         RoutingKind::Spray => RoutingName::Spray,
