@@ -28,11 +28,6 @@ def transport(control: str) -> Table:
     return {"preset": "paper-2013", "initial_ssthresh": "unlimited", "control": control, **several}
 
 
-def starts(count: int, spread_s: float = 1.0) -> list[str]:
-    """Return evenly spread times at which flows start."""
-    return [f"{round(1e6 * spread_s * i / count)}us" for i in range(count)]
-
-
 def measure(point: Point, result: Result) -> pl.DataFrame:
     """Return a row per subflow of the users."""
     users = result.flows.filter(pl.col("label") == USER).select("flow", "active_s")

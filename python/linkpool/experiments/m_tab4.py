@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import polars as pl
@@ -151,7 +152,7 @@ def _counts(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
     timed_out = pl.col("timeouts") > 0
     shares = {t: cells.get(t, NOTHING).share(timed_out) for t in ("3", "9", "auto", "23")}
     values = [share for share in shares.values() if share is not None]
-    rising = len(values) == len(shares) and values == sorted(values)
+    rising = len(values) == len(shares) and all(a < b for a, b in pairwise(values))
     ends = len(values) == len(shares) and values[0] < values[-1]
     ledger.add(
         "timeouts",
