@@ -298,8 +298,10 @@ fn transport(t: &scenario::Transport) -> PlannedTransport {
         adaptive_threshold: t.dupack_threshold == scenario::DupackThreshold::Adaptive,
         limited_transmit: t.limited_transmit,
         byte_counting: t.byte_counting,
+        byte_counting_limit: t.byte_counting_limit.unwrap_or(u32::MAX),
         ack_every: t.ack_every,
         ack_delay: t.ack_delay,
+        quickack: t.quickack && t.ack_every > 1,
         join_jitter: t.join_jitter,
         buffers: Buffers {
             send: t.send_buffer.unwrap_or(u64::MAX),

@@ -52,13 +52,17 @@ pub struct Config {
     pub adaptive_threshold: bool,
     /// Does a duplicate ACK below the threshold let a new segment out (RFC 3042)?
     pub limited_transmit: bool,
-    /// Grow by the packets that an ACK acknowledges (RFC 3465, without its limit, as Linux does), or by one per ACK
-    /// that acknowledges anything (RFC 5681)?
+    /// Grow by the packets that an ACK acknowledges (RFC 3465), or by one per ACK that acknowledges anything (RFC 5681)?
     pub byte_counting: bool,
+    /// With the former, an ACK grows the window in slow start by no more packets (L of RFC 3465, section 2.3; `u32::MAX`, as
+    /// Linux does: without limit).
+    pub byte_counting_limit: u32,
     /// The receiver acknowledges every packet (1) or every second (2, RFC 5681, section 4.2).
     pub ack_every: u32,
     /// The longest that a delayed ACK waits.
     pub ack_delay: Time,
+    /// With delayed ACKs: do the first ones, those after a silence and those after a duplicate go out at once (Linux)?
+    pub quickack: bool,
     /// Further subflows open after a random delay of at most this, once the first is established.
     pub join_jitter: Time,
     /// The buffers at both ends.

@@ -13,6 +13,7 @@ mod flow_control;
 mod multipath;
 mod options;
 mod path;
+mod quickack;
 mod reassembly;
 mod receiver;
 mod reordering;

@@ -1,6 +1,7 @@
 use crate::config::{Config, Recovery};
 use crate::flow_control::Window;
 use crate::options::{AckOptions, SackBlocks};
+use crate::quickack::Quickack;
 use crate::reassembly::Reassembly;
 use crate::reporting::Reporting;
 use crate::segment::{Output, Segment};
@@ -48,6 +49,7 @@ struct Incoming {
     /// The third segment of the handshake has come.
     confirmed: bool,
     reporting: Reporting,
+    quickack: Quickack,
 }
 
 impl Receiver {
@@ -80,6 +82,7 @@ impl Receiver {
                         timer: Timer::new(),
                         confirmed: false,
                         reporting: Reporting::default(),
+                        quickack: Quickack::default(),
                     });
                 }
                 out.send(s, Segment::SynAck { ecn: ecn && self.config.accept_ecn });
@@ -126,6 +129,12 @@ impl Receiver {
             subflow.reporting.note(&subflow.bytes, start);
         }
         subflow.pending += 1;
+        if self.config.quickack {
+            subflow.quickack.on_data(&self.config, now);
+            if duplicate.is_some() {
+                subflow.quickack.begin(&self.config);
+            }
+        }
         if !self.data.insert(data_start, data_end) && new_here {
             self.duplicate_bytes += len as u64;
         }
@@ -136,7 +145,7 @@ impl Receiver {
             self.end = data_end;
         }
         // Out of order, or filling a gap: at once (RFC 5681, section 4.2); so is the end.
-        if !in_order || last || subflow.pending >= self.config.ack_every {
+        if !in_order || last || subflow.pending >= self.config.ack_every || subflow.quickack.is_on() {
             self.acknowledge(s, duplicate, now, out);
         } else if !subflow.timer.is_set() {
             subflow.timer.set(s, now + self.config.ack_delay, out);
@@ -166,6 +175,7 @@ impl Receiver {
         let window = if self.window.is_some() { self.offer(s, now, out) } else { None };
         let subflow = &mut self.subflows[s];
         subflow.pending = 0;
+        subflow.quickack.spend();
         subflow.timer.clear();
         let ack = Seq::of(subflow.bytes.next());
         let reports = (duplicate.is_some() || subflow.bytes.has_gap()) && self.config.recovery != Recovery::NewReno;

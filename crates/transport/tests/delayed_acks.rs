@@ -3,7 +3,7 @@
 mod common;
 use common::reno;
 use common::script::{Script, receiver};
-use linkpool_transport::{Config, Receiver};
+use linkpool_transport::{Buffers, Config, Receiver};
 
 /// A receiver on whose subflow 0 a SYN has arrived at 0.
 fn open(ack_every: u32) -> Script<Receiver> {
@@ -181,5 +181,76 @@ fn a_fin_closes() {
                 = delivery none     // complete only once
                 < fin
                 = delivery closed",
+    );
+}
+
+/// A receiver like Linux's, with a buffer of so many packets, on whose subflow 0 a SYN has arrived at 0.
+fn quick(buffer: u64) -> Script<Receiver> {
+    let buffers = Buffers { receive: buffer * 1000, ..Buffers::default() };
+    let mut script = receiver(Config { ack_every: 2, quickack: true, buffers, ..reno() });
+    script.run("0 < syn\n > synack");
+    script
+}
+
+/// The first ACKs are not delayed: half the buffer's packets.
+#[test]
+fn the_first_packets_are_acknowledged_at_once() {
+    quick(6).run(
+        "100us      < pkt 0
+                    > ack 1 win 6000
+         110us      < pkt 1
+                    > ack 2 win 6000
+         120us      < pkt 2
+                    > ack 3 win 6000
+         130us      < pkt 3
+         40.13ms    > ack 4 win 6000",
+    );
+}
+
+/// Sixteen at most, and two if the buffer has room for one.
+#[test]
+fn how_many_are_acknowledged_at_once() {
+    for (buffer, quick_ones) in [(1, 2), (3, 1), (31, 15), (34, 16), (1000, 16)] {
+        let mut script = quick(buffer);
+        for n in 0..quick_ones {
+            script.run(&format!("< pkt {n}\n > ack {} win {buffer}000", n + 1));
+        }
+        script.run(&format!("< pkt {quick_ones}\n = delivered {}000", quick_ones + 1));
+    }
+}
+
+/// After more than the least RTO, 200 ms, the sender may have had a timeout and a window of one.
+#[test]
+fn after_a_silence_they_are_acknowledged_at_once() {
+    quick(2).run(
+        "100us      < pkt 0
+                    > ack 1 win 2000
+                    < pkt 1
+         40.1ms     > ack 2 win 2000
+         200.1ms    < pkt 2             // 200 ms after packet 1: not more
+         240.1ms    > ack 3 win 2000
+         400.2ms    < pkt 3
+                    > ack 4 win 2000
+                    < pkt 4
+         440.2ms    > ack 5 win 2000",
+    );
+}
+
+/// What comes twice was perhaps sent after a timeout.
+#[test]
+fn after_a_duplicate_they_are_acknowledged_at_once() {
+    quick(4).run(
+        "100us      < pkt 0
+                    > ack 1 win 4000
+                    < pkt 1
+                    > ack 2 win 4000
+                    < pkt 2
+         40.1ms     > ack 3 win 4000
+                    < pkt 2             // this ACK counts
+                    > ack 3 win 4000
+                    < pkt 3
+                    > ack 4 win 4000
+                    < pkt 4
+         80.1ms     > ack 5 win 4000",
     );
 }

@@ -2,7 +2,7 @@
 
 mod common;
 use common::reno;
-use common::script::sender;
+use common::script::{in_flight, sender};
 use linkpool_transport::Config;
 
 /// One more for every ACK: 1, 2, 4, 8 in flight.
@@ -116,5 +116,53 @@ fn byte_counting_in_congestion_avoidance() {
          200us  < ack 2
                 > pkt 4-5
                 = cwnd 4.5",
+    );
+}
+
+fn counting(limit: u32) -> Config {
+    Config { initial_window: 10, byte_counting: true, byte_counting_limit: limit, ..reno() }
+}
+
+/// An ACK for five packets: in slow start the window grows by as many as RFC 3465's L says, at most.
+#[test]
+fn slow_start_counts_packets_up_to_a_limit() {
+    for (limit, cwnd) in [(1, 11), (2, 12), (8, 15), (u32::MAX, 15)] {
+        let last = 14 + cwnd - 10;
+        in_flight(10, counting(limit)).run(&format!(
+            "200us  < ack 5
+                    > pkt 10-{last}
+                    = cwnd {cwnd}"
+        ));
+    }
+}
+
+/// Congestion avoidance has no limit: 5/10 (RFC 3465, section 2.1).
+#[test]
+fn congestion_avoidance_counts_all() {
+    in_flight(10, Config { initial_ssthresh: 10.0, ..counting(1) }).run(
+        "200us  < ack 5
+                > pkt 10-14
+                = cwnd 10.5",
+    );
+}
+
+/// After a timeout L is 1 until what had been sent before is acknowledged (RFC 3465, section 2.3).
+#[test]
+fn after_a_timeout_the_limit_is_one() {
+    in_flight(20, Config { undo: false, ..counting(2) }).run(
+        "200.1ms > pkt 0
+                = cwnd 1 ssthresh 10
+         200.2ms < ack 5                // 1 to 4 had arrived
+                > pkt 5-6
+                = cwnd 2
+         200.3ms < ack 10
+                > pkt 10-12
+                = cwnd 3
+         200.4ms < ack 20               // all that was sent before the timeout
+                > pkt 20-23
+                = cwnd 4
+         200.5ms < ack 22
+                > pkt 24-27
+                = cwnd 6",
     );
 }

@@ -64,7 +64,9 @@ struct Case {
     size: u64,
     initial_window: u32,
     byte_counting: bool,
+    byte_counting_limit: u32,
     ack_every: u32,
+    quickack: bool,
     limited_transmit: bool,
     scheduler: Scheduler,
     /// One bit each.
@@ -88,6 +90,8 @@ impl Case {
             subflows: self.subflows,
             initial_window: self.initial_window,
             byte_counting: self.byte_counting,
+            byte_counting_limit: self.byte_counting_limit,
+            quickack: self.quickack,
             ack_every: self.ack_every,
             limited_transmit: self.limited_transmit,
             recovery: self.recovery,
@@ -182,7 +186,8 @@ fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strate
     let size = prop_oneof![1u64..20_000, 1u64..400_000];
     const RECOVERIES: &[Recovery] = &[Recovery::NewReno, Recovery::Sack, Recovery::Rack];
     let recovery = (prop::sample::select(RECOVERIES), any::<(bool, bool, bool)>());
-    let tcp = (1u32..=10, any::<(bool, bool)>(), 1u32..=2, recovery);
+    let limit = prop::sample::select(&[1, 2, u32::MAX]);
+    let tcp = (1u32..=10, any::<(bool, bool)>(), limit, (1u32..=2, any::<bool>()), recovery);
     const SCHEDULERS: &[Scheduler] = &[Scheduler::RoundRobin, Scheduler::LowestRtt, Scheduler::LowestTimeToSend];
     // Where packets are lost or late a subflow may look dead that is not: none is given up.
     let multipath = (
@@ -193,7 +198,8 @@ fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strate
     );
     (0..transports().len(), 1usize..=6, size, tcp, multipath, buffers(), weathers(death)).prop_map(
         |(law, subflows, size, tcp, (scheduler, backup, stale_after, fail_after), buffers, weather)| {
-            let (initial_window, (byte_counting, limited_transmit), ack_every, recovery) = tcp;
+            let (initial_window, (byte_counting, limited_transmit), byte_counting_limit, acks, recovery) = tcp;
+            let (ack_every, quickack) = acks;
             let (recovery, (undo, cut_in_recovery, adaptive_threshold)) = recovery;
             let fail_after = if weather.loss + weather.late > 0.0 { NEVER } else { fail_after };
             Case {
@@ -202,7 +208,9 @@ fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strate
                 size,
                 initial_window,
                 byte_counting,
+                byte_counting_limit,
                 ack_every,
+                quickack,
                 limited_transmit,
                 scheduler,
                 backup,
@@ -258,7 +266,9 @@ fn plain() -> Case {
         size: 10_000,
         initial_window: 1,
         byte_counting: false,
+        byte_counting_limit: u32::MAX,
         ack_every: 1,
+        quickack: false,
         limited_transmit: false,
         scheduler: Scheduler::RoundRobin,
         backup: 0,

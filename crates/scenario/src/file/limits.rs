@@ -8,54 +8,64 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A number of timeouts, or "never".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Timeouts(pub(crate) Option<u32>);
+/// A number that may be without limit: the type, how it is written then, what it counts.
+macro_rules! numbers {
+    ($($name:ident, $visitor:ident, $endless:literal, $what:literal;)*) => {$(
+        #[doc = concat!("A whole number of ", $what, ", or \"", $endless, "\".")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) struct $name(pub(crate) Option<u32>);
 
-impl Serialize for Timeouts {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Some(n) => serializer.serialize_u32(n),
-            None => serializer.serialize_str("never"),
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self.0 {
+                    Some(n) => serializer.serialize_u32(n),
+                    None => serializer.serialize_str($endless),
+                }
+            }
         }
-    }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                deserializer.deserialize_any($visitor)
+            }
+        }
+
+        struct $visitor;
+
+        impl Visitor<'_> for $visitor {
+            type Value = $name;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!("a whole number of ", $what, ", such as 3, or \"", $endless, "\""))
+            }
+
+            fn visit_i64<E: Error>(self, n: i64) -> Result<$name, E> {
+                u32::try_from(n).map(|n| $name(Some(n))).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<$name, E> {
+                if text == $endless { Ok($name(None)) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "description": concat!("A whole number of ", $what, ", or \"", $endless, "\"."),
+                    "anyOf": [{ "type": "integer", "minimum": 1, "maximum": u32::MAX }, { "const": $endless }],
+                })
+            }
+        }
+    )*};
 }
 
-impl<'de> Deserialize<'de> for Timeouts {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Timeouts, D::Error> {
-        deserializer.deserialize_any(TimeoutsVisitor)
-    }
-}
-
-struct TimeoutsVisitor;
-
-impl Visitor<'_> for TimeoutsVisitor {
-    type Value = Timeouts;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number of timeouts in a row, such as 3, or \"never\"")
-    }
-
-    fn visit_i64<E: Error>(self, n: i64) -> Result<Timeouts, E> {
-        u32::try_from(n).map(|n| Timeouts(Some(n))).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Timeouts, E> {
-        if text == "never" { Ok(Timeouts(None)) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
-    }
-}
-
-impl JsonSchema for Timeouts {
-    fn schema_name() -> Cow<'static, str> {
-        "Timeouts".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A whole number of timeouts in a row, or \"never\".",
-            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": u32::MAX }, { "const": "never" }],
-        })
-    }
+numbers! {
+    Timeouts, TimeoutsVisitor, "never", "timeouts in a row";
+    Packets, PacketsVisitor, "unlimited", "packets";
 }
 
 /// A rate, or "unlimited".

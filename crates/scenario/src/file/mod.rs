@@ -20,7 +20,7 @@ mod workload;
 pub(crate) use change::{BurstLossTable, ChangeTable, Reconverge};
 pub(crate) use gaps::{Gap, GapTable, LogNormalTable};
 pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
-pub(crate) use limits::{Speed, Timeouts};
+pub(crate) use limits::{Packets, Speed, Timeouts};
 pub(crate) use measure::MeasureTable;
 pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable, RedTable, SharedBufferTable};
 pub(crate) use record::{CounterSeriesTable, QueueSeriesTable, RecordTable, SeriesTable};

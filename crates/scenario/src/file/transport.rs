@@ -2,7 +2,7 @@ use linkpool_units::{Bytes, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Size, Speed, Timeouts};
+use super::{Packets, Size, Speed, Timeouts};
 use crate::model::{
     Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Priority, Recovery, Release, ScatterControl,
     Scheduler, SsthreshAfterCut, Subflows,
@@ -161,15 +161,21 @@ pub(crate) struct TransportTable {
     /// For so long after a timeout only remembered entropies are used, with `paths = "reps"`.
     /// Default: "10ms".
     pub(crate) reps_freezing: Option<Time>,
-    /// true: an ACK grows the window by the packets that it acknowledges (RFC 3465 without its
-    /// limit, as Linux); false: by one, whatever it acknowledges (RFC 5681). Default: true;
-    /// paper-2013: false.
+    /// true: an ACK grows the window by the packets that it acknowledges (RFC 3465); false: by one,
+    /// whatever it acknowledges (RFC 5681). Default: true; paper-2013: false.
     pub(crate) byte_counting: Option<bool>,
+    /// The most packets by which an ACK grows the window in slow start, L of RFC 3465 (1 or 2 there), which
+    /// is 1 after a timeout; only with `byte_counting`. Default: "unlimited", as Linux.
+    pub(crate) byte_counting_limit: Option<Packets>,
     /// 1: an ACK per packet; 2: delayed ACKs. Default: 2; paper-2013: 1.
     #[schemars(range(min = 1, max = 2))]
     pub(crate) ack_every: Option<u32>,
     /// Longest delay of an ACK when `ack_every` is 2. Default: "40ms".
     pub(crate) ack_delay: Option<Time>,
+    /// Do ACKs go out at once that Linux does not delay: the first, those after a silence of `min_rto` and those after a
+    /// duplicate, 16 of them or half the receive buffer? Applies to `ack_every = 2`. Default: true;
+    /// paper-2013: false.
+    pub(crate) quickack: Option<bool>,
     /// Each further subflow opens after a uniformly random delay of 0 to this once the first is
     /// established. Applies to all but reno and dctcp. Default: "0s"; paper-2013: "49us".
     pub(crate) join_jitter: Option<Time>,

@@ -104,13 +104,17 @@ pub struct Transport {
     pub reps_buffer: u32,
     /// For so long after a timeout REPS uses remembered entropies only.
     pub reps_freezing: Time,
-    /// Does an ACK grow the window by the packets that it acknowledges (RFC 3465 without its
-    /// limit, as Linux), or by one, whatever it acknowledges (RFC 5681)?
+    /// Does an ACK grow the window by the packets that it acknowledges (RFC 3465), or by one, whatever it acknowledges
+    /// (RFC 5681)?
     pub byte_counting: bool,
+    /// The most packets by which it does in slow start (L of RFC 3465); none: without limit.
+    pub byte_counting_limit: Option<u32>,
     /// 1: an ACK per packet; 2: delayed ACKs.
     pub ack_every: u32,
     /// Longest delay of an ACK when `ack_every` is 2.
     pub ack_delay: Time,
+    /// With delayed ACKs: do the first ones, those after a silence and those after a duplicate go out at once?
+    pub quickack: bool,
     /// Each further subflow opens after a uniformly random delay of 0 to this.
     pub join_jitter: Time,
     /// Bytes after which further subflows are opened; 0: once the first is established.

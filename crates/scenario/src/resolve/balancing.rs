@@ -1,9 +1,8 @@
 //! Load balancing by the sending host.
 
+use super::applies::MARKED;
 use super::section::Section;
-use super::transport::MARKED;
-use crate::model::{Paths, Preset, Subflows, Transport};
-use crate::presets;
+use crate::model::{Paths, Subflows, Transport};
 
 pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     let by_marks = matches!(t.paths, Paths::Plb | Paths::Reps);
@@ -24,17 +23,4 @@ pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     section.span("plb_suspend", t.plb_suspend);
     section.check((1..=65_536).contains(&t.reps_buffer), "reps_buffer", "must be 1 to 65536");
     section.span("reps_freezing", t.reps_freezing);
-    // The same in all presets.
-    let default = presets::defaults(Preset::Linux);
-    for (key, paths, said) in [
-        ("plb_rounds", Paths::Plb, t.plb_rounds != default.plb_rounds),
-        ("plb_idle_rounds", Paths::Plb, t.plb_idle_rounds != default.plb_idle_rounds),
-        ("plb_congested", Paths::Plb, t.plb_congested != default.plb_congested),
-        ("plb_suspend", Paths::Plb, t.plb_suspend != default.plb_suspend),
-        ("reps_buffer", Paths::Reps, t.reps_buffer != default.reps_buffer),
-        ("reps_freezing", Paths::Reps, t.reps_freezing != default.reps_freezing),
-    ] {
-        let name = if paths == Paths::Plb { "plb" } else { "reps" };
-        section.check(!said || t.paths == paths, key, format!("applies to `paths = \"{name}\"` only; leave it out"));
-    }
 }

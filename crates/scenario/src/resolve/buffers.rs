@@ -17,7 +17,5 @@ pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     section.check(t.receive_buffer.is_none_or(|bytes| bytes <= LARGEST_WINDOW), "receive_buffer", most);
     if let Some(rate) = t.read_rate {
         section.positive("read_rate", rate);
-        let endless = "says nothing while the buffer is unlimited; set `receive_buffer`, or leave it out";
-        section.check(t.receive_buffer.is_some(), "read_rate", endless);
     }
 }

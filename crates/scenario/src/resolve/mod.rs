@@ -1,6 +1,7 @@
 //! From what the file says to what it means: fills in the defaults, resolves the names and checks
 //! the values, each error with its remedy.
 
+mod applies;
 mod balancing;
 mod buffers;
 mod change;
@@ -30,7 +31,7 @@ mod transport;
 mod trees;
 mod workload;
 
-pub(crate) use transport::applies;
+pub(crate) use applies::applies;
 
 use linkpool_network::{Fabric, Layer};
 use linkpool_units::Time;

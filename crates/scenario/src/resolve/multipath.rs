@@ -4,13 +4,6 @@ use super::section::Section;
 use crate::model::{Fault, Scheduler, Subflows, Transport};
 
 pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
-    if t.is_mmptcp() {
-        let phases = "does not apply to MMPTCP, whose switch opens the subflows; leave it or the `scatter_` keys out";
-        section.check(t.join_after == 0, "join_after", phases);
-        section.check(t.join_at.is_empty(), "join_at", phases);
-        let backup = "does not apply to MMPTCP; leave it or the `scatter_` keys out";
-        section.check(t.backup.is_empty(), "backup", backup);
-    }
     for (key, timeouts) in [("stale_after", t.stale_after), ("fail_after", t.fail_after)] {
         section.check(timeouts != Some(0), key, "must be above zero, or \"never\"");
     }

@@ -3,10 +3,10 @@ use linkpool_units::{Bytes, Time};
 
 use super::section::{LONGEST, Section};
 use super::workload::Workloads;
-use super::{balancing, buffers, multipath};
+use super::{applies, balancing, buffers, multipath};
 use crate::errors::{Report, nearest};
-use crate::file::{Size, Speed, Timeouts, TransportTable};
-use crate::model::{Control, DupackThreshold, Paths, Priority, Recovery, ScatterControl, Subflows, Transport};
+use crate::file::{Packets, Size, Speed, Timeouts, TransportTable};
+use crate::model::{Control, DupackThreshold, Paths, Priority, Recovery, Subflows, Transport};
 use crate::presets;
 use crate::source::{Origin, Path};
 
@@ -15,35 +15,6 @@ const LEAST_HEADER: u32 = 40;
 /// What IP can carry.
 const LARGEST_PACKET: u32 = 65_535;
 const MOST_SUBFLOWS: u32 = 32;
-
-pub(super) const MARKED: &[Control] = &[Control::Dctcp, Control::Dcm, Control::Xmp, Control::Amp, Control::MptcpCut];
-const WITH_ALPHA: &[Control] = &[Control::Dctcp, Control::Dcm];
-const CONSTANT_CUT: &[Control] = &[Control::Xmp, Control::Amp, Control::MptcpCut];
-
-/// The controllers that a key of a transport applies to.
-fn applies_to(key: &str) -> &'static [Control] {
-    match key {
-        "subflows" | "join_jitter" | "join_after" | "join_at" | "backup" | "scheduler" => Control::MULTIPATH,
-        "stale_after" | "faults" => Control::MULTIPATH,
-        "scatter_bytes" | "scatter_window" | "scatter_until_congestion" | "scatter_control" => Control::MULTIPATH,
-        "cwnd_min" | "cut_in_recovery" => MARKED,
-        "alpha0" | "g" => WITH_ALPHA,
-        "beta" => CONSTANT_CUT,
-        "gamma" | "tau" | "suppression" | "release" => &[Control::Amp],
-        "ssthresh_after_cut" => &[Control::Xmp],
-        "ewtcp_increase" => &[Control::Ewtcp],
-        "aggressiveness" => &[Control::SemiCoupled],
-        "loss_floor" => &[Control::FullyCoupled],
-        "cubic_c" | "cubic_beta" | "fast_convergence" => &[Control::Cubic],
-        _ => Control::ALL,
-    }
-}
-
-/// Does a key apply to a transport with `control`, and with `scattered` in a first phase?
-pub(crate) fn applies(key: &str, control: Control, scattered: ScatterControl) -> bool {
-    let of_phase_1 = scattered == ScatterControl::Dctcp && applies_to(key).contains(&Control::Dctcp);
-    applies_to(key).contains(&control) || of_phase_1
-}
 
 /// The transports, in the order of the file; none in place of each in error.
 pub(super) struct Transports {
@@ -90,18 +61,12 @@ pub(super) fn check_overridden(names: &[String], workloads: &Workloads, report: 
 
 fn resolve(name: &str, table: TransportTable, section: &mut Section<'_, '_>) -> Option<Transport> {
     let control = section.required("control", table.control, "\"amp\"");
-    if let Some(control) = control {
-        check_keys_apply(control, &table, section);
-    }
     let transport = fill_in(name, control.unwrap_or(Control::Reno), table);
+    if control.is_some() {
+        applies::check(&transport, section);
+    }
     check_sizes(&transport, section);
     check_window(&transport, section);
-    let applies = transport.recovery != Recovery::NewReno;
-    section.check(
-        applies || !section.has("undo"),
-        "undo",
-        "applies to `recovery = \"sack\"` and `\"rack\"`, not to \"newreno\"",
-    );
     multipath::check(&transport, section);
     buffers::check(&transport, section);
     check_timers(&transport, section);
@@ -163,8 +128,10 @@ fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
         reps_buffer: table.reps_buffer.unwrap_or(default.reps_buffer),
         reps_freezing: table.reps_freezing.unwrap_or(default.reps_freezing),
         byte_counting: table.byte_counting.unwrap_or(default.byte_counting),
+        byte_counting_limit: table.byte_counting_limit.map_or(default.byte_counting_limit, |Packets(n)| n),
         ack_every: table.ack_every.unwrap_or(default.ack_every),
         ack_delay: table.ack_delay.unwrap_or(default.ack_delay),
+        quickack: table.quickack.unwrap_or(default.quickack),
         join_jitter: table.join_jitter.unwrap_or(default.join_jitter),
         join_after: table.join_after.map_or(default.join_after, |Bytes(n)| n),
         join_at: table.join_at.unwrap_or(default.join_at),
@@ -184,21 +151,6 @@ fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
 /// What does not fit is larger than any packet, and said to be so.
 fn saturated(size: Bytes) -> u32 {
     u32::try_from(size.0).unwrap_or(u32::MAX)
-}
-
-fn check_keys_apply(control: Control, table: &TransportTable, section: &mut Section<'_, '_>) {
-    let scattered = table.scatter_control.unwrap_or(ScatterControl::Reno);
-    let keys: Vec<String> = section.node().into_iter().flat_map(|node| node.keys().map(str::to_string)).collect();
-    for key in keys {
-        // One subflow is what a single path is.
-        let harmless = key == "subflows" && table.subflows == Some(Subflows::Count(1));
-        if !applies(&key, control, scattered) && !harmless {
-            let controls = applies_to(&key);
-            let names: Vec<_> = controls.iter().map(|control| control.name()).collect();
-            let list = names.join(", ");
-            section.error(&key, format!("does not apply to {}, only to {list}; leave it out", control.name()));
-        }
-    }
 }
 
 fn check_sizes(t: &Transport, section: &mut Section<'_, '_>) {
@@ -234,6 +186,7 @@ fn check_window(t: &Transport, section: &mut Section<'_, '_>) {
     section.check(above_zero(t.cubic_c), "cubic_c", "must be above zero");
     let cubic_beta = "a loss multiplies the window by it: above zero and below 1";
     section.check(above_zero(t.cubic_beta) && t.cubic_beta < 1.0, "cubic_beta", cubic_beta);
+    section.check(t.byte_counting_limit != Some(0), "byte_counting_limit", "must be above zero, or \"unlimited\"");
     section.check(t.dupack_threshold != DupackThreshold::Acks(0), "dupack_threshold", "must be above zero");
     check_scatter(t, section);
 }
@@ -244,9 +197,6 @@ fn check_scatter(t: &Transport, section: &mut Section<'_, '_>) {
     let switch = switches.into_iter().find(|key| section.has(key)).unwrap_or("paths");
     let both = format!("`paths = \"scatter\"` scatters all packets, `{switch}` the first ones; leave one of them out");
     section.check(!all || !t.is_mmptcp(), switch, both);
-    let idle =
-        "there is no phase 1 to be under it; set `scatter_bytes`, `scatter_window` or `scatter_until_congestion`";
-    section.check(t.is_mmptcp() || t.scatter_control == ScatterControl::Reno, "scatter_control", idle);
     let pointless =
         "\"auto\" is for scattered packets; set `paths = \"scatter\"` or `scatter_bytes`, or write a number";
     let scatters = all || t.is_mmptcp() || t.paths == Paths::Reps;

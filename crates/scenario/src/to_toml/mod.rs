@@ -11,10 +11,10 @@ use linkpool_units::Bytes;
 use toml_edit::DocumentMut;
 
 use crate::file::{
-    CounterSeriesTable, File, MeasureTable, QueueSeriesTable, RecordTable, RoleSize, SeriesTable, Size, Speed,
+    CounterSeriesTable, File, MeasureTable, Packets, QueueSeriesTable, RecordTable, RoleSize, SeriesTable, Size, Speed,
     Timeouts, TransportTable,
 };
-use crate::model::{CounterRecord, QueueRecord, Record, Recovery, Role, Scenario, SeriesRecord, Transport};
+use crate::model::{CounterRecord, QueueRecord, Record, Role, Scenario, SeriesRecord, Transport};
 use crate::resolve::applies;
 
 impl Scenario {
@@ -45,11 +45,11 @@ impl Scenario {
     }
 }
 
-/// A key that does not apply to the controller would be an error in a file.
+/// A key that does not apply to the transport would be an error in a file.
 fn keep_what_applies(transport: &Transport, document: &mut DocumentMut) {
     if let Some(table) = document["transport"][&transport.name].as_table_like_mut() {
         let keys: Vec<String> = table.iter().map(|(key, _)| key.to_string()).collect();
-        for key in keys.iter().filter(|key| !applies(key, transport.control, transport.scatter_control)) {
+        for key in keys.iter().filter(|key| !applies(key, transport)) {
             table.remove(key);
         }
     }
@@ -92,7 +92,7 @@ fn transport(t: &Transport) -> TransportTable {
         syn_timeout: Some(t.syn_timeout),
         syn_retries: Some(t.syn_retries),
         recovery: Some(t.recovery),
-        undo: (t.recovery != Recovery::NewReno).then_some(t.undo),
+        undo: Some(t.undo),
         cut_in_recovery: Some(t.cut_in_recovery),
         dupack_threshold: Some(t.dupack_threshold),
         limited_transmit: Some(t.limited_transmit),
@@ -107,8 +107,10 @@ fn transport(t: &Transport) -> TransportTable {
         reps_buffer: Some(t.reps_buffer),
         reps_freezing: Some(t.reps_freezing),
         byte_counting: Some(t.byte_counting),
+        byte_counting_limit: Some(Packets(t.byte_counting_limit)),
         ack_every: Some(t.ack_every),
         ack_delay: Some(t.ack_delay),
+        quickack: Some(t.quickack),
         join_jitter: Some(t.join_jitter),
         join_after: Some(Bytes(t.join_after)),
         join_at: Some(t.join_at.clone()),

@@ -113,7 +113,10 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         let mut text =
             format!("control = \"{}\"\npreset = \"{preset}\"\npaths = \"{paths}\"\n", Control::name(control));
         if Control::MULTIPATH.contains(&control) {
-            writeln!(text, "subflows = {subflows}\njoin_jitter = \"20us\"").unwrap();
+            writeln!(text, "subflows = {subflows}").unwrap();
+            if subflows > 1 {
+                writeln!(text, "join_jitter = \"20us\"").unwrap();
+            }
             if subflows > 1 && !phases {
                 writeln!(text, "{more}").unwrap();
             }
@@ -125,8 +128,13 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         if scatters {
             writeln!(text, "dupack_threshold = \"auto\"").unwrap();
         }
-        writeln!(text, "ack_every = {ack_every}\nack_delay = \"200us\"\naccept_ecn = {accept_ecn}\nmss = \"{mss}\"")
-            .unwrap();
+        if heeds_marks {
+            writeln!(text, "accept_ecn = {accept_ecn}").unwrap();
+        }
+        if ack_every > 1 {
+            writeln!(text, "ack_delay = \"200us\"").unwrap();
+        }
+        writeln!(text, "ack_every = {ack_every}\nmss = \"{mss}\"").unwrap();
         writeln!(text, "limited_transmit = {limited}\n{recovery}").unwrap();
         text + "min_rto = \"1ms\"\ninitial_rto = \"2ms\"\nmax_rto = \"20ms\"\nsyn_timeout = \"1ms\"\nsyn_retries = 4\n"
     };

@@ -50,7 +50,7 @@ impl Sender {
         };
         // The ACK that cuts the window does not grow it; the others of that window do.
         if grown > 0 && !cut {
-            let counted = if self.config.byte_counting { grown as f64 } else { 1.0 };
+            let counted = if self.config.byte_counting { grown.min(self.most_counted(s)) as f64 } else { 1.0 };
             self.control.cong_avoid(&mut self.paths, s, counted);
         }
         if self.state == SenderState::Open {
@@ -63,6 +63,18 @@ impl Sender {
                 self.end_probation(s, now, out);
             }
             self.finish_if_done(s, now, out);
+        }
+    }
+
+    /// The most packets by which an ACK grows the window of subflow `s`, in slow start: L of RFC 3465, which is 1 as long as
+    /// the ACK may be for what was sent before a timeout (section 2.3).
+    #[inline]
+    fn most_counted(&self, s: usize) -> u32 {
+        let (path, limit) = (&self.paths[s], self.config.byte_counting_limit);
+        match path.in_slow_start() && limit < u32::MAX {
+            true if path.snd_una <= self.subflows[s].recover => 1,
+            true => limit,
+            false => u32::MAX,
         }
     }
 

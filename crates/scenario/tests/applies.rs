@@ -1,0 +1,134 @@
+//! A key of a transport that its other settings leave nothing to say is an error that says to what it applies. (By controller:
+//! `documentation.rs`.)
+
+use std::collections::BTreeSet;
+
+use linkpool_scenario::{ScenarioError, load, schema};
+
+/// A key and a value of it; settings beside which it applies; others, beside which it does not; to what it does.
+const CASES: &[(&str, &str, &str, &str)] = &[
+    ("join_jitter = \"1us\"", "subflows = 2", "", "only to several subflows"),
+    ("join_jitter = \"1us\"", "scatter_bytes = \"1KB\"", "subflows = 1", "only to several subflows"),
+    ("join_after = \"1KB\"", "subflows = 2", "", "only to several subflows"),
+    ("join_after = \"1KB\"", "subflows = 2", "subflows = 2\nscatter_window = 9", "other than MMPTCP"),
+    ("join_at = [\"1s\"]", "subflows = 2", "", "only to several subflows"),
+    ("join_at = [\"1s\"]", "subflows = 2", "subflows = 2\nscatter_window = 9", "other than MMPTCP"),
+    ("backup = [1]", "subflows = 2", "", "only to several subflows"),
+    ("backup = [1]", "subflows = 2", "subflows = 2\nscatter_window = 9", "other than MMPTCP"),
+    ("scheduler = \"lowest-rtt\"", "subflows = \"auto\"", "", "only to several subflows"),
+    ("stale_after = 2", "subflows = 2", "", "only to several subflows"),
+    ("faults = [\"join-stall\"]", "subflows = 2", "", "only to several subflows"),
+    ("scatter_control = \"dctcp\"", "scatter_until_congestion = true", "", "only to MMPTCP"),
+    ("gamma = 3", "", "suppression = false", "`suppression = true`"),
+    ("tau = 3", "", "suppression = false", "`suppression = true`"),
+    ("release = \"acks\"", "", "suppression = false", "`suppression = true`"),
+    ("undo = false", "recovery = \"sack\"", "recovery = \"newreno\"", "`recovery = \"sack\"`"),
+    ("byte_counting_limit = 2", "", "byte_counting = false", "`byte_counting = true`"),
+    ("byte_counting_limit = 2", "", "preset = \"paper-2013\"", "`byte_counting = true`"),
+    ("ack_delay = \"1ms\"", "", "ack_every = 1", "`ack_every = 2`"),
+    ("quickack = false", "", "ack_every = 1", "`ack_every = 2`"),
+    ("plb_rounds = 2", "paths = \"plb\"", "", "`paths = \"plb\"`"),
+    ("plb_idle_rounds = 2", "paths = \"plb\"", "paths = \"reps\"", "`paths = \"plb\"`"),
+    ("plb_congested = 0.2", "paths = \"plb\"", "", "`paths = \"plb\"`"),
+    ("plb_suspend = \"1s\"", "paths = \"plb\"", "", "`paths = \"plb\"`"),
+    ("reps_buffer = 9", "paths = \"reps\"", "paths = \"plb\"", "`paths = \"reps\"`"),
+    ("reps_freezing = \"1ms\"", "paths = \"reps\"", "", "`paths = \"reps\"`"),
+    ("read_rate = \"1Gbps\"", "receive_buffer = \"1MB\"", "", "a limited `receive_buffer`"),
+];
+
+/// Keys that apply to all transports of a controller that they apply to.
+const ALWAYS: &[&str] = &[
+    "preset",
+    "control",
+    "subflows",
+    "paths",
+    "mss",
+    "header",
+    "ack_size",
+    "initial_window",
+    "initial_ssthresh",
+    "cwnd_min",
+    "alpha0",
+    "g",
+    "beta",
+    "suppression",
+    "ssthresh_after_cut",
+    "ewtcp_increase",
+    "aggressiveness",
+    "loss_floor",
+    "cubic_c",
+    "cubic_beta",
+    "fast_convergence",
+    "min_rto",
+    "initial_rto",
+    "max_rto",
+    "max_backoff",
+    "srtt_gain",
+    "rttvar_gain",
+    "handshake_sample",
+    "syn_timeout",
+    "syn_retries",
+    "recovery",
+    "cut_in_recovery",
+    "dupack_threshold",
+    "limited_transmit",
+    "scatter_bytes",
+    "scatter_window",
+    "scatter_until_congestion",
+    "byte_counting",
+    "ack_every",
+    "fail_after",
+    "send_buffer",
+    "receive_buffer",
+    "accept_ecn",
+    "priority",
+];
+
+fn errors(keys: &str) -> Vec<ScenarioError> {
+    let text = format!(
+        "duration = \"1s\"\n[topology.traffic-shift]\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+         [[workload.permutation]]\ntransport = \"t\"\n[transport.t]\ncontrol = \"amp\"\n{keys}\n"
+    );
+    load(&text, "t.toml", None, &[]).err().unwrap_or_default()
+}
+
+fn name(key: &str) -> &str {
+    key.split_once(" = ").unwrap().0
+}
+
+#[test]
+fn each_applies_only_beside_what_it_says() {
+    for (key, with, without, to) in CASES {
+        assert_eq!(errors(&format!("{with}\n{key}")), [], "{key} beside {with}");
+        assert_eq!(errors(without), [], "{without} alone");
+        let found = errors(&format!("{key}\n{without}"));
+        let named = |e: &ScenarioError| e.key == format!("transport.t.{}", name(key)) && e.line == Some(9);
+        assert!(matches!(&found[..], [e] if named(e) && e.message.contains(to)), "{key} beside {without}: {found:#?}");
+    }
+}
+
+/// Whoever adds a key says to what it applies.
+#[test]
+fn all_keys_are_looked_at() {
+    let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
+    let keys = schema["$defs"]["Transport"]["properties"].as_object().unwrap();
+    let conditional: BTreeSet<&str> = CASES.iter().map(|(key, ..)| name(key)).collect();
+    let always: BTreeSet<&str> = ALWAYS.iter().copied().collect();
+    assert!(conditional.is_disjoint(&always));
+    assert_eq!(&conditional | &always, keys.keys().map(String::as_str).collect());
+}
+
+/// What a run writes of itself has no key that does not apply.
+#[test]
+fn what_is_written_back_loads() {
+    for (_, with, without, _) in CASES {
+        for keys in [with, without] {
+            let text = format!(
+                "duration = \"1s\"\n[topology.traffic-shift]\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+                 [[workload.permutation]]\ntransport = \"t\"\n[transport.t]\ncontrol = \"amp\"\n{keys}\n"
+            );
+            let scenario = load(&text, "t.toml", None, &[]).unwrap();
+            assert_eq!(load(&scenario.to_toml(), "t.toml", None, &[]).unwrap(), scenario, "{keys}");
+        }
+    }
+}
