@@ -93,6 +93,7 @@ def test_the_list_is_complete_and_without_twins() -> None:
         "T-fair",
         "T-eff",
         "T-paths",
+        "T-scatter",
         "T-bcube",
         "T-dual",
     ]

@@ -272,3 +272,35 @@ fn limits_change_where_ports_have_them() {
         assert!(errors[0].message.contains(&format!("the port of {link} has no `limit`")), "{errors:#?}");
     }
 }
+
+/// Of a fat-tree with k = 4: aggregation switch 3 is the second of pod 1, and its links go to cores 2 and 3.
+#[test]
+fn failures_of_a_connection_matrix_are_changes() {
+    let directory = std::env::temp_dir().join(format!("linkpool-failures-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let with = |failure: &str, routing: &str| {
+        let matrix = format!("0->1 id 1 start 0 size 9\nfailure switch_type AGG {failure}\n");
+        std::fs::write(directory.join("x.cm"), matrix).unwrap();
+        let text = format!(
+            "duration = \"1s\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"1us\"\n[routing]\n{routing}\n\
+             [transport.t]\ncontrol = \"reno\"\n[[workload.trace]]\ntransport = \"t\"\nfile = \"x.cm\"\nformat = \"htsim\"\n"
+        );
+        load(&text, directory.join("x.toml").to_str().unwrap(), None, &[])
+    };
+    let scenario = with("switch_id 3 link_id 1", "reconverge = \"0s\"").unwrap();
+    let link = |from: &str, to: &str| (from.to_string(), to.to_string());
+    assert_eq!(scenario.changes.len(), 1);
+    assert_eq!(scenario.changes[0].of, ChangeOf::Links(vec![link("a1.1", "c3"), link("c3", "a1.1")]));
+    assert_eq!((scenario.changes[0].state, scenario.changes[0].at), (Some(LinkState::Down), Time::ZERO));
+    assert_eq!(load(&scenario.to_toml(), "x", None, &[]).unwrap(), scenario);
+    for (failure, routing, key, why) in [
+        ("switch_id 3 link_id 1", "", "routing.reconverge", "links fail"),
+        ("switch_id 8 link_id 1", "", "workload.trace.0.file", "x.cm:2: there is no aggregation switch 8"),
+        ("switch_id 3 link_id 2", "", "workload.trace.0.file", "x.cm:2: a1.1, aggregation switch 3, has no link 2"),
+    ] {
+        let errors = with(failure, routing).unwrap_err();
+        assert_eq!((errors.len(), errors[0].key.as_str()), (1, key), "{errors:#?}");
+        assert!(errors[0].message.contains(why), "{errors:#?}");
+    }
+    std::fs::remove_dir_all(directory).unwrap();
+}

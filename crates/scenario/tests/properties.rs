@@ -101,7 +101,7 @@ const WORKLOADS: &[(&str, &[&str])] = &[
         &["chains = 3", "request = \"1KB\"", "answer = { uniform = [\"1KB\", \"9KB\"] }", "gap = \"1s\""],
     ),
     (
-        "trace]]\nflows = [{ from = 0, to = 1, size = \"1KB\" }, { from = 1, to = 2, size = \"9KB\", start = \"1ms\", after = [0] }]",
+        "trace]]\nflows = [{ from = 0, to = 1, size = \"1KB\" }, { from = 1, to = 2, size = \"9KB\", start = \"1ms\", after = [0] }, { from = 2, to = 0, size = \"1KB\", after = [0, 1], enough = 1 }]",
         &[],
     ),
     (

@@ -158,7 +158,7 @@ impl Plan {
             transports.iter_mut().for_each(|t| t.paths = PathRule::TwoLevel(*tree));
         }
         let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
-        let Traffic { labels, jobs, flows, processes, waits } = Traffic::new(scenario, &fabric, of);
+        let Traffic { labels, jobs, flows, processes, waits, enough } = Traffic::new(scenario, &fabric, of);
         let goal = scenario.until.as_ref().map(|until| Goal {
             labels: labels.iter().map(|label| *label == until.label).collect(),
             flows: until.flows,
@@ -179,7 +179,7 @@ impl Plan {
             changes,
             transports,
             flows,
-            waits: Waits::new(&waits),
+            waits: Waits::new(&waits, &enough),
             processes,
             goal,
             measure: scenario.measure,

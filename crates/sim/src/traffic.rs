@@ -25,6 +25,8 @@ pub(crate) struct Traffic {
     pub(crate) processes: Vec<PlannedProcess>,
     /// Pairs of flows: the second waits for the first.
     pub(crate) waits: Vec<(u32, u32)>,
+    /// Flows that do not wait for all of these, and for how many they do.
+    pub(crate) enough: HashMap<u32, u32>,
 }
 
 impl Traffic {
@@ -55,6 +57,7 @@ impl Traffic {
                 Some((places.get(&first).copied().unwrap_or(second), second))
             };
             self.waits = self.waits.drain(..).filter_map(place).collect();
+            self.enough = self.enough.drain().filter_map(|(flow, n)| Some((*places.get(&flow)?, n))).collect();
         }
         self.flows = order.into_iter().map(|i| self.flows[i as usize]).collect();
     }
@@ -65,6 +68,10 @@ impl Traffic {
         let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
         let first = self.flows.len() as u32;
         self.waits.extend(source.waits().into_iter().map(|(before, after)| (first + before, first + after)));
+        if let WorkloadKind::Trace { flows } = &source.workload.kind {
+            let some = (first..).zip(flows).filter(|(_, flow)| (flow.enough as usize) < flow.after.len());
+            self.enough.extend(some.map(|(i, flow)| (i, flow.enough)));
+        }
         self.flows.extend(source.flows().into_iter().map(planned));
         let start = source.workload.start;
         let planned = |(process, home, after, until)| PlannedProcess {

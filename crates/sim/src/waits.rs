@@ -16,13 +16,14 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// From pairs of flows, of which the second waits for the first.
-    pub(crate) fn new(pairs: &[(u32, u32)]) -> Waits {
+    /// From pairs of flows, of which the second waits for the first, and of some flows how many of these are enough.
+    pub(crate) fn new(pairs: &[(u32, u32)], enough: &HashMap<u32, u32>) -> Waits {
         let mut waits = Waits::default();
         for (first, second) in pairs {
             waits.followers.entry(*first).or_default().push(*second);
             *waits.needs.entry(*second).or_default() += 1;
         }
+        waits.needs.extend(enough);
         waits
     }
 

@@ -116,3 +116,26 @@ fn an_operation_that_is_cut_off_has_no_end() {
     }
     assert_eq!(run_on(&s, 4).outcome, one.outcome);
 }
+
+/// The first two of three that end start one flow each, whichever they are: the smaller before the larger.
+#[test]
+fn some_of_those_that_a_flow_waits_for_may_be_enough() {
+    let text = TEXT.split("flows = [").next().unwrap().to_string()
+        + "flows = [\n{ from = \"h0\", to = \"h4\", size = \"300KB\" },\n{ from = \"h1\", to = \"h4\", size = \"10KB\" },\n\
+           { from = \"h2\", to = \"h4\", size = \"100KB\" },\n\
+           { from = \"h4\", to = \"h8\", size = \"1KB\", after = [0, 1, 2], enough = 1 },\n\
+           { from = \"h4\", to = \"h9\", size = \"1KB\", after = [0, 1, 2], enough = 2 },\n\
+           { from = \"h4\", to = \"h10\", size = \"1KB\", after = [0, 1, 2] },\n]\n";
+    let s = scenario(&text);
+    let one = run_on(&s, 1);
+    let label = one.plan.labels.iter().position(|l| l == "trace").unwrap() as u16;
+    let flows: Vec<_> = one.outcome.flows.iter().filter(|f| f.planned.label == label).collect();
+    let of = |src, dst| flows.iter().find(|f| (f.planned.flow.src, f.planned.flow.dst) == (src, dst)).unwrap();
+    assert_eq!(flows.len(), 6);
+    for (before, after) in [((1, 4), (4, 8)), ((2, 4), (4, 9)), ((0, 4), (4, 10))] {
+        // All has arrived at h4, and the last ACK is on its way.
+        let (end, start) = (of(before.0, before.1).finished.unwrap(), of(after.0, after.1).planned.flow.start);
+        assert!(start < end && end - start < Time::from_us(50), "{before:?}: {start} {end}");
+    }
+    assert_eq!(run_on(&s, 2).outcome, one.outcome);
+}

@@ -28,6 +28,7 @@ from linkpool.experiments import (
     t_eff,
     t_fair,
     t_paths,
+    t_scatter,
     x_fig4,
     x_fig6,
     x_fig7,
@@ -66,6 +67,7 @@ def all_experiments() -> list[Experiment]:
         t_fair,
         t_eff,
         t_paths,
+        t_scatter,
         t_bcube,
         t_dual,
     )

@@ -89,6 +89,10 @@ pub(crate) struct TraceFlowTable {
     /// Flows that must be over, by their places in the list, from 0. Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) after: Vec<u32>,
+    /// How many of these must be over. Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub(crate) enough: Option<u32>,
 }
 
 /// The run ends when so many flows have finished.

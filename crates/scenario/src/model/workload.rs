@@ -148,8 +148,10 @@ pub struct TraceFlow {
     pub size: u64,
     /// After the start of the workload, or after the last of the flows that it waits for.
     pub start: Time,
-    /// Flows that must be over, by their places in the list.
+    /// Flows that it waits for, by their places in the list.
     pub after: Vec<u32>,
+    /// How many of these must be over.
+    pub enough: u32,
 }
 
 /// Small flows go by another transport.

@@ -6,6 +6,7 @@ mod balancing;
 mod buffers;
 mod change;
 mod disciplines;
+mod failures;
 mod flows;
 mod graph;
 mod graph_file;
@@ -73,9 +74,12 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         roles: roles_known,
         period,
     };
-    let changes = change::resolve(file.change.unwrap_or_default(), reconverge, &known, report);
+    let workload = file.workload.unwrap_or_default();
+    let mut changes = file.change.unwrap_or_default();
+    changes.extend(failures::of_traces(&workload.trace, fabric.as_ref(), report));
+    let changes = change::resolve(changes, reconverge, &known, report);
     check_limits(&changes, queue.as_ref(), fabric.as_ref(), report);
-    let workloads = workload::resolve_all(file.workload.unwrap_or_default(), &known, report);
+    let workloads = workload::resolve_all(workload, &known, report);
     if let Some(names) = names {
         transport::check_overridden(names, &workloads, report);
     }

@@ -47,7 +47,12 @@ fn written_here(i: usize, flow: &TraceFlowTable, flows: usize, entry: &mut Entry
     let start = flow.start.unwrap_or(Time::ZERO);
     entry.section.span(&format!("flows.{i}.start"), start);
     let Bytes(size) = flow.size;
-    Some(TraceFlow { from, to, size, start, after: flow.after.clone() })
+    let all = flow.after.len() as u32;
+    let enough = flow.enough.unwrap_or(all);
+    let message = format!("{enough} of the {all} flows in `after`; write 1 to {all}, or leave it out");
+    let good = flow.enough.is_none() || (1..=all).contains(&enough);
+    entry.section.check(good, &format!("flows.{i}.enough"), message);
+    Some(TraceFlow { from, to, size, start, after: flow.after.clone(), enough })
 }
 
 fn from_file(file: &str, format: Option<TraceFormat>, entry: &mut Entry<'_, '_, '_>) -> Option<Vec<TraceFlow>> {
@@ -84,14 +89,16 @@ fn resolve(rows: &[Row], entry: &Entry<'_, '_, '_>) -> Result<Vec<TraceFlow>, (u
         }
         let missing = |id: &String| (row.line, format!("waits for flow {id}, which is not in the file"));
         let after = row.after.iter().map(|id| numbers.get(id.as_str()).copied().ok_or_else(|| missing(id)));
-        Ok(TraceFlow { from, to, size: row.size, start: row.start, after: after.collect::<Result<_, _>>()? })
+        let after: Vec<u32> = after.collect::<Result<_, _>>()?;
+        let enough = row.enough.unwrap_or(after.len() as u32);
+        Ok(TraceFlow { from, to, size: row.size, start: row.start, after, enough })
     };
     rows.iter().map(flow).collect()
 }
 
 /// A flow that waits for itself, if there is one.
 fn circle(flows: &[TraceFlow]) -> Option<usize> {
-    let mut waits: Vec<usize> = flows.iter().map(|flow| flow.after.len()).collect();
+    let mut waits: Vec<u32> = flows.iter().map(|flow| flow.enough).collect();
     let mut followers = vec![Vec::new(); flows.len()];
     for (i, flow) in flows.iter().enumerate() {
         flow.after.iter().for_each(|a| followers[*a as usize].push(i));
@@ -99,10 +106,11 @@ fn circle(flows: &[TraceFlow]) -> Option<usize> {
     let mut free: Vec<usize> = (0..flows.len()).filter(|i| waits[*i] == 0).collect();
     while let Some(i) = free.pop() {
         for next in &followers[i] {
-            waits[*next] -= 1;
-            if waits[*next] == 0 {
+            // Those beyond what is enough change nothing.
+            if waits[*next] == 1 {
                 free.push(*next);
             }
+            waits[*next] = waits[*next].saturating_sub(1);
         }
     }
     waits.iter().position(|waits| *waits > 0)

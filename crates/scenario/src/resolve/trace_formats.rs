@@ -15,6 +15,8 @@ pub(super) struct Row {
     pub(super) start: Time,
     /// Ids of flows that must be over.
     pub(super) after: Vec<String>,
+    /// How many of them; none: all.
+    pub(super) enough: Option<u32>,
 }
 
 /// The line of an error, and what is wrong.
@@ -65,6 +67,7 @@ pub(super) fn csv(text: &str) -> Result<Vec<Row>, Fault> {
             size: size(cells[bytes], line)?,
             start: start.filter(|c| !cells[*c].is_empty()).map_or(Ok(Time::ZERO), |c| seconds(cells[c], line))?,
             after: after.map_or_else(Vec::new, |c| cells[c].split_whitespace().map(str::to_string).collect()),
+            enough: None,
         })
     };
     lines.enumerate().map(row).collect()
@@ -81,7 +84,8 @@ pub(super) fn hpcc(text: &str) -> Result<Vec<Row>, Fault> {
             return Err((line, format!("{} values; a flow has 6: src dst class port bytes seconds", cells.len())));
         };
         let (size, start) = (size(bytes, line)?, seconds(start, line)?);
-        Ok(Row { line, id: i.to_string(), from: from.to_string(), to: to.to_string(), size, start, after: Vec::new() })
+        let (from, to, id) = (from.to_string(), to.to_string(), i.to_string());
+        Ok(Row { line, id, from, to, size, start, after: Vec::new(), enough: None })
     };
     let rows: Vec<Row> = lines.enumerate().map(row).collect::<Result<_, _>>()?;
     if rows.len() != count {
@@ -90,16 +94,26 @@ pub(super) fn hpcc(text: &str) -> Result<Vec<Row>, Fault> {
     Ok(rows)
 }
 
-/// A trigger of a connection matrix: how many flows must be over, and which ones say that they are.
+/// A trigger of a connection matrix.
 #[derive(Default)]
 struct Trigger {
     line: usize,
-    count: Option<usize>,
+    kind: Option<TriggerKind>,
+    /// The connections that set it off.
     by: Vec<String>,
+    /// Connections that it has started, of a multishot.
+    started: u32,
 }
 
-/// Connections that start at a time in picoseconds or by a trigger, and triggers that fire when one flow is over (oneshot)
-/// or when all are (barrier).
+#[derive(Clone, Copy)]
+enum TriggerKind {
+    /// Starts all its connections when so many are over: one (oneshot), or more (barrier).
+    All(usize),
+    /// Starts one connection, in the order of the file, whenever one is over.
+    OneByOne,
+}
+
+/// Connections that start at a time in picoseconds or by a trigger, and triggers.
 pub(super) fn htsim(text: &str) -> Result<Vec<Row>, Fault> {
     let mut rows = Vec::new();
     // Of each row: the trigger that starts it.
@@ -110,14 +124,11 @@ pub(super) fn htsim(text: &str) -> Result<Vec<Row>, Fault> {
         match words[0] {
             "Nodes" | "Connections" | "Triggers" | "Failures" => {}
             "trigger" => {
-                let (id, count) = trigger(&words, line)?;
+                let (id, kind) = trigger(&words, line)?;
                 let known = triggers.entry(id).or_default();
-                (known.line, known.count) = (line, Some(count));
+                (known.line, known.kind) = (line, Some(kind));
             }
-            "failure" => {
-                let message = "a failure of a link is no flow; take it out, and say it in the scenario";
-                return Err((line, message.to_string()));
-            }
+            "failure" => {}
             _ => {
                 let (row, starts, fires) = connection(&words, line)?;
                 for trigger in fires {
@@ -130,15 +141,58 @@ pub(super) fn htsim(text: &str) -> Result<Vec<Row>, Fault> {
     }
     for (row, trigger) in rows.iter_mut().zip(started_by) {
         let Some(id) = trigger else { continue };
-        let known = triggers.get(&id).and_then(|t| Some((t, t.count?)));
-        let (known, count) = known.ok_or_else(|| (row.line, format!("trigger {id} is not described")))?;
-        if count != known.by.len() {
-            let message = format!("trigger {id} waits for {count} flows, but {} set it off", known.by.len());
-            return Err((known.line, message));
+        let known = triggers.get_mut(&id).and_then(|t| t.kind.map(|kind| (t, kind)));
+        let (known, kind) = known.ok_or_else(|| (row.line, format!("trigger {id} is not described")))?;
+        match kind {
+            TriggerKind::All(count) if count != known.by.len() => {
+                let message = format!("trigger {id} waits for {count} flows, but {} set it off", known.by.len());
+                return Err((known.line, message));
+            }
+            TriggerKind::All(_) => {}
+            TriggerKind::OneByOne => {
+                known.started += 1;
+                row.enough = Some(known.started);
+                if known.started as usize > known.by.len() {
+                    let by = known.by.len();
+                    return Err((
+                        row.line,
+                        format!("never starts: {by} flows set trigger {id} off, each for one flow"),
+                    ));
+                }
+            }
         }
         row.after.clone_from(&known.by);
     }
     Ok(rows)
+}
+
+/// A link of an aggregation switch to the core that has failed from the start, both by number.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Failure {
+    pub(super) switch: usize,
+    pub(super) link: usize,
+}
+
+/// The failures of a connection matrix, with their lines.
+pub(super) fn failures(text: &str) -> Result<Vec<(usize, Failure)>, Fault> {
+    let failures = lines(text).map(|(line, text)| (line, text.split_whitespace().collect::<Vec<_>>()));
+    failures
+        .filter(|(_, words)| words[0] == "failure")
+        .map(|(line, words)| Ok((line, failure(&words, line)?)))
+        .collect()
+}
+
+fn failure(words: &[&str], line: usize) -> Result<Failure, Fault> {
+    let value = |key| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1));
+    let number = |key| {
+        let number = value(key).and_then(|number| number.parse().ok());
+        number.ok_or_else(|| (line, format!("a failure has a {key}, a whole number")))
+    };
+    // htsim refuses all others too.
+    if value("switch_type") != Some(&"AGG") {
+        return Err((line, "only links between aggregation and core fail: write switch_type AGG".to_string()));
+    }
+    Ok(Failure { switch: number("switch_id")?, link: number("link_id")? })
 }
 
 /// A connection, the trigger that starts it, and those that it sets off.
@@ -146,7 +200,7 @@ fn connection(words: &[&str], line: usize) -> Result<(Row, Option<String>, Vec<S
     let ends = words[0].split_once("->");
     let (from, to) = ends.ok_or_else(|| (line, format!("{:?} is neither SRC->DST nor a trigger", words[0])))?;
     let (from, to, id) = (from.to_string(), to.to_string(), format!("of line {line}"));
-    let mut row = Row { line, id, from, to, size: 0, start: Time::ZERO, after: Vec::new() };
+    let mut row = Row { line, id, from, to, size: 0, start: Time::ZERO, after: Vec::new(), enough: None };
     let (mut starts, mut fires) = (None, Vec::new());
     for pair in words[1..].chunks(2) {
         let [key, value] = *pair else { return Err((line, format!("{:?} has no value", pair[0]))) };
@@ -169,20 +223,23 @@ fn connection(words: &[&str], line: usize) -> Result<(Row, Option<String>, Vec<S
     Ok((row, starts, fires))
 }
 
-/// The id of a trigger, and how many flows must be over.
-fn trigger(words: &[&str], line: usize) -> Result<(String, usize), Fault> {
+/// The id of a trigger, and what it does.
+fn trigger(words: &[&str], line: usize) -> Result<(String, TriggerKind), Fault> {
     let value = |key| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1));
     let id = value("id").ok_or_else(|| (line, "a trigger has an id".to_string()))?.to_string();
     if words.contains(&"oneshot") {
-        return Ok((id, 1));
+        return Ok((id, TriggerKind::All(1)));
     }
     if words.contains(&"barrier") {
         let count = value("count").and_then(|count| count.parse().ok());
-        return count.map(|count| (id, count)).ok_or_else(|| (line, "a barrier has a count".to_string()));
+        return count
+            .map(|count| (id, TriggerKind::All(count)))
+            .ok_or_else(|| (line, "a barrier has a count".to_string()));
     }
-    let message =
-        "only triggers of type oneshot and barrier are read: what a multishot does depends on the order of ends";
-    Err((line, message.to_string()))
+    if words.contains(&"multishot") {
+        return Ok((id, TriggerKind::OneByOne));
+    }
+    Err((line, "a trigger is of type oneshot, multishot or barrier".to_string()))
 }
 
 #[cfg(test)]
@@ -218,6 +275,30 @@ mod tests {
     }
 
     #[test]
+    fn failures_are_read_beside_connections() {
+        let text = "0->1 id 1 start 0 size 9\nfailure switch_type AGG switch_id 3 link_id 1\n";
+        assert_eq!(htsim(text).unwrap().len(), 1);
+        assert_eq!(failures(text).unwrap(), [(2, Failure { switch: 3, link: 1 })]);
+        for (from, to, why) in [("AGG", "TOR", "write switch_type AGG"), ("link_id 1", "", "a failure has a link_id")] {
+            let (line, message) = failures(&text.replace(from, to)).unwrap_err();
+            assert!(line == 2 && message.contains(why), "{message}");
+        }
+    }
+
+    /// Two connections set the trigger off, each time one more of those that it starts goes.
+    #[test]
+    fn a_multishot_starts_one_after_the_other() {
+        let text = "0->1 id 1 start 0 size 9 send_done_trigger 7\n1->2 id 2 start 0 size 9 recv_done_trigger 7\n\
+                    2->3 id 3 trigger 7 size 8\n2->0 id 4 trigger 7 size 8\ntrigger id 7 multishot\n";
+        let rows = htsim(text).unwrap();
+        let both = ["1".to_string(), "2".to_string()];
+        assert_eq!((&rows[2].after[..], rows[2].enough), (&both[..], Some(1)));
+        assert_eq!((&rows[3].after[..], rows[3].enough), (&both[..], Some(2)));
+        let (line, why) = htsim(&text.replace(" send_done_trigger 7", "")).unwrap_err();
+        assert!(line == 4 && why.contains("never starts: 1 flows"), "{line}: {why}");
+    }
+
+    #[test]
     fn connection_matrices_of_htsim_are_read_with_their_triggers() {
         let text = "Nodes 4\nConnections 3\nTriggers 2\n0->1 id 1 start 2000000 size 9 send_done_trigger 1\n\
                     1->2 id 2 trigger 1 size 8 recv_done_trigger 2\n2->3 id 3 trigger 2 size 7\n\
@@ -227,10 +308,9 @@ mod tests {
         assert_eq!((&rows[1].after[..], &rows[2].after[..]), (&["1".to_string()][..], &["2".to_string()][..]));
         for (from, to, line, why) in [
             ("count 1", "count 2", 8, "waits for 2 flows, but 1"),
-            ("oneshot", "multishot", 7, "only triggers of type"),
+            ("oneshot", "manyshot", 7, "oneshot, multishot or barrier"),
             ("trigger id 1 oneshot\n", "", 5, "trigger 1 is not described"),
             (" size 7", "", 6, "without a size"),
-            ("2->3", "failure", 6, "a failure of a link"),
             (" start 2000000", " begin 2", 4, "\"begin\" is not known"),
         ] {
             let (at, message) = htsim(&text.replace(from, to)).unwrap_err();

@@ -169,9 +169,10 @@ fn matrix(rule: Rule, keys: MatrixKeys, host: &dyn Fn(u32) -> Option<Host>, tabl
 }
 
 fn trace_flow(flow: TraceFlow, host: &dyn Fn(u32) -> Option<Host>) -> TraceFlowTable {
-    let TraceFlow { from, to, size, start, after } = flow;
+    let TraceFlow { from, to, size, start, after, enough } = flow;
+    let enough = (enough < after.len() as u32).then_some(enough);
     let name = |index| host(index).unwrap_or(Host::Index(index));
-    TraceFlowTable { from: name(from), to: name(to), size: Bytes(size), start: Some(start), after }
+    TraceFlowTable { from: name(from), to: name(to), size: Bytes(size), start: Some(start), after, enough }
 }
 
 pub(super) fn until(until: &Until) -> UntilTable {
