@@ -19,8 +19,8 @@ pub struct Calendar {
     bits: Vec<u64>,
     /// `ROWS` rows of one bit per word of `bits`.
     summary: Vec<u64>,
-    /// One bit per row that is not empty.
-    occupied: u128,
+    /// One bit per row that is not empty. In halves: a shift of 128 bits takes as long as all else that waking an input does.
+    occupied: [u64; 2],
     /// (window, input) beyond the rows.
     far: BinaryHeap<Reverse<(u64, u32)>>,
     /// What is left of the word being drained, and its index in the row.
@@ -39,7 +39,7 @@ impl Calendar {
             summary_words,
             bits: vec![0; words * ROWS as usize],
             summary: vec![0; summary_words * ROWS as usize],
-            occupied: 0,
+            occupied: [0; 2],
             far: BinaryHeap::new(),
             word: 0,
             word_index: 0,
@@ -68,14 +68,15 @@ impl Calendar {
         let word = input as usize / 64;
         self.bits[row * self.words + word] |= 1 << (input % 64);
         self.summary[row * self.summary_words + word / 64] |= 1 << (word % 64);
-        self.occupied |= 1 << row;
+        self.occupied[row / 64] |= 1 << (row % 64);
     }
 
     /// The next window in which something is due. The inputs of the current one must have been drained.
     pub fn peek(&self) -> Option<u64> {
         debug_assert!(self.word == 0);
-        let in_rows = (self.occupied != 0).then(|| {
-            let ahead = self.occupied.rotate_right((self.now % ROWS) as u32).trailing_zeros();
+        let occupied = self.occupied[0] as u128 | (self.occupied[1] as u128) << 64;
+        let in_rows = (occupied != 0).then(|| {
+            let ahead = occupied.rotate_right((self.now % ROWS) as u32).trailing_zeros();
             self.now + ahead as u64
         });
         let in_far = self.far.peek().map(|Reverse((w, _))| *w);
@@ -120,7 +121,7 @@ impl Calendar {
                 return true;
             }
         }
-        self.occupied &= !(1 << row);
+        self.occupied[row / 64] &= !(1 << (row % 64));
         false
     }
 }

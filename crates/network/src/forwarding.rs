@@ -3,14 +3,14 @@ use std::collections::HashMap;
 
 /// Where a node sends what is for a column: on one link, or on any of some equal-cost links.
 ///
-/// 32 bits, so that tables stay in the cache: two for the kind, then a link; the length and the first of a run of
-/// consecutive links (as the uplinks of a switch usually are); the number of a list of links; or nothing.
+/// 32 bits, so that tables stay in the cache: two for the kind, then the length and the first of a run of consecutive links (as
+/// the uplinks of a switch usually are; a single link is a run too, so that nobody has to ask which it is); the number of a list
+/// of links; or nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Next(u32);
 
 const KIND: u32 = 0b11 << 30;
-const LINK: u32 = 0b00 << 30;
-const RUN: u32 = 0b01 << 30;
+const RUN: u32 = 0b00 << 30;
 const LIST: u32 = 0b10 << 30;
 /// Not where to go, but the number of a block that knows.
 const BLOCK: u32 = 0b11 << 30;
@@ -53,7 +53,6 @@ impl Table {
     pub(crate) fn next_of(&mut self, links: &[LinkId]) -> Next {
         match links {
             [] => Next::NOWHERE,
-            [link] => Next(LINK | link),
             [first, ..] => {
                 let run = links.windows(2).all(|pair| pair[0] + 1 == pair[1]);
                 if run && links.len() < 256 && *first < 1 << RUN_FIRST_BITS {
@@ -100,23 +99,22 @@ impl Table {
     /// One of the links that `next` leaves; where there are several, `choose` says which of so many.
     #[inline]
     pub(crate) fn pick(&self, next: Next, choose: impl FnOnce(u32) -> u32) -> LinkId {
-        let value = next.0 & !KIND;
-        let list = match next.0 & KIND {
-            LINK => return next.0,
-            RUN => None,
-            LIST => Some(&self.lists[value as usize]),
-            _ => unreachable!("packets go only where there is a way"),
-        };
+        let list = if next.0 & KIND == RUN { None } else { Some(self.list(next)) };
         // One call, so that it is inlined.
-        let i = choose(list.map_or(value >> RUN_FIRST_BITS, |list| list.len() as u32));
+        let i = choose(list.map_or(next.0 >> RUN_FIRST_BITS, |list| list.len() as u32));
         list.map_or((next.0 & ((1 << RUN_FIRST_BITS) - 1)) + i, |list| list[i as usize])
+    }
+
+    #[cold]
+    fn list(&self, next: Next) -> &[LinkId] {
+        assert!(next.0 & KIND == LIST, "packets go only where there is a way");
+        &self.lists[(next.0 & !KIND) as usize]
     }
 
     /// All links that `next` leaves.
     pub(crate) fn links(&self, next: Next) -> Vec<LinkId> {
         let first = next.0 & ((1 << RUN_FIRST_BITS) - 1);
         match next.0 & KIND {
-            LINK => vec![next.0],
             RUN => (first..first + ((next.0 & !KIND) >> RUN_FIRST_BITS)).collect(),
             LIST => self.lists[(next.0 & !KIND) as usize].clone(),
             _ => Vec::new(),

@@ -14,13 +14,15 @@ pub struct LinkKind {
     pub(crate) delay: Time,
     pub(crate) policy: QueuePolicy,
     per_byte: u64,
+    /// Of the policy, so that one comparison lets most packets pass.
+    acts_from: u32,
 }
 
 impl LinkKind {
     /// A link of `rate` with propagation `delay` and `policy` at its sending port.
     pub fn new(rate: Rate, delay: Time, policy: QueuePolicy) -> LinkKind {
         let per_byte = ((8_000_000_000_000u128 << FRACTION) / rate.0 as u128) as u64;
-        LinkKind { rate, delay, policy, per_byte }
+        LinkKind { rate, delay, policy, per_byte, acts_from: policy.acts_from() }
     }
 
     /// How long `size` bytes take to be put on the wire.
@@ -168,67 +170,60 @@ impl Link {
 
     /// Queues `packet` at `now`, marking it if the policy says so, or drops it.
     #[inline]
-    pub(crate) fn enqueue(
-        &mut self,
-        kind: &LinkKind,
-        rare: &mut RareEvents,
-        now: Time,
-        mut packet: Packet,
-    ) -> Enqueued {
+    pub(crate) fn enqueue(&mut self, kind: &LinkKind, rare: &mut RareEvents, now: Time, packet: &Packet) -> Enqueued {
         self.settle(kind, now);
         // What is being transmitted is the first that has not departed.
         let present = self.tail.wrapping_sub(self.departed);
         let queued = present - kind.policy.uncounted.min(present);
-        let (over, full) = if kind.policy.in_bytes {
-            let bytes = self.queued_bytes(kind);
-            (kind.policy.is_over(queued, bytes), kind.policy.is_full(queued, bytes + packet.size as u64))
-        } else {
-            (kind.policy.is_over(queued, 0), kind.policy.is_full(queued, 0))
-        };
-        if over | full {
-            if kind.policy.is_elsewhere() {
-                return Enqueued::Elsewhere;
-            }
-            match kind.policy.verdict(over, full, packet.flags.has(Flags::ECT), packet.flags) {
-                Verdict::Drop => {
+        let mut flags = packet.flags;
+        if queued >= kind.acts_from {
+            match self.verdict(kind, queued, packet) {
+                None => return Enqueued::Elsewhere,
+                Some(Verdict::Drop) => {
                     rare.drops += 1;
                     rare.drop_bytes += packet.size as u64;
                     return Enqueued::Dropped;
                 }
-                Verdict::Mark => {
+                Some(Verdict::Mark) => {
                     // A switch before may have marked it: count the mark where it was set.
-                    rare.marks += !packet.flags.has(Flags::CE) as u64;
-                    packet.flags = packet.flags.with(Flags::CE);
+                    rare.marks += !flags.has(Flags::CE) as u64;
+                    flags = flags.with(Flags::CE);
                 }
-                Verdict::Queue => {}
+                Some(Verdict::Queue) => {}
             }
         }
         self.max_queue = self.max_queue.max(present + 1 - kind.policy.uncounted);
-        self.push(kind, now, packet)
-    }
-
-    #[inline]
-    fn push(&mut self, kind: &LinkKind, now: Time, mut packet: Packet) -> Enqueued {
         let departure = self.busy_until.max(now) + kind.serialisation(packet.size);
         self.busy_until = departure;
-        packet.arrival = departure + kind.delay;
         self.packets += 1;
         self.bytes += packet.size as u64;
-        if self.append(packet) { Enqueued::Next(packet.arrival) } else { Enqueued::Behind }
+        let arrival = departure + kind.delay;
+        let alone = self.head == self.tail;
+        let place = self.next_place();
+        *place = *packet;
+        (place.arrival, place.flags) = (arrival, flags);
+        if alone { Enqueued::Next(arrival) } else { Enqueued::Behind }
     }
 
-    /// Puts `packet` at the end of the ring; was nothing on its way to the receiver?
+    /// What becomes of `packet`, which finds so many `queued` that the policy may act; none: a port of its own knows.
+    fn verdict(&self, kind: &LinkKind, queued: u32, packet: &Packet) -> Option<Verdict> {
+        let policy = &kind.policy;
+        let bytes = if policy.in_bytes { self.queued_bytes(kind) } else { 0 };
+        let more = if policy.in_bytes { packet.size as u64 } else { 0 };
+        let (over, full) = (policy.is_over(queued, bytes), policy.is_full(queued, bytes + more));
+        (!policy.is_elsewhere()).then(|| policy.verdict(over, full, packet.flags.has(Flags::ECT), packet.flags))
+    }
+
+    /// The place at the end of the ring, which is filled from now on.
     #[inline]
-    fn append(&mut self, packet: Packet) -> bool {
-        let alone = self.head == self.tail;
+    fn next_place(&mut self) -> &mut Packet {
         let oldest = self.oldest();
         if self.tail.wrapping_sub(oldest) as usize == self.ring.len() {
             self.grow(oldest);
         }
         let place = self.at(self.tail);
-        self.ring[place] = packet;
         self.tail = self.tail.wrapping_add(1);
-        alone
+        &mut self.ring[place]
     }
 
     /// Takes what has been sent since the last time, on its way to another part. The queue still knows of it.
@@ -241,7 +236,9 @@ impl Link {
     /// else is.
     pub(crate) fn carry(&mut self, packet: Packet) -> Option<Time> {
         self.departed = self.head; // this end has no queue
-        self.append(packet).then_some(packet.arrival)
+        let alone = self.head == self.tail;
+        *self.next_place() = packet;
+        alone.then_some(packet.arrival)
     }
 
     /// The first place still needed: by the receiver, or to know what has departed.
@@ -339,7 +336,7 @@ mod tests {
 
     impl Port {
         fn enqueue(&mut self, now: Time, packet: Packet) -> Enqueued {
-            self.0.enqueue(&self.1, &mut self.2, now, packet)
+            self.0.enqueue(&self.1, &mut self.2, now, &packet)
         }
         fn pop(&mut self) -> Packet {
             self.0.pop()

@@ -24,7 +24,7 @@ pub trait Handler {
     /// When `node` next wants to be woken; [`Time::MAX`]: not at all.
     fn next_timer(&self, node: NodeId) -> Time;
     /// `host` will get `packet` (known from stage 1 on) soon: a chance to fetch what [`Handler::on_packet`] will
-    /// read. Called for stages 0 to 3, ever closer, so that each can follow the pointers that the one before it fetched.
+    /// read. Called for stages 0 to 4, ever closer, so that each can follow the pointers that the one before it fetched.
     fn prefetch(&self, _host: NodeId, _packet: Option<&Packet>, _stage: usize) {}
     /// Takes what is to be told to hosts, whoever runs them: the host, when, and what. As a packet would, a notice takes at
     /// least [`Network::lookahead`].
@@ -57,8 +57,8 @@ struct Input {
     link: LinkId,
 }
 
-/// An entry of the visiting order is the time since the window began (at most a second: 40 bits), then the slot in `due`.
-const SLOT_BITS: u32 = 16;
+/// An entry of the visiting order is the time since the window began (at most a second: 40 bits), then the link.
+const LINK_BITS: u32 = 24;
 
 /// Instead of a link: the node's timers.
 const TIMERS: LinkId = LinkId::MAX;
@@ -91,22 +91,22 @@ pub struct Network {
     hops: u64,
     /// In the last window: nothing beyond it will happen, and what is left of it must not be scheduled again.
     ending: bool,
-    /// Inputs due in this window.
-    woken: Vec<u32>,
-    /// Links due at the node at hand.
-    due: Vec<LinkId>,
-    /// Their packets in the order of arrival.
+    /// Inputs due in this window: hosts come first, and those of a node are neighbours, its timers the last.
+    woken: Vec<Input>,
+    /// Packets due at the node at hand, in the order of arrival.
     order: Vec<u64>,
     /// Packets that switches have routed in this window and not queued yet. Queueing waits for a few nodes, so that the
     /// links concerned are in the cache when it comes; each link still gets its packets in order.
-    routed: Vec<(LinkId, Packet)>,
+    routed: Vec<Packet>,
+    /// And the link for each. Apart from the packets, which are copied as two aligned halves that way.
+    routed_to: Vec<LinkId>,
     /// Links to other parts on which something has been sent in this window.
     handed: Vec<LinkId>,
     /// Of the packets that are here.
     trailers: Trailers,
 }
 
-/// So many due inputs ahead, links are fetched; half as many ahead, the packets at their heads.
+/// So many due inputs ahead, links are fetched; three quarters as many ahead, the packets at their heads.
 const AHEAD: usize = 16;
 /// Queueing happens when so many packets have been routed.
 const BATCH: usize = 64;
@@ -131,7 +131,7 @@ impl Egress<'_> {
     #[inline]
     pub fn send(&mut self, now: Time, mut packet: Packet) {
         let id = self.routes.next_link(self.node, &mut packet);
-        self.enqueue(id, now, packet);
+        self.enqueue_one(id, now, &packet);
     }
 
     /// Sends `packet` with a trailer.
@@ -146,8 +146,14 @@ impl Egress<'_> {
         self.trailers.of(packet)
     }
 
-    #[inline]
-    fn enqueue(&mut self, id: LinkId, now: Time, packet: Packet) {
+    /// Queues a packet that comes alone. Out of line, as whole batches are queued in a loop of their own.
+    #[inline(never)]
+    fn enqueue_one(&mut self, id: LinkId, now: Time, packet: &Packet) {
+        self.enqueue(id, now, packet);
+    }
+
+    #[inline(always)]
+    fn enqueue(&mut self, id: LinkId, now: Time, packet: &Packet) {
         let link = &mut self.links[id as usize];
         let kind = &self.kinds[link.kind as usize];
         match link.enqueue(kind, &mut self.rare[id as usize], now, packet) {
@@ -156,8 +162,8 @@ impl Egress<'_> {
             }
             Enqueued::Next(_) => self.handed.push(id),
             Enqueued::Behind => {}
-            Enqueued::Dropped => self.trailers.release(&packet),
-            Enqueued::Elsewhere => self.enqueue_elsewhere(id, now, packet),
+            Enqueued::Dropped => self.trailers.release(packet),
+            Enqueued::Elsewhere => self.enqueue_elsewhere(id, now, *packet),
         }
     }
 
@@ -312,36 +318,35 @@ impl Network {
         while let Some((_, routes)) = self.later_routes.pop_if(|(at, _)| *at <= start) {
             self.routes = routes;
         }
-        self.woken.clear();
+        let mut woken = std::mem::take(&mut self.woken);
+        woken.clear();
         while let Some(input) = self.calendar.next_due() {
-            self.woken.push(input);
+            match self.inputs.get(input as usize) {
+                Some(input) => woken.push(*input),
+                None => self.ports.wake(input),
+            }
         }
-        self.ports.take_due(&mut self.woken);
+        let of_hosts = woken.partition_point(|input| input.node < self.hosts);
         let mut next = 0;
-        while next < self.woken.len() {
-            let node = self.inputs[self.woken[next] as usize].node;
-            let mut timers = false;
-            self.due.clear();
-            // The inputs of a node are neighbours.
-            while let Some(input) = self.woken.get(next).map(|i| self.inputs[*i as usize])
-                && input.node == node
-            {
-                match input.link {
-                    TIMERS => {
-                        timers = true;
-                        self.timer_windows[node as usize] = u64::MAX;
-                    }
-                    link => self.due.push(link),
+        while let Some(Input { node, .. }) = woken.get(next).copied() {
+            let first = next;
+            while woken.get(next).is_some_and(|input| input.node == node) {
+                self.prefetch_links(&woken[next..]);
+                if next < of_hosts {
+                    self.prefetch_endpoints(&woken[next..of_hosts], handler);
                 }
-                self.prefetch_arrivals(next, handler);
                 next += 1;
             }
-            if node < self.hosts || timers {
-                self.visit(node, start, limit, handler);
-            } else {
-                self.visit_switch(node, start, limit);
+            match &woken[first..next] {
+                [due @ .., Input { link: TIMERS, .. }] => {
+                    self.timer_windows[node as usize] = u64::MAX;
+                    self.visit(node, due, start, limit, handler);
+                }
+                due if first < of_hosts => self.visit(node, due, start, limit, handler),
+                due => self.visit_switch(node, due, start, limit),
             }
         }
+        self.woken = woken;
         self.queue_routed();
         if self.ports.are_due() {
             let mut egress = self.egress(0);
@@ -351,57 +356,54 @@ impl Network {
         self.ending
     }
 
-    /// Fetches what is needed for the inputs a little ahead of place `next`, in stages: the links, the packets at
-    /// their heads, then what hosts will do with these.
+    /// Fetches what is needed for the inputs that are due a little later: the links, then the packets at their heads.
     #[inline]
-    fn prefetch_arrivals<H: Handler>(&self, next: usize, handler: &H) {
-        let input = |ahead: usize| {
-            let input = self.inputs[*self.woken.get(next + ahead)? as usize];
-            (input.link != TIMERS).then_some(input)
-        };
-        if let Some(i) = input(AHEAD) {
-            prefetch(&self.links[i.link as usize]);
-            if i.node < self.hosts {
-                handler.prefetch(i.node, None, 0);
-                self.routes.only_link(i.node).inspect(|l| prefetch(&self.links[*l as usize]));
-            }
+    fn prefetch_links(&self, due: &[Input]) {
+        // There is no link of the number that stands for timers.
+        let link = |ahead: usize| due.get(ahead).and_then(|input| self.links.get(input.link as usize));
+        link(AHEAD).into_iter().for_each(prefetch);
+        link(AHEAD * 3 / 4).into_iter().for_each(Link::prefetch_head);
+    }
+
+    /// And, for those of hosts: the link on which these will answer, and in stages what they will do with the packets.
+    #[inline]
+    fn prefetch_endpoints<H: Handler>(&self, due: &[Input], handler: &H) {
+        let answer = |input: &Input| self.routes.only_link(input.node).map(|link| &self.links[link as usize]);
+        if let Some(input) = due.get(AHEAD) {
+            handler.prefetch(input.node, None, 0);
+            answer(input).into_iter().for_each(prefetch);
         }
-        if let Some(i) = input(AHEAD / 2) {
-            self.links[i.link as usize].prefetch_head();
-            if i.node < self.hosts {
-                self.routes.only_link(i.node).inspect(|l| self.links[*l as usize].prefetch_tail());
-            }
-        }
-        for (stage, ahead) in [(1, AHEAD * 3 / 8), (2, AHEAD / 4), (3, AHEAD / 8)] {
-            if let Some(i) = input(ahead)
-                && i.node < self.hosts
+        due.get(AHEAD * 3 / 4).and_then(answer).into_iter().for_each(Link::prefetch_tail);
+        for (stage, ahead) in [(1, AHEAD / 2), (2, AHEAD * 3 / 8), (3, AHEAD / 4), (4, AHEAD / 8)] {
+            if let Some(input) = due.get(ahead)
+                && let Some(packet) = self.links.get(input.link as usize).and_then(Link::head_packet)
             {
-                handler.prefetch(i.node, self.links[i.link as usize].head_packet(), stage);
+                handler.prefetch(input.node, Some(packet), stage);
             }
         }
     }
 
     /// Puts the arrivals of the due links before `limit` in order: by time, then by link.
     #[inline]
-    fn sort_arrivals(&mut self, start: Time, limit: Time) {
+    fn sort_arrivals(&mut self, due: &[Input], start: Time, limit: Time) {
         self.order.clear();
-        for (slot, link) in self.due.iter().enumerate() {
+        for Input { link, .. } in due {
             for arrival in self.links[*link as usize].arrivals_before(limit) {
-                self.order.push((arrival - start).0 << SLOT_BITS | slot as u64);
+                self.order.push((arrival - start).0 << LINK_BITS | *link as u64);
             }
         }
-        if self.due.len() > 1 {
+        if due.len() > 1 {
             self.order.sort_unstable();
         }
     }
 
     /// Has the receiving node of the due links woken for what is still on its way.
     #[inline]
-    fn schedule_rest(&mut self) {
+    fn schedule_rest(&mut self, due: &[Input]) {
         if self.ending {
             return;
         }
-        for link in &self.due {
+        for Input { link, .. } in due {
             let link = &self.links[*link as usize];
             if let Some(arrival) = link.next_arrival() {
                 self.calendar.schedule(self.windows.of(arrival), link.input);
@@ -428,49 +430,51 @@ impl Network {
     /// Takes the packet that stands at place `i` of the order.
     #[inline]
     fn pop(&mut self, i: usize) -> Packet {
-        let slot = self.order[i] & ((1 << SLOT_BITS) - 1);
-        self.links[self.due[slot as usize] as usize].pop()
+        let link = self.order[i] & ((1 << LINK_BITS) - 1);
+        self.links[link as usize].pop()
     }
 
-    fn visit_switch(&mut self, node: NodeId, start: Time, limit: Time) {
-        self.sort_arrivals(start, limit);
+    fn visit_switch(&mut self, node: NodeId, due: &[Input], start: Time, limit: Time) {
+        self.sort_arrivals(due, start, limit);
         self.hops += self.order.len() as u64;
         for i in 0..self.order.len() {
             let mut packet = self.pop(i);
             let link = self.next_link(node, &mut packet);
             prefetch(&self.links[link as usize]);
-            self.routed.push((link, packet));
+            self.routed.push(packet);
+            self.routed_to.push(link);
         }
         if self.routed.len() >= BATCH {
             self.queue_routed();
         }
-        self.schedule_rest();
+        self.schedule_rest(due);
     }
 
     /// The link on which the switch `node` sends `packet` on.
     #[inline]
     fn next_link(&mut self, node: NodeId, packet: &mut Packet) -> LinkId {
         let chooser = &mut self.chooser;
-        self.routes.next_link_by(node, packet, |salt, packet| chooser.draw(node, salt, packet))
+        self.routes.next_link_by(node, packet, |by, packet| chooser.draw(node, by, packet))
     }
 
     /// Queues what switches have routed; a packet's `arrival` is when it came.
     fn queue_routed(&mut self) {
-        let mut routed = std::mem::take(&mut self.routed);
+        let (mut routed, mut links) = (std::mem::take(&mut self.routed), std::mem::take(&mut self.routed_to));
         let mut egress = self.egress(0);
-        for (i, (id, packet)) in routed.iter().enumerate() {
-            if let Some((link, _)) = routed.get(i + AHEAD / 2) {
-                egress.links[*link as usize].prefetch_tail();
+        for (i, (link, packet)) in links.iter().zip(&routed).enumerate() {
+            if let Some(later) = links.get(i + AHEAD / 2) {
+                egress.links[*later as usize].prefetch_tail();
             }
-            egress.enqueue(*id, packet.arrival, *packet);
+            egress.enqueue(*link, packet.arrival, packet);
         }
         routed.clear();
-        self.routed = routed;
+        links.clear();
+        (self.routed, self.routed_to) = (routed, links);
     }
 
     /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where they tie.
-    fn visit<H: Handler>(&mut self, node: NodeId, start: Time, limit: Time, handler: &mut H) {
-        self.sort_arrivals(start, limit);
+    fn visit<H: Handler>(&mut self, node: NodeId, due: &[Input], start: Time, limit: Time, handler: &mut H) {
+        self.sort_arrivals(due, start, limit);
         self.hops += self.order.len() as u64;
         let is_host = node < self.hosts;
         for i in 0..self.order.len() {
@@ -478,7 +482,7 @@ impl Network {
             self.run_timers(node, packet.arrival, handler);
             if !is_host {
                 let link = self.next_link(node, &mut packet);
-                self.egress(node).enqueue(link, packet.arrival, packet);
+                self.egress(node).enqueue_one(link, packet.arrival, &packet);
             } else if packet.dst as NodeId == node {
                 let mut out = self.egress(node);
                 handler.on_packet(node, packet.arrival, &packet, &mut out);
@@ -489,7 +493,7 @@ impl Network {
             }
         }
         self.run_timers(node, limit, handler);
-        self.schedule_rest();
+        self.schedule_rest(due);
         if !self.ending {
             self.wake(node, handler);
         }

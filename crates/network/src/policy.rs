@@ -148,6 +148,11 @@ impl QueuePolicy {
         self
     }
 
+    /// What finds fewer packets queued is let in as it is.
+    pub(crate) fn acts_from(&self) -> u32 {
+        if self.in_bytes { 0 } else { self.mark_packets.min(self.limit_packets) }
+    }
+
     /// Is a packet that finds so much queued marked?
     #[inline]
     pub(crate) fn is_over(&self, packets: u32, bytes: u64) -> bool {

@@ -144,16 +144,17 @@ impl Routes {
     /// The link on which `node` sends `packet` on if it chooses by hash; of a pinned packet's route this hop is taken off.
     #[inline]
     pub fn next_link(&self, node: NodeId, packet: &mut Packet) -> LinkId {
-        self.next_link_by(node, packet, hash)
+        self.next_link_by(node, packet, |(salt, _), packet| hash(salt, packet))
     }
 
-    /// As [`Routes::next_link`]; where several links lead on, 32 bits choose, which `draw` makes of the node's salt and the packet.
+    /// As [`Routes::next_link`]; 32 bits choose among the links that lead on, which `draw` makes of the node's salt, their number
+    /// and the packet.
     #[inline]
     pub(crate) fn next_link_by(
         &self,
         node: NodeId,
         packet: &mut Packet,
-        draw: impl FnOnce(u32, &Packet) -> u32,
+        draw: impl FnOnce((u32, u32), &Packet) -> u32,
     ) -> LinkId {
         let row = &self.nodes[node as usize];
         if row.row == NO_ROW {
@@ -169,7 +170,7 @@ impl Routes {
             return self.last_links[packet.dst as usize];
         }
         // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
-        let choose = |n: u32| ((draw(row.salt, packet) as u64 * n as u64) >> 32) as u32;
+        let choose = |n: u32| ((draw((row.salt, n), packet) as u64 * n as u64) >> 32) as u32;
         self.table.pick(self.table.next(row.row, column), choose)
     }
 

@@ -51,11 +51,12 @@ impl Chooser {
         }
     }
 
-    /// 32 bits by which the switch `node` chooses a link for `packet`, which has come just now.
+    /// 32 bits by which the switch `node` chooses one of `n` links for `packet`, which has come just now.
     #[inline]
-    pub(crate) fn draw(&mut self, node: NodeId, salt: u32, packet: &Packet) -> u32 {
+    pub(crate) fn draw(&mut self, node: NodeId, (salt, n): (u32, u32), packet: &Packet) -> u32 {
         match self {
             Chooser::Flows => hash(salt, packet),
+            _ if n == 1 => 0,
             Chooser::Packets(streams) => streams[node as usize].next_u32(),
             Chooser::Flowlets(gap, tables) => {
                 let (stream, table) = &mut tables[node as usize];

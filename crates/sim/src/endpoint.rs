@@ -46,7 +46,9 @@ pub(crate) enum Endpoint {
     Receiver(Box<ReceivingEnd>),
 }
 
+/// What an ACK reads or writes comes first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct SendingEnd {
     pub(crate) sender: Sender,
     pub(crate) address: Address,
@@ -75,6 +77,7 @@ impl Sampled {
 }
 
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct ReceivingEnd {
     pub(crate) receiver: Receiver,
     pub(crate) address: Address,

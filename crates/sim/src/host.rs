@@ -69,6 +69,12 @@ impl Host {
         (slot.handle == handle).then_some((&mut slot.endpoint, &mut self.random))
     }
 
+    /// Fetches what leads to its endpoints.
+    #[inline]
+    pub(crate) fn prefetch_slots(&self) {
+        prefetch(&self.slots);
+    }
+
     /// Fetches what a packet for `subflow` of `handle` will touch; see [`linkpool_network::Handler::prefetch`].
     #[inline]
     pub(crate) fn prefetch(&self, (handle, subflow): (Handle, usize), stage: usize) {
@@ -77,12 +83,21 @@ impl Host {
             return prefetch(slot);
         }
         match (stage, &slot.endpoint) {
-            (2, Endpoint::Sender(end)) => prefetch(&**end),
+            (2, Endpoint::Sender(end)) => {
+                prefetch(&end.sender);
+                prefetch(&end.address);
+            }
             (2, Endpoint::Receiver(end)) => prefetch(&**end),
             // The packet may be for another, of more subflows, that had this slot.
             (3, Endpoint::Sender(end)) if subflow < end.sender.subflows() => {
-                prefetch(end.sender.path(subflow));
-                prefetch(end.sender.stats(subflow));
+                let (path, sent, timer) = end.sender.places(subflow);
+                prefetch(path);
+                prefetch(sent);
+                prefetch(timer);
+            }
+            (3, Endpoint::Receiver(end)) => end.receiver.place(subflow).into_iter().for_each(prefetch),
+            (4, Endpoint::Sender(end)) if subflow < end.sender.subflows() => {
+                end.sender.oldest_sent(subflow).into_iter().for_each(prefetch);
             }
             _ => {}
         }

@@ -372,7 +372,7 @@ impl Handler for Hosts<'_> {
         let host = host as usize;
         match packet {
             None => {
-                prefetch(&self.hosts[host]);
+                self.hosts[host].prefetch_slots();
                 prefetch(&self.timers[host]);
             }
             Some(packet) => self.hosts[host].prefetch(Handle::split(packet.endpoint), stage),

@@ -268,7 +268,7 @@ impl Sampling {
             return;
         }
         for (s, before) in sampled.acked.iter_mut().enumerate() {
-            let acked = end.sender.stats(s).acked_bytes;
+            let acked = end.sender.acked_on(s);
             // The first sample, at `from`, only notes what was acknowledged before.
             if now > since && end.sender.path(s).established {
                 let goodput = 8.0 * (acked - *before) as f64 / (now - since).secs();

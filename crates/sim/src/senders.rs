@@ -40,7 +40,7 @@ pub(crate) fn outcome(end: &SendingEnd, now: Time) -> FlowOutcome {
         SubflowOutcome {
             entropy: syn.entropy,
             pinned: syn.flags.has(Flags::PINNED),
-            stats: *sender.stats(s),
+            stats: sender.stats(s),
             cwnd: path.cwnd,
             ssthresh: path.ssthresh,
             srtt: (path.srtt > 0.0).then_some(path.srtt / 1e12),

@@ -2,6 +2,7 @@
 ///
 /// Windows are in packets of one MSS, with fractions; times in picoseconds.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Path {
     /// Congestion window, packets.
     pub cwnd: f64,

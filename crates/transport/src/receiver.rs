@@ -200,6 +200,12 @@ impl Receiver {
         }
     }
 
+    /// What a segment on subflow `s` will read and write, to be fetched ahead.
+    #[inline]
+    pub fn place(&self, s: usize) -> Option<&impl Sized> {
+        self.subflows.get(s)
+    }
+
     /// Bytes delivered in order to the application.
     pub fn delivered(&self) -> u64 {
         self.data.next()

@@ -24,13 +24,12 @@ pub struct RttEstimator {
     srtt: f64,
     rttvar: f64,
     min: Time,
-    base_rto: Time,
     backoff: u32,
 }
 
 impl RttEstimator {
-    pub(crate) fn new(config: &RttConfig) -> RttEstimator {
-        RttEstimator { srtt: 0.0, rttvar: 0.0, min: Time::MAX, base_rto: config.initial_rto, backoff: 1 }
+    pub(crate) fn new() -> RttEstimator {
+        RttEstimator { srtt: 0.0, rttvar: 0.0, min: Time::MAX, backoff: 1 }
     }
 
     /// A measurement of a segment that was sent once.
@@ -46,8 +45,6 @@ impl RttEstimator {
             self.srtt += config.srtt_gain * (r - self.srtt);
         }
         self.min = self.min.min(rtt);
-        // RFC 6298 (2.4), (2.5); the clock's granularity is a picosecond
-        self.base_rto = Time((self.srtt + 4.0 * self.rttvar) as u64).clamp(config.min_rto, config.max_rto);
         // Karn: only an ACK of a segment never retransmitted ends the back-off (RFC 6298, section 5)
         self.backoff = 1;
     }
@@ -65,7 +62,13 @@ impl RttEstimator {
     /// Retransmission timeout, back-off included.
     #[inline]
     pub fn rto(&self, config: &RttConfig) -> Time {
-        Time(self.base_rto.0.saturating_mul(self.backoff as u64)).min(config.max_rto)
+        let once = if self.min == Time::MAX {
+            config.initial_rto
+        } else {
+            // RFC 6298 (2.4), (2.5); the clock's granularity is a picosecond
+            Time((self.srtt + 4.0 * self.rttvar) as u64).clamp(config.min_rto, config.max_rto)
+        };
+        Time(once.0.saturating_mul(self.backoff as u64)).min(config.max_rto)
     }
 
     /// Smoothed RTT in ps, once there is a sample.
@@ -97,7 +100,7 @@ mod tests {
     #[test]
     fn follows_rfc_6298() {
         let c = rfc6298();
-        let mut r = RttEstimator::new(&c);
+        let mut r = RttEstimator::new();
         assert_eq!(r.rto(&c), Time::from_secs(1));
         r.sample(&c, Time::from_us(100));
         assert_eq!(r.rto(&c), Time::from_us(300)); // 100 + 4 * 50
@@ -115,7 +118,7 @@ mod tests {
     #[test]
     fn backs_off_to_the_bound_and_not_beyond() {
         let c = RttConfig { min_rto: Time::from_ms(200), ..rfc6298() };
-        let mut r = RttEstimator::new(&c);
+        let mut r = RttEstimator::new();
         r.sample(&c, Time::from_us(50));
         assert_eq!(r.rto(&c), Time::from_ms(200));
         for _ in 0..10 {

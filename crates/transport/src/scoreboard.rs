@@ -146,16 +146,11 @@ impl Subflow {
     /// how many segments of these were new, how many bytes come before `ack`, and when the first of them was sent if none
     /// was sent twice.
     #[inline(never)]
-    pub(crate) fn take_ack(
-        &mut self,
-        path: &mut Path,
-        ack: u64,
-        options: Option<&AckOptions>,
-    ) -> (u32, u64, Option<Time>) {
+    pub(crate) fn take_ack(&mut self, path: &mut Path, ack: u64, options: Option<&AckOptions>) -> (u32, Option<Time>) {
         let mut told = Delivered::default();
         let sack = options.map_or(&[][..], |o| o.sack.as_slice());
         let Some(mut board) = self.board.take() else {
-            return (0, 0, None);
+            return (0, None);
         };
         let bounds = (board.highest(), self.recover);
         let before = path.snd_una;
@@ -187,7 +182,7 @@ impl Subflow {
                 self.take_block(path, &mut board, (start, end), bounds, &mut told);
             }
         }
-        let summary = (told.fresh, path.snd_una - before, told.sent_at);
+        let summary = (told.fresh, told.sent_at);
         board.told = told;
         self.board = Some(board);
         self.count_in_flight();

@@ -238,8 +238,22 @@ impl Sender {
         &self.paths[s]
     }
     /// What subflow `s` has done.
-    pub fn stats(&self, s: usize) -> &SubflowStats {
-        &self.subflows[s].stats
+    pub fn stats(&self, s: usize) -> SubflowStats {
+        let subflow = &self.subflows[s];
+        SubflowStats { acked_bytes: self.acked_on(s), segments: subflow.segments, ..subflow.stats }
+    }
+    /// Payload acknowledged on subflow `s`, bytes.
+    pub fn acked_on(&self, s: usize) -> u64 {
+        self.paths[s].snd_una - FIRST_BYTE
+    }
+    /// What an ACK on subflow `s` will read and write, to be fetched ahead.
+    pub fn places(&self, s: usize) -> (&Path, &impl Sized, &impl Sized) {
+        let subflow = &self.subflows[s];
+        (&self.paths[s], &subflow.sent, &subflow.timer)
+    }
+    /// And what these lead to.
+    pub fn oldest_sent(&self, s: usize) -> Option<&impl Sized> {
+        self.subflows[s].sent.front()
     }
     /// Least RTT sample of subflow `s`.
     pub fn min_rtt(&self, s: usize) -> Option<Time> {

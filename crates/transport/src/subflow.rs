@@ -73,61 +73,70 @@ pub(crate) enum State {
 }
 
 /// Sequence space, loss recovery and timer of one subflow at the sender; its window is in [`Path`].
+///
+/// What every ACK reads or writes stands in the first two cache lines.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Subflow {
-    pub(crate) state: State,
     /// Segments from `snd_una` on, in order.
     pub(crate) sent: VecDeque<Sent>,
-    /// So many of them are taken to be in the network. Without SACKs these are the first; what follows was sent before a
-    /// timeout and waits to be sent again (go-back-N).
-    pub(crate) in_flight: u32,
     /// With SACKs, what they tell.
     pub(crate) board: Option<Box<Scoreboard>>,
+    /// So many of `sent` are taken to be in the network. Without SACKs these are the first; what follows was sent before a
+    /// timeout and waits to be sent again (go-back-N).
+    pub(crate) in_flight: u32,
     pub(crate) dupacks: u32,
     /// Of these, how many signal a loss.
     pub(crate) dupack_threshold: u32,
     /// Segments that duplicate ACKs have let out since the last other one (RFC 3042).
     pub(crate) limited: u32,
-    /// NewReno's variable (RFC 6582, section 3.2).
-    pub(crate) recover: u64,
-    /// This recovery has had a partial ACK.
-    pub(crate) partial: bool,
     /// Timeouts since new data was acknowledged, or probes of a shut window since one was answered.
     pub(crate) timeouts: u32,
-    /// The round ends with the first ACK beyond this.
-    pub(crate) round_end: u64,
-    pub(crate) rtt: RttEstimator,
+    pub(crate) state: State,
+    pub(crate) ect: bool,
+    /// This recovery has had a partial ACK.
+    pub(crate) partial: bool,
     /// Retransmission of data or SYN, or the time to open.
     pub(crate) timer: Timer,
+    pub(crate) rtt: RttEstimator,
+    /// The round ends with the first ACK beyond this.
+    pub(crate) round_end: u64,
+    /// Data segments sent, retransmissions included.
+    pub(crate) segments: u64,
+    /// NewReno's variable (RFC 6582, section 3.2).
+    pub(crate) recover: u64,
     pub(crate) syn_sent_at: Time,
     pub(crate) syns: u32,
-    pub(crate) ect: bool,
+    /// What it has done, but for what `segments` and `snd_una` tell.
     pub(crate) stats: SubflowStats,
 }
+
+const _: () = assert!(std::mem::offset_of!(Subflow, timer) == 64 && std::mem::offset_of!(Subflow, recover) == 128);
 
 impl Subflow {
     pub(crate) fn new(config: &Config) -> Subflow {
         Subflow {
-            state: State::Closed,
             sent: VecDeque::new(),
-            in_flight: 0,
             board: match config.recovery {
                 Recovery::NewReno => None,
                 Recovery::Sack => Some(Box::new(Scoreboard::new(false))),
                 Recovery::Rack => Some(Box::new(Scoreboard::new(true))),
             },
+            in_flight: 0,
             dupacks: 0,
             dupack_threshold: config.dupack_threshold,
             limited: 0,
-            recover: 0,
-            partial: false,
             timeouts: 0,
-            round_end: 0,
-            rtt: RttEstimator::new(&config.rtt),
+            state: State::Closed,
+            ect: false,
+            partial: false,
             timer: Timer::new(),
+            rtt: RttEstimator::new(),
+            round_end: 0,
+            segments: 0,
+            recover: 0,
             syn_sent_at: Time::ZERO,
             syns: 0,
-            ect: false,
             stats: SubflowStats::default(),
         }
     }
@@ -151,11 +160,10 @@ impl Subflow {
         }
     }
 
-    /// Takes what `ack` acknowledges off the list. Returns how many segments, how many bytes, and when the first of them
-    /// was sent if none was sent twice.
+    /// Takes what `ack` acknowledges off the list. Returns how many segments, and when the first of them was sent if none
+    /// was sent twice.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, path: &mut Path, ack: u64) -> (u32, u64, Option<Time>) {
-        let before = path.snd_una;
+    pub(crate) fn acknowledge(&mut self, path: &mut Path, ack: u64) -> (u32, Option<Time>) {
         let mut segments = 0;
         let mut sent_at = None;
         let mut again = false;
@@ -172,6 +180,6 @@ impl Subflow {
         }
         self.in_flight = self.in_flight.saturating_sub(segments);
         path.snd_nxt = path.snd_nxt.max(path.snd_una);
-        (segments, path.snd_una - before, sent_at.filter(|_| !again))
+        (segments, sent_at.filter(|_| !again))
     }
 }

@@ -185,7 +185,7 @@ fn spread(config: Config) -> Outcome {
     let buffers = Buffers { receive: 40_000, ..Buffers::default() };
     let mut pair = Pair::new(Config { buffers, ..config }, Some(20_000_000), channel);
     assert_eq!(pair.run_to_end(Time::from_secs(10)), SenderState::Finished);
-    let stats = *pair.sender.stats(0);
+    let stats = pair.sender.stats(0);
     assert_eq!(stats.timeouts, 0);
     drop(pair);
     Outcome { late, recoveries: stats.recoveries, retransmits: stats.retransmits }

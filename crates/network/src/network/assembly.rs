@@ -1,4 +1,4 @@
-use super::{Input, Network, TIMERS};
+use super::{Input, LINK_BITS, Network, TIMERS};
 use crate::change::Timetable;
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{LOCAL, Link, LinkKind, RareEvents};
@@ -30,6 +30,7 @@ impl Network {
         me: u8,
     ) -> Network {
         let (policies, mut timetable) = (policies.into(), timetable.into());
+        assert!(fabric.links().len() < 1 << LINK_BITS, "a network has fewer than 2^24 links");
         let (inputs, input_of_link, timer_inputs) = inputs(fabric);
         let mut kinds = Kinds::default();
         let mut ports = Ports::new(fabric.links().len(), inputs.len());
@@ -77,9 +78,9 @@ impl Network {
             hops: 0,
             ending: false,
             woken: Vec::new(),
-            due: Vec::new(),
             order: Vec::new(),
             routed: Vec::new(),
+            routed_to: Vec::new(),
             handed: Vec::new(),
             trailers: Trailers::default(),
         }

@@ -68,13 +68,10 @@ impl Ports {
         self.ports.len()
     }
 
-    /// Takes the inputs of ports from the end of those that are due.
-    #[inline]
-    pub(crate) fn take_due(&mut self, woken: &mut Vec<u32>) {
-        while let Some(port) = woken.last().and_then(|input| input.checked_sub(self.first_input)) {
-            self.due.push(port);
-            woken.pop();
-        }
+    /// `input` of the calendar, which is that of a port, is due.
+    #[cold]
+    pub(crate) fn wake(&mut self, input: u32) {
+        self.due.push(input - self.first_input);
     }
 
     /// Queues `packet` at `now` at the port of `link`, which has one.

@@ -30,7 +30,7 @@ impl View {
     pub(super) fn of(sender: &Sender, s: usize) -> View {
         let path = sender.path(s);
         View {
-            acked_bytes: sender.stats(s).acked_bytes,
+            acked_bytes: sender.acked_on(s),
             snd_una: path.snd_una,
             snd_nxt: path.snd_nxt,
             in_flight: sender.in_flight(s),

@@ -83,7 +83,10 @@ impl Sender {
         }
         match pieces.apart.get_mut(s) {
             Some(apart) => apart.queue.pop_front(),
-            None if may_carry => self.fresh(),
+            None if may_carry => {
+                self.pieces = None; // nothing waits any more
+                self.fresh()
+            }
             None => None,
         }
     }

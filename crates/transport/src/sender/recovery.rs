@@ -83,13 +83,12 @@ impl Sender {
     fn note_ack(
         &mut self,
         s: usize,
-        (acked, bytes, sent_at): (u32, u64, Option<Time>),
+        (acked, sent_at): (u32, Option<Time>),
         ece: bool,
         now: Time,
         out: &mut impl Output,
     ) -> bool {
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        subflow.stats.acked_bytes += bytes;
         subflow.stats.marked_acks += ece as u64;
         if let Some(at) = sent_at {
             subflow.rtt.sample(&self.config.rtt, now - at);
@@ -228,7 +227,7 @@ impl Sender {
         let subflow = &mut self.subflows[s];
         let Some(segment) = subflow.sent.get_mut(i) else { return };
         (segment.at, segment.again) = (now, true);
-        subflow.stats.segments += 1;
+        subflow.segments += 1;
         subflow.stats.retransmits += 1;
         let last = data_end(segment, self.data_una) == self.size;
         let Sent { seq, data_seq, len, .. } = *segment;

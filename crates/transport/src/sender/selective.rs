@@ -59,7 +59,7 @@ impl Sender {
         let lost = board.lost > 0 || board.rack.is_none() && subflow.dupacks >= subflow.dupack_threshold;
         if path.in_recovery {
             if board.rack.is_some() {
-                let segments = subflow.stats.segments;
+                let segments = subflow.segments;
                 let more = board.prr.allowance(subflow.in_flight, path.ssthresh, told.fresh, segments);
                 path.cwnd = (subflow.in_flight + more).max(1) as f64;
             }
@@ -98,7 +98,7 @@ impl Sender {
         if let Some(board) = &mut subflow.board {
             board.undo = self.config.undo.then(|| Undo::new(path, Probation::None));
             (board.high_rxt, board.rescue) = (0, None);
-            board.prr = Prr { flight: flight.max(1), delivered: 0, sent_before: subflow.stats.segments };
+            board.prr = Prr { flight: flight.max(1), delivered: 0, sent_before: subflow.segments };
         }
         // The first is "presumed dropped".
         let first = path.snd_una;

@@ -83,7 +83,7 @@ impl Sender {
         subflow.sent.push_back(Sent::new(now, (seq, data_seq), len));
         path.snd_nxt += len as u64;
         subflow.in_flight += 1;
-        subflow.stats.segments += 1;
+        subflow.segments += 1;
         let ect = subflow.ect;
         if !subflow.timer.is_set() {
             self.arm_timer(s, now, out); // RFC 6298 (5.1)
