@@ -169,7 +169,7 @@ impl Link {
     }
 
     /// Queues `packet` at `now`, marking it if the policy says so, or drops it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enqueue(&mut self, kind: &LinkKind, rare: &mut RareEvents, now: Time, packet: &Packet) -> Enqueued {
         self.settle(kind, now);
         // What is being transmitted is the first that has not departed.

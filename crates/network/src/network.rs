@@ -60,6 +60,26 @@ struct Input {
 /// An entry of the visiting order is the time since the window began (at most a second: 40 bits), then the link.
 const LINK_BITS: u32 = 24;
 
+/// The link of an entry of the visiting order.
+#[inline]
+fn link_of(place: u64) -> usize {
+    (place & ((1 << LINK_BITS) - 1)) as usize
+}
+
+/// Puts the arrivals on the due links from `start` to before `limit` in order: by time, then by link.
+#[inline]
+fn sort_arrivals(order: &mut Vec<u64>, links: &[Link], due: &[Input], (start, limit): (Time, Time)) {
+    order.clear();
+    for Input { link, .. } in due {
+        for arrival in links[*link as usize].arrivals_before(limit) {
+            order.push((arrival - start).0 << LINK_BITS | *link as u64);
+        }
+    }
+    if due.len() > 1 {
+        order.sort_unstable();
+    }
+}
+
 /// Instead of a link: the node's timers.
 const TIMERS: LinkId = LinkId::MAX;
 
@@ -383,20 +403,6 @@ impl Network {
         }
     }
 
-    /// Puts the arrivals of the due links before `limit` in order: by time, then by link.
-    #[inline]
-    fn sort_arrivals(&mut self, due: &[Input], start: Time, limit: Time) {
-        self.order.clear();
-        for Input { link, .. } in due {
-            for arrival in self.links[*link as usize].arrivals_before(limit) {
-                self.order.push((arrival - start).0 << LINK_BITS | *link as u64);
-            }
-        }
-        if due.len() > 1 {
-            self.order.sort_unstable();
-        }
-    }
-
     /// Has the receiving node of the due links woken for what is still on its way.
     #[inline]
     fn schedule_rest(&mut self, due: &[Input]) {
@@ -427,20 +433,15 @@ impl Network {
         }
     }
 
-    /// Takes the packet that stands at place `i` of the order.
-    #[inline]
-    fn pop(&mut self, i: usize) -> Packet {
-        let link = self.order[i] & ((1 << LINK_BITS) - 1);
-        self.links[link as usize].pop()
-    }
-
     fn visit_switch(&mut self, node: NodeId, due: &[Input], start: Time, limit: Time) {
-        self.sort_arrivals(due, start, limit);
+        let (links, chooser) = (&mut self.links[..], &mut self.chooser);
+        sort_arrivals(&mut self.order, links, due, (start, limit));
         self.hops += self.order.len() as u64;
-        for i in 0..self.order.len() {
-            let mut packet = self.pop(i);
-            let link = self.next_link(node, &mut packet);
-            prefetch(&self.links[link as usize]);
+        let routes = self.routes.at(node);
+        for place in &self.order {
+            let mut packet = links[link_of(*place)].pop();
+            let link = routes.next_link_by(&mut packet, |by, packet| chooser.draw(node, by, packet));
+            prefetch(&links[link as usize]);
             self.routed.push(packet);
             self.routed_to.push(link);
         }
@@ -454,7 +455,7 @@ impl Network {
     #[inline]
     fn next_link(&mut self, node: NodeId, packet: &mut Packet) -> LinkId {
         let chooser = &mut self.chooser;
-        self.routes.next_link_by(node, packet, |by, packet| chooser.draw(node, by, packet))
+        self.routes.at(node).next_link_by(packet, |by, packet| chooser.draw(node, by, packet))
     }
 
     /// Queues what switches have routed; a packet's `arrival` is when it came.
@@ -474,11 +475,11 @@ impl Network {
 
     /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where they tie.
     fn visit<H: Handler>(&mut self, node: NodeId, due: &[Input], start: Time, limit: Time, handler: &mut H) {
-        self.sort_arrivals(due, start, limit);
+        sort_arrivals(&mut self.order, &self.links, due, (start, limit));
         self.hops += self.order.len() as u64;
         let is_host = node < self.hosts;
         for i in 0..self.order.len() {
-            let mut packet = self.pop(i);
+            let mut packet = self.links[link_of(self.order[i])].pop();
             self.run_timers(node, packet.arrival, handler);
             if !is_host {
                 let link = self.next_link(node, &mut packet);

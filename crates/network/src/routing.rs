@@ -144,34 +144,14 @@ impl Routes {
     /// The link on which `node` sends `packet` on if it chooses by hash; of a pinned packet's route this hop is taken off.
     #[inline]
     pub fn next_link(&self, node: NodeId, packet: &mut Packet) -> LinkId {
-        self.next_link_by(node, packet, |(salt, _), packet| hash(salt, packet))
+        self.at(node).next_link_by(packet, |(salt, _), packet| hash(salt, packet))
     }
 
-    /// As [`Routes::next_link`]; 32 bits choose among the links that lead on, which `draw` makes of the node's salt, their number
-    /// and the packet.
+    /// What `node` needs to send packets on.
     #[inline]
-    pub(crate) fn next_link_by(
-        &self,
-        node: NodeId,
-        packet: &mut Packet,
-        draw: impl FnOnce((u32, u32), &Packet) -> u32,
-    ) -> LinkId {
-        let row = &self.nodes[node as usize];
-        if row.row == NO_ROW {
-            return row.first_link;
-        }
-        if packet.flags.has(Flags::PINNED) {
-            let port = packet.entropy % row.ports as u32;
-            packet.entropy /= row.ports as u32;
-            return row.first_link + port;
-        }
-        let column = self.columns[packet.dst as usize];
-        if row.column == column {
-            return self.last_links[packet.dst as usize];
-        }
-        // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
-        let choose = |n: u32| ((draw((row.salt, n), packet) as u64 * n as u64) >> 32) as u32;
-        self.table.pick(self.table.next(row.row, column), choose)
+    pub(crate) fn at(&self, node: NodeId) -> RoutesAt<'_> {
+        let Routes { nodes, table, columns, last_links, .. } = self;
+        RoutesAt { row: &nodes[node as usize], table, columns, last_links }
     }
 
     /// The only link that leaves `node`, if it has one link.
@@ -217,6 +197,39 @@ impl Routes {
     /// How many equal-cost paths lead from one host to another.
     pub fn path_count(&self, fabric: &Fabric, from: HostId, to: HostId) -> u64 {
         Paths::new(self, fabric, to).count(from as NodeId)
+    }
+}
+
+/// Routes as seen from one node.
+#[derive(Debug)]
+pub(crate) struct RoutesAt<'a> {
+    row: &'a Row,
+    table: &'a Table,
+    columns: &'a [u16],
+    last_links: &'a [LinkId],
+}
+
+impl RoutesAt<'_> {
+    /// As [`Routes::next_link`]; 32 bits choose among the links that lead on, which `draw` makes of the node's salt, their number
+    /// and the packet.
+    #[inline]
+    pub(crate) fn next_link_by(&self, packet: &mut Packet, draw: impl FnOnce((u32, u32), &Packet) -> u32) -> LinkId {
+        let row = self.row;
+        if row.row == NO_ROW {
+            return row.first_link;
+        }
+        if packet.flags.has(Flags::PINNED) {
+            let port = packet.entropy % row.ports as u32;
+            packet.entropy /= row.ports as u32;
+            return row.first_link + port;
+        }
+        let column = self.columns[packet.dst as usize];
+        if row.column == column {
+            return self.last_links[packet.dst as usize];
+        }
+        // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
+        let choose = |n: u32| ((draw((row.salt, n), packet) as u64 * n as u64) >> 32) as u32;
+        self.table.pick(self.table.next(row.row, column), choose)
     }
 }
 

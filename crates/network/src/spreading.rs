@@ -53,10 +53,18 @@ impl Chooser {
 
     /// 32 bits by which the switch `node` chooses one of `n` links for `packet`, which has come just now.
     #[inline]
-    pub(crate) fn draw(&mut self, node: NodeId, (salt, n): (u32, u32), packet: &Packet) -> u32 {
+    pub(crate) fn draw(&mut self, node: NodeId, by: (u32, u32), packet: &Packet) -> u32 {
         match self {
-            Chooser::Flows => hash(salt, packet),
+            Chooser::Flows => hash(by.0, packet),
+            _ => self.draw_otherwise(node, by, packet),
+        }
+    }
+
+    #[inline(never)]
+    fn draw_otherwise(&mut self, node: NodeId, (salt, n): (u32, u32), packet: &Packet) -> u32 {
+        match self {
             _ if n == 1 => 0,
+            Chooser::Flows => hash(salt, packet),
             Chooser::Packets(streams) => streams[node as usize].next_u32(),
             Chooser::Flowlets(gap, tables) => {
                 let (stream, table) = &mut tables[node as usize];

@@ -161,19 +161,21 @@ impl Sender {
         if self.state != SenderState::Open {
             return;
         }
-        match segment {
+        // By reference: options are large, and mostly not there.
+        match &segment {
             Segment::Ack { ack, data_ack, ece, options } => {
+                let (ack, data_ack, ece, options) = (*ack, *data_ack, *ece, options.as_ref());
                 if self.limited && self.take_window(s, ack, data_ack, options) {
                     self.transmit(now, out);
                 } else {
-                    self.on_ack(s, (ack, data_ack, ece), options.as_ref(), now, out);
+                    self.on_ack(s, (ack, data_ack, ece), options, now, out);
                 }
                 if self.limited {
                     self.watch_window(now, out);
                 }
             }
             Segment::Reset => self.give_up(now),
-            Segment::SynAck { ecn } => self.on_syn_ack(s, ecn, now, out),
+            Segment::SynAck { ecn } => self.on_syn_ack(s, *ecn, now, out),
             // The receiver has no data to send.
             Segment::Syn { .. } | Segment::Data { .. } | Segment::Fin | Segment::SubflowFin => {}
         }

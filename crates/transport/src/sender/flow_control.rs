@@ -19,13 +19,13 @@ impl Sender {
     /// An ACK may offer a window beyond `data_ack`. True if that is all it says: room, and nothing else new (so that it is
     /// no duplicate: RFC 5681, section 2).
     #[inline(never)]
-    pub(super) fn take_window(&mut self, s: usize, ack: Seq, data_ack: Seq, options: Option<AckOptions>) -> bool {
+    pub(super) fn take_window(&mut self, s: usize, ack: Seq, data_ack: Seq, options: Option<&AckOptions>) -> bool {
         let Some(AckOptions { window: Some(window), sack }) = options.filter(|_| s < self.subflows.len()) else {
             return false;
         };
         let reached = data_ack.near(self.data_una);
-        let more = reached + window as u64 > self.edge;
-        self.edge = self.edge.max(reached + window as u64);
+        let more = reached + *window as u64 > self.edge;
+        self.edge = self.edge.max(reached + *window as u64);
         let (path, subflow) = (&self.paths[s], &self.subflows[s]);
         let news = reached > self.data_una || ack.near(path.snd_una) > path.snd_una;
         if !news && subflow.sent.is_empty() && subflow.timeouts > 0 {
