@@ -86,7 +86,7 @@ pub(crate) struct ReceivingEnd {
 /// Timer keys of a node: what is due in the upper half, for whom in the lower.
 pub(crate) mod key {
     pub(crate) const ENDPOINT: u64 = 0;
-    pub(crate) const START: u64 = 1 << 32;
+    pub(crate) const FEED: u64 = 1 << 32;
     pub(crate) const STOP: u64 = 2 << 32;
     pub(crate) const SAMPLE_QUEUE: u64 = 3 << 32;
     pub(crate) const SAMPLE_CWND: u64 = 4 << 32;

@@ -1,4 +1,4 @@
-//! A host: its endpoints in slots, and the flows that it has yet to start.
+//! A host: its endpoints in slots.
 
 use crate::endpoint::Endpoint;
 use crate::wire::Handle;
@@ -13,8 +13,6 @@ pub(crate) struct Host {
     free: VecDeque<u32>,
     /// Receivers by their flow: a SYN that is sent again must not open a second one.
     pub(crate) receivers: HashMap<u32, Handle>,
-    /// Flows to start, the next one last.
-    pub(crate) starts: Vec<u32>,
     pub(crate) random: Stream,
     /// Flows that ended as long ones, of which the scheduler that places them has not heard.
     pub(crate) unplaced: Vec<u32>,
@@ -30,12 +28,11 @@ pub(crate) struct Slot {
 }
 
 impl Host {
-    pub(crate) fn new(starts: Vec<u32>, random: Stream) -> Host {
+    pub(crate) fn new(random: Stream) -> Host {
         Host {
             slots: Vec::new(),
             free: VecDeque::new(),
             receivers: HashMap::new(),
-            starts,
             random,
             unplaced: Vec::new(),
             swept: Time::ZERO,

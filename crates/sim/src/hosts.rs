@@ -2,6 +2,7 @@
 
 use crate::agenda::{Agenda, Notice};
 use crate::endpoint::{Address, Endpoint, Out, ReceivingEnd, Sampled, SendingEnd, key};
+use crate::feed::Feed;
 use crate::host::Host;
 use crate::paths::PathChoice;
 use crate::period::InPeriod;
@@ -28,6 +29,7 @@ pub(crate) struct Hosts<'p> {
     pub(crate) hosts: Vec<Host>,
     /// Of every host.
     pub(crate) agendas: Vec<Agenda>,
+    pub(crate) feed: Feed<'p>,
     /// For hosts that others may run, the soonest a lookahead from when they were made.
     pub(crate) notices: Vec<(NodeId, Time, Notice)>,
     pub(crate) lookahead: Time,
@@ -54,20 +56,8 @@ impl<'p> Hosts<'p> {
         mine: impl Fn(NodeId) -> bool,
     ) -> Hosts<'p> {
         let mut timers: Vec<Timers> = (0..plan.fabric.nodes()).map(|_| Timers::default()).collect();
-        let mut starts = vec![Vec::new(); plan.fabric.hosts()];
-        for (id, f) in plan.flows.iter().enumerate().rev().filter(|(_, f)| mine(f.flow.src as NodeId)) {
-            if plan.waits.waits(id as u32) {
-                continue;
-            }
-            starts[f.flow.src as usize].push(id as u32);
-        }
-        let host = |(h, starts): (usize, Vec<u32>)| Host::new(starts, stream(plan.seed, "host", h as u64));
-        let hosts: Vec<Host> = starts.into_iter().enumerate().map(host).collect();
-        for (h, host) in hosts.iter().enumerate() {
-            if let Some(first) = host.starts.last() {
-                timers[h].push(plan.flows[*first as usize].flow.start, key::START);
-            }
-        }
+        let host = |h| Host::new(stream(plan.seed, "host", h as u64));
+        let hosts: Vec<Host> = (0..plan.fabric.hosts()).map(host).collect();
         let sampling = Sampling::new(plan, buffer.clone());
         sampling.first_timers(plan, &mine, &mut timers);
         let mut hosts = Hosts {
@@ -75,6 +65,7 @@ impl<'p> Hosts<'p> {
             routes,
             timers,
             agendas: hosts.iter().map(|_| Agenda::default()).collect(),
+            feed: Feed::new(plan.flows.iter(), (0..hosts.len()).map(|h| mine(h as NodeId)).collect()),
             hosts,
             notices: Vec::new(),
             lookahead,
@@ -91,21 +82,11 @@ impl<'p> Hosts<'p> {
         if let Some(Placement { period, .. }) = plan.placement {
             (0..plan.fabric.hosts() as NodeId).filter(|h| mine(*h)).for_each(|h| hosts.enter(h, period, Notice::Scan));
         }
+        for (host, at, notice) in hosts.feed(Time::ZERO) {
+            hosts.enter(host, at, notice);
+        }
         hosts.time_period(mine);
         hosts
-    }
-
-    /// Starts the next flow of `host`, and sets the timer for the one after it.
-    fn start_flow(&mut self, host: NodeId, now: Time, network: &mut Egress<'_>) {
-        let h = &mut self.hosts[host as usize];
-        let timers = &mut self.timers[host as usize];
-        let Some(id) = h.starts.pop() else {
-            return;
-        };
-        if let Some(next) = h.starts.last() {
-            timers.push(self.plan.flows[*next as usize].flow.start, key::START);
-        }
-        self.open(host, id, self.plan.flows[id as usize], now, network);
     }
 
     /// Opens the connection of a flow at its sender.
@@ -350,7 +331,10 @@ impl Handler for Hosts<'_> {
         let timers = &mut self.timers[node as usize];
         match key & key::KIND {
             key::ENDPOINT => self.wake_endpoint(node, target, now, network),
-            key::START => self.start_flow(node, now, network),
+            key::FEED => {
+                let notices = self.feed(now);
+                self.notices.extend(notices);
+            }
             key::STOP => self.stop_flow(node, target, now, network),
             key::AGENDA => self.on_agenda(node, now, network),
             key::SAMPLE_QUEUE => self.sampling.queue(target, now, network, timers),

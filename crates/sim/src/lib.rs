@@ -6,6 +6,8 @@ mod changes;
 mod changes_table;
 mod counters;
 mod endpoint;
+mod feed;
+mod flows;
 mod host;
 mod hosts;
 mod ideal;
@@ -33,6 +35,7 @@ mod workloads_table;
 
 pub use balancer::{Balancing, PlbConfig, RepsConfig};
 pub use changes::Changes;
+pub use flows::{Flows, Merged};
 pub use ideal::Ideal;
 pub use jobs::{JobKind, Operation};
 pub use measure::{Measurement, measure};

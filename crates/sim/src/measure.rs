@@ -39,15 +39,10 @@ pub fn measure(scenario: &Scenario, threads: u8) -> Result<Measurement, RunError
         true
     })?;
     let (ready, cpu) = ready.unwrap_or((began, ProcessTime::now()));
-    // Processes send to any host.
-    let anywhere = 0..if plan.processes.is_empty() { 0 } else { plan.fabric.hosts() as u16 };
-    let mut receivers: Vec<u16> = plan.flows.iter().map(|f| f.flow.dst).chain(anywhere).collect();
-    receivers.sort_unstable();
-    receivers.dedup();
     let rate = |host: u16| -> f64 {
         plan.fabric.links_from(host as u32).map(|l| plan.fabric.links()[l as usize].rate.0 as f64).sum()
     };
-    let capacity = receivers.into_iter().map(rate).sum::<f64>() * outcome.simulated.secs();
+    let capacity = plan.receivers().map(rate).sum::<f64>() * outcome.simulated.secs();
     Ok(Measurement {
         hops: outcome.hops,
         data_packets: outcome.data_packets,

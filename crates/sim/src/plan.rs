@@ -2,6 +2,7 @@
 
 use crate::balancer::{Balancing, PlbConfig, RepsConfig};
 use crate::changes::{Changes, queue_limit};
+use crate::flows::Flows;
 use crate::jobs::JobKind;
 use crate::paths::PathRule;
 use crate::placement::Placement;
@@ -32,7 +33,7 @@ pub struct Plan {
     /// As in the scenario; then those of flows with paths of their own.
     pub transports: Vec<PlannedTransport>,
     /// Those known before the run, in order of start; in the results they have their places here as numbers.
-    pub flows: Vec<PlannedFlow>,
+    pub flows: Flows,
     /// Which of them wait for others; these start so much after the last of those as they would after time zero.
     pub waits: Waits,
     /// What starts others during the run.
@@ -158,7 +159,9 @@ impl Plan {
             transports.iter_mut().for_each(|t| t.paths = PathRule::TwoLevel(*tree));
         }
         let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
-        let Traffic { labels, jobs, flows, processes, waits, enough } = Traffic::new(scenario, &fabric, of);
+        let mut traffic = Traffic::new(scenario, &fabric, of);
+        let (flows, waits) = traffic.in_order(scenario.duration);
+        let Traffic { labels, jobs, processes, .. } = traffic;
         let goal = scenario.until.as_ref().map(|until| Goal {
             labels: labels.iter().map(|label| *label == until.label).collect(),
             flows: until.flows,
@@ -179,7 +182,7 @@ impl Plan {
             changes,
             transports,
             flows,
-            waits: Waits::new(&waits, &enough),
+            waits,
             processes,
             goal,
             measure: scenario.measure,
@@ -208,6 +211,23 @@ impl Plan {
         let index = id.checked_sub(self.flows.len() as u32)?;
         let processes = self.processes.len() as u32;
         Some((index % processes, index / processes))
+    }
+
+    /// Hosts that send, or may.
+    pub(crate) fn senders(&self) -> impl Iterator<Item = u16> {
+        self.ends(|flow| flow.src)
+    }
+
+    /// Hosts that are sent to, or may be.
+    pub(crate) fn receivers(&self) -> impl Iterator<Item = u16> {
+        self.ends(|flow| flow.dst)
+    }
+
+    /// Processes send from anywhere to anywhere.
+    fn ends(&self, end: impl Fn(&Flow) -> u16) -> impl Iterator<Item = u16> {
+        let mut found = vec![!self.processes.is_empty(); self.fabric.hosts()];
+        self.flows.iter().for_each(|f| found[usize::from(end(&f.flow))] = true);
+        (0..).zip(found).filter_map(|(host, is)| is.then_some(host))
     }
 
     /// What changes in the network, and its routes.

@@ -169,13 +169,7 @@ impl Sampling {
                 }
             }
         }
-        let mut senders: Vec<u16> = plan.flows.iter().map(|f| f.flow.src).collect();
-        if !plan.processes.is_empty() {
-            senders.extend(0..plan.fabric.hosts() as u16);
-        }
-        senders.sort_unstable();
-        senders.dedup();
-        for host in senders.into_iter().filter(|h| mine(*h as NodeId)) {
+        for host in plan.senders().filter(|h| mine(*h as NodeId)) {
             for (series, key) in [(&self.cwnd, key::SAMPLE_CWND), (&self.rate, key::SAMPLE_RATE)] {
                 if let Some(series) = series {
                     timers[host as usize].push(series.from, key);

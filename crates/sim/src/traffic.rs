@@ -1,18 +1,20 @@
 //! From the workloads of a scenario to flows, and to the processes that start others.
 
+use crate::flows::{self, Drawn, Flows, Poisson, To};
 use crate::jobs::JobKind;
 use crate::plan::{PlannedFlow, PlannedProcess};
+use crate::waits::Waits;
 use linkpool_engine::{Stream, stream};
 use linkpool_network::Fabric;
 use linkpool_scenario::{Destination, Repeat, Scenario, TraceFlow, Workload, WorkloadKind};
 use linkpool_units::Time;
 use linkpool_workload::{
-    self as workload, Chain, ClosedLoop, Destinations, Flow, Gaps, Matrix, Message, PartitionAggregate, Process,
-    Redraw, Rounds, Rule, Scheduler, Senders, Sizes,
+    self as workload, Bursts, Chain, ClosedLoop, Destinations, Flow, Gaps, Matrix, Message, PartitionAggregate,
+    PoissonTimes, Process, Redraw, Rounds, Rule, Scheduler, Senders, Sizes,
 };
+use rand::RngCore;
 use rand::seq::SliceRandom;
-use rand::{Rng, RngCore};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// What the workloads of a scenario come to.
@@ -21,7 +23,10 @@ pub(crate) struct Traffic {
     pub(crate) labels: Vec<String>,
     /// By label, what its flows make together.
     pub(crate) jobs: Vec<Option<JobKind>>,
+    /// Those that are listed, in the order of the file.
     pub(crate) flows: Vec<PlannedFlow>,
+    /// Those that are drawn while they are needed.
+    pub(crate) drawn: Vec<Drawn>,
     pub(crate) processes: Vec<PlannedProcess>,
     /// Pairs of flows: the second waits for the first.
     pub(crate) waits: Vec<(u32, u32)>,
@@ -39,27 +44,30 @@ impl Traffic {
             let source = Source { workload: w, index: index as u64, scenario, fabric };
             traffic.add(&source, transport_of(w));
         }
-        traffic.in_order(scenario.duration);
         traffic
     }
 
-    /// Leaves out flows that would start at or after `duration`, and puts the others in order of start; those that start
-    /// together keep the order of the file.
-    fn in_order(&mut self, duration: Time) {
+    /// The flows in order of start, those that start together in the order of the file, without those that would start at or after
+    /// `duration`; and which wait for which.
+    pub(crate) fn in_order(&mut self, duration: Time) -> (Flows, Waits) {
         let mut order: Vec<u32> = (0..).take(self.flows.len()).collect();
         order.retain(|i| self.flows[*i as usize].flow.start < duration);
         order.sort_by_key(|i| self.flows[*i as usize].flow.start);
-        if !self.waits.is_empty() {
-            let places: HashMap<u32, u32> = order.iter().copied().zip(0..).collect();
-            // Who waits for a flow that never starts never starts; it has no place, or stays one that waits for itself.
-            let place = |(first, second): (u32, u32)| {
-                let second = *places.get(&second)?;
-                Some((places.get(&first).copied().unwrap_or(second), second))
-            };
-            self.waits = self.waits.drain(..).filter_map(place).collect();
-            self.enough = self.enough.drain().filter_map(|(flow, n)| Some((*places.get(&flow)?, n))).collect();
+        let listed = order.iter().map(|i| self.flows[*i as usize]).collect();
+        let flows = Flows::new(listed, std::mem::take(&mut self.drawn), duration);
+        if self.waits.is_empty() {
+            return (flows, Waits::default());
         }
-        self.flows = order.into_iter().map(|i| self.flows[i as usize]).collect();
+        let numbers: HashMap<u32, u32> = order.iter().copied().zip(flows.numbers_of_listed()).collect();
+        // Who waits for a flow that never starts never starts; it has no number, or stays one that waits for itself.
+        let numbered = |(first, second): &(u32, u32)| {
+            let number = *numbers.get(second)?;
+            let planned = self.flows[*second as usize];
+            Some((numbers.get(first).copied().unwrap_or(number), (number, planned)))
+        };
+        let waits: Vec<_> = self.waits.iter().filter_map(numbered).collect();
+        let enough = self.enough.iter().filter_map(|(flow, n)| Some((*numbers.get(flow)?, *n))).collect();
+        (flows, Waits::new(&waits, &enough))
     }
 
     fn add(&mut self, source: &Source<'_>, transport: u16) {
@@ -73,6 +81,7 @@ impl Traffic {
             self.enough.extend(some.map(|(i, flow)| (i, flow.enough)));
         }
         self.flows.extend(source.flows().into_iter().map(planned));
+        self.drawn.extend(source.drawn().map(|source| Drawn { source, transport, small, label }));
         let start = source.workload.start;
         let planned = |(process, home, after, until)| PlannedProcess {
             process,
@@ -142,7 +151,7 @@ impl Source<'_> {
         order.collect()
     }
 
-    /// The flows that are known before the run. What is drawn comes in this order: who sends to whom, then of each flow its
+    /// The flows that are listed before the run. What is drawn comes in this order: who sends to whom, then of each flow its
     /// size and its delay.
     fn flows(&self) -> Vec<Flow> {
         let (start, random) = (self.workload.start, &mut self.random());
@@ -152,38 +161,12 @@ impl Source<'_> {
                 let flow = |size| Flow { stop: *stop, ..Flow::new(pair, size, start) };
                 (0..*count).map(|_| flow(draw(size, random))).collect()
             }
-            WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
-                let others = (0..self.hosts()).filter(|h| u32::from(*h) != *receiver);
-                let senders: Vec<u16> = others.take(*senders as usize).collect();
-                let mut flows = workload::incast(&senders, *receiver as u16, 0, (start, *every, *bursts), *spacing);
-                flows.iter_mut().for_each(|flow| flow.size = Some(size.draw(random)));
-                flows
-            }
             WorkloadKind::ManyToOne { flows, first, receiver, size, stop, spacing } => {
                 let flow = |i: u32| {
                     let pair = ((first + i) as u16, *receiver as u16);
                     Flow { stop: *stop, ..Flow::new(pair, draw(size, random), start + *spacing * u64::from(i)) }
                 };
                 (0..*flows).map(flow).collect()
-            }
-            WorkloadKind::Poisson { flows_per_second, size, to, stop } => {
-                let stop = (*stop).min(self.scenario.duration);
-                let times = workload::poisson_times(*flows_per_second, start, stop, random);
-                let senders = self.workload.role.as_ref().map(|role| self.senders(role));
-                let senders = senders.unwrap_or_else(|| (0..self.hosts()).collect());
-                let first = || workload::permutation(self.hosts(), &mut stream(self.scenario.seed, "permutation", 0));
-                let permutation = (*to == Destination::Permutation).then(first);
-                let places = self.fabric.racks_and_pods();
-                let flow = |start| {
-                    let src = senders[usize::from(random.random_range(0..senders.len() as u16))];
-                    let dst = match &permutation {
-                        Some(to) => to[src as usize],
-                        None if *to == Destination::OtherRacks => workload::random_in_other_rack(src, &places, random),
-                        None => workload::random_other(self.hosts(), src, random),
-                    };
-                    Flow::new((src, dst), Some(size.draw(random)), start)
-                };
-                times.into_iter().map(flow).collect()
             }
             WorkloadKind::Matrix { rule, size, stop, jitter, repeat: None } => {
                 let pairs = self.matrix(rule).draw(random);
@@ -215,7 +198,45 @@ impl Source<'_> {
                 };
                 (0..*iterations).flat_map(|i| messages.iter().map(move |m| flow(i, m))).collect()
             }
-            WorkloadKind::Matrix { .. } | WorkloadKind::PartitionAggregate { .. } => Vec::new(),
+            WorkloadKind::Matrix { .. }
+            | WorkloadKind::PartitionAggregate { .. }
+            | WorkloadKind::Incast { .. }
+            | WorkloadKind::Poisson { .. } => Vec::new(),
+        }
+    }
+
+    /// What draws the flows that are not listed: as many as time lasts.
+    fn drawn(&self) -> Option<flows::Source> {
+        let (start, random) = (self.workload.start, self.random());
+        match &self.workload.kind {
+            WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
+                let others = (0..self.hosts()).filter(|h| u32::from(*h) != *receiver);
+                Some(flows::Source::Bursts(Bursts {
+                    senders: others.take(*senders as usize).collect(),
+                    receiver: *receiver as u16,
+                    size: size.clone(),
+                    start,
+                    every: *every,
+                    spacing: *spacing,
+                    left: 0..*bursts,
+                    random,
+                    begun: BTreeMap::new(),
+                }))
+            }
+            WorkloadKind::Poisson { flows_per_second, size, to, stop } => {
+                let stop = (*stop).min(self.scenario.duration);
+                let times = PoissonTimes::new(*flows_per_second, start, stop, random);
+                let senders = self.workload.role.as_ref().map(|role| self.senders(role));
+                let senders = senders.unwrap_or_else(|| (0..self.hosts()).collect());
+                let first = || workload::permutation(self.hosts(), &mut stream(self.scenario.seed, "permutation", 0));
+                let to = match to {
+                    Destination::Permutation => To::Permutation(first().into()),
+                    Destination::OtherRacks => To::OtherRacks(self.fabric.racks_and_pods().into()),
+                    Destination::Any => To::Any(self.hosts()),
+                };
+                Some(flows::Source::Poisson(Poisson::new(times, senders, to, size.clone())))
+            }
+            _ => None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::agenda::Notice;
 use crate::hosts::Hosts;
+use crate::plan::PlannedFlow;
 use linkpool_network::NodeId;
 use linkpool_units::Time;
 use std::collections::HashMap;
@@ -11,19 +12,22 @@ use std::collections::HashMap;
 pub struct Waits {
     /// Those that wait for a flow.
     followers: HashMap<u32, Vec<u32>>,
-    /// For how many flows one waits.
-    needs: HashMap<u32, u32>,
+    /// For how many flows one waits, and what it is.
+    needs: HashMap<u32, (u32, PlannedFlow)>,
 }
 
 impl Waits {
-    /// From pairs of flows, of which the second waits for the first, and of some flows how many of these are enough.
-    pub(crate) fn new(pairs: &[(u32, u32)], enough: &HashMap<u32, u32>) -> Waits {
+    /// From pairs of flows, of which the second waits for the first; with it, what the second is. Of some flows, how many of those
+    /// that they wait for are enough.
+    pub(crate) fn new(pairs: &[(u32, (u32, PlannedFlow))], enough: &HashMap<u32, u32>) -> Waits {
         let mut waits = Waits::default();
-        for (first, second) in pairs {
+        for (first, (second, planned)) in pairs {
             waits.followers.entry(*first).or_default().push(*second);
-            *waits.needs.entry(*second).or_default() += 1;
+            waits.needs.entry(*second).or_insert((0, *planned)).0 += 1;
         }
-        waits.needs.extend(enough);
+        for (flow, n) in enough {
+            waits.needs.entry(*flow).and_modify(|needs| needs.0 = *n);
+        }
         waits
     }
 
@@ -38,7 +42,8 @@ impl Hosts<'_> {
     pub(crate) fn tell_followers(&mut self, id: u32, (src, dst): (u16, u16), here: u16, now: Time) {
         let Some(followers) = self.plan.waits.followers.get(&id) else { return };
         for follower in followers {
-            let home = self.plan.flows[*follower as usize].flow.src;
+            let Some((_, planned)) = self.plan.waits.needs.get(follower) else { continue };
+            let home = planned.flow.src;
             if home == here {
                 self.one_less(*follower, now);
             } else if here == dst && home != src {
@@ -49,9 +54,8 @@ impl Hosts<'_> {
 
     /// One of the flows that `flow` waits for is over, as its sender knows now.
     pub(crate) fn one_less(&mut self, flow: u32, now: Time) {
-        let mut planned = self.plan.flows[flow as usize];
+        let Some((needed, mut planned)) = self.plan.waits.needs.get(&flow).copied() else { return };
         let host = NodeId::from(planned.flow.src);
-        let needed = self.plan.waits.needs.get(&flow).copied().unwrap_or(0);
         let done = self.agendas[host as usize].done.entry(flow).or_insert(0);
         *done += 1;
         if *done == needed {

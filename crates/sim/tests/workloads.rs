@@ -1,8 +1,11 @@
 //! Workloads become the flows that they promise.
 
+use linkpool_engine::stream;
 use linkpool_scenario::load;
 use linkpool_sim::{Plan, PlannedFlow};
 use linkpool_units::Time;
+use linkpool_workload::{Flow, PoissonTimes, Sizes, random_other};
+use rand::Rng;
 
 const HOSTS: usize = 16;
 
@@ -15,7 +18,7 @@ fn plan(workload: &str) -> Plan {
 }
 
 fn flows(kind: &str, keys: &str) -> Vec<PlannedFlow> {
-    plan(&format!("[[workload.{kind}]]\ntransport = \"t\"\n{keys}\n")).flows
+    plan(&format!("[[workload.{kind}]]\ntransport = \"t\"\n{keys}\n")).flows.iter().collect()
 }
 
 fn received(flows: &[PlannedFlow]) -> [usize; HOSTS] {
@@ -134,4 +137,41 @@ fn small_flows_have_their_transport() {
             .flows;
     assert!(flows.iter().all(|f| f.transport == u16::from(f.flow.size.unwrap() < 1500)));
     assert!([0, 1].iter().all(|t| flows.iter().any(|f| f.transport == *t)));
+}
+
+/// All times are drawn first, then of each flow who sends, who receives and how much, from one stream; numbers go by start.
+#[test]
+fn poisson_arrivals_are_drawn_one_by_one_as_if_at_once() {
+    let poisson =
+        "[[workload.poisson]]\ntransport = \"t\"\nflows_per_second = 20000\nsize = { uniform = [\"1KB\", \"9KB\"] }\n";
+    let flow = "[[workload.flow]]\ntransport = \"t\"\nfrom = 3\nto = 4\nsize = \"1KB\"\nstart = \"50ms\"\n";
+    let incast = "[[workload.incast]]\ntransport = \"t\"\nsenders = 3\nreceiver = 9\nsize = \"1KB\"\nevery = \"1ms\"\nspacing = \"400us\"\n";
+    let plan = plan(&format!("{poisson}{flow}{incast}"));
+    let mut random = stream(1, "poisson", 0);
+    let drawn = PoissonTimes::new(20_000.0, Time::ZERO, Time::from_ms(100), random.clone());
+    let times: Vec<Time> = drawn.clone().collect();
+    random = drawn.count_and_rest().1;
+    let sizes = Sizes::Uniform { min: 1_000, max: 9_000 };
+    let mut expected: Vec<Flow> = times
+        .into_iter()
+        .map(|start| {
+            let src = random.random_range(0..HOSTS as u16);
+            let dst = random_other(HOSTS as u16, src, &mut random);
+            Flow::new((src, dst), Some(sizes.draw(&mut random)), start)
+        })
+        .collect();
+    let bursts = (0..100).flat_map(|burst| {
+        (0..3).map(move |i| {
+            let start = Time::from_us(u64::from(burst) * 1_000 + u64::from(i) * 400);
+            Flow { burst, ..Flow::new((i, 9), Some(1_000), start) }
+        })
+    });
+    expected.extend(bursts);
+    expected.push(Flow { stop: Time::from_ms(100), ..Flow::new((3, 4), Some(1_000), Time::from_ms(50)) });
+    // At 50 ms a burst starts too; [[workload.flow]] comes first.
+    expected.sort_by_key(|f| (f.start, f.src != 3));
+    assert_eq!(plan.flows.len(), expected.len());
+    for (number, (found, expected)) in plan.flows.iter().zip(expected).enumerate() {
+        assert_eq!(found.flow, expected, "{number}");
+    }
 }

@@ -3,17 +3,36 @@ use linkpool_units::Time;
 use rand::Rng;
 use rand_distr::{Distribution, Exp};
 
-/// Arrival times of a Poisson process in `[start, stop)`.
-pub fn poisson_times(per_second: f64, start: Time, stop: Time, random: &mut Stream) -> Vec<Time> {
-    let gap = Exp::new(per_second).expect("a positive rate");
-    let mut times = Vec::new();
-    let mut at = start;
-    loop {
-        at = at.saturating_add(Time::from_secs_f64(gap.sample(random)));
-        if at >= stop {
-            return times;
+/// Arrival times of a Poisson process in `[start, stop)`, drawn one by one.
+#[derive(Clone, Debug)]
+pub struct PoissonTimes {
+    gap: Exp<f64>,
+    at: Time,
+    stop: Time,
+    random: Stream,
+}
+
+impl PoissonTimes {
+    /// `per_second` arrivals a second on average.
+    pub fn new(per_second: f64, start: Time, stop: Time, random: Stream) -> PoissonTimes {
+        PoissonTimes { gap: Exp::new(per_second).expect("a positive rate"), at: start, stop, random }
+    }
+
+    /// How many there are still, and the stream when they have been drawn.
+    pub fn count_and_rest(mut self) -> (usize, Stream) {
+        (self.by_ref().count(), self.random)
+    }
+}
+
+impl Iterator for PoissonTimes {
+    type Item = Time;
+
+    fn next(&mut self) -> Option<Time> {
+        if self.at >= self.stop {
+            return None;
         }
-        times.push(at);
+        self.at = self.at.saturating_add(Time::from_secs_f64(self.gap.sample(&mut self.random)));
+        (self.at < self.stop).then_some(self.at)
     }
 }
 
@@ -29,7 +48,9 @@ mod tests {
 
     #[test]
     fn poisson_arrivals_have_the_rate_and_the_variance() {
-        let times = poisson_times(1000.0, Time::ZERO, Time::from_secs(100), &mut stream(7, "poisson", 0));
+        let drawn = PoissonTimes::new(1000.0, Time::ZERO, Time::from_secs(100), stream(7, "poisson", 0));
+        let times: Vec<Time> = drawn.clone().collect();
+        assert_eq!(drawn.count_and_rest().0, times.len());
         let n = times.len() as f64;
         assert!((n - 100_000.0).abs() < 4.0 * 100_000f64.sqrt(), "{n}");
         assert!(times.is_sorted());

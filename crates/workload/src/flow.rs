@@ -1,4 +1,9 @@
+use crate::sizes::Sizes;
+use linkpool_engine::Stream;
 use linkpool_units::Time;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// One flow that will be asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,33 +31,78 @@ impl Flow {
     }
 }
 
-/// `bursts` bursts `every` apart, the first at `start`; in each, one flow of `size` bytes from every sender to
-/// `receiver`, `spacing` apart.
-pub fn incast(
-    senders: &[u16],
-    receiver: u16,
-    size: u64,
-    (start, every, bursts): (Time, Time, u32),
-    spacing: Time,
-) -> Vec<Flow> {
-    let burst = |b: u32| {
-        senders.iter().enumerate().map(move |(i, src)| {
-            let at = start + every * b as u64 + spacing * i as u64;
-            Flow { burst: b, ..Flow::new((*src, receiver), Some(size), at) }
-        })
-    };
-    (0..bursts).flat_map(burst).collect()
+/// Bursts `every` apart; in each, one flow from every sender to `receiver`, `spacing` apart. Flows come in order of start,
+/// also where bursts overlap; sizes are drawn burst by burst.
+#[derive(Clone, Debug)]
+pub struct Bursts {
+    /// In the order in which they start in a burst.
+    pub senders: Arc<[u16]>,
+    /// Of all flows.
+    pub receiver: u16,
+    /// Of each flow.
+    pub size: Sizes,
+    /// When the next burst starts.
+    pub start: Time,
+    /// From one burst to the next.
+    pub every: Time,
+    /// From one flow of a burst to the next.
+    pub spacing: Time,
+    /// Bursts still to come, and the number of the next.
+    pub left: Range<u32>,
+    /// For the sizes.
+    pub random: Stream,
+    /// Flows of bursts that have begun, by start, burst and sender.
+    pub begun: BTreeMap<(Time, u32, u32), Flow>,
+}
+
+impl Bursts {
+    fn begin(&mut self, burst: u32) {
+        for (i, src) in (0u32..).zip(&*self.senders) {
+            let start = self.start + self.spacing * u64::from(i);
+            let size = Some(self.size.draw(&mut self.random));
+            let flow = Flow { burst, ..Flow::new((*src, self.receiver), size, start) };
+            self.begun.insert((start, burst, i), flow);
+        }
+        self.start = self.start.saturating_add(self.every);
+    }
+}
+
+impl Iterator for Bursts {
+    type Item = Flow;
+
+    fn next(&mut self) -> Option<Flow> {
+        // Before the next burst no flow of it or of a later one starts.
+        while self.begun.first_key_value().is_none_or(|(first, _)| self.start <= first.0) {
+            let Some(burst) = self.left.next() else { break };
+            self.begin(burst);
+        }
+        self.begun.pop_first().map(|(_, flow)| flow)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linkpool_engine::stream;
+
+    fn bursts(every: Time, spacing: Time) -> Vec<Flow> {
+        let (senders, random) = ([0, 1, 2].into(), stream(1, "incast", 0));
+        let (start, size, begun) = (Time::from_ms(1), Sizes::Constant(1000), BTreeMap::new());
+        Bursts { senders, receiver: 9, size, start, every, spacing, left: 0..2, random, begun }.collect()
+    }
 
     #[test]
     fn bursts_start_when_they_should() {
-        let flows = incast(&[0, 1, 2], 9, 1000, (Time::from_ms(1), Time::from_secs(1), 2), Time::from_us(50));
+        let flows = bursts(Time::from_secs(1), Time::from_us(50));
         assert_eq!(flows.len(), 6);
         assert_eq!((flows[5].src, flows[5].burst), (2, 1));
         assert_eq!(flows[5].start, Time::from_ms(1) + Time::from_secs(1) + Time::from_us(100));
+    }
+
+    #[test]
+    fn bursts_that_overlap_come_in_order_of_start() {
+        let flows = bursts(Time::from_us(20), Time::from_us(10));
+        let found: Vec<_> = flows.iter().map(|f| (f.start.0 / 1_000_000 - 1_000, f.burst, f.src)).collect();
+        assert_eq!(found, [(0, 0, 0), (10, 0, 1), (20, 0, 2), (20, 1, 0), (30, 1, 1), (40, 1, 2)]);
     }
 }

@@ -9,10 +9,10 @@ mod matrix;
 mod process;
 mod sizes;
 
-pub use arrivals::{jitter, poisson_times};
+pub use arrivals::{PoissonTimes, jitter};
 pub use cdf::{Cdf, Interpolation};
 pub use collective::{Collective, Message};
-pub use flow::{Flow, incast};
+pub use flow::{Bursts, Flow};
 pub use gaps::Gaps;
 pub use matrix::{Matrix, Rule, Senders, permutation, random_in_other_rack, random_other};
 pub use process::{

@@ -160,7 +160,7 @@ fn workload(fabric: Fabric, t: usize) -> impl Strategy<Value = String> {
                     "[[workload.incast]]\nsenders = {step}\nreceiver = {from}\nsize = \"{size}B\"\nevery = \"700us\"\n"
                 ),
                 2 => format!("[[workload.permutation]]\nsize = {stop}\njitter = \"300us\"\n"),
-                3 => format!("[[workload.poisson]]\nflows_per_second = {}\nsize = \"{size}B\"\n", 5_000 * count),
+                3 => format!("[[workload.poisson]]\nflows_per_second = {}\nsize = \"{size}B\"\nallow_overload = true\n", 5_000 * count),
                 4 => format!(
                     "[[workload.random]]\nsize = \"{size}B\"\nrepeat = \"each\"\nat_most = {count}\ngap = {{ exponential = \"30us\" }}\n"
                 ),
