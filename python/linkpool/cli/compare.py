@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from linkpool.cli.console import stdout
-from linkpool.cli.show import print_groups, require_result
+from linkpool.cli.show import print_groups, print_workloads, require_result
 from linkpool.result import Result
-from linkpool.summary import Group
 
 
 def compare(
@@ -20,8 +19,8 @@ def compare(
     """Print the statistics of several results side by side, all flows of each together."""
     for directory in directories:
         require_result(directory)
-    print_groups([_column(directory) for directory in directories], stdout())
-
-
-def _column(directory: Path) -> Group:
-    return replace(Result(directory).summary.overall, transport=directory.name)
+    summaries = {directory.name: Result(directory).summary for directory in directories}
+    columns = [replace(summary.overall, transport=name) for name, summary in summaries.items()]
+    print_groups(columns, stdout())
+    for name, summary in summaries.items():
+        print_workloads(summary, stdout(), f" of {name}")

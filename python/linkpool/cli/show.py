@@ -78,7 +78,7 @@ def print_result(result: Result, console: Console) -> None:
     summary = result.summary
     groups = summary.groups if len(summary.groups) < 2 else [*summary.groups, summary.overall]
     print_groups(groups, console)
-    console.print(_workloads(summary))
+    print_workloads(summary, console)
     if summary.jobs:
         console.print(_jobs(summary))
     if summary.rtts:
@@ -130,8 +130,10 @@ def _slowdown(of: Slowdowns) -> str:
     return f"{show_number(of.p50)}, {show_number(of.p99)}" if of.finished else "-"
 
 
-def _workloads(summary: Summary) -> Table:
-    table = Table(title="workloads", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+def print_workloads(summary: Summary, console: Console, of_what: str = "") -> None:
+    """Print what each workload was asked for."""
+    title = f"workloads{of_what}"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("label", overflow="fold")
     for heading in ("kind", "transport", "sizes", "interpolation", "mean size", "load asked for"):
         table.add_column(heading, justify="right")
@@ -139,7 +141,7 @@ def _workloads(summary: Summary) -> Table:
         mean = "-" if of.mean_bytes is None else show_bytes(of.mean_bytes)
         names = (of.kind, of.transport, of.sizes, of.interpolation or "-")
         table.add_row(of.label, *names, mean, _four(of.load))
-    return table
+    console.print(table)
 
 
 def _rtts(summary: Summary) -> Table:
