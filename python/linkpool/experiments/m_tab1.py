@@ -74,7 +74,7 @@ class Tab1(Mixed):
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the table, and the tails of completion times and timeouts."""
         title = f"{self.id}: {self.title}, 512 hosts, 4:1"
-        figure, axes = style.panels(len(RATES_MBPS), 6, title, (2.6, 2.8), sharey=False)
+        figure, axes = style.panels(len(RATES_MBPS), 6, title, (3.0, 2.8), sharey=False)
         for row, rate in zip(axes, RATES_MBPS, strict=True):
             cells = mixed.cells(data.filter(pl.col("rate_mbps") == rate), "scheme")
             mixed_table.draw_bars(row[:4], cells, SCHEMES)
@@ -84,10 +84,10 @@ class Tab1(Mixed):
                 mixed_table.draw_tail(row[4], times, scheme)
                 mixed_table.draw_tail(row[5], short["timeouts"].to_numpy(), scheme)
             row[0].set_ylabel(f"{rate} Mbps")
-            row[4].set_title("short flows with a longer FCT")
-            row[4].set_xlabel("FCT (ms)")
-            row[5].set_title("short flows with as many timeouts")
-            row[5].set_xlabel("timeouts of a flow")
+            row[4].set_title("share of short flows")
+            row[4].set_xlabel("whose FCT is at least (ms)")
+            row[5].set_title("share of short flows")
+            row[5].set_xlabel("whose timeouts are at least")
         style.legend(figure, axes[0, 0])
         return figure
 

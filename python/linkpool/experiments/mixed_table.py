@@ -101,12 +101,12 @@ def draw_bars(axes: "np.ndarray", found: Mapping[str, Cell], schemes: tuple[str,
 
 
 def draw_tail(axes: Axes, values: "np.ndarray", scheme: str) -> None:
-    """Draw the share of values that are larger, on a logarithmic axis."""
+    """Draw the share of values that are at least so large, on a logarithmic axis."""
     x = np.sort(values)
     if x.size:
         look = style.LOOKS[scheme]
         share = 1.0 - np.arange(x.size) / x.size
-        axes.step(x, share, look.dash, color=look.colour, label=NAMES[scheme], where="post")
+        axes.step(x, share, look.dash, color=look.colour, label=NAMES[scheme], where="pre")
     axes.set_yscale("log")
 
 
