@@ -81,7 +81,7 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         control,
         pick(&["linux", "paper-2013"]),
         1u32..=4,
-        pick(&["hash", "distinct", "scatter", "plb", "reps"]),
+        pick(&["hash", "distinct", "placed", "scatter", "plb", "reps"]),
         1u32..=2,
         any::<(bool, bool, bool)>(),
         pick(&["500B", "1400B"]),
@@ -109,7 +109,8 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         // PLB and REPS go by marks.
         let heeds_marks = ["dctcp", "dcm", "xmp", "amp", "mptcp-cut"].contains(&Control::name(control));
         let paths = if ["plb", "reps"].contains(&paths) && !heeds_marks { "hash" } else { paths };
-        let phases = phases && !["plb", "reps"].contains(&paths);
+        let phases = phases && !["plb", "reps", "placed"].contains(&paths);
+        let subflows = if paths == "placed" { 1 } else { subflows };
         let mut text =
             format!("control = \"{}\"\npreset = \"{preset}\"\npaths = \"{paths}\"\n", Control::name(control));
         if Control::MULTIPATH.contains(&control) {
@@ -202,8 +203,10 @@ pub fn scenarios() -> impl Strategy<Value = String> {
             move |t| workload(fabric.clone(), t)
         }), 1..=3);
         (queues(), workloads, records(), measures(), 1u64..1000).prop_map(move |(queue, workloads, record, measure, seed)| {
+            let places = transports.iter().any(|t| t.contains("\"placed\""));
+            let routing = if places { "[routing]\nplacement = { period = \"100us\", share = 0.05 }\n" } else { "" };
             format!(
-                "seed = {seed}\nduration = \"2ms\"\ndrain = \"40ms\"\n{measure}{}{queue}{}{}[record]\nqueue = {{ links = [\"{}\"], every = \"3us\" }}\n{record}",
+                "seed = {seed}\nduration = \"2ms\"\ndrain = \"40ms\"\n{measure}{routing}{}{queue}{}{}[record]\nqueue = {{ links = [\"{}\"], every = \"3us\" }}\n{record}",
                 fabric.text,
                 transports.concat(),
                 workloads.concat(),
@@ -246,8 +249,14 @@ pub fn changing_scenarios() -> impl Strategy<Value = String> {
             let priority = if queue.contains("priority") { "priority = \"high\"\n" } else { "" };
             let changes = changes.concat();
             let fails = changes.contains("state");
-            let routing = if fails { format!("[routing]\nreconverge = {reconverge}\n") } else { String::new() };
-            format!("{before}[queue]\n{queue}{routing}{changes}[transport.t0]\n{priority}{rest}")
+            let mut before = before.to_string();
+            if fails && !before.contains("[routing]\n") {
+                before += "[routing]\n";
+            }
+            if fails {
+                before = before.replace("[routing]\n", &format!("[routing]\nreconverge = {reconverge}\n"));
+            }
+            format!("{before}[queue]\n{queue}{changes}[transport.t0]\n{priority}{rest}")
         },
     )
 }
