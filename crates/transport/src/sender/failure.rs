@@ -11,15 +11,20 @@ use linkpool_units::Time;
 impl Sender {
     /// What subflow `s` has sent was not answered in time, so many `timeouts` in a row. False: that was once too often.
     pub(super) fn endures(&mut self, timeouts: u32, s: usize, now: Time, out: &mut impl Output) -> bool {
-        if timeouts >= self.config.fail_after {
+        let endures = timeouts < self.config.fail_after;
+        if !endures {
             self.fail(s, now, out);
-            return false;
         }
+        endures
+    }
+
+    /// Data of subflow `s` has timed out, so many times in a row. (One that has nothing to send does not get stale, whatever becomes of its
+    /// probes: Linux, `mptcp_subflow_get_retrans` in net/mptcp/protocol.c.)
+    pub(super) fn check_stale(&mut self, timeouts: u32, s: usize) {
         if timeouts == self.config.multipath.stale_after {
             self.stale |= 1 << s;
             self.choose_carriers();
         }
-        true
     }
 
     /// New data of subflow `s` is acknowledged after timeouts: it gets through again (Linux, `mptcp_subflow_active` in

@@ -29,32 +29,28 @@ impl Sender {
         let (path, subflow) = (&self.paths[s], &self.subflows[s]);
         let news = reached > self.data_una || ack.near(path.snd_una) > path.snd_una;
         if !news && subflow.sent.is_empty() && subflow.timeouts > 0 {
-            self.gets_through(s); // a probe is answered: the receiver is there (RFC 9293, section 3.8.6.1)
+            self.subflows[s].timeouts = 0; // a probe is answered: the receiver is there (RFC 9293, section 3.8.6.1)
         }
         if more {
             self.set_limit();
-            // The timers of idle subflows are those of probes.
-            self.subflows.iter_mut().filter(|s| s.is_idle()).for_each(|s| s.timer.clear());
+            // The timers of idle subflows are those of probes, which are over.
+            for subflow in self.subflows.iter_mut().filter(|s| s.is_idle()) {
+                subflow.timer.clear();
+                subflow.timeouts = 0;
+            }
         }
         more && !news && sack.as_slice().is_empty()
     }
 
     /// Nothing is on its way and the window is shut: its opening may have been lost, so ask (RFC 9293, section
-    /// 3.8.6.1), on one subflow, or where none gets through on all.
+    /// 3.8.6.1), on every subflow, since paths may have died that nobody has missed yet.
     #[inline(never)]
     pub(super) fn watch_window(&mut self, now: Time, out: &mut impl Output) {
         if !self.is_shut_out() {
             return;
         }
-        let first = self.carriers & self.carriers.wrapping_neg();
-        let mut asking = if self.carriers & self.stale == 0 { first } else { self.carriers };
-        while asking != 0 {
-            let s = asking.trailing_zeros() as usize;
-            asking &= asking - 1;
-            let subflow = &mut self.subflows[s];
-            if !subflow.timer.is_set() {
-                subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
-            }
+        for (s, subflow) in self.subflows.iter_mut().enumerate().filter(|(_, s)| s.is_idle() && !s.timer.is_set()) {
+            subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
         }
     }
 

@@ -193,6 +193,7 @@ impl Sender {
         if !self.endures(timeouts, s, now, out) {
             return;
         }
+        self.check_stale(timeouts, s);
         let subflow = &mut self.subflows[s];
         subflow.rtt.back_off(&self.config.rtt); // RFC 6298 (5.5)
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);

@@ -180,9 +180,9 @@ impl Ledger {
         }
         assert!(path.snd_una <= path.snd_nxt && path.snd_nxt <= self.subflows[s].end);
         // With SACKs, what is taken for lost or has arrived is not in flight, and what is out twice is so twice.
-        let outstanding = (path.snd_nxt - path.snd_una).div_ceil(self.mss);
-        let flight = pair.sender.in_flight(s) as u64;
-        let adds_up = if self.selective { flight <= 2 * outstanding } else { outstanding <= flight };
+        let outstanding = self.subflows[s].sent.range(path.snd_una..path.snd_nxt).count();
+        let flight = pair.sender.in_flight(s) as usize;
+        let adds_up = if self.selective { flight <= 2 * outstanding } else { flight == outstanding };
         assert!(adds_up, "{flight} in flight of {outstanding}");
         if stats.cuts > self.subflows[s].cuts && !path.in_recovery {
             assert!(path.cwnd >= self.cwnd_min, "cut to {}", path.cwnd);
