@@ -82,9 +82,80 @@ impl RttEstimator {
     }
 }
 
+/// Half of the time that a least RTT is remembered: 5 minutes, as Linux has it (`tcp_min_rtt_wlen`).
+const HALF: Time = Time::from_secs(150);
+
+/// The least RTT of late: of this half window, and of the one before. So it is the least of the last 2.5 minutes at least, of
+/// the last 5 at most.
+#[derive(Debug)]
+pub(crate) struct RecentLeast {
+    since: Time,
+    this: Time,
+    before: Time,
+}
+
+impl Default for RecentLeast {
+    fn default() -> RecentLeast {
+        RecentLeast { since: Time::ZERO, this: Time::MAX, before: Time::MAX }
+    }
+}
+
+impl RecentLeast {
+    /// An RTT of `rtt` was measured at `now`.
+    pub(crate) fn sample(&mut self, rtt: Time, now: Time) {
+        if now >= self.since + HALF {
+            let recent = now < self.since + HALF + HALF;
+            self.before = if recent { self.this } else { Time::MAX };
+            self.since = if recent { self.since + HALF } else { now };
+            self.this = Time::MAX;
+        }
+        self.this = self.this.min(rtt);
+    }
+
+    /// None before the first.
+    pub(crate) fn get(&self) -> Option<Time> {
+        let least = self.this.min(self.before);
+        (least != Time::MAX).then_some(least)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The least of all samples of the last 150 s is in it, and none that is older than 300 s.
+    #[test]
+    fn the_least_rtt_of_late() {
+        let mut random = 1u64;
+        let (mut least, mut all) = (RecentLeast::default(), Vec::new());
+        assert_eq!(least.get(), None);
+        let mut now = Time::ZERO;
+        for _ in 0..5000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            now += Time::from_ms((random >> 40) % if random >> 63 == 0 { 1000 } else { 40_000 });
+            let rtt = Time::from_us(1 + (random >> 33) % 1000);
+            least.sample(rtt, now);
+            all.push((now, rtt));
+            let of = |age| all.iter().filter(|(at, _)| *at + age > now).map(|(_, rtt)| *rtt).min().unwrap();
+            let found = least.get().unwrap();
+            assert!(of(HALF + HALF) <= found && found <= of(HALF), "{found} at {now}");
+        }
+    }
+
+    /// After a silence nothing is left of what was before.
+    #[test]
+    fn the_least_rtt_before_a_silence_is_forgotten() {
+        let mut least = RecentLeast::default();
+        least.sample(Time::from_us(5), Time::from_secs(1));
+        least.sample(Time::from_us(9), Time::from_secs(149));
+        assert_eq!(least.get(), Some(Time::from_us(5)));
+        least.sample(Time::from_us(7), Time::from_secs(160));
+        assert_eq!(least.get(), Some(Time::from_us(5)));
+        least.sample(Time::from_us(9), Time::from_secs(320));
+        assert_eq!(least.get(), Some(Time::from_us(7)));
+        least.sample(Time::from_us(20), Time::from_secs(1000));
+        assert_eq!(least.get(), Some(Time::from_us(20)));
+    }
 
     fn rfc6298() -> RttConfig {
         RttConfig {

@@ -2,6 +2,7 @@
 
 use super::Sender;
 use crate::control::CongestionControl;
+use crate::rtt::RecentLeast;
 use crate::scoreboard::Delivered;
 use crate::segment::Output;
 use crate::subflow::{Sent, Subflow};
@@ -17,6 +18,8 @@ pub(crate) struct Rack {
     latest: (Time, u64),
     /// Its RTT.
     rtt: Time,
+    /// RACK.min_RTT (section 6.2, step 1).
+    least_rtt: RecentLeast,
     reordering_seen: bool,
     /// D-SACKs count once a round; this is its end.
     dsack_round: Option<u64>,
@@ -70,8 +73,12 @@ impl Rack {
         }
     }
 
-    /// Steps 2 and 3 of section 6.2.
-    fn follow(&mut self, told: &Delivered, min_rtt: Time, now: Time) {
+    /// Steps 1 to 3 of section 6.2.
+    fn follow(&mut self, told: &Delivered, now: Time) {
+        if let Some(sent_at) = told.sent_at {
+            self.least_rtt.sample(now - sent_at, now);
+        }
+        let min_rtt = self.least_rtt.get().unwrap_or(Time::ZERO);
         self.unsampled &= told.sent_at.is_none();
         self.reordering_seen |= told.reordered;
         if let Some((at, end, again)) = told.latest {
@@ -112,9 +119,12 @@ impl Sender {
     /// What an ACK tells RACK; and whether a probe has repaired a loss.
     pub(super) fn follow_rack(&mut self, s: usize, told: &Delivered, now: Time) {
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
-        let min_rtt = subflow.rtt.min().unwrap_or(Time::ZERO);
+        let handshake = subflow.rtt.min();
         let Some(rack) = subflow.rack() else { return };
-        rack.follow(told, min_rtt, now);
+        if rack.least_rtt.get().is_none() {
+            handshake.into_iter().for_each(|rtt| rack.least_rtt.sample(rtt, now));
+        }
+        rack.follow(told, now);
         rack.follow_duplicate(told.duplicate.is_some(), path.snd_una, path.snd_nxt);
         // TLP_process_ack (section 7.4.2)
         let Some(Probe { end, again }) = rack.probe.take_if(|probe| path.snd_una >= probe.end) else { return };
@@ -138,13 +148,13 @@ impl Sender {
     pub(super) fn lose_by_time(&mut self, s: usize, now: Time) -> Option<Time> {
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
         let (threshold, srtt) = (subflow.dupack_threshold, path.srtt as u64);
-        let min_rtt = subflow.rtt.min().unwrap_or(Time::ZERO);
         let board = subflow.board.as_mut()?;
         let repairing = path.in_recovery || board.in_loss;
         let sacked = board.sacked;
         let resent = board.resent > 0;
         let rack = board.rack.as_mut()?;
         let at_once = !rack.reordering_seen && (repairing || sacked >= threshold);
+        let min_rtt = rack.least_rtt.get().unwrap_or(Time::ZERO);
         let window = if at_once { 0 } else { (min_rtt.0 / 4).saturating_mul(1 + rack.more as u64).min(srtt) };
         rack.window = Time(window);
         if sacked == 0 && !resent {
