@@ -105,6 +105,7 @@ fn paper_2013() -> Transport {
         handshake_sample: false,
         syn_timeout: Time::from_secs(3),
         recovery: Recovery::NewReno,
+        undo: false,
         cut_in_recovery: true,
         limited_transmit: false,
         byte_counting: false,

@@ -41,8 +41,8 @@ pub struct Config {
     pub fail_after: u32,
     /// Loss recovery.
     pub recovery: Recovery,
-    /// With SACKs: are windows restored when a retransmission turns out to have been needless, told by D-SACKs (RFC 3708) or,
-    /// after a timeout, by F-RTO (RFC 5682)?
+    /// Are windows restored when a retransmission turns out to have been needless, told by D-SACKs (RFC 3708) or, after a
+    /// timeout, by F-RTO (RFC 5682)?
     pub undo: bool,
     /// Does a mark cut the window during fast recovery, which has cut it already?
     pub cut_in_recovery: bool,

@@ -1,5 +1,6 @@
 mod failure;
 mod flow_control;
+mod frto;
 mod handshake;
 mod pieces;
 mod rack;
@@ -18,6 +19,7 @@ use linkpool_units::Time;
 use pieces::Pieces;
 use std::sync::Arc;
 
+pub(crate) use frto::Frto;
 pub(crate) use rack::Rack;
 pub(crate) use selective::Prr;
 pub(crate) use undo::{Probation, Undo};

@@ -2,6 +2,7 @@ use crate::config::{Config, Recovery};
 use crate::path::Path;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
+use crate::sender::Frto;
 use crate::seq::Seq;
 use crate::timer::Timer;
 use linkpool_units::Time;
@@ -96,6 +97,8 @@ pub(crate) struct Subflow {
     pub(crate) ect: bool,
     /// This recovery has had a partial ACK.
     pub(crate) partial: bool,
+    /// The next ACK is for `frto`.
+    pub(crate) on_probation: bool,
     /// Retransmission of data or SYN, or the time to open.
     pub(crate) timer: Timer,
     pub(crate) rtt: RttEstimator,
@@ -107,6 +110,8 @@ pub(crate) struct Subflow {
     pub(crate) recover: u64,
     pub(crate) syn_sent_at: Time,
     pub(crate) syns: u32,
+    /// Without SACKs: what tells whether the last timeout was right.
+    pub(crate) frto: Option<Box<Frto>>,
     /// What it has done, but for what `segments` and `snd_una` tell.
     pub(crate) stats: SubflowStats,
 }
@@ -130,6 +135,7 @@ impl Subflow {
             state: State::Closed,
             ect: false,
             partial: false,
+            on_probation: false,
             timer: Timer::new(),
             rtt: RttEstimator::new(),
             round_end: 0,
@@ -137,6 +143,7 @@ impl Subflow {
             recover: 0,
             syn_sent_at: Time::ZERO,
             syns: 0,
+            frto: None,
             stats: SubflowStats::default(),
         }
     }

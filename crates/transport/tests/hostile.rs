@@ -121,6 +121,7 @@ impl Case {
         ledger.probes = self.recovery == Recovery::Rack;
         if self.recovery == Recovery::NewReno {
             ledger.limited_transmit = 2 * self.limited_transmit as u32;
+            ledger.frto = self.undo;
         }
         let mut trace = pair.wire.sent.clone();
         let limit = Time::from_secs(20_000);

@@ -9,7 +9,7 @@ use linkpool_transport::{Buffers, Config, Recovery, Segment, SenderState};
 use linkpool_units::Time;
 
 fn adaptive() -> Config {
-    Config { recovery: Recovery::Sack, adaptive_threshold: true, limited_transmit: true, ..reno() }
+    Config { recovery: Recovery::Sack, adaptive_threshold: true, limited_transmit: true, undo: true, ..reno() }
 }
 
 /// Packet 0 is overtaken by five and sent again for it; a D-SACK tells. From then on five are not enough.

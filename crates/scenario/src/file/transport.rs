@@ -115,8 +115,8 @@ pub(crate) struct TransportTable {
     /// "rack": by SACKs and time, with tail loss probes (RFC 8985). Default: "rack"; paper-2013:
     /// "newreno".
     pub(crate) recovery: Option<Recovery>,
-    /// Are windows restored when a retransmission turns out to have been needless (D-SACK, F-RTO)?
-    /// Applies to recovery "sack" and "rack". Default: true.
+    /// Are windows restored when a retransmission turns out to have been needless (D-SACK, with SACKs;
+    /// F-RTO, after a timeout)? Default: true; paper-2013: false.
     pub(crate) undo: Option<bool>,
     /// Does a mark cut the window during fast recovery too? Applies to dctcp, dcm, xmp, amp,
     /// mptcp-cut. Default: false; paper-2013: true.

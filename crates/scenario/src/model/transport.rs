@@ -76,7 +76,7 @@ pub struct Transport {
     pub syn_retries: u32,
     /// How losses are found and repaired.
     pub recovery: Recovery,
-    /// With SACKs: are windows restored after needless retransmissions?
+    /// Are windows restored after needless retransmissions?
     pub undo: bool,
     /// Does a mark cut the window during fast recovery too?
     pub cut_in_recovery: bool,

@@ -1,7 +1,7 @@
 //! Which keys of a transport apply to it: by its controller, and by its other settings.
 
 use super::section::Section;
-use crate::model::{Control, Paths, Recovery, ScatterControl, Subflows, Transport};
+use crate::model::{Control, Paths, ScatterControl, Subflows, Transport};
 
 pub(super) const MARKED: &[Control] = &[Control::Dctcp, Control::Dcm, Control::Xmp, Control::Amp, Control::MptcpCut];
 const WITH_ALPHA: &[Control] = &[Control::Dctcp, Control::Dcm];
@@ -58,11 +58,6 @@ const CONDITIONS: &[Condition] = &[
         to: "MMPTCP, with `scatter_bytes`, `scatter_window` or `scatter_until_congestion`",
     },
     Condition { keys: &["gamma", "tau", "release"], holds: |t| t.suppression, to: "`suppression = true`" },
-    Condition {
-        keys: &["undo"],
-        holds: |t| t.recovery != Recovery::NewReno,
-        to: "`recovery = \"sack\"` and `\"rack\"`",
-    },
     Condition { keys: &["byte_counting_limit"], holds: |t| t.byte_counting, to: "`byte_counting = true`" },
     Condition { keys: &["ack_delay", "quickack"], holds: |t| t.ack_every > 1, to: "delayed ACKs, `ack_every = 2`" },
     Condition {

@@ -48,6 +48,9 @@ impl Sender {
             }
             0
         };
+        if self.subflows[s].on_probation {
+            self.follow_frto(s, segments, now, out);
+        }
         // The ACK that cuts the window does not grow it; the others of that window do.
         if grown > 0 && !cut {
             let counted = if self.config.byte_counting { grown.min(self.most_counted(s)) as f64 } else { 1.0 };
@@ -198,7 +201,11 @@ impl Sender {
         subflow.rtt.back_off(&self.config.rtt); // RFC 6298 (5.5)
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
         let flight = subflow.flight(path);
-        self.begin_probation(s);
+        if subflow.board.is_some() {
+            self.begin_probation(s);
+        } else {
+            self.begin_frto(s);
+        }
         if self.subflows[s].timeouts == 1 {
             // RFC 5681, section 3.1: held at its value when a segment times out again
             self.paths[s].ssthresh = self.control.ssthresh(&self.paths, s, flight);
@@ -210,9 +217,7 @@ impl Sender {
             self.enter_loss(s, now);
         } else {
             path.cwnd = 1.0; // the loss window (RFC 5681, section 3.1)
-            subflow.recover = subflow.recover.max(path.snd_nxt); // RFC 6582, section 3.2, step 4
-            subflow.in_flight = 0;
-            path.snd_nxt = path.snd_una;
+            self.go_back(s);
         }
         self.paths[s].in_recovery = false;
         self.update_open(s);
@@ -220,6 +225,14 @@ impl Sender {
         if self.limited {
             self.watch_window(now, out); // it may be stale by now
         }
+    }
+
+    /// Without SACKs: all that is outstanding waits to be sent again.
+    pub(super) fn go_back(&mut self, s: usize) {
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        subflow.recover = subflow.recover.max(path.snd_nxt); // RFC 6582, section 3.2, step 4
+        subflow.in_flight = 0;
+        path.snd_nxt = path.snd_una;
     }
 
     /// Sends segment number `i` of those outstanding on subflow `s` again.

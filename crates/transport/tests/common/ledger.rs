@@ -26,6 +26,9 @@ struct Subflow {
     /// One beyond what has been sent.
     end: u64,
     cuts: u64,
+    /// What had been sent before the last timeout ends here.
+    timed_out: u64,
+    timeouts: u64,
     shaken: bool,
 }
 
@@ -44,6 +47,8 @@ pub struct Ledger {
     cwnd_min: f64,
     /// By how many packets limited transmit may exceed a window.
     pub limited_transmit: u32,
+    /// After a timeout, may F-RTO let two new segments out beyond the window?
+    pub frto: bool,
     /// May data be set apart for a subflow?
     pub any_order: bool,
     /// Where the receiver's window ends.
@@ -71,6 +76,7 @@ impl Ledger {
             acked: 0,
             cwnd_min,
             limited_transmit: 0,
+            frto: false,
             any_order: false,
             edge: u64::MAX,
             reinjected: 0,
@@ -176,7 +182,14 @@ impl Ledger {
         assert!(path.srtt.is_finite() && path.srtt >= 0.0);
         if new {
             let (flight, window) = (pair.sender.in_flight(s), path.cwnd.floor());
-            assert!(flight as f64 <= window + self.limited_transmit as f64, "{flight} in flight, window {window}");
+            let subflow = &self.subflows[s];
+            let probation =
+                self.frto && path.snd_una < subflow.timed_out && subflow.end <= subflow.timed_out + 2 * self.mss;
+            let room = flight as f64 <= window + self.limited_transmit as f64;
+            assert!(room || probation, "{flight} in flight, window {window}");
+        }
+        if stats.timeouts > self.subflows[s].timeouts {
+            (self.subflows[s].timeouts, self.subflows[s].timed_out) = (stats.timeouts, self.subflows[s].end);
         }
         assert!(path.snd_una <= path.snd_nxt && path.snd_nxt <= self.subflows[s].end);
         // With SACKs, what is taken for lost or has arrived is not in flight, and what is out twice is so twice.

@@ -61,7 +61,7 @@ pub fn config(control: ControlConfig) -> Config {
         syn_retries: 6,
         fail_after: u32::MAX,
         recovery: Recovery::NewReno,
-        undo: true,
+        undo: false,
         cut_in_recovery: true,
         dupack_threshold: 3,
         adaptive_threshold: false,

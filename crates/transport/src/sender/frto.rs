@@ -1,0 +1,65 @@
+//! F-RTO without SACKs (RFC 5682, section 2.1): was a timeout right? With SACKs: `undo.rs`.
+
+use super::Sender;
+use crate::control::CongestionControl;
+use crate::path::Path;
+use crate::segment::Output;
+use linkpool_units::Time;
+
+/// New segments that go out before more is sent again (step 2b).
+const NEW_SEGMENTS: u32 = 2;
+
+/// After a timeout, until two ACKs have told.
+#[derive(Debug)]
+pub(crate) struct Frto {
+    cwnd: f64,
+    ssthresh: f64,
+    /// The first ACK has come, and new data gone out.
+    second: bool,
+}
+
+impl Sender {
+    /// Step 1: the timer has expired; the window of subflow `s` is about to be cut for it. Not if it has been since what is
+    /// outstanding was sent.
+    pub(super) fn begin_frto(&mut self, s: usize) {
+        let (Path { cwnd, ssthresh, .. }, recover) = (self.paths[s].clone(), self.subflows[s].recover);
+        let first = self.config.undo && self.paths[s].snd_una >= recover;
+        let subflow = &mut self.subflows[s];
+        subflow.on_probation = first;
+        subflow.frto = first.then(|| Box::new(Frto { cwnd, ssthresh, second: false }));
+    }
+
+    /// An ACK of so many `segments` has come, or a duplicate, since `begin_frto`.
+    #[inline(never)]
+    pub(super) fn follow_frto(&mut self, s: usize, segments: u32, now: Time, out: &mut impl Output) {
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        subflow.on_probation = false;
+        let Some(mut frto) = subflow.frto.take() else { return };
+        if frto.second && segments > 0 {
+            // Step 3b: what was never sent again has arrived. The window is as it was (as with SACKs), and duplicates mean a
+            // loss again.
+            path.cwnd = path.cwnd.max(frto.cwnd);
+            path.ssthresh = path.ssthresh.max(frto.ssthresh);
+            subflow.recover = path.snd_una;
+            subflow.stats.undos += 1;
+            subflow.rtt.end_back_off();
+            return self.control.undo(s);
+        }
+        if !frto.second && segments > 0 && path.snd_una < subflow.recover {
+            // Step 2b: what was outstanding is taken to be on its way still, and new data follows it.
+            subflow.in_flight = subflow.sent.len() as u32;
+            path.snd_nxt = subflow.recover;
+            if (0..NEW_SEGMENTS).filter(|_| self.send_one(s, now, out)).count() > 0 {
+                frto.second = true;
+                let subflow = &mut self.subflows[s];
+                (subflow.frto, subflow.on_probation) = (Some(frto), true);
+            } else {
+                self.go_back(s);
+            }
+        } else if frto.second {
+            // Step 3a: it was right.
+            self.paths[s].cwnd = self.paths[s].cwnd.min(3.0);
+            self.go_back(s);
+        }
+    }
+}
