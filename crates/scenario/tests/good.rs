@@ -304,3 +304,18 @@ fn failures_of_a_connection_matrix_are_changes() {
     }
     std::fs::remove_dir_all(directory).unwrap();
 }
+
+/// Of 31 hosts all have the role, so that none is left to send.
+#[test]
+fn somebody_must_be_left_to_send() {
+    let workload = |hosts: u32| {
+        format!(
+            "roles = {{ long = {hosts} }}\n{INCAST}[[workload.poisson]]\ntransport = \"amp\"\nsize = \"1MB\"\n\
+             flows_per_second_per_host = 10\nrole = \"others\"\n"
+        )
+    };
+    let errors = load(&workload(31), "x", None, &[]).unwrap_err();
+    assert_eq!((errors.len(), errors[0].key.as_str()), (1, "workload.poisson.0.role"), "{errors:#?}");
+    let WorkloadKind::Poisson { flows_per_second, .. } = good(&workload(30)).workloads[1].kind else { unreachable!() };
+    assert_eq!(flows_per_second, 10.0);
+}
