@@ -1,13 +1,15 @@
 mod assembly;
+mod egress;
+
+pub use egress::Egress;
 
 use crate::fabric::{LinkId, NodeId};
-use crate::link::{Enqueued, LOCAL, Link, LinkKind, LinkStats, RareEvents};
+use crate::link::{Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
 use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::spreading::Chooser;
 use crate::trailer::{Trailer, Trailers};
-use crate::wires::Wires;
 use linkpool_engine::{Calendar, Windows, prefetch};
 use linkpool_units::Time;
 use std::sync::Arc;
@@ -130,102 +132,6 @@ pub struct Network {
 const AHEAD: usize = 16;
 /// Queueing happens when so many packets have been routed.
 const BATCH: usize = 64;
-
-/// What a handler may do to the network while it runs: send from the node that is running.
-#[derive(Debug)]
-pub struct Egress<'a> {
-    node: NodeId,
-    links: &'a mut [Link],
-    kinds: &'a [LinkKind],
-    rare: &'a mut [RareEvents],
-    ports: &'a mut Ports,
-    routes: &'a Routes,
-    calendar: &'a mut Calendar,
-    handed: &'a mut Vec<LinkId>,
-    trailers: &'a mut Trailers,
-    windows: Windows,
-}
-
-impl Egress<'_> {
-    /// Sends `packet` on its way: routes it at this node and queues it.
-    #[inline]
-    pub fn send(&mut self, now: Time, mut packet: Packet) {
-        let id = self.routes.next_link(self.node, &mut packet);
-        self.enqueue_one(id, now, &packet);
-    }
-
-    /// Sends `packet` with a trailer.
-    pub fn send_with(&mut self, now: Time, mut packet: Packet, trailer: Trailer) {
-        self.trailers.attach(&mut packet, trailer);
-        self.send(now, packet);
-    }
-
-    /// The trailer of a packet that has just come to this node.
-    #[inline]
-    pub fn trailer(&self, packet: &Packet) -> Option<&Trailer> {
-        self.trailers.of(packet)
-    }
-
-    /// Queues a packet that comes alone. Out of line, as whole batches are queued in a loop of their own.
-    #[inline(never)]
-    fn enqueue_one(&mut self, id: LinkId, now: Time, packet: &Packet) {
-        self.enqueue(id, now, packet);
-    }
-
-    #[inline(always)]
-    fn enqueue(&mut self, id: LinkId, now: Time, packet: &Packet) {
-        let link = &mut self.links[id as usize];
-        let kind = &self.kinds[link.kind as usize];
-        match link.enqueue(kind, &mut self.rare[id as usize], now, packet) {
-            Enqueued::Next(arrival) if link.remote == LOCAL => {
-                self.calendar.schedule(self.windows.of(arrival), link.input);
-            }
-            Enqueued::Next(_) => self.handed.push(id),
-            Enqueued::Behind => {}
-            Enqueued::Dropped => self.trailers.release(packet),
-            Enqueued::Elsewhere => self.enqueue_elsewhere(id, now, *packet),
-        }
-    }
-
-    /// At a port with service events of its own. Out of line, so that the usual way stays short.
-    #[inline(never)]
-    fn enqueue_elsewhere(&mut self, id: LinkId, now: Time, packet: Packet) {
-        let (ports, mut wires) = self.ports();
-        ports.enqueue(id, now, packet, &mut wires);
-    }
-
-    /// The ports that are served packet by packet, and what they need. Put together only where there are such: so the others can do
-    /// with what they have in registers.
-    #[inline]
-    fn ports(&mut self) -> (&mut Ports, Wires<'_>) {
-        let (links, calendar) = (&mut *self.links, &mut *self.calendar);
-        let (handed, trailers) = (&mut *self.handed, &mut *self.trailers);
-        (self.ports, Wires { links, calendar, handed, trailers, windows: self.windows })
-    }
-
-    /// The queue of a link that leaves this node: packets, counted as its policy counts, and all bytes not yet on the
-    /// wire.
-    pub fn queue(&mut self, link: LinkId, now: Time) -> (u32, u64) {
-        let (ports, mut wires) = self.ports();
-        if let Some(queue) = ports.queue(link, now, &mut wires) {
-            return queue;
-        }
-        let link = &mut self.links[link as usize];
-        let kind = &self.kinds[link.kind as usize];
-        (link.queue_packets(kind, now), link.backlog_bytes(kind, now))
-    }
-
-    /// What a link that leaves this node has put on the wire by `now`, in bytes, and what it has dropped and marked.
-    pub fn counters(&mut self, link: LinkId, now: Time) -> (u64, RareEvents) {
-        let (ports, mut wires) = self.ports();
-        if let Some((stats, sent, _)) = ports.outcome(link, now, &mut wires) {
-            return (sent, stats.rare);
-        }
-        let (rare, link) = (self.rare[link as usize], &self.links[link as usize]);
-        let stats = link.stats(rare);
-        (stats.bytes - link.backlog_bytes(&self.kinds[link.kind as usize], now), rare)
-    }
-}
 
 impl Network {
     /// No packet and no notice takes less to get from one node to another.
