@@ -10,6 +10,7 @@ Counts of the same sources by the same compiler are the same on any machine, how
 
 import argparse
 import csv
+import os
 import shutil
 import subprocess
 import sys
@@ -80,7 +81,8 @@ def count(tree: Path) -> dict[str, float]:
     build = ["cargo", "build", "--release", "--quiet", "-p"]
     subprocess.run([*build, "linkpool-sim", "--example", "count_hops"], cwd=tree, check=True)
     subprocess.run([*build, "linkpool-transport", "--example", "count_acks"], cwd=tree, check=True)
-    programs = tree / "target" / "release" / "examples"
+    target = os.environ.get("CARGO_TARGET_DIR", tree / "target")
+    programs = Path(target) / "release" / "examples"
     figures = {}
     with tempfile.TemporaryDirectory() as scratch:
         # Before recovery was a setting it was NewReno.
@@ -126,13 +128,16 @@ def slope(runs: list[tuple[int, int]]) -> float:
 
 def record(figures: dict[str, float]) -> None:
     """Add a line to the history: the commit that the working tree stands on, and its figures."""
-    commit = git("rev-parse", "--short", "HEAD")
-    new = not HISTORY.exists()
-    with HISTORY.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        if new:
-            writer.writerow(["commit", *figures])
-        writer.writerow([commit, *(f"{value:.1f}" for value in figures.values())])
+    with HISTORY.open(encoding="utf-8", newline="") as file:
+        before = list(csv.DictReader(file))
+    line = {name: f"{value:.1f}" for name, value in figures.items()}
+    line["commit"] = git("rev-parse", "--short", "HEAD")
+    with HISTORY.open("w", encoding="utf-8", newline="") as file:
+        # What was not counted then, or is not any more, stays empty.
+        names = dict.fromkeys(["commit", *figures, *(before[0] if before else [])])
+        writer = csv.DictWriter(file, list(names), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([*before, line])
 
 
 def git(*arguments: str) -> str:
