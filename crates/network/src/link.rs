@@ -209,8 +209,7 @@ impl Link {
     fn verdict(&self, kind: &LinkKind, queued: u32, packet: &Packet) -> Option<Verdict> {
         let policy = &kind.policy;
         let bytes = if policy.in_bytes { self.queued_bytes(kind) } else { 0 };
-        let more = if policy.in_bytes { packet.size as u64 } else { 0 };
-        let (over, full) = (policy.is_over(queued, bytes), policy.is_full(queued, bytes + more));
+        let (over, full) = (policy.is_over(queued, bytes), policy.is_full(queued, bytes + packet.size as u64));
         (!policy.is_elsewhere()).then(|| policy.verdict(over, full, packet.flags.has(Flags::ECT), packet.flags))
     }
 

@@ -63,13 +63,13 @@ impl Chooser {
     #[inline(never)]
     fn draw_otherwise(&mut self, node: NodeId, (salt, n): (u32, u32), packet: &Packet) -> u32 {
         match self {
-            _ if n == 1 => 0,
-            Chooser::Flows => hash(salt, packet),
-            Chooser::Packets(streams) => streams[node as usize].next_u32(),
-            Chooser::Flowlets(gap, tables) => {
+            Chooser::Packets(streams) if n > 1 => streams[node as usize].next_u32(),
+            Chooser::Flowlets(gap, tables) if n > 1 => {
                 let (stream, table) = &mut tables[node as usize];
                 Chooser::draw_for_flowlet(stream, table, *gap, salt, packet)
             }
+            // A single link is chosen whatever the number.
+            _ => hash(salt, packet),
         }
     }
 
