@@ -1,7 +1,7 @@
 //! Subflows on paths of their own.
 
 mod common;
-use common::run;
+use common::{Run, run};
 use linkpool_units::Time;
 
 /// S2 has a NIC on either side: two subflows fill both bottlenecks, twice 0.9576 of a link.
@@ -92,26 +92,32 @@ fn subflows_take_parallel_paths_through_servers() {
     );
 }
 
-/// By two-level lookup from h0 to h15 subflow 0 goes over core 2, subflow 1 over core 0; ACKs go to addresses of h0, whose host part is 0: from edge switch
-/// 1 of pod 3 address 0 is over port 1, core 3, and address 1 over port 0, core 1.
-#[test]
-fn two_level_routing_follows_addresses() {
-    let r = run(r#"
+/// A flow between the first and the last host of a fat-tree with four core switches.
+fn across_the_tree(routing: &str, transport: &str) -> Run {
+    run(&format!(
+        r#"
         duration = "5ms"
         [topology.fat-tree]
         k = 4
         rate = "1Gbps"
         delay = "2us"
         [routing]
-        kind = "two-level"
+        kind = "{routing}"
         [transport.t]
-        control = "uncoupled"
-        subflows = 2
+        {transport}
         [[workload.flow]]
         transport = "t"
         from = "h0"
         to = "h15"
-    "#);
+    "#
+    ))
+}
+
+/// By two-level lookup from h0 to h15 subflow 0 goes over core 2, subflow 1 over core 0; ACKs go to addresses of h0, whose host part is 0: from edge switch
+/// 1 of pod 3 address 0 is over port 1, core 3, and address 1 over port 0, core 1.
+#[test]
+fn two_level_routing_follows_addresses() {
+    let r = across_the_tree("two-level", "control = 'uncoupled'\nsubflows = 2");
     let used = |up: bool| -> Vec<u32> {
         let name =
             |core: u32| if up { format!("a0.{}->c{core}", core / 2) } else { format!("a3.{}->c{core}", core / 2) };
@@ -123,22 +129,7 @@ fn two_level_routing_follows_addresses() {
 /// Switches that spray share a flow's packets out evenly over the cores.
 #[test]
 fn switches_spray() {
-    let r = run(r#"
-        duration = "5ms"
-        [topology.fat-tree]
-        k = 4
-        rate = "1Gbps"
-        delay = "2us"
-        [routing]
-        kind = "spray"
-        [transport.t]
-        control = "reno"
-        dupack_threshold = 30
-        [[workload.flow]]
-        transport = "t"
-        from = "h0"
-        to = "h15"
-    "#);
+    let r = across_the_tree("spray", "control = 'reno'\ndupack_threshold = 30");
     let shares: Vec<u64> = (0..4).map(|core| r.link(&format!("a0.{}->c{core}", core / 2)).stats.packets).collect();
     let all = shares.iter().sum::<u64>() as f64;
     assert!(all > 300.0 && shares.iter().all(|n| (*n as f64 / all - 0.25).abs() < 0.08), "{shares:?}");
