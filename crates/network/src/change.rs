@@ -55,7 +55,7 @@ impl Loss {
 /// What changes during a run, and when. All of it is known before, and the same in all parts of a network.
 #[derive(Clone, Debug)]
 pub struct Timetable {
-    /// Of the random numbers of ports.
+    /// Of the random numbers of ports, and of the order of packets that reach a node at the same instant.
     pub seed: u64,
     /// Changes of links, each in order of time; of one time, in the order in which they take effect. What is set for time
     /// zero holds from the start.

@@ -1,7 +1,9 @@
 mod assembly;
 mod egress;
+mod order;
 
 pub use egress::Egress;
+pub use order::tie_rank;
 
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, RareEvents};
@@ -12,6 +14,7 @@ use crate::spreading::Chooser;
 use crate::trailer::{Trailer, Trailers};
 use linkpool_engine::{Calendar, Windows, prefetch};
 use linkpool_units::Time;
+use order::VisitingOrder;
 use std::sync::Arc;
 
 /// What stands on the network: it is given packets that reach hosts, and timers of any node.
@@ -59,29 +62,6 @@ struct Input {
     link: LinkId,
 }
 
-/// An entry of the visiting order is the time since the window began (at most a second: 40 bits), then the link.
-const LINK_BITS: u32 = 24;
-
-/// The link of an entry of the visiting order.
-#[inline]
-fn link_of(place: u64) -> usize {
-    (place & ((1 << LINK_BITS) - 1)) as usize
-}
-
-/// Puts the arrivals on the due links from `start` to before `limit` in order: by time, then by link.
-#[inline]
-fn sort_arrivals(order: &mut Vec<u64>, links: &[Link], due: &[Input], (start, limit): (Time, Time)) {
-    order.clear();
-    for Input { link, .. } in due {
-        for arrival in links[*link as usize].arrivals_before(limit) {
-            order.push((arrival - start).0 << LINK_BITS | *link as u64);
-        }
-    }
-    if due.len() > 1 {
-        order.sort_unstable();
-    }
-}
-
 /// Instead of a link: the node's timers.
 const TIMERS: LinkId = LinkId::MAX;
 
@@ -116,7 +96,7 @@ pub struct Network {
     /// Inputs due in this window: hosts come first, and those of a node are neighbours, its timers the last.
     woken: Vec<Input>,
     /// Packets due at the node at hand, in the order of arrival.
-    order: Vec<u64>,
+    order: VisitingOrder,
     /// Packets that switches have routed in this window and not queued yet. Queueing waits for a few nodes, so that the
     /// links concerned are in the cache when it comes; each link still gets its packets in order.
     routed: Vec<Packet>,
@@ -341,11 +321,11 @@ impl Network {
 
     fn visit_switch(&mut self, node: NodeId, due: &[Input], start: Time, limit: Time) {
         let (links, chooser) = (&mut self.links[..], &mut self.chooser);
-        sort_arrivals(&mut self.order, links, due, (start, limit));
+        self.order.sort(links, due, (start, limit));
         self.hops += self.order.len() as u64;
         let routes = self.routes.at(node);
-        for place in &self.order {
-            let mut packet = links[link_of(*place)].pop();
+        for from in self.order.links() {
+            let mut packet = links[from].pop();
             let link = routes.next_link_by(&mut packet, |by, packet| chooser.draw(node, by, packet));
             prefetch(&links[link as usize]);
             self.routed.push(packet);
@@ -381,11 +361,11 @@ impl Network {
 
     /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where they tie.
     fn visit<H: Handler>(&mut self, node: NodeId, due: &[Input], start: Time, limit: Time, handler: &mut H) {
-        sort_arrivals(&mut self.order, &self.links, due, (start, limit));
+        self.order.sort(&self.links, due, (start, limit));
         self.hops += self.order.len() as u64;
         let is_host = node < self.hosts;
         for i in 0..self.order.len() {
-            let mut packet = self.links[link_of(self.order[i])].pop();
+            let mut packet = self.links[self.order.link(i)].pop();
             self.run_timers(node, packet.arrival, handler);
             if !is_host {
                 let link = self.next_link(node, &mut packet);

@@ -84,8 +84,8 @@ fn jobs_follow_each_other_along_a_chain() {
             }
             if let Some(end) = job.end {
                 assert_eq!(answers.len(), 5);
-                // Acknowledged at the server after it has arrived at the client.
-                assert!(answers.iter().map(|f| f.finished.unwrap()).max().unwrap() > end);
+                // Acknowledged at the server after it has arrived at the client, if the run lasts so long.
+                assert!(answers.iter().map(|f| f.finished.unwrap_or(Time::MAX)).max().unwrap() > end);
             }
         }
     }

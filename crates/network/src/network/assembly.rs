@@ -1,4 +1,5 @@
-use super::{Input, LINK_BITS, Network, TIMERS};
+use super::order::{LINK_BITS, VisitingOrder};
+use super::{Input, Network, TIMERS};
 use crate::change::Timetable;
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{LOCAL, Link, LinkKind, RareEvents};
@@ -78,7 +79,7 @@ impl Network {
             hops: 0,
             ending: false,
             woken: Vec::new(),
-            order: Vec::new(),
+            order: VisitingOrder::new(timetable.seed),
             routed: Vec::new(),
             routed_to: Vec::new(),
             handed: Vec::new(),

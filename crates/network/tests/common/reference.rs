@@ -3,13 +3,13 @@
 use super::serialisation;
 use super::traffic::{Arrival, Results, Scene, answer, has_trailer};
 use linkpool_engine::{Stream, Windows, stream};
-use linkpool_network::{Change, Flags, LinkId, LinkStats, Loss, Packet, QueueLimit, Red};
+use linkpool_network::{Change, Flags, LinkId, LinkStats, Loss, Packet, QueueLimit, Red, tie_rank};
 use linkpool_units::{Rate, Time};
 use rand::Rng;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// At one instant: departures, then changes, then the next transmissions, then arrivals by link, then what hosts send by themselves.
+/// At one instant: departures, then changes, then the next transmissions, then arrivals in the order drawn, then what hosts send by themselves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// Of the transmission of this number.
@@ -17,8 +17,8 @@ enum Event {
     /// The change of this number.
     Change(usize),
     Serve(LinkId),
-    /// Over this link; the packet is the first of those in flight on it.
-    Arrival(LinkId),
+    /// By rank among those of the instant, over this link; the packet is the first of those in flight on it.
+    Arrival(u64, LinkId),
     /// The packet of this number.
     Send(u32),
 }
@@ -121,7 +121,7 @@ impl Simulation<'_> {
                     self.serve(link, now);
                     continue;
                 }
-                Event::Arrival(link) => {
+                Event::Arrival(_, link) => {
                     let packet = self.ports[link as usize].in_flight.pop_front().unwrap();
                     let node = self.scene.fabric.links()[link as usize].to;
                     if packet.dst as u32 != node {
@@ -315,7 +315,8 @@ impl Simulation<'_> {
         } else {
             port.in_flight.push_back(packet);
             let delay = self.scene.fabric.links()[link as usize].delay;
-            self.events.push(Reverse((now + delay, Event::Arrival(link))));
+            let at = now + delay;
+            self.events.push(Reverse((at, Event::Arrival(tie_rank(self.scene.seed, at, link), link))));
         }
         self.events.push(Reverse((now, Event::Serve(link))));
     }
