@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from linkpool.summary import BUSIEST, FctStats, LinkUse, summarise
+from linkpool.summarise import BUSIEST, summarise
+from linkpool.summary import FctStats, LinkUse
 from tables import finished, table, unfinished
 
 LINKS = table("links", [{"link": "W->R", "utilisation": 0.5, "drops": 3, "marks": 7}])

@@ -9,7 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from linkpool.summary import Summary, summarise
+from linkpool.summarise import summarise
+from linkpool.summary import Summary
 from linkpool.units import parse_seconds
 
 if sys.version_info >= (3, 11):
