@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import linkpool
@@ -94,6 +95,30 @@ def test_results_are_compared_side_by_side(
     assert "slowdown" in printed
     assert linkpool_("compare", tmp_path / "one", tmp_path / "three") == 2
     assert "three is not a linkpool result" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["show", "compare"])
+def test_what_an_older_version_wrote_is_to_be_repeated(
+    command: str,
+    linkpool_: Command,
+    scenario: Scenario,
+    fake_core: FakeCore,
+    tmp_path: Path,
+    capsys: Captured,
+) -> None:
+    out = tmp_path / "old"
+    linkpool_("run", scenario(INCAST), "--out", out)
+    flows, workloads = (out / f"{name}.parquet" for name in ("flows", "workloads"))
+    told = f"as another version of linkpool wrote it; repeat it: linkpool run {out}/scenario.toml"
+    whole = workloads.read_bytes()
+    workloads.unlink()
+    capsys.readouterr()
+    assert linkpool_(command, out) == 2
+    assert f"{out} has no workloads.parquet, {told} --out {out}\n" == capsys.readouterr().err
+    workloads.write_bytes(whole)
+    pl.read_parquet(flows).drop("measured").write_parquet(flows)
+    assert linkpool_(command, out) == 2
+    assert f"{out} has no column measured in flows.parquet, {told}" in capsys.readouterr().err
 
 
 def test_seed_and_settings_reach_the_simulator(

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from linkpool.columns import TABLES
 from linkpool.summarise import summarise
 from linkpool.summary import Summary
 from linkpool.units import parse_seconds
@@ -17,6 +18,10 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+
+ALWAYS = ("flows", "subflows", "links", "workloads")
+"""The tables that every result has."""
 
 
 class NotRecordedError(LookupError):
@@ -137,3 +142,18 @@ class Result:
                 f"{self.dir} has no {name} series; to record it, write `{how}` under [record]"
             )
         return self._table(name)
+
+
+def lacks(directory: Path) -> str | None:
+    """Name a table, or a column of one, that a result of this version would have."""
+    for name, columns in TABLES.items():
+        file = directory / f"{name}.parquet"
+        if not file.is_file():
+            if name in ALWAYS:
+                return file.name
+            continue
+        found = pl.read_parquet_schema(file)
+        for column in columns:
+            if column.name not in found:
+                return f"column {column.name} in {file.name}"
+    return None

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from linkpool.cli.console import fail, stdout
 from linkpool.publish import REQUIRED
-from linkpool.result import Result
+from linkpool.result import Result, lacks
 from linkpool.summary import FctStats, Group, Slowdowns, Summary
 from linkpool.units import show_bytes, show_number, show_rate, show_seconds
 
@@ -65,12 +65,14 @@ def show(
 
 
 def require_result(directory: Path) -> None:
-    """Leave with a message unless the directory is a result."""
-    missing = sorted(
-        name for name in REQUIRED | {"workloads.parquet"} if not (directory / name).is_file()
-    )
+    """Leave with a message unless the directory is a result of this version of linkpool."""
+    missing = sorted(name for name in REQUIRED if not (directory / name).is_file())
     if missing:
         fail(f"{directory} is not a linkpool result: it has no {missing[0]}")
+    lack = lacks(directory)
+    if lack:
+        why = f"{directory} has no {lack}, as another version of linkpool wrote it"
+        fail(f"{why}; repeat it: linkpool run {directory / 'scenario.toml'} --out {directory}")
 
 
 def print_result(result: Result, console: Console) -> None:
