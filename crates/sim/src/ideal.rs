@@ -1,7 +1,8 @@
 //! The least time in which a flow that is alone in the network can complete, by whatever transport.
 
 use crate::paths::PathRule;
-use crate::plan::{Plan, PlannedFlow, Scatter};
+use crate::plan::{Plan, PlannedFlow};
+use crate::transports::Scatter;
 use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes};
 use linkpool_units::Time;
 use std::collections::HashMap;

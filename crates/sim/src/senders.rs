@@ -2,7 +2,7 @@
 
 use crate::endpoint::SendingEnd;
 use crate::outcome::{FlowOutcome, SubflowOutcome};
-use crate::plan::{PlannedTransport, Scatter};
+use crate::transports::{PlannedTransport, Scatter};
 use linkpool_network::{Flags, Packet};
 use linkpool_transport::{Sender, SenderState};
 use linkpool_units::Time;
