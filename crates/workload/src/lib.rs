@@ -3,18 +3,21 @@
 mod arrivals;
 mod cdf;
 mod collective;
+mod destination;
 mod flow;
 mod gaps;
 mod matrix;
 mod process;
+mod room;
 mod sizes;
 
 pub use arrivals::{PoissonTimes, jitter};
 pub use cdf::{Cdf, Interpolation};
 pub use collective::{Collective, Message};
+pub use destination::{permutation, random_in_other_rack, random_other};
 pub use flow::{Bursts, Flow};
 pub use gaps::Gaps;
-pub use matrix::{Matrix, Rule, Senders, permutation, random_in_other_rack, random_other};
+pub use matrix::{Matrix, Rule, Senders};
 pub use process::{
     Action, Chain, ClosedLoop, Destinations, FlowEnd, Job, Listens, PartitionAggregate, Process, Redraw, Rounds,
     Scheduler,

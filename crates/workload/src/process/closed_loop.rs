@@ -1,7 +1,7 @@
 use super::Action;
+use crate::destination::{random_in_other_rack, random_other, staggered_destination};
 use crate::flow::Flow;
 use crate::gaps::Gaps;
-use crate::matrix::{random_in_other_rack, random_other, staggered_destination};
 use crate::sizes::Sizes;
 use linkpool_engine::Stream;
 use linkpool_units::Time;

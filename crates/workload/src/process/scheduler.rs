@@ -1,8 +1,9 @@
 use super::{Action, FlowEnd};
 use crate::arrivals::jitter;
+use crate::destination::hotspot_pair;
 use crate::flow::Flow;
 use crate::gaps::Gaps;
-use crate::matrix::{Matrix, hotspot_pair};
+use crate::matrix::Matrix;
 use crate::sizes::Sizes;
 use linkpool_engine::Stream;
 use linkpool_units::Time;
