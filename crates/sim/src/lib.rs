@@ -27,6 +27,8 @@ mod sampling;
 mod senders;
 mod series;
 mod sink;
+mod source;
+mod starters;
 mod table;
 mod tables;
 mod traffic;
