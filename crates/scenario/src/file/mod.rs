@@ -9,11 +9,13 @@ mod limits;
 mod measure;
 mod queue;
 mod record;
+mod roles;
 mod routing;
 mod sizes;
 mod topology;
 mod transport;
 mod trees;
+mod until;
 mod values;
 mod workload;
 
@@ -24,17 +26,18 @@ pub(crate) use limits::{Packets, Speed, Timeouts};
 pub(crate) use measure::MeasureTable;
 pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable, RedTable, SharedBufferTable};
 pub(crate) use record::{CounterSeriesTable, QueueSeriesTable, RecordTable, SeriesTable};
+pub(crate) use roles::RoleSize;
 pub(crate) use routing::{LinkWeightTable, PlacementTable, RoutingName, RoutingTable, WeightsName};
 pub(crate) use sizes::{CdfSource, DistributionTable, FlowSize, InterpolationName, ParetoTable};
 pub(crate) use topology::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, TrafficShiftTable, TriangleTable};
 pub(crate) use transport::TransportTable;
 pub(crate) use trees::{BCubeTable, FatTreeTable, LeafSpineTable, Vl2Table};
+pub(crate) use until::UntilTable;
 pub(crate) use values::{Host, Size};
 pub(crate) use workload::{
     AllToAllTable, AnyWorkload, CollectiveName, CollectiveTable, Common, DestinationName, FlowTable, HotspotTable,
     IncastTable, ManyToOneFlowsTable, MatrixKeys, PartitionAggregateTable, PermutationTable, PoissonTable, RandomTable,
-    RepeatName, RoleSize, SmallTable, StaggeredTable, StrideTable, TraceFlowTable, TraceFormat, TraceTable, UntilTable,
-    WorkloadTable,
+    RepeatName, SmallTable, StaggeredTable, StrideTable, TraceFlowTable, TraceFormat, TraceTable, WorkloadTable,
 };
 
 use indexmap::IndexMap;
