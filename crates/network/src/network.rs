@@ -348,6 +348,7 @@ impl Network {
     fn queue_routed(&mut self) {
         let (mut routed, mut links) = (std::mem::take(&mut self.routed), std::mem::take(&mut self.routed_to));
         let mut egress = self.egress(0);
+        links.iter().take(AHEAD / 2).for_each(|link| egress.links[*link as usize].prefetch_tail());
         for (i, (link, packet)) in links.iter().zip(&routed).enumerate() {
             if let Some(later) = links.get(i + AHEAD / 2) {
                 egress.links[*later as usize].prefetch_tail();
