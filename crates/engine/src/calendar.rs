@@ -23,9 +23,6 @@ pub struct Calendar {
     occupied: [u64; 2],
     /// (window, input) beyond the rows.
     far: BinaryHeap<Reverse<(u64, u32)>>,
-    /// What is left of the word being drained, and its index in the row.
-    word: u64,
-    word_index: usize,
 }
 
 impl Calendar {
@@ -41,8 +38,6 @@ impl Calendar {
             summary: vec![0; summary_words * ROWS as usize],
             occupied: [0; 2],
             far: BinaryHeap::new(),
-            word: 0,
-            word_index: 0,
         }
     }
 
@@ -51,7 +46,7 @@ impl Calendar {
         self.now
     }
 
-    /// Wakes `input` in `window`, which is the current one only if its inputs are not being drained yet. Waking twice is waking once.
+    /// Wakes `input` in `window`, which is the current one only if its inputs have not been taken yet. Waking twice is waking once.
     #[inline]
     pub fn schedule(&mut self, window: u64, input: u32) {
         debug_assert!(window >= self.now, "window {window} is over (now {})", self.now);
@@ -71,14 +66,10 @@ impl Calendar {
         self.occupied[row / 64] |= 1 << (row % 64);
     }
 
-    /// The next window in which something is due. The inputs of the current one must have been drained.
+    /// The next window in which something is due. The inputs of the current one must have been taken.
+    #[inline]
     pub fn peek(&self) -> Option<u64> {
-        debug_assert!(self.word == 0);
-        let occupied = self.occupied[0] as u128 | (self.occupied[1] as u128) << 64;
-        let in_rows = (occupied != 0).then(|| {
-            let ahead = occupied.rotate_right((self.now % ROWS) as u32).trailing_zeros();
-            self.now + ahead as u64
-        });
+        let in_rows = self.ahead().map(|ahead| self.now + ahead as u64);
         let in_far = self.far.peek().map(|Reverse((w, _))| *w);
         match (in_rows, in_far) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -86,7 +77,24 @@ impl Calendar {
         }
     }
 
+    /// How many windows ahead the first row is that is not empty.
+    #[inline]
+    fn ahead(&self) -> Option<u32> {
+        let row = (self.now % ROWS) as u32;
+        let (half, bit) = (row as usize / 64, row % 64);
+        let (here, there) = (self.occupied[half], self.occupied[1 - half]);
+        // In this half from this row on; in the other; in this one before the row, a turn later.
+        if here >> bit != 0 {
+            Some((here >> bit).trailing_zeros())
+        } else if there != 0 {
+            Some(64 - bit + there.trailing_zeros())
+        } else {
+            (here != 0).then(|| 128 - bit + here.trailing_zeros())
+        }
+    }
+
     /// Moves to `window`, before which nothing is due.
+    #[inline]
     pub fn advance_to(&mut self, window: u64) {
         debug_assert!(self.peek().is_none_or(|next| window <= next));
         self.now = window;
@@ -99,31 +107,31 @@ impl Calendar {
         }
     }
 
-    /// Takes the lowest-numbered input that is due in the current window.
+    /// Takes the inputs that are due in the current window, in order.
     #[inline]
-    pub fn next_due(&mut self) -> Option<u32> {
-        if self.word == 0 && !self.load_word() {
-            return None;
-        }
-        let bit = self.word.trailing_zeros();
-        self.word &= self.word - 1;
-        Some(self.word_index as u32 * 64 + bit)
-    }
-
-    fn load_word(&mut self) -> bool {
+    pub fn take_due(&mut self, mut take: impl FnMut(u32)) {
         let row = (self.now % ROWS) as usize;
+        self.occupied[row / 64] &= !(1 << (row % 64));
+        let words = &mut self.bits[row * self.words..][..self.words];
         let summary = &mut self.summary[row * self.summary_words..][..self.summary_words];
-        for (i, s) in summary.iter_mut().enumerate() {
-            if *s != 0 {
-                self.word_index = i * 64 + s.trailing_zeros() as usize;
-                *s &= *s - 1;
-                self.word = std::mem::take(&mut self.bits[row * self.words + self.word_index]);
-                return true;
+        for (i, summary) in summary.iter_mut().enumerate() {
+            for in_summary in ones(std::mem::take(summary)) {
+                let index = i as u32 * 64 + in_summary;
+                for bit in ones(std::mem::take(&mut words[index as usize])) {
+                    take(index * 64 + bit);
+                }
             }
         }
-        self.occupied[row / 64] &= !(1 << (row % 64));
-        false
     }
+}
+
+/// The numbers of the bits that are set in `word`.
+#[inline]
+fn ones(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros();
+        (word != 0).then(|| word &= word - 1).map(|()| bit)
+    })
 }
 
 #[cfg(test)]
@@ -145,7 +153,10 @@ mod tests {
             }
             while let Some(w) = calendar.peek() {
                 calendar.advance_to(w);
-                while let Some(i) = calendar.next_due() {
+                let mut due = Vec::new();
+                calendar.take_due(|i| due.push(i));
+                prop_assert!(!due.is_empty());
+                for i in due {
                     prop_assert_eq!(model.pop_first(), Some((w, i)));
                     if let Some((ahead, j)) = ops.next() {
                         calendar.schedule(w + 1 + ahead, j);
@@ -163,8 +174,9 @@ mod tests {
         c.schedule(1_000_000_000, 0);
         assert_eq!(c.peek(), Some(1_000_000_000));
         c.advance_to(1_000_000_000);
-        assert_eq!(c.next_due(), Some(0));
-        assert_eq!(c.next_due(), None);
+        let mut due = Vec::new();
+        c.take_due(|input| due.push(input));
+        assert_eq!(due, [0]);
         assert_eq!(c.peek(), None);
     }
 }

@@ -25,7 +25,7 @@ pub use change::{Change, Loss, Timetable};
 pub use disjoint::disjoint_paths;
 pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, NodeId, Wire};
 pub use link::{LinkStats, RareEvents};
-pub use network::{Egress, Handler, Network, Step, tie_rank};
+pub use network::{Egress, Handler, Network, tie_rank};
 pub use packet::{Flags, Packet};
 pub use parallel::{Ended, run_parts};
 pub use partition::partition;

@@ -1,9 +1,16 @@
+mod ahead;
 mod assembly;
 mod egress;
+mod freight;
+mod handler;
 mod order;
 
 pub use egress::Egress;
+pub(crate) use freight::Freight;
+pub use handler::Handler;
 pub use order::tie_rank;
+
+use ahead::AHEAD;
 
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, RareEvents};
@@ -11,49 +18,11 @@ use crate::packet::Packet;
 use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::spreading::Chooser;
-use crate::trailer::{Trailer, Trailers};
+use crate::trailer::Trailers;
 use linkpool_engine::{Calendar, Windows, prefetch};
 use linkpool_units::Time;
 use order::VisitingOrder;
 use std::sync::Arc;
-
-/// What stands on the network: it is given packets that reach hosts, and timers of any node.
-pub trait Handler {
-    /// What hosts learn of each other without a packet, as from a scheduler; `()` if nothing.
-    type Notice: Send;
-    /// `packet` has reached `host`.
-    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>);
-    /// A timer of `node` is due: [`Handler::next_timer`] said `now`. It must say something later afterwards, or
-    /// more of the same instant until all is done.
-    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>);
-    /// When `node` next wants to be woken; [`Time::MAX`]: not at all.
-    fn next_timer(&self, node: NodeId) -> Time;
-    /// `host` will get `packet` (known from stage 1 on) soon: a chance to fetch what [`Handler::on_packet`] will
-    /// read. Called for stages 0 to 4, ever closer, so that each can follow the pointers that the one before it fetched.
-    fn prefetch(&self, _host: NodeId, _packet: Option<&Packet>, _stage: usize) {}
-    /// Takes what is to be told to hosts, whoever runs them: the host, when, and what. As a packet would, a notice takes at
-    /// least [`Network::lookahead`].
-    fn take_notices(&mut self) -> Vec<(NodeId, Time, Self::Notice)> {
-        Vec::new()
-    }
-    /// `notice` is for `host` at `at`, which is later than all that it has seen.
-    fn on_notice(&mut self, _host: NodeId, _at: Time, _notice: Self::Notice) {}
-    /// How much has been done here of what ends the run when all parts together have done enough.
-    fn done(&self) -> u64 {
-        0
-    }
-}
-
-/// What is left to do after a step of the simulation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// More to come; the clock stands here.
-    At(Time),
-    /// The end has been reached.
-    End,
-    /// Nothing is left that could ever happen; the last event was before this time.
-    Silent(Time),
-}
 
 /// The inputs of a node in the calendar: its incoming links, then its timers.
 #[derive(Clone, Copy, Debug)]
@@ -102,14 +71,12 @@ pub struct Network {
     routed: Vec<Packet>,
     /// And the link for each. Apart from the packets, which are copied as two aligned halves that way.
     routed_to: Vec<LinkId>,
-    /// Links to other parts on which something has been sent in this window.
-    handed: Vec<LinkId>,
+    /// By part, the links to it on which something has been sent in this window.
+    handed: Box<[Vec<LinkId>]>,
     /// Of the packets that are here.
     trailers: Trailers,
 }
 
-/// So many due inputs ahead, links are fetched; three quarters as many ahead, the packets at their heads.
-const AHEAD: usize = 16;
 /// Queueing happens when so many packets have been routed.
 const BATCH: usize = 64;
 
@@ -159,19 +126,6 @@ impl Network {
         }
     }
 
-    /// Runs up to `windows` windows in which something is due, and nothing at or after `end`.
-    pub fn step<H: Handler>(&mut self, end: Time, windows: u32, handler: &mut H) -> Step {
-        for _ in 0..windows {
-            let Some(window) = self.next_window() else {
-                return Step::Silent(self.window_end().min(end));
-            };
-            if self.run_window(window, end, handler) {
-                return Step::End;
-            }
-        }
-        Step::At(self.windows.start(self.calendar.now()))
-    }
-
     /// The next window in which something is due.
     pub(crate) fn next_window(&self) -> Option<u64> {
         self.calendar.peek()
@@ -192,29 +146,6 @@ impl Network {
         self.windows.of(t)
     }
 
-    /// What has been sent to other parts since the last time: the part, the link, the packets in order, with their trailers.
-    pub(crate) fn hand_over(&mut self, mut give: impl FnMut(u8, LinkId, Packet, Option<Trailer>)) {
-        for id in self.handed.drain(..) {
-            let link = &mut self.links[id as usize];
-            let to = link.remote;
-            for packet in link.hand_over() {
-                give(to, id, packet, self.trailers.of(&packet).copied());
-                self.trailers.release(&packet);
-            }
-        }
-    }
-
-    /// From another part: `packet` is on its way on `link` to a node of this one.
-    pub(crate) fn receive(&mut self, link: LinkId, mut packet: Packet, trailer: Option<Trailer>) {
-        if let Some(trailer) = trailer {
-            self.trailers.attach(&mut packet, trailer);
-        }
-        let link = &mut self.links[link as usize];
-        if let Some(arrival) = link.carry(packet) {
-            self.calendar.schedule(self.windows.of(arrival), link.input);
-        }
-    }
-
     /// Runs `window`, before which nothing is due, but nothing at or after `end`. Returns whether that is reached.
     pub(crate) fn run_window<H: Handler>(&mut self, window: u64, end: Time, handler: &mut H) -> bool {
         self.calendar.advance_to(window);
@@ -226,12 +157,10 @@ impl Network {
         }
         let mut woken = std::mem::take(&mut self.woken);
         woken.clear();
-        while let Some(input) = self.calendar.next_due() {
-            match self.inputs.get(input as usize) {
-                Some(input) => woken.push(*input),
-                None => self.ports.wake(input),
-            }
-        }
+        self.calendar.take_due(|input| match self.inputs.get(input as usize) {
+            Some(input) => woken.push(*input),
+            None => self.ports.wake(input),
+        });
         let of_hosts = woken.partition_point(|input| input.node < self.hosts);
         let mut next = 0;
         while let Some(Input { node, .. }) = woken.get(next).copied() {
@@ -260,33 +189,6 @@ impl Network {
             ports.end_window(limit, limit == end, &mut wires);
         }
         self.ending
-    }
-
-    /// Fetches what is needed for the inputs that are due a little later: the links, then the packets at their heads.
-    #[inline]
-    fn prefetch_links(&self, due: &[Input]) {
-        // There is no link of the number that stands for timers.
-        let link = |ahead: usize| due.get(ahead).and_then(|input| self.links.get(input.link as usize));
-        link(AHEAD).into_iter().for_each(prefetch);
-        link(AHEAD * 3 / 4).into_iter().for_each(Link::prefetch_head);
-    }
-
-    /// And, for those of hosts: the link on which these will answer, and in stages what they will do with the packets.
-    #[inline]
-    fn prefetch_endpoints<H: Handler>(&self, due: &[Input], handler: &H) {
-        let answer = |input: &Input| self.routes.only_link(input.node).map(|link| &self.links[link as usize]);
-        if let Some(input) = due.get(AHEAD) {
-            handler.prefetch(input.node, None, 0);
-            answer(input).into_iter().for_each(prefetch);
-        }
-        due.get(AHEAD * 3 / 4).and_then(answer).into_iter().for_each(Link::prefetch_tail);
-        for (stage, ahead) in [(1, AHEAD / 2), (2, AHEAD * 3 / 8), (3, AHEAD / 4), (4, AHEAD / 8)] {
-            if let Some(input) = due.get(ahead)
-                && let Some(packet) = self.links.get(input.link as usize).and_then(Link::head_packet)
-            {
-                handler.prefetch(input.node, Some(packet), stage);
-            }
-        }
     }
 
     /// Has the receiving node of the due links woken for what is still on its way.

@@ -1,19 +1,17 @@
-//! One simulation on several threads, with the same result to the bit.
+//! One simulation on one thread or on several, with the same result to the bit.
 //!
-//! In a window no part can affect another, so threads meet once a window, at a barrier. Before it each has published what
-//! it sent to the others and which window it needs next; behind it each takes what was sent to it, and all go to the
-//! earliest window that any needs. Notices between hosts go the same way, also within a part. What is published has two places, used in turn: who is slow to read one
-//! finds it untouched until it comes to the next barrier.
+//! In a window no part can affect another, so threads meet once a window, at a barrier. Before it each has put what it sent to
+//! another into the parcel for that one, and has said which window it needs next; behind it each takes what was sent to it, and all go
+//! to the earliest window that any needs. All this has two places, used in turn: who is slow to read one finds it untouched until it comes
+//! to the next barrier. A network in one part meets nobody: it goes from window to window.
 
-use crate::fabric::{LinkId, NodeId};
-use crate::network::{Handler, Network};
-use crate::packet::{Flags, Packet};
-use crate::trailer::Trailer;
+use crate::fabric::NodeId;
+use crate::network::{Freight, Handler, Network};
 use linkpool_units::Time;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// How a run on several threads ended.
+/// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
     /// At its end.
@@ -29,76 +27,32 @@ pub enum Ended {
 /// No window.
 const NEVER: u64 = u64::MAX;
 
-/// Packets from one part to another, and the trailers of those that have one.
-#[derive(Default)]
-struct Parcel {
-    packets: Vec<(LinkId, Packet)>,
-    trailers: Vec<Trailer>,
+/// What parts agree upon after a window.
+struct Agreed {
+    /// The next window that any of them needs, or [`NEVER`].
+    next: u64,
+    /// The sum of [`Handler::done`].
+    done: u64,
 }
 
-/// Notices to the hosts of a part.
-type Notices<N> = Mutex<Vec<(NodeId, Time, N)>>;
-
-struct Shared<N> {
-    parts: usize,
-    /// Threads that have come to a barrier, over all barriers.
-    arrived: AtomicU64,
-    /// A thread has panicked: the others must not wait for it.
-    poisoned: AtomicBool,
-    /// By turn and part: the next window that it needs, as far as it knows.
-    next: [Vec<AtomicU64>; 2],
-    /// By turn, sending part and receiving part.
-    parcels: [Vec<Mutex<Parcel>>; 2],
-    /// By turn, sending part and receiving part.
-    notices: [Vec<Notices<N>>; 2],
-    /// By turn and part: [`Handler::done`].
-    done: [Vec<AtomicU64>; 2],
-    /// By part: packet-hops so far.
-    hops: Vec<AtomicU64>,
-    /// The round after which all stop.
-    stop_after: AtomicU64,
+/// A part as it goes from window to window.
+struct Part<'a, H> {
+    me: usize,
+    network: &'a mut Network,
+    handler: &'a mut H,
 }
 
-impl<N> Shared<N> {
-    fn new(parts: usize) -> Shared<N> {
-        let numbers = |n| (0..parts).map(|_| AtomicU64::new(n)).collect();
-        let notices = || (0..parts * parts).map(|_| Mutex::default()).collect();
-        let parcels = || (0..parts * parts).map(|_| Mutex::default()).collect();
-        Shared {
-            parts,
-            arrived: AtomicU64::new(0),
-            poisoned: AtomicBool::new(false),
-            next: [numbers(NEVER), numbers(NEVER)],
-            parcels: [parcels(), parcels()],
-            notices: [notices(), notices()],
-            done: [numbers(0), numbers(0)],
-            hops: numbers(0),
-            stop_after: AtomicU64::new(NEVER),
-        }
-    }
-
-    /// Waits until all threads have come to barrier number `round`. What any did before it, all see behind it.
-    fn wait(&self, round: u64) {
-        let all = (round + 1) * self.parts as u64;
-        self.arrived.fetch_add(1, Ordering::AcqRel);
-        let mut spins = 0u32;
-        while self.arrived.load(Ordering::Acquire) < all {
-            assert!(!self.poisoned.load(Ordering::Relaxed), "another thread of the simulation has failed");
-            spins += 1;
-            // Spinning is far shorter than a sleep; but if there are fewer cores than threads, let the others run.
-            if spins.is_multiple_of(256) { std::thread::yield_now() } else { std::hint::spin_loop() }
-        }
-    }
+/// Is told how far all is, now and again; false: the run is to stop.
+struct Progress<'a> {
+    every: u64,
+    tell: &'a mut dyn FnMut(Time, u64) -> bool,
 }
 
-/// Tells the other threads if this one panics.
-struct Guard<'a, N>(&'a Shared<N>);
-
-impl<N> Drop for Guard<'_, N> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.poisoned.store(true, Ordering::Relaxed);
-        }
+impl Progress<'_> {
+    /// Is it to go on after so many rounds?
+    #[inline]
+    fn goes_on(&mut self, round: u64, now: Time, hops: impl FnOnce() -> u64) -> bool {
+        round % self.every != self.every - 1 || (self.tell)(now, hops())
     }
 }
 
@@ -115,102 +69,199 @@ pub fn run_parts<H: Handler + Send>(
     progress: &mut dyn FnMut(Time, u64) -> bool,
 ) -> Ended {
     let shared = &Shared::new(parts.len());
+    let mut progress = Progress { every, tell: progress };
+    let mut parts = (0..).zip(parts).map(|(me, (network, handler))| Part { me, network, handler });
+    let Some(mut first) = parts.next() else {
+        return Ended::Silent(Time::ZERO);
+    };
+    if shared.parts == 1 {
+        return first.run(end, goal, |part, round| part.alone(round, &mut progress));
+    }
     std::thread::scope(|scope| {
-        let mut parts = parts.into_iter().enumerate();
-        let Some((_, (first_network, first_handler))) = parts.next() else {
-            return Ended::Silent(Time::ZERO);
-        };
-        for (me, (network, handler)) in parts {
+        for mut part in parts {
             scope.spawn(move || {
                 let _guard = Guard(shared);
-                run_part(me, network, handler, shared, (end, goal), every, None)
+                part.run(end, goal, |part, round| part.meet(round, shared, true))
             });
         }
         let _guard = Guard(shared);
-        run_part(0, first_network, first_handler, shared, (end, goal), every, Some(progress))
+        first.run(end, goal, |part, round| {
+            let goes_on = progress.goes_on(round, part.network.window_start(), || shared.hops(round));
+            part.meet(round, shared, goes_on)
+        })
     })
 }
 
-fn run_part<H: Handler>(
-    me: usize,
-    network: &mut Network,
-    handler: &mut H,
-    shared: &Shared<H::Notice>,
-    (end, goal): (Time, u64),
-    every: u64,
-    mut progress: Option<&mut dyn FnMut(Time, u64) -> bool>,
-) -> Ended {
-    for round in 0.. {
+impl<H: Handler> Part<'_, H> {
+    /// Runs window after window; between them `meet` finds out what all parts agree upon, or that the run is to stop.
+    fn run(&mut self, end: Time, goal: u64, mut meet: impl FnMut(&mut Self, u64) -> Option<Agreed>) -> Ended {
+        for round in 0.. {
+            let Some(Agreed { next, done }) = meet(self, round) else {
+                return Ended::Stopped;
+            };
+            if done >= goal {
+                return Ended::Done(self.network.window_end().min(end));
+            }
+            if next == NEVER {
+                return Ended::Silent(self.network.window_end().min(end));
+            }
+            if self.network.run_window(next, end, self.handler) {
+                return Ended::End;
+            }
+        }
+        unreachable!("rounds do not run out")
+    }
+
+    /// Where there is no other part.
+    #[inline]
+    fn alone(&mut self, round: u64, progress: &mut Progress<'_>) -> Option<Agreed> {
+        while let Some((host, at, notice)) = self.handler.take_notice() {
+            self.tell(host, at, notice);
+        }
+        let (now, hops) = (self.network.window_start(), self.network.hops());
+        progress.goes_on(round, now, || hops).then(|| Agreed { next: self.next(), done: self.handler.done() })
+    }
+
+    /// With the others, who come to barrier number `round` too.
+    fn meet(&mut self, round: u64, shared: &Shared<H::Notice>, goes_on: bool) -> Option<Agreed> {
         let turn = (round % 2) as usize;
-        publish(me, network, handler, shared, turn);
-        if let Some(progress) = &mut progress
-            && round % every == every - 1
-        {
-            let hops = shared.hops.iter().map(|h| h.load(Ordering::Relaxed)).sum();
-            if !progress(network.window_start(), hops) {
-                shared.stop_after.store(round, Ordering::Relaxed);
+        let sent = self.send(shared, turn);
+        let words = &shared.words[turn][self.me];
+        words.next.store(self.next().min(sent), Ordering::Relaxed);
+        words.done.store(self.handler.done(), Ordering::Relaxed);
+        words.hops.store(self.network.hops(), Ordering::Relaxed);
+        words.stops.store(!goes_on, Ordering::Relaxed);
+        shared.wait(round, self.me);
+        self.receive(shared, turn);
+        shared.agreed(turn)
+    }
+
+    /// Before the barrier: what goes to other parts, and the first window in which any of it is due.
+    fn send(&mut self, shared: &Shared<H::Notice>, turn: usize) -> u64 {
+        let mut first = Time::MAX;
+        while let Some((host, at, notice)) = self.handler.take_notice() {
+            let to = self.network.part_of(host);
+            if to == self.me {
+                self.tell(host, at, notice);
+            } else {
+                first = first.min(at);
+                shared.parcel(turn, self.me, to).notices.push((host, at, notice));
             }
         }
-        shared.wait(round);
-        if shared.stop_after.load(Ordering::Relaxed) == round {
-            return Ended::Stopped;
+        for to in shared.others(self.me) {
+            first = first.min(self.network.hand_over(to, &mut shared.parcel(turn, self.me, to).freight));
         }
-        for from in 0..shared.parts {
-            let mut parcel = lock(&shared.parcels[turn][from * shared.parts + me]);
-            let Parcel { packets, trailers } = &mut *parcel;
-            let mut trailers = trailers.drain(..);
-            for (link, packet) in packets.drain(..) {
-                let trailer = if packet.flags.has(Flags::TRAILER) { trailers.next() } else { None };
-                network.receive(link, packet, trailer);
+        if first == Time::MAX { NEVER } else { self.network.window_of(first) }
+    }
+
+    /// Behind the barrier: what the others have sent.
+    fn receive(&mut self, shared: &Shared<H::Notice>, turn: usize) {
+        for from in shared.others(self.me) {
+            let mut parcel = shared.parcel(turn, from, self.me);
+            self.network.receive(&mut parcel.freight);
+            for (host, at, notice) in parcel.notices.drain(..) {
+                self.tell(host, at, notice);
             }
-            for (host, at, notice) in lock(&shared.notices[turn][from * shared.parts + me]).drain(..) {
-                handler.on_notice(host, at, notice);
-                network.wake(host, handler);
-            }
-        }
-        if goal < NEVER && shared.done[turn].iter().map(|n| n.load(Ordering::Relaxed)).sum::<u64>() >= goal {
-            return Ended::Done(network.window_end().min(end));
-        }
-        let window = shared.next[turn].iter().map(|n| n.load(Ordering::Relaxed)).min().unwrap_or(NEVER);
-        if window == NEVER {
-            return Ended::Silent(network.window_end().min(end));
-        }
-        if network.run_window(window, end, handler) {
-            return Ended::End;
         }
     }
-    unreachable!("rounds do not run out")
+
+    fn tell(&mut self, host: NodeId, at: Time, notice: H::Notice) {
+        self.handler.on_notice(host, at, notice);
+        self.network.wake(host, self.handler);
+    }
+
+    /// The next window that this part knows that it needs.
+    #[inline]
+    fn next(&self) -> u64 {
+        self.network.next_window().unwrap_or(NEVER)
+    }
 }
 
-/// Before the barrier: what was sent to other parts, and the next window that they or this part will need.
-fn publish<H: Handler>(me: usize, network: &mut Network, handler: &mut H, shared: &Shared<H::Notice>, turn: usize) {
-    let mut next = network.next_window().unwrap_or(NEVER);
-    let mut first = Time::MAX;
-    let mut open = (usize::MAX, None);
-    network.hand_over(|to, link, packet, trailer| {
-        first = first.min(packet.arrival);
-        let to = to as usize;
-        if open.0 != to {
-            open = (to, None); // release the lock of the parcel before
-            open.1 = Some(lock(&shared.parcels[turn][me * shared.parts + to]));
-        }
-        if let Some(parcel) = &mut open.1 {
-            parcel.packets.push((link, packet));
-            parcel.trailers.extend(trailer);
-        }
-    });
-    for (host, at, notice) in handler.take_notices() {
-        first = first.min(at);
-        lock(&shared.notices[turn][me * shared.parts + network.part_of(host)]).push((host, at, notice));
-    }
-    shared.done[turn][me].store(handler.done(), Ordering::Relaxed);
-    if first != Time::MAX {
-        next = next.min(network.window_of(first));
-    }
-    shared.next[turn][me].store(next, Ordering::Relaxed);
-    shared.hops[me].store(network.hops(), Ordering::Relaxed);
+/// What one part has for another.
+struct Parcel<N> {
+    freight: Freight,
+    notices: Vec<(NodeId, Time, N)>,
 }
 
-fn lock<T>(mailbox: &Mutex<T>) -> MutexGuard<'_, T> {
-    mailbox.lock().expect("a thread that fails takes the run with it")
+/// What a part tells all others at a barrier. Written by one thread and read by all, once a window: on two cache lines of its own, as
+/// processors like to fetch them in pairs.
+#[derive(Default)]
+#[repr(align(128))]
+struct Words {
+    /// To so many barriers it has come. Written last: who reads it sees the rest.
+    rounds: AtomicU64,
+    /// The next window that it needs, as far as it knows.
+    next: AtomicU64,
+    /// [`Handler::done`].
+    done: AtomicU64,
+    /// Packet-hops so far.
+    hops: AtomicU64,
+    /// All are to stop.
+    stops: AtomicBool,
+}
+
+struct Shared<N> {
+    parts: usize,
+    /// By turn and part.
+    words: [Vec<Words>; 2],
+    /// By turn, sending part and receiving part.
+    parcels: [Vec<Mutex<Parcel<N>>>; 2],
+    /// A thread has panicked: the others must not wait for it.
+    poisoned: AtomicBool,
+}
+
+impl<N> Shared<N> {
+    fn new(parts: usize) -> Shared<N> {
+        let words = || (0..parts).map(|_| Words::default()).collect();
+        let parcel = |_| Mutex::new(Parcel { freight: Freight::default(), notices: Vec::new() });
+        let parcels = || (0..parts * parts).map(parcel).collect();
+        Shared { parts, words: [words(), words()], parcels: [parcels(), parcels()], poisoned: AtomicBool::new(false) }
+    }
+
+    fn others(&self, me: usize) -> impl Iterator<Item = usize> + use<N> {
+        (0..self.parts).filter(move |part| *part != me)
+    }
+
+    fn parcel(&self, turn: usize, from: usize, to: usize) -> MutexGuard<'_, Parcel<N>> {
+        self.parcels[turn][from * self.parts + to].lock().expect("a thread that fails takes the run with it")
+    }
+
+    /// Says that part `me` has come to barrier number `round`, and waits for the others. What any did before it, all see behind it.
+    fn wait(&self, round: u64, me: usize) {
+        let words = &self.words[(round % 2) as usize];
+        words[me].rounds.store(round + 1, Ordering::Release);
+        let mut spins = 0u32;
+        for other in words {
+            while other.rounds.load(Ordering::Acquire) <= round {
+                assert!(!self.poisoned.load(Ordering::Relaxed), "another thread of the simulation has failed");
+                spins += 1;
+                // Spinning is far shorter than a sleep; but if there are fewer cores than threads, let the others run.
+                if spins.is_multiple_of(256) { std::thread::yield_now() } else { std::hint::spin_loop() }
+            }
+        }
+    }
+
+    /// Behind the barrier: what all have said before it.
+    fn agreed(&self, turn: usize) -> Option<Agreed> {
+        let words = &self.words[turn];
+        let next = words.iter().map(|w| w.next.load(Ordering::Relaxed)).min().unwrap_or(NEVER);
+        let done = words.iter().map(|w| w.done.load(Ordering::Relaxed)).sum();
+        (!words.iter().any(|w| w.stops.load(Ordering::Relaxed))).then_some(Agreed { next, done })
+    }
+
+    /// Packet-hops of all parts up to the barrier before `round`.
+    fn hops(&self, round: u64) -> u64 {
+        self.words[((round + 1) % 2) as usize].iter().map(|w| w.hops.load(Ordering::Relaxed)).sum()
+    }
+}
+
+/// Tells the other threads if this one panics.
+struct Guard<'a, N>(&'a Shared<N>);
+
+impl<N> Drop for Guard<'_, N> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.poisoned.store(true, Ordering::Relaxed);
+        }
+    }
 }

@@ -10,7 +10,7 @@ use linkpool_units::Time;
 pub(crate) struct Wires<'a> {
     pub(crate) links: &'a mut [Link],
     pub(crate) calendar: &'a mut Calendar,
-    pub(crate) handed: &'a mut Vec<LinkId>,
+    pub(crate) handed: &'a mut [Vec<LinkId>],
     pub(crate) trailers: &'a mut Trailers,
     pub(crate) windows: Windows,
 }
@@ -30,7 +30,7 @@ impl Wires<'_> {
         if link.remote == LOCAL {
             self.calendar.schedule(self.windows.of(arrival), link.input);
         } else {
-            self.handed.push(id);
+            self.handed[link.remote as usize].push(id);
         }
     }
 

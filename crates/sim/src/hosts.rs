@@ -364,8 +364,9 @@ impl Handler for Hosts<'_> {
         }
     }
 
-    fn take_notices(&mut self) -> Vec<(NodeId, Time, Notice)> {
-        std::mem::take(&mut self.notices)
+    #[inline]
+    fn take_notice(&mut self) -> Option<(NodeId, Time, Notice)> {
+        self.notices.pop()
     }
 
     fn on_notice(&mut self, host: NodeId, at: Time, notice: Notice) {

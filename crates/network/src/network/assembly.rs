@@ -82,7 +82,7 @@ impl Network {
             order: VisitingOrder::new(timetable.seed),
             routed: Vec::new(),
             routed_to: Vec::new(),
-            handed: Vec::new(),
+            handed: vec![Vec::new(); parts.iter().max().map_or(0, |last| usize::from(*last) + 1)].into(),
             trailers: Trailers::default(),
         }
     }

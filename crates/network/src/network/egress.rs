@@ -18,7 +18,7 @@ pub struct Egress<'a> {
     pub(super) ports: &'a mut Ports,
     pub(super) routes: &'a Routes,
     pub(super) calendar: &'a mut Calendar,
-    pub(super) handed: &'a mut Vec<LinkId>,
+    pub(super) handed: &'a mut [Vec<LinkId>],
     pub(super) trailers: &'a mut Trailers,
     pub(super) windows: Windows,
 }
@@ -57,7 +57,7 @@ impl Egress<'_> {
             Enqueued::Next(arrival) if link.remote == LOCAL => {
                 self.calendar.schedule(self.windows.of(arrival), link.input);
             }
-            Enqueued::Next(_) => self.handed.push(id),
+            Enqueued::Next(_) => self.handed[link.remote as usize].push(id),
             Enqueued::Behind => {}
             Enqueued::Dropped => self.trailers.release(packet),
             Enqueued::Elsewhere => self.enqueue_elsewhere(id, now, *packet),

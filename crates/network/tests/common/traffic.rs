@@ -3,7 +3,7 @@
 use super::Rules;
 use linkpool_network::{
     Change, Egress, Ended, Fabric, Flags, Handler, HostId, LinkId, LinkStats, Network, NodeId, Packet, Routes, Routing,
-    Step, Timetable, run_parts,
+    Timetable, run_parts,
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -258,23 +258,24 @@ impl Scene {
         timetable
     }
 
-    /// Runs it with so many windows a step.
-    pub fn run(&self, windows: u32) -> Results {
+    /// Runs it, looking at the clock every so many windows.
+    pub fn run(&self, windows: u64) -> Results {
         let mut network = Network::new(&self.fabric, self.rules.policy(), self.timetable(), 64);
         let mut traffic = Traffic::new(&self.fabric, &self.sends);
         for node in 0..self.fabric.nodes() as NodeId {
             network.wake(node, &traffic);
         }
-        let mut clock = Time::ZERO;
-        let ended = loop {
-            match network.step(self.end, windows, &mut traffic) {
-                Step::At(now) => {
-                    assert!(now >= clock, "the clock goes back");
-                    clock = now;
-                }
-                Step::End => break self.end,
-                Step::Silent(at) => break at,
-            }
+        let mut clock = (Time::ZERO, 0);
+        let parts = vec![(&mut network, &mut traffic)];
+        let ended = run_parts(parts, self.end, u64::MAX, windows, &mut |now, hops| {
+            assert!(now >= clock.0 && hops >= clock.1, "the clock goes back");
+            clock = (now, hops);
+            true
+        });
+        let ended = match ended {
+            Ended::End => self.end,
+            Ended::Silent(at) => at,
+            Ended::Done(_) | Ended::Stopped => unreachable!("nobody told it to"),
         };
         assert!(traffic.last_event.iter().all(|t| *t < self.end), "something at or after the end");
         let links = (0..self.fabric.links().len() as u32).map(|id| network.link_outcome(id, ended.max(self.end)));

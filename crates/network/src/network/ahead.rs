@@ -1,0 +1,39 @@
+//! What inputs that are due a little later will need is fetched into the cache meanwhile (why: `docs/performance.md`).
+
+use super::{Handler, Input, Network};
+use crate::link::Link;
+use linkpool_engine::prefetch;
+
+/// So many due inputs ahead, links are fetched; three quarters as many ahead, the packets at their heads.
+pub(super) const AHEAD: usize = 16;
+/// What a host will do with a packet is fetched in stages, the last so many inputs ahead. Where fewer are due than that, nothing is.
+const LAST: usize = AHEAD / 8;
+
+impl Network {
+    /// Fetches what is needed for the inputs that are due: the links, then the packets at their heads.
+    #[inline]
+    pub(super) fn prefetch_links(&self, due: &[Input]) {
+        // There is no link of the number that stands for timers.
+        let link = |ahead: usize| due.get(ahead).and_then(|input| self.links.get(input.link as usize));
+        link(AHEAD).into_iter().for_each(prefetch);
+        link(AHEAD * 3 / 4).into_iter().for_each(Link::prefetch_head);
+    }
+
+    /// And, for those of hosts: the link on which these will answer, and in stages what they will do with the packets.
+    #[inline]
+    pub(super) fn prefetch_endpoints<H: Handler>(&self, due: &[Input], handler: &H) {
+        let answer = |input: &Input| self.routes.only_link(input.node).map(|link| &self.links[link as usize]);
+        if let Some(input) = due.get(AHEAD) {
+            handler.prefetch(input.node, None, 0);
+            answer(input).into_iter().for_each(prefetch);
+        }
+        due.get(AHEAD * 3 / 4).and_then(answer).into_iter().for_each(Link::prefetch_tail);
+        for (stage, ahead) in [(1, AHEAD / 2), (2, AHEAD * 3 / 8), (3, AHEAD / 4), (4, LAST)] {
+            if let Some(input) = due.get(ahead)
+                && let Some(packet) = self.links.get(input.link as usize).and_then(Link::head_packet)
+            {
+                handler.prefetch(input.node, Some(packet), stage);
+            }
+        }
+    }
+}
