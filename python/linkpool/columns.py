@@ -265,6 +265,7 @@ RTT = (
 COUNTERS = (
     Column("time_s", "f64", "s", "end of the interval; the last one may be shorter"),
     Column("link", "string", "", "FROM->TO"),
+    Column("packets", "i64", "packets", "accepted for transmission in the interval"),
     Column("bytes", "i64", "B", "put on the wire in the interval"),
     Column("drops", "i64", "packets", "packets dropped at this port"),
     Column("drops_down", "i64", "packets", "packets lost because the link was down"),

@@ -1,7 +1,7 @@
 //! Counters of links per interval.
 
 use crate::sampling::{Sample, Value};
-use linkpool_network::{Fabric, LinkId, RareEvents};
+use linkpool_network::{Fabric, LinkId, LinkStats, RareEvents};
 use linkpool_scenario::CounterRecord;
 use linkpool_units::Time;
 
@@ -19,6 +19,7 @@ pub(crate) struct Counters {
 #[derive(Clone, Debug, Default)]
 struct Counted {
     at: Option<Time>,
+    packets: u64,
     bytes: u64,
     rare: RareEvents,
 }
@@ -33,7 +34,9 @@ impl Counters {
         // Two timers of one link would halve its intervals.
         links.sort_unstable();
         links.dedup();
-        let before = vec![Counted::default(); fabric.links().len()];
+        // At the start nothing has been counted, though something may be sent at once.
+        let at = (record.from == Time::ZERO).then_some(Time::ZERO);
+        let before = vec![Counted { at, ..Counted::default() }; fabric.links().len()];
         Counters { every: record.every, from: record.from, until: record.until, links, before }
     }
 
@@ -41,9 +44,9 @@ impl Counters {
         self.links.clone()
     }
 
-    /// When counting begins.
+    /// When to look first.
     pub(crate) fn first(&self) -> Time {
-        self.from
+        if self.from == Time::ZERO { self.every } else { self.from }
     }
 
     /// When to look after `now`.
@@ -56,16 +59,22 @@ impl Counters {
         now <= self.until
     }
 
-    /// By `now`, `link` has put so many bytes on the wire, and the rest: the difference, unless this is the first time.
-    pub(crate) fn count(&mut self, link: LinkId, now: Time, (bytes, rare): (u64, RareEvents)) -> Option<Sample> {
+    /// By `now`, `link` has done so much and put so many bytes on the wire: the difference, unless this is the first time.
+    pub(crate) fn count(&mut self, link: LinkId, now: Time, (stats, bytes): (LinkStats, u64)) -> Option<Sample> {
         let before = &mut self.before[link as usize];
-        // Of a packet that was cut off with its link, what was on the wire is not taken back.
-        let bytes = bytes.max(before.bytes);
+        // A packet that is cut off with its link was accepted, and in part on the wire: neither is taken back.
+        let (packets, bytes) = (stats.packets.max(before.packets), bytes.max(before.bytes));
         let sample = before.at.filter(|at| *at < now).map(|since| Sample {
             at: now,
-            value: Value::Counters { link, since, bytes: bytes - before.bytes, rare: rare - before.rare },
+            value: Value::Counters {
+                link,
+                since,
+                packets: packets - before.packets,
+                bytes: bytes - before.bytes,
+                rare: stats.rare - before.rare,
+            },
         });
-        *before = Counted { at: Some(now), bytes, rare };
+        *before = Counted { at: Some(now), packets, bytes, rare: stats.rare };
         sample
     }
 }

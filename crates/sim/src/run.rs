@@ -126,7 +126,7 @@ pub fn simulate(
         let mine = |link: LinkId| parts[plan.fabric.links()[link as usize].from as usize] == me;
         hosts.sampling.last_count(simulated, mine, |link| {
             let (stats, sent_bytes, _) = network.link_outcome(link, simulated);
-            (sent_bytes, stats.rare)
+            (stats, sent_bytes)
         });
     }
     if !give(Time::MAX, Some(simulated)) {

@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::rtts::RttRecorder;
 use crate::sink::Buffer;
 use linkpool_engine::Timers;
-use linkpool_network::{Egress, LinkId, NodeId, RareEvents};
+use linkpool_network::{Egress, LinkId, LinkStats, NodeId, RareEvents};
 use linkpool_scenario::SeriesRecord;
 use linkpool_units::Time;
 
@@ -71,6 +71,8 @@ pub enum Value {
         link: LinkId,
         /// When the interval began.
         since: Time,
+        /// Packets accepted for transmission.
+        packets: u64,
         /// Bytes put on the wire.
         bytes: u64,
         /// What happens less often.
@@ -189,7 +191,7 @@ impl Sampling {
     }
 
     /// The counters of `link` are `now` as `counted` says.
-    pub(crate) fn count(&mut self, link: LinkId, now: Time, counted: (u64, RareEvents), timers: &mut Timers) {
+    pub(crate) fn count(&mut self, link: LinkId, now: Time, counted: (LinkStats, u64), timers: &mut Timers) {
         let Some(counters) = &mut self.counters else { return };
         let sample = counters.count(link, now, counted);
         if let Some(next) = counters.next(now) {
@@ -203,7 +205,7 @@ impl Sampling {
         &mut self,
         now: Time,
         mine: impl Fn(LinkId) -> bool,
-        mut counted: impl FnMut(LinkId) -> (u64, RareEvents),
+        mut counted: impl FnMut(LinkId) -> (LinkStats, u64),
     ) {
         let Some(counters) = &mut self.counters else { return };
         for link in counters.links().into_iter().filter(|link| mine(*link)) {

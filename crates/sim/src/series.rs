@@ -40,6 +40,7 @@ impl<'p> SeriesTables<'p> {
         let counters = [
             ("time_s", F64),
             ("link", Text),
+            ("packets", I64),
             ("bytes", I64),
             ("drops", I64),
             ("drops_down", I64),
@@ -77,13 +78,14 @@ impl<'p> SeriesTables<'p> {
             Value::Rtt { flow, subflow, rtt } => {
                 self.rtt.as_mut().map(|t| t.push([at, flow.into(), subflow.into(), rtt.secs().into()]))
             }
-            Value::Counters { link, since, bytes, rare } => {
+            Value::Counters { link, since, packets, bytes, rare } => {
                 let rate = self.plan.fabric.links()[link as usize].rate;
                 let could = |by| self.plan.changes.capacity(link, rate, by);
                 let could = could(time) - could(since);
                 let row = [
                     at,
                     self.link_names[link as usize].as_str().into(),
+                    packets.into(),
                     bytes.into(),
                     rare.drops.into(),
                     rare.drops_down.into(),

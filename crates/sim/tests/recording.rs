@@ -21,14 +21,15 @@ fn incast(record: &str) -> Run {
 fn counters_of_intervals_add_up_to_those_of_the_run() {
     let r = incast("counters = { every = \"70us\" }\n");
     let every = Time::from_us(70);
-    let mut sums = vec![(0, RareEvents::default(), Time::ZERO); r.outcome.links.len()];
+    let mut sums = vec![(0, 0, RareEvents::default(), Time::ZERO); r.outcome.links.len()];
     for sample in &r.samples {
-        let Value::Counters { link, since, bytes, rare } = sample.value else { panic!("{sample:?}") };
-        let (sum, events, last) = &mut sums[link as usize];
+        let Value::Counters { link, since, packets, bytes, rare } = sample.value else { panic!("{sample:?}") };
+        let (accepted, sum, events, last) = &mut sums[link as usize];
         assert_eq!(since, *last, "without a gap");
         assert!(sample.at == since + every || sample.at == r.outcome.simulated);
         // 10 Gbit/s; in an interval ends a packet that began before it, and one begins that ends after it.
         assert!(bytes <= (sample.at - since).0 / 800 + 1);
+        *accepted += packets;
         *sum += bytes;
         events.drops += rare.drops;
         events.drop_bytes += rare.drop_bytes;
@@ -36,7 +37,7 @@ fn counters_of_intervals_add_up_to_those_of_the_run() {
         *last = sample.at;
     }
     for (counted, whole) in sums.iter().zip(&r.outcome.links) {
-        assert_eq!(*counted, (whole.sent_bytes, whole.stats.rare, r.outcome.simulated));
+        assert_eq!(*counted, (whole.stats.packets, whole.sent_bytes, whole.stats.rare, r.outcome.simulated));
     }
     let bottleneck = r.link("W->R").stats.rare;
     assert!(bottleneck.drops > 0 && bottleneck.marks > 0, "{bottleneck:?}");

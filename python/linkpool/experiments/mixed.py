@@ -19,6 +19,8 @@ from linkpool.result import Result
 from linkpool.stats import Sample, describe
 
 LONG_SHARE = 0.33
+SECOND = "1s"
+"""The paper's means over the core are over seconds."""
 QUIET_S = 0.2
 """Short flows stop arriving so long before the end."""
 HOTSPOT_LIMIT = 10
@@ -29,15 +31,15 @@ OVERSUBSCRIBED = Tree(4)
 SHORT, LONG, CORE = "short", "long", "core"
 
 COLUMNS = (
-    Column("kind", "string", "", "short or long flow, or core: a port of a core switch"),
+    Column("kind", "string", "", "short or long flow, or core: a second of a core switch's port"),
     Column("established", "bool", "", "of a flow: the first SYN-ACK arrived"),
     Column("fct_established_s", "f64", "s", "of a flow: completion time without the handshake"),
     Column("goodput_bps", "f64", "bit/s", "of a flow: payload acknowledged over its time"),
     Column("timeouts", "i64", "", "of a flow: retransmission timeouts, of SYNs too"),
     Column("recoveries", "i64", "", "of a flow: fast retransmissions"),
-    Column("utilisation", "f64", "", "of a port: sent over what it can, in the arrivals' time"),
-    Column("offered", "i64", "packets", "of a port: packets sent and dropped"),
-    Column("drops", "i64", "packets", "of a port: packets dropped"),
+    Column("utilisation", "f64", "", "of a port: sent over what it can, in this second"),
+    Column("offered", "i64", "packets", "of a port: packets sent and dropped, in this second"),
+    Column("drops", "i64", "packets", "of a port: packets dropped, in this second"),
 )
 
 
@@ -79,6 +81,7 @@ class Mix:
             "queue": mmptcp.queue(),
             "transport": {scheme: mmptcp.transport(scheme, self.keys) for scheme in schemes},
             "roles": {LONG: senders},
+            "record": {"counters": {"every": SECOND, "until": f"{self.duration_s:g}s"}},
             "workload": {
                 "permutation": [
                     {
@@ -110,8 +113,8 @@ class Mix:
         return Point(keys, dumps(scenario), seed, self.duration_s, work)
 
 
-def measure(point: Point, result: Result) -> pl.DataFrame:
-    """Return a row per flow, and one per port from a core switch to the aggregation layer."""
+def measure(result: Result) -> pl.DataFrame:
+    """Return a row per flow, and one per second and port of a core switch."""
     flows = result.flows.select(
         pl.col("label").alias("kind"),
         pl.col("established_s").is_not_null().alias("established"),
@@ -120,11 +123,10 @@ def measure(point: Point, result: Result) -> pl.DataFrame:
         "timeouts",
         "recoveries",
     )
-    # Over the time of the arrivals: what the drain still carries is little, and is counted.
-    able = pl.col("rate_bps") * point.active_s / 8
-    ports = result.links.filter(pl.col("layer") == CORE).select(
+    core = result.links.filter(pl.col("layer") == CORE)
+    ports = result.counters.join(core.select("link"), on="link", how="semi").select(
         pl.lit(CORE).alias("kind"),
-        (pl.col("bytes") / able).alias("utilisation"),
+        "utilisation",
         (pl.col("packets") + pl.col("drops")).alias("offered"),
         "drops",
     )
@@ -156,13 +158,13 @@ class Cell:
 
     @property
     def utilisation(self) -> float | None:
-        """Return the mean utilisation of the core switches' ports, in per cent."""
+        """Return the mean utilisation of the core switches' ports, by second, in per cent."""
         ports = self.rows.filter(pl.col("kind") == CORE)
         return describe(100 * ports["utilisation"].drop_nulls().to_numpy()).mean
 
     @property
     def loss(self) -> float | None:
-        """Return the mean over the core switches' ports of what each drops, in per cent."""
+        """Return the mean of what the core switches' ports drop, by second, in per cent."""
         ports = self.rows.filter(pl.col("kind") == CORE, pl.col("offered") > 0)
         return describe((100 * ports["drops"] / ports["offered"]).to_numpy()).mean
 
@@ -239,5 +241,5 @@ class Mixed(Experiment, ABC):
         return replace(self, seeds=seeds, duration_s=max(round(self.duration_s * share, 1), 1.0))
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return a row per flow, and one per port from a core switch to the aggregation layer."""
-        return measure(point, result)
+        """Return a row per flow, and one per second and port of a core switch."""
+        return measure(result)

@@ -1,5 +1,5 @@
 use crate::fabric::{LinkId, NodeId};
-use crate::link::{Enqueued, LOCAL, Link, LinkKind, RareEvents};
+use crate::link::{Enqueued, LOCAL, Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
 use crate::ports::Ports;
 use crate::routing::Routes;
@@ -92,14 +92,14 @@ impl Egress<'_> {
         (link.queue_packets(kind, now), link.backlog_bytes(kind, now))
     }
 
-    /// What a link that leaves this node has put on the wire by `now`, in bytes, and what it has dropped and marked.
-    pub fn counters(&mut self, link: LinkId, now: Time) -> (u64, RareEvents) {
+    /// What a link that leaves this node has done by `now`, and what it has put on the wire, in bytes.
+    pub fn counters(&mut self, link: LinkId, now: Time) -> (LinkStats, u64) {
         let (ports, mut wires) = self.ports();
         if let Some((stats, sent, _)) = ports.outcome(link, now, &mut wires) {
-            return (sent, stats.rare);
+            return (stats, sent);
         }
         let (rare, link) = (self.rare[link as usize], &self.links[link as usize]);
         let stats = link.stats(rare);
-        (stats.bytes - link.backlog_bytes(&self.kinds[link.kind as usize], now), rare)
+        (stats, stats.bytes - link.backlog_bytes(&self.kinds[link.kind as usize], now))
     }
 }
