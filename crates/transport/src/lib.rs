@@ -12,6 +12,7 @@ pub mod control;
 mod flow_control;
 mod multipath;
 mod options;
+mod outstanding;
 mod path;
 mod quickack;
 mod reassembly;

@@ -1,8 +1,8 @@
 //! How late packets come, and how many duplicate ACKs to wait for them: RR-TCP (Zhang, Karp, Floyd, Peterson, "RR-TCP: A
 //! Reordering-Robust TCP with DSACK", ICNP 2003), with a fixed ratio of avoided false fast retransmits (its DSACK-FA).
 
+use crate::outstanding::{Mark, Sent};
 use crate::path::Path;
-use crate::subflow::Sent;
 use std::collections::VecDeque;
 
 /// The threshold is high enough for nine of ten late packets (the FA ratio).
@@ -45,7 +45,7 @@ impl Reordering {
         if length == 0 {
             return;
         }
-        if segment.again {
+        if segment.is(Mark::AGAIN) {
             // The segment itself, or the copy of a lost one?
             self.doubtful.push_back((end, length));
             if self.doubtful.len() > REMEMBERED {

@@ -2,12 +2,13 @@
 //! (RFC 6675, section 4).
 
 use crate::options::AckOptions;
+use crate::outstanding::{Mark, Sent};
 use crate::path::Path;
 use crate::reassembly::Reassembly;
 use crate::reordering::Reordering;
 use crate::sender::{Probation, Prr, Rack, Undo};
 use crate::seq::Seq;
-use crate::subflow::{FIRST_BYTE, Sent, Subflow};
+use crate::subflow::{FIRST_BYTE, Subflow};
 use linkpool_units::Time;
 
 /// Loss recovery by SACKs, of one subflow.
@@ -61,10 +62,10 @@ pub(crate) struct Delivered {
 impl Delivered {
     fn note(&mut self, segment: &Sent, end: u64, (highest, recover): (u64, u64)) {
         self.fresh += 1;
-        self.original |= !segment.again && end <= recover;
-        self.reordered |= end < highest && !segment.again;
-        if self.latest.is_none_or(|(at, last, _)| (segment.at, end) > (at, last)) {
-            self.latest = Some((segment.at, end, segment.again));
+        self.original |= !segment.is(Mark::AGAIN) && end <= recover;
+        self.reordered |= end < highest && !segment.is(Mark::AGAIN);
+        if self.latest.is_none_or(|(at, last, _)| (segment.at(), end) > (at, last)) {
+            self.latest = Some((segment.at(), end, segment.is(Mark::AGAIN)));
         }
     }
 }
@@ -109,9 +110,10 @@ impl Scoreboard {
 
     /// A segment has arrived, or is taken for arrived no longer: what was said of it is forgotten.
     fn forget(&mut self, segment: &mut Sent) {
-        self.lost -= segment.lost as u32;
-        self.resent -= segment.resent as u32;
-        (segment.lost, segment.resent) = (false, false);
+        self.lost -= segment.is(Mark::LOST) as u32;
+        self.resent -= segment.is(Mark::RESENT) as u32;
+        segment.unmark(Mark::LOST);
+        segment.unmark(Mark::RESENT);
     }
 
     /// Before this position, what has not been SACKed is lost: `threshold` ranges, or more than `threshold - 1` segments of
@@ -137,9 +139,14 @@ impl Subflow {
         }
     }
 
-    /// The segment at `position` or beyond, by its place in `sent`.
+    /// The first segment that begins at `position` or beyond, by its place in `sent`.
     fn place(&self, path: &Path, position: u64) -> usize {
-        self.sent.partition_point(|segment| segment.seq.near(path.snd_una) < position)
+        if position <= path.snd_una {
+            return 0;
+        }
+        // The one that holds the byte before begins before.
+        let before = self.sent.partition_point(|segment| segment.end.near(path.snd_una) < position);
+        self.sent.len().min(before + 1)
     }
 
     /// Update of RFC 6675, section 4: enters what an ACK acknowledges, all before `ack` and the blocks of its SACK option. Returns
@@ -155,12 +162,12 @@ impl Subflow {
         let bounds = (board.highest(), self.recover);
         let before = path.snd_una;
         let mut again = false;
-        while let Some(mut first) = self.sent.front().copied().filter(|s| path.snd_una + s.len as u64 <= ack) {
-            path.snd_una += first.len as u64;
+        while let Some(mut first) = self.sent.front().copied().filter(|s| s.end.near(path.snd_una) <= ack) {
+            path.snd_una = first.end.near(path.snd_una);
             told.segments += 1;
-            told.sent_at = told.sent_at.or(Some(first.at));
-            again |= first.again;
-            if first.sacked {
+            told.sent_at = told.sent_at.or(Some(first.at()));
+            again |= first.is(Mark::AGAIN);
+            if first.is(Mark::SACKED) {
                 board.sacked -= 1;
             } else {
                 told.note(&first, path.snd_una, bounds);
@@ -200,13 +207,13 @@ impl Subflow {
         while let Some((from, to)) = board.arrived.first_gap(start, end) {
             let first = self.place(path, from);
             for segment in self.sent.range_mut(first..) {
-                let end = segment.seq.near(path.snd_una) + segment.len as u64;
+                let end = segment.end.near(path.snd_una);
                 if end > to {
                     break;
                 }
                 board.note_lateness(segment, end);
                 board.forget(segment);
-                segment.sacked = true;
+                segment.mark(Mark::SACKED);
                 board.sacked += 1;
                 told.sacked += 1;
                 told.note(segment, end, bounds);
@@ -215,20 +222,29 @@ impl Subflow {
         }
     }
 
-    /// Enters as lost those of the segments from `from` on that have not arrived and of which `is_lost`, told where each ends,
-    /// says so, until it says nothing. Returns how many.
-    pub(crate) fn lose(&mut self, path: &Path, from: u64, mut is_lost: impl FnMut(&Sent, u64) -> Option<bool>) -> u32 {
+    /// Enters as lost those of the segments from `from` on that have not arrived and of which `is_lost`, told where each begins
+    /// and ends, says so, until it says nothing. Returns how many.
+    pub(crate) fn lose(
+        &mut self,
+        path: &Path,
+        from: u64,
+        mut is_lost: impl FnMut(&Sent, (u64, u64)) -> Option<bool>,
+    ) -> u32 {
         let first = self.place(path, from);
+        let mut reached = self.start_of(path, first);
         let Some(board) = &mut self.board else { return 0 };
         let mut losses = 0;
-        for segment in self.sent.range_mut(first..).filter(|s| !s.sacked && (!s.lost || s.resent)) {
-            let start = segment.seq.near(path.snd_una);
-            match is_lost(segment, start + segment.len as u64) {
+        for segment in self.sent.range_mut(first..) {
+            let start = std::mem::replace(&mut reached, segment.end.near(path.snd_una));
+            if segment.is(Mark::SACKED) || segment.is(Mark::LOST) && !segment.is(Mark::RESENT) {
+                continue;
+            }
+            match is_lost(segment, (start, reached)) {
                 None => break,
                 Some(false) => {}
                 Some(true) => {
                     board.forget(segment);
-                    segment.lost = true;
+                    segment.mark(Mark::LOST);
                     board.lost += 1;
                     board.wait_from = board.wait_from.min(start);
                     losses += 1;
@@ -255,13 +271,13 @@ impl Subflow {
             return 0;
         }
         board.lost_to = to;
-        self.lose(path, from, |s, end| (end <= to).then_some(!s.resent))
+        self.lose(path, from, |s, (_, end)| (end <= to).then_some(!s.is(Mark::RESENT)))
     }
 
     /// Nothing is lost after all.
     pub(crate) fn unlose(&mut self) {
         if let Some(board) = &mut self.board {
-            self.sent.iter_mut().for_each(|segment| segment.lost = false);
+            self.sent.range_mut(0..).for_each(|segment| segment.unmark(Mark::LOST));
             board.lost = 0;
         }
         self.count_in_flight();
@@ -271,8 +287,8 @@ impl Subflow {
     pub(crate) fn first_lost(&mut self, path: &Path) -> Option<usize> {
         let from = self.board.as_ref().filter(|b| b.lost > 0)?.wait_from;
         let first = self.place(path, from);
-        let found = self.sent.range(first..).position(|s| s.lost && !s.resent).map(|i| first + i);
-        let wait_from = found.map_or(path.snd_nxt, |i| self.sent[i].seq.near(path.snd_una));
+        let found = self.sent.range(first..).position(|s| s.is(Mark::LOST) && !s.is(Mark::RESENT)).map(|i| first + i);
+        let wait_from = found.map_or(path.snd_nxt, |i| self.start_of(path, i));
         self.board.as_mut()?.wait_from = wait_from;
         found
     }
@@ -281,18 +297,17 @@ impl Subflow {
     /// or once a recovery the last segment that was not SACKed.
     pub(crate) fn last_resort(&mut self, path: &Path, recover: u64) -> Option<usize> {
         let board = self.board.as_ref()?;
-        let (highest, from) = (board.highest(), board.high_rxt);
-        let first = self.place(path, from);
-        let mut below = self.sent.range(first..).take_while(|s| s.seq.near(path.snd_una) < highest);
-        if let Some(i) = below.position(|s| !s.sacked && !s.resent) {
-            let segment = &self.sent[first + i];
-            self.board.as_mut()?.high_rxt = segment.seq.near(path.snd_una) + segment.len as u64;
-            return Some(first + i);
+        let unknown = |i: &usize| !self.sent[*i].is(Mark::SACKED) && !self.sent[*i].is(Mark::RESENT);
+        let below = self.place(path, board.high_rxt)..self.place(path, board.highest());
+        if let Some(i) = below.into_iter().find(unknown) {
+            let end = self.sent[i].end.near(path.snd_una);
+            self.board.as_mut()?.high_rxt = end;
+            return Some(i);
         }
         if board.rescue.is_some_and(|rescue| path.snd_una <= rescue) {
             return None;
         }
-        let last = self.sent.iter().rposition(|s| !s.sacked && !s.resent)?;
+        let last = (0..self.sent.len()).rev().find(unknown)?;
         self.board.as_mut()?.rescue = Some(recover);
         Some(last)
     }

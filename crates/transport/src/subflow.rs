@@ -1,4 +1,5 @@
 use crate::config::{Config, Recovery};
+use crate::outstanding::{Mark, Outstanding};
 use crate::path::Path;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -6,7 +7,6 @@ use crate::sender::Frto;
 use crate::seq::Seq;
 use crate::timer::Timer;
 use linkpool_units::Time;
-use std::collections::VecDeque;
 
 /// The first byte of a subflow's stream; the SYN stands before it (RFC 9293, section 3.4).
 pub(crate) const FIRST_BYTE: u64 = 1;
@@ -38,31 +38,6 @@ pub struct SubflowStats {
     pub reinjected_bytes: u64,
 }
 
-/// A data segment that has been sent and not acknowledged.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
-    pub(crate) at: Time,
-    pub(crate) data_seq: Seq,
-    /// Position in the subflow's stream.
-    pub(crate) seq: Seq,
-    pub(crate) len: u16,
-    /// Sent more than once: no RTT sample (Karn).
-    pub(crate) again: bool,
-    /// Has arrived beyond a gap.
-    pub(crate) sacked: bool,
-    /// Taken for lost.
-    pub(crate) lost: bool,
-    /// On its way again.
-    pub(crate) resent: bool,
-}
-
-impl Sent {
-    /// New data.
-    pub(crate) fn new(at: Time, (seq, data_seq): (Seq, Seq), len: u16) -> Sent {
-        Sent { at, data_seq, seq, len, again: false, sacked: false, lost: false, resent: false }
-    }
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     /// Not opened yet.
@@ -80,7 +55,7 @@ pub(crate) enum State {
 #[repr(C, align(64))]
 pub(crate) struct Subflow {
     /// Segments from `snd_una` on, in order.
-    pub(crate) sent: VecDeque<Sent>,
+    pub(crate) sent: Outstanding,
     /// With SACKs, what they tell.
     pub(crate) board: Option<Box<Scoreboard>>,
     /// So many of `sent` are taken to be in the network. Without SACKs these are the first; what follows was sent before a
@@ -121,7 +96,7 @@ const _: () = assert!(std::mem::offset_of!(Subflow, timer) == 64 && std::mem::of
 impl Subflow {
     pub(crate) fn new(config: &Config) -> Subflow {
         Subflow {
-            sent: VecDeque::new(),
+            sent: Outstanding::default(),
             board: match config.recovery {
                 Recovery::NewReno => None,
                 Recovery::Sack => Some(Box::new(Scoreboard::new(false))),
@@ -167,6 +142,20 @@ impl Subflow {
         }
     }
 
+    /// Where segment number `i` of those sent begins.
+    pub(crate) fn start_of(&self, path: &Path, i: usize) -> u64 {
+        i.checked_sub(1).map_or(path.snd_una, |before| self.sent[before].end.near(path.snd_una))
+    }
+
+    /// Of each segment sent, where it begins in the connection's stream, and its length.
+    pub(crate) fn mappings(&self, path: &Path) -> impl Iterator<Item = (Seq, u16)> {
+        let mut reached = Seq::of(path.snd_una);
+        self.sent.range(0..).map(move |segment| {
+            let start = std::mem::replace(&mut reached, segment.end);
+            (segment.data_seq, segment.end.0.wrapping_sub(start.0) as u16)
+        })
+    }
+
     /// Takes what `ack` acknowledges off the list. Returns how many segments, and when the first of them was sent if none
     /// was sent twice.
     #[inline]
@@ -175,13 +164,13 @@ impl Subflow {
         let mut sent_at = None;
         let mut again = false;
         while let Some(first) = self.sent.front() {
-            let end = path.snd_una + first.len as u64;
+            let end = first.end.near(path.snd_una);
             if end > ack {
                 break;
             }
             path.snd_una = end;
-            sent_at = sent_at.or(Some(first.at));
-            again |= first.again;
+            sent_at = sent_at.or(Some(first.at()));
+            again |= first.is(Mark::AGAIN);
             self.sent.pop_front();
             segments += 1;
         }

@@ -80,12 +80,12 @@ impl Sender {
 
     /// What subflow `s` has been given and the receiver may not have goes to others.
     fn rescue(&mut self, s: usize) {
-        let sent = &self.subflows[s].sent;
-        if sent.is_empty() && self.pieces.is_none() {
+        let subflow = &self.subflows[s];
+        if subflow.sent.is_empty() && self.pieces.is_none() {
             return;
         }
         let pieces = self.pieces.get_or_insert_with(Box::<Pieces>::default);
-        let held = sent.iter().map(|segment| (segment.data_seq.near(self.data_una), segment.len));
+        let held = subflow.mappings(&self.paths[s]).map(|(first, len)| (first.near(self.data_una), len));
         pieces.send_again(held.filter(|(first, len)| first + *len as u64 > self.data_una), true);
         pieces.give_back(s);
     }

@@ -2,10 +2,11 @@
 
 use super::Sender;
 use crate::control::CongestionControl;
+use crate::outstanding::{Mark, Sent};
 use crate::rtt::RecentLeast;
 use crate::scoreboard::Delivered;
 use crate::segment::Output;
-use crate::subflow::{Sent, Subflow};
+use crate::subflow::Subflow;
 use linkpool_units::Time;
 
 /// Recoveries without a D-SACK before the reordering window is small again (RFC 8985, section 6.2, step 4).
@@ -58,7 +59,7 @@ struct Probe {
 impl Rack {
     /// RACK_sent_after: was `latest` sent after the segment that ends at `end`?
     fn sent_after(&self, segment: &Sent, end: u64) -> bool {
-        self.latest > (segment.at, end)
+        self.latest > (segment.at(), end)
     }
 
     /// A segment older than this, when a later one has arrived, is lost.
@@ -160,19 +161,18 @@ impl Sender {
         if sacked == 0 && !resent {
             // In order: nothing sent before the latest that has arrived is outstanding, but for what was sent with it.
             let first = subflow.sent.front()?;
-            let end = path.snd_una + first.len as u64;
-            if !rack.sent_after(first, end) {
+            if !rack.sent_after(first, first.end.near(path.snd_una)) {
                 return None;
             }
         }
         let (latest, reach) = (rack.latest, rack.reach());
         let mut wait = Time::ZERO;
-        subflow.lose(path, path.snd_una, |segment, end| {
-            if latest <= (segment.at, end) {
+        subflow.lose(path, path.snd_una, |segment, (_, end)| {
+            if latest <= (segment.at(), end) {
                 // Those sent first are in order: all that follow were sent later still.
-                return if segment.again { Some(false) } else { None };
+                return if segment.is(Mark::AGAIN) { Some(false) } else { None };
             }
-            let due = segment.at + reach;
+            let due = segment.at() + reach;
             if due <= now {
                 return Some(true);
             }

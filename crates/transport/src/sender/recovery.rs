@@ -1,12 +1,12 @@
 //! What an ACK does to a subflow, and NewReno's fast retransmit and fast recovery (RFC 5681, RFC 6582).
 
-use super::transmit::data_end;
 use super::{Sender, SenderState};
 use crate::control::{Ack, CongestionControl};
 use crate::options::AckOptions;
+use crate::outstanding::Mark;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
-use crate::subflow::{Sent, State};
+use crate::subflow::State;
 use linkpool_units::Time;
 
 impl Sender {
@@ -239,16 +239,21 @@ impl Sender {
     pub(super) fn send_again(&mut self, s: usize, i: usize, now: Time, out: &mut impl Output) {
         let path = &self.paths[s];
         let subflow = &mut self.subflows[s];
-        let Some(segment) = subflow.sent.get_mut(i) else { return };
-        (segment.at, segment.again) = (now, true);
+        if i >= subflow.sent.len() {
+            return;
+        }
+        let start = subflow.start_of(path, i);
+        let segment = &mut subflow.sent[i];
+        segment.set_at(now);
+        segment.mark(Mark::AGAIN);
         subflow.segments += 1;
         subflow.stats.retransmits += 1;
-        let last = data_end(segment, self.data_una) == self.size;
-        let Sent { seq, data_seq, len, .. } = *segment;
+        let end = segment.end.near(path.snd_una);
+        let (seq, data_seq, len) = (Seq::of(start), segment.data_seq, (end - start) as u16);
+        let last = data_seq.near(self.data_una) + len as u64 == self.size;
         if let Some(board) = &mut subflow.board {
-            board.resent += !segment.resent as u32;
-            segment.resent = true;
-            let end = seq.near(path.snd_una) + len as u64;
+            board.resent += !segment.is(Mark::RESENT) as u32;
+            segment.mark(Mark::RESENT);
             board.undo.iter_mut().for_each(|undo| undo.follow_retransmission(end));
             subflow.count_in_flight();
         }

@@ -102,7 +102,7 @@ impl Sender {
         }
         // The first is "presumed dropped".
         let first = path.snd_una;
-        subflow.lose(path, first, |segment, end| (end <= first + segment.len as u64).then_some(true));
+        subflow.lose(path, first, |_, (start, _)| (start == first).then_some(true));
         let ssthresh = self.control.ssthresh(&self.paths, s, flight);
         let path = &mut self.paths[s];
         (path.in_recovery, path.ssthresh, path.cwnd) = (true, ssthresh, ssthresh);
@@ -135,9 +135,8 @@ impl Sender {
         board.rescue = None;
         let reach = board.rack.as_ref().map(|rack| rack.reach());
         let first = path.snd_una;
-        subflow.lose(path, first, |segment, end| {
-            let is_first = end <= first + segment.len as u64;
-            Some(is_first || reach.is_none_or(|reach| segment.at + reach <= now))
+        subflow.lose(path, first, |segment, (start, _)| {
+            Some(start == first || reach.is_none_or(|reach| segment.at() + reach <= now))
         });
         subflow.recover = path.snd_nxt;
         path.cwnd = subflow.in_flight as f64 + 1.0;

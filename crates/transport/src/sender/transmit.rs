@@ -3,9 +3,10 @@
 use super::Sender;
 use super::pieces::Piece;
 use crate::multipath::Scheduler;
+use crate::outstanding::Sent;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
-use crate::subflow::{Sent, State};
+use crate::subflow::State;
 use linkpool_units::Time;
 
 impl Sender {
@@ -80,8 +81,8 @@ impl Sender {
         };
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         let (seq, data_seq) = (Seq::of(path.snd_nxt), Seq::of(data));
-        subflow.sent.push_back(Sent::new(now, (seq, data_seq), len));
         path.snd_nxt += len as u64;
+        subflow.sent.push_back(Sent::new(now, Seq::of(path.snd_nxt), data_seq));
         subflow.in_flight += 1;
         subflow.segments += 1;
         let ect = subflow.ect;
@@ -125,7 +126,7 @@ impl Sender {
     fn send_waiting(&mut self, s: usize, i: usize, now: Time, out: &mut impl Output) {
         self.send_again(s, i, now, out);
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        let end = subflow.sent[i].seq.near(path.snd_una) + subflow.sent[i].len as u64;
+        let end = subflow.sent[i].end.near(path.snd_una);
         match &mut subflow.board {
             None => {
                 path.snd_nxt = end;
@@ -177,9 +178,4 @@ impl Sender {
         let set = (0..self.subflows.len() as u32).filter(|s| candidates >> s & 1 != 0);
         set.min_by(|a, b| self.paths[*a as usize].srtt.total_cmp(&self.paths[*b as usize].srtt)).unwrap_or(0)
     }
-}
-
-/// Where in the connection's stream a sent segment ends.
-pub(super) fn data_end(segment: &Sent, data_una: u64) -> u64 {
-    segment.data_seq.near(data_una) + segment.len as u64
 }
