@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use indexmap::IndexSet;
+
+use crate::schema::tables_with;
 use crate::source::{Fault, Node, Origin, Path};
 
 /// Something wrong with a scenario.
@@ -85,7 +88,7 @@ impl<'a> Report<'a> {
             Fault::UnknownKey { key, known } => {
                 let table = if path.last() == Some(key) { path.parent() } else { path };
                 let unknown = table.at(key);
-                self.error(&unknown, fault);
+                self.error(&unknown, format!("{fault}{}", elsewhere(key)));
                 // That the key which was meant is missing need not be said as well.
                 let meant = closest(key, known).map(|meant| table.at(meant));
                 self.settled.extend(meant.filter(|meant| self.root.get(meant).is_none()));
@@ -114,9 +117,19 @@ impl<'a> Report<'a> {
     }
 }
 
+/// Where `key` belongs, if other tables have it.
+fn elsewhere(key: &str) -> String {
+    let tables = tables_with(key);
+    match tables.len() {
+        0 => String::new(),
+        1..=3 => format!("; `{key}` is a key of {}", tables.join(", ")),
+        n => format!("; `{key}` is a key of {}, ... ({n} tables)", tables[..3].join(", ")),
+    }
+}
+
 /// Which of the `known` names may have been meant by `name`, and which there are.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
+    let known: Vec<&str> = known.into_iter().collect::<IndexSet<_>>().into_iter().collect();
     let list = match known.len() {
         0..=40 => format!("known: {}", known.join(", ")),
         n => format!("known: {}, ... ({n} in all)", known[..8].join(", ")),

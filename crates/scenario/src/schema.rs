@@ -9,9 +9,43 @@ use crate::file::File;
 
 /// The JSON Schema of a scenario file.
 pub fn schema() -> String {
+    serde_json::to_string_pretty(&tidied()).expect("a schema is JSON")
+}
+
+fn tidied() -> Schema {
     let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(tidy));
-    let schema = settings.into_generator().into_root_schema_for::<File>();
-    serde_json::to_string_pretty(&schema).expect("a schema is JSON")
+    settings.into_generator().into_root_schema_for::<File>()
+}
+
+/// The tables of a scenario file that have the key `key`, as their headers are written, in the order of the schema.
+pub(crate) fn tables_with(key: &str) -> Vec<String> {
+    let schema = tidied();
+    let mut found = Vec::new();
+    search(key, schema.as_value(), schema.as_value(), "", &mut found);
+    found
+}
+
+/// Searches what stands at `path`, which is described by `part` of the schema `root`.
+fn search(key: &str, part: &Value, root: &Value, path: &str, found: &mut Vec<String>) {
+    let part = part.get("$ref").and_then(Value::as_str).and_then(|at| root.pointer(&at[1..])).unwrap_or(part);
+    // `[[...]]` is an array of tables.
+    if let Some(items) = part.get("items") {
+        return search(key, items, root, &format!("[{path}]"), found);
+    }
+    if let Some(named) = part.get("additionalProperties").filter(|named| named.is_object()) {
+        return search(key, named, root, &format!("{path}.NAME"), found);
+    }
+    let Some(properties) = part.get("properties").and_then(Value::as_object) else { return };
+    if properties.contains_key(key) {
+        found.push(match path {
+            "" => "the top of the file".to_string(),
+            path => format!("[{path}]"),
+        });
+    }
+    for (name, below) in properties {
+        let inner = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        search(key, below, root, &inner, found);
+    }
 }
 
 /// TOML has no null: what is optional is left out. And comments are wrapped for the source only.

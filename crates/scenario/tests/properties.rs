@@ -30,10 +30,8 @@ const TOP: &[&str] = &["name = \"a \\\"title\\\" — with ☃\"", "seed = 922337
 
 const QUEUE: &[&str] = &[
     "limit = \"1MiB\"",
-    "mark = 20",
-    "mark_when = \">\"",
+    "mark = 20\nmark_when = \">\"\nnon_ect = \"drop\"",
     "count_in_service = true",
-    "non_ect = \"drop\"",
     "exempt = [\"fin\", \"syn\"]",
 ];
 

@@ -122,7 +122,12 @@ impl Family {
         if name.is_empty() {
             return format!("the unit is missing; expected {}", self.expected());
         }
-        if let Some(unit) = units.iter().find(|unit| unit.name.eq_ignore_ascii_case(name.trim())) {
+        if let Some(bits) = self.in_bits(number, name) {
+            return format!("{name:?} are bytes a second, and rates are in bits; write {bits:?}");
+        }
+        // The micro sign, and the Greek letter.
+        let plain = name.trim().replace(['\u{b5}', '\u{3bc}'], "u");
+        if let Some(unit) = units.iter().find(|unit| unit.name.eq_ignore_ascii_case(&plain)) {
             return format!("write \"{number}{}\"", unit.name);
         }
         let unknown = match FAMILIES.iter().find(|family| family.units.iter().any(|unit| unit.name == name)) {
@@ -136,6 +141,13 @@ impl Family {
                 format!("{unknown}; units are {}, as in {:?}", names.join(", "), examples[0])
             }
         }
+    }
+
+    /// The rate of `number` bytes a second, if `name` is a unit of these, as GB/s and GBps are.
+    fn in_bits(&self, number: &str, name: &str) -> Option<String> {
+        let prefix = ["B/s", "Bps"].iter().find_map(|per_second| name.strip_suffix(per_second))?;
+        let unit = self.units.iter().find(|unit| unit.name.eq_ignore_ascii_case(&format!("{prefix}bps")))?;
+        Some(self.format(multiply(number, unit.scale).ok()?.checked_mul(8)?))
     }
 
     /// The shortest exact text that has no leading zero; of two of one length, that with the

@@ -17,8 +17,11 @@ pub(super) fn check(table: &LayerQueueTable, section: &mut Section<'_, '_>) {
 }
 
 /// What does not go together, some of it from `[queue]`.
-pub(super) fn check_together(queue: &Queue, mark_at_given: bool, section: &mut Section<'_, '_>) {
-    section.check(!mark_at_given || queue.mark.is_some(), "mark_at", "applies where there is a `mark`; leave it out");
+pub(super) fn check_together(queue: &Queue, section: &mut Section<'_, '_>) {
+    for key in ["mark_when", "mark_at", "non_ect"] {
+        let good = queue.mark.is_some() || !section.has(key);
+        section.check(good, key, "applies where there is a `mark`; leave it out");
+    }
     section.check(
         queue.mark_at == MarkAt::Enqueue || queue.non_ect == NonEct::Queue,
         "mark_at",

@@ -86,6 +86,9 @@ fn arrivals(table: &PoissonTable, size: Option<&Sizes>, entry: &mut Entry<'_, '_
     let keys = ["flows_per_second", "flows_per_second_per_host", "load"];
     let given = [flows_per_second, flows_per_second_per_host, load];
     let (key, value) = keys.into_iter().zip(given).find_map(|(key, value)| Some((key, value?))).unzip();
+    if keys.iter().any(|key| entry.section.has(key)) && value.is_none() {
+        return None; // It could not be read.
+    }
     let key: &str = key.unwrap_or("flows_per_second");
     let value = entry.section.required(key, value, "1000, or else load = 0.5")?;
     for (key, value) in keys.into_iter().zip(given).filter_map(|(key, value)| Some((key, value?))) {
@@ -110,7 +113,7 @@ fn arrivals(table: &PoissonTable, size: Option<&Sizes>, entry: &mut Entry<'_, '_
     let offered = rate / full;
     if let Some(load) = load {
         let message = format!(
-            "{load} is not what `{key}` and flows of {mean:.0}B in the mean offer, {offered:.4}; change one, or leave `load` out"
+            "{load} is not what `{key}` and flows of {mean:.0}B in the mean offer, {offered:.3e}; change one, or leave `load` out"
         );
         entry.section.check((load - offered).abs() <= 0.01 * offered, "load", message);
     }

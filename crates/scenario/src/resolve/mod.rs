@@ -66,12 +66,11 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     let names = transports_read.then_some(&transports.names[..]);
     let roles_at = &mut Section::new(report, Path::default().at("roles"));
     let roles = roles::resolve(file.roles.unwrap_or_default(), fabric.as_ref(), roles_at);
-    let roles_known = roles.as_deref().unwrap_or_default();
     let known = Known {
         fabric: fabric.as_ref(),
         transports: names,
         resolved: &transports.resolved,
-        roles: roles_known,
+        roles: roles.as_deref(),
         period,
     };
     let workload = file.workload.unwrap_or_default();
@@ -155,7 +154,7 @@ struct Known<'a> {
     fabric: Option<&'a Fabric>,
     transports: Option<&'a [String]>,
     resolved: &'a [Option<Transport>],
-    roles: &'a [Role],
+    roles: Option<&'a [Role]>,
     period: Option<Period>,
 }
 

@@ -125,7 +125,7 @@ fn queue(
         red,
         shared_buffer,
     };
-    disciplines::check_together(&queue, table.mark_at.is_some(), section);
+    disciplines::check_together(&queue, section);
     if matches!(queue.limit, QueueSize::Packets(0) | QueueSize::Bytes(0)) {
         section.error("limit", "a queue with a limit of 0 drops every packet; write for example limit = 100");
         return None;

@@ -24,7 +24,8 @@ pub(super) fn resolve(
             }
         };
         section.positive(&name, hosts);
-        section.check(hosts <= left, &name, format!("{hosts} hosts, but of the {all} only {left} have no role yet"));
+        let rest = if left == all { String::new() } else { format!(", of which {left} have no role yet") };
+        section.check(hosts <= left, &name, format!("{hosts} hosts, but the topology has {all}{rest}"));
         left = left.saturating_sub(hosts);
         roles.push(Role { name, hosts });
     }

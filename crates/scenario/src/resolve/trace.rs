@@ -9,6 +9,8 @@ use super::workload::Entry;
 use crate::file::{Host, TraceFlowTable, TraceFormat, TraceTable};
 use crate::model::{TraceFlow, WorkloadKind};
 
+const FOR_ITSELF: &str = "waits for itself, by way of those that it waits for";
+
 pub(super) fn trace(table: &TraceTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
     let flows = match (&table.file, &table.flows) {
         (Some(file), None) => from_file(file, table.format, entry)?,
@@ -16,20 +18,24 @@ pub(super) fn trace(table: &TraceTable, entry: &mut Entry<'_, '_, '_>) -> Option
             let message = "is that of `file`, which is not given; leave it out";
             entry.section.check(table.format.is_none(), "format", message);
             let flow = |(i, flow)| written_here(i, flow, flows.len(), entry);
-            flows.iter().enumerate().map(flow).collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()?
+            let flows =
+                flows.iter().enumerate().map(flow).collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()?;
+            if let Some(i) = entry.section.is_good().then(|| circle(&flows)).flatten() {
+                entry.section.error(&format!("flows.{i}.after"), FOR_ITSELF);
+            }
+            flows
         }
+        (None, None) if entry.section.has("file") || entry.section.has("flows") => return None, // It could not be read.
         _ => {
             entry.section.error("file", "a trace has either a `file` of flows or `flows` written here");
             return None;
         }
     };
     let key = if table.file.is_some() { "file" } else { "flows" };
-    entry.section.check(!flows.is_empty(), key, "a trace has at least one flow");
     entry.few_flows(key, flows.len() as u64);
-    if entry.section.is_good()
-        && let Some(i) = circle(&flows)
-    {
-        entry.section.error(key, format!("flow {i}, from 0, waits for itself by way of those that it waits for"));
+    entry.section.check(!flows.is_empty(), key, "a trace has at least one flow");
+    if let Some(first) = flows.iter().filter(|flow| flow.after.is_empty()).map(|flow| flow.start).min() {
+        entry.check_in_time(entry.after(1, first), key, "the first of its flows");
     }
     entry.section.is_good().then_some(WorkloadKind::Trace { flows })
 }
@@ -58,7 +64,8 @@ fn written_here(i: usize, flow: &TraceFlowTable, flows: usize, entry: &mut Entry
 fn from_file(file: &str, format: Option<TraceFormat>, entry: &mut Entry<'_, '_, '_>) -> Option<Vec<TraceFlow>> {
     let format = entry.section.required("format", format, "\"csv\"")?;
     let text = std::fs::read_to_string(entry.section.beside(file));
-    let text = text.map_err(|why| entry.section.error("file", format!("{file}: {why}"))).ok()?;
+    let cannot = |why| format!("{file}: cannot be read, beside the scenario: {why}");
+    let text = text.map_err(|why| entry.section.error("file", cannot(why))).ok()?;
     let rows = match format {
         TraceFormat::Csv => trace_formats::csv(&text),
         TraceFormat::Hpcc => trace_formats::hpcc(&text),
@@ -93,7 +100,8 @@ fn resolve(rows: &[Row], entry: &Entry<'_, '_, '_>) -> Result<Vec<TraceFlow>, (u
         let enough = row.enough.unwrap_or(after.len() as u32);
         Ok(TraceFlow { from, to, size: row.size, start: row.start, after, enough })
     };
-    rows.iter().map(flow).collect()
+    let flows: Vec<TraceFlow> = rows.iter().map(flow).collect::<Result<_, _>>()?;
+    circle(&flows).map_or(Ok(flows), |i| Err((rows[i].line, FOR_ITSELF.to_string())))
 }
 
 /// A flow that waits for itself, if there is one.

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use linkpool_units::Time;
 
+use crate::errors::nearest;
+
 /// A flow as its line says it.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Row {
@@ -42,10 +44,13 @@ fn seconds(text: &str, line: usize) -> Result<Time, Fault> {
 pub(super) fn csv(text: &str) -> Result<Vec<Row>, Fault> {
     const KNOWN: [&str; 6] = ["src", "dst", "size_bytes", "start_s", "id", "after"];
     let mut lines = lines(text);
-    let (number, header) = lines.next().ok_or((1, "an empty file".to_string()))?;
+    let (number, header) = lines
+        .next()
+        .ok_or_else(|| (1, format!("an empty file; its first line names columns: {}", KNOWN.join(", "))))?;
     let names: Vec<&str> = header.split(',').map(str::trim).collect();
     if let Some(unknown) = names.iter().find(|name| !KNOWN.contains(name)) {
-        return Err((number, format!("unknown column {unknown:?}; known: {}", KNOWN.join(", "))));
+        let known = nearest(unknown, KNOWN);
+        return Err((number, format!("{unknown:?} is no column of a trace; they stand between commas; {known}")));
     }
     let place = |name| names.iter().position(|known| *known == name);
     let needed = |name| place(name).ok_or_else(|| (number, format!("the header names no column {name}")));
@@ -254,7 +259,7 @@ mod tests {
         assert_eq!((rows[1].line, rows[1].start, &rows[1].after[..]), (4, Time::ZERO, &["a".to_string()][..]));
         for (text, line, why) in [
             ("", 1, "empty"),
-            ("src,dst,bytes\n", 1, "unknown column \"bytes\""),
+            ("src,dst,bytes\n", 1, "\"bytes\" is no column of a trace"),
             ("src,dst,size_bytes\n", 1, "when do flows start"),
             ("src,dst,size_bytes,start_s\n0,1,0,0\n", 2, "no size"),
             ("src,dst,size_bytes,start_s\n0,1,9,-1\n", 2, "no time"),

@@ -101,7 +101,7 @@ impl Entry<'_, '_, '_> {
     pub(super) fn senders(&self) -> Option<u32> {
         let hosts = self.hosts()?;
         let Some(role) = self.role else { return Some(hosts) };
-        let roles = self.known.roles;
+        let roles = self.known.roles?;
         match roles.iter().find(|r| r.name == role) {
             Some(role) => Some(role.hosts),
             None => hosts.checked_sub(roles.iter().map(|r| r.hosts).sum()),
@@ -179,7 +179,8 @@ impl Entry<'_, '_, '_> {
             "role",
             message,
         );
-        let names = self.known.roles.iter().map(|r| r.name.as_str()).chain([OTHERS]);
+        let Some(roles) = self.known.roles else { return };
+        let names = roles.iter().map(|r| r.name.as_str()).chain([OTHERS]);
         if !names.clone().any(|name| name == role) {
             self.section.error("role", format!("no role is named {role:?} in [roles]; {}", nearest(role, names)));
         }

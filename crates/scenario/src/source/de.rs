@@ -78,7 +78,7 @@ fn plain_found(found: Unexpected<'_>) -> String {
         Unexpected::Bool(value) => value.to_string(),
         Unexpected::Unsigned(value) => value.to_string(),
         Unexpected::Signed(value) => value.to_string(),
-        Unexpected::Float(value) => value.to_string(),
+        Unexpected::Float(value) => format!("{value:?}"),
         Unexpected::Str(text) => format!("the string {text:?}"),
         Unexpected::Seq => "an array".to_string(),
         Unexpected::Map => "a table".to_string(),

@@ -49,9 +49,9 @@ fn layer_queue(queue: &Queue) -> LayerQueueTable {
     LayerQueueTable {
         limit: queue.shared_buffer.is_none().then_some(queue.limit),
         mark: queue.mark,
-        mark_when: Some(queue.mark_when),
+        mark_when: queue.mark.map(|_| queue.mark_when),
         count_in_service: Some(queue.count_in_service),
-        non_ect: queue.red.is_none().then_some(queue.non_ect),
+        non_ect: queue.mark.map(|_| queue.non_ect),
         exempt: Some(queue.exempt.clone()),
         discipline: Some(queue.discipline),
         mark_at: queue.mark.map(|_| queue.mark_at),
