@@ -17,11 +17,12 @@ fn tidied() -> Schema {
     settings.into_generator().into_root_schema_for::<File>()
 }
 
-/// The tables of a scenario file that have the key `key`, as their headers are written, in the order of the schema.
+/// The tables of a scenario file that have the key `key`, as their headers are written, the outer ones first.
 pub(crate) fn tables_with(key: &str) -> Vec<String> {
     let schema = tidied();
     let mut found = Vec::new();
     search(key, schema.as_value(), schema.as_value(), "", &mut found);
+    found.sort_by_key(|table| table.matches('.').count());
     found
 }
 
