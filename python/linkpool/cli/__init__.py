@@ -13,6 +13,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
     help="A packet-level simulator workbench for multipath transport in data centres.",
 )
 app.callback()(tables.common)

@@ -18,7 +18,9 @@ def bench(
     ] = None,
     threads: Annotated[
         list[int] | None,
-        typer.Option("--threads", min=1, help="Thread counts (repeatable); 1 and all cores."),
+        typer.Option(
+            "--threads", min=1, help="Thread counts (repeatable); default: 1 and all cores."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list instead.")] = False,
     runs: Annotated[

@@ -26,7 +26,9 @@ def optimum(
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="Replace a key, as in topology.fat-tree.k=4."
+            "--set",
+            metavar="KEY=VALUE",
+            help="Replace a key, as in topology.fat-tree.k=4 (repeatable).",
         ),
     ] = None,
 ) -> None:

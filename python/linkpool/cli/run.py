@@ -28,7 +28,9 @@ def run(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Replace a key, as in queue.mark=20."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Replace a key, as in queue.mark=20 (repeatable)."
+        ),
     ] = None,
     threads: Annotated[
         int | None,
@@ -58,6 +60,8 @@ def run(
             bar.update(task, completed=active)
     except _core.ScenarioError as error:
         fail(str(error))
+    except OSError as error:
+        fail(f"cannot write {out}: {error.strerror or error}")
     print_result(result, stdout())
     print(f"\n{out}")
 
