@@ -58,17 +58,18 @@ def timeline(flows: pl.DataFrame, hosts: list[str]) -> Figure:
     groups = ("label", "burst", "job")
     by = next((column for column in groups if flows[column].n_unique() > 1), "label")
     values = flows.sort("start_s")[by].unique(maintain_order=True).to_list()
-    bars = flows.select("src", "dst", by, pl.col("start_s") * 1e3, pl.col("active_s") * 1e3)
+    ends = pl.coalesce("end_s", pl.col("start_s") + pl.col("active_s"))
+    bars = flows.select("src", "dst", by, pl.col("start_s") * 1e3, ends * 1e3)
     rows = _rows(bars, hosts)
-    span = max(start + length for bars_of_row in rows for *_, start, length in bars_of_row)
+    span = max(end for bars_of_row in rows for *_, end in bars_of_row)
     figure = Figure(figsize=(6.4, max(2.2, 0.9 + 0.17 * len(rows))), layout="constrained")
     axes = figure.add_subplot()
     for y, bars_of_row in enumerate(rows):
-        for _, dst, value, start, length in bars_of_row:
+        for _, dst, value, start, end in bars_of_row:
             colour = COLOURS[values.index(value) % len(COLOURS)]
-            axes.barh(y, length, 0.8, start, color=colour, edgecolor="white", linewidth=0.5)
-            if length > 0.03 * span:
-                axes.text(start + length / 2, y, dst, ha="center", va="center", fontsize=6)
+            axes.barh(y, end - start, 0.8, start, color=colour, edgecolor="white", linewidth=0.5)
+            if end - start > 0.03 * span:
+                axes.text((start + end) / 2, y, dst, ha="center", va="center", fontsize=6)
     axes.set_yticks(range(len(rows)), [row[0][0] for row in rows], fontsize=7)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
@@ -80,7 +81,7 @@ def timeline(flows: pl.DataFrame, hosts: list[str]) -> Figure:
 
 
 Bar = tuple[str, str, "str | int", float, float]
-"""From, to, group, start and length in ms."""
+"""From, to, group, start and end in ms."""
 
 
 def _rows(bars: pl.DataFrame, hosts: list[str]) -> list[list[Bar]]:
@@ -88,7 +89,7 @@ def _rows(bars: pl.DataFrame, hosts: list[str]) -> list[list[Bar]]:
     rows: dict[str, list[list[Bar]]] = {host: [] for host in hosts}
     for bar in bars.sort("start_s", maintain_order=True).iter_rows():
         own = rows[bar[0]]
-        free = (row for row in own if row[-1][3] + row[-1][4] <= bar[3])
+        free = (row for row in own if row[-1][4] <= bar[3])
         row = next(free, None)
         if row is None:
             own.append(row := [])
