@@ -3,7 +3,7 @@
     python benchmarks/workloads.py [NAME ...] [--out DIR]
 
 Names are those of the pages; without one, all are drawn. Most are traffic matrices; where it
-matters when flows start, they are time-lines.
+matters when flows start, they are time-lines, and where paths change, rates over time.
 """
 
 import argparse
@@ -23,6 +23,8 @@ from linkpool.experiments import style
 PAGES = Path(__file__).parents[1] / "docs" / "workloads"
 
 TIMELINES = {"collective", "flow", "incast", "partition-aggregate", "repeat", "trace"}
+
+RATES = {"placement"}
 
 COLOURS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7"]
 
@@ -80,6 +82,28 @@ def timeline(flows: pl.DataFrame, hosts: list[str]) -> Figure:
     return figure
 
 
+def rates(flows: pl.DataFrame, series: pl.DataFrame, hosts: list[str]) -> Figure:
+    """Draw what each host gets for what it sends, over time."""
+    by_sender = series.join(flows.select("flow", "src"), on="flow").pivot(
+        "src", index="time_s", values="goodput_bps", aggregate_function="sum"
+    )
+    table = by_sender.sort("time_s")
+    rows = [host for host in hosts if host in table.columns]
+    figure = Figure(figsize=(6.4, 0.6 + 0.15 * len(rows)), layout="constrained")
+    axes = figure.add_subplot()
+    edges = [0.0, *(table["time_s"] * 1e3)]
+    got = table.select(rows).to_numpy().T / 1e9
+    image = axes.pcolormesh(
+        edges, np.arange(len(rows) + 1) - 0.5, got, cmap=mpl.colormaps["viridis_r"], vmin=0
+    )
+    axes.set_yticks(range(len(rows)), rows, fontsize=7)
+    axes.invert_yaxis()
+    axes.grid(visible=False)
+    axes.set(xlabel="time (ms)", ylabel="from")
+    figure.colorbar(image, ax=axes, label="goodput (Gbit/s)")
+    return figure
+
+
 Bar = tuple[str, str, "str | int", float, float]
 """From, to, group, start and end in ms."""
 
@@ -105,7 +129,10 @@ def draw(name: str, out: Path) -> None:
     hosts = [host for host, _ in plan["nodes"][: plan["hosts"]]]
     flows = result.flows.filter(pl.col("start_s").is_not_null())
     with style.context():
-        figure = (timeline if name in TIMELINES else matrix)(flows, hosts)
+        if name in RATES:
+            figure = rates(flows, result.rate, hosts)
+        else:
+            figure = (timeline if name in TIMELINES else matrix)(flows, hosts)
         (out / f"{name}.png").write_bytes(style.render(figure, "png"))
 
 
