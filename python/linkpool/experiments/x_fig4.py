@@ -10,11 +10,10 @@ from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments import style, xmp
-from linkpool.experiments.base import KEY_SEED, Experiment, Point
+from linkpool.experiments.base import Point
 from linkpool.experiments.claims import Claim, Judged, Ledger, grade, together
 from linkpool.experiments.longflows import Spread
 from linkpool.experiments.toml import Value, dumps
-from linkpool.result import Result
 
 BETAS = (4, 6)
 MARK = 15
@@ -29,29 +28,22 @@ SHIFTING = "Flow 2"
 
 
 @dataclass(frozen=True)
-class Fig4(Experiment):
+class Fig4(xmp.Rates):
     """A flow with a subflow on each of two bottlenecks that others disturb in turn."""
 
     id: str = "X-fig4"
     title: str = "traffic shifting"
     paper: str = "XMP, section 4, Figure 4"
     seeds: int = 5
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("beta", "i32", "", "a mark cuts the window by 1/beta"),
-        KEY_SEED,
-        Column("label", "string", "", "Flow 2, the one with two subflows"),
-        Column("subflow", "u32", "", "0: on the first bottleneck; 1: on the second"),
-        Column("time_s", "f64", "s", "end of the interval"),
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged in the interval"),
+    columns: ClassVar[tuple[Column, ...]] = xmp.columns(
+        xmp.KEY_BETA,
+        label="Flow 2, the one with two subflows",
+        subflow="0: on the first bottleneck; 1: on the second",
     )
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of both betas and every seed."""
         return [_point(beta, seed) for beta in BETAS for seed in seeds]
-
-    def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return the rates of the subflows of Flow 2."""
-        return xmp.rates(result)
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the compensation between the subflows, and how long a shift takes."""

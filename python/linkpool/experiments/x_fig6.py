@@ -9,11 +9,10 @@ from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments import style, xmp
-from linkpool.experiments.base import KEY_SEED, Experiment, Point
+from linkpool.experiments.base import Point
 from linkpool.experiments.claims import Claim, Ledger, grade
 from linkpool.experiments.longflows import Spread
 from linkpool.experiments.toml import Value, dumps
-from linkpool.result import Result
 from linkpool.stats import jain
 
 BETAS = (4, 6)
@@ -33,29 +32,20 @@ NAMES = ("Flow 1", "Flow 2", "Flow 3", "Flow 4")
 
 
 @dataclass(frozen=True)
-class Fig6(Experiment):
+class Fig6(xmp.Rates):
     """Four flows with three, two, one and one subflows over one bottleneck."""
 
     id: str = "X-fig6"
     title: str = "fairness whatever the subflows"
     paper: str = "XMP, section 4, Figure 6"
     seeds: int = 5
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("beta", "i32", "", "a mark cuts the window by 1/beta"),
-        KEY_SEED,
-        Column("label", "string", "", "Flow 1 to Flow 4"),
-        Column("subflow", "u32", "", "subflow, from 0"),
-        Column("time_s", "f64", "s", "end of the interval"),
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged in the interval"),
+    columns: ClassVar[tuple[Column, ...]] = xmp.columns(
+        xmp.KEY_BETA, label="Flow 1 to Flow 4", subflow="subflow, from 0"
     )
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of both betas and every seed."""
         return [_point(beta, seed) for beta in BETAS for seed in seeds]
-
-    def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return the rates of all subflows."""
-        return xmp.rates(result)
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the fairness with each beta."""

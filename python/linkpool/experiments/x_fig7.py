@@ -9,10 +9,9 @@ from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.experiments import style, xmp
-from linkpool.experiments.base import KEY_SEED, Experiment, Keys, Point
+from linkpool.experiments.base import Keys, Point
 from linkpool.experiments.claims import Claim, Judged, Ledger, grade, together
 from linkpool.experiments.toml import Value, dumps
-from linkpool.result import Result
 
 SETTINGS = ((4, 20), (5, 15), (6, 10))
 """beta, and K by the paper's equation (1)."""
@@ -35,30 +34,24 @@ shares L4 with 3-2 is 4-1."""
 
 
 @dataclass(frozen=True)
-class Fig7(Experiment):
+class Fig7(xmp.Rates):
     """Five flows, each over two neighbouring links of a ring; one link gets busy and fails."""
 
     id: str = "X-fig7"
     title: str = "rate compensation"
     paper: str = "XMP, section 5.1, Figure 7"
     seeds: int = 2
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("beta", "i32", "", "a mark cuts the window by 1/beta"),
+    columns: ClassVar[tuple[Column, ...]] = xmp.columns(
+        xmp.KEY_BETA,
         Column("mark", "i32", "packets", "marking threshold K"),
-        KEY_SEED,
-        Column("label", "string", "", "Flow 1 to Flow 5"),
-        Column("subflow", "u32", "", "0: on the link of the flow's number; 1: on the next"),
-        Column("time_s", "f64", "s", "end of the interval of 5 s"),
-        Column("goodput_bps", "f64", "bit/s", "payload acknowledged in the interval"),
+        label="Flow 1 to Flow 5",
+        subflow="0: on the link of the flow's number; 1: on the next",
+        interval="interval of 5 s",
     )
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every setting and seed."""
         return [_point(beta, mark, seed) for beta, mark in SETTINGS for seed in seeds]
-
-    def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return the rates of the five flows' subflows."""
-        return xmp.rates(result)
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge who falls and who rises, with each beta."""

@@ -10,6 +10,8 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
+from linkpool.columns import Column
+from linkpool.experiments.base import KEY_SEED, Experiment, Point
 from linkpool.experiments.toml import Table, Value
 from linkpool.result import Result
 
@@ -38,13 +40,33 @@ def transport(beta: int, subflows: int, **keys: Value) -> Table:
     }
 
 
-def rates(result: Result) -> pl.DataFrame:
-    """Return the payload rate of each subflow in each interval, with its flow's label."""
-    flows = result.flows.select("flow", "label")
-    table = result.rate.join(flows, on="flow", how="left")
-    return table.select("label", "subflow", "time_s", "goodput_bps").sort(
-        "label", "subflow", "time_s"
+KEY_BETA = Column("beta", "i32", "", "a mark cuts the window by 1/beta")
+
+
+def columns(
+    *keys: Column, label: str, subflow: str, interval: str = "interval"
+) -> tuple[Column, ...]:
+    """Return the columns of rates: the keys of a run and its seed, what is said of whom, when."""
+    return (
+        *keys,
+        KEY_SEED,
+        Column("label", "string", "", label),
+        Column("subflow", "u32", "", subflow),
+        Column("time_s", "f64", "s", f"end of the {interval}"),
+        Column("goodput_bps", "f64", "bit/s", "payload acknowledged in the interval"),
     )
+
+
+class Rates(Experiment):
+    """An experiment about the rates of subflows over time."""
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the payload rate of each subflow in each interval, with its flow's label."""
+        flows = result.flows.select("flow", "label")
+        table = result.rate.join(flows, on="flow", how="left")
+        return table.select("label", "subflow", "time_s", "goodput_bps").sort(
+            "label", "subflow", "time_s"
+        )
 
 
 def mean(rows: pl.DataFrame, label: str, subflow: int, span: tuple[float, float]) -> float | None:
