@@ -3,6 +3,7 @@
 
 mod common;
 use common::channel::Pair;
+use common::opened::both_in_flight;
 use common::script::{receiver, sender};
 use common::{config, reno};
 use linkpool_transport::control::ControlConfig;
@@ -114,16 +115,8 @@ fn probes_that_nobody_answers() {
 fn all_subflows_probe() {
     let multipath = Multipath { stale_after: 1, ..Multipath::default() };
     let config = Config { multipath, ..lia(2, Buffers { receive: 2000, ..Buffers::default() }) };
-    sender(config, None).run(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0
-                > s1 syn join
-         200us  < s1 synack
-                > s1 ack 0
-                > s1 pkt 0 data 1
-         300us  < ack 1 data 1 win 1000
+    both_in_flight(config, None).run(
+        "300us  < ack 1 data 1 win 1000
          310us  < s1 ack 1 data 2 win 0
          200.31ms > pkt 0+999 data 2 len 0
                 > s1 pkt 0+999 data 2 len 0
@@ -143,16 +136,8 @@ fn all_subflows_probe() {
 #[test]
 fn a_slow_subflow_holds_up_the_others() {
     let config = Config { initial_window: 1, ..lia(2, Buffers { receive: 4000, ..Buffers::default() }) };
-    sender(config, None).run(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0
-                > s1 syn join
-         200us  < s1 synack
-                > s1 ack 0
-                > s1 pkt 0 data 1
-         300us  < s1 ack 1 data 0 win 4000
+    both_in_flight(config, None).run(
+        "300us  < s1 ack 1 data 0 win 4000
                 > s1 pkt 1 data 2
                 > s1 pkt 2 data 3
          400us  < s1 ack 3 data 0 win 4000
@@ -168,16 +153,8 @@ fn a_slow_subflow_holds_up_the_others() {
 /// The send buffer does the same from the other side: it holds what is not acknowledged at connection level.
 #[test]
 fn the_send_buffer_limits() {
-    sender(lia(2, Buffers { send: 2000, ..Buffers::default() }), None).run(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0
-                > s1 syn join
-         200us  < s1 synack
-                > s1 ack 0
-                > s1 pkt 0 data 1
-         300us  < s1 ack 1 data 0
+    both_in_flight(lia(2, Buffers { send: 2000, ..Buffers::default() }), None).run(
+        "300us  < s1 ack 1 data 0
                 = s1 cwnd 2 flight 0
          310us  < ack 1 data 2
                 > pkt 1 data 2

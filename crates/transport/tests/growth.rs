@@ -1,8 +1,9 @@
 //! Slow start and congestion avoidance without loss (RFC 5681, section 3.1).
 
 mod common;
+use common::opened::in_flight;
 use common::reno;
-use common::script::{in_flight, sender};
+use common::script::sender;
 use linkpool_transport::Config;
 
 /// One more for every ACK: 1, 2, 4, 8 in flight.

@@ -1,8 +1,8 @@
 //! RACK-TLP (RFC 8985), packet by packet: reordering, lost retransmissions, lost tails. RTTs are 100 us.
 
 mod common;
+use common::opened::{all_in_flight, in_flight};
 use common::reno;
-use common::script::{all_in_flight, in_flight};
 use linkpool_transport::{Config, Recovery};
 
 fn rack() -> Config {

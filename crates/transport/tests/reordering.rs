@@ -2,7 +2,8 @@
 
 mod common;
 use common::channel::{Crossing, Pair};
-use common::script::{in_flight, sender};
+use common::opened::in_flight;
+use common::script::sender;
 use common::{Random, config, reno};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
 use linkpool_transport::{Buffers, Config, Recovery, Segment, SenderState};

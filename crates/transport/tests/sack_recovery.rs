@@ -1,7 +1,8 @@
 //! Loss recovery by SACKs (RFC 6675), packet by packet; every window by hand.
 
 mod common;
-use common::script::{all_in_flight, in_flight, sender};
+use common::opened::{all_in_flight, in_flight};
+use common::script::sender;
 use common::{DCTCP, config, reno};
 use linkpool_transport::control::ControlConfig;
 use linkpool_transport::{Config, Recovery};

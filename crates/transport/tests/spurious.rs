@@ -1,7 +1,8 @@
 //! Retransmissions that were not needed, found out by D-SACKs (RFC 3708) and F-RTO (RFC 5682), and what was cut for them.
 
 mod common;
-use common::script::{all_in_flight, in_flight, sender};
+use common::opened::{all_in_flight, in_flight};
+use common::script::sender;
 use common::{CUBIC, config, reno};
 use linkpool_transport::control::ControlConfig;
 use linkpool_transport::{Config, Recovery};

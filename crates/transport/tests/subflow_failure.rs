@@ -2,6 +2,7 @@
 
 mod common;
 use common::config;
+use common::opened::both_in_flight;
 use common::script::{Script, sender};
 use linkpool_transport::control::ControlConfig;
 use linkpool_transport::{Config, Multipath, Sender};
@@ -35,17 +36,9 @@ fn first_is_stuck(config: Config, size: Option<u64>) -> Script<Sender> {
 /// gets new data again when it has got through.
 #[test]
 fn what_is_stuck_is_sent_by_another_subflow() {
-    let mut script = sender(lia(2, stale_after(1)), None);
+    let mut script = both_in_flight(lia(2, stale_after(1)), None);
     script.run(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0
-                > s1 syn join
-         200us  < s1 synack
-                > s1 ack 0
-                > s1 pkt 0 data 1
-         300us  < s1 ack 1 data 0
+        "300us  < s1 ack 1 data 0
                 > s1 pkt 1 data 2
                 > s1 pkt 2 data 3
          200.1ms > pkt 0                     // timeout: stale

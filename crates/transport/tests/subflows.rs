@@ -1,6 +1,7 @@
 //! Several subflows: joining, the scheduler, reassembly (RFC 8684, sections 3.2 and 3.3).
 
 mod common;
+use common::opened::both_in_flight;
 use common::script::{receiver, sender, sender_with_jitters};
 use common::{AMP, config, reno};
 use linkpool_transport::Config;
@@ -103,16 +104,8 @@ fn round_robin() {
 #[test]
 fn turns_are_taken_segment_by_segment() {
     let config = Config { byte_counting: true, ..lia(2) };
-    sender(config, None).run(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0
-                > s1 syn join
-         200us  < s1 synack
-                > s1 ack 0
-                > s1 pkt 0 data 1
-         300us  < s1 ack 1 data 0            // two on subflow 1; the turn is 0's, which is full
+    both_in_flight(config, None).run(
+        "300us  < s1 ack 1 data 0            // two on subflow 1; the turn is 0's, which is full
                 > s1 pkt 1 data 2
                 > s1 pkt 2 data 3
          400us  < ack 1 data 2

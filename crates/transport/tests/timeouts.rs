@@ -1,8 +1,9 @@
 //! Retransmission timeouts: RFC 6298 and Karn, go-back-N, what becomes of the window (RFC 5681, section 3.1).
 
 mod common;
+use common::opened::in_flight;
 use common::reno;
-use common::script::{in_flight, sender};
+use common::script::sender;
 use linkpool_transport::Config;
 use linkpool_units::Time;
 

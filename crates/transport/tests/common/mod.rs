@@ -3,6 +3,7 @@
 
 pub mod channel;
 pub mod ledger;
+pub mod opened;
 pub mod script;
 
 use linkpool_transport::control::{

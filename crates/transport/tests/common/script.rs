@@ -123,34 +123,6 @@ pub fn sender(config: Config, size: Option<u64>) -> Script<Sender> {
     sender_with_jitters(config, size, &[])
 }
 
-/// So many packets in flight at 100 us, of a flow without end.
-pub fn in_flight(n: u32, config: Config) -> Script<Sender> {
-    let mut script = sender(Config { initial_window: n, ..config }, None);
-    script.run(&format!(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0-{}",
-        n - 1
-    ));
-    script
-}
-
-/// All of a flow of so many packets in flight at 100 us.
-pub fn all_in_flight(n: u32, config: Config) -> Script<Sender> {
-    let mut script = sender(Config { initial_window: n, ..config }, Some(n as u64 * 1000));
-    script.run(&format!(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0-{}
-                > pkt {} last",
-        n - 2,
-        n - 1
-    ));
-    script
-}
-
 /// As [`sender`]; asked for jitter it gets these, one after another.
 pub fn sender_with_jitters(config: Config, size: Option<u64>, jitters: &[Time]) -> Script<Sender> {
     let mss = config.mss as u64;
