@@ -1,7 +1,10 @@
 """Topologies: numbers of nodes and paths, bisections by formula, and pages that are true."""
 
+import os
 import random
 import re
+import subprocess
+import sys
 from itertools import combinations
 from pathlib import Path
 
@@ -123,6 +126,20 @@ def test_no_two_nodes_are_drawn_on_each_other(scenario: Path) -> None:
     at = positions(Fabric.of(scenario))
     for i, j in combinations(range(len(at)), 2):
         assert abs(at[i] - at[j]).max() > 0.004
+
+
+@pytest.mark.core
+def test_layouts_do_not_depend_on_the_machine() -> None:
+    """They are the same where OpenBLAS computes, and rounds, as on another processor."""
+    script = (
+        "import sys; from pathlib import Path; from linkpool.topology import Fabric;"
+        "from linkpool.topology.layout import positions;"
+        "print([positions(Fabric.of(Path(page))).round(6).tolist() for page in sys.argv[1:]])"
+    )
+    command = [sys.executable, "-c", script, *map(str, PAGES)]
+    here = subprocess.run(command, check=True, capture_output=True)
+    other = os.environ | {"OPENBLAS_CORETYPE": "Prescott"}
+    assert subprocess.run(command, check=True, capture_output=True, env=other).stdout == here.stdout
 
 
 @pytest.mark.core
