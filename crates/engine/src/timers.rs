@@ -4,18 +4,24 @@ use std::collections::BinaryHeap;
 
 /// The timers of one node: (when, key), soonest first, equal times by key.
 ///
-/// Nothing is ever cancelled here: whoever is woken looks whether its deadline has come, and if it has been put off
-/// meanwhile, asks again. A retransmission timer that every ACK restarts thus costs a comparison per ACK.
+/// No single one is ever cancelled here: whoever is woken looks whether its deadline has come, and if it has been put off
+/// meanwhile, asks again. A retransmission timer that every ACK restarts thus costs a comparison per ACK. Timers of those who are
+/// gone are forgotten many at a time, by [`Timers::tidy`].
 #[derive(Debug)]
 pub struct Timers {
     /// The soonest, beside the heap: every visit of a node asks for it, and few take anything out.
     next: Time,
     heap: BinaryHeap<Reverse<(Time, u64)>>,
+    /// With so many it is time to look which are still wanted.
+    crowd: usize,
 }
+
+/// So few are no crowd.
+const FEW: usize = 64;
 
 impl Default for Timers {
     fn default() -> Timers {
-        Timers { next: Time::MAX, heap: BinaryHeap::new() }
+        Timers { next: Time::MAX, heap: BinaryHeap::new(), crowd: FEW }
     }
 }
 
@@ -39,5 +45,61 @@ impl Timers {
         let soonest = self.heap.pop().map(|Reverse(entry)| entry);
         self.next = self.heap.peek().map_or(Time::MAX, |Reverse((at, _))| *at);
         soonest
+    }
+
+    /// Forgets those whose keys are not `wanted`, once there are twice as many as the last such look has left: the cost is that
+    /// of a few pushes for each that goes.
+    #[inline]
+    pub fn tidy(&mut self, wanted: impl Fn(u64) -> bool) {
+        if self.heap.len() < self.crowd {
+            return;
+        }
+        self.heap.retain(|Reverse((_, key))| wanted(*key));
+        self.next = self.heap.peek().map_or(Time::MAX, |Reverse((at, _))| *at);
+        self.crowd = FEW.max(2 * self.heap.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Those that are wanted come as if nothing else had ever been there, and the others do not pile up.
+        #[test]
+        fn what_is_wanted_stays(
+            ops in prop::collection::vec((0u64..1000, 0u64..40, prop::bool::weighted(0.3)), 1..2000),
+        ) {
+            let wanted = |key: u64| key.is_multiple_of(8);
+            let (mut timers, mut alone) = (Timers::default(), Timers::default());
+            for (at, key, pop) in ops {
+                timers.push(Time(at), key);
+                timers.tidy(wanted);
+                if wanted(key) {
+                    alone.push(Time(at), key);
+                }
+                prop_assert!(timers.heap.len() < timers.crowd);
+                prop_assert!(timers.next() <= alone.next());
+                if pop && let Some(soonest) = alone.pop() {
+                    let found = std::iter::from_fn(|| timers.pop()).find(|(_, key)| wanted(*key));
+                    prop_assert_eq!(found, Some(soonest));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_crowd_is_forgotten_when_it_has_doubled() {
+        let mut timers = Timers::default();
+        for i in 0..63 {
+            timers.push(Time(i), 1);
+            timers.tidy(|_| false);
+        }
+        assert_eq!((timers.heap.len(), timers.next()), (63, Time(0)));
+        timers.push(Time(100), 2);
+        timers.tidy(|key| key == 2);
+        assert_eq!((timers.heap.len(), timers.next()), (1, Time(100)));
+        assert_eq!((timers.pop(), timers.next()), (Some((Time(100), 2)), Time::MAX));
     }
 }

@@ -66,6 +66,11 @@ impl Host {
         (slot.handle == handle).then_some((&mut slot.endpoint, &mut self.random))
     }
 
+    /// Is the endpoint called `handle` still there?
+    pub(crate) fn has(&self, handle: Handle) -> bool {
+        self.slots.get(handle.slot()).is_some_and(|slot| slot.handle == handle)
+    }
+
     /// Fetches what leads to its endpoints.
     #[inline]
     pub(crate) fn prefetch_slots(&self) {

@@ -231,7 +231,17 @@ impl<'p> Hosts<'p> {
         let h = &mut self.hosts[host as usize];
         if let Endpoint::Receiver(end) = h.remove(handle) {
             h.receivers.remove(&end.address.flow);
+            self.tidy_timers(host);
         }
+    }
+
+    /// An endpoint of `host` is gone: its timers may go, some of which would be due only after the longest timeout.
+    fn tidy_timers(&mut self, host: NodeId) {
+        let h = &self.hosts[host as usize];
+        self.timers[host as usize].tidy(|timer| match timer & key::KIND {
+            key::ENDPOINT | key::STOP => h.has(Handle::split(timer as u32).0),
+            _ => true,
+        });
     }
 
     /// The sender called `handle` is done: keeps what it did, frees its slot.
@@ -246,6 +256,7 @@ impl<'p> Hosts<'p> {
             let finished = outcome.finished.is_some();
             self.done += u64::from(counts && finished);
             self.ended.lock().flows.push(outcome);
+            self.tidy_timers(host);
             self.on_flow_end(end.address.flow, &end.planned, finished, now);
         }
     }
