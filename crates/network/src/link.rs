@@ -1,86 +1,13 @@
+mod kind;
+mod stats;
+
+pub use kind::LinkKind;
+pub use stats::{LinkStats, RareEvents};
+
 use crate::packet::{Flags, Packet};
-use crate::policy::{QueuePolicy, Verdict};
+use crate::policy::Verdict;
 use linkpool_engine::prefetch;
-use linkpool_units::{Rate, Time};
-
-/// Serialisation time is `size * per_byte >> FRACTION`: exact for rates that divide 8 Tbit/s, within
-/// 10^-6 ps a byte for others.
-const FRACTION: u32 = 20;
-
-/// Rate, delay and queueing of a link; links that are alike share one, so that it stays in the cache.
-#[derive(Clone, Copy, Debug)]
-pub struct LinkKind {
-    pub(crate) rate: Rate,
-    pub(crate) delay: Time,
-    pub(crate) policy: QueuePolicy,
-    per_byte: u64,
-    /// Of the policy, so that one comparison lets most packets pass.
-    acts_from: u32,
-}
-
-impl LinkKind {
-    /// A link of `rate` with propagation `delay` and `policy` at its sending port.
-    pub fn new(rate: Rate, delay: Time, policy: QueuePolicy) -> LinkKind {
-        let per_byte = ((8_000_000_000_000u128 << FRACTION) / rate.0 as u128) as u64;
-        LinkKind { rate, delay, policy, per_byte, acts_from: policy.acts_from() }
-    }
-
-    /// How long `size` bytes take to be put on the wire.
-    #[inline]
-    pub fn serialisation(&self, size: u16) -> Time {
-        Time((size as u64 * self.per_byte) >> FRACTION)
-    }
-
-    /// How many bytes are put on the wire in `span`.
-    pub(crate) fn bytes_in(&self, span: Time) -> u64 {
-        // Rounded: serialisation is exact to a fraction of a byte.
-        (((span.0 as u128) << FRACTION) + self.per_byte as u128 / 2).div_euclid(self.per_byte as u128) as u64
-    }
-}
-
-/// What a link has carried, dropped and marked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkStats {
-    /// Packets accepted for transmission.
-    pub packets: u64,
-    /// Their bytes on the wire.
-    pub bytes: u64,
-    /// The longest queue, counted as the policy counts.
-    pub max_queue: u32,
-    /// What happens less often.
-    pub rare: RareEvents,
-}
-
-/// What a queue does to packets beside passing them on; kept apart from [`Link`], whose single cache line every packet
-/// touches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RareEvents {
-    /// Packets dropped by the queue's policy.
-    pub drops: u64,
-    /// Their bytes.
-    pub drop_bytes: u64,
-    /// Packets marked CE.
-    pub marks: u64,
-    /// Packets lost because the link was down.
-    pub drops_down: u64,
-    /// Packets lost on the wire at random.
-    pub drops_loss: u64,
-}
-
-impl std::ops::Sub for RareEvents {
-    type Output = RareEvents;
-
-    /// What has happened since there were `before`.
-    fn sub(self, before: RareEvents) -> RareEvents {
-        RareEvents {
-            drops: self.drops - before.drops,
-            drop_bytes: self.drop_bytes - before.drop_bytes,
-            marks: self.marks - before.marks,
-            drops_down: self.drops_down - before.drops_down,
-            drops_loss: self.drops_loss - before.drops_loss,
-        }
-    }
-}
+use linkpool_units::Time;
 
 /// An output port with its FIFO queue and the wire behind it, in one ring of packets sorted by arrival time.
 ///
@@ -332,7 +259,8 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::QueueLimit;
+    use crate::policy::{QueueLimit, QueuePolicy};
+    use linkpool_units::Rate;
 
     fn packet(size: u16) -> Packet {
         Packet { size, flags: Flags::DATA | Flags::ECT, ..Packet::default() }

@@ -161,28 +161,27 @@ impl Network {
             Some(input) => woken.push(*input),
             None => self.ports.wake(input),
         });
-        let of_hosts = woken.partition_point(|input| input.node < self.hosts);
+        let hosts = woken.partition_point(|input| input.node < self.hosts);
         let mut next = 0;
-        while let Some(Input { node, .. }) = woken.get(next).copied() {
-            let first = next;
-            while woken.get(next).is_some_and(|input| input.node == node) {
-                self.prefetch_links(&woken[next..]);
-                if next < of_hosts {
-                    self.prefetch_endpoints(&woken[next..of_hosts], handler);
-                }
+        for due in woken.chunk_by(|a, b| a.node == b.node) {
+            for _ in due {
+                self.prefetch_ahead(&woken[next..], hosts.saturating_sub(next), handler);
                 next += 1;
             }
-            match &woken[first..next] {
-                [due @ .., Input { link: TIMERS, .. }] => {
-                    self.timer_windows[node as usize] = u64::MAX;
-                    self.visit(node, due, start, limit, handler);
+            match due {
+                [due @ .., Input { link: TIMERS, node }] => {
+                    self.timer_windows[*node as usize] = u64::MAX;
+                    self.visit(*node, due, start, limit, handler);
                 }
-                due if first < of_hosts => self.visit(node, due, start, limit, handler),
-                due => self.visit_switch(node, due, start, limit),
+                [Input { node, .. }, ..] if *node < self.hosts => self.visit(*node, due, start, limit, handler),
+                [Input { node, .. }, ..] => self.visit_switch(*node, due, start, limit),
+                [] => {}
             }
         }
         self.woken = woken;
-        self.queue_routed();
+        if !self.routed.is_empty() {
+            self.queue_routed();
+        }
         if self.ports.are_due() {
             let mut egress = self.egress(0);
             let (ports, mut wires) = egress.ports();

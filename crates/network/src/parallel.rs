@@ -45,14 +45,22 @@ struct Part<'a, H> {
 /// Is told how far all is, now and again; false: the run is to stop.
 struct Progress<'a> {
     every: u64,
+    /// Windows before it is told again.
+    left: u64,
     tell: &'a mut dyn FnMut(Time, u64) -> bool,
 }
 
 impl Progress<'_> {
-    /// Is it to go on after so many rounds?
+    /// Another window is over, or none yet. Is the run to go on?
     #[inline]
-    fn goes_on(&mut self, round: u64, now: Time, hops: impl FnOnce() -> u64) -> bool {
-        round % self.every != self.every - 1 || (self.tell)(now, hops())
+    fn goes_on(&mut self, state: impl FnOnce() -> (Time, u64)) -> bool {
+        self.left -= 1;
+        if self.left > 0 {
+            return true;
+        }
+        self.left = self.every;
+        let (now, hops) = state();
+        (self.tell)(now, hops)
     }
 }
 
@@ -69,13 +77,13 @@ pub fn run_parts<H: Handler + Send>(
     progress: &mut dyn FnMut(Time, u64) -> bool,
 ) -> Ended {
     let shared = &Shared::new(parts.len());
-    let mut progress = Progress { every, tell: progress };
+    let mut progress = Progress { every, left: every, tell: progress };
     let mut parts = (0..).zip(parts).map(|(me, (network, handler))| Part { me, network, handler });
     let Some(mut first) = parts.next() else {
         return Ended::Silent(Time::ZERO);
     };
     if shared.parts == 1 {
-        return first.run(end, goal, |part, round| part.alone(round, &mut progress));
+        return first.run(end, goal, |part, _| part.alone(&mut progress));
     }
     std::thread::scope(|scope| {
         for mut part in parts {
@@ -86,7 +94,7 @@ pub fn run_parts<H: Handler + Send>(
         }
         let _guard = Guard(shared);
         first.run(end, goal, |part, round| {
-            let goes_on = progress.goes_on(round, part.network.window_start(), || shared.hops(round));
+            let goes_on = progress.goes_on(|| (part.network.window_start(), shared.hops(round)));
             part.meet(round, shared, goes_on)
         })
     })
@@ -114,12 +122,12 @@ impl<H: Handler> Part<'_, H> {
 
     /// Where there is no other part.
     #[inline]
-    fn alone(&mut self, round: u64, progress: &mut Progress<'_>) -> Option<Agreed> {
+    fn alone(&mut self, progress: &mut Progress<'_>) -> Option<Agreed> {
         while let Some((host, at, notice)) = self.handler.take_notice() {
             self.tell(host, at, notice);
         }
-        let (now, hops) = (self.network.window_start(), self.network.hops());
-        progress.goes_on(round, now, || hops).then(|| Agreed { next: self.next(), done: self.handler.done() })
+        let state = || (self.network.window_start(), self.network.hops());
+        progress.goes_on(state).then(|| Agreed { next: self.next(), done: self.handler.done() })
     }
 
     /// With the others, who come to barrier number `round` too.

@@ -6,22 +6,33 @@ use linkpool_engine::prefetch;
 
 /// So many due inputs ahead, links are fetched; three quarters as many ahead, the packets at their heads.
 pub(super) const AHEAD: usize = 16;
-/// What a host will do with a packet is fetched in stages, the last so many inputs ahead. Where fewer are due than that, nothing is.
+/// What a host will do with a packet is fetched in stages, the last so many inputs ahead. Nothing is fetched for what is nearer.
 const LAST: usize = AHEAD / 8;
 
 impl Network {
-    /// Fetches what is needed for the inputs that are due: the links, then the packets at their heads.
+    /// Fetches what is needed for the inputs that are `due`, of which so many, the first, are those of `hosts`.
     #[inline]
-    pub(super) fn prefetch_links(&self, due: &[Input]) {
+    pub(super) fn prefetch_ahead<H: Handler>(&self, due: &[Input], hosts: usize, handler: &H) {
+        if due.len() > LAST {
+            self.prefetch_links(due);
+        }
+        if hosts > LAST {
+            self.prefetch_endpoints(&due[..hosts], handler);
+        }
+    }
+
+    /// The links, then the packets at their heads.
+    #[inline]
+    fn prefetch_links(&self, due: &[Input]) {
         // There is no link of the number that stands for timers.
         let link = |ahead: usize| due.get(ahead).and_then(|input| self.links.get(input.link as usize));
         link(AHEAD).into_iter().for_each(prefetch);
         link(AHEAD * 3 / 4).into_iter().for_each(Link::prefetch_head);
     }
 
-    /// And, for those of hosts: the link on which these will answer, and in stages what they will do with the packets.
+    /// For hosts: the link on which these will answer, and in stages what they will do with the packets.
     #[inline]
-    pub(super) fn prefetch_endpoints<H: Handler>(&self, due: &[Input], handler: &H) {
+    fn prefetch_endpoints<H: Handler>(&self, due: &[Input], handler: &H) {
         let answer = |input: &Input| self.routes.only_link(input.node).map(|link| &self.links[link as usize]);
         if let Some(input) = due.get(AHEAD) {
             handler.prefetch(input.node, None, 0);

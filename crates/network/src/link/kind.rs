@@ -1,0 +1,37 @@
+use crate::policy::QueuePolicy;
+use linkpool_units::{Rate, Time};
+
+/// Serialisation time is `size * per_byte >> FRACTION`: exact for rates that divide 8 Tbit/s, within
+/// 10^-6 ps a byte for others.
+const FRACTION: u32 = 20;
+
+/// Rate, delay and queueing of a link; links that are alike share one, so that it stays in the cache.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkKind {
+    pub(crate) rate: Rate,
+    pub(crate) delay: Time,
+    pub(crate) policy: QueuePolicy,
+    per_byte: u64,
+    /// Of the policy, so that one comparison lets most packets pass.
+    pub(super) acts_from: u32,
+}
+
+impl LinkKind {
+    /// A link of `rate` with propagation `delay` and `policy` at its sending port.
+    pub fn new(rate: Rate, delay: Time, policy: QueuePolicy) -> LinkKind {
+        let per_byte = ((8_000_000_000_000u128 << FRACTION) / rate.0 as u128) as u64;
+        LinkKind { rate, delay, policy, per_byte, acts_from: policy.acts_from() }
+    }
+
+    /// How long `size` bytes take to be put on the wire.
+    #[inline]
+    pub fn serialisation(&self, size: u16) -> Time {
+        Time((size as u64 * self.per_byte) >> FRACTION)
+    }
+
+    /// How many bytes are put on the wire in `span`.
+    pub(crate) fn bytes_in(&self, span: Time) -> u64 {
+        // Rounded: serialisation is exact to a fraction of a byte.
+        (((span.0 as u128) << FRACTION) + self.per_byte as u128 / 2).div_euclid(self.per_byte as u128) as u64
+    }
+}

@@ -1,0 +1,43 @@
+/// What a link has carried, dropped and marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Packets accepted for transmission.
+    pub packets: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+    /// The longest queue, counted as the policy counts.
+    pub max_queue: u32,
+    /// What happens less often.
+    pub rare: RareEvents,
+}
+
+/// What a queue does to packets beside passing them on; kept apart from [`Link`], whose single cache line every packet
+/// touches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RareEvents {
+    /// Packets dropped by the queue's policy.
+    pub drops: u64,
+    /// Their bytes.
+    pub drop_bytes: u64,
+    /// Packets marked CE.
+    pub marks: u64,
+    /// Packets lost because the link was down.
+    pub drops_down: u64,
+    /// Packets lost on the wire at random.
+    pub drops_loss: u64,
+}
+
+impl std::ops::Sub for RareEvents {
+    type Output = RareEvents;
+
+    /// What has happened since there were `before`.
+    fn sub(self, before: RareEvents) -> RareEvents {
+        RareEvents {
+            drops: self.drops - before.drops,
+            drop_bytes: self.drop_bytes - before.drop_bytes,
+            marks: self.marks - before.marks,
+            drops_down: self.drops_down - before.drops_down,
+            drops_loss: self.drops_loss - before.drops_loss,
+        }
+    }
+}
