@@ -152,14 +152,18 @@ impl Link {
         &mut self.ring[place]
     }
 
-    /// Takes what has been sent since the last time, on its way to another part. The queue still knows of it.
-    pub(crate) fn hand_over(&mut self) -> impl Iterator<Item = Packet> {
-        let from = std::mem::replace(&mut self.head, self.tail);
-        (0..self.tail.wrapping_sub(from)).map(move |i| self.ring[self.at(from.wrapping_add(i))])
+    /// Gives away what has been sent since the last time, on its way to another part. The queue still knows of it.
+    #[inline]
+    pub(crate) fn hand_over(&mut self, mut give: impl FnMut(&Packet)) {
+        while self.head != self.tail {
+            give(&self.ring[self.at(self.head)]);
+            self.head = self.head.wrapping_add(1);
+        }
     }
 
     /// `packet` is on its way, from a queue elsewhere: of a port of its own, or of the sending part. Returns its arrival if nothing
     /// else is.
+    #[inline]
     pub(crate) fn carry(&mut self, packet: Packet) -> Option<Time> {
         self.departed = self.head; // this end has no queue
         let alone = self.head == self.tail;
@@ -207,6 +211,12 @@ impl Link {
     #[inline]
     pub(crate) fn prefetch_tail(&self) {
         self.prefetch_two(self.departed);
+        self.prefetch_end();
+    }
+
+    /// Brings closer the place that the next packet will take.
+    #[inline]
+    pub(crate) fn prefetch_end(&self) {
         self.ring.get(self.at(self.tail)).inspect(|place| prefetch(*place));
     }
 

@@ -191,6 +191,10 @@ struct Parcel<N> {
     notices: Vec<(NodeId, Time, N)>,
 }
 
+/// Where it is left. On cache lines of its own, as [`Words`] are.
+#[repr(align(128))]
+struct Mailbox<N>(Mutex<Parcel<N>>);
+
 /// What a part tells all others at a barrier. Written by one thread and read by all, once a window: on two cache lines of its own, as
 /// processors like to fetch them in pairs.
 #[derive(Default)]
@@ -213,7 +217,7 @@ struct Shared<N> {
     /// By turn and part.
     words: [Vec<Words>; 2],
     /// By turn, sending part and receiving part.
-    parcels: [Vec<Mutex<Parcel<N>>>; 2],
+    mailboxes: [Vec<Mailbox<N>>; 2],
     /// A thread has panicked: the others must not wait for it.
     poisoned: AtomicBool,
 }
@@ -221,9 +225,14 @@ struct Shared<N> {
 impl<N> Shared<N> {
     fn new(parts: usize) -> Shared<N> {
         let words = || (0..parts).map(|_| Words::default()).collect();
-        let parcel = |_| Mutex::new(Parcel { freight: Freight::default(), notices: Vec::new() });
-        let parcels = || (0..parts * parts).map(parcel).collect();
-        Shared { parts, words: [words(), words()], parcels: [parcels(), parcels()], poisoned: AtomicBool::new(false) }
+        let mailbox = |_| Mailbox(Mutex::new(Parcel { freight: Freight::default(), notices: Vec::new() }));
+        let mailboxes = || (0..parts * parts).map(mailbox).collect();
+        Shared {
+            parts,
+            words: [words(), words()],
+            mailboxes: [mailboxes(), mailboxes()],
+            poisoned: AtomicBool::new(false),
+        }
     }
 
     fn others(&self, me: usize) -> impl Iterator<Item = usize> + use<N> {
@@ -231,7 +240,7 @@ impl<N> Shared<N> {
     }
 
     fn parcel(&self, turn: usize, from: usize, to: usize) -> MutexGuard<'_, Parcel<N>> {
-        self.parcels[turn][from * self.parts + to].lock().expect("a thread that fails takes the run with it")
+        self.mailboxes[turn][from * self.parts + to].0.lock().expect("a thread that fails takes the run with it")
     }
 
     /// Says that part `me` has come to barrier number `round`, and waits for the others. What any did before it, all see behind it.

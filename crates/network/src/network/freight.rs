@@ -25,38 +25,52 @@ impl Network {
         let Some(handed) = self.handed.get_mut(part) else { return first };
         for id in handed.drain(..) {
             let before = freight.packets.len();
-            freight.packets.extend(self.links[id as usize].hand_over());
-            let packets = &freight.packets[before..];
-            freight.links.push((id, packets.len() as u32));
-            for packet in packets {
-                first = first.min(packet.arrival);
-                freight.trailers.extend(self.trailers.of(packet));
-                self.trailers.release(packet);
-            }
+            self.links[id as usize].hand_over(|packet| {
+                if let Some(trailer) = self.trailers.of(packet) {
+                    freight.trailers.push(*trailer);
+                    self.trailers.release(packet);
+                }
+                freight.packets.push(*packet);
+            });
+            first = first.min(freight.packets[before].arrival);
+            freight.links.push((id, (freight.packets.len() - before) as u32));
         }
         first
     }
 
     /// Takes what another part has sent to this one: it is on its way here from now on.
     pub(crate) fn receive(&mut self, freight: &mut Freight) {
-        let (mut packets, mut trailers) = (freight.packets.drain(..), freight.trailers.drain(..));
-        for (i, (id, count)) in freight.links.iter().enumerate() {
-            let link = |ahead: usize| freight.links.get(i + ahead).map(|(id, _)| &self.links[*id as usize]);
+        let Freight { links, packets, trailers } = freight;
+        // What another processor has just written is far away.
+        packets.iter().take(AHEAD).for_each(prefetch);
+        let mut trailers = trailers.drain(..);
+        let mut next = 0;
+        for (i, (id, count)) in links.iter().enumerate() {
+            let link = |ahead: usize| links.get(i + ahead).map(|(id, _)| &self.links[*id as usize]);
             link(AHEAD).into_iter().for_each(prefetch);
-            link(AHEAD / 2).into_iter().for_each(Link::prefetch_tail);
-            for mut packet in packets.by_ref().take(*count as usize) {
-                if packet.flags.has(Flags::TRAILER)
-                    && let Some(trailer) = trailers.next()
-                {
-                    self.trailers.attach(&mut packet, trailer);
-                }
-                let link = &mut self.links[*id as usize];
-                if let Some(arrival) = link.carry(packet) {
-                    self.calendar.schedule(self.windows.of(arrival), link.input);
-                }
+            link(AHEAD / 2).into_iter().for_each(Link::prefetch_end);
+            for _ in 0..*count {
+                packets.get(next + AHEAD).into_iter().for_each(prefetch);
+                self.take_over(*id, packets[next], &mut trailers);
+                next += 1;
             }
         }
-        drop((packets, trailers));
-        freight.links.clear();
+        drop(trailers);
+        links.clear();
+        packets.clear();
+    }
+
+    /// Puts `packet` on `id`, a link to this part; if it has a trailer, that is the next of `trailers`.
+    #[inline]
+    fn take_over(&mut self, id: LinkId, mut packet: Packet, trailers: &mut impl Iterator<Item = Trailer>) {
+        if packet.flags.has(Flags::TRAILER)
+            && let Some(trailer) = trailers.next()
+        {
+            self.trailers.attach(&mut packet, trailer);
+        }
+        let link = &mut self.links[id as usize];
+        if let Some(arrival) = link.carry(packet) {
+            self.calendar.schedule(self.windows.of(arrival), link.input);
+        }
     }
 }
