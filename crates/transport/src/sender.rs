@@ -243,8 +243,7 @@ impl Sender {
     }
     /// What subflow `s` has done.
     pub fn stats(&self, s: usize) -> SubflowStats {
-        let subflow = &self.subflows[s];
-        SubflowStats { acked_bytes: self.acked_on(s), segments: subflow.segments, ..subflow.stats }
+        self.subflows[s].stats(&self.paths[s])
     }
     /// Payload acknowledged on subflow `s`, bytes.
     pub fn acked_on(&self, s: usize) -> u64 {

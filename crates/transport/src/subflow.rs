@@ -38,6 +38,20 @@ pub struct SubflowStats {
     pub reinjected_bytes: u64,
 }
 
+/// What is counted as it happens; the rest of [`SubflowStats`] is known anyway.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) established: Option<Time>,
+    pub(crate) retransmits: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) recoveries: u64,
+    pub(crate) undos: u64,
+    pub(crate) probes: u64,
+    pub(crate) marked_acks: u64,
+    pub(crate) cuts: u64,
+    pub(crate) reinjected_bytes: u64,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     /// Not opened yet.
@@ -87,8 +101,7 @@ pub(crate) struct Subflow {
     pub(crate) syns: u32,
     /// Without SACKs: what tells whether the last timeout was right.
     pub(crate) frto: Option<Box<Frto>>,
-    /// What it has done, but for what `segments` and `snd_una` tell.
-    pub(crate) stats: SubflowStats,
+    pub(crate) counts: Counts,
 }
 
 const _: () = assert!(std::mem::offset_of!(Subflow, timer) == 64 && std::mem::offset_of!(Subflow, recover) == 128);
@@ -119,7 +132,35 @@ impl Subflow {
             syn_sent_at: Time::ZERO,
             syns: 0,
             frto: None,
-            stats: SubflowStats::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// What it has done, of which its `path` tells what has been acknowledged.
+    pub(crate) fn stats(&self, path: &Path) -> SubflowStats {
+        let Counts {
+            established,
+            retransmits,
+            timeouts,
+            recoveries,
+            undos,
+            probes,
+            marked_acks,
+            cuts,
+            reinjected_bytes,
+        } = self.counts;
+        SubflowStats {
+            established,
+            acked_bytes: path.snd_una - FIRST_BYTE,
+            segments: self.segments,
+            retransmits,
+            timeouts,
+            recoveries,
+            undos,
+            probes,
+            marked_acks,
+            cuts,
+            reinjected_bytes,
         }
     }
 

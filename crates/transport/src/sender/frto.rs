@@ -41,7 +41,7 @@ impl Sender {
             path.cwnd = path.cwnd.max(frto.cwnd);
             path.ssthresh = path.ssthresh.max(frto.ssthresh);
             subflow.recover = path.snd_una;
-            subflow.stats.undos += 1;
+            subflow.counts.undos += 1;
             subflow.rtt.end_back_off();
             return self.control.undo(s);
         }

@@ -30,7 +30,7 @@ impl Sender {
     }
 
     pub(super) fn on_syn_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        self.subflows[s].stats.timeouts += 1;
+        self.subflows[s].counts.timeouts += 1;
         out.timed_out(s);
         if self.subflows[s].syns <= self.config.syn_retries {
             return self.send_syn(s, now, out);
@@ -47,7 +47,7 @@ impl Sender {
         }
         self.control.on_established(s);
         subflow.state = State::Established;
-        subflow.stats.established = Some(now);
+        subflow.counts.established = Some(now);
         subflow.timer.clear();
         subflow.ect = ecn;
         let path = &mut self.paths[s];

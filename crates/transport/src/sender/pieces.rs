@@ -78,7 +78,7 @@ impl Sender {
         let may_carry = self.may_carry(s);
         let pieces = self.pieces.as_mut()?;
         if may_carry && let Some((piece, sent)) = pieces.take_again(self.data_una) {
-            self.subflows[s].stats.reinjected_bytes += if sent { piece.1 as u64 } else { 0 };
+            self.subflows[s].counts.reinjected_bytes += if sent { piece.1 as u64 } else { 0 };
             return Some(piece);
         }
         match pieces.apart.get_mut(s) {

@@ -218,7 +218,7 @@ impl Sender {
     fn send_probe(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let new = self.send_one(s, now, out);
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
-        subflow.stats.probes += 1;
+        subflow.counts.probes += 1;
         let (last, end) = (subflow.sent.len().checked_sub(1), path.snd_nxt);
         if let Some(rack) = subflow.rack() {
             (rack.probe, rack.unsampled) = (Some(Probe { end, again: !new }), true);

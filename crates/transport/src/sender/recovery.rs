@@ -92,7 +92,7 @@ impl Sender {
         out: &mut impl Output,
     ) -> bool {
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        subflow.stats.marked_acks += ece as u64;
+        subflow.counts.marked_acks += ece as u64;
         if let Some(at) = sent_at {
             subflow.rtt.sample(&self.config.rtt, now - at);
             path.srtt = subflow.rtt.srtt().unwrap_or(0.0);
@@ -110,7 +110,7 @@ impl Sender {
             (path.cwnd, path.ssthresh) = before;
             cut = false;
         }
-        self.subflows[s].stats.cuts += cut as u64;
+        self.subflows[s].counts.cuts += cut as u64;
         cut
     }
 
@@ -160,7 +160,7 @@ impl Sender {
         // RFC 6582, section 3.2, step 2; RFC 5681, section 3.2, steps 2 and 3
         subflow.recover = path.snd_nxt;
         subflow.partial = false;
-        subflow.stats.recoveries += 1;
+        subflow.counts.recoveries += 1;
         // What limited transmit has let out does not count (RFC 5681, section 3.2, step 2).
         let flight = subflow.in_flight.saturating_sub(subflow.limited);
         let ssthresh = self.control.ssthresh(&self.paths, s, flight);
@@ -189,7 +189,7 @@ impl Sender {
         if subflow.sent.is_empty() {
             return self.probe_window(s, now, out);
         }
-        subflow.stats.timeouts += 1;
+        subflow.counts.timeouts += 1;
         subflow.timeouts += 1;
         let timeouts = subflow.timeouts;
         out.timed_out(s);
@@ -247,7 +247,7 @@ impl Sender {
         segment.set_at(now);
         segment.mark(Mark::AGAIN);
         subflow.segments += 1;
-        subflow.stats.retransmits += 1;
+        subflow.counts.retransmits += 1;
         let end = segment.end.near(path.snd_una);
         let (seq, data_seq, len) = (Seq::of(start), segment.data_seq, (end - start) as u16);
         let last = data_seq.near(self.data_una) + len as u64 == self.size;

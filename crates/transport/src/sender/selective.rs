@@ -92,7 +92,7 @@ impl Sender {
     pub(super) fn enter_recovery(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
         subflow.recover = path.snd_nxt;
-        subflow.stats.recoveries += 1;
+        subflow.counts.recoveries += 1;
         // What limited transmit has let out, beyond the window, does not count (step 4.2).
         let flight = subflow.flight(path);
         if let Some(board) = &mut subflow.board {

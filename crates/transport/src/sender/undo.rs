@@ -102,7 +102,7 @@ impl Sender {
         path.ssthresh = path.ssthresh.max(undo.ssthresh);
         path.in_recovery = false;
         board.in_loss = false;
-        subflow.stats.undos += 1;
+        subflow.counts.undos += 1;
         subflow.rtt.end_back_off();
         subflow.unlose();
         self.control.undo(s);
