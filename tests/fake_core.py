@@ -112,7 +112,7 @@ def _invent(out: Path, document: Document, rng: random.Random, text: str) -> Non
         for flow in flows
         for i in range(flow["subflows"])
     ]
-    series = _series(document, flows, rng)
+    series = _series(document, flows, links, rng)
     write_result(out, table("flows", flows), table("links", links), **series)
     table("subflows", subflows).write_parquet(out / "subflows.parquet")
     if "partition-aggregate" in document["workload"]:
@@ -214,7 +214,10 @@ def _long(item: Document, document: Document, rng: random.Random) -> list[dict[s
 
 
 def _series(
-    document: Document, flows: list[dict[str, Any]], rng: random.Random
+    document: Document,
+    flows: list[dict[str, Any]],
+    links: list[dict[str, Any]],
+    rng: random.Random,
 ) -> dict[str, pl.DataFrame]:
     wanted = document.get("record", {})
     found: dict[str, pl.DataFrame] = {}
@@ -237,6 +240,20 @@ def _series(
         found["cwnd"] = pl.concat(parts)
     if "rate" in wanted:
         found["rate"] = _rates(wanted["rate"], document, flows)
+    if "counters" in wanted:
+        every = parse_seconds(wanted["counters"]["every"])
+        rows = [
+            {
+                "time_s": time + every,
+                "link": link["link"],
+                "packets": 1000,
+                "drops": rng.randrange(9),
+                "utilisation": rng.random(),
+            }
+            for link in links
+            for time in _times(wanted["counters"], document)
+        ]
+        found["counters"] = table("counters", rows)
     return found
 
 
