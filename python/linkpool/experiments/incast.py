@@ -65,7 +65,7 @@ class Load:
 
 
 def points(loads: Sequence[Load], seeds: Sequence[int], bursts: int) -> list[Point]:
-    """Return the runs of all loads; single-path incast has nothing random and runs once."""
+    """Return the runs of all loads; single-path incast, where only ties are random, runs once."""
     return [
         load.point(seed, bursts)
         for load in loads
