@@ -271,7 +271,7 @@ def test_every_scenario_of_an_experiment_is_valid(experiment: Experiment) -> Non
 
 
 def test_single_path_incast_hardly_depends_on_the_seed() -> None:
-    """Only the order of packets of one instant is random, which moved the mean by 2% at the most."""
+    """Only the order of packets of one instant is random: it moved the mean by 2% at the most."""
     point = next(p for p in a_fig2.EXPERIMENT.points([1]) if p.keys["scheme"] == "dctcp")
     small = point.scenario.replace('duration = "20s"', 'duration = "2s"')
     assert small != point.scenario
