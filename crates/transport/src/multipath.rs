@@ -22,7 +22,7 @@ pub struct Multipath {
 /// Faults of the implementation that MMPTCP's authors published, by which MPTCP collapses under incast.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
-    /// A JOIN SYN that is lost is not sent again.
+    /// A JOIN SYN that is lost is not sent again; of one that came, a lost SYN-ACK is.
     pub join_syn_once: bool,
     /// When it is the turn of a subflow whose handshake is not done, all new data waits for it.
     pub join_stall: bool,

@@ -1,3 +1,5 @@
+mod handshake;
+
 use crate::config::{Config, Recovery};
 use crate::flow_control::Window;
 use crate::options::{AckOptions, SackBlocks};
@@ -8,6 +10,7 @@ use crate::segment::{Output, Segment};
 use crate::seq::Seq;
 use crate::subflow::FIRST_BYTE;
 use crate::timer::Timer;
+use handshake::Repeats;
 use linkpool_units::Time;
 use std::sync::Arc;
 
@@ -48,6 +51,8 @@ struct Incoming {
     timer: Timer,
     /// The third segment of the handshake has come.
     confirmed: bool,
+    /// Of its SYN-ACK, where the sender does not repeat its SYN.
+    repeats: Option<Box<Repeats>>,
     reporting: Reporting,
     quickack: Quickack,
 }
@@ -81,11 +86,13 @@ impl Receiver {
                         ce: false,
                         timer: Timer::new(),
                         confirmed: false,
+                        repeats: None,
                         reporting: Reporting::default(),
                         quickack: Quickack::default(),
                     });
                 }
                 out.send(s, Segment::SynAck { ecn: ecn && self.config.accept_ecn });
+                self.repeat_later(s, ecn && self.config.accept_ecn, now, out);
                 Delivery::None
             }
             Segment::Fin => Delivery::Closed,
@@ -155,12 +162,6 @@ impl Receiver {
         if completes { Delivery::Complete } else { Delivery::None }
     }
 
-    /// Has subflow `s` been asked for, and nothing come on it since?
-    fn awaits_handshake(&self, s: usize) -> bool {
-        let silent = |i: &Incoming| !i.confirmed && i.bytes.next() == FIRST_BYTE && !i.bytes.has_gap();
-        self.subflows.get(s).is_some_and(silent)
-    }
-
     /// The window that an ACK on subflow `s` offers.
     #[inline(never)]
     fn offer(&mut self, s: usize, now: Time, out: &mut impl Output) -> Option<u32> {
@@ -194,6 +195,7 @@ impl Receiver {
         if subflow.timer.has_passed(s, now, out) && subflow.pending > 0 {
             self.acknowledge(s, None, now, out);
         }
+        self.repeat_syn_ack(s, now, out);
         // A window that was shut is open (RFC 9293, section 3.8.6.2.2).
         if let Some(on) = self.window.as_mut().and_then(|window| window.has_opened(s, now, out)) {
             self.acknowledge(on, None, now, out);

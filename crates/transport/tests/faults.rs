@@ -32,6 +32,25 @@ fn join_syn_once() {
     );
 }
 
+/// What a lost SYN-ACK of a join costs then: its receiver sends it again, until something comes.
+#[test]
+fn join_syn_once_at_the_receiver() {
+    let joined = "0     < syn
+                        > synack
+                        < ack 0
+                        < s1 syn join
+                        > s1 synack";
+    let once = || receiver(lia(Faults { join_syn_once: true, ..Faults::default() }));
+    once().run(joined).run(
+        "1s     > s1 synack
+         3s     > s1 synack
+         3.1s   < s1 ack 0
+         100s   quiet",
+    );
+    once().run(joined).run("10us < s1 ack 0\n 100s quiet");
+    receiver(lia(Faults::default())).run(joined).run("100s quiet");
+}
+
 /// The first SYN is sent again all the same.
 #[test]
 fn the_first_syn_is_sent_again() {

@@ -1,0 +1,51 @@
+//! What the receiving end does about the handshake of a subflow.
+
+use super::{Incoming, Receiver};
+use crate::segment::{Output, Segment};
+use crate::subflow::FIRST_BYTE;
+use crate::timer::Timer;
+use linkpool_units::Time;
+
+/// A SYN-ACK that is sent again until something comes on the subflow (RFC 9293, section 3.8.1).
+///
+/// Kept only where the sender never repeats its SYN ([`crate::Faults::join_syn_once`]): elsewhere the repeated SYN asks for the SYN-ACK at the
+/// same time, since both ends began to wait a packet's way apart.
+#[derive(Debug)]
+pub(super) struct Repeats {
+    timer: Timer,
+    sent: u32,
+    ecn: bool,
+}
+
+impl Receiver {
+    /// Has subflow `s` been asked for, and nothing come on it since?
+    pub(super) fn awaits_handshake(&self, s: usize) -> bool {
+        let silent = |i: &Incoming| !i.confirmed && i.bytes.next() == FIRST_BYTE && !i.bytes.has_gap();
+        self.subflows.get(s).is_some_and(silent)
+    }
+
+    /// A SYN-ACK has been sent on subflow `s` for the first time.
+    pub(super) fn repeat_later(&mut self, s: usize, ecn: bool, now: Time, out: &mut impl Output) {
+        if s > 0 && self.config.multipath.faults.join_syn_once {
+            let mut repeats = Box::new(Repeats { timer: Timer::new(), sent: 0, ecn });
+            repeats.timer.set(s, now + self.config.syn_timeout, out);
+            self.subflows[s].repeats = Some(repeats);
+        }
+    }
+
+    /// The timer of subflow `s` may be due.
+    pub(super) fn repeat_syn_ack(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        let awaits = self.awaits_handshake(s);
+        let Some(repeats) = self.subflows.get_mut(s).and_then(|subflow| subflow.repeats.as_mut()) else { return };
+        if !repeats.timer.has_passed(s, now, out) {
+            return;
+        }
+        if !awaits || repeats.sent == self.config.syn_retries {
+            self.subflows[s].repeats = None;
+            return;
+        }
+        repeats.sent += 1;
+        out.send(s, Segment::SynAck { ecn: repeats.ecn });
+        repeats.timer.set(s, now + self.config.syn_timeout * (1 << repeats.sent.min(31)), out);
+    }
+}
