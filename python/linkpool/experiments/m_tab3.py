@@ -13,6 +13,7 @@ from linkpool.experiments.base import KEY_SCHEME, KEY_SEED, Point
 from linkpool.experiments.claims import Claim, Ledger, about, alike, together
 from linkpool.experiments.mixed import NOTHING, Mix, Mixed
 from linkpool.experiments.mixed_table import Row, greatest, least
+from linkpool.experiments.setting import NAMES
 
 ARRIVALS = 2560.0
 PAIRS = {
@@ -23,6 +24,8 @@ PAIRS = {
     "mptcp": ("mptcp", "mptcp"),
 }
 """By scheme: what carries long flows, and short ones."""
+ALL = {**PAIRS, "mptcp-faults": ("mptcp-faults", "mptcp-faults")}
+"""The orders are judged without the last."""
 
 PAPER = {
     "ps": Row(40.5, 44.3, 52.9, 16.7, 76.8, 0.0001),
@@ -31,6 +34,7 @@ PAPER = {
     "mmptcp": Row(111, 127, 55.9, 18.7, 76.7, 0.0105),
     "mptcp": Row(148, 502, 55.0, 18.2, 75.9, 0.0100),
 }
+PAPER["mptcp-faults"] = PAPER["mptcp"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Tab3(Mixed):
         """Return the runs of every scheme and seed."""
         return [
             Mix(long, short, ARRIVALS, self.duration_s).point({"scheme": scheme}, seed)
-            for scheme, (long, short) in PAIRS.items()
+            for scheme, (long, short) in ALL.items()
             for seed in seeds
         ]
 
@@ -54,19 +58,19 @@ class Tab3(Mixed):
         """Judge the table, and the orders that the text speaks of."""
         ledger = Ledger(self.id)
         cells = mixed.cells(data, "scheme")
-        of = {scheme: cells.get(scheme, NOTHING) for scheme in PAIRS}
+        of = {scheme: cells.get(scheme, NOTHING) for scheme in ALL}
         for scheme, cell in of.items():
             mixed_table.judge_row(ledger, scheme, cell, PAPER[scheme])
         fct = {s: c.fct.mean for s, c in of.items()}
         sd = {s: c.fct.sd for s, c in of.items()}
-        loss = {s: c.loss for s, c in of.items()}
-        core = {s: c.utilisation for s, c in of.items()}
-        goodput = {s: c.goodput.mean for s, c in of.items()}
+        loss = {s: of[s].loss for s in PAIRS}
+        core = {s: of[s].utilisation for s in PAIRS}
+        goodput = {s: of[s].goodput.mean for s in PAIRS}
         ledger.add(
             "scatter-beside-tcp",
             "short TCP flows beside long scattered ones have the lowest mean FCT",
             "29.7 ms",
-            mixed_table.listed(fct, "ms"),
+            mixed_table.listed({s: fct[s] for s in PAIRS}, "ms"),
             least(fct, "ps-tcp", _but("ps-tcp")),
         )
         less = _difference(goodput, "mmptcp", "ps-tcp")
@@ -92,13 +96,14 @@ class Tab3(Mixed):
             f"{mixed_table.listed(goodput, 'Mbps')}; loss {mixed_table.listed(loss, '%')}",
             together(least(goodput, "tcp", _but("tcp")), greatest(loss, "tcp", _but("tcp"))),
         )
-        ledger.add(
-            "mmptcp-shorter",
-            "MMPTCP has a lower mean FCT than MPTCP, and a lower deviation",
-            "111 ± 127 against 148 ± 502 ms",
-            f"{of['mmptcp']} against {of['mptcp']}",
-            together(least(fct, "mmptcp", ("mptcp",)), least(sd, "mmptcp", ("mptcp",))),
-        )
+        for scheme, claim in (("mptcp", "shorter"), ("mptcp-faults", "shorter-faults")):
+            ledger.add(
+                f"mmptcp-{claim}",
+                f"MMPTCP has a lower mean FCT than {NAMES[scheme]}, and a lower deviation",
+                "111 ± 127 against 148 ± 502 ms",
+                f"{of['mmptcp']} against {of[scheme]}",
+                together(least(fct, "mmptcp", (scheme,)), least(sd, "mmptcp", (scheme,))),
+            )
         ledger.add(
             "mmptcp-core",
             "and uses the core as much",
@@ -112,7 +117,7 @@ class Tab3(Mixed):
         """Draw the table."""
         title = f"{self.id}: {self.title}, 512 hosts, 4:1, 2,560 short flows/s"
         figure, axes = style.panels(1, 4, title, (3.2, 2.8), sharey=False)
-        mixed_table.draw_bars(axes[0], mixed.cells(data, "scheme"), tuple(PAIRS))
+        mixed_table.draw_bars(axes[0], mixed.cells(data, "scheme"), tuple(ALL))
         style.legend(figure, axes[0, 0])
         return figure
 

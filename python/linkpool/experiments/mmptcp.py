@@ -17,12 +17,17 @@ SHORT = "70KB"
 SHORT_PACKETS = 50
 DRAIN = "40s"
 
+FAULTS = ("join-syn-once", "join-stall", "fin-reset")
+"""What the authors' implementation does wrong, which decides how long short flows of MPTCP take in
+its tables; see `docs/experiments.md`."""
+
 _MPTCP: dict[str, Value] = {"control": "lia", "subflows": SUBFLOWS}
 _MMPTCP: dict[str, Value] = {**_MPTCP, "scatter_bytes": SWITCH, "dupack_threshold": "auto"}
 _TRANSPORTS: dict[str, dict[str, Value]] = {
     "tcp": {"control": "reno"},
     "ps": {"control": "reno", "paths": "scatter", "dupack_threshold": "auto"},
     "mptcp": _MPTCP,
+    "mptcp-faults": {**_MPTCP, "faults": list(FAULTS)},
     "mmptcp": _MMPTCP,
     "mmptcp-lt": {**_MMPTCP, "limited_transmit": True},
 }
