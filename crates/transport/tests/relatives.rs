@@ -1,11 +1,11 @@
-//! Any coupled law over a single subflow is its single-path relative: the same segments at the same times, over channels that
-//! lose, mark and delay.
+//! Any coupled law over a single subflow is its single-path relative, to the last digit of the window: the same segments at the
+//! same times, over channels that lose, mark and delay.
 
 mod common;
 use common::channel::{Crossing, Pair};
 use common::{AMP, CUT, DCTCP, FULLY_COUPLED, Random, SEMI_COUPLED, config};
-use linkpool_transport::Config;
-use linkpool_transport::control::{ControlConfig, EwtcpIncrease};
+use linkpool_transport::control::{CongestionControl, ControlConfig, EwtcpIncrease};
+use linkpool_transport::{Config, Path};
 use linkpool_units::Time;
 use proptest::prelude::*;
 
@@ -45,6 +45,38 @@ fn trace(control: ControlConfig, byte_counting: bool, seed: u64, loss: f64, mark
         crossings.extend(&pair.wire.sent);
     }
     crossings
+}
+
+/// The window after `acked` packets in congestion avoidance.
+fn grown(control: &ControlConfig, cwnd: f64, srtt: f64, acked: u32) -> f64 {
+    let mut paths = [Path {
+        cwnd,
+        ssthresh: 2.0,
+        srtt,
+        snd_una: 1,
+        snd_nxt: 1,
+        cut_until: 0,
+        established: true,
+        in_recovery: false,
+    }];
+    control.build(1).cong_avoid(&mut paths, 0, acked as f64);
+    paths[0].cwnd
+}
+
+proptest! {
+    #![proptest_config(common::cases(1000))]
+
+    /// A window of 2 grows by 4 packets acknowledged to 4, not to a rounding less, which is room for 3.
+    #[test]
+    fn a_single_window_grows_alike_to_the_last_digit(
+        cwnd in prop_oneof![(2u32..100).prop_map(f64::from), 2.0f64..1000.0],
+        srtt in prop_oneof![Just(0.0), 1e6f64..1e12],
+        acked in 1u32..10,
+    ) {
+        for (name, law, relative) in relatives() {
+            prop_assert_eq!(grown(&law, cwnd, srtt, acked), grown(&relative, cwnd, srtt, acked), "{}", name);
+        }
+    }
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-use super::{Ack, CongestionControl, slow_start};
+use super::{Ack, CongestionControl, share_of_rate, slow_start};
 use crate::path::Path;
 
 /// BALIA (draft-walid-mptcp-congestion-control-04), the balanced linked adaptation, without ECN: between LIA's
@@ -12,10 +12,13 @@ impl Balia {
     }
 }
 
-/// Over the subflows: the greatest of the rates x_r = w_r / rtt_r, and their sum.
-fn rates(paths: &[Path]) -> (f64, f64) {
-    let rates = paths.iter().filter(|p| p.is_coupled()).map(Path::rate);
-    rates.fold((0.0, 0.0), |(max, sum), rate| (max.max(rate), sum + rate))
+/// alpha_s = max_r(x_r) / x_s, with the rates x_r = w_r / rtt_r; 1 before the first RTT sample, when there is nothing to link.
+fn alpha(paths: &[Path], s: usize) -> f64 {
+    if !paths[s].is_coupled() {
+        return 1.0;
+    }
+    let max = paths.iter().filter(|p| p.is_coupled()).map(Path::rate).fold(0.0, f64::max);
+    max / paths[s].rate()
 }
 
 impl CongestionControl for Balia {
@@ -27,29 +30,19 @@ impl CongestionControl for Balia {
         false
     }
 
-    /// For each packet acknowledged, with alpha_s = max_r(x_r) / x_s,
-    /// `(x_s / rtt_s) / (sum_r x_r)^2 (1 + alpha_s) / 2 (4 + alpha_s) / 5`.
+    /// For each packet acknowledged, `(x_s / rtt_s) / (sum_r x_r)^2 (1 + alpha_s) / 2 (4 + alpha_s) / 5`.
     fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
         if slow_start(&mut paths[s], acked) {
             return;
         }
-        let (max, sum) = rates(paths);
-        let path = &mut paths[s];
-        // Before the first RTT sample there is nothing to link.
-        let per_packet = if path.is_coupled() {
-            let alpha = max / path.rate();
-            path.rate() / path.srtt / (sum * sum) * ((1.0 + alpha) / 2.0) * ((4.0 + alpha) / 5.0)
-        } else {
-            1.0 / path.cwnd
-        };
-        path.cwnd += acked * per_packet;
+        let (share, alpha) = (share_of_rate(paths, s), alpha(paths, s));
+        let linked = share * share * ((1.0 + alpha) / 2.0) * ((4.0 + alpha) / 5.0);
+        paths[s].cwnd += acked * linked / paths[s].cwnd;
     }
 
     /// On a loss the window goes down by `w_s / 2 min(alpha_s, 1.5)`; w_s is what is in flight, as in RFC 5681, equation 4.
     fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
-        let (max, _) = rates(paths);
-        let alpha = if paths[s].is_coupled() { max / paths[s].rate() } else { 1.0 };
-        (flight as f64 * (1.0 - alpha.min(1.5) / 2.0)).max(2.0)
+        (flight as f64 * (1.0 - alpha(paths, s).min(1.5) / 2.0)).max(2.0)
     }
 }
 
@@ -62,7 +55,7 @@ mod tests {
     fn one_subflow_is_reno() {
         let mut paths = [path(8.0)];
         Balia.cong_avoid(&mut paths, 0, 1.0);
-        assert!((paths[0].cwnd - 8.125).abs() < 1e-12);
+        assert_eq!(paths[0].cwnd, 8.125);
         assert_eq!(Balia.ssthresh(&paths, 0, 8), 4.0);
         assert_eq!(Balia.ssthresh(&paths, 0, 3), 2.0);
     }

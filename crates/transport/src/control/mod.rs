@@ -125,6 +125,21 @@ pub fn total_window(paths: &[Path]) -> f64 {
     paths.iter().filter(|p| p.established).map(Path::coupled_window).sum()
 }
 
+/// x_s / sum_r x_r: what part subflow `s` has in the connection's rate; 1 before its first RTT sample, when there is nothing to
+/// link.
+///
+/// The linked term of OLIA and BALIA, `(x_s / rtt_s) / (sum_r x_r)^2` with `x_r = w_r / rtt_r`, is its square by `w_s`. In this
+/// order a single subflow has Reno's `1 / w` to the last digit: a window that falls short of a whole packet by a rounding sends
+/// one packet less.
+#[inline]
+fn share_of_rate(paths: &[Path], s: usize) -> f64 {
+    if !paths[s].is_coupled() {
+        return 1.0;
+    }
+    let sum: f64 = paths.iter().filter(|p| p.is_coupled()).map(Path::rate).sum();
+    paths[s].rate() / sum
+}
+
 macro_rules! laws {
     ($($law:ident($config:ty)),* $(,)?) => {
         /// Which law, with its parameters.

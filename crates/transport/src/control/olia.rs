@@ -1,4 +1,4 @@
-use super::{Ack, CongestionControl, slow_start};
+use super::{Ack, CongestionControl, share_of_rate, slow_start};
 use crate::path::Path;
 
 /// OLIA (draft-khalili-mptcp-congestion-control-05; Khalili et al., CoNEXT 2012), without ECN: LIA's first term, which
@@ -72,12 +72,9 @@ impl CongestionControl for Olia {
         if slow_start(&mut paths[s], acked) {
             return;
         }
-        let sum: f64 = paths.iter().filter(|p| p.is_coupled()).map(Path::rate).sum();
-        let path = &paths[s];
-        // Before the first RTT sample there is nothing to link.
-        let linked = if path.is_coupled() { path.rate() / path.srtt / (sum * sum) } else { 1.0 / path.cwnd };
-        let cwnd = path.cwnd + acked * (linked + self.alpha(paths, s) / path.cwnd);
-        paths[s].cwnd = cwnd.max(1.0);
+        let share = share_of_rate(paths, s);
+        let cwnd = paths[s].cwnd;
+        paths[s].cwnd = (cwnd + acked * (share * share + self.alpha(paths, s)) / cwnd).max(1.0);
     }
 
     /// Half, as TCP; a new distance between losses begins. Losses with nothing acknowledged between them are one.
