@@ -104,7 +104,9 @@ class Fig12(Experiment):
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the distributions as the paper's three panels do, a row for each reading."""
-        figure, axes = style.panels(len(self.readings), len(SUBFLOWS), self.title, sharex=True)
+        figure, axes = style.panels(
+            len(self.readings), len(SUBFLOWS), f"{self.id}: {self.title}", sharex=True
+        )
         for row, reading in enumerate(self.readings):
             for column, subflows in enumerate(SUBFLOWS):
                 panel = axes[row, column]

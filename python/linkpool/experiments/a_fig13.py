@@ -82,7 +82,7 @@ class Fig13(Experiment):
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the three panels."""
-        figure, axes = style.panels(1, 3, self.title, sharey=False)
+        figure, axes = style.panels(1, 3, f"{self.id}: {self.title}", sharey=False)
         _cdf(axes[0, 0], data, "fct", 1e3, "FCT of short flows (ms)")
         style.plain_log_x(axes[0, 0])
         _cdf(axes[0, 1], data, "goodput", 1e-9, "goodput of long flows (Gbps)")
@@ -91,7 +91,8 @@ class Fig13(Experiment):
             scheme: [_layer(data, scheme, name) for name in names] for scheme in fattree.SCHEMES
         }
         style.bars(axes[0, 2], names, shares)
-        axes[0, 2].tick_params(axis="x", rotation=45)
+        for label in axes[0, 2].get_xticklabels():
+            label.set(rotation=45, ha="right", rotation_mode="anchor")
         axes[0, 2].set_ylabel("mean utilisation")
         style.legend(figure, axes[0, 0])
         return figure

@@ -120,7 +120,7 @@ class Fig14(Experiment):
 
     def draw(self, data: pl.DataFrame) -> Figure:
         """Draw the distribution of short flows' FCT, a panel for each reading."""
-        figure, axes = style.panels(1, len(self.readings), self.title)
+        figure, axes = style.panels(1, len(self.readings), f"{self.id}: {self.title}")
         for panel, reading in zip(axes[0], self.readings, strict=True):
             for scheme in fattree.SCHEMES:
                 values = np.sort(_fct(data, reading, scheme)) * 1e3
