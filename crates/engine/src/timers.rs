@@ -43,8 +43,14 @@ impl Timers {
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, u64)> {
         let soonest = self.heap.pop().map(|Reverse(entry)| entry);
-        self.next = self.heap.peek().map_or(Time::MAX, |Reverse((at, _))| *at);
+        self.look();
         soonest
+    }
+
+    /// Something may have left the heap: which is the soonest now?
+    #[inline]
+    fn look(&mut self) {
+        self.next = self.heap.peek().map_or(Time::MAX, |Reverse((at, _))| *at);
     }
 
     /// Forgets those whose keys are not `wanted`, once there are twice as many as the last such look has left: the cost is that
@@ -55,7 +61,7 @@ impl Timers {
             return;
         }
         self.heap.retain(|Reverse((_, key))| wanted(*key));
-        self.next = self.heap.peek().map_or(Time::MAX, |Reverse((at, _))| *at);
+        self.look();
         self.crowd = FEW.max(2 * self.heap.len());
     }
 }
