@@ -104,14 +104,7 @@ impl Network {
     /// What link `id` has done, what it has put on the wire by `now` in bytes, and how many packets are queued
     /// or in flight.
     pub fn link_outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
-        let mut egress = self.egress(0);
-        let (ports, mut wires) = egress.ports();
-        if let Some((stats, sent, held)) = ports.outcome(id, now, &mut wires) {
-            return (stats, sent, held + self.links[id as usize].on_the_way());
-        }
-        let link = &self.links[id as usize];
-        let stats = link.stats(self.rare[id as usize]);
-        (stats, stats.bytes - link.backlog_bytes(&self.kinds[link.kind as usize], now), link.on_the_way())
+        self.egress(0).outcome(id, now)
     }
 
     /// Makes sure that `node` is woken for its next timer. Needed before the first step only: during the run, a

@@ -94,12 +94,18 @@ impl Egress<'_> {
 
     /// What a link that leaves this node has done by `now`, and what it has put on the wire, in bytes.
     pub fn counters(&mut self, link: LinkId, now: Time) -> (LinkStats, u64) {
+        let (stats, sent, _) = self.outcome(link, now);
+        (stats, sent)
+    }
+
+    /// See [`super::Network::link_outcome`].
+    pub(super) fn outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
         let (ports, mut wires) = self.ports();
-        if let Some((stats, sent, _)) = ports.outcome(link, now, &mut wires) {
-            return (stats, sent);
+        if let Some((stats, sent, held)) = ports.outcome(id, now, &mut wires) {
+            return (stats, sent, held + self.links[id as usize].on_the_way());
         }
-        let (rare, link) = (self.rare[link as usize], &self.links[link as usize]);
+        let (rare, link) = (self.rare[id as usize], &self.links[id as usize]);
         let stats = link.stats(rare);
-        (stats, stats.bytes - link.backlog_bytes(&self.kinds[link.kind as usize], now))
+        (stats, stats.bytes - link.backlog_bytes(&self.kinds[link.kind as usize], now), link.on_the_way())
     }
 }
