@@ -1,7 +1,6 @@
 //! F-RTO without SACKs (RFC 5682, section 2.1): was a timeout right? With SACKs: `undo.rs`.
 
 use super::Sender;
-use crate::control::CongestionControl;
 use crate::path::Path;
 use crate::segment::Output;
 use linkpool_units::Time;
@@ -38,12 +37,8 @@ impl Sender {
         if frto.second && segments > 0 {
             // Step 3b: what was never sent again has arrived. The window is as it was (as with SACKs), and duplicates mean a
             // loss again.
-            path.cwnd = path.cwnd.max(frto.cwnd);
-            path.ssthresh = path.ssthresh.max(frto.ssthresh);
             subflow.recover = path.snd_una;
-            subflow.counts.undos += 1;
-            subflow.rtt.end_back_off();
-            return self.control.undo(s);
+            return self.restore(s, (frto.cwnd, frto.ssthresh));
         }
         if !frto.second && segments > 0 && path.snd_una < subflow.recover {
             // Step 2b: what was outstanding is taken to be on its way still, and new data follows it.

@@ -98,13 +98,19 @@ impl Sender {
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
         let Some(undo) = board.undo.take() else { return };
-        path.cwnd = path.cwnd.max(undo.cwnd);
-        path.ssthresh = path.ssthresh.max(undo.ssthresh);
         path.in_recovery = false;
         board.in_loss = false;
+        subflow.unlose();
+        self.restore(s, (undo.cwnd, undo.ssthresh));
+    }
+
+    /// The cut of subflow `s`, before which the window was so large, had no cause.
+    pub(super) fn restore(&mut self, s: usize, (cwnd, ssthresh): (f64, f64)) {
+        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        path.cwnd = path.cwnd.max(cwnd);
+        path.ssthresh = path.ssthresh.max(ssthresh);
         subflow.counts.undos += 1;
         subflow.rtt.end_back_off();
-        subflow.unlose();
         self.control.undo(s);
     }
 }
