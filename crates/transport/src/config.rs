@@ -72,3 +72,10 @@ pub struct Config {
     /// Does the receiver agree to ECN?
     pub accept_ecn: bool,
 }
+
+impl Config {
+    /// How long to wait for the answer to a SYN or SYN-ACK that has been sent `again` so many times.
+    pub(crate) fn syn_wait(&self, again: u32) -> Time {
+        self.syn_timeout * (1 << again.min(31))
+    }
+}

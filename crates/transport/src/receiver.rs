@@ -91,8 +91,9 @@ impl Receiver {
                         quickack: Quickack::default(),
                     });
                 }
-                out.send(s, Segment::SynAck { ecn: ecn && self.config.accept_ecn });
-                self.repeat_later(s, ecn && self.config.accept_ecn, now, out);
+                let ecn = ecn && self.config.accept_ecn;
+                out.send(s, Segment::SynAck { ecn });
+                self.repeat_later(s, ecn, now, out);
                 Delivery::None
             }
             Segment::Fin => Delivery::Closed,

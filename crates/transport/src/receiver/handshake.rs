@@ -28,24 +28,23 @@ impl Receiver {
     pub(super) fn repeat_later(&mut self, s: usize, ecn: bool, now: Time, out: &mut impl Output) {
         if s > 0 && self.config.multipath.faults.join_syn_once {
             let mut repeats = Box::new(Repeats { timer: Timer::new(), sent: 0, ecn });
-            repeats.timer.set(s, now + self.config.syn_timeout, out);
+            repeats.timer.set(s, now + self.config.syn_wait(0), out);
             self.subflows[s].repeats = Some(repeats);
         }
     }
 
     /// The timer of subflow `s` may be due.
     pub(super) fn repeat_syn_ack(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        let awaits = self.awaits_handshake(s);
-        let Some(repeats) = self.subflows.get_mut(s).and_then(|subflow| subflow.repeats.as_mut()) else { return };
-        if !repeats.timer.has_passed(s, now, out) {
+        let Some(subflow) = self.subflows.get_mut(s) else { return };
+        let Some(mut repeats) = subflow.repeats.take_if(|repeats| repeats.timer.has_passed(s, now, out)) else {
             return;
-        }
-        if !awaits || repeats.sent == self.config.syn_retries {
-            self.subflows[s].repeats = None;
+        };
+        if !self.awaits_handshake(s) || repeats.sent == self.config.syn_retries {
             return;
         }
         repeats.sent += 1;
         out.send(s, Segment::SynAck { ecn: repeats.ecn });
-        repeats.timer.set(s, now + self.config.syn_timeout * (1 << repeats.sent.min(31)), out);
+        repeats.timer.set(s, now + self.config.syn_wait(repeats.sent), out);
+        self.subflows[s].repeats = Some(repeats);
     }
 }

@@ -17,7 +17,7 @@ impl Sender {
         let subflow = &mut self.subflows[s];
         subflow.state = State::SynSent;
         subflow.syn_sent_at = now;
-        let timeout = self.config.syn_timeout * (1 << subflow.syns.min(31));
+        let timeout = self.config.syn_wait(subflow.syns);
         subflow.syns += 1;
         let faults = self.config.multipath.faults;
         if s == 0 || !faults.join_syn_once {
