@@ -69,14 +69,10 @@ TIMEOUTS = {"mptcp": _TAIL, "mptcp-faults": _TAIL, "mmptcp": {4: 1, 1: 5}}
 
 
 def table_1(changes: Mapping[tuple[int, str], Row] | None = None) -> pl.DataFrame:
-    rows = {
-        (rate, scheme): m_tab1.paper_row(rate, scheme)
-        for rate in m_tab1.RATES_MBPS
-        for scheme in m_tab1.SCHEMES
-    }
+    rows = {**m_tab1.PAPER, **(changes or {})}
     return pl.concat(
         labelled(run(row, TIMEOUTS[scheme]), rate_mbps=rate, scheme=scheme)
-        for (rate, scheme), row in {**rows, **(changes or {})}.items()
+        for (rate, scheme), row in rows.items()
     )
 
 

@@ -25,6 +25,7 @@ PAPER = {
     (1000, "mptcp"): Row(38.5, 288.5, 718.1, 172.6, 70.5, 0.0025),
     (1000, "mmptcp"): Row(16.1, 54.7, 719.7, 168.5, 70.5, 0.0025),
 }
+PAPER |= {(rate, "mptcp-faults"): PAPER[rate, "mptcp"] for rate in RATES_MBPS}
 FLOWS = {"mptcp": 99_103, "mmptcp": 100_980}
 """Short flows of the paper that completed, at 100 Mbps."""
 
@@ -61,7 +62,7 @@ class Tab1(Mixed):
             ledger = Ledger(self.id, f"{rate}Mbps")
             cells = mixed.cells(data.filter(pl.col("rate_mbps") == rate), "scheme")
             for scheme in SCHEMES:
-                row = paper_row(rate, scheme)
+                row = PAPER[rate, scheme]
                 mixed_table.judge_row(ledger, scheme, cells.get(scheme, NOTHING), row)
             mmptcp = cells.get("mmptcp", NOTHING)
             for scheme in ("mptcp", "mptcp-faults"):
@@ -94,11 +95,6 @@ class Tab1(Mixed):
             row[5].set_xlabel("whose timeouts are at least")
         style.legend(figure, axes[0, 0])
         return figure
-
-
-def paper_row(rate: int, scheme: str) -> Row:
-    """Return the paper's numbers, of MPTCP both as it should be and with the authors' faults."""
-    return PAPER[rate, "mptcp" if scheme == "mptcp-faults" else scheme]
 
 
 def _id(claim: str, scheme: str) -> str:

@@ -24,7 +24,7 @@ PAPER = {
     "tcp": Row(64.3, 118, 38.5, 19.8, 44.7, 0.0259),
     "mmptcp": TABLE_1[100, "mmptcp"],
     "mptcp": TABLE_1[100, "mptcp"],
-    "mptcp-faults": TABLE_1[100, "mptcp"],
+    "mptcp-faults": TABLE_1[100, "mptcp-faults"],
 }
 
 

@@ -34,7 +34,7 @@ PAPER = {
     "mmptcp": Row(111, 127, 55.9, 18.7, 76.7, 0.0105),
     "mptcp": Row(148, 502, 55.0, 18.2, 75.9, 0.0100),
 }
-PAPER["mptcp-faults"] = PAPER["mptcp"]
+PAPER |= {"mptcp-faults": PAPER["mptcp"]}
 
 
 @dataclass(frozen=True)
