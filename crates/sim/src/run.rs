@@ -1,14 +1,14 @@
 //! Runs a scenario, with or without files.
 
-use crate::changes_table;
-use crate::hosts::Hosts;
-use crate::jobs::Operations;
-use crate::outcome::{LinkOutcome, Outcome};
-use crate::paths::pairs_of_processes;
+use crate::host::hosts::Hosts;
+use crate::plan::paths::pairs_of_processes;
 use crate::plan::{Plan, worthwhile_threads};
-use crate::sink::{Buffer, Sink, take};
-use crate::tables::{self, Tables};
-use crate::workloads_table;
+use crate::results::changes_table;
+use crate::results::jobs::Operations;
+use crate::results::outcome::{LinkOutcome, Outcome};
+use crate::results::sink::{Buffer, Sink, take};
+use crate::results::tables::{self, Tables};
+use crate::results::workloads_table;
 use linkpool_network::{Ended, LinkId, Network, NodeId, Timetable, partition, run_parts};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;

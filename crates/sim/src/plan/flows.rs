@@ -1,0 +1,164 @@
+//! The flows that are known before a run, in order of start. Those of Poisson arrivals and of bursts are drawn when they are asked
+//! for, as often as need be, so that memory does not grow with the time that is simulated.
+
+use crate::plan::PlannedFlow;
+use crate::plan::traffic::by_size;
+use linkpool_engine::Stream;
+use linkpool_network::NodeId;
+use linkpool_units::Time;
+use linkpool_workload::{self as workload, Bursts, Flow, PoissonTimes, Sizes};
+use rand::Rng;
+use std::iter::Peekable;
+use std::sync::Arc;
+
+/// Flows that have their places among each other as numbers.
+#[derive(Debug, Default)]
+pub struct Flows {
+    /// In order of start.
+    pub(crate) listed: Vec<PlannedFlow>,
+    pub(crate) drawn: Vec<Drawn>,
+    /// None starts at or after this.
+    pub(crate) end: Time,
+    len: usize,
+}
+
+/// The flows of a workload that are drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawn {
+    pub(crate) source: Source,
+    pub(crate) transport: u16,
+    pub(crate) small: Option<(u64, u16)>,
+    pub(crate) label: u16,
+}
+
+/// What draws them, in order of start.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    Poisson(Poisson),
+    Bursts(Bursts),
+}
+
+/// Poisson arrivals.
+#[derive(Clone, Debug)]
+pub(crate) struct Poisson {
+    times: PoissonTimes,
+    /// Where it is when all times have been drawn: what comes after them has always been drawn then.
+    random: Stream,
+    senders: Arc<[u16]>,
+    to: To,
+    size: Sizes,
+}
+
+/// Where a flow goes.
+#[derive(Clone, Debug)]
+pub(crate) enum To {
+    /// Of so many hosts any other.
+    Any(u16),
+    /// Any in another rack; rack and pod of each host.
+    OtherRacks(Arc<[(NodeId, NodeId)]>),
+    /// By the sender.
+    Permutation(Arc<[u16]>),
+}
+
+impl Poisson {
+    pub(crate) fn new(times: PoissonTimes, senders: Vec<u16>, to: To, size: Sizes) -> Poisson {
+        let (_, random) = times.clone().count_and_rest();
+        Poisson { times, random, senders: senders.into(), to, size }
+    }
+}
+
+impl Iterator for Poisson {
+    type Item = Flow;
+
+    fn next(&mut self) -> Option<Flow> {
+        let (start, random) = (self.times.next()?, &mut self.random);
+        let src = self.senders[usize::from(random.random_range(0..self.senders.len() as u16))];
+        let dst = match &self.to {
+            To::Permutation(to) => to[usize::from(src)],
+            To::OtherRacks(places) => workload::random_in_other_rack(src, places, random),
+            To::Any(hosts) => workload::random_other(*hosts, src, random),
+        };
+        Some(Flow::new((src, dst), Some(self.size.draw(random)), start))
+    }
+}
+
+impl Iterator for Drawn {
+    type Item = PlannedFlow;
+
+    fn next(&mut self) -> Option<PlannedFlow> {
+        let flow = match &mut self.source {
+            Source::Poisson(poisson) => poisson.next()?,
+            Source::Bursts(bursts) => bursts.next()?,
+        };
+        Some(PlannedFlow { flow, transport: by_size(self.small, flow.size, self.transport), label: self.label })
+    }
+}
+
+impl Flows {
+    /// `listed` is in order of start, and of labels where flows start together.
+    pub(crate) fn new(listed: Vec<PlannedFlow>, drawn: Vec<Drawn>, end: Time) -> Flows {
+        let mut flows = Flows { listed, drawn, end, len: 0 };
+        flows.len = flows.iter().count();
+        flows
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Is there none?
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// All of them, in order of number.
+    pub fn iter(&self) -> Merged<'_> {
+        let drawn = self.drawn.iter().map(|drawn| drawn.clone().peekable()).collect();
+        Merged { listed: &self.listed, drawn, end: self.end }
+    }
+
+    /// The numbers of those that are listed.
+    pub(crate) fn numbers_of_listed(&self) -> Vec<u32> {
+        let (mut all, mut numbers) = (self.iter(), Vec::with_capacity(self.listed.len()));
+        for number in 0.. {
+            let left = all.listed.len();
+            if left == 0 || all.next().is_none() {
+                break;
+            }
+            numbers.extend((all.listed.len() < left).then_some(number));
+        }
+        numbers
+    }
+}
+
+/// Flows in order of start; those that start together in the order of their workloads.
+#[derive(Debug)]
+pub struct Merged<'f> {
+    listed: &'f [PlannedFlow],
+    drawn: Vec<Peekable<Drawn>>,
+    end: Time,
+}
+
+impl Iterator for Merged<'_> {
+    type Item = PlannedFlow;
+
+    fn next(&mut self) -> Option<PlannedFlow> {
+        // No two workloads have a label in common.
+        let order = |f: &PlannedFlow| (f.flow.start, f.label);
+        let mut first = self.listed.first().map(order);
+        let mut from = None;
+        for (i, drawn) in self.drawn.iter_mut().enumerate() {
+            if let Some(other) = drawn.peek().map(order)
+                && first.is_none_or(|first| other < first)
+            {
+                (first, from) = (Some(other), Some(i));
+            }
+        }
+        let flow = match from {
+            Some(i) => self.drawn[i].next(),
+            None => self.listed.split_off_first().copied(),
+        };
+        flow.filter(|f| f.flow.start < self.end)
+    }
+}

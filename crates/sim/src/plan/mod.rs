@@ -1,0 +1,236 @@
+//! From a scenario to what is simulated.
+
+pub(crate) mod changes;
+pub(crate) mod control;
+pub(crate) mod flows;
+pub(crate) mod paths;
+pub(crate) mod source;
+pub(crate) mod starters;
+pub(crate) mod traffic;
+pub(crate) mod transports;
+
+use crate::plan::changes::{Changes, queue_limit};
+use crate::plan::flows::Flows;
+use crate::plan::paths::PathRule;
+use crate::plan::traffic::Traffic;
+use crate::plan::transports::PlannedTransport;
+use crate::results::jobs::JobKind;
+use crate::start::placement::Placement;
+use crate::start::waits::Waits;
+use linkpool_network::{Fabric, LinkId, NodeId, Policies, QueuePolicy, Routing, Timetable};
+use linkpool_scenario as scenario;
+use linkpool_scenario::{Scenario, Topology};
+use linkpool_units::Time;
+use linkpool_workload::{Flow, Process};
+
+/// Everything about a run that does not change while it runs.
+#[derive(Debug)]
+pub struct Plan {
+    /// The network.
+    pub fabric: Fabric,
+    /// How switches choose.
+    pub routing: Routing,
+    /// At the output ports.
+    pub policies: Policies,
+    /// As in the scenario; then those of flows with paths of their own.
+    pub transports: Vec<PlannedTransport>,
+    /// Those known before the run, in order of start; in the results they have their places here as numbers.
+    pub flows: Flows,
+    /// Which of them wait for others; these start so much after the last of those as they would after time zero.
+    pub waits: Waits,
+    /// What starts others during the run.
+    pub processes: Vec<PlannedProcess>,
+    /// What ends the run before its end.
+    pub goal: Option<Goal>,
+    /// Names that flows carry into the results: of each workload one, or two if some of its flows answer others.
+    pub labels: Vec<String>,
+    /// By label, what its flows make together.
+    pub jobs: Vec<Option<JobKind>>,
+    /// The period that statistics are about.
+    pub measure: scenario::Measure,
+    /// The scheduler that places flows, if there is one.
+    pub placement: Option<Placement>,
+    /// What becomes of links.
+    pub changes: Changes,
+    /// Which time series are wanted.
+    pub record: scenario::Record,
+    /// The source of all randomness.
+    pub seed: u64,
+    /// No flow starts at or after this, but for answers.
+    pub last_start: Time,
+    /// When the run ends at the latest.
+    pub end: Time,
+}
+
+/// A process, where and when it begins, and how its flows are carried.
+#[derive(Clone, Debug)]
+pub struct PlannedProcess {
+    /// As it begins.
+    pub process: Process,
+    /// The host at which it begins.
+    pub home: u16,
+    /// When it begins.
+    pub start: Time,
+    /// It starts nothing at or after this.
+    pub until: Time,
+    /// Index into [`Plan::transports`].
+    pub transport: u16,
+    /// Below how many bytes flows have another transport, and which.
+    pub small: Option<(u64, u16)>,
+    /// Of the flows that it starts: index into [`Plan::labels`].
+    pub label: u16,
+    /// Of those that answer them.
+    pub answer_label: u16,
+}
+
+/// The run ends when so many flows of some labels have finished.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Goal {
+    /// By label of [`Plan::labels`]: do its flows count?
+    pub labels: Vec<bool>,
+    /// How many.
+    pub flows: u64,
+}
+
+/// A flow with its transport.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlannedFlow {
+    /// Who, to whom, how much, when.
+    pub flow: Flow,
+    /// Index into [`Plan::transports`].
+    pub transport: u16,
+    /// Index into [`Plan::labels`].
+    pub label: u16,
+}
+
+impl Plan {
+    /// Plans `scenario`.
+    pub fn new(scenario: &Scenario) -> Plan {
+        let fabric = scenario.topology.fabric();
+        let mut transports: Vec<PlannedTransport> = scenario.transports.iter().map(PlannedTransport::new).collect();
+        if let (scenario::RoutingKind::TwoLevel { .. }, Topology::FatTree(tree)) =
+            (scenario.routing.kind, &scenario.topology)
+        {
+            transports.iter_mut().for_each(|t| t.paths = PathRule::TwoLevel(*tree));
+        }
+        let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
+        let mut traffic = Traffic::new(scenario, &fabric, of);
+        let (flows, waits) = traffic.in_order(scenario.duration);
+        let Traffic { labels, jobs, processes, .. } = traffic;
+        let goal = scenario.until.as_ref().map(|until| Goal {
+            labels: labels.iter().map(|label| *label == until.label).collect(),
+            flows: until.flows,
+        });
+        let layers = scenario.layer_queues.iter();
+        let policies =
+            layers.fold(policy(&scenario.queue).into(), |all: Policies, (layer, q)| all.with(*layer, policy(q)));
+        let built = |link: LinkId| {
+            let layer = fabric.layer(fabric.links()[link as usize].from);
+            let of_layer = scenario.layer_queues.iter().find(|(other, _)| *other == layer);
+            queue_limit(of_layer.map_or(&scenario.queue, |(_, queue)| queue).limit)
+        };
+        let changes = Changes::new(scenario, &fabric, built);
+        Plan {
+            fabric,
+            routing: scenario.routing.network(),
+            policies,
+            changes,
+            transports,
+            flows,
+            waits,
+            processes,
+            goal,
+            measure: scenario.measure,
+            labels,
+            jobs,
+            placement: scenario.routing.placement.map(|p| Placement { period: p.period, share: p.share }),
+            record: scenario.record.clone(),
+            seed: scenario.seed,
+            last_start: scenario.duration,
+            end: scenario.end(),
+        }
+    }
+
+    /// The number in the results of the flow that `process` calls `number`: behind those of the list, those of all processes by
+    /// turns.
+    ///
+    /// # Panics
+    /// With more than 2^32 flows.
+    pub(crate) fn id(&self, process: u32, number: u32) -> u32 {
+        let id = self.flows.len() as u64 + u64::from(number) * self.processes.len() as u64 + u64::from(process);
+        u32::try_from(id).expect("a run has at most 4,294,967,296 flows")
+    }
+
+    /// The process, if any, that started flow `id`, and what it calls it.
+    pub(crate) fn of_process(&self, id: u32) -> Option<(u32, u32)> {
+        let index = id.checked_sub(self.flows.len() as u32)?;
+        let processes = self.processes.len() as u32;
+        Some((index % processes, index / processes))
+    }
+
+    /// Hosts that send, or may.
+    pub(crate) fn senders(&self) -> impl Iterator<Item = u16> {
+        self.ends(|flow| flow.src)
+    }
+
+    /// Hosts that are sent to, or may be.
+    pub(crate) fn receivers(&self) -> impl Iterator<Item = u16> {
+        self.ends(|flow| flow.dst)
+    }
+
+    /// Processes send from anywhere to anywhere.
+    fn ends(&self, end: impl Fn(&Flow) -> u16) -> impl Iterator<Item = u16> {
+        let mut found = vec![!self.processes.is_empty(); self.fabric.hosts()];
+        self.flows.iter().for_each(|f| found[usize::from(end(&f.flow))] = true);
+        (0..).zip(found).filter_map(|(host, is)| is.then_some(host))
+    }
+
+    /// What changes in the network, and its routes.
+    pub fn timetable(&self) -> Timetable {
+        self.changes.timetable(&self.fabric, &self.routing, self.seed, self.end)
+    }
+
+    /// The smallest packet that will be sent, bytes.
+    pub fn smallest_packet(&self) -> u16 {
+        self.transports.iter().map(|t| t.sizes.ack.min(t.sizes.header + 1)).min().unwrap_or(1)
+    }
+}
+
+/// The transport of `w`: if it names paths, a copy that takes these.
+fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<PlannedTransport>) -> u16 {
+    match &w.kind {
+        scenario::WorkloadKind::Flow { paths, .. } if !paths.is_empty() => {
+            let link = |ends: &[NodeId]| fabric.link(ends[0], ends[1]).expect("paths are checked");
+            let links = |nodes: &Vec<NodeId>| nodes.windows(2).map(link).collect();
+            let paths = PathRule::Given(paths.iter().map(links).collect());
+            transports.push(PlannedTransport { paths, ..transports[w.transport].clone() });
+            transports.len() as u16 - 1
+        }
+        _ => w.transport as u16,
+    }
+}
+
+/// How many threads a run on a fabric of so many `hosts` is worth on so many `cores`: with fewer than 64 hosts a thread,
+/// waiting for each other at the end of every window costs more than it saves.
+pub fn worthwhile_threads(hosts: usize, cores: usize) -> u8 {
+    cores.min(hosts / 64).clamp(1, 64) as u8
+}
+
+fn policy(queue: &scenario::Queue) -> QueuePolicy {
+    let exempt = |kind| queue.exempt.contains(&kind);
+    let mut policy = QueuePolicy::drop_tail(queue_limit(queue.limit))
+        .counting_in_service(queue.count_in_service)
+        .dropping_non_ect(queue.non_ect == scenario::NonEct::Drop)
+        .exempting(exempt(scenario::Exempt::Syn), exempt(scenario::Exempt::Fin), exempt(scenario::Exempt::Ack));
+    if let Some(k) = queue.mark {
+        policy = policy.marking(queue_limit(k), queue.mark_when == scenario::MarkWhen::Above);
+    }
+    if queue.mark_at == scenario::MarkAt::Dequeue {
+        policy = policy.marking_at_dequeue();
+    }
+    if queue.discipline == scenario::Discipline::Priority {
+        policy = policy.prioritised();
+    }
+    policy = queue.red.map_or(policy, |red| policy.with_red(red));
+    queue.shared_buffer.map_or(policy, |buffer| policy.sharing(buffer))
+}

@@ -1,0 +1,172 @@
+//! From one workload of a scenario to its flows, listed or drawn while the run goes on.
+
+use crate::plan::flows::{self, Poisson, To};
+use linkpool_engine::{Stream, stream};
+use linkpool_network::Fabric;
+use linkpool_scenario::{Destination, Scenario, TraceFlow, Workload, WorkloadKind};
+use linkpool_units::Time;
+use linkpool_workload::{self as workload, Bursts, Flow, Matrix, Message, PoissonTimes, Rule, Senders, Sizes};
+use rand::seq::SliceRandom;
+use std::collections::BTreeMap;
+
+/// A workload in its surroundings.
+pub(crate) struct Source<'s> {
+    pub(crate) workload: &'s Workload,
+    /// Among those of its kind.
+    pub(crate) index: u64,
+    pub(crate) scenario: &'s Scenario,
+    pub(crate) fabric: &'s Fabric,
+}
+
+impl Source<'_> {
+    pub(crate) fn random(&self) -> Stream {
+        stream(self.scenario.seed, self.workload.kind.name(), self.index)
+    }
+
+    pub(crate) fn hosts(&self) -> u16 {
+        self.fabric.hosts() as u16
+    }
+
+    pub(crate) fn matrix(&self, rule: &Rule) -> Matrix {
+        let senders = self.workload.role.as_ref().map(|role| self.senders(role));
+        let marked = |hosts: Vec<u16>| Senders::Some((0..self.hosts()).map(|h| hosts.contains(&h)).collect());
+        let senders = senders.map_or(Senders::All, marked);
+        Matrix { rule: rule.clone(), places: self.fabric.racks_and_pods().into(), senders }
+    }
+
+    /// The hosts that have `role`. Hosts stand in a random order; the first role has the first of them, and so on.
+    fn senders(&self, role: &str) -> Vec<u16> {
+        let mut order: Vec<u16> = (0..self.hosts()).collect();
+        order.shuffle(&mut stream(self.scenario.seed, "roles", 0));
+        let mut order = order.into_iter();
+        for r in &self.scenario.roles {
+            let hosts: Vec<u16> = order.by_ref().take(r.hosts as usize).collect();
+            if r.name == role {
+                return hosts;
+            }
+        }
+        order.collect()
+    }
+
+    /// The flows that are listed before the run. What is drawn comes in this order: who sends to whom, then of each flow its
+    /// size and its delay.
+    pub(crate) fn flows(&self) -> Vec<Flow> {
+        let (start, random) = (self.workload.start, &mut self.random());
+        match &self.workload.kind {
+            WorkloadKind::Flow { from, to, size, stop, count, .. } => {
+                let pair = (*from as u16, *to as u16);
+                let flow = |size| Flow { stop: *stop, ..Flow::new(pair, size, start) };
+                (0..*count).map(|_| flow(draw(size, random))).collect()
+            }
+            WorkloadKind::ManyToOne { flows, first, receiver, size, stop, spacing } => {
+                let flow = |i: u32| {
+                    let pair = ((first + i) as u16, *receiver as u16);
+                    Flow { stop: *stop, ..Flow::new(pair, draw(size, random), start + *spacing * u64::from(i)) }
+                };
+                (0..*flows).map(flow).collect()
+            }
+            WorkloadKind::Matrix { rule, size, stop, jitter, repeat: None } => {
+                let pairs = self.matrix(rule).draw(random);
+                let flow = |pair| {
+                    let size = draw(size, random);
+                    Flow { stop: *stop, ..Flow::new(pair, size, start + workload::jitter(*jitter, random)) }
+                };
+                pairs.into_iter().map(flow).collect()
+            }
+            WorkloadKind::Trace { flows } => {
+                let flow = |f: &TraceFlow| {
+                    let start = if f.after.is_empty() { start + f.start } else { f.start };
+                    Flow::new((f.from as u16, f.to as u16), Some(f.size), start)
+                };
+                flows.iter().map(flow).collect()
+            }
+            WorkloadKind::Collective { algorithm, ranks, size, iterations, compute } => {
+                let messages = algorithm.messages(*ranks, *size);
+                let flow = |iteration: u32, m: &Message| {
+                    let first = m.after.is_empty();
+                    let start = if !first {
+                        Time::ZERO
+                    } else if iteration == 0 {
+                        start
+                    } else {
+                        *compute
+                    };
+                    Flow { job: Some(iteration), ..Flow::new((m.from as u16, m.to as u16), Some(m.size), start) }
+                };
+                (0..*iterations).flat_map(|i| messages.iter().map(move |m| flow(i, m))).collect()
+            }
+            WorkloadKind::Matrix { .. }
+            | WorkloadKind::PartitionAggregate { .. }
+            | WorkloadKind::Incast { .. }
+            | WorkloadKind::Poisson { .. } => Vec::new(),
+        }
+    }
+
+    /// What draws the flows that are not listed: as many as time lasts.
+    pub(crate) fn drawn(&self) -> Option<flows::Source> {
+        let (start, random) = (self.workload.start, self.random());
+        match &self.workload.kind {
+            WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
+                let others = (0..self.hosts()).filter(|h| u32::from(*h) != *receiver);
+                Some(flows::Source::Bursts(Bursts {
+                    senders: others.take(*senders as usize).collect(),
+                    receiver: *receiver as u16,
+                    size: size.clone(),
+                    start,
+                    every: *every,
+                    spacing: *spacing,
+                    left: 0..*bursts,
+                    random,
+                    begun: BTreeMap::new(),
+                }))
+            }
+            WorkloadKind::Poisson { flows_per_second, size, to, stop } => {
+                let stop = (*stop).min(self.scenario.duration);
+                let times = PoissonTimes::new(*flows_per_second, start, stop, random);
+                let senders = self.workload.role.as_ref().map(|role| self.senders(role));
+                let senders = senders.unwrap_or_else(|| (0..self.hosts()).collect());
+                let first = || workload::permutation(self.hosts(), &mut stream(self.scenario.seed, "permutation", 0));
+                let to = match to {
+                    Destination::Permutation => To::Permutation(first().into()),
+                    Destination::OtherRacks => To::OtherRacks(self.fabric.racks_and_pods().into()),
+                    Destination::Any => To::Any(self.hosts()),
+                };
+                Some(flows::Source::Poisson(Poisson::new(times, senders, to, size.clone())))
+            }
+            _ => None,
+        }
+    }
+
+    /// Which of [`Source::flows`] wait for which, by places: the second of each pair for the first.
+    pub(crate) fn waits(&self) -> Vec<(u32, u32)> {
+        let mut waits = Vec::new();
+        match &self.workload.kind {
+            WorkloadKind::Trace { flows } => {
+                for (i, flow) in (0..).zip(flows) {
+                    waits.extend(flow.after.iter().map(|before| (*before, i)));
+                }
+            }
+            WorkloadKind::Collective { algorithm, ranks, size, iterations, .. } => {
+                let messages = algorithm.messages(*ranks, *size);
+                let n = messages.len() as u32;
+                for iteration in 0..*iterations {
+                    for (i, m) in (0..).zip(&messages) {
+                        let place = iteration * n + i;
+                        waits.extend(m.after.iter().map(|before| (iteration * n + before, place)));
+                        // A rank is done with an operation when it has received all that is for it.
+                        if m.after.is_empty() && iteration > 0 {
+                            let received = (0..).zip(&messages).filter(|(_, other)| other.to == m.from);
+                            waits.extend(received.map(|(j, _): (u32, _)| ((iteration - 1) * n + j, place)));
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+        waits
+    }
+}
+
+fn draw(size: &Option<Sizes>, random: &mut Stream) -> Option<u64> {
+    size.as_ref().map(|size| size.draw(random))
+}

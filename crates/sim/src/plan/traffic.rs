@@ -1,0 +1,115 @@
+//! From the workloads of a scenario to flows, and to the processes that start others.
+
+use crate::plan::flows::{Drawn, Flows};
+use crate::plan::source::Source;
+use crate::plan::{PlannedFlow, PlannedProcess};
+use crate::results::jobs::JobKind;
+use crate::start::waits::Waits;
+use linkpool_network::Fabric;
+use linkpool_scenario::{Scenario, Workload, WorkloadKind};
+use linkpool_units::Time;
+use linkpool_workload::Flow;
+use std::collections::HashMap;
+
+/// What the workloads of a scenario come to.
+#[derive(Default)]
+pub(crate) struct Traffic {
+    pub(crate) labels: Vec<String>,
+    /// By label, what its flows make together.
+    pub(crate) jobs: Vec<Option<JobKind>>,
+    /// Those that are listed, in the order of the file.
+    pub(crate) flows: Vec<PlannedFlow>,
+    /// Those that are drawn while they are needed.
+    pub(crate) drawn: Vec<Drawn>,
+    pub(crate) processes: Vec<PlannedProcess>,
+    /// Pairs of flows: the second waits for the first.
+    pub(crate) waits: Vec<(u32, u32)>,
+    /// Flows that do not wait for all of these, and for how many they do.
+    pub(crate) enough: HashMap<u32, u32>,
+}
+
+impl Traffic {
+    /// `transport_of` numbers the transport of a workload.
+    pub(crate) fn new(scenario: &Scenario, fabric: &Fabric, mut transport_of: impl FnMut(&Workload) -> u16) -> Traffic {
+        let mut traffic = Traffic::default();
+        for (i, w) in scenario.workloads.iter().enumerate() {
+            // Numbered within its kind: one more workload of a kind does not shift those of others.
+            let index = scenario.workloads[..i].iter().filter(|other| other.kind.name() == w.kind.name()).count();
+            let source = Source { workload: w, index: index as u64, scenario, fabric };
+            traffic.add(&source, transport_of(w));
+        }
+        traffic
+    }
+
+    /// The flows in order of start, those that start together in the order of the file, without those that would start at or after
+    /// `duration`; and which wait for which.
+    pub(crate) fn in_order(&mut self, duration: Time) -> (Flows, Waits) {
+        let mut order: Vec<u32> = (0..).take(self.flows.len()).collect();
+        order.retain(|i| self.flows[*i as usize].flow.start < duration);
+        order.sort_by_key(|i| self.flows[*i as usize].flow.start);
+        let listed = order.iter().map(|i| self.flows[*i as usize]).collect();
+        let flows = Flows::new(listed, std::mem::take(&mut self.drawn), duration);
+        if self.waits.is_empty() {
+            return (flows, Waits::default());
+        }
+        let numbers: HashMap<u32, u32> = order.iter().copied().zip(flows.numbers_of_listed()).collect();
+        // Who waits for a flow that never starts never starts; it has no number, or stays one that waits for itself.
+        let numbered = |(first, second): &(u32, u32)| {
+            let number = *numbers.get(second)?;
+            let planned = self.flows[*second as usize];
+            Some((numbers.get(first).copied().unwrap_or(number), (number, planned)))
+        };
+        let waits: Vec<_> = self.waits.iter().filter_map(numbered).collect();
+        let enough = self.enough.iter().filter_map(|(flow, n)| Some((*numbers.get(flow)?, *n))).collect();
+        (flows, Waits::new(&waits, &enough))
+    }
+
+    fn add(&mut self, source: &Source<'_>, transport: u16) {
+        let (label, answer_label) = self.labels(source.workload);
+        let small = source.workload.small.map(|small| (small.below, small.transport as u16));
+        let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
+        let first = self.flows.len() as u32;
+        self.waits.extend(source.waits().into_iter().map(|(before, after)| (first + before, first + after)));
+        if let WorkloadKind::Trace { flows } = &source.workload.kind {
+            let some = (first..).zip(flows).filter(|(_, flow)| (flow.enough as usize) < flow.after.len());
+            self.enough.extend(some.map(|(i, flow)| (i, flow.enough)));
+        }
+        self.flows.extend(source.flows().into_iter().map(planned));
+        self.drawn.extend(source.drawn().map(|source| Drawn { source, transport, small, label }));
+        let start = source.workload.start;
+        let planned = |(process, home, after, until)| PlannedProcess {
+            process,
+            home,
+            start: start + after,
+            until,
+            transport,
+            small,
+            label,
+            answer_label,
+        };
+        self.processes.extend(source.processes().into_iter().map(planned));
+    }
+
+    /// The places of the labels of `workload`, which are its own, whatever others are called.
+    fn labels(&mut self, workload: &Workload) -> (u16, u16) {
+        let (first, answers) = workload.labels();
+        let place = self.labels.len() as u16;
+        let kind = JobKind::of(&workload.kind);
+        if first == answers {
+            self.labels.push(first);
+            self.jobs.push(kind);
+            return (place, place);
+        }
+        self.labels.extend([first, answers.to_string()]);
+        self.jobs.extend([None, kind]);
+        (place, place + 1)
+    }
+}
+
+/// The transport of a flow of `size`.
+pub(crate) fn by_size(small: Option<(u64, u16)>, size: Option<u64>, transport: u16) -> u16 {
+    match (small, size) {
+        (Some((below, small)), Some(size)) if size < below => small,
+        _ => transport,
+    }
+}

@@ -1,0 +1,80 @@
+//! Counters of links per interval.
+
+use crate::record::sampling::{Sample, Value};
+use linkpool_network::{Fabric, LinkId, LinkStats, RareEvents};
+use linkpool_scenario::CounterRecord;
+use linkpool_units::Time;
+
+/// What links had done when they were last looked at.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    every: Time,
+    from: Time,
+    until: Time,
+    links: Vec<LinkId>,
+    /// By link.
+    before: Vec<Counted>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Counted {
+    at: Option<Time>,
+    packets: u64,
+    bytes: u64,
+    rare: RareEvents,
+}
+
+impl Counters {
+    pub(crate) fn new(record: &CounterRecord, fabric: &Fabric) -> Counters {
+        let find = |(from, to): &(String, String)| fabric.link(fabric.node(from)?, fabric.node(to)?);
+        let mut links: Vec<LinkId> = match &record.links {
+            Some(links) => links.iter().filter_map(find).collect(),
+            None => (0..fabric.links().len() as LinkId).collect(),
+        };
+        // Two timers of one link would halve its intervals.
+        links.sort_unstable();
+        links.dedup();
+        // At the start nothing has been counted, though something may be sent at once.
+        let at = (record.from == Time::ZERO).then_some(Time::ZERO);
+        let before = vec![Counted { at, ..Counted::default() }; fabric.links().len()];
+        Counters { every: record.every, from: record.from, until: record.until, links, before }
+    }
+
+    pub(crate) fn links(&self) -> Vec<LinkId> {
+        self.links.clone()
+    }
+
+    /// When to look first.
+    pub(crate) fn first(&self) -> Time {
+        if self.from == Time::ZERO { self.every } else { self.from }
+    }
+
+    /// When to look after `now`.
+    pub(crate) fn next(&self, now: Time) -> Option<Time> {
+        Some(now + self.every).filter(|next| *next <= self.until)
+    }
+
+    /// Is counting not over before `now`, the end of the run?
+    pub(crate) fn lasts(&self, now: Time) -> bool {
+        now <= self.until
+    }
+
+    /// By `now`, `link` has done so much and put so many bytes on the wire: the difference, unless this is the first time.
+    pub(crate) fn count(&mut self, link: LinkId, now: Time, (stats, bytes): (LinkStats, u64)) -> Option<Sample> {
+        let before = &mut self.before[link as usize];
+        // A packet that is cut off with its link was accepted, and in part on the wire: neither is taken back.
+        let (packets, bytes) = (stats.packets.max(before.packets), bytes.max(before.bytes));
+        let sample = before.at.filter(|at| *at < now).map(|since| Sample {
+            at: now,
+            value: Value::Counters {
+                link,
+                since,
+                packets: packets - before.packets,
+                bytes: bytes - before.bytes,
+                rare: stats.rare - before.rare,
+            },
+        });
+        *before = Counted { at: Some(now), packets, bytes, rare: stats.rare };
+        sample
+    }
+}

@@ -1,0 +1,33 @@
+//! Round-trip times as they are measured, of flows whose are recorded.
+
+use crate::record::sampling::{Sample, Value};
+use crate::results::sink::Buffer;
+use linkpool_scenario::SeriesRecord;
+use linkpool_units::Time;
+
+/// Records the RTTs of one flow.
+#[derive(Debug)]
+pub(crate) struct RttRecorder {
+    buffer: Buffer,
+    every: Time,
+    until: Time,
+    /// By subflow: what is measured before is not recorded.
+    next: Box<[Time]>,
+}
+
+impl RttRecorder {
+    pub(crate) fn new(series: &SeriesRecord, subflows: usize, buffer: Buffer) -> RttRecorder {
+        let next = vec![series.from; subflows].into();
+        RttRecorder { buffer, every: series.every, until: series.until, next }
+    }
+
+    #[cold]
+    pub(crate) fn record(&mut self, (flow, subflow): (u32, usize), now: Time, rtt: Time) {
+        let next = &mut self.next[subflow];
+        if now >= *next && now <= self.until {
+            *next = now + self.every;
+            let value = Value::Rtt { flow, subflow: subflow as u32, rtt };
+            self.buffer.lock().samples.push(Sample { at: now, value });
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The least time in which a flow that is alone in the network can complete, by whatever transport.
+
+use crate::plan::paths::PathRule;
+use crate::plan::transports::Scatter;
+use crate::plan::{Plan, PlannedFlow};
+use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes};
+use linkpool_units::Time;
+use std::collections::HashMap;
+
+/// Picoseconds by which the simulator may send a packet early over a link, as it rounds.
+const ROUNDING: f64 = 2.0;
+
+/// Completion times that no transport with the flow's segments can better: the handshake, then the data at line rate over
+/// all paths at once, headers included, stored and forwarded at every hop, then the last ACK. No window holds it back.
+///
+/// Paths are the shortest ones, of the fabric as the run begins, or those that the flow names; hosts with several NICs use all
+/// that lie on them.
+#[derive(Debug)]
+pub struct Ideal<'p> {
+    plan: &'p Plan,
+    routes: &'p Routes,
+    /// Between two switches, or hosts with several NICs.
+    between: HashMap<(NodeId, NodeId), Box<[Hop]>>,
+}
+
+/// The links that may be the n-th of a path.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    /// Of all together, bit/ps.
+    capacity: f64,
+    /// Of the fastest, bit/ps.
+    fastest: f64,
+    /// Least propagation delay, ps.
+    delay: f64,
+}
+
+impl Hop {
+    fn new(fabric: &Fabric, links: &[LinkId]) -> Hop {
+        let links = || links.iter().map(|l| &fabric.links()[*l as usize]);
+        Hop {
+            capacity: links().map(|l| l.rate.0 as f64 / 1e12).sum(),
+            fastest: links().map(|l| l.rate.0 as f64 / 1e12).fold(0.0, f64::max),
+            delay: links().map(|l| l.delay.0 as f64).fold(f64::INFINITY, f64::min),
+        }
+    }
+}
+
+impl Hop {
+    /// Paths of unlike lengths, which have no hops in common: the slowest links of all of them together, and the quickest
+    /// way for a packet alone.
+    fn of_unlike(fabric: &Fabric, paths: &[Vec<LinkId>]) -> Hop {
+        let hops: Vec<Vec<Hop>> =
+            paths.iter().map(|path| path.iter().map(|l| Hop::new(fabric, &[*l])).collect()).collect();
+        let slowest = |path: &Vec<Hop>| path.iter().map(|h| h.capacity).fold(f64::INFINITY, f64::min);
+        let byte = |path: &Vec<Hop>| stored_and_forwarded(1, path) / 8.0;
+        Hop {
+            capacity: hops.iter().map(slowest).sum(),
+            fastest: 1.0 / hops.iter().map(byte).fold(f64::INFINITY, f64::min),
+            delay: hops.iter().map(|path| propagation(path)).fold(f64::INFINITY, f64::min),
+        }
+    }
+}
+
+/// Picoseconds that a packet takes over `hops`, without propagation.
+fn stored_and_forwarded(bytes: u64, hops: &[Hop]) -> f64 {
+    hops.iter().map(|h| 8.0 * bytes as f64 / h.fastest).sum()
+}
+
+fn propagation(hops: &[Hop]) -> f64 {
+    hops.iter().map(|h| h.delay).sum()
+}
+
+impl<'p> Ideal<'p> {
+    /// For the flows of `plan`.
+    pub fn new(plan: &'p Plan, routes: &'p Routes) -> Ideal<'p> {
+        Ideal { plan, routes, between: HashMap::new() }
+    }
+
+    /// From the first SYN to the ACK of the last data; none for a flow without end.
+    pub fn fct(&mut self, planned: &PlannedFlow) -> Option<Time> {
+        let size = planned.flow.size?;
+        let transport = &self.plan.transports[planned.transport as usize];
+        let (mss, header, ack) =
+            (transport.config.mss as u64, transport.sizes.header as u64, transport.sizes.ack as u64);
+        let packets = size.div_ceil(mss);
+        let last = size - (packets - 1) * mss + header;
+        let full = if packets > 1 { mss + header } else { last };
+        let in_order = transport.config.subflows == 1 && transport.scatter == Scatter::None;
+        let hops = self.hops(planned);
+        let control = stored_and_forwarded(ack, &hops) + propagation(&hops);
+        // No hop is done before the first packet has come there, all have passed, and the last has gone on from there.
+        let data = (0..hops.len()).map(|i| {
+            let (before, after) = (&hops[..i], &hops[i + 1..]);
+            let ends = |first, last| stored_and_forwarded(first, before) + stored_and_forwarded(last, after);
+            let ends = if in_order { ends(full, last) } else { ends(full, last).min(ends(last, full)) };
+            8.0 * (size + packets * header) as f64 / hops[i].capacity + ends
+        });
+        let data = data.fold(0.0, f64::max) + propagation(&hops);
+        let rounding = ROUNDING * (packets as f64 + 4.0 * hops.len() as f64);
+        Some(Time((3.0 * control + data - rounding).floor().max(1.0) as u64))
+    }
+
+    /// The hops of a flow.
+    fn hops(&mut self, planned: &PlannedFlow) -> Vec<Hop> {
+        let fabric = &self.plan.fabric;
+        let transport = &self.plan.transports[planned.transport as usize];
+        let (src, dst) = (planned.flow.src, planned.flow.dst);
+        match &transport.paths {
+            PathRule::Hash | PathRule::Placed | PathRule::Distinct => self.shortest(src, dst),
+            rule => match rule.paths((fabric, self.routes), (src, dst), transport.config.subflows).as_deref() {
+                Some([path]) => path.iter().map(|l| Hop::new(fabric, &[*l])).collect(),
+                paths => vec![Hop::of_unlike(fabric, paths.unwrap_or_default())],
+            },
+        }
+    }
+
+    /// From one host to another.
+    fn shortest(&mut self, src: HostId, dst: HostId) -> Vec<Hop> {
+        let fabric = &self.plan.fabric;
+        let only = |host: HostId| Some(fabric.links_from(host as NodeId)).filter(|l| l.len() == 1).map(|l| l.start);
+        let end = |host: HostId| only(host).map_or(host as NodeId, |l| fabric.links()[l as usize].to);
+        let (from, to) = (end(src), end(dst));
+        let between = self.between.entry((from, to)).or_insert_with(|| {
+            let levels = self.routes.levels(fabric, src, dst);
+            let inner = only(src).is_some() as usize..levels.len() - only(dst).is_some() as usize;
+            levels[inner].iter().map(|links| Hop::new(fabric, links)).collect()
+        });
+        let first = only(src).map(|l| Hop::new(fabric, &[l]));
+        let last = only(dst).and_then(|_| fabric.link(to, dst as NodeId)).map(|l| Hop::new(fabric, &[l]));
+        first.into_iter().chain(between.iter().copied()).chain(last).collect()
+    }
+}

@@ -1,0 +1,91 @@
+//! What flows make together: jobs that know when they are done, and collective operations, which are done when their flows are.
+
+use crate::plan::Plan;
+use crate::results::outcome::{FlowOutcome, JobOutcome};
+use linkpool_scenario::WorkloadKind;
+use linkpool_units::Time;
+use linkpool_workload::Job;
+use std::collections::HashMap;
+
+/// The jobs of a workload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct JobKind {
+    /// As results call it.
+    pub name: &'static str,
+    /// If they are collective operations.
+    pub operation: Option<Operation>,
+}
+
+/// A collective operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operation {
+    /// Hosts that take part.
+    pub ranks: u32,
+    /// Data of each, bytes.
+    pub size: u64,
+    /// Messages, each a flow.
+    pub flows: u32,
+}
+
+impl JobKind {
+    pub(crate) fn of(kind: &WorkloadKind) -> Option<JobKind> {
+        match kind {
+            WorkloadKind::PartitionAggregate { .. } => Some(JobKind { name: kind.name(), operation: None }),
+            WorkloadKind::Collective { algorithm, ranks, size, .. } => {
+                let flows = algorithm.messages(*ranks, *size).len() as u32;
+                let operation = Operation { ranks: *ranks, size: *size, flows };
+                Some(JobKind { name: algorithm.name(), operation: Some(operation) })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Operations under way, by label and number.
+#[derive(Debug, Default)]
+pub(crate) struct Operations(HashMap<(u16, u32), UnderWay>);
+
+#[derive(Debug)]
+struct UnderWay {
+    missing: u32,
+    start: Time,
+    end: Time,
+}
+
+impl Operations {
+    /// `flow` is over. If it was the last of an operation, that is done.
+    pub(crate) fn note(&mut self, plan: &Plan, flow: &FlowOutcome) -> Option<JobOutcome> {
+        let label = flow.planned.label;
+        let operation = plan.jobs[label as usize]?.operation?;
+        let key = (label, flow.planned.flow.job?);
+        let start = flow.planned.flow.start;
+        let new = UnderWay { missing: operation.flows, start, end: Time::ZERO };
+        let under_way = self.0.entry(key).or_insert(new);
+        under_way.start = under_way.start.min(start);
+        under_way.end = under_way.end.max(flow.finished?);
+        under_way.missing -= 1;
+        if under_way.missing > 0 {
+            return None;
+        }
+        let UnderWay { start, end, .. } = self.0.remove(&key)?;
+        Some(outcome(key, &operation, start, Some(end), end))
+    }
+
+    /// Those that the end of the run, at `now`, cuts off.
+    pub(crate) fn unfinished(&mut self, plan: &Plan, now: Time) -> impl Iterator<Item = JobOutcome> {
+        self.0.drain().filter_map(move |(key, under_way)| {
+            let operation = plan.jobs[key.0 as usize]?.operation?;
+            Some(outcome(key, &operation, under_way.start, None, now))
+        })
+    }
+}
+
+fn outcome(
+    (label, number): (u16, u32),
+    operation: &Operation,
+    start: Time,
+    end: Option<Time>,
+    active_until: Time,
+) -> JobOutcome {
+    JobOutcome { label, job: Job { number, of: None, start, end, flows: operation.flows }, active_until }
+}

@@ -1,0 +1,12 @@
+//! What comes out of a run: outcomes, and the tables that they are written to.
+
+pub(crate) mod changes_table;
+pub(crate) mod ideal;
+pub(crate) mod jobs;
+pub(crate) mod jobs_table;
+pub(crate) mod outcome;
+pub(crate) mod series;
+pub(crate) mod sink;
+pub(crate) mod table;
+pub(crate) mod tables;
+pub(crate) mod workloads_table;
