@@ -17,10 +17,10 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import linkpool
-from linkpool.experiments import style
-from linkpool.experiments.setting import NAMES
-from linkpool.experiments.toml import Value, dumps
 from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.toml import Value, dumps
 
 PAGES = Path(__file__).parents[1] / "docs" / "equilibria"
 PACKET_BITS = 8 * 1462
@@ -150,7 +150,7 @@ def two_bottlenecks(scale: float) -> None:
             label="theory, best paths only",
         )
         for law, values in found.items():
-            look = style.LOOKS[law]
+            look = LOOKS[law]
             at.plot(
                 ratios, [v[side] for v in values], look.marker, color=look.colour, label=NAMES[law]
             )
@@ -239,7 +239,7 @@ def xmp(scale: float) -> None:
         at = axes[0, side]
         at.plot(x, [equality(r)[side] for r in x], color="black", linewidth=1, label="theory")
         for law, values in points.items():
-            look = style.LOOKS[law]
+            look = LOOKS[law]
             at.plot(
                 ratios, [v[side] for v in values], look.marker, color=look.colour, label=NAMES[law]
             )

@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 
 import linkpool
 from linkpool import _core
-from linkpool.experiments import style
+from linkpool.study import style
 
 PAGES = Path(__file__).parents[1] / "docs" / "workloads"
 

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from linkpool.experiments.claims import (
+from linkpool.study.claims import (
     Judged,
     Ledger,
     Verdict,

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import polars as pl
 import pytest
 
-from linkpool.experiments import design, t_eff, t_fair
-from linkpool.experiments.base import Experiment
-from linkpool.experiments.design import Split
+from linkpool.experiments.talk import design, eff, fair
+from linkpool.experiments.talk.design import Split
+from linkpool.study.experiment import Experiment
 from tables import KINDS
 
 
@@ -43,25 +43,25 @@ def test_who_gets_nothing_has_no_split() -> None:
 
 def test_eff_theory_fills_every_bottleneck() -> None:
     # Each carries the short way of one pair and the long ways of the two others: x1 + 2 x2 = 12.
-    for scheme in t_eff.SCHEMES:
-        split = t_eff.predicted(scheme)
+    for scheme in eff.SCHEMES:
+        split = eff.predicted(scheme)
         assert split.first + 2 * split.second == pytest.approx(12.0)
     # Half a TCP on each path, the long one losing twice as much: x1/x2 = sqrt 2; LIA: 2.
-    assert t_eff.predicted("ewtcp").first == pytest.approx(12 * 2**0.5 / (2**0.5 + 2))
-    assert t_eff.predicted("lia") == Split(6.0, 3.0)
+    assert eff.predicted("ewtcp").first == pytest.approx(12 * 2**0.5 / (2**0.5 + 2))
+    assert eff.predicted("lia") == Split(6.0, 3.0)
     # BALIA: (1 + a)(4 + a) / 15 = 2.
-    balia = t_eff.predicted("balia")
+    balia = eff.predicted("balia")
     a = balia.first / balia.second
     assert (1 + a) * (4 + a) == pytest.approx(30.0)
 
 
 def as_theory_has_it(scheme: str) -> tuple[float, float]:
-    split = t_eff.predicted(scheme)
+    split = eff.predicted(scheme)
     return split.first, split.second
 
 
 def test_eff_on_theory_s_own_numbers() -> None:
-    found = verdicts(t_eff.EXPERIMENT, {s: as_theory_has_it(s) for s in t_eff.SCHEMES})
+    found = verdicts(eff.EXPERIMENT, {s: as_theory_has_it(s) for s in eff.SCHEMES})
     # LIA keeps a third of its traffic on the long ways even in theory, 0.8 of EWTCP's share.
     assert found.pop("lia-avoids") == "partly"
     assert set(found.values()) == {"reproduced"}
@@ -69,28 +69,28 @@ def test_eff_on_theory_s_own_numbers() -> None:
         "ewtcp-long",
         "olia-avoids",
         "lia-more",
-        *(f"{s}-theory" for s in t_eff.SCHEMES),
+        *(f"{s}-theory" for s in eff.SCHEMES),
     }
 
 
 def test_eff_on_the_talk_s_words() -> None:
     best = dict.fromkeys(("lia", "olia", "balia"), (11.0, 0.5))
-    found = verdicts(t_eff.EXPERIMENT, {**best, "ewtcp": as_theory_has_it("ewtcp")})
+    found = verdicts(eff.EXPERIMENT, {**best, "ewtcp": as_theory_has_it("ewtcp")})
     for name in ("ewtcp-long", "lia-avoids", "olia-avoids", "lia-more"):
         assert found[name] == "reproduced", name
 
 
 def test_eff_where_no_law_avoids_anything() -> None:
-    found = verdicts(t_eff.EXPERIMENT, dict.fromkeys(t_eff.SCHEMES, (4.0, 4.0)))
+    found = verdicts(eff.EXPERIMENT, dict.fromkeys(eff.SCHEMES, (4.0, 4.0)))
     assert found["ewtcp-long"] == "reproduced"
     assert found["lia-avoids"] == found["olia-avoids"] == found["lia-more"] == "not"
 
 
 def test_eff_where_ewtcp_avoids_the_long_ways_too() -> None:
-    splits = {**dict.fromkeys(t_eff.SCHEMES, (10.0, 1.0)), "ewtcp": (8.0, 1.9)}
-    assert verdicts(t_eff.EXPERIMENT, splits)["ewtcp-long"] == "partly"
+    splits = {**dict.fromkeys(eff.SCHEMES, (10.0, 1.0)), "ewtcp": (8.0, 1.9)}
+    assert verdicts(eff.EXPERIMENT, splits)["ewtcp-long"] == "partly"
     splits["ewtcp"] = (10.0, 1.0)
-    found = verdicts(t_eff.EXPERIMENT, splits)
+    found = verdicts(eff.EXPERIMENT, splits)
     assert found["ewtcp-long"] == "not"
     assert found["lia-avoids"] == "reproduced"  # by itself: 9% of its traffic
 
@@ -99,8 +99,8 @@ def test_eff_where_ewtcp_avoids_the_long_ways_too() -> None:
     ("lia", "verdict"), [(9.2, "reproduced"), (9.05, "partly"), (9.0, "not"), (8.0, "not")]
 )
 def test_eff_more_is_more_than_a_fiftieth(lia: float, verdict: str) -> None:
-    splits = {**dict.fromkeys(t_eff.SCHEMES, (5.0, 4.0)), "lia": (lia - 0.5, 0.5)}
-    assert verdicts(t_eff.EXPERIMENT, splits)["lia-more"] == verdict
+    splits = {**dict.fromkeys(eff.SCHEMES, (5.0, 4.0)), "lia": (lia - 0.5, 0.5)}
+    assert verdicts(eff.EXPERIMENT, splits)["lia-more"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -110,12 +110,12 @@ def test_eff_more_is_more_than_a_fiftieth(lia: float, verdict: str) -> None:
 def test_eff_theory_within_a_tenth(times: float, verdict: str) -> None:
     first, second = as_theory_has_it("balia")
     splits = {"balia": (first * times, second * times)}
-    assert verdicts(t_eff.EXPERIMENT, splits)["balia-theory"] == verdict
+    assert verdicts(eff.EXPERIMENT, splits)["balia-theory"] == verdict
 
 
 TALK = {
-    t_fair.WIFI: (2.2, 0.0),
-    t_fair.CELL: (0.4, 0.0),
+    fair.WIFI: (2.2, 0.0),
+    fair.CELL: (0.4, 0.0),
     "lia": (1.8, 0.4),
     "ewtcp": (1.4, 0.25),
     "olia": (1.8, 0.4),
@@ -126,23 +126,23 @@ TALK = {
 
 def test_fair_losses_are_those_of_the_rates() -> None:
     # 2.2 Mbps in 100 ms are 19.64 packets of 1,400 B: (1.31 / 19.64)^2.
-    assert t_fair.loss(2.2, 0.1) == pytest.approx(0.004448, rel=1e-3)
-    assert t_fair.loss(0.4, 0.8) == pytest.approx((1.31 / (0.4e6 * 0.8 / 11_200)) ** 2)
+    assert fair.loss(2.2, 0.1) == pytest.approx(0.004448, rel=1e-3)
+    assert fair.loss(0.4, 0.8) == pytest.approx((1.31 / (0.4e6 * 0.8 / 11_200)) ** 2)
 
 
 def test_fair_on_the_talk_s_numbers() -> None:
-    assert set(verdicts(t_fair.EXPERIMENT, TALK).values()) == {"reproduced"}
+    assert set(verdicts(fair.EXPERIMENT, TALK).values()) == {"reproduced"}
 
 
 def test_fair_where_mptcp_leaves_wifi_for_3g() -> None:
     # As a law that looks at losses only would: 3G loses less.
-    found = verdicts(t_fair.EXPERIMENT, {**TALK, "lia": (0.0, 0.4)})
+    found = verdicts(fair.EXPERIMENT, {**TALK, "lia": (0.0, 0.4)})
     assert found["lia-wifi"] == found["goal-3a"] == found["ewtcp-worse"] == "not"
     assert found["lia-3g"] == "reproduced"
 
 
 def test_fair_where_mptcp_is_two_tcps() -> None:
-    found = verdicts(t_fair.EXPERIMENT, {**TALK, "lia": (2.2, 0.9)})
+    found = verdicts(fair.EXPERIMENT, {**TALK, "lia": (2.2, 0.9)})
     assert found["lia-3g"] == "not"
     assert found["lia-wifi"] == "reproduced"  # 2.2 is within a quarter of 1.8
     assert found["goal-3a"] == "reproduced"
@@ -152,14 +152,14 @@ def test_fair_where_mptcp_is_two_tcps() -> None:
 @pytest.mark.parametrize(("wifi", "verdict"), [(1.75, "reproduced"), (1.6, "partly"), (1.2, "not")])
 def test_fair_goal_3a_is_of_what_tcp_gets_here(wifi: float, verdict: str) -> None:
     splits = {**TALK, "lia": (wifi, 0.4)}
-    assert verdicts(t_fair.EXPERIMENT, splits)["goal-3a"] == verdict
+    assert verdicts(fair.EXPERIMENT, splits)["goal-3a"] == verdict
 
 
 @pytest.mark.parametrize(("tcp", "verdict"), [(2.0, "reproduced"), (1.2, "partly"), (1.0, "not")])
 def test_fair_the_setting_is_judged_too(tcp: float, verdict: str) -> None:
-    assert verdicts(t_fair.EXPERIMENT, {**TALK, t_fair.WIFI: (tcp, 0.0)})["tcp-wifi"] == verdict
+    assert verdicts(fair.EXPERIMENT, {**TALK, fair.WIFI: (tcp, 0.0)})["tcp-wifi"] == verdict
 
 
-@pytest.mark.parametrize("experiment", [t_eff.EXPERIMENT, t_fair.EXPERIMENT])
+@pytest.mark.parametrize("experiment", [eff.EXPERIMENT, fair.EXPERIMENT])
 def test_nothing_is_reproduced_by_no_data(experiment: Experiment) -> None:
     assert set(verdicts(experiment, {}).values()) == {"not"}

@@ -12,8 +12,8 @@ import pytest
 
 from fake_core import FakeCore
 from linkpool import experiments
-from linkpool.experiments.base import Experiment
-from linkpool.experiments.reproduce import (
+from linkpool.study.experiment import Experiment
+from linkpool.study.reproduce import (
     NothingToShortenError,
     analyse,
     reproduce_experiment,

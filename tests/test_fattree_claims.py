@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.experiments import a_fig12, a_fig13, a_fig14, fattree
-from linkpool.experiments.claims import Claim
+from linkpool.experiments.amp import fattree, fig12, fig13, fig14
+from linkpool.study.claims import Claim
 
 
 def verdicts(claims: list[Claim]) -> dict[str, str]:
@@ -50,7 +50,7 @@ PAPER = {
 
 
 def test_the_papers_own_numbers_reproduce_figure_12() -> None:
-    found = verdicts(a_fig12.Fig12(readings=("text",)).claims(jobs(PAPER)))
+    found = verdicts(fig12.Fig12(readings=("text",)).claims(jobs(PAPER)))
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 7
 
@@ -69,7 +69,7 @@ def test_the_papers_own_numbers_reproduce_figure_12() -> None:
 def test_other_numbers_do_not(
     changes: dict[tuple[str, int], float], claim: str, verdict: str
 ) -> None:
-    found = verdicts(a_fig12.Fig12(readings=("text",)).claims(jobs({**PAPER, **changes})))
+    found = verdicts(fig12.Fig12(readings=("text",)).claims(jobs({**PAPER, **changes})))
     assert found[f"{claim}@text"] == verdict
 
 
@@ -92,11 +92,11 @@ def test_figure_13_as_the_text_has_it() -> None:
     slow = np.where(np.linspace(0, 1, 1001) > 0.9, base * 1.5, base)
     fct = {"amp": base, "xmp": base, "dcm": slow, "dctcp": base * 3}
     gbps = {"amp": 8.0, "xmp": 8.2, "dcm": 8.6, "dctcp": 5.0}
-    found = verdicts(a_fig13.EXPERIMENT.claims(mixed(fct, gbps, 0.5)))
+    found = verdicts(fig13.EXPERIMENT.claims(mixed(fct, gbps, 0.5)))
     assert set(found.values()) == {"reproduced"}
     fct["dctcp"] = base * 1.01
     gbps["dcm"] = 7.9
-    found = verdicts(a_fig13.EXPERIMENT.claims(mixed(fct, gbps, 0.5)))
+    found = verdicts(fig13.EXPERIMENT.claims(mixed(fct, gbps, 0.5)))
     assert found["fct-worst"] == "partly"
     assert found["goodput-dcm"] == "partly"
     assert found["goodput-dctcp"] == "reproduced"
@@ -104,7 +104,7 @@ def test_figure_13_as_the_text_has_it() -> None:
 
 def test_half_of_the_servers_send_one_long_flow_and_the_others_short_ones() -> None:
     duration = 2.0
-    flows = [f for f in a_fig13.workload(duration, 7) if isinstance(f, dict)]
+    flows = [f for f in fig13.workload(duration, 7) if isinstance(f, dict)]
     long = [f for f in flows if f["label"] == fattree.LONG]
     short = [f for f in flows if f["label"] == fattree.SHORT]
     senders = {f["from"] for f in long}
@@ -113,34 +113,34 @@ def test_half_of_the_servers_send_one_long_flow_and_the_others_short_ones() -> N
     to = {f["from"]: f["to"] for f in flows}
     assert all(f["to"] == to[f["from"]] != f["from"] for f in flows)
     assert len(set(to.values())) == len(to)
-    expected = a_fig13.RATE * duration
+    expected = fig13.RATE * duration
     assert abs(len(short) - expected) < 5 * expected**0.5
     sizes = [int(f["size"].removesuffix("B")) for f in short]
     assert 1_000 <= min(sizes) <= max(sizes) <= 1_000_000
-    assert a_fig13.workload(duration, 7) == a_fig13.workload(duration, 7)
-    assert a_fig13.workload(duration, 7) != a_fig13.workload(duration, 8)
+    assert fig13.workload(duration, 7) == fig13.workload(duration, 7)
+    assert fig13.workload(duration, 7) != fig13.workload(duration, 8)
 
 
 def test_nobody_sends_to_itself() -> None:
     rng = random.Random(1)
     for hosts in range(2, 30):
-        to = a_fig13.derangement(hosts, rng)
+        to = fig13.derangement(hosts, rng)
         assert sorted(to) == list(range(hosts))
         assert all(src != dst for src, dst in enumerate(to))
 
 
 def test_a_table_in_two_parts_is_the_table() -> None:
-    below, small, large = a_fig14.split(a_fig14.LIMIT_B)
+    below, small, large = fig14.split(fig14.LIMIT_B)
     # By hand: 0.8 + 0.1 (100,000 - 10,220) / (389,820 - 10,220).
     assert below == pytest.approx(0.823651, abs=1e-6)
-    for size, probability in a_fig14.DATA_MINING:
+    for size, probability in fig14.DATA_MINING:
         part, weight, base = (
-            (small, below, 0.0) if size < a_fig14.LIMIT_B else (large, 1 - below, below)
+            (small, below, 0.0) if size < fig14.LIMIT_B else (large, 1 - below, below)
         )
         at = [p for p in part if isinstance(p, list) and p[0] == size]
         assert probability in [pytest.approx(base + weight * float(str(p[1]))) for p in at]
     mean = below * table_mean(small) + (1 - below) * table_mean(large)
-    assert mean == pytest.approx(table_mean([list(p) for p in a_fig14.DATA_MINING]), rel=1e-9)
+    assert mean == pytest.approx(table_mean([list(p) for p in fig14.DATA_MINING]), rel=1e-9)
 
 
 def table_mean(points: list[Any]) -> float:
@@ -152,8 +152,8 @@ def table_mean(points: list[Any]) -> float:
 def test_figure_14_by_the_papers_numbers() -> None:
     rows = []
     for scheme in fattree.SCHEMES:
-        p90 = a_fig14.PAPER["p90"].get(scheme, 1e-3)
-        p99 = a_fig14.PAPER["p99"].get(scheme, 2e-3)
+        p90 = fig14.PAPER["p90"].get(scheme, 1e-3)
+        p99 = fig14.PAPER["p99"].get(scheme, 2e-3)
         at = [0.0, 90.0, 99.0, 100.0]
         values = np.interp(np.arange(101), at, [1e-5, p90, p99, 2 * p99])
         same = {"reading": "server", "scheme": scheme, "seed": 1}
@@ -161,6 +161,6 @@ def test_figure_14_by_the_papers_numbers() -> None:
         rows += [{**same, **blank, "label": "short", "fct_established_s": float(v)} for v in values]
         rows += [{**same, **blank, "label": "long"}] * 3
     data = pl.DataFrame(rows)
-    claims = a_fig14.Fig14(readings=("server",)).claims(data)
+    claims = fig14.Fig14(readings=("server",)).claims(data)
     assert set(verdicts(claims).values()) == {"reproduced"}
     assert len(claims) == 7

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 import polars as pl
 import pytest
 
-from linkpool.experiments import a_fig2, a_fig8, a_gamma, incast
-from linkpool.experiments.base import Experiment
-from linkpool.experiments.incast import Cells
+from linkpool.experiments.amp import fig2, fig8, gamma, incast
+from linkpool.experiments.amp.incast import Cells
+from linkpool.study.experiment import Experiment
 from tables import KINDS
 
 Fct = Callable[[str, str, int], float]
@@ -83,13 +83,13 @@ def test_flows_have_the_mean_and_deviation_asked_for() -> None:
 
 
 def test_fig2_reproduces_on_the_paper_s_own_numbers() -> None:
-    found = verdicts(a_fig2.EXPERIMENT, data(as_published, FIG2))
+    found = verdicts(fig2.EXPERIMENT, data(as_published, FIG2))
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 2 * 7
 
 
 def test_fig2_does_not_reproduce_without_incast_collapse() -> None:
-    found = verdicts(a_fig2.EXPERIMENT, data(all_alike, FIG2))
+    found = verdicts(fig2.EXPERIMENT, data(all_alike, FIG2))
     assert found["k30-dctcp@2us"] == "reproduced"
     for name in ("k30-dcm", "k30-xmp", "k30-dcm-sd", "k30-xmp-sd", "orders"):
         assert found[f"{name}@2us"] == "not", name
@@ -99,26 +99,26 @@ def test_fig2_a_milder_collapse_is_partly() -> None:
     def milder(scheme: str, size: str, k: int) -> float:
         return 663.0 if scheme != "dctcp" else 2.0
 
-    found = verdicts(a_fig2.EXPERIMENT, data(milder, FIG2))
+    found = verdicts(fig2.EXPERIMENT, data(milder, FIG2))
     assert found["k30-xmp@5.6us"] == "partly"
 
 
 def test_fig2_delays_are_judged_apart() -> None:
     good, bad = data(as_published, FIG2), data(all_alike, FIG2)
     table = pl.concat([good.filter(pl.col("delay") == "2us"), bad.filter(pl.col("delay") != "2us")])
-    found = verdicts(a_fig2.EXPERIMENT, table)
+    found = verdicts(fig2.EXPERIMENT, table)
     assert (found["k30-xmp@2us"], found["k30-xmp@5.6us"]) == ("reproduced", "not")
 
 
 def test_fig8_reproduces_on_the_paper_s_own_numbers() -> None:
     table = data(as_published, FIG8, timeouts={"xmp": 10, "dcm": 16})
-    found = verdicts(a_fig8.EXPERIMENT, table)
+    found = verdicts(fig8.EXPERIMENT, table)
     of_percentiles = {name for name in found if "p90" in name}
     assert {found[name] for name in found.keys() - of_percentiles} == {"reproduced"}
 
 
 def test_fig8_percentile_of_timeouts() -> None:
-    found = verdicts(a_fig8.EXPERIMENT, data(as_published, FIG8, timeouts={"xmp": 7, "dcm": 15}))
+    found = verdicts(fig8.EXPERIMENT, data(as_published, FIG8, timeouts={"xmp": 7, "dcm": 15}))
     assert found["k30-xmp-timeouts-p90@2us"] == "reproduced"
     assert found["k30-xmp-timeouts@2us"] == "partly"
     assert found["k30-dcm-timeouts-p90@2us"] == "not"
@@ -128,7 +128,7 @@ def test_fig8_does_not_reproduce_where_amp_collapses_too() -> None:
     def collapse(scheme: str, size: str, k: int) -> float:
         return as_published("xmp" if scheme == "amp" else scheme, size, k)
 
-    found = verdicts(a_fig8.EXPERIMENT, data(collapse, FIG8, timeouts={"amp": 3}))
+    found = verdicts(fig8.EXPERIMENT, data(collapse, FIG8, timeouts={"amp": 3}))
     for name in ("k30-amp", "k30-amp-sd", "k30-amp-timeouts", "as-dctcp", "k40", "orders", "1MB"):
         assert found[f"{name}@2us"] == "not", name
 
@@ -137,14 +137,14 @@ def test_fig8_amp_as_good_at_k40_is_not_slightly_worse() -> None:
     def better(scheme: str, size: str, k: int) -> float:
         return 0.9 * all_alike(scheme, size, k) if scheme == "amp" else all_alike(scheme, size, k)
 
-    found = verdicts(a_fig8.EXPERIMENT, data(better, FIG8))
+    found = verdicts(fig8.EXPERIMENT, data(better, FIG8))
     assert found["k40@2us"] == "not"
     assert found["orders@2us"] == "not"
     assert found["as-dctcp@2us"] == "reproduced"
 
 
 def test_fig8_suppression_with_small_flows_is_seen() -> None:
-    found = verdicts(a_fig8.EXPERIMENT, data(as_published, FIG8, suppressed=1))
+    found = verdicts(fig8.EXPERIMENT, data(as_published, FIG8, suppressed=1))
     assert found["64KB-suppression@2us"] == "not"
 
 
@@ -152,14 +152,14 @@ def test_unfinished_flows_are_left_out_and_said() -> None:
     table = data(as_published, FIG2)
     cut = pl.when(pl.col("scheme") == "xmp").then(None).otherwise(pl.col("fct_established_s"))
     nothing = table.with_columns(cut.alias("fct_established_s"))
-    found = {c.id: c for c in a_fig2.EXPERIMENT.claims(nothing)}
+    found = {c.id: c for c in fig2.EXPERIMENT.claims(nothing)}
     assert found["A-fig2.k30-xmp@2us"].measured == "no finished flow"
     assert found["A-fig2.k30-xmp@2us"].verdict.value == "not"
     first = pl.int_range(pl.len()).over("delay", "scheme", "size", "k") == 0
     some = table.with_columns(
         pl.when(first).then(None).otherwise(pl.col("fct_established_s")).alias("fct_established_s")
     )
-    found = {c.id: c for c in a_fig2.EXPERIMENT.claims(some)}
+    found = {c.id: c for c in fig2.EXPERIMENT.claims(some)}
     assert "1 unfinished left out" in found["A-fig2.k30-xmp@2us"].measured
 
 
@@ -192,7 +192,7 @@ def gamma_data(fct: Callable[[int, int], float], alarms: Mapping[int, int]) -> p
         }
         for gamma, count in alarms.items()
     ]
-    schema = {c.name: KINDS[c.type] for c in a_gamma.EXPERIMENT.columns}
+    schema = {c.name: KINDS[c.type] for c in gamma.EXPERIMENT.columns}
     return pl.DataFrame([*bursts, *calm], schema=schema)
 
 
@@ -200,13 +200,13 @@ def test_gamma_reproduces_on_the_paper_s_words() -> None:
     def published(gamma: int, k: int) -> float:
         return 2.0 * k / 30 * (1 if gamma in (0, 2) else 1.2 if gamma == 1 else 12.0)
 
-    found = verdicts(a_gamma.EXPERIMENT, gamma_data(published, {1: 5, 2: 0}))
+    found = verdicts(gamma.EXPERIMENT, gamma_data(published, {1: 5, 2: 0}))
     assert {v for name, v in found.items() if name.endswith("@2us")} == {"reproduced"}
     assert {v for name, v in found.items() if name.endswith("@5.6us")} == {"not"}
 
 
 def test_gamma_does_not_reproduce_where_it_changes_nothing() -> None:
-    found = verdicts(a_gamma.EXPERIMENT, gamma_data(lambda gamma, k: 2.0, {1: 3, 2: 3}))
+    found = verdicts(gamma.EXPERIMENT, gamma_data(lambda gamma, k: 2.0, {1: 3, 2: 3}))
     assert found["best@2us"] == "reproduced"
     assert {found[f"{n}@2us"] for n in ("gamma3", "slow", "false-alarm")} == {"not"}
 
@@ -215,7 +215,7 @@ def test_gamma_1_better_than_2_is_seen() -> None:
     def first(gamma: int, k: int) -> float:
         return 1.0 if gamma == 1 else 2.0
 
-    claims = a_gamma.EXPERIMENT.claims(gamma_data(first, {1: 0, 2: 0}))
+    claims = gamma.EXPERIMENT.claims(gamma_data(first, {1: 0, 2: 0}))
     best = next(claim for claim in claims if claim.id == "A-gamma.best@2us")
     assert best.verdict.value == "not"
     assert best.measured == "best: 1; with 2 the mean FCT is 2 times the best"

@@ -6,11 +6,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from linkpool.experiments import a_cwnd1, a_fig4a, a_fig4b, a_fig7, a_fig9, a_fig10, longflows
-from linkpool.experiments.base import Experiment
-from linkpool.experiments.longflows import Mix, Spread
-from linkpool.experiments.queues import Distribution
-from linkpool.experiments.syndrome import Syndrome, Table
+from linkpool.experiments.amp import cwnd1, fig4a, fig4b, fig7, fig9, fig10, longflows
+from linkpool.experiments.amp.longflows import Mix
+from linkpool.experiments.amp.queues import Distribution
+from linkpool.experiments.amp.syndrome import Syndrome, Table
+from linkpool.study.experiment import Experiment
+from linkpool.study.spread import Spread
 from tables import KINDS
 
 Ratio = Callable[[Mix], float]
@@ -50,7 +51,7 @@ def in_the_paper(mix: Mix) -> float:
 
 
 def test_ratio_and_spread_by_hand() -> None:
-    rows = data(a_fig4a.EXPERIMENT, lambda mix: 2.0).filter(
+    rows = data(fig4a.EXPERIMENT, lambda mix: 2.0).filter(
         pl.col("subflows") == 4, pl.col("dctcp") == 8
     )
     found = longflows.ratio(rows)
@@ -62,17 +63,17 @@ def test_ratio_and_spread_by_hand() -> None:
 
 
 def test_fig4a_reproduces_on_the_paper_s_numbers() -> None:
-    found = verdicts(a_fig4a.EXPERIMENT, data(a_fig4a.EXPERIMENT, in_the_paper))
+    found = verdicts(fig4a.EXPERIMENT, data(fig4a.EXPERIMENT, in_the_paper))
     assert found == dict.fromkeys(("r2", "begins", "r4", "r2-flows"), "reproduced")
 
 
 def test_fig4a_with_a_small_bdp_does_not_reproduce() -> None:
-    found = verdicts(a_fig4a.EXPERIMENT, data(a_fig4a.EXPERIMENT, lambda mix: float(mix.subflows)))
+    found = verdicts(fig4a.EXPERIMENT, data(fig4a.EXPERIMENT, lambda mix: float(mix.subflows)))
     assert found == {"r2": "not", "begins": "partly", "r4": "partly", "r2-flows": "not"}
 
 
 def test_fig4a_without_a_syndrome() -> None:
-    found = verdicts(a_fig4a.EXPERIMENT, data(a_fig4a.EXPERIMENT, lambda mix: 1.0))
+    found = verdicts(fig4a.EXPERIMENT, data(fig4a.EXPERIMENT, lambda mix: 1.0))
     assert found == {"r2": "reproduced", "begins": "not", "r4": "not", "r2-flows": "not"}
 
 
@@ -86,8 +87,8 @@ def test_fig4a_without_a_syndrome() -> None:
     ],
 )
 def test_fig4b(at_20: float, at_10: float, gap: str, marginal: str) -> None:
-    table = data(a_fig4b.EXPERIMENT, lambda mix: at_20 if mix.mark == 20 else at_10)
-    assert verdicts(a_fig4b.EXPERIMENT, table) == {"gap": gap, "marginal": marginal}
+    table = data(fig4b.EXPERIMENT, lambda mix: at_20 if mix.mark == 20 else at_10)
+    assert verdicts(fig4b.EXPERIMENT, table) == {"gap": gap, "marginal": marginal}
 
 
 @pytest.mark.parametrize(
@@ -104,14 +105,14 @@ def test_cwnd1(one: float, four: float, first: str, second: str) -> None:
             return 2.3
         return four if mix.multipath == 4 else one
 
-    table = data(a_cwnd1.EXPERIMENT, ratio)
-    assert verdicts(a_cwnd1.EXPERIMENT, table) == {"one": first, "four": second}
+    table = data(cwnd1.EXPERIMENT, ratio)
+    assert verdicts(cwnd1.EXPERIMENT, table) == {"one": first, "four": second}
 
 
 def test_fig9_index_by_hand() -> None:
     mix = Mix("xmp", multipath=1, dctcp=4)
-    table = data(a_fig9.EXPERIMENT, lambda mix: 3.0)
-    found = a_fig9.fairness(Table(table, "2us"), mix)
+    table = data(fig9.EXPERIMENT, lambda mix: 3.0)
+    found = fig9.fairness(Table(table, "2us"), mix)
     low, high = ((x + 4) ** 2 / (5 * (x**2 + 4)) for x in (3.0 * 1.01, 3.0 * 0.99))
     assert found.low == pytest.approx(low)
     assert found.high == pytest.approx(high)
@@ -122,13 +123,13 @@ def test_fig9_reproduces_on_the_paper_s_words() -> None:
         weak = mix.dctcp == 4 and mix.multipath < 4
         return 1.0 if mix.scheme == "amp" else 1.2 if weak else 3.0
 
-    found = verdicts(a_fig9.EXPERIMENT, data(a_fig9.EXPERIMENT, ratio))
+    found = verdicts(fig9.EXPERIMENT, data(fig9.EXPERIMENT, ratio))
     assert found == dict.fromkeys(("best", "weak-1", "weak-2", "more"), "reproduced")
 
 
 def test_fig9_does_not_reproduce_where_amp_is_the_unfair_one() -> None:
-    table = data(a_fig9.EXPERIMENT, lambda mix: 4.0 if mix.scheme == "amp" else 1.0)
-    found = verdicts(a_fig9.EXPERIMENT, table)
+    table = data(fig9.EXPERIMENT, lambda mix: 4.0 if mix.scheme == "amp" else 1.0)
+    found = verdicts(fig9.EXPERIMENT, table)
     assert found == dict.fromkeys(("best", "weak-1", "weak-2", "more"), "not")
 
 
@@ -147,20 +148,20 @@ def queues(length: Callable[[str, int], int]) -> pl.DataFrame:
             "queue_pkts": length(scheme, count) + around,
             "samples": 100,
         }
-        for scheme in a_fig10.SCHEMES
+        for scheme in fig10.SCHEMES
         for count in (1, 4)
         for around in (-1, 0, 1)
     ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in a_fig10.Fig10.columns})
+    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in fig10.Fig10.columns})
 
 
 def test_fig10_reproduces_on_the_paper_s_numbers() -> None:
     table = queues(lambda scheme, count: 10 if count == 1 else 12 if scheme == "amp" else 25)
-    assert set(verdicts(a_fig10.EXPERIMENT, table).values()) == {"reproduced"}
+    assert set(verdicts(fig10.EXPERIMENT, table).values()) == {"reproduced"}
 
 
 def test_fig10_does_not_reproduce_where_all_queues_are_alike() -> None:
-    found = verdicts(a_fig10.EXPERIMENT, queues(lambda scheme, count: 11 if count == 1 else 18))
+    found = verdicts(fig10.EXPERIMENT, queues(lambda scheme, count: 11 if count == 1 else 18))
     assert (found["a-alike"], found["a-amp"]) == ("reproduced", "reproduced")
     assert (found["b-dcm"], found["b-xmp"]) == ("not", "not")
     assert (found["b-amp"], found["b-amp-difference"]) == ("partly", "not")
@@ -168,9 +169,9 @@ def test_fig10_does_not_reproduce_where_all_queues_are_alike() -> None:
 
 def test_fig10_above_20_half_of_the_time_is_partly() -> None:
     table = queues(lambda scheme, count: 20 if count == 4 else 10)
-    assert verdicts(a_fig10.EXPERIMENT, table)["b-xmp"] == "not"  # above 20 in a third of it
+    assert verdicts(fig10.EXPERIMENT, table)["b-xmp"] == "not"  # above 20 in a third of it
     table = queues(lambda scheme, count: 21 if count == 4 else 10)
-    assert verdicts(a_fig10.EXPERIMENT, table)["b-xmp"] == "partly"  # in two thirds of it
+    assert verdicts(fig10.EXPERIMENT, table)["b-xmp"] == "partly"  # in two thirds of it
 
 
 def test_distribution_by_hand() -> None:
@@ -203,21 +204,21 @@ def episodes(count: Callable[[int, int], int], queue: int = 10) -> pl.DataFrame:
         for tau in range(1, 13)
         for _ in range(n)
     ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in a_fig7.Fig7.columns})
+    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in fig7.Fig7.columns})
 
 
 def test_fig7_reproduces_on_the_paper_s_words() -> None:
     table = episodes(lambda n, tau: 1 if tau >= 6 else 10 * n)
-    assert set(verdicts(a_fig7.EXPERIMENT, table).values()) == {"reproduced"}
+    assert set(verdicts(fig7.EXPERIMENT, table).values()) == {"reproduced"}
 
 
 def test_fig7_does_not_reproduce_without_an_effect_of_tau() -> None:
-    found = verdicts(a_fig7.EXPERIMENT, episodes(lambda n, tau: 7, queue=30))
+    found = verdicts(fig7.EXPERIMENT, episodes(lambda n, tau: 7, queue=30))
     assert found == {"unstable": "reproduced", "varies": "not", "stable": "not", "queue": "not"}
 
 
 def test_fig7_never_suppressed_is_not_one_episode() -> None:
-    found = verdicts(a_fig7.EXPERIMENT, episodes(lambda n, tau: 0))
+    found = verdicts(fig7.EXPERIMENT, episodes(lambda n, tau: 0))
     assert found["stable"] == "not"
     assert found["varies"] == "not"
 

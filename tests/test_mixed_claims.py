@@ -7,10 +7,10 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from linkpool.experiments import m_fig3, m_tab1, m_tab2, m_tab3, mixed
-from linkpool.experiments.base import Experiment
-from linkpool.experiments.claims import Claim
-from linkpool.experiments.mixed_table import Row
+from linkpool.experiments.mmptcp import fig3, mixed, tab1, tab2, tab3
+from linkpool.experiments.mmptcp.mixed_table import Row
+from linkpool.study.claims import Claim
+from linkpool.study.experiment import Experiment
 from tables import KINDS
 
 if sys.version_info >= (3, 11):
@@ -69,7 +69,7 @@ TIMEOUTS = {"mptcp": _TAIL, "mptcp-faults": _TAIL, "mmptcp": {4: 1, 1: 5}}
 
 
 def table_1(changes: Mapping[tuple[int, str], Row] | None = None) -> pl.DataFrame:
-    rows = {**m_tab1.PAPER, **(changes or {})}
+    rows = {**tab1.PAPER, **(changes or {})}
     return pl.concat(
         labelled(run(row, TIMEOUTS[scheme]), rate_mbps=rate, scheme=scheme)
         for (rate, scheme), row in rows.items()
@@ -81,7 +81,7 @@ def by_scheme(rows: Mapping[str, Row]) -> pl.DataFrame:
 
 
 def test_invented_runs_have_the_numbers_asked_for() -> None:
-    row = m_tab1.PAPER[1000, "mptcp"]
+    row = tab1.PAPER[1000, "mptcp"]
     cell = mixed.Cell(run(row))
     assert cell.fct.mean == pytest.approx(row.fct)
     assert cell.fct.sd == pytest.approx(row.fct_sd)
@@ -117,9 +117,9 @@ def test_flows_in_their_handshake_do_not_count_and_are_told() -> None:
 @pytest.mark.parametrize(
     ("experiment", "data", "count"),
     [
-        (m_tab1.EXPERIMENT, table_1(), 44),
-        (m_tab2.EXPERIMENT, by_scheme(m_tab2.PAPER), 29),
-        (m_tab3.EXPERIMENT, by_scheme(m_tab3.PAPER), 37),
+        (tab1.EXPERIMENT, table_1(), 44),
+        (tab2.EXPERIMENT, by_scheme(tab2.PAPER), 29),
+        (tab3.EXPERIMENT, by_scheme(tab3.PAPER), 37),
     ],
     ids=["M-tab1", "M-tab2", "M-tab3"],
 )
@@ -148,17 +148,17 @@ def test_the_papers_own_tables_reproduce(
     ],
 )
 def test_table_1_is_judged(changes: dict[str, float], claim: str, verdict: str) -> None:
-    row = replace(m_tab1.PAPER[100, "mmptcp"], **changes)
-    assert verdicts(m_tab1.EXPERIMENT.claims(table_1({(100, "mmptcp"): row})))[claim] == verdict
+    row = replace(tab1.PAPER[100, "mmptcp"], **changes)
+    assert verdicts(tab1.EXPERIMENT.claims(table_1({(100, "mmptcp"): row})))[claim] == verdict
 
 
 def test_orders_of_tables_2_and_3_are_judged() -> None:
-    tcp = replace(m_tab2.PAPER["tcp"], utilisation=90.0, loss=0.00005)
-    found = verdicts(m_tab2.EXPERIMENT.claims(by_scheme({**m_tab2.PAPER, "tcp": tcp})))
+    tcp = replace(tab2.PAPER["tcp"], utilisation=90.0, loss=0.00005)
+    found = verdicts(tab2.EXPERIMENT.claims(by_scheme({**tab2.PAPER, "tcp": tcp})))
     assert found["tcp-worst"] == "not"
     assert found["ps-best"] == "partly"
-    ps_tcp = replace(m_tab3.PAPER["ps-tcp"], fct=42.0, goodput=56.0)
-    found = verdicts(m_tab3.EXPERIMENT.claims(by_scheme({**m_tab3.PAPER, "ps-tcp": ps_tcp})))
+    ps_tcp = replace(tab3.PAPER["ps-tcp"], fct=42.0, goodput=56.0)
+    found = verdicts(tab3.EXPERIMENT.claims(by_scheme({**tab3.PAPER, "ps-tcp": ps_tcp})))
     assert found["scatter-beside-tcp"] == "partly"
     assert found["scatter-suffers"] == "not"
     assert found["mmptcp-shorter"] == "reproduced"
@@ -167,33 +167,33 @@ def test_orders_of_tables_2_and_3_are_judged() -> None:
 def figure_3(loss: float, slope: float = 1.0) -> pl.DataFrame:
     """Return Table 3 at every degree; MMPTCP has this loss, that of TCP grows to `slope` times."""
     parts = []
-    for degree in m_fig3.DEGREES:
-        rows = {scheme: m_tab3.PAPER[scheme] for scheme in m_tab3.PAIRS}
+    for degree in fig3.DEGREES:
+        rows = {scheme: tab3.PAPER[scheme] for scheme in tab3.PAIRS}
         rows["mmptcp"] = replace(rows["mmptcp"], loss=loss)
-        grown = 1 + (slope - 1) * degree / max(m_fig3.DEGREES)
+        grown = 1 + (slope - 1) * degree / max(fig3.DEGREES)
         for scheme in ("tcp", "ps-tcp"):
             rows[scheme] = replace(rows[scheme], loss=rows[scheme].loss * grown)
-        if degree == max(m_fig3.DEGREES):
+        if degree == max(fig3.DEGREES):
             rows["tcp"] = replace(rows["tcp"], fct=80.5, fct_sd=214.0)
         parts += [labelled(run(row), degree=degree, scheme=scheme) for scheme, row in rows.items()]
     return pl.concat(parts)
 
 
 def test_figure_3_as_the_text_has_it() -> None:
-    found = verdicts(m_fig3.EXPERIMENT.claims(figure_3(0.00001, slope=2.0)))
+    found = verdicts(fig3.EXPERIMENT.claims(figure_3(0.00001, slope=2.0)))
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 9
 
 
 def test_figure_3_by_table_3_contradicts_the_text() -> None:
-    found = verdicts(m_fig3.EXPERIMENT.claims(figure_3(0.0105)))
+    found = verdicts(fig3.EXPERIMENT.claims(figure_3(0.0105)))
     assert found["mmptcp-loss"] == "not"
     assert {found["rises-tcp"], found["rises-ps-tcp"]} == {"not"}
     assert found["mmptcp-goodput"] == "reproduced"
 
 
 def test_hotspots_are_short_queues_of_core_switches() -> None:
-    points = {p.name: tomllib.loads(p.scenario) for p in m_fig3.EXPERIMENT.points([1])}
+    points = {p.name: tomllib.loads(p.scenario) for p in fig3.EXPERIMENT.points([1])}
     assert len(points) == 7 * 5
     assert "change" not in points["degree 0, scheme tcp"]
     change = points["degree 30, scheme tcp"]["change"]
@@ -207,9 +207,9 @@ def test_hotspots_are_short_queues_of_core_switches() -> None:
 
 
 def test_tables_share_the_runs_that_they_have_in_common() -> None:
-    one = {p.scenario for p in m_tab1.EXPERIMENT.points([1])}
-    two = {p.scenario for p in m_tab2.EXPERIMENT.points([1])}
-    three = {p.scenario for p in m_tab3.EXPERIMENT.points([1])}
-    hotspots = {p.scenario for p in m_fig3.EXPERIMENT.points([1])}
+    one = {p.scenario for p in tab1.EXPERIMENT.points([1])}
+    two = {p.scenario for p in tab2.EXPERIMENT.points([1])}
+    three = {p.scenario for p in tab3.EXPERIMENT.points([1])}
+    hotspots = {p.scenario for p in fig3.EXPERIMENT.points([1])}
     assert len(one & two) == 3
-    assert len(three & hotspots) == len(m_tab3.PAIRS)
+    assert len(three & hotspots) == len(tab3.PAIRS)

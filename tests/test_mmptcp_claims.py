@@ -5,8 +5,8 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from linkpool.experiments import m_tab4, m_tab7
-from linkpool.experiments.base import Experiment
+from linkpool.experiments.mmptcp import tab4, tab7
+from linkpool.study.experiment import Experiment
 from tables import KINDS
 
 FLOWS = 1000
@@ -28,8 +28,8 @@ Incast = Callable[[str, int], tuple[float, float, float]]
 def incast(cell: Incast) -> pl.DataFrame:
     """Return flows of which most take the median, one makes up for the mean; the rest starve."""
     rows = []
-    for scheme in m_tab7.SCHEMES:
-        for k in m_tab7.KS:
+    for scheme in tab7.SCHEMES:
+        for k in tab7.KS:
             median, mean, completed = cell(scheme, k)
             done = round(FLOWS * completed)
             times = [median / 1e3] * done
@@ -47,17 +47,17 @@ def incast(cell: Incast) -> pl.DataFrame:
                 }
                 for time in [*times, *[None] * (FLOWS - done)]
             ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in m_tab7.EXPERIMENT.columns})
+    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in tab7.EXPERIMENT.columns})
 
 
 def published(scheme: str, k: int) -> tuple[float, float, float]:
     """Return the numbers of Table 7; both MPTCPs collapse."""
-    at = m_tab7.KS.index(k)
-    if scheme in m_tab7.MEDIANS_MS:
-        median = m_tab7.MEDIANS_MS[scheme][at]
+    at = tab7.KS.index(k)
+    if scheme in tab7.MEDIANS_MS:
+        median = tab7.MEDIANS_MS[scheme][at]
         return median, median / 1e3, 1.0
-    mean = m_tab7.MPTCP_MEANS_S[at]
-    return 1e3 * mean, mean, m_tab7.MPTCP_COMPLETED[at]
+    mean = tab7.MPTCP_MEANS_S[at]
+    return 1e3 * mean, mean, tab7.MPTCP_COMPLETED[at]
 
 
 def faithful(scheme: str, k: int) -> tuple[float, float, float]:
@@ -69,7 +69,7 @@ def test_a_cell_by_hand() -> None:
     table = incast(lambda *_: (100.0, 0.5, 0.75)).filter(
         pl.col("scheme") == "tcp", pl.col("k") == 20
     )
-    cell = m_tab7.Cell(table)
+    cell = tab7.Cell(table)
     assert cell.completed == pytest.approx(0.75)
     assert cell.quantile_ms(0.5) == pytest.approx(100.0)
     assert cell.fct.mean == pytest.approx(0.5)
@@ -77,15 +77,15 @@ def test_a_cell_by_hand() -> None:
 
 
 def test_tab7_reproduces_on_the_paper_s_numbers() -> None:
-    found = verdicts(m_tab7.EXPERIMENT, incast(published))
+    found = verdicts(tab7.EXPERIMENT, incast(published))
     # 263 of 80,000 flows are 3.3 in a thousand: three here.
     assert set(found.values()) == {"reproduced"}
     assert len(found) == 9 + 1 + 2 * 3 * 2
 
 
 def test_tab7_mptcp_without_a_collapse() -> None:
-    found = verdicts(m_tab7.EXPERIMENT, incast(faithful))
-    for k in m_tab7.KS:
+    found = verdicts(tab7.EXPERIMENT, incast(faithful))
+    for k in tab7.KS:
         # All complete: more than twice 49%, 6%, 0.3%.
         assert found[f"mptcp-{k}-mean"] == found[f"mptcp-{k}-completed"] == "not"
         assert found[f"mptcp-faults-{k}-mean"] == "reproduced"
@@ -105,7 +105,7 @@ def test_tab7_medians_are_judged_one_by_one(times: float, verdict: str) -> None:
             else (median, mean, completed)
         )
 
-    found = verdicts(m_tab7.EXPERIMENT, incast(cell))
+    found = verdicts(tab7.EXPERIMENT, incast(cell))
     assert found.pop("tcp-40") == verdict
     found.pop("lt-as-tcp")
     assert set(found.values()) == {"reproduced"}
@@ -119,21 +119,21 @@ def test_tab7_alike_for_all_k_or_for_one(unlike: tuple[int, ...], verdict: str) 
         slow = scheme == "mmptcp-lt" and k in unlike
         return (200.0 if slow else 100.0), 0.2, 1.0
 
-    assert verdicts(m_tab7.EXPERIMENT, incast(cell))["lt-as-tcp"] == verdict
+    assert verdicts(tab7.EXPERIMENT, incast(cell))["lt-as-tcp"] == verdict
 
 
 def test_tab7_a_collapse_of_half_a_second_is_partly() -> None:
     def cell(scheme: str, k: int) -> tuple[float, float, float]:
         return (600.0, 0.6, 0.05) if scheme == "mptcp" else published(scheme, k)
 
-    found = verdicts(m_tab7.EXPERIMENT, incast(cell))
+    found = verdicts(tab7.EXPERIMENT, incast(cell))
     assert found["mptcp-20-mean"] == "partly"
     assert found["mptcp-20-completed"] == "not"
     assert found["mptcp-40-completed"] == "reproduced"  # 5% and 6.2%
 
 
 def test_tab7_where_no_flow_finishes() -> None:
-    found = verdicts(m_tab7.EXPERIMENT, incast(lambda *_: (0.0, 0.0, 0.0)))
+    found = verdicts(tab7.EXPERIMENT, incast(lambda *_: (0.0, 0.0, 0.0)))
     assert set(found.values()) == {"not"}
 
 
@@ -145,7 +145,7 @@ Short = Callable[[str], tuple[float, float, float]]
 def short(of: Short, tree: str = "1:1") -> pl.DataFrame:
     """Return short flows of one tree, and a long one that must not count."""
     rows = []
-    for threshold in m_tab4.THRESHOLDS:
+    for threshold in tab4.THRESHOLDS:
         mean, recovered, timed_out = of(threshold)
         blank = {
             "tree": tree,
@@ -169,7 +169,7 @@ def short(of: Short, tree: str = "1:1") -> pl.DataFrame:
         rows.append({**blank, **silent, "established": False})
         long = {"kind": "long", "fct_established_s": 99.0, "recoveries": 9, "timeouts": 9}
         rows.append({**blank, **long})
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in m_tab4.EXPERIMENT.columns})
+    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in tab4.EXPERIMENT.columns})
 
 
 def rank(threshold: str) -> float:
@@ -185,7 +185,7 @@ def in_the_paper(threshold: str) -> tuple[float, float, float]:
 
 
 def judged(of: Short) -> dict[str, str]:
-    return verdicts(m_tab4.EXPERIMENT, short(of), "@1:1")
+    return verdicts(tab4.EXPERIMENT, short(of), "@1:1")
 
 
 def test_tab4_reproduces_on_the_paper_s_numbers() -> None:
@@ -197,10 +197,10 @@ def test_tab4_reproduces_on_the_paper_s_numbers() -> None:
 
 def test_tab4_judges_each_tree_by_its_own_data() -> None:
     table = short(in_the_paper)
-    assert set(verdicts(m_tab4.EXPERIMENT, table, "@4:1").values()) == {"not"}
+    assert set(verdicts(tab4.EXPERIMENT, table, "@4:1").values()) == {"not"}
     both = pl.concat([table, short(lambda _: (500.0, 0.2, 0.2), "4:1")])
-    assert set(verdicts(m_tab4.EXPERIMENT, both, "@1:1").values()) == {"reproduced"}
-    assert verdicts(m_tab4.EXPERIMENT, both, "@4:1")["mean-9"] == "not"
+    assert set(verdicts(tab4.EXPERIMENT, both, "@1:1").values()) == {"reproduced"}
+    assert verdicts(tab4.EXPERIMENT, both, "@4:1")["mean-9"] == "not"
 
 
 def test_tab4_without_an_effect_of_the_threshold() -> None:
@@ -249,7 +249,7 @@ def test_tab4_timeouts_in_order(shares: dict[str, float], verdict: str) -> None:
     assert judged(lambda t: (112.0, 0.0, shares.get(t, 0.1)))["timeouts"] == verdict
 
 
-@pytest.mark.parametrize("experiment", [m_tab4.EXPERIMENT, m_tab7.EXPERIMENT])
+@pytest.mark.parametrize("experiment", [tab4.EXPERIMENT, tab7.EXPERIMENT])
 def test_nothing_is_reproduced_by_no_data(experiment: Experiment) -> None:
     empty = pl.DataFrame(schema={c.name: KINDS[c.type] for c in experiment.columns})
     assert set(verdicts(experiment, empty).values()) == {"not"}

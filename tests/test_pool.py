@@ -8,11 +8,11 @@ import pytest
 
 from fake_core import FakeCore
 from linkpool import _core
-from linkpool.experiments.base import Point
-from linkpool.experiments.cache import Cache, key
-from linkpool.experiments.incast import Load
-from linkpool.experiments.pool import RunError, run_points
+from linkpool.experiments.amp.incast import Load
 from linkpool.result import Result
+from linkpool.study.cache import Cache, key
+from linkpool.study.experiment import Point
+from linkpool.study.pool import RunError, run_points
 
 SIZES = ("64KiB", "128KiB")
 KS = (2, 3)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import polars as pl
 import pytest
 
-from linkpool.experiments import t_scatter
+from linkpool.experiments.talk import scatter
 from tables import KINDS
 
 if sys.version_info >= (3, 11):
@@ -26,11 +26,11 @@ def hosts(mbps: Mapping[str, float]) -> pl.DataFrame:
         for seed in (1, 2)
         for host, rate in enumerate((mean - 5.0, mean + 5.0))
     ]
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in t_scatter.Scatter.columns})
+    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in scatter.Scatter.columns})
 
 
 def verdicts(mbps: Mapping[str, float]) -> dict[str, str]:
-    claims = t_scatter.EXPERIMENT.claims(hosts(mbps))
+    claims = scatter.EXPERIMENT.claims(hosts(mbps))
     return {c.id.partition(".")[2]: c.verdict.value for c in claims}
 
 
@@ -52,7 +52,7 @@ def test_mptcp_is_judged_beside_each_other(
 
 
 def test_only_the_central_scheduler_is_one() -> None:
-    for point in t_scatter.EXPERIMENT.points([1]):
+    for point in scatter.EXPERIMENT.points([1]):
         document = tomllib.loads(point.scenario)
         scheme = str(point.keys["scheme"])
         paths = document["transport"]["flows"].get("paths", "hash")

@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.experiments import a_fig6, a_fig11
-from linkpool.experiments.base import Experiment
-from linkpool.experiments.shift import SHIFT_S, Floats, Shift, settling_time
+from linkpool.experiments.amp import fig6, fig11
+from linkpool.experiments.amp.shift import SHIFT_S, Floats, Shift, settling_time
+from linkpool.study.experiment import Experiment
 from tables import KINDS
 
 TIMES: Floats = 1.9 + 10e-6 * np.arange(110_000, dtype=np.float64)
@@ -78,13 +78,13 @@ def verdicts(experiment: Experiment, table: pl.DataFrame) -> dict[str, str]:
 
 
 def test_fig6_reproduces_on_the_paper_s_numbers() -> None:
-    table = data(a_fig6.EXPERIMENT, {"mptcp-cut": [2.9, 3.1], "dcm": [6.8, 7.4]})
-    assert set(verdicts(a_fig6.EXPERIMENT, table).values()) == {"reproduced"}
+    table = data(fig6.EXPERIMENT, {"mptcp-cut": [2.9, 3.1], "dcm": [6.8, 7.4]})
+    assert set(verdicts(fig6.EXPERIMENT, table).values()) == {"reproduced"}
 
 
 def test_fig6_all_alike_does_not_reproduce() -> None:
-    table = data(a_fig6.EXPERIMENT, {"mptcp-cut": [2.0], "dcm": [2.0]})
-    assert verdicts(a_fig6.EXPERIMENT, table) == {
+    table = data(fig6.EXPERIMENT, {"mptcp-cut": [2.0], "dcm": [2.0]})
+    assert verdicts(fig6.EXPERIMENT, table) == {
         "mptcp-cut": "partly",
         "dcm": "not",
         "slower": "not",
@@ -92,8 +92,8 @@ def test_fig6_all_alike_does_not_reproduce() -> None:
 
 
 def test_a_shift_that_never_completes_in_one_seed_has_no_time() -> None:
-    table = data(a_fig6.EXPERIMENT, {"mptcp-cut": [3.0, None], "dcm": [7.0, 7.0]})
-    found = verdicts(a_fig6.EXPERIMENT, table)
+    table = data(fig6.EXPERIMENT, {"mptcp-cut": [3.0, None], "dcm": [7.0, 7.0]})
+    found = verdicts(fig6.EXPERIMENT, table)
     assert (found["mptcp-cut"], found["slower"], found["dcm"]) == ("not", "not", "reproduced")
 
 
@@ -106,6 +106,6 @@ def test_a_shift_that_never_completes_in_one_seed_has_no_time() -> None:
     ],
 )
 def test_fig11(amp: float, xmp: float, dcm: float, alike: str, slower: str) -> None:
-    table = data(a_fig11.EXPERIMENT, {"amp": [amp], "xmp": [xmp], "dcm": [dcm]})
-    found = verdicts(a_fig11.EXPERIMENT, table)
+    table = data(fig11.EXPERIMENT, {"amp": [amp], "xmp": [xmp], "dcm": [dcm]})
+    found = verdicts(fig11.EXPERIMENT, table)
     assert (found["alike"], found["slower"]) == (alike, slower)

@@ -1,6 +1,6 @@
 import sys
 
-from linkpool.experiments.toml import Table, dumps
+from linkpool.study.toml import Table, dumps
 
 if sys.version_info >= (3, 11):
     import tomllib

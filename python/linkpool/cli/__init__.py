@@ -6,8 +6,8 @@ import typer
 
 from linkpool.cli import bench, compare, optimum, reproduce, run, show, tables, topology
 from linkpool.cli.console import fail
-from linkpool.experiments.pool import RunError
 from linkpool.publish import NotAResultError
+from linkpool.study.pool import RunError
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -14,12 +14,13 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from linkpool import experiments
 from linkpool.cli.console import fail, stderr, stdout
 from linkpool.cores import cpus
-from linkpool.experiments.base import Experiment, with_seeds
-from linkpool.experiments.claims import Claim, Verdict
-from linkpool.experiments.reproduce import (
+from linkpool.experiments import registry
+from linkpool.study.claims import Claim, Verdict
+from linkpool.study.experiment import Experiment, with_seeds
+from linkpool.study.registry import Registry, RegistryError
+from linkpool.study.reproduce import (
     NothingToShortenError,
     Report,
     reproduce_experiment,
@@ -32,6 +33,12 @@ COLOURS = {Verdict.REPRODUCED: "green", Verdict.PARTLY: "yellow", Verdict.NOT: "
 def reproduce(
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="ID...", help="Experiments, such as A-fig8.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="DIR", help="A folder of Python files with experiments of your own."
+        ),
     ] = None,
     list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     out: Annotated[
@@ -57,18 +64,16 @@ def reproduce(
 
     Runs already in DIR/runs are not computed again.
     """
-    if list_them:
-        stdout().print(_listing())
-        return
-    if not ids:
-        fail("name an experiment, or see linkpool reproduce --list")
-    known = {e.id.lower(): e for e in experiments.all_experiments()}
-    unknown = [name for name in ids if name.lower() not in known]
-    if unknown:
-        fail(f"no experiment {unknown[0]!r}; there are {', '.join(e.id for e in known.values())}")
+    try:
+        known = registry(folder)
+        if list_them:
+            stdout().print(_listing(known))
+            return
+        wanted = _wanted(known, ids or [])
+    except RegistryError as error:
+        fail(str(error))
     if not 0.0 < scale <= 1.0:
         fail(f"--scale {scale:g}: a share of the full length, above 0 and at most 1")
-    wanted = [known[name] for name in dict.fromkeys(name.lower() for name in ids)]
     if seeds is not None:
         wanted = [with_seeds(experiment, seeds) for experiment in wanted]
     try:
@@ -78,6 +83,17 @@ def reproduce(
         fail(str(error))
     for experiment in wanted:
         _reproduce(experiment, out, jobs, scale)
+
+
+def _wanted(known: Registry, names: list[str]) -> list[Experiment]:
+    """Return the experiments named, each once."""
+    if not names:
+        fail("name an experiment, or see linkpool reproduce --list")
+    found = dict.fromkeys((name, known.find(name)) for name in names)
+    for name, identity in found:
+        if identity is None:
+            fail(f"no experiment {name!r}; there are {', '.join(known)}")
+    return [known.load(i) for i in dict.fromkeys(i for _, i in found if i is not None)]
 
 
 def _reproduce(experiment: Experiment, out: Path, jobs: int | None, scale: float) -> None:
@@ -135,12 +151,12 @@ def _cell(claim: Claim | None) -> Text:
     return Text.assemble(verdict, ": ", claim.measured)
 
 
-def _listing() -> Table:
+def _listing(known: Registry) -> Table:
     table = Table(title="experiments", title_justify="left")
     for heading in ("id", "what", "paper"):
         table.add_column(heading, overflow="fold")
     table.add_column("runs", justify="right")
-    for e in experiments.all_experiments():
+    for e in known.load_all():
         table.add_row(e.id, e.title, e.paper, str(len(e.points(range(1, e.seeds + 1)))))
     return table
 

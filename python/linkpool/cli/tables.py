@@ -6,9 +6,9 @@ import typer
 from rich.table import Table
 
 import linkpool
-from linkpool import experiments
 from linkpool.cli.console import fail, stdout
 from linkpool.columns import TABLES
+from linkpool.experiments import registry
 
 
 def _version(wanted: bool) -> None:
@@ -38,13 +38,15 @@ def columns(
     ] = None,
 ) -> None:
     """Explain the columns of a run's tables, or of an experiment's data."""
-    known = TABLES | {e.id: e.columns for e in experiments.all_experiments()}
+    known = registry()
     for name in names or list(TABLES):
-        if name not in known:
-            fail(f"no table {name!r}; there are {', '.join(known)}")
+        experiment = known.find(name)
+        if name not in TABLES and experiment is None:
+            fail(f"no table {name!r}; there are {', '.join([*TABLES, *known])}")
         table = Table(title=name, title_justify="left")
         for heading in ("column", "type", "unit", "meaning"):
             table.add_column(heading, no_wrap=heading != "meaning")
-        for column in known[name]:
+        shown = TABLES[name] if experiment is None else known.load(experiment).columns
+        for column in shown:
             table.add_row(column.name, column.type, column.unit, column.meaning)
         stdout().print(table)

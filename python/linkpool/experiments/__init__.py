@@ -1,74 +1,58 @@
-"""The published experiments, each one file."""
+"""The published experiments, grouped by paper: what is registered here is found by its id."""
 
-from linkpool.experiments import (
-    a_cwnd1,
-    a_fig2,
-    a_fig3,
-    a_fig4a,
-    a_fig4b,
-    a_fig6,
-    a_fig7,
-    a_fig8,
-    a_fig9,
-    a_fig10,
-    a_fig11,
-    a_fig12,
-    a_fig13,
-    a_fig14,
-    a_gamma,
-    a_ssr,
-    m_fig3,
-    m_tab1,
-    m_tab2,
-    m_tab3,
-    m_tab4,
-    m_tab7,
-    t_bcube,
-    t_dual,
-    t_eff,
-    t_fair,
-    t_paths,
-    t_scatter,
-    x_fig4,
-    x_fig6,
-    x_fig7,
-)
-from linkpool.experiments.base import Experiment
+from pathlib import Path
+
+from linkpool.study.experiment import Experiment
+from linkpool.study.registry import Registry
+
+EXPERIMENTS = {
+    "A-fig2": "linkpool.experiments.amp.fig2:EXPERIMENT",
+    "A-fig3": "linkpool.experiments.amp.fig3:EXPERIMENT",
+    "A-fig4a": "linkpool.experiments.amp.fig4a:EXPERIMENT",
+    "A-fig4b": "linkpool.experiments.amp.fig4b:EXPERIMENT",
+    "A-cwnd1": "linkpool.experiments.amp.cwnd1:EXPERIMENT",
+    "A-fig6": "linkpool.experiments.amp.fig6:EXPERIMENT",
+    "A-fig7": "linkpool.experiments.amp.fig7:EXPERIMENT",
+    "A-gamma": "linkpool.experiments.amp.gamma:EXPERIMENT",
+    "A-fig8": "linkpool.experiments.amp.fig8:EXPERIMENT",
+    "A-fig9": "linkpool.experiments.amp.fig9:EXPERIMENT",
+    "A-fig10": "linkpool.experiments.amp.fig10:EXPERIMENT",
+    "A-ssr": "linkpool.experiments.amp.ssr:EXPERIMENT",
+    "A-fig11": "linkpool.experiments.amp.fig11:EXPERIMENT",
+    "A-fig12": "linkpool.experiments.amp.fig12:EXPERIMENT",
+    "A-fig13": "linkpool.experiments.amp.fig13:EXPERIMENT",
+    "A-fig14": "linkpool.experiments.amp.fig14:EXPERIMENT",
+    "X-fig4": "linkpool.experiments.xmp.fig4:EXPERIMENT",
+    "X-fig6": "linkpool.experiments.xmp.fig6:EXPERIMENT",
+    "X-fig7": "linkpool.experiments.xmp.fig7:EXPERIMENT",
+    "M-tab1": "linkpool.experiments.mmptcp.tab1:EXPERIMENT",
+    "M-tab2": "linkpool.experiments.mmptcp.tab2:EXPERIMENT",
+    "M-tab3": "linkpool.experiments.mmptcp.tab3:EXPERIMENT",
+    "M-fig3": "linkpool.experiments.mmptcp.fig3:EXPERIMENT",
+    "M-tab4": "linkpool.experiments.mmptcp.tab4:EXPERIMENT",
+    "M-tab7": "linkpool.experiments.mmptcp.tab7:EXPERIMENT",
+    "T-fair": "linkpool.experiments.talk.fair:EXPERIMENT",
+    "T-eff": "linkpool.experiments.talk.eff:EXPERIMENT",
+    "T-paths": "linkpool.experiments.talk.paths:EXPERIMENT",
+    "T-scatter": "linkpool.experiments.talk.scatter:EXPERIMENT",
+    "T-bcube": "linkpool.experiments.talk.bcube:EXPERIMENT",
+    "T-dual": "linkpool.experiments.talk.dual:EXPERIMENT",
+}
+"""Each experiment's id, and the module and name that it is loaded from when it is asked for."""
+
+
+def registry(folder: Path | None = None) -> Registry:
+    """Return the registry of these, of what installed packages offer, and of a folder's files."""
+    found = Registry()
+    found.add(EXPERIMENTS)
+    found.add_installed()
+    if folder is not None:
+        found.add_folder(folder)
+    return found
 
 
 def all_experiments() -> list[Experiment]:
-    """Return every experiment, in the papers' order."""
-    modules = (
-        a_fig2,
-        a_fig3,
-        a_fig4a,
-        a_fig4b,
-        a_cwnd1,
-        a_fig6,
-        a_fig7,
-        a_gamma,
-        a_fig8,
-        a_fig9,
-        a_fig10,
-        a_ssr,
-        a_fig11,
-        a_fig12,
-        a_fig13,
-        a_fig14,
-        x_fig4,
-        x_fig6,
-        x_fig7,
-        m_tab1,
-        m_tab2,
-        m_tab3,
-        m_fig3,
-        m_tab4,
-        m_tab7,
-        t_fair,
-        t_eff,
-        t_paths,
-        t_scatter,
-        t_bcube,
-        t_dual,
-    )
-    return [module.EXPERIMENT for module in modules]
+    """Return every published experiment, in the papers' order."""
+    found = Registry()
+    found.add(EXPERIMENTS)
+    return found.load_all()

@@ -1,0 +1,1 @@
+"""Figures and text of the AMP paper."""

@@ -1,0 +1,74 @@
+"""AMP, section 3.2: the syndrome when the window may shrink to one packet."""
+
+from dataclasses import dataclass, replace
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.experiments.amp.longflows import SYNDROME, Mix
+from linkpool.experiments.amp.syndrome import Syndrome, Table, draw_goodputs
+from linkpool.study import style
+from linkpool.study.claims import Ledger, grade
+
+MIXES = [(m, Mix("xmp", multipath=m, dctcp=8, cwnd_min=1)) for m in (1, 2, 3, 4)]
+
+
+@dataclass(frozen=True)
+class Cwnd1(Syndrome):
+    """One to four XMP flows beside 8 DCTCP flows, with a floor of one packet and of two."""
+
+    id: str = "A-cwnd1"
+    title: str = "minimum window syndrome with cwnd_min = 1"
+    paper: str = "AMP, section 3.2 (graph omitted there)"
+
+    def mixes(self) -> list[Mix]:
+        """Return the mixes with either floor."""
+        return [replace(mix, cwnd_min=floor) for floor in (1, 2) for _, mix in MIXES]
+
+    def judge(self, ledger: Ledger, table: Table) -> None:
+        """Judge the ratio with one XMP flow and with four."""
+        one, four = MIXES[0][1], MIXES[-1][1]
+        low, usual = table.ratio(one), table.ratio(replace(one, cwnd_min=2))
+        less = low.value is not None and usual.value is not None and low.value < usual.value
+        ledger.add(
+            "one",
+            "with cwnd_min = 1 and one XMP flow the syndrome is less likely",
+            "less likely",
+            f"ratio {low}; with cwnd_min = 2 it is {usual}",
+            grade(
+                less and low.value is not None and low.value <= SYNDROME,
+                less,
+                f"ratio lower than with cwnd_min = 2, and at most {SYNDROME}; partly: lower",
+            ),
+        )
+        back = table.ratio(four)
+        ledger.add(
+            "four",
+            "with 4 XMP flows it is back",
+            "triggered",
+            f"ratio {back}",
+            grade(
+                back.value is not None and back.value > SYNDROME,
+                back.value is not None and back.value > 1.1,
+                f"ratio above {SYNDROME}; partly: 1.1",
+            ),
+        )
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw goodputs against the number of XMP flows, for either floor."""
+        title = f"{self.id}: goodput of XMP flows of 4 subflows beside 8 DCTCP flows, K = 10"
+        figure, axes = style.panels(len(self.delays), 2, title, (3.6, 2.5), sharey="row")
+        for row, delay in enumerate(self.delays):
+            table = Table(data, delay)
+            for at, floor in zip(axes[row], (1, 2), strict=True):
+                mixes = [(str(m), replace(mix, cwnd_min=floor)) for m, mix in MIXES]
+                draw_goodputs(at, table, mixes)
+                at.set_title(f"cwnd_min = {floor}, {delay} links")
+            axes[row, 0].set_ylabel("goodput of a flow (Gbit/s)")
+        for at in axes[-1]:
+            at.set_xlabel("XMP flows (ratio of goodputs above the bars)")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+EXPERIMENT = Cwnd1()

@@ -1,0 +1,185 @@
+"""AMP, Figure 10: queue lengths without the syndrome and with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.amp import longflows, queues, setting
+from linkpool.experiments.amp.longflows import Mix
+from linkpool.experiments.amp.queues import Distribution
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, grade
+from linkpool.study.experiment import Experiment, Point
+from linkpool.study.schemes import LOOKS, NAMES
+
+SCHEMES = ("dcm", "xmp", "amp")
+CASES = ((1, "a) 1 multipath flow"), (4, "b) 4 multipath flows"))
+DCTCP_FLOWS = 4
+INFLATED = 20
+
+
+@dataclass(frozen=True)
+class Fig10(Experiment):
+    """4 DCTCP flows with one multipath flow, and with four."""
+
+    id: str = "A-fig10"
+    title: str = "queue length beside 4 DCTCP flows"
+    paper: str = "AMP, section 5.2, Figure 10"
+    schemes: tuple[str, ...] = SCHEMES
+    delays: tuple[str, ...] = setting.DELAYS
+    duration_s: float = longflows.DURATION_S
+    seeds: int = 5
+    columns: ClassVar[tuple[Column, ...]] = (
+        *longflows.KEYS,
+        Column("queue_pkts", "u32", "packets", "queue length of W->R, every 10 us from 10 ms on"),
+        Column("samples", "u32", "", "how often it was found"),
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return both cases with every scheme, delay and seed."""
+        return [
+            Mix(
+                scheme,
+                multipath=count,
+                dctcp=DCTCP_FLOWS,
+                delay=delay,
+                record=queues.RECORD,
+                duration_s=self.duration_s,
+            ).point(seed)
+            for delay in self.delays
+            for count, _ in CASES
+            for scheme in self.schemes
+            for seed in seeds
+        ]
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the histogram of the bottleneck's queue length."""
+        return queues.histogram(result)
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the distribution functions."""
+        figure, axes = style.panels(
+            len(self.delays), 2, f"{self.id}: {self.title}", (3.8, 2.5), sharex=True
+        )
+        for row, delay in enumerate(self.delays):
+            for at, (count, name) in zip(axes[row], CASES, strict=True):
+                draw_panel(at, data, self.schemes, delay, count)
+                at.set_title(f"{name}, {delay} links")
+            axes[row, 0].set_ylabel("CDF")
+        for at in axes[-1]:
+            at.set_xlabel("queue length (packets)")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge both cases at each delay."""
+        found: list[Claim] = []
+        for delay in self.delays:
+            ledger = Ledger(self.id, delay)
+            one = {s: distribution(data, s, delay, 1) for s in self.schemes}
+            four = {s: distribution(data, s, delay, 4) for s in self.schemes}
+            _claims(ledger, one, four)
+            found += ledger.claims
+        return found
+
+
+def distribution(data: pl.DataFrame, scheme: str, delay: str, count: int) -> Distribution | None:
+    """Return the queue lengths over all seeds with `count` multipath flows."""
+    rows = data.filter(
+        pl.col("delay") == delay, pl.col("scheme") == scheme, pl.col("multipath") == count
+    )
+    return Distribution.of(rows)
+
+
+def draw_panel(
+    axes: Axes, data: pl.DataFrame, schemes: Sequence[str], delay: str, count: int
+) -> None:
+    """Draw the distribution function of each scheme."""
+    for scheme in schemes:
+        found = distribution(data, scheme, delay, count)
+        if found is not None:
+            draw_cdf(axes, scheme, found)
+
+
+def draw_cdf(axes: Axes, scheme: str, found: Distribution) -> None:
+    """Draw a scheme's distribution function."""
+    axes.step(
+        [found.lengths[0], *found.lengths],
+        [0.0, *found.shares],
+        LOOKS[scheme].dash,
+        where="post",
+        color=LOOKS[scheme].colour,
+        label=NAMES[scheme],
+    )
+
+
+Found = dict[str, "Distribution | None"]
+
+
+def _claims(ledger: Ledger, one: Found, four: Found) -> None:
+    medians = {s: d.quantile(0.5) for s, d in one.items() if d is not None}
+    gap = max(medians.values()) - min(medians.values()) if len(medians) > 1 else None
+    ledger.add(
+        "a-alike",
+        "beside one multipath flow, the queue lengths are similar whatever the scheme",
+        "similar",
+        "medians: " + ", ".join(f"{NAMES[s]} {m}" for s, m in medians.items()),
+        grade(
+            gap is not None and gap <= 2,
+            gap is not None and gap <= 5,
+            "medians within 2 packets of each other; partly: 5",
+        ),
+    )
+    calm, busy = one.get("amp"), four.get("amp")
+    before = None if calm is None else calm.quantile(0.5)
+    after = None if busy is None else busy.quantile(0.5)
+    ledger.add(
+        "a-amp",
+        "beside one AMP flow, the median queue is 10 packets",
+        "10",
+        str(before),
+        about(before, 10),
+    )
+    for scheme in ("dcm", "xmp"):
+        found = four.get(scheme)
+        share = None if found is None else found.above(INFLATED)
+        ledger.add(
+            f"b-{scheme}",
+            f"beside four {NAMES[scheme]} flows, the queue is above {INFLATED} packets all the "
+            "time",
+            "all the time",
+            "no data" if share is None else f"{share:.1%} of the time",
+            grade(
+                share is not None and share >= 0.95,
+                share is not None and share >= 0.5,
+                "95% of the time; partly: half of it",
+            ),
+        )
+    ledger.add(
+        "b-amp",
+        "beside four AMP flows, the median queue is 12 packets",
+        "12",
+        str(after),
+        about(after, 12),
+    )
+    more = None if before is None or after is None else after - before
+    ledger.add(
+        "b-amp-difference",
+        "with four AMP flows the median queue is just about 2 packets longer than with one",
+        "2 packets",
+        f"{more} packets",
+        grade(
+            more is not None and abs(more) <= 3,
+            more is not None and abs(more) <= 6,
+            "longer or shorter by at most 3 packets; partly: 6",
+        ),
+    )
+
+
+EXPERIMENT = Fig10()

@@ -1,0 +1,226 @@
+"""AMP, Figure 12: jobs of many answers at once beside long flows, in a fat-tree."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.amp import fattree
+from linkpool.result import Result
+from linkpool.stats import Sample, describe
+from linkpool.study import style
+from linkpool.study.claims import Claim, Judged, Ledger, about, cases, grade, most
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.toml import Value, dumps
+from linkpool.units import show_number, show_seconds
+
+SUBFLOWS = (4, 6, 8)
+PAPER_XMP = {4: 1.2e-3, 6: 1.5e-3, 8: 1.8e-3}
+PAPER_AMP_8 = 1.1e-3
+LONG_B = 192e6
+
+READINGS: dict[str, tuple[dict[str, Value], dict[str, Value]]] = {
+    "text": ({}, {"size": {"pareto": {"shape": 1.5, "mean": "192MB"}}}),
+    "implementation": (
+        {"gap": {"lognormal": {"mean": "50ms", "sigma": 1.0}}},
+        {"size": {"pareto": {"shape": 1.5, "mean": "192MB", "max": "768MB"}}, "at_most": 4},
+    ),
+}
+"""What the readings say of jobs and of long flows. The text: the next job at once, Pareto without a
+cut, any destination. Its authors' simulation: a gap between jobs, sizes of 64 to 768 MB, at most
+four long flows into a host."""
+
+
+@dataclass(frozen=True)
+class Fig12(Experiment):
+    """Job completion times by the scheme of the long flows and its subflows."""
+
+    id: str = "A-fig12"
+    title: str = "jobs beside long flows in a fat-tree"
+    paper: str = "AMP, section 5.3"
+    seeds: int = 1
+    long_flows: int = 1000
+    readings: tuple[str, ...] = tuple(READINGS)
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("reading", "string", "", "text, or implementation: that of the authors' simulation"),
+        Column("scheme", "string", "", "congestion control of the long flows"),
+        Column("subflows", "i32", "", "subflows of each long flow"),
+        KEY_SEED,
+        Column("jct_s", "f64", "s", "completion time of a job; null: under way at the end"),
+    )
+
+    def extent(self) -> str:
+        """Say until when each run lasts."""
+        return f"each run until {self.long_flows} long flows have ended"
+
+    def shortened(self, scale: float) -> Experiment:
+        """Return it with fewer long flows."""
+        return replace(self, long_flows=max(round(self.long_flows * scale), 1))
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return a run for each reading, scheme and number of subflows."""
+        return [
+            self._point(reading, scheme, subflows, seed)
+            for reading in self.readings
+            for scheme in fattree.SCHEMES
+            for subflows in (SUBFLOWS if scheme in fattree.MULTIPATH else (1,))
+            for seed in seeds
+        ]
+
+    def _point(self, reading: str, scheme: str, subflows: int, seed: int) -> Point:
+        jobs, long = READINGS[reading]
+        name = f"jobs beside long {NAMES[scheme]} flows of {subflows} subflows, by the {reading}"
+        scenario = fattree.scenario(name, "60s", scheme, subflows)
+        scenario["until"] = {"flows": self.long_flows, "label": fattree.LONG}
+        scenario["workload"] = {
+            "random": [
+                {"transport": fattree.LONG, "label": fattree.LONG, "repeat": "each", **long}
+            ],
+            "partition-aggregate": [
+                {
+                    "transport": fattree.SHORT,
+                    "label": fattree.SHORT,
+                    "servers": 10,
+                    "chains": 8,
+                    "request": "2KB",
+                    "answer": "64KB",
+                    **jobs,
+                }
+            ],
+        }
+        keys: Keys = {"reading": reading, "scheme": scheme, "subflows": subflows}
+        # Half of it if all links were full: of order and progress only.
+        seconds = self.long_flows * LONG_B * 8 / (fattree.HOSTS * fattree.LINK_BPS)
+        work = self.long_flows * LONG_B / fattree.PACKET_B
+        return Point(keys, dumps(scenario), seed, seconds, work)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the completion time of each job."""
+        return result.jobs.select("jct_s")
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the distributions as the paper's three panels do, a row for each reading."""
+        figure, axes = style.panels(
+            len(self.readings), len(SUBFLOWS), f"{self.id}: {self.title}", sharex=True
+        )
+        for row, reading in enumerate(self.readings):
+            for column, subflows in enumerate(SUBFLOWS):
+                panel = axes[row, column]
+                for scheme in fattree.SCHEMES:
+                    values = np.sort(_jct(data, reading, scheme, subflows)) * 1e3
+                    look = LOOKS[scheme]
+                    share = np.arange(1, values.size + 1) / max(values.size, 1)
+                    panel.plot(values, share, look.dash, color=look.colour, label=NAMES[scheme])
+                panel.set_title(f"{subflows} subflows, {reading}")
+                panel.set_xlim(0.0, 3.0)
+                panel.set_ylim(0.0, 1.0)
+                panel.set_xlabel("job completion time (ms)")
+            axes[row, 0].set_ylabel("share of jobs")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge each claim in each reading."""
+        found: list[Claim] = []
+        for reading in self.readings:
+            ledger = Ledger(self.id, reading)
+            _judge(ledger, data, reading)
+            found += ledger.claims
+        return found
+
+
+def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:
+    def p90(scheme: str, subflows: int) -> float | None:
+        return _sample(data, reading, scheme, subflows).p90
+
+    for subflows, value in PAPER_XMP.items():
+        ledger.add(
+            f"xmp-{subflows}",
+            f"beside XMP with {subflows} subflows, the 90th percentile of JCT is "
+            f"{show_seconds(value)}",
+            show_seconds(value),
+            _show(data, reading, "xmp", subflows),
+            about(p90("xmp", subflows), value),
+        )
+    ledger.add(
+        "amp-8",
+        "beside AMP with 8 subflows, the 90th percentile of JCT is 1.1 ms",
+        show_seconds(PAPER_AMP_8),
+        _show(data, reading, "amp", 8),
+        about(p90("amp", 8), PAPER_AMP_8),
+    )
+    baseline = p90("dctcp", 1)
+    ratios = [
+        amp / baseline
+        for subflows in SUBFLOWS
+        if baseline is not None and (amp := p90("amp", subflows)) is not None
+    ]
+    ledger.add(
+        "amp-baseline",
+        "beside AMP, JCT is slightly better than beside DCTCP, with 4, 6 and 8 subflows",
+        "slightly better",
+        f"90th percentile over DCTCP's: {', '.join(f'{r:.3g}' for r in ratios) or 'no data'}; "
+        f"DCTCP {_show(data, reading, 'dctcp', 1)}",
+        _slightly_better(ratios),
+    )
+    growth = {
+        scheme: many / few
+        for scheme in ("dcm", "xmp")
+        if (few := p90(scheme, 4)) is not None and (many := p90(scheme, 8)) is not None
+    }
+    ledger.add(
+        "growth",
+        "more subflows in DCM or XMP make JCT grow quickly",
+        "1.5 (XMP)",
+        "90th percentile with 8 subflows over that with 4: "
+        + (", ".join(f"{NAMES[s]} {r:.3g}" for s, r in growth.items()) or "no data"),
+        most([r >= 1.25 for r in growth.values()], "a ratio of 1.25 with DCM and XMP", 1.0),
+    )
+    ahead = _over(p90("xmp", 8), p90("amp", 8))
+    ledger.add(
+        "improvement",
+        "with 8 subflows AMP reduces the 90th percentile of JCT by 39% against XMP",
+        "1.64 times AMP's",
+        f"XMP's {show_number(ahead)} times AMP's",
+        about(ahead, 1.8 / 1.1),
+    )
+
+
+def _slightly_better(ratios: list[float]) -> Judged:
+    better = [r < 1.0 for r in ratios]
+    return grade(
+        bool(ratios) and all(better),
+        bool(ratios) and all(r <= 1.1 for r in ratios),
+        f"90th percentile below DCTCP's in all cases ({cases(better)}); partly: at most 1.1 times",
+    )
+
+
+def _over(value: float | None, other: float | None) -> float | None:
+    return None if value is None or not other else value / other
+
+
+def _jct(data: pl.DataFrame, reading: str, scheme: str, subflows: int) -> "np.ndarray":
+    count = subflows if scheme in fattree.MULTIPATH else 1
+    rows = data.filter(
+        (pl.col("reading") == reading)
+        & (pl.col("scheme") == scheme)
+        & (pl.col("subflows") == count)
+    )
+    return rows["jct_s"].drop_nulls().to_numpy()
+
+
+def _sample(data: pl.DataFrame, reading: str, scheme: str, subflows: int) -> Sample:
+    return describe(_jct(data, reading, scheme, subflows))
+
+
+def _show(data: pl.DataFrame, reading: str, scheme: str, subflows: int) -> str:
+    sample = _sample(data, reading, scheme, subflows)
+    return f"{show_seconds(sample.p90)} ({sample.count:,} jobs)"
+
+
+EXPERIMENT = Fig12()

@@ -1,0 +1,311 @@
+"""AMP, Figure 13: long flows of half the servers beside short ones of the others, in a fat-tree."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.amp import fattree
+from linkpool.experiments.amp.setting import SUBFLOWS, seconds
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, alike, grade, together
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.toml import Value, dumps
+from linkpool.units import show_number, show_seconds
+
+DURATION_S = 10.0
+RATE = 256.0
+SMALLEST_B, LARGEST_B = 1_000, 1_000_000
+WORSE = 1.1
+"""A quantile of FCT is longer with more than this times the other."""
+
+
+@dataclass(frozen=True)
+class Fig13(Experiment):
+    """FCT of short flows, goodput of long ones, utilisation, by the scheme of the long flows."""
+
+    id: str = "A-fig13"
+    title: str = "long and short flows over a permutation"
+    paper: str = "AMP, section 5.3"
+    seeds: int = 1
+    duration_s: float = DURATION_S
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("scheme", "string", "", "congestion control of the long flows"),
+        KEY_SEED,
+        Column("kind", "string", "", "fct of a short flow, goodput of a long one, or utilisation"),
+        Column("name", "string", "", "of a layer of links, where it is utilisation"),
+        Column("value", "f64", "", "s without the handshake, bit/s, or share; null: unfinished"),
+    )
+
+    def extent(self) -> str:
+        """Say how long each run is."""
+        return f"{self.duration_s:g} s of simulated time"
+
+    def shortened(self, scale: float) -> Experiment:
+        """Return it with less simulated time."""
+        return replace(self, duration_s=max(DURATION_S * scale, 0.01))
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return a run for each scheme; all have the same flows."""
+        return [self._point(scheme, seed) for scheme in fattree.SCHEMES for seed in seeds]
+
+    def _point(self, scheme: str, seed: int) -> Point:
+        scenario = fattree.scenario(
+            f"long {NAMES[scheme]} flows and short ones", seconds(self.duration_s), scheme, SUBFLOWS
+        )
+        scenario["drain"] = "1s"
+        scenario["workload"] = {"flow": workload(self.duration_s, seed)}
+        keys: Keys = {"scheme": scheme}
+        work = fattree.HOSTS / 2 * self.duration_s * fattree.LINK_BPS / 8 / fattree.PACKET_B
+        return Point(keys, dumps(scenario), seed, self.duration_s, work)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the three panels' values."""
+        flows = result.flows
+        short = flows.filter(pl.col("label") == fattree.SHORT).select(
+            pl.lit("fct").alias("kind"),
+            pl.lit("").alias("name"),
+            pl.col("fct_established_s").alias("value"),
+        )
+        long = flows.filter(pl.col("label") == fattree.LONG).select(
+            pl.lit("goodput").alias("kind"),
+            pl.lit("").alias("name"),
+            pl.col("goodput_bps").alias("value"),
+        )
+        return pl.concat([short, long, _utilisation(result.links, self.duration_s)])
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the three panels."""
+        figure, axes = style.panels(1, 3, f"{self.id}: {self.title}", sharey=False)
+        _cdf(axes[0, 0], data, "fct", 1e3, "FCT of short flows (ms)")
+        style.plain_log_x(axes[0, 0])
+        _cdf(axes[0, 1], data, "goodput", 1e-9, "goodput of long flows (Gbps)")
+        names = [name for _, _, name in fattree.LAYERS]
+        shares = {
+            scheme: [_layer(data, scheme, name) for name in names] for scheme in fattree.SCHEMES
+        }
+        style.bars(axes[0, 2], names, shares)
+        for label in axes[0, 2].get_xticklabels():
+            label.set(rotation=45, ha="right", rotation_mode="anchor")
+        axes[0, 2].set_ylabel("mean utilisation")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge what the text says of each panel."""
+        ledger = Ledger(self.id)
+        _short(ledger, data)
+        _long(ledger, data)
+        _layers(ledger, data)
+        return ledger.claims
+
+
+def workload(duration_s: float, seed: int) -> list[Value]:
+    """Return the flows: a permutation of all servers, half of which send one long flow.
+
+    The others' short flows come as one Poisson process over the network; each is of a server drawn
+    anew, to the one that the permutation gives it.
+    """
+    rng = random.Random(f"permutation {seed}")
+    to = derangement(fattree.HOSTS, rng)
+    servers = list(range(fattree.HOSTS))
+    rng.shuffle(servers)
+    long, others = servers[: fattree.HOSTS // 2], servers[fattree.HOSTS // 2 :]
+    flows: list[Value] = [
+        {
+            "transport": fattree.LONG,
+            "label": fattree.LONG,
+            "from": src,
+            "to": to[src],
+            "stop": seconds(duration_s),
+        }
+        for src in sorted(long)
+    ]
+    rng = random.Random(f"short flows {seed}")
+    at = rng.expovariate(RATE)
+    while at < duration_s:
+        src = rng.choice(others)
+        flows.append(
+            {
+                "transport": fattree.SHORT,
+                "label": fattree.SHORT,
+                "from": src,
+                "to": to[src],
+                "size": f"{rng.randint(SMALLEST_B, LARGEST_B)}B",
+                "start": seconds(at),
+            }
+        )
+        at += rng.expovariate(RATE)
+    return flows
+
+
+def derangement(hosts: int, rng: random.Random) -> list[int]:
+    """Return a permutation in which nobody sends to itself."""
+    while True:
+        to = list(range(hosts))
+        rng.shuffle(to)
+        if all(src != dst for src, dst in enumerate(to)):
+            return to
+
+
+def _utilisation(links: pl.DataFrame, duration_s: float) -> pl.DataFrame:
+    """Return the mean share of each layer's rate that was used in the time of the long flows."""
+    used = links.with_columns(
+        pl.col("from").map_elements(fattree.layer, return_dtype=pl.String).alias("a"),
+        pl.col("to").map_elements(fattree.layer, return_dtype=pl.String).alias("b"),
+        (8 * pl.col("bytes") / (pl.col("rate_bps") * duration_s)).alias("share"),
+    )
+    rows = [
+        {
+            "kind": "utilisation",
+            "name": name,
+            "value": used.filter((pl.col("a") == a) & (pl.col("b") == b))["share"].mean(),
+        }
+        for a, b, name in fattree.LAYERS
+    ]
+    return pl.DataFrame(rows, schema={"kind": pl.String, "name": pl.String, "value": pl.Float64})
+
+
+def _values(data: pl.DataFrame, scheme: str, kind: str) -> "np.ndarray":
+    rows = data.filter((pl.col("scheme") == scheme) & (pl.col("kind") == kind))
+    return np.sort(rows["value"].drop_nulls().to_numpy())
+
+
+def _mean(data: pl.DataFrame, scheme: str, kind: str) -> float | None:
+    values = _values(data, scheme, kind)
+    return float(values.mean()) if values.size else None
+
+
+def _layer(data: pl.DataFrame, scheme: str, name: str) -> float | None:
+    rows = data.filter((pl.col("scheme") == scheme) & (pl.col("name") == name))
+    value = rows["value"].mean()
+    return float(value) if isinstance(value, float) else None
+
+
+def _cdf(axes: Axes, data: pl.DataFrame, kind: str, unit: float, label: str) -> None:
+    for scheme in fattree.SCHEMES:
+        values = _values(data, scheme, kind) * unit
+        share = np.arange(1, values.size + 1) / max(values.size, 1)
+        look = LOOKS[scheme]
+        axes.plot(values, share, look.dash, color=look.colour, label=NAMES[scheme])
+    axes.set_xlabel(label)
+    axes.set_ylabel("share of flows")
+    axes.set_ylim(0.0, 1.0)
+
+
+def _short(ledger: Ledger, data: pl.DataFrame) -> None:
+    means = {s: m for s in fattree.SCHEMES if (m := _mean(data, s, "fct")) is not None}
+    shown = ", ".join(f"{NAMES[s]} {show_seconds(m)}" for s, m in means.items()) or "no data"
+    shown = f"mean FCT beside {shown}{_unfinished(data)}"
+    full = len(means) == len(fattree.SCHEMES)
+    ledger.add(
+        "fct-best",
+        "short flows do best beside long AMP and XMP flows",
+        "best",
+        shown,
+        grade(
+            full and max(means["amp"], means["xmp"]) <= min(means["dcm"], means["dctcp"]),
+            full and min(means["amp"], means["xmp"]) <= min(means["dcm"], means["dctcp"]),
+            "both means at most those beside DCM and DCTCP; partly: one of them",
+        ),
+    )
+    ledger.add(
+        "fct-worst",
+        "short flows do worst beside long DCTCP flows",
+        "worst",
+        shown,
+        grade(
+            full and means["dctcp"] > max(means[s] for s in fattree.MULTIPATH),
+            full and means["dctcp"] > max(means["amp"], means["xmp"]),
+            "the largest mean; partly: larger than those beside AMP and XMP",
+        ),
+    )
+    worse = _share_worse(_values(data, "dcm", "fct"), _values(data, "amp", "fct"))
+    ledger.add(
+        "fct-dcm",
+        "about 10% of the short flows take longer beside DCM than beside AMP",
+        "10%",
+        f"quantiles more than {WORSE:g} times as long: {_percent(worse)} of them",
+        about(worse, 0.1),
+    )
+
+
+def _long(ledger: Ledger, data: pl.DataFrame) -> None:
+    means = {s: m for s in fattree.SCHEMES if (m := _mean(data, s, "goodput")) is not None}
+    shown = ", ".join(f"{NAMES[s]} {m / 1e9:.3g}" for s, m in means.items()) or "no data"
+    shown = f"mean goodput, Gbps: {shown}"
+    full = len(means) == len(fattree.SCHEMES)
+    ledger.add(
+        "goodput-alike",
+        "AMP and XMP show little difference in goodput",
+        "little difference",
+        shown,
+        alike(means.get("amp"), means.get("xmp")),
+    )
+    ledger.add(
+        "goodput-dcm",
+        "DCM achieves the best goodput",
+        "best",
+        shown,
+        grade(
+            full and means["dcm"] > max(means[s] for s in means if s != "dcm"),
+            full and means["dcm"] >= 0.95 * max(means.values()),
+            "the largest mean; partly: within 5% of it",
+        ),
+    )
+    ledger.add(
+        "goodput-dctcp",
+        "DCTCP's goodput is the worst",
+        "worst",
+        shown,
+        grade(
+            full and means["dctcp"] < min(means[s] for s in fattree.MULTIPATH),
+            full and means["dctcp"] <= 1.05 * min(means.values()),
+            "the smallest mean; partly: within 5% of it",
+        ),
+    )
+
+
+def _layers(ledger: Ledger, data: pl.DataFrame) -> None:
+    judged = []
+    shown = []
+    for _, _, name in fattree.LAYERS:
+        shares = [v for s in fattree.MULTIPATH if (v := _layer(data, s, name)) is not None]
+        judged.append(alike(max(shares, default=None), min(shares, default=None)))
+        if shares:
+            shown.append(f"{name} {min(shares):.1%} to {max(shares):.1%}")
+    ledger.add(
+        "utilisation",
+        "the multipath schemes use every layer of links equally well",
+        "equally",
+        "; ".join(shown) or "no data",
+        together(*judged),
+    )
+
+
+def _share_worse(one: "np.ndarray", other: "np.ndarray") -> float | None:
+    """Return the share of the percentiles at which one is longer than the other."""
+    if not one.size or not other.size:
+        return None
+    at = np.arange(1, 100)
+    return float(np.mean(np.percentile(one, at) > WORSE * np.percentile(other, at)))
+
+
+def _unfinished(data: pl.DataFrame) -> str:
+    rows = data.filter((pl.col("kind") == "fct") & pl.col("value").is_null())
+    return f"; {rows.height} unfinished" if rows.height else ""
+
+
+def _percent(share: float | None) -> str:
+    return show_number(share) if share is None else f"{share:.0%}"
+
+
+EXPERIMENT = Fig13()

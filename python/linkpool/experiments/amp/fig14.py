@@ -1,0 +1,219 @@
+"""AMP, Figure 14: a data-mining workload, its short flows by DCTCP, in a fat-tree."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.amp import fattree
+from linkpool.experiments.amp.setting import SUBFLOWS, seconds
+from linkpool.result import Result
+from linkpool.stats import describe
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, alike
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.toml import Value, dumps
+from linkpool.units import show_seconds
+
+INTERARRIVAL_S = 780e-6
+LIMIT_B = 100_000.0
+"""A smaller flow is short."""
+
+DATA_MINING = (
+    (1460.0, 0.0),
+    (1460.0, 0.5),
+    (2920.0, 0.6),
+    (4380.0, 0.7),
+    (10220.0, 0.8),
+    (389820.0, 0.9),
+    (3076220.0, 0.95),
+    (97333820.0, 0.99),
+    (973333820.0, 1.0),
+)
+"""The table of pFabric's simulations, `datamining_mqecn`; 7.5 MB in the mean."""
+
+PAPER = {
+    "p90": {"amp": 0.18e-3, "xmp": 0.27e-3, "dcm": 0.28e-3},
+    "p99": {"amp": 0.78e-3, "xmp": 1.35e-3, "dcm": 1.41e-3},
+}
+
+
+class Reading(NamedTuple):
+    """How often flows arrive in the whole network, and for how long."""
+
+    flows_per_second: float
+    duration_s: float
+
+
+READINGS = {
+    "server": Reading(fattree.HOSTS / INTERARRIVAL_S, 0.1),
+    "network": Reading(1 / INTERARRIVAL_S, 2.0),
+}
+"""780 us between two flows of a server, as the text says, offer 7.7 times what the servers' links
+carry; between two flows of the network they offer 6%."""
+
+DRAIN = "100ms"
+
+
+@dataclass(frozen=True)
+class Fig14(Experiment):
+    """FCT of short DCTCP flows by the scheme of the long ones."""
+
+    id: str = "A-fig14"
+    title: str = "data-mining workload in a fat-tree"
+    paper: str = "AMP, section 5.3"
+    seeds: int = 1
+    scale: float = 1.0
+    readings: tuple[str, ...] = tuple(READINGS)
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("reading", "string", "", "server or network: between whose flows 780 us lie"),
+        Column("scheme", "string", "", "congestion control of the long flows"),
+        KEY_SEED,
+        Column("label", "string", "", "short (below 100 KB) or long"),
+        Column("fct_established_s", "f64", "s", "FCT without the handshake; null: unfinished"),
+        Column("goodput_bps", "f64", "bit/s", "payload acknowledged over the flow's time"),
+    )
+
+    def extent(self) -> str:
+        """Say how long flows arrive."""
+        times = [f"{READINGS[r].duration_s * self.scale:g} s" for r in self.readings]
+        return f"arrivals for {' and '.join(times)}"
+
+    def shortened(self, scale: float) -> Experiment:
+        """Return it with arrivals for a shorter time."""
+        return replace(self, scale=self.scale * scale)
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return a run for each reading and scheme."""
+        return [
+            self._point(reading, scheme, seed)
+            for reading in self.readings
+            for scheme in fattree.SCHEMES
+            for seed in seeds
+        ]
+
+    def _point(self, reading: str, scheme: str, seed: int) -> Point:
+        rate, duration = READINGS[reading]
+        duration *= self.scale
+        name = f"data mining, {NAMES[scheme]} for long flows, 780 us by {reading}"
+        scenario = fattree.scenario(name, seconds(duration), scheme, SUBFLOWS)
+        scenario["drain"] = DRAIN
+        below, small, large = split(LIMIT_B)
+        scenario["workload"] = {
+            "poisson": [
+                _arrivals(fattree.SHORT, rate * below, small),
+                _arrivals(fattree.LONG, rate * (1 - below), large),
+            ]
+        }
+        keys: Keys = {"reading": reading, "scheme": scheme}
+        offered = rate * 7.5e6 * 8 / (fattree.HOSTS * fattree.LINK_BPS)
+        busy = min(offered, 1.0) * duration
+        work = fattree.HOSTS * busy * fattree.LINK_BPS / 8 / fattree.PACKET_B
+        return Point(keys, dumps(scenario), seed, duration, work)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return what is drawn and judged of each flow."""
+        return result.flows.select("label", "fct_established_s", "goodput_bps")
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the distribution of short flows' FCT, a panel for each reading."""
+        figure, axes = style.panels(1, len(self.readings), f"{self.id}: {self.title}")
+        for panel, reading in zip(axes[0], self.readings, strict=True):
+            for scheme in fattree.SCHEMES:
+                values = np.sort(_fct(data, reading, scheme)) * 1e3
+                share = np.arange(1, values.size + 1) / max(values.size, 1)
+                look = LOOKS[scheme]
+                panel.plot(values, share, look.dash, color=look.colour, label=NAMES[scheme])
+            style.plain_log_x(panel)
+            panel.set_ylim(0.0, 1.0)
+            panel.set_title(f"780 us between the flows of a {reading}")
+            panel.set_xlabel("FCT of short flows (ms)")
+        axes[0, 0].set_ylabel("share of flows")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge each claim in each reading."""
+        found: list[Claim] = []
+        for reading in self.readings:
+            ledger = Ledger(self.id, reading)
+            _judge(ledger, data, reading)
+            found += ledger.claims
+        return found
+
+
+def split(limit: float) -> tuple[float, list[Value], list[Value]]:
+    """Split the table at a size: the share below it, and the tables of both parts.
+
+    A Poisson process of which each arrival goes to one of two kinds by chance is two of them.
+    """
+    above = next(i for i, (size, _) in enumerate(DATA_MINING) if size > limit)
+    (size0, p0), (size1, p1) = DATA_MINING[above - 1], DATA_MINING[above]
+    below = p0 + (p1 - p0) * (limit - size0) / (size1 - size0)
+    small = [(size, p / below) for size, p in DATA_MINING[:above]] + [(limit, 1.0)]
+    large = [(limit, 0.0)] + [(size, (p - below) / (1 - below)) for size, p in DATA_MINING[above:]]
+    return below, [[s, p] for s, p in small], [[s, p] for s, p in large]
+
+
+def _arrivals(label: str, rate: float, table: list[Value]) -> dict[str, Value]:
+    size: dict[str, Value] = {
+        "cdf": table,
+        "interpolation": "linear",
+        "name": f"datamining_mqecn, {label}",
+    }
+    rates: dict[str, Value] = {"flows_per_second": rate, "allow_overload": True}
+    return {"transport": label, "label": label, **rates, "size": size}
+
+
+def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:
+    for percentile, paper in PAPER.items():
+        for scheme, value in paper.items():
+            sample = describe(_fct(data, reading, scheme))
+            count = f"{sample.count:,} flows{_unfinished(data, reading, scheme)}"
+            found = sample.p90 if percentile == "p90" else sample.p99
+            ledger.add(
+                f"{percentile}-{scheme}",
+                f"beside long {NAMES[scheme]} flows, the {percentile[1:]}th percentile of short "
+                f"flows' FCT is {show_seconds(value)}",
+                show_seconds(value),
+                f"{show_seconds(found)} ({count})",
+                about(found, value),
+            )
+    means = {s: m for s in fattree.SCHEMES if (m := _goodput(data, reading, s)) is not None}
+    shown = ", ".join(f"{NAMES[s]} {m / 1e9:.3g}" for s, m in means.items()) or "no data"
+    ledger.add(
+        "goodput",
+        "the goodput of long flows is almost the same across all schemes",
+        "almost identical",
+        f"median of long flows, Gbps: {shown}",
+        alike(max(means.values(), default=None), min(means.values(), default=None)),
+    )
+
+
+def _rows(data: pl.DataFrame, reading: str, scheme: str, label: str) -> pl.DataFrame:
+    return data.filter(
+        (pl.col("reading") == reading) & (pl.col("scheme") == scheme) & (pl.col("label") == label)
+    )
+
+
+def _fct(data: pl.DataFrame, reading: str, scheme: str) -> "np.ndarray":
+    rows = _rows(data, reading, scheme, fattree.SHORT)
+    return rows["fct_established_s"].drop_nulls().to_numpy()
+
+
+def _unfinished(data: pl.DataFrame, reading: str, scheme: str) -> str:
+    left = _rows(data, reading, scheme, fattree.SHORT)["fct_established_s"].null_count()
+    return f", {left} more unfinished" if left else ""
+
+
+def _goodput(data: pl.DataFrame, reading: str, scheme: str) -> float | None:
+    value = _rows(data, reading, scheme, fattree.LONG)["goodput_bps"].median()
+    return float(value) if isinstance(value, float) else None
+
+
+EXPERIMENT = Fig14()

@@ -1,0 +1,324 @@
+"""AMP, Figure 3: what the minimum window syndrome is.
+
+The paper assumes that an acknowledgement comes back, and the next packet arrives, at the moment at
+which a packet leaves the queue. So only the bottleneck takes time here: links have no propagation
+delay and those of the hosts are a hundred times as fast. The paper counts the packet in service
+("the 5th packet in the queue" finds a length of 4), so the queues here do too.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.amp import setting
+from linkpool.result import Result
+from linkpool.stats import jain
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, grade
+from linkpool.study.experiment import KEY_SEED, Experiment, Point
+from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.toml import Value, dumps
+
+MARK = 4
+DURATION_S = 0.1
+FROM_S, UNTIL_S = 0.05, 0.06
+DRAWN_S = 60e-6
+LINK = "L->R"
+SINGLE, MULTI = "single-path", "multipath"
+CASES = {"a": (2, 0), "b": (5, 0), "c": (4, 1)}
+"""Single-path and multipath flows of each case."""
+
+
+@dataclass(frozen=True)
+class Fig3(Experiment):
+    """2 and 5 single-path flows, and 4 of them with one multipath flow of 4 subflows."""
+
+    id: str = "A-fig3"
+    title: str = "the minimum window syndrome, illustrated"
+    paper: str = "AMP, section 3.2, Figure 3"
+    seeds: int = 5
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("case", "string", "", "a: 2 single-path, b: 5 single-path, c: 4 and 1 multipath"),
+        KEY_SEED,
+        Column(
+            "quantity",
+            "string",
+            "",
+            "queue or cwnd, sampled; goodput of a flow; marked share at the bottleneck",
+        ),
+        Column("label", "string", "", "single-path or multipath; null: not of a flow"),
+        Column("flow", "u32", "", "flow; null: not of a flow"),
+        Column("subflow", "u32", "", "subflow; null: not of a subflow"),
+        Column("time_s", "f64", "s", "time of the sample; null: over the whole run"),
+        Column("value", "f64", "", "packets (queue, cwnd), bit/s (goodput) or a share (marked)"),
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return each case with each seed, which draws the flows' starts."""
+        return [_point(case, seed) for case in CASES for seed in seeds]
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the samples of queue and windows, goodputs and the share of marked packets."""
+        labels = result.flows.select("flow", "label")
+        queue = _rows(
+            result.queue.filter(pl.col("link") == LINK), "queue", value=pl.col("queue_pkts")
+        )
+        cwnd = _rows(
+            result.cwnd.join(labels, on="flow", maintain_order="left"),
+            "cwnd",
+            pl.col("cwnd_pkts"),
+        )
+        goodput = _rows(result.flows, "goodput", pl.col("goodput_bps"))
+        link = result.links.filter(pl.col("link") == LINK)
+        marked = _rows(link, "marked", pl.col("marks") / pl.col("packets"))
+        return pl.concat([queue, cwnd, goodput, marked])
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw queue and windows over a short time, a column per case."""
+        title = f"{self.id}: {self.title} (K = {MARK}, no propagation delay)"
+        figure, axes = style.panels(2, len(CASES), title, (3.4, 2.2), sharey="row")
+        names = {
+            "a": "a) 2 single-path flows",
+            "b": "b) 5 single-path flows",
+            "c": "c) 4 single-path, 1 multipath with 4 subflows",
+        }
+        for column, case in enumerate(CASES):
+            rows = data.filter(pl.col("case") == case, pl.col("seed") == data["seed"].min())
+            above, below = axes[0, column], axes[1, column]
+            _draw_queue(above, rows)
+            _draw_windows(below, rows)
+            above.set_title(names[case])
+            below.set_xlabel("time (µs)")
+        style.from_zero(axes[0, 0])
+        style.from_zero(axes[1, 0])
+        axes[0, 0].set_ylabel("queue (packets)")
+        axes[1, 0].set_ylabel("cwnd (packets)")
+        axes[0, 0].legend(loc="lower right")
+        axes[1, -1].legend(loc="upper right", fontsize=7)
+        return figure
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge each case; there is no link delay to vary."""
+        ledger = Ledger(self.id)
+        a, b, c = (_Case(data.filter(pl.col("case") == case)) for case in CASES)
+        _judge_a(ledger, a)
+        _judge_b(ledger, b)
+        _judge_c(ledger, c)
+        return ledger.claims
+
+
+def _point(case: str, seed: int) -> Point:
+    single, multi = CASES[case]
+    rng = random.Random(f"Figure 3, seed {seed}")
+    kinds = [(SINGLE, "dctcp")] * single + [(MULTI, "xmp")] * multi
+    flows: list[Value] = [
+        {
+            "transport": scheme,
+            "label": label,
+            "from": f"S{i + 1}",
+            "to": f"D{i + 1}",
+            "start": setting.seconds(rng.uniform(0.0, 100e-6)),
+        }
+        for i, (label, scheme) in enumerate(kinds)
+    ]
+    window: dict[str, Value] = {
+        "from": setting.seconds(FROM_S),
+        "until": setting.seconds(UNTIL_S),
+    }
+    scenario: dict[str, Value] = {
+        "name": f"Figure 3({case})",
+        "duration": setting.seconds(DURATION_S),
+        "topology": {
+            "dumbbell": {
+                "pairs": len(kinds),
+                "rate": "1Tbps",
+                "delay": "0ns",
+                "bottleneck_rate": setting.RATE,
+                "bottleneck_delay": "0ns",
+            }
+        },
+        "queue": {**setting.queue(MARK), "count_in_service": True},
+        "transport": {
+            scheme: setting.transport(scheme, {"cwnd_min": 1})
+            for scheme in dict.fromkeys(s for _, s in kinds)
+        },
+        "workload": {"flow": flows},
+        "record": {
+            "queue": {"links": [LINK], "every": "1us", **window},
+            "cwnd": {"every": "1us", **window},
+        },
+    }
+    work = DURATION_S * setting.packets_per_second()
+    return Point({"case": case}, dumps(scenario), seed, DURATION_S, work)
+
+
+def _rows(table: pl.DataFrame, quantity: str, value: pl.Expr) -> pl.DataFrame:
+    """Return a table in the columns of the data; what it lacks becomes null."""
+    kinds = {"label": pl.String, "flow": pl.UInt32, "subflow": pl.UInt32, "time_s": pl.Float64}
+    sampled = quantity in ("queue", "cwnd")
+    kept = [
+        (pl.col(name) if name in table.columns else pl.lit(None)).cast(kind).alias(name)
+        for name, kind in kinds.items()
+        if name != "time_s" or sampled
+    ]
+    times = [] if sampled else [pl.lit(None, dtype=pl.Float64).alias("time_s")]
+    named = pl.lit(quantity).alias("quantity")
+    return table.select(named, *kept, *times, value.cast(pl.Float64).alias("value"))
+
+
+class _Case:
+    """The data of one case."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self._rows = rows
+
+    def values(
+        self, quantity: str, label: str | None = None
+    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        rows = self._rows.filter(pl.col("quantity") == quantity)
+        if label is not None:
+            rows = rows.filter(pl.col("label") == label)
+        return rows["value"].to_numpy().astype(np.float64)
+
+    def fairness(self) -> float | None:
+        """Return the least Jain's index of the single-path flows over the seeds."""
+        rows = self._rows.filter(pl.col("quantity") == "goodput", pl.col("label") == SINGLE)
+        indices = [jain(run["value"].to_numpy()) for run in rows.partition_by("seed")]
+        return min((i for i in indices if i is not None), default=None)
+
+    def ratio(self) -> float | None:
+        """Return the multipath flows' mean goodput over the single-path flows'."""
+        multi, single = self.values("goodput", MULTI), self.values("goodput", SINGLE)
+        return float(multi.mean() / single.mean()) if multi.size and single.size else None
+
+
+def _judge_a(ledger: Ledger, case: _Case) -> None:
+    windows = case.values("cwnd")
+    share = float(((windows >= 1.0) & (windows <= 3.0)).mean()) if windows.size else None
+    ledger.add(
+        "a-cwnd",
+        "(a) the windows of 2 single-path flows oscillate between 1 and 3 packets",
+        "1-3",
+        f"{_range(windows)}; within 1-3 in {_percent(share)} of samples",
+        grade(*_shares(share), "95% of the samples; partly: half of them"),
+    )
+    _judge_fair(ledger, "a-fair", "(a) they share the bottleneck fairly", case)
+
+
+def _judge_b(ledger: Ledger, case: _Case) -> None:
+    _judge_marked(ledger, "b-marked", "(b) with 5 flows every packet is marked", case)
+    windows = case.values("cwnd")
+    median = float(np.median(np.floor(windows))) if windows.size else None
+    ledger.add(
+        "b-cwnd",
+        "(b) each flow is forced to a window of one packet",
+        "1",
+        f"{_range(windows)}; median of whole packets {median}",
+        grade(median == 1.0, median == 2.0, "median of whole packets 1; partly: 2"),
+    )
+    lengths = case.values("queue")
+    share = float((lengths > MARK).mean()) if lengths.size else None
+    ledger.add(
+        "b-queue",
+        "(b) the queue stays above K",
+        "> 4",
+        f"median {_median(lengths)}; above K in {_percent(share)} of samples",
+        grade(*_shares(share), "95% of the samples; partly: half of them"),
+    )
+    _judge_fair(ledger, "b-fair", "(b) there is no unfairness", case)
+
+
+def _judge_c(ledger: Ledger, case: _Case) -> None:
+    _judge_marked(
+        ledger, "c-marked", "(c) with 4 flows and 4 subflows every packet is marked", case
+    )
+    ratio = case.ratio()
+    ledger.add(
+        "c-ratio",
+        "(c) the multipath flow sends four times as much as a single-path flow",
+        "4",
+        "no data" if ratio is None else f"{ratio:.3g} times its goodput",
+        about(ratio, 4.0),
+    )
+    median = _median(case.values("queue"))
+    ledger.add(
+        "c-queue",
+        "(c) the queue is twice K",
+        "8",
+        f"median {median}",
+        about(median, 2.0 * MARK),
+    )
+
+
+def _judge_marked(ledger: Ledger, name: str, text: str, case: _Case) -> None:
+    shares = case.values("marked")
+    share = float(shares.mean()) if shares.size else None
+    note = "95% of the packets over the whole run; partly: half of them"
+    ledger.add(name, text, "all", f"{_percent(share)} of packets", grade(*_shares(share), note))
+
+
+def _judge_fair(ledger: Ledger, name: str, text: str, case: _Case) -> None:
+    index = case.fairness()
+    ledger.add(
+        name,
+        text,
+        "fair",
+        "no data" if index is None else f"Jain's index {index:.3f} in the worst seed",
+        grade(
+            index is not None and index >= 0.98,
+            index is not None and index >= 0.9,
+            "Jain's index of goodputs over 0.1 s at least 0.98; partly: 0.9",
+        ),
+    )
+
+
+def _shares(share: float | None) -> tuple[bool, bool]:
+    return share is not None and share >= 0.95, share is not None and share >= 0.5
+
+
+def _percent(share: float | None) -> str:
+    return "no data" if share is None else f"{share:.1%}"
+
+
+def _range(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+    return f"{values.min():.2f} to {values.max():.2f}" if values.size else "no data"
+
+
+def _median(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
+    return float(np.median(values)) if values.size else None
+
+
+def _draw_queue(axes: Axes, rows: pl.DataFrame) -> None:
+    shown = rows.filter(pl.col("quantity") == "queue", pl.col("time_s") <= FROM_S + DRAWN_S)
+    times = 1e6 * (shown["time_s"].to_numpy() - FROM_S)
+    axes.step(times, shown["value"].to_numpy(), where="post", color="black", lw=1.0)
+    axes.axhline(MARK, color="#d55e00", ls="--", lw=1.0, label="K")
+
+
+def _draw_windows(axes: Axes, rows: pl.DataFrame) -> None:
+    shown = rows.filter(pl.col("quantity") == "cwnd", pl.col("time_s") <= FROM_S + DRAWN_S)
+    named: set[str] = set()
+    for part in shown.partition_by("flow", "subflow", maintain_order=True):
+        scheme = "dctcp" if part["label"][0] == SINGLE else "xmp"
+        times = 1e6 * (part["time_s"].to_numpy() - FROM_S)
+        name = NAMES[scheme] + ("" if scheme == "dctcp" else ", each subflow")
+        axes.step(
+            times,
+            part["value"].to_numpy(),
+            where="post",
+            color=LOOKS[scheme].colour,
+            lw=1.0,
+            alpha=0.75,
+            label="_" + name if name in named else name,
+        )
+        named.add(name)
+
+
+EXPERIMENT = Fig3()

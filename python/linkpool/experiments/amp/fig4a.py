@@ -1,0 +1,98 @@
+"""AMP, Figure 4(a): the syndrome against the number of subflows."""
+
+from dataclasses import dataclass
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.experiments.amp.longflows import SYNDROME, Mix
+from linkpool.experiments.amp.syndrome import Syndrome, Table, draw_goodputs
+from linkpool.study import style
+from linkpool.study.claims import Ledger, about, grade
+
+SUBFLOWS = range(1, 9)
+DCTCP_FLOWS = (8, 10, 12, 14, 16, 18, 20, 24)
+BY_SUBFLOWS = [(r, Mix("xmp", multipath=1, dctcp=8, subflows=r)) for r in SUBFLOWS]
+BY_FLOWS = [(n, Mix("xmp", multipath=1, dctcp=n, subflows=2)) for n in DCTCP_FLOWS]
+
+
+@dataclass(frozen=True)
+class Fig4a(Syndrome):
+    """One XMP flow beside 8 DCTCP flows, and with two subflows beside more of them."""
+
+    id: str = "A-fig4a"
+    title: str = "minimum window syndrome against the number of subflows"
+    paper: str = "AMP, section 3.2, Figure 4(a)"
+
+    def mixes(self) -> list[Mix]:
+        """Return 1 to 8 subflows with 8 DCTCP flows, and 2 subflows with 10 to 24."""
+        return [mix for _, mix in BY_SUBFLOWS] + [mix for n, mix in BY_FLOWS if n != 8]
+
+    def judge(self, ledger: Ledger, table: Table) -> None:
+        """Judge where the syndrome begins, and the ratio at four subflows."""
+        two, four = table.ratio(BY_SUBFLOWS[1][1]), table.ratio(BY_SUBFLOWS[3][1])
+        ledger.add(
+            "r2",
+            "with 2 subflows and 8 DCTCP flows there is no syndrome",
+            "no problem",
+            f"an XMP flow gets {two} times a DCTCP flow's goodput",
+            grade(
+                two.value is not None and two.value <= SYNDROME,
+                two.value is not None and two.value <= 1.5,
+                f"ratio at most {SYNDROME}; partly: 1.5",
+            ),
+        )
+        several = [(r, mix) for r, mix in BY_SUBFLOWS if r >= 2]
+        start = table.first(several)
+        ledger.add(
+            "begins",
+            "with 8 DCTCP flows the syndrome begins at 3 subflows",
+            "3 subflows",
+            "never" if start is None else f"{start} subflows",
+            grade(
+                start == 3,
+                start in (2, 4),
+                f"first number of subflows, from 2 on, with a ratio above {SYNDROME}; "
+                "partly: one off",
+            ),
+        )
+        ledger.add(
+            "r4",
+            "with 4 subflows the XMP flow gets 2.3 times a DCTCP flow's goodput",
+            "2.3",
+            str(four),
+            about(four.value, 2.3, tolerance=0.15),
+        )
+        again = table.first(BY_FLOWS)
+        ledger.add(
+            "r2-flows",
+            "with 2 subflows it recurs with at least about 16 DCTCP flows",
+            "16 DCTCP flows",
+            "never" if again is None else f"{again} DCTCP flows",
+            grade(
+                again in (14, 16, 18),
+                again in (12, 20),
+                f"first of {', '.join(map(str, DCTCP_FLOWS))} flows with a ratio above "
+                f"{SYNDROME} is 14 to 18; partly: 12 to 20",
+            ),
+        )
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw goodputs against subflows as the paper, and against flows beside it."""
+        title = f"{self.id}: goodput of an XMP flow and of the DCTCP flows beside it, K = 10"
+        figure, axes = style.panels(len(self.delays), 2, title, (4.6, 2.6), sharey=False)
+        for row, delay in enumerate(self.delays):
+            table = Table(data, delay)
+            left, right = axes[row]
+            draw_goodputs(left, table, [(str(r), mix) for r, mix in BY_SUBFLOWS])
+            draw_goodputs(right, table, [(str(n), mix) for n, mix in BY_FLOWS])
+            left.set_title(f"8 DCTCP flows, {delay} links")
+            right.set_title(f"XMP with 2 subflows, {delay} links")
+            left.set_ylabel("goodput of a flow (Gbit/s)")
+        axes[-1, 0].set_xlabel("subflows of the XMP flow (ratio of goodputs above the bars)")
+        axes[-1, 1].set_xlabel("DCTCP flows")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+EXPERIMENT = Fig4a()

@@ -1,0 +1,66 @@
+"""AMP, Figure 4(b): the syndrome with a larger marking threshold."""
+
+from dataclasses import dataclass, replace
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.experiments.amp.longflows import Mix
+from linkpool.experiments.amp.syndrome import Syndrome, Table, draw_goodputs
+from linkpool.study import style
+from linkpool.study.claims import Ledger, about, grade
+
+FLOWS = (2, 4, 8, 12, 16, 20)
+AT_20 = [(n, Mix("xmp", multipath=1, dctcp=n, mark=20)) for n in FLOWS]
+EIGHT = Mix("xmp", multipath=1, dctcp=8, mark=20)
+
+
+@dataclass(frozen=True)
+class Fig4b(Syndrome):
+    """One XMP flow of 4 subflows beside DCTCP flows, K = 20."""
+
+    id: str = "A-fig4b"
+    title: str = "minimum window syndrome with K = 20"
+    paper: str = "AMP, section 3.2, Figure 4(b)"
+
+    def mixes(self) -> list[Mix]:
+        """Return the mixes with K = 20, and with K = 10 for comparison."""
+        return [mix for _, mix in AT_20] + [replace(EIGHT, mark=10)]
+
+    def judge(self, ledger: Ledger, table: Table) -> None:
+        """Judge the gap at 8 DCTCP flows, and what the larger threshold changes."""
+        large, small = table.ratio(EIGHT), table.ratio(replace(EIGHT, mark=10))
+        ledger.add(
+            "gap",
+            "with K = 20 and 8 DCTCP flows the XMP flow gets twice a DCTCP flow's goodput",
+            "2",
+            str(large),
+            about(large.value, 2.0),
+        )
+        less = None if large.value is None or not small.value else large.value / small.value
+        ledger.add(
+            "marginal",
+            "K = 20 alleviates the problem marginally, compared with K = 10",
+            "2 against 2.3",
+            f"{large} against {small}",
+            grade(
+                less is not None and 0.75 <= less < 1.0,
+                less is not None and less < 1.0,
+                "ratio lower than with K = 10, by at most 25%; partly: lower",
+            ),
+        )
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw goodputs against the number of DCTCP flows."""
+        title = f"{self.id}: goodput of an XMP flow and of the DCTCP flows beside it, K = 20"
+        figure, axes = style.panels(1, len(self.delays), title, (4.2, 2.8), sharey=True)
+        for at, delay in zip(axes[0], self.delays, strict=True):
+            draw_goodputs(at, Table(data, delay), [(str(n), mix) for n, mix in AT_20])
+            at.set_title(f"4 subflows, {delay} links")
+            at.set_xlabel("DCTCP flows (ratio of goodputs above the bars)")
+        axes[0, 0].set_ylabel("goodput of a flow (Gbit/s)")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+EXPERIMENT = Fig4b()

@@ -1,0 +1,53 @@
+"""AMP, Figure 6: traffic shifting of MPTCP with a constant cut, and of DCM."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from linkpool.experiments.amp.shift import Shift, shifts
+from linkpool.study.claims import Claim, Ledger, about, grade
+from linkpool.study.schemes import NAMES
+
+
+@dataclass(frozen=True)
+class Fig6(Shift):
+    """The claims of section 4.1."""
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge both shift times, and their order, at each delay."""
+        found: list[Claim] = []
+        for delay in self.delays:
+            ledger = Ledger(self.id, delay)
+            rows = data.filter(pl.col("delay") == delay)
+            times = {s: shifts(rows.filter(pl.col("scheme") == s)) for s in self.schemes}
+            for scheme, paper_ms in (("mptcp-cut", 3.0), ("dcm", 7.0)):
+                ledger.add(
+                    scheme,
+                    f"{NAMES[scheme]} finishes its shift {paper_ms:.0f} ms after 2 s",
+                    f"{paper_ms:.0f} ms",
+                    f"{times[scheme]} ms",
+                    about(times[scheme].value, paper_ms),
+                )
+            cut, dcm = times["mptcp-cut"].value, times["dcm"].value
+            later = None if cut is None or dcm is None else dcm - cut
+            ledger.add(
+                "slower",
+                "DCM is 4 ms slower than MPTCP with a constant cut",
+                "4 ms",
+                "no data" if later is None else f"{later:.2f} ms",
+                grade(
+                    later is not None and 3.0 <= later <= 5.0,
+                    dcm is not None and cut is not None and dcm >= 1.25 * cut,
+                    "slower by 3 to 5 ms; partly: by a quarter",
+                ),
+            )
+            found += ledger.claims
+        return found
+
+
+EXPERIMENT = Fig6(
+    id="A-fig6",
+    title="traffic shifting of MPTCP and DCM",
+    paper="AMP, section 4.1, Figure 6",
+    schemes=("mptcp-cut", "dcm"),
+)

@@ -1,0 +1,181 @@
+"""AMP, Figure 7: how many unmarked rounds to wait before the subflows are released."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.amp import longflows, queues, setting
+from linkpool.experiments.amp.longflows import Mix
+from linkpool.experiments.amp.queues import Distribution
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, cases, most
+from linkpool.study.experiment import KEY_DELAY, KEY_SEED, Experiment, Keys, Point
+from linkpool.study.spread import Spread
+from linkpool.units import show_number
+
+STABLE = 6
+"""The tau from which the paper finds one episode only."""
+_SHADES = ("#9ad9c5", "#009e73", "#00513b")
+_MARKERS = "os^"
+
+
+@dataclass(frozen=True)
+class Fig7(Experiment):
+    """3, 4 and 5 AMP flows alone on the bottleneck, tau from 1 to 12."""
+
+    id: str = "A-fig7"
+    title: str = "suppression episodes against tau"
+    paper: str = "AMP, section 5.1, Figure 7"
+    flows: tuple[int, ...] = (3, 4, 5)
+    taus: tuple[int, ...] = tuple(range(1, 13))
+    delays: tuple[str, ...] = setting.DELAYS
+    duration_s: float = longflows.DURATION_S
+    seeds: int = 5
+    columns: ClassVar[tuple[Column, ...]] = (
+        KEY_DELAY,
+        Column("flows", "i32", "", "number of AMP flows"),
+        Column("tau", "i32", "", "unmarked rounds before release"),
+        KEY_SEED,
+        Column("suppressions", "u32", "", "times this flow became single-path in the run"),
+        Column("releases", "u32", "", "times this flow became multipath again"),
+        Column("queue_median", "i32", "packets", "median queue length of W->R in the run"),
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return every tau with every number of flows, delay and seed."""
+        found = []
+        for delay in self.delays:
+            for n in self.flows:
+                mix = Mix("amp", multipath=n, dctcp=0, delay=delay, record=queues.SPARSE)
+                for tau in self.taus:
+                    one = replace(mix, keys={"tau": tau}, duration_s=self.duration_s)
+                    keys: Keys = {"delay": delay, "flows": n, "tau": tau}
+                    found += [replace(one.point(seed), keys=keys) for seed in seeds]
+        return found
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per flow."""
+        lengths = Distribution.of(queues.histogram(result))
+        median = None if lengths is None else lengths.quantile(0.5)
+        return result.flows.select(
+            "suppressions", "releases", pl.lit(median, dtype=pl.Int32).alias("queue_median")
+        )
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the episodes of a flow, and the median queue, against tau."""
+        title = f"{self.id}: {self.title}"
+        figure, axes = style.panels(2, len(self.delays), title, (3.8, 2.4), sharey="row")
+        for column, delay in enumerate(self.delays):
+            above, below = axes[0, column], axes[1, column]
+            for n, shade, marker in zip(self.flows, _SHADES, _MARKERS, strict=False):
+                at = _Cells(data, delay, n)
+                episodes = [at.episodes(tau) for tau in self.taus]
+                above.plot(
+                    self.taus,
+                    [e.value for e in episodes],
+                    color=shade,
+                    marker=marker,
+                    ms=4,
+                    label=f"{n} AMP flows",
+                )
+                below.plot(
+                    self.taus, [at.queue(t) for t in self.taus], color=shade, marker=marker, ms=4
+                )
+            above.axhline(1.0, color="black", lw=0.8, ls=":")
+            above.set_yscale("symlog", linthresh=1.0)
+            above.yaxis.set_major_formatter(style.PLAIN)
+            above.set_title(f"{delay} links")
+            below.set_xlabel("τ (rounds)")
+        style.from_zero(axes[0, 0])
+        style.from_zero(axes[1, 0])
+        axes[0, 0].set_ylabel("suppressions of a flow in 1 s")
+        axes[1, 0].set_ylabel("median queue (packets)")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge what happens below and from tau = 6 on, at each delay."""
+        found: list[Claim] = []
+        for delay in self.delays:
+            ledger = Ledger(self.id, delay)
+            self._claims(ledger, {n: _Cells(data, delay, n) for n in self.flows})
+            found += ledger.claims
+        return found
+
+    def _claims(self, ledger: Ledger, cells: dict[int, "_Cells"]) -> None:
+        low = [tau for tau in self.taus if tau < STABLE]
+        high = [tau for tau in self.taus if tau >= STABLE]
+        many = _means(cells, low)
+        ledger.add(
+            "unstable",
+            "with tau under 6 there is more than one suppression episode",
+            "> 1",
+            f"mean episodes of a flow: {_range(many)}; more than one in "
+            f"{cases([m > 1.0 for m in many])}",
+            most([m > 1.0 for m in many], "mean over flows and seeds above 1"),
+        )
+        varied = []
+        for tau in low:
+            means = _means(cells, [tau])
+            if means:
+                varied.append(max(means) >= 1.5 * max(min(means), 1e-9))
+        ledger.add(
+            "varies",
+            "with tau under 6 the number of episodes varies a lot with the number of flows",
+            "varies a lot",
+            f"by half or more in {cases(varied)}",
+            most(varied, "largest mean over 3 to 5 flows 1.5 times the smallest", 0.5, 0.2),
+        )
+        once = _means(cells, high)
+        single = [0.9 <= m <= 1.1 for m in once]
+        ledger.add(
+            "stable",
+            "with tau of 6 and more there is only one episode",
+            "1",
+            f"mean episodes of a flow: {_range(once)}; one in {cases(single)}",
+            most(single, "mean over flows and seeds 0.9 to 1.1"),
+        )
+        lengths = [q for n in cells for t in high if (q := cells[n].queue(t)) is not None]
+        middle = sorted(lengths)[len(lengths) // 2] if lengths else None
+        ledger.add(
+            "queue",
+            "with tau of 6 and more the median queue is just about 10 packets",
+            "10",
+            f"{_range(lengths)}; judged by {show_number(middle)}, the middle one",
+            about(middle, 10),
+        )
+
+
+class _Cells:
+    """The runs of a number of flows, at one delay."""
+
+    def __init__(self, data: pl.DataFrame, delay: str, flows: int) -> None:
+        self._rows = data.filter(pl.col("delay") == delay, pl.col("flows") == flows)
+
+    def episodes(self, tau: int) -> Spread:
+        """Return the mean number of suppressions of a flow, by seed."""
+        runs = self._rows.filter(pl.col("tau") == tau).group_by("seed", maintain_order=True)
+        return Spread.of(runs.agg(pl.col("suppressions").mean())["suppressions"].to_list())
+
+    def queue(self, tau: int) -> float | None:
+        """Return the median over the seeds of the median queue, packets."""
+        runs = self._rows.filter(pl.col("tau") == tau).unique(["seed", "queue_median"])
+        median = runs["queue_median"].drop_nulls().median()
+        return float(median) if isinstance(median, (int, float)) else None
+
+
+def _means(cells: dict[int, _Cells], taus: Sequence[int]) -> list[float]:
+    found = [at.episodes(tau).value for at in cells.values() for tau in taus]
+    return [mean for mean in found if mean is not None]
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"{show_number(min(values))} to {show_number(max(values))}" if values else "no data"
+
+
+EXPERIMENT = Fig7()

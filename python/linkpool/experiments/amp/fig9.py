@@ -1,0 +1,136 @@
+"""AMP, Figure 9: fairness between multipath and DCTCP flows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.experiments.amp.longflows import Mix
+from linkpool.experiments.amp.syndrome import Syndrome, Table
+from linkpool.stats import jain
+from linkpool.study import style
+from linkpool.study.claims import Ledger, cases, grade, most
+from linkpool.study.schemes import NAMES
+from linkpool.study.spread import Spread
+
+SCHEMES = ("dcm", "xmp", "amp")
+MULTIPATH = (1, 2, 4)
+DCTCP_FLOWS = (4, 8, 12, 16, 20, 24)
+EQUAL = 0.005
+"""Two indices that differ by no more are equal, as far as a figure shows."""
+
+
+def fairness(table: Table, mix: Mix) -> Spread:
+    """Return Jain's index over all flows of a mix, by seed."""
+    runs = table.rows(mix).partition_by("seed")
+    indices = [jain(run["goodput_bps"].to_numpy()) for run in runs]
+    return Spread.of([index for index in indices if index is not None])
+
+
+@dataclass(frozen=True)
+class Fig9(Syndrome):
+    """1, 2 and 4 multipath flows beside 4 to 24 DCTCP flows."""
+
+    id: str = "A-fig9"
+    title: str = "fairness beside DCTCP flows"
+    paper: str = "AMP, section 5.2, Figure 9"
+    schemes: tuple[str, ...] = SCHEMES
+    multipath: tuple[int, ...] = MULTIPATH
+    dctcp: tuple[int, ...] = DCTCP_FLOWS
+
+    def mixes(self) -> list[Mix]:
+        """Return every scheme in every mix."""
+        return [
+            Mix(scheme, multipath=m, dctcp=n)
+            for m in self.multipath
+            for n in self.dctcp
+            for scheme in self.schemes
+        ]
+
+    def judge(self, ledger: Ledger, table: Table) -> None:
+        """Judge the order of the schemes, and where they are alike."""
+        ahead = []
+        for m in self.multipath:
+            for n in self.dctcp:
+                index = self._indices(table, m, n)
+                others = [index[s] for s in self.schemes if s != "amp" and s in index]
+                if "amp" in index and others:
+                    ahead.append(index["amp"] >= max(others) - EQUAL)
+        ledger.add(
+            "best",
+            "in almost all cases AMP outperforms the other two schemes",
+            "almost all",
+            f"in {cases(ahead)}",
+            most(ahead, f"Jain's index of AMP not below either other's by more than {EQUAL}"),
+        )
+        for m in (1, 2):
+            index = self._indices(table, m, 4)
+            gap = max(index.values()) - min(index.values()) if len(index) > 1 else None
+            ledger.add(
+                f"weak-{m}",
+                f"beside 4 DCTCP flows, {m} multipath flow{'s' if m > 1 else ''} of whichever "
+                "scheme gives nearly the same fairness",
+                "marginal difference",
+                _listing(index),
+                grade(
+                    gap is not None and gap <= 0.05,
+                    gap is not None and gap <= 0.1,
+                    "Jain's indices within 0.05 of each other; partly: 0.1",
+                ),
+            )
+        one, four = self._indices(table, 1, 4), self._indices(table, 4, 4)
+        drops = [one[s] - four[s] for s in ("dcm", "xmp") if s in one and s in four]
+        ledger.add(
+            "more",
+            "beside 4 DCTCP flows, fairness is worse with 4 multipath flows of DCM or XMP than "
+            "with 1",
+            "aggravates",
+            f"with 1: {_listing(one)}; with 4: {_listing(four)}",
+            most([d >= 0.05 for d in drops], "Jain's index lower by 0.05 or more", all_of=1.0),
+        )
+
+    def _indices(self, table: Table, multipath: int, dctcp: int) -> dict[str, float]:
+        means = {
+            scheme: fairness(table, Mix(scheme, multipath=multipath, dctcp=dctcp)).value
+            for scheme in self.schemes
+        }
+        return {scheme: mean for scheme, mean in means.items() if mean is not None}
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw Jain's index against the number of DCTCP flows, a panel per number of multipath."""
+        return draw(data, f"{self.id}: {self.title}", self.schemes, self)
+
+
+def draw(data: pl.DataFrame, title: str, schemes: Sequence[str], grid: Fig9) -> Figure:
+    """Draw Jain's index of each scheme over the grid of an experiment."""
+    figure, axes = style.panels(len(grid.delays), len(grid.multipath), title, (3.0, 2.4))
+    for row, delay in enumerate(grid.delays):
+        table = Table(data, delay)
+        for at, m in zip(axes[row], grid.multipath, strict=True):
+            for scheme in schemes:
+                mix = Mix(scheme, multipath=m, dctcp=0)
+                found = [fairness(table, replace(mix, dctcp=n)) for n in grid.dctcp]
+                shown = [(n, x) for n, x in zip(grid.dctcp, found, strict=True) if x.value]
+                style.lines(
+                    at,
+                    scheme,
+                    [n for n, _ in shown],
+                    [x.value or 0.0 for _, x in shown],
+                    [x.low for _, x in shown],
+                    [x.high for _, x in shown],
+                )
+            at.set_title(f"{m} multipath, {delay} links")
+            at.set_xticks(grid.dctcp)
+        axes[row, 0].set_ylabel("Jain's index")
+    for at in axes[-1]:
+        at.set_xlabel("DCTCP flows")
+    style.legend(figure, axes[0, 0])
+    return figure
+
+
+def _listing(index: dict[str, float]) -> str:
+    return ", ".join(f"{NAMES[s]} {x:.3f}" for s, x in index.items()) or "no data"
+
+
+EXPERIMENT = Fig9()

@@ -1,0 +1,221 @@
+"""Incast in the paper's Figure 1 topology: the common part of Figures 2 and 8."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.amp import setting
+from linkpool.result import Result
+from linkpool.stats import Sample, describe
+from linkpool.study import style
+from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Experiment, Keys, Point
+from linkpool.study.toml import Value, dumps
+
+SIZES = {"64KiB": 65_536, "128KiB": 131_072, "256KiB": 262_144, "512KiB": 524_288, "1MiB": 1 << 20}
+FLOWS = (10, 20, 30, 40)
+SPACING = "50us"
+BURSTS = 20
+DRAIN = "40s"
+
+
+@dataclass(frozen=True)
+class Load:
+    """One kind of incast run; `keys` are further settings of its transport."""
+
+    scheme: str
+    size: str
+    k: int
+    delay: str
+    keys: Mapping[str, Value] = field(default_factory=dict)
+
+    def point(self, seed: int, bursts: int) -> Point:
+        """Return the run of this load with a seed."""
+        scenario: dict[str, Value] = {
+            "name": f"incast of {self.k} flows of {self.size}, {self.scheme}, {self.delay} links",
+            "duration": f"{bursts}s",
+            "drain": DRAIN,
+            "topology": setting.many_to_one(self.k, self.delay),
+            "queue": setting.queue(),
+            "transport": {self.scheme: setting.transport(self.scheme, self.keys)},
+            "workload": {
+                "incast": [
+                    {
+                        "transport": self.scheme,
+                        "senders": self.k,
+                        "receiver": "R",
+                        "size": self.size,
+                        "every": "1s",
+                        "spacing": SPACING,
+                    }
+                ]
+            },
+        }
+        work = self.k * SIZES[self.size] / 1400 * bursts
+        keys: Keys = {
+            "delay": self.delay,
+            "scheme": self.scheme,
+            "size": self.size,
+            "k": self.k,
+        }
+        return Point(keys, dumps(scenario), seed, float(bursts), work)
+
+
+def points(loads: Sequence[Load], seeds: Sequence[int], bursts: int) -> list[Point]:
+    """Return the runs of all loads; single-path incast, where only ties are random, runs once."""
+    return [
+        load.point(seed, bursts)
+        for load in loads
+        for seed in (seeds[:1] if load.scheme in setting.SINGLE_PATH else seeds)
+    ]
+
+
+COLUMNS = (
+    KEY_DELAY,
+    KEY_SCHEME,
+    Column("size", "string", "", "flow size; KiB = 1,024 B"),
+    Column("k", "i32", "", "flows in a burst"),
+    KEY_SEED,
+    Column("burst", "u32", "", "number of the burst"),
+    Column("fct_s", "f64", "s", "completion time with the handshake; null: unfinished"),
+    Column("fct_established_s", "f64", "s", "completion time without the handshake"),
+    Column("timeouts", "i64", "", "retransmission timeouts of the flow"),
+    Column("retransmits", "i64", "packets", "data segments sent again"),
+    Column("suppressions", "u32", "", "AMP: times the flow became single-path"),
+)
+
+
+def flows(result: Result) -> pl.DataFrame:
+    """Return the columns of a run's flows that the analysis keeps."""
+    return result.flows.select(
+        "burst", "fct_s", "fct_established_s", "timeouts", "retransmits", "suppressions"
+    )
+
+
+class Cells:
+    """Statistics of the flows by scheme, size and k, at one delay."""
+
+    def __init__(self, data: pl.DataFrame) -> None:
+        """Take the rows of one delay."""
+        parts = data.partition_by("scheme", "size", "k", as_dict=True)
+        self._rows = {(str(s), str(z), int(k)): rows for (s, z, k), rows in parts.items()}
+
+    def rows(self, scheme: str, size: str, k: int) -> pl.DataFrame | None:
+        """Return the flows of a cell, or None where it was not run."""
+        return self._rows.get((scheme, size, k))
+
+    def fct(self, scheme: str, size: str, k: int) -> Sample:
+        """Describe the completion times, in seconds and without handshake, of finished flows."""
+        rows = self.rows(scheme, size, k)
+        return Sample(0) if rows is None else _fct(rows)
+
+    def mean(self, scheme: str, size: str, k: int) -> float | None:
+        """Return the mean completion time in seconds."""
+        return self.fct(scheme, size, k).mean
+
+    def seed_means(self, scheme: str, size: str, k: int) -> list[float]:
+        """Return the mean completion time, in seconds, of each seed."""
+        rows = self.rows(scheme, size, k)
+        parts = [] if rows is None else rows.partition_by("seed")
+        return [mean for part in parts if (mean := _fct(part).mean) is not None]
+
+    def unfinished(self, scheme: str, size: str, k: int) -> int:
+        """Return how many flows did not finish."""
+        rows = self.rows(scheme, size, k)
+        return 0 if rows is None else rows["fct_established_s"].null_count()
+
+    def ratio(self, scheme: str, other: str, size: str, k: int) -> float | None:
+        """Return a scheme's mean completion time over another's."""
+        mine, theirs = self.mean(scheme, size, k), self.mean(other, size, k)
+        return None if mine is None or not theirs else mine / theirs
+
+
+def _fct(rows: pl.DataFrame) -> Sample:
+    return describe(rows["fct_established_s"].drop_nulls().to_numpy())
+
+
+def show_mean(cells: Cells, scheme: str, size: str, k: int) -> str:
+    """Write a mean completion time with its spread and the flows that it leaves out."""
+    mean = cells.mean(scheme, size, k)
+    if mean is None:
+        return "no finished flow"
+    text = f"{1e3 * mean:.3g} ms"
+    seeds = cells.seed_means(scheme, size, k)
+    if len(seeds) > 1:
+        text += f" (seeds: {1e3 * min(seeds):.3g} to {1e3 * max(seeds):.3g})"
+    unfinished = cells.unfinished(scheme, size, k)
+    return text + (f", {unfinished} unfinished left out" if unfinished else "")
+
+
+def draw(
+    data: pl.DataFrame,
+    title: str,
+    schemes: Sequence[str],
+    sizes: Sequence[str],
+    ks: Sequence[int],
+    delays: Sequence[str],
+) -> Figure:
+    """Draw mean completion times with whiskers of one standard deviation, as Figures 2 and 8."""
+    figure, axes = style.panels(len(delays), len(sizes), title, (2.6, 2.3))
+    for row, delay in enumerate(delays):
+        cells = Cells(data.filter(pl.col("delay") == delay))
+        for column, size in enumerate(sizes):
+            _panel(axes[row, column], cells, schemes, size, ks)
+            axes[row, column].set_title(f"{size}, {delay} links")
+        axes[row, 0].set_ylabel("FCT (ms), mean ± sd")
+    style.plain_log(axes[0, 0], bottom=0.1)
+    for at in axes[-1]:
+        at.set_xlabel("flows in a burst")
+    style.legend(figure, axes[0, 0])
+    return figure
+
+
+def _panel(axes: Axes, cells: Cells, schemes: Sequence[str], size: str, ks: Sequence[int]) -> None:
+    samples = {s: [cells.fct(s, size, k) for k in ks] for s in schemes}
+    means = {s: [_ms(x.mean) for x in row] for s, row in samples.items()}
+    deviations = {s: [_ms(x.sd) for x in row] for s, row in samples.items()}
+    style.bars(axes, [str(k) for k in ks], means, deviations)
+
+
+def _ms(value: float | None) -> float | None:
+    return None if value is None else 1e3 * value
+
+
+@dataclass(frozen=True)
+class Incast(Experiment):
+    """An experiment that runs every scheme with every size, k and delay."""
+
+    id: str
+    title: str
+    paper: str
+    schemes: tuple[str, ...]
+    sizes: tuple[str, ...]
+    ks: tuple[int, ...] = FLOWS
+    delays: tuple[str, ...] = setting.DELAYS
+    bursts: int = BURSTS
+    seeds: int = 5
+    columns: ClassVar[tuple[Column, ...]] = COLUMNS
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every scheme, size, k, delay and seed."""
+        loads = [
+            Load(scheme, size, k, delay)
+            for delay in self.delays
+            for size in self.sizes
+            for k in self.ks
+            for scheme in self.schemes
+        ]
+        return points(loads, seeds, self.bursts)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per flow."""
+        return flows(result)
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw a panel per size and delay."""
+        title = f"{self.id}: {self.title}"
+        return draw(data, title, self.schemes, self.sizes, self.ks, self.delays)

@@ -1,0 +1,244 @@
+"""AMP, section 5.2: the same with subflow suppression switched off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.amp import fig9, fig10, incast, longflows, queues, setting
+from linkpool.experiments.amp.incast import Load
+from linkpool.experiments.amp.longflows import Mix
+from linkpool.experiments.amp.queues import Distribution
+from linkpool.result import Result
+from linkpool.stats import jain
+from linkpool.study import style
+from linkpool.study.claims import (
+    Claim,
+    Ledger,
+    alike,
+    cases,
+    grade,
+    most,
+    order_of_magnitude,
+    together,
+)
+from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Experiment, Point
+from linkpool.study.schemes import NAMES
+from linkpool.units import show_number, show_seconds
+
+WITHOUT = "amp-nossr"
+OTHERS = ("dcm", "xmp")
+SCHEMES = ("dcm", "xmp", "amp", WITHOUT)
+SIZE = "128KiB"
+FLOWS = 4
+
+
+@dataclass(frozen=True)
+class Ssr(Experiment):
+    """Incast, fairness and queue length with AMP's suppression off, beside the other schemes."""
+
+    id: str = "A-ssr"
+    title: str = "AMP without suppression"
+    paper: str = "AMP, section 5.2 (Figures 8 to 10 with SSR disabled; graphs omitted there)"
+    ks: tuple[int, ...] = incast.FLOWS
+    dctcp: tuple[int, ...] = fig9.DCTCP_FLOWS
+    delays: tuple[str, ...] = setting.DELAYS
+    bursts: int = incast.BURSTS
+    duration_s: float = longflows.DURATION_S
+    seeds: int = 5
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("load", "string", "", "incast of 128 KiB flows; fairness or queue: 1 s, long flows"),
+        KEY_DELAY,
+        KEY_SCHEME,
+        Column("k", "i32", "", "incast: flows in a burst; else: DCTCP flows beside 4 multipath"),
+        KEY_SEED,
+        Column(
+            "value",
+            "f64",
+            "",
+            "incast: FCT without handshake of a flow, s; null: unfinished. "
+            "fairness: Jain's index of the run. queue: length of W->R, packets",
+        ),
+        Column("samples", "u32", "", "queue: how often this length was found; else 1"),
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the incasts, the mixes of Figure 9(c) and those of Figure 10(b)."""
+        found: list[Point] = []
+        for delay in self.delays:
+            for scheme in ("dctcp", *SCHEMES):
+                for k in self.ks:
+                    runs = incast.points([Load(scheme, SIZE, k, delay)], seeds, self.bursts)
+                    found += [_tag(point, "incast", delay, scheme, k) for point in runs]
+            for scheme in SCHEMES:
+                mix = Mix(scheme, multipath=FLOWS, dctcp=4, delay=delay, duration_s=self.duration_s)
+                for n in self.dctcp:
+                    runs = [replace(mix, dctcp=n).point(seed) for seed in seeds]
+                    found += [_tag(point, "fairness", delay, scheme, n) for point in runs]
+                runs = [replace(mix, record=queues.RECORD).point(seed) for seed in seeds]
+                found += [_tag(point, "queue", delay, scheme, 4) for point in runs]
+        return found
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return completion times, Jain's index or queue lengths, by the load."""
+        if point.keys["load"] == "queue":
+            return queues.histogram(result).select(
+                pl.col("queue_pkts").cast(pl.Float64).alias("value"), "samples"
+            )
+        if point.keys["load"] == "fairness":
+            index = jain(result.flows["goodput_bps"].to_numpy())
+            values = pl.DataFrame({"value": [index]}, schema={"value": pl.Float64})
+        else:
+            values = result.flows.select(pl.col("fct_established_s").alias("value"))
+        return values.with_columns(pl.lit(1, dtype=pl.UInt32).alias("samples"))
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw mean completion times, Jain's index and queue lengths side by side."""
+        title = f"{self.id}: {self.title}"
+        figure, axes = style.panels(len(self.delays), 3, title, (3.4, 2.5), sharey=False)
+        for row, delay in enumerate(self.delays):
+            table = _Table(data, delay)
+            self._draw_incast(axes[row, 0], table)
+            self._draw_fairness(axes[row, 1], table)
+            _draw_queue(axes[row, 2], table)
+            axes[row, 0].set_title(f"incast of {SIZE}, {delay} links")
+            axes[row, 1].set_title(f"4 multipath flows, {delay} links")
+            axes[row, 2].set_title(f"4 multipath + 4 DCTCP, {delay} links")
+        axes[-1, 0].set_xlabel("flows in a burst")
+        axes[-1, 1].set_xlabel("DCTCP flows")
+        axes[-1, 2].set_xlabel("queue length (packets)")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+    def _draw_incast(self, axes: Axes, table: "_Table") -> None:
+        schemes = ("dctcp", *SCHEMES)
+        means = {s: [_ms(table.mean("incast", s, k)) for k in self.ks] for s in schemes}
+        style.bars(axes, [str(k) for k in self.ks], means)
+        style.plain_log(axes, bottom=0.1)
+        axes.set_ylabel("mean FCT (ms)")
+
+    def _draw_fairness(self, axes: Axes, table: "_Table") -> None:
+        for scheme in SCHEMES:
+            runs = [table.values("fairness", scheme, n) for n in self.dctcp]
+            shown = [(n, v) for n, v in zip(self.dctcp, runs, strict=True) if v]
+            style.lines(
+                axes,
+                scheme,
+                [n for n, _ in shown],
+                [float(np.mean(v)) for _, v in shown],
+                [min(v) for _, v in shown],
+                [max(v) for _, v in shown],
+            )
+        axes.set_xticks(self.dctcp)
+        axes.set_ylabel("Jain's index")
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge "all three approaches present equally poor performance" in each figure."""
+        found: list[Claim] = []
+        for delay in self.delays:
+            ledger = Ledger(self.id, delay)
+            table = _Table(data, delay)
+            _judge_incast(ledger, table)
+            self._judge_fairness(ledger, table)
+            _judge_queue(ledger, table)
+            found += ledger.claims
+        return found
+
+    def _judge_fairness(self, ledger: Ledger, table: "_Table") -> None:
+        close = []
+        for n in self.dctcp:
+            mine = table.mean("fairness", WITHOUT, n)
+            others = [x for s in OTHERS if (x := table.mean("fairness", s, n)) is not None]
+            if mine is not None and others:
+                close.append(min(others) - 0.05 <= mine <= max(others) + 0.05)
+        ledger.add(
+            "fairness",
+            "with 4 multipath flows, AMP without SSR is as unfair as DCM and XMP",
+            "equally poor",
+            f"in {cases(close)}",
+            most(close, "Jain's index within 0.05 of the range of DCM's and XMP's"),
+        )
+
+
+class _Table:
+    """The values of each load, at one delay."""
+
+    def __init__(self, data: pl.DataFrame, delay: str) -> None:
+        self._rows = data.filter(pl.col("delay") == delay)
+
+    def values(self, load: str, scheme: str, k: int) -> list[float]:
+        """Return the values of incast or fairness."""
+        return self._of(load, scheme, k)["value"].drop_nulls().to_list()
+
+    def mean(self, load: str, scheme: str, k: int) -> float | None:
+        """Return the mean value of incast or fairness."""
+        values = self.values(load, scheme, k)
+        return float(np.mean(values)) if values else None
+
+    def queue(self, scheme: str) -> Distribution | None:
+        """Return the queue lengths."""
+        rows = self._of("queue", scheme, 4)
+        return Distribution.of(rows.rename({"value": "queue_pkts"}))
+
+    def _of(self, load: str, scheme: str, k: int) -> pl.DataFrame:
+        named = (pl.col("load") == load, pl.col("scheme") == scheme, pl.col("k") == k)
+        return self._rows.filter(*named)
+
+
+def _judge_incast(ledger: Ledger, table: _Table) -> None:
+    mine, dctcp = table.mean("incast", WITHOUT, 30), table.mean("incast", "dctcp", 30)
+    others = {s: table.mean("incast", s, 30) for s in OTHERS}
+    ratio = None if mine is None or not dctcp else mine / dctcp
+    parts = ", ".join(f"{NAMES[s]} {show_seconds(mean)}" for s, mean in others.items())
+    ledger.add(
+        "incast",
+        "in incast (k = 30, 128 KB) AMP without SSR is as slow as DCM and XMP",
+        "equally poor",
+        f"mean FCT {show_seconds(mine)}, {show_number(ratio)} times DCTCP's; {parts}",
+        together(order_of_magnitude(ratio), *(alike(mine, mean) for mean in others.values())),
+    )
+
+
+def _judge_queue(ledger: Ledger, table: _Table) -> None:
+    found = {s: table.queue(s) for s in (*OTHERS, WITHOUT)}
+    medians = {s: d.quantile(0.5) for s, d in found.items() if d is not None}
+    mine = medians.get(WITHOUT)
+    others = [m for s, m in medians.items() if s != WITHOUT]
+    gap = None
+    if mine is not None and others:
+        gap = max(min(others) - mine, mine - max(others), 0)
+    ledger.add(
+        "queue",
+        "beside 4 DCTCP flows, the queue of 4 AMP flows without SSR is as long as DCM's and XMP's",
+        "equally poor",
+        "medians: " + ", ".join(f"{NAMES[s]} {m}" for s, m in medians.items()),
+        grade(
+            gap is not None and gap <= 2,
+            gap is not None and gap <= 5,
+            "median within 2 packets of the range of DCM's and XMP's; partly: 5",
+        ),
+    )
+
+
+def _draw_queue(axes: Axes, table: _Table) -> None:
+    for scheme in SCHEMES:
+        found = table.queue(scheme)
+        if found is not None:
+            fig10.draw_cdf(axes, scheme, found)
+    axes.set_ylabel("CDF")
+
+
+def _tag(point: Point, load: str, delay: str, scheme: str, k: int) -> Point:
+    return replace(point, keys={"load": load, "delay": delay, "scheme": scheme, "k": k})
+
+
+def _ms(value: float | None) -> float | None:
+    return None if value is None else 1e3 * value
+
+
+EXPERIMENT = Ssr()

@@ -1,0 +1,193 @@
+"""MMPTCP, Figure 3: hotspots in the core."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import mixed, mixed_table
+from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
+from linkpool.experiments.mmptcp.tab3 import ARRIVALS, PAIRS
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, cases, grade, most
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.schemes import NAMES
+
+DEGREES = (0, 10, 20, 30, 40, 50, 60)
+TIE = 0.02
+"""Values so near to each other, relatively, count as the same."""
+
+Cells = Mapping[tuple[int, str], Cell]
+Of = Callable[[Cell], "float | None"]
+
+
+@dataclass(frozen=True)
+class Fig3(Mixed):
+    """The queues at all links of some core switches hold 10 packets instead of 100."""
+
+    id: str = "M-fig3"
+    title: str = "hotspots in the core"
+    paper: str = "MMPTCP, section 3.4, Figure 3"
+    degrees: tuple[int, ...] = DEGREES
+    seeds: int = 1
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("degree", "i32", "%", "core switches with short queues"),
+        KEY_SCHEME,
+        KEY_SEED,
+        *mixed.COLUMNS,
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every degree, scheme and seed."""
+        return [
+            Mix(long, short, ARRIVALS, self.duration_s, hotspots=degree / 100).point(
+                {"degree": degree, "scheme": scheme}, seed
+            )
+            for degree in self.degrees
+            for scheme, (long, short) in PAIRS.items()
+            for seed in seeds
+        ]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge who is best and worst at every degree, and TCP at the highest."""
+        ledger = Ledger(self.id)
+        cells = _cells(data)
+        best = (
+            ("loss", "the lowest loss in the core", _loss, True),
+            ("core", "the highest utilisation of the core", _core, False),
+            ("goodput", "the highest goodput of long flows", _goodput, False),
+        )
+        for name, what, of, lowest in best:
+            hits = _is(cells, self.degrees, of, lowest, ("mmptcp",))
+            ledger.add(
+                f"mmptcp-{name}",
+                f"MMPTCP has {what} at every degree",
+                "at every degree",
+                cases(hits) if hits else "no data",
+                most(hits, f"within {TIE:.0%} of the best", 1.0, 0.5),
+            )
+        hits = _is(cells, self.degrees, _goodput, True, ("tcp", "ps-tcp"))
+        ledger.add(
+            "worst-goodput",
+            "TCP and scattered flows beside TCP get the least goodput",
+            "the least",
+            cases(hits) if hits else "no data",
+            most(hits, f"within {TIE:.0%} of the two lowest", 1.0, 0.5),
+        )
+        hits = _is(cells, self.degrees, _sd, False, ("mptcp", "tcp"))
+        ledger.add(
+            "unstable",
+            "MPTCP's short flows are the most unstable, TCP's next",
+            "largest deviations of FCT",
+            cases(hits) if hits else "no data",
+            most(hits, "MPTCP and TCP have the two largest deviations", 1.0, 0.5),
+        )
+        tcp = cells.get((max(self.degrees), "tcp"), NOTHING)
+        ledger.add(
+            "tcp-mean",
+            "TCP's mean FCT with hotspots at 60% of the core",
+            "80.5 ± 214 ms",
+            str(tcp),
+            about(tcp.fct.mean, 80.5),
+        )
+        ledger.add(
+            "tcp-sd",
+            "and its standard deviation",
+            "214 ms",
+            mixed_table.number(tcp.fct.sd, "ms"),
+            about(tcp.fct.sd, 214.0),
+        )
+        for scheme in ("tcp", "ps-tcp"):
+            _rises(ledger, cells, scheme, (min(self.degrees), max(self.degrees)))
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the four panels."""
+        title = f"{self.id}: {self.title}, 512 hosts, 4:1, 2,560 short flows/s"
+        figure, axes = style.panels(2, 2, title, (4.4, 2.7), sharey=False)
+        cells = _cells(data)
+        panels: tuple[tuple[str, Of, Of | None], ...] = (
+            ("goodput of long flows (Mbps), mean ± sd", _goodput, lambda c: c.goodput.sd),
+            ("mean core utilisation (%)", _core, None),
+            ("FCT of short flows (ms), mean ± sd", lambda c: c.fct.mean, _sd),
+            ("mean core loss (%)", _loss, None),
+        )
+        for at, (label, of, deviation) in zip(axes.flat, panels, strict=True):
+            _lines(at, cells, self.degrees, of, deviation)
+            at.set_title(label)
+            at.set_xlabel("hotspots: core switches with short queues (%)")
+            style.from_zero(at)
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _cells(data: pl.DataFrame) -> dict[tuple[int, str], Cell]:
+    parts = data.partition_by("degree", "scheme", as_dict=True)
+    return {(int(degree), str(scheme)): Cell(rows) for (degree, scheme), rows in parts.items()}
+
+
+def _goodput(cell: Cell) -> float | None:
+    return cell.goodput.mean
+
+
+def _core(cell: Cell) -> float | None:
+    return cell.utilisation
+
+
+def _loss(cell: Cell) -> float | None:
+    return cell.loss
+
+
+def _sd(cell: Cell) -> float | None:
+    return cell.fct.sd
+
+
+def _is(
+    cells: Cells, degrees: Sequence[int], of: Of, lowest: bool, schemes: tuple[str, ...]
+) -> list[bool]:
+    """Say at each degree with data whether `schemes` are, in any order, at that end of all."""
+    hits = []
+    for degree in degrees:
+        values = {s: v for s in PAIRS if (v := of(cells.get((degree, s), NOTHING))) is not None}
+        if len(values) < len(PAIRS):
+            continue
+        mine = [values[s] for s in schemes]
+        rest = [v for s, v in values.items() if s not in schemes]
+        if lowest:
+            hits.append(max(mine) <= (1 + TIE) * min(rest))
+        else:
+            hits.append(min(mine) >= (1 - TIE) * max(rest))
+    return hits
+
+
+def _rises(ledger: Ledger, cells: Cells, scheme: str, ends: tuple[int, int]) -> None:
+    low, high = (cells.get((degree, scheme), NOTHING).loss for degree in ends)
+    known = low is not None and high is not None
+    ledger.add(
+        f"rises-{scheme}",
+        f"the loss rises with the degree, {NAMES[scheme]}",
+        "significantly",
+        f"{mixed_table.percent(low)} at {ends[0]}%, {mixed_table.percent(high)} at {ends[1]}%",
+        grade(
+            known and (high or 0.0) >= 1.5 * (low or 0.0) and (high or 0.0) > 0,
+            known and (high or 0.0) > (low or 0.0),
+            "at least 1.5 times as much at the highest degree; partly: more",
+        ),
+    )
+
+
+def _lines(axes: Axes, cells: Cells, degrees: Sequence[int], of: Of, deviation: Of | None) -> None:
+    for scheme in PAIRS:
+        found = [(d, cells.get((d, scheme), NOTHING)) for d in degrees]
+        drawn = [(d, v, c) for d, c in found if (v := of(c)) is not None]
+        x, y = [float(d) for d, _, _ in drawn], [v for _, v, _ in drawn]
+        around = [0.0 if deviation is None else deviation(c) or 0.0 for _, _, c in drawn]
+        low = [max(v - sd, 0.0) for v, sd in zip(y, around, strict=True)]
+        style.lines(axes, scheme, x, y, low, [v + sd for v, sd in zip(y, around, strict=True)])
+
+
+EXPERIMENT = Fig3()

@@ -1,0 +1,245 @@
+"""Long flows from a third of the hosts, short ones from the others: what MMPTCP's tables share.
+
+The transports, the fabric and the numbers of the paper are those of each experiment.
+"""
+
+from abc import ABC
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import setting
+from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.result import Result
+from linkpool.stats import Sample, describe
+from linkpool.study.experiment import Experiment, Keys, Point
+from linkpool.study.schemes import NAMES
+from linkpool.study.toml import Value, dumps
+
+LONG_SHARE = 0.33
+SECOND = "1s"
+"""The paper's means over the core are over seconds."""
+QUIET_S = 0.2
+"""Short flows stop arriving so long before the end."""
+HOTSPOT_LIMIT = 10
+"""Packets that the queues at a hotspot hold."""
+
+OVERSUBSCRIBED = Tree(4)
+
+SHORT, LONG, CORE = "short", "long", "core"
+
+COLUMNS = (
+    Column("kind", "string", "", "short or long flow, or core: a second of a core switch's port"),
+    Column("established", "bool", "", "of a flow: the first SYN-ACK arrived"),
+    Column("fct_established_s", "f64", "s", "of a flow: completion time without the handshake"),
+    Column("goodput_bps", "f64", "bit/s", "of a flow: payload acknowledged over its time"),
+    Column("timeouts", "i64", "", "of a flow: retransmission timeouts, of SYNs too"),
+    Column("recoveries", "i64", "", "of a flow: fast retransmissions"),
+    Column("utilisation", "f64", "", "of a port: sent over what it can, in this second"),
+    Column("offered", "i64", "packets", "of a port: packets sent and dropped, in this second"),
+    Column("drops", "i64", "packets", "of a port: packets dropped, in this second"),
+)
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Who sends what, where.
+
+    Attributes:
+        long: the scheme of the long flows.
+        short: the scheme of the short flows.
+        arrivals: short flows per second, over the whole network.
+        duration_s: simulated seconds, without the drain.
+        tree: the fat-tree.
+        rate_mbps: of all links.
+        hotspots: the share of core switches with short queues.
+        keys: replace settings of the transports.
+
+    """
+
+    long: str
+    short: str
+    arrivals: float
+    duration_s: float
+    tree: Tree = OVERSUBSCRIBED
+    rate_mbps: int = 100
+    hotspots: float = 0.0
+    keys: Mapping[str, Value] = field(default_factory=dict)
+
+    def point(self, keys: Keys, seed: int) -> Point:
+        """Return the run."""
+        senders = int(LONG_SHARE * self.tree.hosts)
+        schemes = sorted({self.long, self.short})
+        stop = max(self.duration_s - QUIET_S, self.duration_s / 2)
+        scenario: dict[str, Value] = {
+            "name": f"short flows by {NAMES[self.short]} beside long ones by {NAMES[self.long]}",
+            "duration": f"{self.duration_s:g}s",
+            "drain": setting.DRAIN,
+            "topology": self.tree.topology(f"{self.rate_mbps}Mbps"),
+            "queue": setting.queue(),
+            "transport": {scheme: setting.transport(scheme, self.keys) for scheme in schemes},
+            "roles": {LONG: senders},
+            "record": {"counters": {"every": SECOND, "until": f"{self.duration_s:g}s"}},
+            "workload": {
+                "permutation": [
+                    {
+                        "transport": self.long,
+                        "label": LONG,
+                        "role": LONG,
+                        "stop": f"{self.duration_s:g}s",
+                    }
+                ],
+                "poisson": [
+                    {
+                        "transport": self.short,
+                        "label": SHORT,
+                        "role": "others",
+                        "to": "permutation",
+                        "flows_per_second": self.arrivals,
+                        "size": setting.SHORT,
+                        "stop": f"{stop:g}s",
+                    }
+                ],
+            },
+        }
+        if self.hotspots > 0:
+            scenario["change"] = [
+                {"layer": "core", "share": self.hotspots, "limit": HOTSPOT_LIMIT},
+            ]
+        work = senders * 0.6e6 * self.rate_mbps * self.duration_s / (8 * 1400)
+        work += self.arrivals * self.duration_s * setting.SHORT_PACKETS
+        return Point(keys, dumps(scenario), seed, self.duration_s, work)
+
+
+def measure(result: Result) -> pl.DataFrame:
+    """Return a row per flow, and one per second and port of a core switch."""
+    flows = result.flows.select(
+        pl.col("label").alias("kind"),
+        pl.col("established_s").is_not_null().alias("established"),
+        "fct_established_s",
+        "goodput_bps",
+        "timeouts",
+        "recoveries",
+    )
+    core = result.links.filter(pl.col("layer") == CORE)
+    ports = result.counters.join(core.select("link"), on="link", how="semi").select(
+        pl.lit(CORE).alias("kind"),
+        "utilisation",
+        (pl.col("packets") + pl.col("drops")).alias("offered"),
+        "drops",
+    )
+    rows = pl.concat([flows, ports], how="diagonal")
+    return rows.select(column.name for column in COLUMNS)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What runs with the same settings gave, all seeds together."""
+
+    rows: pl.DataFrame
+
+    @property
+    def short(self) -> pl.DataFrame:
+        """Return the short flows that were established: those that the paper counts at all."""
+        return self.rows.filter(pl.col("kind") == SHORT, pl.col("established"))
+
+    @property
+    def fct(self) -> Sample:
+        """Describe the completion times of short flows that finished, in ms."""
+        return describe(1e3 * self.short["fct_established_s"].drop_nulls().to_numpy())
+
+    @property
+    def goodput(self) -> Sample:
+        """Describe the goodputs of long flows, in Mbit/s."""
+        long = self.rows.filter(pl.col("kind") == LONG)
+        return describe(1e-6 * long["goodput_bps"].drop_nulls().to_numpy())
+
+    @property
+    def utilisation(self) -> float | None:
+        """Return the mean utilisation of the core switches' ports, by second, in per cent."""
+        ports = self.rows.filter(pl.col("kind") == CORE)
+        return describe(100 * ports["utilisation"].drop_nulls().to_numpy()).mean
+
+    @property
+    def loss(self) -> float | None:
+        """Return the mean of what the core switches' ports drop, by second, in per cent."""
+        ports = self.rows.filter(pl.col("kind") == CORE, pl.col("offered") > 0)
+        return describe((100 * ports["drops"] / ports["offered"]).to_numpy()).mean
+
+    @property
+    def dropped(self) -> float | None:
+        """Return what the core switches drop of all that is offered to them, in per cent."""
+        ports = self.rows.filter(pl.col("kind") == CORE)
+        offered, drops = int(ports["offered"].sum()), int(ports["drops"].sum())
+        return 100 * drops / offered if offered else None
+
+    def share(self, what: pl.Expr) -> float | None:
+        """Return the share of short flows of which something is so."""
+        short = self.short
+        return short.filter(what).height / short.height if short.height else None
+
+    def __str__(self) -> str:
+        """Write the mean completion time and its deviation, with what they leave out."""
+        fct = self.fct
+        if fct.mean is None:
+            return "no finished flow"
+        sd = "" if fct.sd is None else f" ± {fct.sd:.3g}"
+        left_out = self.short.height - fct.count
+        never = self.rows.filter(pl.col("kind") == SHORT, ~pl.col("established")).height
+        missing = f", {left_out} unfinished" if left_out else ""
+        return f"{fct.mean:.3g}{sd} ms{missing}" + (f", {never} not established" if never else "")
+
+
+NOTHING = Cell(
+    pl.DataFrame(
+        schema={
+            "kind": pl.String,
+            "established": pl.Boolean,
+            "fct_established_s": pl.Float64,
+            "goodput_bps": pl.Float64,
+            "timeouts": pl.Int64,
+            "recoveries": pl.Int64,
+            "utilisation": pl.Float64,
+            "offered": pl.Int64,
+            "drops": pl.Int64,
+        }
+    )
+)
+
+
+def cells(data: pl.DataFrame, key: str) -> dict[str, Cell]:
+    """Return what the runs gave by the values of a column."""
+    parts = data.partition_by(key, as_dict=True)
+    return {str(value): Cell(rows) for (value,), rows in parts.items()}
+
+
+@dataclass(frozen=True)
+class Mixed(Experiment, ABC):
+    """An experiment of such runs.
+
+    Attributes:
+        duration_s: simulated seconds, without the drain.
+
+    """
+
+    id: str
+    title: str
+    paper: str
+    duration_s: float = 20.0
+    seeds: int = 3
+
+    def extent(self) -> str:
+        """Say how much time is simulated."""
+        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
+
+    def shortened(self, scale: float) -> "Mixed":
+        """Return fewer seeds, and below one seed less time."""
+        seeds = max(round(self.seeds * scale), 1)
+        share = min(scale * self.seeds / seeds, 1.0)
+        return replace(self, seeds=seeds, duration_s=max(round(self.duration_s * share, 1), 1.0))
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per flow, and one per second and port of a core switch."""
+        return measure(result)

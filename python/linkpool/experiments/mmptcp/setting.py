@@ -1,0 +1,72 @@
+"""The basic configuration of the MMPTCP paper, as parts of scenarios.
+
+Values come from the paper's section 3 and, where it is silent, from what its authors' own
+simulation did; `docs/experiments.md` lists them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from linkpool.study.toml import Table, Value
+
+RATE = "100Mbps"
+DELAY = "20us"
+SUBFLOWS = 8
+SWITCH = "100KB"
+SHORT = "70KB"
+SHORT_PACKETS = 50
+DRAIN = "40s"
+
+FAULTS = ("join-syn-once", "join-stall", "fin-reset")
+"""What the authors' implementation does wrong, which decides how long short flows of MPTCP take in
+its tables; see `docs/experiments.md`."""
+
+_MPTCP: dict[str, Value] = {"control": "lia", "subflows": SUBFLOWS}
+_MMPTCP: dict[str, Value] = {**_MPTCP, "scatter_bytes": SWITCH, "dupack_threshold": "auto"}
+_TRANSPORTS: dict[str, dict[str, Value]] = {
+    "tcp": {"control": "reno"},
+    "ps": {"control": "reno", "paths": "scatter", "dupack_threshold": "auto"},
+    "mptcp": _MPTCP,
+    "mptcp-faults": {**_MPTCP, "faults": list(FAULTS)},
+    "mmptcp": _MMPTCP,
+    "mmptcp-lt": {**_MMPTCP, "limited_transmit": True},
+}
+
+
+def transport(scheme: str, keys: Mapping[str, Value] | None = None) -> Table:
+    """Return a scheme's transport; `keys` replace or add to its settings."""
+    return {"preset": "paper-2013", **_TRANSPORTS[scheme], **(keys or {})}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The k = 8 fat-tree with an oversubscription: 1 is 128 hosts, 4 is 512."""
+
+    oversubscription: int = 1
+
+    @property
+    def hosts(self) -> int:
+        """Return the number of hosts."""
+        return 128 * self.oversubscription
+
+    @property
+    def name(self) -> str:
+        """Name the tree as the paper does."""
+        return f"{self.oversubscription}:1"
+
+    def topology(self, rate: str = RATE) -> Table:
+        """Return the topology's table."""
+        per_edge = 4 * self.oversubscription
+        return {"fat-tree": {"k": 8, "hosts_per_edge": per_edge, "rate": rate, "delay": DELAY}}
+
+
+def queue() -> Table:
+    """Return the queue of every port: drop-tail, and nothing is spared."""
+    return {"limit": 100}
+
+
+def flow(
+    transport: str, source: int, destination: int, keys: Mapping[str, Value]
+) -> dict[str, Value]:
+    """Return one flow of a workload."""
+    return {"transport": transport, "from": f"h{source}", "to": f"h{destination}", **keys}

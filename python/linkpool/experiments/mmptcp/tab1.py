@@ -1,0 +1,192 @@
+"""MMPTCP, Table 1 and Figure 2: MMPTCP beside MPTCP, at 100 Mbps and 1 Gbps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import mixed, mixed_table
+from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
+from linkpool.experiments.mmptcp.mixed_table import Row
+from linkpool.study import style
+from linkpool.study.claims import Claim, Judged, Ledger, about, alike, grade, no_data, under
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.schemes import NAMES
+
+SCHEMES = ("mptcp", "mptcp-faults", "mmptcp")
+ARRIVALS = 256.0
+RATES_MBPS = (100, 1000)
+
+PAPER = {
+    (100, "mptcp"): Row(126, 425, 62.1, 19.7, 75.5, 0.0077),
+    (100, "mmptcp"): Row(116, 101, 61.9, 20.0, 74.9, 0.0076),
+    (1000, "mptcp"): Row(38.5, 288.5, 718.1, 172.6, 70.5, 0.0025),
+    (1000, "mmptcp"): Row(16.1, 54.7, 719.7, 168.5, 70.5, 0.0025),
+}
+PAPER |= {(rate, "mptcp-faults"): PAPER[rate, "mptcp"] for rate in RATES_MBPS}
+FLOWS = {"mptcp": 99_103, "mmptcp": 100_980}
+"""Short flows of the paper that completed, at 100 Mbps."""
+
+
+@dataclass(frozen=True)
+class Tab1(Mixed):
+    """All flows of one run are of one scheme."""
+
+    id: str = "M-tab1"
+    title: str = "MMPTCP beside MPTCP with eight subflows"
+    paper: str = "MMPTCP, section 3.2, Table 1 and Figure 2"
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("rate_mbps", "i32", "Mbit/s", "of all links"),
+        KEY_SCHEME,
+        KEY_SEED,
+        *mixed.COLUMNS,
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every rate, scheme and seed."""
+        return [
+            Mix(scheme, scheme, ARRIVALS, self.duration_s, rate_mbps=rate).point(
+                {"rate_mbps": rate, "scheme": scheme}, seed
+            )
+            for rate in RATES_MBPS
+            for scheme in SCHEMES
+            for seed in seeds
+        ]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the table at each rate, and what the text says of the short flows' tail."""
+        found: list[Claim] = []
+        for rate in RATES_MBPS:
+            ledger = Ledger(self.id, f"{rate}Mbps")
+            cells = mixed.cells(data.filter(pl.col("rate_mbps") == rate), "scheme")
+            for scheme in SCHEMES:
+                row = PAPER[rate, scheme]
+                mixed_table.judge_row(ledger, scheme, cells.get(scheme, NOTHING), row)
+            mmptcp = cells.get("mmptcp", NOTHING)
+            for scheme in ("mptcp", "mptcp-faults"):
+                mptcp = cells.get(scheme, NOTHING)
+                _means(ledger, scheme, (mptcp, mmptcp), 116 / 126 if rate == 100 else 16.1 / 38.5)
+                if rate == 100:
+                    _tail(ledger, scheme, (mptcp, mmptcp))
+            _alike(ledger, cells.get("mptcp", NOTHING), mmptcp)
+            if rate == 100:
+                _few(ledger, mmptcp)
+            found += ledger.claims
+        return found
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the table, and the tails of completion times and timeouts."""
+        title = f"{self.id}: {self.title}, 512 hosts, 4:1"
+        figure, axes = style.panels(len(RATES_MBPS), 6, title, (3.0, 2.8), sharey=False)
+        for row, rate in zip(axes, RATES_MBPS, strict=True):
+            cells = mixed.cells(data.filter(pl.col("rate_mbps") == rate), "scheme")
+            mixed_table.draw_bars(row[:4], cells, SCHEMES)
+            for scheme in SCHEMES:
+                short = cells.get(scheme, NOTHING).short
+                times = 1e3 * short["fct_established_s"].drop_nulls().to_numpy()
+                mixed_table.draw_tail(row[4], times, scheme)
+                mixed_table.draw_tail(row[5], short["timeouts"].to_numpy(), scheme)
+            row[0].set_ylabel(f"{rate} Mbps")
+            row[4].set_title("share of short flows")
+            row[4].set_xlabel("whose FCT is at least (ms)")
+            row[5].set_title("share of short flows")
+            row[5].set_xlabel("whose timeouts are at least")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _id(claim: str, scheme: str) -> str:
+    return claim if scheme == "mptcp" else f"{claim}-faults"
+
+
+def _means(ledger: Ledger, scheme: str, cells: tuple[Cell, Cell], paper: float) -> None:
+    mptcp, mmptcp = cells
+    ours = None
+    if mptcp.fct.mean and mmptcp.fct.mean is not None:
+        ours = mmptcp.fct.mean / mptcp.fct.mean
+    ledger.add(
+        _id("shorter", scheme),
+        f"MMPTCP's mean FCT of short flows is shorter than that of {NAMES[scheme]}",
+        f"{paper:.2f} of it",
+        "no data" if ours is None else f"{ours:.3g} of it",
+        _ratio(ours, paper),
+    )
+
+
+def _ratio(ours: float | None, paper: float) -> Judged:
+    note = "below 1 and within 15% of the paper's ratio; partly: below 1"
+    if ours is None:
+        return no_data(note)
+    return grade(ours < 1 and abs(ours - paper) <= 0.15 * paper, ours < 1, note)
+
+
+def _alike(ledger: Ledger, mptcp: Cell, mmptcp: Cell) -> None:
+    one, other = mptcp.goodput.mean, mmptcp.goodput.mean
+    values = {"mptcp": one, "mmptcp": other}
+    ledger.add(
+        "goodput-alike",
+        "long flows get as much by MMPTCP as by MPTCP",
+        "alike",
+        mixed_table.listed(values, "Mbps"),
+        alike(one, other),
+    )
+
+
+def _most_timeouts(ledger: Ledger, scheme: str, cell: Cell, paper: int) -> None:
+    worst = cell.short["timeouts"].max() if cell.short.height else None
+    value = float(worst) if isinstance(worst, int) else None
+    ledger.add(
+        f"timeouts-{scheme}",
+        f"the most timeouts of a short flow, {NAMES[scheme]}",
+        f"{paper}",
+        mixed_table.number(value, "timeouts"),
+        under(value, paper) if scheme == "mmptcp" else about(value, paper),
+    )
+
+
+def _tail(ledger: Ledger, scheme: str, cells: tuple[Cell, Cell]) -> None:
+    mptcp, mmptcp = cells
+    _most_timeouts(ledger, scheme, mptcp, 25)
+    many = mptcp.share(pl.col("timeouts") > 2)
+    ledger.add(
+        _id("many", scheme),
+        f"short flows with more than two timeouts, {NAMES[scheme]}",
+        f"{4_000 / FLOWS['mptcp']:.1%}",
+        mixed_table.percent(None if many is None else 100 * many),
+        about(many, 4_000 / FLOWS["mptcp"]),
+    )
+    one, other = mptcp.fct.sd, mmptcp.fct.sd
+    known = one is not None and other is not None
+    ledger.add(
+        _id("no-tail", scheme),
+        f"MMPTCP has no heavy tail of short flows' FCTs as has {NAMES[scheme]}",
+        "standard deviations of 425 and 101 ms",
+        mixed_table.listed({scheme: one, "mmptcp": other}, "ms"),
+        grade(
+            known and (one or 0.0) >= 2 * (other or 0.0),
+            known and (one or 0.0) > (other or 0.0),
+            "MPTCP's deviation at least twice MMPTCP's; partly: larger",
+        ),
+    )
+
+
+def _few(ledger: Ledger, mmptcp: Cell) -> None:
+    _most_timeouts(ledger, "mmptcp", mmptcp, 4)
+    few = mmptcp.share(pl.col("timeouts") < 2)
+    ledger.add(
+        "few",
+        "most short flows of MMPTCP meet fewer than two timeouts",
+        f"{100_000 / FLOWS['mmptcp']:.1%}",
+        mixed_table.percent(None if few is None else 100 * few),
+        grade(
+            few is not None and few >= 0.99,
+            few is not None and few >= 0.95,
+            "at least 99%; partly: 95%",
+        ),
+    )
+
+
+EXPERIMENT = Tab1()

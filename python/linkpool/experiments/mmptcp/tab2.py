@@ -1,0 +1,101 @@
+"""MMPTCP, Table 2: beside TCP and packet scatter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import mixed, mixed_table
+from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
+from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
+from linkpool.experiments.mmptcp.tab1 import ARRIVALS
+from linkpool.experiments.mmptcp.tab1 import PAPER as TABLE_1
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, together
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+
+SCHEMES = ("ps", "tcp", "mmptcp", "mptcp")
+"""The orders are judged among these."""
+ALL = (*SCHEMES, "mptcp-faults")
+PAPER = {
+    "ps": Row(36.9, 38, 58.6, 18.2, 75.1, 0.0001),
+    "tcp": Row(64.3, 118, 38.5, 19.8, 44.7, 0.0259),
+    "mmptcp": TABLE_1[100, "mmptcp"],
+    "mptcp": TABLE_1[100, "mptcp"],
+    "mptcp-faults": TABLE_1[100, "mptcp-faults"],
+}
+
+
+@dataclass(frozen=True)
+class Tab2(Mixed):
+    """All flows of one run are of one scheme."""
+
+    id: str = "M-tab2"
+    title: str = "MMPTCP beside TCP and packet scatter"
+    paper: str = "MMPTCP, section 3.3, Table 2"
+    columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every scheme and seed."""
+        return [
+            Mix(scheme, scheme, ARRIVALS, self.duration_s).point({"scheme": scheme}, seed)
+            for scheme in ALL
+            for seed in seeds
+        ]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the table, and the orders that the text speaks of."""
+        ledger = Ledger(self.id)
+        cells = mixed.cells(data, "scheme")
+        for scheme in ALL:
+            mixed_table.judge_row(ledger, scheme, cells.get(scheme, NOTHING), PAPER[scheme])
+        of = {scheme: cells.get(scheme, NOTHING) for scheme in SCHEMES}
+        fct = {s: c.fct.mean for s, c in of.items()}
+        loss = {s: c.loss for s, c in of.items()}
+        core = {s: c.utilisation for s, c in of.items()}
+        goodput = {s: c.goodput.mean for s, c in of.items()}
+        others = tuple(s for s in SCHEMES if s != "tcp")
+        ledger.add(
+            "tcp-worst",
+            "TCP uses the core least and loses most in it",
+            "44.7%, 0.0259%",
+            f"{mixed_table.listed(core, '%')}; loss {mixed_table.listed(loss, '%')}",
+            together(least(core, "tcp", others), greatest(loss, "tcp", others)),
+        )
+        ledger.add(
+            "tcp-shorter",
+            "yet TCP's mean FCT is below MMPTCP's and MPTCP's",
+            "64.3 against 116 and 126 ms",
+            mixed_table.listed(fct, "ms"),
+            least(fct, "tcp", ("mmptcp", "mptcp")),
+        )
+        others = tuple(s for s in SCHEMES if s != "ps")
+        ledger.add(
+            "ps-best",
+            "packet scatter has the lowest mean FCT and the lowest loss",
+            "36.9 ms, 0.0001%",
+            f"{mixed_table.listed(fct, 'ms')}; loss {mixed_table.listed(loss, '%')}",
+            together(least(fct, "ps", others), least(loss, "ps", others)),
+        )
+        ledger.add(
+            "ps-goodput",
+            "but not the highest goodput of long flows",
+            "58.6 against 61.9 and 62.1 Mbps",
+            mixed_table.listed(goodput, "Mbps"),
+            least(goodput, "ps", ("mmptcp", "mptcp")),
+        )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the table."""
+        title = f"{self.id}: {self.title}, 512 hosts, 4:1, 256 short flows/s"
+        figure, axes = style.panels(1, 4, title, (3.0, 2.8), sharey=False)
+        mixed_table.draw_bars(axes[0], mixed.cells(data, "scheme"), ALL)
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+EXPERIMENT = Tab2()

@@ -1,0 +1,135 @@
+"""MMPTCP, Table 3: ten times as many short flows, and packet scatter beside TCP."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import mixed, mixed_table
+from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
+from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, alike, together
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.schemes import NAMES
+
+ARRIVALS = 2560.0
+PAIRS = {
+    "ps": ("ps", "ps"),
+    "ps-tcp": ("ps", "tcp"),
+    "tcp": ("tcp", "tcp"),
+    "mmptcp": ("mmptcp", "mmptcp"),
+    "mptcp": ("mptcp", "mptcp"),
+}
+"""By scheme: what carries long flows, and short ones."""
+ALL = {**PAIRS, "mptcp-faults": ("mptcp-faults", "mptcp-faults")}
+"""The orders are judged without the last."""
+
+PAPER = {
+    "ps": Row(40.5, 44.3, 52.9, 16.7, 76.8, 0.0001),
+    "ps-tcp": Row(29.7, 31.1, 42.5, 11.3, 61.9, 0.0014),
+    "tcp": Row(66.5, 150, 34.2, 18.1, 48.8, 0.0576),
+    "mmptcp": Row(111, 127, 55.9, 18.7, 76.7, 0.0105),
+    "mptcp": Row(148, 502, 55.0, 18.2, 75.9, 0.0100),
+}
+PAPER |= {"mptcp-faults": PAPER["mptcp"]}
+
+
+@dataclass(frozen=True)
+class Tab3(Mixed):
+    """All flows of one run are of one scheme, but for packet scatter whose short flows are TCP."""
+
+    id: str = "M-tab3"
+    title: str = "the same with ten times the short flows"
+    paper: str = "MMPTCP, section 3.3, Table 3"
+    columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every scheme and seed."""
+        return [
+            Mix(long, short, ARRIVALS, self.duration_s).point({"scheme": scheme}, seed)
+            for scheme, (long, short) in ALL.items()
+            for seed in seeds
+        ]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the table, and the orders that the text speaks of."""
+        ledger = Ledger(self.id)
+        cells = mixed.cells(data, "scheme")
+        of = {scheme: cells.get(scheme, NOTHING) for scheme in ALL}
+        for scheme, cell in of.items():
+            mixed_table.judge_row(ledger, scheme, cell, PAPER[scheme])
+        fct = {s: c.fct.mean for s, c in of.items()}
+        sd = {s: c.fct.sd for s, c in of.items()}
+        loss = {s: of[s].loss for s in PAIRS}
+        core = {s: of[s].utilisation for s in PAIRS}
+        goodput = {s: of[s].goodput.mean for s in PAIRS}
+        ledger.add(
+            "scatter-beside-tcp",
+            "short TCP flows beside long scattered ones have the lowest mean FCT",
+            "29.7 ms",
+            mixed_table.listed({s: fct[s] for s in PAIRS}, "ms"),
+            least(fct, "ps-tcp", _but("ps-tcp")),
+        )
+        less = _difference(goodput, "mmptcp", "ps-tcp")
+        ledger.add(
+            "scatter-suffers",
+            "and those long flows get around 13 Mbps less than MMPTCP's",
+            "13 Mbps",
+            mixed_table.number(less, "Mbps"),
+            about(less, 13.0),
+        )
+        less = _difference(core, "mmptcp", "ps-tcp")
+        ledger.add(
+            "scatter-core",
+            "and use 15% less of the core",
+            "15%",
+            mixed_table.percent(less),
+            about(less, 15.0),
+        )
+        ledger.add(
+            "tcp-worst",
+            "TCP has the least goodput of long flows and the highest loss in the core",
+            "34.2 Mbps, 0.0576%",
+            f"{mixed_table.listed(goodput, 'Mbps')}; loss {mixed_table.listed(loss, '%')}",
+            together(least(goodput, "tcp", _but("tcp")), greatest(loss, "tcp", _but("tcp"))),
+        )
+        for scheme, claim in (("mptcp", "shorter"), ("mptcp-faults", "shorter-faults")):
+            ledger.add(
+                f"mmptcp-{claim}",
+                f"MMPTCP has a lower mean FCT than {NAMES[scheme]}, and a lower deviation",
+                "111 ± 127 against 148 ± 502 ms",
+                f"{of['mmptcp']} against {of[scheme]}",
+                together(least(fct, "mmptcp", (scheme,)), least(sd, "mmptcp", (scheme,))),
+            )
+        ledger.add(
+            "mmptcp-core",
+            "and uses the core as much",
+            "76.7 and 75.9%",
+            mixed_table.listed({s: core[s] for s in ("mmptcp", "mptcp")}, "%"),
+            alike(core["mmptcp"], core["mptcp"]),
+        )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the table."""
+        title = f"{self.id}: {self.title}, 512 hosts, 4:1, 2,560 short flows/s"
+        figure, axes = style.panels(1, 4, title, (3.2, 2.8), sharey=False)
+        mixed_table.draw_bars(axes[0], mixed.cells(data, "scheme"), tuple(ALL))
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _but(scheme: str) -> tuple[str, ...]:
+    return tuple(other for other in PAIRS if other != scheme)
+
+
+def _difference(of: "dict[str, float | None]", one: str, other: str) -> float | None:
+    a, b = of[one], of[other]
+    return None if a is None or b is None else a - b
+
+
+EXPERIMENT = Tab3()

@@ -1,0 +1,189 @@
+"""MMPTCP, Table 4 and Figure 4: the duplicate-ACK threshold of phase 1."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import mixed
+from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
+from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, grade
+from linkpool.study.experiment import KEY_SEED, Keys, Point
+
+THRESHOLDS = ("3", "5", "7", "9", "11", "13", "15", "17", "19", "21", "23", "auto")
+TREES = (Tree(1), Tree(4))
+ARRIVALS = 256.0
+
+MEANS_MS = {"3": 158.0, "9": 112.0, "23": 116.0}
+"""The paper's mean completion times by threshold."""
+
+
+@dataclass(frozen=True)
+class Tab4(Mixed):
+    """All flows are MMPTCP's."""
+
+    id: str = "M-tab4"
+    title: str = "the duplicate-ACK threshold of phase 1"
+    paper: str = "MMPTCP, section 3.5, Table 4 and Figure 4"
+    trees: tuple[Tree, ...] = TREES
+    thresholds: tuple[str, ...] = THRESHOLDS
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("tree", "string", "", "oversubscription: 1:1 has 128 hosts, 4:1 has 512"),
+        Column("threshold", "string", "", "duplicate ACKs that mean a loss in phase 1"),
+        KEY_SEED,
+        *mixed.COLUMNS,
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every tree, threshold and seed."""
+        return [
+            self._point(tree, threshold, seed)
+            for tree in self.trees
+            for threshold in self.thresholds
+            for seed in seeds
+        ]
+
+    def _point(self, tree: Tree, threshold: str, seed: int) -> Point:
+        value = threshold if threshold == "auto" else int(threshold)
+        keys: Keys = {"tree": tree.name, "threshold": threshold}
+        transport = {"dupack_threshold": value}
+        mix = Mix("mmptcp", "mmptcp", ARRIVALS, self.duration_s, tree, keys=transport)
+        return mix.point(keys, seed)
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge means and their order, and the counts of Figure 4, on each tree."""
+        found: list[Claim] = []
+        for tree in self.trees:
+            ledger = Ledger(self.id, tree.name)
+            cells = _cells(data, tree)
+            for threshold, mean in MEANS_MS.items():
+                cell = cells.get(threshold, NOTHING)
+                ledger.add(
+                    f"mean-{threshold}",
+                    f"the mean FCT of short flows with a threshold of {threshold}",
+                    f"{mean:g} ms",
+                    str(cell),
+                    about(cell.fct.mean, mean),
+                )
+            _order(ledger, cells, self.thresholds)
+            _counts(ledger, cells)
+            found += ledger.claims
+        return found
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw mean completion times, and how flows met retransmissions and timeouts."""
+        figure, axes = style.panels(
+            len(self.trees), 2, f"{self.id}: {self.title}", (4.6, 2.6), sharey=False
+        )
+        for row, tree in enumerate(self.trees):
+            cells = _cells(data, tree)
+            left, right = axes[row]
+            _draw_means(left, cells, self.thresholds)
+            _draw_counts(right, cells, self.thresholds)
+            left.set_title(f"{tree.name}, {tree.hosts} hosts")
+            right.set_title(f"{tree.name}, {tree.hosts} hosts")
+            left.set_ylabel("FCT of short flows (ms), mean ± sd")
+            right.set_ylabel("share of short flows")
+        for at in axes[-1]:
+            at.set_xlabel("duplicate-ACK threshold of phase 1")
+        style.legend(figure, axes[0, 1])
+        return figure
+
+
+def _cells(data: pl.DataFrame, tree: Tree) -> dict[str, Cell]:
+    return mixed.cells(data.filter(pl.col("tree") == tree.name), "threshold")
+
+
+def _order(ledger: Ledger, cells: Mapping[str, Cell], thresholds: Sequence[str]) -> None:
+    three, nine = (cells.get(t, NOTHING).fct.mean for t in ("3", "9"))
+    note = "mean with 3 at least 1.2 times that with 9 (paper: 1.41); partly: above it"
+    known = three is not None and nine is not None
+    ledger.add(
+        "three-worst",
+        "a threshold of 3 gives the worst mean FCT, one of 9 a much better one",
+        "158 against 112 ms",
+        f"{cells.get('3', NOTHING)} against {cells.get('9', NOTHING)}",
+        grade(
+            known and (three or 0.0) >= 1.2 * (nine or 0.0),
+            known and (three or 0.0) > (nine or 0.0),
+            note,
+        ),
+    )
+    beyond = [
+        mean
+        for t in thresholds
+        if t not in ("3", "5", "7", "auto") and (mean := cells.get(t, NOTHING).fct.mean)
+    ]
+    spread = max(beyond) / min(beyond) if beyond else None
+    ledger.add(
+        "flat",
+        "above 9 the mean FCT remains unchanged",
+        "112 to 116 ms",
+        "no data" if not beyond else f"{min(beyond):.3g} to {max(beyond):.3g} ms",
+        grade(
+            spread is not None and spread <= 1.1,
+            spread is not None and spread <= 1.25,
+            "largest mean over smallest at most 1.1; partly: 1.25",
+        ),
+    )
+
+
+def _counts(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
+    recovered = pl.col("recoveries") > 0
+    three, nine, most = (cells.get(t, NOTHING).share(recovered) for t in ("3", "9", "23"))
+    known = three is not None and nine is not None and most is not None
+    ledger.add(
+        "spurious",
+        "fast retransmissions are most frequent at 3 and none at 23",
+        "most; some; none",
+        "no data" if not known else f"{three:.1%}, {nine:.1%}, {most:.1%} of the flows met one",
+        grade(
+            known and (three or 0) > (nine or 0) and (most or 0) <= 0.01,
+            known and (three or 0) > (most or 0),
+            "fewer at 9 than at 3 and at most 1% at 23; partly: fewer at 23 than at 3",
+        ),
+    )
+    timed_out = pl.col("timeouts") > 0
+    shares = {t: cells.get(t, NOTHING).share(timed_out) for t in ("3", "9", "auto", "23")}
+    values = [share for share in shares.values() if share is not None]
+    rising = len(values) == len(shares) and all(a < b for a, b in pairwise(values))
+    ends = len(values) == len(shares) and values[0] < values[-1]
+    ledger.add(
+        "timeouts",
+        "timeouts rise with the threshold: fewest at 3, slightly more with auto than at 9, "
+        "most at 23",
+        "3 < 9 < auto < 23",
+        ", ".join(f"{t}: {share:.1%}" for t, share in shares.items() if share is not None)
+        or "no data",
+        grade(rising, ends, "the shares of flows with a timeout in this order; partly: 3 below 23"),
+    )
+
+
+def _draw_means(axes: Axes, cells: Mapping[str, Cell], thresholds: Sequence[str]) -> None:
+    samples = [cells.get(t, NOTHING).fct for t in thresholds]
+    means = {"mmptcp": [s.mean for s in samples]}
+    style.bars(axes, thresholds, means, {"mmptcp": [s.sd for s in samples]})
+    style.from_zero(axes)
+
+
+def _draw_counts(axes: Axes, cells: Mapping[str, Cell], thresholds: Sequence[str]) -> None:
+    x = range(len(thresholds))
+    for name, column, colour, marker in (
+        ("fast retransmission", "recoveries", "#0072b2", "o"),
+        ("timeout", "timeouts", "#d55e00", "X"),
+    ):
+        shares = [cells.get(t, NOTHING).share(pl.col(column) > 0) for t in thresholds]
+        y = [float("nan") if share is None else share for share in shares]
+        axes.plot(x, y, color=colour, marker=marker, markersize=4, label=f"at least one {name}")
+    axes.set_xticks(list(x), list(thresholds))
+    style.from_zero(axes)
+
+
+EXPERIMENT = Tab4()

@@ -1,0 +1,229 @@
+"""MMPTCP, Table 7: incast in the 1:1 fat-tree."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import setting
+from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.result import Result
+from linkpool.stats import Sample, describe
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, grade, over
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
+from linkpool.study.schemes import NAMES
+from linkpool.study.toml import Value, dumps
+
+TREE = Tree(1)
+KS = (20, 40, 100)
+EVERY_S = 0.5
+SCHEMES = ("mmptcp", "mmptcp-lt", "tcp", "mptcp", "mptcp-faults")
+
+MEDIANS_MS = {
+    "mmptcp": (277.2, 452.7, 767.4),
+    "mmptcp-lt": (99.5, 165.2, 746.6),
+    "tcp": (99.9, 169.4, 726.0),
+}
+"""The paper's, for each k."""
+
+MPTCP_MEANS_S = (6.5, 7.6, 6.9)
+MPTCP_COMPLETED = (7_884 / 16_000, 1_975 / 32_000, 263 / 80_000)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The flows of one scheme and k."""
+
+    flows: pl.DataFrame
+
+    @property
+    def fct(self) -> Sample:
+        """Describe the completion times of finished flows, in seconds."""
+        return describe(self.flows["fct_established_s"].drop_nulls().to_numpy())
+
+    @property
+    def completed(self) -> float | None:
+        """Return the share of flows that finished."""
+        return self.fct.count / self.flows.height if self.flows.height else None
+
+    def quantile_ms(self, q: float) -> float | None:
+        """Return a quantile of the completion times in milliseconds."""
+        value = self.flows["fct_established_s"].drop_nulls().quantile(q, "linear")
+        return None if value is None else 1e3 * value
+
+    def __str__(self) -> str:
+        """Write the median with what it leaves out."""
+        median = self.quantile_ms(0.5)
+        if median is None:
+            return "no finished flow"
+        left_out = self.flows.height - self.fct.count
+        return f"{median:.4g} ms" + (f", {left_out} unfinished left out" if left_out else "")
+
+
+@dataclass(frozen=True)
+class Tab7(Experiment):
+    """Every 500 ms, 20, 40 or 100 hosts drawn at random send 70 KB each to one host."""
+
+    id: str = "M-tab7"
+    title: str = "incast in a fat-tree"
+    paper: str = "MMPTCP, section 3.8, Table 7"
+    ks: tuple[int, ...] = KS
+    duration_s: float = 20.0
+    seeds: int = 20
+    columns: ClassVar[tuple[Column, ...]] = (
+        KEY_SCHEME,
+        Column("k", "i32", "", "flows that start at once"),
+        KEY_SEED,
+        Column("start_s", "f64", "s", "the first SYN was sent"),
+        Column("established", "bool", "", "the first SYN-ACK arrived"),
+        Column("fct_established_s", "f64", "s", "completion time without the handshake"),
+        Column("timeouts", "i64", "", "retransmission timeouts of the flow, of SYNs too"),
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every scheme, k and seed."""
+        return [
+            self._point(scheme, k, seed) for k in self.ks for scheme in SCHEMES for seed in seeds
+        ]
+
+    def _point(self, scheme: str, k: int, seed: int) -> Point:
+        random = Random(f"incast {k} {seed}")
+        hosts = list(range(TREE.hosts))
+        random.shuffle(hosts)
+        receiver, senders = hosts[0], hosts[1 : k + 1]
+        bursts = max(round(self.duration_s / EVERY_S), 1)
+        flows: list[Value] = [
+            setting.flow(scheme, s, receiver, {"size": setting.SHORT, "start": f"{500 * burst}ms"})
+            for burst in range(bursts)
+            for s in senders
+        ]
+        scenario: dict[str, Value] = {
+            "name": f"incast of {k} flows, {scheme}",
+            "duration": f"{bursts * EVERY_S:g}s",
+            "drain": setting.DRAIN,
+            "topology": TREE.topology(),
+            "queue": setting.queue(),
+            "transport": {scheme: setting.transport(scheme)},
+            "workload": {"flow": flows},
+        }
+        work = k * bursts * setting.SHORT_PACKETS
+        return Point({"scheme": scheme, "k": k}, dumps(scenario), seed, bursts * EVERY_S, work)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per flow."""
+        return result.flows.select(
+            "start_s",
+            pl.col("established_s").is_not_null().alias("established"),
+            "fct_established_s",
+            "timeouts",
+        )
+
+    def extent(self) -> str:
+        """Say how many bursts are run."""
+        seeds = f"{self.seeds} seed{'s' if self.seeds > 1 else ''}"
+        return f"{self.duration_s:g} s of {seeds}"
+
+    def shortened(self, scale: float) -> "Tab7":
+        """Return fewer seeds, and below one seed fewer bursts."""
+        seeds = max(round(self.seeds * scale), 1)
+        share = min(scale * self.seeds / seeds, 1.0)
+        bursts = max(round(self.duration_s / EVERY_S * share), 1)
+        return replace(self, seeds=seeds, duration_s=bursts * EVERY_S)
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the medians, and MPTCP's collapse with faithful transport and with the faults."""
+        ledger = Ledger(self.id)
+        cells = _cells(data)
+        for scheme, medians in MEDIANS_MS.items():
+            for k, paper in zip(KS, medians, strict=True):
+                cell = cells.get((scheme, k), _NOTHING)
+                ledger.add(
+                    f"{scheme}-{k}",
+                    f"the median FCT of {NAMES[scheme]} with {k} flows",
+                    f"{paper:g} ms",
+                    str(cell),
+                    about(cell.quantile_ms(0.5), paper),
+                )
+        _lt_as_tcp(ledger, cells)
+        for scheme in ("mptcp", "mptcp-faults"):
+            _collapse(ledger, cells, scheme)
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw medians with quartiles, and the share of flows that finish."""
+        title = f"{self.id}: {self.title}, 128 hosts, 100 Mbps"
+        figure, axes = style.panels(1, 2, title, (4.4, 2.8), sharey=False)
+        left, right = axes[0]
+        cells = _cells(data)
+        groups = [str(k) for k in self.ks]
+        of = {s: [cells.get((s, k), _NOTHING) for k in self.ks] for s in SCHEMES}
+        style.bars(left, groups, {s: [c.quantile_ms(0.5) for c in row] for s, row in of.items()})
+        spans = {
+            s: [(c.quantile_ms(0.25), c.quantile_ms(0.75)) for c in row] for s, row in of.items()
+        }
+        style.ranges(left, spans)
+        style.plain_log(left, bottom=10)
+        left.set_ylabel("FCT (ms): median, quartiles")
+        style.bars(right, groups, {s: [c.completed for c in row] for s, row in of.items()})
+        right.set_ylabel("flows that finish (share of all)")
+        for at in axes[0]:
+            at.set_xlabel("flows that start at once")
+        style.legend(figure, left, columns=5)
+        return figure
+
+
+def _cells(data: pl.DataFrame) -> dict[tuple[str, int], Cell]:
+    parts = data.partition_by("scheme", "k", as_dict=True)
+    return {(str(s), int(k)): Cell(rows) for (s, k), rows in parts.items()}
+
+
+_NOTHING = Cell(pl.DataFrame(schema={"fct_established_s": pl.Float64}))
+
+
+def _lt_as_tcp(ledger: Ledger, cells: Mapping[tuple[str, int], Cell]) -> None:
+    medians = [
+        [cells.get((scheme, k), _NOTHING).quantile_ms(0.5) for scheme in ("mmptcp-lt", "tcp")]
+        for k in KS
+    ]
+    ratios = [a / b for a, b in medians if a and b]
+    near = [1 / 1.25 <= r <= 1.25 for r in ratios]
+    ledger.add(
+        "lt-as-tcp",
+        "MMPTCP with limited transmit performs as TCP",
+        "similar",
+        f"median FCT over TCP's: {', '.join(f'{r:.3g}' for r in ratios) or 'no data'}",
+        grade(
+            len(near) == len(KS) and all(near),
+            any(near),
+            "ratio of medians within 1.25 for all k; partly: for one",
+        ),
+    )
+
+
+def _collapse(ledger: Ledger, cells: Mapping[tuple[str, int], Cell], scheme: str) -> None:
+    name = NAMES[scheme]
+    for k, mean, share in zip(KS, MPTCP_MEANS_S, MPTCP_COMPLETED, strict=True):
+        cell = cells.get((scheme, k), _NOTHING)
+        ledger.add(
+            f"{scheme}-{k}-mean",
+            f"{name} collapses: with {k} flows its mean FCT is seconds",
+            f"{mean:g} s",
+            "no finished flow" if cell.fct.mean is None else f"{cell.fct.mean:.3g} s",
+            over(cell.fct.mean, 1.0),
+        )
+        measured = cell.completed
+        ledger.add(
+            f"{scheme}-{k}-completed",
+            f"{name} with {k} flows: most do not complete",
+            f"{share:.1%} complete",
+            "no data" if measured is None else f"{measured:.1%}",
+            about(measured, share),
+        )
+
+
+EXPERIMENT = Tab7()

@@ -1,0 +1,287 @@
+"""The MPTCP talk: a BCube, where longer paths avoid what the direct one collides with."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.talk import trees
+from linkpool.optimum.problem import Measured
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, grade
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.spread import Spread
+from linkpool.study.toml import Table, Value, dumps
+
+COLLISION, PERMUTATION = "collision", "permutation"
+SCHEMES: dict[str, tuple[str, Table]] = {
+    "tcp": ("TCP", trees.tcp()),
+    "ewtcp": ("EWTCP", {**trees.mptcp(1), "control": "ewtcp"}),
+    "uncoupled": ("uncoupled", {**trees.mptcp(1), "control": "uncoupled"}),
+    "mptcp": ("MPTCP", trees.mptcp(1)),
+}
+"""TCP takes the shortest path that its hash chooses, the others one subflow on each of the k + 1
+parallel paths of the BCube paper (Guo et al., SIGCOMM 2009, section 4.2)."""
+
+SHARED, LOSS = "s0.0->h1", 0.002
+"""The link that the direct routes of the collision share, and its random losses."""
+
+JOINS_S = 5.0
+"""When the second flow of the collision starts."""
+
+
+@dataclass(frozen=True)
+class BCube(Experiment):
+    """Two flows that collide in a BCube(4, 1), and a permutation in a BCube(5, 2)."""
+
+    id: str = "T-bcube"
+    title: str = "BCube"
+    paper: str = "MPTCP talk: MPTCP chooses efficient paths in a BCube data center"
+    small: tuple[int, int] = (4, 1)
+    large: tuple[int, int] = (5, 2)
+    after_s: float = 20.0
+    duration_s: float = 20.0
+    seeds: int = 3
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("case", "string", "", "collision: two flows; permutation: 125 hosts"),
+        Column("scheme", "string", "", "tcp, ewtcp, uncoupled or mptcp; of the second flow"),
+        KEY_SEED,
+        Column("flow", "u32", "", "flow; of the collision, 1 is that which comes second"),
+        Column("subflow", "u32", "", "subflow; the shortest path first"),
+        Column(
+            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
+        ),
+        Column("best_bps", "f64", "bit/s", "payload rate that all flows can have at once"),
+        Column("nic_bps", "f64", "bit/s", "payload rate of one NIC"),
+    )
+
+    def extent(self) -> str:
+        """Say how long it runs."""
+        return f"{self.after_s:g} s and {self.duration_s:g} s simulated"
+
+    def shortened(self, scale: float) -> Experiment:
+        """Simulate for a shorter time."""
+        after = trees.shortened(self.after_s, scale)
+        return replace(self, after_s=after, duration_s=trees.shortened(self.duration_s, scale))
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of both cases, every scheme and seed."""
+        return [
+            make(scheme, seed)
+            for make in (self._collision, self._permutation)
+            for scheme in SCHEMES
+            for seed in seeds
+        ]
+
+    def _collision(self, scheme: str, seed: int) -> Point:
+        """Return h0 to h1, and later h2 to h1; both direct paths end on the link s0.0->h1."""
+        first: Value = {"transport": "tcp", "from": "h0", "to": "h1"}
+        second: Value = {**_flow(scheme, 2, 1), "start": trees.seconds(JOINS_S)}
+        end = JOINS_S + self.after_s
+        return self._point(COLLISION, scheme, seed, self.small, [first, second], JOINS_S, end)
+
+    def _permutation(self, scheme: str, seed: int) -> Point:
+        rng = random.Random(f"T-bcube, seed {seed}")
+        n, k = self.large
+        pairs = trees.permutation(range(int(n ** (k + 1))), rng)
+        flows: list[Value] = [_flow(scheme, a, b) for a, b in pairs]
+        return self._point(PERMUTATION, scheme, seed, self.large, flows, 0.0, self.duration_s)
+
+    def _point(
+        self,
+        case: str,
+        scheme: str,
+        seed: int,
+        cube: tuple[int, int],
+        flows: Sequence[Value],
+        start: float,
+        end: float,
+    ) -> Point:
+        n, k = cube
+        several: Table = {} if scheme == "tcp" else {"subflows": k + 1, "paths": "disjoint"}
+        transport: dict[str, Value] = {scheme: {**SCHEMES[scheme][1], **several}}
+        loss: list[Value] = []
+        if case == COLLISION:
+            transport["tcp"] = SCHEMES["tcp"][1]
+            loss = [{"links": [SHARED], "loss": LOSS}]
+        scenario: dict[str, Value] = {
+            "name": f"BCube, {case}, {scheme}",
+            "duration": trees.seconds(end),
+            "topology": {"bcube": {"n": n, "k": k, "rate": trees.RATE, "delay": trees.DELAY}},
+            "queue": {"limit": trees.QUEUE},
+            "transport": transport,
+            "workload": {"flow": list(flows)},
+            "record": trees.record(end, start),
+            **({"change": loss} if loss else {}),
+        }
+        keys: Keys = {"case": case, "scheme": scheme}
+        cost = trees.packets((k + 1) * len(flows), end)
+        return Point(keys, dumps(scenario), seed, end, cost)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return what each subflow got, and what all flows could have had at once."""
+        problem = Measured.of(result).problem
+        flows = result.flows.sort("flow").select(
+            "flow",
+            pl.lit(trees.concurrent(problem)).alias("best_bps"),
+            pl.Series("nic_bps", problem.payload * trees.RATE_BPS),
+        )
+        rates = trees.subflow_goodputs(result).join(flows, on="flow", maintain_order="left")
+        return rates.select("flow", "subflow", "goodput_bps", "best_bps", "nic_bps")
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge where the second flow goes, what the first is left, and the permutation."""
+        ledger = Ledger(self.id)
+        away = {s: _long_share(data, s) for s in SCHEMES if s != "tcp"}
+        mptcp = away["mptcp"].value
+        ledger.add(
+            "shifts",
+            "a new flow's direct route collides; MPTCP shifts its traffic to the longer one",
+            "away from the congested link",
+            f"{away['mptcp']} of its traffic on the longer route; EWTCP {away['ewtcp']}",
+            grade(
+                mptcp is not None and mptcp >= 0.75,
+                mptcp is not None and mptcp > 0.5,
+                "at least 3/4 of its payload takes the longer route; partly: more than half",
+            ),
+        )
+        left = {s: _first_flow(data, s) for s in SCHEMES}
+        kept, shared = left["mptcp"].value, left["tcp"].value
+        ledger.add(
+            "first",
+            "the flow that was there first keeps its route to itself",
+            "no collision",
+            f"{left['mptcp']} of a NIC, beside TCP {left['tcp']}",
+            grade(
+                kept is not None and shared is not None and kept >= 0.8 and kept > shared,
+                kept is not None and shared is not None and kept >= 0.65 and kept > shared,
+                "at least 0.8 of the NIC, and more than beside TCP; partly: 0.65",
+            ),
+        )
+        rate = {s: _permutation_rate(data, s) for s in SCHEMES}
+        gain = _over(rate["mptcp"].value, rate["tcp"].value)
+        ledger.add(
+            "throughput",
+            "MPTCP chooses efficient paths in a BCube, hence it gets high throughput",
+            "high throughput",
+            "no data"
+            if gain is None
+            else f"{rate['mptcp']} NICs, {gain:.2f} times TCP ({rate['tcp']} NICs); the best "
+            f"sharing over any paths {_permutation_rate(data, 'mptcp', 'best_bps')}",
+            grade(
+                gain is not None and gain >= 1.25,
+                gain is not None and gain >= 1.1,
+                "mean goodput at least 1.25 times that of TCP on shortest paths; partly: 1.1",
+            ),
+        )
+        efficient = _over(rate["mptcp"].value, rate["ewtcp"].value)
+        ledger.add(
+            "efficient",
+            "sending on the least congested paths is the most efficient",
+            "MPTCP above equal weights",
+            "no data"
+            if efficient is None
+            else f"{efficient:.3f} times EWTCP ({rate['ewtcp']} NICs)",
+            grade(
+                efficient is not None and efficient >= 1.02,
+                efficient is not None and efficient >= 1.0,
+                "mean goodput of the permutation at least 1.02 times EWTCP's; partly: no less",
+            ),
+        )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the collision on the left, the permutation on the right."""
+        figure, axes = style.panels(
+            1, 2, f"{self.id}: {self.title}, links of {trees.RATE}", (4.2, 3.0), sharey=False
+        )
+        _draw_collision(axes[0, 0], data)
+        _draw_permutation(axes[0, 1], data)
+        return figure
+
+
+def _flow(scheme: str, src: int, dst: int) -> dict[str, Value]:
+    return {"transport": scheme, "from": f"h{src}", "to": f"h{dst}"}
+
+
+def _over(a: float | None, b: float | None) -> float | None:
+    return None if a is None or not b else a / b
+
+
+def _by_seed(rows: pl.DataFrame, value: pl.Expr) -> Spread:
+    table = rows.group_by("seed", maintain_order=True).agg(value.alias("value"))
+    return Spread.of(table["value"].drop_nulls().drop_nans().to_list())
+
+
+def _collision_rows(data: pl.DataFrame, scheme: str) -> pl.DataFrame:
+    return data.filter(pl.col("case") == COLLISION, pl.col("scheme") == scheme)
+
+
+def _long_share(data: pl.DataFrame, scheme: str) -> Spread:
+    rows = _collision_rows(data, scheme).filter(pl.col("flow") == 1)
+    rate = pl.col("goodput_bps")
+    return _by_seed(rows, rate.filter(pl.col("subflow") == 1).sum() / rate.sum())
+
+
+def _nics(data: pl.DataFrame, scheme: str, flow: int, subflow: int) -> Spread:
+    rows = _collision_rows(data, scheme)
+    rows = rows.filter(pl.col("flow") == flow, pl.col("subflow") == subflow)
+    return _by_seed(rows, (pl.col("goodput_bps") / pl.col("nic_bps")).sum())
+
+
+def _first_flow(data: pl.DataFrame, scheme: str) -> Spread:
+    return _nics(data, scheme, 0, 0)
+
+
+def _permutation_rate(data: pl.DataFrame, scheme: str, column: str = "goodput_bps") -> Spread:
+    rows = data.filter(pl.col("case") == PERMUTATION, pl.col("scheme") == scheme)
+    whole = pl.col(column).sum() if column == "goodput_bps" else pl.col(column).first()
+    flows = rows.group_by("seed", "flow", maintain_order=True).agg(
+        (whole / pl.col("nic_bps").first()).alias("nics")
+    )
+    return _by_seed(flows, pl.col("nics").mean())
+
+
+def _draw_collision(at: Axes, data: pl.DataFrame) -> None:
+    parts = {
+        "first flow": (0, 0, "#7f7f7f"),
+        "second flow, direct route": (1, 0, "#0072b2"),
+        "second flow, longer route": (1, 1, "#56b4e9"),
+    }
+    for i, (label, (flow, subflow, colour)) in enumerate(parts.items()):
+        x = [j + 0.27 * (i - 1) for j in range(len(SCHEMES))]
+        y = [_nics(data, scheme, flow, subflow).value or 0.0 for scheme in SCHEMES]
+        at.bar(x, y, 0.25, color=colour, label=label)
+    at.set_xticks(range(len(SCHEMES)), [f"{name}" for name, _ in SCHEMES.values()])
+    at.set_xlabel("transport of the second flow")
+    at.set_ylabel("goodput (NICs)")
+    style.from_zero(at)
+    at.set_ylim(0.0, 1.4 * at.get_ylim()[1])
+    at.set_title("two flows that collide")
+    at.legend(loc="upper left", fontsize=8)
+    at.grid(visible=False, axis="x")
+
+
+def _draw_permutation(at: Axes, data: pl.DataFrame) -> None:
+    found = [_permutation_rate(data, scheme) for scheme in SCHEMES]
+    y = [spread.value or 0.0 for spread in found]
+    at.bar(range(len(SCHEMES)), y, 0.6, color="#0072b2")
+    best = _permutation_rate(data, "mptcp", "best_bps").value
+    if best is not None:
+        at.axhline(best, color="black", lw=1.0, ls="--", label="best sharing, any paths")
+        at.legend(loc="upper left", fontsize=8)
+    at.set_xticks(range(len(SCHEMES)), [name for name, _ in SCHEMES.values()])
+    at.set_ylabel("mean goodput of a flow (NICs)")
+    at.set_title("a permutation")
+    at.grid(visible=False, axis="x")
+    style.from_zero(at)
+    at.set_ylim(0.0, 1.2 * at.get_ylim()[1])
+
+
+EXPERIMENT = BCube()

@@ -1,0 +1,181 @@
+"""The MPTCP talk: a fat-tree whose hosts have two NICs."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.talk import trees
+from linkpool.optimum.problem import Measured
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, grade
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.spread import Spread
+from linkpool.study.toml import Table, Value, dumps
+
+HALF, LOCAL = "half", "local"
+WORKLOADS = {HALF: "half of the hosts active", LOCAL: "half of the traffic in the rack"}
+SCHEMES: dict[str, tuple[str, Table]] = {
+    "tcp": ("TCP", trees.tcp()),
+    "scatter": (
+        "TCP, packets scattered",
+        trees.tcp(paths="scatter", dupack_threshold="auto"),
+    ),
+    "mptcp": ("MPTCP, 8 subflows", trees.mptcp(8)),
+}
+NICS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Dual(Experiment):
+    """Long flows in a fat-tree of 128 hosts, of which each has one NIC or two."""
+
+    id: str = "T-dual"
+    title: str = "dual-homed hosts"
+    paper: str = "MPTCP talk: what if we give them multiple NICs to allow bursts?"
+    k: int = 8
+    workloads: tuple[str, ...] = (HALF, LOCAL)
+    duration_s: float = 20.0
+    seeds: int = 3
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("workload", "string", "", "half: 64 of 128 hosts send; local: half stays in racks"),
+        Column("scheme", "string", "", "tcp, scatter or mptcp"),
+        Column("nics", "i32", "", "NICs of each host"),
+        KEY_SEED,
+        Column("flow", "u32", "", "flow"),
+        Column(
+            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
+        ),
+        Column("nic_bps", "f64", "bit/s", "payload rate of one NIC"),
+        Column("best_bps", "f64", "bit/s", "max-min fair payload rate over any paths"),
+    )
+
+    def extent(self) -> str:
+        """Say how long it runs."""
+        return f"{self.duration_s:g} s simulated"
+
+    def shortened(self, scale: float) -> Experiment:
+        """Simulate for a shorter time."""
+        return replace(self, duration_s=trees.shortened(self.duration_s, scale))
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every workload, scheme, number of NICs and seed."""
+        return [
+            self._point(workload, scheme, nics, seed)
+            for workload in self.workloads
+            for scheme in SCHEMES
+            for nics in NICS
+            for seed in seeds
+        ]
+
+    def _point(self, workload: str, scheme: str, nics: int, seed: int) -> Point:
+        pairs = self._pairs(workload, random.Random(f"T-dual, {workload}, seed {seed}"))
+        flows: list[Value] = [
+            {"transport": scheme, "from": f"h{a}", "to": f"h{b}"} for a, b in pairs
+        ]
+        scenario: dict[str, Value] = {
+            "name": f"{WORKLOADS[workload]}, {scheme}, {nics} NICs",
+            "duration": trees.seconds(self.duration_s),
+            "topology": trees.fat_tree(self.k, nics=nics),
+            "queue": {"limit": trees.QUEUE},
+            "transport": {scheme: SCHEMES[scheme][1]},
+            "workload": {"flow": flows},
+            "record": trees.record(self.duration_s),
+        }
+        keys: Keys = {"workload": workload, "scheme": scheme, "nics": nics}
+        cost = trees.packets(nics * len(pairs), self.duration_s)
+        return Point(keys, dumps(scenario), seed, self.duration_s, cost)
+
+    def _pairs(self, workload: str, rng: random.Random) -> list[tuple[int, int]]:
+        """Return who sends to whom; a permutation of those that send."""
+        hosts, rack = self.k**3 // 4, self.k // 2
+        if workload == HALF:
+            return trees.permutation(sorted(rng.sample(range(hosts), hosts // 2)), rng)
+        near = [h for h in range(hosts) if h % rack < rack // 2]
+        within = [(h, h - h % rack + (h + 1) % (rack // 2)) for h in near]
+        return within + trees.permutation([h for h in range(hosts) if h not in set(near)], rng)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return what each flow got, and what the best sharing would have given it."""
+        problem = Measured.of(result).problem
+        best = pl.Series("best_bps", trees.max_min(problem))
+        nic = pl.Series("nic_bps", problem.payload * trees.RATE_BPS)
+        return trees.goodputs(result).with_columns(nic, best)
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge what two NICs give each host, and to which scheme."""
+        ledger = Ledger(self.id)
+        for workload in self.workloads:
+            rate = {s: nics_worth(data, workload, s, 2) for s in SCHEMES}
+            mptcp, tcp = rate["mptcp"].value, rate["tcp"].value
+            best = nics_worth(data, workload, "mptcp", 2, "best_bps")
+            ledger.add(
+                workload,
+                f"{WORKLOADS[workload]}: with two NICs, MPTCP carries more than one NIC can, per "
+                "host that sends",
+                "more than one NIC",
+                f"{rate['mptcp']} NICs; the best sharing would give {best}",
+                grade(
+                    mptcp is not None and mptcp > 1.0,
+                    mptcp is not None and mptcp > 0.9,
+                    "mean goodput above one NIC's payload rate; partly: above 0.9 of it",
+                ),
+            )
+            gain = None if mptcp is None or not tcp else mptcp / tcp
+            ledger.add(
+                f"{workload}-tcp",
+                f"{WORKLOADS[workload]}: non-adaptive congestion control does not cope well",
+                "MPTCP ahead",
+                "no data" if gain is None else f"MPTCP {gain:.2f} times TCP ({rate['tcp']} NICs)",
+                grade(
+                    gain is not None and gain >= 1.5,
+                    gain is not None and gain >= 1.25,
+                    "MPTCP's mean goodput at least 1.5 times TCP's; partly: 1.25",
+                ),
+            )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the mean goodput of each scheme in NICs, a panel per workload."""
+        figure, axes = style.panels(1, len(self.workloads), f"{self.id}: {self.title}", (3.6, 2.8))
+        for at, workload in zip(axes[0], self.workloads, strict=True):
+            for i, nics in enumerate(NICS):
+                x = [j + 0.38 * (i - 0.5) for j in range(len(SCHEMES))]
+                y = [nics_worth(data, workload, s, nics).value or 0.0 for s in SCHEMES]
+                colour = ("#bbbbbb", "#0072b2")[i]
+                label = f"{nics} NIC{'s' if nics > 1 else ''} a host"
+                at.bar(x, y, 0.34, color=colour, label=label)
+                best = nics_worth(data, workload, "tcp", nics, "best_bps").value
+                if best is not None:
+                    best_label = f"best sharing, {nics} NIC{'s' if nics > 1 else ''}"
+                    at.axhline(best, color=colour, lw=1.0, ls="--", label=best_label)
+            at.axhline(1.0, color="#d55e00", lw=1.0, ls=":", label="one NIC")
+            at.set_title(WORKLOADS[workload])
+            names = [name.replace(", ", ",\n") for name, _ in SCHEMES.values()]
+            at.set_xticks(range(len(SCHEMES)), names, fontsize=8)
+            at.grid(visible=False, axis="x")
+        axes[0, 0].set_ylabel("mean goodput of a flow (NICs)")
+        style.from_zero(axes[0, 0])
+        style.legend(figure, axes[0, 0], 3)
+        return figure
+
+
+def nics_worth(
+    data: pl.DataFrame, workload: str, scheme: str, nics: int, column: str = "goodput_bps"
+) -> Spread:
+    """Return the mean rate of the flows over the payload rate of one NIC, by seed."""
+    rows = data.filter(
+        pl.col("workload") == workload, pl.col("scheme") == scheme, pl.col("nics") == nics
+    )
+    shares = rows.group_by("seed", maintain_order=True).agg(
+        (pl.col(column) / pl.col("nic_bps")).mean().alias("share")
+    )
+    return Spread.of(shares["share"].to_list())
+
+
+EXPERIMENT = Dual()

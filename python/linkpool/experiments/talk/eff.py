@@ -1,0 +1,234 @@
+"""The MPTCP talk, design goal 2: efficient paths round a triangle."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.talk import design
+from linkpool.experiments.talk.design import Split
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, grade, no_data
+from linkpool.study.experiment import Experiment, Point
+from linkpool.study.schemes import LOOKS, NAMES
+from linkpool.study.toml import Table, Value, dumps
+
+USERS = 10
+"""Flows of each of the three pairs: many, so that losses are spread as theory has them."""
+
+SHARE_MBPS = 12.0
+"""Of each bottleneck for a user, as in Wischik et al., NSDI 2011, section 2.3."""
+
+SCHEMES = ("ewtcp", "lia", "balia", "olia")
+ROOT_2 = 2.0**0.5
+BALIA_RATIO = (-5.0 + 129.0**0.5) / 2.0
+"""w1/w2 where the second path loses twice as much: (1 + a)(4 + a) = 30."""
+
+THEORY = {"ewtcp": ROOT_2, "lia": 2.0, "balia": BALIA_RATIO}
+"""x1/x2 with equal RTTs, the long way losing twice as much as the short one."""
+
+
+def predicted(scheme: str) -> Split:
+    """Return the rates that theory gives: x1 + 2 x2 = 12 Mbps on every bottleneck."""
+    if scheme not in THEORY:
+        return Split(SHARE_MBPS, 0.0)
+    second = SHARE_MBPS / (THEORY[scheme] + 2.0)
+    return Split(THEORY[scheme] * second, second)
+
+
+def graph() -> Table:
+    """Return the triangle, with access cables that make short and long ways equally long.
+
+    Every user has hosts of its own, on cables that are not much faster than its share: bursts at
+    the rate of a fast cable would lose several packets at once, and short ways have more of them.
+    """
+    users = range(USERS)
+    hosts = [f"{x}{i}.{u}" for x in "SD" for i in (1, 2, 3) for u in users]
+    nodes: list[Value] = [{"id": host, "kind": "host"} for host in hosts]
+    nodes += [{"id": f"{x}{i}", "kind": "switch"} for x in "AB" for i in (1, 2, 3)]
+
+    def edge(source: str, target: str, delay: str, rate: str = "24Mbps") -> Table:
+        return {"source": source, "target": target, "delay": delay, "rate": rate}
+
+    edges: list[Value] = []
+    for i in (1, 2, 3):
+        after, before = i % 3 + 1, (i + 1) % 3 + 1
+        bottleneck = f"{round(SHARE_MBPS * USERS)}Mbps"
+        edges += [
+            edge(f"A{i}", f"B{i}", "1ms", bottleneck),
+            edge(f"B{i}", f"A{after}", "1ms", "1Gbps"),
+        ]
+        for u in users:
+            edges += [
+                edge(f"S{i}.{u}", f"A{i}", "10ms"),
+                edge(f"S{i}.{u}", f"A{after}", "8ms"),
+                edge(f"B{i}", f"D{i}.{u}", "10ms"),
+                edge(f"B{before}", f"D{i}.{u}", "10ms"),
+            ]
+    return {"graph": {"nodes": nodes, "edges": edges}}
+
+
+def ways(i: int, u: int) -> list[Value]:
+    """Return the short and the long way of a user of pair i."""
+    after, before = i % 3 + 1, (i + 1) % 3 + 1
+    short = [f"S{i}.{u}", f"A{i}", f"B{i}", f"D{i}.{u}"]
+    first, second = (f"A{after}", f"B{after}"), (f"A{before}", f"B{before}")
+    long = [f"S{i}.{u}", *first, *second, f"D{i}.{u}"]
+    return [list(short), list(long)]
+
+
+@dataclass(frozen=True)
+class Eff(Experiment):
+    """Three pairs of hosts, each with a way over one bottleneck and a way over the two others."""
+
+    id: str = "T-eff"
+    title: str = "efficient paths round a triangle"
+    paper: str = "MPTCP talk, design goal 2"
+    duration_s: float = 120.0
+    seeds: int = 3
+    columns: ClassVar[tuple[Column, ...]] = design.COLUMNS
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every law and seed."""
+        return [self._point(scheme, seed) for scheme in SCHEMES for seed in seeds]
+
+    def _point(self, scheme: str, seed: int) -> Point:
+        random = Random(f"triangle {seed}")
+        flows: list[Value] = [
+            {
+                "transport": scheme,
+                "label": design.USER,
+                "from": f"S{i}.{u}",
+                "to": f"D{i}.{u}",
+                "start": f"{round(1e6 * random.random())}us",
+                "paths": ways(i, u),
+            }
+            for i in (1, 2, 3)
+            for u in range(USERS)
+        ]
+        scenario: dict[str, Value] = {
+            "name": f"triangle, {scheme}",
+            "duration": f"{self.duration_s:g}s",
+            "topology": graph(),
+            "queue": {"limit": 100},
+            "transport": {scheme: design.transport(scheme)},
+            "workload": {"flow": flows},
+        }
+        packets = 3 * USERS * SHARE_MBPS * 1e6 / 11_696 * self.duration_s
+        return Point({"scheme": scheme}, dumps(scenario), seed, self.duration_s, packets)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per subflow."""
+        return design.measure(point, result)
+
+    def extent(self) -> str:
+        """Say how much time is simulated."""
+        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
+
+    def shortened(self, scale: float) -> "Eff":
+        """Return less simulated time."""
+        return replace(self, duration_s=max(round(self.duration_s * scale), 5))
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the split of each law against the talk, and against theory."""
+        ledger = Ledger(self.id)
+        found = design.splits(data)
+        lia, ewtcp, olia = (found.get(s) for s in ("lia", "ewtcp", "olia"))
+        ledger.add(
+            "ewtcp-long",
+            "EWTCP does not avoid the two-hop paths",
+            "it uses both",
+            _share(ewtcp),
+            no_data("")
+            if ewtcp is None
+            else grade(ewtcp.share >= 0.3, ewtcp.share >= 0.15, "share at least 30%; partly: 15%"),
+        )
+        for scheme, split in (("lia", lia), ("olia", olia)):
+            ledger.add(
+                f"{scheme}-avoids",
+                f"MPTCP ({scheme.upper()}) avoids the two-hop paths",
+                "traffic on the least congested paths only",
+                _share(split),
+                no_data("")
+                if split is None or ewtcp is None
+                else grade(
+                    split.share <= 0.1,
+                    split.share <= 0.85 * ewtcp.share,
+                    "share at most 10%; partly: at most 85% of EWTCP's",
+                ),
+            )
+        ledger.add(
+            "lia-more",
+            "so a user of MPTCP (LIA) gets more than one of EWTCP",
+            "more",
+            "no data" if lia is None or ewtcp is None else f"{lia.total / ewtcp.total:.3g} times",
+            no_data("")
+            if lia is None or ewtcp is None
+            else grade(
+                lia.total >= 1.02 * ewtcp.total,
+                lia.total > ewtcp.total,
+                "at least 1.02 times (theory: 1.06); partly: more",
+            ),
+        )
+        for scheme in SCHEMES:
+            theory, split = predicted(scheme), found.get(scheme)
+            ledger.add(
+                f"{scheme}-theory",
+                f"a user of {NAMES[scheme]} gets what its equilibrium says",
+                f"{theory} (theory)",
+                "no data" if split is None else str(split),
+                about(None if split is None else split.total, theory.total, tolerance=0.1),
+            )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw what each law gets over the short and over the long ways, beside theory."""
+        return draw_splits(
+            f"{self.id}: {self.title}",
+            {s: (design.splits(data).get(s), predicted(s)) for s in SCHEMES},
+            ("over one hop", "over two hops"),
+        )
+
+
+def draw_splits(
+    title: str, found: dict[str, tuple[Split | None, Split | None]], paths: tuple[str, str]
+) -> Figure:
+    """Draw stacked bars: what comes over each path, and beside it what theory says."""
+    figure, axes = style.panels(1, 1, title, (5.5, 3.0))
+    at = axes[0, 0]
+    for i, (scheme, (measured, theory)) in enumerate(found.items()):
+        look = LOOKS[scheme]
+        for x, split, alpha in ((i - 0.2, measured, 1.0), (i + 0.2, theory, 0.35)):
+            if split is None:
+                continue
+            at.bar(x, split.first, 0.36, color=look.colour, alpha=alpha)
+            at.bar(
+                x,
+                split.second,
+                0.36,
+                bottom=split.first,
+                color=look.colour,
+                alpha=alpha,
+                hatch="///",
+                edgecolor="white",
+                linewidth=0,
+            )
+            at.annotate(f"{split.total:.3g}", (x, split.total), ha="center", va="bottom")
+    at.set_xticks(range(len(found)), [NAMES[s] for s in found])
+    at.set_ylabel(f"goodput of a user (Mbit/s)\n{paths[0]}; hatched: {paths[1]}")
+    at.set_xlabel("left: simulated; right, pale: theory")
+    at.grid(visible=False, axis="x")
+    style.from_zero(at)
+    return figure
+
+
+def _share(split: Split | None) -> str:
+    return "no data" if split is None else f"{split.share:.1%} over two hops ({split})"
+
+
+EXPERIMENT = Eff()

@@ -1,0 +1,179 @@
+"""The MPTCP talk, design goal 3: fair to TCP and to the user, over Wi-Fi and 3G."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.talk import design
+from linkpool.experiments.talk.design import Split
+from linkpool.experiments.talk.eff import draw_splits
+from linkpool.result import Result
+from linkpool.study.claims import Claim, Judged, Ledger, about, grade, no_data
+from linkpool.study.experiment import Experiment, Point
+from linkpool.study.toml import Value, dumps
+
+USERS = 10
+"""They do not meet: each path has room for all, and loses packets at random, as radio does."""
+
+WIFI_MBPS, CELL_MBPS = 2.2, 0.4
+"""What a TCP gets on each path."""
+
+WIFI_RTT_S, CELL_RTT_S = 0.1, 0.8
+
+
+def loss(mbps: float, rtt_s: float) -> float:
+    """Return the loss at which a TCP gets so much: a window of 1.31 / sqrt(p)."""
+    window = 1e6 * mbps * rtt_s / (8 * 1400)
+    return float((1.31 / window) ** 2)
+
+
+WIFI, CELL = "tcp-wifi", "tcp-3g"
+SCHEMES = ("lia", "ewtcp", "olia", "balia")
+ALONE = {WIFI: ("S1", "A1", "B1", "D1"), CELL: ("S1", "A2", "B2", "D1")}
+NAMES = {WIFI: "TCP on Wi-Fi", CELL: "TCP on 3G"}
+THEORY = {
+    "lia": Split(WIFI_MBPS - CELL_MBPS, CELL_MBPS),
+    "ewtcp": Split(WIFI_MBPS / 2, CELL_MBPS / 2),
+    "olia": None,
+    "balia": None,
+}
+
+
+@dataclass(frozen=True)
+class Fair(Experiment):
+    """Users with a subflow over Wi-Fi, which loses more, and one over 3G, which takes longer."""
+
+    id: str = "T-fair"
+    title: str = "users of Wi-Fi and 3G"
+    paper: str = "MPTCP talk, design goal 3"
+    duration_s: float = 1000.0
+    seeds: int = 3
+    columns: ClassVar[tuple[Column, ...]] = design.COLUMNS
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every law, of TCP on each path, and seed."""
+        return [self._point(s, seed) for s in (*ALONE, *SCHEMES) for seed in seeds]
+
+    def _point(self, scheme: str, seed: int) -> Point:
+        random = Random(f"wifi {seed}")
+        used = [ALONE[scheme]] if scheme in ALONE else list(ALONE.values())
+        paths: list[Value] = [list(path) for path in used]
+        users: list[Value] = [
+            {
+                "transport": scheme,
+                "label": design.USER,
+                "from": "S1",
+                "to": "D1",
+                "start": f"{round(1e6 * random.random())}us",
+                "paths": paths,
+            }
+            for _ in range(USERS)
+        ]
+        radio = (("A1->B1", WIFI_MBPS, WIFI_RTT_S), ("A2->B2", CELL_MBPS, CELL_RTT_S))
+        delays = [f"{round(1e6 * rtt_s / 2 - 200)}us" for _, _, rtt_s in radio]
+        losses: list[Value] = [
+            {"links": [link], "loss": round(loss(mbps, rtt_s), 6)} for link, mbps, rtt_s in radio
+        ]
+        control = "reno" if scheme in ALONE else scheme
+        scenario: dict[str, Value] = {
+            "name": f"Wi-Fi and 3G, {scheme}",
+            "duration": f"{self.duration_s:g}s",
+            "topology": {
+                "ring": {
+                    "bottleneck_rates": ["1Gbps", "1Gbps"],
+                    "bottleneck_delays": list(delays),
+                    "rate": "1Gbps",
+                    "delay": "100us",
+                }
+            },
+            "queue": {"limit": 1000},
+            "change": losses,
+            "transport": {scheme: design.transport(control)},
+            "workload": {"flow": users},
+        }
+        packets = USERS * (WIFI_MBPS + CELL_MBPS) * 1e6 / 11_696 * self.duration_s
+        return Point({"scheme": scheme}, dumps(scenario), seed, self.duration_s, packets)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per subflow of the user."""
+        return design.measure(point, result)
+
+    def extent(self) -> str:
+        """Say how much time is simulated."""
+        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
+
+    def shortened(self, scale: float) -> "Fair":
+        """Return less simulated time."""
+        return replace(self, duration_s=max(round(self.duration_s * scale), 10))
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge what MPTCP takes of each path, and how EWTCP does beside it."""
+        ledger = Ledger(self.id)
+        found = design.splits(data)
+        lia, ewtcp = found.get("lia"), found.get("ewtcp")
+        for scheme, mbps in ((WIFI, WIFI_MBPS), (CELL, CELL_MBPS)):
+            alone = found.get(scheme)
+            ledger.add(
+                scheme,
+                f"{NAMES[scheme]} gets {mbps} Mbps",
+                f"{mbps} Mbps",
+                "no data" if alone is None else f"{alone.total:.3g} Mbps",
+                about(None if alone is None else alone.total, mbps),
+            )
+        ledger.add(
+            "lia-3g",
+            "MPTCP takes 0.4 Mbps from 3G",
+            "0.4 Mbps",
+            "no data" if lia is None else f"{lia.second:.3g} Mbps",
+            about(None if lia is None else lia.second, CELL_MBPS),
+        )
+        ledger.add(
+            "lia-wifi",
+            "and the remaining 1.8 Mbps from Wi-Fi",
+            "1.8 Mbps",
+            "no data" if lia is None else f"{lia.first:.3g} Mbps",
+            about(None if lia is None else lia.first, WIFI_MBPS - CELL_MBPS),
+        )
+        ledger.add(
+            "goal-3a",
+            "MPTCP gets at least what TCP gets on the better path",
+            "2.2 Mbps",
+            "no data" if lia is None else f"{lia.total:.3g} Mbps",
+            _goal_3a(lia, found.get(WIFI)),
+        )
+        ratio = None if lia is None or ewtcp is None else ewtcp.total / lia.total
+        ledger.add(
+            "ewtcp-worse",
+            "half TCP on each path is 25% worse for the user than MPTCP",
+            "0.75",
+            "no data" if ratio is None else f"{ratio:.3g} ({ewtcp} against {lia})",
+            about(ratio, 0.75),
+        )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw what the user gets over each path, beside theory."""
+        found = design.splits(data)
+        return draw_splits(
+            f"{self.id}: {self.title}",
+            {s: (found.get(s), THEORY[s]) for s in SCHEMES},
+            ("over Wi-Fi", "over 3G"),
+        )
+
+
+def _goal_3a(lia: Split | None, alone: Split | None) -> Judged:
+    if lia is None or alone is None:
+        return no_data("at least 95% of TCP's; partly: 75%")
+    return grade(
+        lia.total >= 0.95 * alone.total,
+        lia.total >= 0.75 * alone.total,
+        "at least 95% of what TCP gets on Wi-Fi; partly: 75%",
+    )
+
+
+EXPERIMENT = Fair()

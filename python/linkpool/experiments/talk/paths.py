@@ -1,0 +1,154 @@
+"""The MPTCP talk: how many paths each pair of hosts needs in a fat-tree."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.talk import trees
+from linkpool.optimum.problem import Measured
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, grade
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.spread import Spread
+from linkpool.study.toml import Value, dumps
+
+FULL = 8
+"""The talk's number of paths."""
+
+
+@dataclass(frozen=True)
+class Paths(Experiment):
+    """A permutation in a fat-tree of 128 hosts, each flow over some random paths."""
+
+    id: str = "T-paths"
+    title: str = "how many paths a flow needs"
+    paper: str = "MPTCP talk: MPTCP discovers available capacity"
+    k: int = 8
+    subflows: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
+    duration_s: float = 20.0
+    seeds: int = 3
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("subflows", "i32", "", "subflows of each flow, each on a random path"),
+        KEY_SEED,
+        Column("flow", "u32", "", "flow"),
+        Column(
+            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
+        ),
+        Column("fair_bps", "f64", "bit/s", "max-min fair payload rate over the flow's own paths"),
+        Column("optimum_bps", "f64", "bit/s", "payload rate that all flows can have at once"),
+    )
+
+    def extent(self) -> str:
+        """Say how long it runs."""
+        return f"{self.duration_s:g} s simulated"
+
+    def shortened(self, scale: float) -> Experiment:
+        """Simulate for a shorter time."""
+        return replace(self, duration_s=trees.shortened(self.duration_s, scale))
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every number of subflows and every seed."""
+        return [self._point(n, seed) for n in self.subflows for seed in seeds]
+
+    def _point(self, subflows: int, seed: int) -> Point:
+        scenario: dict[str, Value] = {
+            "name": f"permutation, {subflows} subflows",
+            "duration": trees.seconds(self.duration_s),
+            "topology": trees.fat_tree(self.k),
+            "queue": {"limit": trees.QUEUE},
+            "transport": {"mptcp": trees.mptcp(subflows)},
+            "workload": {"permutation": [{"transport": "mptcp"}]},
+            "record": trees.record(self.duration_s),
+        }
+        keys: Keys = {"subflows": subflows}
+        cost = trees.packets(self.k**3 // 4, self.duration_s)
+        return Point(keys, dumps(scenario), seed, self.duration_s, cost)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return what each flow got, and what the best sharing would have given it."""
+        measured = Measured.of(result)
+        fair = pl.Series("fair_bps", measured.restricted.max_min())
+        best = pl.lit(trees.concurrent(measured.problem)).alias("optimum_bps")
+        return trees.goodputs(result).with_columns(fair, best)
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the share of the optimum at 8 paths, and what more and fewer paths do."""
+        ledger = Ledger(self.id)
+        share = {n: _share(data, n, "goodput_bps") for n in self.subflows}
+        full = share.get(FULL, Spread.of([])).value
+        ledger.add(
+            "eight",
+            "with 8 paths chosen at random, utilisation is around 90% of optimal",
+            "90%",
+            f"{share.get(FULL, Spread.of([]))}",
+            grade(
+                full is not None and 0.85 <= full <= 0.95,
+                full is not None and full >= 0.8,
+                "mean goodput over the maximum concurrent flow 0.85 to 0.95; partly: at least 0.8",
+            ),
+        )
+        one = share.get(1, Spread.of([])).value
+        ledger.add(
+            "one",
+            "with few flows, ECMP has collisions and wastes capacity",
+            "wasted capacity",
+            f"{share.get(1, Spread.of([]))} with one path",
+            grade(
+                one is not None and one <= 0.7,
+                one is not None and one <= 0.8,
+                "at most 0.7 of the optimum with one path; partly: 0.8",
+            ),
+        )
+        most = share.get(max(self.subflows), Spread.of([])).value
+        gain = None if full is None or most is None else most - full
+        ledger.add(
+            "enough",
+            "it does not need much path choice",
+            "8 paths will do",
+            "no data" if gain is None else f"{gain:+.3f} from {FULL} to {max(self.subflows)} paths",
+            grade(
+                gain is not None and abs(gain) <= 0.05,
+                gain is not None and abs(gain) <= 0.1,
+                "16 paths change the share by at most 0.05; partly: 0.1",
+            ),
+        )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the share of the optimum against the number of paths."""
+        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (5.5, 3.2))
+        at = axes[0, 0]
+        looks = {
+            "fair_bps": ("max-min fair over the same paths", "#7f7f7f", "--"),
+            "goodput_bps": ("MPTCP", "#0072b2", "-"),
+        }
+        for column, (label, colour, dash) in looks.items():
+            found = [(n, _share(data, n, column)) for n in self.subflows]
+            rows = [(n, s.value, s.low, s.high) for n, s in found if s.value is not None]
+            x, y, low, high = (np.array(c, dtype=float) for c in zip(*rows, strict=True))
+            error = np.array([y - low, high - y])
+            at.errorbar(x, y, error, fmt=f"o{dash}", color=colour, ms=3, capsize=2, label=label)
+        at.axhline(0.9, color="#d55e00", lw=1.0, ls=":", label="90%")
+        style.from_zero(at)
+        at.set_xlabel("paths, chosen at random, of each flow")
+        at.set_ylabel("mean rate over the optimum")
+        at.legend(loc="lower right")
+        return figure
+
+
+def _share(data: pl.DataFrame, subflows: int, column: str) -> Spread:
+    """Return the mean rate over the optimum, by seed."""
+    rows = data.filter(pl.col("subflows") == subflows)
+    means = rows.group_by("seed", maintain_order=True).agg(
+        (pl.col(column).mean() / pl.col("optimum_bps").mean()).alias("share")
+    )
+    return Spread.of(means["share"].to_list())
+
+
+EXPERIMENT = Paths()

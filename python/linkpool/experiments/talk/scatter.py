@@ -1,0 +1,157 @@
+"""The MPTCP talk: MPTCP beside packet scatter and a central scheduler."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.talk import trees
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, alike, grade
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.spread import Spread
+from linkpool.study.toml import Table, Value, dumps
+
+PERIODS_MS = (1000, 100, 10)
+"""From one look of the scheduler to the next."""
+FASTEST = f"central-{min(PERIODS_MS)}ms"
+SHARE = 0.1
+"""What a flow must have got of its host's link in a period to be placed."""
+
+SCHEMES: dict[str, tuple[str, Table]] = {
+    "ecmp": ("TCP, ECMP", trees.tcp()),
+    "scatter": ("TCP, packets\nscattered", trees.tcp(paths="scatter", dupack_threshold="auto")),
+    **{
+        f"central-{ms}ms": (f"TCP, placed\nevery {ms} ms", trees.tcp(paths="placed"))
+        for ms in PERIODS_MS
+    },
+    "mptcp": ("MPTCP,\n8 subflows", trees.mptcp(8)),
+}
+
+
+@dataclass(frozen=True)
+class Scatter(Experiment):
+    """A permutation in a fat-tree of 128 hosts, in which the end of a flow starts the next."""
+
+    id: str = "T-scatter"
+    title: str = "packet scatter and a central scheduler"
+    paper: str = "MPTCP talk: MPTCP can make good path choices"
+    k: int = 8
+    duration_s: float = 20.0
+    seeds: int = 3
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("scheme", "string", "", "ecmp, scatter, central with its period, or mptcp"),
+        KEY_SEED,
+        Column("host", "string", "", "sending host"),
+        Column("flows", "u32", "", "flows that it started"),
+        Column("goodput_bps", "f64", "bit/s", "payload acknowledged of all its flows"),
+    )
+
+    def extent(self) -> str:
+        """Say how long it runs."""
+        return f"{self.duration_s:g} s simulated"
+
+    def shortened(self, scale: float) -> Experiment:
+        """Simulate for a shorter time."""
+        return replace(self, duration_s=trees.shortened(self.duration_s, scale))
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every scheme and seed."""
+        return [self._point(scheme, seed) for scheme in SCHEMES for seed in seeds]
+
+    def _point(self, scheme: str, seed: int) -> Point:
+        central: dict[str, Value] = {}
+        if scheme.startswith("central-"):
+            period = scheme.removeprefix("central-")
+            central = {"routing": {"placement": {"period": period, "share": SHARE}}}
+        scenario: dict[str, Value] = {
+            "name": f"closed loops over a permutation, {scheme}",
+            "duration": trees.seconds(self.duration_s),
+            "topology": trees.fat_tree(self.k),
+            **central,
+            "queue": {"limit": trees.QUEUE},
+            "transport": {"flows": SCHEMES[scheme][1]},
+            "workload": {
+                "permutation": [
+                    {
+                        "transport": "flows",
+                        "size": {"cdf": "datamining_vl2", "interpolation": "linear"},
+                        "repeat": "each",
+                    }
+                ]
+            },
+        }
+        keys: Keys = {"scheme": scheme}
+        cost = trees.packets(self.k**3 // 4, self.duration_s)
+        return Point(keys, dumps(scenario), seed, self.duration_s, cost)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return what each host sent."""
+        rate = 8 * pl.col("acked_bytes").sum() / point.active_s
+        hosts = result.flows.group_by(pl.col("src").alias("host")).agg(
+            pl.len().cast(pl.UInt32).alias("flows"), rate.cast(pl.Float64).alias("goodput_bps")
+        )
+        return hosts.sort("host")
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge MPTCP beside each of the others."""
+        ledger = Ledger(self.id)
+        of = {scheme: _mean(data, scheme) for scheme in SCHEMES}
+        mptcp = of["mptcp"].value
+        ledger.add(
+            "central",
+            "MPTCP is as good as a very fast central scheduler",
+            "as good",
+            f"{of['mptcp']} against {of[FASTEST]} Mbps a host",
+            alike(mptcp, of[FASTEST].value),
+        )
+        for other, what, much, some in (
+            ("scatter", "MPTCP makes better path choices than per-packet load balancing", 1.0, 0.9),
+            ("ecmp", "MPTCP gets more than TCP with ECMP", 1.25, 1.1),
+        ):
+            value = of[other].value
+            gain = None if mptcp is None or not value else mptcp / value
+            ledger.add(
+                other,
+                what,
+                "better",
+                "no data" if gain is None else f"{gain:.3f} times {of[other]} Mbps a host",
+                grade(
+                    gain is not None and gain > much,
+                    gain is not None and gain >= some,
+                    f"mean goodput more than {much:g} times as much; partly: {some:g} times",
+                ),
+            )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the mean goodput of a host by scheme, with the range over the seeds."""
+        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (6.4, 3.2))
+        at = axes[0, 0]
+        for i, (scheme, (name, _)) in enumerate(SCHEMES.items()):
+            mean = _mean(data, scheme)
+            if mean.value is None or mean.low is None or mean.high is None:
+                continue
+            colour = {"mptcp": "#d55e00", "scatter": "#009e73", "ecmp": "#7f7f7f"}
+            error = [[mean.value - mean.low], [mean.high - mean.value]]
+            look = {"color": colour.get(scheme, "#0072b2"), "label": name}
+            at.bar(i, mean.value, 0.7, yerr=error, capsize=3, **look)
+        at.set_xticks(range(len(SCHEMES)), [name for name, _ in SCHEMES.values()], fontsize=8)
+        at.grid(visible=False, axis="x")
+        at.set_ylabel("mean goodput of a host (Mbps)")
+        style.from_zero(at)
+        return figure
+
+
+def _mean(data: pl.DataFrame, scheme: str) -> Spread:
+    """Return the mean goodput of a host in Mbit/s, by seed."""
+    rows = data.filter(pl.col("scheme") == scheme)
+    means = rows.group_by("seed", maintain_order=True).agg(pl.col("goodput_bps").mean() / 1e6)
+    return Spread.of(means["goodput_bps"].to_list())
+
+
+EXPERIMENT = Scatter()

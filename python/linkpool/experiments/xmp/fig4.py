@@ -1,0 +1,189 @@
+"""XMP, Figure 4: traffic shifting between two paths."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.xmp import rates
+from linkpool.study import style
+from linkpool.study.claims import Claim, Judged, Ledger, grade, together
+from linkpool.study.experiment import Point
+from linkpool.study.spread import Spread
+from linkpool.study.toml import Value, dumps
+
+BETAS = (4, 6)
+MARK = 15
+END_S = 40.0
+EVERY_S = 0.1
+AVERAGE_S = 1.0
+SHARE = 0.25
+QUIET, FIRST, SECOND = (5.0, 10.0), (15.0, 20.0), (25.0, 30.0)
+"""When all is settled without a background flow, with one on the first path, on the second."""
+SHIFT_S = 10.0
+SHIFTING = "Flow 2"
+
+
+@dataclass(frozen=True)
+class Fig4(rates.Rates):
+    """A flow with a subflow on each of two bottlenecks that others disturb in turn."""
+
+    id: str = "X-fig4"
+    title: str = "traffic shifting"
+    paper: str = "XMP, section 4, Figure 4"
+    seeds: int = 5
+    columns: ClassVar[tuple[Column, ...]] = rates.columns(
+        rates.KEY_BETA,
+        label="Flow 2, the one with two subflows",
+        subflow="0: on the first bottleneck; 1: on the second",
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of both betas and every seed."""
+        return [_point(beta, seed) for beta in BETAS for seed in seeds]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the compensation between the subflows, and how long a shift takes."""
+        ledger = Ledger(self.id)
+        four = data.filter(pl.col("beta") == BETAS[0])
+        away, back = _change(four, QUIET, FIRST), _change(four, FIRST, SECOND)
+        ledger.add(
+            "compensation",
+            "when one subflow decreases its rate, the other increases it (beta = 4)",
+            "rate compensation",
+            f"on the first path {away[0]} times, on the second {away[1]} times, when the first is "
+            f"disturbed; then {back[0]} and {back[1]} times, when the second is",
+            together(
+                _opposite(away[0].value, away[1].value), _opposite(back[1].value, back[0].value)
+            ),
+        )
+        times = {beta: shift_times(data.filter(pl.col("beta") == beta)) for beta in BETAS}
+        slow, fast = times[BETAS[1]].value, times[BETAS[0]].value
+        ledger.add(
+            "slower",
+            "a larger beta leads to an increased convergence time",
+            "beta = 6 slower",
+            f"{times[BETAS[0]]} s with beta = 4, {times[BETAS[1]]} s with beta = 6",
+            grade(
+                slow is not None and fast is not None and slow >= 1.25 * fast,
+                slow is not None and fast is not None and slow > fast,
+                "from 10 s until both subflows' rates, averaged over 1 s, stay for 1 s within a "
+                "quarter of the change of their later mean: at least 1.25 times as long; partly: "
+                "longer",
+            ),
+        )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the rates of Flow 2's subflows over time, a panel per beta."""
+        figure, axes = style.panels(1, len(BETAS), f"{self.id}: {self.title}", (4.2, 2.8))
+        for at, beta in zip(axes[0], BETAS, strict=True):
+            rows = data.filter(pl.col("beta") == beta)
+            rates.draw(at, rows, (SHIFTING,))
+            at.set_title(f"beta = {beta}: {shift_times(rows)} s to shift")
+            at.set_xlabel("time (s)")
+        axes[0, 0].set_ylabel("rate of a subflow (Mbit/s)")
+        style.from_zero(axes[0, 0])
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _change(
+    rows: pl.DataFrame, before: tuple[float, float], after: tuple[float, float]
+) -> list[Spread]:
+    """Return the factor by which the rate of each subflow changes, by seed."""
+    spreads = []
+    for subflow in (0, 1):
+        parts = rows.partition_by("seed") if rows.height else []
+        pairs = [
+            (
+                rates.mean(part, SHIFTING, subflow, before),
+                rates.mean(part, SHIFTING, subflow, after),
+            )
+            for part in parts
+        ]
+        spreads.append(Spread.of([b / a for a, b in pairs if a and b is not None]))
+    return spreads
+
+
+def _opposite(disturbed: float | None, other: float | None) -> Judged:
+    note = "the disturbed one falls by a quarter, the other rises by a quarter; partly: a tenth"
+    if disturbed is None or other is None:
+        return grade(False, False, f"no data; {note}")
+    return grade(disturbed <= 0.75 and other >= 1.25, disturbed <= 0.9 and other >= 1.1, note)
+
+
+def shift_times(rows: pl.DataFrame) -> Spread:
+    """Return how long the shift at 10 s took, s: median, least and largest over the seeds."""
+    parts = rows.partition_by("seed") if rows.height else []
+    found = [_shift_time(part) for part in parts]
+    times = [t for t in found if t is not None]
+    if not times or len(times) < len(found):
+        return Spread(None, None, None)
+    return Spread(float(np.median(times)), min(times), max(times))
+
+
+def _shift_time(rows: pl.DataFrame) -> float | None:
+    times = []
+    for subflow in (0, 1):
+        part = rows.filter(pl.col("subflow") == subflow)
+        before = rates.mean(rows, SHIFTING, subflow, QUIET)
+        after = rates.mean(rows, SHIFTING, subflow, FIRST)
+        if before is None or after is None:
+            return None
+        time, rate = part["time_s"].to_numpy(), part["goodput_bps"].to_numpy()
+        width = round(AVERAGE_S / EVERY_S)
+        smooth = np.convolve(rate, np.ones(width) / width, mode="same")
+        settled = np.abs(smooth - after) <= SHARE * abs(after - before)
+        hold = np.convolve(settled, np.ones(width), mode="full")[width - 1 :]
+        found = np.flatnonzero((time > SHIFT_S) & (time < FIRST[1]) & (hold > width - 0.5))
+        if not found.size:
+            return None
+        times.append(float(time[found[0]]) - (SHIFT_S))
+    return max(times)
+
+
+def _point(beta: int, seed: int) -> Point:
+    def flow(name: str, transport: str, hosts: tuple[str, str], **keys: Value) -> Value:
+        source, destination = hosts
+        ends: dict[str, Value] = {"from": source, "to": destination}
+        return {"transport": transport, "label": name, **ends, **keys}
+
+    one, two, three = ("X1", "Y1"), ("S1", "D1"), ("X2", "Y2")
+    scenario: dict[str, Value] = {
+        "name": f"XMP, traffic shifting, beta = {beta}",
+        "duration": "40s",
+        "topology": {
+            "ring": {
+                "bottleneck_rates": ["300Mbps", "300Mbps"],
+                "bottleneck_delays": ["800us", "800us"],
+                "rate": "1Gbps",
+                "delay": "50us",
+            }
+        },
+        "queue": rates.queue(MARK),
+        "transport": {
+            "xmp": rates.transport(beta, 1),
+            "xmp-2": rates.transport(beta, 2, paths="distinct"),
+        },
+        "workload": {
+            "flow": [
+                flow("Flow 1", "xmp", one),
+                flow(SHIFTING, "xmp-2", two),
+                flow("Flow 3", "xmp", three),
+                flow("background", "xmp", one, start="10s", stop="20s"),
+                flow("background", "xmp", three, start="20s", stop="30s"),
+            ]
+        },
+        "record": {"rate": {"every": "100ms", "labels": [SHIFTING]}},
+    }
+    return Point(
+        {"beta": beta}, dumps(scenario), seed, END_S, 2 * END_S * 300e6 / rates.PACKET_BITS
+    )
+
+
+EXPERIMENT = Fig4()

@@ -1,0 +1,154 @@
+"""XMP, Figure 6: fairness of flows, whatever their numbers of subflows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.xmp import rates
+from linkpool.stats import jain
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, grade
+from linkpool.study.experiment import Point
+from linkpool.study.spread import Spread
+from linkpool.study.toml import Value, dumps
+
+BETAS = (4, 6)
+MARK = 15
+END_S = 30.0
+SETTLE_S = 1.0
+PHASES: dict[tuple[float, float], tuple[str, ...]] = {
+    (0.0, 5.0): ("Flow 1", "Flow 3"),
+    (5.0, 10.0): ("Flow 1", "Flow 3"),
+    (10.0, 15.0): ("Flow 1", "Flow 3", "Flow 4"),
+    (15.0, 20.0): ("Flow 1", "Flow 3", "Flow 4"),
+    (20.0, 25.0): ("Flow 1", "Flow 2", "Flow 3", "Flow 4"),
+    (25.0, 30.0): ("Flow 1", "Flow 2"),
+}
+"""Between two events, which flows there are."""
+NAMES = ("Flow 1", "Flow 2", "Flow 3", "Flow 4")
+
+
+@dataclass(frozen=True)
+class Fig6(rates.Rates):
+    """Four flows with three, two, one and one subflows over one bottleneck."""
+
+    id: str = "X-fig6"
+    title: str = "fairness whatever the subflows"
+    paper: str = "XMP, section 4, Figure 6"
+    seeds: int = 5
+    columns: ClassVar[tuple[Column, ...]] = rates.columns(
+        rates.KEY_BETA, label="Flow 1 to Flow 4", subflow="subflow, from 0"
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of both betas and every seed."""
+        return [_point(beta, seed) for beta in BETAS for seed in seeds]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the fairness with each beta."""
+        ledger = Ledger(self.id)
+        index = {beta: _by_phase(data.filter(pl.col("beta") == beta)) for beta in BETAS}
+        four = [s.value for s in index[4] if s.value is not None]
+        six = [s.value for s in index[6] if s.value is not None]
+        ledger.add(
+            "fair",
+            "with beta = 4 all flows share the link fairly, whatever their subflows",
+            "fair",
+            f"Jain's index of the flows from event to event: {_listing(index[4])}",
+            grade(
+                bool(four) and min(four) >= 0.95,
+                bool(four) and min(four) >= 0.9,
+                "Jain's index at least 0.95 between any two events, without the first second; "
+                "partly: 0.9",
+            ),
+        )
+        loss = sum(four) / len(four) - sum(six) / len(six) if four and six else None
+        ledger.add(
+            "less-fair",
+            "fairness declines with a larger beta",
+            "beta = 6 less fair",
+            "no data" if loss is None else f"with beta = 6 {_listing(index[6])}: {-loss:+.3f}",
+            grade(
+                loss is not None and loss >= 0.01,
+                loss is not None and loss > 0.0,
+                "mean of the indices lower by 0.01; partly: lower",
+            ),
+        )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the rate of every subflow over time, a panel per beta."""
+        figure, axes = style.panels(1, len(BETAS), f"{self.id}: {self.title}", (4.6, 3.0))
+        for at, beta in zip(axes[0], BETAS, strict=True):
+            rows = data.filter(pl.col("beta") == beta)
+            if rows.height:
+                rates.draw(at, rows, NAMES)
+            at.set_title(f"beta = {beta}")
+            at.set_xlabel("time (s)")
+        axes[0, 0].set_ylabel("rate of a subflow (Mbit/s)")
+        style.from_zero(axes[0, 0])
+        style.legend(figure, axes[0, 0], 7)
+        return figure
+
+
+def _by_phase(rows: pl.DataFrame) -> list[Spread]:
+    """Return Jain's index of the flows between each two events, by seed."""
+    parts = rows.partition_by("seed") if rows.height else []
+    spreads = []
+    for (start, end), names in PHASES.items():
+        inside = pl.col("time_s").is_between(start + SETTLE_S, end, closed="right")
+        found = []
+        for part in parts:
+            flows = part.filter(inside).group_by("label").agg(pl.col("goodput_bps").sum())
+            got = dict(flows.iter_rows())
+            index = jain([float(got.get(name, 0.0)) for name in names])
+            found += [] if index is None else [index]
+        spreads.append(Spread.of(found))
+    return spreads
+
+
+def _listing(index: Sequence[Spread]) -> str:
+    return ", ".join("none" if s.value is None else f"{s.value:.3f}" for s in index)
+
+
+def _point(beta: int, seed: int) -> Point:
+    def flow(number: int, transport: str, **keys: Value) -> Value:
+        ends: dict[str, Value] = {"from": f"S{number}", "to": f"D{number}"}
+        return {"transport": transport, "label": f"Flow {number}", **ends, **keys}
+
+    scenario: dict[str, Value] = {
+        "name": f"XMP, four flows on one link, beta = {beta}",
+        "duration": "30s",
+        "topology": {
+            "dumbbell": {
+                "pairs": 4,
+                "rate": "1Gbps",
+                "delay": "50us",
+                "bottleneck_rate": "300Mbps",
+                "bottleneck_delay": "800us",
+            }
+        },
+        "queue": rates.queue(MARK),
+        "transport": {
+            "xmp-1": rates.transport(beta, 1),
+            "xmp-2": rates.transport(beta, 2),
+            "xmp-3": rates.transport(beta, 3, join_at=["5s", "15s"]),
+        },
+        "workload": {
+            "flow": [
+                flow(1, "xmp-3"),
+                flow(2, "xmp-2", start="20s"),
+                flow(3, "xmp-1", stop="25s"),
+                flow(4, "xmp-1", start="10s", stop="25s"),
+            ]
+        },
+        "record": {"rate": {"every": "250ms"}},
+    }
+    return Point({"beta": beta}, dumps(scenario), seed, END_S, END_S * 300e6 / rates.PACKET_BITS)
+
+
+EXPERIMENT = Fig6()

@@ -1,0 +1,221 @@
+"""XMP, Figure 7: rate compensation spreads round a ring of bottlenecks, and fades."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.xmp import rates
+from linkpool.study import style
+from linkpool.study.claims import Claim, Judged, Ledger, grade, together
+from linkpool.study.experiment import Keys, Point
+from linkpool.study.toml import Value, dumps
+
+SETTINGS = ((4, 20), (5, 15), (6, 10))
+"""beta, and K by the paper's equation (1)."""
+RATES = ("800Mbps", "1200Mbps", "2Gbps", "1500Mbps", "500Mbps")
+TOTAL_BPS = 6e9
+END_S = 70.0
+FLOWS = tuple(f"Flow {i}" for i in range(1, 6))
+QUIET, BUSY, CLOSED = (20.0, 25.0), (40.0, 45.0), (65.0, 70.0)
+LATER = (55.0, 60.0)
+"""The intervals of 5 s that are compared: before any background flow, with all four, with one left
+over, and with L3 closed."""
+
+FALLING = ((2, 2), (3, 1))
+RISING = ((2, 1), (3, 2))
+BEYOND = ((1, 2), (4, 1))
+UNCHANGED = ((1, 1), (4, 2))
+"""Flow and subflow, as the paper counts them: on L3; their siblings; on these siblings' links; and
+the siblings of those. The paper's text has 4-2 fall with 1-2, and then hardly change with 1-1; what
+shares L4 with 3-2 is 4-1."""
+
+
+@dataclass(frozen=True)
+class Fig7(rates.Rates):
+    """Five flows, each over two neighbouring links of a ring; one link gets busy and fails."""
+
+    id: str = "X-fig7"
+    title: str = "rate compensation"
+    paper: str = "XMP, section 5.1, Figure 7"
+    seeds: int = 2
+    columns: ClassVar[tuple[Column, ...]] = rates.columns(
+        rates.KEY_BETA,
+        Column("mark", "i32", "packets", "marking threshold K"),
+        label="Flow 1 to Flow 5",
+        subflow="0: on the link of the flow's number; 1: on the next",
+        interval="interval of 5 s",
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every setting and seed."""
+        return [_point(beta, mark, seed) for beta, mark in SETTINGS for seed in seeds]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge who falls and who rises, with each beta."""
+        found: list[Claim] = []
+        for beta, _ in SETTINGS:
+            ledger = Ledger(self.id, f"beta {beta}")
+            rows = data.filter(pl.col("beta") == beta)
+            _judge(ledger, rows)
+            found += ledger.claims
+        return found
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the rates of all subflows in intervals of 5 s, a panel per setting."""
+        figure, axes = style.panels(1, len(SETTINGS), f"{self.id}: {self.title}", (4.0, 3.2))
+        for at, (beta, mark) in zip(axes[0], SETTINGS, strict=True):
+            rows = data.filter(pl.col("beta") == beta)
+            if rows.height:
+                rates.draw(at, rows, FLOWS)
+            for time in (25.0, 45.0, 60.0):
+                at.axvline(time, color="#999999", lw=0.6, ls=":")
+            at.set_title(f"beta = {beta}, K = {mark}")
+            at.set_xlabel("time (s)")
+        axes[0, 0].set_ylabel("rate of a subflow (Mbit/s)")
+        style.from_zero(axes[0, 0])
+        style.legend(figure, axes[0, 0], 5)
+        return figure
+
+
+def _judge(ledger: Ledger, rows: pl.DataFrame) -> None:
+    busy = {s: _factor(rows, s, QUIET, BUSY) for s in (*FALLING, *RISING, *BEYOND, *UNCHANGED)}
+    ledger.add(
+        "compensate",
+        "as L3 gets congested, 2-2 and 3-1 decrease their rates, 2-1 and 3-2 increase theirs",
+        "down; up",
+        _listing(busy, (*FALLING, *RISING)),
+        together(
+            _all(busy, FALLING, -0.1, "2-2 and 3-1 fall by a tenth; partly: at all"),
+            _all(busy, RISING, 0.1, "2-1 and 3-2 rise by a tenth; partly: at all"),
+        ),
+    )
+    ledger.add(
+        "beyond",
+        "which leads to a decrease of those that share L2 and L4 with them",
+        "down",
+        _listing(busy, BEYOND),
+        _all(busy, BEYOND, -0.02, "1-2 and 4-1 fall by a fiftieth; partly: at all"),
+    )
+    back = {s: _factor(rows, s, BUSY, LATER) for s in (*FALLING, *RISING)}
+    ledger.add(
+        "reverse",
+        "after 45 s the changes are just the reverse",
+        "up; down",
+        _listing(back, (*FALLING, *RISING)),
+        together(
+            _all(back, FALLING, 0.1, "2-2 and 3-1 rise by a tenth; partly: at all"),
+            _all(back, RISING, -0.05, "2-1 and 3-2 fall by a twentieth; partly: at all"),
+        ),
+    )
+    closed = {s: _factor(rows, s, LATER, CLOSED) for s in (*FALLING, *RISING)}
+    ledger.add(
+        "closed",
+        "when L3 is closed at 60 s, 2-2 and 3-1 decline to zero, 2-1 and 3-2 rise significantly",
+        "zero; up",
+        _listing(closed, (*FALLING, *RISING)),
+        together(
+            _all(closed, FALLING, -0.99, "2-2 and 3-1 fall to a hundredth; partly: at all"),
+            _all(closed, RISING, 0.1, "2-1 and 3-2 rise by a tenth; partly: at all"),
+        ),
+    )
+    steady = {s: _factor(rows, s, QUIET, CLOSED) for s in UNCHANGED}
+    steady_busy = {s: busy[s] for s in UNCHANGED}
+    known = [f for f in (*steady.values(), *steady_busy.values()) if f is not None]
+    whole = len(known) == 2 * len(UNCHANGED)
+    ledger.add(
+        "fades",
+        "1-1 and 4-2 hardly change from 25 s to 65 s: compensation attenuates",
+        "nearly unchanged",
+        f"with four background flows {_listing(steady_busy, UNCHANGED)}; with L3 closed "
+        f"{_listing(steady, UNCHANGED)}",
+        grade(
+            whole and all(abs(f - 1.0) <= 0.1 for f in known),
+            whole and all(abs(f - 1.0) <= 0.25 for f in known),
+            "within a tenth of their rates at 20 to 25 s; partly: a quarter",
+        ),
+    )
+
+
+Subflow = tuple[int, int]
+
+
+def _factor(
+    rows: pl.DataFrame, which: Subflow, before: tuple[float, float], after: tuple[float, float]
+) -> float | None:
+    """Return the factor by which a subflow's rate changes, from the mean over the seeds."""
+    flow, subflow = which
+    a = rates.mean(rows, f"Flow {flow}", subflow - 1, before)
+    b = rates.mean(rows, f"Flow {flow}", subflow - 1, after)
+    return None if not a or b is None else b / a
+
+
+def _all(
+    factors: dict[Subflow, float | None], which: Sequence[Subflow], change: float, note: str
+) -> Judged:
+    found = [f for f in (factors[s] for s in which) if f is not None]
+    whole = len(found) == len(which)
+    sign = 1.0 if change > 0 else -1.0
+    return grade(
+        whole and all(sign * (f - 1.0) >= abs(change) for f in found),
+        whole and all(sign * (f - 1.0) > 0.0 for f in found),
+        note if whole else f"no data; {note}",
+    )
+
+
+def _listing(factors: dict[Subflow, float | None], which: Sequence[Subflow]) -> str:
+    shown = [(s, factors[s]) for s in which]
+    return ", ".join(f"{f}-{i} x {'?' if x is None else f'{x:.2f}'}" for (f, i), x in shown)
+
+
+def _point(beta: int, mark: int, seed: int) -> Point:
+    flows: list[Value] = [
+        {
+            "transport": "xmp-2",
+            "label": label,
+            "from": f"S{i}",
+            "to": f"D{i}",
+            "start": f"{5 * (i - 1)}s",
+        }
+        for i, label in enumerate(FLOWS, start=1)
+    ]
+    flows += [
+        {
+            "transport": "xmp-1",
+            "label": "background",
+            "from": "X3",
+            "to": "Y3",
+            "start": f"{25 + 5 * i}s",
+            "stop": f"{45 + 5 * i}s",
+        }
+        for i in range(4)
+    ]
+    scenario: dict[str, Value] = {
+        "name": f"XMP, rate compensation, beta = {beta}, K = {mark}",
+        "duration": f"{END_S:g}s",
+        "topology": {
+            "ring": {
+                "bottleneck_rates": list(RATES),
+                "bottleneck_delays": ["165us"] * len(RATES),
+                "rate": "10Gbps",
+                "delay": "5us",
+            }
+        },
+        "queue": rates.queue(mark),
+        "transport": {
+            "xmp-1": rates.transport(beta, 1),
+            "xmp-2": rates.transport(beta, 2, paths="distinct"),
+        },
+        "workload": {"flow": flows},
+        "routing": {"reconverge": "never"},
+        "change": [{"at": "60s", "links": ["A3<->B3"], "state": "down"}],
+        "record": {"rate": {"every": "5s", "labels": list(FLOWS)}},
+    }
+    keys: Keys = {"beta": beta, "mark": mark}
+    return Point(keys, dumps(scenario), seed, END_S, END_S * TOTAL_BPS / rates.PACKET_BITS)
+
+
+EXPERIMENT = Fig7()

@@ -1,0 +1,102 @@
+"""What an experiment is: runs, what is measured in each, a figure and claims."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypeAlias
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.result import Result
+from linkpool.study.claims import Claim
+
+Keys: TypeAlias = "dict[str, str | int | float]"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of an experiment.
+
+    Attributes:
+        keys: what sets this run apart, by column name; its rows of the data carry these.
+        scenario: the scenario, in TOML.
+        seed: the seed of the run.
+        active_s: simulated seconds in which the work is done, without the drain.
+        cost: the work that it means, in data packets, roughly; for order and progress only.
+
+    """
+
+    keys: Keys
+    scenario: str
+    seed: int
+    active_s: float
+    cost: float
+
+    @property
+    def name(self) -> str:
+        """Name the run as people read it."""
+        return ", ".join(f"{key} {value}" for key, value in self.keys.items())
+
+    def label(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Put this run's keys, and its seed, before the columns of its rows."""
+        keys = [pl.lit(value).alias(key) for key, value in self.keys.items()]
+        return rows.select(*keys, pl.lit(self.seed).alias("seed"), pl.all())
+
+
+class Experiment(ABC):
+    """A published figure or table: how to run it, and what is claimed of it.
+
+    Attributes:
+        id: its name on the command line.
+        title: what it shows.
+        paper: where it stands.
+        columns: the columns of its data.
+        seeds: how many seeds it runs by default.
+
+    """
+
+    id: str
+    title: str
+    paper: str
+    columns: ClassVar[tuple[Column, ...]]
+    seeds: int
+
+    def extent(self) -> str:
+        """Say how much is run, in the terms in which `shortened` cuts it."""
+        return f"{self.seeds} seed{'s' if self.seeds > 1 else ''}"
+
+    def shortened(self, scale: float) -> "Experiment":
+        """Return this experiment with about `scale` of its work, on the same fabric.
+
+        By fewer seeds, unless an experiment says otherwise: one of few and long runs shortens
+        its simulated time.
+        """
+        return with_seeds(self, max(round(self.seeds * scale), 1))
+
+    @abstractmethod
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return all runs, for the seeds given; what is not random runs with the first only."""
+
+    @abstractmethod
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the rows of the data that one run gives."""
+
+    @abstractmethod
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the figure as the paper draws it."""
+
+    @abstractmethod
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge each claim of the paper by the data."""
+
+
+def with_seeds(experiment: Experiment, seeds: int) -> Experiment:
+    """Return the experiment with seeds 1 to `seeds`."""
+    return replace(experiment, seeds=seeds)  # type: ignore[type-var]
+
+
+KEY_DELAY = Column("delay", "string", "", "one-way propagation delay of every link")
+KEY_SCHEME = Column("scheme", "string", "", "congestion control: dctcp, dcm, xmp, amp, ...")
+KEY_SEED = Column("seed", "i32", "", "seed of the run")

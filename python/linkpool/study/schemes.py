@@ -1,0 +1,54 @@
+"""The names and looks of transport schemes: the same in every figure and claim."""
+
+from typing import NamedTuple
+
+NAMES = {
+    "dctcp": "DCTCP",
+    "dcm": "DCM",
+    "xmp": "XMP",
+    "amp": "AMP",
+    "amp-nossr": "AMP without SSR",
+    "mptcp-cut": "MPTCP (β = 4)",
+    "tcp": "TCP",
+    "ps": "PS",
+    "ps-tcp": "PS, short flows by TCP",
+    "mptcp": "MPTCP",
+    "mptcp-faults": "MPTCP with the authors' faults",
+    "mmptcp": "MMPTCP",
+    "mmptcp-lt": "MMPTCP with limited transmit",
+    "ewtcp": "EWTCP (½ TCP)",
+    "lia": "MPTCP (LIA)",
+    "olia": "OLIA",
+    "balia": "BALIA",
+}
+"""How figures and claims name each scheme."""
+
+
+class Look(NamedTuple):
+    """How a scheme is drawn; the colours are told apart by colour-blind readers too."""
+
+    colour: str
+    marker: str
+    dash: str = "-"
+    hatch: str = ""
+
+
+LOOKS = {
+    "dctcp": Look("#7f7f7f", "s"),
+    "dcm": Look("#e69f00", "^", "-."),
+    "xmp": Look("#0072b2", "o", "--"),
+    "amp": Look("#009e73", "D"),
+    "amp-nossr": Look("#8fd6c0", "v", ":", "///"),
+    "mptcp-cut": Look("#cc79a7", "P"),
+    "tcp": Look("#7f7f7f", "s"),
+    "ps": Look("#009e73", "D"),
+    "ps-tcp": Look("#8fd6c0", "v", ":", "///"),
+    "mptcp": Look("#d55e00", "X"),
+    "mptcp-faults": Look("#f3b98a", "x", ":", "///"),
+    "mmptcp": Look("#56b4e9", "p"),
+    "mmptcp-lt": Look("#0072b2", "h", "--"),
+    "ewtcp": Look("#e69f00", "^", "-."),
+    "lia": Look("#d55e00", "X"),
+    "olia": Look("#009e73", "D"),
+    "balia": Look("#cc79a7", "P", "--"),
+}
