@@ -1,6 +1,8 @@
 //! What a run that writes everything keeps in memory does not grow with the time that it simulates, though timers outlive their
 //! flows: SYNs are waited for a second.
 
+#[path = "it/common/mod.rs"]
+#[expect(dead_code)]
 mod common;
 use common::scenario;
 use linkpool_sim::run_to_directory;

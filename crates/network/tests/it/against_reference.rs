@@ -1,0 +1,156 @@
+//! The network against a plain event-driven simulator, packet for packet: when each arrives, marked or not, what each port drops,
+//! marks and holds.
+
+use crate::common::traffic::{ANSWER, Scene, changing_scenes, scenes};
+use crate::common::{cases, fabrics, reference, serialisation};
+use linkpool_network::{Change, Fabric, Flags, LinkStats, QueueLimit, Wire, partition, topology};
+use linkpool_units::{Rate, Time};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// Fabrics of the papers, small.
+fn topologies() -> impl Strategy<Value = Fabric> {
+    (0u32..6, 0usize..4, 1u64..10_000).prop_map(|(kind, rate, delay)| {
+        let (rate, delay) = (crate::common::RATES[rate], Time::from_ns(delay));
+        match kind {
+            0 => topology::many_to_one(6, rate, delay),
+            1 => topology::traffic_shift(rate, delay),
+            2 => topology::dumbbell(3, rate, delay, Rate::gbps(1), delay),
+            3 => topology::BCube { n: 3, k: 1, wire: Wire { rate, delay } }.fabric(),
+            4 => {
+                let (host, uplink) = (Wire { rate, delay }, Wire { rate: Rate::gbps(1), delay });
+                topology::LeafSpine { leaves: 3, spines: 2, hosts_per_leaf: 3, host, uplink }.fabric()
+            }
+            _ => topology::fat_tree(4, 2, rate, delay),
+        }
+    })
+}
+
+/// What holds in any network.
+fn check_conservation(scene: &Scene) {
+    let results = scene.run(1000);
+    let arrivals: usize = results.arrivals.iter().map(Vec::len).sum();
+    let answers: u64 = results
+        .arrivals
+        .iter()
+        .flatten()
+        .filter(|a| a.number & ANSWER == 0)
+        .filter(|a| answered(scene, a.number))
+        .count() as u64;
+    let sent = scene.sends.iter().filter(|s| s.at < scene.end).count() as u64 + answers;
+    let gone = |stats: &LinkStats| stats.rare.drops + stats.rare.drops_down + stats.rare.drops_loss;
+    let drops: u64 = results.links.iter().map(|(stats, ..)| gone(stats)).sum();
+    let on_the_way: u64 = results.links.iter().map(|(.., n)| *n as u64).sum();
+    assert_eq!(sent, arrivals as u64 + drops + on_the_way, "sent = arrived + dropped + on the way");
+    for node in scene.fabric.hosts() as u32..scene.fabric.nodes() as u32 {
+        let links = scene.fabric.links().iter().zip(&results.links);
+        let arrived = |s: &LinkStats, on_the_way: u32| s.packets - s.rare.drops_loss - on_the_way as u64;
+        let came: u64 = links.clone().filter(|(l, _)| l.to == node).map(|(_, (s, _, n))| arrived(s, *n)).sum();
+        let taken = |s: &LinkStats| s.packets + s.rare.drops + s.rare.drops_down;
+        let went: u64 = links.filter(|(l, _)| l.from == node).map(|(_, (s, ..))| taken(s)).sum();
+        assert_eq!(came, went, "what comes to a switch leaves it or is dropped");
+    }
+    if let (QueueLimit::Packets(limit), (false, false, false), None) =
+        (scene.rules.limit, scene.rules.exempt, scene.rules.shared)
+    {
+        for (id, (stats, ..)) in results.links.iter().enumerate() {
+            let limits =
+                scene.changes.iter().filter(|(_, link, _)| *link as usize == id).map(|(.., change)| match change {
+                    Change::Limit(QueueLimit::Packets(n)) => *n,
+                    Change::Limit(QueueLimit::Bytes(_)) => u32::MAX,
+                    _ => 0,
+                });
+            assert!(stats.max_queue <= limits.fold(limit, u32::max));
+        }
+    }
+}
+
+fn answered(scene: &Scene, number: u32) -> bool {
+    crate::common::traffic::answer(&scene.sends[number as usize].packet).is_some()
+}
+
+/// On one path and in one class nothing overtakes, and nothing is faster than light and wire allow.
+fn check_order_and_time(scene: &Scene) {
+    let routes = scene.routes();
+    let results = scene.run(1000);
+    let mut last = BTreeMap::new();
+    for (host, arrival) in results.arrivals.iter().enumerate().flat_map(|(h, all)| all.iter().map(move |a| (h, a))) {
+        if arrival.number & ANSWER != 0 {
+            continue;
+        }
+        let send = &scene.sends[arrival.number as usize];
+        let path = routes.path(&scene.fabric, send.from, send.packet);
+        let least = path
+            .iter()
+            .map(|l| &scene.fabric.links()[*l as usize])
+            .fold(send.at, |at, l| at + serialisation(l.rate, send.packet.size) + l.delay);
+        assert!(arrival.at >= least, "{} is too early by {:?}", arrival.number, least - arrival.at);
+        let class = scene.rules.priority && send.packet.flags.has(Flags::PRIORITY);
+        let before = last.insert((host, path, class), arrival.number);
+        assert!(before.is_none_or(|before| before < arrival.number), "{} overtakes {before:?}", arrival.number);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(250))]
+
+    #[test]
+    fn random_graphs(scene in scenes(fabrics())) {
+        prop_assert_eq!(scene.run(1000), reference::simulate(&scene));
+    }
+
+    #[test]
+    fn papers_fabrics(scene in scenes(topologies())) {
+        prop_assert_eq!(scene.run(1000), reference::simulate(&scene));
+    }
+
+    #[test]
+    fn nothing_is_lost_unseen(scene in scenes(fabrics())) {
+        check_conservation(&scene);
+    }
+
+    #[test]
+    fn nothing_overtakes_or_is_too_fast(scene in scenes(fabrics())) {
+        check_order_and_time(&scene);
+    }
+
+    #[test]
+    fn other_ports_and_links_that_change(scene in changing_scenes(prop_oneof![fabrics(), topologies()])) {
+        prop_assert_eq!(scene.run(1000), reference::simulate(&scene));
+    }
+
+    #[test]
+    fn changes_lose_nothing_unseen(scene in changing_scenes(fabrics())) {
+        check_conservation(&scene);
+    }
+
+    #[test]
+    fn other_ports_keep_order_and_time(scene in changing_scenes(fabrics())) {
+        check_order_and_time(&Scene { changes: Vec::new(), reroutes: Vec::new(), ..scene });
+    }
+
+    #[test]
+    fn looking_at_the_clock_changes_nothing(scene in scenes(fabrics()), windows in 1u64..50) {
+        prop_assert_eq!(scene.run(windows), scene.run(u64::MAX));
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(40))]
+
+    /// Any split over threads, as the library splits and at random.
+    #[test]
+    fn any_number_of_threads_gives_the_same(
+        scene in prop_oneof![
+            scenes(prop_oneof![fabrics(), topologies()]),
+            changing_scenes(prop_oneof![fabrics(), topologies()]),
+        ],
+        n in 1u8..=3,
+        random in prop::collection::vec(0u8..3, 64),
+    ) {
+        let alone = scene.run(1000);
+        prop_assert_eq!(&scene.run_in_parts(&partition(&scene.fabric, n), n), &alone);
+        let parts: Vec<u8> = (0..scene.fabric.nodes()).map(|node| random[node % 64]).collect();
+        prop_assert_eq!(&scene.run_in_parts(&parts, 3), &alone);
+    }
+}

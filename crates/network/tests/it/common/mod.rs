@@ -1,0 +1,222 @@
+//! What the tests of the network share: random fabrics, queues and traffic, and a second simulator to compare with.
+
+pub mod reference;
+pub mod traffic;
+
+use linkpool_network::{
+    Change, Fabric, FabricBuilder, Flags, HostId, Layer, LinkId, Loss, NodeId, Packet, Paths, QueueLimit, QueuePolicy,
+    Red, Routes, SharedBuffer, source_route,
+};
+use linkpool_units::{Rate, Time};
+use proptest::prelude::*;
+
+/// `cases` random cases, or as many as `PROPTEST_CASES` says.
+pub fn cases(cases: u32) -> proptest::test_runner::Config {
+    let cases = std::env::var("PROPTEST_CASES").map_or(cases, |n| n.parse().expect("PROPTEST_CASES is a number"));
+    proptest::test_runner::Config { cases, failure_persistence: None, ..Default::default() }
+}
+
+/// A packet whose path is a hash of `entropy`.
+pub fn hashed(dst: HostId, entropy: u32) -> Packet {
+    Packet { dst, entropy, ..Packet::default() }
+}
+
+/// A packet on the shortest path numbered `i`.
+pub fn pinned(fabric: &Fabric, routes: &Routes, from: HostId, to: HostId, i: u32) -> Packet {
+    let path = Paths::new(routes, fabric, to).nth(from, i.into());
+    let entropy = source_route(fabric, &path).expect("a path of few hops");
+    Packet { dst: to, entropy, flags: Flags::PINNED, ..Packet::default() }
+}
+
+/// Rates for which serialisation is a whole number of picoseconds a byte.
+pub const RATES: [Rate; 4] = [Rate::gbps(1), Rate::gbps(10), Rate::gbps(25), Rate::gbps(100)];
+
+fn cables(nodes: usize) -> impl Strategy<Value = (usize, usize, Rate, Time)> {
+    let delay = prop_oneof![Just(0u64), 1u64..5_000, 1u64..50_000].prop_map(Time::from_ns);
+    (0..nodes, 0..nodes, prop::sample::select(&RATES[..]), delay)
+}
+
+/// Hosts with one, two or three NICs on a random graph of switches, connected or not.
+pub fn fabrics() -> impl Strategy<Value = Fabric> {
+    let hosts = prop::collection::vec(prop::collection::vec(cables(8), 1..=3), 2..=7);
+    let switches = prop::collection::vec(cables(8), 1..16);
+    // Most hosts have one NIC, and seldom they forward for others.
+    (hosts, switches, 1usize..=8, any::<u32>(), 0..4).prop_map(|(hosts, switches, n, several, forward)| {
+        let mut b = FabricBuilder::default();
+        if forward == 0 {
+            b.hosts_forward();
+        }
+        let host_ids: Vec<NodeId> = (0..hosts.len()).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
+        let switch_ids: Vec<NodeId> = (0..n).map(|i| b.node(format!("w{i}"), Layer::Switch)).collect();
+        for (i, nics) in hosts.iter().enumerate() {
+            let nics = if several >> (2 * i) & 3 == 0 { &nics[..] } else { &nics[..1] };
+            for (_, to, rate, delay) in nics {
+                b.cable(host_ids[i], switch_ids[to % n], *rate, *delay);
+            }
+        }
+        for (x, y, rate, delay) in switches {
+            if x % n != y % n {
+                b.cable(switch_ids[x % n], switch_ids[y % n], rate, delay);
+            }
+        }
+        b.build()
+    })
+}
+
+/// How a queue behaves, in the open: [`QueuePolicy`] hides it.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    pub limit: QueueLimit,
+    pub mark: Option<QueueLimit>,
+    pub above: bool,
+    pub counts_in_service: bool,
+    pub drops_non_ect: bool,
+    pub exempt: (bool, bool, bool),
+    pub priority: bool,
+    pub marks_at_dequeue: bool,
+    pub red: Option<Red>,
+    pub shared: Option<SharedBuffer>,
+}
+
+impl Rules {
+    pub fn policy(&self) -> QueuePolicy {
+        let (syn, fin, ack) = self.exempt;
+        let mut policy = QueuePolicy::drop_tail(self.limit)
+            .counting_in_service(self.counts_in_service)
+            .dropping_non_ect(self.drops_non_ect)
+            .exempting(syn, fin, ack);
+        policy = self.mark.map_or(policy, |k| policy.marking(k, self.above));
+        policy = if self.priority { policy.prioritised() } else { policy };
+        policy = if self.marks_at_dequeue { policy.marking_at_dequeue() } else { policy };
+        policy = self.red.map_or(policy, |red| policy.with_red(red));
+        self.shared.map_or(policy, |buffer| policy.sharing(buffer))
+    }
+}
+
+impl Default for Rules {
+    /// 100 packets.
+    fn default() -> Rules {
+        Rules {
+            limit: QueueLimit::Packets(100),
+            mark: None,
+            above: false,
+            counts_in_service: false,
+            drops_non_ect: false,
+            exempt: (false, false, false),
+            priority: false,
+            marks_at_dequeue: false,
+            red: None,
+            shared: None,
+        }
+    }
+}
+
+pub fn rules() -> impl Strategy<Value = Rules> {
+    let limit =
+        || prop_oneof![(1u32..30).prop_map(QueueLimit::Packets), (1_500u64..30_000).prop_map(QueueLimit::Bytes)];
+    let exempt = prop_oneof![2 => Just((false, false, false)), 1 => any::<(bool, bool, bool)>()];
+    (limit(), prop::option::of(limit()), any::<bool>(), any::<bool>(), any::<bool>(), exempt).prop_map(
+        |(limit, mark, above, counts_in_service, drops_non_ect, exempt)| Rules {
+            limit,
+            mark,
+            above,
+            counts_in_service,
+            drops_non_ect,
+            exempt,
+            ..Rules::default()
+        },
+    )
+}
+
+fn red() -> impl Strategy<Value = Red> {
+    let thresholds = (0u32..6, 1u32..12, any::<bool>());
+    (thresholds, 0.01f64..1.0, 0.002f64..1.0, any::<(bool, bool)>(), 64u16..1500).prop_map(
+        |((min, range, in_bytes), max_probability, weight, (gentle, marks), typical_packet)| {
+            let unit = if in_bytes { 1000.0 } else { 1.0 };
+            let (min, max) = (unit * min as f64, unit * (min + range) as f64);
+            Red { min, max, in_bytes, max_probability, weight, gentle, marks, typical_packet }
+        },
+    )
+}
+
+/// Rules of ports that are more than a FIFO queue that marks and drops at its entrance, in any combination.
+pub fn disciplines() -> impl Strategy<Value = Rules> {
+    let shared = (3_000u64..40_000, 0.25f64..4.0).prop_map(|(bytes, alpha)| SharedBuffer { bytes, alpha });
+    let maybe = || prop::option::weighted(0.3, red());
+    (rules(), any::<(bool, bool)>(), maybe(), prop::option::weighted(0.3, shared)).prop_map(
+        |(rules, (priority, marks_at_dequeue), red, shared)| Rules {
+            // Nothing may be exempt from a buffer's end.
+            exempt: if shared.is_some() { (false, false, false) } else { rules.exempt },
+            drops_non_ect: rules.drops_non_ect || red.is_some(),
+            priority,
+            marks_at_dequeue,
+            red,
+            shared,
+            ..rules
+        },
+    )
+}
+
+/// What may become of a link.
+pub fn change() -> impl Strategy<Value = Change> {
+    let p = || prop_oneof![Just(0.0), Just(1.0), 0.0f64..1.0];
+    prop_oneof![
+        Just(Change::Up(false)),
+        Just(Change::Up(true)),
+        prop::sample::select(&RATES[..]).prop_map(Change::Rate),
+        (1u32..30).prop_map(|n| Change::Limit(QueueLimit::Packets(n))),
+        (1_500u64..30_000).prop_map(|n| Change::Limit(QueueLimit::Bytes(n))),
+        p().prop_map(|p| Change::Loss(Loss::random(p / 2.0))),
+        (p(), p(), p(), p()).prop_map(|(in_good, in_bad, to_bad, to_good)| Change::Loss(Loss {
+            in_good,
+            in_bad,
+            to_bad,
+            to_good
+        })),
+    ]
+}
+
+/// How long `size` bytes take on a link of one of [`RATES`].
+pub fn serialisation(rate: Rate, size: u16) -> Time {
+    Time(size as u64 * (8_000_000_000_000 / rate.0))
+}
+
+/// Links on a shortest path from one host to another, over switches only unless hosts forward, by breadth-first search.
+pub fn distance(fabric: &Fabric, from: HostId, to: HostId) -> Option<usize> {
+    let mut reached = vec![false; fabric.nodes()];
+    let mut frontier = vec![from as NodeId];
+    for distance in 0.. {
+        if frontier.contains(&(to as NodeId)) {
+            return Some(distance);
+        }
+        let mut next = Vec::new();
+        for node in frontier {
+            let is_host = (node as usize) < fabric.hosts();
+            if node != from as NodeId && is_host && !fabric.hosts_forward() {
+                continue;
+            }
+            for link in fabric.links_from(node) {
+                let to = fabric.links()[link as usize].to;
+                if !std::mem::replace(&mut reached[to as usize], true) {
+                    next.push(to);
+                }
+            }
+        }
+        if next.is_empty() {
+            return None;
+        }
+        frontier = next;
+    }
+    unreachable!()
+}
+
+/// The nodes along a path, the first one included.
+pub fn nodes(fabric: &Fabric, from: HostId, path: &[LinkId]) -> Vec<NodeId> {
+    let mut nodes = vec![from as NodeId];
+    for link in path {
+        let l = &fabric.links()[*link as usize];
+        assert_eq!(l.from, *nodes.last().unwrap(), "a path without a gap");
+        nodes.push(l.to);
+    }
+    nodes
+}

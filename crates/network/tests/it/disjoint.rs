@@ -1,0 +1,108 @@
+//! Paths without a cable in common, against a count by maximum flow and against known fabrics.
+
+use crate::common::{cases, distance, fabrics, nodes};
+use linkpool_network::topology::{BCube, FatTree, Ring, fat_tree};
+use linkpool_network::{Fabric, HostId, LinkId, NodeId, Wire, disjoint_paths};
+use linkpool_units::{Rate, Time};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+const WIRE: Wire = Wire { rate: Rate::gbps(1), delay: Time::from_us(1) };
+
+/// No cable twice, not even in the two directions, but for the only one of a host; no node twice in a path; shortest first.
+fn check(f: &Fabric, from: HostId, to: HostId, paths: &[Vec<LinkId>]) {
+    let only = |host: NodeId| (host as usize) < f.hosts() && f.links_from(host).len() == 1;
+    let mut used = BTreeSet::new();
+    for path in paths {
+        let along = nodes(f, from, path);
+        assert_eq!(along.last(), Some(&(to as NodeId)));
+        assert_eq!(along.iter().collect::<BTreeSet<_>>().len(), along.len(), "a loop: {along:?}");
+        let between = &along[1..along.len() - 1];
+        assert!(f.hosts_forward() || between.iter().all(|n| *n as usize >= f.hosts()), "a host forwards");
+        for link in path {
+            let l = &f.links()[*link as usize];
+            let shared = only(l.from) || only(l.to);
+            assert!(used.insert(link.min(&f.reverse(*link)).to_owned()) || shared, "{} twice", f.link_name(*link));
+        }
+    }
+    assert!(paths.is_sorted_by_key(Vec::len));
+    assert_eq!(paths.iter().collect::<BTreeSet<_>>().len(), paths.len(), "the same path twice");
+}
+
+/// How many there can be: greedy augmentation by depth-first search, the plain way (Ford and Fulkerson).
+fn most(f: &Fabric, from: HostId, to: HostId) -> usize {
+    let (from, to) = (from as NodeId, to as NodeId);
+    let only = |host: NodeId| f.links_from(host).len() == 1;
+    let mut room: Vec<u32> = (0..f.links().len()).map(|_| 1).collect();
+    for (id, l) in f.links().iter().enumerate() {
+        if l.from == from && only(from) || l.to == to && only(to) {
+            room[id] = 1000;
+        }
+    }
+    fn augment(f: &Fabric, room: &mut [u32], node: NodeId, to: NodeId, seen: &mut BTreeSet<NodeId>) -> bool {
+        if node == to {
+            return true;
+        }
+        for link in f.links_from(node) {
+            let next = f.links()[link as usize].to;
+            let passes = next == to || next as usize >= f.hosts() || f.hosts_forward();
+            if room[link as usize] > 0 && passes && seen.insert(next) && augment(f, room, next, to, seen) {
+                room[link as usize] -= 1;
+                room[f.reverse(link) as usize] += 1;
+                return true;
+            }
+        }
+        false
+    }
+    (0..1000).take_while(|_| augment(f, &mut room, from, to, &mut BTreeSet::from([from]))).count()
+}
+
+proptest! {
+    #![proptest_config(cases(1000))]
+
+    #[test]
+    fn as_many_as_can_be(f in fabrics()) {
+        for to in 1..f.hosts() as HostId {
+            let paths = disjoint_paths(&f, 0, to, 100);
+            check(&f, 0, to, &paths);
+            let flow = most(&f, 0, to);
+            // A thousand: two hosts with one NIC each at one switch.
+            prop_assert_eq!(paths.len(), if flow == 1000 { 1 } else { flow });
+            prop_assert_eq!(paths.first().map(Vec::len), distance(&f, 0, to).filter(|_| paths.len() == 1).or(paths.first().map(Vec::len)));
+            prop_assert_eq!(disjoint_paths(&f, 0, to, 1).first().map(Vec::len), distance(&f, 0, to));
+        }
+    }
+}
+
+/// BCube(n, k) has k + 1 parallel paths between any two servers (Guo et al., SIGCOMM 2009, Theorem 3). Of addresses that differ in d
+/// digits, d of them change one digit after the other, two links each; the others change another digit first, and back last.
+#[test]
+fn parallel_paths_of_bcube() {
+    for (n, k) in [(2, 2), (4, 1), (5, 2), (3, 3)] {
+        let f = BCube { n, k, wire: WIRE }.fabric();
+        for to in 1..f.hosts() as u32 {
+            let differ = (0..=k).filter(|digit| to / n.pow(*digit) % n != 0).count();
+            let paths = disjoint_paths(&f, 0, to as HostId, 100);
+            check(&f, 0, to as HostId, &paths);
+            let lengths: Vec<usize> = paths.iter().map(Vec::len).collect();
+            let mut expected = vec![2 * differ; differ];
+            expected.resize(k as usize + 1, 2 * (differ + 2));
+            assert_eq!(lengths, expected, "BCube({n}, {k}) to {to}");
+        }
+    }
+}
+
+/// k/2 ways up from an edge switch; twice as many with two NICs; both bottlenecks of a ring.
+#[test]
+fn of_known_fabrics() {
+    let tree = fat_tree(8, 4, WIRE.rate, WIRE.delay);
+    assert_eq!(disjoint_paths(&tree, 0, 1, 8).len(), 1, "in a rack");
+    assert_eq!(disjoint_paths(&tree, 0, 4, 8).len(), 4, "in a pod");
+    assert_eq!(disjoint_paths(&tree, 0, 127, 8).len(), 4, "across");
+    assert_eq!(disjoint_paths(&tree, 0, 127, 3).len(), 3, "no more than asked");
+    let dual =
+        FatTree { k: 4, tiers: 3, hosts_per_edge: 2, nics: 2, host: WIRE, aggregation: WIRE, core: WIRE }.fabric();
+    assert_eq!(disjoint_paths(&dual, 0, 15, 8).len(), 2, "one each NIC");
+    let ring = Ring { bottlenecks: vec![WIRE; 5], access: WIRE }.fabric();
+    assert_eq!(disjoint_paths(&ring, 0, 5, 8).iter().map(Vec::len).collect::<Vec<_>>(), [3, 3]);
+}

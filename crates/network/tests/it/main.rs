@@ -1,0 +1,13 @@
+//! The integration tests of linkpool-network: one program, a module a subject.
+
+mod against_reference;
+mod common;
+mod disjoint;
+mod fat_tree;
+mod odd_rates;
+mod routes;
+mod shapes;
+mod source_routes;
+mod spreading;
+mod topologies;
+mod two_level;

@@ -1,0 +1,63 @@
+//! Any path can be written into a packet, and the packet takes it.
+
+use crate::common::{cases, fabrics, nodes};
+use linkpool_network::{Fabric, Flags, HostId, LinkId, Packet, Routes, reversed, source_route, topology};
+use linkpool_units::{Rate, Time};
+use proptest::prelude::*;
+
+/// A walk from host 0 over `steps`, ended by the first host that it comes to.
+fn walk(f: &Fabric, steps: &[u32]) -> Vec<LinkId> {
+    let mut path = Vec::new();
+    let mut node = 0;
+    for step in steps {
+        let links = f.links_from(node);
+        if links.is_empty() {
+            return path;
+        }
+        let link = links.start + step % links.len() as u32;
+        path.push(link);
+        node = f.links()[link as usize].to;
+        if (node as usize) < f.hosts() {
+            break;
+        }
+    }
+    path
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    /// Shortest or not, even in circles.
+    #[test]
+    fn packets_take_the_paths_written_into_them(f in fabrics(), steps in prop::collection::vec(any::<u32>(), 1..9)) {
+        let routes = Routes::new(&f, 1);
+        let path = walk(&f, &steps);
+        let Some(end) = nodes(&f, 0, &path).last().copied().filter(|n| *n != 0 && (*n as usize) < f.hosts()) else {
+            return Ok(());
+        };
+        let product: u64 = path.iter().map(|l| f.links_from(f.links()[*l as usize].from).len() as u64).product();
+        let Some(entropy) = source_route(&f, &path) else {
+            prop_assert!(product > 1 << 32);
+            return Ok(());
+        };
+        let packet = |entropy, dst| Packet { dst, entropy, flags: Flags::PINNED, ..Packet::default() };
+        prop_assert_eq!(&routes.path(&f, 0, packet(entropy, end as HostId)), &path);
+        let back = reversed(&f, &path);
+        if let Some(entropy) = source_route(&f, &back) {
+            let mut nodes_back = nodes(&f, end as HostId, &routes.path(&f, end as HostId, packet(entropy, 0)));
+            nodes_back.reverse();
+            prop_assert_eq!(nodes_back, nodes(&f, 0, &path));
+        }
+    }
+}
+
+/// 2^30 for the largest fat-tree that can be simulated; by hand: e has ports h0.. (32) then a's, and so on.
+#[test]
+fn six_hops_of_64_port_switches_fit() {
+    let f = topology::fat_tree(8, 4, Rate::gbps(10), Time::from_us(1));
+    let way = ["h0", "e0.0", "a0.1", "c6", "a1.1", "e1.0", "h16"].map(|name| f.node(name).unwrap());
+    let path: Vec<LinkId> = way.windows(2).map(|w| f.link(w[0], w[1]).unwrap()).collect();
+    // Ports: 0 of 1, then of 8 each: 4 + 1, 4 + 2, 1, 0, 0.
+    assert_eq!(source_route(&f, &path), Some(5 + 8 * (6 + 8)));
+    assert!(64u64.pow(5) <= 1 << 32);
+}

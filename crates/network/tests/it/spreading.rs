@@ -1,0 +1,126 @@
+//! How switches spread packets over links of equal cost: by flow, by packet, by flowlet, and by weight.
+
+use crate::common::cases;
+use crate::common::traffic::{Scene, Send, sends};
+use linkpool_network::topology::{LeafSpine, fat_tree};
+use linkpool_network::{
+    Fabric, FabricBuilder, Flags, Layer, Packet, QueueLimit, Routes, Routing, Spreading, Weights, Wire, partition,
+};
+use linkpool_units::{Rate, Time};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, HashSet};
+
+const WIRE: Wire = Wire { rate: Rate::gbps(10), delay: Time::from_us(1) };
+
+fn scene(fabric: Fabric, spreading: Spreading, sends: Vec<Send>) -> Scene {
+    let rules = crate::common::Rules { limit: QueueLimit::Packets(100_000), ..crate::common::Rules::default() };
+    let routing = Routing { spreading, weights: Weights::Equal };
+    Scene { fabric, rules, sends, end: Time::from_ms(500), seed: 1, changes: Vec::new(), reroutes: Vec::new(), routing }
+}
+
+/// So many packets of one flow from host 0 to the last, each so long after the one before.
+fn flow(fabric: &Fabric, n: u32, every: Time) -> Vec<Send> {
+    let dst = fabric.hosts() as u16 - 1;
+    let packet = |i| Packet { dst, seq: i, entropy: 7, size: 1000, flags: Flags::FIN, ..Packet::default() };
+    (0..n).map(|i| Send { at: every * u64::from(i), from: 0, packet: packet(i) }).collect()
+}
+
+/// Packets over each of the links from a leaf to the four spines.
+fn shares(spreading: Spreading, n: u32, every: Time) -> Vec<u64> {
+    let fabric = LeafSpine { leaves: 2, spines: 4, hosts_per_leaf: 2, host: WIRE, uplink: WIRE }.fabric();
+    let leaf = fabric.node("l0").unwrap();
+    let up: Vec<u32> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
+    let results = scene(fabric.clone(), spreading, flow(&fabric, n, every)).run(1000);
+    up.iter().map(|l| results.links[*l as usize].0.packets).collect()
+}
+
+#[test]
+fn a_flow_keeps_to_one_link_and_its_packets_need_not() {
+    let mut shares_of_flow = shares(Spreading::Flows, 4000, Time::from_us(1));
+    shares_of_flow.sort_unstable();
+    assert_eq!(shares_of_flow, [0, 0, 0, 4000]);
+    // 1,000 each, with a standard deviation of sqrt(4000 * 1/4 * 3/4) = 27.
+    let by_packet = shares(Spreading::Packets, 4000, Time::from_us(1));
+    assert!(by_packet.iter().all(|n| (890..1110).contains(n)), "{by_packet:?}");
+}
+
+/// Packets 1 us apart are one flowlet if the gap is longer than that, and each its own if it is not.
+#[test]
+fn flowlets_end_at_gaps() {
+    let used = |gap: Time, every: Time| {
+        shares(Spreading::Flowlets(gap), 4000, every).into_iter().filter(|n| *n > 0).collect::<Vec<_>>()
+    };
+    assert_eq!(used(Time::from_us(2), Time::from_us(1)), [4000], "no gap");
+    let by_packet = used(Time::from_us(1), Time::from_us(1));
+    assert!(by_packet.len() == 4 && by_packet.iter().all(|n| (890..1110).contains(n)), "{by_packet:?}");
+    assert_eq!(used(Time(1_000_001), Time::from_us(1)), [4000], "just below the gap");
+}
+
+proptest! {
+    #![proptest_config(cases(60))]
+
+    /// Each switch draws for itself, in the order in which packets come to it.
+    #[test]
+    fn choices_do_not_depend_on_threads(sends in sends(16), packets in any::<bool>(), seed in any::<u64>()) {
+        let spreading = if packets { Spreading::Packets } else { Spreading::Flowlets(Time::from_us(3)) };
+        let fabric = fat_tree(4, 2, WIRE.rate, WIRE.delay);
+        let mut sends = sends;
+        sends.iter_mut().enumerate().for_each(|(i, s)| {
+            s.packet.seq = i as u32;
+            s.packet.flags = Flags(s.packet.flags.0 & !Flags::PINNED.0);
+        });
+        let scene = Scene { seed, ..scene(fabric, spreading, sends) };
+        let alone = scene.run(1000);
+        for n in 2..=4 {
+            prop_assert_eq!(&scene.run_in_parts(&partition(&scene.fabric, n), n), &alone);
+        }
+    }
+}
+
+/// Two leaves; spine 0 has 40 Gbps to each, spine 1 has 10 Gbps to the one and 40 to the other.
+fn uneven() -> Fabric {
+    let mut b = FabricBuilder::default();
+    let hosts = [0, 1].map(|i| b.node(format!("h{i}"), Layer::Host));
+    let leaves = [0, 1].map(|i| b.node(format!("l{i}"), Layer::Edge));
+    let spines = [0, 1].map(|i| b.node(format!("s{i}"), Layer::Core));
+    for (host, leaf) in hosts.into_iter().zip(leaves) {
+        b.cable(host, leaf, Rate::gbps(100), Time::from_us(1));
+        b.cable(leaf, spines[0], Rate::gbps(40), Time::from_us(1));
+    }
+    b.cable(leaves[0], spines[1], Rate::gbps(40), Time::from_us(1));
+    b.cable(leaves[1], spines[1], Rate::gbps(10), Time::from_us(1));
+    b.build()
+}
+
+fn share_of_spine_0(weights: Weights) -> f64 {
+    let f = uneven();
+    let routes = Routes::with(&f, 1, &Routing { weights, ..Routing::default() }, &HashSet::new());
+    let over = |e| routes.path(&f, 0, Packet { dst: 1, entropy: e, ..Packet::default() })[1];
+    let spine_0 = f.link(f.node("l0").unwrap(), f.node("s0").unwrap()).unwrap();
+    let n = 100_000;
+    (0..n).filter(|e| over(*e) == spine_0).count() as f64 / f64::from(n)
+}
+
+/// 40 Gbps over the one spine and, though the link to it is as fast, 10 over the other: four to one.
+#[test]
+fn weights_by_capacity_look_beyond_the_next_link() {
+    assert!((share_of_spine_0(Weights::Equal) - 0.5).abs() < 0.01);
+    assert!((share_of_spine_0(Weights::Capacity) - 0.8).abs() < 0.01);
+    let f = uneven();
+    let link = f.link(f.node("l0").unwrap(), f.node("s1").unwrap()).unwrap();
+    assert!((share_of_spine_0(Weights::Given(BTreeMap::from([(link, 3)]))) - 0.25).abs() < 0.01);
+    let routes = Routes::with(&f, 1, &Routing { weights: Weights::Capacity, ..Routing::default() }, &HashSet::new());
+    assert_eq!(routes.path_count(&f, 0, 1), 2, "weights make no paths");
+}
+
+/// Where all is alike, capacity changes nothing.
+#[test]
+fn weights_of_a_regular_fabric_are_equal() {
+    let f = fat_tree(4, 2, WIRE.rate, WIRE.delay);
+    let [equal, weighted] = [Weights::Equal, Weights::Capacity]
+        .map(|weights| Routes::with(&f, 1, &Routing { weights, ..Routing::default() }, &HashSet::new()));
+    for entropy in 0..200 {
+        let packet = Packet { dst: 15, entropy, ..Packet::default() };
+        assert_eq!(equal.path(&f, 0, packet), weighted.path(&f, 0, packet));
+    }
+}

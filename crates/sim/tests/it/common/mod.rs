@@ -1,0 +1,101 @@
+//! What the tests of whole simulations share: scenarios from text, and runs of them.
+
+pub mod random;
+pub mod written;
+
+use linkpool_scenario::{Scenario, load};
+use linkpool_sim::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, Plan, Sample, Sink, simulate};
+use linkpool_units::Time;
+use std::ops::Deref;
+
+/// `cases` random cases, or as many as `PROPTEST_CASES` says.
+pub fn cases(cases: u32) -> proptest::test_runner::Config {
+    let cases = std::env::var("PROPTEST_CASES").map_or(cases, |n| n.parse().expect("PROPTEST_CASES is a number"));
+    proptest::test_runner::Config { cases, failure_persistence: None, ..Default::default() }
+}
+
+pub fn scenario(text: &str) -> Scenario {
+    load(text, "test.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
+}
+
+/// A plan, what came of it, and what was sampled.
+pub struct Run {
+    pub plan: Plan,
+    pub outcome: Whole,
+    pub samples: Vec<Sample>,
+}
+
+/// An outcome with its flows, by number.
+#[derive(Debug, PartialEq)]
+pub struct Whole {
+    pub flows: Vec<FlowOutcome>,
+    pub jobs: Vec<JobOutcome>,
+    pub rest: Outcome,
+}
+
+impl Deref for Whole {
+    type Target = Outcome;
+    fn deref(&self) -> &Outcome {
+        &self.rest
+    }
+}
+
+/// Keeps all that it is given, as it comes.
+#[derive(Default)]
+pub struct Kept {
+    pub flows: Vec<FlowOutcome>,
+    pub jobs: Vec<JobOutcome>,
+    pub samples: Vec<Sample>,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+    fn flow(&mut self, flow: FlowOutcome) {
+        self.flows.push(flow);
+    }
+    fn job(&mut self, job: JobOutcome) {
+        self.jobs.push(job);
+    }
+}
+
+pub fn run(text: &str) -> Run {
+    run_on(&scenario(text), 1)
+}
+
+pub fn run_on(scenario: &Scenario, threads: u8) -> Run {
+    let plan = Plan::new(scenario);
+    let mut kept = Kept::default();
+    let rest = simulate(&plan, &plan.timetable(), threads, &mut kept, &mut |_| true).unwrap();
+    let in_order = |f: &FlowOutcome| (f.active_until, f.flow);
+    assert!(kept.flows.is_sorted_by_key(in_order), "flows come as they end");
+    kept.flows.sort_unstable_by_key(|f| f.flow);
+    kept.jobs.sort_unstable_by_key(|j| (j.label, j.job.number));
+    Run { plan, outcome: Whole { flows: kept.flows, jobs: kept.jobs, rest }, samples: kept.samples }
+}
+
+impl Run {
+    /// The link called `FROM->TO`.
+    pub fn link(&self, name: &str) -> &LinkOutcome {
+        let id = (0..self.outcome.links.len()).find(|l| self.plan.fabric.link_name(*l as u32) == name);
+        &self.outcome.links[id.expect(name)]
+    }
+
+    /// From the first SYN to the last ACK.
+    pub fn fct(&self, flow: usize) -> Time {
+        self.flow(flow).finished.expect("unfinished") - self.flow(flow).planned.flow.start
+    }
+
+    pub fn flow(&self, flow: usize) -> &FlowOutcome {
+        let found = &self.outcome.flows[flow];
+        assert_eq!(found.flow as usize, flow);
+        found
+    }
+}
+
+/// Jain's index of fairness.
+pub fn jain(shares: &[f64]) -> f64 {
+    let sum: f64 = shares.iter().sum();
+    sum * sum / (shares.len() as f64 * shares.iter().map(|x| x * x).sum::<f64>())
+}

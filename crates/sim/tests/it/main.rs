@@ -1,0 +1,29 @@
+//! The integration tests of linkpool-sim: one program, a module a subject.
+
+mod balancing;
+mod changes;
+mod common;
+mod equilibria;
+mod fabrics;
+mod ideal;
+mod incast;
+mod late_packets;
+mod late_timers;
+mod line_rate;
+mod lone_flow;
+mod lost_fin;
+mod lost_syn;
+mod named_paths;
+mod paths;
+mod placement;
+mod ports;
+mod processes;
+mod random_scenarios;
+mod recording;
+mod relatives;
+mod repeat;
+mod scatter;
+mod spraying;
+mod threads;
+mod waits;
+mod workloads;

@@ -1,0 +1,74 @@
+//! Ports beyond FIFO and threshold, under whole transports.
+
+use crate::common::run;
+
+/// A long flow of each of two transports into one link.
+fn bed(queue: &str, first: &str, duration: &str) -> String {
+    format!(
+        "duration = \"{duration}\"\n[topology.dumbbell]\npairs = 2\nrate = \"10Gbps\"\ndelay = \"5us\"\n\
+         bottleneck_rate = \"1Gbps\"\n[queue]\n{queue}\n[transport.a]\ncontrol = \"dctcp\"\n{first}\n\
+         [transport.b]\ncontrol = \"dctcp\"\n\
+         [[workload.flow]]\ntransport = \"a\"\nfrom = \"S1\"\nto = \"D1\"\n\
+         [[workload.flow]]\ntransport = \"b\"\nfrom = \"S2\"\nto = \"D2\"\n"
+    )
+}
+
+/// Strict priority starves: what one flow can take, it takes; without it the two share.
+#[test]
+fn high_priority_goes_first() {
+    let share = |first: &str| {
+        let r = run(&bed("mark = 20\ndiscipline = \"priority\"", first, "100ms"));
+        let (a, b) = (r.flow(0).acked_bytes as f64, r.flow(1).acked_bytes as f64);
+        a / (a + b)
+    };
+    let (equal, high) = (share(""), share("priority = \"high\""));
+    assert!((equal - 0.5).abs() < 0.1, "{equal}");
+    assert!(high > 0.95, "{high}");
+}
+
+/// DCTCP keeps the queue at about K, whether what comes or what leaves is marked, and the link full.
+#[test]
+fn marks_at_either_end_hold_the_queue() {
+    for at in ["enqueue", "dequeue"] {
+        let text = bed(&format!("mark = 20\nmark_at = \"{at}\""), "", "100ms")
+            + "[record]\nqueue = { links = [\"L->R\"], every = \"50us\", from = \"20ms\" }\n";
+        let r = run(&text);
+        let length = |s: &linkpool_sim::Sample| match s.value {
+            linkpool_sim::Value::Queue { packets, .. } => packets as f64,
+            _ => 0.0,
+        };
+        let mean = r.samples.iter().map(length).sum::<f64>() / r.samples.len() as f64;
+        assert!((8.0..28.0).contains(&mean), "{at}: {mean}");
+        let link = r.link("L->R");
+        assert!(link.sent_bytes as f64 * 8.0 > 0.97e8 && link.stats.rare.drops == 0, "{at}: {link:?}");
+    }
+}
+
+/// RED signals by marks alone if all can be marked, by drops if none can.
+#[test]
+fn red_marks_or_drops() {
+    let red = "limit = 1000\nred = { min = 10, max = 60, weight = 0.01 }";
+    // CUBIC's packets are not ECN-capable.
+    let dropped = run(&bed(red, "", "200ms").replace("dctcp", "cubic")).link("L->R").stats;
+    assert!(dropped.rare.marks == 0 && dropped.rare.drops > 0, "{dropped:?}");
+    let marked = run(&bed(red, "", "200ms")).link("L->R").stats;
+    assert!(marked.rare.marks > 0 && marked.rare.drops == 0, "{marked:?}");
+}
+
+/// A burst into one port may take half of a shared buffer with alpha = 1; a port with a limit, what that says.
+#[test]
+fn a_shared_buffer_takes_the_larger_burst() {
+    let incast = |queue: &str| {
+        let r = run(&format!(
+            "duration = \"100ms\"\n[topology.many-to-one]\nsenders = 20\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+             [queue.layer.switch]\n{queue}\n[transport.t]\ncontrol = \"reno\"\n\
+             [[workload.incast]]\ntransport = \"t\"\nsenders = 20\nreceiver = \"R\"\nsize = \"14KB\"\nbursts = 1\n"
+        ));
+        r.link("W->R").stats
+    };
+    // 20 initial windows of 10 packets, of which one is sent while 20 come. Half of 400 KB are 130 packets of 1,538 B.
+    let shared = incast("shared_buffer = { size = \"400KB\", alpha = 1 }");
+    assert!((126..=132).contains(&shared.max_queue) && shared.rare.drops > 0, "{shared:?}");
+    assert_eq!(incast("shared_buffer = { size = \"1MB\", alpha = 1 }").rare.drops, 0);
+    assert_eq!(incast("limit = 50").max_queue, 50);
+}

@@ -1,0 +1,169 @@
+//! Random scenarios: all that is sent is accounted for, all flows are reported, and what is finished is finished.
+
+use crate::common::{Run, cases, random, run_on, scenario};
+use linkpool_scenario::{QueueSize, Scenario};
+use linkpool_sim::{FlowOutcome, LinkOutcome, Value};
+use linkpool_units::Time;
+use proptest::prelude::*;
+
+/// Every flow of the plan has its outcome, and its numbers fit each other.
+fn check_flows(r: &Run) {
+    let due = r.plan.flows.iter().filter(|f| f.flow.start < r.outcome.simulated).count();
+    let known = r.outcome.flows.iter().take_while(|f| (f.flow as usize) < r.plan.flows.len()).count();
+    assert_eq!(known, due, "a row for each flow that was due");
+    assert!(r.outcome.flows.windows(2).all(|pair| pair[0].flow < pair[1].flow), "no number twice");
+    let mut plans = r.plan.flows.iter();
+    for (i, f) in r.outcome.flows.iter().enumerate() {
+        let planned = &f.planned;
+        assert!(i >= known || (f.flow as usize, Some(*planned)) == (i, plans.next()));
+        assert!(planned.flow.job.is_some() || planned.flow.start < Time::from_ms(2), "started too late");
+        let config = &r.plan.transports[planned.transport as usize].config;
+        assert_eq!(f.subflows.len(), config.subflows);
+        let distinct = f.total(|s| s.segments) - f.total(|s| s.retransmits);
+        let on_subflows = f.total(|s| s.acked_bytes);
+        assert!(f.acked_bytes <= distinct * config.mss as u64 && on_subflows <= distinct * config.mss as u64);
+        if let Some(size) = planned.flow.size {
+            assert!(f.acked_bytes <= size);
+            if let Some(end) = f.finished {
+                assert_eq!(f.acked_bytes, size, "finished, but not all acknowledged");
+                // Each byte on one subflow but for what is sent again on another, in full segments.
+                let mss = config.mss as u64;
+                let (again, segments) = (f.total(|s| s.reinjected_bytes), distinct - size.div_ceil(mss));
+                assert!(segments >= again.div_ceil(mss) && segments.min(1) == again.min(1), "{segments}, {again} B");
+                assert!(end > f.established().unwrap() && f.established().unwrap() > planned.flow.start);
+                assert!(on_subflows <= size + again);
+            }
+        }
+        assert!(!(f.failed && f.finished.is_some()));
+        let endured = f.total(|s| s.timeouts) < config.fail_after as u64;
+        assert!(!f.failed || f.established().is_none() || !endured);
+        let active_until = f.finished.unwrap_or(f.active_until);
+        assert_eq!(f.active_until, active_until);
+        assert!(f.active_until <= r.outcome.simulated);
+        assert!(f.measured_bytes <= f.acked_bytes);
+        assert!(planned.flow.start < r.plan.measure.cut_off || f.measured_bytes == 0);
+        if planned.flow.start >= r.plan.measure.warm_up && f.active_until <= r.plan.measure.cut_off {
+            assert_eq!(f.measured_bytes, f.acked_bytes, "all of it is in the period");
+        }
+        for s in &f.subflows {
+            assert!(s.cwnd.is_finite() && s.cwnd >= 1.0 && s.ssthresh >= 1.0);
+            assert!(s.stats.established.is_some() || s.stats.segments == 0, "data without a handshake");
+            assert!(s.stats.retransmits <= s.stats.segments);
+            assert!(config.control.build(1).needs_ecn_or_unmarked(s.stats.marked_acks));
+        }
+    }
+}
+
+/// Packets: accepted = arrived + on the way at each link, and each switch passes on or drops what comes.
+fn check_packets(r: &Run) {
+    let (o, fabric) = (&r.outcome, &r.plan.fabric);
+    let arrived = |l: &LinkOutcome| l.stats.packets - l.stats.rare.drops_loss - l.on_the_way as u64;
+    assert_eq!(o.hops, o.links.iter().map(arrived).sum::<u64>());
+    let links = || fabric.links().iter().zip(&o.links);
+    let to_hosts: u64 = links().filter(|(s, _)| (s.to as usize) < fabric.hosts()).map(|(_, l)| arrived(l)).sum();
+    // In a BCube hosts pass on what is for others.
+    assert!(o.delivered == to_hosts || o.delivered < to_hosts && fabric.node("s0.0").is_some());
+    for node in fabric.hosts() as u32..fabric.nodes() as u32 {
+        let came: u64 = links().filter(|(s, _)| s.to == node).map(|(_, l)| arrived(l)).sum();
+        let went = |l: &LinkOutcome| l.stats.packets + l.stats.rare.drops + l.stats.rare.drops_down;
+        assert_eq!(
+            came,
+            links().filter(|(s, _)| s.from == node).map(|(_, l)| went(l)).sum::<u64>(),
+            "{}",
+            fabric.name(node)
+        );
+    }
+    let sent_by_hosts: u64 = links()
+        .filter(|(s, _)| (s.from as usize) < fabric.hosts())
+        .map(|(_, l)| l.stats.packets + l.stats.rare.drops + l.stats.rare.drops_down)
+        .sum();
+    assert!(sent_by_hosts >= o.data_packets, "each data segment is a packet");
+    let gone = |l: &LinkOutcome| l.stats.rare.drops + l.stats.rare.drops_down + l.stats.rare.drops_loss;
+    let drops: u64 = o.links.iter().map(gone).sum();
+    let on_the_way: u64 = o.links.iter().map(|l| l.on_the_way as u64).sum();
+    assert_eq!(sent_by_hosts, to_hosts + drops + on_the_way, "sent = arrived + dropped + on the way");
+    for l in &o.links {
+        assert!(l.sent_bytes <= l.stats.bytes);
+        assert!(l.stats.rare.drop_bytes >= 40 * l.stats.rare.drops);
+        assert!(l.on_the_way > 0 || l.sent_bytes == l.stats.bytes);
+    }
+}
+
+/// What comes after the end of its connection: segments sent twice and their ACKs, handshakes of joins, and the third segment of
+/// the first handshake, which others overtake where they have paths of their own.
+fn check_strays(r: &Run) {
+    let o = &r.outcome;
+    let late =
+        |f: &FlowOutcome| 2 * f.total(|s| s.retransmits + 2 * s.timeouts) + 3 * (f.subflows.len() as u64 - 1) + 1;
+    let most: u64 = o.flows.iter().filter(|f| f.finished.is_some()).map(late).sum();
+    assert!(o.stray <= most, "{} strays, at most {most}", o.stray);
+}
+
+/// No queue is longer than its limit, as counted and as sampled.
+fn check_queues(r: &Run, s: &Scenario) {
+    if !s.queue.exempt.is_empty() {
+        return;
+    }
+    let largest = s.transports.iter().map(|t| (t.mss + t.header).max(t.ack_size)).max().unwrap() as u64;
+    for sample in &r.samples {
+        let Value::Queue { packets, bytes, .. } = sample.value else { continue };
+        match s.queue.limit {
+            QueueSize::Packets(n) => assert!(packets <= n),
+            QueueSize::Bytes(n) => assert!(bytes <= n + if s.queue.count_in_service { 0 } else { largest }),
+        }
+    }
+    if let QueueSize::Packets(n) = s.queue.limit {
+        assert!(r.outcome.links.iter().all(|l| l.stats.max_queue <= n));
+    }
+    assert!(!r.samples.is_empty());
+}
+
+/// A law without ECN sees no marks.
+trait Unmarked {
+    fn needs_ecn_or_unmarked(&self, marks: u64) -> bool;
+}
+
+impl<C: linkpool_transport::control::CongestionControl> Unmarked for C {
+    fn needs_ecn_or_unmarked(&self, marks: u64) -> bool {
+        self.needs_ecn() || marks == 0
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(120))]
+
+    #[test]
+    fn everything_is_accounted_for(text in random::scenarios()) {
+        let s = scenario(&text);
+        let r = run_on(&s, 1);
+        check_flows(&r);
+        check_packets(&r);
+        check_strays(&r);
+        check_queues(&r, &s);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(30))]
+
+    #[test]
+    fn packets_are_accounted_for_where_links_change(text in random::changing_scenarios()) {
+        check_packets(&run_on(&scenario(&text), 1));
+    }
+}
+
+proptest! {
+    // Up to four threads on few cores take long.
+    #![proptest_config(cases(10))]
+
+    #[test]
+    fn changes_are_the_same_on_any_number_of_threads(text in random::changing_scenarios()) {
+        let s = scenario(&text);
+        let first = run_on(&s, 1);
+        for threads in 2..=4 {
+            let again = run_on(&s, threads);
+            prop_assert_eq!(&again.outcome, &first.outcome);
+            prop_assert_eq!(&again.samples, &first.samples);
+        }
+    }
+}

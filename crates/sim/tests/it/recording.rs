@@ -1,0 +1,124 @@
+//! What is recorded agrees with what is counted anyway, and with what can be said beforehand.
+
+use crate::common::{Run, run};
+use linkpool_network::RareEvents;
+use linkpool_sim::Value;
+use linkpool_units::Time;
+
+/// Ten senders into one port, which drops and marks.
+fn incast(record: &str) -> Run {
+    run(&format!(
+        "duration = \"2ms\"\ndrain = \"400ms\"\n[topology.many-to-one]\nsenders = 10\nrate = \"10Gbps\"\ndelay = \"2us\"\n\
+         [queue]\nlimit = 30\nmark = 10\n[transport.t]\ncontrol = \"lia\"\nsubflows = 2\n[transport.d]\ncontrol = \"xmp\"\nsubflows = 2\ninitial_window = 1\nack_every = 1\n\
+         [[workload.incast]]\ntransport = \"t\"\nsenders = 5\nreceiver = \"R\"\nsize = \"100KB\"\nevery = \"1ms\"\nstart = \"0.4ms\"\n\
+         [[workload.many-to-one]]\ntransport = \"d\"\nflows = 5\nfirst = 5\nreceiver = \"R\"\nstop = \"2ms\"\nlabel = \"few\"\n\
+         [record]\n{record}"
+    ))
+}
+
+#[test]
+fn counters_of_intervals_add_up_to_those_of_the_run() {
+    let r = incast("counters = { every = \"70us\" }\n");
+    let every = Time::from_us(70);
+    let mut sums = vec![(0, 0, RareEvents::default(), Time::ZERO); r.outcome.links.len()];
+    for sample in &r.samples {
+        let Value::Counters { link, since, packets, bytes, rare } = sample.value else { panic!("{sample:?}") };
+        let (accepted, sum, events, last) = &mut sums[link as usize];
+        assert_eq!(since, *last, "without a gap");
+        assert!(sample.at == since + every || sample.at == r.outcome.simulated);
+        // 10 Gbit/s; in an interval ends a packet that began before it, and one begins that ends after it.
+        assert!(bytes <= (sample.at - since).0 / 800 + 1);
+        *accepted += packets;
+        *sum += bytes;
+        events.drops += rare.drops;
+        events.drop_bytes += rare.drop_bytes;
+        events.marks += rare.marks;
+        *last = sample.at;
+    }
+    for (counted, whole) in sums.iter().zip(&r.outcome.links) {
+        assert_eq!(*counted, (whole.stats.packets, whole.sent_bytes, whole.stats.rare, r.outcome.simulated));
+    }
+    let bottleneck = r.link("W->R").stats.rare;
+    assert!(bottleneck.drops > 0 && bottleneck.marks > 0, "{bottleneck:?}");
+}
+
+#[test]
+fn counters_may_be_of_some_links_and_some_time() {
+    let r = incast("counters = { every = \"0.5ms\", links = [\"W->R\"], from = \"1ms\", until = \"2.2ms\" }\n");
+    let link = (0..).find(|l| r.plan.fabric.link_name(*l) == "W->R").unwrap();
+    let found: Vec<_> = r.samples.iter().map(|s| (s.at, s.value)).collect();
+    let [(first, Value::Counters { link: a, .. }), (second, Value::Counters { link: b, .. })] = found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!([first, second], [Time::from_us(1_500), Time::from_ms(2)]);
+    assert_eq!([a, b], [link, link]);
+}
+
+/// All RTT samples of a flow that loses nothing: one for each segment, as all are acknowledged one by one, and one of the handshake.
+#[test]
+fn every_rtt_may_be_recorded() {
+    let r = run(
+        "duration = \"9ms\"\n[topology.dumbbell]\npairs = 1\nrate = \"1Gbps\"\ndelay = \"10us\"\n[transport.t]\ncontrol = \"reno\"\n\
+         ack_every = 1\ninitial_ssthresh = \"14480B\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"D1\"\nsize = \"144.8KB\"\n\
+         [record]\nrtt = { every = \"1ps\" }\n",
+    );
+    let rtts: Vec<Time> = r
+        .samples
+        .iter()
+        .map(|s| match s.value {
+            Value::Rtt { flow: 0, subflow: 0, rtt } => rtt,
+            _ => panic!("{s:?}"),
+        })
+        .collect();
+    let f = &r.flow(0).subflows[0];
+    assert_eq!((rtts.len(), f.stats.segments, f.stats.retransmits), (101, 100, 0));
+    // SYN and SYN-ACK of 90 B, 0.72 us over each of three links, and 10 us each way: nothing is shorter.
+    assert_eq!(rtts[0], Time::from_ns(6 * 10_720));
+    assert_eq!(rtts.iter().min().copied(), f.min_rtt);
+    // The first segment, 1,538 B, behind the third of the handshake, 90 B, and its ACK.
+    assert_eq!(rtts[1], Time::from_ns(720 + 3 * (10_000 + 12_304) + 3 * 10_720));
+    // The tenth waits at its host for nine others.
+    assert_eq!(rtts[10], rtts[1] + Time::from_ns(9 * 12_304));
+}
+
+#[test]
+fn rtts_may_be_thinned_out_and_of_some_flows() {
+    let r = incast("rtt = { every = \"100us\", from = \"50us\", until = \"2ms\", labels = [\"few\"] }\n");
+    let mut last = std::collections::HashMap::new();
+    for sample in &r.samples {
+        let Value::Rtt { flow, subflow, .. } = sample.value else { panic!("{sample:?}") };
+        assert_eq!(r.plan.labels[r.flow(flow as usize).planned.label as usize], "few");
+        assert!((Time::from_us(50)..=Time::from_ms(2)).contains(&sample.at));
+        let before = last.insert((flow, subflow), sample.at);
+        assert!(before.is_none_or(|before| sample.at >= before + Time::from_us(100)));
+    }
+    assert!(last.keys().any(|(_, subflow)| *subflow == 1) && r.samples.len() > last.len(), "{last:?}");
+}
+
+/// A flow alone at line rate: what it carries between 1 and 3 ms is known to a few packets.
+#[test]
+fn the_measured_period_has_its_own_count() {
+    let flow = |period: &str, more: &str| {
+        run(&format!(
+            "duration = \"5ms\"\n{period}[topology.many-to-one]\nsenders = 3\nrate = \"10Gbps\"\ndelay = \"2us\"\n[transport.t]\ncontrol = \"dctcp\"\n\
+             [[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\n{more}"
+        ))
+    };
+    let carried = |ms: f64| 10e9 * ms * 1e-3 / 8.0 * 1448.0 / 1538.0;
+    let whole = flow("", "");
+    assert_eq!(whole.flow(0).measured_bytes, whole.flow(0).acked_bytes);
+    let part = flow("[measure]\nwarm_up = \"1ms\"\ncut_off = \"3ms\"\n", "");
+    assert_eq!(part.flow(0).acked_bytes, whole.flow(0).acked_bytes, "measuring changes nothing");
+    let off = part.flow(0).measured_bytes as f64 - carried(2.0);
+    assert!(off.abs() <= 4.0 * 1448.0, "{off}");
+    // One that ends before, one that starts after, and one that starts within and ends after.
+    let late = "start = \"3.5ms\"\n";
+    let r = flow("[measure]\nwarm_up = \"1ms\"\ncut_off = \"3ms\"\n", "size = \"100KB\"\n");
+    assert_eq!((r.flow(0).acked_bytes, r.flow(0).measured_bytes), (100_000, 0));
+    let r = flow("[measure]\nwarm_up = \"1ms\"\ncut_off = \"3ms\"\n", late);
+    assert!(r.flow(0).acked_bytes > 1_000_000 && r.flow(0).measured_bytes == 0);
+    let r = flow("[measure]\nwarm_up = \"1ms\"\ncut_off = \"3ms\"\n", "start = \"2ms\"\n");
+    let off = r.flow(0).measured_bytes as f64 - carried(1.0);
+    // Its handshake and its slow start are in the period.
+    assert!((-200e3..0.0).contains(&off), "{off}");
+}

@@ -1,0 +1,112 @@
+//! What the tests of the transport share: settings, a scripted peer, a hostile channel.
+
+pub mod channel;
+pub mod ledger;
+pub mod opened;
+pub mod script;
+
+use linkpool_transport::control::{
+    AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, Release,
+    SemiCoupledConfig, XmpConfig,
+};
+use linkpool_transport::{Buffers, Config, Multipath, Recovery, RttConfig};
+use linkpool_units::Time;
+
+pub const DCTCP: DctcpConfig = DctcpConfig { alpha0: 0.0, g: 1.0 / 16.0, cwnd_min: 2.0 };
+pub const CUT: CutConfig = CutConfig { beta: 4.0, cwnd_min: 2.0 };
+pub const XMP: XmpConfig = XmpConfig { beta: 4.0, cwnd_min: 2.0, ssthresh_below: false };
+pub const AMP: AmpConfig = AmpConfig { cut: CUT, gamma: 2, tau: 8, suppression: true, release: Release::Rounds };
+pub const FULLY_COUPLED: FullyCoupledConfig = FullyCoupledConfig { loss_floor: 2.0 };
+pub const SEMI_COUPLED: SemiCoupledConfig = SemiCoupledConfig { aggressiveness: 1.0 };
+pub const CUBIC: CubicConfig = CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true };
+
+/// Every law with the papers' parameters.
+pub fn laws() -> Vec<(&'static str, ControlConfig)> {
+    vec![
+        ("reno", ControlConfig::Reno(())),
+        ("dctcp", ControlConfig::Dctcp(DCTCP)),
+        ("lia", ControlConfig::Lia(())),
+        ("dcm", ControlConfig::Dcm(DCTCP)),
+        ("mptcp-cut", ControlConfig::MptcpCut(CUT)),
+        ("xmp", ControlConfig::Xmp(XMP)),
+        ("amp", ControlConfig::Amp(AMP)),
+        ("olia", ControlConfig::Olia(())),
+        ("balia", ControlConfig::Balia(())),
+        ("ewtcp", ControlConfig::Ewtcp(EwtcpIncrease::InverseSquare)),
+        ("fully-coupled", ControlConfig::FullyCoupled(FULLY_COUPLED)),
+        ("semi-coupled", ControlConfig::SemiCoupled(SEMI_COUPLED)),
+        ("uncoupled", ControlConfig::Uncoupled(())),
+        ("cubic", ControlConfig::Cubic(CUBIC)),
+    ]
+}
+
+/// Round numbers: 1,000 B segments, an initial window of 1, an ACK per packet, constants of RFC 6298.
+pub fn config(control: ControlConfig) -> Config {
+    Config {
+        control,
+        subflows: 1,
+        mss: 1000,
+        initial_window: 1,
+        initial_ssthresh: f64::INFINITY,
+        rtt: RttConfig {
+            min_rto: Time::from_ms(200),
+            initial_rto: Time::from_secs(1),
+            max_rto: Time::from_secs(60),
+            max_backoff: 64,
+            srtt_gain: 0.125,
+            rttvar_gain: 0.25,
+        },
+        handshake_sample: true,
+        syn_timeout: Time::from_secs(1),
+        syn_retries: 6,
+        fail_after: u32::MAX,
+        recovery: Recovery::NewReno,
+        undo: false,
+        cut_in_recovery: true,
+        dupack_threshold: 3,
+        adaptive_threshold: false,
+        limited_transmit: false,
+        byte_counting: false,
+        byte_counting_limit: u32::MAX,
+        ack_every: 1,
+        ack_delay: Time::from_ms(40),
+        quickack: false,
+        join_jitter: Time::ZERO,
+        buffers: Buffers::default(),
+        multipath: Multipath::default(),
+        accept_ecn: true,
+    }
+}
+
+pub fn reno() -> Config {
+    config(ControlConfig::Reno(()))
+}
+
+/// `cases` random cases, or as many as `PROPTEST_CASES` says.
+pub fn cases(cases: u32) -> proptest::test_runner::Config {
+    let cases = std::env::var("PROPTEST_CASES").map_or(cases, |n| n.parse().expect("PROPTEST_CASES is a number"));
+    proptest::test_runner::Config { cases, failure_persistence: None, ..Default::default() }
+}
+
+/// SplitMix64: a random source that is the same everywhere.
+#[derive(Clone, Debug)]
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// True once in `1/p`.
+    pub fn chance(&mut self, p: f64) -> bool {
+        ((self.next() >> 11) as f64) < p * (1u64 << 53) as f64
+    }
+
+    /// Uniform in `0..=most`.
+    pub fn time(&mut self, most: Time) -> Time {
+        Time(self.next() % (most.0 + 1))
+    }
+}

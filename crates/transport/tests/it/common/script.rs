@@ -1,0 +1,365 @@
+//! Scripted packet-by-packet tests, in the manner of packetdrill.
+//!
+//! ```text
+//! 0       > syn            // at 0 the endpoint sends a SYN
+//! 100us   < synack         // at 100 us a SYN-ACK arrives
+//!         > ack 0          // in answer, at the same time
+//!         > pkt 0
+//! 200us   < ack 1
+//!         > pkt 1-2
+//!         = cwnd 2         // its window now
+//! 500us   quiet            // nothing more until then
+//! ```
+//! Positions are counted in packets of one MSS (`2+300`: 300 bytes beyond). `pkt 3 data 7` is the third packet of its
+//! subflow and the seventh of the connection (of `pkt 3-5 data 7` the last is the ninth); `data` is left out where the two agree. `ack 2 win 3000 sack 5-6,3-4` offers a
+//! window of 3,000 bytes, and packets 5 and 3 have arrived beyond the gap. Subflow 0 unless `s1` or so comes first (`= cwnd 2 s1 cwnd 3` looks at both).
+//! Every segment that is sent must be expected, at its exact time.
+
+use linkpool_transport::{AckOptions, Config, Output, Receiver, SackBlocks, Segment, Sender, Seq};
+use linkpool_units::Time;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// What a script talks to.
+pub trait Endpoint {
+    fn arrive(&mut self, s: usize, segment: Segment, ce: bool, now: Time, out: &mut Recorder);
+    fn wake(&mut self, s: usize, now: Time, out: &mut Recorder);
+    /// The value of `what` on subflow `s`, as a script writes it.
+    fn state(&self, s: usize, what: &str) -> String;
+}
+
+impl Endpoint for Sender {
+    fn arrive(&mut self, s: usize, segment: Segment, _ce: bool, now: Time, out: &mut Recorder) {
+        self.on_segment(s, segment, now, out);
+    }
+
+    fn wake(&mut self, s: usize, now: Time, out: &mut Recorder) {
+        self.on_timer(s, now, out);
+    }
+
+    fn state(&self, s: usize, what: &str) -> String {
+        let rounded = |x: f64| format!("{}", (x * 1e4).round() / 1e4);
+        match what {
+            "cwnd" => rounded(self.path(s).cwnd),
+            "ssthresh" => rounded(self.path(s).ssthresh),
+            "flight" => self.in_flight(s).to_string(),
+            "rto" => self.rto(s).to_string(),
+            "state" => format!("{:?}", self.state()).to_lowercase(),
+            "ended" => self.ended().map_or("never".into(), |t| t.to_string()),
+            "acked" => self.acked().to_string(),
+            "timeouts" => self.stats(s).timeouts.to_string(),
+            "recoveries" => self.stats(s).recoveries.to_string(),
+            "undos" => self.stats(s).undos.to_string(),
+            "probes" => self.stats(s).probes.to_string(),
+            "retransmits" => self.stats(s).retransmits.to_string(),
+            "segments" => self.stats(s).segments.to_string(),
+            "marked" => self.stats(s).marked_acks.to_string(),
+            "cuts" => self.stats(s).cuts.to_string(),
+            "reinjected" => self.stats(s).reinjected_bytes.to_string(),
+            "recovery" => self.path(s).in_recovery.to_string(),
+            "suppressed" => self.is_suppressed(s).to_string(),
+            _ => panic!("a sender has no {what}"),
+        }
+    }
+}
+
+impl Endpoint for Receiver {
+    fn arrive(&mut self, s: usize, segment: Segment, ce: bool, now: Time, out: &mut Recorder) {
+        let delivery = self.on_segment(s, segment, ce, now, out);
+        out.deliveries.push(format!("{delivery:?}").to_lowercase());
+    }
+
+    fn wake(&mut self, s: usize, now: Time, out: &mut Recorder) {
+        self.on_timer(s, now, out);
+    }
+
+    fn state(&self, _s: usize, what: &str) -> String {
+        match what {
+            "delivered" => self.delivered().to_string(),
+            "duplicates" => self.duplicate_bytes().to_string(),
+            "complete" => self.is_complete().to_string(),
+            _ => panic!("a receiver has no {what}"),
+        }
+    }
+}
+
+/// Keeps what the endpoint under test sends and asks for.
+#[derive(Default)]
+pub struct Recorder {
+    now: Time,
+    sent: VecDeque<(Time, usize, Segment)>,
+    wakes: BTreeSet<(Time, usize)>,
+    jitters: VecDeque<Time>,
+    deliveries: Vec<String>,
+}
+
+impl Output for Recorder {
+    fn send(&mut self, subflow: usize, segment: Segment) {
+        self.sent.push_back((self.now, subflow, segment));
+    }
+
+    fn wake(&mut self, subflow: usize, at: Time) {
+        assert!(at >= self.now, "asks to be woken in the past");
+        self.wakes.insert((at, subflow));
+    }
+
+    fn jitter(&mut self, most: Time) -> Time {
+        let jitter = self.jitters.pop_front().unwrap_or(Time::ZERO);
+        assert!(jitter <= most);
+        jitter
+    }
+}
+
+/// An endpoint under test.
+pub struct Script<E> {
+    pub end: E,
+    out: Recorder,
+    mss: u64,
+    line: String,
+}
+
+/// A sender that opens its connection at 0.
+pub fn sender(config: Config, size: Option<u64>) -> Script<Sender> {
+    sender_with_jitters(config, size, &[])
+}
+
+/// As [`sender`]; asked for jitter it gets these, one after another.
+pub fn sender_with_jitters(config: Config, size: Option<u64>, jitters: &[Time]) -> Script<Sender> {
+    let mss = config.mss as u64;
+    let mut script = Script {
+        end: Sender::new(Arc::new(config), size),
+        out: Recorder { jitters: jitters.iter().copied().collect(), ..Recorder::default() },
+        mss,
+        line: String::new(),
+    };
+    script.end.open(Time::ZERO, &mut script.out);
+    script
+}
+
+/// A receiver that has not heard anything.
+pub fn receiver(config: Config) -> Script<Receiver> {
+    let mss = config.mss as u64;
+    Script { end: Receiver::new(Arc::new(config)), out: Recorder::default(), mss, line: String::new() }
+}
+
+impl Script<Sender> {
+    /// Tells the sender that no new data will come.
+    pub fn stop(&mut self, at: &str) -> &mut Self {
+        let at = at.parse().unwrap();
+        self.advance(at, false);
+        self.out.now = at;
+        self.end.stop(at, &mut self.out);
+        self
+    }
+}
+
+impl<E: Endpoint> Script<E> {
+    /// Runs some lines; see the module.
+    pub fn run(&mut self, text: &str) -> &mut Self {
+        for line in text.lines() {
+            let code = line.split("//").next().unwrap().trim();
+            if !code.is_empty() {
+                self.line = line.trim().to_string();
+                self.run_line(code);
+            }
+        }
+        self.nothing_sent();
+        self
+    }
+
+    fn run_line(&mut self, code: &str) {
+        let mut words = code.split_whitespace().peekable();
+        let mut at = self.out.now;
+        if let Some(time) = words.next_if(|w| w.starts_with(|c: char| c.is_ascii_digit())) {
+            at = if time == "0" { Time::ZERO } else { time.parse().expect(time) };
+            assert!(at >= self.out.now, "time runs backwards: {}", self.line);
+        }
+        let what = words.next().expect(code);
+        let s = match words.peek().and_then(|w| w.strip_prefix('s')).and_then(|n| n.parse().ok()) {
+            Some(s) => {
+                words.next();
+                s
+            }
+            None => 0,
+        };
+        let rest: Vec<&str> = words.collect();
+        match what {
+            "<" => {
+                self.advance(at, false);
+                self.nothing_sent();
+                for (segment, ce) in self.parse(&rest) {
+                    self.out.now = at;
+                    self.end.arrive(s, segment, ce, at, &mut self.out);
+                }
+            }
+            ">" => {
+                for expected in self.each(&rest) {
+                    self.advance_to_output(at);
+                    let Some((sent_at, subflow, segment)) = self.out.sent.pop_front() else {
+                        panic!("nothing is sent: {}", self.line);
+                    };
+                    let sent = format!("{sent_at} > s{subflow} {}", self.text(segment));
+                    let expected = self.text(self.parse_one(&expected).0);
+                    assert_eq!(sent, format!("{at} > s{s} {expected}"), "in: {}", self.line);
+                }
+            }
+            "=" => {
+                self.advance(at, true);
+                let (mut s, mut rest) = (s, &rest[..]);
+                while !rest.is_empty() {
+                    if let Some(subflow) = rest[0].strip_prefix('s').and_then(|n| n.parse().ok()) {
+                        (s, rest) = (subflow, &rest[1..]);
+                    }
+                    let pair = &rest[..2];
+                    rest = &rest[2..];
+                    let found = if pair[0] == "delivery" {
+                        self.out.deliveries.last().cloned().unwrap_or_default()
+                    } else {
+                        self.end.state(s, pair[0])
+                    };
+                    assert_eq!(format!("{} {found}", pair[0]), format!("{} {}", pair[0], pair[1]), "in: {}", self.line);
+                }
+            }
+            "quiet" => {
+                self.advance(at, true);
+                self.nothing_sent();
+            }
+            _ => panic!("what does this mean: {}", self.line),
+        }
+    }
+
+    fn nothing_sent(&self) {
+        if let Some((at, s, segment)) = self.out.sent.front() {
+            panic!("not expected: {at} > s{s} {}; script at: {}", self.text(*segment), self.line);
+        }
+    }
+
+    /// Runs the timers due before `until`, or at it too.
+    fn advance(&mut self, until: Time, inclusive: bool) {
+        while let Some((at, s)) =
+            self.out.wakes.first().copied().filter(|(at, _)| *at < until || inclusive && *at == until)
+        {
+            self.out.wakes.pop_first();
+            self.out.now = at;
+            self.end.wake(s, at, &mut self.out);
+        }
+        self.out.now = until;
+    }
+
+    /// Runs timers up to `until` as long as nothing is sent.
+    fn advance_to_output(&mut self, until: Time) {
+        while self.out.sent.is_empty() {
+            match self.out.wakes.first().copied().filter(|(at, _)| *at <= until) {
+                Some((at, s)) => {
+                    self.out.wakes.pop_first();
+                    self.out.now = at;
+                    self.end.wake(s, at, &mut self.out);
+                }
+                None => {
+                    self.out.now = until;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn position(&self, bytes: u64) -> String {
+        match (bytes / self.mss, bytes % self.mss) {
+            (n, 0) => n.to_string(),
+            (n, rest) => format!("{n}+{rest}"),
+        }
+    }
+
+    /// As a script writes it.
+    fn text(&self, segment: Segment) -> String {
+        let near = |seq: Seq, first: u64| self.position(seq.near(1 << 20) - first);
+        let data = |n: &str, seq: Seq| match near(seq, 0) {
+            same if same == n => String::new(),
+            other => format!(" data {other}"),
+        };
+        let flag = |set: bool, name: &'static str| if set { name } else { "" };
+        match segment {
+            Segment::Syn { join, ecn } => format!("syn{}{}", flag(join, " join"), flag(ecn, " ecn")),
+            Segment::SynAck { ecn } => format!("synack{}", flag(ecn, " ecn")),
+            Segment::Data { seq, data_seq, len, last, ect } => {
+                let n = near(seq, 1);
+                let len = if len as u64 == self.mss { String::new() } else { format!(" len {len}") };
+                format!("pkt {n}{}{len}{}{}", data(&n, data_seq), flag(last, " last"), flag(ect, " ect"))
+            }
+            Segment::Ack { ack, data_ack, ece, options } => {
+                let n = near(ack, 1);
+                let AckOptions { window, sack } = options.unwrap_or_default();
+                let window = window.map_or(String::new(), |w| format!(" win {w}"));
+                let blocks: Vec<String> = sack
+                    .as_slice()
+                    .iter()
+                    .map(|(start, end)| format!("{}-{}", near(*start, 1), near(*end, 1)))
+                    .collect();
+                let sack = if blocks.is_empty() { String::new() } else { format!(" sack {}", blocks.join(",")) };
+                format!("ack {n}{}{}{window}{sack}", data(&n, data_ack), flag(ece, " ece"))
+            }
+            Segment::Fin => "fin".into(),
+            Segment::SubflowFin => "subflowfin".into(),
+            Segment::Reset => "reset".into(),
+        }
+    }
+
+    /// `pkt 1-3 data 5 ..` is `pkt 1 data 5 ..`, `pkt 2 data 6 ..`, `pkt 3 data 7 ..`.
+    fn each(&self, words: &[&str]) -> Vec<String> {
+        let ["pkt", range, rest @ ..] = words else { return vec![words.join(" ")] };
+        let Some((from, to)) = range.split_once('-') else { return vec![words.join(" ")] };
+        let (from, to): (u64, u64) = (from.parse().unwrap(), to.parse().unwrap());
+        let (data, flags) = match rest {
+            ["data", first, flags @ ..] => (Some(first.parse::<u64>().unwrap()), flags),
+            flags => (None, flags),
+        };
+        let each = |n: u64| {
+            let data = data.map_or(String::new(), |first| format!("data {} ", first + n - from));
+            format!("pkt {n} {data}{}", flags.join(" "))
+        };
+        (from..=to).map(each).collect()
+    }
+
+    fn parse(&self, words: &[&str]) -> Vec<(Segment, bool)> {
+        self.each(words).iter().map(|text| self.parse_one(text)).collect()
+    }
+
+    fn parse_one(&self, text: &str) -> (Segment, bool) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let has = |word: &str| words.contains(&word);
+        let after = |word: &str| words.iter().position(|w| *w == word).map(|i| words[i + 1]);
+        let position = |text: &str| -> u64 {
+            let (n, rest) = text.split_once('+').unwrap_or((text, "0"));
+            n.parse::<u64>().expect(text) * self.mss + rest.parse::<u64>().expect(text)
+        };
+        let n = || position(words[1]);
+        let data = || Seq::of(after("data").map_or_else(n, position));
+        let segment = match words[0] {
+            "syn" => Segment::Syn { join: has("join"), ecn: has("ecn") },
+            "synack" => Segment::SynAck { ecn: has("ecn") },
+            "fin" => Segment::Fin,
+            "subflowfin" => Segment::SubflowFin,
+            "reset" => Segment::Reset,
+            "ack" => {
+                let block = |text: &str| {
+                    let (start, end) = text.split_once('-').expect(text);
+                    (Seq::of(position(start) + 1), Seq::of(position(end) + 1))
+                };
+                let sack: SackBlocks =
+                    after("sack").into_iter().flat_map(|blocks| blocks.split(',')).map(block).collect();
+                let options = AckOptions { window: after("win").map(|w| w.parse().unwrap()), sack };
+                let options = (options != AckOptions::default()).then_some(options);
+                Segment::Ack { ack: Seq::of(n() + 1), data_ack: data(), ece: has("ece"), options }
+            }
+            "pkt" => Segment::Data {
+                seq: Seq::of(n() + 1),
+                data_seq: data(),
+                len: after("len").map_or(self.mss as u16, |l| l.parse().unwrap()),
+                last: has("last"),
+                ect: has("ect"),
+            },
+            _ => panic!("what segment is this: {}", self.line),
+        };
+        (segment, has("ce"))
+    }
+}

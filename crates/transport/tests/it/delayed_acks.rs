@@ -1,0 +1,255 @@
+//! When the receiver acknowledges (RFC 5681, section 4.2) and what it echoes (RFC 8257, section 3.2).
+
+use crate::common::reno;
+use crate::common::script::{Script, receiver};
+use linkpool_transport::{Buffers, Config, Receiver};
+
+/// A receiver on whose subflow 0 a SYN has arrived at 0.
+fn open(ack_every: u32) -> Script<Receiver> {
+    let mut script = receiver(Config { ack_every, ..reno() });
+    script.run("0 < syn\n > synack");
+    script
+}
+
+#[test]
+fn an_ack_for_every_second_packet() {
+    open(2).run(
+        "100us  < pkt 0
+         110us  < pkt 1
+                > ack 2
+         120us  < pkt 2
+         130us  < pkt 3
+                > ack 4",
+    );
+}
+
+#[test]
+fn a_single_packet_waits_for_the_timer() {
+    open(2).run(
+        "100us      < pkt 0
+         40.1ms     > ack 1
+         50ms       < pkt 1     // the timer starts anew
+         90ms       > ack 2
+         1s         quiet",
+    );
+}
+
+/// The timer of a packet that has been acknowledged meanwhile does not acknowledge the next one early.
+#[test]
+fn the_timer_belongs_to_the_packet_that_waits() {
+    open(2).run(
+        "0      < pkt 0
+         10ms   < pkt 1
+                > ack 2
+         20ms   < pkt 2
+         60ms   > ack 3",
+    );
+}
+
+/// Out of order, and what fills the gap: at once.
+#[test]
+fn a_gap_is_reported_at_once() {
+    open(2).run(
+        "100us  < pkt 0
+         110us  < pkt 2
+                > ack 1
+                < pkt 3
+                > ack 1
+                < pkt 1
+                > ack 4
+                < pkt 4        // in order again: it waits
+                < pkt 5
+                > ack 6",
+    );
+}
+
+/// One of two gaps filled: still at once, up to the next gap.
+#[test]
+fn filling_one_of_two_gaps() {
+    open(2).run(
+        "100us  < pkt 1
+                > ack 0
+                < pkt 3
+                > ack 0
+                < pkt 0
+                > ack 2
+                < pkt 2
+                > ack 4",
+    );
+}
+
+#[test]
+fn what_has_come_before_is_acknowledged_at_once() {
+    open(2).run(
+        "100us  < pkt 0
+                < pkt 1
+                > ack 2
+                < pkt 0
+                > ack 2",
+    );
+}
+
+/// Who sends last does not wait for who acknowledges.
+#[test]
+fn the_last_packet_is_acknowledged_at_once() {
+    open(2).run(
+        "100us  < pkt 0 len 300 last
+                > ack 0+300
+                = complete true delivery complete delivered 300",
+    );
+}
+
+/// RFC 8257, Figure 1: when the mark changes, what waits is acknowledged under the old mark; else every second packet.
+#[test]
+fn the_state_machine_of_dctcp() {
+    open(2).run(
+        "100us  < pkt 0
+                < pkt 1 ce
+                > ack 1            // of 0, unmarked, at once
+                < pkt 2 ce
+                > ack 3 ece
+                < pkt 3 ce
+                < pkt 4
+                > ack 4 ece        // of 3, marked
+                < pkt 5
+                > ack 6
+                < pkt 6 ce         // nothing waits: no ACK for the change alone
+                < pkt 7 ce
+                > ack 8 ece",
+    );
+}
+
+/// The echo of a delayed ACK is that of the packets that it waited for.
+#[test]
+fn the_timer_echoes_the_mark() {
+    open(2).run(
+        "0      < pkt 0 ce
+         40ms   > ack 1 ece",
+    );
+}
+
+/// With an ACK per packet the echo is exact.
+#[test]
+fn an_ack_per_packet_echoes_each_mark() {
+    open(1).run(
+        "100us  < pkt 0
+                > ack 1
+                < pkt 1 ce
+                > ack 2 ece
+                < pkt 2
+                > ack 3
+                < pkt 4 ce
+                > ack 3 ece
+                < pkt 3
+                > ack 5
+                < pkt 4 ce         // again
+                > ack 5 ece",
+    );
+}
+
+/// Subflows count for themselves.
+#[test]
+fn delays_are_per_subflow() {
+    open(2).run(
+        "0      < s1 syn join
+                > s1 synack
+         100us  < pkt 0
+                < s1 pkt 0 data 1
+                < s1 pkt 1 data 2 ce
+                > s1 ack 1 data 2
+                < pkt 1 data 3
+                > ack 2 data 4
+         40.1ms > s1 ack 2 data 4 ece",
+    );
+}
+
+/// Data on a subflow that nobody has opened is not answered.
+#[test]
+fn no_answer_without_a_handshake() {
+    receiver(reno()).run("0 < pkt 0\n 1s quiet\n = delivered 0");
+}
+
+#[test]
+fn a_fin_closes() {
+    open(1).run(
+        "100us  < pkt 0 last
+                > ack 1
+                = delivery complete
+                < pkt 0 last
+                > ack 1
+                = delivery none     // complete only once
+                < fin
+                = delivery closed",
+    );
+}
+
+/// A receiver like Linux's, with a buffer of so many packets, on whose subflow 0 a SYN has arrived at 0.
+fn quick(buffer: u64) -> Script<Receiver> {
+    let buffers = Buffers { receive: buffer * 1000, ..Buffers::default() };
+    let mut script = receiver(Config { ack_every: 2, quickack: true, buffers, ..reno() });
+    script.run("0 < syn\n > synack");
+    script
+}
+
+/// The first ACKs are not delayed: half the buffer's packets.
+#[test]
+fn the_first_packets_are_acknowledged_at_once() {
+    quick(6).run(
+        "100us      < pkt 0
+                    > ack 1 win 6000
+         110us      < pkt 1
+                    > ack 2 win 6000
+         120us      < pkt 2
+                    > ack 3 win 6000
+         130us      < pkt 3
+         40.13ms    > ack 4 win 6000",
+    );
+}
+
+/// Sixteen at most, and two if the buffer has room for one.
+#[test]
+fn how_many_are_acknowledged_at_once() {
+    for (buffer, quick_ones) in [(1, 2), (3, 1), (31, 15), (34, 16), (1000, 16)] {
+        let mut script = quick(buffer);
+        for n in 0..quick_ones {
+            script.run(&format!("< pkt {n}\n > ack {} win {buffer}000", n + 1));
+        }
+        script.run(&format!("< pkt {quick_ones}\n = delivered {}000", quick_ones + 1));
+    }
+}
+
+/// After more than the least RTO, 200 ms, the sender may have had a timeout and a window of one.
+#[test]
+fn after_a_silence_they_are_acknowledged_at_once() {
+    quick(2).run(
+        "100us      < pkt 0
+                    > ack 1 win 2000
+                    < pkt 1
+         40.1ms     > ack 2 win 2000
+         200.1ms    < pkt 2             // 200 ms after packet 1: not more
+         240.1ms    > ack 3 win 2000
+         400.2ms    < pkt 3
+                    > ack 4 win 2000
+                    < pkt 4
+         440.2ms    > ack 5 win 2000",
+    );
+}
+
+/// What comes twice was perhaps sent after a timeout.
+#[test]
+fn after_a_duplicate_they_are_acknowledged_at_once() {
+    quick(4).run(
+        "100us      < pkt 0
+                    > ack 1 win 4000
+                    < pkt 1
+                    > ack 2 win 4000
+                    < pkt 2
+         40.1ms     > ack 3 win 4000
+                    < pkt 2             // this ACK counts
+                    > ack 3 win 4000
+                    < pkt 3
+                    > ack 4 win 4000
+                    < pkt 4
+         80.1ms     > ack 5 win 4000",
+    );
+}

@@ -1,0 +1,272 @@
+//! Buffers at both ends: windows that limit, shut and open (RFC 9293, section 3.8.6), one for all subflows (RFC 8684, section
+//! 3.3.1).
+
+use crate::common::channel::Pair;
+use crate::common::opened::both_in_flight;
+use crate::common::script::{receiver, sender};
+use crate::common::{config, reno};
+use linkpool_transport::control::ControlConfig;
+use linkpool_transport::{Buffers, Config, Multipath, Scheduler};
+use linkpool_units::{Rate, Time};
+
+fn receiving(receive: u64) -> Config {
+    Config { initial_window: 10, buffers: Buffers { receive, ..Buffers::default() }, ..reno() }
+}
+
+fn lia(subflows: usize, buffers: Buffers) -> Config {
+    Config { subflows, buffers, ..config(ControlConfig::Lia(())) }
+}
+
+/// Ten packets by the congestion window, three by the receiver's. Its edge counts from the acknowledged data; the same ACK
+/// with more room is no duplicate.
+#[test]
+fn the_window_limits() {
+    sender(receiving(3000), None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-2
+         200us  < ack 1 win 3000
+                > pkt 3
+                < ack 2 win 2000
+         300us  < ack 2 win 3000
+                > pkt 4
+         310us  < ack 2 win 4000
+                > pkt 5
+         320us  < ack 2 win 5000
+                > pkt 6
+                = recoveries 0",
+    );
+}
+
+/// Three duplicates with the same window are a loss.
+#[test]
+fn duplicates_offer_the_same_window() {
+    sender(receiving(4000), None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-3
+         200us  < ack 0 win 4000
+                < ack 0 win 4000
+                < ack 0 win 4000
+                > pkt 0
+                = recoveries 1",
+    );
+}
+
+/// A segment goes out when it fits as a whole, or is the rest of the stream (RFC 9293, section 3.8.6.2.1).
+#[test]
+fn no_silly_segments() {
+    sender(receiving(2500), Some(4500)).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-1
+         200us  < ack 1 win 2400
+                > pkt 2
+         300us  < ack 2 win 1999
+         310us  < ack 3 win 1500
+                > pkt 3
+                > pkt 4 len 500 last",
+    );
+}
+
+/// Probes, at times that double, until the window opens; each is a segment that the receiver has.
+#[test]
+fn a_shut_window_is_probed() {
+    sender(Config { fail_after: 2, ..receiving(2000) }, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-1
+         200us  < ack 2 win 0
+         200.2ms > pkt 1+999 data 2 len 0
+         200.3ms < ack 2 win 0
+         600.2ms > pkt 1+999 data 2 len 0
+         600.3ms < ack 2 win 0
+         1400.2ms > pkt 1+999 data 2 len 0
+         1400.3ms < ack 2 win 2000
+                > pkt 2-3
+                = state open",
+    );
+}
+
+/// A receiver that does not answer probes is gone.
+#[test]
+fn probes_that_nobody_answers() {
+    sender(Config { fail_after: 3, ..receiving(2000) }, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-1
+         200us  < ack 2 win 0
+         200.2ms > pkt 1+999 data 2 len 0
+         600.2ms > pkt 1+999 data 2 len 0
+         1400.2ms > pkt 1+999 data 2 len 0
+         3000.2ms = state failed",
+    );
+}
+
+/// All subflows ask, each with a back-off of its own, since any path may have died; that probes are not answered does not make a
+/// subflow stale, and who is answered first opens the window for all.
+#[test]
+fn all_subflows_probe() {
+    let multipath = Multipath { stale_after: 1, ..Multipath::default() };
+    let config = Config { multipath, ..lia(2, Buffers { receive: 2000, ..Buffers::default() }) };
+    both_in_flight(config, None).run(
+        "300us  < ack 1 data 1 win 1000
+         310us  < s1 ack 1 data 2 win 0
+         200.31ms > pkt 0+999 data 2 len 0
+                > s1 pkt 0+999 data 2 len 0
+         600.31ms > pkt 0+999 data 2 len 0
+                > s1 pkt 0+999 data 2 len 0
+         600.4ms < s1 ack 1 data 2 win 2000
+                > pkt 1 data 2
+                > s1 pkt 1 data 3
+         600.5ms < s1 ack 2 data 2 win 2000
+         1400.4ms > pkt 1 data 2                 // now subflow 0 is stale
+                > s1 pkt 2 data 2
+                = s1 reinjected 1000",
+    );
+}
+
+/// One window for all subflows: packet 0, on its way on subflow 0, keeps subflow 1 from sending the fifth.
+#[test]
+fn a_slow_subflow_holds_up_the_others() {
+    let config = Config { initial_window: 1, ..lia(2, Buffers { receive: 4000, ..Buffers::default() }) };
+    both_in_flight(config, None).run(
+        "300us  < s1 ack 1 data 0 win 4000
+                > s1 pkt 1 data 2
+                > s1 pkt 2 data 3
+         400us  < s1 ack 3 data 0 win 4000
+                = s1 cwnd 3 flight 0
+         500us  < ack 1 data 4 win 4000
+                > pkt 1 data 4
+                > s1 pkt 3 data 5
+                > pkt 2 data 6
+                > s1 pkt 4 data 7",
+    );
+}
+
+/// The send buffer does the same from the other side: it holds what is not acknowledged at connection level.
+#[test]
+fn the_send_buffer_limits() {
+    both_in_flight(lia(2, Buffers { send: 2000, ..Buffers::default() }), None).run(
+        "300us  < s1 ack 1 data 0
+                = s1 cwnd 2 flight 0
+         310us  < ack 1 data 2
+                > pkt 1 data 2
+                > s1 pkt 1 data 3",
+    );
+}
+
+/// Of two subflows with room the one with the lower RTT is given data, until its window is full.
+#[test]
+fn lowest_rtt_first() {
+    let multipath = Multipath { scheduler: Scheduler::LowestRtt, ..Multipath::default() };
+    let config = Config { multipath, ..lia(2, Buffers { send: 3000, ..Buffers::default() }) };
+    sender(config, None).run(
+        "0      > syn
+         200us  < synack                     // 200 us
+                > ack 0
+                > pkt 0
+                > s1 syn join
+         300us  < s1 synack                  // 100 us
+                > s1 ack 0
+                > s1 pkt 0 data 1
+         400us  < s1 ack 1 data 0
+                > s1 pkt 1 data 2
+         410us  < ack 1 data 2               // room for two: on subflow 1 there is one place
+                > s1 pkt 2 data 3
+                > pkt 1 data 4",
+    );
+}
+
+/// 8 Mbit/s is a byte in a microsecond: of four packets at 100 us the first is read at 1,100 us. What the application has not
+/// read is not offered; an ACK says when a shut window has opened by a segment.
+#[test]
+fn a_slow_application_shuts_the_window() {
+    let buffers = Buffers { receive: 4000, read_rate: Some(Rate::mbps(8)), ..Buffers::default() };
+    receiver(Config { buffers, ..reno() }).run(
+        "0      < syn
+                > synack
+         100us  < pkt 0
+                > ack 1 win 3000
+                < pkt 1
+                > ack 2 win 2000
+                < pkt 2
+                > ack 3 win 1000
+                < pkt 3
+                > ack 4 win 0
+         1100us > ack 4 win 1000
+         2100us < pkt 4
+                > ack 5 win 1000
+         10ms   < pkt 5
+                > ack 6 win 3000",
+    );
+}
+
+/// A probe is answered with the window.
+#[test]
+fn a_probe_is_answered() {
+    receiver(receiving(4000)).run(
+        "0      < syn
+                > synack
+         100us  < pkt 0
+                > ack 1 win 4000
+         200us  < pkt 0+999 data 1 len 0
+                > ack 1 win 4000
+                = delivered 1000 duplicates 0",
+    );
+}
+
+/// What comes on a second subflow is acknowledged there, counted, and delivered once.
+#[test]
+fn the_receiver_takes_reinjected_data_once() {
+    receiver(reno()).run(
+        "0      < syn
+                > synack
+                < s1 syn join
+                > s1 synack
+         100us  < s1 pkt 0 data 0
+                > s1 ack 1
+         110us  < pkt 0
+                > ack 1
+                = delivered 1000 duplicates 1000
+         120us  < pkt 0                      // twice on its subflow is not meant
+                > ack 1
+                = delivered 1000 duplicates 1000",
+    );
+}
+
+/// Packets acknowledged in a second, over paths of these RTTs without losses or limits of rate.
+fn carried(config: Config, rtts_ms: &'static [u64]) -> f64 {
+    let channel = |c: &crate::common::channel::Crossing| vec![(Time::from_us(500 * rtts_ms[c.subflow]), false)];
+    let mut pair = Pair::new(config, None, channel);
+    pair.run_until(Time::from_secs(1));
+    let before = pair.sender.acked();
+    pair.run_until(Time::from_secs(2));
+    (pair.sender.acked() - before) as f64 / 1000.0
+}
+
+/// Ten packets an RTT: W/RTT exactly.
+#[test]
+fn throughput_is_the_window_over_the_rtt() {
+    let buffers = |n: u64| Buffers { receive: n * 1000, ..Buffers::default() };
+    assert_eq!(carried(Config { buffers: buffers(10), ..reno() }, &[2]), 10.0 * 500.0);
+    assert_eq!(carried(Config { buffers: buffers(40), ..reno() }, &[20]), 40.0 * 50.0);
+    let sending = Buffers { send: 10_000, ..Buffers::default() };
+    assert_eq!(carried(Config { buffers: sending, ..reno() }, &[2]), 10.0 * 500.0);
+}
+
+/// Head-of-line blocking. Whatever is sent while a packet is on its way on the slow subflow is within a window of it: with a
+/// buffer B no more than B (and the packet that made room) in an RTT of the slow path, 2,050 packets a second, though the fast
+/// path alone would carry B in its own RTT, 40,000.
+#[test]
+fn a_slow_path_holds_up_a_fast_one() {
+    let buffers = Buffers { receive: 40_000, ..Buffers::default() };
+    assert_eq!(carried(lia(1, buffers), &[1]), 40_000.0);
+    let both = carried(lia(2, buffers), &[1, 20]);
+    assert!((0.9..=1.025).contains(&(both / 2000.0)), "{both} packets a second");
+}

@@ -1,0 +1,303 @@
+//! Random events for each congestion control law, without a sender: whatever comes, windows stay windows.
+
+use crate::common::laws;
+use linkpool_transport::Path;
+use linkpool_transport::control::{Ack, CongestionControl, Control};
+use linkpool_units::Time;
+use proptest::prelude::*;
+
+const CWND_MIN: f64 = 2.0;
+const MSS: u64 = 1000;
+
+#[derive(Clone, Debug)]
+enum Op {
+    Ack {
+        acked: u32,
+        marked: bool,
+        round_ended: bool,
+    },
+    Duplicate {
+        marked: bool,
+    },
+    /// Fast recovery begins: with the third duplicate, whose window is inflated, or by SACKs.
+    Loss {
+        selective: bool,
+    },
+    /// A full ACK: it ends.
+    Recovered {
+        cwnd: f64,
+    },
+    Timeout,
+    /// The last loss or timeout was none.
+    Undo,
+    Establish,
+    Fail,
+    Rtt(f64),
+    Later(Time),
+}
+
+fn ops() -> impl Strategy<Value = Vec<(usize, Op)>> {
+    let ack = (1u32..=4, any::<bool>(), any::<bool>()).prop_map(|(acked, marked, round_ended)| Op::Ack {
+        acked,
+        marked,
+        round_ended,
+    });
+    // Rounds in which little happens are what AMP counts.
+    let quiet = (1u32..=2, any::<bool>()).prop_map(|(acked, marked)| Op::Ack { acked, marked, round_ended: true });
+    let op = prop_oneof![
+        20 => ack,
+        20 => quiet,
+        3 => any::<bool>().prop_map(|marked| Op::Duplicate { marked }),
+        1 => any::<bool>().prop_map(|selective| Op::Loss { selective }),
+        2 => (1.0f64..50.0).prop_map(|cwnd| Op::Recovered { cwnd }),
+        1 => Just(Op::Timeout),
+        1 => Just(Op::Undo),
+        4 => Just(Op::Establish),
+        1 => Just(Op::Fail),
+        2 => (0.0f64..13.0).prop_map(|exponent| Op::Rtt(10f64.powf(exponent))),
+        6 => (0.0f64..14.0).prop_map(|exponent| Op::Later(Time(10f64.powf(exponent) as u64))),
+    ];
+    let s = prop_oneof![3 => Just(0usize), 2 => 0usize..6];
+    prop::collection::vec((s, op), 1..400)
+}
+
+struct Connection {
+    control: Control,
+    paths: Vec<Path>,
+    cut_at: Vec<u64>,
+    /// The windows before the last cut for a loss, and the thresholds.
+    before_loss: Vec<Option<(f64, f64)>>,
+    now: Time,
+}
+
+impl Connection {
+    fn new(law: usize, windows: &[f64], ssthresh: f64) -> Connection {
+        let path = |cwnd: &f64| Path {
+            cwnd: *cwnd,
+            ssthresh,
+            srtt: 0.0,
+            snd_una: 1,
+            snd_nxt: 1,
+            cut_until: 0,
+            established: false,
+            in_recovery: false,
+        };
+        let paths: Vec<Path> = windows.iter().map(path).collect();
+        let n = paths.len();
+        Connection {
+            control: laws()[law].1.build(n),
+            cut_at: vec![0; n],
+            before_loss: vec![None; n],
+            paths,
+            now: Time::ZERO,
+        }
+    }
+
+    /// As the sender does it.
+    fn apply(&mut self, s: usize, op: &Op) {
+        match *op {
+            Op::Ack { acked, marked, round_ended } if self.paths[s].established => {
+                let path = &mut self.paths[s];
+                path.snd_una += acked as u64 * MSS;
+                path.snd_nxt = path.snd_una + path.cwnd as u64 * MSS;
+                let before = self.paths.clone();
+                let cut = self.acknowledge(s, Ack { acked, marked, round_ended, now: self.now }, &before);
+                if !cut && !self.paths[s].in_recovery {
+                    self.control.cong_avoid(&mut self.paths, s, acked as f64);
+                    self.check_growth(s, acked, round_ended, &before);
+                }
+                self.check_others(s, &before);
+            }
+            Op::Duplicate { marked } if self.paths[s].established => {
+                let before = self.paths.clone();
+                self.acknowledge(s, Ack { acked: 0, marked, round_ended: false, now: self.now }, &before);
+                self.check_others(s, &before);
+            }
+            Op::Loss { selective } => {
+                let flight = self.paths[s].cwnd as u32;
+                self.before_loss[s] = selective.then_some((self.paths[s].cwnd, self.paths[s].ssthresh));
+                let ssthresh = self.ssthresh(s, flight);
+                let path = &mut self.paths[s];
+                let inflation = if selective { 0.0 } else { 3.0 };
+                (path.in_recovery, path.ssthresh, path.cwnd) = (true, ssthresh, ssthresh + inflation);
+            }
+            Op::Recovered { cwnd } if self.paths[s].in_recovery => {
+                let path = &mut self.paths[s];
+                (path.in_recovery, path.cwnd) = (false, path.ssthresh.min(cwnd));
+            }
+            Op::Timeout => {
+                let flight = self.paths[s].cwnd as u32;
+                if !self.paths[s].in_recovery {
+                    self.before_loss[s] = Some((self.paths[s].cwnd, self.paths[s].ssthresh));
+                }
+                let ssthresh = self.ssthresh(s, flight);
+                self.control.on_timeout(s);
+                let path = &mut self.paths[s];
+                (path.in_recovery, path.ssthresh, path.cwnd) = (false, ssthresh, 1.0);
+                path.snd_nxt = path.snd_una;
+            }
+            Op::Undo => {
+                if let Some((cwnd, ssthresh)) = self.before_loss[s].take() {
+                    let path = &mut self.paths[s];
+                    (path.cwnd, path.ssthresh) = (path.cwnd.max(cwnd), path.ssthresh.max(ssthresh));
+                    path.in_recovery = false;
+                    let before = self.paths.clone();
+                    self.control.undo(s);
+                    assert!(self.paths.iter().zip(&before).all(|(p, b)| (p.cwnd, p.ssthresh) == (b.cwnd, b.ssthresh)));
+                }
+            }
+            Op::Establish => self.paths[s].established = true,
+            Op::Fail => {
+                self.paths[s].established = false;
+                self.control.on_failed(s);
+            }
+            Op::Rtt(srtt) => self.paths[s].srtt = srtt,
+            Op::Later(time) => self.now += time,
+            _ => {}
+        }
+    }
+
+    fn ssthresh(&mut self, s: usize, flight: u32) -> f64 {
+        let ssthresh = self.control.ssthresh(&self.paths, s, flight);
+        let most = if matches!(self.control, Control::Cubic(_)) { 0.7 } else { 0.5 };
+        assert!(ssthresh >= 2.0 && ssthresh <= (flight as f64 * most).max(2.0), "ssthresh {ssthresh} of {flight}");
+        ssthresh
+    }
+
+    fn acknowledge(&mut self, s: usize, ack: Ack, before: &[Path]) -> bool {
+        let cut = self.control.in_ack_event(&mut self.paths, s, ack);
+        if cut {
+            assert!(ack.marked && self.control.needs_ecn());
+            let (was, is) = (before[s].cwnd, self.paths[s].cwnd);
+            assert!(is >= CWND_MIN && is <= was.max(CWND_MIN), "cut from {was} to {is}");
+            // Once a window: all that was sent before the last cut has been acknowledged.
+            assert!(self.paths[s].snd_una > self.cut_at[s], "a second cut in a window");
+            self.cut_at[s] = self.paths[s].snd_nxt;
+        }
+        cut
+    }
+
+    /// No ACK grows a window by more than what it acknowledges, but for XMP at the end of a round: there by no more than the ratio
+    /// of the RTTs (equation 9), in whole packets.
+    fn check_growth(&self, s: usize, acked: u32, round_ended: bool, before: &[Path]) {
+        let grown = self.paths[s].cwnd - before[s].cwnd;
+        let mut most = acked as f64 * (1.0 + 1e-9);
+        // OLIA moves up to 1/2 between windows of two subflows or more, in a window's ACKs.
+        let moved = if matches!(self.control, Control::Olia(_)) { acked as f64 / 2.0 / before[s].cwnd } else { 0.0 };
+        most += moved + 1e-9;
+        assert!(grown >= -moved - 1e-9, "from {} by {grown}", before[s].cwnd);
+        if matches!(self.control, Control::Xmp(_)) && round_ended {
+            let rtts = || before.iter().filter(|p| p.established && p.srtt > 0.0).map(|p| p.srtt);
+            let least = rtts().fold(f64::INFINITY, f64::min);
+            most += if before[s].srtt > 0.0 { 1.0 + before[s].srtt / least * (1.0 + 1e-9) } else { 0.0 };
+        }
+        assert!(grown <= most, "from {} by {grown}, at most {most}", before[s].cwnd);
+    }
+
+    fn check_others(&self, s: usize, before: &[Path]) {
+        for (i, (now, was)) in self.paths.iter().zip(before).enumerate() {
+            assert!(i == s || (now.cwnd, now.ssthresh) == (was.cwnd, was.ssthresh), "not its subflow");
+        }
+    }
+
+    fn check(&self, before: (u32, u32)) {
+        for p in &self.paths {
+            assert!(p.cwnd.is_finite() && p.cwnd >= 1.0, "{p:?}");
+            assert!(p.ssthresh >= 1.0, "{p:?}");
+        }
+        assert!(self.control.is_active(0), "subflow 0 always carries data");
+        let (suppressions, releases) = self.control.suppressions();
+        // They alternate, one at a time, suppression first.
+        assert!(suppressions - releases <= 1 && suppressions + releases - before.0 - before.1 <= 1);
+        for s in 1..self.paths.len() {
+            assert_eq!(self.control.is_active(s), suppressions == releases);
+        }
+        if !matches!(self.control, Control::Amp(_)) || self.paths.len() == 1 {
+            assert_eq!((suppressions, releases), (0, 0));
+        }
+    }
+}
+
+/// The places of all laws but one.
+fn all_but(name: &str) -> Vec<usize> {
+    (0..laws().len()).filter(|i| laws()[*i].0 != name).collect()
+}
+
+proptest! {
+    #![proptest_config(crate::common::cases(1000))]
+
+    #[test]
+    fn windows_stay_windows(
+        law in 0..laws().len(),
+        windows in prop::collection::vec(prop_oneof![Just(2.0), 1.0f64..200.0], 1..=6),
+        ssthresh in prop_oneof![Just(2.0), Just(f64::INFINITY), 2.0f64..100.0],
+        ops in ops(),
+    ) {
+        let mut connection = Connection::new(law, &windows, ssthresh);
+        for (s, op) in ops {
+            let before = connection.control.suppressions();
+            connection.apply(s % windows.len(), &op);
+            connection.check(before);
+        }
+    }
+
+    /// A loss that is undone at once leaves no trace: the windows go on as if it had never been. Not those of OLIA, which keeps
+    /// the distance between losses that it has noted.
+    #[test]
+    fn what_is_undone_was_never_there(
+        law in prop::sample::select(all_but("olia")),
+        windows in prop::collection::vec(2.0f64..200.0, 1..=4),
+        ops in ops(),
+        at in any::<prop::sample::Index>(),
+        s in 0usize..4,
+    ) {
+        let n = windows.len();
+        let run = |undone: bool| {
+            let mut connection = Connection::new(law, &windows, 30.0);
+            for (i, (s_op, op)) in ops.iter().enumerate() {
+                // A recovery takes at least four packets in flight.
+                let path = &connection.paths[s % n];
+                if undone && i == at.index(ops.len()) && !path.in_recovery && path.cwnd >= 4.0 {
+                    connection.apply(s % n, &Op::Loss { selective: true });
+                    connection.apply(s % n, &Op::Undo);
+                }
+                if !matches!(op, Op::Undo) {
+                    connection.apply(s_op % n, op);
+                }
+            }
+            connection.paths.iter().map(|p| p.cwnd).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(run(false), run(true));
+    }
+
+    /// Under marks that never cease AMP is single-path soon, and multipath again when they have: it does not get stuck.
+    #[test]
+    fn amp_suppresses_and_releases(n in 2usize..=6, start in 2.0f64..60.0) {
+        let amp = laws().iter().position(|(name, _)| *name == "amp").unwrap();
+        let mut connection = Connection::new(amp, &vec![start; n], 2.0);
+        let round = |c: &mut Connection, marked: bool| {
+            for s in 0..n {
+                c.paths[s].established = true;
+                for i in 0..c.paths[s].cwnd as u32 {
+                    let ack = Op::Ack { acked: 1, marked, round_ended: i == 0 };
+                    c.apply(s, &ack);
+                }
+            }
+        };
+        // A marked round makes w at most 3/4 w + 1/2, which tends to 2: from 60 it is below 3 after 15; then gamma = 2.
+        (0..25).for_each(|_| round(&mut connection, true));
+        prop_assert_eq!(connection.control.suppressions(), (1, 0));
+        // To floor(w) = 3 in some rounds, then tau = 8.
+        (0..12).for_each(|_| round(&mut connection, false));
+        prop_assert_eq!(connection.control.suppressions(), (1, 1));
+    }
+}
+
+/// Which laws ask for ECN.
+#[test]
+fn who_needs_ecn() {
+    for (name, law) in laws() {
+        let needs = ["dctcp", "dcm", "mptcp-cut", "xmp", "amp"].contains(&name);
+        assert_eq!(law.build(1).needs_ecn(), needs, "{name}");
+    }
+}

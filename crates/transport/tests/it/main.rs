@@ -1,0 +1,29 @@
+//! The integration tests of linkpool-transport: one program, a module a subject.
+
+mod amp_suppression;
+mod common;
+mod delayed_acks;
+mod equilibria;
+mod faults;
+mod fin;
+mod flow_control;
+mod growth;
+mod handshake;
+mod hostile;
+mod laws;
+mod limited_transmit;
+mod mmptcp;
+mod newreno;
+mod rack_tlp;
+mod relatives;
+mod reordering;
+mod rounds;
+mod sack_blocks;
+mod sack_recovery;
+mod schedulers;
+mod spurious;
+mod stop;
+mod subflow_failure;
+mod subflows;
+mod timeouts;
+mod wrap;

@@ -1,0 +1,200 @@
+//! RACK-TLP (RFC 8985), packet by packet: reordering, lost retransmissions, lost tails. RTTs are 100 us.
+
+use crate::common::opened::{all_in_flight, in_flight};
+use crate::common::reno;
+use linkpool_transport::{Config, Recovery};
+
+fn rack() -> Config {
+    Config { recovery: Recovery::Rack, limited_transmit: true, ..reno() }
+}
+
+/// A packet that comes 20 us late, less than a quarter of the RTT, is not lost.
+#[test]
+fn mild_reordering_is_tolerated() {
+    in_flight(10, rack()).run(
+        "200us  < ack 0 sack 1-2
+                > pkt 10
+                < ack 0 sack 1-3
+                > pkt 11
+         220us  < ack 3
+                > pkt 12-13
+                = cwnd 11 recoveries 0 retransmits 0
+         290us  quiet",
+    );
+}
+
+/// Until reordering has been seen, as many SACKs as the threshold says are enough.
+#[test]
+fn three_sacks_mean_a_loss_as_long_as_nothing_was_reordered() {
+    in_flight(10, rack()).run(
+        "200us  < ack 0 sack 1-2
+                > pkt 10
+                < ack 0 sack 1-3
+                > pkt 11
+                < ack 0 sack 1-4
+                > pkt 0
+                = ssthresh 5 flight 9
+                < ack 0 sack 1-5        // one packet for every two that arrive (RFC 6937): 1/2, and 1 is out
+                < ack 0 sack 1-6
+                < ack 0 sack 1-7        // 3/2
+                > pkt 12
+                < ack 0 sack 1-8        // 4/2, and 2 are out
+                < ack 0 sack 1-9        // down to ssthresh: from here on it is kept there
+                = flight 5
+                < ack 0 sack 1-10
+                > pkt 13
+         300us  < ack 10                // the retransmission; 10 to 13 are out
+                > pkt 14
+                = cwnd 5 flight 5 recovery true
+         310us  < ack 12
+                > pkt 15-16
+                = cwnd 5 recovery false",
+    );
+}
+
+/// Afterwards three are not: time tells.
+#[test]
+fn where_there_is_reordering_three_sacks_mean_nothing() {
+    in_flight(10, rack()).run(
+        "200us  < ack 0 sack 1-2
+                > pkt 10
+         210us  < ack 2                 // reordering
+                > pkt 11-12
+         220us  < ack 2 sack 3-4
+                > pkt 13
+                < ack 2 sack 3-5
+                > pkt 14
+                < ack 2 sack 3-6
+                > pkt 15
+                < ack 2 sack 3-7
+                > pkt 16
+         245us  > pkt 2                 // sent at 100 us; RTT of the latest 120 us, window 25 us
+                = recoveries 1",
+    );
+}
+
+/// One SACK and silence: the timer finds the loss a quarter of an RTT later.
+#[test]
+fn the_reordering_timer_finds_a_loss() {
+    all_in_flight(2, rack()).run(
+        "200us  < ack 0 sack 1-2
+         225us  > pkt 0
+                = recoveries 1
+         325us  < ack 2
+                > fin
+                = timeouts 0 probes 0",
+    );
+}
+
+/// The retransmission is lost too. What was sent later arrives: it is sent a third time, without a timeout.
+#[test]
+fn a_lost_retransmission_is_found() {
+    in_flight(10, rack()).run(
+        "200us  < ack 0 sack 1-2
+                > pkt 10
+                < ack 0 sack 1-3
+                > pkt 11
+                < ack 0 sack 1-4
+                > pkt 0
+         210us  < ack 0 sack 1-10       // the pipe is 3, ssthresh 5
+                > pkt 12-13
+         315us  < ack 0 sack 1-13       // of 10 to 12; 12 was sent after 0
+                > pkt 0
+                > pkt 14-16
+                = timeouts 0 recoveries 1 retransmits 2",
+    );
+}
+
+/// The last of four is lost: the probe repairs it after two RTTs, not a timeout after 200 ms.
+#[test]
+fn a_probe_repairs_a_lost_tail() {
+    all_in_flight(4, rack()).run(
+        "200us  < ack 1
+                < ack 2
+                < ack 3
+         400us  > pkt 3 last
+                = probes 1
+         500us  < ack 4
+                > fin
+                = timeouts 0 recoveries 0",
+    );
+}
+
+/// The last two are lost: what the probe brings back tells of the first.
+#[test]
+fn a_probe_makes_a_sack_of_a_lost_tail() {
+    all_in_flight(4, rack()).run(
+        "200us  < ack 1
+                < ack 2
+         400us  > pkt 3 last
+         500us  < ack 2 sack 3-4
+                > pkt 2
+                = recoveries 1 ssthresh 2
+         600us  < ack 4
+                > fin
+                = timeouts 0 probes 1",
+    );
+}
+
+/// A probe takes new data where there is any, beyond the window; there is one only, then comes the timeout.
+#[test]
+fn a_probe_prefers_new_data() {
+    in_flight(2, rack()).run(
+        "300us  > pkt 2
+                = probes 1 cwnd 2 flight 3
+         200.3ms > pkt 0
+                = timeouts 1 cwnd 1 probes 1",
+    );
+}
+
+/// A receiver that delays ACKs has its time when one packet is out (TLP.max_ack_delay).
+#[test]
+fn a_probe_waits_for_a_delayed_ack() {
+    all_in_flight(3, Config { ack_every: 2, ..rack() }).run(
+        "200us  < ack 2
+         40.399ms quiet
+         40.4ms > pkt 2 last            // 200 us + 2 RTT + 40 ms",
+    );
+}
+
+/// D-SACKs widen the reordering window, by a quarter of the RTT each, once a round (section 6.2, step 4).
+#[test]
+fn dsacks_widen_the_window() {
+    in_flight(10, Config { undo: false, ..rack() }).run(
+        "200us  < ack 0 sack 1-2
+                > pkt 10
+         225us  > pkt 0                 // needlessly
+         230us  < ack 2
+         300us  < ack 2 sack 0-1
+         305us  < ack 11
+                > pkt 11-15
+                = recovery false cwnd 5
+         405us  < ack 11 sack 12-13
+                > pkt 16
+         455us  > pkt 11                // two quarters after 405 us",
+    );
+}
+
+/// All is lost. One probe, of new data, then timeouts that double; acknowledgments of what was sent twice leave the back-off as it is, the
+/// first other one ends it (RFC 6298, 5.5 and section 3).
+#[test]
+fn the_back_off_after_a_probe() {
+    in_flight(4, Config { undo: false, ..rack() }).run(
+        "300us  > pkt 4
+         200.3ms > pkt 0
+                = cwnd 1 ssthresh 2
+         600.3ms > pkt 0
+         1400.3ms > pkt 0
+                = timeouts 3 probes 1 rto 1.6s ssthresh 2
+         1400.4ms < ack 1
+                > pkt 1-2
+         1400.5ms < ack 3
+                > pkt 3-4
+         1400.6ms < ack 5
+                > pkt 5-6
+                = rto 1.6s
+         1400.7ms < ack 6
+                > pkt 7-8
+                = rto 200ms",
+    );
+}

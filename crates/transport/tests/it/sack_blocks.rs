@@ -1,0 +1,162 @@
+//! What a receiver reports: the examples of RFC 2018, section 7, and RFC 2883, section 4, in packets.
+
+use crate::common::reno;
+use crate::common::script::{Script, receiver};
+use linkpool_transport::{Config, Receiver, Recovery};
+
+fn connected() -> Script<Receiver> {
+    let mut script = receiver(Config { recovery: Recovery::Sack, ..reno() });
+    script.run(
+        "0      < syn
+                > synack",
+    );
+    script
+}
+
+/// RFC 2018, section 7, case 1: the first four of eight arrive, nothing beyond.
+#[test]
+fn without_a_gap_there_are_no_blocks() {
+    connected().run(
+        "10us   < pkt 0
+                > ack 1
+                < pkt 1
+                > ack 2
+                < pkt 2
+                > ack 3
+                < pkt 3
+                > ack 4",
+    );
+}
+
+/// Case 2: the first of eight is lost.
+#[test]
+fn one_block_grows() {
+    connected().run(
+        "10us   < pkt 1
+                > ack 0 sack 1-2
+                < pkt 2
+                > ack 0 sack 1-3
+                < pkt 3
+                > ack 0 sack 1-4
+                < pkt 7
+                > ack 0 sack 7-8,1-4",
+    );
+}
+
+/// Case 3: the second, fourth, sixth and eighth are lost; the fourth and then the second come again.
+#[test]
+fn the_latest_block_comes_first() {
+    connected().run(
+        "10us   < pkt 0
+                > ack 1
+                < pkt 2
+                > ack 1 sack 2-3
+                < pkt 4
+                > ack 1 sack 4-5,2-3
+                < pkt 6
+                > ack 1 sack 6-7,4-5,2-3
+                < pkt 3
+                > ack 1 sack 2-5,6-7
+                < pkt 1
+                > ack 5 sack 6-7",
+    );
+}
+
+/// There is room for three beside timestamps: those reported longest ago are left out, and come back when others go.
+#[test]
+fn three_blocks_at_most() {
+    connected().run(
+        "10us   < pkt 1
+                > ack 0 sack 1-2
+                < pkt 3
+                > ack 0 sack 3-4,1-2
+                < pkt 5
+                > ack 0 sack 5-6,3-4,1-2
+                < pkt 7
+                > ack 0 sack 7-8,5-6,3-4
+                < pkt 6
+                > ack 0 sack 5-8,3-4,1-2",
+    );
+}
+
+/// RFC 2883, section 4.1.1: a duplicate below the ACK.
+#[test]
+fn a_duplicate_of_what_is_acknowledged() {
+    connected().run(
+        "10us   < pkt 0
+                > ack 1
+                < pkt 1
+                > ack 2
+                < pkt 0
+                > ack 2 sack 0-1
+                < pkt 2
+                > ack 3",
+    );
+}
+
+/// Section 4.1.2: a duplicate while there is a gap elsewhere.
+#[test]
+fn a_duplicate_and_a_gap() {
+    connected().run(
+        "10us   < pkt 0
+                > ack 1
+                < pkt 2
+                > ack 1 sack 2-3
+                < pkt 0
+                > ack 1 sack 0-1,2-3",
+    );
+}
+
+/// Section 4.1.3: a duplicate beyond the gap, with the block that holds it.
+#[test]
+fn a_duplicate_beyond_the_gap() {
+    connected().run(
+        "10us   < pkt 0
+                > ack 1
+                < pkt 2
+                > ack 1 sack 2-3
+                < pkt 2
+                > ack 1 sack 2-3,2-3
+                < pkt 3
+                > ack 1 sack 2-4
+                < pkt 5
+                > ack 1 sack 5-6,2-4
+                < pkt 3
+                > ack 1 sack 3-4,2-4,5-6",
+    );
+}
+
+/// Blocks are of the subflow's stream, the data ACK of the connection's: subflow 1 brings what is missing of the stream, and subflow 0
+/// reports its gap all the same.
+#[test]
+fn blocks_are_of_their_subflow() {
+    connected().run(
+        "10us   < s1 syn join
+                > s1 synack
+         20us   < pkt 1
+                > ack 0 sack 1-2
+                < s1 pkt 0 data 0
+                > s1 ack 1 data 2
+                = delivered 2000
+                < pkt 2
+                > ack 0 data 3 sack 1-3
+                < s1 pkt 2 data 4
+                > s1 ack 1 data 3 sack 2-3
+                < pkt 0
+                > ack 3                 // new on its subflow: no duplicate is reported
+                = delivered 3000 duplicates 1000",
+    );
+}
+
+/// A receiver that has not agreed to SACKs reports nothing.
+#[test]
+fn nothing_without_sack() {
+    receiver(reno()).run(
+        "0      < syn
+                > synack
+                < pkt 1
+                > ack 0
+                < pkt 1
+                > ack 0",
+    );
+}

@@ -1,0 +1,134 @@
+//! When further subflows are opened, and which of them new data goes to.
+
+use crate::common::config;
+use crate::common::script::{sender, sender_with_jitters};
+use linkpool_transport::control::ControlConfig;
+use linkpool_transport::{Config, Multipath, Scheduler};
+use linkpool_units::Time;
+
+fn lia(subflows: usize, multipath: Multipath) -> Config {
+    Config { subflows, multipath, ..config(ControlConfig::Lia(())) }
+}
+
+/// Counted from the first SYN; one whose time has passed when the first handshake is done is opened at once.
+#[test]
+fn subflows_are_opened_at_set_times() {
+    let join_at = vec![Time::from_us(50), Time::from_us(250)];
+    let config = Config { join_jitter: Time::from_us(9), ..lia(4, Multipath { join_at, ..Multipath::default() }) };
+    sender_with_jitters(config, None, &[Time::ZERO, Time::from_us(5), Time::from_us(9)]).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+                > s1 syn join
+         109us  > s3 syn join               // beyond the list: at once, but for the jitter
+         200us  < ack 1
+                > pkt 1-2
+         255us  > s2 syn join",
+    );
+}
+
+/// With the first ACK after more than so much has been sent.
+#[test]
+fn subflows_are_opened_on_data_sent() {
+    let config = lia(2, Multipath { join_after: 3000, ..Multipath::default() });
+    sender(config, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+         200us  < ack 1
+                > pkt 1-2
+         300us  < ack 2
+                > pkt 3-4
+                < ack 3
+                > pkt 5-6
+                > s1 syn join",
+    );
+}
+
+/// A flow that ends before its subflows were due opens none.
+#[test]
+fn no_subflow_is_opened_after_the_end() {
+    let config = lia(2, Multipath { join_at: vec![Time::from_secs(5)], ..Multipath::default() });
+    sender(config, Some(1000)).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0 last
+         200us  < ack 1
+                > fin
+         10s    quiet",
+    );
+}
+
+/// A backup is opened like the others, and idle while there is a regular one.
+#[test]
+fn a_backup_is_idle() {
+    let config = lia(3, Multipath { backup: 0b010, ..Multipath::default() });
+    sender(config, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+                > s1 syn join
+                > s2 syn join
+         200us  < s1 synack
+                > s1 ack 0
+                < s2 synack
+                > s2 ack 0
+                > s2 pkt 0 data 1",
+    );
+}
+
+/// Until the first regular one is there, the backup carries data.
+#[test]
+fn a_backup_is_used_while_it_is_alone() {
+    let config = lia(2, Multipath { backup: 0b01, ..Multipath::default() });
+    sender(config, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+                > s1 syn join
+         200us  < ack 1
+                > pkt 1-2
+         300us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0 data 3
+                < ack 2
+                = s0 cwnd 3 flight 1",
+    );
+}
+
+/// Lowest time to send. The rate of a subflow in slow start is two windows an RTT, its send buffer two windows.
+///
+/// At 100 us subflow 0 (window 2, RTT 100 us: 0.04 packets/us) is alone and gets packets 0 to 3; at 200 us its window is 3, so
+/// it gets 4 to 6, at 0.06/us: 0.05/us in the mean. At 300 us it has 6, for 120 us; subflow 1 (RTT 200 us: 0.02/us) has nothing: 7 to 10
+/// are set apart for that one, which is 200 us. Then subflow 0 has 5, for 100 us: 11 to 13 are its own.
+#[test]
+fn lowest_time_to_send() {
+    let multipath = Multipath { scheduler: Scheduler::LowestTimeToSend, ..Multipath::default() };
+    let config = Config { initial_window: 2, ..lia(2, multipath) };
+    sender(config, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-1
+                > s1 syn join
+         200us  < ack 1
+                > pkt 2-3
+         300us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0 data 7
+                > s1 pkt 1 data 8
+                < ack 2
+                > pkt 4-5
+         310us  < ack 3
+                > pkt 6
+                > pkt 7 data 11
+         500us  < s1 ack 1 data 4
+                > s1 pkt 2 data 9
+                > s1 pkt 3 data 10",
+    );
+}

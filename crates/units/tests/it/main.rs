@@ -1,0 +1,3 @@
+//! The integration tests of linkpool-units: one program, a module a subject.
+
+mod text;
