@@ -1,10 +1,14 @@
 """The benchmark tasks: scenarios that run, and series that differ in one thing."""
 
+import json
 import re
+import shlex
+import sys
 
 import pytest
 
-from linkpool import _core
+from linkpool import _core, cli
+from linkpool.bench.beside import BesideError, Pair, Side, mean_ratio, run_other
 from linkpool.bench.tasks import all_tasks, series, tasks
 
 
@@ -25,3 +29,78 @@ def test_rates_send_for_as_many_packet_times() -> None:
             assert milliseconds is not None
             found.append(int(milliseconds.group(1)) * int(name.removeprefix("rate-")))
     assert set(found) == {2000}
+
+
+def test_queues_and_slow_start_are_in_bytes_of_data_packets() -> None:
+    scenario = tasks()["k8-dctcp-1500"].scenario
+    assert 'limit = "150000B"' in scenario
+    assert 'mark = "22500B"' in scenario
+    assert 'initial_ssthresh = "21570B"' in scenario  # 15 x (1,500 - 62)
+
+
+def command(prints: str) -> str:
+    return shlex.join([sys.executable, "-c", f"print('first line'); print({prints!r})"])
+
+
+def test_the_other_command_is_read_by_its_last_line() -> None:
+    said = '{"hops": 3e6, "user_s": 1.5, "goodput_over_line_rate": 0.5, "more": 1}'
+    side = run_other(command(said))
+    assert side == Side(3e6, 1.5, 0.5)
+    assert side.hops_per_second == 2e6
+
+
+@pytest.mark.parametrize(
+    ("prints", "why"),
+    [
+        ("", "must be a JSON object"),
+        ("12", "must be a JSON object"),
+        ('{"hops": 1}', "must be a JSON object"),
+        ('{"hops": 1, "user_s": 0, "goodput_over_line_rate": 1}', "user_s = 0; it must be above"),
+        ('{"hops": NaN, "user_s": 1, "goodput_over_line_rate": 1}', "hops = nan; it must be above"),
+    ],
+)
+def test_another_output_is_an_error(prints: str, why: str) -> None:
+    with pytest.raises(BesideError, match=why):
+        run_other(command(prints))
+
+
+def test_a_command_that_fails_is_named() -> None:
+    with pytest.raises(BesideError, match="exit code 3"):
+        run_other(shlex.join([sys.executable, "-c", "raise SystemExit(3)"]))
+    with pytest.raises(BesideError, match="cannot run `no-such-simulator`"):
+        run_other("no-such-simulator")
+
+
+def test_the_mean_ratio_is_geometric() -> None:
+    other = Side(1e6, 1.0, 0.5)
+    found = [Pair(other, Side(2e6, 1.0, 0.5)), Pair(other, Side(8e6, 1.0, 0.5))]
+    assert [pair.ratio for pair in found] == [2.0, 8.0]
+    assert mean_ratio(found) == pytest.approx(4.0)
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """Run `linkpool bench` and return its exit code."""
+    monkeypatch.setattr("sys.argv", ["linkpool", "bench", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    return int(caught.value.code or 0)
+
+
+@pytest.mark.core
+def test_beside_prints_a_ratio_for_each_pair(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = command('{"hops": 1e6, "user_s": 1, "goodput_over_line_rate": 0.9}')
+    assert call(monkeypatch, "sparse-incast", "--pairs", "2", "--beside", other, "--json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["task"] for row in rows] == ["sparse-incast"] * 2
+    for row in rows:
+        ours = row["ours"]["hops"] / row["ours"]["user_s"]
+        assert row["ratio"] == pytest.approx(ours / 1e6)
+
+
+def test_beside_wants_named_tasks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, "--beside", "true") == 2
+    assert "tasks that you name" in capsys.readouterr().err

@@ -1,9 +1,7 @@
 """The standard tasks, each a scenario.
 
-Those with a fabric and a transport in their name are those that docs/performance.md compares with
-other simulators: 10 Gbps links of 1 us, a random permutation of unlimited flows that start within
-50 us, queues of 100 packets, DCTCP marking at 15, initial window 10, an ACK per packet, NewReno
-without SACK, one random path per (sub)flow.
+docs/performance.md compares the tasks that have a fabric and a transport in their name with other
+simulators, and says there what each setting is.
 """
 
 from collections.abc import Callable
@@ -38,7 +36,8 @@ def _transport(name: str, control: str, subflows: int, packet: int) -> str:
         f'header = "{HEADER}B"',
         f'ack_size = "{ACK}B"',
         "ack_every = 1",
-        'min_rto = "10ms"',
+        f'initial_ssthresh = "{15 * (packet - HEADER)}B"',
+        'min_rto = "250ms"',
         'recovery = "newreno"',
     ]
     if subflows > 1:
@@ -46,19 +45,25 @@ def _transport(name: str, control: str, subflows: int, packet: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _fat_tree(k: int, duration: str, mark: bool, rate: str = "10Gbps") -> str:
-    marking = "mark = 15\n" if mark else ""
+def _queue(packet: int, mark: int | None) -> str:
+    """Return queues of 100 data packets, counted in bytes: an ACK takes the room of its bytes."""
+    marking = f'mark = "{mark * packet}B"\n' if mark is not None else ""
+    return f'[queue]\nlimit = "{100 * packet}B"\n{marking}'
+
+
+def _fat_tree(
+    k: int, duration: str, packet: int, mark: int | None, rate: str = "10Gbps", delay: str = "1us"
+) -> str:
     return (
         f'duration = "{duration}"\n'
-        f'[topology.fat-tree]\nk = {k}\nrate = "{rate}"\ndelay = "1us"\n'
-        f"[queue]\nlimit = 100\n{marking}"
+        f'[topology.fat-tree]\nk = {k}\nrate = "{rate}"\ndelay = "{delay}"\n' + _queue(packet, mark)
     )
 
 
 def _permutation(k: int, transport: str, packet: int, duration: str) -> Task:
     control, subflows = TRANSPORTS[transport]
     scenario = (
-        _fat_tree(k, duration, mark=control == "dctcp")
+        _fat_tree(k, duration, packet, 15 if control == "dctcp" else None)
         + _transport("t", control, subflows, packet)
         + '[[workload.permutation]]\ntransport = "t"\njitter = "50us"\n'
     )
@@ -71,7 +76,7 @@ def _incast32() -> Task:
     scenario = (
         'duration = "1s"\n'
         '[topology.many-to-one]\nsenders = 32\nrate = "10Gbps"\ndelay = "1us"\n'
-        "[queue]\nlimit = 100\nmark = 15\n"
+        + _queue(9000, 15)
         + _transport("t", "dctcp", 1, 9000)
         + '[[workload.many-to-one]]\ntransport = "t"\nflows = 32\nreceiver = "R"\n'
     )
@@ -80,7 +85,7 @@ def _incast32() -> Task:
 
 def _fig12() -> Task:
     scenario = (
-        _fat_tree(8, "50ms", mark=True).replace("mark = 15", "mark = 10").replace("1us", "2us")
+        _fat_tree(8, "50ms", 1462, 10, delay="2us")
         + _transport("long", "amp", 4, 1462)
         + _transport("short", "dctcp", 1, 1462)
         + '[[workload.random]]\ntransport = "long"\nrepeat = "each"\n'
@@ -95,7 +100,7 @@ def _sparse() -> Task:
     scenario = (
         'duration = "1000s"\ndrain = "10s"\n'
         '[topology.many-to-one]\nsenders = 32\nrate = "10Gbps"\ndelay = "1us"\n'
-        "[queue]\nlimit = 100\nmark = 15\n"
+        + _queue(1500, 15)
         + _transport("t", "dctcp", 1, 1500)
         + '[[workload.incast]]\ntransport = "t"\nsenders = 32\nreceiver = "R"\n'
         'size = "128KiB"\nevery = "5s"\n'
@@ -111,7 +116,7 @@ def _hosts(k: int, duration: str) -> Task:
 
 def _rate(gbps: int, duration: str) -> Task:
     scenario = (
-        _fat_tree(8, duration, mark=True, rate=f"{gbps}Gbps").replace("mark = 15", "mark = 65")
+        _fat_tree(8, duration, 9000, 65, rate=f"{gbps}Gbps")
         + _transport("t", "dctcp", 1, 9000)
         + '[[workload.permutation]]\ntransport = "t"\njitter = "50us"\n'
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from linkpool.bench.beside import BesideError, Pair, mean_ratio, pairs
 from linkpool.bench.measure import measure
 from linkpool.bench.tasks import all_tasks, series, tasks
 from linkpool.cli.console import fail, stderr, stdout
@@ -30,6 +31,17 @@ def bench(
         bool, typer.Option("--series", help="How cost grows with hosts and rates, instead.")
     ] = False,
     listing: Annotated[bool, typer.Option("--list", help="List the tasks.")] = False,
+    beside: Annotated[
+        str | None,
+        typer.Option(
+            "--beside",
+            metavar="COMMAND",
+            help="Run each task and this command by turns, and print the ratio pair by pair. "
+            "The command's last line is a JSON object with hops, user_s and "
+            "goodput_over_line_rate; {task} stands for the task's name.",
+        ),
+    ] = None,
+    count: Annotated[int, typer.Option("--pairs", min=1, help="So many pairs, with --beside.")] = 5,
 ) -> None:
     """Run benchmark tasks: packet-hops per second, CPU, memory."""
     known = all_tasks()
@@ -40,12 +52,17 @@ def bench(
     for name in names or []:
         if name not in known:
             fail(f"no task is called {name}; there are {', '.join(known)}")
+    if beside is not None:
+        if threads or growth or not names:
+            fail("--beside runs tasks that you name, on one thread: bench TASK... --beside COMMAND")
+        _run_beside(names, beside, count, as_json)
+        return
     counts = threads or sorted({1, os.cpu_count() or 1})
     rows = []
     for name in names or list(series() if growth else tasks()):
-        for count in counts:
-            stderr().print(f"{name} on {count} thread{'s' if count > 1 else ''} ...")
-            attempts = [measure(name, count) for _ in range(runs)]
+        for cores in counts:
+            stderr().print(f"{name} on {cores} thread{'s' if cores > 1 else ''} ...")
+            attempts = [measure(name, cores) for _ in range(runs)]
             rows.append(max(attempts, key=lambda row: float(row["hops_per_second"])))
     if as_json:
         print(json.dumps(rows, indent=1))
@@ -79,4 +96,45 @@ def _table(rows: list[dict[str, Any]]) -> Table:
             f"{row['simulation_bytes'] / 2**20:.1f}",
             f"{row['goodput_over_line_rate']:.3f}",
         )
+    return table
+
+
+def _run_beside(names: list[str], command: str, count: int, as_json: bool) -> None:
+    found: dict[str, list[Pair]] = {name: [] for name in names}
+    try:
+        for name in names:
+            for pair in pairs(name, command, count):
+                found[name].append(pair)
+                stderr().print(f"{name}, pair {len(found[name])} of {count}: {pair.ratio:.2f}")
+    except BesideError as error:
+        fail(str(error))
+    if as_json:
+        rows = [
+            {"task": name, "ratio": pair.ratio, "ours": vars(pair.ours), "other": vars(pair.other)}
+            for name in names
+            for pair in found[name]
+        ]
+        print(json.dumps(rows, indent=1))
+        return
+    stdout().print(_beside_table(found))
+
+
+def _beside_table(found: dict[str, list[Pair]]) -> Table:
+    table = Table(title="linkpool beside the other simulator, one thread, user time")
+    for heading in ("task", "pair", "M hops/s", "other's", "ratio", "goodput", "other's"):
+        table.add_column(heading, justify="left" if heading == "task" else "right")
+    for name, all_pairs in found.items():
+        for i, pair in enumerate(all_pairs, start=1):
+            table.add_row(
+                name,
+                str(i),
+                f"{pair.ours.hops_per_second / 1e6:.2f}",
+                f"{pair.other.hops_per_second / 1e6:.2f}",
+                f"{pair.ratio:.2f}",
+                f"{pair.ours.goodput_over_line_rate:.3f}",
+                f"{pair.other.goodput_over_line_rate:.3f}",
+            )
+        ratios = [pair.ratio for pair in all_pairs]
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+        table.add_row(name, "mean", "", "", f"{mean_ratio(all_pairs):.2f} ({spread})", "", "")
     return table
