@@ -252,7 +252,7 @@ def test_ctrl_c_ends_the_command(scenario: Scenario, tmp_path: Path) -> None:
     ) as process:
         try:
             deadline = time.monotonic() + 30
-            while not list(out.parent.glob(".out.partial-*")):
+            while not list(out.parent.glob(".out.linkpool-partial")):
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
             time.sleep(0.3)

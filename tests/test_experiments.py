@@ -14,6 +14,7 @@ from fake_core import FakeCore
 from linkpool import experiments
 from linkpool.study.experiment import Experiment
 from linkpool.study.reproduce import (
+    FILES,
     NothingToShortenError,
     analyse,
     reproduce_experiment,
@@ -135,6 +136,7 @@ def test_a_reproduction_gives_data_figure_and_claims(
         "data.parquet",
         "figure.png",
         "figure.svg",
+        "manifest.json",
     ]
     assert (where / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert b"</svg>" in (where / "figure.svg").read_bytes()
@@ -184,9 +186,11 @@ def test_the_same_data_gives_the_same_files(fake_core: FakeCore, tmp_path: Path)
     experiment = small(ALL[0])
     reproduce_experiment(experiment, tmp_path, seeds=1, jobs=1)
     data = pl.read_parquet(tmp_path / experiment.id / "data.parquet")
-    _, files = analyse(experiment, data, tmp_path / "again")
-    for path in files:
-        assert path.read_bytes() == (tmp_path / experiment.id / path.name).read_bytes()
+    again = tmp_path / "again"
+    again.mkdir()
+    analyse(experiment, data, again)
+    for name in FILES:
+        assert (again / name).read_bytes() == (tmp_path / experiment.id / name).read_bytes()
 
 
 def test_experiments_share_runs(fake_core: FakeCore, tmp_path: Path) -> None:
@@ -222,6 +226,7 @@ def test_figure_and_claims_say_that_they_are_shortened(fake_core: FakeCore, tmp_
     assert all(c["note"].endswith("; shortened: 2 seeds instead of 5 seeds") for c in claims)
     data = pl.read_parquet(tmp_path / "A-fig2" / "data.parquet")
     whole = tmp_path / "whole"
+    whole.mkdir()
     analyse(small(ALL[0]), data, whole)
     shortened = (tmp_path / "A-fig2" / "figure.svg").read_bytes()
     assert (whole / "figure.svg").read_bytes() != shortened

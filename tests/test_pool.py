@@ -7,10 +7,11 @@ import polars as pl
 import pytest
 
 from fake_core import FakeCore
-from linkpool import _core
+from linkpool import _core, identity
 from linkpool.experiments.amp.incast import Load
+from linkpool.identity import digest, run_key
 from linkpool.result import Result
-from linkpool.study.cache import Cache, key
+from linkpool.study.cache import Cache
 from linkpool.study.experiment import Point
 from linkpool.study.pool import RunError, run_points
 
@@ -41,21 +42,12 @@ def test_what_was_computed_is_not_computed_again(fake_core: FakeCore, tmp_path: 
     assert fake_core.runs == len(POINTS)
 
 
-def test_a_half_written_run_is_made_again(fake_core: FakeCore, tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-    run_points(POINTS[:1], count, cache, jobs=1)
-    (cache.place(POINTS[0]) / "run.json").unlink()
-    assert cache.find(POINTS[0]) is None
-
-
-def test_the_name_of_a_run_depends_on_all_that_determines_it() -> None:
-    names = {
-        key("scenario", 1, "version"),
-        key("scenario 2", 1, "version"),
-        key("scenario", 2, "version"),
-        key("scenario", 1, "version 2"),
-    }
-    assert len(names) == 4
+def test_the_name_of_a_run_depends_on_all_that_determines_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keys = {run_key("scenario"), run_key("scenario 2"), digest("a", "bc"), digest("ab", "c")}
+    monkeypatch.setattr(identity, "simulator", lambda: "version 2")
+    assert len(keys | {run_key("scenario")}) == 5
 
 
 def test_the_largest_runs_start_first(fake_core: FakeCore, tmp_path: Path) -> None:

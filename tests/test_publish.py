@@ -1,17 +1,24 @@
+"""Directories are published whole, or not at all."""
+
+import errno
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from linkpool.publish import (
+    BusyError,
     NotAResultError,
     is_result,
     publish,
     require_replaceable,
-    write_file,
+    scratch,
 )
 
 
@@ -60,7 +67,7 @@ def test_an_earlier_result_is_replaced(tmp_path: Path) -> None:
         fill(partial, "new")
         assert mark_of(out) == "old"
     assert mark_of(out) == "new"
-    assert names(out) == ["flows.parquet", "run.json", "scenario.toml"]
+    assert names(out) == ["flows.parquet", "manifest.json", "run.json", "scenario.toml"]
     assert names(tmp_path) == ["r"]
 
 
@@ -96,27 +103,140 @@ def test_a_killed_run_leaves_the_earlier_result(tmp_path: Path) -> None:
     assert names(tmp_path) == ["r"]
 
 
+def test_whichever_run_comes_next_removes_what_a_killed_run_left(tmp_path: Path) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "r")], check=False)
+    assert killed.returncode == -9
+    assert names(tmp_path) == [".r.linkpool-partial"]
+    with publish(tmp_path / "other") as partial:
+        fill(partial, "other")
+    assert names(tmp_path) == ["other"]
+
+
 def test_a_run_killed_between_the_two_renames_loses_nothing(tmp_path: Path) -> None:
-    gone = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"],
-        capture_output=True,
-        check=True,
-        text=True,
-    ).stdout.strip()
     out = tmp_path / "r"
-    fill(tmp_path / f".r.old-{gone}", "old")
-    with pytest.raises(RuntimeError, match="failed"):
-        fail(out)
+    fill(tmp_path / ".r.linkpool-old", "old")
+    with publish(tmp_path / "other") as partial:
+        fill(partial, "other")
     assert mark_of(out) == "old"
-    assert names(tmp_path) == ["r"]
+    assert names(tmp_path) == ["other", "r"]
+
+
+def test_a_run_killed_after_the_two_renames_leaves_the_new_result(tmp_path: Path) -> None:
+    fill(tmp_path / "r", "new")
+    fill(tmp_path / ".r.linkpool-old", "old")
+    with publish(tmp_path / "other") as partial:
+        fill(partial, "other")
+    assert mark_of(tmp_path / "r") == "new"
+    assert names(tmp_path) == ["other", "r"]
 
 
 def test_a_run_that_is_under_way_is_left_alone(tmp_path: Path) -> None:
-    other = tmp_path / f".r.partial-{os.getpid()}-other"
-    fill(other, "other")
+    with publish(tmp_path / "slow") as slow:
+        fill(slow, "slow")
+        with publish(tmp_path / "r") as partial:
+            fill(partial, "new")
+        assert names(tmp_path) == [".slow.linkpool-partial", "r"]
+    assert mark_of(tmp_path / "slow") == "slow"
+
+
+def test_what_others_hide_beside_a_result_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".r.partial").mkdir()
+    (tmp_path / ".notes.linkpool-partial").write_text("a file", encoding="utf-8")
     with publish(tmp_path / "r") as partial:
         fill(partial, "new")
-    assert other.exists()
+    assert names(tmp_path) == [".git", ".notes.linkpool-partial", ".r.partial", "r"]
+
+
+def write_twice(out: Path) -> None:
+    with publish(out) as first:
+        fill(first, "first")
+        with publish(out) as second:
+            fill(second, "second")
+
+
+def test_the_second_writer_of_a_directory_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BusyError, match=r"another linkpool is writing .*/r; wait"):
+        write_twice(tmp_path / "r")
+    assert names(tmp_path) == []
+    with publish(tmp_path / "r") as partial:
+        fill(partial, "third")
+    assert mark_of(tmp_path / "r") == "third"
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from linkpool.publish import publish
+with publish(Path(sys.argv[1])) as partial:
+    print("writing", flush=True)
+    sys.stdin.read()
+    (partial / "scenario.toml").write_text("other")
+"""
+
+
+def test_a_writer_in_another_process_is_seen_while_it_lives(tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    program = [sys.executable, "-c", HOLD, str(out)]
+    with subprocess.Popen(program, stdin=PIPE, stdout=PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "writing\n"
+        with pytest.raises(BusyError), publish(out):
+            pytest.fail("must not start")
+        other.communicate("")
+    assert other.returncode == 0
+    assert names(out) == ["manifest.json", "scenario.toml"]
+
+
+@pytest.mark.parametrize("point", ["mkdir", "lock", "write", "manifest", "rename"])
+def test_a_full_disk_leaves_the_earlier_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    out = tmp_path / "r"
+    fill(out, "old")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def write() -> None:
+        with publish(out) as partial:
+            fill(partial, "new")
+            if point == "write":
+                full()
+
+    if point == "mkdir":
+        monkeypatch.setattr(Path, "mkdir", full)
+    elif point == "lock":
+        monkeypatch.setattr(fcntl, "flock", full)
+    elif point == "manifest":
+        monkeypatch.setattr(os, "fsync", full)
+    elif point == "rename":
+        monkeypatch.setattr(Path, "rename", full)
+    if point == "lock":  # such a file system cannot tell the dead, but can be written
+        write()
+    else:
+        with pytest.raises(OSError, match="No space left"):
+            write()
+        monkeypatch.undo()
+        assert mark_of(out) == "old"
+    assert names(tmp_path) == ["r"]
+
+
+def test_temporary_results_of_the_dead_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead, young, stranger = (tmp_path / f"linkpool-{n}" for n in ("scratch-1", "scratch-2", "x"))
+    for path in (dead, young, stranger):
+        path.mkdir()
+    alive, remove_alive = scratch()
+    for path in (dead, alive, stranger):
+        os.utime(path, (0, 0))
+    mine, remove_mine = scratch()
+    assert names(tmp_path) == sorted(p.name for p in (alive, mine, young, stranger))
+    remove_alive()
+    remove_mine()
+    assert names(tmp_path) == sorted(p.name for p in (young, stranger))
 
 
 @pytest.mark.parametrize("stranger", ["notes.txt", ".git", "results"])
@@ -175,11 +295,3 @@ def test_is_result(tmp_path: Path) -> None:
     assert is_result(tmp_path / "r")
     shutil.copy(tmp_path / "r" / "run.json", tmp_path / "r" / "extra.json")
     assert not is_result(tmp_path / "r")
-
-
-def test_write_file_replaces(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "file"
-    write_file(path, b"one")
-    write_file(path, b"two")
-    assert path.read_bytes() == b"two"
-    assert names(path.parent) == ["file"]

@@ -7,13 +7,33 @@ print(result.summary.overall.fct_established.mean_s)
 print(result.flows.group_by("transport").len())
 """
 
-from linkpool._core import ScenarioError, __version__, schema
-from linkpool.api import check, run
-from linkpool.publish import NotAResultError
-from linkpool.result import NotRecordedError, Result
-from linkpool.summary import Summary
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linkpool._core import ScenarioError, __version__, schema
+    from linkpool.api import check, run
+    from linkpool.publish import BusyError, NotAResultError
+    from linkpool.result import NotRecordedError, Result
+    from linkpool.summary import Summary
+
+_HOMES = {
+    "BusyError": "linkpool.publish",
+    "NotAResultError": "linkpool.publish",
+    "NotRecordedError": "linkpool.result",
+    "Result": "linkpool.result",
+    "ScenarioError": "linkpool._core",
+    "Summary": "linkpool.summary",
+    "__version__": "linkpool._core",
+    "check": "linkpool.api",
+    "run": "linkpool.api",
+    "schema": "linkpool._core",
+}
+"""The module of each public name: it is loaded when it is used first, so that a command that is
+interrupted while it starts has loaded little."""
 
 __all__ = [
+    "BusyError",
     "NotAResultError",
     "NotRecordedError",
     "Result",
@@ -24,3 +44,13 @@ __all__ = [
     "run",
     "schema",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,15 +1,13 @@
 """Run a scenario from Python."""
 
 import json
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
 from linkpool import _core
-from linkpool.publish import publish, write_file
+from linkpool.publish import publish, scratch
 from linkpool.result import Result
 
 Value: TypeAlias = "str | int | float | bool"
@@ -45,6 +43,7 @@ def run(
     Raises:
         ScenarioError: the scenario cannot run.
         NotAResultError: `out` holds something that linkpool did not write.
+        BusyError: another process, or another thread, is writing `out`.
 
     """
     path = Path(scenario)
@@ -79,19 +78,19 @@ def simulate(
 ) -> Result:
     """Simulate a scenario given as text; `path` is the name that error messages give it."""
     if out is None:
-        scratch = Path(tempfile.mkdtemp(prefix="linkpool-"))
+        directory, remove = scratch()
         try:
-            result = simulate(text, path, scratch / "result", seed, overrides, progress, threads)
+            result = simulate(text, path, directory / "result", seed, overrides, progress, threads)
         except BaseException:
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove()
             raise
-        weakref.finalize(result, shutil.rmtree, scratch, ignore_errors=True)
+        weakref.finalize(result, remove)
         return result
     target = Path(out).resolve()
     with publish(target) as partial:
         _core.run(text, path, str(partial), seed, overrides, progress, threads)
         summary = Result(partial).summary.as_dict()
-        write_file(partial / "summary.json", json.dumps(summary, indent=1).encode() + b"\n")
+        (partial / "summary.json").write_bytes(json.dumps(summary, indent=1).encode() + b"\n")
     return Result(target)
 
 

@@ -1,112 +1,232 @@
-"""Write a result beside its place, and move it there whole."""
+"""Write a directory beside its place, and move it there whole.
+
+While `out` is written its content is in `.NAME.linkpool-partial` beside it, which the writer holds
+locked: whoever dies lets go of the lock, and the next writer beside it removes what is left.
+"""
 
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from linkpool import manifest
 from linkpool.columns import TABLES
+from linkpool.identity import run_key
+from linkpool.locks import DirectoryLock, locked
+from linkpool.manifest import Manifest
 
-REQUIRED = frozenset({"scenario.toml", "run.json", "flows.parquet"})
-RESULT_FILES = REQUIRED | {"summary.json"} | {f"{table}.parquet" for table in TABLES}
+PARTIAL = ".linkpool-partial"
+OLD = ".linkpool-old"
+SCRATCH = "linkpool-scratch-"
+NEWBORN_S = 60.0
+"""A temporary directory this young may be one that its owner has yet to lock."""
 
 
 class NotAResultError(ValueError):
     """The directory to write to holds something that linkpool did not write."""
 
 
+class BusyError(NotAResultError):
+    """Another process, or another thread, is writing the same directory."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of published directory.
+
+    Attributes:
+        name: what it is called in messages.
+        required: the files that each has.
+        allowed: the files that one may have.
+
+    """
+
+    name: str
+    required: frozenset[str]
+    allowed: frozenset[str]
+
+    def is_one(self, directory: Path) -> bool:
+        """Tell whether a directory has the files of this kind, and no others."""
+        if not directory.is_dir():
+            return False
+        names = {entry.name for entry in directory.iterdir()}
+        return self.required <= names <= self.allowed
+
+    def require_replaceable(self, out: Path) -> None:
+        """Raise `NotAResultError` unless `out` is absent, empty or of this kind."""
+        if not out.exists() or self.is_one(out):
+            return
+        if not out.is_dir():
+            raise NotAResultError(f"{out} is a file; name a directory for the result")
+        strangers = sorted(e.name for e in out.iterdir() if e.name not in self.allowed)
+        if strangers:
+            raise NotAResultError(
+                f"{out} holds {strangers[0]}, which is not part of {self.name}; "
+                "name another directory"
+            )
+        if any(out.iterdir()):
+            raise NotAResultError(f"{out} holds an incomplete result; remove it or name another")
+
+
+REQUIRED = frozenset({"scenario.toml", "run.json", "flows.parquet"})
+RESULT_FILES = REQUIRED | {"summary.json", manifest.NAME} | {f"{table}.parquet" for table in TABLES}
+RESULT = Kind("a linkpool result", REQUIRED, RESULT_FILES)
+"""The result of one run."""
+
+
 def is_result(directory: Path) -> bool:
     """Tell whether the directory is a linkpool result and holds nothing else."""
-    if not directory.is_dir():
-        return False
-    names = {entry.name for entry in directory.iterdir()}
-    return names >= REQUIRED and names <= RESULT_FILES
+    return RESULT.is_one(directory)
 
 
 def require_replaceable(out: Path) -> None:
     """Raise `NotAResultError` unless `out` is absent, empty or a linkpool result."""
-    if not out.exists() or is_result(out):
-        return
-    if not out.is_dir():
-        raise NotAResultError(f"{out} is a file; name a directory for the result")
-    strangers = sorted(e.name for e in out.iterdir() if e.name not in RESULT_FILES)
-    if strangers:
-        raise NotAResultError(
-            f"{out} holds {strangers[0]}, which is not part of a linkpool result; "
-            "name another directory"
-        )
-    if any(out.iterdir()):
-        raise NotAResultError(f"{out} holds an incomplete result; remove it or name another")
+    RESULT.require_replaceable(out)
+
+
+def run_key_of(result: Path) -> str:
+    """Return the key of the run whose result this is."""
+    return run_key((result / "scenario.toml").read_text(encoding="utf-8"))
 
 
 @contextmanager
-def publish(out: Path) -> Iterator[Path]:
+def publish(
+    out: Path, key: Callable[[Path], str] = run_key_of, kind: Kind = RESULT
+) -> Iterator[Path]:
     """Yield an empty directory beside `out`, and rename it to `out` if the block succeeds.
 
-    An earlier result in `out` stays as it is until the new one is whole. On an exception the new
-    directory is removed. What a killed process left behind is removed by the next call.
+    The manifest is written then, and all is synced to the disk before the rename. What was in
+    `out` stays as it is until then. On an exception the new directory is removed. Remains of
+    processes that were killed while they wrote to the same parent directory are removed too.
+
+    Args:
+        out: the directory to publish.
+        key: called with the finished directory; returns what determines its content, for the
+            manifest. Default: the key of the run of its `scenario.toml`.
+        kind: what it is; only such a directory is replaced.
+
+    Raises:
+        NotAResultError: `out` holds something else.
+        BusyError: somebody else is writing `out`.
+
     """
     out = out.resolve()
-    require_replaceable(out)
+    kind.require_replaceable(out)
     out.parent.mkdir(parents=True, exist_ok=True)
-    _recover(out)
-    partial = Path(tempfile.mkdtemp(prefix=f".{out.name}.partial-{os.getpid()}-", dir=out.parent))
+    partial = _beside(out, PARTIAL)
+    lock = _claim(out, partial)
     try:
-        partial.chmod(0o777 & ~_umask())
         yield partial
-        _replace(out, partial)
-    finally:
+        seal(partial, key(partial))
+        with locked(out.parent):
+            _replace(out, partial, kind)
+        _sync(out.parent)
+    except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old content or the new, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
+        raise
     finally:
-        partial.unlink(missing_ok=True)
+        lock.release()
 
 
-def _replace(out: Path, partial: Path) -> None:
+def seal(directory: Path, key: str) -> None:
+    """Write the manifest of a directory, and sync its files and itself to the disk."""
+    content = Manifest.of(directory, key).as_json()
+    (directory / manifest.NAME).write_bytes(content)
+    for path in directory.iterdir():
+        _sync(path)
+    _sync(directory)
+
+
+def scratch() -> tuple[Path, Callable[[], None]]:
+    """Return a new temporary directory, and what removes it.
+
+    Those that killed processes of the same user left behind are removed.
+    """
+    parent = Path(tempfile.gettempdir())
+    for path in parent.glob(f"{SCRATCH}*"):
+        try:
+            if path.stat().st_uid == os.getuid() and _age(path) > NEWBORN_S:
+                _remove_if_abandoned(path)
+        except OSError:
+            continue  # somebody else removed it
+    directory = Path(tempfile.mkdtemp(prefix=SCRATCH))
+    lock = DirectoryLock(directory)
+
+    def remove() -> None:
+        shutil.rmtree(directory, ignore_errors=True)
+        lock.release()
+
+    return directory, remove
+
+
+def _beside(out: Path, suffix: str) -> Path:
+    return out.with_name(f".{out.name}{suffix}")
+
+
+def _claim(out: Path, partial: Path) -> DirectoryLock:
+    with locked(out.parent) as parent:
+        if parent.works:
+            _sweep(out.parent)
+        try:
+            partial.mkdir()
+        except FileExistsError:
+            remedy = "" if parent.works else f", or remove {partial} if nobody is"
+            raise BusyError(
+                f"another linkpool is writing {out}; wait for it or name another directory{remedy}"
+            ) from None
+        return DirectoryLock(partial)
+
+
+def _replace(out: Path, partial: Path, kind: Kind) -> None:
+    """Move `partial` to `out`; the caller holds the lock of their parent directory."""
     if not out.exists():
         partial.rename(out)
         return
-    require_replaceable(out)
-    old = out.with_name(f".{out.name}.old-{os.getpid()}")
+    kind.require_replaceable(out)
+    old = _beside(out, OLD)
     out.rename(old)
     partial.rename(out)
     shutil.rmtree(old)
 
 
-def _recover(out: Path) -> None:
-    """Put back or remove what a process that no longer lives left beside `out`."""
-    for stale in out.parent.glob(f".{out.name}.*-*"):
-        kind, _, pid = stale.name.removeprefix(f".{out.name}.").partition("-")
-        pid = pid.split("-")[0]
-        if kind not in ("partial", "old") or not pid.isdecimal() or _alive(int(pid)):
+def _sweep(parent: Path) -> None:
+    """Put back or remove what dead processes left; the caller holds the lock of `parent`."""
+    for name in os.listdir(parent):  # noqa: PTH208 - many names, few of them ours
+        if not name.startswith("."):
             continue
-        if kind == "old" and not out.exists():
-            stale.rename(out)
-        else:
-            shutil.rmtree(stale, ignore_errors=True)
+        path = parent / name
+        if name.endswith(PARTIAL):
+            _remove_if_abandoned(path)
+        elif name.endswith(OLD):
+            # Whoever replaces a directory holds the lock of its parent: this one is dead.
+            out = parent / name[1 : -len(OLD)]
+            if out.exists():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.rename(out)
 
 
-def _alive(pid: int) -> bool:
+def _remove_if_abandoned(path: Path) -> None:
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        lock = DirectoryLock(path)
+    except OSError:
+        return  # in use, or no directory
+    if lock.works:
+        shutil.rmtree(path, ignore_errors=True)
+    lock.release()
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _age(path: Path) -> float:
+    return time.time() - path.stat().st_mtime
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,6 +1,8 @@
 """The `linkpool` command."""
 
 import sys
+from collections.abc import Callable
+from functools import wraps
 
 import typer
 
@@ -17,19 +19,38 @@ app = typer.Typer(
     help="A packet-level simulator workbench for multipath transport in data centres.",
 )
 app.callback()(tables.common)
-app.command("run")(run.run)
-app.command("show")(show.show)
-app.command("compare")(compare.compare)
-app.command("optimum")(optimum.optimum)
-app.command("topology")(topology.topology)
-app.command("reproduce")(reproduce.reproduce)
-app.command("bench")(bench.bench)
-app.command("columns")(tables.columns)
-app.command("schema")(tables.schema)
+
+
+def _command(name: str, function: Callable[..., None], on_interrupt: str = "interrupted") -> None:
+    """Add a command that Ctrl-C ends by a line."""
+
+    @wraps(function)
+    def interruptible(*values: object, **named: object) -> None:
+        try:
+            function(*values, **named)
+        except KeyboardInterrupt:
+            fail(on_interrupt, code=130)
+
+    app.command(name)(interruptible)
+
+
+_command("run", run.run)
+_command("show", show.show)
+_command("compare", compare.compare)
+_command("optimum", optimum.optimum)
+_command("topology", topology.topology)
+_command(
+    "reproduce",
+    reproduce.reproduce,
+    "interrupted; the same command goes on where this one stopped",
+)
+_command("bench", bench.bench)
+_command("columns", tables.columns)
+_command("schema", tables.schema)
 
 
 def main() -> None:
-    """Run the command line; exit codes: 1 a failed run, 2 a usage or scenario error."""
+    """Run the command line; exit codes: 1 a failed run, 2 your input, 130 interrupted."""
     try:
         app()
     except NotAResultError as error:

@@ -104,7 +104,12 @@ def _reproduce(experiment: Experiment, out: Path, jobs: int | None, scale: float
             bar.update(task, completed=done, total=total, runs=f"{runs} of {of} runs, {how}")
 
         report = reproduce_experiment(
-            experiment, out, jobs=jobs or cpus(), watch=watch, scale=scale
+            experiment,
+            out,
+            jobs=jobs or cpus(),
+            watch=watch,
+            scale=scale,
+            notice=bar.console.print,
         )
     console = stdout()
     console.print(_claims(report))

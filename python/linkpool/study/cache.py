@@ -1,49 +1,115 @@
-"""Runs that were made once are not made again."""
+"""Runs that were made once are not made again; what is damaged is set aside and made again."""
 
-import hashlib
-from functools import cache
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from linkpool import _core
 from linkpool.api import Progress, simulate
-from linkpool.publish import is_result
+from linkpool.identity import run_key
+from linkpool.locks import locked
+from linkpool.manifest import DamagedError, verify
+from linkpool.publish import BusyError
 from linkpool.result import Result
 from linkpool.study.experiment import Point
 
+DAMAGED = "damaged"
+"""The folder, in that of the cache, to which damaged results are moved."""
+
+POLL_S = 0.1
+"""Between two looks at a run that another process makes."""
+
+Notice = Callable[[str], None]
+"""Called with a line for the user."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run and its place in the cache.
+
+    Attributes:
+        point: the run.
+        key: what determines its result.
+        place: the directory of its result, which need not exist.
+
+    """
+
+    point: Point
+    key: str
+    place: Path
+
 
 class Cache:
-    """Results by what determines them: the resolved scenario, the seed and the simulator."""
+    """Results by what determines them: the scenario with every default, its seed, the simulator.
 
-    def __init__(self, directory: Path) -> None:
-        """Keep the results in `directory`, which need not exist."""
+    A result is used only if its files are those of its manifest, by size and SHA-256, and its
+    manifest is that of this run.
+    """
+
+    def __init__(self, directory: Path, notice: Notice | None = None) -> None:
+        """Keep the results in `directory`, which need not exist; `notice` is told of damage."""
         self.directory = directory
+        self._notice = notice or (lambda _: None)
 
-    def place(self, point: Point) -> Path:
-        """Return where the result of a run is or will be; raises `ScenarioError`."""
-        resolved = _core.check(point.scenario, point.name, point.seed, [])
-        return self.directory / key(resolved, point.seed, simulator())
+    def entry(self, point: Point) -> Entry:
+        """Return the place of a run; raises `ScenarioError`."""
+        key = run_key(_core.check(point.scenario, point.name, point.seed, []))
+        return Entry(point, key, self.directory / key[:32])
 
-    def find(self, point: Point) -> Result | None:
-        """Return the result of an earlier run, if there is one."""
-        place = self.place(point)
-        return Result(place) if is_result(place) else None
+    def has(self, entry: Entry) -> bool:
+        """Tell at little cost whether there seems to be a result; `find` checks it."""
+        return entry.place.is_dir()
 
-    def run(self, point: Point, progress: Progress | None = None, cores: int = 1) -> Result:
-        """Make the run, on as many of so many cores as it is worth, and keep its result."""
-        place = self.place(point)
+    def find(self, entry: Entry) -> Result | None:
+        """Return the result of an earlier run, if there is one and all of it is as written.
+
+        A damaged one is moved to the folder `damaged`, and the notice names it and the file.
+        """
+        if not entry.place.exists():
+            return None
+        try:
+            verify(entry.place, entry.key)
+        except DamagedError as error:
+            self._set_aside(entry, error)
+            return None
+        return Result(entry.place)
+
+    def run(self, entry: Entry, progress: Progress | None = None, cores: int = 1) -> Result:
+        """Make the run, on as many of so many cores as it is worth, and keep its result.
+
+        If another process makes it already, wait for that one's result; `progress` is called
+        meanwhile.
+        """
+        point = entry.point
         threads = _core.worthwhile_threads(point.scenario, point.name, [], cores)[1]
-        return simulate(point.scenario, point.name, place, point.seed, [], progress, threads)
+        while True:
+            try:
+                return simulate(
+                    point.scenario, point.name, entry.place, point.seed, [], progress, threads
+                )
+            except BusyError:
+                time.sleep(POLL_S)
+                if progress is not None:
+                    progress(0.0, point.active_s, 0)
+                found = self.find(entry)
+                if found is not None:
+                    return found
 
-
-def key(resolved: str, seed: int, version: str) -> str:
-    """Return the name of a run's directory."""
-    parts = (version, str(seed), resolved)
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-
-
-@cache
-def simulator() -> str:
-    """Identify the simulator: its version, and its binary, as that may change without one."""
-    binary = Path(getattr(_core, "__file__", None) or "")
-    digest = hashlib.sha256(binary.read_bytes()).hexdigest() if binary.is_file() else ""
-    return f"{_core.__version__} {digest}"
+    def _set_aside(self, entry: Entry, error: DamagedError) -> None:
+        folder = self.directory / DAMAGED
+        folder.mkdir(exist_ok=True)
+        with locked(folder):
+            number = 1
+            while (folder / f"{entry.place.name}.{number}").exists():
+                number += 1
+            aside = folder / f"{entry.place.name}.{number}"
+            try:
+                entry.place.rename(aside)
+            except FileNotFoundError:
+                return  # another process was first
+        point = entry.point
+        self._notice(
+            f"the cached run of {point.name}, seed {point.seed}, is damaged and is made again: "
+            f"{error.reason}; moved to {aside}"
+        )

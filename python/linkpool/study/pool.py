@@ -1,6 +1,7 @@
 """Make many runs at once, on all cores."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import polars as pl
 
 from linkpool.cores import describe, share
 from linkpool.result import Result
-from linkpool.study.cache import Cache
+from linkpool.study.cache import Cache, Entry
 from linkpool.study.experiment import Point
 
 Watch: TypeAlias = Callable[[float, float, int, int, str], None]
@@ -18,6 +19,12 @@ Watch: TypeAlias = Callable[[float, float, int, int, str], None]
 use the cores."""
 
 Measure: TypeAlias = Callable[[Point, Result], pl.DataFrame]
+
+POLL_S = 0.1
+"""Between two looks of the main thread for a signal."""
+
+GRACE_S = 0.5
+"""After an interrupt, how long runs have to stop and to remove what they wrote."""
 
 
 class RunError(RuntimeError):
@@ -35,11 +42,13 @@ class Rows:
     Attributes:
         frames: the rows of each point, in the order of the points.
         cached: how many runs were there already.
+        keys: what determines the result of each run.
 
     """
 
     frames: list[pl.DataFrame]
     cached: int
+    keys: list[str]
 
 
 class _Meter:
@@ -60,6 +69,58 @@ class _Meter:
                 self._watch(done, self._work or 1.0, self._finished, self._runs, self._how)
 
 
+class _Work:
+    """The runs of one call of `run_points`: what the threads share."""
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        measure: Measure,
+        cache: Cache,
+        jobs: int,
+        watch: Watch | None,
+    ) -> None:
+        self.entries, self.measure, self.cache = entries, measure, cache
+        self.stop = threading.Event()
+        self.made = 0
+        self.missing = {i for i, entry in enumerate(entries) if not cache.has(entry)}
+        self.cores = share(len(self.missing), jobs)
+        work = sum(entries[i].point.cost for i in self.missing)
+        self.meter = _Meter(work, len(entries), describe(len(self.missing), jobs), watch)
+        self._lock = threading.Lock()
+
+    def order(self) -> list[int]:
+        """Return the numbers of the runs: those that are there already, then the largest first."""
+        costs = [entry.point.cost for entry in self.entries]
+        return sorted(range(len(costs)), key=lambda i: (i in self.missing, -costs[i]))
+
+    def do(self, index: int) -> pl.DataFrame:
+        """Find or make a run, and return its rows of the data."""
+        entry = self.entries[index]
+        point = entry.point
+        cost = point.cost if index in self.missing else 0.0
+
+        def progress(now: float, end: float, hops: int) -> None:
+            self.check()
+            self.meter.report(index, cost * min(now / point.active_s, 1.0))
+
+        self.check()
+        result = self.cache.find(entry)
+        if result is None:
+            result = self.cache.run(entry, progress, self.cores)
+            with self._lock:
+                self.made += 1
+        self.check()
+        rows = point.label(self.measure(point, result))
+        self.meter.report(index, cost, finished=True)
+        return rows
+
+    def check(self) -> None:
+        """End the run of this thread if all are to stop."""
+        if self.stop.is_set():
+            raise _CancelledError
+
+
 def run_points(
     points: Sequence[Point], measure: Measure, cache: Cache, jobs: int, watch: Watch | None = None
 ) -> Rows:
@@ -67,41 +128,39 @@ def run_points(
 
     Many runs use the cores side by side; a few share them out among their threads. The simulator
     releases the interpreter lock, so threads use all cores. If a run fails, those under way are
-    stopped and `RunError` names it.
+    stopped and `RunError` names it. On an interrupt (Ctrl-C in the main thread) they are stopped
+    within `GRACE_S`; a later call goes on where this one stopped.
     """
-    missing = [i for i, point in enumerate(points) if cache.find(point) is None]
-    cores = share(len(missing), jobs)
-    work = sum(points[i].cost for i in missing)
-    meter = _Meter(work, len(points), describe(len(missing), jobs), watch)
-    stop = threading.Event()
-
-    def make(index: int) -> pl.DataFrame:
-        point = points[index]
-
-        def progress(now: float, end: float, hops: int) -> None:
-            if stop.is_set():
-                raise _CancelledError
-            meter.report(index, point.cost * min(now / point.active_s, 1.0))
-
-        if stop.is_set():
-            raise _CancelledError
-        is_new = index in new
-        result = cache.run(point, progress, cores) if is_new else Result(cache.place(point))
-        rows = point.label(measure(point, result))
-        meter.report(index, point.cost if is_new else 0.0, finished=True)
-        return rows
-
-    new = set(missing)
-    order = sorted(range(len(points)), key=lambda i: (i in new, -points[i].cost))
-    with ThreadPoolExecutor(max_workers=jobs) as executor:
-        futures: dict[int, Future[pl.DataFrame]] = {i: executor.submit(make, i) for i in order}
-        try:
-            wait(futures.values(), return_when=FIRST_EXCEPTION)
-        finally:
-            stop.set()
-            executor.shutdown(wait=True, cancel_futures=True)
+    work = _Work([cache.entry(point) for point in points], measure, cache, jobs, watch)
+    futures: dict[int, Future[pl.DataFrame]] = {}
+    executor = ThreadPoolExecutor(max_workers=jobs)
+    try:
+        for index in work.order():
+            futures[index] = executor.submit(work.do, index)
+        # A wait without end would see no signal on some platforms.
+        while wait(futures.values(), POLL_S, FIRST_EXCEPTION).not_done and not _failed(futures):
+            pass
+        work.stop.set()
+        executor.shutdown(wait=True, cancel_futures=True)
+    except BaseException:
+        work.stop.set()
+        executor.shutdown(wait=False, cancel_futures=True)
+        _give_grace(futures)
+        raise
     _raise_first(points, futures)
-    return Rows([futures[i].result() for i in range(len(points))], len(points) - len(missing))
+    frames = [futures[i].result() for i in range(len(points))]
+    return Rows(frames, len(points) - work.made, [entry.key for entry in work.entries])
+
+
+def _failed(futures: dict[int, "Future[pl.DataFrame]"]) -> bool:
+    return any(future.done() and future.exception() is not None for future in futures.values())
+
+
+def _give_grace(futures: dict[int, "Future[pl.DataFrame]"]) -> None:
+    """Wait a little until the runs under way have stopped."""
+    end = time.monotonic() + GRACE_S
+    while time.monotonic() < end and not all(future.done() for future in futures.values()):
+        time.sleep(0.02)
 
 
 def _raise_first(points: Sequence[Point], futures: dict[int, "Future[pl.DataFrame]"]) -> None:

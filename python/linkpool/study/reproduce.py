@@ -1,6 +1,5 @@
 """Reproduce an experiment: run it, keep its data, draw its figure, judge its claims."""
 
-import io
 import json
 import time
 from collections.abc import Sequence
@@ -9,13 +8,21 @@ from pathlib import Path
 
 import polars as pl
 
+from linkpool import manifest
 from linkpool.cores import cpus
-from linkpool.publish import write_file
+from linkpool.identity import digest
+from linkpool.publish import Kind, publish
 from linkpool.study import style
-from linkpool.study.cache import Cache
+from linkpool.study.cache import Cache, Notice
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment, with_seeds
 from linkpool.study.pool import Watch, run_points
+
+FILES = ("figure.svg", "figure.png", "data.parquet", "claims.json")
+"""What a reproduction writes, beside its manifest."""
+
+SET = Kind("a reproduction", frozenset(), frozenset({*FILES, manifest.NAME}))
+"""Data, figure and claims of an experiment; any of them may be missing in an older one."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +62,19 @@ def reproduce_experiment(
     jobs: int | None = None,
     watch: Watch | None = None,
     scale: float = 1.0,
+    notice: Notice | None = None,
 ) -> Report:
-    """Run an experiment and write its data, figure and claims to `out/ID`.
+    """Run an experiment and write its data, figure and claims to `out/ID`, all at once.
 
     The runs themselves are kept in `out/runs`, which all experiments share. With a `scale` below 1
-    less time is simulated, or fewer seeds; the figure and the claims say so.
+    less time is simulated, or fewer seeds; the figure and the claims say so. `notice` is told
+    which cached runs were damaged.
 
     Raises:
         NothingToShortenError: there is a scale, and nothing that it could shorten.
+        NotAResultError: `out/ID` holds something that linkpool did not write.
+        BusyError: another process is reproducing the same experiment to the same place.
+        RunError: a run failed.
 
     """
     start = time.monotonic()
@@ -70,10 +82,15 @@ def reproduce_experiment(
         experiment = with_seeds(experiment, seeds)
     experiment, shortened = shorten(experiment, scale)
     count = experiment.seeds
-    points = experiment.points(range(1, count + 1))
-    rows = run_points(points, experiment.measure, Cache(out / "runs"), jobs or cpus(), watch)
-    data = pl.concat(rows.frames)
-    claims, files = analyse(experiment, data, out / experiment.id, shortened)
+    place = out / experiment.id
+    keys: list[str] = []
+    with publish(place, lambda _: digest(experiment.id, *keys), SET) as partial:
+        points = experiment.points(range(1, count + 1))
+        cache = Cache(out / "runs", notice)
+        rows = run_points(points, experiment.measure, cache, jobs or cpus(), watch)
+        keys += rows.keys
+        claims = analyse(experiment, pl.concat(rows.frames), partial, shortened)
+    files = [place / name for name in FILES]
     seconds = time.monotonic() - start
     return Report(experiment, claims, files, count, len(points), rows.cached, seconds, shortened)
 
@@ -92,7 +109,7 @@ def shorten(experiment: Experiment, scale: float) -> tuple[Experiment, str]:
 
 def analyse(
     experiment: Experiment, data: pl.DataFrame, directory: Path, shortened: str = ""
-) -> tuple[list[Claim], list[Path]]:
+) -> list[Claim]:
     """Judge the claims, draw the figure, and write both and the data to `directory`."""
     claims = experiment.claims(data)
     with style.context():
@@ -100,17 +117,11 @@ def analyse(
         if shortened:
             claims = [replace(c, note=f"{c.note}; shortened: {shortened}") for c in claims]
             style.remark(figure, f"shortened: {shortened}")
-        images = {f"figure.{kind}": style.render(figure, kind) for kind in ("svg", "png")}
-    table = io.BytesIO()
-    data.write_parquet(table)
-    contents = {
-        **images,
-        "data.parquet": table.getvalue(),
-        "claims.json": _json(claims),
-    }
-    for name, content in contents.items():
-        write_file(directory / name, content)
-    return claims, [directory / name for name in contents]
+        for kind in ("svg", "png"):
+            (directory / f"figure.{kind}").write_bytes(style.render(figure, kind))
+    data.write_parquet(directory / "data.parquet")
+    (directory / "claims.json").write_bytes(_json(claims))
+    return claims
 
 
 def _json(claims: Sequence[Claim]) -> bytes:

@@ -1,0 +1,71 @@
+"""Where the `linkpool` command begins: Ctrl-C ends it within a second at any moment.
+
+Until the command line is loaded there is nothing to clean up, and Ctrl-C ends the process at once.
+Later it raises `KeyboardInterrupt`, as Python does. A library may swallow that, and the main
+thread does not see it while it is in compiled code; so a thread of its own hears of the signal
+too, and ends the process if that is still there when the others have had time to clean up. What
+such an end leaves on the disk, the next command removes.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from typing import NoReturn
+
+CLEANUP_S = 0.8
+"""How long a command has to stop and to remove what it wrote."""
+
+INTERRUPTED = 130
+"""The exit code of a command that was interrupted: 128 + SIGINT, as in shells."""
+
+
+def main() -> NoReturn:
+    """Run the `linkpool` command and end the process."""
+    heeds = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # else: run by nohup, say
+    if heeds:
+        signal.signal(signal.SIGINT, lambda *_: _leave())
+    from linkpool import cli
+
+    if heeds:
+        _watch()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        cli.main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        _leave()
+    if code == INTERRUPTED:
+        # Threads may be in compiled code still: to wait for them would take longer than a second.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    raise SystemExit(code)
+
+
+def _watch() -> None:
+    """Start the thread that ends the process if Ctrl-C does not."""
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    threading.Thread(target=_guard, args=(read,), daemon=True).start()
+
+
+def _guard(signals: int) -> None:
+    while signal.SIGINT not in os.read(signals, 1):
+        pass
+    time.sleep(CLEANUP_S)
+    _leave()
+
+
+def _leave() -> NoReturn:
+    show_cursor = b"\x1b[?25h" if os.isatty(2) else b""  # a progress bar may have hidden it
+    os.write(2, show_cursor + b"\ninterrupted\n" if show_cursor else b"interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()
