@@ -79,8 +79,9 @@ def simulate(
     """Simulate a scenario given as text; `path` is the name that error messages give it."""
     if out is None:
         directory, remove = scratch()
+        # Whoever publishes locks the parent of the result; `scratch` holds the lock of `directory`.
         try:
-            result = simulate(text, path, directory / "result", seed, overrides, progress, threads)
+            result = simulate(text, path, directory / "run" / "result", seed, overrides, progress, threads)
         except BaseException:
             remove()
             raise
