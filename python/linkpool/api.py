@@ -80,8 +80,9 @@ def simulate(
     if out is None:
         directory, remove = scratch()
         # Whoever publishes locks the parent of the result; `scratch` holds the lock of `directory`.
+        place = directory / "run" / "result"
         try:
-            result = simulate(text, path, directory / "run" / "result", seed, overrides, progress, threads)
+            result = simulate(text, path, place, seed, overrides, progress, threads)
         except BaseException:
             remove()
             raise
