@@ -149,6 +149,15 @@ def test_fair_where_mptcp_is_two_tcps() -> None:
     assert found["ewtcp-worse"] == "partly"
 
 
+@pytest.mark.parametrize(
+    ("share", "verdict"),
+    [(1.0, "not"), (0.86, "partly"), (0.8, "reproduced"), (0.63, "partly"), (0.45, "not")],
+)
+def test_fair_25_percent_worse(share: float, verdict: str) -> None:
+    splits = {**TALK, "ewtcp": (1.8 * share, 0.4 * share)}
+    assert verdicts(fair.EXPERIMENT, splits)["ewtcp-worse"] == verdict
+
+
 @pytest.mark.parametrize(("wifi", "verdict"), [(1.75, "reproduced"), (1.6, "partly"), (1.2, "not")])
 def test_fair_goal_3a_is_of_what_tcp_gets_here(wifi: float, verdict: str) -> None:
     splits = {**TALK, "lia": (wifi, 0.4)}

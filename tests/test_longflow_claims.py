@@ -127,6 +127,10 @@ def test_fig9_reproduces_on_the_paper_s_words() -> None:
     assert found == dict.fromkeys(("best", "weak-1", "weak-2", "more"), "reproduced")
 
 
+def test_fig9_amp_must_be_better_and_not_as_good_only() -> None:
+    assert verdicts(fig9.EXPERIMENT, data(fig9.EXPERIMENT, lambda mix: 1.0))["best"] == "partly"
+
+
 def test_fig9_does_not_reproduce_where_amp_is_the_unfair_one() -> None:
     table = data(fig9.EXPERIMENT, lambda mix: 4.0 if mix.scheme == "amp" else 1.0)
     found = verdicts(fig9.EXPERIMENT, table)
@@ -156,7 +160,7 @@ def queues(length: Callable[[str, int], int]) -> pl.DataFrame:
 
 
 def test_fig10_reproduces_on_the_paper_s_numbers() -> None:
-    table = queues(lambda scheme, count: 10 if count == 1 else 12 if scheme == "amp" else 25)
+    table = queues(lambda scheme, count: 10 if count == 1 else 12 if scheme == "amp" else 22)
     assert set(verdicts(fig10.EXPERIMENT, table).values()) == {"reproduced"}
 
 
@@ -164,7 +168,24 @@ def test_fig10_does_not_reproduce_where_all_queues_are_alike() -> None:
     found = verdicts(fig10.EXPERIMENT, queues(lambda scheme, count: 11 if count == 1 else 18))
     assert (found["a-alike"], found["a-amp"]) == ("reproduced", "reproduced")
     assert (found["b-dcm"], found["b-xmp"]) == ("not", "not")
+    assert (found["b-dcm-inflation"], found["b-xmp-inflation"]) == ("partly", "partly")
     assert (found["b-amp"], found["b-amp-difference"]) == ("partly", "not")
+
+
+@pytest.mark.parametrize(
+    ("median", "verdict"), [(10, "not"), (11, "partly"), (12, "reproduced"), (14, "partly")]
+)
+def test_fig10_the_difference_of_amp_is_about_two_packets(median: int, verdict: str) -> None:
+    table = queues(lambda scheme, count: 10 if count == 1 else median)
+    assert verdicts(fig10.EXPERIMENT, table)["b-amp-difference"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("median", "verdict"), [(14, "not"), (16, "partly"), (20, "reproduced"), (31, "not")]
+)
+def test_fig10_an_inflation_of_100_percent(median: int, verdict: str) -> None:
+    table = queues(lambda scheme, count: 10 if count == 1 else median)
+    assert verdicts(fig10.EXPERIMENT, table)["b-xmp-inflation"] == verdict
 
 
 def test_fig10_above_20_half_of_the_time_is_partly() -> None:

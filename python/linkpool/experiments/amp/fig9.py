@@ -10,7 +10,7 @@ from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.syndrome import Syndrome, Table
 from linkpool.stats import jain
 from linkpool.study import style
-from linkpool.study.claims import Ledger, cases, grade, most
+from linkpool.study.claims import Ledger, cases, grade, most, together
 from linkpool.study.schemes import NAMES
 from linkpool.study.spread import Spread
 
@@ -50,19 +50,23 @@ class Fig9(Syndrome):
 
     def judge(self, ledger: Ledger, table: Table) -> None:
         """Judge the order of the schemes, and where they are alike."""
-        ahead = []
+        ahead, better = [], []
         for m in self.multipath:
             for n in self.dctcp:
                 index = self._indices(table, m, n)
                 others = [index[s] for s in self.schemes if s != "amp" and s in index]
                 if "amp" in index and others:
                     ahead.append(index["amp"] >= max(others) - EQUAL)
+                    better.append(index["amp"] > max(others) + EQUAL)
         ledger.add(
             "best",
             "in almost all cases AMP outperforms the other two schemes",
             "almost all",
-            f"in {cases(ahead)}",
-            most(ahead, f"Jain's index of AMP not below either other's by more than {EQUAL}"),
+            f"not worse in {cases(ahead)}, better in {cases(better)}",
+            together(
+                most(ahead, f"Jain's index of AMP not below either other's by more than {EQUAL}"),
+                most(better, f"above both by more than {EQUAL}", all_of=0.5, some=0.25),
+            ),
         )
         for m in (1, 2):
             index = self._indices(table, m, 4)

@@ -150,9 +150,9 @@ class Fair(Experiment):
         ledger.add(
             "ewtcp-worse",
             "half TCP on each path is 25% worse for the user than MPTCP",
-            "0.75",
-            "no data" if ratio is None else f"{ratio:.3g} ({ewtcp} against {lia})",
-            about(ratio, 0.75),
+            "25% worse",
+            "no data" if ratio is None else f"{1.0 - ratio:.0%} worse ({ewtcp} against {lia})",
+            about(None if ratio is None else 1.0 - ratio, 0.25),
         )
         return ledger.claims
 

@@ -76,6 +76,19 @@ class Fig4(rates.Rates):
                 "longer",
             ),
         )
+        longest = times[BETAS[1]].high
+        ledger.add(
+            "stalls",
+            "with a larger beta the shift may stall, as flows are cut at the same time",
+            "beta = 6 stalls",
+            f"{times[BETAS[1]]} s with beta = 6, {times[BETAS[0]]} s with beta = 4",
+            grade(
+                longest is not None and fast is not None and longest >= 3.0 * fast,
+                longest is not None and fast is not None and longest >= 2.0 * fast,
+                "the longest shift of the seeds with beta = 6 is at least 3 times the median with "
+                "beta = 4; partly: twice; when flows are cut is not looked at",
+            ),
+        )
         return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:

@@ -1,0 +1,113 @@
+"""The machinery of studies: many runs, what is measured in each, a figure, and judged claims.
+
+An experiment is a frozen dataclass that derives from `Experiment`:
+
+    from linkpool.study import Experiment, Ledger, Point, dumps, style, under
+
+`points` returns its runs, each a `Point` with a scenario; `measure` reads the `Result` of one run
+and returns its rows of the data; `draw` draws the figure; `claims` judges the data, by criteria
+such as `about` and `under`, and collects the claims in a `Ledger`.
+
+`linkpool reproduce --from DIR` finds a file that calls its experiment `EXPERIMENT` in a folder. A
+package brings its experiments by entry points of the group `linkpool.experiments`:
+
+    [project.entry-points."linkpool.experiments"]
+    My-fig1 = "mypackage.fig1:EXPERIMENT"
+
+`reproduce_experiment` makes the runs (`run_points`) that the `Cache` lacks, on all cores, and
+publishes data, figure and claims as one directory.
+"""
+
+from linkpool.publish import BusyError, Kind, NotAResultError, publish
+from linkpool.stats import Sample, describe, jain
+from linkpool.study import style
+from linkpool.study.cache import Cache, Entry
+from linkpool.study.claims import (
+    Claim,
+    Judged,
+    Ledger,
+    Verdict,
+    about,
+    alike,
+    cases,
+    grade,
+    most,
+    no_data,
+    order_of_magnitude,
+    over,
+    together,
+    under,
+)
+from linkpool.study.experiment import (
+    KEY_DELAY,
+    KEY_SCHEME,
+    KEY_SEED,
+    Experiment,
+    Keys,
+    Point,
+    with_seeds,
+)
+from linkpool.study.pool import Rows, RunError, run_points
+from linkpool.study.registry import GROUP, Registry, RegistryError
+from linkpool.study.reproduce import (
+    NothingToShortenError,
+    Report,
+    analyse,
+    reproduce_experiment,
+    shorten,
+)
+from linkpool.study.schemes import LOOKS, NAMES, Look
+from linkpool.study.spread import Spread
+from linkpool.study.toml import Table, Value, dumps
+
+__all__ = [
+    "GROUP",
+    "KEY_DELAY",
+    "KEY_SCHEME",
+    "KEY_SEED",
+    "LOOKS",
+    "NAMES",
+    "BusyError",
+    "Cache",
+    "Claim",
+    "Entry",
+    "Experiment",
+    "Judged",
+    "Keys",
+    "Kind",
+    "Ledger",
+    "Look",
+    "NotAResultError",
+    "NothingToShortenError",
+    "Point",
+    "Registry",
+    "RegistryError",
+    "Report",
+    "Rows",
+    "RunError",
+    "Sample",
+    "Spread",
+    "Table",
+    "Value",
+    "Verdict",
+    "about",
+    "alike",
+    "analyse",
+    "cases",
+    "describe",
+    "dumps",
+    "grade",
+    "jain",
+    "most",
+    "no_data",
+    "order_of_magnitude",
+    "over",
+    "publish",
+    "reproduce_experiment",
+    "run_points",
+    "shorten",
+    "style",
+    "together",
+    "under",
+    "with_seeds",
+]
