@@ -1,5 +1,12 @@
-"""Fixtures: a stand-in for the simulator, for tests of what is around it, and scenario files."""
+"""Fixtures: random numbers, scenario files, and a stand-in for the simulator.
 
+Random numbers are others in each run. The seed stands at the end of a run that fails;
+`LINKPOOL_SEED=SEED` in the environment replays it.
+"""
+
+import os
+import random
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +14,30 @@ import pytest
 
 from fake_core import FakeCore
 from linkpool import _core
+
+
+def pytest_configure() -> None:
+    """Draw the seed of this run, which the processes of pytest-xdist share."""
+    os.environ.setdefault("LINKPOOL_SEED", str(secrets.randbelow(1_000_000_000)))
+
+
+def pytest_report_header() -> str:
+    """Say which seed it is."""
+    return f"LINKPOOL_SEED={os.environ['LINKPOOL_SEED']}"
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: pytest.ExitCode
+) -> None:
+    """Say how to replay a run that failed."""
+    if exitstatus == pytest.ExitCode.TESTS_FAILED:
+        terminalreporter.write_line(f"replay: LINKPOOL_SEED={os.environ['LINKPOOL_SEED']}")
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> random.Random:
+    """Return random numbers of this test's own in this run."""
+    return random.Random(f"{os.environ['LINKPOOL_SEED']} {request.node.nodeid}")
 
 
 @pytest.fixture

@@ -230,13 +230,16 @@ def test_progress_moves_on_to_the_end(scenario: Scenario) -> None:
 
 
 def test_an_exception_in_progress_ends_the_run(scenario: Scenario, tmp_path: Path) -> None:
+    calls = []
+
     def stop(now: float, end: float, hops: int) -> None:
+        calls.append((now, end))
         raise KeyboardInterrupt
 
-    start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         linkpool.run(scenario(LONG), out=tmp_path / "results" / "out", progress=stop)
-    assert time.monotonic() - start < 10
+    [(now, end)] = calls
+    assert now < end
     assert list((tmp_path / "results").iterdir()) == []
 
 
@@ -252,13 +255,12 @@ def test_ctrl_c_ends_the_command(scenario: Scenario, tmp_path: Path) -> None:
         text=True,
     ) as process:
         try:
-            deadline = time.monotonic() + 30
             while not list(out.parent.glob(".out.linkpool-partial")):
-                assert time.monotonic() < deadline
+                assert process.poll() is None, "it ended before it was interrupted"
                 time.sleep(0.05)
             time.sleep(0.3)
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=30)
+            _, errors = process.communicate()
         finally:
             process.kill()
     assert process.returncode == 130

@@ -121,8 +121,7 @@ def test_half_of_the_servers_send_one_long_flow_and_the_others_short_ones() -> N
     assert fig13.workload(duration, 7) != fig13.workload(duration, 8)
 
 
-def test_nobody_sends_to_itself() -> None:
-    rng = random.Random(1)
+def test_nobody_sends_to_itself(rng: random.Random) -> None:
     for hosts in range(2, 30):
         to = fig13.derangement(hosts, rng)
         assert sorted(to) == list(range(hosts))

@@ -123,20 +123,20 @@ def random_flows(network: Network, paths: int, rng: random.Random) -> list[Flow]
     return flows
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_with_one_path_the_programme_fills_links_as_water_does(seed: int) -> None:
-    rng = random.Random(seed)
+@pytest.mark.parametrize("case", range(40))
+def test_with_one_path_the_programme_fills_links_as_water_does(
+    case: int, rng: random.Random
+) -> None:
     network = random_network(rng)
     flows = random_flows(network, 1, rng)
     filled = water_filling(network, [flow.paths[0] for flow in flows if flow.paths])
     assert max_min(network, flows) == near(filled)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("case", range(40))
 @pytest.mark.parametrize("paths", [0, 3])
-def test_max_min_is_what_it_is_defined_as(seed: int, paths: int) -> None:
+def test_max_min_is_what_it_is_defined_as(case: int, paths: int, rng: random.Random) -> None:
     """No rate can be raised while those that are no larger are kept; the least is the optimum's."""
-    rng = random.Random(seed)
     network = random_network(rng)
     flows = random_flows(network, paths, rng)
     rates = max_min(network, flows)
@@ -152,9 +152,8 @@ def test_max_min_is_what_it_is_defined_as(seed: int, paths: int) -> None:
         assert region.raise_together(weights, kept)[0] <= rate * (1 + 1e-3)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_more_paths_are_no_worse(seed: int) -> None:
-    rng = random.Random(seed)
+@pytest.mark.parametrize("case", range(20))
+def test_more_paths_are_no_worse(case: int, rng: random.Random) -> None:
     network = random_network(rng)
     flows = random_flows(network, 3, rng)
     single = [Flow(f.src, f.dst, f.paths[:1]) for f in flows if f.paths]

@@ -91,7 +91,8 @@ def test_after_a_failure_the_rest_goes_on_where_it_stopped(
 
 
 def test_runs_go_on_at_the_same_time(fake_core: FakeCore, tmp_path: Path) -> None:
-    together = threading.Barrier(2, timeout=20)
+    # If they did not, the test would hang: a guard, not a measure.
+    together = threading.Barrier(2, timeout=600)
 
     def meet() -> None:
         together.wait()

@@ -29,13 +29,12 @@ def fabric(topology: str) -> Fabric:
     return Fabric(_core.plan(text, "test.toml", None, []))
 
 
-def test_max_flow_is_the_least_cut() -> None:
+def test_max_flow_is_the_least_cut(rng: random.Random) -> None:
     """On random graphs, against all cuts there are (Ford and Fulkerson's theorem)."""
-    draw = random.Random(1)
     for _ in range(200):
-        n = draw.randint(2, 7)
-        pairs = [(a, b) for a in range(n) for b in range(n) if a != b and draw.random() < 0.5]
-        arcs = {pair: float(draw.randint(0, 9)) for pair in pairs}
+        n = rng.randint(2, 7)
+        pairs = [(a, b) for a in range(n) for b in range(n) if a != b and rng.random() < 0.5]
+        arcs = {pair: float(rng.randint(0, 9)) for pair in pairs}
         between = range(1, n - 1)
         cuts = (
             sum(c for (a, b), c in arcs.items() if a in side and b not in side)

@@ -14,7 +14,6 @@ mod multipath;
 mod options;
 mod outstanding;
 mod path;
-pub mod paths;
 mod quickack;
 mod reassembly;
 mod receiver;

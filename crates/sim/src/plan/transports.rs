@@ -1,10 +1,11 @@
 //! From the transports of a scenario to what endpoints are made of.
 
+use crate::host::balancer::{Balancing, PlbConfig, RepsConfig};
+use crate::host::wire::WireSizes;
 use crate::plan::control::control;
 use crate::plan::paths::PathRule;
 use linkpool_scenario as scenario;
 use linkpool_scenario::Fault;
-use linkpool_transport::paths::{Balancing, PlbConfig, RepsConfig, Subflows};
 use linkpool_transport::{Buffers, Config, Faults, Multipath, Recovery, RttConfig, Scheduler};
 use std::sync::Arc;
 
@@ -22,9 +23,9 @@ pub struct PlannedTransport {
     /// Which paths subflows take.
     pub paths: PathRule,
     /// Whose data packets take random paths?
-    pub scatter: Subflows,
+    pub scatter: Scatter,
     /// Whose packets, and their ACKs, are of high priority?
-    pub high: Subflows,
+    pub high: Scatter,
     /// How senders choose paths by their ACKs, if they do.
     pub balancing: Option<Balancing>,
     /// Does a connection have as many subflows as there are paths, at most as many as its config says?
@@ -33,13 +34,26 @@ pub struct PlannedTransport {
     pub auto_dupack: bool,
 }
 
-/// Bytes on the wire.
-#[derive(Clone, Copy, Debug)]
-pub struct WireSizes {
-    /// Beside the payload of a data segment.
-    pub header: u16,
-    /// Of a segment without payload.
-    pub ack: u16,
+/// Which subflows send every data packet on a path drawn at random.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scatter {
+    /// None.
+    None,
+    /// The first (MMPTCP).
+    First,
+    /// All.
+    All,
+}
+
+impl Scatter {
+    #[inline]
+    pub(crate) fn covers(self, subflow: usize) -> bool {
+        match self {
+            Scatter::None => false,
+            Scatter::First => subflow == 0,
+            Scatter::All => true,
+        }
+    }
 }
 
 impl PlannedTransport {
@@ -94,9 +108,9 @@ impl PlannedTransport {
             accept_ecn: t.accept_ecn,
         };
         let scatter = match t.paths {
-            scenario::Paths::Scatter => Subflows::All,
-            _ if scatters_first => Subflows::First,
-            _ => Subflows::None,
+            scenario::Paths::Scatter => Scatter::All,
+            _ if scatters_first => Scatter::First,
+            _ => Scatter::None,
         };
         PlannedTransport {
             name: t.name.clone(),
@@ -113,8 +127,8 @@ impl PlannedTransport {
             },
             scatter,
             high: match t.priority {
-                scenario::Priority::Low => Subflows::None,
-                scenario::Priority::High => Subflows::All,
+                scenario::Priority::Low => Scatter::None,
+                scenario::Priority::High => Scatter::All,
                 scenario::Priority::Scatter => scatter,
             },
             balancing: balancing(t),

@@ -1,5 +1,6 @@
-//! Time series, and the measured period: components beside the endpoints.
+//! Time series, and what flows carry in the measured period.
 
 pub(crate) mod counters;
 pub(crate) mod period;
+pub(crate) mod rtts;
 pub(crate) mod sampling;

@@ -10,10 +10,14 @@ use linkpool_network::{
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
-/// `cases` random cases, or as many as `PROPTEST_CASES` says.
+/// `cases` random cases, 50 times as many if `LINKPOOL_LONG=1`, or as many as `LINKPOOL_CASES` (or proptest's own
+/// `PROPTEST_CASES`) says. A case that fails is printed, and replayed from `tests/proptest-regressions` from then on.
 pub fn cases(cases: u32) -> proptest::test_runner::Config {
-    let cases = std::env::var("PROPTEST_CASES").map_or(cases, |n| n.parse().expect("PROPTEST_CASES is a number"));
-    proptest::test_runner::Config { cases, failure_persistence: None, ..Default::default() }
+    let asked = ["LINKPOOL_CASES", "PROPTEST_CASES"].iter().find_map(|name| std::env::var(name).ok());
+    let long = std::env::var("LINKPOOL_LONG").is_ok_and(|long| long == "1");
+    let usual = if long { 50 * cases } else { cases };
+    let cases = asked.map_or(usual, |n| n.parse().expect("LINKPOOL_CASES is a number"));
+    proptest::test_runner::Config { cases, ..Default::default() }
 }
 
 /// A packet whose path is a hash of `entropy`.

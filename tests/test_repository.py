@@ -1,0 +1,95 @@
+"""The repository keeps its habits: links lead somewhere, dependencies are used."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+
+
+def files(*patterns: str) -> list[Path]:
+    """Return the files of the project by git's patterns, so that what was built is left out."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    found = [ROOT / name for name in listed.stdout.splitlines()]
+    return [path for path in found if path.exists()]
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+PAGES = files("*.md")
+CRATES = sorted((ROOT / "crates").glob("*/Cargo.toml"))
+
+
+def test_the_repository_is_found() -> None:
+    assert len(PAGES) > 10
+    assert len(CRATES) >= 8
+
+
+def prose(page: Path) -> str:
+    """Return a page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ +(.*)$", prose(page), flags=re.M)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.strip().replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        to = page.parent / name if name else page
+        assert to.exists(), f"{target} is not there"
+        if anchor:
+            assert anchor in anchors(to), f"{target}: no such heading"
+
+
+# Files that a page tells its reader to make.
+TO_BE_MADE = {"crates/transport/src/control/scalable.rs"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    """`crates/...`, `python/...`, `tests/...`, `docs/...` and `benchmarks/...` in backticks."""
+    for name in re.findall(r"`((?:crates|python|tests|docs|benchmarks)/[\w./-]*)`", prose(page)):
+        assert name in TO_BE_MADE or (ROOT / name).exists(), f"{name} is not there"
+
+
+def dependencies(manifest: dict[str, Any]) -> Iterator[str]:
+    yield from manifest.get("dependencies", {})
+    yield from manifest.get("dev-dependencies", {})
+    for target in manifest.get("target", {}).values():
+        yield from dependencies(target)
+
+
+@pytest.mark.parametrize("crate", CRATES, ids=[path.parent.name for path in CRATES])
+def test_every_dependency_of_a_crate_is_used(crate: Path) -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in crate.parent.rglob("*.rs"))
+    for name in dependencies(tomllib.loads(crate.read_text(encoding="utf-8"))):
+        assert re.search(rf"\b{name.replace('-', '_')}\b", code), f"{name} is not used"
+
+
+def test_every_dependency_of_the_package_is_used() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in files("python/*.py"))
+    for requirement in project["dependencies"]:
+        name = re.split(r"[<>=;! ]", requirement, maxsplit=1)[0].replace("-", "_")
+        assert re.search(rf"^\s*(import|from) {name}\b", code, flags=re.M), f"{name} is not used"
