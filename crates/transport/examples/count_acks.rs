@@ -2,7 +2,7 @@
 //!
 //! Usage: count_acks dctcp|lia8|amp4 SEGMENTS
 
-use linkpool_transport::control::{AmpConfig, ControlConfig, CutConfig, DctcpConfig, Release};
+use linkpool_transport::control::{AckOrder, AmpConfig, ControlConfig, CutConfig, DctcpConfig, Release};
 use linkpool_transport::{
     Buffers, Config, Multipath, Output, Receiver, Recovery, RttConfig, Segment, Sender, SenderState,
 };
@@ -28,9 +28,17 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let (law, segments) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
     let segments: u64 = segments.parse().expect("usage: count_acks LAW SEGMENTS");
-    let cut = CutConfig { beta: 4.0, cwnd_min: 2.0 };
+    let cut = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
     let (control, subflows) = match law.as_str() {
-        "dctcp" => (ControlConfig::Dctcp(DctcpConfig { alpha0: 1.0, g: 0.0625, cwnd_min: 2.0 }), 1),
+        "dctcp" => (
+            ControlConfig::Dctcp(DctcpConfig {
+                alpha0: 1.0,
+                g: 0.0625,
+                cwnd_min: 2.0,
+                ack_order: AckOrder::CutInsteadOfGrowth,
+            }),
+            1,
+        ),
         "lia8" => (ControlConfig::Lia(()), 8),
         "amp4" => {
             let release = Release::Rounds;

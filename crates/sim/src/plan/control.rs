@@ -3,8 +3,8 @@
 use linkpool_scenario as scenario;
 use linkpool_scenario::Control;
 use linkpool_transport::control::{
-    AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, MmptcpConfig,
-    Release, SemiCoupledConfig, Switch, XmpConfig,
+    AckOrder, AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig,
+    MmptcpConfig, Release, SemiCoupledConfig, Switch, XmpConfig,
 };
 
 /// The congestion control of `t`, which is that of phase 2 if it is an MMPTCP.
@@ -18,10 +18,11 @@ fn mmptcp(t: &scenario::Transport) -> ControlConfig {
         window: if t.scatter_window > 0 { t.scatter_window as f64 } else { f64::INFINITY },
         congestion: t.scatter_until_congestion,
     };
+    let ack_order = AckOrder::CutInsteadOfGrowth;
     let scattered = match t.scatter_control {
         scenario::ScatterControl::Reno => ControlConfig::Reno(()),
         scenario::ScatterControl::Dctcp => {
-            ControlConfig::Dctcp(DctcpConfig { alpha0: t.alpha0, g: t.g, cwnd_min: t.cwnd_min as f64 })
+            ControlConfig::Dctcp(DctcpConfig { alpha0: t.alpha0, g: t.g, cwnd_min: t.cwnd_min as f64, ack_order })
         }
     };
     ControlConfig::Mmptcp(MmptcpConfig { switch, scattered: Box::new(scattered), coupled: Box::new(law(t)) })
@@ -29,8 +30,9 @@ fn mmptcp(t: &scenario::Transport) -> ControlConfig {
 
 fn law(t: &scenario::Transport) -> ControlConfig {
     let cwnd_min = t.cwnd_min as f64;
-    let dctcp = DctcpConfig { alpha0: t.alpha0, g: t.g, cwnd_min };
-    let cut = CutConfig { beta: t.beta, cwnd_min };
+    let ack_order = AckOrder::CutInsteadOfGrowth;
+    let dctcp = DctcpConfig { alpha0: t.alpha0, g: t.g, cwnd_min, ack_order };
+    let cut = CutConfig { beta: t.beta, cwnd_min, ack_order };
     match t.control {
         Control::Reno => ControlConfig::Reno(()),
         Control::Dctcp => ControlConfig::Dctcp(dctcp),

@@ -15,7 +15,7 @@ pub enum Release {
 /// Parameters of AMP.
 #[derive(Clone, Debug)]
 pub struct AmpConfig {
-    /// beta and cwnd_min.
+    /// beta, cwnd_min, and the order of an ACK's growth, cut and check.
     pub cut: CutConfig,
     /// Rounds with all windows at the minimum before subflows are suppressed.
     pub gamma: u32,
@@ -76,7 +76,7 @@ impl Amp {
 
 impl CongestionControl for Amp {
     fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
-        let cut = self.config.cut.respond_to_ecn(&mut paths[s], ack.marked);
+        let cut = self.config.cut.in_ack_event(&mut paths[s], ack);
         if s == 0 && paths.len() > 1 && self.config.suppression {
             self.marked |= ack.marked;
             if ack.round_ended {
@@ -89,6 +89,10 @@ impl CongestionControl for Amp {
             }
         }
         cut
+    }
+
+    fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
+        self.config.cut.cut_after_growth(&mut paths[s])
     }
 
     /// `1 / w_total` for each packet acknowledged (Algorithm 1, line 25); of one subflow only while suppressed.
@@ -119,11 +123,16 @@ impl CongestionControl for Amp {
 
 #[cfg(test)]
 mod tests {
+    use super::super::AckOrder;
     use super::super::testing::{ack, marked, path};
     use super::*;
 
     fn amp(release: Release) -> Amp {
-        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0 };
+        amp_in_order(release, AckOrder::CutInsteadOfGrowth)
+    }
+
+    fn amp_in_order(release: Release, ack_order: AckOrder) -> Amp {
+        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order };
         Amp::new(&AmpConfig { cut, gamma: 2, tau: 3, suppression: true, release }, 4)
     }
 
@@ -251,5 +260,81 @@ mod tests {
             a.in_ack_event(&mut paths, 0, round(true));
         }
         assert!(!a.suppressed);
+    }
+
+    /// The authors' implementation counts a round only if it ends outside fast recovery, where the window is inflated.
+    #[test]
+    fn release_by_rounds_waits_for_the_end_of_a_recovery() {
+        let (mut a, mut paths) = suppressed(Release::Rounds);
+        (paths[0].cwnd, paths[0].in_recovery) = (5.0, true);
+        for _ in 0..4 {
+            a.in_ack_event(&mut paths, 0, round(false));
+        }
+        assert!(a.suppressed);
+        paths[0].in_recovery = false;
+        a.in_ack_event(&mut paths, 0, round(false));
+        a.in_ack_event(&mut paths, 0, round(false));
+        assert!(a.suppressed);
+        a.in_ack_event(&mut paths, 0, round(false));
+        assert!(!a.suppressed);
+    }
+
+    /// Only rounds of subflow 0 count, and its marks only.
+    #[test]
+    fn other_subflows_neither_suppress_nor_release() {
+        let mut a = amp(Release::Acks);
+        let mut paths = vec![path(2.0); 4];
+        for _ in 0..5 {
+            a.in_ack_event(&mut paths, 1, round(true));
+        }
+        assert!(!a.suppressed);
+        let (mut a, mut paths) = suppressed(Release::Acks);
+        for _ in 0..3 {
+            a.in_ack_event(&mut paths, 1, round(true));
+            a.in_ack_event(&mut paths, 0, round(false));
+        }
+        assert!(!a.suppressed);
+    }
+
+    /// Suppression begins a new count: the rounds that led to it are no rounds without marks.
+    #[test]
+    fn the_count_begins_anew_at_suppression_and_at_release() {
+        let (mut a, mut paths) = suppressed(Release::Acks);
+        for expected in [true, true, false] {
+            a.in_ack_event(&mut paths, 0, round(false));
+            assert_eq!(a.suppressed, expected);
+        }
+        for expected in [false, true] {
+            a.in_ack_event(&mut paths, 0, round(true));
+            assert_eq!(a.suppressed, expected);
+        }
+        assert_eq!(a.suppressions(), (2, 1));
+    }
+
+    /// An ACK that ends a round at 3.2 packets and cuts the window to 2.4. Algorithm 1 and the authors' implementation check
+    /// first, and find a window above the minimum; with the cut first it is at the minimum.
+    #[test]
+    fn the_check_comes_before_growth_and_cut_or_after_the_cut() {
+        for (order, suppressed) in [(AckOrder::GrowThenCut, false), (AckOrder::CutInsteadOfGrowth, true)] {
+            let mut a = amp_in_order(Release::Rounds, order);
+            a.config.gamma = 1;
+            let mut paths = vec![path(3.2), path(2.0)];
+            let cut = a.in_ack_event(&mut paths, 0, round(true));
+            assert_eq!(a.suppressed, suppressed);
+            assert_eq!(cut, order == AckOrder::CutInsteadOfGrowth);
+            assert_eq!(a.cut_after_growth(&mut paths, 0), !cut);
+            assert!((paths[0].cwnd - 2.4).abs() < 1e-12); // 3.2 x 3/4, once
+        }
+    }
+
+    /// A single path has nothing to suppress.
+    #[test]
+    fn one_subflow_is_never_suppressed() {
+        let mut a = amp(Release::Rounds);
+        let mut paths = vec![path(2.0)];
+        for _ in 0..5 {
+            a.in_ack_event(&mut paths, 0, round(true));
+        }
+        assert_eq!(a.suppressions(), (0, 0));
     }
 }

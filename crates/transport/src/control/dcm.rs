@@ -20,6 +20,10 @@ impl CongestionControl for Dcm {
         self.cut.in_ack_event(&mut paths[s], s, ack)
     }
 
+    fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
+        self.cut.cut_after_growth(&mut paths[s], s)
+    }
+
     fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
         lia_growth(paths, s, acked);
     }

@@ -1,5 +1,5 @@
 use super::reno::reno_growth;
-use super::{Ack, CongestionControl};
+use super::{Ack, AckOrder, CongestionControl};
 use crate::path::Path;
 
 /// Parameters of DCTCP.
@@ -11,6 +11,8 @@ pub struct DctcpConfig {
     pub g: f64,
     /// Floor of the window after a mark, packets.
     pub cwnd_min: f64,
+    /// Does an ACK that cuts the window grow it before?
+    pub ack_order: AckOrder,
 }
 
 /// The running estimate of the fraction of marked packets on one subflow (RFC 8257, section 3.3).
@@ -55,12 +57,20 @@ impl DctcpCut {
 
     #[inline]
     pub(super) fn in_ack_event(&mut self, path: &mut Path, s: usize, ack: Ack) -> bool {
-        let estimate = &mut self.subflows[s];
-        estimate.count(ack, self.config.g);
-        let cut = ack.marked && path.first_mark_of_window();
+        self.subflows[s].count(ack, self.config.g);
+        ack.marked && self.config.ack_order == AckOrder::CutInsteadOfGrowth && self.respond_to_ecn(path, s)
+    }
+
+    #[inline]
+    pub(super) fn cut_after_growth(&self, path: &mut Path, s: usize) -> bool {
+        self.config.ack_order == AckOrder::GrowThenCut && self.respond_to_ecn(path, s)
+    }
+
+    fn respond_to_ecn(&self, path: &mut Path, s: usize) -> bool {
+        let cut = path.first_mark_of_window();
         if cut {
             // cwnd = cwnd (1 - alpha / 2) (RFC 8257, section 3.3, step 9; AMP paper, section 2.1)
-            path.cut_to((path.cwnd * (1.0 - estimate.alpha / 2.0)).max(self.config.cwnd_min));
+            path.cut_to((path.cwnd * (1.0 - self.subflows[s].alpha / 2.0)).max(self.config.cwnd_min));
         }
         cut
     }
@@ -83,6 +93,10 @@ impl CongestionControl for Dctcp {
         self.cut.in_ack_event(&mut paths[s], s, ack)
     }
 
+    fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
+        self.cut.cut_after_growth(&mut paths[s], s)
+    }
+
     fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
         reno_growth(&mut paths[s], acked);
     }
@@ -94,7 +108,7 @@ mod tests {
     use super::*;
 
     fn dctcp(alpha0: f64) -> Dctcp {
-        Dctcp::new(&DctcpConfig { alpha0, g: 1.0 / 16.0, cwnd_min: 2.0 }, 1)
+        Dctcp::new(&DctcpConfig { alpha0, g: 1.0 / 16.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth }, 1)
     }
 
     #[test]
@@ -137,5 +151,31 @@ mod tests {
         d.in_ack_event(&mut paths, 0, marked(2));
         d.in_ack_event(&mut paths, 0, Ack { round_ended: true, ..ack(6) });
         assert!((d.cut.subflows[0].alpha - 0.25 / 16.0).abs() < 1e-12);
+    }
+
+    /// A duplicate ACK reports on the packet that caused it: it is in both counts, and its mark in the second.
+    #[test]
+    fn a_duplicate_ack_counts_as_one_packet() {
+        let mut d = dctcp(0.0);
+        let mut paths = [path(10.0)];
+        d.in_ack_event(&mut paths, 0, marked(0));
+        d.in_ack_event(&mut paths, 0, ack(0));
+        d.in_ack_event(&mut paths, 0, Ack { round_ended: true, ..ack(2) });
+        // 1 of 4 is marked.
+        assert!((d.cut.subflows[0].alpha - 0.25 / 16.0).abs() < 1e-12);
+    }
+
+    /// The cut takes the alpha of the round that this ACK has ended: 1/16 after a round of one packet, marked.
+    #[test]
+    fn alpha_is_new_when_the_round_ends_with_a_cut() {
+        for order in [AckOrder::CutInsteadOfGrowth, AckOrder::GrowThenCut] {
+            let mut d = dctcp(0.0);
+            d.cut.config.ack_order = order;
+            let mut paths = [path(32.0)];
+            let first = d.in_ack_event(&mut paths, 0, Ack { round_ended: true, ..marked(1) });
+            assert_eq!(first, order == AckOrder::CutInsteadOfGrowth);
+            assert_eq!(d.cut_after_growth(&mut paths, 0), !first);
+            assert_eq!((paths[0].cwnd, paths[0].ssthresh), (31.0, 31.0)); // 32 (1 - 1/32)
+        }
     }
 }

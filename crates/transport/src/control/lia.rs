@@ -98,4 +98,24 @@ mod tests {
         lia_growth(&mut paths, 0, 1.0);
         assert!((paths[0].cwnd - (10.0 + 1.0 / 40.0)).abs() < 1e-12);
     }
+
+    /// A subflow without a connection, or without an RTT, is in neither the sum nor the maximum of equation (2).
+    #[test]
+    fn only_subflows_with_an_rtt_are_linked() {
+        for spoil in [|p: &mut Path| p.established = false, |p: &mut Path| p.srtt = 0.0] {
+            let mut paths = [path(10.0), path(30.0), path(10.0)];
+            spoil(&mut paths[1]);
+            lia_growth(&mut paths, 0, 1.0); // as in `two_like_subflows_share_one_packet_a_round`
+            assert!((paths[0].cwnd - (10.0 + 1.0 / 40.0)).abs() < 1e-12);
+        }
+    }
+
+    /// Before the first RTT sample a subflow grows as a TCP: there is nothing to link.
+    #[test]
+    fn without_any_rtt_it_is_reno() {
+        let mut paths = [path(8.0), path(8.0)];
+        paths.iter_mut().for_each(|p| p.srtt = 0.0);
+        lia_growth(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 8.125);
+    }
 }

@@ -72,6 +72,16 @@ impl CongestionControl for Mmptcp {
     }
 
     #[inline(never)]
+    fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
+        if s > 0 {
+            return self.coupled.cut_after_growth(&mut paths[1..], s - 1);
+        }
+        let cut = self.scattered.cut_after_growth(&mut paths[..1], 0);
+        self.congested |= cut;
+        cut
+    }
+
+    #[inline(never)]
     fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
         if s == 0 {
             self.scattered.cong_avoid(&mut paths[..1], 0, acked);
@@ -130,7 +140,7 @@ impl CongestionControl for Mmptcp {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{ack, marked, path};
-    use super::super::{CutConfig, DctcpConfig};
+    use super::super::{AckOrder, CutConfig, DctcpConfig};
     use super::*;
 
     const BY_BYTES: Switch = Switch { bytes: 100_000, window: f64::INFINITY, congestion: false };
@@ -203,8 +213,8 @@ mod tests {
 
     #[test]
     fn the_switch_at_the_first_mark_that_phase_1_heeds() {
-        let dctcp = DctcpConfig { alpha0: 1.0, g: 1.0 / 16.0, cwnd_min: 2.0 };
-        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0 };
+        let dctcp = DctcpConfig { alpha0: 1.0, g: 1.0 / 16.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
+        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
         let mut m = build(AT_CONGESTION, ControlConfig::Dctcp(dctcp), ControlConfig::MptcpCut(cut), 3);
         let mut paths = vec![path(8.0); 3];
         assert!(m.in_ack_event(&mut paths, 1, marked(1)));
@@ -217,7 +227,7 @@ mod tests {
 
     #[test]
     fn each_phase_says_whether_it_needs_ecn() {
-        let dctcp = DctcpConfig { alpha0: 1.0, g: 1.0 / 16.0, cwnd_min: 2.0 };
+        let dctcp = DctcpConfig { alpha0: 1.0, g: 1.0 / 16.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
         let m = build(BY_BYTES, ControlConfig::Dctcp(dctcp), ControlConfig::Lia(()), 3);
         assert_eq!([0, 1, 2].map(|s| m.needs_ecn_on(s)), [true, false, false]);
     }

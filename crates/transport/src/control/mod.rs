@@ -51,6 +51,19 @@ pub struct Ack {
     pub now: Time,
 }
 
+/// What an ACK that cuts the window for a mark does beside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AckOrder {
+    /// It grows the window, and cuts it then. AMP's check whether to suppress subflows sees the windows before both. So it is
+    /// in the authors' implementation of DCTCP, DCM, MPTCP (beta = 4) and AMP, and in the order of AMP's Algorithm 1 (check
+    /// in lines 2 to 21, growth in line 25, cut in line 29).
+    GrowThenCut,
+    /// It cuts the window and does not grow it: "SHOULD NOT increase the congestion window in response to the receipt of an
+    /// ECN-Echo ACK packet" (RFC 3168, section 6.1.2), to which RFC 8257, section 3.3, adds the size of the cut. AMP's
+    /// check sees the window that is left.
+    CutInsteadOfGrowth,
+}
+
 /// A congestion control law. `s` is the subflow that an event belongs to, `paths` are all of the connection.
 pub trait CongestionControl {
     /// Are packets sent as ECN-capable?
@@ -66,6 +79,12 @@ pub trait CongestionControl {
     /// An ACK has come, duplicates and those in recovery included; `paths[s].snd_una` has moved. Returns whether the
     /// window was cut for a mark.
     fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool;
+
+    /// The same ACK echoes a mark, and has grown the window if it does: the cut of [`AckOrder::GrowThenCut`]. Returns
+    /// whether the window was cut.
+    fn cut_after_growth(&mut self, _paths: &mut [Path], _s: usize) -> bool {
+        false
+    }
 
     /// `acked` packets (see `byte_counting`) are acknowledged outside recovery: grow.
     fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64);
@@ -172,6 +191,10 @@ macro_rules! laws {
                 match self { $(Control::$law(law) => law.in_ack_event(paths, s, ack)),* }
             }
             #[inline]
+            fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
+                match self { $(Control::$law(law) => law.cut_after_growth(paths, s)),* }
+            }
+            #[inline]
             fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
                 match self { $(Control::$law(law) => law.cong_avoid(paths, s, acked)),* }
             }
@@ -226,4 +249,4 @@ laws! {
 }
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;

@@ -1,5 +1,5 @@
 use super::lia::lia_growth;
-use super::{Ack, CongestionControl};
+use super::{Ack, AckOrder, CongestionControl};
 use crate::path::Path;
 
 /// Parameters of a constant cut.
@@ -9,13 +9,24 @@ pub struct CutConfig {
     pub beta: f64,
     /// Floor of the window after a mark, packets.
     pub cwnd_min: f64,
+    /// Does an ACK that cuts the window grow it before?
+    pub ack_order: AckOrder,
 }
 
 impl CutConfig {
-    /// On the first marked ACK of a window, `w = max(w (1 - 1/beta), cwnd_min)` (AMP paper, Algorithm 1, line 29).
     #[inline]
-    pub(super) fn respond_to_ecn(&self, path: &mut Path, marked: bool) -> bool {
-        let cut = marked && path.first_mark_of_window();
+    pub(super) fn in_ack_event(&self, path: &mut Path, ack: Ack) -> bool {
+        ack.marked && self.ack_order == AckOrder::CutInsteadOfGrowth && self.respond_to_ecn(path)
+    }
+
+    #[inline]
+    pub(super) fn cut_after_growth(&self, path: &mut Path) -> bool {
+        self.ack_order == AckOrder::GrowThenCut && self.respond_to_ecn(path)
+    }
+
+    /// On the first marked ACK of a window, `w = max(w (1 - 1/beta), cwnd_min)` (AMP paper, Algorithm 1, line 29).
+    fn respond_to_ecn(&self, path: &mut Path) -> bool {
+        let cut = path.first_mark_of_window();
         if cut {
             path.cut_to((path.cwnd * (1.0 - 1.0 / self.beta)).max(self.cwnd_min));
         }
@@ -38,7 +49,11 @@ impl MptcpCut {
 
 impl CongestionControl for MptcpCut {
     fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
-        self.config.respond_to_ecn(&mut paths[s], ack.marked)
+        self.config.in_ack_event(&mut paths[s], ack)
+    }
+
+    fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
+        self.config.cut_after_growth(&mut paths[s])
     }
 
     fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {

@@ -165,4 +165,36 @@ mod tests {
         assert_eq!(o.ssthresh(&paths, 0, 3), 2.0); // at once again: the same loss
         assert_eq!(o.subflows[0].distance(), 30.0);
     }
+
+    /// A subflow without a connection, or without an RTT, is in no sum, neither best nor largest, and not one of the n.
+    #[test]
+    fn only_subflows_with_an_rtt_are_linked() {
+        for spoil in [|p: &mut Path| p.established = false, |p: &mut Path| p.srtt = 0.0] {
+            let mut paths = [path(4.0), path(16.0), path(40.0)];
+            spoil(&mut paths[2]);
+            let mut o = olia(&[200, 100, 900]);
+            // As in `the_best_path_with_a_small_window_gains_what_the_largest_window_loses`.
+            assert_eq!([0, 1, 2].map(|s| o.alpha(&paths, s)), [0.5, -0.5, 0.0]);
+            o.cong_avoid(&mut paths, 0, 1.0);
+            assert!((paths[0].cwnd - (4.0 + 0.01 + 0.125)).abs() < 1e-12);
+        }
+    }
+
+    /// Before its first RTT sample a subflow grows as a TCP.
+    #[test]
+    fn without_an_rtt_it_is_reno() {
+        let mut paths = [path(8.0), path(16.0)];
+        paths[0].srtt = 0.0;
+        olia(&[200, 100]).cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 8.125);
+    }
+
+    /// In recovery the window is inflated: the slow start threshold stands for it.
+    #[test]
+    fn a_subflow_in_recovery_counts_as_its_ssthresh() {
+        let mut paths = [path(4.0), path(40.0)];
+        (paths[1].in_recovery, paths[1].ssthresh) = (true, 16.0);
+        olia(&[100, 200]).cong_avoid(&mut paths, 0, 1.0);
+        assert!((paths[0].cwnd - 4.01).abs() < 1e-12); // 4/400: the best has the largest window
+    }
 }

@@ -3,7 +3,7 @@ use crate::path::Path;
 use linkpool_units::Time;
 
 /// An established subflow in congestion avoidance with an RTT of 100 us.
-pub(super) fn path(cwnd: f64) -> Path {
+pub(crate) fn path(cwnd: f64) -> Path {
     Path {
         cwnd,
         ssthresh: cwnd.min(2.0),
@@ -16,10 +16,10 @@ pub(super) fn path(cwnd: f64) -> Path {
     }
 }
 
-pub(super) fn ack(acked: u32) -> Ack {
+pub(crate) fn ack(acked: u32) -> Ack {
     Ack { acked, marked: false, round_ended: false, now: Time::ZERO }
 }
 
-pub(super) fn marked(acked: u32) -> Ack {
+pub(crate) fn marked(acked: u32) -> Ack {
     Ack { marked: true, ..ack(acked) }
 }

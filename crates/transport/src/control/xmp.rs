@@ -182,4 +182,98 @@ mod tests {
         x.in_ack_event(&mut paths, 0, marked(1));
         assert_eq!((paths[0].cwnd, paths[0].ssthresh), (15.0, 14.0));
     }
+
+    /// REDUCED ends with the ACK beyond all that was sent before the cut (Algorithm 1: `cwr_seq = snd_nxt`, NORMAL again at
+    /// `snd_una > cwr_seq`), not with the one that reaches it.
+    #[test]
+    fn reduced_ends_beyond_what_was_sent_before_the_cut() {
+        let mut x = xmp(1);
+        let mut paths = [path(20.0)];
+        paths[0].snd_nxt = 30_000;
+        assert!(x.in_ack_event(&mut paths, 0, marked(1)));
+        assert_eq!(paths[0].cwnd, 15.0);
+        paths[0].snd_una = 30_000;
+        assert!(!x.in_ack_event(&mut paths, 0, marked(1)));
+        x.in_ack_event(&mut paths, 0, round());
+        assert_eq!(paths[0].cwnd, 15.0);
+        paths[0].snd_una = 30_001;
+        x.in_ack_event(&mut paths, 0, round());
+        assert_eq!(paths[0].cwnd, 16.0);
+    }
+
+    /// After a timeout in state REDUCED slow start waits for NORMAL too ("if state = NORMAL and cwnd <= ssthresh").
+    #[test]
+    fn no_slow_start_while_reduced() {
+        let mut x = xmp(1);
+        let mut paths = [path(20.0)];
+        paths[0].snd_nxt = 30_000;
+        assert!(x.in_ack_event(&mut paths, 0, marked(1)));
+        (paths[0].cwnd, paths[0].ssthresh, paths[0].snd_una) = (1.0, 7.0, 30_000);
+        x.cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 1.0);
+        paths[0].snd_una = 30_001;
+        x.cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 2.0);
+    }
+
+    /// In fast recovery the window is inflated and waits to be set; in slow start it grows by ACKs.
+    #[test]
+    fn no_increase_by_rounds_in_recovery_and_in_slow_start() {
+        let mut x = xmp(1);
+        let mut paths = [path(10.0)];
+        paths[0].in_recovery = true;
+        x.in_ack_event(&mut paths, 0, round());
+        assert_eq!(paths[0].cwnd, 10.0);
+        (paths[0].in_recovery, paths[0].ssthresh) = (false, 20.0);
+        x.in_ack_event(&mut paths, 0, round());
+        assert_eq!(paths[0].cwnd, 10.0);
+        x.cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 11.0);
+        paths[0].ssthresh = 11.0; // at equality: congestion avoidance
+        x.cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 11.0);
+        x.in_ack_event(&mut paths, 0, round());
+        assert_eq!(paths[0].cwnd, 12.0);
+    }
+
+    /// With the pseudocode's ssthresh slow start is at `w <= ssthresh`.
+    #[test]
+    fn the_pseudocode_is_in_slow_start_at_equality() {
+        let mut x = Xmp::new(&XmpConfig { beta: 4.0, cwnd_min: 2.0, ssthresh_below: true }, 1);
+        let mut paths = [path(10.0)];
+        paths[0].ssthresh = 10.0;
+        x.cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 11.0);
+        x.cong_avoid(&mut paths, 0, 1.0);
+        assert_eq!(paths[0].cwnd, 11.0);
+    }
+
+    /// Subflows that are not there, or whose RTT is not known, have no rate and no RTT in equation (9).
+    #[test]
+    fn only_subflows_with_an_rtt_count_in_equation_9() {
+        for spoil in [|p: &mut Path| p.established = false, |p: &mut Path| p.srtt = 0.0] {
+            let mut x = xmp(2);
+            let mut paths = [path(10.0), path(5.0)];
+            paths[1].srtt = 50e6;
+            x.in_ack_event(&mut paths, 1, round());
+            spoil(&mut paths[1]);
+            x.in_ack_event(&mut paths, 0, round()); // as a single path
+            assert_eq!(x.subflows[0].delta, 1.0);
+            assert_eq!(paths[0].cwnd, 11.0);
+        }
+        // Without an RTT of its own nothing can be worked out.
+        let mut x = xmp(1);
+        let mut paths = [path(10.0)];
+        paths[0].srtt = 0.0;
+        x.in_ack_event(&mut paths, 0, round());
+        assert_eq!((paths[0].cwnd, x.subflows[0].rate), (10.0, 0.0));
+    }
+
+    /// Half, in whole packets, and at least two (RFC 5681, equation 4).
+    #[test]
+    fn a_loss_halves_to_whole_packets() {
+        for (flight, after) in [(9, 4.0), (8, 4.0), (5, 2.0), (3, 2.0), (0, 2.0)] {
+            assert_eq!(xmp(1).ssthresh(&[path(9.0)], 0, flight), after);
+        }
+    }
 }

@@ -74,6 +74,13 @@ impl Rack {
         }
     }
 
+    /// RACK.reo_wnd where reordering is given time: a quarter of the least RTT, and one more for each D-SACK, at most SRTT
+    /// (section 6.2, step 4).
+    fn patience(&self, srtt: Time) -> Time {
+        let least = self.least_rtt.get().unwrap_or(Time::ZERO);
+        Time((least.0 / 4).saturating_mul(1 + self.more as u64)).min(srtt)
+    }
+
     /// Steps 1 to 3 of section 6.2.
     fn follow(&mut self, told: &Delivered, now: Time) {
         if let Some(sent_at) = told.sent_at {
@@ -148,16 +155,14 @@ impl Sender {
     /// RACK_update_reo_wnd and RACK_detect_loss (section 6.2, steps 4 and 5). Returns how long until there may be more.
     pub(super) fn lose_by_time(&mut self, s: usize, now: Time) -> Option<Time> {
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
-        let (threshold, srtt) = (subflow.dupack_threshold, path.srtt as u64);
+        let (threshold, srtt) = (subflow.dupack_threshold, Time(path.srtt as u64));
         let board = subflow.board.as_mut()?;
         let repairing = path.in_recovery || board.in_loss;
         let sacked = board.sacked;
         let resent = board.resent > 0;
         let rack = board.rack.as_mut()?;
         let at_once = !rack.reordering_seen && (repairing || sacked >= threshold);
-        let min_rtt = rack.least_rtt.get().unwrap_or(Time::ZERO);
-        let window = if at_once { 0 } else { (min_rtt.0 / 4).saturating_mul(1 + rack.more as u64).min(srtt) };
-        rack.window = Time(window);
+        rack.window = if at_once { Time::ZERO } else { rack.patience(srtt) };
         if sacked == 0 && !resent {
             // In order: nothing sent before the latest that has arrived is outstanding, but for what was sent with it.
             let first = subflow.sent.front()?;
@@ -258,5 +263,90 @@ impl Sender {
         }
         let rto = subflow.rtt.rto(&self.config.rtt);
         subflow.timer.set(s, now + rto, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::Seq;
+
+    fn rack(least_rtt_us: u64) -> Rack {
+        let mut rack = Rack::default();
+        rack.least_rtt.sample(Time::from_us(least_rtt_us), Time::from_us(least_rtt_us));
+        rack
+    }
+
+    /// A quarter of the least RTT, one more for each round with D-SACKs, and never beyond the smoothed RTT (section 6.2, step 4).
+    #[test]
+    fn the_window_widens_by_quarters_up_to_srtt() {
+        let mut rack = rack(100);
+        let srtt = Time::from_us(120);
+        for (round, window) in [25, 50, 75, 100, 120, 120].into_iter().enumerate() {
+            assert_eq!(rack.patience(srtt), Time::from_us(window));
+            let end = 1000 * round as u64;
+            rack.follow_duplicate(true, end, end + 1000);
+        }
+    }
+
+    /// D-SACKs of one round count once: the round ends when what was next to be sent at the first is acknowledged.
+    #[test]
+    fn dsacks_count_once_a_round() {
+        let mut rack = rack(100);
+        rack.follow_duplicate(true, 1000, 5000);
+        rack.follow_duplicate(true, 1000, 6000);
+        rack.follow_duplicate(true, 4999, 6000);
+        assert_eq!(rack.more, 1);
+        rack.follow_duplicate(false, 5000, 9000); // ends the round, and begins none
+        rack.follow_duplicate(true, 5500, 9000);
+        assert_eq!(rack.more, 2);
+        rack.follow_duplicate(true, 9000, 9500); // ends a round, and begins the next
+        assert_eq!(rack.more, 3);
+    }
+
+    /// The widened window persists for 16 recoveries, counted from the last D-SACK ("RACK.reo_wnd_persist = 16").
+    #[test]
+    fn the_window_is_small_again_after_sixteen_recoveries() {
+        let mut rack = rack(100);
+        rack.follow_duplicate(true, 1000, 5000);
+        (0..10).for_each(|_| rack.leave_recovery());
+        rack.follow_duplicate(true, 5000, 9000);
+        (0..15).for_each(|_| rack.leave_recovery());
+        assert_eq!(rack.more, 2);
+        rack.leave_recovery();
+        assert_eq!(rack.more, 0);
+        assert_eq!(rack.patience(Time::from_us(200)), Time::from_us(25));
+        rack.leave_recovery(); // and stays so
+        assert_eq!((rack.more, rack.persist), (0, 0));
+    }
+
+    fn arrived(at_us: u64, end: u64, again: bool) -> Delivered {
+        Delivered { latest: Some((Time::from_us(at_us), end, again)), ..Delivered::default() }
+    }
+
+    /// An ACK of a retransmission that comes within the least RTT is of the first copy, and tells nothing (section 6.2, step 2).
+    #[test]
+    fn an_ack_that_comes_too_soon_for_a_retransmission_tells_nothing() {
+        let mut rack = rack(100);
+        rack.follow(&arrived(200, 1000, false), Time::from_us(300));
+        rack.follow(&arrived(250, 2000, true), Time::from_us(349));
+        assert_eq!((rack.latest, rack.rtt), ((Time::from_us(200), 1000), Time::from_us(100)));
+        rack.follow(&arrived(250, 2000, true), Time::from_us(350));
+        assert_eq!((rack.latest, rack.rtt), ((Time::from_us(250), 2000), Time::from_us(100)));
+        rack.follow(&arrived(300, 3000, false), Time::from_us(390)); // not sent again: whatever its RTT
+        assert_eq!((rack.latest, rack.rtt), ((Time::from_us(300), 3000), Time::from_us(90)));
+        assert_eq!(rack.reach(), Time::from_us(90));
+    }
+
+    /// RACK_sent_after: of segments sent at the same time the one that ends later was sent later (section 6.2, step 2).
+    #[test]
+    fn of_the_same_time_the_later_end_was_sent_later() {
+        let mut rack = rack(100);
+        rack.latest = (Time::from_us(200), 2000);
+        let sent = |at_us| Sent::new(Time::from_us(at_us), Seq(0), Seq(0));
+        assert!(rack.sent_after(&sent(199), 9000));
+        assert!(rack.sent_after(&sent(200), 1999));
+        assert!(!rack.sent_after(&sent(200), 2000));
+        assert!(!rack.sent_after(&sent(201), 1000));
     }
 }

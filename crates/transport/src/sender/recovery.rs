@@ -1,9 +1,10 @@
 //! What an ACK does to a subflow, and NewReno's fast retransmit and fast recovery (RFC 5681, RFC 6582).
 
 use super::{Sender, SenderState};
-use crate::control::{Ack, CongestionControl};
+use crate::control::{Ack, CongestionControl, Control};
 use crate::options::AckOptions;
 use crate::outstanding::Mark;
+use crate::path::Path;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
 use crate::subflow::State;
@@ -51,10 +52,13 @@ impl Sender {
         if self.subflows[s].on_probation {
             self.follow_frto(s, segments, now, out);
         }
-        // The ACK that cuts the window does not grow it; the others of that window do.
+        // The others of the window that is cut grow it, whatever the order.
         if grown > 0 && !cut {
             let counted = if self.config.byte_counting { grown.min(self.most_counted(s)) as f64 } else { 1.0 };
             self.control.cong_avoid(&mut self.paths, s, counted);
+        }
+        if ece {
+            self.cut_for_mark(s, |control, paths| control.cut_after_growth(paths, s));
         }
         if self.state == SenderState::Open {
             if self.joins_wait && self.joins_now() {
@@ -103,8 +107,15 @@ impl Sender {
             subflow.round_end = path.snd_nxt;
         }
         let event = Ack { acked, marked: ece, round_ended, now };
+        self.cut_for_mark(s, |control, paths| control.in_ack_event(paths, s, event))
+    }
+
+    /// The law may cut the window of subflow `s` for a mark; fast recovery may keep it from that. Has it been cut?
+    #[inline]
+    fn cut_for_mark(&mut self, s: usize, respond: impl FnOnce(&mut Control, &mut [Path]) -> bool) -> bool {
+        let path = &self.paths[s];
         let (before, spared) = ((path.cwnd, path.ssthresh), path.in_recovery && !self.config.cut_in_recovery);
-        let mut cut = self.control.in_ack_event(&mut self.paths, s, event);
+        let mut cut = respond(&mut self.control, &mut self.paths);
         if cut && spared {
             let path = &mut self.paths[s];
             (path.cwnd, path.ssthresh) = before;

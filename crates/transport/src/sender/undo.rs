@@ -114,3 +114,20 @@ impl Sender {
         self.control.undo(s);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::path;
+
+    /// Bytes 1,000 to 4,999 were outstanding at the cut: only what of these is sent again has to turn out needless.
+    #[test]
+    fn only_what_was_outstanding_at_the_cut_counts() {
+        let cut = Path { snd_una: 1000, snd_nxt: 5000, ..path(4.0) };
+        let mut undo = Undo::new(&cut, Probation::None);
+        for (end, needed) in [(1000, 0), (1001, 1), (5000, 2), (5001, 2)] {
+            undo.follow_retransmission(end);
+            assert_eq!(undo.needed, needed);
+        }
+    }
+}

@@ -6,14 +6,15 @@ pub mod opened;
 pub mod script;
 
 use linkpool_transport::control::{
-    AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig, Release,
-    SemiCoupledConfig, XmpConfig,
+    AckOrder, AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig,
+    Release, SemiCoupledConfig, XmpConfig,
 };
 use linkpool_transport::{Buffers, Config, Multipath, Recovery, RttConfig};
 use linkpool_units::Time;
 
-pub const DCTCP: DctcpConfig = DctcpConfig { alpha0: 0.0, g: 1.0 / 16.0, cwnd_min: 2.0 };
-pub const CUT: CutConfig = CutConfig { beta: 4.0, cwnd_min: 2.0 };
+pub const DCTCP: DctcpConfig =
+    DctcpConfig { alpha0: 0.0, g: 1.0 / 16.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
+pub const CUT: CutConfig = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
 pub const XMP: XmpConfig = XmpConfig { beta: 4.0, cwnd_min: 2.0, ssthresh_below: false };
 pub const AMP: AmpConfig = AmpConfig { cut: CUT, gamma: 2, tau: 8, suppression: true, release: Release::Rounds };
 pub const FULLY_COUPLED: FullyCoupledConfig = FullyCoupledConfig { loss_floor: 2.0 };

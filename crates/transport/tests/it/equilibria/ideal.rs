@@ -78,6 +78,9 @@ impl Ideal {
             if !self.control.in_ack_event(&mut self.paths, s, event) {
                 self.control.cong_avoid(&mut self.paths, s, 1.0);
             }
+            if marked {
+                self.control.cut_after_growth(&mut self.paths, s);
+            }
         }
         round_ended
     }
