@@ -1,5 +1,6 @@
 //! The integration tests of linkpool-transport: one program, a module a subject.
 
+mod ack_order;
 mod amp_suppression;
 mod common;
 mod delayed_acks;

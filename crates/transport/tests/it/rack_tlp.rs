@@ -2,7 +2,8 @@
 
 use crate::common::opened::{all_in_flight, in_flight};
 use crate::common::reno;
-use linkpool_transport::{Config, Recovery};
+use crate::common::script::Script;
+use linkpool_transport::{Buffers, Config, Recovery, Sender};
 
 fn rack() -> Config {
     Config { recovery: Recovery::Rack, limited_transmit: true, ..reno() }
@@ -196,5 +197,110 @@ fn the_back_off_after_a_probe() {
          1400.7ms < ack 6
                 > pkt 7-8
                 = rto 200ms",
+    );
+}
+
+/// Reordering has been seen; packet 2 is lost, and so is what is sent for it at 245 us. At 350 us packet 14, which was sent at 250
+/// us, has arrived: the timer waits until 370 us, an RTT and a quarter after 245 us, and finds the loss.
+const LOST_TWICE: &str = "
+         200us  < ack 0 sack 1-2
+                > pkt 10
+         210us  < ack 2                 // reordering; the RTT of this ACK is 110 us
+                > pkt 11-12
+         220us  < ack 2 sack 3-4
+                > pkt 13
+         245us  > pkt 2                 // 120 us and a quarter of 100 us after 100 us
+                = recoveries 1 ssthresh 5.5
+         250us  < ack 2 sack 3-11       // 4 in flight
+                > pkt 14
+         320us  < ack 2 sack 3-14       // 2 in flight
+                > pkt 15-17";
+
+#[test]
+fn the_timer_finds_a_lost_retransmission() {
+    in_flight(10, rack()).run(LOST_TWICE).run(
+        "350us  < ack 2 sack 3-15
+                > pkt 18
+         370us  > pkt 2
+                = recoveries 1 retransmits 2
+         200.37ms > pkt 2               // a timeout after what was done last
+                = timeouts 1",
+    );
+}
+
+/// A SACK of new data is progress too, and sets the retransmission timer anew.
+#[test]
+fn sacks_put_the_timeout_off() {
+    in_flight(10, rack()).run(LOST_TWICE).run(
+        "200.319ms quiet
+         200.32ms > pkt 2
+                = timeouts 1",
+    );
+}
+
+/// The receiver has no room for more than four. The last of these is sent again as a probe; what follows is acknowledged
+/// later, or not.
+fn probed() -> Script<Sender> {
+    let buffers = Buffers { receive: 4000, ..Buffers::default() };
+    let mut script = in_flight(4, Config { buffers, ..rack() });
+    script.run(
+        "200us  < ack 1 win 3000
+                < ack 2 win 2000
+                < ack 3 win 1000
+                = cwnd 7
+         400us  > pkt 3
+                = probes 1",
+    );
+    script
+}
+
+/// TLP_process_ack (section 7.4.2): an ACK beyond the probe, and no D-SACK: one of the two was lost, and the window is cut for it.
+/// An ACK of the probe and no more does not tell yet.
+#[test]
+fn a_probe_that_repaired_a_loss_cuts_the_window() {
+    probed().run(
+        "500us  < ack 4 win 0
+                = cwnd 8 ssthresh inf
+         510us  < ack 4 win 4000
+                > pkt 4-7
+         610us  < ack 5 win 4000
+                > pkt 8
+                = ssthresh 4 cwnd 4.25",
+    );
+}
+
+/// A D-SACK of the probe: both copies have arrived.
+#[test]
+fn a_needless_probe_cuts_nothing() {
+    probed().run(
+        "500us  < ack 4 win 0
+         505us  < ack 4 win 0 sack 3-4
+         510us  < ack 4 win 4000
+                > pkt 4-7
+         610us  < ack 5 win 4000
+                > pkt 8
+                = ssthresh inf cwnd 9",
+    );
+    probed().run(
+        "500us  < ack 4 win 0 sack 3-4  // with the ACK of the probe itself
+         510us  < ack 4 win 4000
+                > pkt 4-7
+         610us  < ack 5 win 4000
+                > pkt 8
+                = ssthresh inf cwnd 9",
+    );
+}
+
+/// So does a duplicate ACK without SACKs say, of a receiver that has no D-SACKs.
+#[test]
+fn a_duplicate_ack_of_a_probe_cuts_nothing() {
+    probed().run(
+        "500us  < ack 4 win 0
+         505us  < ack 4 win 0
+         510us  < ack 4 win 4000
+                > pkt 4-7
+         610us  < ack 5 win 4000
+                > pkt 8
+                = ssthresh inf cwnd 9",
     );
 }

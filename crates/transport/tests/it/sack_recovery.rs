@@ -254,3 +254,18 @@ fn marks_in_recovery_cut_if_told() {
         ));
     }
 }
+
+/// Slow start after a timeout counts what it has sent itself, not what was SACKed before (RFC 5681, section 3.1: "for each ACK
+/// received that cumulatively acknowledges new data", by the packets, RFC 3465): of nine packets one.
+#[test]
+fn slow_start_does_not_count_what_was_sacked_before_the_timeout() {
+    let waits = Config { dupack_threshold: 20, limited_transmit: false, ..sack() };
+    in_flight(10, Config { byte_counting: true, ..waits }).run(
+        "200us  < ack 0 sack 1-9
+         200.1ms > pkt 0
+                = timeouts 1 cwnd 1 ssthresh 5 flight 1
+         200.2ms < ack 9
+                > pkt 9-10
+                = cwnd 2",
+    );
+}

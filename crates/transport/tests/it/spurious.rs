@@ -234,3 +234,86 @@ fn cubic_goes_on_where_it_was_without_sacks() {
                 = cwnd 11 ssthresh inf undos 1",
     );
 }
+
+/// Only what was outstanding at the cut has to be needless: the D-SACK of packet 0, which was acknowledged before, and that of packet 14,
+/// which was sent later, say nothing of the cut (RFC 3708, section 2). That of packet 1 does.
+#[test]
+fn dsacks_of_other_packets_do_not_undo() {
+    in_flight(10, sack()).run(
+        "200us  < ack 1
+                > pkt 10-11
+                < ack 1 sack 2-3
+                > pkt 12
+                < ack 1 sack 2-4
+                > pkt 13
+                < ack 1 sack 2-5
+                > pkt 1
+                = cwnd 5.5 ssthresh 5.5 recovery true
+                < ack 1 sack 0-1,2-5
+                = undos 0 recovery true flight 10
+                < ack 1 sack 2-12
+                > pkt 14-15
+                < ack 1 sack 14-15,2-12
+                > pkt 16
+                < ack 1 sack 14-15,14-15,2-12
+                = undos 0 recovery true
+                < ack 12 sack 14-15
+                > pkt 17
+                = undos 0 recovery true flight 5
+                < ack 12 sack 1-2,14-15
+                > pkt 18-23
+                = undos 1 recovery false cwnd 11 ssthresh inf",
+    );
+}
+
+/// Two copies of packet 0 and one of packet 4 were in flight: the ACK for both is no RTT sample (Karn), and so does not end the
+/// back-off. That the timeout was spurious does.
+#[test]
+fn undo_ends_the_back_off() {
+    in_flight(4, sack()).run(
+        "200.1ms > pkt 0
+                = rto 400ms
+         210ms  < ack 2
+                > pkt 4-6
+                = undos 1 rto 200ms",
+    );
+}
+
+/// Packets 0 and 4 were lost, and so were their retransmissions and the new ones, 8 and 9. After the timeout 0 arrives, and new
+/// data goes out (step 2b).
+const STEP_3: &str = "
+         200us  < ack 0 sack 1-2
+                < ack 0 sack 1-3
+                < ack 0 sack 1-4
+                > pkt 0
+                < ack 0 sack 5-8,1-4
+                > pkt 4
+                > pkt 8-9
+                = cwnd 4 flight 4
+         200.2ms > pkt 0
+                = timeouts 1 cwnd 1 ssthresh 2 recovery false
+         200.3ms < ack 4 sack 5-8
+                > pkt 10-11
+                = cwnd 2";
+
+/// Step 3a: a SACK of new data, and nothing of what was outstanding and not sent again. The timeout was right.
+#[test]
+fn frto_step_3_with_a_sack_of_new_data() {
+    in_flight(8, Config { limited_transmit: false, ..sack() }).run(STEP_3).run(
+        "200.4ms < ack 8 sack 10-11     // of the second copy of packet 4
+                > pkt 8
+                = undos 0",
+    );
+}
+
+/// An ACK of what was sent again alone tells nothing; the next, of what was not, does (step 3b).
+#[test]
+fn frto_step_3_goes_on_with_acks_of_retransmissions() {
+    in_flight(8, Config { limited_transmit: false, ..sack() }).run(STEP_3).run(
+        "200.4ms < ack 8
+                = undos 0 cwnd 2.5
+         200.5ms < ack 9
+                > pkt 12-17
+                = undos 1 cwnd 9 ssthresh inf",
+    );
+}

@@ -226,3 +226,19 @@ fn joins_in_any_order() {
                 > s3 ack 1",
     );
 }
+
+/// A duplicate ACK is one that comes while something is outstanding (RFC 5681, section 2, (a)): three that come to an idle subflow
+/// tell of no loss.
+#[test]
+fn what_repeats_an_ack_for_all_is_no_duplicate() {
+    both_in_flight(Config { subflows: 2, ..reno() }, Some(3000)).run(
+        "300us  < s1 ack 1 data 0
+                > s1 pkt 1 data 2 last
+         400us  < s1 ack 2 data 0
+                = s1 flight 0 cwnd 3
+                < s1 ack 2 data 0
+                < s1 ack 2 data 0
+                < s1 ack 2 data 0
+                = s1 cwnd 3 ssthresh inf recoveries 0 recovery false",
+    );
+}
