@@ -223,4 +223,23 @@ mod tests {
             }
         }
     }
+
+    /// By a half, and by eight at least; an emptied one keeps nothing.
+    #[test]
+    fn room_grows_by_a_half_and_shrinks_to_a_half_more() {
+        let (mut sent, mut rooms) = (Outstanding::default(), Vec::new());
+        for n in 0..60u32 {
+            sent.push_back(Sent::new(Time(1), Seq(n), Seq(0)));
+            if rooms.last() != Some(&sent.segments.capacity()) {
+                rooms.push(sent.segments.capacity());
+            }
+        }
+        assert_eq!(rooms, [8, 16, 24, 36, 54, 81]);
+        while sent.segments.capacity() == 81 {
+            sent.pop_front();
+        }
+        assert_eq!((sent.len(), sent.segments.capacity()), (20, 30)); // a quarter of 81, and a half more
+        sent.clear();
+        assert_eq!((sent.len(), sent.segments.capacity()), (0, 0));
+    }
 }

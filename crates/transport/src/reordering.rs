@@ -83,7 +83,7 @@ impl Reordering {
             self.below += self.counts[self.above];
             self.above += 1;
         }
-        while self.above > 0 && self.below - self.counts[self.above - 1] >= enough {
+        while self.below - self.counts[self.above - 1] >= enough {
             self.above -= 1;
             self.below -= self.counts[self.above];
         }
@@ -175,5 +175,27 @@ mod tests {
         assert_eq!(reordering.threshold(&path(20.0), 100, true), 3);
         reordering.note(1);
         assert_eq!(reordering.threshold(&path(20.0), 100, true), 3);
+    }
+
+    /// The oldest of 1,001 lengths is forgotten even if it is the one that decides. 900 ones and 100 fives: two is above nine in ten.
+    #[test]
+    fn the_deciding_length_is_forgotten_too() {
+        let mut reordering = Reordering::new(1000);
+        let lengths = [2].into_iter().chain([1; 900]).chain([5; 100]);
+        lengths.for_each(|length| reordering.note(length));
+        assert_eq!((reordering.lengths.len(), reordering.above, reordering.below), (1000, 2, 900));
+    }
+
+    /// Of segments that were sent again the last 1,000 are remembered until a D-SACK tells.
+    #[test]
+    fn a_thousand_doubtful_segments_are_remembered() {
+        let mut reordering = Reordering::new(1000);
+        let mut segment = Sent::new(linkpool_units::Time(1), crate::seq::Seq(0), crate::seq::Seq(0));
+        segment.mark(Mark::AGAIN);
+        (1..=1001).for_each(|n| reordering.follow(&segment, 1000 * n, 4000));
+        reordering.follow_duplicate(1000); // the first: forgotten
+        assert_eq!(reordering.above, 0);
+        reordering.follow_duplicate(2000);
+        assert_eq!(reordering.above, 5);
     }
 }

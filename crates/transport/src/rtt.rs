@@ -199,4 +199,15 @@ mod tests {
         let c = RttConfig { max_rto: Time::from_secs(5), ..c };
         assert_eq!(r.rto(&c), Time::from_secs(5));
     }
+
+    /// A sample is forgotten when it is 300 s old, to the picosecond.
+    #[test]
+    fn the_least_rtt_is_forgotten_after_five_minutes() {
+        for (later, expected) in [(Time(0), 9), (Time(1), 5)] {
+            let mut least = RecentLeast::default();
+            least.sample(Time::from_us(5), Time::ZERO);
+            least.sample(Time::from_us(9), HALF + HALF - later);
+            assert_eq!(least.get(), Some(Time::from_us(expected)));
+        }
+    }
 }

@@ -223,17 +223,11 @@ impl Subflow {
     }
 
     /// Enters as lost those of the segments from `from` on that have not arrived and of which `is_lost`, told where each begins
-    /// and ends, says so, until it says nothing. Returns how many.
-    pub(crate) fn lose(
-        &mut self,
-        path: &Path,
-        from: u64,
-        mut is_lost: impl FnMut(&Sent, (u64, u64)) -> Option<bool>,
-    ) -> u32 {
+    /// and ends, says so, until it says nothing.
+    pub(crate) fn lose(&mut self, path: &Path, from: u64, mut is_lost: impl FnMut(&Sent, (u64, u64)) -> Option<bool>) {
         let first = self.place(path, from);
         let mut reached = self.start_of(path, first);
-        let Some(board) = &mut self.board else { return 0 };
-        let mut losses = 0;
+        let Some(board) = &mut self.board else { return };
         for segment in self.sent.range_mut(first..) {
             let start = std::mem::replace(&mut reached, segment.end.near(path.snd_una));
             if segment.is(Mark::SACKED) || segment.is(Mark::LOST) && !segment.is(Mark::RESENT) {
@@ -247,12 +241,10 @@ impl Subflow {
                     segment.mark(Mark::LOST);
                     board.lost += 1;
                     board.wait_from = board.wait_from.min(start);
-                    losses += 1;
                 }
             }
         }
         self.count_in_flight();
-        losses
     }
 
     /// Sets how many duplicate ACKs mean a loss, if that depends on how late packets come.
@@ -262,16 +254,16 @@ impl Subflow {
         }
     }
 
-    /// RFC 6675's rule finds losses. Returns how many.
-    pub(crate) fn lose_by_sacks(&mut self, path: &Path, mss: u16) -> u32 {
-        let Some(board) = &mut self.board else { return 0 };
+    /// RFC 6675's rule finds losses.
+    pub(crate) fn lose_by_sacks(&mut self, path: &Path, mss: u16) {
+        let Some(board) = &mut self.board else { return };
         let to = board.lost_before(self.dupack_threshold, mss);
         let from = board.lost_to;
         if to <= from {
-            return 0;
+            return;
         }
         board.lost_to = to;
-        self.lose(path, from, |s, (_, end)| (end <= to).then_some(!s.is(Mark::RESENT)))
+        self.lose(path, from, |s, (_, end)| (end <= to).then_some(!s.is(Mark::RESENT)));
     }
 
     /// Nothing is lost after all.
@@ -310,5 +302,51 @@ impl Subflow {
         let last = (0..self.sent.len()).rev().find(unknown)?;
         self.board.as_mut()?.rescue = Some(recover);
         Some(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(at_us: u64, end: u32) -> Sent {
+        Sent::new(Time::from_us(at_us), Seq(end), Seq(0))
+    }
+
+    /// Of the segments that an ACK brings, RACK takes the one sent last (RFC 8985, section 6.2, step 2), wherever it stands.
+    #[test]
+    fn the_latest_is_the_one_sent_last() {
+        let mut told = Delivered::default();
+        for (at, end) in [(100, 1000), (200, 2000), (150, 3000)] {
+            told.note(&sent(at, end), end as u64, (0, 0));
+        }
+        assert_eq!(told.latest, Some((Time::from_us(200), 2000, false)));
+        assert_eq!(told.fresh, 3);
+    }
+
+    /// What was sent once and arrives below what has arrived was reordered; what was sent again was not, or nobody knows.
+    #[test]
+    fn reordered_is_what_was_sent_once_and_arrives_below_the_highest() {
+        for (end, again, reordered) in [(1000, false, true), (1000, true, false), (3000, false, false)] {
+            let (mut told, mut segment) = (Delivered::default(), sent(100, end));
+            if again {
+                segment.mark(Mark::AGAIN);
+            }
+            told.note(&segment, end as u64, (2000, 0));
+            assert_eq!(told.reordered, reordered);
+        }
+    }
+
+    /// F-RTO asks for what was outstanding when the timer expired, up to `recover`, and was not sent again (RFC 5682, section 3.1, step 3b).
+    #[test]
+    fn original_is_what_was_outstanding_and_not_sent_again() {
+        for (end, again, original) in [(2000, false, true), (2000, true, false), (2001, false, false)] {
+            let (mut told, mut segment) = (Delivered::default(), sent(100, end));
+            if again {
+                segment.mark(Mark::AGAIN);
+            }
+            told.note(&segment, end as u64, (0, 2000));
+            assert_eq!(told.original, original);
+        }
     }
 }

@@ -50,3 +50,40 @@ impl Timer {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::Segment;
+
+    #[derive(Default)]
+    struct Wakes(Vec<Time>);
+
+    impl Output for Wakes {
+        fn send(&mut self, _: usize, _: Segment) {}
+        fn wake(&mut self, _: usize, at: Time) {
+            self.0.push(at);
+        }
+        fn jitter(&mut self, _: Time) -> Time {
+            Time::ZERO
+        }
+    }
+
+    /// A deadline that moves on, or is set to the same time, asks for nothing; an earlier one does. Woken early, it asks once more.
+    #[test]
+    fn asks_only_for_what_it_would_not_be_woken_for() {
+        let (mut timer, mut out) = (Timer::new(), Wakes::default());
+        for at in [Time(10), Time(10), Time(30), Time(5), Time(30)] {
+            timer.set(0, at, &mut out);
+        }
+        assert_eq!(out.0, [Time(10), Time(5)]);
+        assert!(!timer.has_passed(0, Time(5), &mut out));
+        assert!(!timer.has_passed(0, Time(10), &mut out));
+        assert_eq!(out.0, [Time(10), Time(5), Time(30)]);
+        assert!(timer.has_passed(0, Time(30), &mut out));
+        assert!(!timer.is_set());
+        timer.clear();
+        assert!(!timer.has_passed(0, Time(40), &mut out));
+        assert_eq!(out.0.len(), 3);
+    }
+}

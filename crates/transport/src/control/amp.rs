@@ -308,7 +308,7 @@ mod tests {
             a.in_ack_event(&mut paths, 0, round(true));
             assert_eq!(a.suppressed, expected);
         }
-        assert_eq!(a.suppressions(), (2, 1));
+        assert_eq!((a.suppressions, a.releases), (2, 1));
     }
 
     /// An ACK that ends a round at 3.2 packets and cuts the window to 2.4. Algorithm 1 and the authors' implementation check
@@ -335,6 +335,6 @@ mod tests {
         for _ in 0..5 {
             a.in_ack_event(&mut paths, 0, round(true));
         }
-        assert_eq!(a.suppressions(), (0, 0));
+        assert_eq!((a.suppressions, a.releases), (0, 0));
     }
 }

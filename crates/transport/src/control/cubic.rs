@@ -245,4 +245,20 @@ mod tests {
         let epoch = c.subflows[0].epoch.as_ref().unwrap();
         assert_eq!((epoch.w_max, epoch.k), (700.0, 0.0));
     }
+
+    /// W_est grows by `alpha * segments_acked / cwnd` (RFC 9438, equation 4): two packets count twice.
+    #[test]
+    fn an_ack_for_two_counts_twice() {
+        let (mut c, mut p) = after_a_loss_at(20.0);
+        c.cong_avoid(std::slice::from_mut(&mut p), 0, 2.0);
+        assert!((p.cwnd - (14.0 + 2.0 * 9.0 / 17.0 / 14.0)).abs() < 1e-9, "{}", p.cwnd);
+    }
+
+    /// Fast convergence is for a window below that of the last loss, not one that reached it (RFC 9438, section 4.7).
+    #[test]
+    fn nothing_gives_way_at_the_same_window() {
+        let (mut c, _) = after_a_loss_at(100.0);
+        c.ssthresh(&[path(100.0)], 0, 100);
+        assert_eq!(c.subflows[0].w_max, Some(100.0));
+    }
 }

@@ -103,9 +103,7 @@ impl CongestionControl for Mmptcp {
     }
 
     fn undo(&mut self, s: usize) {
-        if s > 0 {
-            self.coupled.undo(s - 1);
-        }
+        if s == 0 { self.scattered.undo(0) } else { self.coupled.undo(s - 1) }
     }
 
     fn on_established(&mut self, s: usize) {
@@ -140,7 +138,7 @@ impl CongestionControl for Mmptcp {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{ack, marked, path};
-    use super::super::{AckOrder, CutConfig, DctcpConfig};
+    use super::super::{AckOrder, AmpConfig, CubicConfig, CutConfig, DctcpConfig, Release};
     use super::*;
 
     const BY_BYTES: Switch = Switch { bytes: 100_000, window: f64::INFINITY, congestion: false };
@@ -218,6 +216,7 @@ mod tests {
         let mut m = build(AT_CONGESTION, ControlConfig::Dctcp(dctcp), ControlConfig::MptcpCut(cut), 3);
         let mut paths = vec![path(8.0); 3];
         assert!(m.in_ack_event(&mut paths, 1, marked(1)));
+        assert_eq!([1, 2].map(|s| paths[s].cwnd), [6.0, 8.0]);
         assert!(!m.in_ack_event(&mut paths, 0, ack(1)));
         assert!(!m.joins_now(&paths, 0));
         assert!(m.in_ack_event(&mut paths, 0, marked(1)));
@@ -230,5 +229,74 @@ mod tests {
         let dctcp = DctcpConfig { alpha0: 1.0, g: 1.0 / 16.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
         let m = build(BY_BYTES, ControlConfig::Dctcp(dctcp), ControlConfig::Lia(()), 3);
         assert_eq!([0, 1, 2].map(|s| m.needs_ecn_on(s)), [true, false, false]);
+    }
+
+    fn counted(law: &impl CongestionControl) -> Vec<(&'static str, u64)> {
+        let mut all = Vec::new();
+        law.metrics(&mut |name, count| all.push((name, count)));
+        all
+    }
+
+    /// Each event reaches the algorithm of its phase, of phase 2 by its number there, and no other.
+    #[test]
+    fn events_reach_the_algorithm_of_their_phase() {
+        let cubic = || ControlConfig::Cubic(CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true });
+        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order: AckOrder::GrowThenCut };
+        let amp = AmpConfig { cut, gamma: 1, tau: 1, suppression: true, release: Release::Acks };
+        let events: [fn(&mut dyn CongestionControl, &mut [Path], usize); 8] = [
+            |law, paths, s| {
+                law.in_ack_event(paths, s, Ack { round_ended: true, ..marked(1) });
+            },
+            |law, paths, s| {
+                law.cut_after_growth(paths, s);
+            },
+            |law, paths, s| {
+                law.ssthresh(paths, s, 9);
+            },
+            |law, paths, s| law.cong_avoid(paths, s, 1.0),
+            |law, _, s| law.on_timeout(s),
+            |law, paths, s| {
+                law.ssthresh(paths, s, 7);
+            },
+            |law, _, s| law.undo(s),
+            |law, _, s| law.on_failed(s),
+        ];
+        for law in [cubic(), ControlConfig::Amp(amp), ControlConfig::Olia(())] {
+            let mut m = build(BY_BYTES, cubic(), law.clone(), 3);
+            let (mut first, mut others) = (cubic().build(1), law.build(2));
+            let (mut paths, mut same) = (vec![path(2.0); 3], vec![path(2.0); 3]);
+            for (i, s) in (0..3).cycle().take(24).enumerate() {
+                let event = events[i / 3];
+                event(&mut m, &mut paths, s);
+                match s {
+                    0 if i / 3 == 7 => {} // subflow 0 is given up: nothing of phase 1 is left to be told
+                    0 => event(&mut first, &mut same[..1], 0),
+                    _ => event(&mut others, &mut same[1..], s - 1),
+                }
+                assert_eq!(
+                    format!("{:?} {:?} {paths:?}", m.scattered, m.coupled),
+                    format!("{first:?} {others:?} {same:?}")
+                );
+                assert_eq!(counted(&m), counted(&others));
+                m.phase_2 = true;
+                assert_eq!([1, 2].map(|s| m.is_active(s)), [0, 1].map(|s| others.is_active(s)));
+                assert_eq!(m.needs_ecn(), others.needs_ecn());
+            }
+        }
+    }
+
+    /// A cut that comes after the growth ends phase 1 too, and says that it was made.
+    #[test]
+    fn a_late_cut_is_congestion_of_phase_1() {
+        let dctcp = DctcpConfig { alpha0: 1.0, g: 1.0 / 16.0, cwnd_min: 2.0, ack_order: AckOrder::GrowThenCut };
+        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order: AckOrder::GrowThenCut };
+        let mut m = build(AT_CONGESTION, ControlConfig::Dctcp(dctcp), ControlConfig::MptcpCut(cut), 3);
+        let mut paths = vec![path(8.0); 3];
+        assert!(!m.in_ack_event(&mut paths, 2, marked(1)));
+        assert!(m.cut_after_growth(&mut paths, 2));
+        assert_eq!([1, 2].map(|s| paths[s].cwnd), [8.0, 6.0]);
+        assert!(!m.joins_now(&paths, 0));
+        assert!(m.cut_after_growth(&mut paths, 0));
+        assert!(m.joins_now(&paths, 0));
     }
 }

@@ -193,7 +193,7 @@ impl Receiver {
         let Some(subflow) = self.subflows.get_mut(s) else {
             return;
         };
-        if subflow.timer.has_passed(s, now, out) && subflow.pending > 0 {
+        if subflow.timer.has_passed(s, now, out) {
             self.acknowledge(s, None, now, out);
         }
         self.repeat_syn_ack(s, now, out);

@@ -31,6 +31,13 @@ struct Apart {
     rate: f64,
 }
 
+impl Apart {
+    /// `burst` packets are set apart at `rate`, beside those `before`: the mean, weighted by them.
+    fn follow_rate(&mut self, rate: f64, before: f64, burst: f64) {
+        self.rate = (self.rate * before + rate * burst) / (before + burst);
+    }
+}
+
 impl Pieces {
     /// Of a connection with these settings, if there can be any.
     pub(super) fn new(scheduler: Scheduler, subflows: usize) -> Option<Box<Pieces>> {
@@ -133,8 +140,7 @@ impl Sender {
     fn follow_rate(&self, s: usize, pieces: &mut Pieces, burst: f64) {
         let before = (self.has(s, pieces) as f64 - burst).max(0.0);
         if let Some(rate) = pacing_rate(&self.paths[s], self.subflows[s].in_flight) {
-            let mean = &mut pieces.apart[s].rate;
-            *mean = (*mean * before + rate * burst) / (before + burst);
+            pieces.apart[s].follow_rate(rate, before, burst);
         }
     }
 
@@ -159,5 +165,30 @@ impl Sender {
     #[inline(never)]
     fn nobody_else_can(&self) -> bool {
         !(0..self.subflows.len()).any(|s| self.carriers >> s & 1 != 0 && self.control.is_active(s))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::path;
+
+    /// Below half of ssthresh two windows an RTT (100 us), else 1.2 (`tcp_update_pacing_rate`); of what is in flight, if that is more.
+    #[test]
+    fn the_pacing_rate_is_linux_s() {
+        let rate = |ssthresh: f64, flight: u32| pacing_rate(&Path { ssthresh, ..path(10.0) }, flight).unwrap() * 1e8;
+        assert!((rate(21.0, 4) - 20.0).abs() < 1e-9);
+        assert!((rate(20.0, 4) - 12.0).abs() < 1e-9);
+        assert!((rate(18.0, 30) - 36.0).abs() < 1e-9);
+        assert_eq!(pacing_rate(&Path { srtt: 0.0, ..path(10.0) }, 4), None);
+    }
+
+    #[test]
+    fn the_rate_of_what_is_set_apart_is_weighted_by_it() {
+        let mut apart = Apart { rate: 2.0, ..Apart::default() };
+        apart.follow_rate(4.0, 6.0, 2.0);
+        assert_eq!(apart.rate, 2.5); // (2 x 6 + 4 x 2) / 8
+        apart.follow_rate(1.0, 0.0, 3.0);
+        assert_eq!(apart.rate, 1.0);
     }
 }

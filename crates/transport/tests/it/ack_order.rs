@@ -22,21 +22,35 @@ fn with_ecn(control: ControlConfig, window: u32, initial_ssthresh: f64) -> Confi
     Config { initial_window: window, initial_ssthresh, ..config(control) }
 }
 
-/// DCTCP with alpha = 1 in congestion avoidance: the first of two marked ACKs cuts 4 packets, or 4 and 1/4, by half; the second
-/// grows what is left.
+/// Each algorithm that has the setting, with a cut by half: alpha = 1, or beta = 2.
+fn halving(ack_order: AckOrder) -> [ControlConfig; 4] {
+    let dctcp = DctcpConfig { alpha0: 1.0, ack_order, ..DCTCP };
+    let cut = CutConfig { beta: 2.0, ack_order, ..CUT };
+    let amp = AmpConfig { cut: cut.clone(), ..AMP };
+    [
+        ControlConfig::Dctcp(dctcp.clone()),
+        ControlConfig::Dcm(dctcp),
+        ControlConfig::MptcpCut(cut),
+        ControlConfig::Amp(amp),
+    ]
+}
+
+/// A cut by half in congestion avoidance: the first of two marked ACKs cuts 4 packets, or 4 and 1/4; the second grows what is left.
 #[test]
 fn the_first_marked_ack_of_a_window_grows_it_before_the_cut_or_not_at_all() {
     for (order, cut, grown) in [(CutInsteadOfGrowth, 2.0, 2.5), (GrowThenCut, 2.125, 2.5956)] {
-        sender(with_ecn(dctcp(order), 4, 2.0), None).run(&format!(
-            "0      > syn ecn
-             100us  < synack ecn
-                    > ack 0
-                    > pkt 0-3 ect
-             200us  < ack 1 ece
-                    = cwnd {cut} ssthresh {cut} cuts 1
-                    < ack 2 ece
-                    = cwnd {grown} cuts 1"
-        ));
+        for control in halving(order) {
+            sender(with_ecn(control, 4, 2.0), None).run(&format!(
+                "0      > syn ecn
+                 100us  < synack ecn
+                        > ack 0
+                        > pkt 0-3 ect
+                 200us  < ack 1 ece
+                        = cwnd {cut} ssthresh {cut} cuts 1
+                        < ack 2 ece
+                        = cwnd {grown} cuts 1"
+            ));
+        }
     }
 }
 

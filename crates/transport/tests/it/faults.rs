@@ -140,3 +140,13 @@ fn fin_reset_at_the_receiver() {
                 = delivery none",
     );
 }
+
+/// The first subflow has no such fault: its SYN is sent again, so that the SYN-ACK need not be.
+#[test]
+fn join_syn_once_is_of_joins_only() {
+    receiver(lia(Faults { join_syn_once: true, ..Faults::default() })).run(
+        "0     < syn
+               > synack
+         100s  quiet",
+    );
+}

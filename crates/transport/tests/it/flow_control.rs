@@ -270,3 +270,52 @@ fn a_slow_path_holds_up_a_fast_one() {
     let both = carried(lia(2, buffers), &[1, 20]);
     assert!((0.9..=1.025).contains(&(both / 2000.0)), "{both} packets a second");
 }
+
+/// The window counts from the acknowledged data, which three duplicates do not move.
+#[test]
+fn duplicates_offer_the_same_window_later_too() {
+    sender(receiving(6000), None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-5
+         200us  < ack 1 win 5000
+                < ack 1 win 5000
+                < ack 1 win 5000
+                < ack 1 win 5000
+                > pkt 1
+                = recoveries 1",
+    );
+}
+
+/// An ACK that acknowledges data of its subflow only, or of the connection only, and offers more room says more than that.
+#[test]
+fn an_ack_with_news_is_more_than_a_window_update() {
+    let config = Config { initial_window: 1, ..lia(2, Buffers { receive: 4000, ..Buffers::default() }) };
+    both_in_flight(config.clone(), None).run(
+        "300us  < s1 ack 1 data 0 win 5000
+                > s1 pkt 1 data 2
+                > s1 pkt 2 data 3
+                = s1 carried 1000 cwnd 2",
+    );
+    both_in_flight(config, None).run(
+        "300us  < s1 ack 0 data 1 win 5000
+                = acked 1000 s1 carried 0",
+    );
+}
+
+/// Duplicates after timeouts are no answer to a probe: the third timeout in a row is the last.
+#[test]
+fn duplicates_do_not_make_a_dead_path_alive() {
+    sender(Config { fail_after: 3, ..receiving(2000) }, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-1
+         200.1ms > pkt 0
+         200.2ms < ack 0 win 2000
+         600.1ms > pkt 0
+         600.2ms < ack 0 win 2000
+         1400.1ms = state failed timeouts 3",
+    );
+}

@@ -304,3 +304,17 @@ fn a_duplicate_ack_of_a_probe_cuts_nothing() {
                 = ssthresh inf cwnd 9",
     );
 }
+
+/// A D-SACK beyond the ACK lies within the block that follows it (RFC 2883, section 4): the network has duplicated packet 1. The window
+/// is two quarters of the RTT.
+#[test]
+fn a_dsack_beyond_the_ack_widens_the_window() {
+    in_flight(10, rack()).run(
+        "200us  < ack 0 sack 1-2
+                > pkt 10
+         205us  < ack 0 sack 1-2,1-2
+         249us  quiet
+         250us  > pkt 0
+                = recoveries 1",
+    );
+}

@@ -160,3 +160,14 @@ fn nothing_without_sack() {
                 > ack 0",
     );
 }
+
+/// A probe of a shut window carries no data, so that none of it has come twice.
+#[test]
+fn a_segment_without_data_is_no_duplicate() {
+    connected().run(
+        "10us   < pkt 0
+                > ack 1
+         20us   < pkt 0+999 data 1 len 0
+                > ack 1",
+    );
+}

@@ -269,3 +269,16 @@ fn slow_start_does_not_count_what_was_sacked_before_the_timeout() {
                 = cwnd 2",
     );
 }
+
+/// Blocks of what was never sent, or that begin before the ACK and end beyond it, are nobody's.
+#[test]
+fn blocks_that_make_no_sense_are_ignored() {
+    in_flight(4, sack()).run(
+        "200us  < ack 0 sack 3-9
+                < ack 0 sack 50-51
+                = flight 4
+                < ack 2 sack 3-4,1-4
+                > pkt 4-6
+                = flight 5 cwnd 5",
+    );
+}

@@ -41,7 +41,7 @@ fn subflows_are_opened_on_data_sent() {
                 > pkt 1-2
          300us  < ack 2
                 > pkt 3-4
-                < ack 3
+         310us  < ack 3
                 > pkt 5-6
                 > s1 syn join",
     );

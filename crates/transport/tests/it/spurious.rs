@@ -189,7 +189,10 @@ fn frto_gives_up_at_a_duplicate() {
         "200.1ms > pkt 0
          200.2ms < ack 4
                 > pkt 4-5
-                = cwnd 2 undos 0",
+                = cwnd 2 undos 0
+         200.3ms < ack 5
+                > pkt 6
+                = cwnd 2.5 undos 0",
     );
 }
 

@@ -5,6 +5,7 @@ use crate::common::opened::both_in_flight;
 use crate::common::script::{Script, sender};
 use linkpool_transport::control::ControlConfig;
 use linkpool_transport::{Config, Multipath, Sender};
+use linkpool_units::Time;
 
 fn lia(subflows: usize, multipath: Multipath) -> Config {
     Config { subflows, multipath, ..config(ControlConfig::Lia(())) }
@@ -204,5 +205,85 @@ fn a_backup_takes_over_and_steps_back() {
                 > pkt 2 data 4
          220ms  < s1 ack 3 data 3
                 = s1 flight 0 cwnd 3",
+    );
+}
+
+/// A subflow that gets through is as good as new: what it holds when it is stale once more goes to the other again.
+#[test]
+fn stale_a_second_time() {
+    both_in_flight(lia(2, stale_after(1)), Some(8000)).run(
+        "300us  < ack 1 data 1
+                > pkt 1 data 2
+                > pkt 2 data 3
+         200.2ms > s1 pkt 0 data 1
+         200.3ms < ack 3 data 1
+                > pkt 3 data 1
+                > pkt 4 data 4
+                > pkt 5 data 5
+                = s0 reinjected 1000
+         200.35ms < s1 ack 1 data 4           // subflow 1 gets through
+                > s1 pkt 1 data 6
+                > s1 pkt 2 data 7 last
+         200.4ms < ack 6 data 6
+         600.35ms > pkt 6 data 6
+                > s1 pkt 1 data 6
+                > pkt 7 data 7 last
+                = s0 reinjected 3000",
+    );
+}
+
+/// What a stale subflow holds is given to others once, though a third one joins after that.
+#[test]
+fn what_is_stuck_is_given_away_once() {
+    let join_at = vec![Time::ZERO, Time::from_us(200_300)];
+    sender(lia(3, Multipath { join_at, ..stale_after(1) }), None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+                > s1 syn join
+         200us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0 data 1
+         300us  < s1 ack 1 data 0
+                > s1 pkt 1 data 2
+                > s1 pkt 2 data 3
+         200.1ms > pkt 0
+         200.2ms < s1 ack 3 data 0
+                > s1 pkt 3 data 0
+                > s1 pkt 4 data 4
+                > s1 pkt 5 data 5
+         200.3ms > s2 syn join
+         200.4ms < s2 synack
+                > s2 ack 0
+                > s2 pkt 0 data 6
+                = s1 reinjected 1000 s2 reinjected 0",
+    );
+}
+
+/// When a subflow is given up, a backup stays idle as long as there is a regular one.
+#[test]
+fn a_failure_leaves_backups_idle() {
+    let multipath = Multipath { backup: 0b010, ..Multipath::default() };
+    sender(Config { fail_after: 1, ..lia(3, multipath) }, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+                > s1 syn join
+                > s2 syn join
+         200us  < s1 synack
+                > s1 ack 0
+                < s2 synack
+                > s2 ack 0
+                > s2 pkt 0 data 1
+         300us  < ack 1 data 1
+                > pkt 1 data 2
+                > pkt 2 data 3
+         200.25ms < ack 3 data 1            // at 200.2 ms subflow 2 was given up
+                > pkt 3 data 1
+                > pkt 4 data 4
+                > pkt 5 data 5
+                = s2 timeouts 1",
     );
 }

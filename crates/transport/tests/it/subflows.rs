@@ -242,3 +242,42 @@ fn what_repeats_an_ack_for_all_is_no_duplicate() {
                 = s1 cwnd 3 ssthresh inf recoveries 0 recovery false",
     );
 }
+
+/// The threshold of duplicate ACKs is that of all subflows.
+#[test]
+fn the_threshold_holds_for_every_subflow() {
+    let config = Config { dupack_threshold: 5, initial_window: 6, ..lia(2) };
+    sender(config, Some(11_000)).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-5
+                > s1 syn join
+         200us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0-3 data 6
+                > s1 pkt 4 data 10 last
+                = measured 100us
+         300us  < s1 ack 0 data 0
+                < s1 ack 0 data 0
+                < s1 ack 0 data 0
+                < s1 ack 0 data 0
+                = s1 recoveries 0
+                < s1 ack 0 data 0
+                > s1 pkt 0 data 6
+                = s1 recoveries 1",
+    );
+}
+
+/// What each subflow has carried is what is acknowledged there.
+#[test]
+fn each_subflow_counts_what_it_carries() {
+    both_in_flight(lia(2), None).run(
+        "300us  < s1 ack 1 data 0
+                > s1 pkt 1 data 2
+                > s1 pkt 2 data 3
+         400us  < s1 ack 3 data 0
+                > s1 pkt 3-5 data 4
+                = s0 carried 0 s1 carried 3000 acked 0",
+    );
+}

@@ -55,6 +55,7 @@ impl Endpoint for Sender {
             "segments" => self.stats(s).segments.to_string(),
             "marked" => self.stats(s).marked_acks.to_string(),
             "cuts" => self.stats(s).cuts.to_string(),
+            "carried" => self.stats(s).acked_bytes.to_string(),
             "reinjected" => self.stats(s).reinjected_bytes.to_string(),
             "recovery" => self.path(s).in_recovery.to_string(),
             "suppressed" => self.is_suppressed(s).to_string(),
@@ -91,6 +92,7 @@ pub struct Recorder {
     wakes: BTreeSet<(Time, usize)>,
     jitters: VecDeque<Time>,
     deliveries: Vec<String>,
+    measured: Option<Time>,
 }
 
 impl Output for Recorder {
@@ -101,6 +103,10 @@ impl Output for Recorder {
     fn wake(&mut self, subflow: usize, at: Time) {
         assert!(at >= self.now, "asks to be woken in the past");
         self.wakes.insert((at, subflow));
+    }
+
+    fn measured_rtt(&mut self, _subflow: usize, rtt: Time) {
+        self.measured = Some(rtt);
     }
 
     fn jitter(&mut self, most: Time) -> Time {
@@ -212,10 +218,10 @@ impl<E: Endpoint> Script<E> {
                     }
                     let pair = &rest[..2];
                     rest = &rest[2..];
-                    let found = if pair[0] == "delivery" {
-                        self.out.deliveries.last().cloned().unwrap_or_default()
-                    } else {
-                        self.end.state(s, pair[0])
+                    let found = match pair[0] {
+                        "delivery" => self.out.deliveries.last().cloned().unwrap_or_default(),
+                        "measured" => self.out.measured.map_or("never".into(), |rtt| rtt.to_string()),
+                        what => self.end.state(s, what),
                     };
                     assert_eq!(format!("{} {found}", pair[0]), format!("{} {}", pair[0], pair[1]), "in: {}", self.line);
                 }
