@@ -1,15 +1,22 @@
 //! Runs a scenario, with or without files.
 
+use crate::host::component::Component;
 use crate::host::hosts::Hosts;
 use crate::plan::paths::pairs_of_processes;
-use crate::plan::{Plan, worthwhile_threads};
-use crate::results::changes_table;
+use crate::plan::{PathError, Plan, worthwhile_threads};
+use crate::record::period::Period;
+use crate::record::sampling::Sampling;
 use crate::results::jobs::Operations;
 use crate::results::outcome::{LinkOutcome, Outcome};
 use crate::results::sink::{Buffer, Sink, take};
 use crate::results::tables::{self, Tables};
-use crate::results::workloads_table;
-use linkpool_network::{Ended, LinkId, Network, NodeId, Timetable, partition, run_parts};
+use crate::results::{changes_table, workloads_table};
+use crate::start::arrivals::Arrivals;
+use crate::start::followers::Followers;
+use crate::start::goal::GoalCounter;
+use crate::start::placement::Placer;
+use crate::start::processes::Processes;
+use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, Timetable, partition, run_parts};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
 use std::path::Path;
@@ -41,14 +48,9 @@ pub enum RunError {
     /// Two hosts have no path between them.
     #[error("no path from {0} to {1}")]
     NoPath(String, String),
-    /// Two hosts have a path that does not fit into a packet.
-    #[error("a path from {0} to {1} has too many hops over too many ports to be pinned; use paths = \"hash\"")]
-    LongPath(String, String),
-    /// Disjoint paths were asked for, and there are fewer than subflows.
-    #[error(
-        "from {0} to {1} there are {2} paths without a cable in common, fewer than the {3} subflows; lower `subflows`, or use paths = \"distinct\" or \"hash\""
-    )]
-    FewPaths(String, String, usize, usize),
+    /// Flows cannot have the paths that their transport is to give them.
+    #[error(transparent)]
+    Paths(#[from] PathError),
 }
 
 /// Simulates `plan`, whose `timetable` is [`Plan::timetable`], on `threads` threads, with the same result on any number. Flows and samples go to `sink`
@@ -72,7 +74,7 @@ pub fn simulate(
     }
     for (i, t) in plan.transports.iter().enumerate() {
         let listed = plan.flows.iter().filter(|f| usize::from(f.transport) == i).map(|f| (f.flow.src, f.flow.dst));
-        let pairs = listed.chain(pairs_of_processes(plan, i as u16));
+        let pairs = listed.chain(pairs_of_processes(&plan.fabric, &plan.processes, i as u16));
         t.paths.check((&plan.fabric, routes), pairs, t.config.subflows)?;
     }
     let parts = partition(&plan.fabric, threads);
@@ -82,7 +84,9 @@ pub fn simulate(
             let mine = |node: NodeId| parts[node as usize] == me;
             let smallest = plan.smallest_packet();
             let mut network = Network::part(&plan.fabric, plan.policies, timetable.clone(), smallest, &parts, me);
-            let hosts = Hosts::new(plan, routes, buffers[me as usize].clone(), network.lookahead(), mine);
+            let components = components(plan, routes);
+            let recorded = buffers[me as usize].clone();
+            let hosts = Hosts::new(plan, routes, recorded, network.lookahead(), mine, components);
             (0..plan.fabric.nodes() as NodeId).filter(|n| mine(*n)).for_each(|n| network.wake(n, &hosts));
             (network, hosts)
         })
@@ -121,13 +125,8 @@ pub fn simulate(
         Ended::End | Ended::Silent(_) => plan.end,
         Ended::Done(at) => at,
     };
-    for (me, (network, hosts)) in (0u8..).zip(&mut runs) {
-        hosts.finish(simulated);
-        let mine = |link: LinkId| parts[plan.fabric.links()[link as usize].from as usize] == me;
-        hosts.sampling.last_count(simulated, mine, |link| {
-            let (stats, sent_bytes, _) = network.link_outcome(link, simulated);
-            (stats, sent_bytes)
-        });
+    for (network, hosts) in &mut runs {
+        hosts.finish(simulated, network);
     }
     if !give(Time::MAX, Some(simulated)) {
         return Err(RunError::Stopped);
@@ -148,6 +147,24 @@ pub fn simulate(
         outcome.links.push(LinkOutcome { stats, sent_bytes, on_the_way });
     }
     Ok(outcome)
+}
+
+/// What runs beside the endpoints of a partition.
+fn components<'p>(plan: &'p Plan, routes: &'p Routes) -> Vec<Box<dyn Component + Send + 'p>> {
+    let mut all: Vec<Box<dyn Component + Send + 'p>> = vec![
+        Box::new(Sampling::new(plan)),
+        Box::new(Period(plan)),
+        Box::new(Arrivals::new(plan)),
+        Box::new(Followers::new(plan)),
+        Box::new(Processes::new(plan)),
+    ];
+    if let Some(placement) = plan.placement {
+        all.push(Box::new(Placer::new(plan, routes, placement)));
+    }
+    if let Some(goal) = &plan.goal {
+        all.push(Box::new(GoalCounter(goal)));
+    }
+    all
 }
 
 /// What a run took, and what differs from machine to machine: the content of `run.json`.

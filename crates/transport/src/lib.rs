@@ -14,6 +14,7 @@ mod multipath;
 mod options;
 mod outstanding;
 mod path;
+pub mod paths;
 mod quickack;
 mod reassembly;
 mod receiver;

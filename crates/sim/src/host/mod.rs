@@ -1,8 +1,19 @@
-//! Hosts: what lives on them, and how it looks on the wire.
+//! Hosts: the endpoints that live on them, and what all hosts of a partition have in common.
+//!
+//! [`endpoint`] is the seam for families of transports; [`component`] that for what runs beside the endpoints.
 
-pub(crate) mod balancer;
+pub(crate) mod component;
+pub(crate) mod connection;
 pub(crate) mod endpoint;
+pub(crate) mod family;
+pub(crate) mod handle;
 pub(crate) mod hosts;
-pub(crate) mod senders;
+pub(crate) mod inbox;
+pub(crate) mod io;
+pub(crate) mod measured;
+pub(crate) mod message;
+pub(crate) mod rtts;
 pub(crate) mod slots;
+pub(crate) mod tcp;
+pub(crate) mod timer;
 pub(crate) mod wire;

@@ -1,8 +1,13 @@
 //! A host: its endpoints in slots.
 
 use crate::host::endpoint::Endpoint;
-use crate::host::wire::Handle;
+use crate::host::family::{Receiver, Sender};
+use crate::host::handle::Handle;
+use crate::host::io::Shared;
+use crate::host::measured::MeasuredBytes;
+use crate::plan::PlannedFlow;
 use linkpool_engine::{Stream, prefetch};
+use linkpool_network::HostId;
 use linkpool_units::Time;
 use std::collections::{HashMap, VecDeque};
 
@@ -12,19 +17,49 @@ pub(crate) struct Host {
     /// First freed, first taken: a generation comes back as late as possible.
     free: VecDeque<u32>,
     /// Receivers by their flow: a SYN that is sent again must not open a second one.
-    pub(crate) receivers: HashMap<u32, Handle>,
-    pub(crate) random: Stream,
-    /// Flows that ended as long ones, of which the scheduler that places them has not heard.
-    pub(crate) unplaced: Vec<u32>,
+    pub(crate) by_flow: HashMap<u32, Handle>,
+    shared: Shared,
     /// When receivers that wait in vain for a FIN were last looked for.
     pub(crate) swept: Time,
 }
 
 #[derive(Debug)]
-pub(crate) struct Slot {
+struct Slot {
     handle: Handle,
     generation: u32,
-    pub(crate) endpoint: Endpoint,
+    occupant: Occupant,
+}
+
+/// What stands in a slot.
+#[derive(Debug)]
+pub(crate) enum Occupant {
+    Free,
+    Sender(Box<Sending>),
+    Receiver(Box<Receiving>),
+}
+
+/// The sending end of a flow. What an ACK reads or writes comes first.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Sending {
+    pub(crate) end: Sender,
+    /// The number of its flow.
+    pub(crate) flow: u32,
+    /// What it was asked to carry.
+    pub(crate) planned: PlannedFlow,
+    /// What it carries in the measured period.
+    pub(crate) measured: MeasuredBytes,
+}
+
+/// The receiving end of a flow.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Receiving {
+    pub(crate) end: Receiver,
+    /// The number of its flow.
+    pub(crate) flow: u32,
+    /// Where it comes from.
+    pub(crate) src: HostId,
 }
 
 impl Host {
@@ -32,9 +67,8 @@ impl Host {
         Host {
             slots: Vec::new(),
             free: VecDeque::new(),
-            receivers: HashMap::new(),
-            random,
-            unplaced: Vec::new(),
+            by_flow: HashMap::new(),
+            shared: Shared { random },
             swept: Time::ZERO,
         }
     }
@@ -46,7 +80,7 @@ impl Host {
     pub(crate) fn allocate(&mut self) -> Handle {
         let index = self.free.pop_front().unwrap_or_else(|| {
             assert!(self.slots.len() < 1 << 16, "a host has more than 65,536 connections open at once");
-            self.slots.push(Slot { handle: Handle::default(), generation: 0, endpoint: Endpoint::Free });
+            self.slots.push(Slot { handle: Handle::default(), generation: 0, occupant: Occupant::Free });
             self.slots.len() as u32 - 1
         });
         let slot = &mut self.slots[index as usize];
@@ -55,15 +89,20 @@ impl Host {
         slot.handle
     }
 
-    pub(crate) fn fill(&mut self, handle: Handle, endpoint: Endpoint) {
-        self.slots[handle.slot()].endpoint = endpoint;
+    pub(crate) fn fill(&mut self, handle: Handle, occupant: Occupant) {
+        self.slots[handle.slot()].occupant = occupant;
     }
 
-    /// The endpoint called `handle`, if it is still there; with it, what else of the host it needs.
+    /// The endpoint called `handle`, if it is still there; with it, what it shares with others.
     #[inline]
-    pub(crate) fn endpoint(&mut self, handle: Handle) -> Option<(&mut Endpoint, &mut Stream)> {
+    pub(crate) fn endpoint(&mut self, handle: Handle) -> Option<(&mut Occupant, &mut Shared)> {
         let slot = self.slots.get_mut(handle.slot())?;
-        (slot.handle == handle).then_some((&mut slot.endpoint, &mut self.random))
+        (slot.handle == handle).then_some((&mut slot.occupant, &mut self.shared))
+    }
+
+    /// What its endpoints share.
+    pub(crate) fn shared(&mut self) -> &mut Shared {
+        &mut self.shared
     }
 
     /// Is the endpoint called `handle` still there?
@@ -84,35 +123,36 @@ impl Host {
         if stage == 1 {
             return prefetch(slot);
         }
-        match (stage, &slot.endpoint) {
-            (2, Endpoint::Sender(end)) => {
-                prefetch(&end.sender);
-                prefetch(&end.address);
-            }
-            (2, Endpoint::Receiver(end)) => prefetch(&**end),
-            // The packet may be for another, of more subflows, that had this slot.
-            (3, Endpoint::Sender(end)) if subflow < end.sender.subflows() => {
-                let (path, sent, timer) = end.sender.places(subflow);
-                prefetch(path);
-                prefetch(sent);
-                prefetch(timer);
-            }
-            (3, Endpoint::Receiver(end)) => end.receiver.place(subflow).into_iter().for_each(prefetch),
-            (4, Endpoint::Sender(end)) if subflow < end.sender.subflows() => {
-                end.sender.oldest_sent(subflow).into_iter().for_each(prefetch);
-            }
+        match (stage, &slot.occupant) {
+            // Which family it is of stands where the endpoint does: it is not known yet.
+            (2, Occupant::Sender(sending)) => prefetch(&sending.end),
+            (2, Occupant::Receiver(receiving)) => prefetch(&**receiving),
+            (3.., Occupant::Sender(sending)) => sending.end.prefetch(subflow, stage),
+            (3.., Occupant::Receiver(receiving)) => receiving.end.prefetch(subflow, stage),
             _ => {}
         }
     }
 
-    pub(crate) fn endpoints(&mut self) -> impl Iterator<Item = (Handle, &mut Endpoint)> {
-        self.slots.iter_mut().map(|s| (s.handle, &mut s.endpoint))
+    /// All senders.
+    pub(crate) fn senders(&mut self) -> impl Iterator<Item = (Handle, &mut Sending)> {
+        self.slots.iter_mut().filter_map(|slot| match &mut slot.occupant {
+            Occupant::Sender(sending) => Some((slot.handle, &mut **sending)),
+            _ => None,
+        })
     }
 
-    pub(crate) fn remove(&mut self, handle: Handle) -> Endpoint {
+    /// All receivers.
+    pub(crate) fn receivers(&self) -> impl Iterator<Item = (Handle, &Receiving)> {
+        self.slots.iter().filter_map(|slot| match &slot.occupant {
+            Occupant::Receiver(receiving) => Some((slot.handle, &**receiving)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn remove(&mut self, handle: Handle) -> Occupant {
         let slot = &mut self.slots[handle.slot()];
         slot.handle = Handle::default();
         self.free.push_back(handle.slot() as u32);
-        std::mem::replace(&mut slot.endpoint, Endpoint::Free)
+        std::mem::replace(&mut slot.occupant, Occupant::Free)
     }
 }

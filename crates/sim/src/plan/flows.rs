@@ -1,8 +1,7 @@
 //! The flows that are known before a run, in order of start. Those of Poisson arrivals and of bursts are drawn when they are asked
 //! for, as often as need be, so that memory does not grow with the time that is simulated.
 
-use crate::plan::PlannedFlow;
-use crate::plan::traffic::by_size;
+use crate::plan::planned::{PlannedFlow, by_size};
 use linkpool_engine::Stream;
 use linkpool_network::NodeId;
 use linkpool_units::Time;

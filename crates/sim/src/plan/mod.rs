@@ -3,25 +3,32 @@
 pub(crate) mod changes;
 pub(crate) mod control;
 pub(crate) mod flows;
+pub(crate) mod jobs;
 pub(crate) mod paths;
+pub(crate) mod placement;
+pub(crate) mod planned;
 pub(crate) mod source;
 pub(crate) mod starters;
 pub(crate) mod traffic;
 pub(crate) mod transports;
+pub(crate) mod waits;
 
-use crate::plan::changes::{Changes, queue_limit};
-use crate::plan::flows::Flows;
-use crate::plan::paths::PathRule;
-use crate::plan::traffic::Traffic;
-use crate::plan::transports::PlannedTransport;
-use crate::results::jobs::JobKind;
-use crate::start::placement::Placement;
-use crate::start::waits::Waits;
+pub use changes::Changes;
+pub use flows::{Flows, Merged};
+pub use jobs::{JobKind, Operation};
+pub use paths::{PathError, PathRule};
+pub use placement::Placement;
+pub use planned::{PlannedFlow, PlannedProcess};
+pub use transports::{PlannedTransport, WireSizes};
+pub use waits::Waits;
+
+use changes::queue_limit;
 use linkpool_network::{Fabric, LinkId, NodeId, Policies, QueuePolicy, Routing, Timetable};
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Scenario, Topology};
 use linkpool_units::Time;
-use linkpool_workload::{Flow, Process};
+use linkpool_workload::Flow;
+use traffic::Traffic;
 
 /// Everything about a run that does not change while it runs.
 #[derive(Debug)]
@@ -62,27 +69,6 @@ pub struct Plan {
     pub end: Time,
 }
 
-/// A process, where and when it begins, and how its flows are carried.
-#[derive(Clone, Debug)]
-pub struct PlannedProcess {
-    /// As it begins.
-    pub process: Process,
-    /// The host at which it begins.
-    pub home: u16,
-    /// When it begins.
-    pub start: Time,
-    /// It starts nothing at or after this.
-    pub until: Time,
-    /// Index into [`Plan::transports`].
-    pub transport: u16,
-    /// Below how many bytes flows have another transport, and which.
-    pub small: Option<(u64, u16)>,
-    /// Of the flows that it starts: index into [`Plan::labels`].
-    pub label: u16,
-    /// Of those that answer them.
-    pub answer_label: u16,
-}
-
 /// The run ends when so many flows of some labels have finished.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Goal {
@@ -90,17 +76,6 @@ pub struct Goal {
     pub labels: Vec<bool>,
     /// How many.
     pub flows: u64,
-}
-
-/// A flow with its transport.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PlannedFlow {
-    /// Who, to whom, how much, when.
-    pub flow: Flow,
-    /// Index into [`Plan::transports`].
-    pub transport: u16,
-    /// Index into [`Plan::labels`].
-    pub label: u16,
 }
 
 impl Plan {

@@ -1,13 +1,24 @@
 //! How the subflows of a connection come by their paths.
 
-use crate::plan::{Plan, PlannedProcess};
-use crate::run::RunError;
+use crate::plan::planned::PlannedProcess;
 use linkpool_network::topology::FatTree;
-use linkpool_network::{
-    Fabric, Flags, HostId, LinkId, NodeId, Packet, Paths, Routes, disjoint_paths, reversed, source_route,
-};
+use linkpool_network::{Fabric, HostId, LinkId, NodeId, Paths, Routes, disjoint_paths, reversed, source_route};
+use linkpool_transport::paths::{PathSelector, reverse_ports};
 use linkpool_workload::{ClosedLoop, Destinations, Process};
 use std::collections::{BTreeSet, HashMap};
+
+/// Why flows cannot have the paths that their transport is to give them.
+#[derive(Debug, thiserror::Error)]
+pub enum PathError {
+    /// Two hosts have a path that does not fit into a packet.
+    #[error("a path from {0} to {1} has too many hops over too many ports to be pinned; use paths = \"hash\"")]
+    Long(String, String),
+    /// Disjoint paths were asked for, and there are fewer than subflows.
+    #[error(
+        "from {0} to {1} there are {2} paths without a cable in common, fewer than the {3} subflows; lower `subflows`, or use paths = \"distinct\" or \"hash\""
+    )]
+    Few(String, String, usize, usize),
+}
 
 /// Which paths the subflows of a transport's connections take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,29 +71,29 @@ impl PathRule {
         ends: (HostId, HostId),
         subflows: usize,
         ports: u32,
-    ) -> PathChoice {
+    ) -> PathSelector {
         match self.paths(network, ends, subflows) {
-            None => PathChoice::Hashed(ports),
-            Some(paths) => PathChoice::pinned(network.0, paths.into_iter()),
+            None => PathSelector::hashed(ports),
+            Some(paths) => pinned(network.0, paths),
         }
     }
 
-    /// What the receiver writes, of a connection whose first `syn` is that of `subflow`: the way back is the same, except where
+    /// What the receiver writes, of a connection whose first packet is of `subflow` and has come with `entropy`: the way back is the same, except where
     /// addresses decide.
     pub(crate) fn back(
         &self,
         network: (&Fabric, &Routes),
         ends: (HostId, HostId),
         subflows: usize,
-        (syn, subflow): (&Packet, usize),
-    ) -> PathChoice {
+        (entropy, subflow): (u32, usize),
+    ) -> PathSelector {
         if let PathRule::TwoLevel(_) = self {
             return self.there(network, (ends.1, ends.0), subflows, 0);
         }
         match self.paths(network, ends, subflows) {
             // Of the other direction addresses and ports are swapped.
-            None => PathChoice::Hashed(syn.entropy.wrapping_sub(spread(subflow)).rotate_left(16) ^ 0x5bd1_e995),
-            Some(paths) => PathChoice::pinned(network.0, paths.into_iter().map(|path| reversed(network.0, &path))),
+            None => PathSelector::hashed(reverse_ports(entropy, subflow)),
+            Some(paths) => pinned(network.0, paths.into_iter().map(|path| reversed(network.0, &path))),
         }
     }
 
@@ -92,9 +103,9 @@ impl PathRule {
         (fabric, routes): (&Fabric, &Routes),
         flows: impl Iterator<Item = (HostId, HostId)>,
         subflows: usize,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), PathError> {
         let name = |host: HostId| fabric.name(host as NodeId).to_string();
-        let long = |from, to| Err(RunError::LongPath(name(from), name(to)));
+        let long = |from, to| Err(PathError::Long(name(from), name(to)));
         match self {
             PathRule::Hash | PathRule::Given(_) => {}
             PathRule::Distinct | PathRule::Placed | PathRule::TwoLevel(_) => {
@@ -106,7 +117,7 @@ impl PathRule {
                 for (from, to) in flows.collect::<BTreeSet<_>>() {
                     let paths = disjoint_paths(fabric, from, to, subflows);
                     if paths.len() < subflows {
-                        return Err(RunError::FewPaths(name(from), name(to), paths.len(), subflows));
+                        return Err(PathError::Few(name(from), name(to), paths.len(), subflows));
                     }
                     let fits = |path: &Vec<LinkId>| {
                         source_route(fabric, path).and(source_route(fabric, &reversed(fabric, path))).is_some()
@@ -136,18 +147,21 @@ fn too_long(fabric: &Fabric, routes: &Routes) -> Option<(HostId, HostId)> {
 
 /// Who may send to whom, of flows that processes start and `transport` carries. Of hosts at the same switches the first two stand for
 /// all: their paths are alike.
-pub(crate) fn pairs_of_processes(plan: &Plan, transport: u16) -> BTreeSet<(HostId, HostId)> {
+pub(crate) fn pairs_of_processes(
+    fabric: &Fabric,
+    processes: &[PlannedProcess],
+    transport: u16,
+) -> BTreeSet<(HostId, HostId)> {
     let mut pairs = BTreeSet::new();
     let mut anyone = false;
     let carries = |p: &&PlannedProcess| p.transport == transport || p.small.is_some_and(|(_, t)| t == transport);
-    for PlannedProcess { process, home, .. } in plan.processes.iter().filter(carries) {
+    for PlannedProcess { process, home, .. } in processes.iter().filter(carries) {
         match process {
             Process::ClosedLoop(ClosedLoop { to: Destinations::Fixed(dst), .. }) => _ = pairs.insert((*home, *dst)),
             _ => anyone = true,
         }
     }
     if anyone {
-        let fabric = &plan.fabric;
         let mut alike: HashMap<Vec<NodeId>, u32> = HashMap::new();
         let stands_for_others = |host: &HostId| {
             let switches = fabric.links_from(NodeId::from(*host)).map(|l| fabric.links()[l as usize].to).collect();
@@ -162,38 +176,8 @@ pub(crate) fn pairs_of_processes(plan: &Plan, transport: u16) -> BTreeSet<(HostI
     pairs
 }
 
-/// What an endpoint writes into its packets for the path's sake.
-#[derive(Clone, Debug)]
-pub(crate) enum PathChoice {
-    /// Stands for the addresses and ports that ECMP hashes.
-    Hashed(u32),
-    /// The path of each subflow.
-    Pinned(Box<[u32]>),
-    /// The entropy of the last packet that arrived.
-    Echo(u32),
-}
-
-/// What subflow `s` adds to the ports of its connection; the first adds nothing.
-#[inline]
-fn spread(s: usize) -> u32 {
-    (s as u32).wrapping_mul(0x9e37_79b9)
-}
-
-impl PathChoice {
-    pub(crate) fn pinned(fabric: &Fabric, paths: impl Iterator<Item = Vec<LinkId>>) -> PathChoice {
-        let route = |path: Vec<LinkId>| source_route(fabric, &path).expect("paths that are pinned fit into a packet");
-        PathChoice::Pinned(paths.map(route).collect())
-    }
-
-    #[inline]
-    pub(crate) fn apply(&self, subflow: usize, packet: &mut Packet) {
-        match self {
-            PathChoice::Hashed(ports) => packet.entropy = ports.wrapping_add(spread(subflow)),
-            PathChoice::Echo(entropy) => packet.entropy = *entropy,
-            PathChoice::Pinned(routes) => {
-                packet.entropy = routes[subflow];
-                packet.flags = packet.flags.with(Flags::PINNED);
-            }
-        }
-    }
+/// What an endpoint writes into its packets so that subflow i takes the i-th of `paths`.
+pub(crate) fn pinned(fabric: &Fabric, paths: impl IntoIterator<Item = Vec<LinkId>>) -> PathSelector {
+    let route = |path: Vec<LinkId>| source_route(fabric, &path).expect("paths that are pinned fit into a packet");
+    PathSelector::pinned(paths.into_iter().map(route))
 }

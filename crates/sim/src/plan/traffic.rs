@@ -1,10 +1,10 @@
 //! From the workloads of a scenario to flows, and to the processes that start others.
 
 use crate::plan::flows::{Drawn, Flows};
+use crate::plan::jobs::JobKind;
+use crate::plan::planned::{PlannedFlow, PlannedProcess, by_size};
 use crate::plan::source::Source;
-use crate::plan::{PlannedFlow, PlannedProcess};
-use crate::results::jobs::JobKind;
-use crate::start::waits::Waits;
+use crate::plan::waits::Waits;
 use linkpool_network::Fabric;
 use linkpool_scenario::{Scenario, Workload, WorkloadKind};
 use linkpool_units::Time;
@@ -103,13 +103,5 @@ impl Traffic {
         self.labels.extend([first, answers.to_string()]);
         self.jobs.extend([None, kind]);
         (place, place + 1)
-    }
-}
-
-/// The transport of a flow of `size`.
-pub(crate) fn by_size(small: Option<(u64, u16)>, size: Option<u64>, transport: u16) -> u16 {
-    match (small, size) {
-        (Some((below, small)), Some(size)) if size < below => small,
-        _ => transport,
     }
 }

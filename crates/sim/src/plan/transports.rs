@@ -1,11 +1,10 @@
 //! From the transports of a scenario to what endpoints are made of.
 
-use crate::host::balancer::{Balancing, PlbConfig, RepsConfig};
-use crate::host::wire::WireSizes;
 use crate::plan::control::control;
 use crate::plan::paths::PathRule;
 use linkpool_scenario as scenario;
 use linkpool_scenario::Fault;
+use linkpool_transport::paths::{Balancing, PlbConfig, RepsConfig, Subflows};
 use linkpool_transport::{Buffers, Config, Faults, Multipath, Recovery, RttConfig, Scheduler};
 use std::sync::Arc;
 
@@ -23,9 +22,9 @@ pub struct PlannedTransport {
     /// Which paths subflows take.
     pub paths: PathRule,
     /// Whose data packets take random paths?
-    pub scatter: Scatter,
+    pub scatter: Subflows,
     /// Whose packets, and their ACKs, are of high priority?
-    pub high: Scatter,
+    pub high: Subflows,
     /// How senders choose paths by their ACKs, if they do.
     pub balancing: Option<Balancing>,
     /// Does a connection have as many subflows as there are paths, at most as many as its config says?
@@ -34,26 +33,13 @@ pub struct PlannedTransport {
     pub auto_dupack: bool,
 }
 
-/// Which subflows send every data packet on a path drawn at random.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scatter {
-    /// None.
-    None,
-    /// The first (MMPTCP).
-    First,
-    /// All.
-    All,
-}
-
-impl Scatter {
-    #[inline]
-    pub(crate) fn covers(self, subflow: usize) -> bool {
-        match self {
-            Scatter::None => false,
-            Scatter::First => subflow == 0,
-            Scatter::All => true,
-        }
-    }
+/// Bytes on the wire.
+#[derive(Clone, Copy, Debug)]
+pub struct WireSizes {
+    /// Beside the payload of a data segment.
+    pub header: u16,
+    /// Of a segment without payload.
+    pub ack: u16,
 }
 
 impl PlannedTransport {
@@ -108,9 +94,9 @@ impl PlannedTransport {
             accept_ecn: t.accept_ecn,
         };
         let scatter = match t.paths {
-            scenario::Paths::Scatter => Scatter::All,
-            _ if scatters_first => Scatter::First,
-            _ => Scatter::None,
+            scenario::Paths::Scatter => Subflows::All,
+            _ if scatters_first => Subflows::First,
+            _ => Subflows::None,
         };
         PlannedTransport {
             name: t.name.clone(),
@@ -127,8 +113,8 @@ impl PlannedTransport {
             },
             scatter,
             high: match t.priority {
-                scenario::Priority::Low => Scatter::None,
-                scenario::Priority::High => Scatter::All,
+                scenario::Priority::Low => Subflows::None,
+                scenario::Priority::High => Subflows::All,
                 scenario::Priority::Scatter => scatter,
             },
             balancing: balancing(t),

@@ -1,6 +1,6 @@
 //! Counters of links per interval.
 
-use crate::record::sampling::{Sample, Value};
+use crate::results::sample::{Sample, Value};
 use linkpool_network::{Fabric, LinkId, LinkStats, RareEvents};
 use linkpool_scenario::CounterRecord;
 use linkpool_units::Time;

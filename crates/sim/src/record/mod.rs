@@ -1,6 +1,5 @@
-//! Time series, and what flows carry in the measured period.
+//! Time series, and the measured period: components beside the endpoints.
 
 pub(crate) mod counters;
 pub(crate) mod period;
-pub(crate) mod rtts;
 pub(crate) mod sampling;

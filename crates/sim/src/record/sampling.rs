@@ -1,97 +1,17 @@
 //! Time series: sampled by timers of the nodes that hold what is sampled.
 
-use crate::host::endpoint::{Endpoint, SendingEnd, key};
-use crate::host::slots::Host;
+use crate::host::component::{Component, Context};
+use crate::host::endpoint::Sending as _;
+use crate::host::rtts::RttRecorder;
+use crate::host::slots::Sending;
+use crate::host::timer;
 use crate::plan::Plan;
 use crate::record::counters::Counters;
-use crate::record::rtts::RttRecorder;
-use crate::results::sink::Buffer;
-use linkpool_engine::Timers;
-use linkpool_network::{Egress, LinkId, LinkStats, NodeId, RareEvents};
+use crate::results::sample::{Sample, Value};
+use linkpool_network::{Egress, LinkId, Network, NodeId};
 use linkpool_scenario::SeriesRecord;
 use linkpool_units::Time;
-
-/// A row of a time series.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Sample {
-    /// When.
-    pub at: Time,
-    /// What.
-    pub value: Value,
-}
-
-/// What is sampled.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Value {
-    /// Length of a queue.
-    Queue {
-        /// The link whose queue it is.
-        link: LinkId,
-        /// Packets, counted as the queue's policy counts.
-        packets: u32,
-        /// All bytes not yet on the wire.
-        bytes: u64,
-    },
-    /// Window of a subflow.
-    Cwnd {
-        /// Index of the flow.
-        flow: u32,
-        /// Index of the subflow.
-        subflow: u32,
-        /// Congestion window, packets.
-        cwnd: f64,
-        /// Slow start threshold, packets; infinite: unlimited.
-        ssthresh: f64,
-        /// Smoothed RTT in seconds, once known.
-        srtt: Option<f64>,
-        /// Is it kept from sending new data?
-        suppressed: bool,
-    },
-    /// Payload acknowledged on a subflow in the interval that ends now.
-    Rate {
-        /// Index of the flow.
-        flow: u32,
-        /// Index of the subflow.
-        subflow: u32,
-        /// bit/s.
-        goodput: f64,
-    },
-    /// A round-trip time that a sender has measured.
-    Rtt {
-        /// Index of the flow.
-        flow: u32,
-        /// Index of the subflow.
-        subflow: u32,
-        /// From a segment to its ACK.
-        rtt: Time,
-    },
-    /// What a link has done in the interval that ends now.
-    Counters {
-        /// The link.
-        link: LinkId,
-        /// When the interval began.
-        since: Time,
-        /// Packets accepted for transmission.
-        packets: u64,
-        /// Bytes put on the wire.
-        bytes: u64,
-        /// What happens less often.
-        rare: RareEvents,
-    },
-}
-
-impl Sample {
-    /// The order of rows: by time, and at one time by what is sampled. It does not depend on which thread samples.
-    pub(crate) fn order(&self) -> (Time, u8, u32, u32) {
-        match self.value {
-            Value::Queue { link, .. } => (self.at, 0, link, 0),
-            Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow, subflow),
-            Value::Rate { flow, subflow, .. } => (self.at, 2, flow, subflow),
-            Value::Rtt { flow, subflow, .. } => (self.at, 3, flow, subflow),
-            Value::Counters { link, .. } => (self.at, 4, link, 0),
-        }
-    }
-}
+use std::collections::HashMap;
 
 /// When a series is sampled, and whose.
 #[derive(Debug)]
@@ -104,28 +24,40 @@ struct Series {
 }
 
 impl Series {
-    fn again(&self, now: Time, key: u64, timers: &mut Timers) {
-        let next = now + self.every;
+    fn again(&self, node: NodeId, key: u64, context: &mut Context) {
+        let next = context.now + self.every;
         if next <= self.until {
-            timers.push(next, key);
+            context.set_timer(node, next, key);
         }
     }
 }
 
-pub(crate) struct Sampling {
+/// A flow when its rate was last sampled.
+#[derive(Debug)]
+struct Sampled {
+    at: Time,
+    /// Payload acknowledged on each subflow.
+    acked: Box<[u64]>,
+}
+
+/// Takes the samples of a partition.
+pub(crate) struct Sampling<'p> {
+    plan: &'p Plan,
     queue: Option<Series>,
     links: Vec<LinkId>,
     cwnd: Option<Series>,
     rate: Option<Series>,
+    /// By number, the flows whose rates are sampled.
+    rates: HashMap<u32, Sampled>,
     rtt: Option<SeriesRecord>,
     /// By label of the plan: are RTTs wanted?
     rtt_wanted: Vec<bool>,
     counters: Option<Counters>,
-    buffer: Buffer,
 }
 
-impl Sampling {
-    pub(crate) fn new(plan: &Plan, buffer: Buffer) -> Sampling {
+impl<'p> Sampling<'p> {
+    /// Of the series that `plan` asks for.
+    pub(crate) fn new(plan: &'p Plan) -> Sampling<'p> {
         let wanted = |s: &SeriesRecord| -> Vec<bool> {
             plan.labels.iter().map(|l| s.labels.as_ref().is_none_or(|wanted| wanted.contains(l))).collect()
         };
@@ -133,6 +65,7 @@ impl Sampling {
         let links = plan.record.queue.iter().flat_map(|q| &q.links);
         let links = links.filter_map(|(from, to)| plan.fabric.link(plan.fabric.node(from)?, plan.fabric.node(to)?));
         Sampling {
+            plan,
             links: links.collect(),
             queue: plan.record.queue.as_ref().map(|q| Series {
                 every: q.every,
@@ -142,137 +75,168 @@ impl Sampling {
             }),
             cwnd: plan.record.cwnd.as_ref().map(series),
             rate: plan.record.rate.as_ref().map(series),
+            rates: HashMap::new(),
             rtt: plan.record.rtt.clone(),
             rtt_wanted: plan.record.rtt.as_ref().map_or(Vec::new(), wanted),
             counters: plan.record.counters.as_ref().map(|record| Counters::new(record, &plan.fabric)),
-            buffer,
         }
     }
 
-    fn push(&self, at: Time, value: Value) {
-        self.buffer.lock().samples.push(Sample { at, value });
+    /// The node whose queue feeds `link`.
+    fn sender_of(&self, link: LinkId) -> NodeId {
+        self.plan.fabric.links()[link as usize].from
     }
 
-    /// Sets the first timer of each series at each node concerned of those that are `mine`.
-    pub(crate) fn first_timers(&self, plan: &Plan, mine: impl Fn(NodeId) -> bool, timers: &mut [Timers]) {
+    fn count(&mut self, node: NodeId, link: LinkId, network: &mut Egress<'_>, context: &mut Context) {
+        let Some(counters) = &mut self.counters else { return };
+        let sample = counters.count(link, context.now, network.counters(link, context.now));
+        if let Some(next) = counters.next(context.now) {
+            context.set_timer(node, next, timer::SAMPLE_COUNTERS | u64::from(link));
+        }
+        context.record().samples.extend(sample);
+    }
+
+    fn queue(&mut self, node: NodeId, link: LinkId, network: &mut Egress<'_>, context: &mut Context) {
+        let Some(series) = &self.queue else { return };
+        let (packets, bytes) = network.queue(link, context.now);
+        context.record().samples.push(Sample { at: context.now, value: Value::Queue { link, packets, bytes } });
+        series.again(node, timer::SAMPLE_QUEUE | u64::from(link), context);
+    }
+
+    fn windows(&mut self, host: NodeId, context: &mut Context) {
+        let Some(series) = &self.cwnd else { return };
+        let mut samples = Vec::new();
+        for (_, Sending { end, flow, planned, .. }) in context.hosts[host as usize].senders() {
+            if !series.wanted[planned.label as usize] {
+                continue;
+            }
+            for s in 0..end.subflows() {
+                let subflow = end.subflow(s);
+                if end.is_established(s) {
+                    let value = Value::Cwnd {
+                        flow: *flow,
+                        subflow: s as u32,
+                        cwnd: subflow.cwnd,
+                        ssthresh: subflow.ssthresh,
+                        srtt: subflow.srtt,
+                        suppressed: end.is_suppressed(s),
+                    };
+                    samples.push(Sample { at: context.now, value });
+                }
+            }
+        }
+        context.record().samples.extend(samples);
+        series.again(host, timer::SAMPLE_CWND, context);
+    }
+
+    fn rates(&mut self, host: NodeId, context: &mut Context) {
+        let mut samples = Vec::new();
+        for (_, sending) in context.hosts[host as usize].senders() {
+            self.rate(sending, context.now, &mut samples);
+        }
+        context.record().samples.extend(samples);
+        if let Some(series) = &self.rate {
+            series.again(host, timer::SAMPLE_RATE, context);
+        }
+    }
+
+    /// The rates of one flow since its last sample.
+    fn rate(&mut self, sending: &Sending, now: Time, samples: &mut Vec<Sample>) {
+        let (Some(sampled), Some(series)) = (self.rates.get_mut(&sending.flow), &self.rate) else { return };
+        let end = &sending.end;
+        let since = sampled.at.max(end.started()).max(series.from);
+        if now > series.until.saturating_add(series.every) {
+            return;
+        }
+        for (s, before) in sampled.acked.iter_mut().enumerate() {
+            let acked = end.acked_on(s);
+            // The first sample, at `from`, only notes what was acknowledged before.
+            if now > since && end.is_established(s) {
+                let goodput = 8.0 * (acked - *before) as f64 / (now - since).secs();
+                samples.push(Sample { at: now, value: Value::Rate { flow: sending.flow, subflow: s as u32, goodput } });
+            }
+            *before = acked;
+        }
+        sampled.at = now;
+    }
+}
+
+impl Component for Sampling<'_> {
+    /// Sets the first timer of each series at each node concerned.
+    fn on_start(&mut self, context: &mut Context) {
         if let Some(queue) = &self.queue {
             for link in &self.links {
-                let node = plan.fabric.links()[*link as usize].from;
-                if mine(node) {
-                    timers[node as usize].push(queue.from, key::SAMPLE_QUEUE | *link as u64);
+                let node = self.sender_of(*link);
+                if context.is_mine(node) {
+                    context.set_timer(node, queue.from, timer::SAMPLE_QUEUE | u64::from(*link));
                 }
             }
         }
         if let Some(counters) = &self.counters {
             for link in counters.links() {
-                let node = plan.fabric.links()[link as usize].from;
-                if mine(node) {
-                    timers[node as usize].push(counters.first(), key::SAMPLE_COUNTERS | link as u64);
+                let node = self.sender_of(link);
+                if context.is_mine(node) {
+                    context.set_timer(node, counters.first(), timer::SAMPLE_COUNTERS | u64::from(link));
                 }
             }
         }
-        for host in plan.senders().filter(|h| mine(*h as NodeId)) {
-            for (series, key) in [(&self.cwnd, key::SAMPLE_CWND), (&self.rate, key::SAMPLE_RATE)] {
-                if let Some(series) = series {
-                    timers[host as usize].push(series.from, key);
+        let series = [(&self.cwnd, timer::SAMPLE_CWND), (&self.rate, timer::SAMPLE_RATE)];
+        for host in self.plan.senders().map(NodeId::from) {
+            if context.is_mine(host) {
+                for (series, key) in &series {
+                    if let Some(series) = series {
+                        context.set_timer(host, series.from, *key);
+                    }
                 }
             }
         }
     }
 
-    pub(crate) fn wants_rate(&self, label: u16) -> bool {
-        self.rate.as_ref().is_some_and(|r| r.wanted[label as usize])
-    }
-
-    /// What records the RTTs of a flow with this label, if they are wanted.
-    pub(crate) fn rtts(&self, label: u16, subflows: usize) -> Option<Box<RttRecorder>> {
-        let series = self.rtt.as_ref().filter(|_| self.rtt_wanted[label as usize])?;
-        Some(Box::new(RttRecorder::new(series, subflows, self.buffer.clone())))
-    }
-
-    /// The counters of `link` are `now` as `counted` says.
-    pub(crate) fn count(&mut self, link: LinkId, now: Time, counted: (LinkStats, u64), timers: &mut Timers) {
-        let Some(counters) = &mut self.counters else { return };
-        let sample = counters.count(link, now, counted);
-        if let Some(next) = counters.next(now) {
-            timers.push(next, key::SAMPLE_COUNTERS | link as u64);
+    fn on_timer(&mut self, node: NodeId, key: u64, network: &mut Egress<'_>, context: &mut Context) {
+        let link = key as LinkId;
+        match timer::kind(key) {
+            timer::SAMPLE_QUEUE => self.queue(node, link, network, context),
+            timer::SAMPLE_COUNTERS => self.count(node, link, network, context),
+            timer::SAMPLE_CWND => self.windows(node, context),
+            timer::SAMPLE_RATE => self.rates(node, context),
+            _ => {}
         }
-        self.buffer.lock().samples.extend(sample);
     }
 
-    /// The run ends `now`, in the middle of an interval perhaps, for the links that are `mine`.
-    pub(crate) fn last_count(
-        &mut self,
-        now: Time,
-        mine: impl Fn(LinkId) -> bool,
-        mut counted: impl FnMut(LinkId) -> (LinkStats, u64),
-    ) {
-        let Some(counters) = &mut self.counters else { return };
-        for link in counters.links().into_iter().filter(|link| mine(*link)) {
-            if counters.lasts(now) {
-                self.buffer.lock().samples.extend(counters.count(link, now, counted(link)));
+    fn on_flow_start(&mut self, sending: &mut Sending, context: &mut Context) {
+        let label = sending.planned.label as usize;
+        let subflows = self.plan.transports[sending.planned.transport as usize].config.subflows;
+        if let Some(series) = self.rtt.as_ref().filter(|_| self.rtt_wanted[label]) {
+            sending.end.record_rtts(Box::new(RttRecorder::new(series, subflows, context.buffer())));
+        }
+        if self.rate.as_ref().is_some_and(|rate| rate.wanted[label]) {
+            let acked = vec![0; sending.end.subflows()].into();
+            self.rates.insert(sending.flow, Sampled { at: Time::ZERO, acked });
+        }
+    }
+
+    fn on_flow_end(&mut self, sending: &Sending, _: bool, context: &mut Context) {
+        let mut samples = Vec::new();
+        self.rate(sending, context.now, &mut samples);
+        self.rates.remove(&sending.flow);
+        context.record().samples.extend(samples);
+    }
+
+    /// The run ends, in the middle of an interval perhaps.
+    fn on_end(&mut self, network: &mut Network, context: &mut Context) {
+        let (now, mut samples) = (context.now, Vec::new());
+        for host in context.my_hosts() {
+            for (_, sending) in context.hosts[host as usize].senders() {
+                self.rate(sending, now, &mut samples);
             }
         }
-    }
-
-    pub(crate) fn queue(&mut self, link: LinkId, now: Time, network: &mut Egress<'_>, timers: &mut Timers) {
-        let Some(series) = &self.queue else { return };
-        let (packets, bytes) = network.queue(link, now);
-        self.push(now, Value::Queue { link, packets, bytes });
-        series.again(now, key::SAMPLE_QUEUE | link as u64, timers);
-    }
-
-    pub(crate) fn cwnd(&mut self, host: &mut Host, now: Time, timers: &mut Timers) {
-        let Some(series) = &self.cwnd else { return };
-        for (_, endpoint) in host.endpoints() {
-            let Endpoint::Sender(end) = endpoint else { continue };
-            if !series.wanted[end.planned.label as usize] {
-                continue;
-            }
-            for s in (0..end.sender.subflows()).filter(|s| end.sender.path(*s).established) {
-                let path = end.sender.path(s);
-                let value = Value::Cwnd {
-                    flow: end.address.flow,
-                    subflow: s as u32,
-                    cwnd: path.cwnd,
-                    ssthresh: path.ssthresh,
-                    srtt: (path.srtt > 0.0).then_some(path.srtt / 1e12),
-                    suppressed: end.sender.is_suppressed(s),
-                };
-                self.push(now, value);
+        let from = |link: LinkId| self.plan.fabric.links()[link as usize].from;
+        if let Some(counters) = self.counters.as_mut().filter(|counters| counters.lasts(now)) {
+            for link in counters.links().into_iter().filter(|link| context.is_mine(from(*link))) {
+                let (stats, sent_bytes, _) = network.link_outcome(link, now);
+                samples.extend(counters.count(link, now, (stats, sent_bytes)));
             }
         }
-        series.again(now, key::SAMPLE_CWND, timers);
-    }
-
-    pub(crate) fn rates(&mut self, host: &mut Host, now: Time, timers: &mut Timers) {
-        for (_, endpoint) in host.endpoints() {
-            if let Endpoint::Sender(end) = endpoint {
-                self.rate(end, now);
-            }
-        }
-        if let Some(series) = &self.rate {
-            series.again(now, key::SAMPLE_RATE, timers);
-        }
-    }
-
-    /// The rates of one flow since its last sample.
-    pub(crate) fn rate(&mut self, end: &mut SendingEnd, now: Time) {
-        let (Some(sampled), Some(series)) = (&mut end.sampled, &self.rate) else { return };
-        let since = sampled.at.max(end.sender.started()).max(series.from);
-        if now > series.until.saturating_add(series.every) {
-            return;
-        }
-        for (s, before) in sampled.acked.iter_mut().enumerate() {
-            let acked = end.sender.acked_on(s);
-            // The first sample, at `from`, only notes what was acknowledged before.
-            if now > since && end.sender.path(s).established {
-                let goodput = 8.0 * (acked - *before) as f64 / (now - since).secs();
-                let value = Value::Rate { flow: end.address.flow, subflow: s as u32, goodput };
-                self.buffer.lock().samples.push(Sample { at: now, value });
-            }
-            *before = acked;
-        }
-        sampled.at = now;
+        context.record().samples.extend(samples);
     }
 }

@@ -1,9 +1,8 @@
 //! The least time in which a flow that is alone in the network can complete, by whatever transport.
 
-use crate::plan::paths::PathRule;
-use crate::plan::transports::Scatter;
-use crate::plan::{Plan, PlannedFlow};
+use crate::plan::{PathRule, Plan, PlannedFlow};
 use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes};
+use linkpool_transport::paths::Subflows;
 use linkpool_units::Time;
 use std::collections::HashMap;
 
@@ -85,7 +84,7 @@ impl<'p> Ideal<'p> {
         let packets = size.div_ceil(mss);
         let last = size - (packets - 1) * mss + header;
         let full = if packets > 1 { mss + header } else { last };
-        let in_order = transport.config.subflows == 1 && transport.scatter == Scatter::None;
+        let in_order = transport.config.subflows == 1 && transport.scatter == Subflows::None;
         let hops = self.hops(planned);
         let control = stored_and_forwarded(ack, &hops) + propagation(&hops);
         // No hop is done before the first packet has come there, all have passed, and the last has gone on from there.

@@ -1,45 +1,10 @@
-//! What flows make together: jobs that know when they are done, and collective operations, which are done when their flows are.
+//! Collective operations, which are done when their flows are.
 
-use crate::plan::Plan;
+use crate::plan::{Operation, Plan};
 use crate::results::outcome::{FlowOutcome, JobOutcome};
-use linkpool_scenario::WorkloadKind;
 use linkpool_units::Time;
 use linkpool_workload::Job;
 use std::collections::HashMap;
-
-/// The jobs of a workload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct JobKind {
-    /// As results call it.
-    pub name: &'static str,
-    /// If they are collective operations.
-    pub operation: Option<Operation>,
-}
-
-/// A collective operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Operation {
-    /// Hosts that take part.
-    pub ranks: u32,
-    /// Data of each, bytes.
-    pub size: u64,
-    /// Messages, each a flow.
-    pub flows: u32,
-}
-
-impl JobKind {
-    pub(crate) fn of(kind: &WorkloadKind) -> Option<JobKind> {
-        match kind {
-            WorkloadKind::PartitionAggregate { .. } => Some(JobKind { name: kind.name(), operation: None }),
-            WorkloadKind::Collective { algorithm, ranks, size, .. } => {
-                let flows = algorithm.messages(*ranks, *size).len() as u32;
-                let operation = Operation { ranks: *ranks, size: *size, flows };
-                Some(JobKind { name: algorithm.name(), operation: Some(operation) })
-            }
-            _ => None,
-        }
-    }
-}
 
 /// Operations under way, by label and number.
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@ pub(crate) mod ideal;
 pub(crate) mod jobs;
 pub(crate) mod jobs_table;
 pub(crate) mod outcome;
+pub(crate) mod sample;
 pub(crate) mod series;
 pub(crate) mod sink;
 pub(crate) mod table;

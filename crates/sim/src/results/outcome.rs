@@ -23,8 +23,8 @@ pub struct FlowOutcome {
     pub measured_bytes: u64,
     /// The connection was given up.
     pub failed: bool,
-    /// AMP: times it became single-path, and multipath again.
-    pub suppressions: (u32, u32),
+    /// What its family of transports and its congestion control have counted beside, by name.
+    pub metrics: Vec<(&'static str, u64)>,
     /// All of them, established or not.
     pub subflows: Vec<SubflowOutcome>,
 }
@@ -33,6 +33,11 @@ impl FlowOutcome {
     /// When the first SYN-ACK arrived.
     pub fn established(&self) -> Option<Time> {
         self.subflows.first().and_then(|s| s.stats.established)
+    }
+
+    /// What its family of transports or its congestion control has counted by this name; 0 if it counts nothing so called.
+    pub fn metric(&self, name: &str) -> u64 {
+        self.metrics.iter().find(|(other, _)| *other == name).map_or(0, |(_, value)| *value)
     }
 
     /// A sum over the subflows.

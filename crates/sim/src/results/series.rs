@@ -1,7 +1,7 @@
 //! The tables of time series; `docs/results.md` documents their columns.
 
 use crate::plan::Plan;
-use crate::record::sampling::{Sample, Value};
+use crate::results::sample::{Sample, Value};
 use crate::results::table::{Kind, Table};
 use linkpool_network::LinkId;
 use parquet::errors::Result;

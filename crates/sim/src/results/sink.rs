@@ -1,7 +1,7 @@
 //! Where results go while a run goes on: nothing that grows with simulated time is kept in memory.
 
-use crate::record::sampling::Sample;
 use crate::results::outcome::{FlowOutcome, JobOutcome};
+use crate::results::sample::Sample;
 use linkpool_units::Time;
 use std::sync::{Arc, Mutex, MutexGuard};
 

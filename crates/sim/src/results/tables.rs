@@ -1,16 +1,16 @@
 //! The tables of a result directory; `docs/results.md` documents their columns.
 
-use crate::host::balancer::Balancing;
 use crate::plan::{Plan, PlannedFlow};
-use crate::record::sampling::Sample;
 use crate::results::ideal::Ideal;
 use crate::results::jobs_table::{create_jobs, push_job};
 use crate::results::outcome::{FlowOutcome, JobOutcome, Outcome, SubflowOutcome};
+use crate::results::sample::Sample;
 use crate::results::series::SeriesTables;
 use crate::results::sink::Sink;
 use crate::results::table::{Kind, Table};
 use linkpool_network::{Flags, LinkId, NodeId, Packet, Spreading, Timetable};
 use linkpool_scenario::Measure;
+use linkpool_transport::paths::Balancing;
 use linkpool_units::Time;
 use linkpool_workload::Flow;
 use parquet::errors::{ParquetError, Result};
@@ -184,8 +184,8 @@ fn push_flow(
         f.total(|s| s.marked_acks).into(),
         f.total(|s| s.reinjected_bytes).into(),
         (f.subflows.iter().filter(|s| s.stats.established.is_some()).count() as u32).into(),
-        f.suppressions.0.into(),
-        f.suppressions.1.into(),
+        (f.metric("suppressions") as u32).into(),
+        (f.metric("releases") as u32).into(),
         f.failed.into(),
         measured.into(),
         measured_s.into(),

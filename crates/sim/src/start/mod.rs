@@ -1,7 +1,7 @@
-//! What starts flows during a run, and what hosts do that no packet brings about.
+//! What starts flows during a run, and what follows from their ends: components beside the endpoints.
 
-pub(crate) mod agenda;
-pub(crate) mod feed;
+pub(crate) mod arrivals;
+pub(crate) mod followers;
+pub(crate) mod goal;
 pub(crate) mod placement;
 pub(crate) mod processes;
-pub(crate) mod waits;

@@ -6,55 +6,42 @@
 //! instead of their demands, as Raiciu et al. simulate it, SIGCOMM 2011). Reports and decisions each take a lookahead, as all that hosts
 //! learn of each other without a packet; so it is the same on any number of threads.
 
-use crate::host::endpoint::Endpoint;
-use crate::host::hosts::Hosts;
-use crate::host::wire::Handle;
-use crate::plan::paths::{PathChoice, PathRule};
-use crate::start::agenda::Notice;
+use crate::host::component::{Component, Context};
+use crate::host::endpoint::Sending as _;
+use crate::host::message::{Long, Message, Report};
+use crate::host::slots::{Occupant, Sending};
+use crate::plan::paths::pinned;
+use crate::plan::{PathRule, Placement, Plan};
 use linkpool_network::{Fabric, HostId, LinkId, NodeId, Paths, Routes};
-use linkpool_units::Time;
 use std::collections::{BTreeMap, HashMap};
 
 /// Where the scheduler is.
 const HOME: HostId = 0;
 
-/// What the scheduler goes by.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Placement {
-    /// From one report to the next.
-    pub period: Time,
-    /// A flow is long if it got at least this share of what the links of its host carry in a period.
-    pub share: f64,
-}
-
-/// A flow that its host reports as long.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Long {
-    flow: u32,
-    handle: Handle,
-    ends: (HostId, HostId),
-}
-
-/// What a host reports.
+/// How a flow that may be placed stands.
 #[derive(Default, Debug)]
-pub(crate) struct Report {
-    long: Vec<Long>,
-    /// Flows that were long, and no longer are.
-    over: Vec<u32>,
-}
-
-/// How a sender whose flow may be placed stands.
-#[derive(Default, Debug)]
-pub(crate) struct Scanned {
+struct Scanned {
     /// Bytes acknowledged at the last report.
     acked: u64,
     /// Has it been reported as long?
     long: bool,
 }
 
+/// The hosts' part in placement, and at one of them the scheduler.
+pub(crate) struct Placer<'p> {
+    plan: &'p Plan,
+    routes: &'p Routes,
+    placement: Placement,
+    /// By number, the flows that may be placed.
+    scanned: HashMap<u32, Scanned>,
+    /// By host, flows that ended as long ones, of which the scheduler has not heard.
+    unplaced: HashMap<NodeId, Vec<u32>>,
+    controller: Controller,
+}
+
 /// What the scheduler knows.
 #[derive(Default, Debug)]
-pub(crate) struct Controller {
+struct Controller {
     /// Placed flows on each link.
     load: HashMap<LinkId, u32>,
     placed: HashMap<u32, Vec<LinkId>>,
@@ -95,21 +82,25 @@ impl Controller {
     }
 }
 
-impl Hosts<'_> {
+impl<'p> Placer<'p> {
+    /// What places flows of `plan` as `placement` says.
+    pub(crate) fn new(plan: &'p Plan, routes: &'p Routes, placement: Placement) -> Placer<'p> {
+        let (scanned, unplaced) = (HashMap::new(), HashMap::new());
+        Placer { plan, routes, placement, scanned, unplaced, controller: Controller::default() }
+    }
+
     /// Reports on the flows of `host`, and does so again after a period.
-    pub(crate) fn scan(&mut self, host: NodeId, now: Time) {
-        let Some(Placement { period, share }) = self.plan.placement else { return };
+    fn scan(&mut self, host: NodeId, context: &mut Context) {
+        let Placement { period, share } = self.placement;
         let links = self.plan.fabric.links_from(host).map(|l| self.plan.fabric.links()[l as usize].rate.0).sum::<u64>();
         let enough = share * links as f64 * period.secs() / 8.0;
-        let h = &mut self.hosts[host as usize];
-        let mut report = Report { long: Vec::new(), over: std::mem::take(&mut h.unplaced) };
-        for (handle, endpoint) in h.endpoints() {
-            let Endpoint::Sender(end) = endpoint else { continue };
-            let Some(scanned) = &mut end.scanned else { continue };
-            let got = end.sender.acked() - scanned.acked;
+        let mut report = Report { long: Vec::new(), over: self.unplaced.remove(&host).unwrap_or_default() };
+        for (handle, sending) in context.hosts[host as usize].senders() {
+            let Some(scanned) = self.scanned.get_mut(&sending.flow) else { continue };
+            let got = sending.end.acked() - scanned.acked;
             scanned.acked += got;
             let long = got as f64 >= enough;
-            let (flow, ends) = (end.address.flow, (host as HostId, end.address.peer_host));
+            let (flow, ends) = (sending.flow, (host as HostId, sending.planned.flow.dst));
             if long && !scanned.long {
                 report.long.push(Long { flow, handle, ends });
             } else if scanned.long && !long {
@@ -117,62 +108,72 @@ impl Hosts<'_> {
             }
             scanned.long = long;
         }
+        let told = context.now + context.lookahead;
         if !(report.long.is_empty() && report.over.is_empty()) {
-            let at = now + self.lookahead;
-            self.notices.push((HOME.into(), at, Notice::Report(host, report)));
+            context.send(HOME.into(), told, Message::Report(host, report));
         }
-        self.enter(host, now + period, Notice::Scan);
+        context.leave(host, context.now + period, Message::Scan);
         if host == NodeId::from(HOME) {
-            self.enter(host, now + self.lookahead, Notice::Decide);
+            context.leave(host, told, Message::Decide);
         }
-    }
-
-    pub(crate) fn on_report(&mut self, report: Report) {
-        self.controller.take(report);
     }
 
     /// All reports of a period are in.
-    pub(crate) fn decide(&mut self, now: Time) {
+    fn decide(&mut self, context: &mut Context) {
         for (long, path) in self.controller.decide(&self.plan.fabric, self.routes) {
-            let at = now + self.lookahead;
-            self.notices.push((long.ends.0.into(), at, Notice::Place(long, path)));
+            let at = context.now + context.lookahead;
+            context.send(long.ends.0.into(), at, Message::Place(long, path));
         }
     }
 
     /// A flow of `host` takes `path` from now on, if it is still there.
-    pub(crate) fn place(&mut self, host: NodeId, long: Long, path: Vec<LinkId>) {
-        if let Some((Endpoint::Sender(end), _)) = self.hosts[host as usize].endpoint(long.handle)
-            && end.address.flow == long.flow
+    fn place(&self, host: NodeId, long: Long, path: Vec<LinkId>, context: &mut Context) {
+        if let Some((Occupant::Sender(sending), _)) = context.hosts[host as usize].endpoint(long.handle)
+            && sending.flow == long.flow
         {
-            end.address.path = PathChoice::pinned(&self.plan.fabric, std::iter::once(path));
+            sending.end.take_paths(pinned(&self.plan.fabric, [path]));
         }
     }
 }
 
-impl Long {
-    /// In what order decisions of one time are carried out.
-    pub(crate) fn flow(&self) -> u32 {
-        self.flow
-    }
-}
-
-impl Scanned {
-    /// That of a new sender, if its transport's flows are placed.
-    pub(crate) fn of(rule: &PathRule) -> Option<Box<Scanned>> {
-        (*rule == PathRule::Placed).then(Box::default)
+impl Component for Placer<'_> {
+    fn on_start(&mut self, context: &mut Context) {
+        for host in context.my_hosts() {
+            context.leave(host, self.placement.period, Message::Scan);
+        }
     }
 
-    /// Must the scheduler hear of the end of the flow?
-    pub(crate) fn is_long(&self) -> bool {
-        self.long
+    fn on_message(&mut self, host: NodeId, message: Message, context: &mut Context) -> Option<Message> {
+        match message {
+            Message::Scan => self.scan(host, context),
+            Message::Report(_, report) => self.controller.take(report),
+            Message::Decide => self.decide(context),
+            Message::Place(long, path) => self.place(host, long, path, context),
+            other => return Some(other),
+        }
+        None
+    }
+
+    fn on_flow_start(&mut self, sending: &mut Sending, _: &mut Context) {
+        if self.plan.transports[sending.planned.transport as usize].paths == PathRule::Placed {
+            self.scanned.insert(sending.flow, Scanned::default());
+        }
+    }
+
+    /// The scheduler must hear of the end of a flow that was long.
+    fn on_flow_end(&mut self, sending: &Sending, _: bool, _: &mut Context) {
+        if self.scanned.remove(&sending.flow).is_some_and(|scanned| scanned.long) {
+            self.unplaced.entry(sending.planned.flow.src.into()).or_default().push(sending.flow);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::handle::Handle;
     use linkpool_network::{Wire, topology};
-    use linkpool_units::Rate;
+    use linkpool_units::{Rate, Time};
 
     /// Two leaves, three spines: three paths between hosts of different leaves, which part behind the first link.
     fn fabric() -> Fabric {

@@ -1,138 +1,142 @@
 //! Processes of the workload on hosts: what they are told, and what becomes of what they ask for.
 
-use crate::host::endpoint::key;
-use crate::host::hosts::Hosts;
-use crate::plan::traffic::by_size;
-use crate::plan::{PlannedFlow, PlannedProcess};
+use crate::host::component::{Component, Context};
+use crate::host::message::Message;
+use crate::host::slots::Sending;
+use crate::plan::planned::by_size;
+use crate::plan::{Plan, PlannedFlow, PlannedProcess};
 use crate::results::outcome::JobOutcome;
-use crate::start::agenda::Notice;
-use linkpool_network::{Egress, NodeId};
-use linkpool_units::Time;
-use linkpool_workload::{Action, Flow, FlowEnd, Listens};
+use linkpool_network::{HostId, Network, NodeId};
+use linkpool_workload::{Action, Flow, FlowEnd, Listens, Process};
+use std::collections::HashMap;
 
-impl Hosts<'_> {
-    /// Does what `host` has to do by now.
-    pub(crate) fn on_agenda(&mut self, host: NodeId, now: Time, network: &mut Egress<'_>) {
-        while let Some(notice) = self.agendas[host as usize].due(now) {
-            match notice {
-                Notice::Start(id, planned) => self.open(host, id, planned, now, network),
-                Notice::Begin(process, mut state) => {
-                    if now < self.plan.processes[process as usize].until {
-                        let mut actions = Vec::new();
-                        state.begin(host as u16, now, &mut actions);
-                        self.agendas[host as usize].processes.insert(process, *state);
-                        self.act(process, host, now, actions);
+/// The processes that are at hosts of this partition.
+pub(crate) struct Processes<'p> {
+    plan: &'p Plan,
+    /// By their numbers in the plan: where each is now, and its state.
+    here: HashMap<u32, (NodeId, Process)>,
+}
+
+impl<'p> Processes<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Processes<'p> {
+        Processes { plan, here: HashMap::new() }
+    }
+
+    /// Process `number` begins at `host`.
+    fn begin(&mut self, number: u32, host: NodeId, mut process: Process, context: &mut Context) {
+        if context.now < self.plan.processes[number as usize].until {
+            let mut actions = Vec::new();
+            process.begin(host as HostId, context.now, &mut actions);
+            self.here.insert(number, (host, process));
+            self.act(number, host, actions, context);
+        }
+    }
+
+    fn tell(&mut self, number: u32, host: NodeId, end: FlowEnd, context: &mut Context) {
+        let mut actions = Vec::new();
+        if let Some((at, process)) = self.here.get_mut(&number)
+            && *at == host
+        {
+            process.on_end(end, context.now, &mut actions);
+        }
+        self.act(number, host, actions, context);
+    }
+
+    /// Does what process `number`, at `host`, asks for.
+    fn act(&mut self, number: u32, host: NodeId, actions: Vec<Action>, context: &mut Context) {
+        let planned = &self.plan.processes[number as usize];
+        let soonest = context.now + context.lookahead;
+        for action in actions {
+            match action {
+                Action::Start(flow_number, mut flow) => {
+                    if NodeId::from(flow.src) != host {
+                        flow.start = flow.start.max(soonest);
+                    }
+                    if flow.start < planned.until {
+                        self.start(number, host, (flow_number, flow), planned.label, context);
                     }
                 }
-                Notice::Over(_, follower) => self.one_less(follower, now),
-                Notice::Scan => self.scan(host, now),
-                Notice::Report(_, report) => self.on_report(report),
-                Notice::Decide => self.decide(now),
-                Notice::Place(long, path) => self.place(host, long, path),
-                Notice::Ended(id, end) => {
-                    if let Some((process, _)) = self.plan.of_process(id) {
-                        self.tell_process(process, host, end, now);
+                Action::Move(to, at) => {
+                    if let Some((_, process)) = self.here.remove(&number) {
+                        context.send(to.into(), at.max(soonest), Message::Begin(number, Box::new(process)));
                     }
+                }
+                Action::Finish(job) => {
+                    let job = JobOutcome { label: planned.answer_label, job, active_until: context.now };
+                    context.record().jobs.push(job);
                 }
             }
         }
     }
 
-    /// Flow `id` has ended at its sender: all data is acknowledged there, if it has `finished`, or it was stopped or given up.
-    pub(crate) fn on_flow_end(&mut self, id: u32, planned: &PlannedFlow, finished: bool, now: Time) {
-        let Flow { src, dst, .. } = planned.flow;
-        if finished {
-            self.tell_followers(id, (src, dst), src, now);
-        }
-        let Some((process, number)) = self.plan.of_process(id) else { return };
-        let PlannedProcess { process: state, home, .. } = &self.plan.processes[process as usize];
-        let end = FlowEnd { number, src, dst, at: now };
-        match state.listens() {
-            Listens::Sender => self.tell_process(process, src.into(), end, now),
-            Listens::Anywhere => self.notices.push(((*home).into(), now + self.lookahead, Notice::Ended(id, end))),
-            Listens::Receiver => {}
+    /// Has a flow of process `number`, which is at `host`, started by its sender when it says.
+    fn start(&self, number: u32, host: NodeId, (of, flow): (u32, Flow), label: u16, context: &mut Context) {
+        let PlannedProcess { transport, small, .. } = self.plan.processes[number as usize];
+        let transport = by_size(small, flow.size, transport);
+        let message = Message::Start(self.plan.id(number, of), PlannedFlow { flow, transport, label });
+        context.send_or_leave(host, flow.src.into(), flow.start, message);
+    }
+}
+
+impl Component for Processes<'_> {
+    fn on_start(&mut self, context: &mut Context) {
+        for (number, planned) in (0..).zip(&self.plan.processes) {
+            let home = NodeId::from(planned.home);
+            if context.is_mine(home) {
+                context.leave(home, planned.start, Message::Begin(number, Box::new(planned.process.clone())));
+            }
         }
     }
 
-    /// All data of flow `id` has arrived at `host`.
-    pub(crate) fn on_flow_arrival(&mut self, id: u32, (src, host): (u16, NodeId), now: Time) {
-        self.tell_followers(id, (src, host as u16), host as u16, now);
-        let Some((process, number)) = self.plan.of_process(id) else { return };
-        let planned = &self.plan.processes[process as usize];
-        let end = FlowEnd { number, src, dst: host as u16, at: now };
+    fn on_message(&mut self, host: NodeId, message: Message, context: &mut Context) -> Option<Message> {
+        match message {
+            Message::Begin(number, process) => self.begin(number, host, *process, context),
+            Message::Ended(flow, end) => {
+                if let Some((number, _)) = self.plan.of_process(flow) {
+                    self.tell(number, host, end, context);
+                }
+            }
+            other => return Some(other),
+        }
+        None
+    }
+
+    fn on_delivery(&mut self, flow: u32, (src, dst): (HostId, HostId), context: &mut Context) {
+        let Some((number, of)) = self.plan.of_process(flow) else { return };
+        let planned = &self.plan.processes[number as usize];
+        let end = FlowEnd { number: of, src, dst, at: context.now };
         if planned.process.listens() != Listens::Receiver {
             return;
         }
         match planned.process.answer(end) {
-            Some(Action::Start(number, flow)) => self.start(process, host, (number, flow), planned.answer_label),
-            _ => self.tell_process(process, host, end, now),
+            Some(Action::Start(of, flow)) => self.start(number, dst.into(), (of, flow), planned.answer_label, context),
+            _ => self.tell(number, dst.into(), end, context),
         }
     }
 
-    fn tell_process(&mut self, process: u32, host: NodeId, end: FlowEnd, now: Time) {
-        let mut actions = Vec::new();
-        if let Some(state) = self.agendas[host as usize].processes.get_mut(&process) {
-            state.on_end(end, now, &mut actions);
-        }
-        self.act(process, host, now, actions);
-    }
-
-    /// Does what `process`, at `host`, asks for.
-    fn act(&mut self, process: u32, host: NodeId, now: Time, actions: Vec<Action>) {
-        let planned = &self.plan.processes[process as usize];
-        for action in actions {
-            match action {
-                Action::Start(number, mut flow) => {
-                    if NodeId::from(flow.src) != host {
-                        flow.start = flow.start.max(now + self.lookahead);
-                    }
-                    if flow.start < planned.until {
-                        self.start(process, host, (number, flow), planned.label);
-                    }
-                }
-                Action::Move(to, at) => {
-                    if let Some(state) = self.agendas[host as usize].processes.remove(&process) {
-                        let at = at.max(now + self.lookahead);
-                        self.notices.push((to.into(), at, Notice::Begin(process, Box::new(state))));
-                    }
-                }
-                Action::Finish(job) => {
-                    self.ended.lock().jobs.push(JobOutcome { label: planned.answer_label, job, active_until: now })
-                }
+    fn on_flow_end(&mut self, sending: &Sending, _: bool, context: &mut Context) {
+        let Flow { src, dst, .. } = sending.planned.flow;
+        let Some((number, of)) = self.plan.of_process(sending.flow) else { return };
+        let PlannedProcess { process, home, .. } = &self.plan.processes[number as usize];
+        let end = FlowEnd { number: of, src, dst, at: context.now };
+        match process.listens() {
+            Listens::Sender => self.tell(number, src.into(), end, context),
+            Listens::Anywhere => {
+                let at = context.now + context.lookahead;
+                context.send((*home).into(), at, Message::Ended(sending.flow, end));
             }
+            Listens::Receiver => {}
         }
-    }
-
-    /// Has a flow of `process`, which is at `host`, started by its sender when it says.
-    fn start(&mut self, process: u32, host: NodeId, (number, flow): (u32, Flow), label: u16) {
-        let src = NodeId::from(flow.src);
-        let PlannedProcess { transport, small, .. } = self.plan.processes[process as usize];
-        let transport = by_size(small, flow.size, transport);
-        let notice = Notice::Start(self.plan.id(process, number), PlannedFlow { flow, transport, label });
-        if src == host {
-            self.enter(host, flow.start, notice);
-        } else {
-            self.notices.push((src, flow.start, notice));
-        }
-    }
-
-    /// Puts `notice` on the agenda of `host`.
-    pub(crate) fn enter(&mut self, host: NodeId, at: Time, notice: Notice) {
-        self.agendas[host as usize].insert(at, notice);
-        self.timers[host as usize].push(at, key::AGENDA);
     }
 
     /// Jobs that are not done yet.
-    pub(crate) fn unfinished_jobs(&mut self, now: Time) {
-        for (host, agenda) in self.agendas.iter().enumerate() {
-            for (process, state) in &agenda.processes {
-                let label = self.plan.processes[*process as usize].answer_label;
-                self.ended.lock().jobs.extend(state.unfinished(host as u16).map(|job| JobOutcome {
-                    label,
-                    job,
-                    active_until: now,
-                }));
-            }
+    fn on_end(&mut self, _: &mut Network, context: &mut Context) {
+        let now = context.now;
+        let mut record = context.record();
+        for (number, (host, process)) in &self.here {
+            let label = self.plan.processes[*number as usize].answer_label;
+            let outcome = |job| JobOutcome { label, job, active_until: now };
+            record.jobs.extend(process.unfinished(*host as HostId).map(outcome));
         }
     }
 }

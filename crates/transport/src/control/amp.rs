@@ -116,8 +116,9 @@ impl CongestionControl for Amp {
         s == 0 || !self.suppressed
     }
 
-    fn suppressions(&self) -> (u32, u32) {
-        (self.suppressions, self.releases)
+    fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        report("suppressions", self.suppressions.into());
+        report("releases", self.releases.into());
     }
 }
 
@@ -172,7 +173,7 @@ mod tests {
         let (a, _) = suppressed(Release::Rounds);
         assert!(a.is_active(0));
         assert!((1..4).all(|s| !a.is_active(s)));
-        assert_eq!(a.suppressions(), (1, 0));
+        assert_eq!((a.suppressions, a.releases), (1, 0));
     }
 
     #[test]
@@ -215,7 +216,7 @@ mod tests {
         assert!(a.suppressed);
         a.in_ack_event(&mut paths, 0, round(false));
         assert!(!a.suppressed);
-        assert_eq!(a.suppressions(), (1, 1));
+        assert_eq!((a.suppressions, a.releases), (1, 1));
     }
 
     #[test]
@@ -248,7 +249,7 @@ mod tests {
         assert!(a.suppressed);
         a.on_failed(0);
         assert!(!a.suppressed);
-        assert_eq!(a.suppressions(), (1, 1));
+        assert_eq!((a.suppressions, a.releases), (1, 1));
     }
 
     #[test]

@@ -130,8 +130,8 @@ impl CongestionControl for Mmptcp {
         if s == 0 { !self.phase_2 } else { self.coupled.is_active(s - 1) }
     }
 
-    fn suppressions(&self) -> (u32, u32) {
-        self.coupled.suppressions()
+    fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        self.coupled.metrics(report);
     }
 }
 

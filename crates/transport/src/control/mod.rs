@@ -122,10 +122,8 @@ pub trait CongestionControl {
         true
     }
 
-    /// How often the connection became single-path, and multipath again.
-    fn suppressions(&self) -> (u32, u32) {
-        (0, 0)
-    }
+    /// Reports what the algorithm has counted, each by its name in the results.
+    fn metrics(&self, _report: &mut dyn FnMut(&'static str, u64)) {}
 }
 
 /// Slow start: a packet for each that is acknowledged (RFC 5681, section 3.1). False, and nothing done, if it is over.
@@ -223,8 +221,8 @@ macro_rules! laws {
             fn is_active(&self, s: usize) -> bool {
                 match self { $(Control::$law(law) => law.is_active(s)),* }
             }
-            fn suppressions(&self) -> (u32, u32) {
-                match self { $(Control::$law(law) => law.suppressions()),* }
+            fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+                match self { $(Control::$law(law) => law.metrics(report)),* }
             }
         }
     };

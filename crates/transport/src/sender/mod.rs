@@ -270,9 +270,9 @@ impl Sender {
     pub fn is_suppressed(&self, s: usize) -> bool {
         !self.control.is_active(s)
     }
-    /// Times that the connection became single-path, and multipath again.
-    pub fn suppressions(&self) -> (u32, u32) {
-        self.control.suppressions()
+    /// Reports what congestion control has counted, each by its name in the results.
+    pub fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        self.control.metrics(report);
     }
     /// Segments of subflow `s` in flight.
     pub fn in_flight(&self, s: usize) -> u32 {

@@ -1,6 +1,6 @@
 //! Round-trip times as they are measured, of flows whose are recorded.
 
-use crate::record::sampling::{Sample, Value};
+use crate::results::sample::{Sample, Value};
 use crate::results::sink::Buffer;
 use linkpool_scenario::SeriesRecord;
 use linkpool_units::Time;

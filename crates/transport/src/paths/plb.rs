@@ -1,7 +1,7 @@
-use linkpool_engine::Stream;
-use linkpool_transport::Sender;
+//! PLB: a subflow whose path stays congested gets another.
+
 use linkpool_units::Time;
-use rand::RngCore;
+use rand::{Rng, RngCore};
 
 /// Parameters of PLB, by the names of Linux's sysctls.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -17,31 +17,23 @@ pub struct PlbConfig {
     pub suspend: Time,
 }
 
-/// What PLB sees of a subflow.
+/// How far a subflow is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View {
-    pub(super) acked_bytes: u64,
-    pub(super) snd_una: u64,
-    pub(super) snd_nxt: u64,
-    pub(super) in_flight: u32,
-}
-
-impl View {
-    pub(super) fn of(sender: &Sender, s: usize) -> View {
-        let path = sender.path(s);
-        View {
-            acked_bytes: sender.acked_on(s),
-            snd_una: path.snd_una,
-            snd_nxt: path.snd_nxt,
-            in_flight: sender.in_flight(s),
-        }
-    }
+pub struct Progress {
+    /// Payload acknowledged, bytes.
+    pub acked_bytes: u64,
+    /// First byte not acknowledged.
+    pub snd_una: u64,
+    /// Next byte to be sent.
+    pub snd_nxt: u64,
+    /// Segments in flight.
+    pub in_flight: u32,
 }
 
 /// PLB of one subflow (Qureshi et al., SIGCOMM 2022; net/ipv4/tcp_plb.c): after some rounds in a row with many marks its packets
 /// hash to another path, as with a new IPv6 flow label.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Plb {
+pub(super) struct Plb {
     /// What its packets add to the entropy of their addresses and ports.
     shift: u32,
     congested_rounds: u32,
@@ -59,7 +51,14 @@ impl Plb {
         self.shift
     }
 
-    pub(super) fn on_ack(&mut self, config: &PlbConfig, view: &View, marked: bool, random: &mut Stream, now: Time) {
+    pub(super) fn on_ack(
+        &mut self,
+        config: &PlbConfig,
+        view: &Progress,
+        marked: bool,
+        random: &mut impl RngCore,
+        now: Time,
+    ) {
         let bytes = view.acked_bytes - self.acked_before;
         self.acked_before = view.acked_bytes;
         self.acked += bytes;
@@ -80,12 +79,12 @@ impl Plb {
     }
 
     /// tcp_plb_update_state_upon_rto, and the new hash that Linux takes on every timeout.
-    pub(super) fn on_timeout(&mut self, config: &PlbConfig, random: &mut Stream, now: Time) {
+    pub(super) fn on_timeout(&mut self, config: &PlbConfig, random: &mut impl RngCore, now: Time) {
         self.rehash(random);
-        self.suspended_until = now + config.suspend + linkpool_workload::jitter(config.suspend, random);
+        self.suspended_until = now + config.suspend + Time(random.random_range(0..=config.suspend.0));
     }
 
-    fn rehash(&mut self, random: &mut Stream) {
+    fn rehash(&mut self, random: &mut impl RngCore) {
         self.shift = random.next_u32();
         self.congested_rounds = 0;
     }
@@ -94,25 +93,26 @@ impl Plb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linkpool_engine::stream;
+    use rand::SeedableRng;
+    use rand::rngs::SmallRng;
 
     const CONFIG: PlbConfig = PlbConfig { rounds: 3, idle_rounds: 2, congested: 0.5, suspend: Time::from_secs(60) };
 
     /// A subflow with ten packets of 100 B a round.
     struct Rounds {
         plb: Plb,
-        view: View,
-        random: Stream,
+        view: Progress,
+        random: SmallRng,
         now: Time,
     }
 
     impl Rounds {
         fn new() -> Rounds {
-            let view = View { acked_bytes: 0, snd_una: 1, snd_nxt: 1000, in_flight: 10 };
+            let view = Progress { acked_bytes: 0, snd_una: 1, snd_nxt: 1000, in_flight: 10 };
             Rounds {
                 plb: Plb { round_end: 1000, ..Plb::default() },
                 view,
-                random: stream(1, "test", 0),
+                random: SmallRng::seed_from_u64(1),
                 now: Time::ZERO,
             }
         }

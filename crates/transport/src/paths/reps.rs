@@ -1,4 +1,5 @@
-use linkpool_engine::Stream;
+//! REPS: packets take the entropies that unmarked ACKs brought back.
+
 use linkpool_units::Time;
 use rand::RngCore;
 
@@ -24,7 +25,7 @@ struct Entry {
 /// A timeout tells of a path that has failed: for a while, frozen, entropies that have worked are used over and over rather than
 /// random ones; then a window of packets explores.
 #[derive(Clone, Debug)]
-pub(crate) struct Reps {
+pub(super) struct Reps {
     entries: Box<[Entry]>,
     /// Where the next entropy is put, or taken in turn while frozen.
     head: usize,
@@ -49,7 +50,7 @@ impl Reps {
     }
 
     /// The entropy of the next packet.
-    pub(super) fn next(&mut self, random: &mut Stream) -> u32 {
+    pub(super) fn next(&mut self, random: &mut impl RngCore) -> u32 {
         let size = self.entries.len();
         let frozen = self.frozen_until.is_some();
         if self.explore > 0 || self.filled == 0 || self.valid == 0 && !frozen {
@@ -93,17 +94,18 @@ impl Reps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linkpool_engine::stream;
+    use rand::SeedableRng;
+    use rand::rngs::SmallRng;
 
     const CONFIG: RepsConfig = RepsConfig { buffer: 4, freezing: Time::from_ms(1) };
 
-    fn fed(entropies: &[u32]) -> (Reps, Stream) {
+    fn fed(entropies: &[u32]) -> (Reps, SmallRng) {
         let mut reps = Reps::new(&CONFIG);
         entropies.iter().for_each(|e| reps.on_ack(*e, false, 10, Time::ZERO));
-        (reps, stream(1, "test", 0))
+        (reps, SmallRng::seed_from_u64(1))
     }
 
-    fn next(reps: &mut Reps, random: &mut Stream, n: usize) -> Vec<u32> {
+    fn next(reps: &mut Reps, random: &mut impl RngCore, n: usize) -> Vec<u32> {
         (0..n).map(|_| reps.next(random)).collect()
     }
 

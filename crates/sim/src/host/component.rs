@@ -1,0 +1,121 @@
+//! What runs beside the endpoints of a partition: parts that start flows, follow their ends, place them, or take samples. They do
+//! not know each other; each acts on the [`Context`] at its hooks.
+
+use crate::host::inbox::Inbox;
+use crate::host::message::Message;
+use crate::host::slots::{Host, Sending};
+use crate::host::timer;
+use crate::results::sink::{Buffer, Recorded};
+use linkpool_engine::Timers;
+use linkpool_network::{Egress, HostId, Network, NodeId};
+use linkpool_units::Time;
+use std::sync::MutexGuard;
+
+/// A part beside the endpoints.
+pub(crate) trait Component {
+    /// The run is about to begin.
+    fn on_start(&mut self, _context: &mut Context) {}
+
+    /// A timer of `node` is due; the component looks whether `key` is one of its own (see [`crate::host::timer`]).
+    fn on_timer(&mut self, _node: NodeId, _key: u64, _network: &mut Egress<'_>, _context: &mut Context) {}
+
+    /// `host` has got `message`; the component gives it back if it is not one of its own.
+    fn on_message(&mut self, _host: NodeId, message: Message, _context: &mut Context) -> Option<Message> {
+        Some(message)
+    }
+
+    /// The sender of a flow is about to open its connection.
+    fn on_flow_start(&mut self, _sending: &mut Sending, _context: &mut Context) {}
+
+    /// All data of `flow` has arrived at `ends.1`, from `ends.0`.
+    fn on_delivery(&mut self, _flow: u32, _ends: (HostId, HostId), _context: &mut Context) {}
+
+    /// The flow of `sending` has ended at its sender: it has `finished` (all data is acknowledged), or was given up.
+    fn on_flow_end(&mut self, _sending: &Sending, _finished: bool, _context: &mut Context) {}
+
+    /// The run ends; flows that have not ended are still there.
+    fn on_end(&mut self, _network: &mut Network, _context: &mut Context) {}
+}
+
+/// What components act on: the hosts of a partition, their timers and messages, and what is recorded.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) now: Time,
+    /// The least time in which hosts learn of each other.
+    pub(crate) lookahead: Time,
+    /// Of every host; those of other partitions stay empty.
+    pub(crate) hosts: Vec<Host>,
+    /// Of every node: is it of this partition?
+    mine: Vec<bool>,
+    /// Of every node.
+    pub(super) timers: Vec<Timers>,
+    /// Of every host.
+    pub(super) inboxes: Vec<Inbox>,
+    /// For hosts that other partitions may run, the soonest a lookahead from when they were made.
+    pub(super) outbox: Vec<(NodeId, Time, Message)>,
+    /// How many of the flows that count for the end of the run have finished.
+    pub(crate) done: u64,
+    recorded: Buffer,
+}
+
+impl Context {
+    pub(crate) fn new(hosts: Vec<Host>, mine: Vec<bool>, lookahead: Time, recorded: Buffer) -> Context {
+        Context {
+            now: Time::ZERO,
+            lookahead,
+            timers: mine.iter().map(|_| Timers::default()).collect(),
+            inboxes: hosts.iter().map(|_| Inbox::default()).collect(),
+            hosts,
+            mine,
+            outbox: Vec::new(),
+            done: 0,
+            recorded,
+        }
+    }
+
+    /// Does this partition run `node`?
+    pub(crate) fn is_mine(&self, node: NodeId) -> bool {
+        self.mine[node as usize]
+    }
+
+    /// The hosts that this partition runs.
+    pub(crate) fn my_hosts(&self) -> impl Iterator<Item = NodeId> + use<> {
+        let mine: Vec<NodeId> = (0..self.hosts.len() as NodeId).filter(|host| self.is_mine(*host)).collect();
+        mine.into_iter()
+    }
+
+    /// Has `node`, which is running or about to, call [`Component::on_timer`] with `key` at `at`.
+    pub(crate) fn set_timer(&mut self, node: NodeId, at: Time, key: u64) {
+        self.timers[node as usize].push(at, key);
+    }
+
+    /// Leaves `message` for `host`, which is running or about to, until `at`.
+    pub(crate) fn leave(&mut self, host: NodeId, at: Time, message: Message) {
+        self.inboxes[host as usize].insert(at, message);
+        self.timers[host as usize].push(at, timer::INBOX);
+    }
+
+    /// Sends `message` to `host`, which gets it at `at`: a lookahead from now, or later.
+    pub(crate) fn send(&mut self, host: NodeId, at: Time, message: Message) {
+        self.outbox.push((host, at, message));
+    }
+
+    /// Sends `message` from `here` to `host`, which gets it at `at`; if that is another host, a lookahead from now, or later.
+    pub(crate) fn send_or_leave(&mut self, here: NodeId, host: NodeId, at: Time, message: Message) {
+        if here == host {
+            self.leave(host, at, message);
+        } else {
+            self.send(host, at, message);
+        }
+    }
+
+    /// What the run records.
+    pub(crate) fn record(&self) -> MutexGuard<'_, Recorded> {
+        self.recorded.lock()
+    }
+
+    /// The same, for who records later.
+    pub(crate) fn buffer(&self) -> Buffer {
+        self.recorded.clone()
+    }
+}

@@ -1,0 +1,116 @@
+//! The families of transports whose endpoints live on hosts.
+
+use crate::host::connection::Connection;
+use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
+use crate::host::io::Io;
+use crate::host::rtts::RttRecorder;
+use crate::host::tcp::{TcpReceiver, TcpSender};
+use crate::plan::PlannedTransport;
+use crate::results::outcome::SubflowOutcome;
+use linkpool_network::Packet;
+use linkpool_transport::SenderState;
+use linkpool_transport::paths::PathSelector;
+use linkpool_units::Time;
+
+macro_rules! endpoint {
+    ($name:ident: $($family:ident($end:ty)),*) => {
+        #[derive(Debug)]
+        pub(crate) enum $name { $($family($end)),* }
+
+        impl Endpoint for $name {
+            #[inline]
+            fn on_packet(&mut self, subflow: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+                match self { $($name::$family(end) => end.on_packet(subflow, packet, io)),* }
+            }
+            #[inline]
+            fn on_timer(&mut self, subflow: usize, io: &mut Io<'_, '_>) -> Event {
+                match self { $($name::$family(end) => end.on_timer(subflow, io)),* }
+            }
+            #[inline]
+            fn prefetch(&self, subflow: usize, stage: usize) {
+                match self { $($name::$family(end) => end.prefetch(subflow, stage)),* }
+            }
+        }
+    };
+}
+
+macro_rules! families {
+    ($($family:ident($sender:ty, $receiver:ty)),* $(,)?) => {
+        endpoint! { Sender: $($family($sender)),* }
+        endpoint! { Receiver: $($family($receiver)),* }
+
+        impl Sending for Sender {
+            fn open(&mut self, io: &mut Io<'_, '_>) {
+                match self { $(Sender::$family(end) => end.open(io)),* }
+            }
+            fn stop(&mut self, io: &mut Io<'_, '_>) -> Event {
+                match self { $(Sender::$family(end) => end.stop(io)),* }
+            }
+            fn state(&self) -> SenderState {
+                match self { $(Sender::$family(end) => end.state()),* }
+            }
+            fn started(&self) -> Time {
+                match self { $(Sender::$family(end) => end.started()),* }
+            }
+            fn ended(&self) -> Option<Time> {
+                match self { $(Sender::$family(end) => end.ended()),* }
+            }
+            fn acked(&self) -> u64 {
+                match self { $(Sender::$family(end) => end.acked()),* }
+            }
+            fn subflows(&self) -> usize {
+                match self { $(Sender::$family(end) => end.subflows()),* }
+            }
+            fn acked_on(&self, s: usize) -> u64 {
+                match self { $(Sender::$family(end) => end.acked_on(s)),* }
+            }
+            fn subflow(&self, s: usize) -> SubflowOutcome {
+                match self { $(Sender::$family(end) => end.subflow(s)),* }
+            }
+            fn is_established(&self, s: usize) -> bool {
+                match self { $(Sender::$family(end) => end.is_established(s)),* }
+            }
+            fn is_suppressed(&self, s: usize) -> bool {
+                match self { $(Sender::$family(end) => end.is_suppressed(s)),* }
+            }
+            fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+                match self { $(Sender::$family(end) => end.metrics(report)),* }
+            }
+            fn take_paths(&mut self, paths: PathSelector) {
+                match self { $(Sender::$family(end) => end.take_paths(paths)),* }
+            }
+            fn record_rtts(&mut self, recorder: Box<RttRecorder>) {
+                match self { $(Sender::$family(end) => end.record_rtts(recorder)),* }
+            }
+        }
+
+        impl Receiving for Receiver {
+            fn last_heard(&self) -> Time {
+                match self { $(Receiver::$family(end) => end.last_heard()),* }
+            }
+        }
+    };
+}
+
+families! {
+    Tcp(TcpSender, TcpReceiver),
+}
+
+impl Sender {
+    /// A sender of `transport` with `size` bytes (none: without end), to a host to which so many equal-cost `paths` lead.
+    pub(crate) fn new(
+        transport: &PlannedTransport,
+        connection: Connection,
+        size: Option<u64>,
+        paths: impl Fn() -> u64,
+    ) -> Sender {
+        Sender::Tcp(TcpSender::new(transport, connection, size, paths))
+    }
+}
+
+impl Receiver {
+    /// A receiver of `transport`.
+    pub(crate) fn new(transport: &PlannedTransport, connection: Connection) -> Receiver {
+        Receiver::Tcp(TcpReceiver::new(transport, connection))
+    }
+}

@@ -1,0 +1,48 @@
+//! Names of endpoints at their hosts.
+
+/// Names an endpoint at its host, and a subflow of it: 16 bits of slot, 11 of generation, 5 of subflow.
+///
+/// The generation tells a packet that is late for a connection from one for the connection that has taken its slot since.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+pub struct Handle(u32);
+
+const SUBFLOW_BITS: u32 = 5;
+const GENERATION_BITS: u32 = 11;
+
+impl Handle {
+    pub(crate) fn new(slot: usize, generation: u32) -> Handle {
+        let generation = generation & ((1 << GENERATION_BITS) - 1);
+        Handle((slot as u32) << (GENERATION_BITS + SUBFLOW_BITS) | generation << SUBFLOW_BITS)
+    }
+    #[inline]
+    pub(crate) fn slot(self) -> usize {
+        (self.0 >> (GENERATION_BITS + SUBFLOW_BITS)) as usize
+    }
+    #[inline]
+    pub(crate) fn of_subflow(self, subflow: usize) -> u32 {
+        self.0 | subflow as u32
+    }
+    /// From a packet or a timer key: the endpoint without the subflow, and the subflow.
+    #[inline]
+    pub(crate) fn split(raw: u32) -> (Handle, usize) {
+        let subflow = raw & ((1 << SUBFLOW_BITS) - 1);
+        (Handle(raw & !((1 << SUBFLOW_BITS) - 1)), subflow as usize)
+    }
+    pub(crate) fn raw(self) -> u32 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_take_apart() {
+        let h = Handle::new(65_535, 2047 + 2048);
+        let (back, subflow) = Handle::split(h.of_subflow(31));
+        assert_eq!((back, subflow), (h, 31));
+        assert_eq!(h.slot(), 65_535);
+        assert_ne!(Handle::new(3, 1), Handle::new(3, 2));
+    }
+}

@@ -1,0 +1,21 @@
+//! The messages that a host has got, or has left itself for later.
+
+use crate::host::message::Message;
+use linkpool_units::Time;
+use std::collections::BTreeMap;
+
+/// Messages by when they are due; of those due together, by their order.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox(BTreeMap<(Time, (u8, u32, u32)), Message>);
+
+impl Inbox {
+    pub(crate) fn insert(&mut self, at: Time, message: Message) {
+        self.0.insert((at, message.order()), message);
+    }
+
+    /// Takes the first message, if it is due by `now`.
+    pub(crate) fn due(&mut self, now: Time) -> Option<Message> {
+        let first = self.0.first_entry().filter(|entry| entry.key().0 <= now)?;
+        Some(first.remove())
+    }
+}

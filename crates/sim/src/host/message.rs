@@ -1,0 +1,59 @@
+//! What hosts tell each other, or themselves for later, without a packet.
+
+use crate::host::handle::Handle;
+use crate::plan::PlannedFlow;
+use linkpool_network::{HostId, LinkId, NodeId};
+use linkpool_workload::{FlowEnd, Process};
+
+/// Something for a host at a time.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// Start this flow, which has this number in the results.
+    Start(u32, PlannedFlow),
+    /// This process of the plan begins here.
+    Begin(u32, Box<Process>),
+    /// The flow of this number, of a process that is here, has ended elsewhere.
+    Ended(u32, FlowEnd),
+    /// The first flow, for which the second waits, which starts here, is over.
+    Over(u32, u32),
+    /// The flows of this host are looked at, for the scheduler that places them.
+    Scan,
+    /// What came of that at a host; for the scheduler, which is here.
+    Report(NodeId, Report),
+    /// All reports are in: the scheduler decides.
+    Decide,
+    /// A flow takes this path from now on.
+    Place(Long, Vec<LinkId>),
+}
+
+impl Message {
+    /// The order of what is due at one time; no two are alike.
+    pub(crate) fn order(&self) -> (u8, u32, u32) {
+        match self {
+            Message::Start(flow, _) => (0, *flow, 0),
+            Message::Begin(process, _) => (1, *process, 0),
+            Message::Ended(flow, _) => (2, *flow, 0),
+            Message::Over(flow, follower) => (3, *flow, *follower),
+            Message::Place(long, _) => (4, long.flow, 0),
+            Message::Scan => (5, 0, 0),
+            Message::Report(host, _) => (6, *host, 0),
+            Message::Decide => (7, 0, 0),
+        }
+    }
+}
+
+/// A flow that its host reports as long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Long {
+    pub(crate) flow: u32,
+    pub(crate) handle: Handle,
+    pub(crate) ends: (HostId, HostId),
+}
+
+/// What a host reports to the scheduler that places flows.
+#[derive(Default, Debug)]
+pub(crate) struct Report {
+    pub(crate) long: Vec<Long>,
+    /// Flows that were long, and no longer are.
+    pub(crate) over: Vec<u32>,
+}

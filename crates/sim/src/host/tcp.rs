@@ -1,0 +1,289 @@
+//! TCP and MPTCP as endpoints of a host: segments become packets, and wake-ups timers.
+
+use crate::host::connection::{Connection, Opening, OpeningFor};
+use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
+use crate::host::handle::Handle;
+use crate::host::io::Io;
+use crate::host::rtts::RttRecorder;
+use crate::host::wire::{decode, encode, encode_options};
+use crate::plan::PlannedTransport;
+use crate::results::outcome::SubflowOutcome;
+use linkpool_engine::prefetch;
+use linkpool_network::{Flags, Packet};
+use linkpool_transport::paths::{PathSelector, Progress, Subflows};
+use linkpool_transport::{Delivery, Output, Receiver, Segment, Sender, SenderState};
+use linkpool_units::Time;
+
+/// A sender. What an ACK reads or writes comes first.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct TcpSender {
+    sender: Sender,
+    connection: Connection,
+}
+
+/// A receiver.
+#[derive(Debug)]
+pub(crate) struct TcpReceiver {
+    receiver: Receiver,
+    connection: Connection,
+}
+
+impl TcpSender {
+    /// A sender of `transport`, to a host to which so many equal-cost `paths` lead.
+    pub(crate) fn new(
+        transport: &PlannedTransport,
+        connection: Connection,
+        size: Option<u64>,
+        paths: impl Fn() -> u64,
+    ) -> TcpSender {
+        let config = transport.config.clone();
+        let mut sender = if transport.auto_subflows {
+            // Subflow 0 of MMPTCP is not one of those that the paths are for.
+            let before = transport.scatter == Subflows::First;
+            let most = config.subflows - before as usize;
+            Sender::with_subflows(config, paths().min(most as u64) as usize + before as usize, size)
+        } else {
+            Sender::new(config, size)
+        };
+        if transport.auto_dupack {
+            sender.expect_reordering(dupack_threshold(paths()));
+        }
+        TcpSender { sender, connection }
+    }
+
+    #[inline]
+    fn event(&self) -> Event {
+        if self.sender.state() == SenderState::Open { Event::None } else { Event::Closed }
+    }
+}
+
+/// Duplicate ACKs that mean a loss, of packets scattered over so many paths (MMPTCP paper, section 2.4): 3, and one more for each if
+/// there is more than one. In a fat-tree these are the aggregation switches of a pod, or the core switches.
+fn dupack_threshold(paths: u64) -> u32 {
+    let more = if paths == 1 { 0 } else { paths };
+    u32::try_from(more).unwrap_or(u32::MAX).saturating_add(3)
+}
+
+fn progress(sender: &Sender, s: usize) -> Progress {
+    let path = sender.path(s);
+    Progress {
+        acked_bytes: sender.acked_on(s),
+        snd_una: path.snd_una,
+        snd_nxt: path.snd_nxt,
+        in_flight: sender.in_flight(s),
+    }
+}
+
+impl Endpoint for TcpSender {
+    #[inline]
+    fn on_packet(&mut self, subflow: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+        let TcpSender { sender, connection } = self;
+        if packet.flags.has(Flags::SYN | Flags::ACK) {
+            connection.peer = Handle::split(packet.seq).0;
+        }
+        let segment = decode(packet, io.trailer(packet), connection.sizes);
+        let (marked, now) = (packet.flags.has(Flags::ECE), io.now);
+        connection.paths.before_ack(subflow, packet.entropy, marked, || sender.path(subflow).cwnd, now);
+        sender.on_segment(subflow, segment, now, &mut Out { connection, io });
+        connection.paths.after_ack(subflow, marked, || progress(sender, subflow), &mut io.shared.random, now);
+        self.event()
+    }
+
+    fn on_timer(&mut self, subflow: usize, io: &mut Io<'_, '_>) -> Event {
+        self.sender.on_timer(subflow, io.now, &mut Out { connection: &mut self.connection, io });
+        self.event()
+    }
+
+    #[inline]
+    fn prefetch(&self, subflow: usize, stage: usize) {
+        match stage {
+            // The packet may be for another, of more subflows, that had this slot.
+            3 if subflow < self.sender.subflows() => {
+                let (path, sent, timer) = self.sender.places(subflow);
+                prefetch(path);
+                prefetch(sent);
+                prefetch(timer);
+            }
+            4 if subflow < self.sender.subflows() => {
+                self.sender.oldest_sent(subflow).into_iter().for_each(prefetch);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Sending for TcpSender {
+    fn open(&mut self, io: &mut Io<'_, '_>) {
+        self.sender.open(io.now, &mut Out { connection: &mut self.connection, io });
+    }
+
+    fn stop(&mut self, io: &mut Io<'_, '_>) -> Event {
+        self.sender.stop(io.now, &mut Out { connection: &mut self.connection, io });
+        self.event()
+    }
+
+    fn state(&self) -> SenderState {
+        self.sender.state()
+    }
+
+    fn started(&self) -> Time {
+        self.sender.started()
+    }
+
+    fn ended(&self) -> Option<Time> {
+        self.sender.ended()
+    }
+
+    fn acked(&self) -> u64 {
+        self.sender.acked()
+    }
+
+    fn subflows(&self) -> usize {
+        self.sender.subflows()
+    }
+
+    fn acked_on(&self, s: usize) -> u64 {
+        self.sender.acked_on(s)
+    }
+
+    fn subflow(&self, s: usize) -> SubflowOutcome {
+        let (sender, id, path) = (&self.sender, self.connection.paths.fixed(s), self.sender.path(s));
+        SubflowOutcome {
+            entropy: id.entropy,
+            pinned: id.pinned,
+            stats: sender.stats(s),
+            cwnd: path.cwnd,
+            ssthresh: path.ssthresh,
+            srtt: (path.srtt > 0.0).then_some(path.srtt / 1e12),
+            min_rtt: sender.min_rtt(s),
+            rto: sender.rto(s),
+        }
+    }
+
+    fn is_established(&self, s: usize) -> bool {
+        self.sender.path(s).established
+    }
+
+    fn is_suppressed(&self, s: usize) -> bool {
+        self.sender.is_suppressed(s)
+    }
+
+    fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        self.sender.metrics(report);
+    }
+
+    fn take_paths(&mut self, paths: PathSelector) {
+        self.connection.paths.replace_paths(paths);
+    }
+
+    fn record_rtts(&mut self, recorder: Box<RttRecorder>) {
+        self.connection.rtts = Some(recorder);
+    }
+}
+
+impl TcpReceiver {
+    /// A receiver of `transport`.
+    pub(crate) fn new(transport: &PlannedTransport, connection: Connection) -> TcpReceiver {
+        TcpReceiver { receiver: Receiver::new(transport.config.clone()), connection }
+    }
+}
+
+impl Endpoint for TcpReceiver {
+    #[inline]
+    fn on_packet(&mut self, subflow: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+        let TcpReceiver { receiver, connection } = self;
+        let segment = decode(packet, io.trailer(packet), connection.sizes);
+        connection.paths.on_arrival(packet.entropy);
+        let ce = packet.flags.has(Flags::CE);
+        match receiver.on_segment(subflow, segment, ce, io.now, &mut Out { connection, io }) {
+            Delivery::None => Event::None,
+            Delivery::Complete => Event::Delivered,
+            Delivery::Closed => Event::Closed,
+        }
+    }
+
+    fn on_timer(&mut self, subflow: usize, io: &mut Io<'_, '_>) -> Event {
+        self.receiver.on_timer(subflow, io.now, &mut Out { connection: &mut self.connection, io });
+        Event::None
+    }
+
+    #[inline]
+    fn prefetch(&self, subflow: usize, stage: usize) {
+        if stage == 3 {
+            self.receiver.place(subflow).into_iter().for_each(prefetch);
+        }
+    }
+}
+
+impl Receiving for TcpReceiver {
+    fn last_heard(&self) -> Time {
+        self.receiver.last_heard()
+    }
+}
+
+/// Turns the segments of one endpoint into packets at one instant.
+#[derive(Debug)]
+struct Out<'a, 'i, 'n> {
+    connection: &'a mut Connection,
+    io: &'a mut Io<'i, 'n>,
+}
+
+impl Output for Out<'_, '_, '_> {
+    #[inline]
+    fn send(&mut self, subflow: usize, segment: Segment) {
+        let connection = &mut *self.connection;
+        let mut packet = encode(segment, connection.sizes);
+        connection.address(subflow, &mut packet, &mut self.io.shared.random);
+        match segment {
+            // A SYN says where to answer; a first one whose it is, a joining one where it belongs.
+            Segment::Syn { join, .. } => Opening {
+                src: connection.host,
+                peer: connection.me,
+                subflow,
+                transport: connection.transport,
+                to: if join { OpeningFor::Join(connection.peer) } else { OpeningFor::Flow(connection.flow) },
+            }
+            .write(&mut packet),
+            Segment::SynAck { .. } => packet.seq = connection.me.raw(),
+            Segment::Ack { data_ack, options: Some(options), .. } => {
+                let (bytes, trailer) = encode_options(data_ack, &options);
+                packet.size += bytes;
+                return self.io.send_with(packet, trailer);
+            }
+            _ => {}
+        }
+        self.io.send(packet);
+    }
+
+    fn wake(&mut self, subflow: usize, at: Time) {
+        self.io.wake(self.connection.me, subflow, at);
+    }
+
+    fn timed_out(&mut self, subflow: usize) {
+        self.connection.paths.on_timeout(subflow, &mut self.io.shared.random, self.io.now);
+    }
+
+    #[inline]
+    fn measured_rtt(&mut self, subflow: usize, rtt: Time) {
+        if let Some(rtts) = &mut self.connection.rtts {
+            rtts.record((self.connection.flow, subflow), self.io.now, rtt);
+        }
+    }
+
+    fn jitter(&mut self, most: Time) -> Time {
+        linkpool_workload::jitter(most, &mut self.io.shared.random)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threshold_of_a_fat_tree_with_k_8() {
+        // In a rack, in a pod with 4 aggregation switches, over 16 core switches.
+        assert_eq!([1, 4, 16].map(dupack_threshold), [3, 7, 19]);
+        assert_eq!(dupack_threshold(u64::MAX), u32::MAX);
+    }
+}

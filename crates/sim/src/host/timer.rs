@@ -1,0 +1,27 @@
+//! Timer keys of a node: the kind of what is due in the upper half, for whom in the lower. Timers of one instant come in order of
+//! their keys.
+
+/// An endpoint asked to be woken; the lower half is its handle with the subflow.
+pub(crate) const ENDPOINT: u64 = 0;
+/// The next flows known before the run are to be handed to their hosts.
+pub(crate) const ARRIVALS: u64 = 1 << 32;
+/// A flow is to be stopped; the lower half is the handle of its sender.
+pub(crate) const STOP: u64 = 2 << 32;
+/// The queue of a link, in the lower half, is sampled.
+pub(crate) const SAMPLE_QUEUE: u64 = 3 << 32;
+/// The windows of a host's senders are sampled.
+pub(crate) const SAMPLE_CWND: u64 = 4 << 32;
+/// The rates of a host's senders are sampled.
+pub(crate) const SAMPLE_RATE: u64 = 5 << 32;
+/// A message in the host's inbox is due.
+pub(crate) const INBOX: u64 = 6 << 32;
+/// The counters of a link, in the lower half, are sampled.
+pub(crate) const SAMPLE_COUNTERS: u64 = 7 << 32;
+/// The measured period begins or ends.
+pub(crate) const PERIOD: u64 = 8 << 32;
+
+/// The kind of `key`.
+#[inline]
+pub(crate) fn kind(key: u64) -> u64 {
+    key & !0 << 32
+}

@@ -1,0 +1,86 @@
+//! Rows of time series.
+
+use linkpool_network::{LinkId, RareEvents};
+use linkpool_units::Time;
+
+/// A row of a time series.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sample {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub value: Value,
+}
+
+/// What is sampled.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value {
+    /// Length of a queue.
+    Queue {
+        /// The link whose queue it is.
+        link: LinkId,
+        /// Packets, counted as the queue's policy counts.
+        packets: u32,
+        /// All bytes not yet on the wire.
+        bytes: u64,
+    },
+    /// Window of a subflow.
+    Cwnd {
+        /// Index of the flow.
+        flow: u32,
+        /// Index of the subflow.
+        subflow: u32,
+        /// Congestion window, packets.
+        cwnd: f64,
+        /// Slow start threshold, packets; infinite: unlimited.
+        ssthresh: f64,
+        /// Smoothed RTT in seconds, once known.
+        srtt: Option<f64>,
+        /// Is it kept from sending new data?
+        suppressed: bool,
+    },
+    /// Payload acknowledged on a subflow in the interval that ends now.
+    Rate {
+        /// Index of the flow.
+        flow: u32,
+        /// Index of the subflow.
+        subflow: u32,
+        /// bit/s.
+        goodput: f64,
+    },
+    /// A round-trip time that a sender has measured.
+    Rtt {
+        /// Index of the flow.
+        flow: u32,
+        /// Index of the subflow.
+        subflow: u32,
+        /// From a segment to its ACK.
+        rtt: Time,
+    },
+    /// What a link has done in the interval that ends now.
+    Counters {
+        /// The link.
+        link: LinkId,
+        /// When the interval began.
+        since: Time,
+        /// Packets accepted for transmission.
+        packets: u64,
+        /// Bytes put on the wire.
+        bytes: u64,
+        /// What happens less often.
+        rare: RareEvents,
+    },
+}
+
+impl Sample {
+    /// The order of rows: by time, and at one time by what is sampled. It does not depend on which thread samples.
+    pub(crate) fn order(&self) -> (Time, u8, u32, u32) {
+        match self.value {
+            Value::Queue { link, .. } => (self.at, 0, link, 0),
+            Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow, subflow),
+            Value::Rate { flow, subflow, .. } => (self.at, 2, flow, subflow),
+            Value::Rtt { flow, subflow, .. } => (self.at, 3, flow, subflow),
+            Value::Counters { link, .. } => (self.at, 4, link, 0),
+        }
+    }
+}

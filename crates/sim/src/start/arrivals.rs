@@ -1,0 +1,65 @@
+//! Hands the flows that are known before the run to their hosts, a while before they start.
+
+use crate::host::component::{Component, Context};
+use crate::host::message::Message;
+use crate::host::timer;
+use crate::plan::{Merged, Plan};
+use linkpool_network::{Egress, NodeId};
+use linkpool_units::Time;
+use std::iter::{Enumerate, Peekable};
+
+/// Flows to look at at a time.
+const AT_ONCE: usize = 1024;
+
+/// The flows that are still to be handed out. Each partition draws all flows, and keeps its own.
+pub(crate) struct Arrivals<'p> {
+    plan: &'p Plan,
+    flows: Peekable<Enumerate<Merged<'p>>>,
+}
+
+impl<'p> Arrivals<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Arrivals<'p> {
+        Arrivals { plan, flows: plan.flows.iter().enumerate().peekable() }
+    }
+
+    /// Takes the next flows, at least those that start soon after `now`, and sets the time for those after them. Flows that wait
+    /// for others start when these are over.
+    fn next(&mut self, context: &mut Context) -> Vec<(NodeId, Time, Message)> {
+        let mut out = Vec::new();
+        let Some(node) = context.my_hosts().next() else { return out };
+        // A message takes a lookahead.
+        let ahead = context.lookahead * 2;
+        let mut looked_at = 0;
+        while let Some((id, planned)) = self.flows.next() {
+            let (id, host) = (id as u32, NodeId::from(planned.flow.src));
+            if context.is_mine(host) && !self.plan.waits.waits(id) {
+                out.push((host, planned.flow.start, Message::Start(id, planned)));
+            }
+            looked_at += 1;
+            let next = self.flows.peek().map_or(Time::MAX, |(_, next)| next.flow.start);
+            if looked_at >= AT_ONCE && next > context.now + ahead {
+                if next < Time::MAX {
+                    context.set_timer(node, next - ahead, timer::ARRIVALS);
+                }
+                break;
+            }
+        }
+        out
+    }
+}
+
+impl Component for Arrivals<'_> {
+    fn on_start(&mut self, context: &mut Context) {
+        for (host, at, message) in self.next(context) {
+            context.leave(host, at, message);
+        }
+    }
+
+    fn on_timer(&mut self, _: NodeId, key: u64, _: &mut Egress<'_>, context: &mut Context) {
+        if timer::kind(key) == timer::ARRIVALS {
+            for (host, at, message) in self.next(context) {
+                context.send(host, at, message);
+            }
+        }
+    }
+}

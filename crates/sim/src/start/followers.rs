@@ -1,0 +1,67 @@
+//! Starts flows that wait for others.
+
+use crate::host::component::{Component, Context};
+use crate::host::message::Message;
+use crate::host::slots::Sending;
+use crate::plan::Plan;
+use linkpool_network::{HostId, NodeId};
+use std::collections::HashMap;
+
+/// The flows that wait for others and start at hosts of this partition.
+pub(crate) struct Followers<'p> {
+    plan: &'p Plan,
+    /// By flow that waits: how many others are over.
+    done: HashMap<u32, u32>,
+}
+
+impl<'p> Followers<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Followers<'p> {
+        Followers { plan, done: HashMap::new() }
+    }
+
+    /// Flow `id` from `src` to `dst` is over at `here`: all data has arrived, if this is `dst`, or is acknowledged, if it is `src`.
+    /// A follower learns of it at the host that it starts from, or else by a message after the arrival.
+    fn tell(&mut self, id: u32, (src, dst): (HostId, HostId), here: HostId, context: &mut Context) {
+        for follower in self.plan.waits.followers(id) {
+            let Some((_, planned)) = self.plan.waits.needs(*follower) else { continue };
+            let home = planned.flow.src;
+            if home == here {
+                self.one_less(*follower, context);
+            } else if here == dst && home != src {
+                context.send(home.into(), context.now + context.lookahead, Message::Over(id, *follower));
+            }
+        }
+    }
+
+    /// One of the flows that `flow` waits for is over, as its sender knows now.
+    fn one_less(&mut self, flow: u32, context: &mut Context) {
+        let Some((needed, mut planned)) = self.plan.waits.needs(flow) else { return };
+        let done = self.done.entry(flow).or_insert(0);
+        *done += 1;
+        if *done == needed {
+            planned.flow.start = context.now.saturating_add(planned.flow.start);
+            if planned.flow.start < self.plan.last_start {
+                context.leave(planned.flow.src.into(), planned.flow.start, Message::Start(flow, planned));
+            }
+        }
+    }
+}
+
+impl Component for Followers<'_> {
+    fn on_message(&mut self, _: NodeId, message: Message, context: &mut Context) -> Option<Message> {
+        let Message::Over(_, follower) = message else { return Some(message) };
+        self.one_less(follower, context);
+        None
+    }
+
+    fn on_delivery(&mut self, flow: u32, ends: (HostId, HostId), context: &mut Context) {
+        self.tell(flow, ends, ends.1, context);
+    }
+
+    fn on_flow_end(&mut self, sending: &Sending, finished: bool, context: &mut Context) {
+        if finished {
+            let (src, dst) = (sending.planned.flow.src, sending.planned.flow.dst);
+            self.tell(sending.flow, (src, dst), src, context);
+        }
+    }
+}

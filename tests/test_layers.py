@@ -1,0 +1,164 @@
+"""Layers know only the layers below them: crates, and the modules of each crate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tomli
+
+from rust_modules import Crate, Module, Source, knots, parse, read_crate
+
+CRATES = Path(__file__).resolve().parent.parent / "crates"
+
+# A crate may depend on those of lower numbers.
+LAYERS = {
+    "units": 0,
+    "engine": 1,
+    "settings": 1,
+    "transport": 2,
+    "network": 3,
+    "workload": 4,
+    "scenario": 5,
+    "sim": 6,
+    "python": 7,
+}
+
+# Modules that still use each other in a circle. Nothing may come in.
+KNOWN = {
+    "network": {"change", "link", "paths", "policy", "ports", "routing", "wires"},
+    "scenario": {
+        "errors",
+        "source",
+        *(
+            f"resolve::{name}"
+            for name in ("flows", "graph", "graph_file", "graphml", "htsim", "jobs")
+        ),
+        *(f"resolve::{name}" for name in ("matrices", "node_link", "paths", "topology", "trace")),
+        *(f"resolve::{name}" for name in ("trees", "workload")),
+    },
+    "transport": {"scoreboard", "sender", "subflow"},
+}
+
+
+def crate_names() -> list[str]:
+    return sorted(manifest.parent.name for manifest in CRATES.glob("*/Cargo.toml"))
+
+
+@pytest.mark.parametrize("crate", crate_names())
+def test_crates_depend_on_lower_ones_only(crate: str) -> None:
+    manifest = tomli.loads((CRATES / crate / "Cargo.toml").read_text(encoding="utf-8"))
+    used = [
+        name.removeprefix("linkpool-")
+        for name in manifest["dependencies"]
+        if name.startswith("linkpool-")
+    ]
+    assert crate in LAYERS, f"which layer is crates/{crate}? Say so in {__file__}"
+    upward = [other for other in used if LAYERS[other] >= LAYERS[crate]]
+    assert upward == []
+
+
+@pytest.mark.parametrize("crate", crate_names())
+def test_modules_form_no_cycle(crate: str) -> None:
+    uses = Crate(read_crate(CRATES / crate / "src")).uses()
+    found = [["::".join(m) for m in knot] for knot in knots(between_neighbours(uses))]
+    new = [knot for knot in found if not set(knot) <= KNOWN.get(crate, set())]
+    assert new == [], "these modules use each other, directly or not"
+
+
+def between_neighbours(uses: dict[Module, set[Module]]) -> dict[Module, set[Module]]:
+    """Return which modules use which, of those that stand side by side in a folder.
+
+    What is inside a module is part of it: its uses are those of the module. A part may use the
+    module that it is a part of.
+    """
+    neighbours: dict[Module, set[Module]] = {}
+    for module, others in uses.items():
+        for other in others:
+            same = 0
+            while same < min(len(module), len(other)) and module[same] == other[same]:
+                same += 1
+            if same < min(len(module), len(other)):
+                neighbours.setdefault(module[: same + 1], set()).add(other[: same + 1])
+                neighbours.setdefault(other[: same + 1], set())
+    return neighbours
+
+
+def uses_of(**files: str) -> dict[str, set[str]]:
+    modules: dict[Module, Source] = {(): parse(files.pop("lib", ""))}
+    modules |= {tuple(name.split("__")): parse(text) for name, text in files.items()}
+    uses = Crate(modules).uses()
+    return {"::".join(module): {"::".join(o) for o in others} for module, others in uses.items()}
+
+
+def test_use_trees_name_their_modules() -> None:
+    uses = uses_of(
+        a="use crate::{b::{self, B}, c::C as D};\nuse std::fmt;", b="struct B;", c="struct C;"
+    )
+    assert uses["a"] == {"b", "c"}
+
+
+def test_paths_in_code_count() -> None:
+    uses = uses_of(
+        a="use crate::b;\nfn f() { b::g(); crate::c::g(); super::d::g() }",
+        b="",
+        c="",
+        d="",
+        lib="mod a;",
+    )
+    assert uses["a"] == {"b", "c", "d"}
+
+
+def test_comments_strings_and_tests_do_not_count() -> None:
+    text = """
+    // use crate::b::B;
+    /* use crate::b::B; */
+    const S: &str = "use crate::b::B; // \\" ";
+    fn f<'a>(x: &'a str) -> char { '"' }
+    #[cfg(test)]
+    mod tests { use crate::b::B; fn g() { if true {} } }
+    use crate::c::C;
+    """
+    assert uses_of(a=text, b="struct B;", c="struct C;")["a"] == {"c"}
+
+
+def test_names_are_looked_for_where_they_are_defined() -> None:
+    uses = uses_of(
+        facade="pub use inner::Inner;\npub use other::*;",
+        facade__inner="pub struct Inner;",
+        facade__other="pub struct Other;",
+        user="use crate::facade::{Inner, Other};",
+    )
+    assert uses["user"] == {"facade::inner", "facade::other"}
+    assert uses["facade"] == set(), "it shows, and does not use"
+
+
+def test_what_is_shown_and_used_counts() -> None:
+    uses = uses_of(
+        facade="pub use inner::Inner;\nstruct S(Inner);", facade__inner="pub struct Inner;"
+    )
+    assert uses["facade"] == {"facade::inner"}
+
+
+def test_knots_are_found() -> None:
+    uses = uses_of(
+        a="use crate::b::B;", b="use super::c::C; struct B;", c="use crate::a;", d="use crate::a;"
+    )
+    assert knots(as_modules(uses)) == [[("a",), ("b",), ("c",)]]
+    assert knots({("a",): set()}) == []
+
+
+def test_folders_count_as_a_whole() -> None:
+    uses = uses_of(
+        f="",
+        f__x="use crate::g::y::Y; struct X;",
+        g="",
+        g__y="struct Y;",
+        g__z="use crate::f::x::X;",
+    )
+    assert knots(as_modules(uses)) == []
+    assert knots(between_neighbours(as_modules(uses))) == [[("f",), ("g",)]]
+
+
+def as_modules(uses: dict[str, set[str]]) -> dict[Module, set[Module]]:
+    return {tuple(m.split("::")): {tuple(o.split("::")) for o in uses[m]} for m in uses}
