@@ -14,7 +14,7 @@ PATIENCE_S = 10.0
 _BUSY = (errno.EWOULDBLOCK, errno.EACCES)
 
 
-class LockedError(RuntimeError):
+class LockedError(OSError):
     """A directory stays locked by another program."""
 
 
