@@ -5,15 +5,21 @@ import inspect
 import re
 import subprocess
 import sys
+from dataclasses import dataclass, fields
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
+from fake_core import FakeCore
 from linkpool import study
 from linkpool.experiments import EXPERIMENTS, registry
+from linkpool.experiments.amp import fig6
+from linkpool.experiments.amp.fig6 import Fig6
 from linkpool.study import Registry, RegistryError
+from linkpool.study.reproduce import SET
 from tables import KINDS
 
 MINE = """
@@ -148,3 +154,47 @@ def test_the_example_of_the_docs_runs(tmp_path: Path) -> None:
     data = pl.read_parquet(tmp_path / "results" / "Mine-marks" / "data.parquet")
     assert dict(data.schema) == {c.name: KINDS[c.type] for c in experiment.columns}
     assert data.height == 3 * 2 * 2 * 8
+
+
+@dataclass(frozen=True)
+class Undrawn(Fig6):
+    """An experiment whose figure cannot be drawn."""
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        raise MemoryError("no figure")
+
+
+def one_delay(kind: type[Fig6]) -> Fig6:
+    named = {field.name: getattr(fig6.EXPERIMENT, field.name) for field in fields(fig6.EXPERIMENT)}
+    return kind(**{**named, "delays": ("2us",)})
+
+
+def test_a_reproduction_that_fails_leaves_all_of_the_earlier_one(
+    fake_core: FakeCore, tmp_path: Path
+) -> None:
+    study.reproduce_experiment(one_delay(Fig6), tmp_path, seeds=1, jobs=1)
+    where = tmp_path / "A-fig6"
+    before = {path.name: path.read_bytes() for path in where.iterdir()}
+    with pytest.raises(MemoryError, match="no figure"):
+        study.reproduce_experiment(one_delay(Undrawn), tmp_path, seeds=2, jobs=1)
+    assert {path.name: path.read_bytes() for path in where.iterdir()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["A-fig6", "runs"]
+
+
+def test_the_second_reproduction_to_one_place_is_refused(
+    fake_core: FakeCore, tmp_path: Path
+) -> None:
+    with (
+        study.publish(tmp_path / "A-fig6", lambda _: "", SET),
+        pytest.raises(study.BusyError, match=r"another linkpool is writing .*A-fig6"),
+    ):
+        study.reproduce_experiment(one_delay(Fig6), tmp_path, seeds=1, jobs=1)
+    assert fake_core.runs == 0
+
+
+def test_what_is_not_a_reproduction_is_not_replaced(fake_core: FakeCore, tmp_path: Path) -> None:
+    (tmp_path / "A-fig6").mkdir()
+    (tmp_path / "A-fig6" / "thesis.tex").touch()
+    with pytest.raises(study.NotAResultError, match=r"thesis\.tex, which is not part of"):
+        study.reproduce_experiment(one_delay(Fig6), tmp_path, seeds=1, jobs=1)
+    assert fake_core.runs == 0
