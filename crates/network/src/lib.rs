@@ -1,6 +1,7 @@
 //! The network: packets on links, output queues that mark and drop, switches that route, and the fabrics they form.
 
 mod change;
+mod discipline;
 mod disjoint;
 mod fabric;
 mod forwarding;
@@ -16,12 +17,14 @@ mod ports;
 mod routing;
 mod source_route;
 mod spreading;
+mod thresholds;
 pub mod topology;
 mod trailer;
 mod weights;
 mod wires;
 
 pub use change::{Change, Loss, Timetable};
+pub use discipline::{Red, SharedBuffer, Trimming};
 pub use disjoint::disjoint_paths;
 pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, NodeId, Wire};
 pub use link::{LinkStats, RareEvents};
@@ -30,10 +33,10 @@ pub use packet::{Flags, Packet};
 pub use parallel::{Ended, run_parts};
 pub use partition::partition;
 pub use paths::Paths;
-pub use policy::{Policies, QueueLimit, QueuePolicy};
-pub use ports::{Red, SharedBuffer};
+pub use policy::{Policies, QueuePolicy};
 pub use routing::{Routes, Routing};
 pub use source_route::{reversed, source_route};
 pub use spreading::Spreading;
+pub use thresholds::QueueLimit;
 pub use trailer::Trailer;
 pub use weights::Weights;

@@ -1,3 +1,5 @@
+//! Packets, and the bits that say what they are.
+
 use linkpool_units::Time;
 
 /// What a packet is and what has happened to it: one bit each.
@@ -29,6 +31,12 @@ impl Flags {
     pub const TRAILER: Flags = Flags(1 << 10);
     /// Of high priority, where ports have two queues.
     pub const PRIORITY: Flags = Flags(1 << 11);
+    /// Its receiver knows what to do with a header whose payload a switch has cut off.
+    pub const TRIMMABLE: Flags = Flags(1 << 12);
+    /// A switch has cut off its payload; of an ACK: what it acknowledges had lost its payload.
+    pub const TRIMMED: Flags = Flags(1 << 13);
+    /// It may go back to its sender, the host whose number is in `ack`, see [`Packet::returned`].
+    pub const RETURNABLE: Flags = Flags(1 << 14);
 
     /// Are all bits of `other` set?
     #[inline]
@@ -39,6 +47,11 @@ impl Flags {
     #[inline]
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
+    }
+    /// With the bits of `other` cleared.
+    #[inline]
+    pub const fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
     }
     /// With the bits of `other` set if `condition`.
     #[inline]
@@ -56,8 +69,23 @@ impl std::ops::BitOr for Flags {
 
 impl std::fmt::Debug for Flags {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        const NAMES: [&str; 12] =
-            ["SYN", "ACK", "FIN", "DATA", "ECT", "CE", "ECE", "JOIN", "PINNED", "LAST", "TRAILER", "PRIORITY"];
+        const NAMES: [&str; 15] = [
+            "SYN",
+            "ACK",
+            "FIN",
+            "DATA",
+            "ECT",
+            "CE",
+            "ECE",
+            "JOIN",
+            "PINNED",
+            "LAST",
+            "TRAILER",
+            "PRIORITY",
+            "TRIMMABLE",
+            "TRIMMED",
+            "RETURNABLE",
+        ];
         let set: Vec<_> = NAMES.iter().enumerate().filter(|(i, _)| self.0 >> i & 1 == 1).map(|(_, n)| *n).collect();
         write!(f, "{}", set.join("|"))
     }
@@ -84,8 +112,40 @@ pub struct Packet {
     pub dst: u16,
     /// Bytes on the wire.
     pub size: u16,
+    /// Bytes of payload that it carries; of a trimmed packet, that it carried.
+    pub payload: u16,
     /// Kind, ECN bits, path mode.
     pub flags: Flags,
 }
 
 const _: () = assert!(size_of::<Packet>() == 32);
+
+impl Packet {
+    /// Is it a header without payload: a control packet, or one that was trimmed?
+    #[inline]
+    pub fn is_control(&self) -> bool {
+        !self.flags.has(Flags::DATA) || self.flags.has(Flags::TRIMMED)
+    }
+
+    /// Without its payload, of which it still tells the length.
+    pub fn trimmed(mut self) -> Packet {
+        self.size -= self.payload;
+        self.flags = self.flags.with(Flags::TRIMMED);
+        self
+    }
+
+    /// On its way back to its sender: source and destination change places. It can be returned and trimmed no more, and takes
+    /// a hashed path.
+    pub fn returned(mut self) -> Packet {
+        let source = self.ack as u16;
+        self.ack = self.dst.into();
+        self.dst = source;
+        self.flags = self.flags.without(Flags::RETURNABLE | Flags::TRIMMABLE | Flags::PINNED);
+        self
+    }
+
+    /// Did a switch send it back to its sender?
+    pub fn is_returned(&self) -> bool {
+        self.flags.has(Flags::TRIMMED) && !self.flags.has(Flags::TRIMMABLE)
+    }
+}

@@ -1,26 +1,28 @@
-use crate::policy::QueuePolicy;
+//! Rate, delay and thresholds of links that are alike.
+
+use crate::thresholds::Thresholds;
 use linkpool_units::{Rate, Time};
 
 /// Serialisation time is `size * per_byte >> FRACTION`: exact for rates that divide 8 Tbit/s, within
 /// 10^-6 ps a byte for others.
 const FRACTION: u32 = 20;
 
-/// Rate, delay and queueing of a link; links that are alike share one, so that it stays in the cache.
+/// Rate, delay and thresholds of a link; links that are alike share one, so that it stays in the cache.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkKind {
     pub(crate) rate: Rate,
     pub(crate) delay: Time,
-    pub(crate) policy: QueuePolicy,
+    pub(crate) thresholds: Thresholds,
     per_byte: u64,
-    /// Of the policy, so that one comparison lets most packets pass.
+    /// Of the thresholds, so that one comparison lets most packets pass.
     pub(super) acts_from: u32,
 }
 
 impl LinkKind {
-    /// A link of `rate` with propagation `delay` and `policy` at its sending port.
-    pub fn new(rate: Rate, delay: Time, policy: QueuePolicy) -> LinkKind {
+    /// A link of `rate` with propagation `delay` and `thresholds` at its sending port.
+    pub(crate) fn new(rate: Rate, delay: Time, thresholds: Thresholds) -> LinkKind {
         let per_byte = ((8_000_000_000_000u128 << FRACTION) / rate.0 as u128) as u64;
-        LinkKind { rate, delay, policy, per_byte, acts_from: policy.acts_from() }
+        LinkKind { rate, delay, thresholds, per_byte, acts_from: thresholds.acts_from() }
     }
 
     /// How long `size` bytes take to be put on the wire.

@@ -1,3 +1,5 @@
+//! A link: an output port with one FIFO queue, and the wire behind it.
+
 mod kind;
 mod stats;
 
@@ -5,7 +7,7 @@ pub use kind::LinkKind;
 pub use stats::{LinkStats, RareEvents};
 
 use crate::packet::{Flags, Packet};
-use crate::policy::Verdict;
+use crate::thresholds::Admission;
 use linkpool_engine::prefetch;
 use linkpool_units::Time;
 
@@ -84,42 +86,42 @@ impl Link {
         }
     }
 
-    /// Bytes queued, the packet in service counted if the policy says so. What waits behind that packet is put on
+    /// Bytes queued, the packet in service counted if the thresholds say so. What waits behind that packet is put on
     /// the wire between its departure and `busy_until`.
     fn queued_bytes(&self, kind: &LinkKind) -> u64 {
         if self.departed == self.tail {
             return 0;
         }
         let first = &self.ring[self.at(self.departed)];
-        let in_service = if kind.policy.uncounted == 1 { 0 } else { first.size as u64 };
+        let in_service = if kind.thresholds.uncounted == 1 { 0 } else { first.size as u64 };
         kind.bytes_in(self.busy_until - (first.arrival - kind.delay)) + in_service
     }
 
-    /// Queues `packet` at `now`, marking it if the policy says so, or drops it.
+    /// Queues `packet` at `now`, marking it if the thresholds say so, or drops it.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, kind: &LinkKind, rare: &mut RareEvents, now: Time, packet: &Packet) -> Enqueued {
         self.settle(kind, now);
         // What is being transmitted is the first that has not departed.
         let present = self.tail.wrapping_sub(self.departed);
-        let queued = present - kind.policy.uncounted.min(present);
+        let queued = present - kind.thresholds.uncounted.min(present);
         let mut flags = packet.flags;
         if queued >= kind.acts_from {
-            match self.verdict(kind, queued, packet) {
+            match self.admission(kind, queued, packet) {
                 None => return Enqueued::Elsewhere,
-                Some(Verdict::Drop) => {
+                Some(Admission::Drop) => {
                     rare.drops += 1;
                     rare.drop_bytes += packet.size as u64;
                     return Enqueued::Dropped;
                 }
-                Some(Verdict::Mark) => {
+                Some(Admission::Mark) => {
                     // A switch before may have marked it: count the mark where it was set.
                     rare.marks += !flags.has(Flags::CE) as u64;
                     flags = flags.with(Flags::CE);
                 }
-                Some(Verdict::Queue) => {}
+                Some(Admission::Queue) => {}
             }
         }
-        self.max_queue = self.max_queue.max(present + 1 - kind.policy.uncounted);
+        self.max_queue = self.max_queue.max(present + 1 - kind.thresholds.uncounted);
         let departure = self.busy_until.max(now) + kind.serialisation(packet.size);
         self.busy_until = departure;
         self.packets += 1;
@@ -132,12 +134,13 @@ impl Link {
         if alone { Enqueued::Next(arrival) } else { Enqueued::Behind }
     }
 
-    /// What becomes of `packet`, which finds so many `queued` that the policy may act; none: a port of its own knows.
-    fn verdict(&self, kind: &LinkKind, queued: u32, packet: &Packet) -> Option<Verdict> {
-        let policy = &kind.policy;
-        let bytes = if policy.in_bytes { self.queued_bytes(kind) } else { 0 };
-        let (over, full) = (policy.is_over(queued, bytes), policy.is_full(queued, bytes + packet.size as u64));
-        (!policy.is_elsewhere()).then(|| policy.verdict(over, full, packet.flags.has(Flags::ECT), packet.flags))
+    /// What becomes of `packet`, which finds so many `queued` that the thresholds may act; none: a port of its own knows.
+    fn admission(&self, kind: &LinkKind, queued: u32, packet: &Packet) -> Option<Admission> {
+        let thresholds = &kind.thresholds;
+        let bytes = if thresholds.in_bytes { self.queued_bytes(kind) } else { 0 };
+        let (over, full) = (thresholds.is_over(queued, bytes), thresholds.is_full(queued, bytes + packet.size as u64));
+        let markable = packet.flags.has(Flags::ECT);
+        (!thresholds.is_elsewhere()).then(|| thresholds.admission(over, full, markable, packet.flags))
     }
 
     /// The place at the end of the ring, which is filled from now on.
@@ -243,11 +246,11 @@ impl Link {
         packet
     }
 
-    /// Length of the queue at `now`, counted as the policy counts.
+    /// Length of the queue at `now`, counted as the thresholds say.
     pub(crate) fn queue_packets(&mut self, kind: &LinkKind, now: Time) -> u32 {
         self.settle(kind, now);
         let present = self.tail.wrapping_sub(self.departed);
-        present - kind.policy.uncounted.min(present)
+        present - kind.thresholds.uncounted.min(present)
     }
 
     /// Bytes not yet put on the wire at `now`, the rest of the packet in service included.
@@ -269,7 +272,8 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{QueueLimit, QueuePolicy};
+    use crate::policy::QueuePolicy;
+    use crate::thresholds::QueueLimit;
     use linkpool_units::Rate;
 
     fn packet(size: u16) -> Packet {
@@ -291,7 +295,7 @@ mod tests {
     }
 
     fn link(policy: QueuePolicy) -> Port {
-        let kind = LinkKind::new(Rate::gbps(10), Time::from_us(2), policy);
+        let kind = LinkKind::new(Rate::gbps(10), Time::from_us(2), policy.thresholds);
         Port(Link::new(0, 0, LOCAL), kind, RareEvents::default())
     }
 

@@ -1,3 +1,5 @@
+//! What a link has done, counted.
+
 /// What a link has carried, dropped and marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
@@ -5,7 +7,7 @@ pub struct LinkStats {
     pub packets: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
-    /// The longest queue, counted as the policy counts.
+    /// The longest queue, counted as the policy counts; of a port that trims, of data.
     pub max_queue: u32,
     /// What happens less often.
     pub rare: RareEvents,
@@ -15,7 +17,7 @@ pub struct LinkStats {
 /// touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RareEvents {
-    /// Packets dropped by the queue's policy.
+    /// Packets dropped by the queue.
     pub drops: u64,
     /// Their bytes.
     pub drop_bytes: u64,
@@ -25,6 +27,10 @@ pub struct RareEvents {
     pub drops_down: u64,
     /// Packets lost on the wire at random.
     pub drops_loss: u64,
+    /// Packets whose payload was cut off.
+    pub trims: u64,
+    /// Trimmed packets that went back to their senders.
+    pub returns: u64,
 }
 
 impl std::ops::Sub for RareEvents {
@@ -38,6 +44,8 @@ impl std::ops::Sub for RareEvents {
             marks: self.marks - before.marks,
             drops_down: self.drops_down - before.drops_down,
             drops_loss: self.drops_loss - before.drops_loss,
+            trims: self.trims - before.trims,
+            returns: self.returns - before.returns,
         }
     }
 }

@@ -3,8 +3,9 @@ use super::{Input, Network, TIMERS};
 use crate::change::Timetable;
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{LOCAL, Link, LinkKind, RareEvents};
-use crate::policy::{Discipline, Policies, QueuePolicy};
+use crate::policy::Policies;
 use crate::ports::Ports;
+use crate::thresholds::Thresholds;
 use crate::trailer::Trailers;
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::{Rate, Time};
@@ -41,13 +42,13 @@ impl Network {
             let id = id as LinkId;
             let course = timetable.course(id, spec.rate);
             let mut policy = policies.of(fabric.layer(spec.from));
-            policy = course.limit.map_or(policy, |limit| policy.limited_to(limit));
+            policy.thresholds = course.limit.map_or(policy.thresholds, |limit| policy.thresholds.limited_to(limit));
             let sends = parts[spec.from as usize] == me;
-            let is_plain = policy.discipline == Discipline::default() && course.is_plain();
+            let is_plain = policy.is_plain() && course.is_plain();
             let kind = if is_plain {
-                kinds.number(course.rate, spec.delay, policy)
+                kinds.number(course.rate, spec.delay, policy.thresholds)
             } else {
-                kinds.number(course.rate, spec.delay, QueuePolicy::elsewhere())
+                kinds.number(course.rate, spec.delay, Thresholds::elsewhere())
             };
             if sends && !is_plain {
                 ports.add(id, spec, policy, &course, timetable.seed);
@@ -55,7 +56,7 @@ impl Network {
             let receiver = parts[spec.to as usize];
             let remote = if sends && receiver != me { receiver } else { LOCAL };
             links.push(Link::new(kind, input_of_link[id as usize], remote));
-            let fastest = LinkKind::new(course.fastest(), spec.delay, policy);
+            let fastest = LinkKind::new(course.fastest(), spec.delay, policy.thresholds);
             lookahead = lookahead.min(fastest.serialisation(smallest) + spec.delay);
         }
         timetable.routes.reverse();
@@ -112,11 +113,11 @@ fn inputs(fabric: &Fabric) -> (Vec<Input>, Vec<u32>, Vec<u32>) {
 struct Kinds(Vec<LinkKind>);
 
 impl Kinds {
-    fn number(&mut self, rate: Rate, delay: Time, policy: QueuePolicy) -> u16 {
-        let is_known = |k: &LinkKind| (k.rate, k.delay, k.policy) == (rate, delay, policy);
+    fn number(&mut self, rate: Rate, delay: Time, thresholds: Thresholds) -> u16 {
+        let is_known = |k: &LinkKind| (k.rate, k.delay, k.thresholds) == (rate, delay, thresholds);
         let known = self.0.iter().position(is_known);
         known.unwrap_or_else(|| {
-            self.0.push(LinkKind::new(rate, delay, policy));
+            self.0.push(LinkKind::new(rate, delay, thresholds));
             self.0.len() - 1
         }) as u16
     }

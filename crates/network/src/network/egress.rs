@@ -68,7 +68,10 @@ impl Egress<'_> {
     #[inline(never)]
     fn enqueue_elsewhere(&mut self, id: LinkId, now: Time, packet: Packet) {
         let (ports, mut wires) = self.ports();
-        ports.enqueue(id, now, packet, &mut wires);
+        if let Some((node, mut packet)) = ports.enqueue(id, now, packet, &mut wires) {
+            let back = self.routes.next_link(node, &mut packet);
+            self.enqueue_one(back, now, &packet);
+        }
     }
 
     /// The ports that are served packet by packet, and what they need. Put together only where there are such: so the others can do

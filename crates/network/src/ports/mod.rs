@@ -1,26 +1,19 @@
-//! Output ports that are more than a FIFO queue that marks and drops at its entrance: with several queues, random early detection, marks at
-//! the exit, buffers shared by a switch; and those of links that fail, change or lose packets.
+//! Output ports with a queue discipline ([`crate::discipline`]), and those of links that fail, change or lose packets.
 //!
-//! They stand beside the fast ones ([`crate::link`]) and cost an event per transmission that others wait for. A port is private to
+//! They stand beside the fast ones ([`crate::link`]), which are one FIFO queue, and cost an event per transmission that others wait for. A port is private to
 //! its node, and a packet reaches another node no earlier than a lookahead after its transmission began: so it is enough to look at a
 //! port when a packet comes to it, and at the end of each window in which it may begin to transmit.
 
-mod buffer;
-mod class;
 mod loss;
 mod port;
-mod red;
-
-pub use buffer::SharedBuffer;
-pub use red::Red;
 
 use crate::change::Course;
+use crate::discipline::Buffer;
 use crate::fabric::{LinkId, LinkSpec, NodeId};
 use crate::link::LinkStats;
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
 use crate::wires::Wires;
-use buffer::Buffer;
 use linkpool_units::Time;
 use port::Port;
 use std::collections::BTreeMap;
@@ -49,8 +42,8 @@ impl Ports {
     /// Adds the port of `link`, which is `spec` with `policy`.
     pub(crate) fn add(&mut self, link: LinkId, spec: &LinkSpec, policy: QueuePolicy, course: &Course<'_>, seed: u64) {
         let number = self.ports.len() as u32;
-        let mut port = Port::new(link, spec.delay, policy, course, seed);
-        if let Some(shape) = policy.discipline.shared {
+        let mut port = Port::new(link, spec, policy, course, seed);
+        if let Some(shape) = policy.shared {
             let buffers = &mut self.buffers;
             let buffer = *self.buffer_of_node.entry(spec.from).or_insert_with(|| {
                 buffers.push(Buffer::new(shape));
@@ -74,18 +67,25 @@ impl Ports {
         self.due.push(input - self.first_input);
     }
 
-    /// Queues `packet` at `now` at the port of `link`, which has one.
+    /// Queues `packet` at `now` at the port of `link`, which has one. Returns the packet that its node is to send back, if there is one.
     #[cold]
-    pub(crate) fn enqueue(&mut self, link: LinkId, now: Time, packet: Packet, wires: &mut Wires<'_>) {
+    pub(crate) fn enqueue(
+        &mut self,
+        link: LinkId,
+        now: Time,
+        packet: Packet,
+        wires: &mut Wires<'_>,
+    ) -> Option<(NodeId, Packet)> {
         let number = self.of_link[link as usize];
         self.bring_up_to(now, number, wires);
         let port = &mut self.ports[number as usize];
         let waited = port.is_waiting();
         let mut buffer = port.buffer.map(|b| &mut self.buffers[b as usize]);
-        port.enqueue(now, packet, &mut buffer, wires);
+        let returned = port.enqueue(now, packet, &mut buffer, wires);
         if port.is_waiting() && !waited {
             self.due.push(number);
         }
+        returned.map(|packet| (port.node, packet))
     }
 
     /// Has done at a port, and at those that it shares a buffer with, what is due by `now`.

@@ -1,11 +1,12 @@
-use super::buffer::Buffer;
-use super::class::Class;
+//! An output port that is served packet by packet.
+
 use super::loss::LossProcess;
 use crate::change::{Change, Course};
-use crate::fabric::LinkId;
+use crate::discipline::{Arrival, Buffer, Discipline, Verdict};
+use crate::fabric::{LinkId, LinkSpec, NodeId};
 use crate::link::{LinkKind, LinkStats};
-use crate::packet::{Flags, Packet};
-use crate::policy::{QueuePolicy, Verdict};
+use crate::packet::Packet;
+use crate::policy::QueuePolicy;
 use crate::wires::Wires;
 use linkpool_engine::stream;
 use linkpool_units::{Rate, Time};
@@ -14,7 +15,6 @@ use linkpool_units::{Rate, Time};
 #[derive(Clone, Copy, Debug)]
 struct Service {
     packet: Packet,
-    class: u8,
     ends: Time,
     fate: Fate,
     /// Of its work, this was left when the rate last changed, or the transmission began.
@@ -32,7 +32,7 @@ enum Fate {
     Cut,
 }
 
-/// An output port with queues of its own and a server that takes from them, for links that are more than one FIFO queue which marks
+/// An output port with a queue discipline and a server that takes from it, for links that are more than one FIFO queue which marks
 /// and drops at its entrance (see [`crate::link::Link`]), or that change.
 ///
 /// A packet's arrival is known only when its transmission begins, so the port must be looked at whenever a transmission
@@ -40,11 +40,12 @@ enum Fate {
 #[derive(Debug)]
 pub(super) struct Port {
     link: LinkId,
+    /// The node whose port it is.
+    pub(super) node: NodeId,
     /// As it is now.
     kind: LinkKind,
     up: bool,
-    /// By priority, the highest first.
-    classes: Vec<Class>,
+    discipline: Box<dyn Discipline>,
     server: Option<Service>,
     loss: LossProcess,
     /// What is still to change, the next one last.
@@ -65,13 +66,13 @@ impl Service {
 }
 
 impl Port {
-    pub(super) fn new(link: LinkId, delay: Time, policy: QueuePolicy, course: &Course<'_>, seed: u64) -> Port {
-        let class = |number| Class::new(stream(seed, "red", 2 * link as u64 + number));
+    pub(super) fn new(link: LinkId, spec: &LinkSpec, policy: QueuePolicy, course: &Course<'_>, seed: u64) -> Port {
         Port {
             link,
-            kind: LinkKind::new(course.rate, delay, policy),
+            node: spec.from,
+            kind: LinkKind::new(course.rate, spec.delay, policy.thresholds),
             up: course.up,
-            classes: (0..1 + policy.discipline.priority as u64).map(class).collect(),
+            discipline: policy.discipline.build(link, seed),
             server: None,
             loss: LossProcess::new(course.loss, stream(seed, "loss", link as u64)),
             changes: course.later.iter().rev().copied().collect(),
@@ -82,7 +83,7 @@ impl Port {
 
     /// Does a packet wait for the one that is being sent?
     pub(super) fn is_waiting(&self) -> bool {
-        self.classes.iter().any(|class| !class.is_empty())
+        self.discipline.waiting().0 > 0
     }
 
     /// When the transmission at hand ends.
@@ -112,8 +113,8 @@ impl Port {
     }
 
     fn complete(&mut self, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
-        let Some(Service { packet, class, ends, fate, .. }) = self.server.take() else { return };
-        self.classes[class as usize].left(ends);
+        let Some(Service { packet, ends, fate, .. }) = self.server.take() else { return };
+        self.discipline.sent(ends);
         if let Some(buffer) = buffer {
             buffer.release(packet.size as u64);
         }
@@ -147,30 +148,26 @@ impl Port {
                     service.left = service.left_at(now, self.kind.rate);
                     service.since = now;
                 }
-                self.kind = LinkKind::new(rate, self.kind.delay, self.kind.policy);
+                self.kind = LinkKind::new(rate, self.kind.delay, self.kind.thresholds);
             }
-            Change::Limit(limit) => self.kind.policy = self.kind.policy.limited_to(limit),
+            Change::Limit(limit) => self.kind.thresholds = self.kind.thresholds.limited_to(limit),
             Change::Loss(loss) => self.loss.follow(loss),
         }
     }
 
     /// What waits goes down with the link.
     fn lose_all(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
-        for class in 0..self.classes.len() {
-            while let Some(packet) = self.classes[class].take() {
-                self.classes[class].left(now);
-                self.give_up(&packet, wires);
-                if let Some(buffer) = buffer {
-                    buffer.release(packet.size as u64);
-                }
+        while let Some(packet) = self.discipline.give_up(now) {
+            self.give_up(&packet, wires);
+            if let Some(buffer) = buffer {
+                buffer.release(packet.size as u64);
             }
         }
     }
 
     /// Begins to transmit the next packet at `now`, if there is one.
     fn begin(&mut self, now: Time, wires: &mut Wires<'_>) {
-        let Some(class) = self.classes.iter().position(|class| !class.is_empty()) else { return };
-        let Some(mut packet) = self.classes[class].take() else { return };
+        let Some(mut packet) = self.discipline.dequeue(&self.kind.thresholds, &mut self.stats.rare) else { return };
         let (ends, cut) = self.end_of(packet.size, now);
         let fate = match (self.loss.loses_next(), cut) {
             (_, true) => Fate::Cut,
@@ -178,15 +175,7 @@ impl Port {
             (false, false) => Fate::Arrives,
         };
         let left = packet.size as u128 * WORK_PER_BYTE;
-        self.server = Some(Service { packet, class: class as u8, ends, fate, left, since: now });
-        if self.kind.policy.discipline.mark_at_dequeue && packet.flags.has(Flags::ECT) {
-            // What it leaves behind, itself counted if the policy counts what is being sent.
-            let (packets, bytes) = self.queued(class);
-            if self.kind.policy.is_over(packets, bytes) {
-                self.stats.rare.marks += !packet.flags.has(Flags::CE) as u64;
-                packet.flags = packet.flags.with(Flags::CE);
-            }
-        }
+        self.server = Some(Service { packet, ends, fate, left, since: now });
         if fate == Fate::Arrives {
             packet.arrival = ends + self.kind.delay;
             wires.carry(self.link, packet);
@@ -214,69 +203,47 @@ impl Port {
         (end, false)
     }
 
-    /// The queue of a class, counted as the policy counts.
-    fn queued(&self, class: usize) -> (u32, u64) {
-        let (mut packets, mut bytes) = self.classes[class].length();
-        if self.kind.policy.uncounted == 0
-            && let Some(service) = self.server
-            && service.class as usize == class
-        {
-            packets += 1;
-            bytes += service.packet.size as u64;
-        }
-        (packets, bytes)
-    }
-
-    /// Queues `packet`, which arrives at `now`, or refuses it; the port is up to date.
+    /// Queues `packet`, which arrives at `now`, or refuses it; the port is up to date. Returns what goes back to its sender.
     pub(super) fn enqueue(
         &mut self,
         now: Time,
-        mut packet: Packet,
+        packet: Packet,
         buffer: &mut Option<&mut Buffer>,
         wires: &mut Wires<'_>,
-    ) {
+    ) -> Option<Packet> {
         if !self.up {
             self.stats.rare.drops_down += 1;
-            return wires.discard(&packet);
+            wires.discard(&packet);
+            return None;
         }
-        let last = self.classes.len() - 1;
-        let class = if packet.flags.has(Flags::PRIORITY) { 0 } else { last };
-        let sending = self.server.filter(|service| service.class as usize == class);
-        let length = self.queued(class);
-        let idle = sending.is_none() && self.classes[class].is_empty();
-        let over = self.classes[class].is_over(&self.kind, length, idle, now);
-        let policy = &self.kind.policy;
-        let full = match buffer {
-            // What is being sent still takes room.
-            Some(buffer) => {
-                let held = self.classes[class].length().1 + sending.map_or(0, |service| service.packet.size as u64);
-                !buffer.has_room(packet.size, held)
-            }
-            None => policy.is_full(length.0, length.1 + packet.size as u64),
-        };
-        let markable = packet.flags.has(Flags::ECT) && policy.discipline.red.is_none_or(|red| red.marks);
-        match policy.verdict(over, full, markable, packet.flags) {
-            Verdict::Drop => {
+        let (packets, bytes) = self.discipline.waiting();
+        let arrival = Arrival { now, kind: &self.kind, buffer: buffer.as_deref() };
+        let verdict = self.discipline.enqueue(packet, &arrival, &mut self.stats.rare);
+        // Trimming replaces a packet by a smaller one, so that either may shrink.
+        let (packets_now, bytes_now) = self.discipline.waiting();
+        self.stats.packets = self.stats.packets + u64::from(packets_now) - u64::from(packets);
+        self.stats.bytes = self.stats.bytes + bytes_now - bytes;
+        if let Some(buffer) = buffer {
+            buffer.resize(bytes, bytes_now);
+        }
+        let returned = match verdict {
+            Verdict::Queued => None,
+            Verdict::Dropped(packet) => {
                 self.stats.rare.drops += 1;
                 self.stats.rare.drop_bytes += packet.size as u64;
-                return wires.discard(&packet);
+                wires.discard(&packet);
+                None
             }
-            Verdict::Mark => {
-                self.stats.rare.marks += !packet.flags.has(Flags::CE) as u64;
-                packet.flags = packet.flags.with(Flags::CE);
+            Verdict::Returned(packet) => {
+                self.stats.rare.returns += 1;
+                Some(packet)
             }
-            Verdict::Queue => {}
-        }
-        if let Some(buffer) = buffer {
-            buffer.take(packet.size);
-        }
-        self.stats.packets += 1;
-        self.stats.bytes += packet.size as u64;
-        self.classes[class].put(packet);
+        };
         if self.server.is_none() {
             self.begin(now, wires);
         }
-        self.stats.max_queue = self.stats.max_queue.max(self.queued(class).0);
+        self.stats.max_queue = self.stats.max_queue.max(self.discipline.longest(&self.kind.thresholds));
+        returned
     }
 
     /// Bytes not yet put on the wire at `now`, the rest of the packet being sent included.
@@ -286,19 +253,19 @@ impl Port {
             (halves_up / WORK_PER_BYTE) as u64
         };
         let being_sent = self.server.map_or(0, left);
-        self.classes.iter().map(|class| class.length().1).sum::<u64>() + being_sent
+        self.discipline.waiting().1 + being_sent
     }
 
-    /// Packets queued, of all classes, counted as the policy counts.
+    /// Packets queued, counted as the policy counts.
     pub(super) fn queue_packets(&self) -> u32 {
-        (0..self.classes.len()).map(|class| self.queued(class).0).sum()
+        self.discipline.counted(&self.kind.thresholds)
     }
 
     /// What the port has done, what it has put on the wire by `now` in bytes, and how many packets it still holds that the
     /// link does not carry yet.
     pub(super) fn outcome(&self, now: Time) -> (LinkStats, u64, u32) {
         let doomed = self.server.is_some_and(|service| service.fate != Fate::Arrives);
-        let waiting: u32 = self.classes.iter().map(|class| class.length().0).sum();
+        let waiting = self.discipline.waiting().0;
         (self.stats, self.stats.bytes - self.backlog_bytes(now), waiting + doomed as u32)
     }
 }

@@ -1,7 +1,7 @@
 //! The network against a plain event-driven simulator, packet for packet: when each arrives, marked or not, what each port drops,
 //! marks and holds.
 
-use crate::common::traffic::{ANSWER, Scene, changing_scenes, scenes};
+use crate::common::traffic::{ANSWER, Scene, changing_scenes, scenes, trimming_scenes};
 use crate::common::{cases, fabrics, reference, serialisation};
 use linkpool_network::{Change, Fabric, Flags, LinkStats, QueueLimit, Wire, partition, topology};
 use linkpool_units::{Rate, Time};
@@ -34,7 +34,7 @@ fn check_conservation(scene: &Scene) {
         .arrivals
         .iter()
         .flatten()
-        .filter(|a| a.number & ANSWER == 0)
+        .filter(|a| a.number & ANSWER == 0 && !a.returned)
         .filter(|a| answered(scene, a.number))
         .count() as u64;
     let sent = scene.sends.iter().filter(|s| s.at < scene.end).count() as u64 + answers;
@@ -120,13 +120,25 @@ proptest! {
     }
 
     #[test]
+    fn ports_that_trim(scene in trimming_scenes(prop_oneof![fabrics(), topologies()])) {
+        prop_assert_eq!(scene.run(1000), reference::simulate(&scene));
+    }
+
+    #[test]
+    fn trimming_loses_nothing_unseen(scene in trimming_scenes(fabrics())) {
+        check_conservation(&scene);
+    }
+
+    #[test]
     fn changes_lose_nothing_unseen(scene in changing_scenes(fabrics())) {
         check_conservation(&scene);
     }
 
     #[test]
     fn other_ports_keep_order_and_time(scene in changing_scenes(fabrics())) {
-        check_order_and_time(&Scene { changes: Vec::new(), reroutes: Vec::new(), ..scene });
+        // Headers overtake.
+        let rules = crate::common::Rules { trimming: None, ..scene.rules };
+        check_order_and_time(&Scene { changes: Vec::new(), reroutes: Vec::new(), rules, ..scene });
     }
 
     #[test]

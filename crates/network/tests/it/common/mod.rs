@@ -5,7 +5,7 @@ pub mod traffic;
 
 use linkpool_network::{
     Change, Fabric, FabricBuilder, Flags, HostId, Layer, LinkId, Loss, NodeId, Packet, Paths, QueueLimit, QueuePolicy,
-    Red, Routes, SharedBuffer, source_route,
+    Red, Routes, SharedBuffer, Trimming, source_route,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -80,6 +80,7 @@ pub struct Rules {
     pub marks_at_dequeue: bool,
     pub red: Option<Red>,
     pub shared: Option<SharedBuffer>,
+    pub trimming: Option<Trimming>,
 }
 
 impl Rules {
@@ -93,6 +94,7 @@ impl Rules {
         policy = if self.priority { policy.prioritised() } else { policy };
         policy = if self.marks_at_dequeue { policy.marking_at_dequeue() } else { policy };
         policy = self.red.map_or(policy, |red| policy.with_red(red));
+        policy = self.trimming.map_or(policy, |trimming| policy.trimming(trimming));
         self.shared.map_or(policy, |buffer| policy.sharing(buffer))
     }
 }
@@ -111,6 +113,7 @@ impl Default for Rules {
             marks_at_dequeue: false,
             red: None,
             shared: None,
+            trimming: None,
         }
     }
 }
@@ -143,6 +146,21 @@ fn red() -> impl Strategy<Value = Red> {
     )
 }
 
+/// Rules of ports that trim.
+pub fn trimming() -> impl Strategy<Value = Rules> {
+    let headers = prop_oneof![
+        (1u32..20).prop_map(QueueLimit::Packets),
+        (64u64..2_000).prop_map(QueueLimit::Bytes),
+        Just(QueueLimit::Packets(u32::MAX)),
+    ];
+    (rules(), headers, 1u32..12, prop_oneof![Just(0.0), Just(0.5), Just(1.0)], any::<bool>()).prop_map(
+        |(rules, headers, share, trim_arriving, return_to_sender)| Rules {
+            trimming: Some(Trimming { headers, share, trim_arriving, return_to_sender }),
+            ..rules
+        },
+    )
+}
+
 /// Rules of ports that are more than a FIFO queue that marks and drops at its entrance, in any combination.
 pub fn disciplines() -> impl Strategy<Value = Rules> {
     let shared = (3_000u64..40_000, 0.25f64..4.0).prop_map(|(bytes, alpha)| SharedBuffer { bytes, alpha });
@@ -153,7 +171,8 @@ pub fn disciplines() -> impl Strategy<Value = Rules> {
             exempt: if shared.is_some() { (false, false, false) } else { rules.exempt },
             drops_non_ect: rules.drops_non_ect || red.is_some(),
             priority,
-            marks_at_dequeue,
+            // RED marks what comes.
+            marks_at_dequeue: marks_at_dequeue && red.is_none(),
             red,
             shared,
             ..rules

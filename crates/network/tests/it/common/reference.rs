@@ -3,7 +3,7 @@
 use super::serialisation;
 use super::traffic::{Arrival, Results, Scene, answer, has_trailer};
 use linkpool_engine::{Stream, Windows, stream};
-use linkpool_network::{Change, Flags, LinkId, LinkStats, Loss, Packet, QueueLimit, Red, tie_rank};
+use linkpool_network::{Change, Flags, LinkId, LinkStats, Loss, Packet, QueueLimit, Red, Trimming, tie_rank};
 use linkpool_units::{Rate, Time};
 use rand::Rng;
 use std::cmp::Reverse;
@@ -55,6 +55,9 @@ struct Port {
     bad: bool,
     losses: Stream,
     red: [RedQueue; 2],
+    /// Headers sent since the last data packet, while data waited.
+    headers_in_a_row: u32,
+    trims: Stream,
 }
 
 pub fn simulate(scene: &Scene) -> Results {
@@ -80,6 +83,8 @@ pub fn simulate(scene: &Scene) -> Results {
             bad: false,
             losses: stream(scene.seed, "loss", id as u64),
             red: [red(0), red(1)],
+            headers_in_a_row: 0,
+            trims: stream(scene.seed, "trim", id as u64),
         }
     });
     let sends = scene.sends.iter().map(|s| Reverse((s.at, Event::Send(s.packet.seq))));
@@ -127,8 +132,7 @@ impl Simulation<'_> {
                     if packet.dst as u32 != node {
                         (node, packet)
                     } else {
-                        let marked = packet.flags.has(Flags::CE);
-                        self.arrivals[node as usize].push(Arrival { at: now, number: packet.seq, marked });
+                        self.arrivals[node as usize].push(Arrival::of(&packet, now));
                         let Some(answer) = answer(&packet) else { continue };
                         (node, answer)
                     }
@@ -142,7 +146,10 @@ impl Simulation<'_> {
             let window = windows.start(windows.of(now));
             let (_, routes) = epochs.iter().rfind(|(at, _)| *at <= window).unwrap();
             let link = routes.next_link(node, &mut packet);
-            self.enqueue(link, now, packet);
+            if let Some(mut back) = self.enqueue(link, now, packet) {
+                let link = routes.next_link(node, &mut back);
+                assert!(self.enqueue(link, now, back).is_none_or(|again| again.dst != back.dst), "returned twice");
+            }
         }
     }
 
@@ -234,11 +241,19 @@ impl Simulation<'_> {
         true
     }
 
-    fn enqueue(&mut self, link: LinkId, now: Time, mut packet: Packet) {
+    /// Queues `packet`, or drops it; returns what goes back to its sender.
+    fn enqueue(&mut self, link: LinkId, now: Time, mut packet: Packet) -> Option<Packet> {
         let rules = self.scene.rules;
         if !self.ports[link as usize].up {
             self.ports[link as usize].stats.rare.drops_down += 1;
-            return;
+            return None;
+        }
+        if let Some(trimming) = rules.trimming {
+            let control = packet.flags.has(Flags::TRIMMED) || !packet.flags.has(Flags::DATA);
+            let room = self.has_room(link, 1, packet.size as u64);
+            if control || !room && packet.flags.has(Flags::TRIMMABLE) {
+                return self.trim(&trimming, link, now, packet);
+            }
         }
         let class = if rules.priority && packet.flags.has(Flags::PRIORITY) { 0 } else { 1 };
         let over = match &rules.red {
@@ -254,7 +269,7 @@ impl Simulation<'_> {
         if (full || over && !markable && rules.drops_non_ect) && !exempt {
             port.stats.rare.drops += 1;
             port.stats.rare.drop_bytes += packet.size as u64;
-            return;
+            return None;
         }
         if over && markable {
             port.stats.rare.marks += !packet.flags.has(Flags::CE) as u64;
@@ -267,17 +282,84 @@ impl Simulation<'_> {
         let length = self.counted(link, class, rules.counts_in_service).0;
         let port = &mut self.ports[link as usize];
         port.stats.max_queue = port.stats.max_queue.max(length);
+        None
+    }
+
+    /// What has no payload, or no room for it: NDP, section 3.1. Returns what goes back to its sender.
+    fn trim(&mut self, trimming: &Trimming, link: LinkId, now: Time, mut packet: Packet) -> Option<Packet> {
+        let over = self.is_over(self.counted(link, 1, self.scene.rules.counts_in_service));
+        let from_host = (self.scene.fabric.links()[link as usize].from as usize) < self.scene.fabric.hosts();
+        let limit = self.ports[link as usize].limit;
+        let counted = self.counted(link, 1, self.scene.rules.counts_in_service);
+        let port = &mut self.ports[link as usize];
+        let is_data = packet.flags.has(Flags::DATA) && !packet.flags.has(Flags::TRIMMED);
+        if is_data {
+            if over && packet.flags.has(Flags::ECT) {
+                port.stats.rare.marks += !packet.flags.has(Flags::CE) as u64;
+                packet.flags = packet.flags.with(Flags::CE);
+            }
+            let tail_goes = port.trims.random::<f64>() >= trimming.trim_arriving;
+            let fits = |tail: &Packet| match limit {
+                QueueLimit::Packets(n) => counted.0 <= n,
+                QueueLimit::Bytes(n) => counted.1 - tail.size as u64 + packet.size as u64 <= n,
+            };
+            if tail_goes
+                && let Some(tail) = port.waiting[1].back_mut()
+                && tail.flags.has(Flags::TRIMMABLE)
+                && fits(tail)
+            {
+                port.stats.bytes = port.stats.bytes + packet.size as u64 - tail.size as u64;
+                std::mem::swap(tail, &mut packet);
+            }
+            port.stats.rare.trims += 1;
+            packet.size -= packet.payload;
+            packet.flags = packet.flags.with(Flags::TRIMMED);
+        }
+        let (packets, bytes) = self.counted(link, 0, false);
+        let fits = match trimming.headers {
+            QueueLimit::Packets(n) => packets < n,
+            QueueLimit::Bytes(n) => bytes + packet.size as u64 <= n,
+        };
+        let port = &mut self.ports[link as usize];
+        if fits {
+            port.stats.packets += 1;
+            port.stats.bytes += packet.size as u64;
+            port.waiting[0].push_back(packet);
+            self.serve(link, now);
+            return None;
+        }
+        if trimming.return_to_sender && !from_host && packet.flags.has(Flags::TRIMMED | Flags::RETURNABLE) {
+            port.stats.rare.returns += 1;
+            return Some(packet.returned());
+        }
+        port.stats.rare.drops += 1;
+        port.stats.rare.drop_bytes += packet.size as u64;
+        None
+    }
+
+    /// The class that is served next.
+    fn next_class(&mut self, link: LinkId) -> Option<usize> {
+        let trimming = self.scene.rules.trimming;
+        let port = &mut self.ports[link as usize];
+        let waits = [0, 1].map(|class| !port.waiting[class].is_empty());
+        let class = match (waits, trimming) {
+            ([false, false], _) => return None,
+            ([true, true], Some(trimming)) => usize::from(port.headers_in_a_row == trimming.share),
+            ([true, _], _) => 0,
+            ([false, true], _) => 1,
+        };
+        port.headers_in_a_row = if class == 1 { 0 } else { port.headers_in_a_row + u32::from(waits[1]) };
+        Some(class)
     }
 
     /// Begins to transmit the next packet if nothing is being transmitted.
     fn serve(&mut self, link: LinkId, now: Time) {
-        let port = &mut self.ports[link as usize];
-        if port.in_service.is_some() {
+        if self.ports[link as usize].in_service.is_some() {
             return;
         }
-        let Some((class, mut packet)) = (0..2).find_map(|c| port.waiting[c].pop_front().map(|p| (c, p))) else {
-            return;
-        };
+        let Some(class) = self.next_class(link) else { return };
+        let port = &mut self.ports[link as usize];
+        let mut packet = port.waiting[class].pop_front().unwrap();
         let lost = port.loses_next();
         port.in_service = Some(Transmission { packet, class, lost, done: 0, since: now });
         if self.scene.rules.marks_at_dequeue

@@ -21,7 +21,10 @@ pub struct Send {
 /// Answers carry the number of what they answer, and this.
 pub const ANSWER: u32 = 1 << 31;
 
-/// Packets in bursts, with the numbers of their lists in `seq`, their senders in `endpoint`, their entropy in `ack`.
+/// Of a packet without its payload; what has no payload is all header.
+pub const HEADER: u16 = 64;
+
+/// Packets in bursts, with the numbers of their lists in `seq`, their senders in `endpoint` and `ack`.
 pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
     let flags = prop_oneof![
         4 => Just(Flags::DATA | Flags::ECT),
@@ -31,8 +34,10 @@ pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
         1 => Just(Flags::ACK),
         2 => Just(Flags::DATA | Flags::ECT | Flags::PRIORITY),
         1 => Just(Flags::DATA | Flags::PRIORITY),
+        4 => Just(Flags::DATA | Flags::ECT | Flags::TRIMMABLE),
+        4 => Just(Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE),
     ];
-    let burst = (0u64..40_000, 0..hosts, 0..hosts - 1, 0u32..3, any::<bool>(), flags, 64u16..1500, 1usize..30);
+    let burst = (0u64..40_000, 0..hosts, 0..hosts - 1, 0u32..3, any::<bool>(), flags, HEADER..1500, 1usize..30);
     prop::collection::vec(burst, 1..30).prop_map(move |bursts| {
         let mut sends = Vec::new();
         for (at, from, to, entropy, pinned, flags, size, n) in bursts {
@@ -41,9 +46,10 @@ pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
             let packet = Packet {
                 dst: to as HostId,
                 entropy,
-                ack: entropy,
+                ack: from as u32,
                 endpoint: from as u32,
                 size,
+                payload: if flags.has(Flags::DATA) { size - HEADER } else { 0 },
                 flags,
                 ..Packet::default()
             };
@@ -55,10 +61,10 @@ pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
     })
 }
 
-/// The answer to `packet`: an ACK back to its sender, if it carries data.
+/// The answer to `packet`: an ACK back to its sender, if it carries data, or did before it was trimmed.
 pub fn answer(packet: &Packet) -> Option<Packet> {
     let to = packet.endpoint as HostId;
-    packet.flags.has(Flags::DATA).then(|| Packet {
+    (packet.flags.has(Flags::DATA) && !packet.is_returned()).then(|| Packet {
         dst: to,
         endpoint: packet.dst as u32,
         entropy: packet.seq % 3,
@@ -75,6 +81,21 @@ pub struct Arrival {
     pub at: Time,
     pub number: u32,
     pub marked: bool,
+    pub trimmed: bool,
+    pub returned: bool,
+}
+
+impl Arrival {
+    pub fn of(packet: &Packet, at: Time) -> Arrival {
+        let has = |flag| packet.flags.has(flag);
+        Arrival {
+            at,
+            number: packet.seq,
+            marked: has(Flags::CE),
+            trimmed: has(Flags::TRIMMED),
+            returned: packet.is_returned(),
+        }
+    }
 }
 
 /// What came out of a simulation.
@@ -140,8 +161,7 @@ impl Handler for Traffic {
         let packet = &unpack(packet, out);
         assert_eq!(packet.dst as NodeId, host, "not for this host");
         assert_eq!(packet.arrival, now);
-        let marked = packet.flags.has(Flags::CE);
-        self.arrivals[host as usize].push(Arrival { at: now, number: packet.seq, marked });
+        self.arrivals[host as usize].push(Arrival::of(packet, now));
         if let Some(answer) = answer(packet) {
             post(now, answer, out);
         }
@@ -179,12 +199,17 @@ pub fn scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = S
     scenes_by(fabrics, super::rules())
 }
 
+/// Scenes with ports that trim; nothing changes.
+pub fn trimming_scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = Scene> {
+    scenes_by(fabrics, super::trimming())
+}
+
 /// Scenes with any ports, on links that change, between reroutes.
 pub fn changing_scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<Value = Scene> {
     let at = || prop_oneof![1 => Just(Time::ZERO), 9 => (0u64..60_000).prop_map(Time::from_ns)];
     let changes = prop::collection::vec((at(), any::<prop::sample::Index>(), super::change()), 0..40);
     let reroutes = prop::collection::vec((at(), prop::collection::vec(any::<prop::sample::Index>(), 0..6)), 0..4);
-    let rules = prop_oneof![super::rules(), super::disciplines()];
+    let rules = prop_oneof![super::rules(), super::disciplines(), super::trimming()];
     (scenes_by(fabrics, rules), changes, reroutes).prop_map(|(mut scene, changes, reroutes)| {
         let links = scene.fabric.links().len();
         if links > 0 {

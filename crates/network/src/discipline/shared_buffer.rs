@@ -12,32 +12,32 @@ pub struct SharedBuffer {
 
 /// The buffer of one switch: what is queued or being sent at its ports.
 #[derive(Debug)]
-pub(super) struct Buffer {
+pub(crate) struct Buffer {
     shape: SharedBuffer,
     used: u64,
     /// Which ports use it.
-    pub(super) members: Vec<u32>,
+    pub(crate) members: Vec<u32>,
 }
 
 impl Buffer {
-    pub(super) fn new(shape: SharedBuffer) -> Buffer {
+    pub(crate) fn new(shape: SharedBuffer) -> Buffer {
         Buffer { shape, used: 0, members: Vec::new() }
     }
 
     /// May a queue that holds `queued` bytes take `size` more? It may grow while it is below the threshold
     /// T(t) = alpha (B - Q(t)), equation (1) of the paper, and while there is room.
-    pub(super) fn has_room(&self, size: u16, queued: u64) -> bool {
+    pub(crate) fn has_room(&self, size: u16, queued: u64) -> bool {
         let free = self.shape.bytes - self.used;
         (queued as f64) < self.shape.alpha * free as f64 && size as u64 <= free
     }
 
-    /// So many bytes have come in, for which there was room.
-    pub(super) fn take(&mut self, size: u16) {
-        self.used += size as u64;
+    /// A port that held so many bytes `before` holds so many `now`, for which there was room.
+    pub(crate) fn resize(&mut self, before: u64, now: u64) {
+        self.used = self.used + now - before;
     }
 
     /// So many bytes have left it.
-    pub(super) fn release(&mut self, bytes: u64) {
+    pub(crate) fn release(&mut self, bytes: u64) {
         self.used -= bytes;
     }
 }
@@ -49,7 +49,7 @@ mod tests {
     fn admits(buffer: &mut Buffer, size: u16, queued: u64) -> bool {
         let room = buffer.has_room(size, queued);
         if room {
-            buffer.take(size);
+            buffer.resize(0, size.into());
         }
         room
     }

@@ -1,6 +1,10 @@
 //! Random early detection: Floyd and Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, and
 //! Floyd's "gentle" variant.
 
+use super::waiting::{Arrival, Discipline, Verdict, Waiting};
+use crate::link::RareEvents;
+use crate::packet::{Flags, Packet};
+use crate::thresholds::Thresholds;
 use linkpool_engine::Stream;
 use linkpool_units::Time;
 use rand::Rng;
@@ -26,9 +30,60 @@ pub struct Red {
     pub typical_packet: u16,
 }
 
+/// One FIFO queue that marks or drops early what comes.
+#[derive(Debug)]
+pub(super) struct RedQueue {
+    waiting: Waiting,
+    red: Red,
+    state: RedState,
+    /// When a packet of this queue last left the port.
+    last_left: Time,
+}
+
+impl RedQueue {
+    pub(super) fn new(red: Red, random: Stream) -> RedQueue {
+        RedQueue { waiting: Waiting::default(), red, state: RedState::new(random), last_left: Time::ZERO }
+    }
+}
+
+impl Discipline for RedQueue {
+    fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
+        let (packets, bytes) = self.waiting.counted(&arrival.kind.thresholds);
+        let length = if self.red.in_bytes { bytes as f64 } else { packets as f64 };
+        let each = arrival.kind.serialisation(self.red.typical_packet);
+        let idle = self.waiting.is_idle().then(|| idle_packets(arrival.now - self.last_left, each));
+        let over = self.state.signals(&self.red, length, idle);
+        let markable = packet.flags.has(Flags::ECT) && self.red.marks;
+        self.waiting.admit(packet, (over, markable), arrival, events)
+    }
+
+    fn dequeue(&mut self, _: &Thresholds, _: &mut RareEvents) -> Option<Packet> {
+        self.waiting.take()
+    }
+
+    fn sent(&mut self, now: Time) {
+        self.waiting.sent();
+        self.last_left = now;
+    }
+
+    fn give_up(&mut self, now: Time) -> Option<Packet> {
+        let packet = self.waiting.take_unsent()?;
+        self.last_left = now;
+        Some(packet)
+    }
+
+    fn waiting(&self) -> (u32, u64) {
+        self.waiting.length()
+    }
+
+    fn counted(&self, thresholds: &Thresholds) -> u32 {
+        self.waiting.counted(thresholds).0
+    }
+}
+
 /// The state of RED at one queue.
 #[derive(Debug)]
-pub(super) struct RedState {
+struct RedState {
     average: f64,
     /// Packets since the last signal, while signals are possible; -1: they were not.
     since_signal: f64,
@@ -36,13 +91,13 @@ pub(super) struct RedState {
 }
 
 impl RedState {
-    pub(super) fn new(random: Stream) -> RedState {
+    fn new(random: Stream) -> RedState {
         RedState { average: 0.0, since_signal: -1.0, random }
     }
 
     /// A packet arrives and finds `length` queued; if the port has stood idle, for how many typical packets. Is it signalled, by
     /// a mark or a drop? (Figure 2 of the paper.)
-    pub(super) fn signals(&mut self, red: &Red, length: f64, idle: Option<f64>) -> bool {
+    fn signals(&mut self, red: &Red, length: f64, idle: Option<f64>) -> bool {
         match idle {
             // Equation (1), and its m-fold application with an empty queue.
             None => self.average += red.weight * (length - self.average),
@@ -72,7 +127,7 @@ impl RedState {
 }
 
 /// For how many packets of `each` a port has stood idle.
-pub(super) fn idle_packets(idle: Time, each: Time) -> f64 {
+fn idle_packets(idle: Time, each: Time) -> f64 {
     idle.0 as f64 / each.0 as f64
 }
 

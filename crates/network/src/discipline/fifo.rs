@@ -1,0 +1,57 @@
+//! One queue, first come, first served, that drops at its tail and marks what comes or what leaves.
+
+use super::waiting::{Arrival, Discipline, Verdict, Waiting, mark};
+use crate::link::RareEvents;
+use crate::packet::{Flags, Packet};
+use crate::thresholds::Thresholds;
+use linkpool_units::Time;
+
+/// One FIFO queue with a limit and a marking threshold.
+#[derive(Debug)]
+pub(super) struct Fifo {
+    waiting: Waiting,
+    marks_at_dequeue: bool,
+}
+
+impl Fifo {
+    pub(super) fn new(marks_at_dequeue: bool) -> Fifo {
+        Fifo { waiting: Waiting::default(), marks_at_dequeue }
+    }
+}
+
+impl Discipline for Fifo {
+    fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
+        let thresholds = &arrival.kind.thresholds;
+        let (packets, bytes) = self.waiting.counted(thresholds);
+        let over = !self.marks_at_dequeue && thresholds.is_over(packets, bytes);
+        self.waiting.admit(packet, (over, packet.flags.has(Flags::ECT)), arrival, events)
+    }
+
+    fn dequeue(&mut self, thresholds: &Thresholds, events: &mut RareEvents) -> Option<Packet> {
+        let mut packet = self.waiting.take()?;
+        if self.marks_at_dequeue && packet.flags.has(Flags::ECT) {
+            // What it leaves behind, itself counted if what is being sent counts.
+            let (packets, bytes) = self.waiting.counted(thresholds);
+            if thresholds.is_over(packets, bytes) {
+                mark(&mut packet, events);
+            }
+        }
+        Some(packet)
+    }
+
+    fn sent(&mut self, _now: Time) {
+        self.waiting.sent();
+    }
+
+    fn give_up(&mut self, _now: Time) -> Option<Packet> {
+        self.waiting.take_unsent()
+    }
+
+    fn waiting(&self) -> (u32, u64) {
+        self.waiting.length()
+    }
+
+    fn counted(&self, thresholds: &Thresholds) -> u32 {
+        self.waiting.counted(thresholds).0
+    }
+}

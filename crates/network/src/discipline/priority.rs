@@ -1,0 +1,54 @@
+//! Strict priority: two queues, of which the one of high priority is served first.
+
+use super::waiting::{Arrival, Discipline, Verdict};
+use crate::link::RareEvents;
+use crate::packet::{Flags, Packet};
+use crate::thresholds::Thresholds;
+use linkpool_units::Time;
+
+/// Two queues, that of [`Flags::PRIORITY`] first; thresholds are those of either.
+#[derive(Debug)]
+pub(super) struct Priority {
+    queues: [Box<dyn Discipline>; 2],
+    /// Which queue gave the packet that is being transmitted.
+    in_service: usize,
+}
+
+impl Priority {
+    pub(super) fn new(queues: [Box<dyn Discipline>; 2]) -> Priority {
+        Priority { queues, in_service: 0 }
+    }
+}
+
+impl Discipline for Priority {
+    fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
+        let class = if packet.flags.has(Flags::PRIORITY) { 0 } else { 1 };
+        self.queues[class].enqueue(packet, arrival, events)
+    }
+
+    fn dequeue(&mut self, thresholds: &Thresholds, events: &mut RareEvents) -> Option<Packet> {
+        self.in_service = self.queues.iter().position(|queue| queue.waiting().0 > 0)?;
+        self.queues[self.in_service].dequeue(thresholds, events)
+    }
+
+    fn sent(&mut self, now: Time) {
+        self.queues[self.in_service].sent(now);
+    }
+
+    fn give_up(&mut self, now: Time) -> Option<Packet> {
+        self.queues.iter_mut().find_map(|queue| queue.give_up(now))
+    }
+
+    fn waiting(&self) -> (u32, u64) {
+        let lengths = self.queues.each_ref().map(|queue| queue.waiting());
+        (lengths[0].0 + lengths[1].0, lengths[0].1 + lengths[1].1)
+    }
+
+    fn counted(&self, thresholds: &Thresholds) -> u32 {
+        self.queues.iter().map(|queue| queue.counted(thresholds)).sum()
+    }
+
+    fn longest(&self, thresholds: &Thresholds) -> u32 {
+        self.queues.iter().map(|queue| queue.longest(thresholds)).max().unwrap_or(0)
+    }
+}

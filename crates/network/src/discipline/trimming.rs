@@ -1,0 +1,322 @@
+//! Trimming: a data packet that finds no room loses its payload, not its header.
+//!
+//! Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance" (NDP), SIGCOMM 2017,
+//! section 3.1.
+
+use super::waiting::{Arrival, Discipline, Verdict, Waiting, mark};
+use crate::link::RareEvents;
+use crate::packet::{Flags, Packet};
+use crate::thresholds::{QueueLimit, Thresholds};
+use linkpool_engine::Stream;
+use linkpool_units::Time;
+use rand::Rng;
+
+/// The parameters of a port that trims. The limit of its data queue is that of the policy.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Trimming {
+    /// Limit of the queue for headers and control packets.
+    pub headers: QueueLimit,
+    /// While both queues hold packets, so many packets of the header queue are served for one of the data queue. The paper: 10.
+    pub share: u32,
+    /// Probability that the packet which arrives is trimmed, rather than the one at the tail of the data queue. The paper: 1/2.
+    pub trim_arriving: f64,
+    /// Does a header that finds no room go back to its sender, if the sender wants that?
+    pub return_to_sender: bool,
+}
+
+/// The two queues of a port that trims.
+#[derive(Debug)]
+pub(super) struct TrimmingQueue {
+    trimming: Trimming,
+    header_limits: Thresholds,
+    headers: Waiting,
+    data: Waiting,
+    /// Packets of the header queue that were served since one of the data queue, while data waited.
+    headers_served: u32,
+    random: Stream,
+}
+
+impl TrimmingQueue {
+    pub(super) fn new(trimming: Trimming, random: Stream) -> TrimmingQueue {
+        let header_limits = Thresholds::drop_tail(trimming.headers);
+        let (headers, data) = (Waiting::default(), Waiting::default());
+        TrimmingQueue { trimming, header_limits, headers, data, headers_served: 0, random }
+    }
+
+    /// Queues a header or a control packet.
+    fn enqueue_header(&mut self, packet: Packet) -> Verdict {
+        let (packets, bytes) = self.headers.length();
+        if !self.header_limits.is_full(packets, bytes + u64::from(packet.size)) {
+            self.headers.put(packet);
+            return Verdict::Queued;
+        }
+        let returnable = self.trimming.return_to_sender && packet.flags.has(Flags::TRIMMED | Flags::RETURNABLE);
+        if returnable { Verdict::Returned(packet.returned()) } else { Verdict::Dropped(packet) }
+    }
+
+    /// The packet that is trimmed as `packet` finds no room: it, or the last one of the data queue, which it replaces. The choice is
+    /// drawn, so that no pattern of arrivals has always the same flow trimmed (section 3.1 of the paper).
+    fn victim(&mut self, packet: Packet, arrival: &Arrival<'_>) -> Packet {
+        if self.random.random::<f64>() < self.trimming.trim_arriving {
+            return packet;
+        }
+        let Some(last) = self.data.take_last() else { return packet };
+        // A limit in bytes may not let a larger packet take the place of a smaller one.
+        let replaces = last.flags.has(Flags::TRIMMABLE) && self.data.has_room(packet.size, arrival);
+        let (stays, victim) = if replaces { (packet, last) } else { (last, packet) };
+        self.data.put(stays);
+        victim
+    }
+}
+
+impl Discipline for TrimmingQueue {
+    fn enqueue(&mut self, mut packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
+        if packet.is_control() {
+            return self.enqueue_header(packet);
+        }
+        let thresholds = &arrival.kind.thresholds;
+        let (packets, bytes) = self.data.counted(thresholds);
+        let over = thresholds.is_over(packets, bytes);
+        let markable = packet.flags.has(Flags::ECT);
+        if self.data.has_room(packet.size, arrival) || !packet.flags.has(Flags::TRIMMABLE) {
+            return self.data.admit(packet, (over, markable), arrival, events);
+        }
+        if over && markable {
+            mark(&mut packet, events);
+        }
+        let victim = self.victim(packet, arrival);
+        events.trims += 1;
+        self.enqueue_header(victim.trimmed())
+    }
+
+    /// Weighted round robin of headers and data, so that data is not starved by headers (section 3.1 of the paper).
+    fn dequeue(&mut self, _: &Thresholds, _: &mut RareEvents) -> Option<Packet> {
+        if self.headers.is_empty() || self.headers_served >= self.trimming.share && !self.data.is_empty() {
+            self.headers_served = 0;
+            return self.data.take();
+        }
+        self.headers_served += !self.data.is_empty() as u32;
+        self.headers.take()
+    }
+
+    fn sent(&mut self, _now: Time) {
+        self.headers.sent();
+        self.data.sent();
+    }
+
+    fn give_up(&mut self, _now: Time) -> Option<Packet> {
+        self.headers.take_unsent().or_else(|| self.data.take_unsent())
+    }
+
+    fn waiting(&self) -> (u32, u64) {
+        let ((headers, header_bytes), (data, data_bytes)) = (self.headers.length(), self.data.length());
+        (headers + data, header_bytes + data_bytes)
+    }
+
+    fn counted(&self, thresholds: &Thresholds) -> u32 {
+        self.headers.counted(thresholds).0 + self.data.counted(thresholds).0
+    }
+
+    /// The data queue.
+    fn longest(&self, thresholds: &Thresholds) -> u32 {
+        self.data.counted(thresholds).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::LinkKind;
+    use linkpool_engine::stream;
+    use linkpool_units::Rate;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    const HEADER: u16 = 64;
+
+    /// A queue that trims, with what it has done.
+    struct Port {
+        queue: TrimmingQueue,
+        kind: LinkKind,
+        events: RareEvents,
+    }
+
+    fn port(data: QueueLimit, trimming: Trimming) -> Port {
+        let queue = TrimmingQueue::new(trimming, stream(1, "trim", 0));
+        let kind = LinkKind::new(Rate::gbps(10), Time::ZERO, Thresholds::drop_tail(data));
+        Port { queue, kind, events: RareEvents::default() }
+    }
+
+    impl Port {
+        fn enqueue(&mut self, packet: Packet) -> Verdict {
+            let arrival = Arrival { now: Time::ZERO, kind: &self.kind, buffer: None };
+            self.queue.enqueue(packet, &arrival, &mut self.events)
+        }
+        fn dequeue(&mut self) -> Option<Packet> {
+            self.queue.sent(Time::ZERO);
+            self.queue.dequeue(&self.kind.thresholds, &mut self.events)
+        }
+        /// The numbers of what is sent from now on, of headers with a minus.
+        fn drain(&mut self) -> Vec<i64> {
+            let number = |p: Packet| if p.is_control() { -i64::from(p.seq) } else { i64::from(p.seq) };
+            std::iter::from_fn(|| self.dequeue()).map(number).collect()
+        }
+    }
+
+    fn data(seq: u32) -> Packet {
+        let flags = Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
+        Packet { seq, dst: 7, ack: 3, size: 1500, payload: 1500 - HEADER, flags, ..Packet::default() }
+    }
+
+    fn control(seq: u32) -> Packet {
+        Packet { seq, size: HEADER, flags: Flags::ACK, ..Packet::default() }
+    }
+
+    fn paper(trim_arriving: f64) -> Trimming {
+        Trimming { headers: QueueLimit::Packets(4), share: 10, trim_arriving, return_to_sender: true }
+    }
+
+    #[test]
+    fn the_packet_that_comes_is_trimmed() {
+        let mut port = port(QueueLimit::Packets(2), paper(1.0));
+        for seq in 1..=4 {
+            assert!(matches!(port.enqueue(data(seq)), Verdict::Queued));
+        }
+        assert_eq!(port.queue.waiting(), (4, 2 * 1500 + 2 * 64));
+        assert_eq!((port.queue.longest(&port.kind.thresholds), port.events.trims), (2, 2));
+        let header = port.dequeue().unwrap();
+        assert_eq!((header.seq, header.size, header.payload), (3, 64, 1436));
+        assert!(header.flags.has(Flags::TRIMMED | Flags::DATA));
+        assert_eq!(port.drain(), [-4, 1, 2]);
+    }
+
+    #[test]
+    fn the_tail_makes_way() {
+        let mut port = port(QueueLimit::Packets(2), paper(0.0));
+        for seq in 1..=4 {
+            port.enqueue(data(seq));
+        }
+        // 3 takes the place of 2, and 4 that of 3.
+        assert_eq!(port.drain(), [-2, -3, 1, 4]);
+    }
+
+    #[test]
+    fn either_is_trimmed_as_often() {
+        let mut port = port(QueueLimit::Packets(1), Trimming { headers: QueueLimit::Packets(1), ..paper(0.5) });
+        port.enqueue(data(0));
+        let mut arriving = 0;
+        for seq in 1..=10_000 {
+            port.enqueue(data(seq));
+            let Some(header) = port.queue.headers.take_unsent() else { panic!("nothing was trimmed") };
+            arriving += i32::from(header.seq == seq);
+        }
+        // Binomial: a standard deviation of 50.
+        assert!((4750..5250).contains(&arriving), "{arriving}");
+    }
+
+    #[test]
+    fn ten_headers_for_one_data_packet() {
+        let mut port = port(QueueLimit::Packets(8), Trimming { headers: QueueLimit::Packets(100), ..paper(0.5) });
+        (1..=3).for_each(|seq| drop(port.enqueue(data(seq))));
+        (101..=125).for_each(|seq| drop(port.enqueue(control(seq))));
+        let sent = port.drain();
+        let places: Vec<usize> = (0..sent.len()).filter(|i| sent[*i] > 0).collect();
+        assert_eq!(places, [10, 21, 27], "ten headers, data, ten, data, five, data: {sent:?}");
+    }
+
+    #[test]
+    fn a_header_without_room_goes_back() {
+        let mut port = port(QueueLimit::Packets(1), Trimming { headers: QueueLimit::Packets(1), ..paper(1.0) });
+        port.enqueue(data(1));
+        port.enqueue(data(2));
+        let Verdict::Returned(back) = port.enqueue(data(3)) else { panic!("it was not returned") };
+        assert_eq!((back.seq, back.dst, back.ack, back.size, back.payload), (3, 3, 7, 64, 1436));
+        assert!(back.is_returned() && !back.flags.has(Flags::RETURNABLE));
+        // What has been returned once, control packets, and packets of senders that do not want them back are dropped.
+        assert!(matches!(port.enqueue(back), Verdict::Dropped(_)));
+        assert!(matches!(port.enqueue(control(4)), Verdict::Dropped(_)));
+        let unwanted = Packet { flags: Flags::DATA | Flags::TRIMMABLE, ..data(5) };
+        assert!(matches!(port.enqueue(unwanted), Verdict::Dropped(p) if p.flags.has(Flags::TRIMMED)));
+        let untrimmable = Packet { flags: Flags::DATA, ..data(6) };
+        assert!(matches!(port.enqueue(untrimmable), Verdict::Dropped(p) if !p.flags.has(Flags::TRIMMED)));
+        port.queue.trimming.return_to_sender = false;
+        assert!(matches!(port.enqueue(data(7)), Verdict::Dropped(_)));
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Data { size: u16, trimmable: bool, returnable: bool },
+        Control,
+        Serve,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            3 => (HEADER..1500, prop::bool::weighted(0.8), any::<bool>())
+                .prop_map(|(size, trimmable, returnable)| Step::Data { size, trimmable, returnable }),
+            1 => Just(Step::Control),
+            2 => Just(Step::Serve),
+        ]
+    }
+
+    fn limit() -> impl Strategy<Value = QueueLimit> {
+        prop_oneof![(1u32..10).prop_map(QueueLimit::Packets), (64u64..9000).prop_map(QueueLimit::Bytes)]
+    }
+
+    proptest! {
+        /// Each packet is sent, dropped, returned or still there, once; no queue is longer than its limit; payloads are cut off whole.
+        #[test]
+        fn nothing_is_lost_and_nothing_comes_twice(
+            (data_limit, headers) in (limit(), limit()),
+            (share, trim_arriving, return_to_sender) in (1u32..12, 0.0f64..=1.0, any::<bool>()),
+            steps in prop::collection::vec(step(), 1..300),
+        ) {
+            let mut port = port(data_limit, Trimming { headers, share, trim_arriving, return_to_sender });
+            let mut out = Vec::new();
+            let mut kept_waiting = 0;
+            for (seq, step) in (0..).zip(&steps) {
+                let packet = match *step {
+                    Step::Data { size, trimmable, returnable } => {
+                        let flags = Flags::DATA.with_if(Flags::TRIMMABLE, trimmable).with_if(Flags::RETURNABLE, returnable);
+                        Packet { size, payload: size - HEADER, flags, ..data(seq) }
+                    }
+                    Step::Control => control(seq),
+                    Step::Serve => {
+                        let data_waits = !port.queue.data.is_empty();
+                        let Some(packet) = port.dequeue() else { continue };
+                        kept_waiting = if packet.is_control() && data_waits { kept_waiting + 1 } else { 0 };
+                        prop_assert!(kept_waiting <= share, "data is served in time");
+                        out.push(packet);
+                        continue;
+                    }
+                };
+                match port.enqueue(packet) {
+                    Verdict::Queued => {}
+                    Verdict::Dropped(packet) => out.push(packet),
+                    Verdict::Returned(packet) => {
+                        prop_assert!(return_to_sender && packet.is_returned() && packet.dst == 3);
+                        out.push(packet);
+                    }
+                }
+                for (limit, queue) in [(data_limit, &port.queue.data), (headers, &port.queue.headers)] {
+                    let (packets, bytes) = queue.length();
+                    let holds = match limit {
+                        QueueLimit::Packets(n) => packets <= n,
+                        QueueLimit::Bytes(n) => bytes <= n,
+                    };
+                    prop_assert!(holds, "{packets} packets of {bytes} bytes");
+                }
+            }
+            out.extend(std::iter::from_fn(|| port.dequeue()));
+            let trimmed = out.iter().filter(|p| p.flags.has(Flags::TRIMMED)).count();
+            prop_assert_eq!(trimmed as u64, port.events.trims);
+            for packet in &out {
+                let expected = if packet.is_control() { HEADER } else { HEADER + packet.payload };
+                prop_assert_eq!(packet.size, expected);
+            }
+            let numbers: BTreeSet<u32> = out.iter().map(|p| p.seq).collect();
+            let came = steps.iter().filter(|step| !matches!(step, Step::Serve)).count();
+            prop_assert_eq!((out.len(), numbers.len()), (came, came));
+        }
+    }
+}

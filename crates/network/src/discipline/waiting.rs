@@ -1,0 +1,148 @@
+//! The interface of queue disciplines, and the packets that wait in one queue, first come, first served.
+
+use super::shared_buffer::Buffer;
+use crate::link::{LinkKind, RareEvents};
+use crate::packet::{Flags, Packet};
+use crate::thresholds::{Admission, Thresholds};
+use linkpool_units::Time;
+use std::collections::VecDeque;
+use std::fmt::Debug;
+
+/// A queue discipline: the queues of one output port. The port transmits one packet at a time, that which it was given last by
+/// [`Discipline::dequeue`], until it says [`Discipline::sent`].
+pub(crate) trait Discipline: Debug + Send {
+    /// Queues `packet`, or part of it, or refuses it.
+    fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict;
+    /// Gives away the packet that is transmitted next.
+    fn dequeue(&mut self, thresholds: &Thresholds, events: &mut RareEvents) -> Option<Packet>;
+    /// The packet that was dequeued last is out of the port at `now`, or lost with its link.
+    fn sent(&mut self, now: Time);
+    /// Gives up a packet that waits at `now`, as its link has failed.
+    fn give_up(&mut self, now: Time) -> Option<Packet>;
+    /// Packets and bytes that wait, all queues together.
+    fn waiting(&self) -> (u32, u64);
+    /// Packets in all queues, counted as `thresholds` say.
+    fn counted(&self, thresholds: &Thresholds) -> u32;
+    /// The longest queue that a limit in packets holds for, counted as `thresholds` say.
+    fn longest(&self, thresholds: &Thresholds) -> u32 {
+        self.counted(thresholds)
+    }
+}
+
+/// How a packet meets a port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival<'a> {
+    pub(crate) now: Time,
+    /// The link as it is now, with the thresholds of the queue.
+    pub(crate) kind: &'a LinkKind,
+    /// The buffer that the port shares with others, up to date.
+    pub(crate) buffer: Option<&'a Buffer>,
+}
+
+/// What became of a packet that came to a port.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Verdict {
+    /// It is queued, marked or trimmed as may be.
+    Queued,
+    /// There is no room for this packet: it, or another that made way for it.
+    Dropped(Packet),
+    /// This packet goes back to its sender: it, or another that made way for it.
+    Returned(Packet),
+}
+
+/// The packets that wait in one queue, first come, first served, and the size of the one of them that is being transmitted.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    packets: VecDeque<Packet>,
+    bytes: u64,
+    in_service: Option<u16>,
+}
+
+impl Waiting {
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// Is no packet of this queue at the port?
+    pub(super) fn is_idle(&self) -> bool {
+        self.packets.is_empty() && self.in_service.is_none()
+    }
+
+    /// Packets and bytes that wait.
+    pub(super) fn length(&self) -> (u32, u64) {
+        (self.packets.len() as u32, self.bytes)
+    }
+
+    /// Packets and bytes, that in service counted if `thresholds` say so.
+    pub(super) fn counted(&self, thresholds: &Thresholds) -> (u32, u64) {
+        let in_service = self.in_service.filter(|_| thresholds.uncounted == 0);
+        (self.packets.len() as u32 + in_service.is_some() as u32, self.bytes + u64::from(in_service.unwrap_or(0)))
+    }
+
+    /// Has the queue room for a packet of `size`?
+    pub(super) fn has_room(&self, size: u16, arrival: &Arrival<'_>) -> bool {
+        match arrival.buffer {
+            // What is being sent still takes room.
+            Some(buffer) => buffer.has_room(size, self.bytes + u64::from(self.in_service.unwrap_or(0))),
+            None => {
+                let (packets, bytes) = self.counted(&arrival.kind.thresholds);
+                !arrival.kind.thresholds.is_full(packets, bytes + u64::from(size))
+            }
+        }
+    }
+
+    pub(super) fn put(&mut self, packet: Packet) {
+        self.bytes += u64::from(packet.size);
+        self.packets.push_back(packet);
+    }
+
+    /// Takes the first, which is transmitted now.
+    pub(super) fn take(&mut self) -> Option<Packet> {
+        let packet = self.take_unsent()?;
+        self.in_service = Some(packet.size);
+        Some(packet)
+    }
+
+    /// Takes the first, which is not transmitted.
+    pub(super) fn take_unsent(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    /// Takes the last that came.
+    pub(super) fn take_last(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_back()?;
+        self.bytes -= u64::from(packet.size);
+        Some(packet)
+    }
+
+    /// What was taken is out of the port.
+    pub(super) fn sent(&mut self) {
+        self.in_service = None;
+    }
+
+    /// Queues `packet`, marked or not, or drops it. `over`: it would be marked; `markable`: it can be.
+    pub(super) fn admit(
+        &mut self,
+        mut packet: Packet,
+        (over, markable): (bool, bool),
+        arrival: &Arrival<'_>,
+        events: &mut RareEvents,
+    ) -> Verdict {
+        let full = !self.has_room(packet.size, arrival);
+        match arrival.kind.thresholds.admission(over, full, markable, packet.flags) {
+            Admission::Drop => return Verdict::Dropped(packet),
+            Admission::Mark => mark(&mut packet, events),
+            Admission::Queue => {}
+        }
+        self.put(packet);
+        Verdict::Queued
+    }
+}
+
+/// Marks `packet`; a switch before may have marked it: the mark is counted where it was set.
+pub(super) fn mark(packet: &mut Packet, events: &mut RareEvents) {
+    events.marks += !packet.flags.has(Flags::CE) as u64;
+    packet.flags = packet.flags.with(Flags::CE);
+}

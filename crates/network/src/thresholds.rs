@@ -1,0 +1,126 @@
+//! The thresholds of a queue: when a packet that arrives is dropped, and when it is marked.
+
+use crate::packet::Flags;
+
+/// A queue length, in packets or in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes on the wire.
+    Bytes(u64),
+}
+
+/// What becomes of a packet that arrives at a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Admission {
+    Queue,
+    Mark,
+    Drop,
+}
+
+/// When a queue drops and when it marks.
+///
+/// The queue length that counts is the one that an arriving packet finds, without itself. Both units are always
+/// compared, the unused one against infinity; bytes are counted only if a threshold is in bytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Thresholds {
+    pub(crate) limit_packets: u32,
+    pub(crate) limit_bytes: u64,
+    pub(crate) mark_packets: u32,
+    pub(crate) mark_bytes: u64,
+    /// Is any threshold in bytes?
+    pub(crate) in_bytes: bool,
+    /// 1 if the packet in service counts not towards the queue length.
+    pub(crate) uncounted: u32,
+    pub(crate) drop_non_ect: bool,
+    pub(crate) exempt_syn: bool,
+    pub(crate) exempt_fin: bool,
+    pub(crate) exempt_ack: bool,
+}
+
+impl Thresholds {
+    /// Drops what finds `limit` queued (packets), or would overfill it (bytes). The packet in service does not count.
+    pub(crate) fn drop_tail(limit: QueueLimit) -> Thresholds {
+        let (limit_packets, limit_bytes) = match limit {
+            QueueLimit::Packets(n) => (n, u64::MAX),
+            QueueLimit::Bytes(n) => (u32::MAX, n),
+        };
+        Thresholds {
+            limit_packets,
+            limit_bytes,
+            mark_packets: u32::MAX,
+            mark_bytes: u64::MAX,
+            in_bytes: matches!(limit, QueueLimit::Bytes(_)),
+            uncounted: 1,
+            drop_non_ect: false,
+            exempt_syn: false,
+            exempt_fin: false,
+            exempt_ack: false,
+        }
+    }
+
+    /// Those of a link whose packets a port of its own queues: here, every queue is full.
+    pub(crate) fn elsewhere() -> Thresholds {
+        Thresholds::drop_tail(QueueLimit::Packets(0))
+    }
+
+    /// Is it [`Thresholds::elsewhere`]?
+    #[inline]
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.limit_packets == 0
+    }
+
+    /// With `limit` instead of the one that it has.
+    pub(crate) fn limited_to(self, limit: QueueLimit) -> Thresholds {
+        let Thresholds { limit_packets, limit_bytes, .. } = Thresholds::drop_tail(limit);
+        let in_bytes = limit_bytes != u64::MAX || self.mark_bytes != u64::MAX;
+        Thresholds { limit_packets, limit_bytes, in_bytes, ..self }
+    }
+
+    /// Marks what finds at least `k` queued, or more than `k` if `above`.
+    pub(crate) fn marking(mut self, k: QueueLimit, above: bool) -> Thresholds {
+        self.in_bytes |= matches!(k, QueueLimit::Bytes(_));
+        match k {
+            QueueLimit::Packets(n) => self.mark_packets = n.saturating_add(above as u32),
+            QueueLimit::Bytes(n) => self.mark_bytes = n.saturating_add(above as u64),
+        }
+        self
+    }
+
+    /// What finds fewer packets queued is let in as it is.
+    pub(crate) fn acts_from(&self) -> u32 {
+        if self.in_bytes { 0 } else { self.mark_packets.min(self.limit_packets) }
+    }
+
+    /// Is a packet that finds so much queued marked?
+    #[inline]
+    pub(crate) fn is_over(&self, packets: u32, bytes: u64) -> bool {
+        packets >= self.mark_packets || bytes >= self.mark_bytes
+    }
+
+    /// Is there no room for a packet that finds so many `packets` queued, and would make it so many `bytes`?
+    #[inline]
+    pub(crate) fn is_full(&self, packets: u32, bytes: u64) -> bool {
+        packets >= self.limit_packets || bytes > self.limit_bytes
+    }
+
+    /// What becomes of a packet that finds the queue over the marking threshold, or full.
+    #[inline]
+    pub(crate) fn admission(&self, over: bool, full: bool, markable: bool, flags: Flags) -> Admission {
+        let marked = over && markable;
+        let drop = full || over && !marked && self.drop_non_ect;
+        if drop && !self.exempts(flags) {
+            return Admission::Drop;
+        }
+        if marked { Admission::Mark } else { Admission::Queue }
+    }
+
+    #[cold]
+    pub(crate) fn exempts(&self, flags: Flags) -> bool {
+        let syn = flags.has(Flags::SYN);
+        let fin = flags.has(Flags::FIN);
+        let pure_ack = !syn && !fin && !flags.has(Flags::DATA);
+        self.exempt_syn && syn || self.exempt_fin && fin || self.exempt_ack && pure_ack
+    }
+}
