@@ -52,7 +52,7 @@ impl Loss {
     }
 }
 
-/// What changes during a run, and when. All of it is known before, and the same in all parts of a network.
+/// What changes during a run, and when. All of it is known before, and the same in all partitions of a network.
 #[derive(Clone, Debug)]
 pub struct Timetable {
     /// Of the random numbers of ports, and of the order of packets that reach a node at the same instant.

@@ -1,3 +1,5 @@
+//! Paths that share no link.
+
 use crate::fabric::{Fabric, HostId, LinkId, NodeId};
 use std::collections::VecDeque;
 

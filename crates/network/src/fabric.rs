@@ -1,3 +1,5 @@
+//! Fabrics: hosts, switches and the links between them.
+
 use linkpool_units::{Rate, Time};
 
 /// A host or a switch.

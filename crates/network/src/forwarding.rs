@@ -1,3 +1,5 @@
+//! The forwarding table, packed into 32 bits an entry.
+
 use crate::fabric::LinkId;
 use std::collections::HashMap;
 

@@ -30,7 +30,7 @@ pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, NodeId,
 pub use link::{LinkStats, RareEvents};
 pub use network::{Egress, Handler, Network, tie_rank};
 pub use packet::{Flags, Packet};
-pub use parallel::{Ended, run_parts};
+pub use parallel::{Ended, run_partitions};
 pub use partition::partition;
 pub use paths::Paths;
 pub use policy::{Policies, QueuePolicy};

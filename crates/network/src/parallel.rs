@@ -1,12 +1,12 @@
 //! One simulation on one thread or on several, with the same result to the bit.
 //!
-//! In a window no part can affect another, so threads meet once a window, at a barrier. Before it each has put what it sent to
-//! another into the parcel for that one, and has said which window it needs next; behind it each takes what was sent to it, and all go
-//! to the earliest window that any needs. All this has two places, used in turn: who is slow to read one finds it untouched until it comes
-//! to the next barrier. A network in one part meets nobody: it goes from window to window.
+//! In a window no partition can affect another, so threads meet once a window, at a barrier. Before the barrier each partition puts
+//! its packets and messages for another into a mailbox, and says which window it needs next. Behind it each takes what was sent to it,
+//! and all go to the earliest window that any needs. Mailboxes and words are double-buffered: a thread that is slow to read finds them
+//! untouched until it comes to the next barrier. A network in one partition meets nobody: it goes from window to window.
 
 use crate::fabric::NodeId;
-use crate::network::{Freight, Handler, Network};
+use crate::network::{Handler, Network, PacketMailbox};
 use linkpool_units::Time;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -27,7 +27,7 @@ pub enum Ended {
 /// No window.
 const NEVER: u64 = u64::MAX;
 
-/// What parts agree upon after a window.
+/// What partitions agree upon after a window.
 struct Agreed {
     /// The next window that any of them needs, or [`NEVER`].
     next: u64,
@@ -35,23 +35,23 @@ struct Agreed {
     done: u64,
 }
 
-/// A part as it goes from window to window.
-struct Part<'a, H> {
+/// A partition as it goes from window to window.
+struct Partition<'a, H> {
     me: usize,
     network: &'a mut Network,
     handler: &'a mut H,
 }
 
-/// Is told how far all is, now and again; false: the run is to stop.
+/// Called regularly with the progress; returns false to stop the run.
 struct Progress<'a> {
     every: u64,
-    /// Windows before it is told again.
+    /// Windows before it is called again.
     left: u64,
     tell: &'a mut dyn FnMut(Time, u64) -> bool,
 }
 
 impl Progress<'_> {
-    /// Another window is over, or none yet. Is the run to go on?
+    /// Counts a window. Is the run to go on?
     #[inline]
     fn goes_on(&mut self, state: impl FnOnce() -> (Time, u64)) -> bool {
         self.left -= 1;
@@ -64,44 +64,44 @@ impl Progress<'_> {
     }
 }
 
-/// Runs the parts of a network to `end`: the first, with its handler, on the calling thread, each other on one of its own.
+/// Runs the partitions of a network to `end`: the first, with its handler, on the calling thread, each other on one of its own.
 ///
-/// It ends sooner when the parts have [`Handler::done`] `goal` together, with the window in which they have.
+/// It ends sooner when the partitions have [`Handler::done`] `goal` together, with the window in which they have.
 /// `progress` is called on the calling thread every `every` windows with the start of the window, before which all is done,
 /// and the packet-hops so far; it ends the run by returning false.
-pub fn run_parts<H: Handler + Send>(
-    parts: Vec<(&mut Network, &mut H)>,
+pub fn run_partitions<H: Handler + Send>(
+    partitions: Vec<(&mut Network, &mut H)>,
     end: Time,
     goal: u64,
     every: u64,
     progress: &mut dyn FnMut(Time, u64) -> bool,
 ) -> Ended {
-    let shared = &Shared::new(parts.len());
+    let shared = &Shared::new(partitions.len());
     let mut progress = Progress { every, left: every, tell: progress };
-    let mut parts = (0..).zip(parts).map(|(me, (network, handler))| Part { me, network, handler });
-    let Some(mut first) = parts.next() else {
+    let mut partitions = (0..).zip(partitions).map(|(me, (network, handler))| Partition { me, network, handler });
+    let Some(mut first) = partitions.next() else {
         return Ended::Silent(Time::ZERO);
     };
-    if shared.parts == 1 {
-        return first.run(end, goal, |part, _| part.alone(&mut progress));
+    if shared.partitions == 1 {
+        return first.run(end, goal, |partition, _| partition.alone(&mut progress));
     }
     std::thread::scope(|scope| {
-        for mut part in parts {
+        for mut partition in partitions {
             scope.spawn(move || {
                 let _guard = Guard(shared);
-                part.run(end, goal, |part, round| part.meet(round, shared, true))
+                partition.run(end, goal, |partition, round| partition.meet(round, shared, true))
             });
         }
         let _guard = Guard(shared);
-        first.run(end, goal, |part, round| {
-            let goes_on = progress.goes_on(|| (part.network.window_start(), shared.hops(round)));
-            part.meet(round, shared, goes_on)
+        first.run(end, goal, |partition, round| {
+            let goes_on = progress.goes_on(|| (partition.network.window_start(), shared.hops(round)));
+            partition.meet(round, shared, goes_on)
         })
     })
 }
 
-impl<H: Handler> Part<'_, H> {
-    /// Runs window after window; between them `meet` finds out what all parts agree upon, or that the run is to stop.
+impl<H: Handler> Partition<'_, H> {
+    /// Runs window after window; between them `meet` finds out what all partitions agree upon, or that the run is to stop.
     fn run(&mut self, end: Time, goal: u64, mut meet: impl FnMut(&mut Self, u64) -> Option<Agreed>) -> Ended {
         for round in 0.. {
             let Some(Agreed { next, done }) = meet(self, round) else {
@@ -120,18 +120,18 @@ impl<H: Handler> Part<'_, H> {
         unreachable!("rounds do not run out")
     }
 
-    /// Where there is no other part.
+    /// Where there is no other partition.
     #[inline]
     fn alone(&mut self, progress: &mut Progress<'_>) -> Option<Agreed> {
-        while let Some((host, at, notice)) = self.handler.take_notice() {
-            self.tell(host, at, notice);
+        while let Some((host, at, message)) = self.handler.take_message() {
+            self.tell(host, at, message);
         }
         let state = || (self.network.window_start(), self.network.hops());
         progress.goes_on(state).then(|| Agreed { next: self.next(), done: self.handler.done() })
     }
 
     /// With the others, who come to barrier number `round` too.
-    fn meet(&mut self, round: u64, shared: &Shared<H::Notice>, goes_on: bool) -> Option<Agreed> {
+    fn meet(&mut self, round: u64, shared: &Shared<H::Message>, goes_on: bool) -> Option<Agreed> {
         let turn = (round % 2) as usize;
         let sent = self.send(shared, turn);
         let words = &shared.words[turn][self.me];
@@ -144,58 +144,58 @@ impl<H: Handler> Part<'_, H> {
         shared.agreed(turn)
     }
 
-    /// Before the barrier: what goes to other parts, and the first window in which any of it is due.
-    fn send(&mut self, shared: &Shared<H::Notice>, turn: usize) -> u64 {
+    /// Before the barrier: what goes to other partitions, and the first window in which any of it is due.
+    fn send(&mut self, shared: &Shared<H::Message>, turn: usize) -> u64 {
         let mut first = Time::MAX;
-        while let Some((host, at, notice)) = self.handler.take_notice() {
-            let to = self.network.part_of(host);
+        while let Some((host, at, message)) = self.handler.take_message() {
+            let to = self.network.partition_of(host);
             if to == self.me {
-                self.tell(host, at, notice);
+                self.tell(host, at, message);
             } else {
                 first = first.min(at);
-                shared.parcel(turn, self.me, to).notices.push((host, at, notice));
+                shared.mailbox(turn, self.me, to).messages.push((host, at, message));
             }
         }
         for to in shared.others(self.me) {
-            first = first.min(self.network.hand_over(to, &mut shared.parcel(turn, self.me, to).freight));
+            first = first.min(self.network.hand_over(to, &mut shared.mailbox(turn, self.me, to).packets));
         }
         if first == Time::MAX { NEVER } else { self.network.window_of(first) }
     }
 
     /// Behind the barrier: what the others have sent.
-    fn receive(&mut self, shared: &Shared<H::Notice>, turn: usize) {
+    fn receive(&mut self, shared: &Shared<H::Message>, turn: usize) {
         for from in shared.others(self.me) {
-            let mut parcel = shared.parcel(turn, from, self.me);
-            self.network.receive(&mut parcel.freight);
-            for (host, at, notice) in parcel.notices.drain(..) {
-                self.tell(host, at, notice);
+            let mut mailbox = shared.mailbox(turn, from, self.me);
+            self.network.receive(&mut mailbox.packets);
+            for (host, at, message) in mailbox.messages.drain(..) {
+                self.tell(host, at, message);
             }
         }
     }
 
-    fn tell(&mut self, host: NodeId, at: Time, notice: H::Notice) {
-        self.handler.on_notice(host, at, notice);
+    fn tell(&mut self, host: NodeId, at: Time, message: H::Message) {
+        self.handler.on_message(host, at, message);
         self.network.wake(host, self.handler);
     }
 
-    /// The next window that this part knows that it needs.
+    /// The next window that this partition knows that it needs.
     #[inline]
     fn next(&self) -> u64 {
         self.network.next_window().unwrap_or(NEVER)
     }
 }
 
-/// What one part has for another.
-struct Parcel<N> {
-    freight: Freight,
-    notices: Vec<(NodeId, Time, N)>,
+/// What one partition has for another.
+struct Mailbox<M> {
+    packets: PacketMailbox,
+    messages: Vec<(NodeId, Time, M)>,
 }
 
-/// Where it is left. On cache lines of its own, as [`Words`] are.
+/// A mailbox on cache lines of its own, as [`Words`] are.
 #[repr(align(128))]
-struct Mailbox<N>(Mutex<Parcel<N>>);
+struct Locked<M>(Mutex<Mailbox<M>>);
 
-/// What a part tells all others at a barrier. Written by one thread and read by all, once a window: on two cache lines of its own, as
+/// What a partition tells all others at a barrier. Written by one thread and read by all, once a window: on two cache lines of its own, as
 /// processors like to fetch them in pairs.
 #[derive(Default)]
 #[repr(align(128))]
@@ -212,38 +212,38 @@ struct Words {
     stops: AtomicBool,
 }
 
-struct Shared<N> {
-    parts: usize,
-    /// By turn and part.
+struct Shared<M> {
+    partitions: usize,
+    /// By turn and partition.
     words: [Vec<Words>; 2],
-    /// By turn, sending part and receiving part.
-    mailboxes: [Vec<Mailbox<N>>; 2],
+    /// By turn, sending partition and receiving partition.
+    mailboxes: [Vec<Locked<M>>; 2],
     /// A thread has panicked: the others must not wait for it.
     poisoned: AtomicBool,
 }
 
-impl<N> Shared<N> {
-    fn new(parts: usize) -> Shared<N> {
-        let words = || (0..parts).map(|_| Words::default()).collect();
-        let mailbox = |_| Mailbox(Mutex::new(Parcel { freight: Freight::default(), notices: Vec::new() }));
-        let mailboxes = || (0..parts * parts).map(mailbox).collect();
+impl<M> Shared<M> {
+    fn new(partitions: usize) -> Shared<M> {
+        let words = || (0..partitions).map(|_| Words::default()).collect();
+        let mailbox = |_| Locked(Mutex::new(Mailbox { packets: PacketMailbox::default(), messages: Vec::new() }));
+        let mailboxes = || (0..partitions * partitions).map(mailbox).collect();
         Shared {
-            parts,
+            partitions,
             words: [words(), words()],
             mailboxes: [mailboxes(), mailboxes()],
             poisoned: AtomicBool::new(false),
         }
     }
 
-    fn others(&self, me: usize) -> impl Iterator<Item = usize> + use<N> {
-        (0..self.parts).filter(move |part| *part != me)
+    fn others(&self, me: usize) -> impl Iterator<Item = usize> + use<M> {
+        (0..self.partitions).filter(move |partition| *partition != me)
     }
 
-    fn parcel(&self, turn: usize, from: usize, to: usize) -> MutexGuard<'_, Parcel<N>> {
-        self.mailboxes[turn][from * self.parts + to].0.lock().expect("a thread that fails takes the run with it")
+    fn mailbox(&self, turn: usize, from: usize, to: usize) -> MutexGuard<'_, Mailbox<M>> {
+        self.mailboxes[turn][from * self.partitions + to].0.lock().expect("a thread that fails takes the run with it")
     }
 
-    /// Says that part `me` has come to barrier number `round`, and waits for the others. What any did before it, all see behind it.
+    /// Says that partition `me` has come to barrier number `round`, and waits for the others. What any did before it, all see behind it.
     fn wait(&self, round: u64, me: usize) {
         let words = &self.words[(round % 2) as usize];
         words[me].rounds.store(round + 1, Ordering::Release);
@@ -266,16 +266,16 @@ impl<N> Shared<N> {
         (!words.iter().any(|w| w.stops.load(Ordering::Relaxed))).then_some(Agreed { next, done })
     }
 
-    /// Packet-hops of all parts up to the barrier before `round`.
+    /// Packet-hops of all partitions up to the barrier before `round`.
     fn hops(&self, round: u64) -> u64 {
         self.words[((round + 1) % 2) as usize].iter().map(|w| w.hops.load(Ordering::Relaxed)).sum()
     }
 }
 
 /// Tells the other threads if this one panics.
-struct Guard<'a, N>(&'a Shared<N>);
+struct Guard<'a, M>(&'a Shared<M>);
 
-impl<N> Drop for Guard<'_, N> {
+impl<M> Drop for Guard<'_, M> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.poisoned.store(true, Ordering::Relaxed);

@@ -1,3 +1,5 @@
+//! Which partition runs which node.
+
 use crate::fabric::{Fabric, NodeId};
 
 /// Splits `fabric` into `n` parts for as many threads: the part of each node.

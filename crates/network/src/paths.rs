@@ -1,3 +1,5 @@
+//! Shortest paths, counted and numbered.
+
 use crate::fabric::{Fabric, HostId, LinkId, NodeId};
 use crate::routing::Routes;
 use std::collections::HashMap;
@@ -76,6 +78,13 @@ impl<'a> Paths<'a> {
             rank = rank_beyond;
         }
         path
+    }
+}
+
+impl Routes {
+    /// How many equal-cost paths lead from one host to another.
+    pub fn path_count(&self, fabric: &Fabric, from: HostId, to: HostId) -> u64 {
+        Paths::new(self, fabric, to).count(from as NodeId)
     }
 }
 

@@ -1,7 +1,8 @@
+//! Forwarding: which link a node sends a packet on.
+
 use crate::fabric::{Fabric, HostId, LinkId, LinkSpec, NodeId};
 use crate::forwarding::{Next, Table};
 use crate::packet::{Flags, Packet};
-use crate::paths::Paths;
 use crate::spreading::{Chooser, Spreading, hash};
 use crate::weights::{self, Weights};
 use linkpool_engine::hash_u64;
@@ -192,11 +193,6 @@ impl Routes {
             node = fabric.links()[link as usize].to;
         }
         path
-    }
-
-    /// How many equal-cost paths lead from one host to another.
-    pub fn path_count(&self, fabric: &Fabric, from: HostId, to: HostId) -> u64 {
-        Paths::new(self, fabric, to).count(from as NodeId)
     }
 }
 

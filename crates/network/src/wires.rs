@@ -1,3 +1,5 @@
+//! The links of a network, as its nodes and ports see them.
+
 use crate::fabric::LinkId;
 use crate::link::{LOCAL, Link};
 use crate::packet::Packet;

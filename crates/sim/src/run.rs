@@ -16,7 +16,7 @@ use crate::start::followers::Followers;
 use crate::start::goal::GoalCounter;
 use crate::start::placement::Placer;
 use crate::start::processes::Processes;
-use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, Timetable, partition, run_parts};
+use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, Timetable, partition, run_partitions};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
 use std::path::Path;
@@ -83,7 +83,7 @@ pub fn simulate(
         .map(|me| {
             let mine = |node: NodeId| parts[node as usize] == me;
             let smallest = plan.smallest_packet();
-            let mut network = Network::part(&plan.fabric, plan.policies, timetable.clone(), smallest, &parts, me);
+            let mut network = Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &parts, me);
             let components = components(plan, routes);
             let recorded = buffers[me as usize].clone();
             let hosts = Hosts::new(plan, routes, recorded, network.lookahead(), mine, components);
@@ -112,7 +112,7 @@ pub fn simulate(
         recorded.jobs.into_iter().for_each(|job| sink.job(job));
         !sink.is_broken()
     };
-    let ended = run_parts(
+    let ended = run_partitions(
         runs.iter_mut().map(|(network, hosts)| (network, hosts)).collect(),
         plan.end,
         plan.goal.as_ref().map_or(u64::MAX, |goal| goal.flows),

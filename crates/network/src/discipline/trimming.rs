@@ -217,8 +217,9 @@ mod tests {
     #[test]
     fn ten_headers_for_one_data_packet() {
         let mut port = port(QueueLimit::Packets(8), Trimming { headers: QueueLimit::Packets(100), ..paper(0.5) });
-        (1..=3).for_each(|seq| drop(port.enqueue(data(seq))));
-        (101..=125).for_each(|seq| drop(port.enqueue(control(seq))));
+        for packet in (1..=3).map(data).chain((101..=125).map(control)) {
+            port.enqueue(packet);
+        }
         let sent = port.drain();
         let places: Vec<usize> = (0..sent.len()).filter(|i| sent[*i] > 0).collect();
         assert_eq!(places, [10, 21, 27], "ten headers, data, ten, data, five, data: {sent:?}");

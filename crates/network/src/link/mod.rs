@@ -33,7 +33,7 @@ pub struct Link {
     /// The calendar's number of this link at its receiving node.
     pub(crate) input: u32,
     pub(crate) kind: u16,
-    /// The part that runs the receiving node, if it is not the one that runs the sending node; else [`LOCAL`].
+    /// The partition that runs the receiving node, if it is not the one that runs the sending node; else [`LOCAL`].
     pub(crate) remote: u8,
 }
 
@@ -155,7 +155,7 @@ impl Link {
         &mut self.ring[place]
     }
 
-    /// Gives away what has been sent since the last time, on its way to another part. The queue still knows of it.
+    /// Gives away what has been sent since the last time, on its way to another partition. The queue still knows of it.
     #[inline]
     pub(crate) fn hand_over(&mut self, mut give: impl FnMut(&Packet)) {
         while self.head != self.tail {
@@ -164,7 +164,7 @@ impl Link {
         }
     }
 
-    /// `packet` is on its way, from a queue elsewhere: of a port of its own, or of the sending part. Returns its arrival if nothing
+    /// `packet` is on its way, from a queue elsewhere: of a port of its own, or of the sending partition. Returns its arrival if nothing
     /// else is.
     #[inline]
     pub(crate) fn carry(&mut self, packet: Packet) -> Option<Time> {

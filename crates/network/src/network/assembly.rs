@@ -1,5 +1,8 @@
+//! How a network, or a partition of it, is put together.
+
+use super::inputs::inputs;
 use super::order::{LINK_BITS, VisitingOrder};
-use super::{Input, Network, TIMERS};
+use super::run::Network;
 use crate::change::Timetable;
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{LOCAL, Link, LinkKind, RareEvents};
@@ -19,16 +22,16 @@ impl Network {
         timetable: impl Into<Timetable>,
         smallest: u16,
     ) -> Network {
-        Network::part(fabric, policies, timetable, smallest, &vec![0; fabric.nodes()], 0)
+        Network::partition(fabric, policies, timetable, smallest, &vec![0; fabric.nodes()], 0)
     }
 
-    /// The part of the network that runs the nodes of which `parts` says `me`.
-    pub fn part(
+    /// The partition of the network that runs the nodes of which `partitions` says `me`.
+    pub fn partition(
         fabric: &Fabric,
         policies: impl Into<Policies>,
         timetable: impl Into<Timetable>,
         smallest: u16,
-        parts: &[u8],
+        partitions: &[u8],
         me: u8,
     ) -> Network {
         let (policies, mut timetable) = (policies.into(), timetable.into());
@@ -43,7 +46,7 @@ impl Network {
             let course = timetable.course(id, spec.rate);
             let mut policy = policies.of(fabric.layer(spec.from));
             policy.thresholds = course.limit.map_or(policy.thresholds, |limit| policy.thresholds.limited_to(limit));
-            let sends = parts[spec.from as usize] == me;
+            let sends = partitions[spec.from as usize] == me;
             let is_plain = policy.is_plain() && course.is_plain();
             let kind = if is_plain {
                 kinds.number(course.rate, spec.delay, policy.thresholds)
@@ -53,7 +56,7 @@ impl Network {
             if sends && !is_plain {
                 ports.add(id, spec, policy, &course, timetable.seed);
             }
-            let receiver = parts[spec.to as usize];
+            let receiver = partitions[spec.to as usize];
             let remote = if sends && receiver != me { receiver } else { LOCAL };
             links.push(Link::new(kind, input_of_link[id as usize], remote));
             let fastest = LinkKind::new(course.fastest(), spec.delay, policy.thresholds);
@@ -76,36 +79,17 @@ impl Network {
             timer_inputs,
             hosts: fabric.hosts() as NodeId,
             lookahead,
-            parts: parts[..fabric.hosts()].into(),
+            partitions: partitions[..fabric.hosts()].into(),
             hops: 0,
             ending: false,
             woken: Vec::new(),
             order: VisitingOrder::new(timetable.seed),
             routed: Vec::new(),
             routed_to: Vec::new(),
-            handed: vec![Vec::new(); parts.iter().max().map_or(0, |last| usize::from(*last) + 1)].into(),
+            handed: vec![Vec::new(); partitions.iter().max().map_or(0, |last| usize::from(*last) + 1)].into(),
             trailers: Trailers::default(),
         }
     }
-}
-
-/// The inputs of nodes in the calendar; the number of each link's; the number of each node's timers.
-fn inputs(fabric: &Fabric) -> (Vec<Input>, Vec<u32>, Vec<u32>) {
-    let mut into = vec![Vec::new(); fabric.nodes()];
-    for (id, l) in fabric.links().iter().enumerate() {
-        into[l.to as usize].push(id as LinkId);
-    }
-    let (mut inputs, mut of_link, mut timers) = (Vec::new(), vec![0; fabric.links().len()], Vec::new());
-    for (node, links) in into.iter().enumerate() {
-        let node = node as NodeId;
-        for link in links {
-            of_link[*link as usize] = inputs.len() as u32;
-            inputs.push(Input { node, link: *link });
-        }
-        timers.push(inputs.len() as u32);
-        inputs.push(Input { node, link: TIMERS });
-    }
-    (inputs, of_link, timers)
 }
 
 /// The kinds of links; those that are alike share one.

@@ -1,3 +1,5 @@
+//! What a handler may do to the network.
+
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Enqueued, LOCAL, Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
@@ -101,7 +103,7 @@ impl Egress<'_> {
         (stats, sent)
     }
 
-    /// See [`super::Network::link_outcome`].
+    /// See [`crate::Network::link_outcome`].
     pub(super) fn outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
         let (ports, mut wires) = self.ports();
         if let Some((stats, sent, held)) = ports.outcome(id, now, &mut wires) {

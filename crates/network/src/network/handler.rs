@@ -1,12 +1,14 @@
-use super::Egress;
+//! What stands on the network.
+
+use super::egress::Egress;
 use crate::fabric::NodeId;
 use crate::packet::Packet;
 use linkpool_units::Time;
 
 /// What stands on the network: it is given packets that reach hosts, and timers of any node.
 pub trait Handler {
-    /// What hosts learn of each other without a packet, as from a scheduler; `()` if nothing.
-    type Notice: Send;
+    /// What hosts tell each other without a packet, as a scheduler does; `()` if nothing.
+    type Message: Send;
     /// `packet` has reached `host`.
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>);
     /// A timer of `node` is due: [`Handler::next_timer`] said `now`. It must say something later afterwards, or
@@ -17,14 +19,14 @@ pub trait Handler {
     /// `host` will get `packet` (known from stage 1 on) soon: a chance to fetch what [`Handler::on_packet`] will
     /// read. Called for stages 0 to 4, ever closer, so that each can follow the pointers that the one before it fetched.
     fn prefetch(&self, _host: NodeId, _packet: Option<&Packet>, _stage: usize) {}
-    /// Takes one of the things that are to be told to hosts, whoever runs them: the host, when, and what. As a packet would, a
-    /// notice takes at least [`crate::Network::lookahead`]; those of one window come in any order.
-    fn take_notice(&mut self) -> Option<(NodeId, Time, Self::Notice)> {
+    /// Takes one of the messages to hosts, whichever partition runs them: the host, the time, the message. As a packet does, a
+    /// message takes at least [`crate::Network::lookahead`]; the messages of one window come in any order.
+    fn take_message(&mut self) -> Option<(NodeId, Time, Self::Message)> {
         None
     }
-    /// `notice` is for `host` at `at`, which is later than all that it has seen.
-    fn on_notice(&mut self, _host: NodeId, _at: Time, _notice: Self::Notice) {}
-    /// How much has been done here of what ends the run when all parts together have done enough.
+    /// `message` reaches `host` at `at`, which is later than all that it has seen.
+    fn on_message(&mut self, _host: NodeId, _at: Time, _message: Self::Message) {}
+    /// How much has been done here of what ends the run when all partitions together have done enough.
     fn done(&self) -> u64 {
         0
     }

@@ -1,4 +1,6 @@
-use super::Input;
+//! The order in which a node sees the packets of a window.
+
+use super::inputs::Input;
 use crate::fabric::LinkId;
 use crate::link::Link;
 use linkpool_engine::hash_u64;

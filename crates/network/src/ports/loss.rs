@@ -1,3 +1,5 @@
+//! Random loss on a wire.
+
 use crate::change::Loss;
 use linkpool_engine::Stream;
 use rand::Rng;

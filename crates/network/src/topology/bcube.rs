@@ -1,3 +1,5 @@
+//! BCube: hosts with several NICs that forward for each other.
+
 use crate::fabric::{Fabric, FabricBuilder, Layer, Wire};
 
 /// BCube(n, k) (Guo et al., SIGCOMM 2009): n^(k+1) servers with k + 1 NICs each, and k + 1 levels of n^k switches with n

@@ -1,3 +1,5 @@
+//! Fat-trees of k-port switches.
+
 use crate::fabric::{Fabric, FabricBuilder, Layer, NodeId, Wire};
 use linkpool_units::{Rate, Time};
 

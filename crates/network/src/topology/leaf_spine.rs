@@ -1,3 +1,5 @@
+//! Leaf-spine fabrics.
+
 use crate::fabric::{Fabric, FabricBuilder, Layer, Wire};
 
 /// Leaves, each with a rack of hosts and a cable to every spine.

@@ -1,3 +1,5 @@
+//! Two-level routing of a fat-tree.
+
 use super::FatTree;
 use crate::fabric::{HostId, NodeId};
 

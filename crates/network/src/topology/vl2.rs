@@ -1,3 +1,5 @@
+//! VL2: a Clos network of aggregation and intermediate switches.
+
 use crate::fabric::{Fabric, FabricBuilder, Layer, Wire};
 
 /// VL2 (Greenberg et al., SIGCOMM 2009): racks with two uplinks each, to two aggregation switches, and a full mesh of fast

@@ -290,7 +290,7 @@ fn outcome(sending: &Sending, now: Time) -> FlowOutcome {
 }
 
 impl Handler for Hosts<'_> {
-    type Notice = Message;
+    type Message = Message;
 
     #[inline]
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress<'_>) {
@@ -337,11 +337,11 @@ impl Handler for Hosts<'_> {
     }
 
     #[inline]
-    fn take_notice(&mut self) -> Option<(NodeId, Time, Message)> {
+    fn take_message(&mut self) -> Option<(NodeId, Time, Message)> {
         self.context.outbox.pop()
     }
 
-    fn on_notice(&mut self, host: NodeId, at: Time, message: Message) {
+    fn on_message(&mut self, host: NodeId, at: Time, message: Message) {
         self.context.leave(host, at, message);
     }
 

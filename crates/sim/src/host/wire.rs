@@ -20,7 +20,7 @@ pub(crate) fn encode(segment: Segment, sizes: WireSizes) -> Packet {
         Segment::Reset => (Flags::FIN | Flags::ACK, 0, 0, None),
     };
     let size = payload.map_or(sizes.ack, |len| len + sizes.header);
-    Packet { seq, ack, size, flags, ..Packet::default() }
+    Packet { seq, ack, size, payload: payload.unwrap_or(0), flags, ..Packet::default() }
 }
 
 /// What the options of an ACK add to its packet: bytes, and the trailer that takes them and `data_ack`.
@@ -61,7 +61,7 @@ pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>, sizes: WireSize
         Segment::Data {
             seq: Seq(packet.seq),
             data_seq: Seq(packet.ack),
-            len: packet.size - sizes.header,
+            len: packet.payload,
             last: f.has(Flags::LAST),
             ect: f.has(Flags::ECT),
         }

@@ -3,7 +3,7 @@
 use super::Rules;
 use linkpool_network::{
     Change, Egress, Ended, Fabric, Flags, Handler, HostId, LinkId, LinkStats, Network, NodeId, Packet, Routes, Routing,
-    Timetable, run_parts,
+    Timetable, run_partitions,
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -154,7 +154,7 @@ fn unpack(packet: &Packet, out: &Egress<'_>) -> Packet {
 }
 
 impl Handler for Traffic {
-    type Notice = ();
+    type Message = ();
 
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>) {
         self.note(host, now);
@@ -292,7 +292,7 @@ impl Scene {
         }
         let mut clock = (Time::ZERO, 0);
         let parts = vec![(&mut network, &mut traffic)];
-        let ended = run_parts(parts, self.end, u64::MAX, windows, &mut |now, hops| {
+        let ended = run_partitions(parts, self.end, u64::MAX, windows, &mut |now, hops| {
             assert!(now >= clock.0 && hops >= clock.1, "the clock goes back");
             clock = (now, hops);
             true
@@ -312,7 +312,8 @@ impl Scene {
         let timetable = self.timetable();
         let mut runs: Vec<(Network, Traffic)> = (0..n)
             .map(|me| {
-                let mut network = Network::part(&self.fabric, self.rules.policy(), timetable.clone(), 64, parts, me);
+                let mut network =
+                    Network::partition(&self.fabric, self.rules.policy(), timetable.clone(), 64, parts, me);
                 let mut traffic = Traffic::new(&self.fabric, &self.sends);
                 for (node, part) in parts.iter().enumerate() {
                     if *part == me {
@@ -325,7 +326,7 @@ impl Scene {
             })
             .collect();
         let ended =
-            run_parts(runs.iter_mut().map(|(n, t)| (n, t)).collect(), self.end, u64::MAX, 1000, &mut |_, _| true);
+            run_partitions(runs.iter_mut().map(|(n, t)| (n, t)).collect(), self.end, u64::MAX, 1000, &mut |_, _| true);
         assert_ne!(ended, Ended::Stopped);
         let mut results = Results { arrivals: vec![Vec::new(); self.fabric.hosts()], links: Vec::new(), trailers: 0 };
         for (me, (_, traffic)) in runs.iter_mut().enumerate() {

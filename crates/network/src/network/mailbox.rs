@@ -1,4 +1,7 @@
-use super::{AHEAD, Network};
+//! Packets that go from one partition to another at the end of a window.
+
+use super::ahead::AHEAD;
+use super::run::Network;
 use crate::fabric::LinkId;
 use crate::link::Link;
 use crate::packet::{Flags, Packet};
@@ -6,9 +9,9 @@ use crate::trailer::Trailer;
 use linkpool_engine::prefetch;
 use linkpool_units::Time;
 
-/// The packets that one part of a network has sent to another in a window.
+/// The packets that one partition of a network has sent to another in a window.
 #[derive(Debug, Default)]
-pub(crate) struct Freight {
+pub(crate) struct PacketMailbox {
     /// Links, and how many packets are on each.
     links: Vec<(LinkId, u32)>,
     /// Link by link, in order.
@@ -18,29 +21,29 @@ pub(crate) struct Freight {
 }
 
 impl Network {
-    /// Puts into `freight` what has been sent to `part` since the last time. Returns when the first of it arrives.
-    pub(crate) fn hand_over(&mut self, part: usize, freight: &mut Freight) -> Time {
+    /// Puts into `mailbox` the packets sent to `partition` since the last time. Returns when the first of them arrives.
+    pub(crate) fn hand_over(&mut self, partition: usize, mailbox: &mut PacketMailbox) -> Time {
         let mut first = Time::MAX;
-        // Where there are more parts than switches and hosts, some have none.
-        let Some(handed) = self.handed.get_mut(part) else { return first };
+        // Where there are more partitions than switches and hosts, some have none.
+        let Some(handed) = self.handed.get_mut(partition) else { return first };
         for id in handed.drain(..) {
-            let before = freight.packets.len();
+            let before = mailbox.packets.len();
             self.links[id as usize].hand_over(|packet| {
                 if let Some(trailer) = self.trailers.of(packet) {
-                    freight.trailers.push(*trailer);
+                    mailbox.trailers.push(*trailer);
                     self.trailers.release(packet);
                 }
-                freight.packets.push(*packet);
+                mailbox.packets.push(*packet);
             });
-            first = first.min(freight.packets[before].arrival);
-            freight.links.push((id, (freight.packets.len() - before) as u32));
+            first = first.min(mailbox.packets[before].arrival);
+            mailbox.links.push((id, (mailbox.packets.len() - before) as u32));
         }
         first
     }
 
-    /// Takes what another part has sent to this one: it is on its way here from now on.
-    pub(crate) fn receive(&mut self, freight: &mut Freight) {
-        let Freight { links, packets, trailers } = freight;
+    /// Takes the packets that another partition has sent to this one: they are in flight here from now on.
+    pub(crate) fn receive(&mut self, mailbox: &mut PacketMailbox) {
+        let PacketMailbox { links, packets, trailers } = mailbox;
         // What another processor has just written is far away.
         packets.iter().take(AHEAD).for_each(prefetch);
         let mut trailers = trailers.drain(..);
@@ -60,7 +63,7 @@ impl Network {
         packets.clear();
     }
 
-    /// Puts `packet` on `id`, a link to this part; if it has a trailer, that is the next of `trailers`.
+    /// Puts `packet` on `id`, a link to this partition; if it has a trailer, that is the next of `trailers`.
     #[inline]
     fn take_over(&mut self, id: LinkId, mut packet: Packet, trailers: &mut impl Iterator<Item = Trailer>) {
         if packet.flags.has(Flags::TRAILER)
