@@ -146,6 +146,6 @@ impl Packet {
 
     /// Did a switch send it back to its sender?
     pub fn is_returned(&self) -> bool {
-        self.flags.has(Flags::TRIMMED) && !self.flags.has(Flags::TRIMMABLE)
+        self.flags.has(Flags::DATA | Flags::TRIMMED) && !self.flags.has(Flags::TRIMMABLE)
     }
 }

@@ -24,7 +24,7 @@ pub(crate) use gaps::{Gap, GapTable, LogNormalTable};
 pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
 pub(crate) use limits::{Packets, Speed, Timeouts};
 pub(crate) use measure::MeasureTable;
-pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable, RedTable, SharedBufferTable};
+pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable, RedTable, SharedBufferTable, TrimmingTable};
 pub(crate) use record::{CounterSeriesTable, QueueSeriesTable, RecordTable, SeriesTable};
 pub(crate) use roles::RoleSize;
 pub(crate) use routing::{LinkWeightTable, PlacementTable, RoutingName, RoutingTable, WeightsName};

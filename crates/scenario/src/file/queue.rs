@@ -12,7 +12,7 @@ use crate::model::{Discipline, Exempt, MarkAt, MarkWhen, NonEct, QueueSize, RedA
 #[schemars(rename = "Queue")]
 pub(crate) struct QueueTable {
     /// An arriving packet is dropped when this many packets, or bytes if written as a size, are
-    /// queued. Default: 100.
+    /// queued; with trimming, a data packet is trimmed. Default: 100; with trimming 8.
     pub(crate) limit: Option<QueueSize>,
     /// ECN marking threshold K, in packets or as a size. Default: no marking.
     pub(crate) mark: Option<QueueSize>,
@@ -27,8 +27,9 @@ pub(crate) struct QueueTable {
     /// Kinds of packets never dropped. Unlike real networks; some published simulations did so.
     /// Default: none.
     pub(crate) exempt: Option<Vec<Exempt>>,
-    /// "fifo", or "priority": two queues, of which the one of high priority goes first, each with
-    /// this limit and marking. Default: "fifo".
+    /// "fifo"; "priority": two queues, of which the one of high priority goes first, each with
+    /// this limit and marking; "trimming": a data packet that finds no room loses its payload.
+    /// Default: "fifo".
     pub(crate) discipline: Option<Discipline>,
     /// "enqueue": mark what arrives; "dequeue": what leaves, by the queue that it leaves behind
     /// (ECN*). Default: "enqueue".
@@ -37,6 +38,8 @@ pub(crate) struct QueueTable {
     pub(crate) red: Option<RedTable>,
     /// A buffer that all ports of a switch share, instead of `limit`.
     pub(crate) shared_buffer: Option<SharedBufferTable>,
+    /// How ports with `discipline = "trimming"` trim.
+    pub(crate) trimming: Option<TrimmingTable>,
     /// Other values for the ports of one layer.
     pub(crate) layer: Option<LayersTable>,
 }
@@ -79,8 +82,9 @@ pub(crate) struct LayerQueueTable {
     /// Kinds of packets never dropped. Unlike real networks; some published simulations did so.
     /// Default: that of `[queue]`.
     pub(crate) exempt: Option<Vec<Exempt>>,
-    /// "fifo", or "priority": two queues, of which the one of high priority goes first, each with
-    /// this limit and marking. Default: that of `[queue]`.
+    /// "fifo"; "priority": two queues, of which the one of high priority goes first, each with
+    /// this limit and marking; "trimming": a data packet that finds no room loses its payload.
+    /// Default: that of `[queue]`.
     pub(crate) discipline: Option<Discipline>,
     /// "enqueue": mark what arrives; "dequeue": what leaves, by the queue that it leaves behind
     /// (ECN*). Default: that of `[queue]`.
@@ -89,6 +93,8 @@ pub(crate) struct LayerQueueTable {
     pub(crate) red: Option<RedTable>,
     /// A buffer that all ports of a switch share, instead of `limit`.
     pub(crate) shared_buffer: Option<SharedBufferTable>,
+    /// How ports with `discipline = "trimming"` trim.
+    pub(crate) trimming: Option<TrimmingTable>,
 }
 
 /// Random early detection (Floyd and Jacobson, 1993).
@@ -126,4 +132,23 @@ pub(crate) struct SharedBufferTable {
     pub(crate) size: Option<Bytes>,
     /// A queue may be as long as `alpha` times what is free. Default: 1.
     pub(crate) alpha: Option<f64>,
+}
+
+/// How a port trims (Handley et al., NDP, SIGCOMM 2017, section 3.1). `limit` is that of its data queue.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Trimming")]
+pub(crate) struct TrimmingTable {
+    /// Limit of the queue for headers and control packets, in packets or as a size. Default: as
+    /// many bytes as `limit` packets of the largest size.
+    pub(crate) headers: Option<QueueSize>,
+    /// While both queues hold packets, so many of the header queue are served for one of the
+    /// data queue. Default: 10.
+    pub(crate) share: Option<u32>,
+    /// Probability that the packet that arrives is trimmed, rather than the last one of the data
+    /// queue. Default: 0.5.
+    pub(crate) trim_arriving: Option<f64>,
+    /// Does a header that finds no room go back to its sender, if the transport wants that?
+    /// Default: true.
+    pub(crate) return_to_sender: Option<bool>,
 }

@@ -1,4 +1,4 @@
-use linkpool_network::{Red, SharedBuffer};
+use linkpool_network::{Red, SharedBuffer, Trimming};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,8 @@ pub struct Queue {
     pub red: Option<Red>,
     /// All ports of a switch share a buffer, instead of `limit`.
     pub shared_buffer: Option<SharedBuffer>,
+    /// With [`Discipline::Trimming`], how.
+    pub trimming: Option<Trimming>,
 }
 
 /// Which packet of a port goes next.
@@ -35,6 +37,8 @@ pub enum Discipline {
     Fifo,
     /// The first of high priority that came, and others when there is none.
     Priority,
+    /// Headers and control packets before data, in proportion; data that finds no room is trimmed.
+    Trimming,
 }
 
 /// When packets are marked.

@@ -1,11 +1,14 @@
 //! Queues that are more than FIFO with a marking threshold.
 
-use linkpool_network::{Red, SharedBuffer};
+use linkpool_network::{QueueLimit, Red, SharedBuffer, Trimming};
 
 use super::section::Section;
 use super::transport::Transports;
-use crate::file::{LayerQueueTable, RedTable, SharedBufferTable};
-use crate::model::{MarkAt, NonEct, Queue, QueueSize, RedAction};
+use crate::file::{LayerQueueTable, RedTable, SharedBufferTable, TrimmingTable};
+use crate::model::{Discipline, MarkAt, NonEct, Queue, QueueSize, RedAction};
+
+/// The limit of the data queue of a port that trims, unless the scenario sets another (NDP paper, section 3.1).
+pub(super) const TRIMMING_LIMIT: QueueSize = QueueSize::Packets(8);
 
 /// Keys of one table that exclude each other.
 pub(super) fn check(table: &LayerQueueTable, section: &mut Section<'_, '_>) {
@@ -27,11 +30,58 @@ pub(super) fn check_together(queue: &Queue, section: &mut Section<'_, '_>) {
         "mark_at",
         "what leaves is not dropped; write non_ect = \"queue\", or mark_at = \"enqueue\"",
     );
+    if queue.discipline == Discipline::Trimming {
+        let message = "does not go with discipline = \"trimming\"; leave it out";
+        section.check(queue.red.is_none(), "red", message);
+        section.check(queue.shared_buffer.is_none(), "shared_buffer", message);
+        section.check(queue.mark_at == MarkAt::Enqueue, "mark_at", message);
+        section.check(queue.exempt.is_empty(), "exempt", message);
+    }
     section.check(
         queue.shared_buffer.is_none() || queue.exempt.is_empty(),
         "exempt",
         "does not go with `shared_buffer`: what is never dropped would need room without end",
     );
+}
+
+/// How a port trims whose data queue has this `limit`.
+pub(super) fn trimming(
+    table: Option<&TrimmingTable>,
+    limit: QueueSize,
+    transports: &Transports,
+    section: &mut Section<'_, '_>,
+) -> Option<Trimming> {
+    let none = TrimmingTable::default();
+    let table = table.unwrap_or(&none);
+    // As much memory as the data queue (NDP paper, section 3.1).
+    let as_much = || match limit {
+        QueueSize::Bytes(bytes) => Some(QueueSize::Bytes(bytes)),
+        QueueSize::Packets(packets) => {
+            transports.largest_packet().map(|largest| QueueSize::Bytes(largest * u64::from(packets)))
+        }
+    };
+    let headers = match table.headers.or_else(as_much)? {
+        QueueSize::Packets(packets) => QueueLimit::Packets(packets),
+        QueueSize::Bytes(bytes) => QueueLimit::Bytes(bytes),
+    };
+    let share = table.share.unwrap_or(10);
+    section.check(
+        share > 0,
+        "trimming.share",
+        "with a share of 0 no header is sent while data waits; write for example 10",
+    );
+    let trim_arriving = table.trim_arriving.unwrap_or(0.5);
+    let is_probability = (0.0..=1.0).contains(&trim_arriving);
+    section.check(is_probability, "trimming.trim_arriving", format!("{trim_arriving} is no probability, 0 to 1"));
+    let return_to_sender = table.return_to_sender.unwrap_or(true);
+    section.is_good().then_some(Trimming { headers, share, trim_arriving, return_to_sender })
+}
+
+/// The ports of hosts where those of switches trim as `queue` says: a host does not trim its own packets, but sends headers and
+/// control packets before data in the same proportion.
+pub(super) fn hosts_of(queue: &Queue) -> Option<Queue> {
+    let trimming = Trimming { headers: QueueLimit::Packets(u32::MAX), return_to_sender: false, ..queue.trimming? };
+    Some(Queue { limit: QueueSize::Packets(u32::MAX), trimming: Some(trimming), ..queue.clone() })
 }
 
 pub(super) fn red(table: &RedTable, transports: &Transports, section: &mut Section<'_, '_>) -> Option<Red> {

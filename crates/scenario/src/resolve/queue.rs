@@ -22,6 +22,9 @@ pub(super) fn resolve(
     let queue = queue(keys, default(), transports, &mut Section::new(report, path.clone()));
     let layers = layer.unwrap_or_default();
     let mut differing = Vec::new();
+    if let (Some(queue), None) = (&queue, &layers.host) {
+        differing.extend(disciplines::hosts_of(queue).map(|hosts| (Layer::Host, hosts)));
+    }
     for (layer, table) in [
         (Layer::Host, layers.host),
         (Layer::Switch, layers.switch),
@@ -55,6 +58,7 @@ fn split(table: QueueTable) -> (LayerQueueTable, Option<LayersTable>) {
         mark_at,
         red,
         shared_buffer,
+        trimming,
         layer,
     } = table;
     let keys = LayerQueueTable {
@@ -68,6 +72,7 @@ fn split(table: QueueTable) -> (LayerQueueTable, Option<LayersTable>) {
         mark_at,
         red,
         shared_buffer,
+        trimming,
     };
     (keys, layer)
 }
@@ -92,6 +97,7 @@ fn default() -> Queue {
         mark_at: MarkAt::Enqueue,
         red: None,
         shared_buffer: None,
+        trimming: None,
     }
 }
 
@@ -110,20 +116,33 @@ fn queue(
     let shared_buffer =
         if table.limit.is_some() { None } else { shared.map_or(default.shared_buffer, |shared| shared) };
     let mark_at = table.mark_at.unwrap_or(default.mark_at);
+    let discipline = table.discipline.unwrap_or(default.discipline);
+    let default_limit = match (default.discipline, discipline) {
+        (Discipline::Fifo | Discipline::Priority, Discipline::Trimming) => disciplines::TRIMMING_LIMIT,
+        _ => default.limit,
+    };
+    let limit = table.limit.unwrap_or(default_limit);
+    let trims = discipline == Discipline::Trimming;
+    section.check(trims || table.trimming.is_none(), "trimming", "applies with discipline = \"trimming\"");
+    let trimming = trims.then(|| disciplines::trimming(table.trimming.as_ref(), limit, transports, section));
     let mut exempt = table.exempt.unwrap_or(default.exempt);
     exempt.sort();
     exempt.dedup();
     let queue = Queue {
-        limit: if shared_buffer.is_some() { DEFAULT_LIMIT } else { table.limit.unwrap_or(default.limit) },
+        limit: if shared_buffer.is_some() { DEFAULT_LIMIT } else { limit },
         mark,
         mark_when: table.mark_when.unwrap_or(default.mark_when),
         count_in_service: table.count_in_service.unwrap_or(default.count_in_service),
         non_ect: if red.is_some() { NonEct::Queue } else { table.non_ect.unwrap_or(default.non_ect) },
         exempt,
-        discipline: table.discipline.unwrap_or(default.discipline),
+        discipline,
         mark_at: if mark.is_some() { mark_at } else { MarkAt::Enqueue },
         red,
         shared_buffer,
+        trimming: match trimming {
+            Some(trimming) => Some(trimming?),
+            None => None,
+        },
     };
     disciplines::check_together(&queue, section);
     if matches!(queue.limit, QueueSize::Packets(0) | QueueSize::Bytes(0)) {

@@ -1,7 +1,7 @@
-use linkpool_network::{Layer, Red, SharedBuffer};
+use linkpool_network::{Layer, QueueLimit, Red, SharedBuffer, Trimming};
 use linkpool_units::Bytes;
 
-use crate::file::{LayerQueueTable, LayersTable, QueueTable, RedTable, SharedBufferTable};
+use crate::file::{LayerQueueTable, LayersTable, QueueTable, RedTable, SharedBufferTable, TrimmingTable};
 use crate::model::{Queue, QueueSize, RedAction, Scenario};
 
 pub(super) fn table(scenario: &Scenario) -> QueueTable {
@@ -16,6 +16,7 @@ pub(super) fn table(scenario: &Scenario) -> QueueTable {
         mark_at,
         red,
         shared_buffer,
+        trimming,
     } = layer_queue(&scenario.queue);
     let mut layers = LayersTable::default();
     for (layer, queue) in &scenario.layer_queues {
@@ -40,6 +41,7 @@ pub(super) fn table(scenario: &Scenario) -> QueueTable {
         mark_at,
         red,
         shared_buffer,
+        trimming,
         layer,
     }
 }
@@ -57,6 +59,7 @@ fn layer_queue(queue: &Queue) -> LayerQueueTable {
         mark_at: queue.mark.map(|_| queue.mark_at),
         red: queue.red.as_ref().map(red),
         shared_buffer: queue.shared_buffer.as_ref().map(shared_buffer),
+        trimming: queue.trimming.as_ref().map(trimming),
     }
 }
 
@@ -75,4 +78,17 @@ fn red(red: &Red) -> RedTable {
 
 fn shared_buffer(shared: &SharedBuffer) -> SharedBufferTable {
     SharedBufferTable { size: Some(Bytes(shared.bytes)), alpha: Some(shared.alpha) }
+}
+
+fn trimming(trimming: &Trimming) -> TrimmingTable {
+    let headers = match trimming.headers {
+        QueueLimit::Packets(packets) => QueueSize::Packets(packets),
+        QueueLimit::Bytes(bytes) => QueueSize::Bytes(bytes),
+    };
+    TrimmingTable {
+        headers: Some(headers),
+        share: Some(trimming.share),
+        trim_arriving: Some(trimming.trim_arriving),
+        return_to_sender: Some(trimming.return_to_sender),
+    }
 }

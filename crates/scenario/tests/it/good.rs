@@ -1,6 +1,6 @@
 //! What good scenarios mean.
 
-use linkpool_network::{Layer, Loss};
+use linkpool_network::{Layer, Loss, QueueLimit, Trimming};
 use linkpool_scenario::{
     ChangeOf, Control, Destination, Exempt, LinkState, MarkWhen, NonEct, Paths, Preset, QueueSize, Release, Scenario,
     SsthreshAfterCut, Subflows, Topology, WorkloadKind, load,
@@ -249,6 +249,21 @@ fn links_may_change() {
 }
 
 /// A change of limits is refused where it concerns a port without one, and nowhere else.
+/// NDP paper, section 3.1: eight packets of data, as much memory for headers, ten headers for one data packet; hosts trim nothing.
+#[test]
+fn trimming_has_the_papers_values() {
+    let text = "duration = \"1s\"\n[topology.fat-tree]\nk = 4\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+                [queue]\ndiscipline = \"trimming\"\n[transport.t]\ncontrol = \"reno\"\nmss = \"1000B\"\nheader = \"90B\"\n\
+                [[workload.permutation]]\ntransport = \"t\"\n";
+    let scenario = load(text, "x", None, &[]).unwrap();
+    let switches =
+        Trimming { headers: QueueLimit::Bytes(8 * 1090), share: 10, trim_arriving: 0.5, return_to_sender: true };
+    assert_eq!((scenario.queue.limit, scenario.queue.trimming), (QueueSize::Packets(8), Some(switches)));
+    let [(Layer::Host, hosts)] = &scenario.layer_queues[..] else { panic!("{:?}", scenario.layer_queues) };
+    let unlimited = Trimming { headers: QueueLimit::Packets(u32::MAX), return_to_sender: false, ..switches };
+    assert_eq!((hosts.limit, hosts.trimming), (QueueSize::Packets(u32::MAX), Some(unlimited)));
+}
+
 #[test]
 fn limits_change_where_ports_have_them() {
     let with = |of: &str| {

@@ -207,5 +207,6 @@ fn policy(queue: &scenario::Queue) -> QueuePolicy {
         policy = policy.prioritised();
     }
     policy = queue.red.map_or(policy, |red| policy.with_red(red));
+    policy = queue.trimming.map_or(policy, |trimming| policy.trimming(trimming));
     queue.shared_buffer.map_or(policy, |buffer| policy.sharing(buffer))
 }
