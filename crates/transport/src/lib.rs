@@ -1,4 +1,4 @@
-//! TCP and MPTCP without I/O: segments and timer expiries go in, segments and timer requests come out.
+//! TCP, MPTCP and NDP without I/O: segments and timer expiries go in, segments and timer requests come out.
 //!
 //! Nothing here knows of links, hosts or a simulator. A connection carries data one way: a [`Sender`] at one end, a
 //! [`Receiver`] at the other. Congestion control sits behind one interface, [`control::CongestionControl`],
@@ -11,6 +11,7 @@ mod config;
 pub mod control;
 mod flow_control;
 mod multipath;
+pub mod ndp;
 mod options;
 mod outstanding;
 mod path;

@@ -1,0 +1,55 @@
+//! What NDP endpoints say to each other.
+
+use linkpool_units::Time;
+
+/// A packet of NDP. Packets of data are numbered from 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Message {
+    /// Payload.
+    Data {
+        /// Its number.
+        number: u32,
+        /// Bytes of payload.
+        len: u16,
+        /// No packet has a higher number.
+        last: bool,
+        /// Sent before the sender has heard of the receiver: it opens the connection, if no other packet has (section 3.2: each
+        /// packet of the first round trip carries SYN).
+        opens: bool,
+    },
+    /// The packet `number` has arrived whole.
+    Ack {
+        /// Its number.
+        number: u32,
+        /// All packets below have arrived whole.
+        next: u32,
+    },
+    /// Of the packet `number`, the header has arrived.
+    Nack {
+        /// Its number.
+        number: u32,
+        /// All packets below have arrived whole.
+        next: u32,
+    },
+    /// The sender may have sent `count` packets since the first window.
+    Pull {
+        /// Cumulative, so that a PULL makes up for those lost or late before it.
+        count: u32,
+        /// All packets below have arrived whole.
+        next: u32,
+    },
+    /// All data is acknowledged; the receiver may forget the connection.
+    Fin,
+}
+
+/// Where an NDP endpoint puts what it has to say.
+pub trait Output {
+    /// Send `message`; data on the path of this number, the rest on any.
+    fn send(&mut self, message: Message, path: Option<usize>);
+    /// Call the endpoint's `on_timer` at `at`. Requests add up; none is ever taken back.
+    fn wake(&mut self, at: Time);
+    /// A packet that was sent once was acknowledged after `rtt`.
+    fn measured_rtt(&mut self, _rtt: Time) {}
+    /// A random number below `n`.
+    fn random(&mut self, n: usize) -> usize;
+}

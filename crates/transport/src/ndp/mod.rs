@@ -1,0 +1,22 @@
+//! NDP without I/O: Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance",
+//! SIGCOMM 2017. Switches trim packets that find no room; receivers pull.
+//!
+//! A [`Sender`] sends a first window without a handshake, then a packet for each PULL. A [`Receiver`] answers each packet with an
+//! ACK, and each header without payload with a NACK. Either owes the sender a PULL, which it sends when its turn comes in the
+//! [`PullQueue`] that all receivers of a host share. A [`PathSet`] spreads the packets of a sender over all paths.
+//!
+//! Numbers of sections are those of the paper. Where it leaves a rule open, the comment at the rule says what we chose.
+
+mod config;
+mod message;
+mod path_set;
+mod pull_queue;
+mod receiver;
+mod sender;
+
+pub use config::{Config, Penalties};
+pub use message::{Message, Output};
+pub use path_set::{Feedback, PathSet};
+pub use pull_queue::PullQueue;
+pub use receiver::Receiver;
+pub use sender::{Counters, Sender};

@@ -1,0 +1,116 @@
+//! The receiving end of an NDP connection: acknowledges at once, and owes a PULL for all that comes.
+
+use super::message::{Message, Output};
+use crate::reassembly::Reassembly;
+use linkpool_units::Time;
+
+/// The receiving end of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    /// Of numbers of packets.
+    arrived: Reassembly,
+    /// How many packets have arrived whole.
+    packets: u32,
+    bytes: u64,
+    /// How many packets there are, once known.
+    total: Option<u32>,
+    /// PULLs that are owed, and that were sent.
+    owed: u32,
+    pulls: u32,
+    headers: u64,
+    last_heard: Time,
+}
+
+impl Default for Receiver {
+    fn default() -> Receiver {
+        Receiver::new()
+    }
+}
+
+impl Receiver {
+    /// A receiver of which nothing has come yet.
+    pub fn new() -> Receiver {
+        Receiver {
+            arrived: Reassembly::new(0),
+            packets: 0,
+            bytes: 0,
+            total: None,
+            owed: 0,
+            pulls: 0,
+            headers: 0,
+            last_heard: Time::ZERO,
+        }
+    }
+
+    /// Packet `number` has come with `len` bytes of payload, or was `trimmed`: its header only. `last`: none has a higher number.
+    /// Returns whether all data has arrived, for the first time.
+    pub fn on_data(
+        &mut self,
+        number: u32,
+        (len, last): (u16, bool),
+        trimmed: bool,
+        now: Time,
+        out: &mut impl Output,
+    ) -> bool {
+        self.last_heard = now;
+        if last {
+            self.total = Some(number + 1);
+        }
+        let was_complete = self.is_complete();
+        if trimmed {
+            self.headers += 1;
+        } else if self.arrived.insert(number.into(), u64::from(number) + 1) {
+            self.packets += 1;
+            self.bytes += u64::from(len);
+        }
+        // An ACK or a NACK at once, so that the sender can free the packet or queue it to be sent again (section 3.2).
+        let next = self.arrived.next() as u32;
+        let answer = if trimmed { Message::Nack { number, next } } else { Message::Ack { number, next } };
+        out.send(answer, None);
+        // Whole or not, it was sent in the window: another may be sent (section 3.2). No more PULLs than packets that are missing, once
+        // it is known which is the last.
+        self.owed = (self.owed + 1).min(self.missing());
+        self.is_complete() && !was_complete
+    }
+
+    /// Packets that have not arrived whole; without limit while it is not known how many there are.
+    fn missing(&self) -> u32 {
+        self.total.map_or(u32::MAX, |total| total - self.packets)
+    }
+
+    /// Does it owe the sender PULLs?
+    pub fn owes(&self) -> bool {
+        self.owed > 0
+    }
+
+    /// Its turn in the pull queue has come: sends a PULL, if it owes one. Returns whether it has.
+    pub fn pull(&mut self, out: &mut impl Output) -> bool {
+        if self.owed == 0 {
+            return false;
+        }
+        self.owed -= 1;
+        self.pulls += 1;
+        out.send(Message::Pull { count: self.pulls, next: self.arrived.next() as u32 }, None);
+        true
+    }
+
+    /// Has all data arrived?
+    pub fn is_complete(&self) -> bool {
+        self.total == Some(self.packets)
+    }
+
+    /// Payload that has arrived, bytes.
+    pub fn delivered(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Headers without payload that have come.
+    pub fn headers(&self) -> u64 {
+        self.headers
+    }
+
+    /// When the sender was last heard of.
+    pub fn last_heard(&self) -> Time {
+        self.last_heard
+    }
+}

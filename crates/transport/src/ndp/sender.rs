@@ -1,0 +1,443 @@
+//! The sending end of an NDP connection: a first window at once, then a packet for each PULL.
+
+use super::config::Config;
+use super::message::{Message, Output};
+use super::path_set::{Feedback, PathSet};
+use crate::sender::SenderState;
+use linkpool_units::Time;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What has happened at a sender, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Packets of data sent, those sent again included.
+    pub sent: u64,
+    /// Packets of data sent again.
+    pub sent_again: u64,
+    /// NACKs: packets that were trimmed on the way.
+    pub nacks: u64,
+    /// Headers that switches sent back.
+    pub returned: u64,
+    /// Packets of which nothing was heard in time.
+    pub timeouts: u64,
+    /// PULLs that came.
+    pub pulls: u64,
+}
+
+/// Where a packet is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// Sent, and not heard of.
+    Flying,
+    /// To be sent again when a PULL comes.
+    Queued,
+    /// Arrived whole.
+    Acked,
+}
+
+/// A packet that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    place: Place,
+    path: u16,
+    again: bool,
+    /// When it was sent last.
+    at: Time,
+}
+
+/// The sending end of a connection.
+#[derive(Debug)]
+pub struct Sender {
+    config: Arc<Config>,
+    state: SenderState,
+    started: Time,
+    ended: Option<Time>,
+    /// Bytes of the last packet, if there is a last one.
+    last_len: u16,
+    /// Number of packets; without end: `u32::MAX`.
+    total: u32,
+    /// The number of the oldest packet that has not been acknowledged, and from there on all that were sent.
+    base: u32,
+    sent: VecDeque<Sent>,
+    /// To be sent again, the first first; what has arrived meanwhile is passed over.
+    queued: VecDeque<u32>,
+    /// Sends in their order, by which the oldest packet in flight is found; those that no longer count are passed over.
+    order: VecDeque<(Time, u32)>,
+    /// The number of packets for which PULLs have come since the first window, and that of those sent in answer.
+    pulled: u32,
+    answered: u32,
+    /// ACKs and NACKs, each of which will be followed by a PULL.
+    feedback: u32,
+    flying: u32,
+    acked_bytes: u64,
+    acked_packets: u32,
+    paths: PathSet,
+    /// When the receiver was last heard of, or a packet was sent without a PULL.
+    alive: Time,
+    backoff: u32,
+    /// The soonest wake that has been asked for.
+    asked: Time,
+    counters: Counters,
+    /// Smoothed round-trip time, ps, and the least; nothing but results depends on them.
+    srtt: Option<f64>,
+    min_rtt: Option<Time>,
+}
+
+impl Sender {
+    /// A sender of `size` bytes (none: without end) over so many `paths`.
+    pub fn new(config: Arc<Config>, size: Option<u64>, paths: usize) -> Sender {
+        let mss = u64::from(config.mss);
+        let packets = |size: u64| u32::try_from(size.div_ceil(mss).max(1)).expect("fewer than 2^32 packets");
+        let total = size.map_or(u32::MAX, packets);
+        let last_len = size.map_or(config.mss, |size| size.saturating_sub(u64::from(total - 1) * mss) as u16);
+        Sender {
+            state: SenderState::Open,
+            started: Time::ZERO,
+            ended: None,
+            last_len,
+            total,
+            base: 0,
+            sent: VecDeque::new(),
+            queued: VecDeque::new(),
+            order: VecDeque::new(),
+            pulled: 0,
+            answered: 0,
+            feedback: 0,
+            flying: 0,
+            acked_bytes: 0,
+            acked_packets: 0,
+            paths: PathSet::new(paths, config.penalties),
+            alive: Time::ZERO,
+            backoff: 1,
+            asked: Time::MAX,
+            counters: Counters::default(),
+            srtt: None,
+            min_rtt: None,
+            config,
+        }
+    }
+
+    /// Sends the first window, at once and at line rate (section 3.2).
+    pub fn open(&mut self, now: Time, out: &mut impl Output) {
+        (self.started, self.alive) = (now, now);
+        while self.next() < self.config.initial_window && self.next() < self.total {
+            self.send_new(now, out);
+        }
+        self.arm(now, out);
+    }
+
+    /// Number of the next new packet.
+    fn next(&self) -> u32 {
+        self.base + self.sent.len() as u32
+    }
+
+    fn len(&self, number: u32) -> u16 {
+        if number + 1 == self.total { self.last_len } else { self.config.mss }
+    }
+
+    fn send_new(&mut self, now: Time, out: &mut impl Output) {
+        let (number, path) = (self.next(), self.paths.next(|n| out.random(n)));
+        self.sent.push_back(Sent { place: Place::Flying, path: path as u16, again: false, at: now });
+        self.put_on_the_wire(number, path, now, out);
+    }
+
+    /// Sends packet `number` again, on another path than before (section 3.2).
+    fn send_again(&mut self, number: u32, now: Time, out: &mut impl Output) {
+        let sent = &mut self.sent[(number - self.base) as usize];
+        let path = self.paths.next_but(sent.path.into(), |n| out.random(n));
+        *sent = Sent { place: Place::Flying, path: path as u16, again: true, at: now };
+        self.counters.sent_again += 1;
+        self.put_on_the_wire(number, path, now, out);
+    }
+
+    fn put_on_the_wire(&mut self, number: u32, path: usize, now: Time, out: &mut impl Output) {
+        self.flying += 1;
+        self.counters.sent += 1;
+        self.order.push_back((now, number));
+        // Until an ACK or a NACK has come, any packet may be the one that makes the receiver.
+        let opens = self.feedback == 0;
+        let message = Message::Data { number, len: self.len(number), last: number + 1 == self.total, opens };
+        out.send(message, Some(path));
+    }
+
+    /// Sends a packet in answer to each PULL: first what is to be sent again, then new data (section 3.2).
+    fn answer_pulls(&mut self, now: Time, out: &mut impl Output) {
+        while self.answered < self.pulled {
+            if let Some(number) = self.next_queued() {
+                self.send_again(number, now, out);
+            } else if self.next() < self.total {
+                self.send_new(now, out);
+            } else {
+                // The PULL may have overtaken a NACK: it is answered when that comes.
+                return;
+            }
+            self.answered += 1;
+        }
+    }
+
+    /// Takes the first packet that is to be sent again.
+    fn next_queued(&mut self) -> Option<u32> {
+        while let Some(number) = self.queued.pop_front() {
+            if self.place(number) == Some(Place::Queued) {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn place(&self, number: u32) -> Option<Place> {
+        let index = number.checked_sub(self.base)?;
+        self.sent.get(index as usize).map(|sent| sent.place)
+    }
+
+    /// The receiver has told something, among it that all packets below `next` have arrived.
+    fn on_message(&mut self, next: u32, now: Time) {
+        self.alive = now;
+        self.backoff = 1;
+        while self.base < next.min(self.next()) {
+            self.acknowledge(self.base);
+            self.shift();
+        }
+    }
+
+    /// Packet `number` has arrived whole. Returns whether that is news.
+    fn acknowledge(&mut self, number: u32) -> bool {
+        let len = self.len(number);
+        let sent = &mut self.sent[(number - self.base) as usize];
+        let place = std::mem::replace(&mut sent.place, Place::Acked);
+        self.flying -= u32::from(place == Place::Flying);
+        let is_new = place != Place::Acked;
+        self.acked_packets += u32::from(is_new);
+        self.acked_bytes += if is_new { u64::from(len) } else { 0 };
+        is_new
+    }
+
+    /// Forgets the packets at the front that have arrived.
+    fn shift(&mut self) {
+        while self.sent.front().is_some_and(|sent| sent.place == Place::Acked) {
+            self.sent.pop_front();
+            self.base += 1;
+        }
+    }
+
+    /// An ACK of packet `number` has come.
+    pub fn on_ack(&mut self, number: u32, next: u32, now: Time, out: &mut impl Output) {
+        self.feedback += 1;
+        if let Some(index) = number.checked_sub(self.base).map(|i| i as usize)
+            && index < self.sent.len()
+        {
+            let Sent { place, path, again, at } = self.sent[index];
+            self.paths.on_feedback(path.into(), Feedback::Ack);
+            // Karn's rule: of a packet sent twice it is not known which copy has arrived.
+            if place == Place::Flying && !again {
+                self.take_rtt(now - at, out);
+            }
+            self.acknowledge(number);
+        }
+        self.after(next, now, out);
+    }
+
+    fn take_rtt(&mut self, rtt: Time, out: &mut impl Output) {
+        let smoothed = self.srtt.map_or(rtt.0 as f64, |srtt| srtt + (rtt.0 as f64 - srtt) / 8.0); // RFC 6298 (2.3)
+        self.srtt = Some(smoothed);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        out.measured_rtt(rtt);
+    }
+
+    /// A NACK of packet `number` has come: it is queued, and sent again when it is pulled (section 3.2).
+    pub fn on_nack(&mut self, number: u32, next: u32, now: Time, out: &mut impl Output) {
+        self.feedback += 1;
+        self.counters.nacks += 1;
+        if self.place(number) == Some(Place::Flying) {
+            self.paths.on_feedback(self.path(number), Feedback::Nack);
+            self.queue(number);
+        }
+        self.after(next, now, out);
+    }
+
+    /// A PULL has come: the receiver has room on its link for `count` packets since the first window.
+    pub fn on_pull(&mut self, count: u32, next: u32, now: Time, out: &mut impl Output) {
+        self.counters.pulls += 1;
+        // An older one, that this one has overtaken, tells nothing.
+        self.pulled = self.pulled.max(count);
+        self.after(next, now, out);
+    }
+
+    /// The header of packet `number` has come back from a switch that had no room for it (section 3.2, return to sender). The packet
+    /// waits to be pulled as others do, so that an incast is not repeated; but it is sent at once if no PULL is to be expected.
+    pub fn on_returned(&mut self, number: u32, now: Time, out: &mut impl Output) {
+        self.counters.returned += 1;
+        if self.place(number) == Some(Place::Flying) {
+            self.paths.on_feedback(self.path(number), Feedback::Nack);
+            self.queue(number);
+            if self.flying == 0 && self.feedback <= self.pulled {
+                self.alive = now;
+                if let Some(number) = self.next_queued() {
+                    self.send_again(number, now, out);
+                }
+            } else {
+                self.answer_pulls(now, out);
+            }
+        }
+        self.arm(now, out);
+    }
+
+    fn path(&self, number: u32) -> usize {
+        self.sent[(number - self.base) as usize].path.into()
+    }
+
+    fn queue(&mut self, number: u32) {
+        self.sent[(number - self.base) as usize].place = Place::Queued;
+        self.flying -= 1;
+        self.queued.push_back(number);
+    }
+
+    /// What follows whatever the receiver has told.
+    fn after(&mut self, next: u32, now: Time, out: &mut impl Output) {
+        self.on_message(next, now);
+        self.shift();
+        if self.state != SenderState::Open {
+            return;
+        }
+        if self.acked_packets == self.total {
+            return self.finish(now, out);
+        }
+        self.answer_pulls(now, out);
+        self.arm(now, out);
+    }
+
+    fn finish(&mut self, now: Time, out: &mut impl Output) {
+        self.state = SenderState::Finished;
+        self.ended = Some(now);
+        out.send(Message::Fin, None);
+    }
+
+    /// Sends no new data from now on; what has been sent must arrive.
+    pub fn stop(&mut self, now: Time, out: &mut impl Output) {
+        if self.state != SenderState::Open || self.next() >= self.total {
+            return;
+        }
+        // The last packet that was sent turns out to be the last one. It has gone without saying so, which the receiver does not
+        // mind: it owes PULLs that nobody answers.
+        (self.total, self.last_len) = (self.next(), self.config.mss);
+        if self.acked_packets == self.total {
+            self.finish(now, out);
+        }
+    }
+
+    /// When to act if nothing comes: for the oldest packet in flight, or, where all are known to be trimmed or returned, because the
+    /// PULLs must have been lost.
+    fn deadline(&mut self) -> Time {
+        if self.state != SenderState::Open {
+            return Time::MAX;
+        }
+        while let Some((at, number)) = self.order.front().copied() {
+            let index = number.wrapping_sub(self.base) as usize;
+            let counts = self.sent.get(index).is_some_and(|sent| sent.place == Place::Flying && sent.at == at);
+            if counts {
+                return at + self.wait();
+            }
+            self.order.pop_front();
+        }
+        self.alive + self.wait()
+    }
+
+    fn wait(&self) -> Time {
+        self.config.rto * u64::from(self.backoff)
+    }
+
+    fn arm(&mut self, now: Time, out: &mut impl Output) {
+        // An answer ends the back-off, and a packet may be overdue at once.
+        let deadline = self.deadline().max(now);
+        if deadline < self.asked {
+            self.asked = deadline;
+            out.wake(deadline);
+        }
+    }
+
+    /// A wake-up that was asked for. One that nobody has asked for does no harm.
+    pub fn on_timer(&mut self, now: Time, out: &mut impl Output) {
+        if now >= self.asked {
+            self.asked = Time::MAX;
+        }
+        if self.deadline() <= now {
+            self.on_timeout(now, out);
+        }
+        self.arm(now, out);
+    }
+
+    /// The last resort (section 3.2): packets of which nothing was heard are sent again without a PULL, each on another path; so as many
+    /// are on their way or owed as before.
+    fn on_timeout(&mut self, now: Time, out: &mut impl Output) {
+        let wait = self.wait();
+        let none_flies = self.flying == 0;
+        let overdue = self.order.iter().take_while(|(at, _)| *at + wait <= now).count();
+        self.backoff = (self.backoff * 2).min(self.config.max_backoff);
+        self.alive = now;
+        for _ in 0..overdue {
+            let Some((at, number)) = self.order.pop_front() else { break };
+            let index = number.wrapping_sub(self.base) as usize;
+            if self.sent.get(index).is_some_and(|sent| sent.place == Place::Flying && sent.at == at) {
+                self.counters.timeouts += 1;
+                self.paths.on_feedback(self.path(number), Feedback::Loss);
+                self.flying -= 1;
+                self.send_again(number, now, out);
+            }
+        }
+        if none_flies {
+            // The PULLs are lost; any packet makes the receiver send another, which says how many there were.
+            self.counters.timeouts += 1;
+            if let Some(number) = self.next_queued() {
+                self.send_again(number, now, out);
+            } else if self.next() < self.total {
+                self.send_new(now, out);
+            }
+        }
+    }
+
+    /// Where it stands.
+    pub fn state(&self) -> SenderState {
+        self.state
+    }
+
+    /// When it was opened.
+    pub fn started(&self) -> Time {
+        self.started
+    }
+
+    /// When its last data was acknowledged.
+    pub fn ended(&self) -> Option<Time> {
+        self.ended
+    }
+
+    /// Payload acknowledged, bytes.
+    pub fn acked(&self) -> u64 {
+        self.acked_bytes
+    }
+
+    /// Packets sent of which nothing has been heard.
+    pub fn in_flight(&self) -> u32 {
+        self.flying
+    }
+
+    /// Smoothed round-trip time in ps, once there is a sample.
+    pub fn srtt(&self) -> Option<f64> {
+        self.srtt
+    }
+
+    /// The least round-trip time.
+    pub fn min_rtt(&self) -> Option<Time> {
+        self.min_rtt
+    }
+
+    /// How long the oldest packet may be unheard of before it is sent again.
+    pub fn rto(&self) -> Time {
+        self.wait()
+    }
+
+    /// What has happened.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+}
