@@ -149,6 +149,12 @@ impl Subflow {
         self.sent.len().min(before + 1)
     }
 
+    /// The segment that begins at `start`, by its place in `sent`.
+    pub(crate) fn segment_at(&self, path: &Path, start: u64) -> Option<usize> {
+        let place = self.place(path, start);
+        (place < self.sent.len() && self.start_of(path, place) == start).then_some(place)
+    }
+
     /// Update of RFC 6675, section 4: enters what an ACK acknowledges, all before `ack` and the blocks of its SACK option. Returns
     /// how many segments of these were new, how many bytes come before `ack`, and when the first of them was sent if none
     /// was sent twice.

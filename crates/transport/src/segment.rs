@@ -42,6 +42,18 @@ pub enum Segment {
         /// What else there is to say.
         options: Option<AckOptions>,
     },
+    /// The header of a data segment whose payload a switch has cut off.
+    Trimmed {
+        /// Position in the subflow's stream.
+        seq: Seq,
+        /// Bytes of payload that it carried.
+        len: u16,
+    },
+    /// Of a data segment, only the header has arrived: it is to be sent again.
+    Nack {
+        /// Its position in the subflow's stream.
+        seq: Seq,
+    },
     /// All data is acknowledged; the receiver may forget the connection.
     Fin,
     /// No new data will come on this subflow (with [`crate::Faults`] only: else the FIN of the connection stands for all).

@@ -105,7 +105,11 @@ impl Receiver {
                 out.send(s, Segment::Reset);
                 Delivery::Closed
             }
-            Segment::SynAck { .. } | Segment::SubflowFin | Segment::Reset => Delivery::None,
+            Segment::Trimmed { seq, len } => {
+                self.on_trimmed(s, seq, len, out);
+                Delivery::None
+            }
+            Segment::SynAck { .. } | Segment::SubflowFin | Segment::Reset | Segment::Nack { .. } => Delivery::None,
         }
     }
 
@@ -161,6 +165,16 @@ impl Receiver {
         let completes = !self.complete && self.data.next() == self.end;
         self.complete |= completes;
         if completes { Delivery::Complete } else { Delivery::None }
+    }
+
+    /// A header has come without its payload: unless another copy has arrived, the sender is told at once (NDP, SIGCOMM 2017, section
+    /// 3.2, rule for NACKs).
+    fn on_trimmed(&mut self, s: usize, seq: Seq, len: u16, out: &mut impl Output) {
+        let Some(subflow) = self.subflows.get(s) else { return };
+        let start = seq.near(subflow.bytes.next());
+        if subflow.bytes.first_gap(start, start + u64::from(len)).is_some() {
+            out.send(s, Segment::Nack { seq });
+        }
     }
 
     /// The window that an ACK on subflow `s` offers.

@@ -2,6 +2,7 @@ mod failure;
 mod flow_control;
 mod frto;
 mod handshake;
+mod nack;
 mod pieces;
 mod rack;
 mod recovery;
@@ -178,8 +179,13 @@ impl Sender {
             }
             Segment::Reset => self.give_up(now),
             Segment::SynAck { ecn } => self.on_syn_ack(s, *ecn, now, out),
+            Segment::Nack { seq } => self.on_nack(s, *seq, now, out),
             // The receiver has no data to send.
-            Segment::Syn { .. } | Segment::Data { .. } | Segment::Fin | Segment::SubflowFin => {}
+            Segment::Syn { .. }
+            | Segment::Data { .. }
+            | Segment::Trimmed { .. }
+            | Segment::Fin
+            | Segment::SubflowFin => {}
         }
     }
 

@@ -90,26 +90,32 @@ impl Sender {
 
     /// RFC 6675, section 5, step 4.
     pub(super) fn enter_recovery(&mut self, s: usize, now: Time, out: &mut impl Output) {
+        // The first is "presumed dropped".
+        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let first = path.snd_una;
+        let flight = subflow.flight(path);
+        subflow.lose(path, first, |_, (start, _)| (start == first).then_some(true));
+        self.begin_recovery(s, flight);
+        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        if let Some(first) = subflow.first_lost(path) {
+            self.send_again(s, first, now, out); // step 4.3, whatever the window
+        }
+        self.set_timeout(s, now, out);
+    }
+
+    /// Cuts the window for losses among the `flight` segments outstanding (RFC 6675, section 5, steps 4.1 and 4.2).
+    pub(super) fn begin_recovery(&mut self, s: usize, flight: u32) {
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
         subflow.recover = path.snd_nxt;
         subflow.counts.recoveries += 1;
-        // What limited transmit has let out, beyond the window, does not count (step 4.2).
-        let flight = subflow.flight(path);
         if let Some(board) = &mut subflow.board {
             board.undo = self.config.undo.then(|| Undo::new(path, Probation::None));
             (board.high_rxt, board.rescue) = (0, None);
             board.prr = Prr { flight: flight.max(1), delivered: 0, sent_before: subflow.segments };
         }
-        // The first is "presumed dropped".
-        let first = path.snd_una;
-        subflow.lose(path, first, |_, (start, _)| (start == first).then_some(true));
         let ssthresh = self.control.ssthresh(&self.paths, s, flight);
         let path = &mut self.paths[s];
         (path.in_recovery, path.ssthresh, path.cwnd) = (true, ssthresh, ssthresh);
-        if let Some(first) = self.subflows[s].first_lost(path) {
-            self.send_again(s, first, now, out); // step 4.3, whatever the window
-        }
-        self.set_timeout(s, now, out);
     }
 
     /// All that was outstanding when recovery began, or at the timeout, is acknowledged: it is over (RFC 6675, section 5).

@@ -14,6 +14,8 @@ mod hostile;
 mod laws;
 mod limited_transmit;
 mod mmptcp;
+mod nacks;
+mod ndp;
 mod newreno;
 mod rack_tlp;
 mod relatives;

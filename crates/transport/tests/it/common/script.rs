@@ -304,6 +304,8 @@ impl<E: Endpoint> Script<E> {
                 let sack = if blocks.is_empty() { String::new() } else { format!(" sack {}", blocks.join(",")) };
                 format!("ack {n}{}{}{window}{sack}", data(&n, data_ack), flag(ece, " ece"))
             }
+            Segment::Trimmed { seq, len } => format!("header {} len {len}", near(seq, 1)),
+            Segment::Nack { seq } => format!("nack {}", near(seq, 1)),
             Segment::Fin => "fin".into(),
             Segment::SubflowFin => "subflowfin".into(),
             Segment::Reset => "reset".into(),
@@ -344,6 +346,8 @@ impl<E: Endpoint> Script<E> {
             "syn" => Segment::Syn { join: has("join"), ecn: has("ecn") },
             "synack" => Segment::SynAck { ecn: has("ecn") },
             "fin" => Segment::Fin,
+            "header" => Segment::Trimmed { seq: Seq::of(n() + 1), len: self.mss as u16 },
+            "nack" => Segment::Nack { seq: Seq::of(n() + 1) },
             "subflowfin" => Segment::SubflowFin,
             "reset" => Segment::Reset,
             "ack" => {

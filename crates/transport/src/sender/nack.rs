@@ -1,0 +1,37 @@
+//! NACKs: a switch has cut off the payload of a segment, and the receiver says so.
+
+use super::Sender;
+use crate::outstanding::Mark;
+use crate::segment::Output;
+use crate::seq::Seq;
+use crate::subflow::State;
+use linkpool_units::Time;
+
+impl Sender {
+    /// The segment at `seq` of subflow `s` has lost its payload. It is lost beyond doubt, so it is sent again at once, without waiting for
+    /// duplicate ACKs: it takes the place of the one that was trimmed. The first such segment of a window begins a fast recovery, as any
+    /// loss does (RFC 6675, section 5, step 4). A connection without SACKs takes no NACKs.
+    #[inline(never)]
+    pub(super) fn on_nack(&mut self, s: usize, seq: Seq, now: Time, out: &mut impl Output) {
+        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let start = seq.near(path.snd_una);
+        if subflow.state != State::Established || subflow.board.is_none() || start < path.snd_una {
+            return;
+        }
+        let Some(i) = subflow.segment_at(path, start) else { return };
+        let segment = &subflow.sent[i];
+        // It has arrived meanwhile, or waits to be sent again.
+        if segment.is(Mark::SACKED) || segment.is(Mark::LOST) && !segment.is(Mark::RESENT) {
+            return;
+        }
+        let flight = subflow.flight(path);
+        subflow.lose(path, start, |_, (begin, _)| (begin == start).then_some(true));
+        let recovers = path.in_recovery || subflow.board.as_ref().is_some_and(|board| board.in_loss);
+        if !recovers {
+            self.begin_recovery(s, flight);
+        }
+        self.send_again(s, i, now, out);
+        self.set_timeout(s, now, out);
+        self.update_open(s);
+    }
+}
