@@ -43,6 +43,11 @@ impl Flags {
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
+    /// Is any bit of `other` set?
+    #[inline]
+    pub const fn has_any(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
     /// With the bits of `other` set.
     #[inline]
     pub const fn with(self, other: Flags) -> Flags {

@@ -8,10 +8,26 @@ use crate::model::{
 };
 
 /// The preset's values of all settings; its name and control mean nothing.
-pub(crate) fn defaults(preset: Preset) -> Transport {
-    match preset {
-        Preset::Linux => linux(),
-        Preset::Paper2013 => paper_2013(),
+pub(crate) fn defaults(preset: Preset, control: Control) -> Transport {
+    match (control, preset) {
+        (Control::Ndp, _) => ndp(preset),
+        (_, Preset::Linux) => linux(),
+        (_, Preset::Paper2013) => paper_2013(),
+    }
+}
+
+/// NDP paper: jumbo packets of 9,000 B with headers of 64 B, 30 packets in the first window (section 6), timeouts of 1 ms as queues are
+/// short (section 3.2).
+fn ndp(preset: Preset) -> Transport {
+    Transport {
+        preset,
+        control: Control::Ndp,
+        mss: 8_936,
+        header: 64,
+        ack_size: 64,
+        initial_window: 30,
+        min_rto: Time::from_ms(1),
+        ..linux()
     }
 }
 
@@ -86,6 +102,9 @@ fn linux() -> Transport {
         faults: Vec::new(),
         accept_ecn: true,
         priority: Priority::Low,
+        trimming: false,
+        pull_priority: false,
+        path_penalties: true,
     }
 }
 

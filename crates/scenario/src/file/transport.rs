@@ -217,4 +217,13 @@ pub(crate) struct TransportTable {
     /// Which packets, and their ACKs, are of high priority at ports with discipline = "priority": "low": none; "high": all;
     /// "scatter": those of subflows whose data packets take random paths.
     pub(crate) priority: Option<Priority>,
+    /// Is a data packet that a switch has trimmed answered by a NACK, and sent again at once? With
+    /// `discipline = "trimming"` and SACKs (`recovery`). Default: false.
+    pub(crate) trimming: Option<bool>,
+    /// Do PULLs of its connections go before those of others at their host? Applies to ndp.
+    /// Default: false.
+    pub(crate) pull_priority: Option<bool>,
+    /// Are paths with outlying shares of NACKs and losses left out for a while? Applies to ndp.
+    /// Default: true.
+    pub(crate) path_penalties: Option<bool>,
 }

@@ -141,6 +141,12 @@ pub struct Transport {
     pub accept_ecn: bool,
     /// Which packets are of high priority.
     pub priority: Priority,
+    /// Is a trimmed data packet answered by a NACK?
+    pub trimming: bool,
+    /// NDP: do PULLs of its connections go before those of others?
+    pub pull_priority: bool,
+    /// NDP: are paths of many NACKs and losses left out for a while?
+    pub path_penalties: bool,
 }
 
 impl Transport {
@@ -154,17 +160,21 @@ macro_rules! controls {
     (
         single_path { $($single:ident = $single_name:literal: $single_doc:literal),* $(,)? }
         multipath { $($multi:ident = $multi_name:literal: $multi_doc:literal),* $(,)? }
+        others { $($other:ident = $other_name:literal: $other_doc:literal),* $(,)? }
     ) => {
-        /// A congestion controller.
+        /// A congestion control algorithm of TCP or MPTCP, or a transport that is neither.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         pub enum Control {
             $(#[doc = $single_doc] #[serde(rename = $single_name)] $single,)*
             $(#[doc = $multi_doc] #[serde(rename = $multi_name)] $multi,)*
+            $(#[doc = $other_doc] #[serde(rename = $other_name)] $other,)*
         }
 
         impl Control {
             /// All of them.
-            pub const ALL: &[Control] = &[$(Control::$single,)* $(Control::$multi),*];
+            pub const ALL: &[Control] = &[$(Control::$single,)* $(Control::$multi,)* $(Control::$other),*];
+            /// Those of TCP and MPTCP.
+            pub const TCP: &[Control] = &[$(Control::$single,)* $(Control::$multi),*];
             /// Those of connections with several subflows.
             pub const MULTIPATH: &[Control] = &[$(Control::$multi),*];
 
@@ -172,7 +182,8 @@ macro_rules! controls {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Control::$single => $single_name,)*
-                    $(Control::$multi => $multi_name),*
+                    $(Control::$multi => $multi_name,)*
+                    $(Control::$other => $other_name),*
                 }
             }
         }
@@ -197,6 +208,9 @@ controls! {
         SemiCoupled = "semi-coupled": "Coupled increases, a TCP's decrease.",
         Uncoupled = "uncoupled": "A TCP on each subflow.",
         Cubic = "cubic": "CUBIC on each subflow.",
+    }
+    others {
+        Ndp = "ndp": "NDP: receivers pull, switches trim.",
     }
 }
 

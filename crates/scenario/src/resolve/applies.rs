@@ -24,7 +24,11 @@ fn controls(key: &str) -> &'static [Control] {
         "aggressiveness" => &[Control::SemiCoupled],
         "loss_floor" => &[Control::FullyCoupled],
         "cubic_c" | "cubic_beta" | "fast_convergence" => &[Control::Cubic],
-        _ => Control::ALL,
+        "pull_priority" | "path_penalties" => &[Control::Ndp],
+        "preset" | "control" | "mss" | "header" | "ack_size" | "initial_window" | "min_rto" | "max_backoff" => {
+            Control::ALL
+        }
+        _ => Control::TCP,
     }
 }
 

@@ -136,11 +136,17 @@ fn check_limits(
     }
 }
 
-/// A priority that no port knows is a mistake.
+/// A priority that no port knows is a mistake, and so is trimming.
 fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer, Queue)>)>, report: &mut Report<'_>) {
     let Some((queue, layers)) = queues else { return };
-    let mut all = std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue));
-    if all.any(|queue| queue.discipline == Discipline::Priority) {
+    let all = || std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue));
+    if !all().any(|queue| queue.discipline == Discipline::Trimming) {
+        for t in transports.resolved.iter().flatten().filter(|t| t.trimming) {
+            let path = Path::default().at("transport").at(&t.name).at("trimming");
+            report.error(&path, "applies where ports trim; write discipline = \"trimming\" in [queue]");
+        }
+    }
+    if all().any(|queue| queue.discipline == Discipline::Priority) {
         return;
     }
     for t in transports.resolved.iter().flatten().filter(|t| t.priority != Priority::Low) {

@@ -5,7 +5,7 @@ use linkpool_network::{Fabric, disjoint_paths, reversed, source_route};
 use super::section::Section;
 use super::workload::Entry;
 use crate::errors::nearest;
-use crate::model::{Paths, Subflows, Transport};
+use crate::model::{Control, Paths, Subflows, Transport};
 
 /// The nodes of each path from host `from` to host `to`.
 pub(super) fn resolve(
@@ -79,6 +79,9 @@ fn path(names: &[String], (from, to): (u32, u32), fabric: &Fabric) -> Result<Vec
 fn check_transport(paths: usize, t: &Transport, section: &mut Section<'_, '_>) {
     if matches!(t.paths, Paths::Scatter | Paths::Plb | Paths::Reps) || t.is_mmptcp() {
         section.error("paths", format!("packets of {} take random paths; leave one of the two out", t.name));
+    }
+    if t.control == Control::Ndp {
+        section.error("paths", format!("packets of {} take all paths in turns; leave `paths` out", t.name));
     }
     let placed = format!("the flows of {} are placed by a scheduler; leave one of the two out", t.name);
     section.check(t.paths != Paths::Placed, "paths", placed);

@@ -76,7 +76,7 @@ fn resolve(name: &str, table: TransportTable, section: &mut Section<'_, '_>) -> 
 
 fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
     let preset = table.preset.unwrap_or_default();
-    let default = presets::defaults(preset);
+    let default = presets::defaults(preset, control);
     Transport {
         name: name.to_string(),
         preset,
@@ -145,6 +145,9 @@ fn fill_in(name: &str, control: Control, table: TransportTable) -> Transport {
         faults: table.faults.unwrap_or(default.faults),
         accept_ecn: table.accept_ecn.unwrap_or(default.accept_ecn),
         priority: table.priority.unwrap_or(default.priority),
+        trimming: table.trimming.unwrap_or(default.trimming),
+        pull_priority: table.pull_priority.unwrap_or(default.pull_priority),
+        path_penalties: table.path_penalties.unwrap_or(default.path_penalties),
     }
 }
 
@@ -189,6 +192,8 @@ fn check_window(t: &Transport, section: &mut Section<'_, '_>) {
     section.check(t.byte_counting_limit != Some(0), "byte_counting_limit", "must be above zero, or \"unlimited\"");
     section.check(t.dupack_threshold != DupackThreshold::Acks(0), "dupack_threshold", "must be above zero");
     check_scatter(t, section);
+    let by_sacks = "without SACKs the sender hears no NACKs; set `recovery` to \"sack\" or \"rack\"";
+    section.check(!t.trimming || t.recovery != Recovery::NewReno, "trimming", by_sacks);
 }
 
 fn check_scatter(t: &Transport, section: &mut Section<'_, '_>) {

@@ -124,6 +124,9 @@ fn transport(t: &Transport) -> TransportTable {
         faults: Some(t.faults.clone()),
         accept_ecn: Some(t.accept_ecn),
         priority: Some(t.priority),
+        trimming: Some(t.trimming),
+        pull_priority: Some(t.pull_priority),
+        path_penalties: Some(t.path_penalties),
     }
 }
 

@@ -166,7 +166,8 @@ fn needs(cell: &str) -> String {
 fn applies(cell: &str, control: &str) -> bool {
     match cell.split(", with ").next().unwrap() {
         "all" => true,
-        "several subflows" => !["reno", "dctcp"].contains(&control),
+        "TCP" => control != "ndp",
+        "several subflows" => !["reno", "dctcp", "ndp"].contains(&control),
         list => list.split(", ").any(|name| name == control),
     }
 }

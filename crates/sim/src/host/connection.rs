@@ -24,6 +24,8 @@ pub(crate) struct Connection {
     pub(crate) paths: PathSelector,
     /// Whose packets are of high priority.
     pub(crate) high: Subflows,
+    /// May switches trim its data packets?
+    pub(crate) trimming: bool,
     /// Of a sender whose RTTs are recorded.
     pub(crate) rtts: Option<Box<RttRecorder>>,
 }

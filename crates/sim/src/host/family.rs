@@ -3,6 +3,7 @@
 use crate::host::connection::Connection;
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::io::Io;
+use crate::host::ndp::{NdpReceiver, NdpSender};
 use crate::host::rtts::RttRecorder;
 use crate::host::tcp::{TcpReceiver, TcpSender};
 use crate::plan::PlannedTransport;
@@ -94,6 +95,7 @@ macro_rules! families {
 
 families! {
     Tcp(TcpSender, TcpReceiver),
+    Ndp(NdpSender, NdpReceiver),
 }
 
 impl Sender {
@@ -104,13 +106,19 @@ impl Sender {
         size: Option<u64>,
         paths: impl Fn() -> u64,
     ) -> Sender {
-        Sender::Tcp(TcpSender::new(transport, connection, size, paths))
+        match &transport.ndp {
+            Some(config) => Sender::Ndp(NdpSender::new(config, connection, size, transport.ndp_paths(paths()))),
+            None => Sender::Tcp(TcpSender::new(transport, connection, size, paths)),
+        }
     }
 }
 
 impl Receiver {
     /// A receiver of `transport`.
     pub(crate) fn new(transport: &PlannedTransport, connection: Connection) -> Receiver {
-        Receiver::Tcp(TcpReceiver::new(transport, connection))
+        match &transport.ndp {
+            Some(config) => Receiver::Ndp(NdpReceiver::new(config, connection)),
+            None => Receiver::Tcp(TcpReceiver::new(transport, connection)),
+        }
     }
 }

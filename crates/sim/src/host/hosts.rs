@@ -8,6 +8,7 @@ use crate::host::handle::Handle;
 use crate::host::io::Io;
 use crate::host::measured::MeasuredBytes;
 use crate::host::message::Message;
+use crate::host::ndp;
 use crate::host::slots::{Host, Occupant, Receiving, Sending};
 use crate::host::timer;
 use crate::plan::{Plan, PlannedFlow};
@@ -17,7 +18,7 @@ use linkpool_engine::{hash_u64, prefetch, stream};
 use linkpool_network::{Egress, Flags, Handler, HostId, Network, NodeId, Packet, Routes};
 use linkpool_transport::SenderState;
 use linkpool_transport::paths::PathSelector;
-use linkpool_units::Time;
+use linkpool_units::{Rate, Time};
 
 /// A receiver whose sender has been silent for so long is forgotten when new connections come; it exceeds twice any sensible
 /// RTO, so a sender that still tries is never forgotten. Usually a FIN comes first.
@@ -44,7 +45,8 @@ impl<'p> Hosts<'p> {
         mine: impl Fn(NodeId) -> bool,
         components: Vec<Box<dyn Component + Send + 'p>>,
     ) -> Hosts<'p> {
-        let host = |h| Host::new(stream(plan.seed, "host", h as u64));
+        let rate = |h| plan.fabric.links_from(h as NodeId).map(|l| plan.fabric.links()[l as usize].rate.0).sum();
+        let host = |h| Host::new(stream(plan.seed, "host", h as u64), Rate(rate(h)));
         let hosts = (0..plan.fabric.hosts()).map(host).collect();
         let mine = (0..plan.fabric.nodes() as NodeId).map(mine).collect();
         let mut context = Context::new(hosts, mine, lookahead, recorded);
@@ -57,7 +59,10 @@ impl<'p> Hosts<'p> {
     fn open(&mut self, host: NodeId, id: u32, planned: PlannedFlow, network: &mut Egress<'_>) {
         let now = self.context.now;
         let transport = &self.plan.transports[planned.transport as usize];
-        let (src, dst, subflows) = (host as HostId, planned.flow.dst, transport.config.subflows);
+        let (src, dst) = (host as HostId, planned.flow.dst);
+        let path_count = || self.routes.path_count(&self.plan.fabric, src, dst);
+        let subflows =
+            if transport.ndp.is_some() { transport.ndp_paths(path_count()) } else { transport.config.subflows };
         let me = self.context.hosts[host as usize].allocate();
         let ports = hash_u64(hash_u64(self.plan.seed) ^ id as u64) as u32;
         let paths = transport.paths.there((&self.plan.fabric, self.routes), (src, dst), subflows, ports);
@@ -71,13 +76,13 @@ impl<'p> Hosts<'p> {
             sizes: transport.sizes,
             paths: paths.scattering(transport.scatter).balanced(transport.balancing.as_ref(), subflows),
             high: transport.high,
+            trimming: transport.trimming,
             rtts: None,
         };
         if planned.flow.stop < self.plan.end {
             self.context.set_timer(host, planned.flow.stop, timer::STOP | u64::from(me.raw()));
         }
-        let paths = || self.routes.path_count(&self.plan.fabric, src, dst);
-        let end = Sender::new(transport, connection, planned.flow.size, paths);
+        let end = Sender::new(transport, connection, planned.flow.size, path_count);
         let measured = MeasuredBytes::new(&self.plan.measure, now);
         let mut sending = Box::new(Sending { end, flow: id, planned, measured });
         for component in &mut self.components {
@@ -93,7 +98,10 @@ impl<'p> Hosts<'p> {
         if self.context.hosts[host as usize].swept + SILENCE <= self.context.now {
             self.sweep(host);
         }
-        let opening = Opening::read(packet);
+        let opening = match network.trailer(packet) {
+            Some(trailer) => ndp::opening(packet, trailer),
+            None => Opening::read(packet),
+        };
         let handle = match opening.to {
             OpeningFor::Join(receiver) => receiver,
             OpeningFor::Flow(flow) => match self.context.hosts[host as usize].by_flow.get(&flow) {
@@ -110,6 +118,8 @@ impl<'p> Hosts<'p> {
         let me = h.allocate();
         let paths = if transport.balancing.is_some_and(|balancing| balancing.echoes()) {
             PathSelector::echoing()
+        } else if transport.ndp.is_some() {
+            PathSelector::hashed(entropy)
         } else {
             transport.paths.back(
                 (&self.plan.fabric, self.routes),
@@ -128,6 +138,7 @@ impl<'p> Hosts<'p> {
             sizes: transport.sizes,
             paths,
             high: transport.high,
+            trimming: transport.trimming,
             rtts: None,
         };
         let end = Receiver::new(transport, connection);
@@ -219,6 +230,36 @@ impl<'p> Hosts<'p> {
         }
     }
 
+    /// Lets receivers of `host` send the PULLs that may leave now, in their turns.
+    fn pull(&mut self, host: NodeId, network: &mut Egress<'_>) {
+        let now = self.context.now;
+        self.context.hosts[host as usize].shared().pulls_at = Time::MAX;
+        while let Some(receiver) = self.context.hosts[host as usize].shared().pulls.next(now) {
+            self.wake_endpoint(host, receiver | ndp::TURN as u32, network);
+        }
+        let (h, timers) = (&mut self.context.hosts[host as usize], &mut self.context.timers[host as usize]);
+        Io::new(now, h.shared(), network, timers).await_pulls();
+    }
+
+    /// A switch has sent `packet` back to this host. One that may have opened its connection is for its sender by name; of others the
+    /// name is that of the receiver.
+    #[cold]
+    fn take_back(&mut self, host: NodeId, packet: &Packet, network: &mut Egress<'_>) {
+        let (named, _) = Handle::split(packet.endpoint);
+        let receiver = packet.ack as HostId;
+        let sends = |sending: &Sending| matches!(&sending.end, Sender::Ndp(end) if end.sends_to(receiver, named));
+        let handle = if packet.flags.has(Flags::SYN) {
+            Some(named)
+        } else {
+            let found = self.context.hosts[host as usize].senders().find(|(_, sending)| sends(sending));
+            found.map(|(handle, _)| handle)
+        };
+        match handle {
+            Some(handle) => self.deliver(host, (handle, 0), packet, network),
+            None => self.stray += 1,
+        }
+    }
+
     fn stop_flow(&mut self, host: NodeId, raw: u32, network: &mut Egress<'_>) {
         let handle = Handle::split(raw).0;
         let (now, timers) = (self.context.now, &mut self.context.timers[host as usize]);
@@ -296,8 +337,14 @@ impl Handler for Hosts<'_> {
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress<'_>) {
         self.context.now = now;
         self.delivered += 1;
-        if packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK) {
-            return self.accept(host, packet, network);
+        // One look for all that is seldom.
+        if packet.flags.has_any(Flags(Flags::SYN.0 | Flags::TRIMMED.0)) {
+            if packet.is_returned() {
+                return self.take_back(host, packet, network);
+            }
+            if packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK) {
+                return self.accept(host, packet, network);
+            }
         }
         self.deliver(host, Handle::split(packet.endpoint), packet, network);
     }
@@ -309,6 +356,7 @@ impl Handler for Hosts<'_> {
         };
         match timer::kind(key) {
             timer::ENDPOINT => self.wake_endpoint(node, key as u32, network),
+            timer::PULLS => self.pull(node, network),
             timer::STOP => self.stop_flow(node, key as u32, network),
             timer::INBOX => self.read_inbox(node, network),
             _ => {

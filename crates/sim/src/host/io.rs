@@ -4,13 +4,20 @@ use crate::host::handle::Handle;
 use crate::host::timer;
 use linkpool_engine::{Stream, Timers};
 use linkpool_network::{Egress, Packet, Trailer};
-use linkpool_units::Time;
+use linkpool_transport::ndp::PullQueue;
+use linkpool_units::{Rate, Time};
 
 /// What the endpoints of one host share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// The host's source of randomness.
     pub(crate) random: Stream,
+    /// The turns of its NDP receivers.
+    pub(crate) pulls: PullQueue,
+    /// What all its links carry together.
+    pub(crate) rate: Rate,
+    /// When the host looks at the pull queue next, as far as it is known.
+    pub(crate) pulls_at: Time,
 }
 
 /// The surroundings of an endpoint while it handles a packet or a timer.
@@ -47,6 +54,28 @@ impl<'a, 'n> Io<'a, 'n> {
     #[inline]
     pub(crate) fn trailer(&self, packet: &Packet) -> Option<&Trailer> {
         self.network.trailer(packet)
+    }
+
+    /// Puts the receiver `handle`, which owes PULLs, into the pull queue of its host.
+    pub(crate) fn queue_pull(&mut self, handle: Handle, priority: bool) {
+        self.shared.pulls.add(handle.raw(), priority);
+        self.await_pulls();
+    }
+
+    /// A PULL has been sent, for a packet of so many `bytes`.
+    pub(crate) fn pulled(&mut self, bytes: u16) {
+        let time = Time((u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(self.shared.rate.0)) as u64);
+        self.shared.pulls.spend(self.now, time);
+    }
+
+    /// Has the host look at its pull queue when the next PULL may leave.
+    pub(crate) fn await_pulls(&mut self) {
+        let Some(due) = self.shared.pulls.due() else { return };
+        let at = due.max(self.now);
+        if at < self.shared.pulls_at {
+            self.shared.pulls_at = at;
+            self.timers.push(at, timer::PULLS);
+        }
     }
 
     /// Calls [`crate::host::endpoint::Endpoint::on_timer`] of the endpoint `handle` for `subflow` at `at`. Requests add up; none is

@@ -12,6 +12,7 @@ pub(crate) mod inbox;
 pub(crate) mod io;
 pub(crate) mod measured;
 pub(crate) mod message;
+pub(crate) mod ndp;
 pub(crate) mod rtts;
 pub(crate) mod slots;
 pub(crate) mod tcp;

@@ -8,7 +8,8 @@ use crate::host::measured::MeasuredBytes;
 use crate::plan::PlannedFlow;
 use linkpool_engine::{Stream, prefetch};
 use linkpool_network::HostId;
-use linkpool_units::Time;
+use linkpool_transport::ndp::PullQueue;
+use linkpool_units::{Rate, Time};
 use std::collections::{HashMap, VecDeque};
 
 #[derive(Debug)]
@@ -63,12 +64,13 @@ pub(crate) struct Receiving {
 }
 
 impl Host {
-    pub(crate) fn new(random: Stream) -> Host {
+    /// A host whose links carry `rate` together.
+    pub(crate) fn new(random: Stream, rate: Rate) -> Host {
         Host {
             slots: Vec::new(),
             free: VecDeque::new(),
             by_flow: HashMap::new(),
-            shared: Shared { random },
+            shared: Shared { random, pulls: PullQueue::default(), rate, pulls_at: Time::MAX },
             swept: Time::ZERO,
         }
     }

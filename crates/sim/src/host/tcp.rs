@@ -82,7 +82,7 @@ impl Endpoint for TcpSender {
         if packet.flags.has(Flags::SYN | Flags::ACK) {
             connection.peer = Handle::split(packet.seq).0;
         }
-        let segment = decode(packet, io.trailer(packet), connection.sizes);
+        let segment = decode(packet, io.trailer(packet));
         let (marked, now) = (packet.flags.has(Flags::ECE), io.now);
         connection.paths.before_ack(subflow, packet.entropy, marked, || sender.path(subflow).cwnd, now);
         sender.on_segment(subflow, segment, now, &mut Out { connection, io });
@@ -193,7 +193,7 @@ impl Endpoint for TcpReceiver {
     #[inline]
     fn on_packet(&mut self, subflow: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
         let TcpReceiver { receiver, connection } = self;
-        let segment = decode(packet, io.trailer(packet), connection.sizes);
+        let segment = decode(packet, io.trailer(packet));
         connection.paths.on_arrival(packet.entropy);
         let ce = packet.flags.has(Flags::CE);
         match receiver.on_segment(subflow, segment, ce, io.now, &mut Out { connection, io }) {
@@ -236,6 +236,7 @@ impl Output for Out<'_, '_, '_> {
         let mut packet = encode(segment, connection.sizes);
         connection.address(subflow, &mut packet, &mut self.io.shared.random);
         match segment {
+            Segment::Data { .. } => packet.flags = packet.flags.with_if(Flags::TRIMMABLE, connection.trimming),
             // A SYN says where to answer; a first one whose it is, a joining one where it belongs.
             Segment::Syn { join, .. } => Opening {
                 src: connection.host,

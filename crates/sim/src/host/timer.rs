@@ -20,6 +20,9 @@ pub(crate) const SAMPLE_COUNTERS: u64 = 7 << 32;
 /// The measured period begins or ends.
 pub(crate) const PERIOD: u64 = 8 << 32;
 
+/// A PULL may leave the pull queue of the host.
+pub(crate) const PULLS: u64 = 9 << 32;
+
 /// The kind of `key`.
 #[inline]
 pub(crate) fn kind(key: u64) -> u64 {

@@ -15,6 +15,11 @@ pub(crate) fn encode(segment: Segment, sizes: WireSizes) -> Packet {
         Segment::Ack { ack, data_ack, ece, .. } => (Flags::ACK.with_if(Flags::ECE, ece), data_ack.0, ack.0, None),
         Segment::Syn { join, ecn } => (Flags::SYN.with_if(Flags::JOIN, join).with_if(Flags::ECE, ecn), 0, 0, None),
         Segment::SynAck { ecn } => ((Flags::SYN | Flags::ACK).with_if(Flags::ECE, ecn), 0, 0, None),
+        Segment::Trimmed { seq, len } => {
+            let data = Segment::Data { seq, data_seq: Seq(0), len, last: false, ect: false };
+            return encode(data, sizes).trimmed();
+        }
+        Segment::Nack { seq } => (Flags::ACK | Flags::TRIMMED, seq.0, 0, None),
         Segment::Fin => (Flags::FIN, 0, 0, None),
         Segment::SubflowFin => (Flags::FIN | Flags::JOIN, 0, 0, None),
         Segment::Reset => (Flags::FIN | Flags::ACK, 0, 0, None),
@@ -53,11 +58,20 @@ fn decode_options(trailer: &Trailer) -> (Seq, AckOptions) {
     (Seq(trailer[DATA_ACK]), AckOptions { window, sack })
 }
 
+/// A header without its payload, or a NACK of one.
+#[cold]
+fn decode_trimmed(packet: &Packet) -> Segment {
+    let seq = Seq(packet.seq);
+    if packet.flags.has(Flags::DATA) { Segment::Trimmed { seq, len: packet.payload } } else { Segment::Nack { seq } }
+}
+
 /// The segment that a packet carries.
 #[inline]
-pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>, sizes: WireSizes) -> Segment {
+pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Segment {
     let f = packet.flags;
-    if f.has(Flags::DATA) {
+    if f.has(Flags::TRIMMED) {
+        decode_trimmed(packet)
+    } else if f.has(Flags::DATA) {
         Segment::Data {
             seq: Seq(packet.seq),
             data_seq: Seq(packet.ack),
@@ -91,7 +105,8 @@ mod tests {
     #[test]
     fn segments_survive_the_wire() {
         let sizes = WireSizes { header: 62, ack: 42 };
-        let mut all = vec![Segment::Fin, Segment::SubflowFin, Segment::Reset];
+        let mut all = vec![Segment::Fin, Segment::SubflowFin, Segment::Reset, Segment::Nack { seq: Seq(5) }];
+        all.push(Segment::Trimmed { seq: Seq(6), len: 1400 });
         for bit in [false, true] {
             all.push(Segment::Data { seq: Seq(7), data_seq: Seq(u32::MAX), len: 1400, last: bit, ect: !bit });
             all.push(Segment::Ack { ack: Seq(9), data_ack: Seq(3), ece: bit, options: None });
@@ -99,7 +114,7 @@ mod tests {
             all.push(Segment::SynAck { ecn: bit });
         }
         for segment in all {
-            assert_eq!(decode(&encode(segment, sizes), None, sizes), segment);
+            assert_eq!(decode(&encode(segment, sizes), None), segment);
         }
         assert_eq!(encode(Segment::Fin, sizes).size, 42);
     }
@@ -113,7 +128,7 @@ mod tests {
                 let (ack, data_ack, options) = (Seq(9), Seq(u32::MAX), AckOptions { window, sack });
                 let segment = Segment::Ack { ack, data_ack, ece: true, options: Some(options) };
                 let (bytes, trailer) = encode_options(data_ack, &options);
-                assert_eq!(decode(&encode(segment, sizes), Some(&trailer), sizes), segment);
+                assert_eq!(decode(&encode(segment, sizes), Some(&trailer)), segment);
                 assert_eq!(bytes, [0, 12, 20, 28, 36][blocks as usize]);
             }
         }

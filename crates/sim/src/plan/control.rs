@@ -34,7 +34,8 @@ fn law(t: &scenario::Transport) -> ControlConfig {
     let dctcp = DctcpConfig { alpha0: t.alpha0, g: t.g, cwnd_min, ack_order };
     let cut = CutConfig { beta: t.beta, cwnd_min, ack_order };
     match t.control {
-        Control::Reno => ControlConfig::Reno(()),
+        // The settings of NDP are those of its own.
+        Control::Reno | Control::Ndp => ControlConfig::Reno(()),
         Control::Dctcp => ControlConfig::Dctcp(dctcp),
         Control::Lia => ControlConfig::Lia(()),
         Control::Dcm => ControlConfig::Dcm(dctcp),

@@ -167,7 +167,9 @@ impl Plan {
 
     /// The smallest packet that will be sent, bytes.
     pub fn smallest_packet(&self) -> u16 {
-        self.transports.iter().map(|t| t.sizes.ack.min(t.sizes.header + 1)).min().unwrap_or(1)
+        // A packet that was trimmed is all header.
+        let data = |t: &PlannedTransport| t.sizes.header + u16::from(!t.trimming);
+        self.transports.iter().map(|t| t.sizes.ack.min(data(t))).min().unwrap_or(1)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::plan::paths::PathRule;
 use linkpool_scenario as scenario;
 use linkpool_scenario::Fault;
 use linkpool_transport::paths::{Balancing, PlbConfig, RepsConfig, Subflows};
-use linkpool_transport::{Buffers, Config, Faults, Multipath, Recovery, RttConfig, Scheduler};
+use linkpool_transport::{Buffers, Config, Faults, Multipath, Recovery, RttConfig, Scheduler, ndp};
 use std::sync::Arc;
 
 /// A transport, ready to make endpoints of.
@@ -31,7 +31,14 @@ pub struct PlannedTransport {
     pub auto_subflows: bool,
     /// Does the duplicate-ACK threshold of scattered packets follow from the number of paths?
     pub auto_dupack: bool,
+    /// If it is NDP, its settings; those of `config` mean nothing then.
+    pub ndp: Option<Arc<ndp::Config>>,
+    /// Do its receivers know what to do with a header whose payload a switch has cut off?
+    pub trimming: bool,
 }
+
+/// The most paths over which an NDP sender spreads its packets.
+const MOST_PATHS: u64 = 256;
 
 /// Bytes on the wire.
 #[derive(Clone, Copy, Debug)]
@@ -43,8 +50,14 @@ pub struct WireSizes {
 }
 
 impl PlannedTransport {
+    /// Over how many of `all` paths an NDP sender spreads its packets.
+    pub(crate) fn ndp_paths(&self, all: u64) -> usize {
+        all.clamp(1, MOST_PATHS) as usize
+    }
+
     /// Plans `t`.
     pub(crate) fn new(t: &scenario::Transport) -> PlannedTransport {
+        let is_ndp = t.control == scenario::Control::Ndp;
         let scatters_first = t.is_mmptcp();
         let subflows = t.subflows.most() + u32::from(scatters_first);
         let dupack_threshold = match t.dupack_threshold {
@@ -94,6 +107,7 @@ impl PlannedTransport {
             accept_ecn: t.accept_ecn,
         };
         let scatter = match t.paths {
+            _ if is_ndp => Subflows::All,
             scenario::Paths::Scatter => Subflows::All,
             _ if scatters_first => Subflows::First,
             _ => Subflows::None,
@@ -104,6 +118,8 @@ impl PlannedTransport {
             config: Arc::new(config),
             sizes: WireSizes { header: t.header as u16, ack: t.ack_size as u16 },
             paths: match t.paths {
+                // An NDP sender knows all paths, and takes them in turns.
+                _ if is_ndp => PathRule::Distinct,
                 scenario::Paths::Distinct => PathRule::Distinct,
                 scenario::Paths::Disjoint => PathRule::Disjoint,
                 scenario::Paths::Placed => PathRule::Placed,
@@ -120,7 +136,20 @@ impl PlannedTransport {
             balancing: balancing(t),
             auto_subflows: t.subflows == scenario::Subflows::Auto,
             auto_dupack: t.dupack_threshold == scenario::DupackThreshold::Auto,
+            trimming: t.trimming || is_ndp,
+            ndp: is_ndp.then(|| Arc::new(ndp_config(t))),
         }
+    }
+}
+
+fn ndp_config(t: &scenario::Transport) -> ndp::Config {
+    ndp::Config {
+        mss: t.mss as u16,
+        initial_window: t.initial_window,
+        rto: t.min_rto,
+        max_backoff: t.max_backoff,
+        priority: t.pull_priority,
+        penalties: t.path_penalties.then(ndp::Penalties::default),
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// Picoseconds by which the simulator may send a packet early over a link, as it rounds.
 const ROUNDING: f64 = 2.0;
 
-/// Completion times that no transport with the flow's segments can better: the handshake, then the data at line rate over
+/// Completion times that no transport with the flow's segments can better: the handshake if there is one, then the data at line rate over
 /// all paths at once, headers included, stored and forwarded at every hop, then the last ACK. No window holds it back.
 ///
 /// Paths are the shortest ones, of the fabric as the run begins, or those that the flow names; hosts with several NICs use all
@@ -96,7 +96,9 @@ impl<'p> Ideal<'p> {
         });
         let data = data.fold(0.0, f64::max) + propagation(&hops);
         let rounding = ROUNDING * (packets as f64 + 4.0 * hops.len() as f64);
-        Some(Time((3.0 * control + data - rounding).floor().max(1.0) as u64))
+        // A SYN and a SYN-ACK, but for NDP, and the last ACK.
+        let controls = if transport.ndp.is_some() { 1.0 } else { 3.0 };
+        Some(Time((controls * control + data - rounding).floor().max(1.0) as u64))
     }
 
     /// The hops of a flow.

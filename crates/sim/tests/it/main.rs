@@ -14,6 +14,7 @@ mod lone_flow;
 mod lost_fin;
 mod lost_syn;
 mod named_paths;
+mod ndp;
 mod paths;
 mod placement;
 mod ports;

@@ -198,7 +198,8 @@ mod tests {
         }
         used = [0; 4];
         (0..400).for_each(|_| used[set.next(&mut random)] += 1);
-        assert_eq!(used, [100; 4]);
+        // These 400 begin and end within a permutation.
+        assert!(used.iter().all(|n| (99..=101).contains(n)), "{used:?}");
     }
 
     #[test]

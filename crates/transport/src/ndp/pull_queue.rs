@@ -48,7 +48,7 @@ mod tests {
     fn turns_are_paced_and_go_round() {
         let (mut queue, packet) = (PullQueue::default(), Time::from_ns(1200));
         assert_eq!((queue.due(), queue.next(Time::ZERO)), (None, None));
-        [1, 2, 3].map(|name| queue.add(name, false));
+        [1, 2, 3].into_iter().for_each(|name| queue.add(name, false));
         let mut turns = Vec::new();
         let mut now = Time::from_us(7);
         while turns.len() < 7 {
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn who_has_nothing_to_pull_costs_no_turn() {
         let mut queue = PullQueue::default();
-        [1, 2].map(|name| queue.add(name, false));
+        [1, 2].into_iter().for_each(|name| queue.add(name, false));
         assert_eq!(queue.next(Time::ZERO), Some(1));
         assert_eq!(queue.next(Time::ZERO), Some(2), "1 has sent none");
         queue.spend(Time::ZERO, Time::from_ns(1));

@@ -76,7 +76,7 @@ fn recoveries() -> impl Strategy<Value = &'static str> {
 
 /// Named t0, t1, ...
 fn transports() -> impl Strategy<Value = Vec<String>> {
-    let control = prop::sample::select(Control::ALL);
+    let control = prop::sample::select(Control::TCP);
     let one = (
         control,
         pick(&["linux", "paper-2013"]),

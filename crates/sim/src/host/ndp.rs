@@ -1,0 +1,317 @@
+//! NDP as endpoints of a host: messages become packets, and wake-ups timers. Receivers take turns in their host's pull queue.
+
+use crate::host::connection::{Connection, Opening, OpeningFor};
+use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
+use crate::host::handle::Handle;
+use crate::host::io::Io;
+use crate::host::rtts::RttRecorder;
+use crate::results::outcome::SubflowOutcome;
+use linkpool_network::{Flags, HostId, Packet, Trailer};
+use linkpool_transport::ndp::{Config, Message, Output, Receiver, Sender};
+use linkpool_transport::paths::PathSelector;
+use linkpool_transport::{SenderState, SubflowStats};
+use linkpool_units::Time;
+use rand::{Rng, RngCore};
+use std::sync::Arc;
+
+/// A PULL: bits that no ACK of NDP has together.
+const PULL: Flags = Flags(Flags::ACK.0 | Flags::JOIN.0);
+
+/// A sender. It knows the paths to its receiver by number; the connection's path selector says what packets write of them.
+#[derive(Debug)]
+pub(crate) struct NdpSender {
+    sender: Sender,
+    connection: Connection,
+}
+
+/// A receiver.
+#[derive(Debug)]
+pub(crate) struct NdpReceiver {
+    receiver: Receiver,
+    config: Arc<Config>,
+    connection: Connection,
+    /// Is it in the pull queue of its host?
+    enrolled: bool,
+    /// The sender is done; the receiver stays a while, so that a late packet does not make another (the paper's time-wait state).
+    closes: Option<Time>,
+}
+
+/// Which timer of a receiver is due; stands where others have the number of a subflow.
+pub(crate) const TIME_WAIT: usize = 0;
+/// Its turn in the pull queue has come.
+pub(crate) const TURN: usize = 1;
+
+/// Words of the trailer of a packet that may open a connection.
+const NUMBER: usize = 0;
+const FLOW: usize = 1;
+const TRANSPORT: usize = 2;
+
+/// What `packet` of NDP, which may open a connection, says of that.
+pub(crate) fn opening(packet: &Packet, trailer: &Trailer) -> Opening {
+    Opening {
+        src: packet.ack as HostId,
+        peer: Handle::split(packet.endpoint).0,
+        subflow: 0,
+        transport: trailer[TRANSPORT] as u16,
+        to: OpeningFor::Flow(trailer[FLOW]),
+    }
+}
+
+/// The number of the data packet `packet`.
+fn number(packet: &Packet, io: &Io<'_, '_>) -> u32 {
+    io.trailer(packet).map_or(packet.seq, |trailer| trailer[NUMBER])
+}
+
+impl NdpSender {
+    /// A sender over so many `paths`.
+    pub(crate) fn new(config: &Arc<Config>, connection: Connection, size: Option<u64>, paths: usize) -> NdpSender {
+        NdpSender { sender: Sender::new(config.clone(), size, paths), connection }
+    }
+
+    /// Is it the one that sends to the endpoint called `peer` at `host`?
+    pub(crate) fn sends_to(&self, host: HostId, peer: Handle) -> bool {
+        self.connection.peer_host == host && self.connection.peer == peer
+    }
+
+    fn event(&self) -> Event {
+        if self.sender.state() == SenderState::Open { Event::None } else { Event::Closed }
+    }
+}
+
+impl Endpoint for NdpSender {
+    fn on_packet(&mut self, _: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+        let NdpSender { sender, connection } = self;
+        let now = io.now;
+        if packet.is_returned() {
+            let number = number(packet, io);
+            sender.on_returned(number, now, &mut Out { connection, io, answers_opening: false });
+            return self.event();
+        }
+        // The answer to a packet that may have opened the connection names the receiver.
+        let mut next = packet.ack;
+        if packet.flags.has(Flags::SYN) {
+            connection.peer = Handle::split(packet.ack).0;
+            next = 0;
+        }
+        let out = &mut Out { connection, io, answers_opening: false };
+        if packet.flags.has(PULL) {
+            sender.on_pull(packet.seq, next, now, out);
+        } else if packet.flags.has(Flags::TRIMMED) {
+            sender.on_nack(packet.seq, next, now, out);
+        } else {
+            sender.on_ack(packet.seq, next, now, out);
+        }
+        self.event()
+    }
+
+    fn on_timer(&mut self, _: usize, io: &mut Io<'_, '_>) -> Event {
+        let now = io.now;
+        self.sender.on_timer(now, &mut Out { connection: &mut self.connection, io, answers_opening: false });
+        self.event()
+    }
+}
+
+impl Sending for NdpSender {
+    fn open(&mut self, io: &mut Io<'_, '_>) {
+        let now = io.now;
+        self.sender.open(now, &mut Out { connection: &mut self.connection, io, answers_opening: false });
+    }
+
+    fn stop(&mut self, io: &mut Io<'_, '_>) -> Event {
+        let now = io.now;
+        self.sender.stop(now, &mut Out { connection: &mut self.connection, io, answers_opening: false });
+        self.event()
+    }
+
+    fn state(&self) -> SenderState {
+        self.sender.state()
+    }
+
+    fn started(&self) -> Time {
+        self.sender.started()
+    }
+
+    fn ended(&self) -> Option<Time> {
+        self.sender.ended()
+    }
+
+    fn acked(&self) -> u64 {
+        self.sender.acked()
+    }
+
+    fn subflows(&self) -> usize {
+        1
+    }
+
+    /// There is no handshake.
+    fn is_established(&self, _: usize) -> bool {
+        true
+    }
+
+    fn acked_on(&self, _: usize) -> u64 {
+        self.sender.acked()
+    }
+
+    /// All paths together; the window is what is in flight.
+    fn subflow(&self, _: usize) -> SubflowOutcome {
+        let (sender, path, counters) = (&self.sender, self.connection.paths.fixed(0), self.sender.counters());
+        SubflowOutcome {
+            entropy: path.entropy,
+            pinned: path.pinned,
+            stats: SubflowStats {
+                established: Some(sender.started()),
+                acked_bytes: sender.acked(),
+                segments: counters.sent,
+                retransmits: counters.sent_again,
+                timeouts: counters.timeouts,
+                ..SubflowStats::default()
+            },
+            cwnd: sender.in_flight().into(),
+            ssthresh: f64::INFINITY,
+            srtt: sender.srtt().map(|ps| ps / 1e12),
+            min_rtt: sender.min_rtt(),
+            rto: sender.rto(),
+        }
+    }
+
+    fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        let counters = self.sender.counters();
+        report("nacks", counters.nacks);
+        report("returned", counters.returned);
+        report("pulls", counters.pulls);
+    }
+
+    fn take_paths(&mut self, paths: PathSelector) {
+        self.connection.paths.replace_paths(paths);
+    }
+
+    fn record_rtts(&mut self, recorder: Box<RttRecorder>) {
+        self.connection.rtts = Some(recorder);
+    }
+}
+
+impl NdpReceiver {
+    /// A receiver.
+    pub(crate) fn new(config: &Arc<Config>, connection: Connection) -> NdpReceiver {
+        NdpReceiver { receiver: Receiver::new(), config: config.clone(), connection, enrolled: false, closes: None }
+    }
+
+    /// Takes its place in the pull queue if it owes PULLs.
+    fn enrol(&mut self, io: &mut Io<'_, '_>) {
+        if self.receiver.owes() && !self.enrolled {
+            self.enrolled = true;
+            io.queue_pull(self.connection.me, self.config.priority);
+        }
+    }
+}
+
+impl Endpoint for NdpReceiver {
+    fn on_packet(&mut self, _: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+        let now = io.now;
+        if packet.flags.has(Flags::FIN) {
+            let at = now + self.config.rto;
+            self.closes = Some(at);
+            io.wake(self.connection.me, TIME_WAIT, at);
+            return Event::None;
+        }
+        let (number, flags) = (number(packet, io), packet.flags);
+        let (len, last, trimmed) = (packet.payload, flags.has(Flags::LAST), flags.has(Flags::TRIMMED));
+        let out = &mut Out { connection: &mut self.connection, io, answers_opening: flags.has(Flags::SYN) };
+        let complete = self.receiver.on_data(number, (len, last), trimmed, now, out);
+        self.enrol(io);
+        if complete { Event::Delivered } else { Event::None }
+    }
+
+    fn on_timer(&mut self, which: usize, io: &mut Io<'_, '_>) -> Event {
+        if which == TURN {
+            self.enrolled = false;
+            let out = &mut Out { connection: &mut self.connection, io, answers_opening: false };
+            if self.receiver.pull(out) {
+                let full = self.config.mss + self.connection.sizes.header;
+                io.pulled(full);
+            }
+            self.enrol(io);
+            return Event::None;
+        }
+        if self.closes.is_some_and(|at| at <= io.now) { Event::Closed } else { Event::None }
+    }
+}
+
+impl Receiving for NdpReceiver {
+    fn last_heard(&self) -> Time {
+        self.receiver.last_heard()
+    }
+}
+
+/// Turns the messages of one endpoint into packets at one instant.
+#[derive(Debug)]
+struct Out<'a, 'i, 'n> {
+    connection: &'a mut Connection,
+    io: &'a mut Io<'i, 'n>,
+    /// Is what it answers a packet that may have opened the connection?
+    answers_opening: bool,
+}
+
+impl Output for Out<'_, '_, '_> {
+    fn send(&mut self, message: Message, path: Option<usize>) {
+        let c = &*self.connection;
+        let mut packet = Packet { dst: c.peer_host, endpoint: c.peer.raw(), size: c.sizes.ack, ..Packet::default() };
+        match path {
+            Some(path) => {
+                let path = c.paths.fixed(path);
+                packet.entropy = path.entropy;
+                packet.flags = packet.flags.with_if(Flags::PINNED, path.pinned);
+            }
+            // Control packets take any path (section 3.1.1 of the paper).
+            None => packet.entropy = self.io.shared.random.next_u32(),
+        }
+        packet.flags = packet.flags.with_if(Flags::PRIORITY, path.is_none() || c.high.covers(0));
+        match message {
+            Message::Data { number, len, last, opens } => {
+                (packet.size, packet.payload) = (len + c.sizes.header, len);
+                packet.ack = c.host.into();
+                packet.flags = packet.flags | Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
+                packet.flags = packet.flags.with_if(Flags::LAST, last).with_if(Flags::SYN, opens);
+                if opens {
+                    packet.endpoint = c.me.raw();
+                    let mut trailer = Trailer::default();
+                    (trailer[NUMBER], trailer[FLOW], trailer[TRANSPORT]) = (number, c.flow, c.transport.into());
+                    return self.io.send_with(packet, trailer);
+                }
+                packet.seq = number;
+            }
+            Message::Ack { number, next } => self.answer(&mut packet, Flags::ACK, (number, next)),
+            Message::Nack { number, next } => self.answer(&mut packet, Flags::ACK | Flags::TRIMMED, (number, next)),
+            Message::Pull { count, next } => {
+                (packet.seq, packet.ack) = (count, next);
+                packet.flags = packet.flags | PULL;
+            }
+            Message::Fin => packet.flags = packet.flags | Flags::FIN,
+        }
+        self.io.send(packet);
+    }
+
+    fn wake(&mut self, at: Time) {
+        self.io.wake(self.connection.me, 0, at);
+    }
+
+    fn measured_rtt(&mut self, rtt: Time) {
+        if let Some(rtts) = &mut self.connection.rtts {
+            rtts.record((self.connection.flow, 0), self.io.now, rtt);
+        }
+    }
+
+    fn random(&mut self, n: usize) -> usize {
+        self.io.shared.random.random_range(0..n)
+    }
+}
+
+impl Out<'_, '_, '_> {
+    /// Writes an ACK or a NACK of packet `number`; in answer to a packet that may have opened the connection, the receiver's name in
+    /// place of the cumulative ACK.
+    fn answer(&self, packet: &mut Packet, flags: Flags, (number, next): (u32, u32)) {
+        packet.flags = packet.flags | flags.with_if(Flags::SYN, self.answers_opening);
+        packet.seq = number;
+        packet.ack = if self.answers_opening { self.connection.me.raw() } else { next };
+    }
+}

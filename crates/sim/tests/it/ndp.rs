@@ -1,0 +1,162 @@
+//! NDP, and TCP whose packets are trimmed, on switches that trim.
+
+use crate::common::{Run, run, run_on, scenario};
+use linkpool_units::Time;
+
+/// S1 -- W -- R at 10 Gbps with 2 us a link: a packet of 1,000 B and its header of 64 B takes 851.2 ns, an ACK of 64 B 51.2 ns; both are
+/// stored and forwarded once. Without a handshake a packet and its ACK take 2 (851.2 + 2,000) + 2 (51.2 + 2,000) = 9,804.8 ns.
+fn lone(size: &str, more: &str) -> Run {
+    run(&format!(
+        r#"
+        duration = "1s"
+        [topology.many-to-one]
+        senders = 1
+        rate = "10Gbps"
+        delay = "2us"
+        [queue]
+        discipline = "trimming"
+        [transport.t]
+        control = "ndp"
+        mss = "1000B"
+        {more}
+        [[workload.flow]]
+        transport = "t"
+        from = "S1"
+        to = "R"
+        size = "{size}"
+        start = "3us"
+        "#
+    ))
+}
+
+const ROUND: u64 = 9_804_800;
+const DATA: u64 = 851_200;
+
+/// The first window goes out at line rate, and PULLs come in time to keep it: each packet more takes as long as it is on the wire.
+#[test]
+fn a_lone_flow_runs_at_line_rate_from_the_start() {
+    for packets in [1, 2, 30, 31, 100] {
+        let r = lone(&format!("{packets}KB"), "");
+        assert_eq!(r.fct(0), Time::from_ps(ROUND + (packets - 1) * DATA), "{packets}");
+        assert_eq!(r.flow(0).total(|s| s.segments), packets);
+    }
+}
+
+/// With a window of one packet, the next one waits for the PULL, which leaves behind the ACK: 51.2 ns later, on the first link only.
+#[test]
+fn a_window_of_one_takes_a_round_for_each_packet() {
+    let r = lone("3KB", "initial_window = 1");
+    assert_eq!(r.fct(0), Time::from_ps(3 * ROUND + 2 * 51_200));
+}
+
+fn incast(senders: u32, size: &str, transport: &str, queue: &str) -> String {
+    format!(
+        r#"
+        duration = "2s"
+        [topology.fat-tree]
+        k = 4
+        rate = "10Gbps"
+        delay = "1us"
+        [queue]
+        {queue}
+        [transport.t]
+        {transport}
+        [[workload.incast]]
+        transport = "t"
+        senders = {senders}
+        receiver = "h0"
+        size = "{size}"
+        every = "2s"
+        "#
+    )
+}
+
+/// The receiver's link is busy until the last flow is done: 15 flows of 450 KB take 51 packets of 9,000 B at most each.
+#[test]
+fn an_incast_takes_as_long_as_the_receivers_link() {
+    let r = run(&incast(15, "450KB", "control = \"ndp\"", "discipline = \"trimming\""));
+    let last = (0..15).map(|flow| r.fct(flow)).max().unwrap();
+    let link = Time::from_ns(15 * 51 * 7_200);
+    let margin = Time(link.0 / 50);
+    assert!(last + margin > link && last < link + margin, "{last}, not {link}");
+    let trims: u64 = r.outcome.links.iter().map(|l| l.stats.rare.trims).sum();
+    let timeouts: u64 = (0..15).map(|flow| r.flow(flow).total(|s| s.timeouts)).sum();
+    assert!(trims > 100 && timeouts == 0, "{trims} trimmed, {timeouts} timeouts");
+}
+
+/// With room for three headers, most of the first windows come back to their senders.
+#[test]
+fn what_is_returned_is_sent_again() {
+    let queue = "discipline = \"trimming\"\ntrimming = { headers = 3 }";
+    let r = run(&incast(15, "100KB", "control = \"ndp\"", queue));
+    let returned: u64 = r.outcome.links.iter().map(|l| l.stats.rare.returns).sum();
+    assert!(returned > 50, "{returned}");
+    assert!((0..15).all(|flow| r.flow(flow).finished.is_some() && r.flow(flow).acked_bytes == 100_000));
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same() {
+    let queue = "discipline = \"trimming\"\ntrimming = { headers = 5 }";
+    let s = scenario(&incast(15, "100KB", "control = \"ndp\"\npull_priority = true", queue));
+    let one = run_on(&s, 1);
+    for threads in 2..=3 {
+        assert!(run_on(&s, threads).outcome == one.outcome, "{threads} threads");
+    }
+}
+
+/// A failed core link: packets on the paths over it are lost, their senders leave these paths out, and all arrives.
+#[test]
+fn paths_that_lose_packets_are_left_out() {
+    let text = |penalties: bool| {
+        format!(
+            r#"
+            duration = "1s"
+            [topology.fat-tree]
+            k = 4
+            rate = "10Gbps"
+            delay = "1us"
+            [queue]
+            discipline = "trimming"
+            [routing]
+            reconverge = "never"
+            [[change]]
+            links = ["a0.0<->c0"]
+            state = "down"
+            [transport.t]
+            control = "ndp"
+            path_penalties = {penalties}
+            [[workload.flow]]
+            transport = "t"
+            from = "h0"
+            to = "h15"
+            size = "20MB"
+            "#
+        )
+    };
+    let (with, without) = (run(&text(true)), run(&text(false)));
+    let lost = |r: &Run| r.outcome.links.iter().map(|l| l.stats.rare.drops_down).sum::<u64>();
+    assert!(lost(&with) * 3 < lost(&without), "{} and {} lost", lost(&with), lost(&without));
+    assert!(with.fct(0) < without.fct(0));
+}
+
+/// TCP in an incast of which FIFO queues of eight packets make timeouts; where they trim, NACKs repair all losses.
+#[test]
+fn nacks_spare_tcp_timeouts() {
+    let transport = "control = \"reno\"\nrecovery = \"sack\"";
+    let timeouts = |r: &Run| (0..15).map(|flow| r.flow(flow).total(|s| s.timeouts)).sum::<u64>();
+    let dropped = run(&incast(15, "100KB", transport, "limit = 8"));
+    let trimmed = run(&incast(15, "100KB", &format!("{transport}\ntrimming = true"), "discipline = \"trimming\""));
+    assert!(timeouts(&dropped) > 0);
+    assert_eq!(timeouts(&trimmed), 0);
+    let last = |r: &Run| (0..15).map(|flow| r.fct(flow)).max().unwrap();
+    assert!(last(&trimmed) * 10 < last(&dropped), "{} and {}", last(&trimmed), last(&dropped));
+}
+
+/// MPTCP too.
+#[test]
+fn mptcp_hears_nacks() {
+    let transport = "control = \"lia\"\nsubflows = 4\nrecovery = \"rack\"\ntrimming = true";
+    let r = run(&incast(15, "100KB", transport, "discipline = \"trimming\""));
+    let trims: u64 = r.outcome.links.iter().map(|l| l.stats.rare.trims).sum();
+    assert!(trims > 0 && (0..15).all(|flow| r.flow(flow).finished.is_some()));
+}
