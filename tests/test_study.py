@@ -56,10 +56,12 @@ def test_an_experiment_is_found_in_upper_and_lower_case() -> None:
 def test_only_what_is_asked_for_is_imported() -> None:
     program = """
 import sys
+import linkpool.cli
 from linkpool.experiments import registry
 known = registry()
 assert len(list(known)) > 30
 assert not [m for m in sys.modules if m.startswith("linkpool.experiments.")]
+assert "matplotlib" not in sys.modules
 known.load("X-fig6")
 assert "linkpool.experiments.xmp.fig6" in sys.modules
 assert "linkpool.experiments.amp" not in sys.modules

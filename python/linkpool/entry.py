@@ -33,17 +33,16 @@ def main() -> NoReturn:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         cli.main()
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
         _leave()
-    if code == INTERRUPTED:
+    except SystemExit as end:
+        if end.code != INTERRUPTED:
+            raise
         # Threads may be in compiled code still: to wait for them would take longer than a second.
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)
-    raise SystemExit(code)
+        os._exit(INTERRUPTED)
+    raise SystemExit(0)
 
 
 def _watch() -> None:

@@ -14,13 +14,14 @@ package brings its experiments by entry points of the group `linkpool.experiment
     [project.entry-points."linkpool.experiments"]
     My-fig1 = "mypackage.fig1:EXPERIMENT"
 
+`style` is a module of its own, as it loads matplotlib: `from linkpool.study import style`.
+
 `reproduce_experiment` makes the runs (`run_points`) that the `Cache` lacks, on all cores, and
 publishes data, figure and claims as one directory.
 """
 
 from linkpool.publish import BusyError, Kind, NotAResultError, publish
 from linkpool.stats import Sample, describe, jain
-from linkpool.study import style
 from linkpool.study.cache import Cache, Entry
 from linkpool.study.claims import (
     Claim,

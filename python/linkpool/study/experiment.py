@@ -1,16 +1,20 @@
 """What an experiment is: runs, what is measured in each, a figure and claims."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from linkpool.columns import Column
 from linkpool.result import Result
 from linkpool.study.claims import Claim
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Keys: TypeAlias = "dict[str, str | int | float]"
 
@@ -67,7 +71,7 @@ class Experiment(ABC):
         """Say how much is run, in the terms in which `shortened` cuts it."""
         return f"{self.seeds} seed{'s' if self.seeds > 1 else ''}"
 
-    def shortened(self, scale: float) -> "Experiment":
+    def shortened(self, scale: float) -> Experiment:
         """Return this experiment with about `scale` of its work, on the same fabric.
 
         By fewer seeds, unless an experiment says otherwise: one of few and long runs shortens

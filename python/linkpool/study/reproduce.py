@@ -12,7 +12,6 @@ from linkpool import manifest
 from linkpool.cores import cpus
 from linkpool.identity import digest
 from linkpool.publish import Kind, publish
-from linkpool.study import style
 from linkpool.study.cache import Cache, Notice
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment, with_seeds
@@ -111,6 +110,8 @@ def analyse(
     experiment: Experiment, data: pl.DataFrame, directory: Path, shortened: str = ""
 ) -> list[Claim]:
     """Judge the claims, draw the figure, and write both and the data to `directory`."""
+    from linkpool.study import style  # here, as matplotlib takes a second to load
+
     claims = experiment.claims(data)
     with style.context():
         figure = experiment.draw(data)
