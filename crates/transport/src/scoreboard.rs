@@ -272,6 +272,21 @@ impl Subflow {
         self.lose(path, from, |s, (_, end)| (end <= to).then_some(!s.is(Mark::RESENT)));
     }
 
+    /// A recovery begins by RFC 6675: what an earlier one has sent again is lost as what has been sent once, and may be sent
+    /// again (step 4.3: HighRxt is that of the first retransmission now, and so is RescueRxt, so that no rescue goes out before
+    /// more than that is acknowledged).
+    pub(crate) fn forget_retransmissions(&mut self, path: &Path, mss: u16) {
+        let end = self.sent.front().map_or(path.snd_nxt, |first| first.end.near(path.snd_una));
+        let Some(board) = self.board.as_mut().filter(|board| board.rack.is_none()) else { return };
+        (board.high_rxt, board.rescue) = (end, Some(end));
+        if board.resent > 0 {
+            (board.resent, board.wait_from, board.lost_to) = (0, path.snd_una, 0);
+            self.sent.range_mut(0..).for_each(|segment| segment.unmark(Mark::RESENT));
+            self.lose_by_sacks(path, mss);
+            self.count_in_flight();
+        }
+    }
+
     /// Nothing is lost after all.
     pub(crate) fn unlose(&mut self) {
         if let Some(board) = &mut self.board {

@@ -97,6 +97,7 @@ impl Sender {
         subflow.lose(path, first, |_, (start, _)| (start == first).then_some(true));
         self.begin_recovery(s, flight);
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        subflow.forget_retransmissions(path, self.config.mss);
         if let Some(first) = subflow.first_lost(path) {
             self.send_again(s, first, now, out); // step 4.3, whatever the window
         }

@@ -48,7 +48,7 @@ fn the_first_marked_ack_of_a_window_grows_it_before_the_cut_or_not_at_all() {
                  200us  < ack 1 ece
                         = cwnd {cut} ssthresh {cut} cuts 1
                         < ack 2 ece
-                        = cwnd {grown} cuts 1"
+                        = cwnd {grown} cuts 1 marked 2"
             ));
         }
     }

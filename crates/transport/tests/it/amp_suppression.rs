@@ -4,7 +4,7 @@
 use crate::common::script::{Script, sender};
 use crate::common::{AMP, CUT, config};
 use linkpool_transport::control::{AmpConfig, ControlConfig};
-use linkpool_transport::{Config, Sender};
+use linkpool_transport::{Config, Multipath, Sender};
 
 /// Two subflows at their minimum, gamma = 2, tau = 2.
 fn amp() -> Config {
@@ -14,7 +14,11 @@ fn amp() -> Config {
 
 /// Runs it to suppression, at 500 us, with packets 2 and 3 of subflow 1 in flight.
 fn suppressed() -> Script<Sender> {
-    let mut script = sender(amp(), None);
+    suppressed_with(amp())
+}
+
+fn suppressed_with(config: Config) -> Script<Sender> {
+    let mut script = sender(config, None);
     script.run(
         "0      > syn ecn
          100us  < synack ecn
@@ -130,5 +134,19 @@ fn a_mark_keeps_it_suppressed() {
                 > pkt 9 data 13 ect
                 > pkt 10 data 14 ect
                 = s1 suppressed true",
+    );
+}
+
+/// Subflow 0 does not get through: the others carry the data though they are suppressed, for nobody else can.
+#[test]
+fn suppressed_subflows_stand_in_for_a_stale_one() {
+    let multipath = Multipath { stale_after: 1, ..Multipath::default() };
+    suppressed_with(Config { multipath, ..amp() }).run(
+        "600us  < s1 ack 4 data 5
+                = s1 flight 0 cwnd 2.6064
+         200.5ms > s1 pkt 4 data 5 ect
+                > pkt 3 data 5 ect
+                > s1 pkt 5 data 8 ect
+                = s1 suppressed true reinjected 2000",
     );
 }

@@ -212,8 +212,8 @@ fn sacks_repair_what_phase_1_has_lost() {
                 > pkt 0
                 = s0 recovery true cwnd 3 s1 recovery false cwnd 6
                 < ack 0 sack 1-5
-                > pkt 5
          320us  < ack 5
+                > pkt 5
                 < ack 6
                 = s0 recovery false flight 0 suppressed true timeouts 0
          330us  < s1 ack 0 data 6 sack 1-2

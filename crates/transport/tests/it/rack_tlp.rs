@@ -318,3 +318,29 @@ fn a_dsack_beyond_the_ack_widens_the_window() {
                 = recoveries 1",
     );
 }
+
+/// The window is a quarter of the least RTT, which that of an ACK may be as well as that of the handshake: 40 us here.
+#[test]
+fn the_least_rtt_may_be_that_of_an_ack() {
+    in_flight(4, rack()).run(
+        "140us  < ack 1
+                > pkt 4-5
+         150us  < ack 1 sack 2-3
+                > pkt 6
+         160us  > pkt 1                 // the RTT of packet 2, 50 us, and 10 us after 100 us
+                = recoveries 1",
+    );
+}
+
+/// One probe for an RTT sample (section 7.2): the ACK of packet 4 brings one, and the next tail may be probed.
+#[test]
+fn a_sample_allows_another_probe() {
+    probed().run(
+        "500us  < ack 4 win 0 sack 3-4
+         510us  < ack 4 win 4000
+                > pkt 4-7
+         610us  < ack 5 win 3000
+         810us  > pkt 7
+                = probes 2",
+    );
+}

@@ -4,7 +4,7 @@ use crate::common::opened::{all_in_flight, in_flight};
 use crate::common::script::sender;
 use crate::common::{DCTCP, config, reno};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Config, Recovery};
+use linkpool_transport::{Buffers, Config, Recovery};
 
 fn sack() -> Config {
     Config { recovery: Recovery::Sack, limited_transmit: true, ..reno() }
@@ -100,7 +100,8 @@ fn limited_transmit_can_be_left_out() {
     );
 }
 
-/// Rule 4 of NextSeg: with nothing else to send, the last segment is sent again, once: here it was lost indeed.
+/// Rule 4 of NextSeg: with nothing else to send, the last segment is sent again, once: here it was lost indeed. Not before more than the first
+/// retransmission is acknowledged (step 4.3: "to prevent ... a premature rescue retransmission").
 #[test]
 fn a_rescue_retransmission_repairs_the_tail() {
     all_in_flight(6, sack()).run(
@@ -110,9 +111,10 @@ fn a_rescue_retransmission_repairs_the_tail() {
                 > pkt 0
                 = cwnd 3 flight 3
                 < ack 0 sack 1-5
-                > pkt 5 last
+                = flight 2
          300us  < ack 5
-                < ack 6
+                > pkt 5 last
+         400us  < ack 6
                 > fin
                 = timeouts 0 retransmits 2 recoveries 1",
     );
@@ -280,5 +282,46 @@ fn blocks_that_make_no_sense_are_ignored() {
                 < ack 2 sack 3-4,1-4
                 > pkt 4-6
                 = flight 5 cwnd 5",
+    );
+}
+
+/// Step 4.3: HighRxt is set anew at each recovery, so that what an earlier one has sent again is lost, and sent again, as anything else.
+///
+/// Packets 0, 8 and 10 are lost, and so are 8 and 10 once more. The receiver has room up to packet 12, so that the first recovery, up
+/// to 8, sends both again for want of new data: 8 by three SACKs beyond (rule 1), 10 below what was SACKed (rule 3).
+#[test]
+fn a_second_recovery_repairs_what_the_first_has_sent_again() {
+    let buffers = Buffers { receive: 13_000, ..Buffers::default() };
+    in_flight(8, Config { buffers, limited_transmit: false, ..sack() }).run(
+        "200us  < ack 0 win 13000 sack 1-2
+                < ack 0 win 13000 sack 1-3
+                < ack 0 win 13000 sack 1-4
+                > pkt 0
+                = cwnd 4 flight 5
+                < ack 0 win 13000 sack 1-6
+                > pkt 8
+                < ack 0 win 13000 sack 1-8
+                > pkt 9-10
+                < ack 0 win 13000 sack 9-10,1-8
+                > pkt 11
+                < ack 0 win 13000 sack 11-12,9-10,1-8
+                > pkt 12
+                < ack 0 win 13000 sack 11-13,9-10,1-8
+                > pkt 8
+                > pkt 10
+                = flight 4 recoveries 1
+         300us  < ack 8 win 5000 sack 11-13,9-10    // the first is over, and the second begins
+                > pkt 8
+                = recoveries 2 cwnd 2 flight 2      // 8, and 10, of which nobody knows
+         400us  < ack 10 win 8000 sack 11-13
+                > pkt 13
+                = flight 2
+         500us  < ack 10 win 8000 sack 11-14        // three beyond: 10 is lost
+                > pkt 10
+                > pkt 14
+                = flight 2 recovery true
+         600us  < ack 14 win 8000
+                > pkt 15
+                = recovery false timeouts 0",
     );
 }

@@ -320,3 +320,15 @@ fn frto_step_3_goes_on_with_acks_of_retransmissions() {
                 = undos 1 cwnd 9 ssthresh inf",
     );
 }
+
+/// Step 2a with SACKs: a duplicate ACK tells nothing; the rest is sent again as after any timeout.
+#[test]
+fn frto_with_sacks_gives_up_at_a_duplicate() {
+    in_flight(4, sack()).run(
+        "200.1ms > pkt 0
+         200.2ms < ack 0
+         200.3ms < ack 1
+                > pkt 1-2
+                = cwnd 2 undos 0",
+    );
+}

@@ -276,8 +276,8 @@ fn each_subflow_counts_what_it_carries() {
         "300us  < s1 ack 1 data 0
                 > s1 pkt 1 data 2
                 > s1 pkt 2 data 3
-         400us  < s1 ack 3 data 0
+         450us  < s1 ack 3 data 0
                 > s1 pkt 3-5 data 4
-                = s0 carried 0 s1 carried 3000 acked 0",
+                = s0 carried 0 s1 carried 3000 acked 0 measured 150us",
     );
 }
