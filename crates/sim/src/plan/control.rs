@@ -18,19 +18,21 @@ fn mmptcp(t: &scenario::Transport) -> ControlConfig {
         window: if t.scatter_window > 0 { t.scatter_window as f64 } else { f64::INFINITY },
         congestion: t.scatter_until_congestion,
     };
-    let ack_order = AckOrder::CutInsteadOfGrowth;
     let scattered = match t.scatter_control {
         scenario::ScatterControl::Reno => ControlConfig::Reno(()),
-        scenario::ScatterControl::Dctcp => {
-            ControlConfig::Dctcp(DctcpConfig { alpha0: t.alpha0, g: t.g, cwnd_min: t.cwnd_min as f64, ack_order })
-        }
+        scenario::ScatterControl::Dctcp => ControlConfig::Dctcp(DctcpConfig {
+            alpha0: t.alpha0,
+            g: t.g,
+            cwnd_min: t.cwnd_min as f64,
+            ack_order: ack_order(t.preset),
+        }),
     };
     ControlConfig::Mmptcp(MmptcpConfig { switch, scattered: Box::new(scattered), coupled: Box::new(law(t)) })
 }
 
 fn law(t: &scenario::Transport) -> ControlConfig {
     let cwnd_min = t.cwnd_min as f64;
-    let ack_order = AckOrder::CutInsteadOfGrowth;
+    let ack_order = ack_order(t.preset);
     let dctcp = DctcpConfig { alpha0: t.alpha0, g: t.g, cwnd_min, ack_order };
     let cut = CutConfig { beta: t.beta, cwnd_min, ack_order };
     match t.control {
@@ -67,5 +69,13 @@ fn law(t: &scenario::Transport) -> ControlConfig {
                 scenario::Release::Acks => Release::Acks,
             },
         }),
+    }
+}
+
+/// What an ACK that cuts the window does beside: as the implementation behind the papers' figures, or as RFC 3168 has it.
+fn ack_order(preset: scenario::Preset) -> AckOrder {
+    match preset {
+        scenario::Preset::Paper2013 => AckOrder::GrowThenCut,
+        scenario::Preset::Linux => AckOrder::CutInsteadOfGrowth,
     }
 }
