@@ -1,11 +1,16 @@
 //! Fabrics: hosts, switches and the links between them.
 
 use linkpool_units::{Rate, Time};
+use std::collections::HashMap;
 
 /// A host or a switch.
 pub type NodeId = u32;
 /// A host: hosts are the first nodes of a fabric, so this is its `NodeId` too.
 pub type HostId = u16;
+
+/// The hosts that a fabric may have: their number and their ids fit into a [`HostId`].
+pub const MOST_HOSTS: u32 = 65_535;
+
 /// One direction of a cable.
 pub type LinkId = u32;
 
@@ -65,6 +70,7 @@ pub struct LinkSpec {
 /// Hosts, switches and the links between them: hosts come first, links come sorted by sending node.
 #[derive(Clone, Debug)]
 pub struct Fabric {
+    nodes_by_name: HashMap<String, NodeId>,
     names: Vec<String>,
     layers: Vec<Layer>,
     hosts: usize,
@@ -105,7 +111,7 @@ impl Fabric {
     }
     /// The node called `name`.
     pub fn node(&self, name: &str) -> Option<NodeId> {
-        self.names.iter().position(|n| n == name).map(|i| i as NodeId)
+        self.nodes_by_name.get(name).copied()
     }
     /// The link from one node to another.
     pub fn link(&self, from: NodeId, to: NodeId) -> Option<LinkId> {
@@ -120,8 +126,8 @@ impl Fabric {
         of_pair(to, from).nth(rank).expect("cables have two directions")
     }
     /// What the links from all hosts carry together, bit/s.
-    pub fn access_rate(&self) -> u64 {
-        self.links.iter().filter(|l| (l.from as usize) < self.hosts).map(|l| l.rate.0).sum()
+    pub fn access_rate(&self) -> f64 {
+        self.links.iter().filter(|l| (l.from as usize) < self.hosts).map(|l| l.rate.0 as f64).sum()
     }
 
     /// The rack and the pod of each host: the switch of its first NIC, and the switches joined to that one without core
@@ -195,14 +201,19 @@ impl FabricBuilder {
     /// The finished fabric.
     ///
     /// # Panics
-    /// With more than 65,536 hosts: a packet's destination has 16 bits.
+    /// With more hosts than [`MOST_HOSTS`].
     pub fn build(mut self) -> Fabric {
         let hosts = self.layers.iter().filter(|l| **l == Layer::Host).count();
-        assert!(hosts <= 1 << 16, "at most 65,536 hosts");
+        assert!(hosts <= MOST_HOSTS as usize, "at most {MOST_HOSTS} hosts");
         self.links.sort_by_key(|l| l.from); // stable: a node's links keep the order in which they were added
         let first_link =
             (0..=self.names.len()).map(|n| self.links.partition_point(|l| (l.from as usize) < n) as LinkId).collect();
+        let mut nodes_by_name = HashMap::with_capacity(self.names.len());
+        for (name, node) in self.names.iter().zip(0..) {
+            nodes_by_name.entry(name.clone()).or_insert(node);
+        }
         Fabric {
+            nodes_by_name,
             names: self.names,
             layers: self.layers,
             hosts,

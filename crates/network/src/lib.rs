@@ -26,7 +26,7 @@ mod wires;
 pub use change::{Change, Loss, Timetable};
 pub use discipline::{Red, SharedBuffer, Trimming};
 pub use disjoint::disjoint_paths;
-pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, NodeId, Wire};
+pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, MOST_HOSTS, NodeId, Wire};
 pub use link::{LinkStats, RareEvents};
 pub use network::{Egress, Handler, Network, tie_rank};
 pub use packet::{Flags, Packet};

@@ -4,8 +4,15 @@ use std::fmt;
 
 use indexmap::IndexSet;
 
+use crate::quote::one_line;
 use crate::schema::tables_with;
 use crate::source::{Fault, Node, Origin, Path};
+
+/// So many errors are enough to begin with: more are counted, not listed.
+const MOST_ERRORS: usize = 100;
+
+/// A longer name is not compared with others.
+const LONGEST_NAME: usize = 100;
 
 /// Something wrong with a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +50,14 @@ pub(crate) struct Report<'a> {
     errors: Vec<ScenarioError>,
     /// Keys of which enough has been said.
     settled: Vec<Path>,
+    /// Errors beyond the most that are listed.
+    unlisted: usize,
 }
 
 impl<'a> Report<'a> {
     /// A report on the tree `root` of `file`, with the errors that there are already.
     pub(crate) fn new(file: &'a str, root: Node, errors: Vec<ScenarioError>) -> Report<'a> {
-        Report { file, root, errors, settled: Vec::new() }
+        Report { file, root, errors, settled: Vec::new(), unlisted: 0 }
     }
 
     /// The scenario's file.
@@ -61,10 +70,24 @@ impl<'a> Report<'a> {
         &self.root
     }
 
+    /// Was there no error so far?
+    pub(crate) fn is_good(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// Are there so many errors that looking for more is a waste of time?
+    pub(crate) fn is_full(&self) -> bool {
+        self.errors.len() >= MOST_ERRORS
+    }
+
     /// Reports an error, unless one was already reported about the same value, its parts or the
     /// whole that it is part of: the second would be a consequence of the first.
     pub(crate) fn error(&mut self, path: &Path, message: impl fmt::Display) {
         if self.settled.iter().any(|settled| settled.touches(path)) {
+            return;
+        }
+        if self.is_full() {
+            self.unlisted += 1;
             return;
         }
         self.settled.push(path.clone());
@@ -73,6 +96,7 @@ impl<'a> Report<'a> {
             Origin::Line(line) => (Some(*line), message.to_string()),
             Origin::Option(option) => (None, format!("{message} (from {option})")),
         };
+        let message = one_line(&message);
         self.errors.push(ScenarioError { file: self.file.to_string(), line, key: path.to_string(), message });
     }
 
@@ -111,6 +135,14 @@ impl<'a> Report<'a> {
             Some(value) if self.errors.is_empty() => Ok(value),
             _ => {
                 self.errors.sort_by_key(|error| error.line.unwrap_or(usize::MAX));
+                if self.is_full() {
+                    let message = match self.unlisted {
+                        0 => "there may be more errors; mend these first".to_string(),
+                        n => format!("{n} more errors; mend these first"),
+                    };
+                    let file = self.file.to_string();
+                    self.errors.push(ScenarioError { file, line: None, key: String::new(), message });
+                }
                 Err(self.errors)
             }
         }
@@ -142,6 +174,9 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 
 /// The name most like `name`, if one is alike at all.
 pub(crate) fn closest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    if name.len() > LONGEST_NAME {
+        return None;
+    }
     // The one is good at common beginnings, the other at swapped letters.
     let likeness =
         |known: &str| strsim::jaro_winkler(name, known).max(strsim::normalized_damerau_levenshtein(name, known) + 0.1);

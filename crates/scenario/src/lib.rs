@@ -9,6 +9,7 @@ mod file;
 mod load;
 mod model;
 mod presets;
+mod quote;
 mod resolve;
 mod schema;
 mod source;

@@ -40,6 +40,9 @@ pub fn load(
     }
     let mut report = Report::new(path, root.clone(), misled);
     let file = read(root, &mut report);
+    if report.is_full() {
+        return report.finish(None);
+    }
     let title = std::path::Path::new(path).file_stem().map_or(path.into(), |stem| stem.to_string_lossy());
     let scenario = resolve(file, &title, &mut report);
     report.finish(scenario)
@@ -53,7 +56,7 @@ fn read(mut root: Node, report: &mut Report<'_>) -> File {
             Ok(file) => return file,
             Err(error) => {
                 let blamed = report.fault(Path::from(error.path()), error.inner());
-                if !root.remove(&blamed) {
+                if report.is_full() || !root.remove(&blamed) {
                     return File::default();
                 }
             }

@@ -17,6 +17,8 @@ pub struct Time(pub u64);
 impl Time {
     /// The beginning of the simulation, or no time at all.
     pub const ZERO: Time = Time(0);
+    /// The longest that may be written: 18 of them together still fit.
+    pub const LONGEST: Time = Time::from_secs(1_000_000);
     /// Later than everything: "never".
     pub const MAX: Time = Time(u64::MAX);
 
@@ -97,6 +99,9 @@ impl std::fmt::Debug for Time {
 pub struct Rate(pub u64);
 
 impl Rate {
+    /// The largest that may be written: the shortest packet of TCP, 40 B, takes 3 ps, and 1 ps is the unit of [`Time`].
+    pub const LARGEST: Rate = Rate(100_000_000_000_000);
+
     /// `n` Gbit/s.
     pub const fn gbps(n: u64) -> Rate {
         Rate(n * 1_000_000_000)
@@ -110,3 +115,8 @@ impl Rate {
 /// A number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bytes(pub u64);
+
+impl Bytes {
+    /// The largest that may be written: counted in bits it still fits into 64 bits.
+    pub const LARGEST: Bytes = Bytes(1_000_000_000_000_000_000);
+}

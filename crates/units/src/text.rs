@@ -20,6 +20,8 @@ pub(crate) struct Family {
     pub(crate) examples: &'static [&'static str],
     /// From the smallest, whose scale is 1, to the largest.
     units: &'static [Unit],
+    /// The largest that may be written, in the smallest unit, and its text.
+    most: (u64, &'static str),
 }
 
 pub(crate) const TIME: Family = Family {
@@ -33,6 +35,7 @@ pub(crate) const TIME: Family = Family {
         Unit { name: "ms", scale: 1_000_000_000 },
         Unit { name: "s", scale: 1_000_000_000_000 },
     ],
+    most: (Time::LONGEST.0, "1000000s"),
 };
 
 pub(crate) const RATE: Family = Family {
@@ -46,6 +49,7 @@ pub(crate) const RATE: Family = Family {
         Unit { name: "Gbps", scale: 1_000_000_000 },
         Unit { name: "Tbps", scale: 1_000_000_000_000 },
     ],
+    most: (Rate::LARGEST.0, "100Tbps"),
 };
 
 pub(crate) const SIZE: Family = Family {
@@ -63,6 +67,7 @@ pub(crate) const SIZE: Family = Family {
         Unit { name: "TB", scale: 1_000_000_000_000 },
         Unit { name: "TiB", scale: 1 << 40 },
     ],
+    most: (Bytes::LARGEST.0, "1000000TB"),
 };
 
 const FAMILIES: [&Family; 3] = [&TIME, &RATE, &SIZE];
@@ -105,11 +110,11 @@ impl Family {
         let Some(unit) = self.units.iter().find(|unit| unit.name == name) else {
             return Err(error(self.remedy(number, name)));
         };
-        multiply(number, unit.scale).map_err(|fault| match fault {
-            Fault::TooLarge => {
-                let largest = &self.units[self.units.len() - 1];
-                error(format!("too large; {} is at most {}{}", self.what, u64::MAX / largest.scale, largest.name))
-            }
+        let (most, text_of_most) = self.most;
+        let value = multiply(number, unit.scale);
+        let value = value.and_then(|value| if value <= most { Ok(value) } else { Err(Fault::TooLarge) });
+        value.map_err(|fault| match fault {
+            Fault::TooLarge => error(format!("too large; {} is at most {text_of_most}", self.what)),
             Fault::TooPrecise => {
                 error(format!("too precise; {} is a whole number of {}", self.what, self.units[0].name))
             }

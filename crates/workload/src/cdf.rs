@@ -70,7 +70,8 @@ impl Cdf {
             match (fields.len(), &numbers[..]) {
                 (0, _) => continue,
                 (2, [size, probability]) => points.push((*size, *probability)),
-                _ => return Err((number, format!("{:?} is no size in bytes and probability", content.trim()))),
+                // What stands there is not repeated: the file may be of another format.
+                _ => return Err((number, "is no size in bytes and probability, two numbers".to_string())),
             }
             lines.push(number);
         }

@@ -2,6 +2,7 @@
 
 use linkpool_network::{Fabric, Layer};
 
+use super::included;
 use super::section::Section;
 use super::trace_formats::{self, Failure};
 use crate::errors::Report;
@@ -17,7 +18,7 @@ pub(super) fn of_traces(traces: &[TraceTable], fabric: Option<&Fabric>, report: 
     for (i, table) in traces.iter().enumerate() {
         let (Some(file), Some(TraceFormat::Htsim)) = (&table.file, table.format) else { continue };
         let section = &mut Section::new(report, Path::default().at("workload").at("trace").at(i.to_string()));
-        let Ok(text) = std::fs::read_to_string(section.beside(file)) else { continue };
+        let Ok(text) = included::read(&section.beside(file)) else { continue };
         let cables = trace_formats::failures(&text).and_then(|failures| {
             failures.into_iter().map(|(line, failure)| cable(fabric, failure).map_err(|why| (line, why))).collect()
         });

@@ -99,7 +99,7 @@ fn arrivals(table: &PoissonTable, size: Option<&Sizes>, entry: &mut Entry<'_, '_
     entry.section.check(!both, "flows_per_second_per_host", "there is `flows_per_second` too; leave one out");
     let mean = size?.mean();
     // Flows a second at which the links from all hosts are full.
-    let full = entry.known.fabric?.access_rate() as f64 / (8.0 * mean);
+    let full = entry.known.fabric?.access_rate() / (8.0 * mean);
     let rate = match key {
         "load" => value * full,
         "flows_per_second" => value,

@@ -7,10 +7,17 @@ use linkpool_units::{Rate, Time};
 
 use super::graph_file;
 use super::section::Section;
-use super::topology::few_enough;
+use super::topology::fits;
 use crate::errors::nearest;
 use crate::file::{EdgeTable, GraphTable, NodeKind, NodeTable};
 use crate::model::Graph;
+use crate::quote::quoted;
+
+/// Longer names make tables of results unreadable.
+const LONGEST_NAME: usize = 100;
+
+/// The ports of a node are numbered with 16 bits.
+const MOST_PORTS: u32 = 65_535;
 
 /// Where nodes and edges stand, for messages about them.
 enum Place {
@@ -64,9 +71,10 @@ pub(super) fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<
     let names: HashMap<&str, u32> = nodes.iter().map(|(name, _)| name.as_str()).zip(0..).collect();
     let cables = cables(&edges, &names, (table.rate, table.delay), &place, section);
     let hosts = nodes.iter().filter(|(_, layer)| *layer == Layer::Host).count();
+    few_ports(&nodes, &cables, &place, section);
     let key = if matches!(place, Place::Scenario) { "nodes" } else { "file" };
     section.check(hosts >= 2, key, "has fewer than two hosts, so that no flow has two ends");
-    few_enough(hosts as u64, key, section)?;
+    fits(hosts as u64, cables.len() as u64, key, section)?;
     let graph = Graph { nodes, cables };
     if !section.is_good() {
         return None;
@@ -83,10 +91,16 @@ fn hosts_first(nodes: Vec<NodeTable>, place: &Place, section: &mut Section<'_, '
     let mut seen = HashSet::new();
     let mut all = Vec::new();
     for (i, NodeTable { id, kind, layer }) in nodes.into_iter().enumerate() {
-        let what = format!("node {id:?}");
+        if section.is_full() {
+            break;
+        }
+        let what = format!("node {}", quoted(&id));
         let mut wrong = |message: &str| place.error(section, ("nodes", i), &what, message);
         if id.is_empty() || id.contains("->") || id.trim() != id {
             wrong("no name for a node: links are written FROM->TO");
+        }
+        if id.len() > LONGEST_NAME {
+            wrong(&format!("a name has at most {LONGEST_NAME} bytes"));
         }
         if !seen.insert(id.clone()) {
             wrong("stands here twice; rename or remove one");
@@ -117,12 +131,15 @@ fn cables(
     let mut seen = HashSet::new();
     let mut cables = Vec::new();
     for (i, edge) in edges.iter().enumerate() {
-        let what = format!("edge {:?} to {:?}", edge.source, edge.target);
+        if section.is_full() {
+            break;
+        }
+        let what = format!("edge {} to {}", quoted(&edge.source), quoted(&edge.target));
         let mut wrong = |message: &str| place.error(section, ("edges", i), &what, message);
         let ends = [&edge.source, &edge.target].map(|name| {
             let node = names.get(name.as_str()).copied();
             if node.is_none() {
-                wrong(&format!("there is no node {name:?}; {}", nearest(name, names.keys().copied())));
+                wrong(&format!("there is no node {}; {}", quoted(name), nearest(name, names.keys().copied())));
             }
             node
         });
@@ -147,6 +164,19 @@ fn cables(
         cables.extend(rate.zip(delay).map(|(rate, delay)| (from, to, Wire { rate, delay })));
     }
     cables
+}
+
+/// A node has no more links than its routing table can number.
+fn few_ports(nodes: &[(String, Layer)], cables: &[(u32, u32, Wire)], place: &Place, section: &mut Section<'_, '_>) {
+    let mut ports = vec![0; nodes.len()];
+    for (from, to, _) in cables {
+        ports[*from as usize] += 1;
+        ports[*to as usize] += 1;
+    }
+    if let Some(node) = ports.iter().position(|ports| *ports > MOST_PORTS) {
+        let (key, (name, _)) = (if matches!(place, Place::Scenario) { "edges" } else { "file" }, &nodes[node]);
+        section.error(key, format!("{name} has {} links; a node has at most {MOST_PORTS}", ports[node]));
+    }
 }
 
 /// A host that the first host has no path to. Hosts do not forward.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{graphml, htsim, node_link};
+use super::{graphml, htsim, included, node_link};
 use crate::file::{EdgeTable, NodeTable};
 
 /// A graph as it is written; with each node and edge where it stands.
@@ -14,7 +14,7 @@ pub(super) struct GraphFile {
 
 /// The graph in the file at `path`, in the format that its ending says, or what is wrong with it.
 pub(super) fn read(path: &Path) -> Result<GraphFile, String> {
-    let text = std::fs::read_to_string(path).map_err(|why| format!("cannot be read: {why}"))?;
+    let text = included::read(path)?;
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("graphml") => graphml::parse(&text),
         Some("topo") => htsim::parse(&text),

@@ -7,6 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::graph_file::GraphFile;
+use crate::quote::{one_line, quoted};
+use crate::source::LineNumbers;
 
 /// What a `<key>` declares: its name, and the value of those that say nothing.
 struct Key<'t> {
@@ -15,9 +17,14 @@ struct Key<'t> {
 }
 
 pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
+    // What is wrong with a file of another format would show its content.
+    if !text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).starts_with('<') {
+        return Err("line 1: not XML: it begins with no <".to_string());
+    }
     let document = Document::parse(text).map_err(|why| format!("line {}: not XML: {why}", why.pos().row))?;
     let root = document.root_element();
-    let line = |node: Node<'_, '_>| document.text_pos_at(node.range().start).row;
+    let lines = LineNumbers::of(text);
+    let line = |node: Node<'_, '_>| lines.at(node.range().start);
     let graph = children(root, "graph").next().filter(|_| root.tag_name().name() == "graphml");
     let graph = graph.ok_or("has no <graph> in a <graphml>")?;
     if graph.attribute("edgedefault") == Some("directed") {
@@ -41,7 +48,7 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
         let id = node.attribute("id").ok_or(format!("{at}: a <node> without `id`"))?;
         let fixed = [("id", id)];
         let table = entry(node, "node", &keys, &fixed, &["kind", "layer"]);
-        let table = table.map_err(|why| format!("{at}, node {id:?}: {why}"))?;
+        let table = table.map_err(|why| format!("{at}, node {}: {why}", quoted(id)))?;
         file.nodes.push((at, table));
     }
     for edge in children(graph, "edge") {
@@ -50,7 +57,7 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
         let (source, target) = (end("source")?, end("target")?);
         let fixed = [("source", source), ("target", target)];
         let table = entry(edge, "edge", &keys, &fixed, &["rate", "delay"]);
-        let table = table.map_err(|why| format!("{at}, edge {source:?} to {target:?}: {why}"))?;
+        let table = table.map_err(|why| format!("{at}, edge {} to {}: {why}", quoted(source), quoted(target)))?;
         file.edges.push((at, table));
     }
     Ok(file)
@@ -79,10 +86,10 @@ fn entry<T: DeserializeOwned>(
     for data in children(element, "data") {
         let id = data.attribute("key").ok_or("a <data> without `key`")?;
         let key = keys.get(&(id, kind)).or_else(|| keys.get(&(id, "all")));
-        let key = key.ok_or(format!("no <key> for {kind}s has the id {id:?}"))?;
+        let key = key.ok_or(format!("no <key> for {kind}s has the id {}", quoted(id)))?;
         if wanted.contains(&key.name) {
             keep(key.name, data.text().unwrap_or_default().trim());
         }
     }
-    T::deserialize(Value::Object(kept)).map_err(|why| why.to_string())
+    T::deserialize(Value::Object(kept)).map_err(|why| one_line(&why.to_string()))
 }

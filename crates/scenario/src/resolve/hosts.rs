@@ -4,12 +4,17 @@ use linkpool_network::Fabric;
 
 /// `S1 to S30 and R`: runs of numbered names by their ends.
 pub(super) fn names_of_hosts(fabric: &Fabric) -> String {
+    names_of((0..fabric.hosts() as u32).map(|host| fabric.name(host)))
+}
+
+/// The same of any hosts, in their order.
+pub(super) fn names_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let numbered = |name: &str| {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         Some((stem.to_string(), name[stem.len()..].parse::<u64>().ok()?))
     };
     let mut runs: Vec<(&str, &str)> = Vec::new();
-    for name in (0..fabric.hosts() as u32).map(|host| fabric.name(host)) {
+    for name in names {
         let next = runs.last().and_then(|(_, last)| numbered(last)).map(|(stem, n)| (stem, n + 1));
         match runs.last_mut() {
             Some((_, last)) if next.is_some() && next == numbered(name) => *last = name,

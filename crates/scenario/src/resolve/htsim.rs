@@ -4,14 +4,17 @@
 //! tier's links are those below it. Parallel links (`Bundle`) become one of their rates together, and half of a switch's latency goes to either
 //! of the links that a packet comes and leaves by.
 
-use linkpool_network::Layer;
+use linkpool_network::{Layer, MOST_HOSTS};
 use linkpool_units::{Rate, Time};
 
 use super::graph_file::GraphFile;
+use super::topology::MOST_CABLES;
 use crate::file::{EdgeTable, LayerName, NodeKind, NodeTable};
+use crate::quote::quoted;
 
-/// What a file says of a tier; in lower case, as their case does not matter.
-const KEYS: [&str; 7] = [
+/// What a file says of a tier, or that the next begins; in lower case, as their case does not matter.
+const KEYS_AND_TIER: [&str; 8] = [
+    "tier",
     "downlink_speed_gbps",
     "downlink_latency_ns",
     "radix_down",
@@ -23,6 +26,9 @@ const KEYS: [&str; 7] = [
 
 /// What may be left out: one link, no oversubscription, no latency.
 const DEFAULTS: [(&str, u64); 3] = [("bundle", 1), ("oversubscribed", 1), ("switch_latency_ns", 0)];
+
+/// No number in a file is larger: in nanoseconds, some of them still fit into [`Time`] together.
+const LARGEST_NUMBER: u64 = 1_000_000_000_000_000;
 
 /// A number and the line that it stands in; none where a default stands.
 #[derive(Clone, Copy)]
@@ -52,15 +58,25 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
     let tier = |t: usize, key: &str| of_tier(&tiers, t, key);
     // Switches of a pod by tier, from the numbers of ports.
     let edges = divide(pod.0, tier(0, "radix_down")?.0, tier(0, "radix_down")?.1, "hosts of a pod")?;
-    let links_up = edges * tier(0, "radix_up")?.0;
+    let links_up = edges.saturating_mul(tier(0, "radix_up")?.0);
     let (pods, edges, aggregations) = if tiers.len() == 3 {
         let down = tier(1, "radix_down")?;
         (pods, edges, divide(links_up, down.0, down.1, "links to the aggregation switches of a pod")?)
     } else {
         // Of two tiers, pods are nothing of their own: all edge switches are joined to all above.
         let down = tier(1, "radix_down")?;
-        (1, pods * edges, divide(pods * links_up, down.0, down.1, "links to the core")?)
+        let (edges, links_up) = (pods.saturating_mul(edges), pods.saturating_mul(links_up));
+        (1, edges, divide(links_up, down.0, down.1, "links to the core")?)
     };
+    // Of three tiers, an aggregation switch has so many cables to the core.
+    let each = if tiers.len() == 3 {
+        let (up, bundle) = (tier(1, "radix_up")?, tier(2, "bundle")?);
+        divide(up.0, bundle.0, up.1, "links of an aggregation switch")?
+    } else {
+        0
+    };
+    let aggregation_ports = edges.saturating_add(each);
+    fits(nodes, nodes.0.saturating_add(pods.saturating_mul(aggregations).saturating_mul(aggregation_ports)))?;
     let mut file = Builder { file: GraphFile::default() };
     (0..nodes.0).for_each(|i| file.node(format!("h{i}"), Layer::Host, nodes.1));
     let top = if tiers.len() == 3 { Layer::Aggregation } else { Layer::Core };
@@ -82,9 +98,7 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
         }
     }
     if tiers.len() == 3 {
-        let (up, bundle, down) = (tier(1, "radix_up")?, tier(2, "bundle")?, tier(2, "radix_down")?);
-        let each = divide(up.0, bundle.0, up.1, "links of an aggregation switch")?;
-        full_mesh(down, bundle, pods, "pods")?;
+        full_mesh(tier(2, "radix_down")?, tier(2, "bundle")?, pods, "pods")?;
         (0..aggregations * each).for_each(|i| file.node(format!("c{i}"), Layer::Core, nodes.1));
         for (pod, aggregation) in (0..pods).flat_map(|p| (0..aggregations).map(move |a| (p, a))) {
             for core in aggregation * each..(aggregation + 1) * each {
@@ -111,9 +125,20 @@ impl Builder {
     }
 }
 
+/// Are there few enough hosts, whose number stands in the file, and cables? Nothing is built before that is known.
+fn fits(Number(hosts, line): Number, cables: u64) -> Result<(), String> {
+    if hosts > u64::from(MOST_HOSTS) {
+        return Err(format!("line {line}: makes {hosts} hosts; at most {MOST_HOSTS} can be simulated"));
+    }
+    if cables > MOST_CABLES {
+        return Err(format!("makes {cables} links; at most {MOST_CABLES} can be simulated"));
+    }
+    Ok(())
+}
+
 /// Do so many ports, in bundles, reach each of `others` once?
 fn full_mesh(ports: Number, bundle: Number, others: u64, what: &str) -> Result<(), String> {
-    if ports.0 == bundle.0 * others {
+    if bundle.0.checked_mul(others) == Some(ports.0) {
         return Ok(());
     }
     Err(format!("line {}: {} ports in bundles of {} do not join each of {others} {what}", ports.1, ports.0, bundle.0))
@@ -126,7 +151,11 @@ fn wire(tiers: &[Section], t: usize) -> Result<(Rate, Time, usize), String> {
     let below = if t == 0 { 0 } else { of_tier(tiers, t - 1, "switch_latency_ns")?.0 };
     let half_latencies = Time::from_ns(below + get("switch_latency_ns")?.0).0 / 2;
     let delay = Time(Time::from_ns(get("downlink_latency_ns")?.0).0 + half_latencies);
-    Ok((Rate::gbps(speed.0 * get("bundle")?.0), delay, speed.1))
+    let gbps = speed.0.saturating_mul(get("bundle")?.0);
+    if gbps > Rate::LARGEST.0 / Rate::gbps(1).0 {
+        return Err(format!("line {}: a cable of {gbps}Gbps; a rate is at most {}", speed.1, Rate::LARGEST));
+    }
+    Ok((Rate::gbps(gbps), delay, speed.1))
 }
 
 fn find(section: &Section, key: &str) -> Option<Number> {
@@ -145,18 +174,22 @@ fn sections(text: &str) -> Result<(Section, Vec<Section>), String> {
         let mut words = content.split_whitespace();
         let Some(name) = words.next().filter(|word| !word.starts_with('#')) else { continue };
         let key = name.to_lowercase();
-        let number = words.next().and_then(|word| word.parse().ok());
-        let number = Number(number.ok_or(format!("line {line}: {name} must be followed by a whole number"))?, line);
+        let known = if tiers.is_empty() { &["tier", "nodes", "tiers", "podsize"][..] } else { &KEYS_AND_TIER[..] };
+        if !known.contains(&key.as_str()) {
+            let known = known.join(", ");
+            // A file of another format is not quoted.
+            let what = if header.is_empty() { "its first word".to_string() } else { quoted(name) };
+            return Err(format!("line {line}: {what} is not known here; known: {known}"));
+        }
+        let number = words.next().and_then(|word| word.parse().ok()).filter(|n| *n <= LARGEST_NUMBER);
+        let number = number.ok_or(format!("line {line}: {name} must be followed by a whole number, up to 10^15"))?;
+        let number = Number(number, line);
         if key == "tier" {
             if number.0 != tiers.len() as u64 {
                 return Err(format!("line {line}: tier {} where tier {} is due", number.0, tiers.len()));
             }
             tiers.push(Vec::new());
             continue;
-        }
-        let known = if tiers.is_empty() { &["nodes", "tiers", "podsize"][..] } else { &KEYS[..] };
-        if !known.contains(&key.as_str()) {
-            return Err(format!("line {line}: {name:?} is not known here; known: {}", known.join(", ")));
         }
         let section = tiers.last_mut().unwrap_or(&mut header);
         if find(section, &key).is_some() {

@@ -13,6 +13,7 @@ mod graph_file;
 mod graphml;
 mod hosts;
 mod htsim;
+mod included;
 mod jobs;
 mod matrices;
 mod measure;
@@ -20,6 +21,7 @@ mod multipath;
 mod node_link;
 mod paths;
 mod queue;
+mod reach;
 mod record;
 mod roles;
 mod routing;
@@ -89,7 +91,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     let Period { duration, end } = period?;
     let (queue, layer_queues) = queue?;
     let (changes, reconverge) = changes?;
-    Some(Scenario {
+    let scenario = Scenario {
         name: file.name.unwrap_or_else(|| title.to_string()),
         seed: file.seed.unwrap_or(DEFAULT_SEED),
         duration,
@@ -106,7 +108,11 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         workloads: workloads.resolved.into_iter().collect::<Option<_>>()?,
         record: record?,
         roles: roles?,
-    })
+    };
+    if report.is_good() {
+        reach::check(&scenario, &fabric?, report);
+    }
+    Some(scenario)
 }
 
 /// Ports that share a buffer have no limit that could change.

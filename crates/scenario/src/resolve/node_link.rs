@@ -6,6 +6,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::graph_file::GraphFile;
+use crate::quote::{one_line, quoted};
+use crate::source::LineNumbers;
 
 /// What the file must have; nodes and edges are kept as text, which says where they stand.
 #[derive(Deserialize)]
@@ -22,31 +24,42 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
     // What is no JSON at all is said as such, and not as a mistake in the form.
     serde_json::from_str::<serde::de::IgnoredAny>(text)
         .map_err(|why| format!("line {}: not JSON: {why}", why.line()))?;
-    let graph: Graph = serde_json::from_str(text).map_err(|why| format!("line {}: {why}", why.line()))?;
+    // What else may stand there is not repeated: the file may be of another format.
+    let form = "expected an object with the arrays \"nodes\" and \"edges\", as networkx.node_link_data writes it";
+    let graph: Graph = serde_json::from_str(text).map_err(|why| format!("line {}: {form}", why.line()))?;
     if graph.directed == Some(true) {
         return Err("a directed graph; links are full duplex, so write an undirected one".to_string());
     }
     let missing = |name| format!("has no array {name:?}; networkx.node_link_data writes one");
+    let lines = LineNumbers::of(text);
     let place = |list: &str, i: usize, entry: &RawValue| {
         let before = entry.get().as_ptr() as usize - text.as_ptr() as usize;
-        format!("line {}: {list}[{i}]", 1 + text[..before].matches('\n').count())
+        format!("line {}: {list}[{i}]", lines.at(before))
     };
     let mut file = GraphFile::default();
     for (i, node) in graph.nodes.ok_or_else(|| missing("nodes"))?.into_iter().enumerate() {
         let (at, node) = (place("nodes", i, node), value(node));
-        let what = format!("{at}, node {}", node.get("id").unwrap_or(&Value::Null));
+        let what = format!("{at}, node {}", name(&node, "id"));
         let table = entry(&node, &["id", "kind", "layer"], &["id"]).map_err(|why| format!("{what}: {why}"))?;
         file.nodes.push((at, table));
     }
     for (i, edge) in graph.edges.ok_or_else(|| missing("edges"))?.into_iter().enumerate() {
         let (at, edge) = (place("edges", i, edge), value(edge));
-        let end = |key| edge.get(key).unwrap_or(&Value::Null);
-        let what = format!("{at}, edge {} to {}", end("source"), end("target"));
+        let what = format!("{at}, edge {} to {}", name(&edge, "source"), name(&edge, "target"));
         let keys = ["source", "target", "rate", "delay"];
         let table = entry(&edge, &keys, &["source", "target"]).map_err(|why| format!("{what}: {why}"))?;
         file.edges.push((at, table));
     }
     Ok(file)
+}
+
+/// The name that stands under `key`, as messages show it.
+fn name(entry: &Value, key: &str) -> String {
+    match entry.get(key) {
+        Some(Value::String(name)) => quoted(name),
+        Some(Value::Number(n)) => n.to_string(),
+        _ => "(none)".to_string(),
+    }
 }
 
 fn value(text: &RawValue) -> Value {
@@ -65,5 +78,5 @@ fn entry<T: DeserializeOwned>(value: &Value, keys: &[&str], names: &[&str]) -> R
         };
         kept.insert(key.to_string(), value);
     }
-    T::deserialize(Value::Object(kept)).map_err(|why| why.to_string())
+    T::deserialize(Value::Object(kept)).map_err(|why| one_line(&why.to_string()))
 }

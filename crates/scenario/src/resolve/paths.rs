@@ -1,6 +1,6 @@
 //! Paths that flows name, node by node.
 
-use linkpool_network::{Fabric, disjoint_paths, reversed, source_route};
+use linkpool_network::{Fabric, reversed, source_route};
 
 use super::section::Section;
 use super::workload::Entry;
@@ -15,15 +15,8 @@ pub(super) fn resolve(
     entry: &mut Entry<'_, '_, '_>,
 ) -> Option<Vec<Vec<u32>>> {
     let fabric = entry.known.fabric?;
-    match transport {
-        Some(t) if !paths.is_empty() => check_transport(paths.len(), t, &mut entry.section),
-        Some(t) if t.paths == Paths::Disjoint => {
-            let (name, subflows) = (&t.name, t.subflows.most() as usize);
-            let all = disjoint_paths(fabric, from as u16, to as u16, subflows).len();
-            let message = format!("{name} has {subflows} subflows for disjoint paths, and there are {all}");
-            entry.section.check(all >= subflows, "transport", message);
-        }
-        _ => {}
+    if let (Some(transport), false) = (transport, paths.is_empty()) {
+        check_transport(paths.len(), transport, &mut entry.section);
     }
     let mut resolved = Vec::new();
     for (i, names) in paths.iter().enumerate() {

@@ -123,14 +123,14 @@ fn weights(
     let mut given = BTreeMap::new();
     for (i, LinkWeightTable { name, weight }) in links.iter().enumerate() {
         let ends = name.split_once("->").map(|(from, to)| (from.trim(), to.trim()));
-        let link = all.iter().position(|(from, to)| ends == Some((from, to)));
+        let link = ends.and_then(|(from, to)| fabric.link(fabric.node(from)?, fabric.node(to)?));
         let Some(link) = link else {
             section.error(&format!("link.{i}.name"), no_such_link(name, &all));
             continue;
         };
         let good = (1..=MOST_WEIGHT).contains(weight);
         section.check(good, &format!("link.{i}.weight"), format!("must be 1 to {MOST_WEIGHT}"));
-        let first = given.insert(link as u32, *weight).is_none();
+        let first = given.insert(link, *weight).is_none();
         section.check(first, &format!("link.{i}.name"), "stands here twice; leave one out");
     }
     Some(Weights::Given(given))

@@ -7,7 +7,7 @@ use crate::errors::Report;
 use crate::source::{Node, Path};
 
 /// No time in a scenario is longer: sums of some of them still fit into [`Time`].
-pub(super) const LONGEST: Time = Time::from_secs(1_000_000);
+pub(super) const LONGEST: Time = Time::LONGEST;
 
 /// A table that is being checked.
 pub(super) struct Section<'s, 'r> {
@@ -33,6 +33,11 @@ impl<'s, 'r> Section<'s, 'r> {
     /// Where the file `name` is: relative to the scenario's directory.
     pub(super) fn beside(&self, name: &str) -> PathBuf {
         std::path::Path::new(self.report.file()).parent().map_or_else(|| name.into(), |directory| directory.join(name))
+    }
+
+    /// Are there so many errors that looking for more is a waste of time?
+    pub(super) fn is_full(&self) -> bool {
+        self.report.is_full()
     }
 
     /// Was there no error so far?

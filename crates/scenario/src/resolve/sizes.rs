@@ -3,6 +3,7 @@ use std::sync::Arc;
 use linkpool_units::Bytes;
 use linkpool_workload::{Cdf, Sizes};
 
+use super::included;
 use super::section::Section;
 use crate::errors::closest;
 use crate::file::{CdfSource, DistributionTable, FlowSize, ParetoTable, Size};
@@ -91,7 +92,7 @@ fn cdf(key: &str, source: CdfSource, name: Option<String>, section: &mut Section
                 section.check(name.is_none(), &at(key, "name"), "a published table has its name; leave it out");
                 return Some(table);
             }
-            let text = std::fs::read_to_string(section.beside(&given));
+            let text = included::read(&section.beside(&given));
             (given, text)
         }
     };
@@ -106,7 +107,7 @@ fn cdf(key: &str, source: CdfSource, name: Option<String>, section: &mut Section
             let known = Cdf::NAMES.join(", ");
             section.error(
                 &at(key, "cdf"),
-                format!("{given:?} is no published table ({meant}known: {known}) and no file: {why}"),
+                format!("{given:?} is no published table ({meant}known: {known}) and no file that can be read: it {why}"),
             );
             None
         }

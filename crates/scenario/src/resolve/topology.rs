@@ -1,4 +1,4 @@
-use linkpool_network::Wire;
+use linkpool_network::{MOST_HOSTS, Wire};
 use linkpool_network::topology::{Ring, Triangle};
 use linkpool_units::{Rate, Time};
 
@@ -9,8 +9,8 @@ use crate::file::{DumbbellTable, ManyToOneTable, RingTable, TopologyTable, Traff
 use crate::model::Topology;
 use crate::source::Path;
 
-/// The simulator numbers hosts with 16 bits.
-const MOST_HOSTS: u64 = 65_535;
+/// More cables than this are a slip of the pen: they would not fit into memory.
+pub(super) const MOST_CABLES: u64 = 2_000_000;
 
 const RATE: &str = "\"10Gbps\"";
 const DELAY: &str = "\"2us\"";
@@ -133,7 +133,14 @@ pub(super) fn link(
     (rate, delay)
 }
 
-pub(super) fn few_enough(hosts: u64, key: &str, section: &mut Section<'_, '_>) -> Option<()> {
-    section.check(hosts <= MOST_HOSTS, key, format!("makes {hosts} hosts; at most {MOST_HOSTS} can be simulated"));
-    (hosts <= MOST_HOSTS).then_some(())
+/// Are there few enough hosts and cables?
+pub(super) fn fits(hosts: u64, cables: u64, key: &str, section: &mut Section<'_, '_>) -> Option<()> {
+    few_enough(hosts, key, section)?;
+    section.check(cables <= MOST_CABLES, key, format!("makes {cables} links; at most {MOST_CABLES} can be simulated"));
+    (cables <= MOST_CABLES).then_some(())
+}
+
+fn few_enough(hosts: u64, key: &str, section: &mut Section<'_, '_>) -> Option<()> {
+    section.check(hosts <= u64::from(MOST_HOSTS), key, format!("makes {hosts} hosts; at most {MOST_HOSTS} can be simulated"));
+    (hosts <= u64::from(MOST_HOSTS)).then_some(())
 }

@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 
+use linkpool_network::Fabric;
 use linkpool_units::{Bytes, Time};
 
+use super::included;
 use super::trace_formats::{self, Row};
 use super::workload::Entry;
-use crate::file::{Host, TraceFlowTable, TraceFormat, TraceTable};
+use crate::file::{TraceFlowTable, TraceFormat, TraceTable};
 use crate::model::{TraceFlow, WorkloadKind};
+use crate::quote::quoted;
 
 const FOR_ITSELF: &str = "waits for itself, by way of those that it waits for";
 
@@ -63,38 +66,38 @@ fn written_here(i: usize, flow: &TraceFlowTable, flows: usize, entry: &mut Entry
 
 fn from_file(file: &str, format: Option<TraceFormat>, entry: &mut Entry<'_, '_, '_>) -> Option<Vec<TraceFlow>> {
     let format = entry.section.required("format", format, "\"csv\"")?;
-    let text = std::fs::read_to_string(entry.section.beside(file));
-    let cannot = |why| format!("{file}: cannot be read, beside the scenario: {why}");
-    let text = text.map_err(|why| entry.section.error("file", cannot(why))).ok()?;
+    let text = included::read(&entry.section.beside(file));
+    let text = text.map_err(|why| entry.section.error("file", format!("{file}, beside the scenario, {why}"))).ok()?;
     let rows = match format {
         TraceFormat::Csv => trace_formats::csv(&text),
         TraceFormat::Hpcc => trace_formats::hpcc(&text),
         TraceFormat::Htsim => trace_formats::htsim(&text),
     };
-    let flows = rows.and_then(|rows| resolve(&rows, entry));
+    let fabric = entry.known.fabric?;
+    let flows = rows.and_then(|rows| resolve(&rows, fabric, entry));
     flows.map_err(|(line, why)| entry.section.error("file", format!("{file}:{line}: {why}"))).ok()
 }
 
 /// Finds the hosts of rows and the flows that they wait for. An error is its line and what is wrong.
-fn resolve(rows: &[Row], entry: &Entry<'_, '_, '_>) -> Result<Vec<TraceFlow>, (usize, String)> {
+fn resolve(rows: &[Row], fabric: &Fabric, entry: &Entry<'_, '_, '_>) -> Result<Vec<TraceFlow>, (usize, String)> {
     let mut numbers = HashMap::new();
     for (i, row) in (0..).zip(rows) {
         if numbers.insert(row.id.as_str(), i).is_some() {
-            return Err((row.line, format!("a second flow has the id {}", row.id)));
+            return Err((row.line, format!("a second flow has the id {}", quoted(&row.id))));
         }
     }
     let host = |name: &str, line| {
         // A number that is no name is an index.
-        let named = entry.find_host(&Host::Name(name.to_string()));
-        let index = || entry.find_host(&Host::Index(name.parse().ok()?));
-        named.or_else(index).ok_or_else(|| (line, format!("there is no host {name:?}; {}", entry.host_names())))
+        let named = fabric.node(name).filter(|node| (*node as usize) < fabric.hosts());
+        let index = || name.parse().ok().filter(|index| (*index as usize) < fabric.hosts());
+        named.or_else(index).ok_or_else(|| (line, format!("there is no host {}; {}", quoted(name), entry.host_names())))
     };
     let flow = |row: &Row| {
         let (from, to) = (host(&row.from, row.line)?, host(&row.to, row.line)?);
         if from == to {
             return Err((row.line, format!("{} sends to itself", row.from)));
         }
-        let missing = |id: &String| (row.line, format!("waits for flow {id}, which is not in the file"));
+        let missing = |id: &String| (row.line, format!("waits for flow {}, which is not in the file", quoted(id)));
         let after = row.after.iter().map(|id| numbers.get(id.as_str()).copied().ok_or_else(|| missing(id)));
         let after: Vec<u32> = after.collect::<Result<_, _>>()?;
         let enough = row.enough.unwrap_or(after.len() as u32);

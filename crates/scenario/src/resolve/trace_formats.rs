@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use linkpool_units::Time;
 
 use crate::errors::nearest;
+use crate::quote::quoted;
 
 /// A flow as its line says it.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,6 +22,9 @@ pub(super) struct Row {
     pub(super) enough: Option<u32>,
 }
 
+/// More pairs of flows of which one waits for the other are a slip of the pen: triggers multiply them.
+const MOST_WAITS: usize = 10_000_000;
+
 /// The line of an error, and what is wrong.
 type Fault = (usize, String);
 
@@ -32,12 +36,12 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 fn size(text: &str, line: usize) -> Result<u64, Fault> {
     let size = text.parse().ok().filter(|size| *size > 0);
-    size.ok_or_else(|| (line, format!("{text:?} is no size: a whole number of bytes above zero")))
+    size.ok_or_else(|| (line, format!("{} is no size: a whole number of bytes above zero", quoted(text))))
 }
 
 fn seconds(text: &str, line: usize) -> Result<Time, Fault> {
     let good = text.parse::<f64>().ok().filter(|s| (0.0..=1e6).contains(s));
-    good.map(Time::from_secs_f64).ok_or_else(|| (line, format!("{text:?} is no time in seconds, from 0 to 1000000")))
+    good.map(Time::from_secs_f64).ok_or_else(|| (line, format!("{} is no time in seconds, from 0 to 1000000", quoted(text))))
 }
 
 /// With a header that names the columns, in any order.
@@ -48,9 +52,13 @@ pub(super) fn csv(text: &str) -> Result<Vec<Row>, Fault> {
         .next()
         .ok_or_else(|| (1, format!("an empty file; its first line names columns: {}", KNOWN.join(", "))))?;
     let names: Vec<&str> = header.split(',').map(str::trim).collect();
+    if !names.iter().any(|name| KNOWN.contains(name)) {
+        // It is of another format, and its content is nobody's business.
+        return Err((number, format!("is no header of a trace: it names columns, between commas: {}", KNOWN.join(", "))));
+    }
     if let Some(unknown) = names.iter().find(|name| !KNOWN.contains(name)) {
-        let known = nearest(unknown, KNOWN);
-        return Err((number, format!("{unknown:?} is no column of a trace; they stand between commas; {known}")));
+        let (unknown, known) = (quoted(unknown), nearest(unknown, KNOWN));
+        return Err((number, format!("{unknown} is no column of a trace; they stand between commas; {known}")));
     }
     let place = |name| names.iter().position(|known| *known == name);
     let needed = |name| place(name).ok_or_else(|| (number, format!("the header names no column {name}")));
@@ -82,7 +90,7 @@ pub(super) fn csv(text: &str) -> Result<Vec<Row>, Fault> {
 pub(super) fn hpcc(text: &str) -> Result<Vec<Row>, Fault> {
     let mut lines = lines(text);
     let (number, count) = lines.next().ok_or((1, "an empty file".to_string()))?;
-    let count: usize = count.parse().map_err(|_| (number, format!("{count:?} is no number of flows")))?;
+    let count: usize = count.parse().map_err(|_| (number, "is no number of flows, which the first line is".to_string()))?;
     let row = |(i, (line, text)): (usize, (usize, &str))| {
         let cells: Vec<&str> = text.split_whitespace().collect();
         let [from, to, _, _, bytes, start] = cells[..] else {
@@ -144,13 +152,14 @@ pub(super) fn htsim(text: &str) -> Result<Vec<Row>, Fault> {
             }
         }
     }
+    let mut waits = 0;
     for (row, trigger) in rows.iter_mut().zip(started_by) {
         let Some(id) = trigger else { continue };
         let known = triggers.get_mut(&id).and_then(|t| t.kind.map(|kind| (t, kind)));
-        let (known, kind) = known.ok_or_else(|| (row.line, format!("trigger {id} is not described")))?;
+        let (known, kind) = known.ok_or_else(|| (row.line, format!("trigger {} is not described", quoted(&id))))?;
         match kind {
             TriggerKind::All(count) if count != known.by.len() => {
-                let message = format!("trigger {id} waits for {count} flows, but {} set it off", known.by.len());
+                let message = format!("trigger {} waits for {count} flows, but {} set it off", quoted(&id), known.by.len());
                 return Err((known.line, message));
             }
             TriggerKind::All(_) => {}
@@ -161,10 +170,14 @@ pub(super) fn htsim(text: &str) -> Result<Vec<Row>, Fault> {
                     let by = known.by.len();
                     return Err((
                         row.line,
-                        format!("never starts: {by} flows set trigger {id} off, each for one flow"),
+                        format!("never starts: {by} flows set trigger {} off, each for one flow", quoted(&id)),
                     ));
                 }
             }
+        }
+        waits += known.by.len();
+        if waits > MOST_WAITS {
+            return Err((row.line, format!("more than {MOST_WAITS} pairs of flows of which one waits for the other")));
         }
         row.after.clone_from(&known.by);
     }
@@ -203,23 +216,23 @@ fn failure(words: &[&str], line: usize) -> Result<Failure, Fault> {
 /// A connection, the trigger that starts it, and those that it sets off.
 fn connection(words: &[&str], line: usize) -> Result<(Row, Option<String>, Vec<String>), Fault> {
     let ends = words[0].split_once("->");
-    let (from, to) = ends.ok_or_else(|| (line, format!("{:?} is neither SRC->DST nor a trigger", words[0])))?;
+    let (from, to) = ends.ok_or_else(|| (line, "is neither a connection, SRC->DST, nor a trigger or failure".to_string()))?;
     let (from, to, id) = (from.to_string(), to.to_string(), format!("of line {line}"));
     let mut row = Row { line, id, from, to, size: 0, start: Time::ZERO, after: Vec::new(), enough: None };
     let (mut starts, mut fires) = (None, Vec::new());
     for pair in words[1..].chunks(2) {
-        let [key, value] = *pair else { return Err((line, format!("{:?} has no value", pair[0]))) };
+        let [key, value] = *pair else { return Err((line, format!("{} has no value", quoted(pair[0])))) };
         match key {
             "id" => row.id = value.to_string(),
             "size" => row.size = size(value, line)?,
             "start" => {
                 let ps = value.parse::<f64>().ok().filter(|ps| (0.0..=1e18).contains(ps));
-                row.start = Time(ps.ok_or_else(|| (line, format!("{value:?} is no time in picoseconds")))? as u64);
+                row.start = Time(ps.ok_or_else(|| (line, format!("{} is no time in picoseconds", quoted(value))))? as u64);
             }
             "trigger" => starts = Some(value.to_string()),
             "send_done_trigger" | "recv_done_trigger" => fires.push(value.to_string()),
             "prio" => {}
-            other => return Err((line, format!("{other:?} is not known of a connection"))),
+            other => return Err((line, format!("{} is not known of a connection", quoted(other)))),
         }
     }
     if row.size == 0 {
@@ -314,7 +327,7 @@ mod tests {
         for (from, to, line, why) in [
             ("count 1", "count 2", 8, "waits for 2 flows, but 1"),
             ("oneshot", "manyshot", 7, "oneshot, multishot or barrier"),
-            ("trigger id 1 oneshot\n", "", 5, "trigger 1 is not described"),
+            ("trigger id 1 oneshot\n", "", 5, "trigger \"1\" is not described"),
             (" size 7", "", 6, "without a size"),
             (" start 2000000", " begin 2", 4, "\"begin\" is not known"),
         ] {

@@ -3,11 +3,8 @@ use linkpool_network::topology::{BCube, FatTree, LeafSpine, Vl2};
 use linkpool_units::{Rate, Time};
 
 use super::section::Section;
-use super::topology::{few_enough, link};
+use super::topology::{fits, link};
 use crate::file::{BCubeTable, FatTreeTable, LeafSpineTable, Vl2Table};
-
-/// More cables than this are a slip of the pen: they would not fit into memory.
-const MOST_CABLES: u64 = 2_000_000;
 
 pub(super) fn fat_tree(table: &FatTreeTable, section: &mut Section<'_, '_>) -> Option<FatTree> {
     let k = section.required("k", table.k, "8");
@@ -69,6 +66,9 @@ pub(super) fn vl2(table: &Vl2Table, section: &mut Section<'_, '_>) -> Option<Vl2
     let host = host_wire(table.rate, table.delay, section);
     let faster = host.map(|wire| Wire { rate: Rate(wire.rate.0.saturating_mul(10)), ..wire });
     let core = wire(("core_rate", table.core_rate), ("core_delay", table.core_delay), faster, section);
+    let slow_enough = core.is_none_or(|core| core.rate <= Rate::LARGEST);
+    let message = format!("missing: ten times `rate`, the default, is above {}, the largest rate", Rate::LARGEST);
+    section.check(slow_enough, "core_rate", message);
     let tree = Vl2 {
         aggregation_ports: aggregation_ports?,
         intermediate_ports: intermediate_ports?,
@@ -119,8 +119,3 @@ fn wire(
     Some(Wire { rate: rate.unwrap_or(otherwise.rate), delay: delay.unwrap_or(otherwise.delay) })
 }
 
-fn fits(hosts: u64, cables: u64, key: &str, section: &mut Section<'_, '_>) -> Option<()> {
-    few_enough(hosts, key, section)?;
-    section.check(cables <= MOST_CABLES, key, format!("makes {cables} links; at most {MOST_CABLES} can be simulated"));
-    (cables <= MOST_CABLES).then_some(())
-}

@@ -2,11 +2,13 @@
 //! from, so that whatever is found wrong later can be pointed at.
 
 mod de;
+mod lines;
 mod node;
 mod overrides;
 mod path;
 
 pub(crate) use de::Fault;
+pub(crate) use lines::LineNumbers;
 pub(crate) use node::{Node, Origin, parse};
 pub(crate) use overrides::{apply, apply_seed};
 pub(crate) use path::Path;

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use toml_edit::{Document, Item, TableLike, TomlError};
 
 use super::Path;
+use super::lines::LineNumbers;
 
 /// A TOML value and where it came from.
 #[derive(Clone, Debug)]
@@ -103,17 +104,24 @@ impl Node {
 
 /// Reads TOML; an error is its line, if known, and a message.
 pub(crate) fn parse(text: &str) -> Result<Node, (Option<usize>, String)> {
-    let lines = Lines(text);
+    let lines = Lines::of(text);
     let document = Document::parse(text).map_err(|error| lines.describe(&error))?;
     Ok(Node { origin: Origin::File, value: lines.table(document.as_table()) })
 }
 
 /// Finds the line of a place in the text.
-struct Lines<'a>(&'a str);
+struct Lines<'a> {
+    text: &'a str,
+    numbers: LineNumbers,
+}
 
 impl Lines<'_> {
+    fn of(text: &str) -> Lines<'_> {
+        Lines { text, numbers: LineNumbers::of(text) }
+    }
+
     fn line(&self, span: Range<usize>) -> usize {
-        1 + self.0.as_bytes()[..span.start].iter().filter(|byte| **byte == b'\n').count()
+        self.numbers.at(span.start)
     }
 
     fn origin(&self, span: Option<Range<usize>>) -> Origin {
@@ -122,7 +130,7 @@ impl Lines<'_> {
 
     fn describe(&self, error: &TomlError) -> (Option<usize>, String) {
         let message = match (error.message(), error.span()) {
-            ("duplicate key", Some(span)) => format!("`{}` stands here twice; rename or remove one", &self.0[span]),
+            ("duplicate key", Some(span)) => format!("`{}` stands here twice; rename or remove one", &self.text[span]),
             (message, _) => message.lines().collect::<Vec<_>>().join("; "),
         };
         (error.span().map(|span| self.line(span)), format!("not valid TOML: {message}"))

@@ -68,7 +68,7 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                 });
             }
             WorkloadKind::Poisson { flows_per_second, size: bytes, to, stop } => {
-                let load = 8.0 * bytes.mean() * flows_per_second / fabric.access_rate() as f64;
+                let load = 8.0 * bytes.mean() * flows_per_second / fabric.access_rate();
                 table.poisson.push(PoissonTable {
                     label,
                     transport,

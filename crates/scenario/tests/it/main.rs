@@ -3,10 +3,12 @@
 mod applies;
 mod bad;
 mod documentation;
+mod fuzz;
 mod good;
 mod graph;
 mod overrides;
 mod paths;
 mod properties;
+mod reach;
 mod routing;
 mod schema;

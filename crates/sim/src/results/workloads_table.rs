@@ -86,7 +86,7 @@ fn distributions(workload: &Workload) -> Vec<Distribution> {
 fn load(workload: &Workload, plan: &Plan) -> Option<f64> {
     match &workload.kind {
         WorkloadKind::Poisson { flows_per_second, size, .. } => {
-            Some(8.0 * flows_per_second * size.mean() / plan.fabric.access_rate() as f64)
+            Some(8.0 * flows_per_second * size.mean() / plan.fabric.access_rate())
         }
         _ => None,
     }

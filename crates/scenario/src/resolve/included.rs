@@ -1,0 +1,46 @@
+//! Files that a scenario includes.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// No included file is larger: 1 GiB.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The text of the file at `path`, or why there is none.
+pub(super) fn read(path: &Path) -> Result<String, String> {
+    let cannot = |why: std::io::Error| format!("cannot be read: {why}");
+    // A pipe could keep the reader waiting for ever, and a device never ends.
+    if !std::fs::metadata(path).map_err(cannot)?.is_file() {
+        return Err("is not a regular file".to_string());
+    }
+    read_at_most(File::open(path).map_err(cannot)?, MOST_BYTES)
+}
+
+fn read_at_most(file: impl Read, most: u64) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes).map_err(|why| format!("cannot be read: {why}"))?;
+    if bytes.len() as u64 > most {
+        return Err(format!("is larger than {} MiB, the most that a scenario may include", most >> 20));
+    }
+    String::from_utf8(bytes).map_err(|_| "is not a text file (UTF-8)".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_up_to_the_bound_and_no_further() {
+        assert_eq!(read_at_most(&b"abcd"[..], 4).unwrap(), "abcd");
+        assert!(read_at_most(std::io::repeat(b'x'), 4).unwrap_err().contains("is larger than"));
+        assert!(read_at_most(&b"\xff"[..], 4).unwrap_err().contains("not a text file"));
+    }
+
+    #[test]
+    fn devices_and_directories_are_refused() {
+        for path in ["/dev/zero", "/"] {
+            assert_eq!(read(Path::new(path)).unwrap_err(), "is not a regular file", "{path}");
+        }
+    }
+}

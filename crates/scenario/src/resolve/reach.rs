@@ -1,0 +1,250 @@
+//! Do all flows that the workloads may start have the paths that they need? That is known before a run, from the fabric: links that are
+//! down at first only lose packets, as those that fail later do.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use linkpool_network::{self as network, Fabric, HostId, LinkId, NodeId, Routes, disjoint_paths, reversed, source_route};
+use linkpool_workload::{Collective, Rule};
+
+use super::hosts::names_of;
+use crate::errors::Report;
+use crate::model::{Destination, Paths, RoutingKind, Scenario, Transport, Workload, WorkloadKind};
+use crate::source::Path;
+
+/// A sending and a receiving host.
+type Pair = (NodeId, NodeId);
+
+/// Reports the workloads some of whose flows cannot get through.
+pub(super) fn check(scenario: &Scenario, fabric: &Fabric, report: &mut Report<'_>) {
+    let joined = Joined::new(fabric);
+    let pinnable = OnceCell::new();
+    for (i, workload) in scenario.workloads.iter().enumerate() {
+        let kind = workload.kind.name();
+        let place = scenario.workloads[..i].iter().filter(|other| other.kind.name() == kind).count();
+        let path = Path::default().at("workload").at(kind).at(place);
+        let pairs = Pairs::of(workload, fabric);
+        if let Some((from, to)) = pairs.find(fabric, |pair| !joined.has(pair)) {
+            report.error(&blamed(&path, &workload.kind), no_path(fabric, (from, to), &pairs, &joined));
+            continue;
+        }
+        let small = workload.small.map(|small| small.transport);
+        let given = matches!(&workload.kind, WorkloadKind::Flow { paths, .. } if !paths.is_empty());
+        let transports = std::iter::once((workload.transport, "transport")).filter(|_| !given);
+        for (transport, key) in transports.chain(small.map(|small| (small, "small"))) {
+            let transport = &scenario.transports[transport];
+            let by_address = matches!(scenario.routing.kind, RoutingKind::TwoLevel { .. });
+            let wrong = match transport.paths {
+                Paths::Disjoint => few_or_long(fabric, &pairs, transport),
+                Paths::Hash | Paths::Scatter | Paths::Plb | Paths::Reps if !by_address => None,
+                _ => too_long(pinnable.get_or_init(|| unpinnable(fabric)), fabric),
+            };
+            if let Some(message) = wrong {
+                report.error(&path.at(key), message);
+            }
+        }
+    }
+}
+
+/// The key that names the receiver, or the whole table.
+fn blamed(path: &Path, kind: &WorkloadKind) -> Path {
+    match kind {
+        WorkloadKind::Flow { .. } => path.at("to"),
+        WorkloadKind::Incast { .. } | WorkloadKind::ManyToOne { .. } => path.at("receiver"),
+        _ => path.clone(),
+    }
+}
+
+fn no_path(fabric: &Fabric, (from, to): Pair, pairs: &Pairs, joined: &Joined) -> String {
+    let reached = (0..fabric.hosts() as NodeId).filter(|host| *host != from && joined.has((from, *host)));
+    let reached = names_of(reached.map(|host| fabric.name(host)));
+    let (from, to) = (fabric.name(from), fabric.name(to));
+    let only = if reached.is_empty() { "to no host".to_string() } else { format!("only to {reached}") };
+    let why = format!("no path leads from {from} to {to}, {only}");
+    match pairs {
+        Pairs::Listed(_) => format!("{why}; change the flow or the topology"),
+        Pairs::Any { .. } => {
+            format!("{why}, and these flows may go from any host to any; write [[workload.flow]] for hosts that are joined")
+        }
+    }
+}
+
+/// The components that switches and cables between them form, and those that hosts are joined to: hosts do not forward, unless the
+/// fabric is made that way.
+struct Joined {
+    /// By host.
+    components: Vec<Vec<u32>>,
+    /// Cables between two hosts.
+    cables: Vec<Pair>,
+    /// One component joins all hosts.
+    all: bool,
+}
+
+impl Joined {
+    fn new(fabric: &Fabric) -> Joined {
+        let hosts = fabric.hosts();
+        let forwards = |node: NodeId| node as usize >= hosts || fabric.hosts_forward();
+        let neighbours = |node: NodeId| fabric.links_from(node).map(|link| fabric.links()[link as usize].to);
+        let mut component = vec![u32::MAX; fabric.nodes()];
+        let mut count = 0;
+        for first in (0..fabric.nodes() as NodeId).filter(|node| forwards(*node)) {
+            if component[first as usize] != u32::MAX {
+                continue;
+            }
+            component[first as usize] = count;
+            let mut next = vec![first];
+            while let Some(node) = next.pop() {
+                for to in neighbours(node).filter(|to| forwards(*to)) {
+                    if std::mem::replace(&mut component[to as usize], count) == u32::MAX {
+                        next.push(to);
+                    }
+                }
+            }
+            count += 1;
+        }
+        let of_host = |host: NodeId| {
+            let mut all: Vec<u32> = if forwards(host) {
+                vec![component[host as usize]]
+            } else {
+                neighbours(host).filter(|to| forwards(*to)).map(|to| component[to as usize]).collect()
+            };
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        let components: Vec<Vec<u32>> = (0..hosts as NodeId).map(of_host).collect();
+        let between_hosts = |host: NodeId| {
+            neighbours(host).filter(|to| (*to as usize) < hosts && !fabric.hosts_forward()).map(move |to| (host, to))
+        };
+        let cables = (0..hosts as NodeId).flat_map(between_hosts).collect();
+        let all = (0..count).any(|c| components.iter().all(|of_host| of_host.contains(&c)));
+        Joined { components, cables, all }
+    }
+
+    /// Does a path lead from one host to the other?
+    fn has(&self, (from, to): Pair) -> bool {
+        let [a, b] = [from, to].map(|host| &self.components[host as usize]);
+        self.all || a.iter().any(|component| b.contains(component)) || self.cables.contains(&(from, to))
+    }
+}
+
+/// Who may send to whom.
+enum Pairs {
+    Listed(Vec<Pair>),
+    /// Every host to every other, or to those of other racks only.
+    Any { in_rack: bool },
+}
+
+impl Pairs {
+    fn of(workload: &Workload, fabric: &Fabric) -> Pairs {
+        let hosts = fabric.hosts() as NodeId;
+        let mut pairs: Vec<Pair> = match &workload.kind {
+            WorkloadKind::Flow { from, to, .. } => vec![(*from, *to)],
+            WorkloadKind::Trace { flows } => flows.iter().map(|flow| (flow.from, flow.to)).collect(),
+            WorkloadKind::Incast { senders, receiver, .. } => {
+                let others = (0..hosts).filter(|host| host != receiver);
+                others.take(*senders as usize).map(|sender| (sender, *receiver)).collect()
+            }
+            WorkloadKind::ManyToOne { flows, first, receiver, .. } => {
+                (*first..first + flows).map(|sender| (sender, *receiver)).collect()
+            }
+            WorkloadKind::Matrix { rule: Rule::Stride { step }, .. } => {
+                (0..hosts).map(|host| (host, (host + NodeId::from(*step)) % hosts)).collect()
+            }
+            WorkloadKind::Collective { algorithm: Collective::RingAllReduce, ranks, .. } => {
+                (0..*ranks).map(|rank| (rank, (rank + 1) % ranks)).collect()
+            }
+            WorkloadKind::Collective { algorithm: Collective::TreeAllReduce, ranks, .. } => {
+                let across = |bit: u32| (0..*ranks).map(move |rank| (rank, rank ^ (1 << bit)));
+                (0..ranks.ilog2()).flat_map(across).collect()
+            }
+            WorkloadKind::Matrix { rule: Rule::Random { other_racks: true, .. }, .. }
+            | WorkloadKind::Poisson { to: Destination::OtherRacks, .. } => return Pairs::Any { in_rack: false },
+            _ => return Pairs::Any { in_rack: true },
+        };
+        pairs.sort_unstable();
+        pairs.dedup();
+        Pairs::Listed(pairs)
+    }
+
+    /// The first pair of which `is_wrong` is true. Of hosts at the same switches the first two stand for all, as their paths are alike.
+    fn find(&self, fabric: &Fabric, is_wrong: impl Fn(Pair) -> bool) -> Option<Pair> {
+        match self {
+            Pairs::Listed(pairs) => pairs.iter().copied().find(|pair| is_wrong(*pair)),
+            Pairs::Any { in_rack } => {
+                let alike = alike(fabric);
+                let in_racks = alike.iter().filter(|_| *in_rack).filter_map(|hosts| Some((hosts[0], *hosts.get(1)?)));
+                let first = |i: usize| alike[i][0];
+                let others = |i: usize| 0..if one_stands_for_all(fabric, alike.len()) { i.min(1) } else { i };
+                let between = (0..alike.len()).flat_map(|i| others(i).map(move |j| (first(j), first(i))));
+                in_racks.chain(between).find(|pair| is_wrong(*pair))
+            }
+        }
+    }
+}
+
+/// Is it enough to look at the paths from one host to all others? Where all that paths meet passes packets on, no pair has fewer disjoint
+/// paths than the fewer of (a, c) and (c, b) (Menger's theorem: a cut between a and b is one between c and a or c and b).
+fn one_stands_for_all(fabric: &Fabric, groups: usize) -> bool {
+    const FEW: usize = 32;
+    let one_cable = |host| fabric.links_from(host).len() == 1;
+    groups > FEW && (fabric.hosts_forward() || (0..fabric.hosts() as NodeId).all(one_cable))
+}
+
+/// Hosts by the switches that they are joined to.
+fn alike(fabric: &Fabric) -> Vec<Vec<NodeId>> {
+    let mut groups: Vec<Vec<NodeId>> = Vec::new();
+    let mut places: HashMap<Vec<NodeId>, usize> = HashMap::new();
+    for host in 0..fabric.hosts() as NodeId {
+        let switches = fabric.links_from(host).map(|link| fabric.links()[link as usize].to).collect();
+        let place = *places.entry(switches).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[place].push(host);
+    }
+    groups
+}
+
+/// Why the subflows of `transport` cannot have paths without a cable in common, if they cannot.
+fn few_or_long(fabric: &Fabric, pairs: &Pairs, transport: &Transport) -> Option<String> {
+    let subflows = transport.subflows.most() as usize;
+    let paths = |(from, to): Pair| disjoint_paths(fabric, from as HostId, to as HostId, subflows);
+    let is_long = |path: &Vec<LinkId>| {
+        source_route(fabric, path).and(source_route(fabric, &reversed(fabric, path))).is_none()
+    };
+    let is_wrong = |pair| {
+        let paths = paths(pair);
+        paths.len() < subflows || paths.iter().any(is_long)
+    };
+    let (from, to) = pairs.find(fabric, is_wrong)?;
+    let there_are = paths((from, to)).len();
+    let (name, [from, to]) = (&transport.name, [from, to].map(|host| fabric.name(host)));
+    Some(if there_are < subflows {
+        format!(
+            "{name} has {subflows} subflows for disjoint paths, and there are {there_are} from {from} to {to}; lower `subflows`, or use paths = \"distinct\" or \"hash\""
+        )
+    } else {
+        long(from, to)
+    })
+}
+
+fn long(from: &str, to: &str) -> String {
+    format!("a path from {from} to {to} has too many hops over too many ports to be pinned; use paths = \"hash\"")
+}
+
+fn too_long(unpinnable: &Option<Pair>, fabric: &Fabric) -> Option<String> {
+    unpinnable.map(|(from, to)| long(fabric.name(from), fabric.name(to)))
+}
+
+/// Two hosts of which a shortest path does not fit into a packet.
+fn unpinnable(fabric: &Fabric) -> Option<Pair> {
+    // Which link a hash would choose does not matter.
+    let routes = Routes::new(fabric, 0);
+    let hosts: Vec<NodeId> = alike(fabric).into_iter().map(|group| group[0]).collect();
+    hosts.iter().find_map(|to| {
+        let mut paths = network::Paths::new(&routes, fabric, *to as HostId);
+        let from = hosts.iter().find(|from| *from != to && !paths.can_be_pinned(**from))?;
+        Some((*from, *to))
+    })
+}

@@ -1,0 +1,108 @@
+//! Flows that have no path, or too few, are refused where they are written.
+
+use linkpool_scenario::{ScenarioError, load};
+
+/// What is wrong with `workload` in `topology`: key, line and message of each error.
+fn wrong(topology: &str, transport: &str, workload: &str) -> Vec<(String, Option<usize>, String)> {
+    let text = format!(
+        "duration = \"1s\"\n[topology.{topology}\nrate = \"1Gbps\"\ndelay = \"1us\"\n[transport.t]\ncontrol = \"lia\"\n\
+         {transport}\n[workload]\n{workload}\n"
+    );
+    let errors = load(&text, "test.toml", None, &[]).err().unwrap_or_default();
+    errors.into_iter().map(|ScenarioError { key, line, message, .. }| (key, line, message)).collect()
+}
+
+fn key_and_message(topology: &str, transport: &str, workload: &str) -> (String, String) {
+    match &wrong(topology, transport, workload)[..] {
+        [(key, Some(8..), message)] => (key.clone(), message.clone()),
+        other => panic!("{workload}: {other:?}"),
+    }
+}
+
+const SHIFT: &str = "traffic-shift]";
+
+#[test]
+fn flows_to_hosts_that_are_not_joined_are_refused_by_their_receiver() {
+    for (workload, key) in [
+        ("flow = [{ transport = \"t\", from = \"S1\", to = \"D3\" }]", "workload.flow.0.to"),
+        ("many-to-one = [{ transport = \"t\", flows = 2, receiver = \"D3\" }]", "workload.many-to-one.0.receiver"),
+        (
+            "incast = [{ transport = \"t\", senders = 2, receiver = \"D3\", size = \"1KB\", every = \"1s\" }]",
+            "workload.incast.0.receiver",
+        ),
+        (
+            "trace = [{ transport = \"t\", flows = [{ from = \"S2\", to = \"D3\", size = \"1B\" }, { from = \"S1\", to = \"D3\", size = \"1B\" }] }]",
+            "workload.trace.0",
+        ),
+    ] {
+        let (at, message) = key_and_message(SHIFT, "", workload);
+        assert_eq!(at, key);
+        assert!(message.starts_with("no path leads from S1 to D3, only to S2, D1 and D2"), "{message}");
+    }
+}
+
+#[test]
+fn flows_that_may_go_to_any_host_are_refused_where_one_is_not_joined() {
+    for (kind, keys) in [
+        ("permutation", ""),
+        ("random", ""),
+        ("all-to-all", ""),
+        ("poisson", ", flows_per_second = 10, size = \"1KB\""),
+        ("partition-aggregate", ", servers = 2"),
+        ("hotspot", ", flows = 3, hosts = [0], share = 0.5"),
+    ] {
+        let (key, message) = key_and_message(SHIFT, "", &format!("{kind} = [{{ transport = \"t\"{keys} }}]"));
+        assert_eq!(key, format!("workload.{kind}.0"));
+        assert!(message.contains("from S1 to S3") && message.contains("write [[workload.flow]]"), "{message}");
+    }
+}
+
+/// Over which hosts the ring of ranks leads is known.
+#[test]
+fn collectives_and_strides_are_looked_at_pair_by_pair() {
+    let collective = |ranks| format!("collective = [{{ transport = \"t\", algorithm = \"ring-all-reduce\", size = \"1MB\", ranks = {ranks} }}]");
+    assert_eq!(wrong(SHIFT, "", &collective(2)), []);
+    assert!(key_and_message(SHIFT, "", &collective(3)).1.contains("from S3 to S1"));
+    assert!(key_and_message(SHIFT, "", "stride = [{ transport = \"t\", step = 1 }]").1.contains("from S3 to D1"));
+}
+
+#[test]
+fn what_is_joined_is_good() {
+    for (topology, workload) in [
+        (SHIFT, "flow = [{ transport = \"t\", from = \"S2\", to = \"D3\" }, { transport = \"t\", from = \"S1\", to = \"D2\" }]"),
+        ("bcube]\nn = 2\nk = 2", "permutation = [{ transport = \"t\" }]"),
+        ("ring]\nbottleneck_rates = [\"1Gbps\", \"1Gbps\"]", "flow = [{ transport = \"t\", from = \"X1\", to = \"Y1\" }]"),
+        (
+            "graph]\nnodes = [{ id = \"a\", kind = \"host\" }, { id = \"b\", kind = \"host\" }]\nedges = [{ source = \"a\", target = \"b\" }]",
+            "permutation = [{ transport = \"t\" }]",
+        ),
+    ] {
+        assert_eq!(wrong(topology, "", workload), [], "{topology}");
+    }
+}
+
+#[test]
+fn subflows_need_as_many_disjoint_paths() {
+    let disjoint = |subflows| format!("subflows = {subflows}\npaths = \"disjoint\"");
+    let flow = "flow = [{ transport = \"t\", from = 0, to = 1 }]";
+    let (key, message) = key_and_message("dumbbell]\npairs = 2", &disjoint(2), "permutation = [{ transport = \"t\" }]");
+    assert_eq!(key, "workload.permutation.0.transport");
+    assert!(message.starts_with("t has 2 subflows for disjoint paths, and there are 1 from S1 to S2; lower"), "{message}");
+    // Three levels, so three parallel paths between any two hosts: more hosts than are looked at pair by pair.
+    for workload in ["permutation = [{ transport = \"t\" }]", flow] {
+        assert_eq!(wrong("bcube]\nn = 4\nk = 2", &disjoint(3), workload), []);
+        assert!(key_and_message("bcube]\nn = 4\nk = 2", &disjoint(4), workload).1.contains("there are 3 from h0"));
+    }
+    // Small flows may have a transport of their own.
+    let small = "[transport.s]\ncontrol = \"lia\"\nsubflows = 2\npaths = \"disjoint\"";
+    let workload = "permutation = [{ transport = \"t\", size = \"1KB\", small = { below = \"1MB\", transport = \"s\" } }]";
+    assert_eq!(key_and_message("dumbbell]\npairs = 2", small, workload).0, "workload.permutation.0.small");
+}
+
+#[test]
+fn many_errors_are_listed_up_to_a_bound() {
+    let flows = "{ transport = \"t\", from = 0, to = 9999 }, ".repeat(150);
+    let errors = wrong("dumbbell]\npairs = 2", "", &format!("flow = [{flows}]"));
+    assert_eq!(errors.len(), 101);
+    assert_eq!(errors[100].2, "50 more errors; mend these first");
+}
