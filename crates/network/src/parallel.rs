@@ -51,11 +51,11 @@ struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// Counts a window. Is the run to go on?
+    /// Counts a window. Is the run to go on? If it `is_due`, progress is told before its time.
     #[inline]
-    fn goes_on(&mut self, state: impl FnOnce() -> (Time, u64)) -> bool {
+    fn goes_on(&mut self, is_due: bool, state: impl FnOnce() -> (Time, u64)) -> bool {
         self.left -= 1;
-        if self.left > 0 {
+        if self.left > 0 && !is_due {
             return true;
         }
         self.left = self.every;
@@ -67,7 +67,8 @@ impl Progress<'_> {
 /// Runs the partitions of a network to `end`: the first, with its handler, on the calling thread, each other on one of its own.
 ///
 /// It ends sooner when the partitions have [`Handler::done`] `goal` together, with the window in which they have.
-/// `progress` is called on the calling thread every `every` windows with the start of the window, before which all is done,
+/// `progress` is called on the calling thread every `every` windows, or when the first handler [`Handler::is_full`], with the start of
+/// the window, before which all is done,
 /// and the packet-hops so far; it ends the run by returning false.
 pub fn run_partitions<H: Handler + Send>(
     partitions: Vec<(&mut Network, &mut H)>,
@@ -94,7 +95,8 @@ pub fn run_partitions<H: Handler + Send>(
         }
         let _guard = Guard(shared);
         first.run(end, goal, |partition, round| {
-            let goes_on = progress.goes_on(|| (partition.network.window_start(), shared.hops(round)));
+            let state = || (partition.network.window_start(), shared.hops(round));
+            let goes_on = progress.goes_on(partition.handler.is_full(), state);
             partition.meet(round, shared, goes_on)
         })
     })
@@ -127,7 +129,7 @@ impl<H: Handler> Partition<'_, H> {
             self.tell(host, at, message);
         }
         let state = || (self.network.window_start(), self.network.hops());
-        progress.goes_on(state).then(|| Agreed { next: self.next(), done: self.handler.done() })
+        progress.goes_on(self.handler.is_full(), state).then(|| Agreed { next: self.next(), done: self.handler.done() })
     }
 
     /// With the others, who come to barrier number `round` too.

@@ -1,5 +1,6 @@
 //! Runs scenarios: builds the fabric, puts transport endpoints on its hosts, moves time, writes tables.
 
+mod estimate;
 mod host;
 mod measure;
 mod plan;
@@ -8,6 +9,7 @@ mod results;
 mod run;
 mod start;
 
+pub use estimate::Estimate;
 pub use measure::{Measurement, measure};
 pub use plan::{
     Changes, Flows, Goal, JobKind, Merged, Operation, PathError, PathRule, Placement, Plan, PlannedFlow,

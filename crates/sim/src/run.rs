@@ -2,7 +2,6 @@
 
 use crate::host::component::Component;
 use crate::host::hosts::Hosts;
-use crate::plan::paths::pairs_of_processes;
 use crate::plan::{PathError, Plan, worthwhile_threads};
 use crate::record::period::Period;
 use crate::record::sampling::Sampling;
@@ -45,9 +44,6 @@ pub enum RunError {
     /// Progress was told to stop.
     #[error("stopped")]
     Stopped,
-    /// Two hosts have no path between them.
-    #[error("no path from {0} to {1}")]
-    NoPath(String, String),
     /// Flows cannot have the paths that their transport is to give them.
     #[error(transparent)]
     Paths(#[from] PathError),
@@ -63,22 +59,9 @@ pub fn simulate(
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Outcome, RunError> {
     let routes = timetable.routes_at(Time::ZERO);
-    let name = |host: u16| plan.fabric.name(host as NodeId).to_string();
-    // Processes send from anywhere to anywhere.
-    let hosts = if plan.processes.is_empty() { 0 } else { plan.fabric.hosts() as u16 };
-    let anywhere = (1..hosts).flat_map(|host| [(0, host), (host, 0)]);
-    for (src, dst) in plan.flows.iter().map(|f| (f.flow.src, f.flow.dst)).chain(anywhere) {
-        if !routes.reachable(&plan.fabric, src, dst) {
-            return Err(RunError::NoPath(name(src), name(dst)));
-        }
-    }
-    for (i, t) in plan.transports.iter().enumerate() {
-        let listed = plan.flows.iter().filter(|f| usize::from(f.transport) == i).map(|f| (f.flow.src, f.flow.dst));
-        let pairs = listed.chain(pairs_of_processes(&plan.fabric, &plan.processes, i as u16));
-        t.paths.check((&plan.fabric, routes), pairs, t.config.subflows)?;
-    }
+    plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes)))?;
     let parts = partition(&plan.fabric, threads);
-    let buffers: Vec<Buffer> = (0..threads).map(|_| Buffer::default()).collect();
+    let buffers = Buffer::of_parts(threads);
     let mut runs: Vec<(Network, Hosts<'_>)> = (0..threads)
         .map(|me| {
             let mine = |node: NodeId| parts[node as usize] == me;

@@ -26,6 +26,10 @@ pub trait Handler {
     }
     /// `message` reaches `host` at `at`, which is later than all that it has seen.
     fn on_message(&mut self, _host: NodeId, _at: Time, _message: Self::Message) {}
+    /// Has so much been recorded here that progress is to be told now, and what was recorded taken?
+    fn is_full(&self) -> bool {
+        false
+    }
     /// How much has been done here of what ends the run when all partitions together have done enough.
     fn done(&self) -> u64 {
         0

@@ -5,6 +5,7 @@ use crate::host::inbox::Inbox;
 use crate::host::message::Message;
 use crate::host::slots::{Host, Sending};
 use crate::host::timer;
+use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, Recorded};
 use linkpool_engine::Timers;
 use linkpool_network::{Egress, HostId, Network, NodeId};
@@ -112,6 +113,16 @@ impl Context {
     /// What the run records.
     pub(crate) fn record(&self) -> MutexGuard<'_, Recorded> {
         self.recorded.lock()
+    }
+
+    /// Records rows of time series.
+    pub(crate) fn sample(&self, samples: impl IntoIterator<Item = Sample>) {
+        self.recorded.sample(samples);
+    }
+
+    /// Do rows wait that are to be taken now?
+    pub(crate) fn is_full(&self) -> bool {
+        self.recorded.is_full()
     }
 
     /// The same, for who records later.

@@ -393,6 +393,10 @@ impl Handler for Hosts<'_> {
         self.context.leave(host, at, message);
     }
 
+    fn is_full(&self) -> bool {
+        self.context.is_full()
+    }
+
     fn done(&self) -> u64 {
         self.context.done
     }

@@ -27,7 +27,7 @@ impl RttRecorder {
         if now >= *next && now <= self.until {
             *next = now + self.every;
             let value = Value::Rtt { flow, subflow: subflow as u32, rtt };
-            self.buffer.lock().samples.push(Sample { at: now, value });
+            self.buffer.sample([Sample { at: now, value }]);
         }
     }
 }

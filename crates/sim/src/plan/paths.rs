@@ -1,11 +1,8 @@
 //! How the subflows of a connection come by their paths.
 
-use crate::plan::planned::PlannedProcess;
 use linkpool_network::topology::FatTree;
 use linkpool_network::{Fabric, HostId, LinkId, NodeId, Paths, Routes, disjoint_paths, reversed, source_route};
 use linkpool_transport::paths::{PathSelector, reverse_ports};
-use linkpool_workload::{ClosedLoop, Destinations, Process};
-use std::collections::{BTreeSet, HashMap};
 
 /// Why flows cannot have the paths that their transport is to give them.
 #[derive(Debug, thiserror::Error)]
@@ -13,11 +10,6 @@ pub enum PathError {
     /// Two hosts have a path that does not fit into a packet.
     #[error("a path from {0} to {1} has too many hops over too many ports to be pinned; use paths = \"hash\"")]
     Long(String, String),
-    /// Disjoint paths were asked for, and there are fewer than subflows.
-    #[error(
-        "from {0} to {1} there are {2} paths without a cable in common, fewer than the {3} subflows; lower `subflows`, or use paths = \"distinct\" or \"hash\""
-    )]
-    Few(String, String, usize, usize),
 }
 
 /// Which paths the subflows of a transport's connections take.
@@ -97,38 +89,16 @@ impl PathRule {
         }
     }
 
-    /// What is wrong with the paths of `flows` of this rule, with so many subflows.
-    pub(crate) fn check(
-        &self,
-        (fabric, routes): (&Fabric, &Routes),
-        flows: impl Iterator<Item = (HostId, HostId)>,
-        subflows: usize,
-    ) -> Result<(), PathError> {
+    /// What is wrong with the paths of this rule, by routes that lead around what is down: the scenario was checked where all is up.
+    pub(crate) fn check(&self, (fabric, routes): (&Fabric, &Routes)) -> Result<(), PathError> {
         let name = |host: HostId| fabric.name(host as NodeId).to_string();
-        let long = |from, to| Err(PathError::Long(name(from), name(to)));
         match self {
-            PathRule::Hash | PathRule::Given(_) => {}
-            PathRule::Distinct | PathRule::Placed | PathRule::TwoLevel(_) => {
-                if let Some((from, to)) = too_long(fabric, routes) {
-                    return long(from, to);
-                }
-            }
-            PathRule::Disjoint => {
-                for (from, to) in flows.collect::<BTreeSet<_>>() {
-                    let paths = disjoint_paths(fabric, from, to, subflows);
-                    if paths.len() < subflows {
-                        return Err(PathError::Few(name(from), name(to), paths.len(), subflows));
-                    }
-                    let fits = |path: &Vec<LinkId>| {
-                        source_route(fabric, path).and(source_route(fabric, &reversed(fabric, path))).is_some()
-                    };
-                    if !paths.iter().all(fits) {
-                        return long(from, to);
-                    }
-                }
-            }
+            PathRule::Hash | PathRule::Given(_) | PathRule::Disjoint => Ok(()),
+            PathRule::Distinct | PathRule::Placed | PathRule::TwoLevel(_) => match too_long(fabric, routes) {
+                Some((from, to)) => Err(PathError::Long(name(from), name(to))),
+                None => Ok(()),
+            },
         }
-        Ok(())
     }
 }
 
@@ -143,37 +113,6 @@ fn too_long(fabric: &Fabric, routes: &Routes) -> Option<(HostId, HostId)> {
         let from = hosts.iter().find(|from| !paths.can_be_pinned(**from as NodeId))?;
         Some((*from, *to))
     })
-}
-
-/// Who may send to whom, of flows that processes start and `transport` carries. Of hosts at the same switches the first two stand for
-/// all: their paths are alike.
-pub(crate) fn pairs_of_processes(
-    fabric: &Fabric,
-    processes: &[PlannedProcess],
-    transport: u16,
-) -> BTreeSet<(HostId, HostId)> {
-    let mut pairs = BTreeSet::new();
-    let mut anyone = false;
-    let carries = |p: &&PlannedProcess| p.transport == transport || p.small.is_some_and(|(_, t)| t == transport);
-    for PlannedProcess { process, home, .. } in processes.iter().filter(carries) {
-        match process {
-            Process::ClosedLoop(ClosedLoop { to: Destinations::Fixed(dst), .. }) => _ = pairs.insert((*home, *dst)),
-            _ => anyone = true,
-        }
-    }
-    if anyone {
-        let mut alike: HashMap<Vec<NodeId>, u32> = HashMap::new();
-        let stands_for_others = |host: &HostId| {
-            let switches = fabric.links_from(NodeId::from(*host)).map(|l| fabric.links()[l as usize].to).collect();
-            let so_far = alike.entry(switches).or_default();
-            *so_far += 1;
-            *so_far <= 2
-        };
-        let hosts: Vec<HostId> = (0..fabric.hosts() as HostId).filter(stands_for_others).collect();
-        let to_others = |a: HostId| hosts.iter().filter(move |b| **b != a).map(move |b| (a, *b));
-        pairs.extend(hosts.iter().copied().flat_map(to_others));
-    }
-    pairs
 }
 
 /// What an endpoint writes into its packets so that subflow i takes the i-th of `paths`.

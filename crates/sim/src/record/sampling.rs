@@ -93,13 +93,13 @@ impl<'p> Sampling<'p> {
         if let Some(next) = counters.next(context.now) {
             context.set_timer(node, next, timer::SAMPLE_COUNTERS | u64::from(link));
         }
-        context.record().samples.extend(sample);
+        context.sample(sample);
     }
 
     fn queue(&mut self, node: NodeId, link: LinkId, network: &mut Egress<'_>, context: &mut Context) {
         let Some(series) = &self.queue else { return };
         let (packets, bytes) = network.queue(link, context.now);
-        context.record().samples.push(Sample { at: context.now, value: Value::Queue { link, packets, bytes } });
+        context.sample([Sample { at: context.now, value: Value::Queue { link, packets, bytes } }]);
         series.again(node, timer::SAMPLE_QUEUE | u64::from(link), context);
     }
 
@@ -125,7 +125,7 @@ impl<'p> Sampling<'p> {
                 }
             }
         }
-        context.record().samples.extend(samples);
+        context.sample(samples);
         series.again(host, timer::SAMPLE_CWND, context);
     }
 
@@ -134,7 +134,7 @@ impl<'p> Sampling<'p> {
         for (_, sending) in context.hosts[host as usize].senders() {
             self.rate(sending, context.now, &mut samples);
         }
-        context.record().samples.extend(samples);
+        context.sample(samples);
         if let Some(series) = &self.rate {
             series.again(host, timer::SAMPLE_RATE, context);
         }
@@ -219,7 +219,7 @@ impl Component for Sampling<'_> {
         let mut samples = Vec::new();
         self.rate(sending, context.now, &mut samples);
         self.rates.remove(&sending.flow);
-        context.record().samples.extend(samples);
+        context.sample(samples);
     }
 
     /// The run ends, in the middle of an interval perhaps.
@@ -237,6 +237,6 @@ impl Component for Sampling<'_> {
                 samples.extend(counters.count(link, now, (stats, sent_bytes)));
             }
         }
-        context.record().samples.extend(samples);
+        context.sample(samples);
     }
 }

@@ -3,6 +3,7 @@
 use crate::results::outcome::{FlowOutcome, JobOutcome};
 use crate::results::sample::Sample;
 use linkpool_units::Time;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Is given what a run records, in an order that does not depend on threads.
@@ -34,13 +35,40 @@ pub(crate) struct Recorded {
     pub(crate) jobs: Vec<JobOutcome>,
 }
 
+/// So many samples of a part are to be taken at once: 4 MB.
+const MANY: usize = 1 << 16;
+
 /// Between a part, which adds to it, and the run, which takes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Buffer(Arc<Mutex<Recorded>>);
+pub(crate) struct Buffer {
+    recorded: Arc<Mutex<Recorded>>,
+    /// Does any part hold many samples? All parts of a run share it.
+    is_full: Arc<AtomicBool>,
+}
 
 impl Buffer {
+    /// Those of `parts` parts.
+    pub(crate) fn of_parts(parts: u8) -> Vec<Buffer> {
+        let is_full = Arc::new(AtomicBool::new(false));
+        (0..parts).map(|_| Buffer { is_full: is_full.clone(), ..Buffer::default() }).collect()
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, Recorded> {
-        self.0.lock().expect("nothing panics while it holds a record")
+        self.recorded.lock().expect("nothing panics while it holds a record")
+    }
+
+    /// Adds rows of time series.
+    pub(crate) fn sample(&self, samples: impl IntoIterator<Item = Sample>) {
+        let mut recorded = self.lock();
+        recorded.samples.extend(samples);
+        if recorded.samples.len() >= MANY {
+            self.is_full.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Does any part hold so many samples that they are to be taken?
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
     }
 }
 
@@ -48,6 +76,7 @@ impl Buffer {
 pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
     let mut ready = Recorded::default();
     for buffer in buffers {
+        buffer.is_full.store(false, Ordering::Relaxed);
         let mut buffer = buffer.lock();
         ready.samples.extend(buffer.samples.extract_if(.., |s| s.at < before));
         ready.jobs.extend(buffer.jobs.extract_if(.., |j| j.active_until < before));

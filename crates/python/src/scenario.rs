@@ -1,0 +1,175 @@
+//! A scenario that was read and checked once, and all that can be done with it.
+
+use crate::errors::{internal_error, run_error, scenario_error};
+use crate::worker::Worker;
+use linkpool_sim::{Estimate, Plan, Progress, run_to_directory};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// A dotted key, and what stands there instead.
+pub(crate) type Override = (String, String);
+
+/// Between two reports of progress.
+const REPORT: Duration = Duration::from_millis(100);
+
+/// So long an interrupted run may take to close its files.
+const GRACE: Duration = Duration::from_millis(500);
+
+#[pyclass(frozen, module = "linkpool._core")]
+pub(crate) struct Scenario {
+    scenario: Arc<linkpool_scenario::Scenario>,
+}
+
+impl Scenario {
+    pub(crate) fn load(
+        py: Python<'_>,
+        text: &str,
+        path: &str,
+        seed: Option<u64>,
+        overrides: Vec<Override>,
+    ) -> PyResult<Scenario> {
+        let (own_text, own_path, own_overrides) = (text.to_string(), path.to_string(), overrides.clone());
+        let worker = Worker::start(move || linkpool_scenario::load(&own_text, &own_path, seed, &own_overrides))?;
+        match worker.wait(py, |_| Ok(()))? {
+            Ok(Ok(scenario)) => Ok(Scenario { scenario: Arc::new(scenario) }),
+            Ok(Err(complaints)) => Err(scenario_error(py, complaints)),
+            Err(panic) => {
+                let options: String = overrides.iter().map(|(key, value)| format!("# --set {key}={value}\n")).collect();
+                let seed = seed.map_or(String::new(), |seed| format!("# --seed {seed}\n"));
+                Err(internal_error(&panic, &format!("# {path}\n{seed}{options}{text}")))
+            }
+        }
+    }
+
+    /// Does `work`, without anything to report.
+    fn compute<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&linkpool_scenario::Scenario) -> T + Send + 'static,
+    ) -> PyResult<T> {
+        let scenario = self.scenario.clone();
+        let worker = Worker::start(move || work(&scenario))?;
+        worker.wait(py, |_| Ok(()))?.map_err(|panic| internal_error(&panic, &self.scenario.to_toml()))
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    #[getter]
+    pub(crate) fn toml(&self) -> String {
+        self.scenario.to_toml()
+    }
+
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.scenario.duration.secs()
+    }
+
+    #[getter]
+    pub(crate) fn hosts(&self) -> usize {
+        self.scenario.topology.fabric().hosts()
+    }
+
+    pub(crate) fn worthwhile_threads(&self, cores: usize) -> u8 {
+        linkpool_sim::worthwhile_threads(self.hosts(), cores)
+    }
+
+    fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Estimate { memory, disk } = self.compute(py, Estimate::new)?;
+        let dict = PyDict::new(py);
+        dict.set_item("memory", memory)?;
+        dict.set_item("disk", disk)?;
+        Ok(dict)
+    }
+
+    #[pyo3(signature = (out_dir, progress = None, threads = Some(1)))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        out_dir: PathBuf,
+        progress: Option<Py<PyAny>>,
+        threads: Option<u8>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let scenario = self.scenario.clone();
+        let (stop, state) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
+        let (stopped, reported) = (stop.clone(), state.clone());
+        let worker = Worker::start(move || {
+            let mut next = Instant::now();
+            run_to_directory(&scenario, &out_dir, threads, &mut |at| {
+                if Instant::now() >= next {
+                    next = Instant::now() + REPORT;
+                    *reported.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(at);
+                }
+                !stopped.load(Ordering::Relaxed)
+            })
+        })?;
+        let attend = |py: Python<'_>| {
+            let news = state.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+            news.map_or(Ok(()), |at| report(py, progress.as_ref(), at))
+        };
+        let ended = worker.wait(py, attend).inspect_err(|_| {
+            stop.store(true, Ordering::Relaxed);
+            // What is still written when its directory goes is lost, and nobody wants it.
+            worker.wait_for(py, GRACE);
+        })?;
+        let ended = ended.map_err(|panic| internal_error(&panic, &self.scenario.to_toml()))?;
+        let info = ended.map_err(|error| run_error(&error))?;
+        let dict = PyDict::new(py);
+        dict.set_item("version", info.version)?;
+        dict.set_item("threads", info.threads)?;
+        dict.set_item("wall_s", info.wall_s)?;
+        dict.set_item("packet_hops", info.packet_hops)?;
+        dict.set_item("data_packets", info.data_packets)?;
+        dict.set_item("simulated_s", info.simulated_s)?;
+        dict.set_item("stray_packets", info.stray_packets)?;
+        Ok(dict)
+    }
+
+    pub(crate) fn measure<'py>(&self, py: Python<'py>, threads: u8) -> PyResult<Bound<'py, PyDict>> {
+        let m = self.compute(py, move |scenario| linkpool_sim::measure(scenario, threads))?;
+        let m = m.map_err(|error| run_error(&error))?;
+        let dict = PyDict::new(py);
+        dict.set_item("hops", m.hops)?;
+        dict.set_item("data_packets", m.data_packets)?;
+        dict.set_item("user_s", m.user_s)?;
+        dict.set_item("wall_s", m.wall_s)?;
+        dict.set_item("setup_s", m.setup_s)?;
+        dict.set_item("goodput_over_line_rate", m.goodput_over_line_rate)?;
+        dict.set_item("simulated_s", m.simulated_s)?;
+        Ok(dict)
+    }
+
+    pub(crate) fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let plan = self.compute(py, Plan::new)?;
+        let fabric = &plan.fabric;
+        let nodes: Vec<_> = (0..fabric.nodes() as u32).map(|n| (fabric.name(n), fabric.layer(n).name())).collect();
+        let links: Vec<_> = fabric.links().iter().map(|l| (l.from, l.to, l.rate.0, l.delay.secs())).collect();
+        let flow = |f: linkpool_sim::PlannedFlow| (f.flow.src, f.flow.dst, f.flow.size, f.flow.start.secs(), f.transport);
+        let flows: Vec<_> = plan.flows.iter().map(flow).collect();
+        let transports: Vec<_> =
+            plan.transports.iter().map(|t| (t.name.as_str(), t.config.mss, t.sizes.header)).collect();
+        let dict = PyDict::new(py);
+        dict.set_item("nodes", nodes)?;
+        dict.set_item("hosts", fabric.hosts())?;
+        dict.set_item("hosts_forward", fabric.hosts_forward())?;
+        dict.set_item("links", links)?;
+        dict.set_item("flows", flows)?;
+        dict.set_item("transports", transports)?;
+        Ok(dict)
+    }
+}
+
+/// Calls back; an exception there, or a returned False, ends the run.
+fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, at: Progress) -> PyResult<()> {
+    let Some(progress) = progress else { return Ok(()) };
+    let answer = progress.call1(py, (at.now.secs(), at.end.secs(), at.hops))?;
+    match answer.extract::<bool>(py) {
+        Ok(false) => Err(PyKeyboardInterrupt::new_err(())),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,75 @@
+//! Work on a thread of its own, while the calling thread listens to signals: Ctrl-C is heard at once, whatever the work is at.
+
+use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+/// Between two looks at signals.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Parsers of nested text need more than the 2 MiB of a thread.
+const STACK: usize = 64 << 20;
+
+/// What the first thread that has panicked said, until somebody asks.
+static PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// Panics are told as exceptions, and not to standard error.
+pub(crate) fn keep_panics_quiet() {
+    static ONCE: OnceLock<()> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        std::panic::set_hook(Box::new(|info| {
+            let message = info.payload_as_str().unwrap_or("a panic without a message");
+            let place = info.location().map_or(String::new(), |at| format!(" ({}:{})", at.file(), at.line()));
+            let mut last = PANIC.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            last.get_or_insert_with(|| format!("{message}{place}"));
+        }));
+    });
+}
+
+/// Work that goes on.
+pub(crate) struct Worker<T>(Mutex<Receiver<Result<T, String>>>);
+
+impl<T: Send + 'static> Worker<T> {
+    /// Begins `work`.
+    pub(crate) fn start(work: impl FnOnce() -> T + Send + 'static) -> PyResult<Worker<T>> {
+        let (tell, told) = channel();
+        let run = move || {
+            let done = catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
+                let mut last = PANIC.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                last.take().unwrap_or_else(|| "a panic".to_string())
+            });
+            // Nobody listens after an interrupt.
+            let _ = tell.send(done);
+        };
+        std::thread::Builder::new().stack_size(STACK).spawn(run)?;
+        Ok(Worker(Mutex::new(told)))
+    }
+
+    /// Waits for the end: what the work gave, or what it said when it panicked. Meanwhile `attend` is called regularly; its error, or that
+    /// of a signal, ends the wait, but not the work.
+    pub(crate) fn wait(
+        &self,
+        py: Python<'_>,
+        mut attend: impl FnMut(Python<'_>) -> PyResult<()>,
+    ) -> PyResult<Result<T, String>> {
+        loop {
+            if let Some(done) = self.wait_for(py, LOOK) {
+                return Ok(done);
+            }
+            py.check_signals()?;
+            attend(py)?;
+        }
+    }
+
+    /// The same for a limited time; none: it goes on.
+    pub(crate) fn wait_for(&self, py: Python<'_>, time: Duration) -> Option<Result<T, String>> {
+        let told = py.detach(|| self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).recv_timeout(time));
+        match told {
+            Ok(done) => Some(done),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Err("a thread ended without a word".to_string())),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What a run will need, estimated from its scenario before anything is built: memory by cause, disk by table. `docs/limits.md` explains it.
+
+use linkpool_network::Fabric;
+use linkpool_scenario::{Change, Scenario, TraceFlow, Workload, WorkloadKind};
+use linkpool_units::Time;
+use linkpool_workload::Rule;
+use std::collections::{BTreeSet, HashMap};
+
+// Bytes, measured and rounded up (`docs/limits.md`).
+const HOST: f64 = 1_000.0;
+const LINK: f64 = 500.0;
+const ROUTE: f64 = 12.0;
+const LISTED_FLOW: f64 = 250.0;
+const CONNECTION: f64 = 2_500.0;
+const SUBFLOW: f64 = 1_500.0;
+const SAMPLE: f64 = 64.0;
+
+// Bytes of a row on disk, compressed.
+const FLOW_ROW: f64 = 150.0;
+const SUBFLOW_ROW: f64 = 120.0;
+const LINK_ROW: f64 = 100.0;
+const SAMPLE_ROW: f64 = 16.0;
+
+/// What a run will need, about: what for, and how many bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// In memory, at the most loaded moment.
+    pub memory: Vec<(String, f64)>,
+    /// On disk, at the end.
+    pub disk: Vec<(String, f64)>,
+}
+
+impl Estimate {
+    /// Of `scenario`.
+    pub fn new(scenario: &Scenario) -> Estimate {
+        let fabric = scenario.topology.fabric();
+        let traffic = Traffic::new(scenario, &fabric);
+        let (hosts, links) = (fabric.hosts() as f64, fabric.links().len() as f64);
+        let mut estimate = Estimate::default();
+        let memory = &mut estimate.memory;
+        memory.push((format!("{hosts} hosts and {links} links"), HOST * hosts + LINK * links));
+        memory.push(("routes".to_string(), ROUTE * routes(scenario, &fabric)));
+        memory.push((format!("{} flows known before the run", traffic.listed), LISTED_FLOW * traffic.listed));
+        let connections = CONNECTION * traffic.at_once + SUBFLOW * traffic.subflows_at_once;
+        memory.push((format!("{} connections at the same time", traffic.at_once), connections));
+        let disk = &mut estimate.disk;
+        disk.push((format!("flows.parquet, {:.0} rows", traffic.flows), FLOW_ROW * traffic.flows));
+        disk.push((format!("subflows.parquet, {:.0} rows", traffic.subflows), SUBFLOW_ROW * traffic.subflows));
+        disk.push((format!("links.parquet, {links} rows"), LINK_ROW * links));
+        let window = lookahead(scenario, &fabric);
+        for Series { name, every, span, sampled } in series(scenario, &fabric, &traffic) {
+            let rows = sampled * (span.secs() / every.secs() + 1.0);
+            disk.push((format!("{name}.parquet, {rows:.0} rows"), SAMPLE_ROW * rows));
+            // Samples are written at the ends of windows.
+            let rows = rows.min(sampled * (window.secs() / every.secs() + 1.0));
+            memory.push((format!("samples of {name} in a window of {window}"), SAMPLE * rows));
+        }
+        estimate
+    }
+}
+
+/// How many flows there are.
+struct Traffic {
+    /// Those that are in memory from the start.
+    listed: f64,
+    /// Altogether.
+    flows: f64,
+    subflows: f64,
+    /// At the same time, at most, if all get through as they should.
+    at_once: f64,
+    subflows_at_once: f64,
+}
+
+impl Traffic {
+    fn new(scenario: &Scenario, fabric: &Fabric) -> Traffic {
+        let mut all = Traffic { listed: 0.0, flows: 0.0, subflows: 0.0, at_once: 0.0, subflows_at_once: 0.0 };
+        for workload in &scenario.workloads {
+            let (flows, at_once, is_listed) = flows_of(workload, scenario, fabric);
+            let subflows = f64::from(scenario.transports[workload.transport].subflows.most());
+            all.listed += if is_listed { flows } else { 0.0 };
+            all.flows += flows;
+            all.subflows += subflows * flows;
+            all.at_once += at_once;
+            all.subflows_at_once += subflows * at_once;
+        }
+        all
+    }
+}
+
+/// Of a workload: its flows (of those that end and start others, the first only), how many go on at the same time, and whether all are
+/// listed before the run.
+fn flows_of(workload: &Workload, scenario: &Scenario, fabric: &Fabric) -> (f64, f64, bool) {
+    let hosts = fabric.hosts() as f64;
+    let all = |n: f64| (n, n, true);
+    match &workload.kind {
+        WorkloadKind::Flow { count, .. } => all(f64::from(*count)),
+        WorkloadKind::ManyToOne { flows, .. } => all(f64::from(*flows)),
+        WorkloadKind::Incast { senders, bursts, .. } => {
+            (f64::from(*senders) * f64::from(*bursts), f64::from(*senders), false)
+        }
+        WorkloadKind::Poisson { flows_per_second, stop, size, .. } => {
+            let span = (*stop).min(scenario.duration).saturating_sub(workload.start).secs();
+            // As long as a flow needs alone, ten times: what is beyond that is overload.
+            let alone = 8.0 * size.mean() * hosts / fabric.access_rate();
+            (flows_per_second * span, flows_per_second * span.min(10.0 * alone), false)
+        }
+        WorkloadKind::Matrix { rule, .. } => all(match rule {
+            Rule::AllToAll => hosts * (hosts - 1.0),
+            Rule::Hotspot { flows, .. } => f64::from(*flows),
+            _ => hosts,
+        }),
+        WorkloadKind::PartitionAggregate { servers, chains, .. } => {
+            let n = 2.0 * f64::from(*servers) * f64::from(*chains);
+            (n, n, false)
+        }
+        WorkloadKind::Trace { flows } => (flows.len() as f64, together(flows), true),
+        WorkloadKind::Collective { algorithm, ranks, iterations, .. } => {
+            let steps = match algorithm {
+                linkpool_workload::Collective::TreeAllReduce => 2.0 * f64::from(ranks.ilog2()),
+                linkpool_workload::Collective::RingAllReduce => 2.0 * (f64::from(*ranks) - 1.0),
+                linkpool_workload::Collective::AllToAll => f64::from(*ranks) - 1.0,
+            };
+            (f64::from(*ranks) * steps * f64::from(*iterations), f64::from(*ranks), true)
+        }
+    }
+}
+
+/// How many flows of a trace start at the same instant.
+fn together(flows: &[TraceFlow]) -> f64 {
+    let mut starts: HashMap<Time, u32> = HashMap::new();
+    flows.iter().for_each(|flow| *starts.entry(flow.start).or_default() += 1);
+    starts.into_values().max().unwrap_or(0).into()
+}
+
+/// Entries of all routing tables: a row for each switch and a column for each rack, for each time at which routes change.
+fn routes(scenario: &Scenario, fabric: &Fabric) -> f64 {
+    let racks: BTreeSet<u32> = fabric.racks_and_pods().into_iter().map(|(rack, _)| rack).collect();
+    let rows = fabric.nodes() - fabric.hosts();
+    let times = |change: &Change| [Some(change.at), change.until];
+    let changes = scenario.changes.iter().filter(|change| change.state.is_some() && scenario.reconverge.is_some());
+    let times: BTreeSet<Time> = changes.flat_map(times).flatten().filter(|at| *at > Time::ZERO).collect();
+    rows as f64 * racks.len() as f64 * (1.0 + times.len() as f64)
+}
+
+/// The length of a window: what the smallest packet needs over the fastest way from a node to the next, at least.
+fn lookahead(scenario: &Scenario, fabric: &Fabric) -> Time {
+    let smallest = scenario.transports.iter().map(|t| t.ack_size.min(t.header + 1)).min().unwrap_or(1);
+    let bits = 8.0 * f64::from(smallest);
+    let least = |link: &linkpool_network::LinkSpec| link.delay.saturating_add(Time::from_secs_f64(bits / link.rate.0 as f64));
+    fabric.links().iter().map(least).min().unwrap_or(Time::ZERO)
+}
+
+/// A time series: how often and how long what is sampled.
+struct Series {
+    name: &'static str,
+    every: Time,
+    span: Time,
+    sampled: f64,
+}
+
+fn series(scenario: &Scenario, fabric: &Fabric, traffic: &Traffic) -> Vec<Series> {
+    let record = &scenario.record;
+    let end = scenario.end();
+    let span = |from: Time, until: Time| until.min(end).saturating_sub(from);
+    let mut all = Vec::new();
+    if let Some(r) = &record.queue {
+        all.push(Series { name: "queue", every: r.every, span: span(r.from, r.until), sampled: r.links.len() as f64 });
+    }
+    if let Some(r) = &record.counters {
+        let links = r.links.as_ref().map_or(fabric.links().len(), Vec::len);
+        all.push(Series { name: "counters", every: r.every, span: span(r.from, r.until), sampled: links as f64 });
+    }
+    for (name, r) in [("cwnd", &record.cwnd), ("rate", &record.rate)] {
+        if let Some(r) = r {
+            all.push(Series { name, every: r.every, span: span(r.from, r.until), sampled: traffic.subflows_at_once });
+        }
+    }
+    all
+}
