@@ -25,7 +25,7 @@ def main() -> None:
     settings = [("duration", sys.argv[1])] if len(sys.argv) > 1 else []
     with tempfile.TemporaryDirectory() as place:
         text = SCENARIO.read_text(encoding="utf-8")
-        info = _core.run(text, str(SCENARIO), place, None, settings, None, 1)
+        info = _core.load(text, str(SCENARIO), None, settings).run(place)
         # Before the tables are read: what the simulation needed.
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
         tables = sorted(Path(place).glob("*.parquet"))

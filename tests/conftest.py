@@ -44,7 +44,7 @@ def rng(request: pytest.FixtureRequest) -> random.Random:
 def fake_core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     """Replace the simulator by one that invents results at once and counts its runs."""
     fake = FakeCore()
-    monkeypatch.setattr(_core, "run", fake.run)
+    monkeypatch.setattr(_core, "load", fake.load)
     monkeypatch.setattr(_core, "check", fake.check)
     monkeypatch.setattr(_core, "worthwhile_threads", fake.worthwhile_threads)
     return fake

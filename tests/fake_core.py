@@ -58,18 +58,21 @@ class FakeCore:
         self.check(text, path, None, overrides)
         return self.hosts, max(1, min(cores, self.hosts // 64))
 
+    def load(
+        self, text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]
+    ) -> "FakeScenario":
+        """Check a scenario."""
+        return FakeScenario(self, text, self.check(text, path, seed, overrides))
+
     def run(
         self,
         text: str,
-        path: str,
+        resolved: str,
         out_dir: str,
-        seed: int | None,
-        overrides: list[tuple[str, str]],
         progress: Progress | None,
-        threads: int | None = 1,
+        threads: int | None,
     ) -> dict[str, object]:
         """Invent a result."""
-        resolved = self.check(text, path, seed, overrides)
         with self._lock:
             self.runs += 1
             self.threads.append(threads)
@@ -83,6 +86,30 @@ class FakeCore:
         _invent(Path(out_dir), document, random.Random(resolved), resolved)
         (Path(out_dir) / "scenario.toml").write_text(resolved, encoding="utf-8")
         return {"version": "0"}
+
+
+class FakeScenario:
+    """A scenario of the stand-in."""
+
+    def __init__(self, core: FakeCore, text: str, resolved: str) -> None:
+        self._core, self._text, self.toml = core, text, resolved
+        self.hosts = core.hosts
+        self.duration_s = parse_seconds(tomllib.loads(text)["duration"])
+        self.needs: dict[str, list[tuple[str, float]]] = {"memory": [], "disk": []}
+
+    def worthwhile_threads(self, cores: int) -> int:
+        """As the true one."""
+        return max(1, min(cores, self.hosts // 64))
+
+    def estimate(self) -> dict[str, list[tuple[str, float]]]:
+        """Return what the stand-in needs: nothing."""
+        return self.needs
+
+    def run(
+        self, out_dir: str, progress: Progress | None = None, threads: int | None = 1
+    ) -> dict[str, object]:
+        """Invent a result."""
+        return self._core.run(self._text, self.toml, out_dir, progress, threads)
 
 
 def _invent(out: Path, document: Document, rng: random.Random, text: str) -> None:

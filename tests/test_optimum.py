@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import linkpool
+from linkpool import _core
 from linkpool.optimum import Flow, Network, concurrent, max_min, water_filling
 from linkpool.optimum.problem import Measured, NoLongFlowsError, Problem
 from linkpool.optimum.region import Region
@@ -19,6 +20,11 @@ def cables(names: str, *pairs: str, capacity: float = 1.0) -> Network:
     """Return a network of nodes with one letter each, and links in both directions."""
     ends = [(names.index(p[i]), names.index(p[1 - i])) for p in pairs for i in (0, 1)]
     return Network(list(names), ends, np.full(len(ends), capacity))
+
+
+def posed(text: str) -> Problem:
+    """Return the problem that a scenario poses."""
+    return Problem.of(_core.plan(text, "test.toml", 1, []), "test.toml")
 
 
 def near(rates: object) -> object:
@@ -184,7 +190,7 @@ transport = "t"
 
 def problem(workload: str, hosts: int = 2) -> Problem:
     text = SCENARIO.format(duration="1ms", workload=workload, hosts=hosts)
-    return Problem.of(text, "test.toml", 1, [])
+    return posed(text)
 
 
 PAYLOAD = 1e9 * 1400 / 1500
@@ -200,14 +206,14 @@ def test_a_full_fat_tree_serves_any_permutation() -> None:
 def test_a_tree_oversubscribed_four_to_one_serves_a_quarter() -> None:
     """Stride 8 of 64 hosts: all flows leave their racks of 8, which have 2 links up."""
     text = SCENARIO.format(duration="1ms", workload="stride", hosts=8) + "step = 8\n"
-    assert Problem.of(text, "test.toml", 1, []).concurrent() == near(PAYLOAD / 4)
+    assert posed(text).concurrent() == near(PAYLOAD / 4)
 
 
 @pytest.mark.core
 def test_into_one_host_all_share_its_link() -> None:
     text = SCENARIO.format(duration="1ms", workload="many-to-one", hosts=2)
     text += 'flows = 5\nreceiver = "h15"\n'
-    found = Problem.of(text, "test.toml", 1, [])
+    found = posed(text)
     assert found.concurrent() == near(PAYLOAD / 5)
 
 
@@ -215,7 +221,7 @@ def test_into_one_host_all_share_its_link() -> None:
 def test_shares_are_for_flows_that_last() -> None:
     text = SCENARIO.format(duration="1ms", workload="permutation", hosts=2) + 'size = "1KB"\n'
     with pytest.raises(NoLongFlowsError, match=r"test\.toml: no flow is unlimited"):
-        Problem.of(text, "test.toml", 1, [])
+        posed(text)
 
 
 @pytest.mark.core

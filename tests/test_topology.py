@@ -21,7 +21,7 @@ from linkpool.topology.layout import positions
 
 PAGES = sorted((Path(__file__).parent.parent / "docs" / "topologies").glob("*.toml"))
 
-REST = '[transport.t]\ncontrol = "reno"\n[[workload.permutation]]\ntransport = "t"\n'
+REST = '[transport.t]\ncontrol = "reno"\n[[workload.flow]]\ntransport = "t"\nfrom = 0\nto = 1\n'
 
 
 def fabric(topology: str) -> Fabric:

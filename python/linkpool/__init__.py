@@ -11,19 +11,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linkpool._core import ScenarioError, __version__, schema
+    from linkpool._core import (
+        InternalError,
+        ScenarioError,
+        SimulationError,
+        __version__,
+        schema,
+    )
     from linkpool.api import check, run
+    from linkpool.limits import TooLargeError
     from linkpool.publish import BusyError, NotAResultError
     from linkpool.result import NotRecordedError, Result
     from linkpool.summary import Summary
 
 _HOMES = {
     "BusyError": "linkpool.publish",
+    "InternalError": "linkpool._core",
     "NotAResultError": "linkpool.publish",
     "NotRecordedError": "linkpool.result",
     "Result": "linkpool.result",
     "ScenarioError": "linkpool._core",
+    "SimulationError": "linkpool._core",
     "Summary": "linkpool.summary",
+    "TooLargeError": "linkpool.limits",
     "__version__": "linkpool._core",
     "check": "linkpool.api",
     "run": "linkpool.api",
@@ -34,11 +44,14 @@ interrupted while it starts has loaded little."""
 
 __all__ = [
     "BusyError",
+    "InternalError",
     "NotAResultError",
     "NotRecordedError",
     "Result",
     "ScenarioError",
+    "SimulationError",
     "Summary",
+    "TooLargeError",
     "__version__",
     "check",
     "run",

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import TypedDict
 
 __version__: str
+ISSUES: str
+"""Where bugs are reported."""
 
 class ScenarioError(ValueError):
     """A scenario that cannot run; `str()` of it is what to print."""
@@ -11,22 +13,54 @@ class ScenarioError(ValueError):
     errors: list[tuple[str, int | None, str, str]]
     """One (file, line, key, message) for each thing wrong."""
 
-def run(
-    text: str,
-    path: str,
-    out_dir: str,
-    seed: int | None,
-    overrides: list[tuple[str, str]],
-    progress: Callable[[float, float, int], bool | None] | None,
-    threads: int | None = 1,
-) -> dict[str, object]:
-    """Simulate a scenario and write its tables to `out_dir`.
+class SimulationError(RuntimeError):
+    """A run that could not go on."""
 
-    On any number of `threads` the tables are the same; None: as many as are worthwhile.
+class InternalError(RuntimeError):
+    """A bug in linkpool; `str()` of it says where to report it, and with what."""
 
-    `progress` is called about ten times a second with the simulated time and its end, in seconds,
-    and the packet-hops so far.
-    """
+class Estimate(TypedDict):
+    """What a run will need, about: what for, and how many bytes."""
+
+    memory: list[tuple[str, float]]
+    disk: list[tuple[str, float]]
+
+class Scenario:
+    """A scenario that was read and checked. A signal, such as Ctrl-C, ends each of its methods."""
+
+    @property
+    def toml(self) -> str:
+        """The scenario with every default written out."""
+    @property
+    def duration_s(self) -> float:
+        """The simulated time in which flows start, in seconds."""
+    @property
+    def hosts(self) -> int:
+        """How many hosts it has."""
+    def worthwhile_threads(self, cores: int) -> int:
+        """Return how many threads its run is worth on so many cores."""
+    def estimate(self) -> Estimate:
+        """Estimate what its run will need."""
+    def run(
+        self,
+        out_dir: str,
+        progress: Callable[[float, float, int], bool | None] | None = None,
+        threads: int | None = 1,
+    ) -> dict[str, object]:
+        """Simulate it and write its tables to `out_dir`.
+
+        On any number of `threads` the tables are the same; None: as many as are worthwhile.
+
+        `progress` is called about ten times a second with the simulated time and its end, in
+        seconds, and the packet-hops so far.
+        """
+    def plan(self) -> Plan:
+        """Return its fabric and its flows."""
+    def measure(self, threads: int) -> dict[str, float]:
+        """Simulate it, write nothing, and return what it cost."""
+
+def load(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> Scenario:
+    """Read and check a scenario; raises `ScenarioError`."""
 
 def check(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> str:
     """Return the scenario with every default written out, or raise `ScenarioError`."""

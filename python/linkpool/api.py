@@ -1,17 +1,22 @@
 """Run a scenario from Python."""
 
+import errno
 import json
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from linkpool import _core
+from linkpool.limits import require_room, require_seed, require_threads
 from linkpool.publish import publish, scratch
 from linkpool.result import Result
 
-Value: TypeAlias = "str | int | float | bool"
+Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value]"
 Progress: TypeAlias = Callable[[float, float, int], "bool | None"]
+
+MOST_BYTES = 256 << 20
+"""No scenario file is larger."""
 
 
 def run(
@@ -22,6 +27,7 @@ def run(
     set: Mapping[str, Value] | None = None,  # noqa: A002
     progress: Progress | None = None,
     threads: int | None = None,
+    ignore_estimate: bool = False,
 ) -> Result:
     """Simulate a scenario file.
 
@@ -31,11 +37,13 @@ def run(
             whole; anything else there is refused. None: a temporary directory that is removed
             with the returned object.
         seed: replaces the scenario's seed.
-        set: keys of the scenario to replace, such as `{"queue.mark": 20}`.
+        set: keys of the scenario to replace, such as `{"queue.mark": 20}` or
+            `{"record.cwnd": {"every": "1ms"}}`.
         progress: called about ten times a second with the simulated time and its end, both in
             seconds, and the packet-hops so far. An exception from it ends the run.
-        threads: of the simulation; the result is the same on any number. None: as many as are
-            worthwhile for the size of the fabric.
+        threads: of the simulation, 1 to 64; the result is the same on any number. None: as many
+            as are worthwhile for the size of the fabric.
+        ignore_estimate: run it even if it is estimated to need more memory or disk than there is.
 
     Returns:
         The result, with its tables as polars data frames.
@@ -44,11 +52,13 @@ def run(
         ScenarioError: the scenario cannot run.
         NotAResultError: `out` holds something that linkpool did not write.
         BusyError: another process, or another thread, is writing `out`.
+        TooLargeError: the run would need more memory or disk than there is.
+        SimulationError: the run could not go on.
 
     """
-    path = Path(scenario)
-    text = path.read_text(encoding="utf-8")
-    return simulate(text, str(path), out, seed, overrides(set), progress, threads)
+    require_threads(threads)
+    loaded = load(scenario, seed=seed, overrides=overrides(set))
+    return simulate_loaded(loaded, out, progress, threads, ignore_estimate)
 
 
 def check(
@@ -63,8 +73,25 @@ def check(
         ScenarioError: the scenario cannot run.
 
     """
+    return load(scenario, seed=seed, overrides=overrides(set)).toml
+
+
+def load(
+    scenario: str | Path, *, seed: int | None = None, overrides: list[tuple[str, str]]
+) -> _core.Scenario:
+    """Read and check a scenario file, with overrides as `--set` takes them."""
+    require_seed(seed)
     path = Path(scenario)
-    return _core.check(path.read_text(encoding="utf-8"), str(path), seed, overrides(set))
+    return _core.load(read_text(path), str(path), seed, overrides)
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a scenario file."""
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise OSError(errno.EFBIG, f"larger than {MOST_BYTES >> 20} MiB", str(path))
+    return content.decode("utf-8")
 
 
 def simulate(
@@ -77,20 +104,33 @@ def simulate(
     threads: int | None = 1,
 ) -> Result:
     """Simulate a scenario given as text; `path` is the name that error messages give it."""
+    return simulate_loaded(_core.load(text, path, seed, overrides), out, progress, threads)
+
+
+def simulate_loaded(
+    scenario: _core.Scenario,
+    out: str | Path | None,
+    progress: Progress | None,
+    threads: int | None,
+    ignore_estimate: bool = False,
+) -> Result:
+    """Simulate a scenario that has been read."""
     if out is None:
         directory, remove = scratch()
         # Whoever publishes locks the parent of the result; `scratch` holds the lock of `directory`.
         place = directory / "run" / "result"
         try:
-            result = simulate(text, path, place, seed, overrides, progress, threads)
+            result = simulate_loaded(scenario, place, progress, threads, ignore_estimate)
         except BaseException:
             remove()
             raise
         weakref.finalize(result, remove)
         return result
     target = Path(out).resolve()
+    if not ignore_estimate:
+        require_room(scenario, target)
     with publish(target) as partial:
-        _core.run(text, path, str(partial), seed, overrides, progress, threads)
+        scenario.run(str(partial), progress, threads)
         summary = Result(partial).summary.as_dict()
         (partial / "summary.json").write_bytes(json.dumps(summary, indent=1).encode() + b"\n")
     return Result(target)
@@ -102,6 +142,19 @@ def overrides(values: Mapping[str, Value] | None) -> list[tuple[str, str]]:
 
 
 def _toml(value: Value) -> str:
+    # A text is written bare: what is TOML is read as that, and all else as a text.
+    return value if isinstance(value, str) else _inline(value)
+
+
+def _inline(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str):
+        # Of what TOML escapes, JSON leaves only DEL as it is.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        pairs = (f"{_inline(key)} = {_inline(part)}" for key, part in value.items())
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(map(_inline, value)) + "]"
     return str(value)

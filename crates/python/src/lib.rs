@@ -55,12 +55,7 @@ fn worthwhile_threads(
 }
 
 #[pyfunction]
-fn measure<'py>(
-    py: Python<'py>,
-    text: &str,
-    path: &str,
-    threads: u8,
-) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
+fn measure<'py>(py: Python<'py>, text: &str, path: &str, threads: u8) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
     load(py, text, path, None, Vec::new())?.measure(py, threads)
 }
 

@@ -149,7 +149,8 @@ impl Scenario {
         let fabric = &plan.fabric;
         let nodes: Vec<_> = (0..fabric.nodes() as u32).map(|n| (fabric.name(n), fabric.layer(n).name())).collect();
         let links: Vec<_> = fabric.links().iter().map(|l| (l.from, l.to, l.rate.0, l.delay.secs())).collect();
-        let flow = |f: linkpool_sim::PlannedFlow| (f.flow.src, f.flow.dst, f.flow.size, f.flow.start.secs(), f.transport);
+        let flow =
+            |f: linkpool_sim::PlannedFlow| (f.flow.src, f.flow.dst, f.flow.size, f.flow.start.secs(), f.transport);
         let flows: Vec<_> = plan.flows.iter().map(flow).collect();
         let transports: Vec<_> =
             plan.transports.iter().map(|t| (t.name.as_str(), t.config.mss, t.sizes.header)).collect();

@@ -1,13 +1,17 @@
 """The `linkpool` command."""
 
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable
 from functools import wraps
 
 import typer
 
+from linkpool import _core
 from linkpool.cli import bench, compare, optimum, reproduce, run, show, tables, topology
 from linkpool.cli.console import fail
+from linkpool.limits import TooLargeError
 from linkpool.publish import NotAResultError
 from linkpool.study.pool import RunError
 
@@ -17,6 +21,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="A packet-level simulator workbench for multipath transport in data centres.",
+    epilog="Exit codes: 0 done, 1 a run failed, 2 something is wrong with your input, "
+    "130 interrupted.",
 )
 app.callback()(tables.common)
 
@@ -50,13 +56,37 @@ _command("schema", tables.schema)
 
 
 def main() -> None:
-    """Run the command line; exit codes: 1 a failed run, 2 your input, 130 interrupted."""
+    """Run the command line; each error is a line, and an exit code says whose it is.
+
+    1: a run failed; 2: something is wrong with the input; 130: interrupted.
+    """
     try:
         app()
-    except NotAResultError as error:
+    except (NotAResultError, TooLargeError, _core.ScenarioError) as error:
         fail(str(error))
-    except RunError as error:
+    except (RunError, _core.SimulationError, _core.InternalError) as error:
         fail(str(error), code=1)
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(1) from None
+    except MemoryError:
+        fail("there is not enough memory; make the scenario smaller", code=1)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        fail(f"{where}{error.strerror or error}", code=1)
+    except Exception as error:
+        fail(_bug(error), code=1)
+
+
+def _bug(error: Exception) -> str:
+    """Keep the traceback of a bug in a file, and say what to do with it."""
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="linkpool-bug-", suffix=".txt", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(f"{sys.argv}\n")
+        traceback.print_exception(error, file=file)
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return (
+        f"this is a bug in linkpool {_core.__version__}: {what}; "
+        f"please report it at {_core.ISSUES} with {file.name}"
+    )

@@ -11,6 +11,7 @@ from linkpool.bench.beside import BesideError, Pair, mean_ratio, pairs
 from linkpool.bench.measure import measure
 from linkpool.bench.tasks import all_tasks, series, tasks
 from linkpool.cli.console import fail, stderr, stdout
+from linkpool.limits import MOST_THREADS
 
 
 def bench(
@@ -20,7 +21,10 @@ def bench(
     threads: Annotated[
         list[int] | None,
         typer.Option(
-            "--threads", min=1, help="Thread counts (repeatable); default: 1 and all cores."
+            "--threads",
+            min=1,
+            max=MOST_THREADS,
+            help="Thread counts (repeatable); default: 1 and all cores.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list instead.")] = False,

@@ -7,9 +7,9 @@ import typer
 from rich import box
 from rich.table import Table
 
-from linkpool import _core
-from linkpool.cli.console import fail, stdout
+from linkpool.cli.console import fail, load, stdout
 from linkpool.cli.run import override
+from linkpool.limits import MOST_SEED
 from linkpool.optimum.problem import Measured, NoLongFlowsError, Problem, spread
 from linkpool.publish import is_result
 from linkpool.result import Result
@@ -21,7 +21,8 @@ def optimum(
         Path, typer.Argument(metavar="FILE.toml|DIR", help="A scenario, or the result of a run.")
     ],
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Replaces the scenario's seed.")
+        int | None,
+        typer.Option("--seed", min=0, max=MOST_SEED, help="Replaces the scenario's seed."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -49,17 +50,11 @@ def optimum(
             _measured(table, Measured.of(Result(what)))
         else:
             overrides = [override(setting) for setting in settings or []]
-            _problem(table, Problem.of(_read(what), str(what), seed, overrides), "any paths")
-    except (_core.ScenarioError, NoLongFlowsError) as error:
+            scenario = load(what, seed, overrides)
+            _problem(table, Problem.of(scenario.plan(), str(what)), "any paths")
+    except NoLongFlowsError as error:
         fail(str(error))
     stdout().print(table)
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        fail(f"cannot read {file}: {getattr(error, 'strerror', None) or error}")
 
 
 def _problem(table: Table, problem: Problem, paths: str) -> float:

@@ -1,30 +1,26 @@
 """`linkpool run`: simulate one scenario."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from linkpool import _core, api
-from linkpool.cli.console import fail, stderr, stdout
+from linkpool import api
+from linkpool.cli.console import fail, load, stderr, stdout
 from linkpool.cli.show import print_result
 from linkpool.cores import cpus, explain
+from linkpool.limits import MOST_SEED, MOST_THREADS
 from linkpool.publish import require_replaceable
-from linkpool.units import parse_seconds, show_seconds
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from linkpool.units import show_seconds
 
 
 def run(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The scenario.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory of the result.")],
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Replaces the scenario's seed.")
+        int | None,
+        typer.Option("--seed", min=0, max=MOST_SEED, help="Replaces the scenario's seed."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -35,33 +31,33 @@ def run(
     threads: Annotated[
         int | None,
         typer.Option(
-            "--threads", min=1, max=64, help="Default: one per 64 hosts, up to all cores."
+            "--threads", min=1, max=MOST_THREADS, help="Default: one per 64 hosts, up to all cores."
         ),
     ] = None,
+    ignore_estimate: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-estimate",
+            help="Run it even if it is estimated to need more memory or disk than there is.",
+        ),
+    ] = False,
 ) -> None:
     """Simulate a scenario and write its tables; they are the same on any number of threads."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        fail(f"cannot read {file}: {getattr(error, 'strerror', None) or error}")
     overrides = [override(setting) for setting in settings or []]
     require_replaceable(out)
-    try:
-        active = _active_seconds(_core.check(text, str(file), seed, overrides))
-        with _bar() as bar:
-            hosts, worth = _core.worthwhile_threads(text, str(file), overrides, cpus())
-            name = f"{file.name} {explain(hosts, worth, cpus(), threads)}"
-            task = bar.add_task(name, total=active, done=_done(0.0, active, 0))
+    scenario = load(file, seed, overrides)
+    active = scenario.duration_s
+    with _bar() as bar:
+        worth = scenario.worthwhile_threads(cpus())
+        name = f"{file.name} {explain(scenario.hosts, worth, cpus(), threads)}"
+        task = bar.add_task(name, total=active, done=_done(0.0, active, 0))
 
-            def watch(now: float, end: float, hops: int) -> None:
-                bar.update(task, completed=min(now, active), done=_done(now, end, hops))
+        def watch(now: float, end: float, hops: int) -> None:
+            # What follows the time in which flows start is mostly idle and takes no time.
+            bar.update(task, completed=min(now, active), done=_done(now, end, hops))
 
-            result = api.simulate(text, str(file), out, seed, overrides, watch, threads or worth)
-            bar.update(task, completed=active)
-    except _core.ScenarioError as error:
-        fail(str(error))
-    except OSError as error:
-        fail(f"cannot write {out}: {error.strerror or error}")
+        result = api.simulate_loaded(scenario, out, watch, threads or worth, ignore_estimate)
+        bar.update(task, completed=active)
     print_result(result, stdout())
     print(f"\n{out}")
 
@@ -72,11 +68,6 @@ def override(setting: str) -> tuple[str, str]:
     if not equals or not key.strip():
         fail(f"--set {setting}: write it as KEY=VALUE, as in --set queue.mark=20")
     return key.strip(), value.strip()
-
-
-def _active_seconds(resolved: str) -> float:
-    """Return the time in which flows start: what follows it is mostly idle and takes no time."""
-    return parse_seconds(str(tomllib.loads(resolved)["duration"]))
 
 
 def _done(now: float, end: float, hops: int) -> str:

@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 
 from linkpool import _core
-from linkpool.cli.console import fail, stdout
+from linkpool.cli.console import cannot_read, fail, stdout
 from linkpool.topology.fabric import Fabric
 from linkpool.units import show_rate, show_seconds
 
@@ -34,12 +34,14 @@ def topology(
     """
     if plot is not None and plot.suffix not in PICTURES:
         fail(f"cannot draw {plot}: write a name that ends in {', '.join(PICTURES)}")
+    if plot is not None and not plot.absolute().parent.is_dir():
+        fail(f"cannot draw {plot}: there is no folder {plot.parent}; make it, or name another")
     try:
         fabric = Fabric.of(file)
     except _core.ScenarioError as error:
         fail(str(error))
     except (OSError, UnicodeDecodeError) as error:
-        fail(f"cannot read {file}: {getattr(error, 'strerror', None) or error}")
+        fail(cannot_read(file, error))
     for table in (_nodes(fabric), _cables(fabric), _paths(fabric)):
         stdout().print(table)
     across, access = fabric.bisection()

@@ -32,17 +32,13 @@ class Problem:
     payload: Floats
 
     @classmethod
-    def of(
-        cls, text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]
-    ) -> "Problem":
-        """Return the problem that a scenario poses.
+    def of(cls, plan: "_core.Plan", path: str) -> "Problem":
+        """Return the problem that a scenario poses; `path` is its name in messages.
 
         Raises:
-            ScenarioError: the scenario cannot run.
             NoLongFlowsError: it has no unlimited flows.
 
         """
-        plan = _core.plan(text, path, seed, overrides)
         ends = [(a, b) for a, b, _, _ in plan["links"]]
         capacity = np.array([rate for _, _, rate, _ in plan["links"]], dtype=np.float64)
         closed = frozenset(() if plan["hosts_forward"] else range(plan["hosts"]))
@@ -84,7 +80,8 @@ class Measured:
 
         Those whose packets take paths of their own may use any.
         """
-        problem = Problem.of(result.scenario, str(result.dir / "scenario.toml"), None, [])
+        path = str(result.dir / "scenario.toml")
+        problem = Problem.of(_core.plan(result.scenario, path, None, []), path)
         table = result.flows.filter(pl.col("size_bytes").is_null()).sort("flow")
         network, number = problem.network, problem.network.node
         ends = zip(table["src"].to_list(), table["dst"].to_list(), strict=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from linkpool import _core
+from linkpool.api import read_text
 from linkpool.optimum.fair import concurrent
 from linkpool.optimum.network import Flow, Network
 
@@ -24,8 +25,10 @@ _AROUND_A_GRAPH = """duration = "1s"
 file = {file}
 [transport.any]
 control = "reno"
-[[workload.permutation]]
+[[workload.flow]]
 transport = "any"
+from = 0
+to = 1
 """
 
 
@@ -67,7 +70,7 @@ class Fabric:
     def of(file: Path) -> Fabric:
         """Read the fabric of a scenario, or a graph from a file of its own."""
         if file.suffix == ".toml":
-            text = file.read_text(encoding="utf-8")
+            text = read_text(file)
         else:
             file.open(encoding="utf-8").close()  # that it cannot be read is said as of any file
             text = _AROUND_A_GRAPH.format(file=_quoted(file.name))

@@ -4,7 +4,9 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use linkpool_network::{self as network, Fabric, HostId, LinkId, NodeId, Routes, disjoint_paths, reversed, source_route};
+use linkpool_network::{
+    self as network, Fabric, HostId, LinkId, NodeId, Routes, disjoint_paths, reversed, source_route,
+};
 use linkpool_workload::{Collective, Rule};
 
 use super::hosts::names_of;
@@ -64,7 +66,9 @@ fn no_path(fabric: &Fabric, (from, to): Pair, pairs: &Pairs, joined: &Joined) ->
     match pairs {
         Pairs::Listed(_) => format!("{why}; change the flow or the topology"),
         Pairs::Any { .. } => {
-            format!("{why}, and these flows may go from any host to any; write [[workload.flow]] for hosts that are joined")
+            format!(
+                "{why}, and these flows may go from any host to any; write [[workload.flow]] for hosts that are joined"
+            )
         }
     }
 }
@@ -132,7 +136,9 @@ impl Joined {
 enum Pairs {
     Listed(Vec<Pair>),
     /// Every host to every other, or to those of other racks only.
-    Any { in_rack: bool },
+    Any {
+        in_rack: bool,
+    },
 }
 
 impl Pairs {
@@ -210,9 +216,8 @@ fn alike(fabric: &Fabric) -> Vec<Vec<NodeId>> {
 fn few_or_long(fabric: &Fabric, pairs: &Pairs, transport: &Transport) -> Option<String> {
     let subflows = transport.subflows.most() as usize;
     let paths = |(from, to): Pair| disjoint_paths(fabric, from as HostId, to as HostId, subflows);
-    let is_long = |path: &Vec<LinkId>| {
-        source_route(fabric, path).and(source_route(fabric, &reversed(fabric, path))).is_none()
-    };
+    let is_long =
+        |path: &Vec<LinkId>| source_route(fabric, path).and(source_route(fabric, &reversed(fabric, path))).is_none();
     let is_wrong = |pair| {
         let paths = paths(pair);
         paths.len() < subflows || paths.iter().any(is_long)

@@ -107,7 +107,9 @@ fn cdf(key: &str, source: CdfSource, name: Option<String>, section: &mut Section
             let known = Cdf::NAMES.join(", ");
             section.error(
                 &at(key, "cdf"),
-                format!("{given:?} is no published table ({meant}known: {known}) and no file that can be read: it {why}"),
+                format!(
+                    "{given:?} is no published table ({meant}known: {known}) and no file that can be read: it {why}"
+                ),
             );
             None
         }

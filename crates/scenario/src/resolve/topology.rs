@@ -1,5 +1,5 @@
-use linkpool_network::{MOST_HOSTS, Wire};
 use linkpool_network::topology::{Ring, Triangle};
+use linkpool_network::{MOST_HOSTS, Wire};
 use linkpool_units::{Rate, Time};
 
 use super::section::Section;
@@ -141,6 +141,10 @@ pub(super) fn fits(hosts: u64, cables: u64, key: &str, section: &mut Section<'_,
 }
 
 fn few_enough(hosts: u64, key: &str, section: &mut Section<'_, '_>) -> Option<()> {
-    section.check(hosts <= u64::from(MOST_HOSTS), key, format!("makes {hosts} hosts; at most {MOST_HOSTS} can be simulated"));
+    section.check(
+        hosts <= u64::from(MOST_HOSTS),
+        key,
+        format!("makes {hosts} hosts; at most {MOST_HOSTS} can be simulated"),
+    );
     (hosts <= u64::from(MOST_HOSTS)).then_some(())
 }

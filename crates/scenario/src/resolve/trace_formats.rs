@@ -41,7 +41,8 @@ fn size(text: &str, line: usize) -> Result<u64, Fault> {
 
 fn seconds(text: &str, line: usize) -> Result<Time, Fault> {
     let good = text.parse::<f64>().ok().filter(|s| (0.0..=1e6).contains(s));
-    good.map(Time::from_secs_f64).ok_or_else(|| (line, format!("{} is no time in seconds, from 0 to 1000000", quoted(text))))
+    good.map(Time::from_secs_f64)
+        .ok_or_else(|| (line, format!("{} is no time in seconds, from 0 to 1000000", quoted(text))))
 }
 
 /// With a header that names the columns, in any order.
@@ -54,7 +55,10 @@ pub(super) fn csv(text: &str) -> Result<Vec<Row>, Fault> {
     let names: Vec<&str> = header.split(',').map(str::trim).collect();
     if !names.iter().any(|name| KNOWN.contains(name)) {
         // It is of another format, and its content is nobody's business.
-        return Err((number, format!("is no header of a trace: it names columns, between commas: {}", KNOWN.join(", "))));
+        return Err((
+            number,
+            format!("is no header of a trace: it names columns, between commas: {}", KNOWN.join(", ")),
+        ));
     }
     if let Some(unknown) = names.iter().find(|name| !KNOWN.contains(name)) {
         let (unknown, known) = (quoted(unknown), nearest(unknown, KNOWN));
@@ -90,7 +94,8 @@ pub(super) fn csv(text: &str) -> Result<Vec<Row>, Fault> {
 pub(super) fn hpcc(text: &str) -> Result<Vec<Row>, Fault> {
     let mut lines = lines(text);
     let (number, count) = lines.next().ok_or((1, "an empty file".to_string()))?;
-    let count: usize = count.parse().map_err(|_| (number, "is no number of flows, which the first line is".to_string()))?;
+    let count: usize =
+        count.parse().map_err(|_| (number, "is no number of flows, which the first line is".to_string()))?;
     let row = |(i, (line, text)): (usize, (usize, &str))| {
         let cells: Vec<&str> = text.split_whitespace().collect();
         let [from, to, _, _, bytes, start] = cells[..] else {
@@ -159,7 +164,8 @@ pub(super) fn htsim(text: &str) -> Result<Vec<Row>, Fault> {
         let (known, kind) = known.ok_or_else(|| (row.line, format!("trigger {} is not described", quoted(&id))))?;
         match kind {
             TriggerKind::All(count) if count != known.by.len() => {
-                let message = format!("trigger {} waits for {count} flows, but {} set it off", quoted(&id), known.by.len());
+                let message =
+                    format!("trigger {} waits for {count} flows, but {} set it off", quoted(&id), known.by.len());
                 return Err((known.line, message));
             }
             TriggerKind::All(_) => {}
@@ -216,7 +222,8 @@ fn failure(words: &[&str], line: usize) -> Result<Failure, Fault> {
 /// A connection, the trigger that starts it, and those that it sets off.
 fn connection(words: &[&str], line: usize) -> Result<(Row, Option<String>, Vec<String>), Fault> {
     let ends = words[0].split_once("->");
-    let (from, to) = ends.ok_or_else(|| (line, "is neither a connection, SRC->DST, nor a trigger or failure".to_string()))?;
+    let (from, to) =
+        ends.ok_or_else(|| (line, "is neither a connection, SRC->DST, nor a trigger or failure".to_string()))?;
     let (from, to, id) = (from.to_string(), to.to_string(), format!("of line {line}"));
     let mut row = Row { line, id, from, to, size: 0, start: Time::ZERO, after: Vec::new(), enough: None };
     let (mut starts, mut fires) = (None, Vec::new());
@@ -227,7 +234,8 @@ fn connection(words: &[&str], line: usize) -> Result<(Row, Option<String>, Vec<S
             "size" => row.size = size(value, line)?,
             "start" => {
                 let ps = value.parse::<f64>().ok().filter(|ps| (0.0..=1e18).contains(ps));
-                row.start = Time(ps.ok_or_else(|| (line, format!("{} is no time in picoseconds", quoted(value))))? as u64);
+                row.start =
+                    Time(ps.ok_or_else(|| (line, format!("{} is no time in picoseconds", quoted(value))))? as u64);
             }
             "trigger" => starts = Some(value.to_string()),
             "send_done_trigger" | "recv_done_trigger" => fires.push(value.to_string()),

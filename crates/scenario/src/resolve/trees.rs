@@ -118,4 +118,3 @@ fn wire(
     let otherwise = otherwise?;
     Some(Wire { rate: rate.unwrap_or(otherwise.rate), delay: delay.unwrap_or(otherwise.delay) })
 }
-

@@ -60,7 +60,11 @@ fn flows_that_may_go_to_any_host_are_refused_where_one_is_not_joined() {
 /// Over which hosts the ring of ranks leads is known.
 #[test]
 fn collectives_and_strides_are_looked_at_pair_by_pair() {
-    let collective = |ranks| format!("collective = [{{ transport = \"t\", algorithm = \"ring-all-reduce\", size = \"1MB\", ranks = {ranks} }}]");
+    let collective = |ranks| {
+        format!(
+            "collective = [{{ transport = \"t\", algorithm = \"ring-all-reduce\", size = \"1MB\", ranks = {ranks} }}]"
+        )
+    };
     assert_eq!(wrong(SHIFT, "", &collective(2)), []);
     assert!(key_and_message(SHIFT, "", &collective(3)).1.contains("from S3 to S1"));
     assert!(key_and_message(SHIFT, "", "stride = [{ transport = \"t\", step = 1 }]").1.contains("from S3 to D1"));
@@ -69,9 +73,15 @@ fn collectives_and_strides_are_looked_at_pair_by_pair() {
 #[test]
 fn what_is_joined_is_good() {
     for (topology, workload) in [
-        (SHIFT, "flow = [{ transport = \"t\", from = \"S2\", to = \"D3\" }, { transport = \"t\", from = \"S1\", to = \"D2\" }]"),
+        (
+            SHIFT,
+            "flow = [{ transport = \"t\", from = \"S2\", to = \"D3\" }, { transport = \"t\", from = \"S1\", to = \"D2\" }]",
+        ),
         ("bcube]\nn = 2\nk = 2", "permutation = [{ transport = \"t\" }]"),
-        ("ring]\nbottleneck_rates = [\"1Gbps\", \"1Gbps\"]", "flow = [{ transport = \"t\", from = \"X1\", to = \"Y1\" }]"),
+        (
+            "ring]\nbottleneck_rates = [\"1Gbps\", \"1Gbps\"]",
+            "flow = [{ transport = \"t\", from = \"X1\", to = \"Y1\" }]",
+        ),
         (
             "graph]\nnodes = [{ id = \"a\", kind = \"host\" }, { id = \"b\", kind = \"host\" }]\nedges = [{ source = \"a\", target = \"b\" }]",
             "permutation = [{ transport = \"t\" }]",
@@ -87,7 +97,10 @@ fn subflows_need_as_many_disjoint_paths() {
     let flow = "flow = [{ transport = \"t\", from = 0, to = 1 }]";
     let (key, message) = key_and_message("dumbbell]\npairs = 2", &disjoint(2), "permutation = [{ transport = \"t\" }]");
     assert_eq!(key, "workload.permutation.0.transport");
-    assert!(message.starts_with("t has 2 subflows for disjoint paths, and there are 1 from S1 to S2; lower"), "{message}");
+    assert!(
+        message.starts_with("t has 2 subflows for disjoint paths, and there are 1 from S1 to S2; lower"),
+        "{message}"
+    );
     // Three levels, so three parallel paths between any two hosts: more hosts than are looked at pair by pair.
     for workload in ["permutation = [{ transport = \"t\" }]", flow] {
         assert_eq!(wrong("bcube]\nn = 4\nk = 2", &disjoint(3), workload), []);
@@ -95,7 +108,8 @@ fn subflows_need_as_many_disjoint_paths() {
     }
     // Small flows may have a transport of their own.
     let small = "[transport.s]\ncontrol = \"lia\"\nsubflows = 2\npaths = \"disjoint\"";
-    let workload = "permutation = [{ transport = \"t\", size = \"1KB\", small = { below = \"1MB\", transport = \"s\" } }]";
+    let workload =
+        "permutation = [{ transport = \"t\", size = \"1KB\", small = { below = \"1MB\", transport = \"s\" } }]";
     assert_eq!(key_and_message("dumbbell]\npairs = 2", small, workload).0, "workload.permutation.0.small");
 }
 

@@ -68,7 +68,8 @@ fn read(seed: &Seed, content: &[u8], place: &Path) -> Result<(), String> {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(errors)) if errors.is_empty() => Err("it was refused without an error".to_string()),
         Ok(Err(errors)) => {
-            let good = |message: &str| !message.is_empty() && !message.contains(char::is_control) && message.len() < 5_000;
+            let good =
+                |message: &str| !message.is_empty() && !message.contains(char::is_control) && message.len() < 5_000;
             let bad = errors.iter().find(|error| !good(&error.message));
             bad.map_or(Ok(()), |error| Err(format!("an error that is no line: {:?}", error.message)))
         }
@@ -110,7 +111,8 @@ fn damaged_input_is_read_or_refused() {
                 None if random.below(2) == 0 => restructured(&seed.content, &mut random),
                 _ => mutated(&seed.content, &other.content, &mut random),
             };
-            *CASE.lock().unwrap() = Some((format!("LINKPOOL_SEED={number} LINKPOOL_CASES=1, {}", seed.name), Instant::now()));
+            *CASE.lock().unwrap() =
+                Some((format!("LINKPOOL_SEED={number} LINKPOOL_CASES=1, {}", seed.name), Instant::now()));
             if let Err(why) = read(seed, &content, &scratch.0) {
                 let kept = std::env::temp_dir().join(format!("linkpool-fuzz-{number}-{}", seed.name));
                 std::fs::write(&kept, &content).unwrap();

@@ -18,19 +18,18 @@ impl Random {
         (self.next() % n as u64) as usize
     }
 
-    fn of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
-        all[self.below(all.len())]
+    /// One of the words between single spaces.
+    fn of<'a>(&mut self, words: &'a str) -> &'a str {
+        let words: Vec<&str> = words.split(' ').collect();
+        words[self.below(words.len())]
     }
 }
 
 /// Words that stand at the edge of something.
-const WORDS: &[&str] = &[
-    "0", "1", "2", "3", "-1", "255", "256", "65535", "65536", "4294967295", "4294967296", "9223372036854775807",
-    "18446744073709551615", "18446744073709551616", "1e308", "1e-308", "-0.0", "nan", "inf", "0.5", "1000000000000",
-    "\"\"", "\"0s\"", "\"1ps\"", "\"1000000s\"", "\"0bps\"", "\"1bps\"", "\"100Tbps\"", "\"0B\"", "\"1B\"",
-    "\"1000000TB\"", "\"unlimited\"", "\"auto\"", "\"never\"", "\"S1\"", "\"h0\"", "\"h1\"", "true", "false", "null",
-    "[]", "{}", "[[]]", "\u{0}", "\u{1b}[31m", "\u{feff}", "é", "->", "<->", "#", "\"", "'''", "\r", "\n", "\n\n", ",",
-];
+const WORDS: &str = "0 1 2 3 -1 255 256 65535 65536 4294967295 4294967296 9223372036854775807 18446744073709551615 \
+    18446744073709551616 1e308 1e-308 -0.0 nan inf 0.5 1000000000000 \"\" \"0s\" \"1ps\" \"1000000s\" \"0bps\" \"1bps\" \
+    \"100Tbps\" \"0B\" \"1B\" \"1000000TB\" \"unlimited\" \"auto\" \"never\" \"S1\" \"h0\" \"h1\" true false null [] {} \
+    [[]] \u{0} \u{1b}[31m \u{feff} é -> <-> # \" ''' \r \n \n\n ,";
 
 /// Damages `content` in one to four places, byte by byte or word by word, with parts of itself or of `other`.
 pub fn mutated(content: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
@@ -124,10 +123,7 @@ fn value(random: &mut Random) -> Value {
 }
 
 /// Keys of many tables.
-const KEYS: &[&str] = &[
-    "after", "beta", "cdf", "change", "control", "count", "cwnd_min", "delay", "discipline", "duration", "drain", "every",
-    "file", "flows", "flows_per_second", "from", "gap", "hosts", "interpolation", "jitter", "k", "label", "layer",
-    "limit", "links", "load", "mark", "name", "nics", "paths", "placement", "queue", "rate", "record", "repeat", "role",
-    "roles", "routing", "seed", "senders", "shared_buffer", "size", "spacing", "start", "stop", "subflows", "to", "topology",
-    "transport", "until", "weights", "workload",
-];
+const KEYS: &str = "after beta cdf change control count cwnd_min delay discipline duration drain every file flows \
+    flows_per_second from gap hosts interpolation jitter k label layer limit links load mark name nics \
+    paths placement queue rate record repeat role roles routing seed senders shared_buffer size spacing \
+    start stop subflows to topology transport until weights workload";

@@ -46,19 +46,35 @@ const SIZES: &str = "# bytes, probability\n100 0\n1000 0.5\n10000 0.9\n1000000 1
 pub fn seeds() -> Vec<Seed> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let of_docs = |file: &str| std::fs::read(docs.join(file)).unwrap_or_else(|why| panic!("{file}: {why}"));
-    let around = |around: &str, file: &str, format: &str| {
-        Some(&*around.replace("FILE", file).replace("FORMAT", format).leak())
-    };
+    let around =
+        |around: &str, file: &str, format: &str| Some(&*around.replace("FILE", file).replace("FORMAT", format).leak());
     let mut all = vec![
-        Seed { name: "graph.json", scenario: around(AROUND_GRAPH, "graph.json", ""), content: of_docs("topologies/graph.json") },
+        Seed {
+            name: "graph.json",
+            scenario: around(AROUND_GRAPH, "graph.json", ""),
+            content: of_docs("topologies/graph.json"),
+        },
         Seed { name: "graph.graphml", scenario: around(AROUND_GRAPH, "graph.graphml", ""), content: GRAPHML.into() },
         Seed { name: "tree.topo", scenario: around(AROUND_GRAPH, "tree.topo", ""), content: TOPO.into() },
-        Seed { name: "flows.csv", scenario: around(AROUND_TRACE, "flows.csv", "csv"), content: of_docs("workloads/trace.csv") },
-        Seed { name: "flows.hpcc", scenario: around(AROUND_TRACE, "flows.hpcc", "hpcc"), content: of_docs("workloads/trace.txt") },
-        Seed { name: "flows.cm", scenario: around(AROUND_TRACE, "flows.cm", "htsim"), content: of_docs("workloads/trace.cm") },
+        Seed {
+            name: "flows.csv",
+            scenario: around(AROUND_TRACE, "flows.csv", "csv"),
+            content: of_docs("workloads/trace.csv"),
+        },
+        Seed {
+            name: "flows.hpcc",
+            scenario: around(AROUND_TRACE, "flows.hpcc", "hpcc"),
+            content: of_docs("workloads/trace.txt"),
+        },
+        Seed {
+            name: "flows.cm",
+            scenario: around(AROUND_TRACE, "flows.cm", "htsim"),
+            content: of_docs("workloads/trace.cm"),
+        },
         Seed { name: "sizes.cdf", scenario: around(AROUND_SIZES, "sizes.cdf", ""), content: SIZES.into() },
     ];
-    let mut scenarios: Vec<PathBuf> = ["topologies", "workloads"].iter().flat_map(|part| tomls(&docs.join(part))).collect();
+    let mut scenarios: Vec<PathBuf> =
+        ["topologies", "workloads"].iter().flat_map(|part| tomls(&docs.join(part))).collect();
     scenarios.sort();
     for file in scenarios {
         let content = std::fs::read(&file).unwrap();
@@ -69,7 +85,7 @@ pub fn seeds() -> Vec<Seed> {
     all
 }
 
-fn tomls(directory: &Path) -> impl Iterator<Item = PathBuf> {
+fn tomls(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     files.filter(|file| file.extension().is_some_and(|ending| ending == "toml"))
 }
