@@ -37,6 +37,9 @@ EXPERIMENTS = {
     "T-scatter": "linkpool.experiments.talk.scatter:EXPERIMENT",
     "T-bcube": "linkpool.experiments.talk.bcube:EXPERIMENT",
     "T-dual": "linkpool.experiments.talk.dual:EXPERIMENT",
+    "N-perm": "linkpool.experiments.ndp.perm:EXPERIMENT",
+    "N-incast": "linkpool.experiments.ndp.incast:EXPERIMENT",
+    "N-inout": "linkpool.experiments.ndp.inout:EXPERIMENT",
 }
 """Each experiment's id, and the module and name that it is loaded from when it is asked for."""
 

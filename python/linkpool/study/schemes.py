@@ -20,6 +20,7 @@ NAMES = {
     "lia": "MPTCP (LIA)",
     "olia": "OLIA",
     "balia": "BALIA",
+    "ndp": "NDP",
 }
 """How figures and claims name each scheme."""
 
@@ -51,4 +52,5 @@ LOOKS = {
     "lia": Look("#d55e00", "X"),
     "olia": Look("#009e73", "D"),
     "balia": Look("#cc79a7", "P", "--"),
+    "ndp": Look("#0072b2", "o"),
 }
