@@ -7,21 +7,15 @@ from pathlib import Path
 import polars as pl
 
 from linkpool.columns import TABLES
+from linkpool.result import POLARS_TYPES
 
-KINDS = {
-    "u32": pl.UInt32(),
-    "i32": pl.Int32(),
-    "i64": pl.Int64(),
-    "f64": pl.Float64(),
-    "string": pl.String(),
-    "bool": pl.Boolean(),
-}
+KINDS = POLARS_TYPES
 COUNTS = ("u32", "i64")
 
 
 def table(name: str, rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     """Return a table: counts that a row leaves out are 0, flags false, all else null."""
-    columns = {column.name: column.type for column in TABLES[name]}
+    columns = {column.name: column.type for column in TABLES[name].columns}
     unknown = {key for row in rows for key in row} - set(columns)
     assert not unknown, f"{name} has no column {unknown}"
     blank = {

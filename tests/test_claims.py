@@ -67,6 +67,22 @@ def test_without_data_nothing_is_reproduced(criterion: Criterion) -> None:
     assert judged.note.startswith("no data")
 
 
+@pytest.mark.parametrize(("one", "other"), [(0.0, 4.0), (4.0, 0.0), (0.0, 0.0), (-4.0, -4.0)])
+def test_nothing_is_alike_zero(one: float, other: float) -> None:
+    """A ratio to zero says nothing, and neither does one of negative values."""
+    judged = alike(one, other)
+    assert judged.verdict is NO
+    assert judged.note.startswith("no data")
+
+
+def test_alike_does_not_depend_on_the_order_or_the_unit() -> None:
+    pairs = [(4.0, 5.0), (4.0, 5.01), (4.0, 8.0), (4.0, 8.01)]
+    found = [alike(a, b).verdict for a, b in pairs]
+    assert found == [YES, PARTLY, PARTLY, NO]
+    assert [alike(b, a).verdict for a, b in pairs] == found
+    assert [alike(1e-9 * a, 1e-9 * b).verdict for a, b in pairs] == found
+
+
 @pytest.mark.parametrize(
     ("hits", "verdict"), [(10, YES), (9, YES), (8, PARTLY), (5, PARTLY), (4, NO)]
 )

@@ -91,10 +91,39 @@ def test_results_are_compared_side_by_side(
     capsys.readouterr()
     assert linkpool_("compare", tmp_path / "one", tmp_path / "two") == 0
     printed = capsys.readouterr().out
-    assert printed.split("\n")[1].split() == ["transport", "one", "two"]
+    lines = [line.split() for line in printed.splitlines()]
+    assert ["result", "one", "two"] in lines
+    assert ["measured", "period", "of", "two:", "0", "s", "to", "1", "s"] in lines
     assert "slowdown" in printed
     assert linkpool_("compare", tmp_path / "one", tmp_path / "three") == 2
-    assert "three is not a linkpool result" in capsys.readouterr().err
+    assert f"there is no directory {tmp_path / 'three'}" in capsys.readouterr().err
+
+
+def test_results_of_the_same_name_are_told_apart(
+    linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    for name in ("one", "two"):
+        linkpool_("run", scenario(INCAST), "--out", tmp_path / name / "run")
+    capsys.readouterr()
+    assert linkpool_("compare", tmp_path / "one" / "run", tmp_path / "two" / "run") == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["result", "one/run", "two/run"] in lines
+
+
+def test_show_names_transport_and_algorithm(
+    linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    """Whatever the transport is called."""
+    out = tmp_path / "out"
+    linkpool_("run", scenario(INCAST), "--out", out)
+    flows = pl.read_parquet(out / "flows.parquet").with_columns(control=pl.lit("xmp"))
+    (out / "manifest.json").unlink()
+    flows.write_parquet(out / "flows.parquet")
+    capsys.readouterr()
+    assert linkpool_("show", out) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    at = lines.index(["transport", "amp"])
+    assert lines[at + 1 : at + 3] == [["algorithm", "xmp"], ["label", "incast"]]
 
 
 @pytest.mark.parametrize("command", ["show", "compare"])
@@ -109,16 +138,18 @@ def test_what_an_older_version_wrote_is_to_be_repeated(
     out = tmp_path / "old"
     linkpool_("run", scenario(INCAST), "--out", out)
     flows, workloads = (out / f"{name}.parquet" for name in ("flows", "workloads"))
-    told = f"as another version of linkpool wrote it; repeat it: linkpool run {out}/scenario.toml"
+    (out / "manifest.json").unlink()
+    told = f"repeat the run: linkpool run {out}/scenario.toml --out {out}\n"
     whole = workloads.read_bytes()
     workloads.unlink()
     capsys.readouterr()
     assert linkpool_(command, out) == 2
-    assert f"{out} has no workloads.parquet, {told} --out {out}\n" == capsys.readouterr().err
+    assert capsys.readouterr().err == f"{workloads} is missing; {told}"
     workloads.write_bytes(whole)
     pl.read_parquet(flows).drop("measured").write_parquet(flows)
     assert linkpool_(command, out) == 2
-    assert f"{out} has no column measured in flows.parquet, {told}" in capsys.readouterr().err
+    because = "has no column measured, as another version of linkpool wrote it"
+    assert capsys.readouterr().err == f"{flows} {because}; {told}"
 
 
 def test_seed_and_settings_reach_the_simulator(
@@ -207,8 +238,8 @@ def test_an_interrupt_leaves_nothing(
 def test_columns_explains_every_column(linkpool_: Command, capsys: Captured) -> None:
     assert linkpool_("columns") == 0
     printed = capsys.readouterr().out
-    for columns in TABLES.values():
-        for column in columns:
+    for table in TABLES.values():
+        for column in table.columns:
             assert column.name in printed
 
 

@@ -163,9 +163,9 @@ def test_run_and_show(scenario: Scenario, tmp_path: Path) -> None:
 
 def test_tables_are_as_documented(scenario: Scenario) -> None:
     result = linkpool.run(scenario(FULL))
-    for name, columns in TABLES.items():
+    for name, declared in TABLES.items():
         table: pl.DataFrame = getattr(result, name)
-        assert dict(table.schema) == {c.name: KINDS[c.type] for c in columns}, name
+        assert dict(table.schema) == {c.name: KINDS[c.type] for c in declared.columns}, name
         assert table.height > 0
 
 

@@ -1,5 +1,9 @@
 import json
+import random
+from dataclasses import replace
+from pathlib import Path
 
+import polars as pl
 import pytest
 
 from linkpool.summarise import BUSIEST, summarise
@@ -50,7 +54,7 @@ def test_goodput_by_hand() -> None:
     )
     overall = summarise(flows, LINKS, PERIOD).overall
     assert overall.goodput_mean_bps == 6000.0
-    assert overall.goodput_total_bps == 8 * 2500 / 4
+    assert overall.delivered_bps == 8 * 2500 / 10
     assert overall.jain == pytest.approx(12_000**2 / (2 * (8000**2 + 4000**2)))
 
 
@@ -101,7 +105,7 @@ def test_a_run_without_flows_has_a_summary() -> None:
     assert summary.groups == []
     assert summary.overall.flows == 0
     assert summary.overall.fct == NOTHING
-    assert summary.overall.goodput_total_bps is None
+    assert summary.overall.delivered_bps == 0.0
 
 
 def test_the_summary_is_json_without_nan() -> None:
@@ -146,11 +150,12 @@ def test_layers_up_and_down() -> None:
 
 def test_jobs_by_label_and_kind() -> None:
     """One under way has no completion time."""
+    ask = {"label": "ask", "kind": "partition-aggregate", "measured": True}
     rows: list[dict[str, object]] = [
-        {"label": "ask", "kind": "partition-aggregate", "jct_s": 1.0},
-        {"label": "train", "kind": "ring-all-reduce", "jct_s": 5.0},
-        {"label": "ask", "kind": "partition-aggregate", "jct_s": 3.0},
-        {"label": "ask", "kind": "partition-aggregate"},
+        {**ask, "jct_s": 1.0},
+        {"label": "train", "kind": "ring-all-reduce", "measured": True, "jct_s": 5.0},
+        {**ask, "jct_s": 3.0},
+        ask,
     ]
     found = summarise(table("flows", []), LINKS, PERIOD, jobs=table("jobs", rows)).jobs
     assert [(j.label, j.kind, j.jobs, j.jct.finished) for j in found] == [
@@ -201,7 +206,7 @@ def test_unlimited_flows_have_the_goodput_of_the_period() -> None:
     ]
     overall = summarise(table("flows", rows), LINKS, (1.0, 3.0)).overall
     assert overall.goodput_mean_bps == 3000.0
-    assert overall.goodput_total_bps == 8 * 1250 / 2
+    assert overall.delivered_bps == 8 * 1250 / 2
     assert overall.jain == pytest.approx(6000**2 / (2 * (4000**2 + 2000**2)))
     assert overall.offered_load is None
 
@@ -224,3 +229,110 @@ def test_round_trip_times_by_transport_and_locality() -> None:
         ("t", "in-rack", 1, 1.0),
     ]
     assert (found[0].p50_s, found[0].max_s) == (3.0, 4.0)
+
+
+def test_links_of_the_same_utilisation_are_listed_by_name() -> None:
+    """Those that could send nothing come last."""
+    use: list[float | None] = [0.5, None, 0.5, 0.75, 0.5]
+    rows = [{"link": name, "utilisation": u} for name, u in zip("cxbza", use, strict=True)]
+    found = summarise(table("flows", []), table("links", rows), PERIOD).links
+    assert [(link.link, link.utilisation) for link in found] == [
+        ("z", 0.75),
+        ("a", 0.5),
+        ("b", 0.5),
+        ("c", 0.5),
+        ("x", None),
+    ]
+
+
+def test_flows_of_one_transport_by_two_algorithms_are_two_groups() -> None:
+    flows = [
+        finished(1.0, control="xmp"),
+        finished(2.0, control="amp"),
+        finished(4.0, control="xmp"),
+    ]
+    found = summarise(table("flows", flows), LINKS, PERIOD).groups
+    assert [(g.transport, g.control, g.flows) for g in found] == [("t", "xmp", 2), ("t", "amp", 1)]
+    assert found[0].fct.mean_s == 2.5
+
+
+def test_what_subflows_carried_stands_beside_the_goodput() -> None:
+    """Of an unlimited flow, in the measured period."""
+    rows = [
+        finished(1.0, size=1000, subflow_goodput_bps=9000.0),  # a goodput of 8,000
+        unfinished(
+            9.0, size=None, measured_s=2.0, measured_bytes=1000, measured_subflow_bytes=1500
+        ),
+    ]
+    overall = summarise(table("flows", rows), LINKS, (1.0, 3.0)).overall
+    assert overall.goodput_mean_bps == (8000 + 4000) / 2
+    assert overall.subflow_goodput_mean_bps == (9000 + 6000) / 2
+
+
+def test_delivered_is_over_the_measured_period_not_to_the_last_straggler() -> None:
+    """Of 2,000 B that end after 5 s, 1,500 B come in a period of 2 s; a link has 12 kbit/s."""
+    links = table("links", [{"layer": "host", "rate_bps": 12e3}])
+    rows = [
+        finished(1.0, size=1000, measured_bytes=1000),
+        finished(5.0, size=1000, measured_bytes=500),
+    ]
+    overall = summarise(table("flows", rows), links, (0.0, 2.0)).overall
+    assert overall.delivered_bps == 8 * 1500 / 2
+    assert overall.delivered_load == 0.5
+    assert overall.offered_load == 8 * 2000 / (2 * 12e3)
+
+
+def test_a_period_without_length_has_no_rates() -> None:
+    overall = summarise(table("flows", [finished(1.0)]), LINKS, (2.0, 2.0)).overall
+    assert (overall.delivered_bps, overall.offered_load, overall.delivered_load) == (None,) * 3
+
+
+def test_jobs_outside_the_measured_period_are_left_out() -> None:
+    same = {"label": "train", "kind": "all-to-all"}
+    rows: list[dict[str, object]] = [
+        {**same, "jct_s": 9.0, "not_started": 0, "measured": False},
+        {**same, "jct_s": 1.0, "not_started": 0, "measured": True},
+        {**same, "not_started": 5, "measured": True},
+    ]
+    found = summarise(table("flows", []), LINKS, PERIOD, jobs=table("jobs", rows)).jobs[0]
+    assert (found.left_out, found.jobs, found.not_started) == (1, 2, 5)
+    assert (found.jct.finished, found.jct.mean_s) == (1, 1.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_groups_of_many_flows_are_as_one_by_one(seed: int) -> None:
+    """Statistics of each group, and in the order of first rows, as of its rows alone."""
+    rng = random.Random(seed)
+    rows = [
+        finished(
+            rng.expovariate(1.0),
+            size=rng.choice([1, 10_000, 10_001, 5_000_000, 20_000_000]),
+            transport=rng.choice("ab"),
+            control=rng.choice("xyz"),
+            label=rng.choice(["one", "two", "three"]),
+            slowdown=rng.uniform(1.0, 9.0),
+            subflow_goodput_bps=rng.random(),
+            timeouts=rng.randrange(3),
+            failed=rng.random() < 0.2,
+            measured=rng.random() < 0.8,
+        )
+        for _ in range(200)
+    ]
+    whole = summarise(table("flows", rows), LINKS, PERIOD)
+    names = list(dict.fromkeys((r["transport"], r["control"], r["label"]) for r in rows))
+    assert [(g.transport, g.control, g.label) for g in whole.groups] == names
+    for group in whole.groups:
+        key = (group.transport, group.control, group.label)
+        mine = [r for r in rows if (r["transport"], r["control"], r["label"]) == key]
+        alone = summarise(table("flows", mine), LINKS, PERIOD).overall
+        assert replace(alone, transport=key[0], control=key[1], label=key[2]) == group
+    assert sum(g.flows for g in whole.groups) == whole.overall.flows
+    assert sum(g.left_out for g in whole.groups) == whole.overall.left_out
+    assert max(g.timeouts_max for g in whole.groups) == whole.overall.timeouts_max
+
+
+def test_a_scanned_table_gives_the_same_summary(tmp_path: Path) -> None:
+    flows = table("flows", [finished(0.5 + i / 7, label=f"l{i % 3}") for i in range(50)])
+    flows.write_parquet(tmp_path / "flows.parquet", row_group_size=7)
+    scanned = pl.scan_parquet(tmp_path / "flows.parquet")
+    assert summarise(scanned, LINKS, PERIOD) == summarise(flows, LINKS, PERIOD)

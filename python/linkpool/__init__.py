@@ -19,17 +19,20 @@ if TYPE_CHECKING:
         schema,
     )
     from linkpool.api import check, run
+    from linkpool.forks import ForkedError
     from linkpool.limits import TooLargeError
     from linkpool.publish import BusyError, NotAResultError
-    from linkpool.result import NotRecordedError, Result
+    from linkpool.result import NotRecordedError, Result, ResultError
     from linkpool.summary import Summary
 
 _HOMES = {
     "BusyError": "linkpool.publish",
+    "ForkedError": "linkpool.forks",
     "InternalError": "linkpool._core",
     "NotAResultError": "linkpool.publish",
     "NotRecordedError": "linkpool.result",
     "Result": "linkpool.result",
+    "ResultError": "linkpool.result",
     "ScenarioError": "linkpool._core",
     "SimulationError": "linkpool._core",
     "Summary": "linkpool.summary",
@@ -44,10 +47,12 @@ interrupted while it starts has loaded little."""
 
 __all__ = [
     "BusyError",
+    "ForkedError",
     "InternalError",
     "NotAResultError",
     "NotRecordedError",
     "Result",
+    "ResultError",
     "ScenarioError",
     "SimulationError",
     "Summary",

@@ -94,3 +94,10 @@ def measure(text: str, path: str, threads: int) -> dict[str, float]:
 
 def schema() -> str:
     """Return the JSON Schema of scenario files."""
+
+def tables() -> list[tuple[str, str, str | None, list[tuple[str, str, str, str]]]]:
+    """Return the tables that a result may have.
+
+    Of each: its name, its rows, why a result may lack it (None: every result has it), and name,
+    type, unit and meaning of its columns.
+    """

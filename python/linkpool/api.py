@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from linkpool import _core
+from linkpool import _core, forks
 from linkpool.limits import require_room, require_seed, require_threads
 from linkpool.publish import publish, scratch
 from linkpool.result import Result
@@ -54,6 +54,7 @@ def run(
         BusyError: another process, or another thread, is writing `out`.
         TooLargeError: the run would need more memory or disk than there is.
         SimulationError: the run could not go on.
+        ForkedError: this process was forked after polars had started its threads.
 
     """
     require_threads(threads)
@@ -115,6 +116,7 @@ def simulate_loaded(
     ignore_estimate: bool = False,
 ) -> Result:
     """Simulate a scenario that has been read."""
+    forks.require_polars()
     if out is None:
         directory, remove = scratch()
         # Whoever publishes locks the parent of the result; `scratch` holds the lock of `directory`.

@@ -120,17 +120,25 @@ class Manifest:
         if strangers:
             raise DamagedError(directory, f"{strangers[0]} is not part of it")
         if contents:
-            self._check_contents(directory)
+            for name in self.files:
+                self.check_file(directory, name)
 
-    def _check_contents(self, directory: Path) -> None:
-        for name, entry in self.files.items():
-            try:
-                sha256 = _sha256(directory / name)
-            except OSError as error:
-                reason = f"{name}: {error.strerror or error}"
-                raise DamagedError(directory, reason) from None
-            if sha256 != entry.sha256:
-                raise DamagedError(directory, f"{name} changed since it was written")
+    def check_file(self, directory: Path, name: str) -> None:
+        """Check that one file of the directory is as it was, by its SHA-256.
+
+        Raises:
+            DamagedError: it is not, or it was not there.
+
+        """
+        if name not in self.files:
+            raise DamagedError(directory, f"{name} is not part of it")
+        try:
+            sha256 = _sha256(directory / name)
+        except OSError as error:
+            reason = f"{name}: {error.strerror or error}"
+            raise DamagedError(directory, reason) from None
+        if sha256 != self.files[name].sha256:
+            raise DamagedError(directory, f"{name} changed since it was written")
 
 
 def verify(directory: Path, key: str | None = None, contents: bool = True) -> Manifest:

@@ -2,14 +2,16 @@
 
 import json
 import sys
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import polars as pl
 
+from linkpool import forks
 from linkpool.columns import TABLES
+from linkpool.manifest import NAME as MANIFEST
+from linkpool.manifest import DamagedError, Manifest
 from linkpool.summarise import summarise
 from linkpool.summary import Summary
 from linkpool.units import parse_seconds
@@ -19,25 +21,63 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+POLARS_TYPES: dict[str, pl.DataType] = {
+    "u32": pl.UInt32(),
+    "i32": pl.Int32(),
+    "i64": pl.Int64(),
+    "f64": pl.Float64(),
+    "string": pl.String(),
+    "bool": pl.Boolean(),
+}
+"""The type of a column in a data frame, by its name."""
 
-ALWAYS = ("flows", "subflows", "links", "workloads")
-"""The tables that every result has."""
+REQUIRED = ("scenario.toml", "run.json", "flows.parquet")
+"""Without these files a directory is no result."""
+
+_UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""What polars raises on a file that is no whole Parquet file."""
 
 
 class NotRecordedError(LookupError):
-    """The run has no such time series, as its scenario did not ask for it."""
+    """The run has no such table, as its scenario did not ask for it."""
 
 
-@dataclass(frozen=True)
+class ResultError(ValueError):
+    """A result cannot be read; the message names the file and the remedy."""
+
+
 class Result:
     """The tables of one run; `linkpool columns` explains each column.
+
+    A table is read when it is asked for first; if the directory has a manifest, the file is checked
+    against its SHA-256 before. A pickled result is the path of its directory.
 
     Attributes:
         dir: the result directory.
 
+    Raises:
+        NotRecordedError: a table is asked for that the scenario did not ask for.
+        ResultError: a file is missing or damaged, or another version of linkpool wrote it.
+        ForkedError: polars cannot work, as this process was forked after its first use.
+
     """
 
-    dir: Path
+    def __init__(self, dir: str | Path) -> None:  # noqa: A002
+        self.dir = Path(dir)
+        self._checked: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"Result({str(self.dir)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return self.dir == other.dir if isinstance(other, Result) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.dir)
+
+    def __reduce__(self) -> tuple[type["Result"], tuple[Path]]:
+        """Pickle the path: another process may have another working directory."""
+        return Result, (self.dir.resolve(),)
 
     @cached_property
     def flows(self) -> pl.DataFrame:
@@ -57,8 +97,6 @@ class Result:
     @cached_property
     def jobs(self) -> pl.DataFrame:
         """One row per job or collective operation, where a workload has any."""
-        if not self._has("jobs"):
-            raise NotRecordedError(f"{self.dir} has no jobs: no workload of its scenario has any")
         return self._table("jobs")
 
     @cached_property
@@ -69,91 +107,187 @@ class Result:
     @cached_property
     def changes(self) -> pl.DataFrame:
         """One row per change of a link, where the scenario has any."""
-        if not self._has("changes"):
-            raise NotRecordedError(f"{self.dir} has no changes: its scenario has no [[change]]")
         return self._table("changes")
 
     @cached_property
     def queue(self) -> pl.DataFrame:
         """Queue length over time, where the scenario's `[record]` asks for it."""
-        return self._series("queue", 'queue = { links = ["W->R"], every = "10us" }')
+        return self._table("queue")
 
     @cached_property
     def cwnd(self) -> pl.DataFrame:
         """Window of each subflow over time, where the scenario's `[record]` asks for it."""
-        return self._series("cwnd", 'cwnd = { every = "10us" }')
+        return self._table("cwnd")
 
     @cached_property
     def rate(self) -> pl.DataFrame:
         """Goodput of each subflow over time, where the scenario's `[record]` asks for it."""
-        return self._series("rate", 'rate = { every = "1ms" }')
+        return self._table("rate")
 
     @cached_property
     def rtt(self) -> pl.DataFrame:
         """Round-trip times of each subflow, where the scenario's `[record]` asks for them."""
-        return self._series("rtt", 'rtt = { every = "1ms" }')
+        return self._table("rtt")
 
     @cached_property
     def counters(self) -> pl.DataFrame:
         """What links carry per interval, where the scenario's `[record]` asks for it."""
-        return self._series("counters", 'counters = { every = "1ms" }')
+        return self._table("counters")
 
     @cached_property
     def period(self) -> tuple[float, float]:
         """The measured period, seconds: its start, and its end or that of the run."""
-        measure = tomllib.loads(self.scenario)["measure"]
-        end = min(parse_seconds(measure["cut_off"]), float(self.run["simulated_s"]))
-        return parse_seconds(measure["warm_up"]), end
+        scenario, run = self.scenario, self.run
+        try:
+            measure = tomllib.loads(scenario)["measure"]
+            start, end = (parse_seconds(measure[key]) for key in ("warm_up", "cut_off"))
+        except (ValueError, KeyError, TypeError) as error:
+            self._fail("scenario.toml", f"is not a scenario as run ({_line(error)})")
+        try:
+            simulated = float(run["simulated_s"])
+        except (ValueError, KeyError, TypeError) as error:
+            self._fail("run.json", f"does not say how long the run was ({_line(error)})")
+        return start, min(end, simulated)
 
     @cached_property
     def summary(self) -> Summary:
         """Statistics over the measured flows and the links, computed from the tables."""
-        return summarise(
-            self.flows,
-            self.links,
-            self.period,
-            workloads=self.workloads,
-            jobs=self.jobs if self._has("jobs") else None,
-            rtts=self.rtt if self._has("rtt") else None,
-        )
+        period = self.period
+        forks.require_polars()
+        try:
+            return summarise(
+                self.scan("flows"),
+                self.links,
+                period,
+                workloads=self.workloads,
+                jobs=self.jobs if self.has("jobs") else None,
+                rtts=self.scan("rtt") if self.has("rtt") else None,
+            )
+        except ResultError:
+            raise
+        except (*_UNREADABLE, ValueError) as error:
+            self._fail("*.parquet", f"do not hold what linkpool writes ({_line(error)})")
 
     @cached_property
     def scenario(self) -> str:
         """The scenario as run, in TOML, with every default written out."""
-        return (self.dir / "scenario.toml").read_text(encoding="utf-8")
+        return self._text("scenario.toml")
 
     @cached_property
     def run(self) -> dict[str, Any]:
         """Version, times and packet-hops of the run: what differs between machines."""
-        content = json.loads((self.dir / "run.json").read_text(encoding="utf-8"))
+        text = self._text("run.json")
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            self._fail("run.json", f"is damaged ({_line(error)})")
         if not isinstance(content, dict):
-            raise ValueError(f"{self.dir / 'run.json'} is not a JSON object")
+            self._fail("run.json", "is no JSON object")
         return content
 
-    def _has(self, name: str) -> bool:
-        return (self.dir / f"{name}.parquet").exists()
+    def has(self, table: str) -> bool:
+        """Tell whether the result has a table; all have those that no scenario has to ask for."""
+        return (self.dir / f"{table}.parquet").exists()
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """Return a table as a lazy frame, for one that is too long to be read whole."""
+        self._require(table)
+        return pl.scan_parquet(self.dir / f"{table}.parquet")
+
+    def check(self) -> None:
+        """Raise `ResultError` unless every file is there, and of this version of linkpool."""
+        self._require_directory()
+        missing = [name for name in REQUIRED if not (self.dir / name).is_file()]
+        if missing:
+            raise ResultError(
+                f"{self.dir} is not a linkpool result: it has no {missing[0]}; "
+                f"make one: linkpool run FILE.toml --out {self.dir}"
+            )
+        try:
+            if self._manifest is not None:
+                self._manifest.check(self.dir, contents=False)
+        except DamagedError as error:
+            self._damaged(error)
+        self.period  # noqa: B018 - reads what it is in
+        for name, table in TABLES.items():
+            if table.lacking is None or self.has(name):
+                self._require(name)
 
     def _table(self, name: str) -> pl.DataFrame:
-        return pl.read_parquet(self.dir / f"{name}.parquet")
+        self._require(name)
+        forks.require_polars()
+        try:
+            return pl.read_parquet(self.dir / f"{name}.parquet")
+        except _UNREADABLE as error:
+            self._fail(f"{name}.parquet", f"is damaged ({_line(error)})")
 
-    def _series(self, name: str, how: str) -> pl.DataFrame:
-        if not self._has(name):
-            raise NotRecordedError(
-                f"{self.dir} has no {name} series; to record it, write `{how}` under [record]"
-            )
-        return self._table(name)
-
-
-def lacks(directory: Path) -> str | None:
-    """Name a table, or a column of one, that a result of this version would have."""
-    for name, columns in TABLES.items():
-        file = directory / f"{name}.parquet"
-        if not file.is_file():
-            if name in ALWAYS:
-                return file.name
-            continue
-        found = pl.read_parquet_schema(file)
-        for column in columns:
+    def _require(self, name: str) -> None:
+        """Check that a table is there, and that it has the columns that this version writes."""
+        file = f"{name}.parquet"
+        lacking = TABLES[name].lacking
+        if lacking is not None and not self.has(name) and self.dir.is_dir():
+            raise NotRecordedError(f"{self.dir} has no {name}; {lacking}")
+        self._require_file(file)
+        forks.require_polars()
+        try:
+            found = pl.read_parquet_schema(self.dir / file)
+        except _UNREADABLE as error:
+            self._fail(file, f"is damaged ({_line(error)})")
+        for column in TABLES[name].columns:
             if column.name not in found:
-                return f"column {column.name} in {file.name}"
-    return None
+                self._fail(
+                    file, f"has no column {column.name}, as another version of linkpool wrote it"
+                )
+            if found[column.name] != POLARS_TYPES[column.type]:
+                self._fail(file, f"has another type of column {column.name} than {column.type}")
+
+    def _text(self, name: str) -> str:
+        self._require_file(name)
+        try:
+            return (self.dir / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            self._fail(name, f"cannot be read ({_line(error)})")
+
+    def _require_directory(self) -> None:
+        if not self.dir.is_dir():
+            raise ResultError(
+                f"there is no directory {self.dir}; a result of linkpool.run without `out` is "
+                "removed with the object that linkpool.run returned"
+            )
+
+    def _require_file(self, name: str) -> None:
+        self._require_directory()
+        if not (self.dir / name).is_file():
+            self._fail(name, "is missing")
+        if name in self._checked:
+            return
+        try:
+            if self._manifest is not None:
+                self._manifest.check_file(self.dir, name)
+        except DamagedError as error:
+            self._damaged(error)
+        self._checked.add(name)
+
+    @cached_property
+    def _manifest(self) -> Manifest | None:
+        """The manifest, of a directory that has one: not while it is being written."""
+        return Manifest.read(self.dir) if (self.dir / MANIFEST).exists() else None
+
+    def _fail(self, name: str, why: str) -> NoReturn:
+        raise ResultError(f"{self.dir / name} {why}; {self._remedy(name)}") from None
+
+    def _damaged(self, error: DamagedError) -> NoReturn:
+        raise ResultError(f"{error}; {self._remedy(error.reason)}") from None
+
+    def _remedy(self, damaged: str) -> str:
+        """Say how to repeat the run; its own scenario is no help if that is damaged."""
+        scenario = self.dir / "scenario.toml"
+        usable = scenario.is_file() and not damaged.startswith(scenario.name)
+        file = scenario if usable else "FILE.toml"
+        return f"repeat the run: linkpool run {file} --out {self.dir}"
+
+
+def _line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return str(text).strip().splitlines()[0][:200]

@@ -61,7 +61,10 @@ def jain(values: Iterable[float] | npt.NDArray[np.float64]) -> float | None:
 
 
 def _array(values: Iterable[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    x = np.fromiter(values, dtype=np.float64)
+    if isinstance(values, np.ndarray):
+        x = values.astype(np.float64, copy=False)
+    else:
+        x = np.fromiter(values, dtype=np.float64)
     if not np.isfinite(x).all():
         raise ValueError("a sample must hold finite numbers only")
     return x

@@ -1,7 +1,16 @@
-"""Compute the summary of a run from its tables."""
+"""Compute the summary of a run from its tables.
 
+Tables of flows and of round-trip times may be long: they are scanned, and only the column that is
+described is in memory, with a number of its group: 12 bytes a row, and 8 more while percentiles are
+found; polars adds its own buffers, in all about 0.1 KB a row.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from linkpool.stats import describe, jain
@@ -23,6 +32,13 @@ BUSIEST = 20
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 """Upper ends of the size classes, bytes; the last class has none."""
 
+KEYS = ("transport", "control", "label")
+"""Flows that agree in these columns are a group."""
+
+Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
+Values: TypeAlias = npt.NDArray[np.float64]
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class _Period:
@@ -32,36 +48,43 @@ class _Period:
     end_s: float
     access_bps: float
 
-    def load(self, payload: float | None) -> float | None:
+    def rate(self, payload: int) -> float | None:
+        """Return payload in bytes over the length of the period, bit/s."""
+        length = self.end_s - self.start_s
+        return 8.0 * payload / length if length > 0.0 else None
+
+    def load(self, payload: int | None) -> float | None:
         """Return payload in bytes over what the links from all hosts carry in the period."""
-        bits = self.access_bps * (self.end_s - self.start_s)
-        return None if payload is None or bits <= 0.0 else 8.0 * payload / bits
+        rate = None if payload is None else self.rate(payload)
+        return None if rate is None or self.access_bps <= 0.0 else rate / self.access_bps
 
 
 def summarise(
-    flows: pl.DataFrame,
+    flows: Frame,
     links: pl.DataFrame,
     period: tuple[float, float],
     *,
     workloads: pl.DataFrame | None = None,
     jobs: pl.DataFrame | None = None,
-    rtts: pl.DataFrame | None = None,
+    rtts: Frame | None = None,
 ) -> Summary:
     """Compute the summary of a run from its tables; of those that are left out it says nothing.
 
     `period` is the measured period, in seconds.
     """
+    asked = list(Distribution.__dataclass_fields__)
     access = float(links.filter(pl.col("layer") == "host")["rate_bps"].sum())
-    measured = _Period(*period, access)
-    parts = flows.partition_by("transport", "label", as_dict=True, maintain_order=True)
+    groups = _groups(flows.lazy(), _Period(*period, access))
     return Summary(
-        overall=_group("", "", flows, measured),
-        groups=[_group(str(key[0]), str(key[1]), part, measured) for key, part in parts.items()],
+        period_start_s=period[0],
+        period_end_s=period[1],
+        overall=groups[0],
+        groups=groups[1:],
         workloads=[]
         if workloads is None
-        else [Distribution(**row) for row in workloads.iter_rows(named=True)],
+        else [Distribution(**row) for row in workloads.select(asked).iter_rows(named=True)],
         jobs=[] if jobs is None else _jobs(jobs),
-        rtts=[] if rtts is None else _rtts(rtts, flows),
+        rtts=[] if rtts is None else _rtts(rtts.lazy(), flows.lazy()),
         layers=_layers(links),
         links=_busiest(links),
         drops=int(links["drops"].sum()),
@@ -71,74 +94,182 @@ def summarise(
     )
 
 
-def _group(transport: str, label: str, everything: pl.DataFrame, period: _Period) -> Group:
-    flows = everything.filter("measured")
-    sized = flows.filter(pl.col("size_bytes").is_not_null())
-    finished = sized.filter(pl.col("end_s").is_not_null())
-    unlimited = flows.height - sized.height
-    in_period = 8.0 * pl.col("measured_bytes") / pl.col("measured_s")
-    of_own = pl.when(pl.col("size_bytes").is_null()).then(in_period)
-    goodput = flows.select(of_own.otherwise("goodput_bps")).to_series().drop_nulls().to_numpy()
-    return Group(
-        transport=transport,
-        label=label,
-        left_out=everything.height - flows.height,
-        flows=flows.height,
-        finished=finished.height,
-        unfinished=sized.height - finished.height,
-        unlimited=unlimited,
-        failed=int(flows["failed"].sum()),
-        fct=_fct(finished["fct_s"]),
-        fct_established=_fct(finished["fct_established_s"]),
-        slowdowns=_slowdowns(finished),
-        goodput_mean_bps=describe(goodput).mean,
-        goodput_total_bps=_total_goodput(flows, period),
-        jain=jain(goodput),
-        offered_load=period.load(None if unlimited else float(flows["size_bytes"].sum())),
-        delivered_load=period.load(float(everything["measured_bytes"].sum())),
-        timeouts=int(flows["timeouts"].sum()),
-        timeouts_max=_most(flows["timeouts"]),
-        segments=int(flows["segments"].sum()),
-        retransmits=int(flows["retransmits"].sum()),
-        marked_acks=int(flows["marked_acks"].sum()),
-        suppressions=int(flows["suppressions"].sum()),
+def _groups(flows: pl.LazyFrame, period: _Period) -> list[Group]:
+    """Return all flows together, and then by group, in order of their first rows."""
+    counts = _counts(flows)
+    numbered = _Numbered(counts, KEYS)
+    measured = flows.filter("measured").with_columns(group=numbered.number)
+    finished = pl.col("size_bytes").is_not_null() & pl.col("end_s").is_not_null()
+    unlimited = pl.col("size_bytes").is_null()
+
+    def of_own(payload: str, rate: str) -> pl.Expr:
+        in_period = 8.0 * pl.col(payload) / pl.col("measured_s")
+        return pl.when(unlimited).then(in_period).otherwise(rate)
+
+    def each(value: pl.Expr, describe_one: Callable[[Values], T]) -> list[T]:
+        return numbered.each(measured, value, describe_one)
+
+    goodputs = each(of_own("measured_bytes", "goodput_bps"), lambda x: (describe(x).mean, jain(x)))
+    carried = each(
+        of_own("measured_subflow_bytes", "subflow_goodput_bps"), lambda x: describe(x).mean
     )
-
-
-def _fct(times: pl.Series) -> FctStats:
-    s = describe(times.drop_nulls().to_numpy())
-    return FctStats(s.count, s.mean, s.sd, s.p50, s.p90, s.p99, s.max)
-
-
-def _slowdowns(finished: pl.DataFrame) -> list[Slowdowns]:
-    classes: list[Slowdowns] = []
-    size = pl.col("size_bytes")
-    for above, upto in zip((0, *SIZES), (*SIZES, None), strict=True):
-        mine = finished.filter(size > above, pl.lit(True) if upto is None else size <= upto)
-        s = describe(mine["slowdown"].drop_nulls().to_numpy())
-        classes.append(Slowdowns(above, upto, s.count, s.mean, s.p50, s.p99, s.max))
-    return classes
-
-
-def _jobs(jobs: pl.DataFrame) -> list[JobStats]:
-    parts = jobs.partition_by("label", "kind", as_dict=True, maintain_order=True)
+    fct = each(pl.when(finished).then("fct_s"), _fct)
+    fct_established = each(pl.when(finished).then("fct_established_s"), _fct)
+    slowdowns = [
+        each(pl.when(finished & _in_class(above, upto)).then("slowdown"), _slowdown(above, upto))
+        for above, upto in zip((0, *SIZES), (*SIZES, None), strict=True)
+    ]
+    rows = [_together(counts), *counts.iter_rows(named=True)]
     return [
-        JobStats(str(label), str(kind), part.height, _fct(part["jct_s"]))
-        for (label, kind), part in parts.items()
+        Group(
+            transport=row["transport"],
+            control=row["control"],
+            label=row["label"],
+            left_out=row["left_out"],
+            flows=row["flows"],
+            finished=row["finished"],
+            unfinished=row["flows"] - row["finished"] - row["unlimited"],
+            unlimited=row["unlimited"],
+            failed=row["failed"],
+            fct=fct[i],
+            fct_established=fct_established[i],
+            slowdowns=[of_class[i] for of_class in slowdowns],
+            goodput_mean_bps=goodputs[i][0],
+            subflow_goodput_mean_bps=carried[i],
+            jain=goodputs[i][1],
+            delivered_bps=period.rate(row["delivered"]),
+            offered_load=period.load(None if row["unlimited"] else row["offered"]),
+            delivered_load=period.load(row["delivered"]),
+            timeouts=row["timeouts"],
+            timeouts_max=row["timeouts_max"],
+            segments=row["segments"],
+            retransmits=row["retransmits"],
+            marked_acks=row["marked_acks"],
+            suppressions=row["suppressions"],
+        )
+        for i, row in enumerate(rows)
     ]
 
 
-def _rtts(rtts: pl.DataFrame, flows: pl.DataFrame) -> list[RttStats]:
-    of_flow = flows.filter("measured").select("flow", "transport", "locality")
-    samples = rtts.join(of_flow, on="flow").sort("transport", "locality")
-    parts = samples.partition_by("transport", "locality", as_dict=True, maintain_order=True)
-    found: list[RttStats] = []
-    for (transport, locality), part in parts.items():
-        s = describe(part["rtt_s"].to_numpy())
+def _counts(flows: pl.LazyFrame) -> pl.DataFrame:
+    """Return what is counted exactly: a row per group, in order of their first rows."""
+    measured = pl.col("measured")
+    sized = measured & pl.col("size_bytes").is_not_null()
+    counted = {
+        "left_out": ~measured,
+        "flows": measured,
+        "finished": sized & pl.col("end_s").is_not_null(),
+        "unlimited": measured & pl.col("size_bytes").is_null(),
+        "failed": measured & pl.col("failed"),
+    }
+    summed = ("timeouts", "segments", "retransmits", "marked_acks", "suppressions")
+    # Sums of columns stream; those of filtered expressions gather whole groups.
+    rows = flows.with_row_index("row").select(
+        *KEYS,
+        "row",
+        *(flag.cast(pl.Int64).alias(name) for name, flag in counted.items()),
+        *(pl.when(measured).then(pl.col(name).cast(pl.Int64)).alias(name) for name in summed),
+        pl.when(measured).then("size_bytes").alias("offered"),
+        pl.col("measured_bytes").alias("delivered"),
+        pl.when(measured).then("timeouts").alias("timeouts_max"),
+    )
+    sums = [*counted, *summed, "offered", "delivered"]
+    table = rows.group_by(KEYS).agg(
+        pl.col("row").min(), pl.col(sums).sum(), pl.col("timeouts_max").max().fill_null(0)
+    )
+    return table.collect(engine="streaming").sort("row").drop("row")
+
+
+def _together(counts: pl.DataFrame) -> dict[str, object]:
+    """Return the row of all groups together."""
+    sums = counts.select(pl.exclude(*KEYS, "timeouts_max").sum()).row(0, named=True)
+    most = max(counts["timeouts_max"].to_list(), default=0)
+    return {**dict.fromkeys(KEYS, ""), **sums, "timeouts_max": most}
+
+
+class _Numbered:
+    """Groups of rows, by some columns, that have numbers instead of names."""
+
+    def __init__(self, groups: pl.DataFrame, keys: tuple[str, ...]) -> None:
+        """Take the groups as they stand in `groups`."""
+        self.number = pl.lit(0, pl.UInt32)
+        """Of a row that is of one of the groups."""
+        self._numbers = np.zeros(groups.height, np.int64)
+        # In a mixed radix, with a digit per key.
+        radix = 1
+        for key in keys:
+            digits = {name: i for i, name in enumerate(groups[key].unique(maintain_order=True))}
+            digit = pl.col(key).replace_strict(digits, return_dtype=pl.UInt32)
+            self.number = self.number + digit * radix
+            self._numbers += np.array([digits[name] for name in groups[key]], np.int64) * radix
+            radix *= max(len(digits), 1)
+
+    def each(
+        self, rows: pl.LazyFrame, value: pl.Expr, describe_one: Callable[[Values], T]
+    ) -> list[T]:
+        """Describe the values that are no nulls: all together, and then of each group.
+
+        `rows` have a column `group`, the number of the group of each.
+        """
+        if not self._numbers.size:
+            return [describe_one(np.empty(0))]
+        table = rows.select("group", value=value).drop_nulls("value").collect(engine="streaming")
+        numbers, values = table["group"].to_numpy(), table["value"].to_numpy()
+        return [
+            describe_one(values),
+            *(describe_one(part) for part in self._parts(numbers, values)),
+        ]
+
+    def _parts(self, numbers: npt.NDArray[np.uint32], values: Values) -> Iterator[Values]:
+        for number in self._numbers:
+            yield values if self._numbers.size == 1 else values[numbers == number]
+
+
+def _fct(times: Values) -> FctStats:
+    s = describe(times)
+    return FctStats(s.count, s.mean, s.sd, s.p50, s.p90, s.p99, s.max)
+
+
+def _in_class(above: int, upto: int | None) -> pl.Expr:
+    size = pl.col("size_bytes")
+    return (size > above) if upto is None else (size > above) & (size <= upto)
+
+
+def _slowdown(above: int, upto: int | None) -> Callable[[Values], Slowdowns]:
+    def of(values: Values) -> Slowdowns:
+        s = describe(values)
+        return Slowdowns(above, upto, s.count, s.mean, s.p50, s.p99, s.max)
+
+    return of
+
+
+def _jobs(jobs: pl.DataFrame) -> list[JobStats]:
+    found: list[JobStats] = []
+    for (label, kind), part in jobs.partition_by(
+        "label", "kind", as_dict=True, maintain_order=True
+    ).items():
+        measured = part.filter("measured")
+        times = measured["jct_s"].drop_nulls().to_numpy()
+        left_out, not_started = part.height - measured.height, int(part["not_started"].sum())
         found.append(
-            RttStats(str(transport), str(locality), s.count, s.mean, s.p50, s.p90, s.p99, s.max)
+            JobStats(str(label), str(kind), left_out, measured.height, not_started, _fct(times))
         )
     return found
+
+
+def _rtts(rtts: pl.LazyFrame, flows: pl.LazyFrame) -> list[RttStats]:
+    keys = ("transport", "locality")
+    measured = flows.filter("measured")
+    groups = measured.select(keys).unique().collect(engine="streaming").sort(keys)
+    numbered = _Numbered(groups, keys)
+    samples = rtts.join(measured.select("flow", group=numbered.number), on="flow")
+    # Rows that are joined have no order, and the last digits of a mean depend on one.
+    found = numbered.each(samples, pl.col("rtt_s"), lambda values: describe(np.sort(values)))[1:]
+    return [
+        RttStats(transport, locality, s.count, s.mean, s.p50, s.p90, s.p99, s.max)
+        for (transport, locality), s in zip(groups.iter_rows(), found, strict=True)
+        if s.count
+    ]
 
 
 def _layers(links: pl.DataFrame) -> list[LayerUse]:
@@ -156,27 +287,8 @@ def _layers(links: pl.DataFrame) -> list[LayerUse]:
     return [LayerUse(**row) for row in table.iter_rows(named=True)]
 
 
-def _total_goodput(flows: pl.DataFrame, period: _Period) -> float | None:
-    unlimited = pl.col("size_bytes").is_null()
-    end = pl.col("start_s") + pl.col("active_s")
-    spans = flows.select(
-        start=pl.when(unlimited)
-        .then(pl.max_horizontal("start_s", period.start_s))
-        .otherwise("start_s"),
-        end=pl.when(unlimited).then(pl.min_horizontal(end, period.end_s)).otherwise(end),
-        payload=pl.when(unlimited).then("measured_bytes").otherwise("acked_bytes"),
-    ).to_numpy()
-    if not spans.size:
-        return None
-    span = float(spans[:, 1].max() - spans[:, 0].min())
-    return 8.0 * float(spans[:, 2].sum()) / span if span > 0 else None
-
-
-def _most(counts: pl.Series) -> int:
-    return max(counts.to_list(), default=0)
-
-
 def _busiest(links: pl.DataFrame) -> list[LinkUse]:
+    """Return the links of the highest utilisation; of those that are alike, by name."""
     names = list(LinkUse.__dataclass_fields__)
-    order = links.sort("utilisation", "link", descending=[True, False]).select(names)
-    return [LinkUse(**row) for row in order.head(BUSIEST).iter_rows(named=True)]
+    order = links.sort("utilisation", "link", descending=[True, False], nulls_last=True)
+    return [LinkUse(**row) for row in order.select(names).head(BUSIEST).iter_rows(named=True)]

@@ -50,10 +50,11 @@ class Slowdowns:
 
 @dataclass(frozen=True)
 class Group:
-    """The flows of one transport and label.
+    """The measured flows of one transport, congestion control algorithm and label.
 
     Attributes:
         transport: name of the transport in the scenario; "" for all flows together.
+        control: its congestion control algorithm; "" for all flows together.
         label: label of the workload; "" for all flows together.
         left_out: flows that started before or after the measured period; the others count.
         flows: number of flows; finished + unfinished + unlimited.
@@ -64,15 +65,17 @@ class Group:
         fct: completion time from the first SYN, with the handshake (`fct_s`).
         fct_established: completion time from the first SYN-ACK (`fct_established_s`).
         slowdowns: FCT over the ideal one, by size of the flow, small sizes first.
-        goodput_mean_bps: mean of the flows' goodputs, bit/s: of an unlimited flow that in the
-            measured period.
-        goodput_total_bps: payload of all flows over the time from the first start to the last
-            end, bit/s; of unlimited flows, what lies in the measured period.
+        goodput_mean_bps: mean of the flows' goodputs, bit/s. The goodput of a flow is what the
+            application received, over the time that the flow was active; of an unlimited flow,
+            only in the measured period.
+        subflow_goodput_mean_bps: the same of what the subflows delivered, bit/s: with payload
+            that was still ahead of a gap, and with payload that came on two subflows twice.
         jain: Jain's fairness index of the flows' goodputs.
+        delivered_bps: payload acknowledged in the measured period over the length of that period,
+            bit/s; of all flows, those that were left out too.
         offered_load: sizes of the flows over what the links from all hosts carry in the measured
             period; None with unlimited flows.
-        delivered_load: payload acknowledged in the measured period, of flows that were left out
-            too, over the same.
+        delivered_load: `delivered_bps` over the rate of the links from all hosts.
         timeouts: retransmission timeouts, those of SYNs included.
         timeouts_max: the most timeouts that one flow met.
         segments: data segments sent, retransmissions included.
@@ -83,6 +86,7 @@ class Group:
     """
 
     transport: str
+    control: str
     label: str
     left_out: int
     flows: int
@@ -94,8 +98,9 @@ class Group:
     fct_established: FctStats
     slowdowns: list[Slowdowns]
     goodput_mean_bps: float | None
-    goodput_total_bps: float | None
+    subflow_goodput_mean_bps: float | None
     jain: float | None
+    delivered_bps: float | None
     offered_load: float | None
     delivered_load: float | None
     timeouts: int
@@ -117,6 +122,7 @@ class Distribution:
     interpolation: str | None
     mean_bytes: float | None
     load: float | None
+    not_started: int | None
 
 
 @dataclass(frozen=True)
@@ -147,28 +153,36 @@ class RttStats:
 
 @dataclass(frozen=True)
 class JobStats:
-    """Jobs, or collective operations, of one label.
+    """Jobs, or collective operations, of one label that started in the measured period.
 
     Attributes:
         label: label of the workload.
         kind: partition-aggregate, or the algorithm of the operations.
+        left_out: jobs that started before or after the measured period; the others count.
         jobs: number of them, those under way at the end of the run included.
+        not_started: their flows that could not start, as the run was ending; of all jobs, those
+            that were left out too.
         jct: completion times (`jct_s`) of the finished ones.
 
     """
 
     label: str
     kind: str
+    left_out: int
     jobs: int
+    not_started: int
     jct: FctStats
 
 
 @dataclass(frozen=True)
 class LinkUse:
-    """One directed link; the fields are columns of the `links` table."""
+    """One directed link; the fields are columns of the `links` table.
+
+    `utilisation` is about the measured period, the counts are about the whole run.
+    """
 
     link: str
-    utilisation: float
+    utilisation: float | None
     packets: int
     drops: int
     marks: int
@@ -183,9 +197,9 @@ class LayerUse:
         layer: of the sending ports.
         to_layer: of the receiving nodes.
         links: number of links.
-        utilisation: mean over the links.
+        utilisation: mean over the links, in the measured period.
         utilisation_max: that of the busiest link.
-        drops: packets dropped at all ports.
+        drops: packets dropped by the queues of all ports, in the whole run.
         drops_down: packets lost because a link was down.
         drops_loss: packets lost on the wire at random.
         loss: dropped over offered packets, all ports together; None if none were offered.
@@ -213,20 +227,24 @@ class Summary:
     """Statistics of one run.
 
     Attributes:
+        period_start_s: start of the measured period, s.
+        period_end_s: its end, or that of the run if it is earlier, s.
         overall: all flows together.
-        groups: by transport and label, in order of their first flow.
+        groups: by transport, congestion control algorithm and label, in order of their first flow.
         workloads: in the order of the scenario.
         jobs: by label and kind, in order of their first job; empty without jobs.
         rtts: by transport and locality; empty unless they were recorded.
         layers: the links by the layers that they join, upwards and downwards apart.
         links: the busiest links by utilisation, at most `summarise.BUSIEST`.
-        drops: packets dropped at all ports.
+        drops: packets dropped by the queues of all ports, in the whole run.
         drops_down: packets lost because a link was down.
         drops_loss: packets lost on the wire at random.
         marks: packets marked at all ports.
 
     """
 
+    period_start_s: float
+    period_end_s: float
     overall: Group
     groups: list[Group]
     workloads: list[Distribution]

@@ -24,12 +24,22 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(worthwhile_threads, module)?)?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(tables, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)
 }
 
 #[pyfunction]
 fn schema() -> String {
     linkpool_scenario::schema()
+}
+
+type TableInfo = (&'static str, &'static str, Option<&'static str>, Vec<[&'static str; 4]>);
+
+#[pyfunction]
+fn tables() -> Vec<TableInfo> {
+    let column = |c: &linkpool_sim::Column| [c.name, c.kind.name(), c.unit, c.meaning];
+    let table = |t: linkpool_sim::TableInfo| (t.name, t.rows, t.lacking, t.columns.iter().map(column).collect());
+    linkpool_sim::tables().into_iter().map(table).collect()
 }
 
 #[pyfunction]

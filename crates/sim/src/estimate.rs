@@ -113,7 +113,7 @@ fn flows_of(workload: &Workload, scenario: &Scenario, fabric: &Fabric) -> (f64, 
             let n = 2.0 * f64::from(*servers) * f64::from(*chains);
             (n, n, false)
         }
-        WorkloadKind::Trace { flows } => (flows.len() as f64, together(flows), true),
+        WorkloadKind::Trace { flows, .. } => (flows.len() as f64, together(flows), true),
         WorkloadKind::Collective { algorithm, ranks, iterations, .. } => {
             let steps = match algorithm {
                 linkpool_workload::Collective::TreeAllReduce => 2.0 * f64::from(ranks.ilog2()),

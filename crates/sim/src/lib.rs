@@ -15,8 +15,10 @@ pub use plan::{
     Changes, Flows, Goal, JobKind, Merged, Operation, PathError, PathRule, Placement, Plan, PlannedFlow,
     PlannedProcess, PlannedTransport, Waits, WireSizes, worthwhile_threads,
 };
+pub use results::column::{Column, Kind, TableInfo};
 pub use results::ideal::Ideal;
 pub use results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, SubflowOutcome};
 pub use results::sample::{Sample, Value};
 pub use results::sink::Sink;
+pub use results::tables::tables;
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};

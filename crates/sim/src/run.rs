@@ -9,12 +9,12 @@ use crate::results::jobs::Operations;
 use crate::results::outcome::{LinkOutcome, Outcome};
 use crate::results::sink::{Buffer, Sink, take};
 use crate::results::tables::{self, Tables};
-use crate::results::{changes_table, workloads_table};
 use crate::start::arrivals::Arrivals;
 use crate::start::followers::Followers;
 use crate::start::goal::GoalCounter;
 use crate::start::placement::Placer;
 use crate::start::processes::Processes;
+use cpu_time::ProcessTime;
 use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, Timetable, partition, run_partitions};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
@@ -127,7 +127,10 @@ pub fn simulate(
         if receiver != sender {
             on_the_way += runs[receiver as usize].0.link_outcome(id as LinkId, simulated).2;
         }
-        outcome.links.push(LinkOutcome { stats, sent_bytes, on_the_way });
+        outcome.links.push(LinkOutcome { stats, sent_bytes, measured_bytes: 0, on_the_way });
+    }
+    for (link, bytes) in buffers.iter().flat_map(|buffer| std::mem::take(&mut buffer.lock().measured_links)) {
+        outcome.links[link as usize].measured_bytes = bytes;
     }
     Ok(outcome)
 }
@@ -136,7 +139,7 @@ pub fn simulate(
 fn components<'p>(plan: &'p Plan, routes: &'p Routes) -> Vec<Box<dyn Component + Send + 'p>> {
     let mut all: Vec<Box<dyn Component + Send + 'p>> = vec![
         Box::new(Sampling::new(plan)),
-        Box::new(Period(plan)),
+        Box::new(Period::new(plan)),
         Box::new(Arrivals::new(plan)),
         Box::new(Followers::new(plan)),
         Box::new(Processes::new(plan)),
@@ -157,8 +160,10 @@ pub struct RunInfo {
     pub version: &'static str,
     /// Threads of the simulation.
     pub threads: u8,
-    /// Wall-clock seconds of the simulation, without reading and writing.
+    /// Wall-clock seconds of the simulation, with writing what goes to tables meanwhile.
     pub wall_s: f64,
+    /// Processor seconds of the process in this time, of all its threads, in user and system mode.
+    pub cpu_s: f64,
     /// Packets times links that they crossed.
     pub packet_hops: u64,
     /// Data segments sent.
@@ -189,20 +194,18 @@ pub fn run_to_directory(
     let threads = threads.unwrap_or_else(|| worthwhile_threads(plan.fabric.hosts(), cores()));
     let timetable = plan.timetable();
     let mut tables = Tables::create(directory, &plan, &timetable).map_err(|e| failed(directory, &e))?;
-    let began = Instant::now();
+    let (began, cpu) = (Instant::now(), ProcessTime::now());
     let simulated = simulate(&plan, &timetable, threads, &mut tables, progress);
-    let wall_s = began.elapsed().as_secs_f64();
+    let (wall_s, cpu_s) = (began.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     // A failure to write stops the run: it comes first.
-    tables.close().map_err(|e| failed(directory, &e))?;
+    let started = tables.close().map_err(|e| failed(directory, &e))?;
     let outcome = simulated?;
-    tables::links(directory, &plan, &outcome)
-        .and_then(|()| workloads_table::write(directory, scenario, &plan))
-        .and_then(|()| changes_table::write(directory, &plan))
-        .map_err(|e| failed(directory, &e))?;
+    tables::write_rest(directory, scenario, &plan, &outcome, &started).map_err(|e| failed(directory, &e))?;
     let info = RunInfo {
         version: env!("CARGO_PKG_VERSION"),
         threads,
         wall_s,
+        cpu_s,
         packet_hops: outcome.hops,
         data_packets: outcome.data_packets,
         simulated_s: outcome.simulated.secs(),

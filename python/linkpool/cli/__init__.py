@@ -13,6 +13,7 @@ from linkpool.cli import bench, compare, optimum, reproduce, run, show, tables, 
 from linkpool.cli.console import fail
 from linkpool.limits import TooLargeError
 from linkpool.publish import NotAResultError
+from linkpool.result import ResultError
 from linkpool.study.pool import RunError
 
 app = typer.Typer(
@@ -62,7 +63,7 @@ def main() -> None:
     """
     try:
         app()
-    except (NotAResultError, TooLargeError, _core.ScenarioError) as error:
+    except (NotAResultError, ResultError, TooLargeError, _core.ScenarioError) as error:
         fail(str(error))
     except (RunError, _core.SimulationError, _core.InternalError) as error:
         fail(str(error), code=1)

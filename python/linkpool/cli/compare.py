@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from linkpool.cli.console import stdout
-from linkpool.cli.show import print_groups, print_workloads, require_result
-from linkpool.result import Result
+from linkpool.cli.show import period, print_groups, print_workloads, require_result
 
 
 def compare(
@@ -17,10 +16,25 @@ def compare(
     ],
 ) -> None:
     """Print the statistics of several results side by side, all flows of each together."""
-    for directory in directories:
-        require_result(directory)
-    summaries = {directory.name: Result(directory).summary for directory in directories}
-    columns = [replace(summary.overall, transport=name) for name, summary in summaries.items()]
-    print_groups(columns, stdout())
-    for name, summary in summaries.items():
+    summaries = [require_result(directory).summary for directory in directories]
+    names = short_names(directories)
+    columns = [
+        replace(summary.overall, transport=name, control="", label="")
+        for name, summary in zip(names, summaries, strict=True)
+    ]
+    for name, summary in zip(names, summaries, strict=True):
+        stdout().print(f"measured period of {name}: {period(summary)}")
+    print_groups(columns, stdout(), heading="result")
+    for name, summary in zip(names, summaries, strict=True):
         print_workloads(summary, stdout(), f" of {name}")
+
+
+def short_names(directories: list[Path]) -> list[str]:
+    """Return as many of the last parts of each path as tell all of them apart."""
+    paths = [directory.resolve() for directory in directories]
+    deepest = max(len(path.parts) for path in paths)
+    for count in range(1, deepest + 1):
+        names = ["/".join(path.parts[-count:]) for path in paths]
+        if len(set(names)) == len(set(paths)):
+            return names
+    return [str(path) for path in paths]

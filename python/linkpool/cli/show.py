@@ -10,14 +10,14 @@ from rich.console import Console
 from rich.table import Table
 
 from linkpool.cli.console import fail, stdout
-from linkpool.publish import REQUIRED
-from linkpool.result import Result, lacks
+from linkpool.result import Result, ResultError
 from linkpool.summary import FctStats, Group, Slowdowns, Summary
 from linkpool.units import show_bytes, show_number, show_rate, show_seconds
 
 SHOWN_LINKS = 10
 NAME_WIDTH = 38
 GROUP_WIDTH = 16
+GROUP_NAMES = "transport\nalgorithm\nlabel"
 
 Cell = Callable[[Group], str]
 
@@ -29,10 +29,11 @@ FLOW_ROWS: list[tuple[str, Cell]] = [
     ("without a size, never finish", lambda g: str(g.unlimited)),
     ("given up (failed)", lambda g: str(g.failed)),
     ("goodput of a flow, mean", lambda g: show_rate(g.goodput_mean_bps)),
-    ("goodput of all, first start to last end", lambda g: show_rate(g.goodput_total_bps)),
+    ("  carried by its subflows, mean", lambda g: show_rate(g.subflow_goodput_mean_bps)),
     ("Jain's index of goodputs", lambda g: "-" if g.jain is None else f"{g.jain:.4f}"),
-    ("offered load, of the access links", lambda g: _four(g.offered_load)),
-    ("delivered load", lambda g: _four(g.delivered_load)),
+    ("delivered in the measured period", lambda g: show_rate(g.delivered_bps)),
+    ("  over the access links' rate", lambda g: _four(g.delivered_load)),
+    ("offered load (sizes, over the same)", lambda g: _four(g.offered_load)),
     ("data segments", lambda g: str(g.segments)),
     ("retransmitted", lambda g: str(g.retransmits)),
     ("timeouts", lambda g: str(g.timeouts)),
@@ -60,24 +61,24 @@ def show(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result of linkpool run.")],
 ) -> None:
     """Print the statistics of a result."""
-    require_result(directory)
-    print_result(Result(directory), stdout())
+    print_result(require_result(directory), stdout())
 
 
-def require_result(directory: Path) -> None:
-    """Leave with a message unless the directory is a result of this version of linkpool."""
-    missing = sorted(name for name in REQUIRED if not (directory / name).is_file())
-    if missing:
-        fail(f"{directory} is not a linkpool result: it has no {missing[0]}")
-    lack = lacks(directory)
-    if lack:
-        why = f"{directory} has no {lack}, as another version of linkpool wrote it"
-        fail(f"{why}; repeat it: linkpool run {directory / 'scenario.toml'} --out {directory}")
+def require_result(directory: Path) -> Result:
+    """Return a result that is whole, of this version of linkpool, and summarised, or leave."""
+    result = Result(directory)
+    try:
+        result.check()
+        result.summary  # noqa: B018 - computed here, where a damaged table is a message
+    except ResultError as error:
+        fail(str(error))
+    return result
 
 
 def print_result(result: Result, console: Console) -> None:
     """Print the tables of a result's summary."""
     summary = result.summary
+    console.print(f"measured period: {period(summary)}")
     groups = summary.groups if len(summary.groups) < 2 else [*summary.groups, summary.overall]
     print_groups(groups, console)
     print_workloads(summary, console)
@@ -90,21 +91,25 @@ def print_result(result: Result, console: Console) -> None:
     console.print(", ".join(f"{key} {_plain(value)}" for key, value in result.run.items()))
 
 
-def print_groups(groups: list[Group], console: Console) -> None:
+def period(of: Summary) -> str:
+    """Say from when to when statistics are measured."""
+    return f"{show_seconds(of.period_start_s)} to {show_seconds(of.period_end_s)}"
+
+
+def print_groups(groups: list[Group], console: Console, heading: str = GROUP_NAMES) -> None:
     """Print a column for each group, in as many tables as the width asks for."""
     at_once = max((console.width - NAME_WIDTH) // GROUP_WIDTH, 1)
     for i in range(0, len(groups), at_once):
-        console.print(_groups(groups[i : i + at_once]))
+        console.print(_groups(groups[i : i + at_once], heading))
 
 
-def _groups(groups: list[Group]) -> Table:
+def _groups(groups: list[Group], heading: str) -> Table:
     """Return a table with a column for each group."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("transport\nlabel", overflow="fold")
+    table.add_column(heading, overflow="fold")
     for g in groups:
-        table.add_column(
-            f"{g.transport}\n{g.label}" if g.transport else "all", justify="right", overflow="fold"
-        )
+        names = [name for name in (g.transport, g.control, g.label) if name]
+        table.add_column("\n".join(names) or "all", justify="right", overflow="fold")
     for name, cell in FLOW_ROWS:
         table.add_row(name, *(cell(g) for g in groups))
     if any(g.finished + g.unfinished for g in groups):
@@ -135,14 +140,17 @@ def _slowdown(of: Slowdowns) -> str:
 def print_workloads(summary: Summary, console: Console, of_what: str = "") -> None:
     """Print what each workload was asked for."""
     title = f"workloads{of_what}"
+    cut = any(of.not_started for of in summary.workloads)
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("label", overflow="fold")
-    for heading in ("kind", "transport", "sizes", "interpolation", "mean size", "load asked for"):
+    headings = ("kind", "transport", "sizes", "interpolation", "mean size", "load asked for")
+    for heading in (*headings, "flows not started") if cut else headings:
         table.add_column(heading, justify="right")
     for of in summary.workloads:
         mean = "-" if of.mean_bytes is None else show_bytes(of.mean_bytes)
         names = (of.kind, of.transport, of.sizes, of.interpolation or "-")
-        table.add_row(of.label, *names, mean, _four(of.load))
+        not_started = (str(of.not_started or 0),) if cut else ()
+        table.add_row(of.label, *names, mean, _four(of.load), *not_started)
     console.print(table)
 
 
@@ -161,20 +169,24 @@ def _rtts(summary: Summary) -> Table:
 def _jobs(summary: Summary) -> Table:
     table = Table(title="jobs", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("label", overflow="fold")
-    for heading in ("kind", "jobs", "finished", "mean JCT", "median", "90th", "99th", "largest"):
+    cut = any(of.not_started for of in summary.jobs)
+    counted = ("kind", "left out", "jobs", "finished")
+    headings = ("mean JCT", "median", "90th", "99th", "largest")
+    for heading in (*counted, *headings, "flows not started") if cut else (*counted, *headings):
         table.add_column(heading, justify="right")
     for of in summary.jobs:
         times = (of.jct.mean_s, of.jct.p50_s, of.jct.p90_s, of.jct.p99_s, of.jct.max_s)
-        counts = (str(of.jobs), str(of.jct.finished))
-        table.add_row(of.label, of.kind, *counts, *map(show_seconds, times))
+        counts = map(str, (of.left_out, of.jobs, of.jct.finished))
+        not_started = (str(of.not_started),) if cut else ()
+        table.add_row(of.label, of.kind, *counts, *map(show_seconds, times), *not_started)
     return table
 
 
 def _layers(summary: Summary) -> Table:
-    title = "links by layer; loss: of all packets, and mean over ports"
+    title = "links by layer: utilisation in the measured period; drops of the whole run"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("from, to", overflow="fold")
-    headings = ["links", "mean utilisation", "largest", "loss", "mean loss", "marks"]
+    headings = ["links", "mean utilisation", "largest", "dropped", "mean of ports", "marks"]
     faults = summary.drops_down + summary.drops_loss > 0
     for heading in [*headings, "link down", "lost on wire"] if faults else headings:
         table.add_column(heading, justify="right")
@@ -206,14 +218,14 @@ def _links(summary: Summary) -> Table:
         "marks": summary.marks,
     }
     said = ", ".join(f"{n} {what}" for what, n in counts.items() if n or "lost" not in what)
-    title = f"busiest ports; all ports: {said}"
+    title = f"busiest ports in the measured period; all ports, in the whole run: {said}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("link", overflow="fold")
     for heading in ("utilisation", "packets", "drops", "marks", "longest queue"):
         table.add_column(heading, justify="right")
     for use in summary.links[:SHOWN_LINKS]:
         cells = (use.packets, use.drops, use.marks, use.max_queue_pkts)
-        table.add_row(use.link, f"{use.utilisation:.4f}", *map(str, cells))
+        table.add_row(use.link, _four(use.utilisation), *map(str, cells))
     return table
 
 

@@ -46,7 +46,9 @@ def columns(
         table = Table(title=name, title_justify="left")
         for heading in ("column", "type", "unit", "meaning"):
             table.add_column(heading, no_wrap=heading != "meaning")
-        shown = TABLES[name] if experiment is None else known.load(experiment).columns
+        shown = TABLES[name].columns if experiment is None else known.load(experiment).columns
         for column in shown:
-            table.add_row(column.name, column.type, column.unit, column.meaning)
+            # Backticks are for the page that is made of the same texts.
+            unit, meaning = (text.replace("`", "") for text in (column.unit, column.meaning))
+            table.add_row(column.name, column.type, unit, meaning)
         stdout().print(table)

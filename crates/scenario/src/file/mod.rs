@@ -35,9 +35,10 @@ pub(crate) use trees::{BCubeTable, FatTreeTable, LeafSpineTable, Vl2Table};
 pub(crate) use until::UntilTable;
 pub(crate) use values::{Host, Size};
 pub(crate) use workload::{
-    AllToAllTable, AnyWorkload, CollectiveName, CollectiveTable, Common, DestinationName, FlowTable, HotspotTable,
-    IncastTable, ManyToOneFlowsTable, MatrixKeys, PartitionAggregateTable, PermutationTable, PoissonTable, RandomTable,
-    RepeatName, SmallTable, StaggeredTable, StrideTable, TraceFlowTable, TraceFormat, TraceTable, WorkloadTable,
+    AllToAllTable, AnyWorkload, BeyondEnd, CollectiveName, CollectiveTable, Common, DestinationName, FlowTable,
+    HotspotTable, IncastTable, ManyToOneFlowsTable, MatrixKeys, PartitionAggregateTable, PermutationTable,
+    PoissonTable, RandomTable, RepeatName, SmallTable, StaggeredTable, StrideTable, TraceFlowTable, TraceFormat,
+    TraceTable, WorkloadTable,
 };
 
 use indexmap::IndexMap;

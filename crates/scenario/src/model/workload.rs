@@ -108,6 +108,8 @@ pub enum WorkloadKind {
     Trace {
         /// In the order of the file.
         flows: Vec<TraceFlow>,
+        /// Some may start at or after `duration`: they do not start.
+        drop_beyond_end: bool,
     },
     /// Jobs: a client asks several servers, each answers; when all answers are in, the next begins.
     PartitionAggregate {

@@ -146,7 +146,7 @@ impl Pairs {
         let hosts = fabric.hosts() as NodeId;
         let mut pairs: Vec<Pair> = match &workload.kind {
             WorkloadKind::Flow { from, to, .. } => vec![(*from, *to)],
-            WorkloadKind::Trace { flows } => flows.iter().map(|flow| (flow.from, flow.to)).collect(),
+            WorkloadKind::Trace { flows, .. } => flows.iter().map(|flow| (flow.from, flow.to)).collect(),
             WorkloadKind::Incast { senders, receiver, .. } => {
                 let others = (0..hosts).filter(|host| host != receiver);
                 others.take(*senders as usize).map(|sender| (sender, *receiver)).collect()

@@ -37,10 +37,28 @@ pub(super) fn trace(table: &TraceTable, entry: &mut Entry<'_, '_, '_>) -> Option
     let key = if table.file.is_some() { "file" } else { "flows" };
     entry.few_flows(key, flows.len() as u64);
     entry.section.check(!flows.is_empty(), key, "a trace has at least one flow");
-    if let Some(first) = flows.iter().filter(|flow| flow.after.is_empty()).map(|flow| flow.start).min() {
-        entry.check_in_time(entry.after(1, first), key, "the first of its flows");
+    let drop_beyond_end = table.beyond_end.is_some();
+    check_in_time(&flows, drop_beyond_end, key, entry);
+    entry.section.is_good().then_some(WorkloadKind::Trace { flows, drop_beyond_end })
+}
+
+/// Flows that start by themselves start before `duration`, or may be dropped; not all are. Of the others this is not known before
+/// the run.
+fn check_in_time(flows: &[TraceFlow], may_drop: bool, key: &str, entry: &mut Entry<'_, '_, '_>) {
+    let Some(duration) = entry.duration() else { return };
+    let starts = flows.iter().filter(|flow| flow.after.is_empty()).map(|flow| entry.after(1, flow.start));
+    let (late, first, last) = starts.fold((0, u128::MAX, 0), |(late, first, last), at| {
+        (late + u64::from(at >= duration.0.into()), at.min(first), at.max(last))
+    });
+    if late == 0 || first >= duration.0.into() {
+        return entry.check_in_time(if late == 0 { 0 } else { first }, key, "the first of its flows");
     }
-    entry.section.is_good().then_some(WorkloadKind::Trace { flows })
+    let last = Time(u64::try_from(last).unwrap_or(u64::MAX));
+    let all = flows.len();
+    let message = format!(
+        "{late} of its {all} flows would start at or after `duration`, {duration}, the last at {last}: raise `duration`, or write beyond_end = \"drop\" to leave them out"
+    );
+    entry.section.check(may_drop, key, message);
 }
 
 fn written_here(i: usize, flow: &TraceFlowTable, flows: usize, entry: &mut Entry<'_, '_, '_>) -> Option<TraceFlow> {

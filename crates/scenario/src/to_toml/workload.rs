@@ -2,10 +2,10 @@ use linkpool_units::Bytes;
 use linkpool_workload::{Cdf, Collective, Gaps, Rule, Sizes};
 
 use crate::file::{
-    CdfSource, CollectiveName, CollectiveTable, Common, DestinationName, DistributionTable, FlowSize, FlowTable, Gap,
-    GapTable, Host, HotspotTable, IncastTable, InterpolationName, LogNormalTable, ManyToOneFlowsTable, MatrixKeys,
-    ParetoTable, PartitionAggregateTable, PoissonTable, RandomTable, RepeatName, Size, SmallTable, StaggeredTable,
-    StrideTable, TraceFlowTable, TraceTable, UntilTable, WorkloadTable,
+    BeyondEnd, CdfSource, CollectiveName, CollectiveTable, Common, DestinationName, DistributionTable, FlowSize,
+    FlowTable, Gap, GapTable, Host, HotspotTable, IncastTable, InterpolationName, LogNormalTable, ManyToOneFlowsTable,
+    MatrixKeys, ParetoTable, PartitionAggregateTable, PoissonTable, RandomTable, RepeatName, Size, SmallTable,
+    StaggeredTable, StrideTable, TraceFlowTable, TraceTable, UntilTable, WorkloadTable,
 };
 use crate::model::{Destination, Scenario, TraceFlow, Until, Workload, WorkloadKind};
 
@@ -117,7 +117,7 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                     compute: Some(compute),
                 });
             }
-            WorkloadKind::Trace { flows } => table.trace.push(TraceTable {
+            WorkloadKind::Trace { flows, drop_beyond_end } => table.trace.push(TraceTable {
                 label,
                 transport,
                 small,
@@ -126,6 +126,7 @@ pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
                 file: None,
                 format: None,
                 flows: Some(flows.into_iter().map(|flow| trace_flow(flow, &host)).collect()),
+                beyond_end: drop_beyond_end.then_some(BeyondEnd::Drop),
             }),
             WorkloadKind::PartitionAggregate { servers, chains, request, answer, gap: between, stop } => {
                 table.partition_aggregate.push(PartitionAggregateTable {

@@ -100,7 +100,7 @@ const WORKLOADS: &[(&str, &[&str])] = &[
     ),
     (
         "trace]]\nflows = [{ from = 0, to = 1, size = \"1KB\" }, { from = 1, to = 2, size = \"9KB\", start = \"1ms\", after = [0] }, { from = 2, to = 0, size = \"1KB\", after = [0, 1], enough = 1 }]",
-        &[],
+        &["beyond_end = \"drop\""],
     ),
     (
         "collective]]\nalgorithm = \"ring-all-reduce\"\nsize = \"1MB\"",

@@ -6,7 +6,7 @@ use crate::host::endpoint::{Endpoint, Event, Receiving as _, Sending as _};
 use crate::host::family::{Receiver, Sender};
 use crate::host::handle::Handle;
 use crate::host::io::Io;
-use crate::host::measured::MeasuredBytes;
+use crate::host::measured::{Acked, MeasuredBytes};
 use crate::host::message::Message;
 use crate::host::ndp;
 use crate::host::slots::{Host, Occupant, Receiving, Sending};
@@ -315,6 +315,7 @@ impl<'p> Hosts<'p> {
 /// What the flow of `sending` has come to by `now`.
 fn outcome(sending: &Sending, now: Time) -> FlowOutcome {
     let (end, state) = (&sending.end, sending.end.state());
+    let measured = sending.measured.bytes(Acked::of(end));
     let mut metrics = Vec::new();
     end.metrics(&mut |name, value| metrics.push((name, value)));
     FlowOutcome {
@@ -323,7 +324,8 @@ fn outcome(sending: &Sending, now: Time) -> FlowOutcome {
         finished: if state == SenderState::Finished { end.ended() } else { None },
         active_until: end.ended().unwrap_or(now),
         acked_bytes: end.acked(),
-        measured_bytes: sending.measured.bytes(end.acked()),
+        measured_bytes: measured.in_order,
+        measured_subflow_bytes: measured.on_subflows,
         failed: state == SenderState::Failed,
         metrics,
         subflows: (0..end.subflows()).map(|s| end.subflow(s)).collect(),

@@ -1,28 +1,43 @@
 //! What a flow carries in the period that statistics are about.
 
+use crate::host::endpoint::Sending;
 use linkpool_scenario::Measure;
 use linkpool_units::Time;
+
+/// Payload of a flow that has been acknowledged, bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Acked {
+    /// At connection level, in order.
+    pub(crate) in_order: u64,
+    /// On its subflows.
+    pub(crate) on_subflows: u64,
+}
+
+impl Acked {
+    /// By now.
+    pub(crate) fn of(end: &impl Sending) -> Acked {
+        Acked { in_order: end.acked(), on_subflows: (0..end.subflows()).map(|s| end.acked_on(s)).sum() }
+    }
+}
 
 /// Payload of a flow that was acknowledged by the ends of the period.
 #[derive(Debug)]
 pub(crate) struct MeasuredBytes {
     /// Once that is past.
-    by_warm_up: Option<u64>,
+    by_warm_up: Option<Acked>,
     /// Once that is past.
-    by_cut_off: Option<u64>,
+    by_cut_off: Option<Acked>,
 }
 
 impl MeasuredBytes {
     /// Of a flow that begins at `now`.
     pub(crate) fn new(period: &Measure, now: Time) -> MeasuredBytes {
-        MeasuredBytes {
-            by_warm_up: (now >= period.warm_up).then_some(0),
-            by_cut_off: (now >= period.cut_off).then_some(0),
-        }
+        let past = |end: Time| (now >= end).then(Acked::default);
+        MeasuredBytes { by_warm_up: past(period.warm_up), by_cut_off: past(period.cut_off) }
     }
 
-    /// The flow has `acked` bytes by `now`, when the period begins or ends.
-    pub(crate) fn note(&mut self, period: &Measure, acked: u64, now: Time) {
+    /// The flow has `acked` by `now`, when the period begins or ends.
+    pub(crate) fn note(&mut self, period: &Measure, acked: Acked, now: Time) {
         if now == period.warm_up {
             self.by_warm_up = Some(acked);
         }
@@ -31,8 +46,41 @@ impl MeasuredBytes {
         }
     }
 
-    /// Payload acknowledged in the period, of a flow with `acked` bytes by now.
-    pub(crate) fn bytes(&self, acked: u64) -> u64 {
-        self.by_warm_up.map_or(0, |before| self.by_cut_off.unwrap_or(acked) - before)
+    /// Payload acknowledged in the period, of a flow with `acked` by now.
+    pub(crate) fn bytes(&self, acked: Acked) -> Acked {
+        let Some(before) = self.by_warm_up else { return Acked::default() };
+        let by_end = self.by_cut_off.unwrap_or(acked);
+        Acked { in_order: by_end.in_order - before.in_order, on_subflows: by_end.on_subflows - before.on_subflows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A period from 2 s to 5 s.
+    const PERIOD: Measure = Measure { warm_up: Time::from_secs(2), cut_off: Time::from_secs(5) };
+
+    fn acked(in_order: u64) -> Acked {
+        Acked { in_order, on_subflows: 2 * in_order }
+    }
+
+    #[test]
+    fn what_is_acknowledged_before_and_after_does_not_count() {
+        let mut flow = MeasuredBytes::new(&PERIOD, Time::from_secs(1));
+        assert_eq!(flow.bytes(acked(9)), acked(0), "it has not begun");
+        flow.note(&PERIOD, acked(10), Time::from_secs(2));
+        assert_eq!(flow.bytes(acked(30)), acked(20), "it goes on");
+        flow.note(&PERIOD, acked(40), Time::from_secs(5));
+        assert_eq!(flow.bytes(acked(90)), acked(30));
+    }
+
+    #[test]
+    fn flows_begin_in_the_period_or_after_it() {
+        let mut flow = MeasuredBytes::new(&PERIOD, Time::from_secs(2));
+        assert_eq!(flow.bytes(acked(7)), acked(7));
+        flow.note(&PERIOD, acked(8), Time::from_secs(5));
+        assert_eq!(flow.bytes(acked(9)), acked(8));
+        assert_eq!(MeasuredBytes::new(&PERIOD, Time::from_secs(5)).bytes(acked(9)), acked(0));
     }
 }

@@ -89,7 +89,7 @@ impl Changes {
     pub(crate) fn capacity(&self, link: LinkId, rate: Rate, end: Time) -> f64 {
         let (mut since, mut rate, mut up, mut bits) = (Time::ZERO, rate, true, 0.0);
         let carried = |span: Time, rate: Rate, up: bool| if up { rate.0 as f64 * span.secs() } else { 0.0 };
-        for (at, change) in self.links.get(&link).into_iter().flatten() {
+        for (at, change) in self.links.get(&link).into_iter().flatten().take_while(|(at, _)| *at < end) {
             bits += carried(*at - since, rate, up);
             since = *at;
             match change {
@@ -186,6 +186,12 @@ mod tests {
         // 10 Gbit/s for 1 s, 1 Gbit/s for 2 s, nothing for 1 s, 1 Gbit/s for 6 s.
         assert_eq!(changes.capacity(0, Rate::gbps(10), s(10)), 18e9);
         assert_eq!(changes.capacity(1, Rate::gbps(10), s(10)), 100e9);
+        // By an end before some of the changes, or all, or at one.
+        let by = |end| changes.capacity(0, Rate::gbps(10), end);
+        assert_eq!(
+            [Time::ZERO, Time::from_ms(500), s(1), s(2), s(3), s(4), s(5)].map(by),
+            [0.0, 5e9, 10e9, 11e9, 12e9, 12e9, 13e9]
+        );
         assert_eq!(changes.reroutes(), [(s(4), HashSet::from([0])), (s(5), HashSet::new())]);
     }
 }

@@ -73,7 +73,7 @@ impl Source<'_> {
                 };
                 pairs.into_iter().map(flow).collect()
             }
-            WorkloadKind::Trace { flows } => {
+            WorkloadKind::Trace { flows, .. } => {
                 let flow = |f: &TraceFlow| {
                     let start = if f.after.is_empty() { start + f.start } else { f.start };
                     Flow::new((f.from as u16, f.to as u16), Some(f.size), start)
@@ -141,7 +141,7 @@ impl Source<'_> {
     pub(crate) fn waits(&self) -> Vec<(u32, u32)> {
         let mut waits = Vec::new();
         match &self.workload.kind {
-            WorkloadKind::Trace { flows } => {
+            WorkloadKind::Trace { flows, .. } => {
                 for (i, flow) in (0..).zip(flows) {
                     waits.extend(flow.after.iter().map(|before| (*before, i)));
                 }

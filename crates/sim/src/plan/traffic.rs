@@ -70,7 +70,7 @@ impl Traffic {
         let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
         let first = self.flows.len() as u32;
         self.waits.extend(source.waits().into_iter().map(|(before, after)| (first + before, first + after)));
-        if let WorkloadKind::Trace { flows } = &source.workload.kind {
+        if let WorkloadKind::Trace { flows, .. } = &source.workload.kind {
             let some = (first..).zip(flows).filter(|(_, flow)| (flow.enough as usize) < flow.after.len());
             self.enough.extend(some.map(|(i, flow)| (i, flow.enough)));
         }

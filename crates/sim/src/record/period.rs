@@ -1,30 +1,84 @@
-//! Notes how far flows are when the measured period begins and ends.
+//! Notes how far flows and links are when the measured period begins and ends.
 
 use crate::host::component::{Component, Context};
-use crate::host::endpoint::Sending as _;
+use crate::host::measured::Acked;
 use crate::host::timer;
 use crate::plan::Plan;
-use linkpool_network::{Egress, NodeId};
+use linkpool_network::{Egress, LinkId, Network, NodeId};
 use linkpool_scenario::Measure;
 use linkpool_units::Time;
 
 /// Watches the ends of the measured period.
-pub(crate) struct Period<'p>(pub(crate) &'p Plan);
+#[derive(Debug)]
+pub(crate) struct Period<'p> {
+    plan: &'p Plan,
+    /// By link.
+    sent: Vec<Sent>,
+}
+
+/// What a link had put on the wire by the ends of the period, bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    /// Once that is past.
+    by_warm_up: Option<u64>,
+    /// Once that is past.
+    by_cut_off: Option<u64>,
+}
+
+impl<'p> Period<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Period<'p> {
+        let by_warm_up = (plan.measure.warm_up == Time::ZERO).then_some(0);
+        Period { plan, sent: vec![Sent { by_warm_up, by_cut_off: None }; plan.fabric.links().len()] }
+    }
+
+    /// The links of the nodes of this partition.
+    fn my_links(&self, context: &Context) -> impl Iterator<Item = LinkId> {
+        let nodes = 0..self.plan.fabric.nodes() as NodeId;
+        nodes.filter(|node| context.is_mine(*node)).flat_map(|node| self.plan.fabric.links_from(node))
+    }
+}
 
 impl Component for Period<'_> {
     fn on_start(&mut self, context: &mut Context) {
-        let Measure { warm_up, cut_off } = self.0.measure;
-        for at in [warm_up, cut_off].into_iter().filter(|at| *at > Time::ZERO && *at < self.0.end) {
-            context.my_hosts().for_each(|host| context.set_timer(host, at, timer::PERIOD));
+        let Measure { warm_up, cut_off } = self.plan.measure;
+        for at in [warm_up, cut_off].into_iter().filter(|at| *at > Time::ZERO && *at < self.plan.end) {
+            for node in 0..self.plan.fabric.nodes() as NodeId {
+                if context.is_mine(node) {
+                    context.set_timer(node, at, timer::PERIOD);
+                }
+            }
         }
     }
 
-    fn on_timer(&mut self, host: NodeId, key: u64, _: &mut Egress<'_>, context: &mut Context) {
-        if timer::kind(key) == timer::PERIOD {
-            let now = context.now;
-            for (_, sending) in context.hosts[host as usize].senders() {
-                sending.measured.note(&self.0.measure, sending.end.acked(), now);
+    fn on_timer(&mut self, node: NodeId, key: u64, network: &mut Egress<'_>, context: &mut Context) {
+        if timer::kind(key) != timer::PERIOD {
+            return;
+        }
+        let (period, now) = (&self.plan.measure, context.now);
+        for (_, sending) in context.hosts.get_mut(node as usize).into_iter().flat_map(|host| host.senders()) {
+            sending.measured.note(period, Acked::of(&sending.end), now);
+        }
+        for link in self.plan.fabric.links_from(node) {
+            let (_, bytes) = network.counters(link, now);
+            let sent = &mut self.sent[link as usize];
+            if now == period.warm_up {
+                sent.by_warm_up = Some(bytes);
+            }
+            if now == period.cut_off {
+                sent.by_cut_off = Some(bytes);
             }
         }
+    }
+
+    fn on_end(&mut self, network: &mut Network, context: &mut Context) {
+        let now = context.now;
+        let measured = self.my_links(context).map(|link| {
+            let Sent { by_warm_up, by_cut_off } = self.sent[link as usize];
+            let mut by_end = || by_cut_off.unwrap_or_else(|| network.link_outcome(link, now).1);
+            // A packet that is cut off with its link was in part on the wire, which is not taken back.
+            (link, by_warm_up.map_or(0, |before| by_end().max(before) - before))
+        });
+        let measured: Vec<(LinkId, u64)> = measured.collect();
+        context.record().measured_links = measured;
     }
 }

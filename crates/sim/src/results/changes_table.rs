@@ -1,18 +1,36 @@
 //! The table of what has changed during a run.
 
 use crate::plan::Plan;
-use crate::results::table::{Kind, Table};
+use crate::results::column::table;
+use crate::results::table::Table;
 use linkpool_network::{Change, LinkId, QueueLimit};
 use linkpool_units::Time;
 use parquet::errors::Result;
 use std::path::Path;
 
 /// One change; of routing if there is no link.
-struct Row {
+pub(super) struct ChangeRow<'a> {
+    plan: &'a Plan,
     at: Time,
     link: Option<LinkId>,
     change: &'static str,
     value: Option<(f64, Option<&'static str>)>,
+}
+
+table! {
+    /// A row for each change of a link, and for each time at which routing follows; in order of time.
+    "changes" of ChangeRow<'_>, unless "its scenario has no `[[change]]`", |row|
+    /// When; 0: from the start.
+    time_s: f64, "s" = row.at.secs();
+    /// `FROM->TO`; null for `routes`.
+    link: str, "" = row.link.map(|link| row.plan.fabric.link_name(link)).as_deref();
+    /// `down`, `up`, `rate`, `limit`, `loss`, or `routes`: paths avoid the links that were down
+    /// `reconverge` before.
+    change: str, "" = row.change;
+    /// The new rate or limit; of `loss`, the share lost in the long run.
+    value: f64, "`unit`" = row.value.map(|(value, _)| value);
+    /// `bit/s`, `packets` or `bytes`.
+    unit: str, "" = row.value.and_then(|(_, unit)| unit);
 }
 
 /// Writes `changes.parquet`, if anything changes.
@@ -21,26 +39,18 @@ pub(crate) fn write(directory: &Path, plan: &Plan) -> Result<()> {
         let link = *link;
         let row = move |(at, change): &(Time, Change)| {
             let (change, value) = describe(*change);
-            Row { at: *at, link: Some(link), change, value }
+            ChangeRow { plan, at: *at, link: Some(link), change, value }
         };
         changes.iter().map(row).collect::<Vec<_>>()
     };
     let reroutes = plan.changes.reroutes().into_iter().filter(|(at, _)| *at < plan.end);
-    let reroutes = reroutes.map(|(at, _)| Row { at, link: None, change: "routes", value: None });
-    let mut rows: Vec<Row> = plan.changes.links.iter().flat_map(of_link).chain(reroutes).collect();
+    let reroutes = reroutes.map(|(at, _)| ChangeRow { plan, at, link: None, change: "routes", value: None });
+    let mut rows: Vec<ChangeRow<'_>> = plan.changes.links.iter().flat_map(of_link).chain(reroutes).collect();
     if rows.is_empty() {
         return Ok(());
     }
     rows.sort_by_key(|row| (row.at, row.link));
-    use Kind::{F64, Text};
-    let columns = [("time_s", F64), ("link", Text), ("change", Text), ("value", F64), ("unit", Text)];
-    let mut table = Table::create(&directory.join("changes.parquet"), &columns)?;
-    for Row { at, link, change, value } in rows {
-        let link = link.map(|link| plan.fabric.link_name(link));
-        let (value, unit) = (value.map(|v| v.0), value.and_then(|v| v.1));
-        table.push([at.secs().into(), link.as_deref().into(), change.into(), value.into(), unit.into()])?;
-    }
-    table.close()
+    Table::write(directory, rows)
 }
 
 /// The name of a change, its value and the value's unit.

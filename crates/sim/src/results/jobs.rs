@@ -12,6 +12,7 @@ pub(crate) struct Operations(HashMap<(u16, u32), UnderWay>);
 
 #[derive(Debug)]
 struct UnderWay {
+    not_started: u32,
     missing: u32,
     start: Time,
     end: Time,
@@ -24,8 +25,9 @@ impl Operations {
         let operation = plan.jobs[label as usize]?.operation?;
         let key = (label, flow.planned.flow.job?);
         let start = flow.planned.flow.start;
-        let new = UnderWay { missing: operation.flows, start, end: Time::ZERO };
+        let new = UnderWay { not_started: operation.flows, missing: operation.flows, start, end: Time::ZERO };
         let under_way = self.0.entry(key).or_insert(new);
+        under_way.not_started -= 1;
         under_way.start = under_way.start.min(start);
         under_way.end = under_way.end.max(flow.finished?);
         under_way.missing -= 1;
@@ -33,14 +35,14 @@ impl Operations {
             return None;
         }
         let UnderWay { start, end, .. } = self.0.remove(&key)?;
-        Some(outcome(key, &operation, start, Some(end), end))
+        Some(outcome(key, &operation, (start, Some(end)), end, 0))
     }
 
     /// Those that the end of the run, at `now`, cuts off.
     pub(crate) fn unfinished(&mut self, plan: &Plan, now: Time) -> impl Iterator<Item = JobOutcome> {
         self.0.drain().filter_map(move |(key, under_way)| {
             let operation = plan.jobs[key.0 as usize]?.operation?;
-            Some(outcome(key, &operation, under_way.start, None, now))
+            Some(outcome(key, &operation, (under_way.start, None), now, under_way.not_started))
         })
     }
 }
@@ -48,9 +50,10 @@ impl Operations {
 fn outcome(
     (label, number): (u16, u32),
     operation: &Operation,
-    start: Time,
-    end: Option<Time>,
+    (start, end): (Time, Option<Time>),
     active_until: Time,
+    not_started: u32,
 ) -> JobOutcome {
-    JobOutcome { label, job: Job { number, of: None, start, end, flows: operation.flows }, active_until }
+    let job = Job { number, of: None, start, end, flows: operation.flows };
+    JobOutcome { label, job, active_until, not_started: Some(not_started) }
 }

@@ -1,46 +1,69 @@
 //! The table of jobs.
 
-use crate::plan::Plan;
+use crate::plan::{JobKind, Operation, Plan};
+use crate::results::column::table;
 use crate::results::outcome::JobOutcome;
-use crate::results::table::{Kind, Table};
-use linkpool_network::NodeId;
+use linkpool_scenario::Measure;
 use linkpool_units::Time;
-use parquet::errors::Result;
-use std::path::Path;
+use linkpool_workload::Job;
 
-/// The table of jobs, if there are any to come.
-pub(crate) fn create_jobs(directory: &Path, plan: &Plan) -> Result<Option<Table>> {
-    use Kind::{F64, I64, Text, U32};
-    let columns = [
-        ("label", Text),
-        ("kind", Text),
-        ("job", U32),
-        ("chain", U32),
-        ("client", Text),
-        ("ranks", U32),
-        ("size_bytes", I64),
-        ("start_s", F64),
-        ("end_s", F64),
-        ("jct_s", F64),
-        ("flows", U32),
-    ];
-    let any = plan.jobs.iter().any(Option::is_some);
-    any.then(|| Table::create(&directory.join("jobs.parquet"), &columns)).transpose()
+/// A job, done or under way.
+#[derive(Debug)]
+pub(crate) struct JobRow<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) outcome: &'a JobOutcome,
 }
 
-pub(crate) fn push_job(table: &mut Table, plan: &Plan, JobOutcome { label, job, .. }: &JobOutcome) -> Result<()> {
-    let kind = plan.jobs[*label as usize].as_ref().expect("a job is of a kind");
-    table.push([
-        plan.labels[*label as usize].as_str().into(),
-        kind.name.into(),
-        job.number.into(),
-        job.of.map(|(chain, _)| chain).into(),
-        job.of.map(|(_, client)| plan.fabric.name(client as NodeId)).into(),
-        kind.operation.map(|operation| operation.ranks).into(),
-        kind.operation.map(|operation| operation.size).into(),
-        job.start.secs().into(),
-        job.end.map(Time::secs).into(),
-        job.end.map(|end| (end - job.start).secs()).into(),
-        job.flows.into(),
-    ])
+table! {
+    /// A row per job or collective operation, in order of end; those that the end of the run cut
+    /// off come last.
+    "jobs" of JobRow<'_>, unless "no workload of its scenario has jobs", |row|
+    /// Label of the workload.
+    label: str, "" = row.plan.labels[row.outcome.label as usize].as_str();
+    /// `partition-aggregate`, or the algorithm of a collective operation.
+    kind: str, "" = row.kind().name;
+    /// Number among those of its label; `job` in flows.
+    job: u32, "" = row.job().number;
+    /// Of the chains side by side; null: an operation.
+    chain: u32, "" = row.job().of.map(|(chain, _)| chain);
+    /// Host; null: an operation.
+    client: str, "" = row.job().of.map(|(_, client)| row.plan.fabric.name(client.into()));
+    /// Hosts that take part in an operation; null: another job.
+    ranks: u32, "" = row.operation().map(|operation| operation.ranks);
+    /// Data of each rank; null: another job.
+    size_bytes: u64, "B" = row.operation().map(|operation| operation.size);
+    /// The client opens the connections of its requests; of an operation, the first start of its
+    /// flows.
+    start_s: f64, "s" = row.job().start.secs();
+    /// The last answer has arrived at the client; of an operation, its last data is acknowledged;
+    /// null: under way at the end of the run.
+    end_s: f64, "s" = row.job().end.map(Time::secs);
+    /// `end_s - start_s`.
+    jct_s: f64, "s" = row.job().end.map(|end| (end - row.job().start).secs());
+    /// Requests and answers, or messages.
+    flows: u32, "" = row.job().flows;
+    /// Messages of an operation that did not start before `duration`, or the earlier end of the run;
+    /// null: another job, whose flows start whenever they can.
+    not_started: u32, "" = row.outcome.not_started;
+    /// The job counts in statistics: it started in the measured period.
+    measured: bool, "" = row.measured();
+}
+
+impl<'a> JobRow<'a> {
+    fn job(&self) -> &'a Job {
+        &self.outcome.job
+    }
+
+    fn kind(&self) -> &'a JobKind {
+        self.plan.jobs[self.outcome.label as usize].as_ref().expect("a job is of a kind")
+    }
+
+    fn measured(&self) -> bool {
+        let Measure { warm_up, cut_off } = self.plan.measure;
+        (warm_up..cut_off).contains(&self.job().start)
+    }
+
+    fn operation(&self) -> Option<Operation> {
+        self.kind().operation
+    }
 }

@@ -1,9 +1,12 @@
 //! What comes out of a run: outcomes, and the tables that they are written to.
 
 pub(crate) mod changes_table;
+pub(crate) mod column;
+pub(crate) mod flows_table;
 pub(crate) mod ideal;
 pub(crate) mod jobs;
 pub(crate) mod jobs_table;
+pub(crate) mod links_table;
 pub(crate) mod outcome;
 pub(crate) mod sample;
 pub(crate) mod series;

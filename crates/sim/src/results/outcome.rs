@@ -21,6 +21,8 @@ pub struct FlowOutcome {
     pub acked_bytes: u64,
     /// Of this, what was acknowledged in the measured period.
     pub measured_bytes: u64,
+    /// Payload acknowledged on the subflows in the measured period.
+    pub measured_subflow_bytes: u64,
     /// The connection was given up.
     pub failed: bool,
     /// What its family of transports and its congestion control have counted beside, by name.
@@ -76,6 +78,8 @@ pub struct JobOutcome {
     pub job: Job,
     /// Its end, or that of the run.
     pub active_until: Time,
+    /// Of a collective operation: messages that did not start, as the run was ending.
+    pub not_started: Option<u32>,
 }
 
 /// A link at the end of the run.
@@ -85,6 +89,8 @@ pub struct LinkOutcome {
     pub stats: LinkStats,
     /// Bytes put on the wire by the end of the run.
     pub sent_bytes: u64,
+    /// Of these, bytes put on the wire in the measured period.
+    pub measured_bytes: u64,
     /// Packets still queued or in flight.
     pub on_the_way: u32,
 }

@@ -1,11 +1,144 @@
-//! The tables of time series; `docs/results.md` documents their columns.
+//! The tables of time series.
 
 use crate::plan::Plan;
+use crate::results::column::{Row, TableInfo, table};
 use crate::results::sample::{Sample, Value};
-use crate::results::table::{Kind, Table};
-use linkpool_network::LinkId;
+use crate::results::table::Table;
+use linkpool_network::{LinkId, RareEvents};
+use linkpool_units::Time;
 use parquet::errors::Result;
 use std::path::Path;
+
+/// The length of a queue.
+struct QueueRow<'a> {
+    at: Time,
+    link: &'a str,
+    packets: u32,
+    bytes: u64,
+}
+
+table! {
+    /// Queue lengths, by time and link.
+    "queue" of QueueRow<'_>,
+    unless "to record it, write `queue = { links = [\"W->R\"], every = \"10us\" }` under [record]", |row|
+    /// Time of the sample.
+    time_s: f64, "s" = row.at.secs();
+    /// `FROM->TO`.
+    link: str, "" = row.link;
+    /// Packets that wait, without the one in service unless `count_in_service`.
+    queue_pkts: u32, "packets" = row.packets;
+    /// All bytes not yet on the wire, with the rest of the packet in service.
+    queue_bytes: u64, "B" = row.bytes;
+}
+
+/// The window of a subflow.
+struct CwndRow {
+    at: Time,
+    flow: u32,
+    subflow: u32,
+    cwnd: f64,
+    ssthresh: f64,
+    srtt: Option<f64>,
+    suppressed: bool,
+}
+
+table! {
+    /// Windows of subflows, by time, flow and subflow.
+    "cwnd" of CwndRow, unless "to record it, write `cwnd = { every = \"10us\" }` under [record]", |row|
+    /// Time of the sample.
+    time_s: f64, "s" = row.at.secs();
+    /// Number of the flow.
+    flow: u32, "" = row.flow;
+    /// Number of the subflow.
+    subflow: u32, "" = row.subflow;
+    /// Congestion window.
+    cwnd_pkts: f64, "packets" = row.cwnd;
+    /// Slow-start threshold; null: unlimited.
+    ssthresh_pkts: f64, "packets" = Some(row.ssthresh).filter(|s| s.is_finite());
+    /// Smoothed RTT; null: no sample.
+    srtt_s: f64, "s" = row.srtt;
+    /// AMP: the flow is single-path.
+    suppressed: bool, "" = row.suppressed;
+}
+
+/// The goodput of a subflow.
+struct RateRow {
+    at: Time,
+    flow: u32,
+    subflow: u32,
+    goodput: f64,
+}
+
+table! {
+    /// Goodputs of subflows, by time, flow and subflow.
+    "rate" of RateRow, unless "to record it, write `rate = { every = \"1ms\" }` under [record]", |row|
+    /// End of the interval.
+    time_s: f64, "s" = row.at.secs();
+    /// Number of the flow.
+    flow: u32, "" = row.flow;
+    /// Number of the subflow.
+    subflow: u32, "" = row.subflow;
+    /// Payload acknowledged on the subflow in the interval.
+    goodput_bps: f64, "bit/s" = row.goodput;
+}
+
+/// A round-trip time.
+struct RttRow {
+    at: Time,
+    flow: u32,
+    subflow: u32,
+    rtt: Time,
+}
+
+table! {
+    /// Round-trip times of subflows, by time, flow and subflow.
+    "rtt" of RttRow, unless "to record it, write `rtt = { every = \"1ms\" }` under [record]", |row|
+    /// The ACK arrived.
+    time_s: f64, "s" = row.at.secs();
+    /// Number of the flow.
+    flow: u32, "" = row.flow;
+    /// Number of the subflow.
+    subflow: u32, "" = row.subflow;
+    /// From a segment that was sent once, or the SYN, to its ACK, as the retransmission timer takes
+    /// it.
+    rtt_s: f64, "s" = row.rtt.secs();
+}
+
+/// What a link has done in an interval.
+struct CounterRow<'a> {
+    at: Time,
+    link: &'a str,
+    packets: u64,
+    bytes: u64,
+    rare: RareEvents,
+    /// What it could have sent, bits.
+    could: f64,
+}
+
+table! {
+    /// What links did, by time and link.
+    "counters" of CounterRow<'_>,
+    unless "to record it, write `counters = { every = \"1ms\" }` under [record]", |row|
+    /// End of the interval; the last one may be shorter.
+    time_s: f64, "s" = row.at.secs();
+    /// `FROM->TO`.
+    link: str, "" = row.link;
+    /// Accepted for transmission in the interval.
+    packets: u64, "packets" = row.packets;
+    /// Put on the wire in the interval, headers included.
+    bytes: u64, "B" = row.bytes;
+    /// Packets dropped by the queue of this port.
+    drops: u64, "packets" = row.rare.drops;
+    /// Packets lost because the link was down.
+    drops_down: u64, "packets" = row.rare.drops_down;
+    /// Packets lost on the wire at random.
+    drops_loss: u64, "packets" = row.rare.drops_loss;
+    /// Packets marked CE here.
+    marks: u64, "packets" = row.rare.marks;
+    /// Bytes over what the link could have sent in the interval, at the rates that it had while it
+    /// was up; null: it was down.
+    utilisation: f64, "" = (row.could > 0.0).then(|| 8.0 * row.bytes as f64 / row.could);
+}
 
 /// The time series that the scenario asks for, written as they are sampled.
 pub(crate) struct SeriesTables<'p> {
@@ -20,86 +153,50 @@ pub(crate) struct SeriesTables<'p> {
 
 impl<'p> SeriesTables<'p> {
     pub(crate) fn create(directory: &Path, plan: &'p Plan) -> Result<SeriesTables<'p>> {
-        use Kind::{Bool, F64, I64, Text, U32};
-        let create = |wanted: bool, name: &str, columns: &[(&str, Kind)]| {
-            wanted.then(|| Table::create(&directory.join(name), columns)).transpose()
-        };
         let record = &plan.record;
-        let queue = [("time_s", F64), ("link", Text), ("queue_pkts", U32), ("queue_bytes", I64)];
-        let cwnd = [
-            ("time_s", F64),
-            ("flow", U32),
-            ("subflow", U32),
-            ("cwnd_pkts", F64),
-            ("ssthresh_pkts", F64),
-            ("srtt_s", F64),
-            ("suppressed", Bool),
-        ];
-        let rate = [("time_s", F64), ("flow", U32), ("subflow", U32), ("goodput_bps", F64)];
-        let rtt = [("time_s", F64), ("flow", U32), ("subflow", U32), ("rtt_s", F64)];
-        let counters = [
-            ("time_s", F64),
-            ("link", Text),
-            ("packets", I64),
-            ("bytes", I64),
-            ("drops", I64),
-            ("drops_down", I64),
-            ("drops_loss", I64),
-            ("marks", I64),
-            ("utilisation", F64),
-        ];
+        let wanted = |wanted: bool, create: fn(&Path) -> Result<Table>| wanted.then(|| create(directory)).transpose();
         Ok(SeriesTables {
             plan,
             link_names: (0..plan.fabric.links().len()).map(|l| plan.fabric.link_name(l as LinkId)).collect(),
-            queue: create(record.queue.is_some(), "queue.parquet", &queue)?,
-            cwnd: create(record.cwnd.is_some(), "cwnd.parquet", &cwnd)?,
-            rate: create(record.rate.is_some(), "rate.parquet", &rate)?,
-            rtt: create(record.rtt.is_some(), "rtt.parquet", &rtt)?,
-            counters: create(record.counters.is_some(), "counters.parquet", &counters)?,
+            queue: wanted(record.queue.is_some(), Table::create::<QueueRow<'_>>)?,
+            cwnd: wanted(record.cwnd.is_some(), Table::create::<CwndRow>)?,
+            rate: wanted(record.rate.is_some(), Table::create::<RateRow>)?,
+            rtt: wanted(record.rtt.is_some(), Table::create::<RttRow>)?,
+            counters: wanted(record.counters.is_some(), Table::create::<CounterRow<'_>>)?,
         })
     }
 
-    pub(crate) fn push(&mut self, Sample { at: time, value }: Sample) -> Result<()> {
-        let at = time.secs().into();
+    pub(crate) fn push(&mut self, Sample { at, value }: Sample) -> Result<()> {
+        // Of what is not wanted there are no samples.
         match value {
             Value::Queue { link, packets, bytes } => {
-                let name = self.link_names[link as usize].as_str();
-                self.queue.as_mut().map(|t| t.push([at, name.into(), packets.into(), bytes.into()]))
+                let link = self.link_names[link as usize].as_str();
+                push(&mut self.queue, &QueueRow { at, link, packets, bytes })
             }
             Value::Cwnd { flow, subflow, cwnd, ssthresh, srtt, suppressed } => {
-                let ssthresh = ssthresh.is_finite().then_some(ssthresh);
-                let row =
-                    [at, flow.into(), subflow.into(), cwnd.into(), ssthresh.into(), srtt.into(), suppressed.into()];
-                self.cwnd.as_mut().map(|t| t.push(row))
+                push(&mut self.cwnd, &CwndRow { at, flow, subflow, cwnd, ssthresh, srtt, suppressed })
             }
-            Value::Rate { flow, subflow, goodput } => {
-                self.rate.as_mut().map(|t| t.push([at, flow.into(), subflow.into(), goodput.into()]))
-            }
-            Value::Rtt { flow, subflow, rtt } => {
-                self.rtt.as_mut().map(|t| t.push([at, flow.into(), subflow.into(), rtt.secs().into()]))
-            }
+            Value::Rate { flow, subflow, goodput } => push(&mut self.rate, &RateRow { at, flow, subflow, goodput }),
+            Value::Rtt { flow, subflow, rtt } => push(&mut self.rtt, &RttRow { at, flow, subflow, rtt }),
             Value::Counters { link, since, packets, bytes, rare } => {
                 let rate = self.plan.fabric.links()[link as usize].rate;
                 let could = |by| self.plan.changes.capacity(link, rate, by);
-                let could = could(time) - could(since);
-                let row = [
-                    at,
-                    self.link_names[link as usize].as_str().into(),
-                    packets.into(),
-                    bytes.into(),
-                    rare.drops.into(),
-                    rare.drops_down.into(),
-                    rare.drops_loss.into(),
-                    rare.marks.into(),
-                    (could > 0.0).then(|| 8.0 * bytes as f64 / could).into(),
-                ];
-                self.counters.as_mut().map(|t| t.push(row))
+                let could = could(at) - could(since);
+                let link = self.link_names[link as usize].as_str();
+                push(&mut self.counters, &CounterRow { at, link, packets, bytes, rare, could })
             }
         }
-        .unwrap_or(Ok(())) // of what is not wanted there are no samples
     }
 
     pub(crate) fn close(self) -> Result<()> {
         [self.queue, self.cwnd, self.rate, self.rtt, self.counters].into_iter().flatten().try_for_each(Table::close)
     }
 }
+
+fn push<R: Row>(table: &mut Option<Table>, row: &R) -> Result<()> {
+    table.as_mut().map_or(Ok(()), |table| table.push(row))
+}
+
+/// The tables of this file.
+pub(super) const SERIES: [TableInfo; 5] =
+    [QueueRow::TABLE, CwndRow::TABLE, RateRow::TABLE, RttRow::TABLE, CounterRow::TABLE];

@@ -2,6 +2,7 @@
 
 use crate::results::outcome::{FlowOutcome, JobOutcome};
 use crate::results::sample::Sample;
+use linkpool_network::LinkId;
 use linkpool_units::Time;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -33,6 +34,8 @@ pub(crate) struct Recorded {
     pub(crate) samples: Vec<Sample>,
     pub(crate) flows: Vec<FlowOutcome>,
     pub(crate) jobs: Vec<JobOutcome>,
+    /// At the end of the run: bytes that links put on the wire in the measured period.
+    pub(crate) measured_links: Vec<(LinkId, u64)>,
 }
 
 /// So many samples of a part are to be taken at once: 4 MB.

@@ -1,10 +1,12 @@
 //! A Parquet table written row by row, in row groups, so that its memory does not grow with its length.
 
+use crate::results::column::{Buffered, Cells, Column, Kind, Row, TableInfo, Values};
 use parquet::basic::Compression;
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::Result;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use std::fs::File;
 use std::path::Path;
@@ -13,123 +15,62 @@ use std::sync::Arc;
 /// Rows in a group.
 const GROUP: usize = 1 << 14;
 
-/// What a column holds. All columns may hold nulls.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    U32,
-    I64,
-    F64,
-    Bool,
-    Text,
-}
-
-#[derive(Debug)]
-enum Values {
-    U32(Vec<i32>),
-    I64(Vec<i64>),
-    F64(Vec<f64>),
-    Bool(Vec<bool>),
-    Text(Vec<ByteArray>),
-}
-
-#[derive(Debug)]
-struct Column {
-    values: Values,
-    /// Per row: 1 if there is a value.
-    present: Vec<i16>,
-}
-
-/// One cell.
-#[derive(Clone, Debug)]
-pub(crate) enum Cell<'a> {
-    U32(u32),
-    I64(i64),
-    F64(f64),
-    Bool(bool),
-    Text(&'a str),
-    Null,
-}
-
+/// A table that is being written.
 pub(crate) struct Table {
+    name: &'static str,
     writer: SerializedFileWriter<File>,
-    columns: Vec<Column>,
+    columns: Vec<Buffered>,
+    /// Of those that have not been written yet.
     rows: usize,
 }
 
 impl Table {
-    pub(crate) fn create(path: &Path, columns: &[(&str, Kind)]) -> Result<Table> {
-        let field = |(name, kind): &(&str, Kind)| match kind {
-            Kind::U32 => format!("optional int32 {name} (INTEGER(32,false));"),
-            Kind::I64 => format!("optional int64 {name};"),
-            Kind::F64 => format!("optional double {name};"),
-            Kind::Bool => format!("optional boolean {name};"),
-            Kind::Text => format!("optional binary {name} (STRING);"),
-        };
+    /// Creates the file of the table with rows `R` in `directory`. Its metadata have the unit and the meaning of each column.
+    pub(crate) fn create<R: Row>(directory: &Path) -> Result<Table> {
+        let TableInfo { name, columns, .. } = R::TABLE;
         let fields: String = columns.iter().map(field).collect();
         let schema = parse_message_type(&format!("message row {{ {fields} }}"))?;
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-        let writer = SerializedFileWriter::new(File::create(path)?, Arc::new(schema), Arc::new(properties))?;
-        let column = |(_, kind): &(&str, Kind)| Column {
-            values: match kind {
-                Kind::U32 => Values::U32(Vec::new()),
-                Kind::I64 => Values::I64(Vec::new()),
-                Kind::F64 => Values::F64(Vec::new()),
-                Kind::Bool => Values::Bool(Vec::new()),
-                Kind::Text => Values::Text(Vec::new()),
-            },
-            present: Vec::new(),
-        };
-        Ok(Table { writer, columns: columns.iter().map(column).collect(), rows: 0 })
+        let explained = columns.iter().flat_map(|column| {
+            let entry = |what, text: &str| KeyValue::new(format!("{}.{what}", column.name), text.to_string());
+            [entry("unit", column.unit), entry("meaning", column.meaning)]
+        });
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_key_value_metadata(Some(explained.collect()))
+            .build();
+        let file = File::create(directory.join(format!("{name}.parquet")))?;
+        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
+        let column = |column: &Column| Buffered { values: Values::new(column.kind), present: Vec::new() };
+        Ok(Table { name, writer, columns: columns.iter().map(column).collect(), rows: 0 })
     }
 
-    /// Adds a row: a cell per column, of the column's kind or null.
-    pub(crate) fn push<const N: usize>(&mut self, row: [Cell<'_>; N]) -> Result<()> {
-        assert_eq!(N, self.columns.len());
-        for (column, cell) in self.columns.iter_mut().zip(row) {
-            column.present.push(!matches!(cell, Cell::Null) as i16);
-            match (&mut column.values, cell) {
-                (Values::U32(v), Cell::U32(x)) => v.push(x as i32),
-                (Values::I64(v), Cell::I64(x)) => v.push(x),
-                (Values::F64(v), Cell::F64(x)) => v.push(x),
-                (Values::Bool(v), Cell::Bool(x)) => v.push(x),
-                (Values::Text(v), Cell::Text(x)) => v.push(x.into()),
-                (_, Cell::Null) => {}
-                (values, cell) => panic!("{cell:?} does not belong into {values:?}"),
-            }
-        }
+    /// Creates a table and writes all its rows.
+    pub(crate) fn write<R: Row>(directory: &Path, rows: impl IntoIterator<Item = R>) -> Result<()> {
+        let mut table = Table::create::<R>(directory)?;
+        rows.into_iter().try_for_each(|row| table.push(&row))?;
+        table.close()
+    }
+
+    /// Adds a row.
+    pub(crate) fn push<R: Row>(&mut self, row: &R) -> Result<()> {
+        assert_eq!(self.name, R::TABLE.name, "the table of another row type");
+        row.write(&mut Cells { columns: self.columns.iter_mut() });
         self.rows += 1;
         if self.rows == GROUP { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<()> {
         let mut group = self.writer.next_row_group()?;
-        for column in &mut self.columns {
-            let mut writer = group.next_column()?.expect("as many as in the schema");
-            let present = Some(column.present.as_slice());
-            match &mut column.values {
-                Values::U32(v) => {
-                    writer.typed::<Int32Type>().write_batch(v, present, None)?;
-                    v.clear();
-                }
-                Values::I64(v) => {
-                    writer.typed::<Int64Type>().write_batch(v, present, None)?;
-                    v.clear();
-                }
-                Values::F64(v) => {
-                    writer.typed::<DoubleType>().write_batch(v, present, None)?;
-                    v.clear();
-                }
-                Values::Bool(v) => {
-                    writer.typed::<BoolType>().write_batch(v, present, None)?;
-                    v.clear();
-                }
-                Values::Text(v) => {
-                    writer.typed::<ByteArrayType>().write_batch(v, present, None)?;
-                    v.clear();
-                }
-            }
-            writer.close()?;
-            column.present.clear();
+        for Buffered { values, present } in &mut self.columns {
+            let writer = group.next_column()?.expect("as many as in the schema");
+            match values {
+                Values::U32(values) => write_values::<Int32Type>(writer, values, present),
+                Values::I64(values) => write_values::<Int64Type>(writer, values, present),
+                Values::F64(values) => write_values::<DoubleType>(writer, values, present),
+                Values::Bool(values) => write_values::<BoolType>(writer, values, present),
+                Values::Text(values) => write_values::<ByteArrayType>(writer, values, present),
+            }?;
+            present.clear();
         }
         group.close()?;
         self.rows = 0;
@@ -144,33 +85,110 @@ impl Table {
     }
 }
 
-impl From<u32> for Cell<'_> {
-    fn from(x: u32) -> Self {
-        Cell::U32(x)
+/// The column in Parquet's language of schemas.
+fn field(Column { name, kind, .. }: &Column) -> String {
+    match kind {
+        Kind::U32 => format!("optional int32 {name} (INTEGER(32,false));"),
+        Kind::I64 => format!("optional int64 {name};"),
+        Kind::F64 => format!("optional double {name};"),
+        Kind::Bool => format!("optional boolean {name};"),
+        Kind::Text => format!("optional binary {name} (STRING);"),
     }
 }
-impl From<u64> for Cell<'_> {
-    fn from(x: u64) -> Self {
-        Cell::I64(x as i64)
-    }
+
+/// Writes the values of a column in a row group, and forgets them.
+fn write_values<T: DataType>(
+    mut writer: SerializedColumnWriter<'_>,
+    values: &mut Vec<T::T>,
+    present: &[i16],
+) -> Result<()> {
+    writer.typed::<T>().write_batch(values, Some(present), None)?;
+    values.clear();
+    writer.close()
 }
-impl From<f64> for Cell<'_> {
-    fn from(x: f64) -> Self {
-        Cell::F64(x)
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::column::table;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    /// Of each kind a value that may be missing.
+    struct Any<'a>(Option<u32>, Option<u64>, Option<f64>, Option<bool>, Option<&'a str>);
+
+    table! {
+        /// Of each
+        /// kind one.
+        "any" of Any<'_>, unless "it is not wanted", |row|
+        /// Counts.
+        count: u32, "packets" = row.0;
+        /// Adds
+        /// up.
+        sum: u64, "B" = row.1;
+        /// Measures.
+        measure: f64, "s" = row.2;
+        /// Says yes or no.
+        flag: bool, "" = row.3;
+        /// Names.
+        name: str, "" = row.4;
     }
-}
-impl From<bool> for Cell<'_> {
-    fn from(x: bool) -> Self {
-        Cell::Bool(x)
+
+    struct Other;
+
+    table! {
+        /// Another table.
+        "other" of Other, always, |_row|
+        /// Counts.
+        count: u32, "" = 1;
     }
-}
-impl<'a> From<&'a str> for Cell<'a> {
-    fn from(x: &'a str) -> Self {
-        Cell::Text(x)
+
+    #[test]
+    fn a_declaration_has_it_all() {
+        let TableInfo { name, rows, lacking, columns } = Any::TABLE;
+        assert_eq!((name, rows, lacking), ("any", "Of each kind one.", Some("it is not wanted")));
+        assert_eq!(Other::TABLE.lacking, None);
+        let sum = Column { name: "sum", kind: Kind::I64, unit: "B", meaning: "Adds up." };
+        assert_eq!((columns.len(), columns[1]), (5, sum));
+        assert_eq!(columns.iter().map(|c| c.kind.name()).collect::<Vec<_>>(), ["u32", "i64", "f64", "bool", "string"]);
     }
-}
-impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
-    fn from(x: Option<T>) -> Self {
-        x.map_or(Cell::Null, Into::into)
+
+    /// More rows than a group holds; every seventh is empty.
+    #[test]
+    fn what_is_written_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let rows = GROUP as u32 + 5;
+        let mut table = Table::create::<Any<'_>>(directory.path()).unwrap();
+        for i in 0..rows {
+            let name = format!("row {i}");
+            let row = Any(Some(u32::MAX - i), Some(1 << 40), Some(0.5), Some(i % 2 == 0), Some(&name));
+            table.push(&if i % 7 == 0 { Any(None, None, None, None, None) } else { row }).unwrap();
+        }
+        table.close().unwrap();
+        let file = SerializedFileReader::new(File::open(directory.path().join("any.parquet")).unwrap()).unwrap();
+        let metadata = file.metadata().file_metadata().key_value_metadata().unwrap();
+        let meaning = metadata.iter().find(|entry| entry.key == "sum.meaning").unwrap();
+        assert_eq!(meaning.value.as_deref(), Some("Adds up."));
+        assert_eq!(file.metadata().num_row_groups(), 2);
+        let mut read = 0;
+        for (i, row) in (0u32..).zip(file.get_row_iter(None).unwrap()) {
+            let row = row.unwrap();
+            read += 1;
+            if i % 7 == 0 {
+                assert!((0..5).all(|column| row.get_uint(column).is_err() && row.get_string(column).is_err()));
+                continue;
+            }
+            assert_eq!((row.get_uint(0).unwrap(), row.get_long(1).unwrap()), (u32::MAX - i, 1 << 40));
+            assert_eq!((row.get_double(2).unwrap(), row.get_bool(3).unwrap()), (0.5, i % 2 == 0));
+            assert_eq!(row.get_string(4).unwrap(), &format!("row {i}"));
+        }
+        assert_eq!(read, rows);
+    }
+
+    #[test]
+    #[should_panic(expected = "the table of another row type")]
+    fn a_table_takes_rows_of_one_type() {
+        let directory = tempfile::tempdir().unwrap();
+        let _ = Table::create::<Any<'_>>(directory.path()).unwrap().push(&Other);
     }
 }

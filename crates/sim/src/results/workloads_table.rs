@@ -1,7 +1,8 @@
 //! The table of what each workload was asked for.
 
 use crate::plan::Plan;
-use crate::results::table::{Kind, Table};
+use crate::results::column::table;
+use crate::results::table::Table;
 use linkpool_scenario::{Scenario, Workload, WorkloadKind};
 use linkpool_workload::{Interpolation, Sizes};
 use parquet::errors::Result;
@@ -35,34 +36,67 @@ impl Distribution {
     }
 }
 
-/// Writes `workloads.parquet`.
-pub(crate) fn write(directory: &Path, scenario: &Scenario, plan: &Plan) -> Result<()> {
-    use Kind::{F64, Text};
-    let columns = [
-        ("label", Text),
-        ("kind", Text),
-        ("transport", Text),
-        ("sizes", Text),
-        ("interpolation", Text),
-        ("mean_bytes", F64),
-        ("load", F64),
-    ];
-    let mut table = Table::create(&directory.join("workloads.parquet"), &columns)?;
+/// A workload, or the flows of one that answer others.
+pub(super) struct WorkloadRow<'a> {
+    scenario: &'a Scenario,
+    plan: &'a Plan,
+    workload: &'a Workload,
+    label: &'a str,
+    sizes: Distribution,
+    /// Of its flows, if it lists them: how many did not start.
+    not_started: Option<u32>,
+}
+
+table! {
+    /// A row per workload: what it was asked for. Requests and answers of `partition-aggregate` have
+    /// a row each.
+    "workloads" of WorkloadRow<'_>, always, |row|
+    /// `label` in flows.
+    label: str, "" = row.label;
+    /// Kind of the workload.
+    kind: str, "" = row.workload.kind.name();
+    /// Name of the transport in the scenario.
+    transport: str, "" = row.scenario.transports[row.workload.transport].name.as_str();
+    /// `constant`, `uniform`, `pareto`, the name of the table, `trace`, `messages` (of collective
+    /// operations) or `unlimited`.
+    sizes: str, "" = row.sizes.name.as_str();
+    /// How a table is read: `linear` or `stair`; null: no table.
+    interpolation: str, "" = row.sizes.interpolation;
+    /// Mean of the distribution, not of what was drawn; null: unlimited.
+    mean_bytes: f64, "B" = row.sizes.mean;
+    /// Payload that arrivals at this rate offer with this mean, over what the links from all hosts
+    /// carry; null: no rate of arrivals.
+    load: f64, "" = load(row.workload, row.plan);
+    /// Flows that did not start before `duration`, or the earlier end of the run, of those that the
+    /// workload lists: of a trace, or the messages of collective operations. Null: it lists none.
+    not_started: u32, "" = row.not_started;
+}
+
+/// Writes `workloads.parquet`; of each label of the plan, so many flows started.
+pub(crate) fn write(directory: &Path, scenario: &Scenario, plan: &Plan, started: &[u32]) -> Result<()> {
+    let mut table = Table::create::<WorkloadRow<'_>>(directory)?;
+    let mut started = started.iter();
     for workload in &scenario.workloads {
         let (first, answers) = workload.labels();
-        for (label, sizes) in [first.as_str(), answers].into_iter().zip(distributions(workload)) {
-            table.push([
-                label.into(),
-                workload.kind.name().into(),
-                scenario.transports[workload.transport].name.as_str().into(),
-                sizes.name.as_str().into(),
-                sizes.interpolation.into(),
-                sizes.mean.into(),
-                load(workload, plan).into(),
-            ])?;
+        for ((label, sizes), started) in
+            [first.as_str(), answers].into_iter().zip(distributions(workload)).zip(&mut started)
+        {
+            let not_started = listed(workload).map(|listed| listed - started);
+            table.push(&WorkloadRow { scenario, plan, workload, label, sizes, not_started })?;
         }
     }
     table.close()
+}
+
+/// How many flows a workload lists; none if others start its flows, or chance.
+fn listed(workload: &Workload) -> Option<u32> {
+    match &workload.kind {
+        WorkloadKind::Trace { flows, .. } => Some(flows.len() as u32),
+        WorkloadKind::Collective { algorithm, ranks, size, iterations, .. } => {
+            Some(algorithm.messages(*ranks, *size).len() as u32 * iterations)
+        }
+        _ => None,
+    }
 }
 
 /// Of the flows that the workload starts by itself, and of those that answer them if there are any.
@@ -75,7 +109,7 @@ fn distributions(workload: &Workload) -> Vec<Distribution> {
         WorkloadKind::PartitionAggregate { request, answer, .. } => {
             vec![Distribution::of(request), Distribution::of(answer)]
         }
-        WorkloadKind::Trace { flows } => vec![Distribution::of_list("trace", flows.iter().map(|f| f.size))],
+        WorkloadKind::Trace { flows, .. } => vec![Distribution::of_list("trace", flows.iter().map(|f| f.size))],
         WorkloadKind::Collective { algorithm, ranks, size, .. } => {
             vec![Distribution::of_list("messages", algorithm.messages(*ranks, *size).iter().map(|m| m.size))]
         }

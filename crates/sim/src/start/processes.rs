@@ -62,7 +62,8 @@ impl<'p> Processes<'p> {
                     }
                 }
                 Action::Finish(job) => {
-                    let job = JobOutcome { label: planned.answer_label, job, active_until: context.now };
+                    let label = planned.answer_label;
+                    let job = JobOutcome { label, job, active_until: context.now, not_started: None };
                     context.record().jobs.push(job);
                 }
             }
@@ -135,7 +136,7 @@ impl Component for Processes<'_> {
         let mut record = context.record();
         for (number, (host, process)) in &self.here {
             let label = self.plan.processes[*number as usize].answer_label;
-            let outcome = |job| JobOutcome { label, job, active_until: now };
+            let outcome = |job| JobOutcome { label, job, active_until: now, not_started: None };
             record.jobs.extend(process.unfinished(*host as HostId).map(outcome));
         }
     }

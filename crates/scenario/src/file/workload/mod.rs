@@ -137,4 +137,4 @@ pub(crate) use jobs::{CollectiveName, CollectiveTable, PartitionAggregateTable};
 pub(crate) use matrices::{
     AllToAllTable, HotspotTable, MatrixKeys, PermutationTable, RandomTable, RepeatName, StaggeredTable, StrideTable,
 };
-pub(crate) use trace::{TraceFlowTable, TraceFormat, TraceTable};
+pub(crate) use trace::{BeyondEnd, TraceFlowTable, TraceFormat, TraceTable};

@@ -20,6 +20,15 @@ pub(crate) enum TraceFormat {
     Htsim,
 }
 
+/// What becomes of flows of a trace that would start at or after `duration`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(rename = "BeyondEnd")]
+pub(crate) enum BeyondEnd {
+    /// They do not start, and results count them.
+    Drop,
+}
+
 /// One flow of a trace.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -51,5 +60,7 @@ workload! {
         format: Option<TraceFormat>,
         /// The flows themselves; or else `file`.
         flows: Option<Vec<TraceFlowTable>>,
+        /// What becomes of flows that would start at or after `duration`. Default: they are an error.
+        beyond_end: Option<BeyondEnd>,
     }
 }

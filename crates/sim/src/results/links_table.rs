@@ -1,0 +1,74 @@
+//! The table of links.
+
+use crate::plan::Plan;
+use crate::results::column::table;
+use crate::results::outcome::{LinkOutcome, Outcome};
+use linkpool_network::{LinkId, LinkSpec};
+use linkpool_scenario::Measure;
+use linkpool_units::Time;
+
+/// A link at the end of the run.
+#[derive(Debug)]
+pub(crate) struct LinkRow<'a> {
+    plan: &'a Plan,
+    id: LinkId,
+    spec: &'a LinkSpec,
+    link: &'a LinkOutcome,
+    simulated: Time,
+}
+
+table! {
+    /// A row per directed link.
+    "links" of LinkRow<'_>, always, |row|
+    /// `FROM->TO`.
+    link: str, "" = row.plan.fabric.link_name(row.id).as_str();
+    /// Sending node.
+    from: str, "" = row.plan.fabric.name(row.spec.from);
+    /// Receiving node.
+    to: str, "" = row.plan.fabric.name(row.spec.to);
+    /// Of the sending port: `host`, `edge`, `aggregation`, `core` or `switch`.
+    layer: str, "" = row.plan.fabric.layer(row.spec.from).name();
+    /// Of the receiving node: `edge` to `aggregation` is upwards, `aggregation` to `edge`
+    /// downwards.
+    to_layer: str, "" = row.plan.fabric.layer(row.spec.to).name();
+    /// Rate, as the topology has it.
+    rate_bps: f64, "bit/s" = row.spec.rate.0 as f64;
+    /// Propagation delay, as the topology has it.
+    delay_s: f64, "s" = row.spec.delay.secs();
+    /// Put on the wire.
+    packets: u64, "packets" = row.link.stats.packets;
+    /// Put on the wire, headers included.
+    bytes: u64, "B" = row.link.stats.bytes;
+    /// Packets dropped by the queue of this port.
+    drops: u64, "packets" = row.link.stats.rare.drops;
+    /// Bytes dropped by the queue of this port.
+    drop_bytes: u64, "B" = row.link.stats.rare.drop_bytes;
+    /// Packets lost because the link was down.
+    drops_down: u64, "packets" = row.link.stats.rare.drops_down;
+    /// Packets lost on the wire at random.
+    drops_loss: u64, "packets" = row.link.stats.rare.drops_loss;
+    /// Packets marked CE here.
+    marks: u64, "packets" = row.link.stats.rare.marks;
+    /// Longest queue, by the scenario's way of counting.
+    max_queue_pkts: u32, "packets" = row.link.stats.max_queue;
+    /// Bytes put on the wire in the measured period, headers included.
+    measured_bytes: u64, "B" = row.link.measured_bytes;
+    /// Of the measured period: `measured_bytes` over what the link could have sent, at the rates
+    /// that it had while it was up; null: nothing.
+    utilisation: f64, "" = row.utilisation();
+}
+
+impl<'a> LinkRow<'a> {
+    /// All links of a run.
+    pub(crate) fn all(plan: &'a Plan, outcome: &'a Outcome) -> impl Iterator<Item = LinkRow<'a>> {
+        let links = (0..).zip(plan.fabric.links()).zip(&outcome.links);
+        links.map(move |((id, spec), link)| LinkRow { plan, id, spec, link, simulated: outcome.simulated })
+    }
+
+    fn utilisation(&self) -> Option<f64> {
+        let Measure { warm_up, cut_off } = self.plan.measure;
+        let by = |at: Time| self.plan.changes.capacity(self.id, self.spec.rate, at.min(self.simulated));
+        let could = by(cut_off) - by(warm_up);
+        (could > 0.0).then(|| 8.0 * self.link.measured_bytes as f64 / could)
+    }
+}

@@ -1,0 +1,339 @@
+"""Results are read, pickled, and refused with a line where they are damaged."""
+
+import concurrent.futures
+import json
+import multiprocessing
+import pickle
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import linkpool
+from linkpool import cli, forks
+from linkpool.columns import TABLES
+from linkpool.publish import seal
+from linkpool.result import NotRecordedError, Result, ResultError
+from tables import finished, table, unfinished, write_result
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """Return a small result without a manifest."""
+    flows = [{**finished(0.5, size=5000 * (i + 1)), "flow": i} for i in range(3)]
+    flows.append({**unfinished(1.0), "flow": 3})
+    links = [{"link": "W->R", "layer": "host", "rate_bps": 1e9, "utilisation": 0.5}]
+    rtts = [{"flow": i % 3, "rtt_s": 1e-4 * i} for i in range(20)]
+    place = tmp_path / "result"
+    write_result(place, table("flows", flows), table("links", links), rtt=table("rtt", rtts))
+    return place
+
+
+def test_a_result_is_named_by_a_text_or_a_path(directory: Path) -> None:
+    assert Result(str(directory)).flows.height == 4
+    assert Result(str(directory)) == Result(directory)
+    assert hash(Result(str(directory))) == hash(Result(directory))
+    assert Result(directory) != directory
+    assert repr(Result(directory)) == f"Result({str(directory)!r})"
+
+
+def test_a_pickled_result_is_its_absolute_path(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(directory.parent)
+    relative = Result("result")
+    assert relative.flows.height == 4
+    pickled = pickle.dumps(relative)
+    assert len(pickled) < 500, "no tables"
+    monkeypatch.chdir("/")
+    assert pickle.loads(pickled).flows.equals(relative.flows)
+
+
+def finished_of(result: Result) -> tuple[Result, int]:
+    """What a worker is asked for."""
+    return result, result.summary.overall.finished
+
+
+def test_results_go_to_other_processes_and_back(directory: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+        back, count = pool.submit(finished_of, Result(directory)).result(timeout=100)
+    assert count == 3
+    assert back.flows.height == 4
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_that_was_forked_after_polars_says_so(directory: Path) -> None:
+    assert Result(directory).flows.height == 4  # polars has its threads now
+    context = multiprocessing.get_context("fork")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+        answer = pool.submit(finished_of, Result(directory))
+        with pytest.raises(forks.ForkedError, match="spawn"):
+            answer.result(timeout=60)
+    forks.require_polars()  # not here
+
+
+def test_what_was_not_recorded_says_how_to_record_it(directory: Path) -> None:
+    with pytest.raises(NotRecordedError, match=r"no queue; to record it, write `queue = \{ links"):
+        _ = Result(directory).queue
+    with pytest.raises(NotRecordedError, match="no jobs; no workload of its scenario has jobs"):
+        _ = Result(directory).jobs
+
+
+def test_a_directory_that_is_gone_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ResultError, match=r"no directory .*gone; a result of linkpool.run without"):
+        _ = Result(tmp_path / "gone").flows
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def write(text: str | bytes) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    return damage
+
+
+def without_column(path: Path) -> None:
+    pl.read_parquet(path).drop("start_s").write_parquet(path)
+
+
+def other_type(path: Path) -> None:
+    pl.read_parquet(path).with_columns(pl.all().cast(pl.String)).write_parquet(path)
+
+
+DAMAGES: list[tuple[str, Callable[[Path], None], str]] = [
+    ("flows.parquet", cut, "flows.parquet is damaged"),
+    ("flows.parquet", empty, "flows.parquet is damaged"),
+    ("flows.parquet", remove, "it has no flows.parquet"),
+    ("flows.parquet", without_column, "flows.parquet has no column start_s, as another version"),
+    ("flows.parquet", other_type, "flows.parquet has another type of column flow than u32"),
+    ("links.parquet", cut, "links.parquet is damaged"),
+    ("links.parquet", remove, "links.parquet is missing"),
+    ("workloads.parquet", cut, "workloads.parquet is damaged"),
+    ("rtt.parquet", cut, "rtt.parquet is damaged"),
+    ("subflows.parquet", empty, "subflows.parquet is damaged"),
+    ("run.json", write("{"), "run.json is damaged"),
+    ("run.json", empty, "run.json is damaged"),
+    ("run.json", write("[1]"), "run.json is no JSON object"),
+    ("run.json", write("{}"), "run.json does not say how long the run was"),
+    ("run.json", write('{"simulated_s": null}'), "run.json does not say how long the run was"),
+    ("run.json", remove, "it has no run.json"),
+    ("scenario.toml", write("= ="), "scenario.toml is not a scenario as run"),
+    ("scenario.toml", empty, "scenario.toml is not a scenario as run"),
+    ("scenario.toml", write("measure = 3"), "scenario.toml is not a scenario as run"),
+    ("scenario.toml", write("[measure]\nwarm_up = 1\ncut_off = 2"), "scenario.toml is not a sc"),
+    ("scenario.toml", write(b"\xff\xfe"), "cannot be read"),
+    ("scenario.toml", remove, "it has no scenario.toml"),
+]
+
+
+@pytest.mark.parametrize(("file", "damage", "message"), DAMAGES)
+@pytest.mark.parametrize("command", ["show", "compare"])
+def test_a_damaged_result_is_one_line_and_exit_2(
+    directory: Path,
+    file: str,
+    damage: Callable[[Path], None],
+    message: str,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    damage(directory / file)
+    monkeypatch.setattr("sys.argv", ["linkpool", command, str(directory)])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+    assert len(printed.err.strip().splitlines()) == 1
+    assert "linkpool run " in printed.err
+    assert str(directory) in printed.err
+
+
+def test_random_damage_is_a_line_or_nothing(directory: Path) -> None:
+    """Bytes that are changed, cut off or doubled: a summary, or an error that names the remedy."""
+    files = {path: path.read_bytes() for path in sorted(directory.iterdir())}
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    messages: list[str] = []
+    for _ in range(150):
+        path = rng.choice(list(files))
+        content = bytearray(files[path])
+        at = rng.randrange(len(content))
+        match rng.randrange(3):
+            case 0:
+                content[at] ^= 1 << rng.randrange(8)
+            case 1:
+                del content[at:]
+            case _:
+                content[at:at] = content[: rng.randrange(1, 40)]
+        path.write_bytes(content)
+        try:
+            result = Result(directory)
+            result.check()
+            json.dumps(result.summary.as_dict())
+        except ResultError as error:
+            messages.append(str(error))
+        path.write_bytes(files[path])
+    assert Result(directory).summary.overall.finished == 3
+    assert all(str(directory) in message for message in messages)
+    assert len(messages) > 50, "most damage is found"
+
+
+def other_bit(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("file", ["flows.parquet", "rtt.parquet", "run.json", "scenario.toml"])
+@pytest.mark.parametrize("damage", [other_bit, cut])
+def test_a_published_result_is_read_only_as_it_was_written(
+    directory: Path, file: str, damage: Callable[[Path], None]
+) -> None:
+    """Also by whoever asks for one table only."""
+    seal(directory, "key")
+    assert Result(directory).summary.overall.finished == 3
+    Result(directory).check()
+    damage(directory / file)
+    with pytest.raises(ResultError, match=rf"damaged: {file} .*; repeat the run: linkpool run"):
+        Result(directory).check()
+    with pytest.raises(ResultError, match=f"{file} changed since it was written"):
+        _ = Result(directory).summary
+    assert Result(directory).links.height == 1
+
+
+def test_a_table_of_another_run_is_refused(directory: Path) -> None:
+    seal(directory, "key")
+    table("jobs", []).write_parquet(directory / "jobs.parquet")
+    with pytest.raises(ResultError, match=r"jobs\.parquet is not part of it"):
+        _ = Result(directory).jobs
+    (directory / "manifest.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ResultError, match=r"manifest\.json is not a manifest"):
+        _ = Result(directory).flows
+
+
+@pytest.mark.core
+def test_traces_beyond_the_end_and_messages_that_do_not_start_are_counted(
+    scenario: Callable[[str], Path],
+) -> None:
+    """The second flow comes too late; the third waits, until it is too late."""
+    head = """
+duration = "1ms"
+drain = "1s"
+topology.many-to-one = { senders = 4, rate = "1Gbps", delay = "1us" }
+transport.t = { control = "reno" }
+"""
+    trace = """
+[[workload.trace]]
+transport = "t"
+beyond_end = "drop"
+flows = [
+    { from = "S1", to = "R", size = "1MB" },
+    { from = "S2", to = "R", size = "1KB", start = "1ms" },
+    { from = "S3", to = "R", size = "1KB", after = [0] },
+    { from = "S3", to = "R", size = "1KB", start = "999us" },
+]
+"""
+    result = linkpool.run(scenario(head + trace))
+    assert result.flows["src"].to_list() == ["S3", "S1"]
+    assert result.workloads["not_started"].to_list() == [2]
+    with pytest.raises(linkpool.ScenarioError, match="1 of its 4 flows would start at or after"):
+        linkpool.run(scenario(head + trace.replace('beyond_end = "drop"', "")))
+    collective = """
+[[workload.collective]]
+transport = "t"
+algorithm = "all-to-all"
+ranks = 4
+size = "400KB"
+iterations = 3
+"""
+    result = linkpool.run(scenario(head + collective))
+    # Of three operations with 12 messages each, the first is under way when the last flows start.
+    started = result.flows.height
+    assert 4 <= started < 12
+    assert result.jobs["not_started"].to_list() == [12 - started]
+    assert result.jobs["end_s"].to_list() == [None]
+    assert result.workloads["not_started"].to_list() == [36 - started]
+    assert result.summary.jobs[0].not_started == 12 - started
+    assert TABLES["jobs"].lacking is not None
+
+
+PERIOD = """
+duration = "2ms"
+drain = "8ms"
+measure = { warm_up = "500us", cut_off = "1500us" }
+topology.dumbbell = { pairs = 2, rate = "1Gbps", delay = "1us" }
+transport.t = { control = "lia", subflows = 2 }
+[[workload.flow]]
+transport = "t"
+from = "S1"
+to = "D1"
+stop = "2ms"
+[[workload.flow]]
+transport = "t"
+from = "S2"
+to = "D2"
+size = "1MB"
+[[change]]
+at = "1ms"
+links = ["S1->L"]
+rate = "500Mbps"
+[record]
+counters = { every = "100us" }
+rate = { every = "100us" }
+"""
+
+
+@pytest.mark.core
+def test_utilisation_and_rates_are_of_the_measured_period(scenario: Callable[[str], Path]) -> None:
+    """As the counters of its intervals add up; a drain of four times the duration is no part."""
+    result = linkpool.run(scenario(PERIOD))
+    inside = (pl.col("time_s") > 0.00055) & (pl.col("time_s") < 0.00155)
+    counted = result.counters.filter(inside).group_by("link").agg(pl.col("bytes").sum())
+    links = result.links.join(counted, on="link")
+    assert links.height == result.links.height
+    assert links["measured_bytes"].to_list() == links["bytes_right"].to_list()
+    busy = dict(result.links.select("link", "utilisation").iter_rows())
+    sent = dict(result.links.select("link", "measured_bytes").iter_rows())
+    link = next(name for name in busy if name.startswith("S1->"))
+    # 1 Gbit/s for 0.5 ms, and 0.5 Gbit/s for 0.5 ms.
+    assert busy[link] == pytest.approx(8 * sent[link] / 0.75e6)
+    assert max(use for use in busy.values() if use is not None) > 0.9
+    flows = result.flows.sort("flow")
+    rates = result.rate.filter(inside).group_by("flow").agg(pl.col("goodput_bps").sum() * 1e-4 / 8)
+    found = dict(rates.iter_rows())
+    for flow, measured, on_subflows in flows.select(
+        "flow", "measured_bytes", "measured_subflow_bytes"
+    ).iter_rows():
+        assert on_subflows == pytest.approx(found[flow])
+        assert 0 < measured <= on_subflows + 100_000
+    carried = result.subflows.group_by("flow").agg(pl.col("acked_bytes").sum().alias("carried"))
+    both = flows.join(carried, on="flow")
+    rate = 8 * both["carried"] / both["active_s"]
+    assert (rate - both["subflow_goodput_bps"]).abs().max() == pytest.approx(0.0, abs=1e-3)
+
+
+@pytest.mark.core
+def test_run_json_has_what_the_page_promises(scenario: Callable[[str], Path]) -> None:
+    result = linkpool.run(scenario(PERIOD))
+    page = (Path(__file__).parents[1] / "docs" / "results.md").read_text(encoding="utf-8")
+    table = page.partition("## run.json")[2].partition("\n## ")[0]
+    promised = [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert sorted(promised) == sorted(result.run)
+    assert result.run["cpu_s"] >= 0.0
