@@ -123,6 +123,15 @@ class Cells:
         parts = [] if rows is None else rows.partition_by("seed")
         return [mean for part in parts if (mean := _fct(part).mean) is not None]
 
+    def percentiles(
+        self, scheme: str, size: str, k: int, of: tuple[float, float] = (0.1, 0.9)
+    ) -> tuple[float | None, float | None]:
+        """Return two quantiles of the completion times, in seconds, of finished flows."""
+        rows = self.rows(scheme, size, k)
+        times = pl.Series([], dtype=pl.Float64) if rows is None else rows["fct_established_s"]
+        low, high = (times.quantile(quantile, "linear") for quantile in of)
+        return low, high
+
     def unfinished(self, scheme: str, size: str, k: int) -> int:
         """Return how many flows did not finish."""
         rows = self.rows(scheme, size, k)
@@ -159,14 +168,18 @@ def draw(
     ks: Sequence[int],
     delays: Sequence[str],
 ) -> Figure:
-    """Draw mean completion times with whiskers of one standard deviation, as Figures 2 and 8."""
+    """Draw mean completion times, with whiskers from the 10th to the 90th percentile of flows.
+
+    Figures 2 and 8 have whiskers of one standard deviation. Where that exceeds the mean, as with
+    timeouts, the lower end of such a whisker is negative, which no logarithmic axis can show.
+    """
     figure, axes = style.panels(len(delays), len(sizes), title, (2.6, 2.3))
     for row, delay in enumerate(delays):
         cells = Cells(data.filter(pl.col("delay") == delay))
         for column, size in enumerate(sizes):
             _panel(axes[row, column], cells, schemes, size, ks)
             axes[row, column].set_title(f"{size}, {delay} links")
-        axes[row, 0].set_ylabel("FCT (ms), mean ± sd")
+        axes[row, 0].set_ylabel("FCT (ms): mean, p10 to p90")
     style.plain_log(axes[0, 0], bottom=0.1)
     for at in axes[-1]:
         at.set_xlabel("flows in a burst")
@@ -175,10 +188,15 @@ def draw(
 
 
 def _panel(axes: Axes, cells: Cells, schemes: Sequence[str], size: str, ks: Sequence[int]) -> None:
-    samples = {s: [cells.fct(s, size, k) for k in ks] for s in schemes}
-    means = {s: [_ms(x.mean) for x in row] for s, row in samples.items()}
-    deviations = {s: [_ms(x.sd) for x in row] for s, row in samples.items()}
-    style.bars(axes, [str(k) for k in ks], means, deviations)
+    means = {s: [_ms(cells.mean(s, size, k)) for k in ks] for s in schemes}
+    spans = {s: [_span_ms(cells, s, size, k) for k in ks] for s in schemes}
+    style.bars(axes, [str(k) for k in ks], means)
+    style.ranges(axes, spans)
+
+
+def _span_ms(cells: Cells, scheme: str, size: str, k: int) -> tuple[float | None, float | None]:
+    low, high = cells.percentiles(scheme, size, k)
+    return _ms(low), _ms(high)
 
 
 def _ms(value: float | None) -> float | None:

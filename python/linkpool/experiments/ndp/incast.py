@@ -12,9 +12,9 @@ from linkpool.experiments.ndp import setting
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, grade, no_data
-from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point, with_seeds
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
 from linkpool.study.schemes import LOOKS, NAMES
-from linkpool.study.toml import dumps
+from linkpool.study.toml import Table, dumps
 
 SIZE = 450_000
 K = 12
@@ -47,9 +47,9 @@ class Incast(Experiment):
 
     def shortened(self, scale: float) -> Experiment:
         """Take fewer seeds, and with one seed fewer senders."""
-        shorter = with_seeds(self, max(round(self.seeds * scale), 1))
         most = 400 * scale * self.seeds
-        return replace(shorter, senders=tuple(n for n in self.senders if n <= max(most, 8)))
+        senders = tuple(n for n in self.senders if n <= max(most, 8))
+        return replace(self, seeds=max(round(self.seeds * scale), 1), senders=senders)
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every number of senders, scheme and seed."""
@@ -61,7 +61,7 @@ class Incast(Experiment):
         ]
 
     def _point(self, senders: int, scheme: str, seed: int) -> Point:
-        burst = {
+        burst: Table = {
             "transport": scheme,
             "senders": senders,
             "receiver": "h0",
