@@ -305,3 +305,18 @@ to = "D2"
     assert "of the maximum concurrent flow" in printed
     assert linkpool_("optimum", out, "--seed", 2) == 2
     assert linkpool_("optimum", file, "--set", "workload.flow=[]") == 2
+
+
+def test_reproduce_names_a_damaged_run_in_one_line(
+    linkpool_: Command, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    command = ("reproduce", "A-fig6", "--out", tmp_path, "--seeds", 1)
+    assert linkpool_(*command) == 0
+    damaged = next((tmp_path / "runs").glob("[0-9a-f]*")) / "flows.parquet"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    capsys.readouterr()
+    assert linkpool_(*command) == 0
+    printed = capsys.readouterr()
+    assert "4 runs, 3 of them from the cache" in printed.out
+    (line,) = [line for line in printed.err.splitlines() if "is damaged and is made again" in line]
+    assert line.endswith(f"moved to {tmp_path}/runs/damaged/{damaged.parent.name}.1")

@@ -1,5 +1,6 @@
 """`linkpool reproduce`: run published experiments and judge their claims."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -109,7 +110,7 @@ def _reproduce(experiment: Experiment, out: Path, jobs: int | None, scale: float
             jobs=jobs or cpus(),
             watch=watch,
             scale=scale,
-            notice=bar.console.print,
+            notice=partial(bar.console.print, soft_wrap=True),
         )
     console = stdout()
     console.print(_claims(report))
