@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -96,7 +96,10 @@ class Experiment(ABC):
         """Judge each claim of the paper by the data."""
 
 
-def with_seeds(experiment: Experiment, seeds: int) -> Experiment:
+_E = TypeVar("_E", bound=Experiment)
+
+
+def with_seeds(experiment: _E, seeds: int) -> _E:
     """Return the experiment with seeds 1 to `seeds`."""
     return replace(experiment, seeds=seeds)  # type: ignore[type-var]
 
