@@ -169,6 +169,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_woken_in_the_current_window_is_due_in_it() {
+        let mut c = Calendar::new(8);
+        c.advance_to(100);
+        assert_eq!(c.now(), 100);
+        c.schedule(100, 7);
+        let mut due = Vec::new();
+        c.take_due(|input| due.push(input));
+        assert_eq!(due, [7]);
+    }
+
+    #[test]
     fn jumps_over_silence() {
         let mut c = Calendar::new(1);
         c.schedule(1_000_000_000, 0);
