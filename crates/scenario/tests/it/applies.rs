@@ -86,8 +86,8 @@ const ALWAYS: &[&str] = &[
 
 fn errors(keys: &str) -> Vec<ScenarioError> {
     let text = format!(
-        "duration = \"1s\"\n[topology.traffic-shift]\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
-         [[workload.permutation]]\ntransport = \"t\"\n[transport.t]\ncontrol = \"amp\"\n{keys}\n"
+        "duration = \"1s\"\ntopology.traffic-shift = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
+         [[workload.flow]]\ntransport = \"t\"\nfrom = \"S2\"\nto = \"D2\"\n[transport.t]\ncontrol = \"amp\"\n{keys}\n"
     );
     load(&text, "t.toml", None, &[]).err().unwrap_or_default()
 }
@@ -124,8 +124,8 @@ fn what_is_written_back_loads() {
     for (_, with, without, _) in CASES {
         for keys in [with, without] {
             let text = format!(
-                "duration = \"1s\"\n[topology.traffic-shift]\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
-                 [[workload.permutation]]\ntransport = \"t\"\n[transport.t]\ncontrol = \"amp\"\n{keys}\n"
+                "duration = \"1s\"\ntopology.traffic-shift = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
+                 [[workload.flow]]\ntransport = \"t\"\nfrom = \"S2\"\nto = \"D2\"\n[transport.t]\ncontrol = \"amp\"\n{keys}\n"
             );
             let scenario = load(&text, "t.toml", None, &[]).unwrap();
             assert_eq!(load(&scenario.to_toml(), "t.toml", None, &[]).unwrap(), scenario, "{keys}");

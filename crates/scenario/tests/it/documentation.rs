@@ -111,8 +111,8 @@ fn kinds_list_the_keys_of_the_schema() {
 
 fn with_transport(keys: &str) -> Result<linkpool_scenario::Scenario, Vec<linkpool_scenario::ScenarioError>> {
     let text = format!(
-        "duration = \"1s\"\n[topology.traffic-shift]\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
-         [[workload.permutation]]\ntransport = \"t\"\n[transport.t]\n{keys}\n"
+        "duration = \"1s\"\ntopology.traffic-shift = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
+         [[workload.flow]]\ntransport = \"t\"\nfrom = \"S2\"\nto = \"D2\"\n[transport.t]\n{keys}\n"
     );
     load(&text, "t.toml", None, &[])
 }

@@ -236,7 +236,7 @@ fn bundles_are_one_link_and_two_tiers_are_one_pod() {
 fn what_is_wrong_with_a_tree_of_htsim_is_named_with_its_line() {
     for (i, (good, bad, message)) in [
         ("Nodes 16", "Nodes many", "line 2: Nodes must be followed by a whole number"),
-        ("Nodes 16", "Hosts 16", "line 2: \"Hosts\" is not known here; known: nodes, tiers, podsize"),
+        ("Nodes 16", "Hosts 16", "line 2: its first word is not known here; known: tier, nodes, tiers, podsize"),
         ("Nodes 16\n", "", "says no \"nodes\""),
         ("Podsize 4", "Podsize 5", "line 4: nodes, 16, cannot be shared out evenly by 5"),
         ("Tiers 3", "Tiers 2", "line 3: has 2 tiers and describes 3"),

@@ -65,7 +65,8 @@ fn more_subflows_than_disjoint_paths_are_refused() {
     let errors = load(&text(3), "x.toml", None, &[]).unwrap_err();
     assert_eq!(
         errors[0].to_string(),
-        "x.toml:11: workload.flow.0.transport: t has 3 subflows for disjoint paths, and there are 2"
+        "x.toml:11: workload.flow.0.transport: t has 3 subflows for disjoint paths, and there are 2 from h0 to h15; \
+         lower `subflows`, or use paths = \"distinct\" or \"hash\""
     );
 }
 

@@ -77,18 +77,12 @@ fn subflows_take_parallel_paths_through_servers() {
         assert!(r.link(server).stats.packets > 100, "{server}");
     }
     let permutation = text(4).replace("flow]]", "permutation]]").replace("from = 0\nto = 1\n", "");
-    let plan = linkpool_sim::Plan::new(&crate::common::scenario(&permutation));
-    let why = linkpool_sim::simulate(&plan, &plan.timetable(), 1, &mut (), &mut |_| true).unwrap_err();
     let closed = permutation.clone() + "size = \"9KB\"\nrepeat = \"each\"\n";
-    for of in [closed.clone(), closed.replace("permutation]]", "random]]")] {
-        let plan = linkpool_sim::Plan::new(&crate::common::scenario(&of));
-        let why = linkpool_sim::simulate(&plan, &plan.timetable(), 1, &mut (), &mut |_| true).unwrap_err();
-        assert!(why.to_string().contains("fewer than the 4 subflows"), "flows that others start: {why}");
+    let random = closed.replace("permutation]]", "random]]");
+    for of in [permutation, closed, random] {
+        let why = &linkpool_scenario::load(&of, "x.toml", None, &[]).unwrap_err()[0];
+        assert!(why.message.contains("t has 4 subflows for disjoint paths, and there are 3"), "{why}");
     }
-    assert!(
-        why.to_string().contains("there are 3 paths without a cable in common, fewer than the 4 subflows"),
-        "{why}"
-    );
 }
 
 /// A flow between the first and the last host of a fat-tree with four core switches.
