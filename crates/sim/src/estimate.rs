@@ -11,7 +11,7 @@ const HOST: f64 = 1_000.0;
 const LINK: f64 = 500.0;
 const ROUTE: f64 = 12.0;
 const LISTED_FLOW: f64 = 250.0;
-const CONNECTION: f64 = 2_500.0;
+const CONNECTION: f64 = 8_000.0;
 const SUBFLOW: f64 = 1_500.0;
 const SAMPLE: f64 = 64.0;
 
