@@ -85,7 +85,7 @@ fn written_here(i: usize, flow: &TraceFlowTable, flows: usize, entry: &mut Entry
 fn from_file(file: &str, format: Option<TraceFormat>, entry: &mut Entry<'_, '_, '_>) -> Option<Vec<TraceFlow>> {
     let format = entry.section.required("format", format, "\"csv\"")?;
     let text = included::read(&entry.section.beside(file));
-    let text = text.map_err(|why| entry.section.error("file", format!("{file}, beside the scenario, {why}"))).ok()?;
+    let text = text.map_err(|why| entry.section.error("file", format!("{file}: {why}"))).ok()?;
     let rows = match format {
         TraceFormat::Csv => trace_formats::csv(&text),
         TraceFormat::Hpcc => trace_formats::hpcc(&text),

@@ -247,7 +247,7 @@ const CASES: &[Case] = &[
     ("control = \"reno\"", "control = \"reno\"\nscheduler = \"lowest-rtt\"", "transport.tcp.scheduler", 19, "only to lia"),
     ("subflows = 4", "scheduler = \"fastest\"", "transport.amp.scheduler", 15, "round-robin"),
     ("subflows = 4", "subflows = 4\njoin_at = [\"5s\"]", "transport.amp.join_at", 16, "has 1 times, but `subflows = 4` has 3 beside the first"),
-    ("subflows = 4", "subflows = 2\njoin_at = [\"2000000s\"]", "transport.amp.join_at", 16, "at most 1000000s"),
+    ("subflows = 4", "subflows = 2\njoin_at = [\"2000000s\"]", "transport.amp.join_at.0", 16, "at most 1000000s"),
     ("subflows = 4", "subflows = 4\nbackup = [4]", "transport.amp.backup", 16, "the last is 3"),
     ("subflows = 4", "subflows = 2\nbackup = [0, 1]", "transport.amp.backup", 16, "names all subflows"),
     ("subflows = 4", "subflows = 2\nbackup = [1]\nscatter_bytes = \"1KB\"", "transport.amp.backup", 16, "applies only to transports other than MMPTCP"),
