@@ -8,20 +8,23 @@ mod errors;
 mod file;
 mod load;
 mod model;
-mod presets;
 mod quote;
+mod reference;
 mod resolve;
 mod schema;
+mod situation;
 mod source;
 mod to_toml;
 
 pub use errors::ScenarioError;
+pub use linkpool_settings::Preset;
+pub use linkpool_transport::control::Algorithm;
 pub use load::load;
 pub use model::{
-    Change, ChangeOf, Control, CounterRecord, Destination, Discipline, DupackThreshold, EwtcpIncrease, Exempt, Fault,
-    Graph, LinkState, MarkAt, MarkWhen, Measure, NonEct, OTHERS, Paths, Placement, Preset, Priority, Queue,
-    QueueRecord, QueueSize, Record, Recovery, Release, Repeat, Role, Routing, RoutingKind, ScatterControl, Scenario,
-    Scheduler, SeriesRecord, Small, SsthreshAfterCut, Subflows, Topology, TraceFlow, Transport, Until, Workload,
-    WorkloadKind,
+    Change, ChangeOf, Control, CounterRecord, Destination, Discipline, Exempt, Graph, LinkState, MarkAt, MarkWhen,
+    Measure, NdpConfig, NonEct, OTHERS, PathConfig, Paths, Placement, Priority, Queue, QueueRecord, QueueSize, Record,
+    Repeat, Role, Routing, RoutingKind, Scenario, SeriesRecord, Small, Subflows, Topology, TraceFlow, Transport, Until,
+    WireConfig, Workload, WorkloadKind,
 };
+pub use reference::reference;
 pub use schema::schema;

@@ -144,7 +144,7 @@ fn routes(scenario: &Scenario, fabric: &Fabric) -> f64 {
 
 /// The length of a window: what the smallest packet needs over the fastest way from a node to the next, at least.
 fn lookahead(scenario: &Scenario, fabric: &Fabric) -> Time {
-    let smallest = scenario.transports.iter().map(|t| t.ack_size.min(t.header + 1)).min().unwrap_or(1);
+    let smallest = scenario.transports.iter().map(|t| t.wire.ack_size.min(t.wire.header + 1)).min().unwrap_or(1);
     let bits = 8.0 * f64::from(smallest);
     let least =
         |link: &linkpool_network::LinkSpec| link.delay.saturating_add(Time::from_secs_f64(bits / link.rate.0 as f64));

@@ -2,10 +2,9 @@
 //!
 //! Usage: count_acks dctcp|lia8|amp4 SEGMENTS
 
-use linkpool_transport::control::{AckOrder, AmpConfig, ControlConfig, CutConfig, DctcpConfig, Release};
-use linkpool_transport::{
-    Buffers, Config, Multipath, Output, Receiver, Recovery, RttConfig, Segment, Sender, SenderState,
-};
+use linkpool_settings::{Preset, Settings};
+use linkpool_transport::control::{Algorithm, ControlConfig};
+use linkpool_transport::{Config, Multipath, Output, Receiver, Recovery, RttConfig, Segment, Sender, SenderState};
 use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,59 +25,32 @@ impl Output for Channel {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let (law, segments) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
-    let segments: u64 = segments.parse().expect("usage: count_acks LAW SEGMENTS");
-    let cut = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
-    let (control, subflows) = match law.as_str() {
-        "dctcp" => (
-            ControlConfig::Dctcp(DctcpConfig {
-                alpha0: 1.0,
-                g: 0.0625,
-                cwnd_min: 2.0,
-                ack_order: AckOrder::CutInsteadOfGrowth,
-            }),
-            1,
-        ),
-        "lia8" => (ControlConfig::Lia(()), 8),
-        "amp4" => {
-            let release = Release::Rounds;
-            (ControlConfig::Amp(AmpConfig { cut, gamma: 2, tau: 8, suppression: true, release }), 4)
-        }
+    let (name, segments) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
+    let segments: u64 = segments.parse().expect("usage: count_acks ALGORITHM SEGMENTS");
+    let algorithm = |name| ControlConfig::of(Algorithm::named(name).expect("it is registered"), Preset::Linux);
+    let (control, subflows) = match name.as_str() {
+        "dctcp" => (algorithm("dctcp"), 1),
+        "lia8" => (algorithm("lia"), 8),
+        "amp4" => (algorithm("amp"), 4),
         _ => panic!("usage: count_acks dctcp|lia8|amp4 SEGMENTS"),
     };
     let config = Arc::new(Config {
         control,
         subflows,
-        mss: 1448,
-        initial_window: 10,
-        initial_ssthresh: 20.0,
+        initial_ssthresh: 20 * 1_448,
         rtt: RttConfig {
             min_rto: Time::from_ms(10),
-            initial_rto: Time::from_secs(1),
             max_rto: Time::from_secs(60),
-            max_backoff: 64,
-            srtt_gain: 0.125,
-            rttvar_gain: 0.25,
+            ..RttConfig::defaults(Preset::Linux)
         },
-        handshake_sample: true,
-        syn_timeout: Time::from_secs(1),
-        syn_retries: 6,
         fail_after: u32::MAX,
         recovery: Recovery::NewReno,
-        undo: true,
         cut_in_recovery: true,
-        dupack_threshold: 3,
-        adaptive_threshold: false,
         limited_transmit: false,
-        byte_counting: true,
-        byte_counting_limit: u32::MAX,
         ack_every: 1,
-        ack_delay: Time::from_ms(40),
         quickack: false,
-        join_jitter: Time::ZERO,
-        buffers: Buffers::default(),
         multipath: Multipath::default(),
-        accept_ecn: true,
+        ..Config::defaults(Preset::Linux)
     });
     let (mut forth, mut back) = (Channel::default(), Channel::default());
     let mut sender = Sender::new(config.clone(), Some(segments * 1448));

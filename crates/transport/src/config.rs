@@ -1,11 +1,18 @@
+//! The settings of a TCP transport beside those of its congestion control.
+
 use crate::control::ControlConfig;
 use crate::flow_control::Buffers;
 use crate::multipath::Multipath;
 use crate::rtt::RttConfig;
-use linkpool_units::Time;
+use crate::threshold::DupackThreshold;
+use linkpool_settings::{Bounds, Packets, Size, Timeouts, settings};
+use linkpool_units::{Bytes, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How a sender finds losses and repairs them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Recovery {
     /// By duplicate ACKs, one loss a round (RFC 6582).
     NewReno,
@@ -16,66 +23,94 @@ pub enum Recovery {
     Rack,
 }
 
-/// The settings of a transport; both ends of its connections have them.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Congestion control and its parameters.
-    pub control: ControlConfig,
-    /// Subflows of a connection.
-    pub subflows: usize,
-    /// Payload of a full segment, bytes.
-    pub mss: u16,
-    /// Initial window of every subflow, packets.
-    pub initial_window: u32,
-    /// Initial slow start threshold, packets; infinite: unlimited.
-    pub initial_ssthresh: f64,
-    /// Retransmission timer.
-    pub rtt: RttConfig,
-    /// Is SYN / SYN-ACK an RTT sample (RFC 6298 would have it so)?
-    pub handshake_sample: bool,
-    /// First timeout of a SYN; doubled with every retry.
-    pub syn_timeout: Time,
-    /// Retries of a SYN before the subflow fails.
-    pub syn_retries: u32,
-    /// Timeouts in a row after which a subflow is given up; `u32::MAX`: never.
-    pub fail_after: u32,
-    /// Loss recovery.
-    pub recovery: Recovery,
-    /// Are windows restored when a retransmission turns out to have been needless, told by D-SACKs (RFC 3708) or, after a
-    /// timeout, by F-RTO (RFC 5682)?
-    pub undo: bool,
-    /// Does a mark cut the window during fast recovery, which has cut it already?
-    pub cut_in_recovery: bool,
-    /// Duplicate ACKs that signal a loss (RFC 5681, section 3.2: 3).
-    pub dupack_threshold: u32,
-    /// With SACKs: does that number follow the reordering that is seen (RR-TCP; with MMPTCP, in phase 1)?
-    pub adaptive_threshold: bool,
-    /// Does a duplicate ACK below the threshold let a new segment out (RFC 3042)?
-    pub limited_transmit: bool,
-    /// Grow by the packets that an ACK acknowledges (RFC 3465), or by one per ACK that acknowledges anything (RFC 5681)?
-    pub byte_counting: bool,
-    /// With the former, an ACK grows the window in slow start by no more packets (L of RFC 3465, section 2.3; `u32::MAX`, as
-    /// Linux does: without limit).
-    pub byte_counting_limit: u32,
-    /// The receiver acknowledges every packet (1) or every second (2, RFC 5681, section 4.2).
-    pub ack_every: u32,
-    /// The longest that a delayed ACK waits.
-    pub ack_delay: Time,
-    /// With delayed ACKs: do the first ones, those after a silence and those after a duplicate go out at once (Linux)?
-    pub quickack: bool,
-    /// Further subflows open after a random delay of at most this, once the first is established.
-    pub join_jitter: Time,
-    /// The buffers at both ends.
-    pub buffers: Buffers,
-    /// What concerns several subflows.
-    pub multipath: Multipath,
-    /// Does the receiver agree to ECN?
-    pub accept_ecn: bool,
+settings! {
+    /// The settings of a transport; both ends of its connections have them.
+    pub struct Config {
+        /// Payload of a full segment.
+        mss: u16 as Bytes = 1_448, paper_2013 = 1_400, of Any;
+        /// Initial window of every subflow, packets.
+        initial_window: u32 = 10, paper_2013 = 1, within Bounds::POSITIVE, of Any;
+        /// Initial slow-start threshold.
+        initial_ssthresh: u64 as Size = u64::MAX, paper_2013 = 65_535, within Bounds::POSITIVE_OR_UNLIMITED;
+        /// true: an ACK grows the window by the packets that it acknowledges (RFC 3465); false: by one, whatever it
+        /// acknowledges (RFC 5681).
+        byte_counting: bool = true, paper_2013 = false;
+        /// The most packets by which an ACK grows the window in slow start: L of RFC 3465, section 2.3, which has 1 or 2, and
+        /// 1 as long as an ACK may be for what was sent before a timeout; `"unlimited"`: whatever it acknowledges, as Linux.
+        byte_counting_limit: u32 as Packets = u32::MAX, within Bounds::POSITIVE_OR_UNLIMITED,
+            when |c| c.byte_counting => "`byte_counting = true`";
+        /// Is SYN / SYN-ACK an RTT sample (RFC 6298 would have it so)?
+        handshake_sample: bool = true, paper_2013 = false;
+        /// Timeout of the first SYN, doubled with every retry.
+        syn_timeout: Time = Time::from_secs(1), paper_2013 = Time::from_secs(3), within Bounds::POSITIVE;
+        /// Retries of a SYN; then the connection (or the subflow) fails.
+        syn_retries: u32 = 6;
+        /// Timeouts in a row after which a subflow is given up, and the connection with the last one, or `"never"`. (Linux:
+        /// 15 retransmissions by timeout, `tcp_retries2`.)
+        fail_after: u32 as Timeouts = 16, paper_2013 = u32::MAX, within Bounds::POSITIVE_OR_NEVER;
+        /// How losses are found and repaired: `"newreno"`, by duplicate ACKs, one a round (RFC 6582); `"sack"`, by SACKs
+        /// (RFC 2018, 2883, 6675); `"rack"`, by SACKs and time, with tail loss probes (RFC 8985); see below.
+        recovery: Recovery = Recovery::Rack, paper_2013 = Recovery::NewReno;
+        /// Are windows restored when D-SACKs (RFC 3708; with SACKs), or F-RTO after a timeout (RFC 5682), show that nothing
+        /// had been lost?
+        undo: bool = true, paper_2013 = false;
+        /// Does a mark cut the window during fast recovery, which a loss has cut already? (Linux and RFC 3168: no; the
+        /// implementation behind the papers' figures: yes.)
+        cut_in_recovery: bool = false, paper_2013 = true, of Marks;
+        /// Duplicate ACKs that mean a loss (RFC 5681, section 3.2: 3); `"auto"`, for scattered packets: 3, and as many as
+        /// there are paths if there is more than one (in a fat-tree with k = 8: 3 within a rack, 7 within a pod, 19 across);
+        /// `"adaptive"`, with `recovery = "sack"`: by the reordering that is seen (RR-TCP, see below). With MMPTCP it is
+        /// phase 1's, and phase 2 has 3.
+        dupack_threshold: DupackThreshold = DupackThreshold::Acks(3);
+        /// Does each duplicate ACK below the threshold let a new segment out (RFC 3042)?
+        limited_transmit: bool = true, paper_2013 = false;
+        /// 1: an ACK per packet; 2: delayed ACKs (RFC 5681, section 4.2).
+        ack_every: u32 = 2, paper_2013 = 1,
+            within Bounds::from(1.0, "must be 1, an ACK per packet, or 2, delayed ACKs").to(2.0);
+        /// Longest delay of an ACK.
+        ack_delay: Time = Time::from_ms(40), within Bounds::SPAN,
+            when |c| c.ack_every > 1 => "delayed ACKs, `ack_every = 2`";
+        /// Do some ACKs go out at once that would wait, as in Linux: those of the first data of a subflow, after a silence
+        /// of more than `min_rto`, and after a duplicate; 16 of them, or as many as half the receive buffer has segments if
+        /// that is less?
+        quickack: bool = true, paper_2013 = false, when |c| c.ack_every > 1 => "delayed ACKs, `ack_every = 2`";
+        /// Each further subflow opens after a uniformly random delay of 0 to this once the first is established.
+        join_jitter: Time = Time::ZERO, paper_2013 = Time::from_us(49), within Bounds::SPAN, of Several;
+        /// Does the receiver agree to ECN?
+        accept_ecn: bool = true, of Marks;
+    }
+    groups {
+        /// Retransmission timer.
+        rtt: RttConfig;
+        /// The buffers at both ends.
+        buffers: Buffers;
+        /// What concerns several subflows.
+        multipath: Multipath;
+        /// Congestion control and its parameters.
+        control: ControlConfig;
+    }
+    others {
+        /// Subflows of a connection.
+        subflows: usize = 1;
+    }
 }
 
 impl Config {
     /// How long to wait for the answer to a SYN or SYN-ACK that has been sent `again` so many times.
     pub(crate) fn syn_wait(&self, again: u32) -> Time {
         self.syn_timeout * (1 << again.min(31))
+    }
+
+    /// Initial slow-start threshold, packets; infinite: unlimited.
+    pub(crate) fn ssthresh(&self) -> f64 {
+        match self.initial_ssthresh {
+            u64::MAX => f64::INFINITY,
+            bytes => bytes as f64 / f64::from(self.mss),
+        }
+    }
+
+    /// With delayed ACKs: do the first ones, those after a silence and those after a duplicate go out at once (Linux)?
+    pub(crate) fn quickack(&self) -> bool {
+        self.quickack && self.ack_every > 1
     }
 }

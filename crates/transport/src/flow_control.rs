@@ -1,17 +1,22 @@
 use crate::segment::Output;
 use crate::timer::Timer;
+use linkpool_settings::{Bounds, Size, Speed, settings};
 use linkpool_units::{Rate, Time};
 
-/// The buffers at the two ends of a connection; the default holds whatever comes.
-#[derive(Clone, Copy, Debug)]
-pub struct Buffers {
-    /// Most bytes that the sender holds until they are acknowledged at connection level; `u64::MAX`: without limit.
-    pub send: u64,
-    /// Most bytes that the receiver holds until the application reads them; at most [`Buffers::LARGEST`], or `u64::MAX`:
-    /// without limit.
-    pub receive: u64,
-    /// Rate at which the receiving application reads; none: it reads what is in order at once.
-    pub read_rate: Option<Rate>,
+settings! {
+    /// The buffers at the two ends of a connection; the default holds whatever comes.
+    #[derive(Copy)]
+    pub struct Buffers {
+        /// What the sender holds at most until it is acknowledged, over all subflows.
+        send "send_buffer": u64 as Size = u64::MAX;
+        /// What the receiver holds at most until the application reads it, over all subflows: the window that it offers; up
+        /// to `"1GiB"`.
+        receive "receive_buffer": u64 as Size = u64::MAX,
+            within Bounds::from(0.0, "at most 1GiB, the largest window of TCP, or \"unlimited\"").to(Buffers::LARGEST as f64);
+        /// How fast the receiving application reads what is in order, `"unlimited"`: at once.
+        read_rate: Option<Rate> as Speed = None, within Bounds::POSITIVE,
+            when |b| b.receive < u64::MAX => "a limited `receive_buffer`";
+    }
 }
 
 impl Buffers {

@@ -4,7 +4,7 @@
 //! [`Receiver`] at the other. Congestion control sits behind one interface, [`control::CongestionControl`],
 //! which sees all subflows of its connection.
 
-// The example of docs/new-law.md names things by the crate, and compiles within it and without.
+// The example of docs/new-algorithm.md names things by the crate, and compiles within it and without.
 extern crate self as linkpool_transport;
 
 mod config;
@@ -27,13 +27,15 @@ mod segment;
 mod sender;
 mod seq;
 mod subflow;
+mod threshold;
 mod timer;
 
 pub use config::{Config, Recovery};
 pub use flow_control::Buffers;
-pub use multipath::{Faults, Multipath, Scheduler};
+pub use multipath::{Fault, Faults, Multipath, Scheduler};
 pub use options::{AckOptions, SackBlocks};
 pub use path::Path;
+pub use paths::{PlbConfig, RepsConfig};
 pub use reassembly::Reassembly;
 pub use receiver::{Delivery, Receiver};
 pub use rtt::{RttConfig, RttEstimator};
@@ -41,7 +43,8 @@ pub use segment::{Output, Segment};
 pub use sender::{Sender, SenderState};
 pub use seq::Seq;
 pub use subflow::SubflowStats;
+pub use threshold::DupackThreshold;
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/new-law.md")]
-struct NewLaw;
+#[doc = include_str!("../../../docs/new-algorithm.md")]
+struct NewAlgorithm;

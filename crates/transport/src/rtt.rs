@@ -1,20 +1,24 @@
+//! Round-trip times and the retransmission timer.
+
+use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
 
-/// The constants of the retransmission timer.
-#[derive(Clone, Debug)]
-pub struct RttConfig {
-    /// Lower bound of the RTO.
-    pub min_rto: Time,
-    /// RTO before the first sample.
-    pub initial_rto: Time,
-    /// Upper bound of the RTO, back-off included.
-    pub max_rto: Time,
-    /// Largest back-off factor.
-    pub max_backoff: u32,
-    /// Gain of the smoothed RTT (alpha of RFC 6298: 1/8).
-    pub srtt_gain: f64,
-    /// Gain of the variation (beta of RFC 6298: 1/4).
-    pub rttvar_gain: f64,
+settings! {
+    /// The constants of the retransmission timer.
+    pub struct RttConfig {
+        /// Least retransmission timeout.
+        min_rto: Time = Time::from_ms(200), within Bounds::POSITIVE, of Any;
+        /// Retransmission timeout before the first RTT sample.
+        initial_rto: Time = Time::from_secs(1), paper_2013 = Time::from_ms(1_500), within Bounds::POSITIVE;
+        /// Greatest retransmission timeout, back-off included.
+        max_rto: Time = Time::from_secs(120), paper_2013 = Time::from_secs(60), within Bounds::POSITIVE_SPAN;
+        /// Largest multiple of the retransmission timeout.
+        max_backoff: u32 = 64, within Bounds::POSITIVE, of Any;
+        /// Gain of the smoothed RTT (alpha of RFC 6298: 1/8).
+        srtt_gain: f64 = 0.125, paper_2013 = 0.1, within Bounds::GAIN;
+        /// Gain of the RTT's variation (beta of RFC 6298: 1/4).
+        rttvar_gain: f64 = 0.25, paper_2013 = 0.1, within Bounds::GAIN;
+    }
 }
 
 /// Round-trip time and retransmission timeout of a subflow (RFC 6298).

@@ -117,7 +117,7 @@ impl Subflow {
             },
             in_flight: 0,
             dupacks: 0,
-            dupack_threshold: config.dupack_threshold,
+            dupack_threshold: config.dupack_threshold.initial(),
             limited: 0,
             timeouts: 0,
             state: State::Closed,

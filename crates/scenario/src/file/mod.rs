@@ -5,7 +5,6 @@
 mod change;
 mod gaps;
 mod graph;
-mod limits;
 mod measure;
 mod queue;
 mod record;
@@ -22,7 +21,7 @@ mod workload;
 pub(crate) use change::{BurstLossTable, ChangeTable, Reconverge};
 pub(crate) use gaps::{Gap, GapTable, LogNormalTable};
 pub(crate) use graph::{EdgeTable, GraphTable, LayerName, NodeKind, NodeTable};
-pub(crate) use limits::{Packets, Speed, Timeouts};
+pub(crate) use linkpool_settings::Size;
 pub(crate) use measure::MeasureTable;
 pub(crate) use queue::{LayerQueueTable, LayersTable, QueueTable, RedTable, SharedBufferTable, TrimmingTable};
 pub(crate) use record::{CounterSeriesTable, QueueSeriesTable, RecordTable, SeriesTable};
@@ -33,7 +32,7 @@ pub(crate) use topology::{DumbbellTable, ManyToOneTable, RingTable, TopologyTabl
 pub(crate) use transport::TransportTable;
 pub(crate) use trees::{BCubeTable, FatTreeTable, LeafSpineTable, Vl2Table};
 pub(crate) use until::UntilTable;
-pub(crate) use values::{Host, Size};
+pub(crate) use values::Host;
 pub(crate) use workload::{
     AllToAllTable, AnyWorkload, BeyondEnd, CollectiveName, CollectiveTable, Common, DestinationName, FlowTable,
     HotspotTable, IncastTable, ManyToOneFlowsTable, MatrixKeys, PartitionAggregateTable, PermutationTable,

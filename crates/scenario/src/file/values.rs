@@ -8,65 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::{DupackThreshold, QueueSize, Subflows};
-
-/// A size, or "unlimited".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Size(pub(crate) Option<Bytes>);
-
-impl Size {
-    pub(crate) fn read<E: Error>(text: &str) -> Result<Size, E> {
-        match text {
-            "unlimited" => Ok(Size(None)),
-            _ if text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-                Err(E::invalid_value(Unexpected::Str(text), &SizeVisitor))
-            }
-            _ => text.parse().map(|bytes| Size(Some(bytes))).map_err(E::custom),
-        }
-    }
-}
-
-impl Serialize for Size {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Some(bytes) => bytes.serialize(serializer),
-            None => serializer.serialize_str("unlimited"),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Size {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Size, D::Error> {
-        deserializer.deserialize_str(SizeVisitor)
-    }
-}
-
-struct SizeVisitor;
-
-impl Visitor<'_> for SizeVisitor {
-    type Value = Size;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a size with its unit, such as \"128KiB\", or \"unlimited\"")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Size, E> {
-        Size::read(text)
-    }
-}
-
-impl JsonSchema for Size {
-    fn schema_name() -> Cow<'static, str> {
-        "Size".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A size, or \"unlimited\".",
-            "anyOf": [generator.subschema_for::<Bytes>(), { "const": "unlimited" }],
-        })
-    }
-}
+use crate::model::{QueueSize, Subflows};
 
 impl Serialize for QueueSize {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -114,57 +56,6 @@ impl JsonSchema for QueueSize {
         json_schema!({
             "description": "Packets as a whole number, or bytes as a size.",
             "anyOf": [{ "type": "integer", "minimum": 0, "maximum": u32::MAX }, generator.subschema_for::<Bytes>()],
-        })
-    }
-}
-
-impl Serialize for DupackThreshold {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            DupackThreshold::Acks(n) => serializer.serialize_u32(n),
-            DupackThreshold::Auto => serializer.serialize_str("auto"),
-            DupackThreshold::Adaptive => serializer.serialize_str("adaptive"),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for DupackThreshold {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<DupackThreshold, D::Error> {
-        deserializer.deserialize_any(DupackThresholdVisitor)
-    }
-}
-
-struct DupackThresholdVisitor;
-
-impl Visitor<'_> for DupackThresholdVisitor {
-    type Value = DupackThreshold;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number of duplicate ACKs, such as 3, or \"auto\" or \"adaptive\"")
-    }
-
-    fn visit_i64<E: Error>(self, n: i64) -> Result<DupackThreshold, E> {
-        u32::try_from(n).map(DupackThreshold::Acks).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<DupackThreshold, E> {
-        match text {
-            "auto" => Ok(DupackThreshold::Auto),
-            "adaptive" => Ok(DupackThreshold::Adaptive),
-            _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
-        }
-    }
-}
-
-impl JsonSchema for DupackThreshold {
-    fn schema_name() -> Cow<'static, str> {
-        "DupackThreshold".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A whole number of duplicate ACKs, \"auto\" or \"adaptive\".",
-            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": u32::MAX }, { "enum": ["auto", "adaptive"] }],
         })
     }
 }

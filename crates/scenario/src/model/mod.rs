@@ -1,6 +1,7 @@
 //! A scenario with every default filled in, every name resolved and every value checked.
 
 mod change;
+mod control;
 mod measure;
 mod queue;
 mod record;
@@ -10,15 +11,13 @@ mod transport;
 mod workload;
 
 pub use change::{Change, ChangeOf, LinkState};
+pub use control::Control;
 pub use measure::Measure;
 pub use queue::{Discipline, Exempt, MarkAt, MarkWhen, NonEct, Queue, QueueSize, RedAction};
 pub use record::{CounterRecord, QueueRecord, Record, SeriesRecord};
 pub use routing::{Placement, Routing, RoutingKind};
 pub use topology::{Graph, Topology};
-pub use transport::{
-    Control, DupackThreshold, EwtcpIncrease, Fault, Paths, Preset, Priority, Recovery, Release, ScatterControl,
-    Scheduler, SsthreshAfterCut, Subflows, Transport,
-};
+pub use transport::{NdpConfig, PathConfig, Paths, Priority, Subflows, Transport, WireConfig};
 pub use workload::{Destination, OTHERS, Repeat, Role, Small, TraceFlow, Until, Workload, WorkloadKind};
 
 use linkpool_network::Layer;

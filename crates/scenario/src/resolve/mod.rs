@@ -1,9 +1,7 @@
 //! From what the file says to what it means: fills in the defaults, resolves the names and checks
 //! the values, each error with its remedy.
 
-mod applies;
 mod balancing;
-mod buffers;
 mod change;
 mod disciplines;
 mod failures;
@@ -26,6 +24,7 @@ mod record;
 mod roles;
 mod routing;
 mod section;
+mod settings;
 mod sizes;
 mod topology;
 mod trace;
@@ -33,8 +32,6 @@ mod trace_formats;
 mod transport;
 mod trees;
 mod workload;
-
-pub(crate) use applies::applies;
 
 use linkpool_network::{Fabric, Layer};
 use linkpool_units::Time;

@@ -70,14 +70,14 @@ fn path(names: &[String], (from, to): (u32, u32), fabric: &Fabric) -> Result<Vec
 
 /// A flow that names paths names one for each subflow, and its transport does not choose others.
 fn check_transport(paths: usize, t: &Transport, section: &mut Section<'_, '_>) {
-    if matches!(t.paths, Paths::Scatter | Paths::Plb | Paths::Reps) || t.is_mmptcp() {
+    if matches!(t.paths.rule, Paths::Scatter | Paths::Plb | Paths::Reps) || t.is_mmptcp() {
         section.error("paths", format!("packets of {} take random paths; leave one of the two out", t.name));
     }
     if t.control == Control::Ndp {
         section.error("paths", format!("packets of {} take all paths in turns; leave `paths` out", t.name));
     }
     let placed = format!("the flows of {} are placed by a scheduler; leave one of the two out", t.name);
-    section.check(t.paths != Paths::Placed, "paths", placed);
+    section.check(t.paths.rule != Paths::Placed, "paths", placed);
     let (fits, has) = match t.subflows {
         Subflows::Count(n) => (paths == n as usize, n.to_string()),
         Subflows::Auto => (false, "\"auto\"".to_string()),

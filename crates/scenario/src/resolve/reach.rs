@@ -36,7 +36,7 @@ pub(super) fn check(scenario: &Scenario, fabric: &Fabric, report: &mut Report<'_
         for (transport, key) in transports.chain(small.map(|small| (small, "small"))) {
             let transport = &scenario.transports[transport];
             let by_address = matches!(scenario.routing.kind, RoutingKind::TwoLevel { .. });
-            let wrong = match transport.paths {
+            let wrong = match transport.paths.rule {
                 Paths::Disjoint => few_or_long(fabric, &pairs, transport),
                 Paths::Hash | Paths::Scatter | Paths::Plb | Paths::Reps if !by_address => None,
                 _ => too_long(pinnable.get_or_init(|| unpinnable(fabric)), fabric),

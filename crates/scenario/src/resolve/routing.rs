@@ -52,7 +52,7 @@ fn placement(
     transports: &[Option<Transport>],
     report: &mut Report<'_>,
 ) -> Option<Option<Placement>> {
-    let placed = transports.iter().flatten().find(|t| t.paths == Paths::Placed);
+    let placed = transports.iter().flatten().find(|t| t.paths.rule == Paths::Placed);
     let known = transports.iter().all(Option::is_some);
     let section = &mut Section::new(report, Path::default().at("routing"));
     let Some(PlacementTable { period, share }) = table else {
@@ -98,9 +98,12 @@ fn two_level(table: &RoutingTable, topology: Option<&Topology>, section: &mut Se
 /// Paths follow from addresses, one for each subflow.
 fn check_addresses(t: &Transport, addresses: u32, report: &mut Report<'_>) {
     let path = Path::default().at("transport").at(&t.name);
-    if t.paths != Paths::Hash || t.is_mmptcp() {
-        let key = if t.paths == Paths::Hash { "scatter_bytes" } else { "paths" };
-        report.error(&path.at(key), "two-level routing gives each address its path; leave it out");
+    if t.paths.rule != Paths::Hash || t.is_mmptcp() {
+        let key = if t.paths.rule == Paths::Hash { "control" } else { "paths" };
+        report.error(
+            &path.at(key),
+            "two-level routing gives each address its path; leave it out, or take another algorithm than mmptcp",
+        );
     } else if t.subflows.most() > addresses {
         let why = format!("{} subflows, but hosts have {addresses} addresses, each with one path", t.subflows.most());
         report.error(&path.at("subflows"), format!("{why}; lower it, or route by \"ecmp\""));

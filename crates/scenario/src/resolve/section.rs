@@ -1,10 +1,13 @@
+//! A table of the file, with what is wrong in it.
+
 use std::fmt::Display;
 use std::path::PathBuf;
 
 use linkpool_units::{Bytes, Rate, Time};
+use serde::de::DeserializeOwned;
 
 use crate::errors::Report;
-use crate::source::{Node, Path};
+use crate::source::{Fault, Node, Path, Value};
 
 /// No time in a scenario is longer: sums of some of them still fit into [`Time`].
 pub(super) const LONGEST: Time = Time::LONGEST;
@@ -28,6 +31,36 @@ impl<'s, 'r> Section<'s, 'r> {
 
     pub(super) fn has(&self, key: &str) -> bool {
         self.node().is_some_and(|node| node.child(key).is_some())
+    }
+
+    /// Does `key` stand here with the number `n`?
+    pub(super) fn is(&self, key: &str, n: i64) -> bool {
+        let value = self.node().and_then(|node| node.child(key)).map(|node| &node.value);
+        matches!(value, Some(Value::Integer(written)) if *written == n)
+    }
+
+    /// What `key` says; an error, and none, if it cannot be read.
+    pub(super) fn read<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
+        let node = self.node()?.child(key)?.clone();
+        let read = serde_path_to_error::deserialize(&node);
+        let wrong = |error: &serde_path_to_error::Error<Fault>| {
+            let inner = Path::from(error.path());
+            (inner.parts().fold(self.path.at(key), |path, part| path.at(part)), error.inner().clone())
+        };
+        if let Some((path, fault)) = read.as_ref().err().map(wrong) {
+            self.good = false;
+            self.report.fault(path, &fault);
+        }
+        read.ok()
+    }
+
+    /// An error about each key that is not one of `known`.
+    pub(super) fn refuse_unknown(&mut self, known: &'static [&'static str]) {
+        let keys: Vec<String> = self.node().into_iter().flat_map(|node| node.keys().map(str::to_string)).collect();
+        for key in keys.into_iter().filter(|key| !known.contains(&key.as_str())) {
+            self.good = false;
+            self.report.fault(self.path.at(&key), &Fault::UnknownKey { key, known });
+        }
     }
 
     /// Where the file `name` is: relative to the scenario's directory.

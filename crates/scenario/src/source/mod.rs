@@ -9,6 +9,6 @@ mod path;
 
 pub(crate) use de::Fault;
 pub(crate) use lines::LineNumbers;
-pub(crate) use node::{Node, Origin, parse};
+pub(crate) use node::{Node, Origin, Value, parse};
 pub(crate) use overrides::{apply, apply_seed};
 pub(crate) use path::Path;

@@ -8,17 +8,36 @@ use linkpool_scenario::{ScenarioError, load, schema};
 /// A key and a value of it; settings beside which it applies; others, beside which it does not; to what it does.
 const CASES: &[(&str, &str, &str, &str)] = &[
     ("join_jitter = \"1us\"", "subflows = 2", "", "only to several subflows"),
-    ("join_jitter = \"1us\"", "scatter_bytes = \"1KB\"", "subflows = 1", "only to several subflows"),
+    (
+        "join_jitter = \"1us\"",
+        "control = \"mmptcp\"\nswitch_bytes = \"1KB\"",
+        "subflows = 1",
+        "only to several subflows",
+    ),
     ("join_after = \"1KB\"", "subflows = 2", "", "only to several subflows"),
-    ("join_after = \"1KB\"", "subflows = 2", "subflows = 2\nscatter_window = 9", "other than MMPTCP"),
+    (
+        "join_after = \"1KB\"",
+        "subflows = 2",
+        "control = \"mmptcp\"\nphase_2 = \"amp\"\nsubflows = 2\nswitch_window = 9",
+        "other than MMPTCP",
+    ),
     ("join_at = [\"1s\"]", "subflows = 2", "", "only to several subflows"),
-    ("join_at = [\"1s\"]", "subflows = 2", "subflows = 2\nscatter_window = 9", "other than MMPTCP"),
+    (
+        "join_at = [\"1s\"]",
+        "subflows = 2",
+        "control = \"mmptcp\"\nphase_2 = \"amp\"\nsubflows = 2\nswitch_window = 9",
+        "other than MMPTCP",
+    ),
     ("backup = [1]", "subflows = 2", "", "only to several subflows"),
-    ("backup = [1]", "subflows = 2", "subflows = 2\nscatter_window = 9", "other than MMPTCP"),
+    (
+        "backup = [1]",
+        "subflows = 2",
+        "control = \"mmptcp\"\nphase_2 = \"amp\"\nsubflows = 2\nswitch_window = 9",
+        "other than MMPTCP",
+    ),
     ("scheduler = \"lowest-rtt\"", "subflows = \"auto\"", "", "only to several subflows"),
     ("stale_after = 2", "subflows = 2", "", "only to several subflows"),
     ("faults = [\"join-stall\"]", "subflows = 2", "", "only to several subflows"),
-    ("scatter_control = \"dctcp\"", "scatter_until_congestion = true", "", "only to MMPTCP"),
     ("gamma = 3", "", "suppression = false", "`suppression = true`"),
     ("tau = 3", "", "suppression = false", "`suppression = true`"),
     ("release = \"acks\"", "", "suppression = false", "`suppression = true`"),
@@ -72,9 +91,11 @@ const ALWAYS: &[&str] = &[
     "cut_in_recovery",
     "dupack_threshold",
     "limited_transmit",
-    "scatter_bytes",
-    "scatter_window",
-    "scatter_until_congestion",
+    "phase_1",
+    "phase_2",
+    "switch_bytes",
+    "switch_window",
+    "switch_on_congestion",
     "byte_counting",
     "ack_every",
     "fail_after",
@@ -84,10 +105,16 @@ const ALWAYS: &[&str] = &[
     "priority",
 ];
 
+/// `keys`, of AMP if they do not say of what; the algorithm stands last.
+fn complete(keys: &str) -> String {
+    if keys.contains("control = ") { keys.to_string() } else { format!("{keys}\ncontrol = \"amp\"") }
+}
+
 fn errors(keys: &str) -> Vec<ScenarioError> {
     let text = format!(
         "duration = \"1s\"\ntopology.traffic-shift = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
-         [[workload.flow]]\ntransport = \"t\"\nfrom = \"S2\"\nto = \"D2\"\n[transport.t]\ncontrol = \"amp\"\n{keys}\n"
+         [[workload.flow]]\ntransport = \"t\"\nfrom = \"S2\"\nto = \"D2\"\n[transport.t]\n{}\n",
+        complete(keys)
     );
     load(&text, "t.toml", None, &[]).err().unwrap_or_default()
 }
@@ -102,7 +129,7 @@ fn each_applies_only_beside_what_it_says() {
         assert_eq!(errors(&format!("{with}\n{key}")), [], "{key} beside {with}");
         assert_eq!(errors(without), [], "{without} alone");
         let found = errors(&format!("{key}\n{without}"));
-        let named = |e: &ScenarioError| e.key == format!("transport.t.{}", name(key)) && e.line == Some(9);
+        let named = |e: &ScenarioError| e.key == format!("transport.t.{}", name(key)) && e.line == Some(8);
         assert!(matches!(&found[..], [e] if named(e) && e.message.contains(to)), "{key} beside {without}: {found:#?}");
     }
 }
@@ -125,7 +152,8 @@ fn what_is_written_back_loads() {
         for keys in [with, without] {
             let text = format!(
                 "duration = \"1s\"\ntopology.traffic-shift = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
-                 [[workload.flow]]\ntransport = \"t\"\nfrom = \"S2\"\nto = \"D2\"\n[transport.t]\ncontrol = \"amp\"\n{keys}\n"
+                 [[workload.flow]]\ntransport = \"t\"\nfrom = \"S2\"\nto = \"D2\"\n[transport.t]\n{}\n",
+                complete(keys)
             );
             let scenario = load(&text, "t.toml", None, &[]).unwrap();
             assert_eq!(load(&scenario.to_toml(), "t.toml", None, &[]).unwrap(), scenario, "{keys}");

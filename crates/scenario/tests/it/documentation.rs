@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use linkpool_scenario::{Control, load, schema};
+use linkpool_scenario::{Control, load, reference, schema};
 use serde_json::Value;
 
 fn documentation() -> String {
@@ -43,6 +43,27 @@ fn the_first_example_is_good() {
     let text = documentation();
     let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     load(example, "example.toml", None, &[]).unwrap();
+}
+
+/// What follows from declarations stands on the page as the declarations have it. `UPDATE=1` writes it there.
+#[test]
+fn what_is_generated_is_up_to_date() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
+    let mut parts = Vec::new();
+    for part in documentation().split_inclusive("<!-- ") {
+        let (mark, rest) = part.split_once(" -->\n").unwrap_or((part, ""));
+        let (kept, next) = rest.strip_suffix("<!-- ").map_or((rest, ""), |kept| (kept, "<!-- "));
+        parts.push(match reference(mark) {
+            Some(text) => format!("{mark} -->\n{text}\n{next}"),
+            None if rest.is_empty() => part.to_string(),
+            None => format!("{mark} -->\n{kept}{next}"),
+        });
+    }
+    let text = parts.concat();
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    assert!(documentation() == text, "docs/scenario.md is out of date; run this test with UPDATE=1");
 }
 
 #[test]
@@ -109,6 +130,12 @@ fn kinds_list_the_keys_of_the_schema() {
     kinds("`[[workload.KIND]]`", &workloads, &["label", "small", "role"]);
 }
 
+/// What a transport of this algorithm cannot do without.
+fn with_control(control: &str) -> String {
+    let more = if control == "mmptcp" { "\nswitch_on_congestion = true" } else { "" };
+    format!("control = \"{control}\"{more}")
+}
+
 fn with_transport(keys: &str) -> Result<linkpool_scenario::Scenario, Vec<linkpool_scenario::ScenarioError>> {
     let text = format!(
         "duration = \"1s\"\ntopology.traffic-shift = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
@@ -122,10 +149,14 @@ fn the_defaults_of_transports_are_those_of_the_table() {
     for (column, preset) in [(1, "linux"), (2, "paper-2013")] {
         for row in table("`[transport.NAME]`").iter().filter(|row| row[0] != "`control`") {
             let (key, default) = (code(&row[0])[0], row[column].trim_matches('`'));
+            // Needed, or said for the sake of it.
+            if ["switch_bytes", "switch_window", "switch_on_congestion"].contains(&key) {
+                continue;
+            }
             // Of two scenarios, one says the default and the other says nothing.
             let control = control_names().into_iter().find(|control| applies(&row[3], control)).unwrap();
             let needs = if key == "subflows" { String::new() } else { needs(&row[3]) };
-            let unsaid = format!("control = \"{control}\"\npreset = \"{preset}\"{needs}");
+            let unsaid = format!("{}\npreset = \"{preset}\"{needs}", with_control(control));
             let said = format!("{unsaid}\n{key} = {default}");
             assert_eq!(with_transport(&said).unwrap(), with_transport(&unsaid).unwrap(), "{key} of {preset}");
         }
@@ -144,22 +175,27 @@ fn keys_apply_to_the_controllers_of_the_table() {
         // One subflow is right for all.
         let (key, value) = (code(&row[0])[0], row[1].trim_matches('`'));
         let value = if key == "subflows" { "2" } else { value };
+        // Stands there already, of the algorithm that it is for.
+        if key == "switch_on_congestion" {
+            continue;
+        }
         for control in control_names() {
             let needs = if key == "subflows" { String::new() } else { needs(&row[3]) };
-            let outcome = with_transport(&format!("control = \"{control}\"\n{key} = {value}{needs}"));
+            let outcome = with_transport(&format!("{}\n{key} = {value}{needs}", with_control(control)));
             assert_eq!(outcome.is_ok(), applies(&row[3], control), "{key} of {control}: {outcome:?}");
         }
     }
 }
 
 fn control_names() -> Vec<&'static str> {
-    Control::ALL.iter().map(|control| control.name()).collect()
+    Control::all().map(Control::name).collect()
 }
 
 /// Another key without which one does not apply.
 fn needs(cell: &str) -> String {
-    let several = if cell == "several subflows" { "\nsubflows = 2" } else { "" };
-    let with = cell.split_once(", with ").map_or(String::new(), |(_, with)| format!("\n{}", code(with)[0]));
+    let several = if cell.starts_with("several subflows") { "\nsubflows = 2" } else { "" };
+    let with =
+        cell.split_once(", with ").map_or(String::new(), |(_, with)| format!("\n{}", code(with).last().unwrap()));
     format!("{several}{with}")
 }
 
@@ -168,6 +204,7 @@ fn applies(cell: &str, control: &str) -> bool {
         "all" => true,
         "TCP" => control != "ndp",
         "several subflows" => !["reno", "dctcp", "ndp"].contains(&control),
+        "several subflows, not mmptcp" => !["reno", "dctcp", "mmptcp", "ndp"].contains(&control),
         list => list.split(", ").any(|name| name == control),
     }
 }

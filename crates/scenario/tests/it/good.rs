@@ -2,9 +2,10 @@
 
 use linkpool_network::{Layer, Loss, QueueLimit, Trimming};
 use linkpool_scenario::{
-    ChangeOf, Control, Destination, Exempt, LinkState, MarkWhen, NonEct, Paths, Preset, QueueSize, Release, Scenario,
-    SsthreshAfterCut, Subflows, Topology, WorkloadKind, load,
+    Algorithm, ChangeOf, Control, Destination, Exempt, LinkState, MarkWhen, NonEct, Paths, Preset, QueueSize, Scenario,
+    Subflows, Topology, WorkloadKind, load,
 };
+use linkpool_transport::control::{ControlConfig, Release};
 use linkpool_units::{Rate, Time};
 use linkpool_workload::{Cdf, Interpolation, Rule, Sizes};
 
@@ -40,8 +41,8 @@ fn what_is_left_out_has_its_default() {
     assert_eq!(scenario.queue.exempt, []);
     let amp = &scenario.transports[0];
     assert_eq!(
-        (amp.preset, amp.control, amp.subflows, amp.mss),
-        (Preset::Linux, Control::Amp, Subflows::Count(1), 1_448)
+        (amp.preset, amp.control, amp.subflows, amp.config.mss),
+        (Preset::Linux, Control::Tcp(Algorithm::Amp), Subflows::Count(1), 1_448)
     );
     let workload = &scenario.workloads[0];
     assert_eq!((workload.label.as_str(), workload.transport, workload.start), ("incast", 0, Time::ZERO));
@@ -63,9 +64,9 @@ fn what_is_left_out_has_its_default() {
 fn a_preset_sets_the_defaults_and_keys_override_it() {
     let text = INCAST.replace("control", "preset = \"paper-2013\"\nmss = \"1KB\"\ncontrol");
     let amp = &good(&text).transports[0];
-    assert_eq!((amp.preset, amp.mss, amp.header, amp.ack_size), (Preset::Paper2013, 1_000, 62, 42));
-    assert_eq!((amp.initial_window, amp.initial_ssthresh), (1, Some(65_535)));
-    assert_eq!((amp.join_jitter, amp.handshake_sample), (Time::from_us(49), false));
+    assert_eq!((amp.preset, amp.config.mss, amp.wire.header, amp.wire.ack_size), (Preset::Paper2013, 1_000, 62, 42));
+    assert_eq!((amp.config.initial_window, amp.config.initial_ssthresh), (1, 65_535));
+    assert_eq!((amp.config.join_jitter, amp.config.handshake_sample), (Time::from_us(49), false));
 }
 
 #[test]
@@ -90,8 +91,9 @@ fn every_spelling_of_a_value_is_read() {
     assert_eq!(scenario.queue.exempt, [Exempt::Syn, Exempt::Fin, Exempt::Ack]);
     let [amp, xmp, old] = &scenario.transports[..] else { panic!("{:?}", scenario.transports) };
     assert_eq!((amp.name.as_str(), xmp.name.as_str(), old.name.as_str()), ("amp", "xmp", "old"));
-    assert_eq!((amp.paths, amp.release, amp.beta), (Paths::Distinct, Release::Acks, 3.0));
-    assert_eq!(xmp.ssthresh_after_cut, SsthreshAfterCut::WMinus1);
+    let ControlConfig::Amp(config) = &amp.config.control else { panic!("{amp:?}") };
+    assert_eq!((amp.paths.rule, config.release, config.cut.beta), (Paths::Distinct, Release::Acks, 3.0));
+    assert!(matches!(&xmp.config.control, ControlConfig::Xmp(config) if config.ssthresh_below));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Single values set from a command line.
 
 use linkpool_scenario::{QueueSize, Scenario, ScenarioError, Subflows, Topology, WorkloadKind, load};
+use linkpool_transport::control::ControlConfig;
 use linkpool_units::Time;
 use linkpool_workload::Sizes;
 
@@ -58,7 +59,8 @@ fn values_are_toml_or_else_strings() {
     assert_eq!((scenario.duration, scenario.drain), (Time::from_secs(5), Time::from_secs(1)));
     assert!(matches!(scenario.topology, Topology::ManyToOne { senders: 40, .. }));
     assert_eq!((scenario.queue.limit, scenario.queue.exempt.len()), (QueueSize::Packets(50), 1));
-    assert_eq!((scenario.transports[0].beta, scenario.transports[0].suppression), (3.0, false));
+    let ControlConfig::Amp(amp) = &scenario.transports[0].config.control else { panic!("amp") };
+    assert_eq!((amp.cut.beta, amp.suppression), (3.0, false));
     assert!(matches!(
         scenario.workloads[0].kind,
         WorkloadKind::Incast { size: Sizes::Constant(65_536), receiver: 40, bursts: 5, .. }

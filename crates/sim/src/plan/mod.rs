@@ -1,7 +1,6 @@
 //! From a scenario to what is simulated.
 
 pub(crate) mod changes;
-pub(crate) mod control;
 pub(crate) mod flows;
 pub(crate) mod jobs;
 pub(crate) mod paths;

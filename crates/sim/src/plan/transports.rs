@@ -1,11 +1,9 @@
 //! From the transports of a scenario to what endpoints are made of.
 
-use crate::plan::control::control;
 use crate::plan::paths::PathRule;
-use linkpool_scenario as scenario;
-use linkpool_scenario::Fault;
-use linkpool_transport::paths::{Balancing, PlbConfig, RepsConfig, Subflows};
-use linkpool_transport::{Buffers, Config, Faults, Multipath, Recovery, RttConfig, Scheduler, ndp};
+use linkpool_scenario::{self as scenario, Control, Paths};
+use linkpool_transport::paths::{Balancing, Subflows};
+use linkpool_transport::{Config, DupackThreshold, ndp};
 use std::sync::Arc;
 
 /// A transport, ready to make endpoints of.
@@ -57,75 +55,25 @@ impl PlannedTransport {
 
     /// Plans `t`.
     pub(crate) fn new(t: &scenario::Transport) -> PlannedTransport {
-        let is_ndp = t.control == scenario::Control::Ndp;
-        let scatters_first = t.is_mmptcp();
-        let subflows = t.subflows.most() + u32::from(scatters_first);
-        let dupack_threshold = match t.dupack_threshold {
-            scenario::DupackThreshold::Acks(n) => n,
-            scenario::DupackThreshold::Auto | scenario::DupackThreshold::Adaptive => 3,
-        };
-        let config = Config {
-            control: control(t),
-            subflows: subflows as usize,
-            mss: t.mss as u16,
-            initial_window: t.initial_window,
-            initial_ssthresh: t.initial_ssthresh.map_or(f64::INFINITY, |bytes| bytes as f64 / t.mss as f64),
-            rtt: RttConfig {
-                min_rto: t.min_rto,
-                initial_rto: t.initial_rto,
-                max_rto: t.max_rto,
-                max_backoff: t.max_backoff,
-                srtt_gain: t.srtt_gain,
-                rttvar_gain: t.rttvar_gain,
-            },
-            handshake_sample: t.handshake_sample,
-            syn_timeout: t.syn_timeout,
-            syn_retries: t.syn_retries,
-            fail_after: t.fail_after.unwrap_or(u32::MAX),
-            recovery: match t.recovery {
-                scenario::Recovery::NewReno => Recovery::NewReno,
-                scenario::Recovery::Sack => Recovery::Sack,
-                scenario::Recovery::Rack => Recovery::Rack,
-            },
-            undo: t.undo,
-            cut_in_recovery: t.cut_in_recovery,
-            dupack_threshold,
-            adaptive_threshold: t.dupack_threshold == scenario::DupackThreshold::Adaptive,
-            limited_transmit: t.limited_transmit,
-            byte_counting: t.byte_counting,
-            byte_counting_limit: t.byte_counting_limit.unwrap_or(u32::MAX),
-            ack_every: t.ack_every,
-            ack_delay: t.ack_delay,
-            quickack: t.quickack && t.ack_every > 1,
-            join_jitter: t.join_jitter,
-            buffers: Buffers {
-                send: t.send_buffer.unwrap_or(u64::MAX),
-                receive: t.receive_buffer.unwrap_or(u64::MAX),
-                read_rate: t.read_rate,
-            },
-            multipath: multipath(t),
-            accept_ecn: t.accept_ecn,
-        };
-        let scatter = match t.paths {
+        let is_ndp = t.control == Control::Ndp;
+        let scatter = match t.paths.rule {
             _ if is_ndp => Subflows::All,
-            scenario::Paths::Scatter => Subflows::All,
-            _ if scatters_first => Subflows::First,
+            Paths::Scatter => Subflows::All,
+            _ if t.is_mmptcp() => Subflows::First,
             _ => Subflows::None,
         };
         PlannedTransport {
             name: t.name.clone(),
             control: t.control.name(),
-            config: Arc::new(config),
-            sizes: WireSizes { header: t.header as u16, ack: t.ack_size as u16 },
-            paths: match t.paths {
+            config: Arc::new(t.config.clone()),
+            sizes: WireSizes { header: t.wire.header as u16, ack: t.wire.ack_size as u16 },
+            paths: match t.paths.rule {
                 // An NDP sender knows all paths, and takes them in turns.
                 _ if is_ndp => PathRule::Distinct,
-                scenario::Paths::Distinct => PathRule::Distinct,
-                scenario::Paths::Disjoint => PathRule::Disjoint,
-                scenario::Paths::Placed => PathRule::Placed,
-                scenario::Paths::Hash | scenario::Paths::Scatter | scenario::Paths::Plb | scenario::Paths::Reps => {
-                    PathRule::Hash
-                }
+                Paths::Distinct => PathRule::Distinct,
+                Paths::Disjoint => PathRule::Disjoint,
+                Paths::Placed => PathRule::Placed,
+                Paths::Hash | Paths::Scatter | Paths::Plb | Paths::Reps => PathRule::Hash,
             },
             scatter,
             high: match t.priority {
@@ -133,9 +81,13 @@ impl PlannedTransport {
                 scenario::Priority::High => Subflows::All,
                 scenario::Priority::Scatter => scatter,
             },
-            balancing: balancing(t),
+            balancing: match t.paths.rule {
+                Paths::Plb => Some(Balancing::Plb(t.paths.plb)),
+                Paths::Reps => Some(Balancing::Reps(t.paths.reps)),
+                _ => None,
+            },
             auto_subflows: t.subflows == scenario::Subflows::Auto,
-            auto_dupack: t.dupack_threshold == scenario::DupackThreshold::Auto,
+            auto_dupack: t.config.dupack_threshold == DupackThreshold::Auto,
             trimming: t.trimming || is_ndp,
             ndp: is_ndp.then(|| Arc::new(ndp_config(t))),
         }
@@ -144,43 +96,11 @@ impl PlannedTransport {
 
 fn ndp_config(t: &scenario::Transport) -> ndp::Config {
     ndp::Config {
-        mss: t.mss as u16,
-        initial_window: t.initial_window,
-        rto: t.min_rto,
-        max_backoff: t.max_backoff,
-        priority: t.pull_priority,
-        penalties: t.path_penalties.then(ndp::Penalties::default),
-    }
-}
-
-fn balancing(t: &scenario::Transport) -> Option<Balancing> {
-    match t.paths {
-        scenario::Paths::Plb => Some(Balancing::Plb(PlbConfig {
-            rounds: t.plb_rounds,
-            idle_rounds: t.plb_idle_rounds,
-            congested: t.plb_congested,
-            suspend: t.plb_suspend,
-        })),
-        scenario::Paths::Reps => Some(Balancing::Reps(RepsConfig { buffer: t.reps_buffer, freezing: t.reps_freezing })),
-        _ => None,
-    }
-}
-
-fn multipath(t: &scenario::Transport) -> Multipath {
-    Multipath {
-        scheduler: match t.scheduler {
-            scenario::Scheduler::RoundRobin => Scheduler::RoundRobin,
-            scenario::Scheduler::LowestRtt => Scheduler::LowestRtt,
-            scenario::Scheduler::LowestTimeToSend => Scheduler::LowestTimeToSend,
-        },
-        backup: t.backup.iter().fold(0, |set, s| set | 1 << s),
-        join_after: t.join_after,
-        join_at: t.join_at.clone(),
-        stale_after: t.stale_after.unwrap_or(u32::MAX),
-        faults: Faults {
-            join_syn_once: t.faults.contains(&Fault::JoinSynOnce),
-            join_stall: t.faults.contains(&Fault::JoinStall),
-            fin_reset: t.faults.contains(&Fault::FinReset),
-        },
+        mss: t.config.mss,
+        initial_window: t.config.initial_window,
+        rto: t.config.rtt.min_rto,
+        max_backoff: t.config.rtt.max_backoff,
+        priority: t.ndp.pull_priority,
+        penalties: t.ndp.path_penalties.then(ndp::Penalties::default),
     }
 }

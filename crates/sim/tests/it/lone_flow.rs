@@ -9,7 +9,7 @@
 //! - data and its ACK: 6,339.2 + 4,067.2 = 10,406.4 ns
 
 use crate::common::run;
-use linkpool_scenario::Control;
+use linkpool_scenario::Algorithm;
 use linkpool_units::Time;
 
 fn fct(size: &str, transport: &str) -> Time {
@@ -80,11 +80,12 @@ fn a_short_last_packet_waits_its_turn() {
     assert_eq!(fct("8500B", "control = \"reno\""), Time::from_ps(back));
 }
 
-/// Without marks and losses the law makes no difference while in slow start.
+/// Without marks and losses the algorithm makes no difference while in slow start.
 #[test]
 fn slow_start_is_the_same_for_all() {
-    for control in Control::TCP {
-        let control = format!("control = \"{}\"", control.name());
+    for algorithm in Algorithm::ALL {
+        let switch = if *algorithm == Algorithm::Mmptcp { "\nswitch_bytes = \"100KB\"" } else { "" };
+        let control = format!("control = \"{}\"{switch}", algorithm.name());
         assert_eq!(fct("9800B", &control), Time::from_ps(T0 + 3 * ROUND + 3 * DATA), "{control}");
     }
 }

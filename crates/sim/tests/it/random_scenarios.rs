@@ -104,7 +104,9 @@ fn check_queues(r: &Run, s: &Scenario) {
     if !s.queue.exempt.is_empty() {
         return;
     }
-    let largest = s.transports.iter().map(|t| (t.mss + t.header).max(t.ack_size)).max().unwrap() as u64;
+    let largest =
+        s.transports.iter().map(|t| (u32::from(t.config.mss) + t.wire.header).max(t.wire.ack_size)).max().unwrap()
+            as u64;
     for sample in &r.samples {
         let Value::Queue { packets, bytes, .. } = sample.value else { continue };
         match s.queue.limit {

@@ -1,7 +1,6 @@
-//! With one subflow a multipath law is its single-path relative, to the last digit.
+//! With one subflow a multipath algorithm is its single-path relative, to the last digit.
 
 use crate::common::{Whole, run, scenario};
-use linkpool_scenario::Control;
 
 /// Flows that meet at one port, with losses and marks, under `control`.
 fn outcome(control: &str, queue: &str) -> Whole {
@@ -30,7 +29,7 @@ fn outcome(control: &str, queue: &str) -> Whole {
         every = "5ms"
         "#
     );
-    assert!(Control::TCP.iter().any(|c| *c == scenario(&text).transports[0].control));
+    assert_eq!(scenario(&text).transports[0].config.control.algorithm().name(), control);
     run(&text).outcome
 }
 

@@ -43,7 +43,7 @@ fn acks_keep_to_one_path() {
 /// MMPTCP's subflow 0 carries the threshold and what is sent until a handshake later, the others the rest.
 #[test]
 fn mmptcp_hands_over() {
-    let run = flow("control = \"lia\"\nsubflows = 4\nscatter_bytes = \"100KB\"\ndupack_threshold = \"auto\"");
+    let run = flow("control = \"mmptcp\"\nsubflows = 4\nswitch_bytes = \"100KB\"\ndupack_threshold = \"auto\"");
     let found = run.flow(0);
     assert_eq!(found.acked_bytes, 1_000_000);
     let acked: Vec<u64> = found.subflows.iter().map(|s| s.stats.acked_bytes).collect();
@@ -60,9 +60,9 @@ fn mmptcp_hands_over() {
 #[test]
 fn subflows_by_where_the_receiver_is() {
     for (to, paths) in [("h1", 1), ("h2", 2), ("h15", 4)] {
-        for (keys, before) in [("", 0), ("scatter_bytes = \"20KB\"\n", 1)] {
+        for (keys, before) in [("control = \"lia\"", 0), ("control = \"mmptcp\"\nswitch_bytes = \"20KB\"", 1)] {
             let text = format!(
-                "{FABRIC}[transport.t]\npreset = \"paper-2013\"\ncontrol = \"lia\"\nsubflows = \"auto\"\n{keys}\
+                "{FABRIC}[transport.t]\npreset = \"paper-2013\"\nsubflows = \"auto\"\n{keys}\n\
                  [[workload.flow]]\ntransport = \"t\"\nfrom = \"h0\"\nto = \"{to}\"\nsize = \"300KB\"\n"
             );
             let run = run(&text);
@@ -75,11 +75,11 @@ fn subflows_by_where_the_receiver_is() {
 /// By bytes, by window, at the first congestion: each ends phase 1.
 #[test]
 fn each_switch_hands_over() {
-    for keys in ["scatter_bytes = \"50KB\"", "scatter_window = 20", "scatter_until_congestion = true"] {
+    for keys in ["switch_bytes = \"50KB\"", "switch_window = 20", "switch_on_congestion = true"] {
         for phase_1 in ["reno", "dctcp"] {
             let run = run(&format!(
-                "{FABRIC}[queue]\nlimit = 20\nmark = 5\n[transport.t]\npreset = \"paper-2013\"\ncontrol = \"amp\"\n\
-                 subflows = 4\n{keys}\nscatter_control = \"{phase_1}\"\n\
+                "{FABRIC}[queue]\nlimit = 20\nmark = 5\n[transport.t]\npreset = \"paper-2013\"\ncontrol = \"mmptcp\"\n\
+                 phase_2 = \"amp\"\nsubflows = 4\n{keys}\nphase_1 = \"{phase_1}\"\n\
                  [[workload.flow]]\ntransport = \"t\"\nfrom = \"h0\"\nto = \"h15\"\nsize = \"2MB\"\n"
             ));
             let subflows = &run.flow(0).subflows;
@@ -96,7 +96,7 @@ fn each_switch_hands_over() {
 #[test]
 fn a_short_flow_stays_in_phase_1() {
     let text = format!(
-        "{FABRIC}[transport.t]\npreset = \"paper-2013\"\ncontrol = \"lia\"\nsubflows = 4\nscatter_bytes = \"100KB\"\n\
+        "{FABRIC}[transport.t]\npreset = \"paper-2013\"\ncontrol = \"mmptcp\"\nsubflows = 4\nswitch_bytes = \"100KB\"\n\
          [[workload.flow]]\ntransport = \"t\"\nfrom = \"h0\"\nto = \"h15\"\nsize = \"70KB\"\n"
     );
     let run = run(&text);
@@ -109,8 +109,8 @@ fn a_short_flow_stays_in_phase_1() {
 #[test]
 fn is_the_same_on_two_threads() {
     let text = format!(
-        "{FABRIC}[queue]\nlimit = 20\n[transport.t]\npreset = \"paper-2013\"\ncontrol = \"lia\"\nsubflows = 4\n\
-         scatter_bytes = \"100KB\"\ndupack_threshold = \"auto\"\nlimited_transmit = true\n\
+        "{FABRIC}[queue]\nlimit = 20\n[transport.t]\npreset = \"paper-2013\"\ncontrol = \"mmptcp\"\nsubflows = 4\n\
+         switch_bytes = \"100KB\"\ndupack_threshold = \"auto\"\nlimited_transmit = true\n\
          [[workload.permutation]]\ntransport = \"t\"\nsize = \"300KB\"\n"
     );
     let scenario = scenario(&text);

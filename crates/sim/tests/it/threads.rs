@@ -49,7 +49,7 @@ fn links_that_fail_and_change() {
 
 #[test]
 fn mmptcp() {
-    let transport = "control = \"lia\"\nsubflows = 4\nscatter_bytes = \"50KB\"\ndupack_threshold = \"auto\"";
+    let transport = "control = \"mmptcp\"\nsubflows = 4\nswitch_bytes = \"50KB\"\ndupack_threshold = \"auto\"";
     same_bytes("kind = \"ecmp\"", FIFO, transport, PERMUTATION, "");
 }
 

@@ -1,9 +1,13 @@
 use super::mptcp_cut::CutConfig;
 use super::{Ack, CongestionControl, slow_start, total_window};
 use crate::path::Path;
+use linkpool_settings::{Bounds, settings};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How AMP decides that congestion is over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Release {
     /// Counts rounds of subflow 0 that had no mark, ended outside recovery and with a window above `cwnd_min`, in
     /// a row: the authors' implementation, from which the published figures came.
@@ -12,19 +16,24 @@ pub enum Release {
     Acks,
 }
 
-/// Parameters of AMP.
-#[derive(Clone, Debug)]
-pub struct AmpConfig {
-    /// beta, cwnd_min, and the order of an ACK's growth, cut and check.
-    pub cut: CutConfig,
-    /// Rounds with all windows at the minimum before subflows are suppressed.
-    pub gamma: u32,
-    /// Rounds before they are released.
-    pub tau: u32,
-    /// Suppress at all (SSR)?
-    pub suppression: bool,
-    /// Reading of the release rule.
-    pub release: Release,
+settings! {
+    /// Parameters of AMP.
+    pub struct AmpConfig {
+        /// Rounds with all windows at the minimum before subflows are suppressed.
+        gamma: u32 = 2, within Bounds::POSITIVE, when |c| c.suppression => "`suppression = true`";
+        /// Unmarked rounds before they are released.
+        tau: u32 = 8, within Bounds::POSITIVE, when |c| c.suppression => "`suppression = true`";
+        /// false: AMP without suppression of subflows (SSR).
+        suppression: bool = true;
+        /// `"rounds"`: count rounds of subflow 0 with no mark, no recovery and a window above `cwnd_min` (the
+        /// authors' implementation); `"acks"`: the paper's Algorithm 1, any marked ACK resets the count, no condition
+        /// on the window.
+        release: Release = Release::Rounds, when |c| c.suppression => "`suppression = true`";
+    }
+    groups {
+        /// Of marks: beta, cwnd_min, and the order of an ACK's growth, cut and check.
+        cut: CutConfig;
+    }
 }
 
 /// AMP (Kheirkhah and Lee, Algorithm 1): one packet a round over all subflows, a constant cut on marks, and one
@@ -47,7 +56,7 @@ impl Amp {
     }
 
     fn at_minimum(&self, path: &Path) -> bool {
-        path.cwnd.floor() == self.config.cut.cwnd_min
+        path.cwnd.floor() == self.config.cut.floor.cwnd_min
     }
 
     /// Algorithm 1, lines 2 to 13, when a round of subflow 0 ends.
@@ -63,7 +72,9 @@ impl Amp {
     /// Algorithm 1, lines 14 to 21, when a round of subflow 0 ends.
     fn release_subflows(&mut self, first: &Path) {
         let calm = match self.config.release {
-            Release::Rounds => !self.marked && !first.in_recovery && first.cwnd.floor() > self.config.cut.cwnd_min,
+            Release::Rounds => {
+                !self.marked && !first.in_recovery && first.cwnd.floor() > self.config.cut.floor.cwnd_min
+            }
             Release::Acks => !self.marked,
         };
         self.rounds = if calm { self.rounds + 1 } else { 0 };
@@ -125,7 +136,7 @@ impl CongestionControl for Amp {
 #[cfg(test)]
 mod tests {
     use super::super::AckOrder;
-    use super::super::testing::{ack, marked, path};
+    use super::super::testing::{CUT, ack, marked, path};
     use super::*;
 
     fn amp(release: Release) -> Amp {
@@ -133,7 +144,7 @@ mod tests {
     }
 
     fn amp_in_order(release: Release, ack_order: AckOrder) -> Amp {
-        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order };
+        let cut = CutConfig { ack_order, ..CUT };
         Amp::new(&AmpConfig { cut, gamma: 2, tau: 3, suppression: true, release }, 4)
     }
 

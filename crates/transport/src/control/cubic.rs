@@ -1,16 +1,19 @@
 use super::{Ack, CongestionControl, slow_start};
 use crate::path::Path;
+use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
 
-/// Parameters of CUBIC.
-#[derive(Clone, Debug)]
-pub struct CubicConfig {
-    /// C of RFC 9438, packets per second cubed (section 5: 0.4).
-    pub c: f64,
-    /// A loss multiplies the window by it (beta_cubic of RFC 9438, section 4.6: 0.7).
-    pub beta: f64,
-    /// Does a flow whose window shrinks from loss to loss give way (RFC 9438, section 4.7)?
-    pub fast_convergence: bool,
+settings! {
+    /// Parameters of CUBIC.
+    pub struct CubicConfig {
+        /// C of RFC 9438, packets per second cubed (section 5: 0.4).
+        c "cubic_c": f64 = 0.4, within Bounds::POSITIVE;
+        /// A loss multiplies the window by it (beta_cubic of RFC 9438, section 4.6: 0.7).
+        beta "cubic_beta": f64 = 0.7,
+            within Bounds::above(0.0, "a loss multiplies the window by it: above zero and below 1").below(1.0);
+        /// Does a flow whose window shrinks from loss to loss give way (RFC 9438, section 4.7)?
+        fast_convergence: bool = true;
+    }
 }
 
 /// CUBIC (RFC 9438), without ECN and HyStart++; on every subflow one of its own, as MPTCP in Linux has it by default.

@@ -1,18 +1,24 @@
 use super::reno::reno_growth;
-use super::{Ack, AckOrder, CongestionControl};
+use super::{Ack, AckOrder, CongestionControl, Floor};
 use crate::path::Path;
+use linkpool_settings::{Bounds, settings};
 
-/// Parameters of DCTCP.
-#[derive(Clone, Debug)]
-pub struct DctcpConfig {
-    /// Initial alpha (RFC 8257, section 4.2: 1).
-    pub alpha0: f64,
-    /// Gain g of the average (RFC 8257, section 4.2: 1/16).
-    pub g: f64,
-    /// Floor of the window after a mark, packets.
-    pub cwnd_min: f64,
-    /// Does an ACK that cuts the window grow it before?
-    pub ack_order: AckOrder,
+settings! {
+    /// Parameters of DCTCP.
+    pub struct DctcpConfig {
+        /// Initial alpha, 0 to 1 (RFC 8257, section 4.2: 1).
+        alpha0: f64 = 1.0, paper_2013 = 0.0, within Bounds::from(0.0, "alpha is a fraction, 0 to 1").to(1.0);
+        /// Gain of alpha (RFC 8257, section 4.2: 1/16).
+        g: f64 = 0.0625, within Bounds::GAIN;
+    }
+    groups {
+        /// Of the window after a mark.
+        floor: Floor;
+    }
+    others {
+        /// Does an ACK that cuts the window grow it before?
+        ack_order: AckOrder = AckOrder::CutInsteadOfGrowth;
+    }
 }
 
 /// The running estimate of the fraction of marked packets on one subflow (RFC 8257, section 3.3).
@@ -70,7 +76,7 @@ impl DctcpCut {
         let cut = path.first_mark_of_window();
         if cut {
             // cwnd = cwnd (1 - alpha / 2) (RFC 8257, section 3.3, step 9; AMP paper, section 2.1)
-            path.cut_to((path.cwnd * (1.0 - self.subflows[s].alpha / 2.0)).max(self.config.cwnd_min));
+            path.cut_to((path.cwnd * (1.0 - self.subflows[s].alpha / 2.0)).max(self.config.floor.cwnd_min));
         }
         cut
     }
@@ -108,7 +114,15 @@ mod tests {
     use super::*;
 
     fn dctcp(alpha0: f64) -> Dctcp {
-        Dctcp::new(&DctcpConfig { alpha0, g: 1.0 / 16.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth }, 1)
+        Dctcp::new(
+            &DctcpConfig {
+                alpha0,
+                g: 1.0 / 16.0,
+                floor: Floor { cwnd_min: 2.0 },
+                ack_order: AckOrder::CutInsteadOfGrowth,
+            },
+            1,
+        )
     }
 
     #[test]

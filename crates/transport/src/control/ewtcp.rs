@@ -1,14 +1,29 @@
 use super::{Ack, CongestionControl, slow_start};
 use crate::path::Path;
+use linkpool_settings::settings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The constant `a` of EWTCP's increase `a / w_s`; its window in equilibrium is sqrt(a) of a TCP's at the same loss.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub enum EwtcpIncrease {
     /// `a = 1/n^2`: every subflow takes 1/n of a TCP's share, and n over one bottleneck take that of one TCP. This is the
     /// "half TCP" on each of two paths that published throughputs of EWTCP assume.
+    #[serde(rename = "1/n^2")]
     InverseSquare,
     /// `a = 1/sqrt(n)`, as the formula is printed in Wischik et al., NSDI 2011, section 2.1.
+    #[serde(rename = "1/sqrt(n)")]
     InverseRoot,
+}
+
+settings! {
+    /// Parameters of EWTCP.
+    pub struct EwtcpConfig {
+        /// The constant a of the increase a/w on each of n subflows: `"1/n^2"` (a window 1/n of TCP's at the same loss: n
+        /// subflows at one bottleneck take the share of one TCP), or `"1/sqrt(n)"` (as printed in Wischik et al., NSDI
+        /// 2011, whose throughputs are those of `"1/n^2"`).
+        increase "ewtcp_increase": EwtcpIncrease = EwtcpIncrease::InverseSquare;
+    }
 }
 
 /// EWTCP (Honda et al., PFLDNeT 2009; Wischik et al., NSDI 2011, section 2.1), without ECN: on every subflow a TCP of its
@@ -19,8 +34,8 @@ pub struct Ewtcp {
 }
 
 impl Ewtcp {
-    pub(super) fn new(config: &EwtcpIncrease, _n: usize) -> Ewtcp {
-        Ewtcp { increase: *config }
+    pub(super) fn new(config: &EwtcpConfig, _n: usize) -> Ewtcp {
+        Ewtcp { increase: config.increase }
     }
 
     /// `a`, over the subflows that are established.

@@ -1,12 +1,14 @@
 use super::{Ack, CongestionControl, slow_start, total_window};
 use crate::path::Path;
+use linkpool_settings::{Bounds, settings};
 
-/// Parameters of full coupling.
-#[derive(Clone, Debug)]
-pub struct FullyCoupledConfig {
-    /// Floor of the window after a loss, packets: 1 in Wischik et al., NSDI 2011, section 2.2; 2 in the implementation of
-    /// MMPTCP's authors, as in RFC 5681.
-    pub loss_floor: f64,
+settings! {
+    /// Parameters of full coupling.
+    pub struct FullyCoupledConfig {
+        /// Floor of the window after a loss, packets: 1 in Wischik et al., NSDI 2011, section 2.2; 2 in the implementation
+        /// of MMPTCP's authors, as in RFC 5681.
+        loss_floor: f64 as u32 = 2.0, within Bounds::POSITIVE;
+    }
 }
 
 /// Full coupling (Kelly and Voice 2005; COUPLED of Wischik et al., NSDI 2011, section 2.2), without ECN: the subflows

@@ -1,33 +1,80 @@
-use super::{Ack, CongestionControl, Control, ControlConfig};
+use super::phases::{Phase1, Phase2};
+use super::{Ack, Algorithm, CongestionControl, Control, ControlConfig};
 use crate::path::Path;
+use linkpool_settings::{Bounds, Packets, Preset, Settings, Size, Visit, settings};
 
 /// Parameters of MMPTCP.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MmptcpConfig {
     /// What ends phase 1.
     pub switch: Switch,
-    /// The law of phase 1.
+    /// The algorithm of phase 1.
     pub scattered: Box<ControlConfig>,
     /// Of the subflows of phase 2.
     pub coupled: Box<ControlConfig>,
 }
 
-/// What ends phase 1: the first of these that happens.
-#[derive(Clone, Copy, Debug)]
-pub struct Switch {
-    /// More than this has been sent, bytes (the paper's switching threshold); `u64::MAX`: whatever is sent.
-    pub bytes: u64,
-    /// The window of phase 1 has come to this, packets; infinite: however large it is.
-    pub window: f64,
-    /// A window was cut: for a mark, for a loss, or after a timeout?
-    pub congestion: bool,
+settings! {
+    /// The algorithms of the phases.
+    struct Phases {
+        /// The algorithm of phase 1: `"reno"`, without ECN, or `"dctcp"`, whose settings apply too.
+        phase_1: Algorithm as Phase1 = Algorithm::Reno;
+        /// The algorithm of phase 2: any for several subflows. Its settings apply too.
+        phase_2: Algorithm as Phase2 = Algorithm::Lia;
+    }
+}
+
+settings! {
+    /// What ends phase 1: the first of these that happens.
+    #[derive(Copy)]
+    pub struct Switch {
+        /// Phase 1 ends when more than this has been sent (the paper's switching threshold); at least one of the
+        /// three ends must be there.
+        bytes "switch_bytes": u64 as Size = u64::MAX, within Bounds::POSITIVE_OR_UNLIMITED;
+        /// Phase 1 ends when its window comes to so many packets.
+        window "switch_window": f64 as Packets = f64::INFINITY, within Bounds::POSITIVE_OR_UNLIMITED;
+        /// true: phase 1 ends with its first congestion event: a mark that it heeds, a loss, a timeout.
+        congestion "switch_on_congestion": bool = false;
+    }
+}
+
+impl Switch {
+    /// Does anything end phase 1?
+    pub fn ends(&self) -> bool {
+        self.bytes < u64::MAX || self.window < f64::INFINITY || self.congestion
+    }
+}
+
+/// The settings of both algorithms stand beside its own.
+impl Settings for MmptcpConfig {
+    fn defaults(preset: Preset) -> MmptcpConfig {
+        let Phases { phase_1, phase_2 } = Phases::defaults(preset);
+        MmptcpConfig {
+            switch: Switch::defaults(preset),
+            scattered: Box::new(ControlConfig::of(phase_1, preset)),
+            coupled: Box::new(ControlConfig::of(phase_2, preset)),
+        }
+    }
+
+    fn each<V: Visit>(&mut self, visit: &mut V) {
+        let mut phases = Phases { phase_1: self.scattered.algorithm(), phase_2: self.coupled.algorithm() };
+        phases.each(visit);
+        for (config, algorithm) in [(&mut self.scattered, phases.phase_1), (&mut self.coupled, phases.phase_2)] {
+            if config.algorithm() != algorithm {
+                **config = ControlConfig::of(algorithm, visit.preset());
+            }
+        }
+        self.switch.each(visit);
+        self.scattered.each(visit);
+        self.coupled.each(visit);
+    }
 }
 
 /// MMPTCP (Kheirkhah, Wakeman, Parisis, Computer Networks 2019, sections 2.2 and 2.3): phase 1 scatters the packets of subflow 0
 /// over all paths under one window, in the paper a standard TCP's without ECN; phase 2 is MPTCP over the other subflows.
 ///
 /// They are opened with the first ACK after the switch is due. Scattering goes on until the first of them is established;
-/// then subflow 0 sends no new data and leaves the coupled sum, in which it never was: the coupled law is shown the other
+/// then subflow 0 sends no new data and leaves the coupled sum, in which it never was: the coupled algorithm is shown the other
 /// subflows only.
 #[derive(Debug)]
 pub struct Mmptcp {
@@ -51,7 +98,7 @@ impl Mmptcp {
     }
 }
 
-// Calls of the inner laws go in a circle; what is not inlined here keeps the other laws inlined in the sender.
+// Calls of the inner algorithms go in a circle; what is not inlined here keeps the others inlined in the sender.
 impl CongestionControl for Mmptcp {
     fn needs_ecn(&self) -> bool {
         self.coupled.needs_ecn()
@@ -137,7 +184,7 @@ impl CongestionControl for Mmptcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, marked, path};
+    use super::super::testing::{CUT, ack, marked, path};
     use super::super::{AckOrder, AmpConfig, CubicConfig, CutConfig, DctcpConfig, Release};
     use super::*;
 
@@ -211,9 +258,8 @@ mod tests {
 
     #[test]
     fn the_switch_at_the_first_mark_that_phase_1_heeds() {
-        let dctcp = DctcpConfig { alpha0: 1.0, g: 1.0 / 16.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
-        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
-        let mut m = build(AT_CONGESTION, ControlConfig::Dctcp(dctcp), ControlConfig::MptcpCut(cut), 3);
+        let dctcp = DctcpConfig::defaults(Preset::Linux);
+        let mut m = build(AT_CONGESTION, ControlConfig::Dctcp(dctcp), ControlConfig::MptcpCut(CUT), 3);
         let mut paths = vec![path(8.0); 3];
         assert!(m.in_ack_event(&mut paths, 1, marked(1)));
         assert_eq!([1, 2].map(|s| paths[s].cwnd), [6.0, 8.0]);
@@ -226,7 +272,7 @@ mod tests {
 
     #[test]
     fn each_phase_says_whether_it_needs_ecn() {
-        let dctcp = DctcpConfig { alpha0: 1.0, g: 1.0 / 16.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
+        let dctcp = DctcpConfig::defaults(Preset::Linux);
         let m = build(BY_BYTES, ControlConfig::Dctcp(dctcp), ControlConfig::Lia(()), 3);
         assert_eq!([0, 1, 2].map(|s| m.needs_ecn_on(s)), [true, false, false]);
     }
@@ -241,7 +287,7 @@ mod tests {
     #[test]
     fn events_reach_the_algorithm_of_their_phase() {
         let cubic = || ControlConfig::Cubic(CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true });
-        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order: AckOrder::GrowThenCut };
+        let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
         let amp = AmpConfig { cut, gamma: 1, tau: 1, suppression: true, release: Release::Acks };
         let events: [fn(&mut dyn CongestionControl, &mut [Path], usize); 8] = [
             |law, paths, s| {
@@ -288,8 +334,8 @@ mod tests {
     /// A cut that comes after the growth ends phase 1 too, and says that it was made.
     #[test]
     fn a_late_cut_is_congestion_of_phase_1() {
-        let dctcp = DctcpConfig { alpha0: 1.0, g: 1.0 / 16.0, cwnd_min: 2.0, ack_order: AckOrder::GrowThenCut };
-        let cut = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order: AckOrder::GrowThenCut };
+        let dctcp = DctcpConfig { ack_order: AckOrder::GrowThenCut, ..DctcpConfig::defaults(Preset::Linux) };
+        let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
         let mut m = build(AT_CONGESTION, ControlConfig::Dctcp(dctcp), ControlConfig::MptcpCut(cut), 3);
         let mut paths = vec![path(8.0); 3];
         assert!(!m.in_ack_event(&mut paths, 2, marked(1)));

@@ -1,4 +1,4 @@
-//! Congestion control: one law a file, each a connection's whole view of its subflows.
+//! Congestion control: one algorithm a file, each a connection's whole view of its subflows.
 //!
 //! Hooks carry the names that Linux gives them (`struct tcp_congestion_ops`). The sender does what is common to all:
 //! counts duplicate ACKs, retransmits, and sets the window on a loss to what [`CongestionControl::ssthresh`] says.
@@ -14,6 +14,7 @@ mod lia;
 mod mmptcp;
 mod mptcp_cut;
 mod olia;
+mod phases;
 mod reno;
 mod semi_coupled;
 mod uncoupled;
@@ -24,7 +25,7 @@ pub use balia::Balia;
 pub use cubic::{Cubic, CubicConfig};
 pub use dcm::Dcm;
 pub use dctcp::{Dctcp, DctcpConfig};
-pub use ewtcp::{Ewtcp, EwtcpIncrease};
+pub use ewtcp::{Ewtcp, EwtcpConfig, EwtcpIncrease};
 pub use fully_coupled::{FullyCoupled, FullyCoupledConfig};
 pub use lia::Lia;
 pub use mmptcp::{Mmptcp, MmptcpConfig, Switch};
@@ -33,10 +34,13 @@ pub use olia::Olia;
 pub use reno::Reno;
 pub use semi_coupled::{SemiCoupled, SemiCoupledConfig};
 pub use uncoupled::Uncoupled;
-pub use xmp::{Xmp, XmpConfig};
+pub use xmp::{SsthreshAfterCut, Xmp, XmpConfig};
 
 use crate::path::Path;
+use linkpool_settings::{Bounds, Preset, Settings, Visit, settings};
 use linkpool_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What an ACK says to congestion control.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +68,7 @@ pub enum AckOrder {
     CutInsteadOfGrowth,
 }
 
-/// A congestion control law. `s` is the subflow that an event belongs to, `paths` are all of the connection.
+/// A congestion control algorithm. `s` is the subflow that an event belongs to, `paths` are all of the connection.
 pub trait CongestionControl {
     /// Are packets sent as ECN-capable?
     fn needs_ecn(&self) -> bool {
@@ -97,7 +101,7 @@ pub trait CongestionControl {
     /// The retransmission timer of subflow `s` has expired; slow start is next (Linux: `set_state` with `TCP_CA_Loss`).
     fn on_timeout(&mut self, _s: usize) {}
 
-    /// The last loss on subflow `s` was none: what [`CongestionControl::ssthresh`] has changed is to be as before. The sender
+    /// The last loss on subflow `s` was spurious: what [`CongestionControl::ssthresh`] has changed is to be as before. The sender
     /// has restored the window (Linux: `undo_cwnd`).
     fn undo(&mut self, _s: usize) {}
 
@@ -157,93 +161,208 @@ fn share_of_rate(paths: &[Path], s: usize) -> f64 {
     paths[s].rate() / sum
 }
 
-macro_rules! laws {
-    ($($law:ident($config:ty)),* $(,)?) => {
-        /// Which law, with its parameters.
-        #[derive(Clone, Debug)]
-        #[allow(missing_docs)]
-        pub enum ControlConfig { $($law($config)),* }
+/// Registers algorithms: the type, the type of its settings, its name in scenarios, in a sentence how it goes about it, and its source.
+macro_rules! algorithms {
+    (
+        single_path { $($single:ident($single_config:ty) = $single_name:literal: $single_about:literal, $single_source:literal;)* }
+        multipath { $($multi:ident($multi_config:ty) = $multi_name:literal: $multi_about:literal, $multi_source:literal;)* }
+        phases { $($phases:ident($phases_config:ty) = $phases_name:literal: $phases_about:literal, $phases_source:literal;)* }
+    ) => {
+        impl Algorithm {
+            /// The names of those for one path.
+            pub const SINGLE_PATH: &[&str] = &[$($single_name),*];
+            /// The names of those for several subflows.
+            pub const MULTIPATH: &[&str] = &[$($multi_name),*];
+        }
 
-        /// A law with the state of one connection.
-        #[derive(Debug)]
-        #[allow(missing_docs)]
-        pub enum Control { $($law($law)),* }
+        algorithms! {
+            $($single($single_config) = $single_name: $single_about, $single_source;)*
+            $($multi($multi_config) = $multi_name: $multi_about, $multi_source;)*
+            $($phases($phases_config) = $phases_name: $phases_about, $phases_source;)*
+        }
+    };
+    ($($algorithm:ident($config:ty) = $name:literal: $sentence:literal, $source:literal;)*) => {
+        /// A congestion control algorithm.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum Algorithm {
+            $(#[doc = $sentence] #[doc = ""] #[doc = $source] #[serde(rename = $name)] $algorithm),*
+        }
 
-        impl ControlConfig {
-            /// The state of a new connection with `n` subflows.
-            pub fn build(&self, n: usize) -> Control {
-                match self { $(ControlConfig::$law(config) => Control::$law($law::new(config, n))),* }
+        impl Algorithm {
+            /// All of them.
+            pub const ALL: &[Algorithm] = &[$(Algorithm::$algorithm),*];
+
+            /// As scenarios write it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Algorithm::$algorithm => $name),* }
+            }
+
+            /// What it does, in a sentence.
+            pub const fn sentence(self) -> &'static str {
+                match self { $(Algorithm::$algorithm => $sentence),* }
+            }
+
+            /// Where it is defined.
+            pub const fn source(self) -> &'static str {
+                match self { $(Algorithm::$algorithm => $source),* }
             }
         }
+
+        /// Which algorithm, with its settings.
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs)]
+        pub enum ControlConfig { $($algorithm($config)),* }
+
+        impl ControlConfig {
+            /// `algorithm` with its default settings.
+            pub fn of(algorithm: Algorithm, preset: Preset) -> ControlConfig {
+                match algorithm {
+                    $(Algorithm::$algorithm => ControlConfig::$algorithm(<$config>::defaults(preset))),*
+                }
+            }
+
+            /// Which algorithm it is.
+            pub fn algorithm(&self) -> Algorithm {
+                match self { $(ControlConfig::$algorithm(_) => Algorithm::$algorithm),* }
+            }
+
+            /// The state of a new connection with `n` subflows.
+            pub fn build(&self, n: usize) -> Control {
+                match self { $(ControlConfig::$algorithm(config) => Control::$algorithm($algorithm::new(config, n))),* }
+            }
+        }
+
+        impl Settings for ControlConfig {
+            fn defaults(preset: Preset) -> ControlConfig {
+                ControlConfig::of(Algorithm::Reno, preset)
+            }
+
+            fn each<V: Visit>(&mut self, visit: &mut V) {
+                match self { $(ControlConfig::$algorithm(config) => config.each(visit)),* }
+            }
+        }
+
+        /// An algorithm with the state of one connection.
+        #[derive(Debug)]
+        #[allow(missing_docs)]
+        pub enum Control { $($algorithm($algorithm)),* }
 
         impl CongestionControl for Control {
             #[inline]
             fn needs_ecn(&self) -> bool {
-                match self { $(Control::$law(law) => law.needs_ecn()),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn()),* }
             }
             fn needs_ecn_on(&self, s: usize) -> bool {
-                match self { $(Control::$law(law) => law.needs_ecn_on(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn_on(s)),* }
             }
             #[inline]
             fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
-                match self { $(Control::$law(law) => law.in_ack_event(paths, s, ack)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.in_ack_event(paths, s, ack)),* }
             }
             #[inline]
             fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
-                match self { $(Control::$law(law) => law.cut_after_growth(paths, s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.cut_after_growth(paths, s)),* }
             }
             #[inline]
             fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-                match self { $(Control::$law(law) => law.cong_avoid(paths, s, acked)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.cong_avoid(paths, s, acked)),* }
             }
             fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
-                match self { $(Control::$law(law) => law.ssthresh(paths, s, flight)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.ssthresh(paths, s, flight)),* }
             }
             fn on_timeout(&mut self, s: usize) {
-                match self { $(Control::$law(law) => law.on_timeout(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.on_timeout(s)),* }
             }
             fn undo(&mut self, s: usize) {
-                match self { $(Control::$law(law) => law.undo(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.undo(s)),* }
             }
             fn on_established(&mut self, s: usize) {
-                match self { $(Control::$law(law) => law.on_established(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.on_established(s)),* }
             }
             fn on_failed(&mut self, s: usize) {
-                match self { $(Control::$law(law) => law.on_failed(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.on_failed(s)),* }
             }
             fn joins_later(&self) -> bool {
-                match self { $(Control::$law(law) => law.joins_later()),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.joins_later()),* }
             }
             fn joins_now(&self, paths: &[Path], sent: u64) -> bool {
-                match self { $(Control::$law(law) => law.joins_now(paths, sent)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.joins_now(paths, sent)),* }
             }
             #[inline]
             fn is_active(&self, s: usize) -> bool {
-                match self { $(Control::$law(law) => law.is_active(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.is_active(s)),* }
             }
             fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
-                match self { $(Control::$law(law) => law.metrics(report)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.metrics(report)),* }
             }
         }
     };
 }
 
-laws! {
-    Reno(()),
-    Dctcp(DctcpConfig),
-    Lia(()),
-    Dcm(DctcpConfig),
-    MptcpCut(CutConfig),
-    Xmp(XmpConfig),
-    Amp(AmpConfig),
-    Olia(()),
-    Balia(()),
-    Ewtcp(EwtcpIncrease),
-    FullyCoupled(FullyCoupledConfig),
-    SemiCoupled(SemiCoupledConfig),
-    Uncoupled(()),
-    Cubic(CubicConfig),
-    Mmptcp(MmptcpConfig),
+algorithms! {
+    single_path {
+        Reno(()) = "reno": "TCP NewReno", "RFC 5681, 6582";
+        Dctcp(DctcpConfig) = "dctcp": "cuts in proportion to the fraction of marks", "RFC 8257";
+    }
+    multipath {
+        Lia(()) = "lia": "linked increases", "RFC 6356";
+        Dcm(DctcpConfig) = "dcm": "LIA's increase, DCTCP's cut", "AMP, section 2.1";
+        Xmp(XmpConfig) = "xmp": "BOS and TraSh", "Cao et al., CoNEXT 2013";
+        Amp(AmpConfig) = "amp": "one packet a round, constant cut, one subflow while all are at the minimum", "AMP, Algorithm 1";
+        MptcpCut(CutConfig) = "mptcp-cut": "LIA with a constant cut of 1/beta on marks: \"MPTCP (beta = 4)\"", "AMP, section 4.1";
+        Olia(()) = "olia": "opportunistic linked increases", "draft-khalili-mptcp-congestion-control-05";
+        Balia(()) = "balia": "balanced linked adaptation", "draft-walid-mptcp-congestion-control-04";
+        Ewtcp(EwtcpConfig) = "ewtcp": "a TCP of less weight on each subflow (\"half TCP\")", "Honda et al., PFLDNeT 2009; Wischik et al., NSDI 2011";
+        FullyCoupled(FullyCoupledConfig) = "fully-coupled": "one TCP whose window is the sum", "Kelly and Voice 2005; Wischik et al., NSDI 2011";
+        SemiCoupled(SemiCoupledConfig) = "semi-coupled": "coupled increase, a TCP's halving", "Wischik et al., NSDI 2011";
+        Uncoupled(()) = "uncoupled": "NewReno on each subflow", "RFC 5681";
+        Cubic(CubicConfig) = "cubic": "CUBIC on each subflow (Linux's default, of TCP and of MPTCP), without HyStart++", "RFC 9438";
+    }
+    phases {
+        Mmptcp(MmptcpConfig) = "mmptcp": "scatters the packets of a first subflow, then hands over to several", "Kheirkhah et al., Computer Networks 2019";
+    }
+}
+
+impl Algorithm {
+    /// The one that scenarios call so.
+    pub fn named(name: &str) -> Option<Algorithm> {
+        Algorithm::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
+    }
+
+    /// May a connection have several subflows?
+    pub fn is_multipath(self) -> bool {
+        !Algorithm::SINGLE_PATH.contains(&self.name())
+    }
+
+    /// Does it heed marks, with its default settings?
+    pub fn heeds_marks(self) -> bool {
+        ControlConfig::of(self, Preset::Linux).heeds_marks()
+    }
+}
+
+impl ControlConfig {
+    /// Does it heed marks, on any subflow?
+    pub fn heeds_marks(&self) -> bool {
+        let control = self.build(2);
+        (0..2).any(|s| control.needs_ecn_on(s))
+    }
+
+    /// The parameters of MMPTCP, if it is that.
+    pub fn mmptcp(&self) -> Option<&MmptcpConfig> {
+        match self {
+            ControlConfig::Mmptcp(config) => Some(config),
+            _ => None,
+        }
+    }
+}
+
+settings! {
+    /// What a mark leaves of a window.
+    #[derive(Copy)]
+    pub struct Floor {
+        /// Floor of the window after a mark, packets.
+        cwnd_min: f64 as u32 = 2.0, within Bounds::POSITIVE;
+    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,22 @@
 use super::lia::lia_growth;
-use super::{Ack, AckOrder, CongestionControl};
+use super::{Ack, AckOrder, CongestionControl, Floor};
 use crate::path::Path;
+use linkpool_settings::{Bounds, settings};
 
-/// Parameters of a constant cut.
-#[derive(Clone, Debug)]
-pub struct CutConfig {
-    /// A mark cuts the window by `1/beta`.
-    pub beta: f64,
-    /// Floor of the window after a mark, packets.
-    pub cwnd_min: f64,
-    /// Does an ACK that cuts the window grow it before?
-    pub ack_order: AckOrder,
+settings! {
+    /// Parameters of a constant cut.
+    pub struct CutConfig {
+        /// A mark cuts the window by 1/beta.
+        beta: f64 = 4.0, within Bounds::from(1.0, "a mark cuts the window by 1/beta, so beta is at least 1").below(f64::INFINITY);
+    }
+    groups {
+        /// Of the window after a mark.
+        floor: Floor;
+    }
+    others {
+        /// Does an ACK that cuts the window grow it before?
+        ack_order: AckOrder = AckOrder::CutInsteadOfGrowth;
+    }
 }
 
 impl CutConfig {
@@ -28,7 +34,7 @@ impl CutConfig {
     fn respond_to_ecn(&self, path: &mut Path) -> bool {
         let cut = path.first_mark_of_window();
         if cut {
-            path.cut_to((path.cwnd * (1.0 - 1.0 / self.beta)).max(self.cwnd_min));
+            path.cut_to((path.cwnd * (1.0 - 1.0 / self.beta)).max(self.floor.cwnd_min));
         }
         cut
     }

@@ -1,12 +1,14 @@
 use super::{Ack, CongestionControl, slow_start, total_window};
 use crate::path::Path;
+use linkpool_settings::{Bounds, settings};
 
-/// Parameters of semi-coupling.
-#[derive(Clone, Debug)]
-pub struct SemiCoupledConfig {
-    /// The constant `a`: 1 grows by a packet a round over all subflows; n subflows over one bottleneck take the share of
-    /// one TCP at `a = 1/n`.
-    pub aggressiveness: f64,
+settings! {
+    /// Parameters of semi-coupling.
+    pub struct SemiCoupledConfig {
+        /// The constant a of the increase a/w_total; 1: one packet a round over all subflows. n subflows over one
+        /// bottleneck take the share of one TCP at a = 1/n.
+        aggressiveness: f64 = 1.0, within Bounds::POSITIVE;
+    }
 }
 
 /// SEMICOUPLED (Wischik et al., NSDI 2011, section 2.4), without ECN: coupled increases, a TCP's decrease, so that

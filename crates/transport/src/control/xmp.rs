@@ -1,16 +1,41 @@
+use super::mptcp_cut::CutConfig;
 use super::{Ack, CongestionControl};
 use crate::path::Path;
+use linkpool_settings::{Written, settings};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// Parameters of XMP.
-#[derive(Clone, Debug)]
-pub struct XmpConfig {
-    /// A mark cuts the window by `1/beta`, at least one packet.
-    pub beta: f64,
-    /// Floor of the window after a mark, packets.
-    pub cwnd_min: f64,
-    /// Is ssthresh one packet below the window after a cut (the paper's pseudocode, with slow start at
-    /// `w <= ssthresh`), or the window itself (with slow start at `w < ssthresh`)? Either way slow start is left.
-    pub ssthresh_below: bool,
+settings! {
+    /// Parameters of XMP.
+    pub struct XmpConfig {
+        /// Slow-start threshold after a cut to the window w: `"w"`, or `"w-1"` (the XMP paper's pseudocode).
+        ssthresh_below "ssthresh_after_cut": bool as SsthreshAfterCut = false;
+    }
+    groups {
+        /// A mark cuts the window by this, at least one packet.
+        cut: CutConfig;
+    }
+}
+
+/// Slow-start threshold after a cut to the window w.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum SsthreshAfterCut {
+    /// w; slow start is below it.
+    #[serde(rename = "w")]
+    W,
+    /// w - 1; slow start is up to it. Either way slow start is left.
+    #[serde(rename = "w-1")]
+    WMinus1,
+}
+
+/// Is it below the window?
+impl Written<bool> for SsthreshAfterCut {
+    fn of(below: &bool) -> SsthreshAfterCut {
+        if *below { SsthreshAfterCut::WMinus1 } else { SsthreshAfterCut::W }
+    }
+    fn value(self) -> bool {
+        self == SsthreshAfterCut::WMinus1
+    }
 }
 
 /// XMP (Cao, Xu, Fu, Dong, CoNEXT 2013, Algorithm 1): BOS on each subflow, its increase coupled by TraSh.
@@ -49,8 +74,8 @@ impl Xmp {
         }
         let cut = !self.in_slow_start(path);
         if cut {
-            let part = (path.cwnd / self.config.beta).floor();
-            path.cwnd = (path.cwnd - part.max(1.0)).max(self.config.cwnd_min);
+            let part = (path.cwnd / self.config.cut.beta).floor();
+            path.cwnd = (path.cwnd - part.max(1.0)).max(self.config.cut.floor.cwnd_min);
         }
         path.ssthresh = path.cwnd - self.config.ssthresh_below as u32 as f64;
         cut
@@ -104,11 +129,11 @@ impl CongestionControl for Xmp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, marked, path};
+    use super::super::testing::{CUT, ack, marked, path};
     use super::*;
 
     fn xmp(n: usize) -> Xmp {
-        Xmp::new(&XmpConfig { beta: 4.0, cwnd_min: 2.0, ssthresh_below: false }, n)
+        Xmp::new(&XmpConfig { cut: CUT, ssthresh_below: false }, n)
     }
 
     fn round() -> Ack {
@@ -177,7 +202,7 @@ mod tests {
 
     #[test]
     fn the_pseudocode_s_ssthresh_is_one_below() {
-        let mut x = Xmp::new(&XmpConfig { beta: 4.0, cwnd_min: 2.0, ssthresh_below: true }, 1);
+        let mut x = Xmp::new(&XmpConfig { cut: CUT, ssthresh_below: true }, 1);
         let mut paths = [path(20.0)];
         x.in_ack_event(&mut paths, 0, marked(1));
         assert_eq!((paths[0].cwnd, paths[0].ssthresh), (15.0, 14.0));
@@ -239,7 +264,7 @@ mod tests {
     /// With the pseudocode's ssthresh slow start is at `w <= ssthresh`.
     #[test]
     fn the_pseudocode_is_in_slow_start_at_equality() {
-        let mut x = Xmp::new(&XmpConfig { beta: 4.0, cwnd_min: 2.0, ssthresh_below: true }, 1);
+        let mut x = Xmp::new(&XmpConfig { cut: CUT, ssthresh_below: true }, 1);
         let mut paths = [path(10.0)];
         paths[0].ssthresh = 10.0;
         x.cong_avoid(&mut paths, 0, 1.0);

@@ -1,20 +1,23 @@
 //! PLB: a subflow whose path stays congested gets another.
 
+use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
 use rand::{Rng, RngCore};
 
-/// Parameters of PLB, by the names of Linux's sysctls.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct PlbConfig {
-    /// Congested rounds in a row after which a subflow changes its path (tcp_plb_rehash_rounds).
-    pub rounds: u32,
-    /// The same with nothing in flight, when a change reorders nothing (tcp_plb_idle_rehash_rounds).
-    pub idle_rounds: u32,
-    /// A round is congested if at least this part of what it acknowledged was marked (tcp_plb_cong_thresh).
-    pub congested: f64,
-    /// After a timeout, which changes the path at once, marks change it not for this to twice this
-    /// (tcp_plb_suspend_rto_sec).
-    pub suspend: Time,
+settings! {
+    /// Parameters of PLB, by the names of Linux's sysctls.
+    #[derive(Copy)]
+    pub struct PlbConfig {
+        /// Congested rounds in a row after which a subflow changes its path (tcp_plb_rehash_rounds).
+        rounds "plb_rounds": u32 = 12, within Bounds::POSITIVE, of Marks;
+        /// The same with nothing in flight, when a change reorders nothing (tcp_plb_idle_rehash_rounds).
+        idle_rounds "plb_idle_rounds": u32 = 3, within Bounds::POSITIVE, of Marks;
+        /// A round is congested if at least this part of what it acknowledges is marked (tcp_plb_cong_thresh).
+        congested "plb_congested": f64 = 0.5, within Bounds::GAIN, of Marks;
+        /// For this to twice this after a timeout, which changes the path at once, marks change no path
+        /// (tcp_plb_suspend_rto_sec).
+        suspend "plb_suspend": Time = Time::from_secs(60), within Bounds::SPAN, of Marks;
+    }
 }
 
 /// How far a subflow is.

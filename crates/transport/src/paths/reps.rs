@@ -1,15 +1,18 @@
 //! REPS: packets take the entropies that unmarked ACKs brought back.
 
+use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
 use rand::RngCore;
 
-/// Parameters of REPS.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RepsConfig {
-    /// Entropies that are remembered.
-    pub buffer: u32,
-    /// For so long after a timeout nothing but remembered entropies is used.
-    pub freezing: Time,
+settings! {
+    /// Parameters of REPS.
+    #[derive(Copy)]
+    pub struct RepsConfig {
+        /// Entropies that a subflow remembers.
+        buffer "reps_buffer": u32 = 8, within Bounds::from(1.0, "must be 1 to 65536").to(65_536.0), of Marks;
+        /// For so long after a timeout only remembered entropies are used.
+        freezing "reps_freezing": Time = Time::from_ms(10), within Bounds::SPAN, of Marks;
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -141,7 +141,7 @@ impl Receiver {
             subflow.reporting.note(&subflow.bytes, start);
         }
         subflow.pending += 1;
-        if self.config.quickack {
+        if self.config.quickack() {
             subflow.quickack.on_data(&self.config, now);
             if duplicate.is_some() {
                 subflow.quickack.begin(&self.config);

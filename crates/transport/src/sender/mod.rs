@@ -16,6 +16,7 @@ use crate::path::Path;
 use crate::reordering::Reordering;
 use crate::segment::{Output, Segment};
 use crate::subflow::{FIRST_BYTE, State, Subflow, SubflowStats};
+use crate::threshold::DupackThreshold;
 use linkpool_units::Time;
 use pieces::Pieces;
 use std::sync::Arc;
@@ -85,7 +86,7 @@ impl Sender {
     pub fn with_subflows(config: Arc<Config>, n: usize, size: Option<u64>) -> Sender {
         let path = Path {
             cwnd: config.initial_window as f64,
-            ssthresh: config.initial_ssthresh,
+            ssthresh: config.ssthresh(),
             srtt: 0.0,
             snd_una: FIRST_BYTE,
             snd_nxt: FIRST_BYTE,
@@ -122,7 +123,7 @@ impl Sender {
             // Phase 2 has no reordering.
             sender.subflows[1..].iter_mut().for_each(|s| s.dupack_threshold = 3);
         }
-        if sender.config.adaptive_threshold {
+        if sender.config.dupack_threshold == DupackThreshold::Adaptive {
             let mss = sender.config.mss;
             let boards = sender.scattered().iter_mut().filter_map(|s| s.board.as_mut());
             boards.for_each(|board| board.reordering = Some(Box::new(Reordering::new(mss))));

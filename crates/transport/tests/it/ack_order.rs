@@ -18,7 +18,7 @@ fn amp(ack_order: AckOrder) -> ControlConfig {
     ControlConfig::Amp(AmpConfig { cut: CutConfig { ack_order, ..CUT }, ..AMP })
 }
 
-fn with_ecn(control: ControlConfig, window: u32, initial_ssthresh: f64) -> Config {
+fn with_ecn(control: ControlConfig, window: u32, initial_ssthresh: u64) -> Config {
     Config { initial_window: window, initial_ssthresh, ..config(control) }
 }
 
@@ -40,7 +40,7 @@ fn halving(ack_order: AckOrder) -> [ControlConfig; 4] {
 fn the_first_marked_ack_of_a_window_grows_it_before_the_cut_or_not_at_all() {
     for (order, cut, grown) in [(CutInsteadOfGrowth, 2.0, 2.5), (GrowThenCut, 2.125, 2.5956)] {
         for control in halving(order) {
-            sender(with_ecn(control, 4, 2.0), None).run(&format!(
+            sender(with_ecn(control, 4, 2_000), None).run(&format!(
                 "0      > syn ecn
                  100us  < synack ecn
                         > ack 0
@@ -58,7 +58,7 @@ fn the_first_marked_ack_of_a_window_grows_it_before_the_cut_or_not_at_all() {
 #[test]
 fn slow_start_ends_with_the_cut() {
     for (order, window) in [(CutInsteadOfGrowth, 3.0), (GrowThenCut, 3.5)] {
-        sender(with_ecn(dctcp(order), 6, f64::INFINITY), None).run(&format!(
+        sender(with_ecn(dctcp(order), 6, u64::MAX), None).run(&format!(
             "0      > syn ecn
              100us  < synack ecn
                     > ack 0
@@ -73,7 +73,7 @@ fn slow_start_ends_with_the_cut() {
 #[test]
 fn a_marked_duplicate_cuts() {
     for order in [CutInsteadOfGrowth, GrowThenCut] {
-        sender(with_ecn(dctcp(order), 6, 2.0), None).run(
+        sender(with_ecn(dctcp(order), 6, 2_000), None).run(
             "0      > syn ecn
              100us  < synack ecn
                     > ack 0
@@ -88,7 +88,7 @@ fn a_marked_duplicate_cuts() {
 #[test]
 fn recovery_keeps_a_mark_from_cutting_in_any_order() {
     for order in [CutInsteadOfGrowth, GrowThenCut] {
-        let config = Config { recovery: Recovery::Sack, cut_in_recovery: false, ..with_ecn(dctcp(order), 6, 2.0) };
+        let config = Config { recovery: Recovery::Sack, cut_in_recovery: false, ..with_ecn(dctcp(order), 6, 2_000) };
         sender(config, None).run(
             "0      > syn ecn
              100us  < synack ecn
@@ -119,7 +119,7 @@ fn what_takes_no_marks_is_not_cut() {
 fn under_full_marking(control: ControlConfig, window: u32, rounds: u64) -> f64 {
     let half_a_round = Time::from_us(50);
     let carry = move |c: &Crossing| vec![(half_a_round, matches!(c.segment, Segment::Data { .. }))];
-    let mut pair = Pair::new(with_ecn(control, window, 2.0), None, carry);
+    let mut pair = Pair::new(with_ecn(control, window, 2_000), None, carry);
     pair.run_until(half_a_round * (2 * rounds + 3));
     pair.sender.path(0).cwnd
 }

@@ -9,7 +9,7 @@ use linkpool_transport::{Config, Multipath, Sender};
 /// Two subflows at their minimum, gamma = 2, tau = 2.
 fn amp() -> Config {
     let amp = AmpConfig { gamma: 2, tau: 2, cut: CUT, ..AMP };
-    Config { subflows: 2, initial_window: 2, initial_ssthresh: 2.0, ..config(ControlConfig::Amp(amp)) }
+    Config { subflows: 2, initial_window: 2, initial_ssthresh: 2_000, ..config(ControlConfig::Amp(amp)) }
 }
 
 /// Runs it to suppression, at 500 us, with packets 2 and 3 of subflow 1 in flight.

@@ -45,7 +45,7 @@ fn the_initial_window_is_sent_at_once() {
 /// that counts is rounded down.
 #[test]
 fn congestion_avoidance_adds_a_packet_a_round() {
-    let config = Config { initial_window: 4, initial_ssthresh: 4.0, ..reno() };
+    let config = Config { initial_window: 4, initial_ssthresh: 4_000, ..reno() };
     sender(config, None).run(
         "0      > syn
          100us  < synack
@@ -72,7 +72,7 @@ fn congestion_avoidance_adds_a_packet_a_round() {
 /// Slow start ends at ssthresh, not one beyond.
 #[test]
 fn slow_start_ends_at_ssthresh() {
-    let config = Config { initial_window: 2, initial_ssthresh: 3.0, ..reno() };
+    let config = Config { initial_window: 2, initial_ssthresh: 3_000, ..reno() };
     sender(config, None).run(
         "0      > syn
          100us  < synack
@@ -107,7 +107,7 @@ fn byte_counting_counts_packets_not_acks() {
 /// Growth in congestion avoidance by byte counting: 2/cwnd for two packets.
 #[test]
 fn byte_counting_in_congestion_avoidance() {
-    let config = Config { initial_window: 4, initial_ssthresh: 4.0, byte_counting: true, ..reno() };
+    let config = Config { initial_window: 4, initial_ssthresh: 4_000, byte_counting: true, ..reno() };
     sender(config, None).run(
         "0      > syn
          100us  < synack
@@ -139,7 +139,7 @@ fn slow_start_counts_packets_up_to_a_limit() {
 /// Congestion avoidance has no limit: 5/10 (RFC 3465, section 2.1).
 #[test]
 fn congestion_avoidance_counts_all() {
-    in_flight(10, Config { initial_ssthresh: 10.0, ..counting(1) }).run(
+    in_flight(10, Config { initial_ssthresh: 10_000, ..counting(1) }).run(
         "200us  < ack 5
                 > pkt 10-14
                 = cwnd 10.5",

@@ -5,7 +5,7 @@ use crate::common::channel::{Crossing, Fate, Pair};
 use crate::common::ledger::Ledger;
 use crate::common::{DCTCP, Random, config, laws};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
-use linkpool_transport::{Buffers, Config, Multipath, Recovery, Scheduler, Segment, SenderState};
+use linkpool_transport::{Buffers, Config, DupackThreshold, Multipath, Recovery, Scheduler, Segment, SenderState};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
@@ -94,7 +94,11 @@ impl Case {
             ack_every: self.ack_every,
             limited_transmit: self.limited_transmit,
             recovery: self.recovery,
-            adaptive_threshold: self.adaptive_threshold,
+            dupack_threshold: if self.adaptive_threshold {
+                DupackThreshold::Adaptive
+            } else {
+                DupackThreshold::Acks(3)
+            },
             undo: self.undo,
             cut_in_recovery: self.cut_in_recovery,
             join_jitter: Time::from_us(49),

@@ -2,7 +2,7 @@
 
 use crate::common::reno;
 use crate::common::script::{Script, sender};
-use linkpool_transport::{Config, Sender};
+use linkpool_transport::{Config, DupackThreshold, Sender};
 
 /// Ten packets in flight at 100 us; the stream has `size` packets.
 fn ten_in_flight(config: Config, size: u64) -> Script<Sender> {
@@ -65,7 +65,7 @@ fn reordering_costs_nothing() {
 /// With a larger threshold, a segment for each duplicate below it.
 #[test]
 fn as_many_as_the_threshold_leaves() {
-    ten_in_flight(Config { dupack_threshold: 5, ..reno() }, 1000).run(
+    ten_in_flight(Config { dupack_threshold: DupackThreshold::Acks(5), ..reno() }, 1000).run(
         "200us  < ack 0
                 > pkt 10
                 < ack 0

@@ -3,7 +3,7 @@
 use crate::common::script::{Script, sender};
 use crate::common::{DCTCP, config, reno};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Config, Sender};
+use linkpool_transport::{Config, DupackThreshold, Sender};
 
 /// Ten packets in flight at 100 us.
 fn ten_in_flight(config: Config) -> Script<Sender> {
@@ -123,7 +123,7 @@ fn duplicates_must_be_in_a_row() {
 
 #[test]
 fn the_threshold_can_be_set() {
-    ten_in_flight(Config { dupack_threshold: 5, ..reno() }).run(
+    ten_in_flight(Config { dupack_threshold: DupackThreshold::Acks(5), ..reno() }).run(
         "200us  < ack 0
                 < ack 0
                 < ack 0

@@ -3,7 +3,7 @@
 
 use crate::common::channel::{Crossing, Pair};
 use crate::common::{AMP, CUT, DCTCP, FULLY_COUPLED, Random, SEMI_COUPLED, config};
-use linkpool_transport::control::{CongestionControl, ControlConfig, EwtcpIncrease};
+use linkpool_transport::control::{CongestionControl, ControlConfig, EwtcpConfig, EwtcpIncrease};
 use linkpool_transport::{Config, Path};
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -15,8 +15,8 @@ fn relatives() -> Vec<(&'static str, ControlConfig, ControlConfig)> {
         ("lia", ControlConfig::Lia(()), reno()),
         ("olia", ControlConfig::Olia(()), reno()),
         ("balia", ControlConfig::Balia(()), reno()),
-        ("ewtcp, 1/n^2", ControlConfig::Ewtcp(EwtcpIncrease::InverseSquare), reno()),
-        ("ewtcp, 1/sqrt(n)", ControlConfig::Ewtcp(EwtcpIncrease::InverseRoot), reno()),
+        ("ewtcp, 1/n^2", ControlConfig::Ewtcp(EwtcpConfig { increase: EwtcpIncrease::InverseSquare }), reno()),
+        ("ewtcp, 1/sqrt(n)", ControlConfig::Ewtcp(EwtcpConfig { increase: EwtcpIncrease::InverseRoot }), reno()),
         ("fully coupled", ControlConfig::FullyCoupled(FULLY_COUPLED), reno()),
         ("semi-coupled", ControlConfig::SemiCoupled(SEMI_COUPLED), reno()),
         ("uncoupled", ControlConfig::Uncoupled(()), reno()),
@@ -35,7 +35,7 @@ fn trace(control: ControlConfig, byte_counting: bool, seed: u64, loss: f64, mark
         }
         vec![(Time::from_us(500) + random.time(jitter), random.chance(mark))]
     };
-    let mut config = Config { byte_counting, initial_ssthresh: 32.0, ..config(control) };
+    let mut config = Config { byte_counting, initial_ssthresh: 32_000, ..config(control) };
     config.rtt.min_rto = Time::from_ms(5);
     let mut pair = Pair::new(config, None, channel);
     let mut crossings = pair.wire.sent.clone();

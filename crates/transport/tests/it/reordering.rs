@@ -5,11 +5,17 @@ use crate::common::opened::in_flight;
 use crate::common::script::sender;
 use crate::common::{Random, config, reno};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
-use linkpool_transport::{Buffers, Config, Recovery, Segment, SenderState};
+use linkpool_transport::{Buffers, Config, DupackThreshold, Recovery, Segment, SenderState};
 use linkpool_units::Time;
 
 fn adaptive() -> Config {
-    Config { recovery: Recovery::Sack, adaptive_threshold: true, limited_transmit: true, undo: true, ..reno() }
+    Config {
+        recovery: Recovery::Sack,
+        dupack_threshold: DupackThreshold::Adaptive,
+        limited_transmit: true,
+        undo: true,
+        ..reno()
+    }
 }
 
 /// Packet 0 is overtaken by five and sent again for it; a D-SACK tells. From then on five are not enough.
@@ -127,7 +133,7 @@ fn phase_2_waits_for_three() {
         subflows: 2,
         initial_window: 9,
         recovery: Recovery::Sack,
-        adaptive_threshold: true,
+        dupack_threshold: DupackThreshold::Adaptive,
         undo: false,
         ..config(law)
     };
@@ -194,7 +200,7 @@ fn spread(config: Config) -> Outcome {
 /// Most packets come late. Nine in ten of them are waited for.
 #[test]
 fn one_late_packet_in_ten_is_sent_again() {
-    let fixed = spread(Config { adaptive_threshold: false, ..adaptive() });
+    let fixed = spread(Config { dupack_threshold: DupackThreshold::Acks(3), ..adaptive() });
     let adaptive = spread(adaptive());
     println!("three duplicate ACKs: {fixed:?}; adaptive: {adaptive:?}");
     assert!(adaptive.late > 10_000 && adaptive.retransmits * 10 < adaptive.late, "{adaptive:?}");

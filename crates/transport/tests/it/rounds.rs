@@ -7,7 +7,7 @@
 
 use crate::common::channel::{Crossing, Fate, Pair};
 use crate::common::{AMP, CUBIC, CUT, DCTCP, FULLY_COUPLED, SEMI_COUPLED, XMP};
-use linkpool_transport::control::{AmpConfig, ControlConfig, DctcpConfig, EwtcpIncrease};
+use linkpool_transport::control::{AmpConfig, ControlConfig, DctcpConfig, EwtcpConfig, EwtcpIncrease};
 use linkpool_transport::{Config, Segment};
 use linkpool_units::Time;
 use std::ops::Range;
@@ -32,7 +32,7 @@ fn loss_laws() -> [(&'static str, ControlConfig); 7] {
     [
         ("olia", ControlConfig::Olia(())),
         ("balia", ControlConfig::Balia(())),
-        ("ewtcp", ControlConfig::Ewtcp(EwtcpIncrease::InverseSquare)),
+        ("ewtcp", ControlConfig::Ewtcp(EwtcpConfig { increase: EwtcpIncrease::InverseSquare })),
         ("fully", ControlConfig::FullyCoupled(FULLY_COUPLED)),
         ("semi", ControlConfig::SemiCoupled(SEMI_COUPLED)),
         ("uncoupled", ControlConfig::Uncoupled(())),
@@ -41,7 +41,7 @@ fn loss_laws() -> [(&'static str, ControlConfig); 7] {
 }
 
 fn config(control: ControlConfig, subflows: usize) -> Config {
-    let mut c = Config { subflows, initial_ssthresh: 16.0, ..crate::common::config(control) };
+    let mut c = Config { subflows, initial_ssthresh: 16_000, ..crate::common::config(control) };
     c.rtt.min_rto = ROUND * 10;
     c
 }

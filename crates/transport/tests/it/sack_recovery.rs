@@ -4,7 +4,7 @@ use crate::common::opened::{all_in_flight, in_flight};
 use crate::common::script::sender;
 use crate::common::{DCTCP, config, reno};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Buffers, Config, Recovery};
+use linkpool_transport::{Buffers, Config, DupackThreshold, Recovery};
 
 fn sack() -> Config {
     Config { recovery: Recovery::Sack, limited_transmit: true, ..reno() }
@@ -58,7 +58,7 @@ fn two_losses_in_a_window() {
 /// Three ranges beyond a hole mean a loss even if they are small (IsLost: "DupThresh discontiguous SACKed sequences").
 #[test]
 fn three_ranges_are_enough() {
-    in_flight(10, Config { dupack_threshold: 3, ..sack() }).run(
+    in_flight(10, Config { dupack_threshold: DupackThreshold::Acks(3), ..sack() }).run(
         "200us  < ack 0 sack 1-2
                 > pkt 10
                 < ack 0 sack 3-4,1-2
@@ -72,7 +72,7 @@ fn three_ranges_are_enough() {
 /// A larger threshold, as spraying over many paths takes, holds for SACKs too.
 #[test]
 fn the_threshold_counts_segments() {
-    in_flight(10, Config { dupack_threshold: 5, ..sack() }).run(
+    in_flight(10, Config { dupack_threshold: DupackThreshold::Acks(5), ..sack() }).run(
         "200us  < ack 0 sack 1-2
                 > pkt 10
                 < ack 0 sack 1-3
@@ -261,7 +261,7 @@ fn marks_in_recovery_cut_if_told() {
 /// received that cumulatively acknowledges new data", by the packets, RFC 3465): of nine packets one.
 #[test]
 fn slow_start_does_not_count_what_was_sacked_before_the_timeout() {
-    let waits = Config { dupack_threshold: 20, limited_transmit: false, ..sack() };
+    let waits = Config { dupack_threshold: DupackThreshold::Acks(20), limited_transmit: false, ..sack() };
     in_flight(10, Config { byte_counting: true, ..waits }).run(
         "200us  < ack 0 sack 1-9
          200.1ms > pkt 0

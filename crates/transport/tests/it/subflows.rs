@@ -3,8 +3,8 @@
 use crate::common::opened::both_in_flight;
 use crate::common::script::{receiver, sender, sender_with_jitters};
 use crate::common::{AMP, config, reno};
-use linkpool_transport::Config;
 use linkpool_transport::control::ControlConfig;
+use linkpool_transport::{Config, DupackThreshold};
 use linkpool_units::Time;
 
 fn lia(subflows: usize) -> Config {
@@ -246,7 +246,7 @@ fn what_repeats_an_ack_for_all_is_no_duplicate() {
 /// The threshold of duplicate ACKs is that of all subflows.
 #[test]
 fn the_threshold_holds_for_every_subflow() {
-    let config = Config { dupack_threshold: 5, initial_window: 6, ..lia(2) };
+    let config = Config { dupack_threshold: DupackThreshold::Acks(5), initial_window: 6, ..lia(2) };
     sender(config, Some(11_000)).run(
         "0      > syn
          100us  < synack

@@ -13,7 +13,7 @@ const ROUND: u64 = 1 << 32;
 fn a_flow_goes_round_the_sequence_numbers() {
     let size = 3 * ROUND + 12_345;
     let (_, lia) = laws().swap_remove(2);
-    let config = Config { subflows: 2, mss: 65_000, initial_ssthresh: 30.0, ..crate::common::config(lia) };
+    let config = Config { subflows: 2, mss: 65_000, initial_ssthresh: 30 * 65_000, ..crate::common::config(lia) };
     let mut random = Random(7);
     let channel = move |c: &Crossing| {
         let lost = random.chance(1.0 / 500.0);

@@ -22,7 +22,13 @@ FAULTS = ("join-syn-once", "join-stall", "fin-reset")
 its tables; see `docs/experiments.md`."""
 
 _MPTCP: dict[str, Value] = {"control": "lia", "subflows": SUBFLOWS}
-_MMPTCP: dict[str, Value] = {**_MPTCP, "scatter_bytes": SWITCH, "dupack_threshold": "auto"}
+_MMPTCP: dict[str, Value] = {
+    "control": "mmptcp",
+    "phase_2": "lia",
+    "switch_bytes": SWITCH,
+    "subflows": SUBFLOWS,
+    "dupack_threshold": "auto",
+}
 _TRANSPORTS: dict[str, dict[str, Value]] = {
     "tcp": {"control": "reno"},
     "ps": {"control": "reno", "paths": "scatter", "dupack_threshold": "auto"},

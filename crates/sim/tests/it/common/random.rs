@@ -1,6 +1,6 @@
 //! Random scenarios, as text.
 
-use linkpool_scenario::Control;
+use linkpool_scenario::Algorithm;
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -76,7 +76,7 @@ fn recoveries() -> impl Strategy<Value = &'static str> {
 
 /// Named t0, t1, ...
 fn transports() -> impl Strategy<Value = Vec<String>> {
-    let control = prop::sample::select(Control::TCP);
+    let control = prop::sample::select(&Algorithm::ALL[..Algorithm::ALL.len() - 1]);
     let one = (
         control,
         pick(&["linux", "paper-2013"]),
@@ -107,13 +107,20 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
         _,
     )| {
         // PLB and REPS go by marks.
-        let heeds_marks = ["dctcp", "dcm", "xmp", "amp", "mptcp-cut"].contains(&Control::name(control));
+        let heeds_marks = Algorithm::heeds_marks(control);
         let paths = if ["plb", "reps"].contains(&paths) && !heeds_marks { "hash" } else { paths };
         let phases = phases && !["plb", "reps", "placed"].contains(&paths);
         let subflows = if paths == "placed" { 1 } else { subflows };
-        let mut text =
-            format!("control = \"{}\"\npreset = \"{preset}\"\npaths = \"{paths}\"\n", Control::name(control));
-        if Control::MULTIPATH.contains(&control) {
+        let several = Algorithm::is_multipath(control);
+        let name = Algorithm::name(control);
+        let mmptcp = phases && several && paths != "scatter";
+        let control = if mmptcp {
+            format!("control = \"mmptcp\"\nphase_2 = \"{name}\"\nswitch_bytes = \"20KB\"")
+        } else {
+            format!("control = \"{name}\"")
+        };
+        let mut text = format!("{control}\npreset = \"{preset}\"\npaths = \"{paths}\"\n");
+        if several {
             writeln!(text, "subflows = {subflows}").unwrap();
             if subflows > 1 {
                 writeln!(text, "join_jitter = \"20us\"").unwrap();
@@ -122,11 +129,7 @@ fn transports() -> impl Strategy<Value = Vec<String>> {
                 writeln!(text, "{more}").unwrap();
             }
         }
-        let scatters = paths == "scatter" || phases && Control::MULTIPATH.contains(&control);
-        if scatters && paths != "scatter" {
-            writeln!(text, "scatter_bytes = \"20KB\"").unwrap();
-        }
-        if scatters {
+        if paths == "scatter" || mmptcp {
             writeln!(text, "dupack_threshold = \"auto\"").unwrap();
         }
         if heeds_marks {

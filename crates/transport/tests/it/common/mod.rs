@@ -6,16 +6,17 @@ pub mod opened;
 pub mod script;
 
 use linkpool_transport::control::{
-    AckOrder, AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpIncrease, FullyCoupledConfig,
-    Release, SemiCoupledConfig, XmpConfig,
+    AckOrder, AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpConfig, EwtcpIncrease, Floor,
+    FullyCoupledConfig, Release, SemiCoupledConfig, XmpConfig,
 };
-use linkpool_transport::{Buffers, Config, Multipath, Recovery, RttConfig};
+use linkpool_transport::{Buffers, Config, DupackThreshold, Multipath, Recovery, RttConfig};
 use linkpool_units::Time;
 
+pub const FLOOR: Floor = Floor { cwnd_min: 2.0 };
 pub const DCTCP: DctcpConfig =
-    DctcpConfig { alpha0: 0.0, g: 1.0 / 16.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
-pub const CUT: CutConfig = CutConfig { beta: 4.0, cwnd_min: 2.0, ack_order: AckOrder::CutInsteadOfGrowth };
-pub const XMP: XmpConfig = XmpConfig { beta: 4.0, cwnd_min: 2.0, ssthresh_below: false };
+    DctcpConfig { alpha0: 0.0, g: 1.0 / 16.0, floor: FLOOR, ack_order: AckOrder::CutInsteadOfGrowth };
+pub const CUT: CutConfig = CutConfig { beta: 4.0, floor: FLOOR, ack_order: AckOrder::CutInsteadOfGrowth };
+pub const XMP: XmpConfig = XmpConfig { cut: CUT, ssthresh_below: false };
 pub const AMP: AmpConfig = AmpConfig { cut: CUT, gamma: 2, tau: 8, suppression: true, release: Release::Rounds };
 pub const FULLY_COUPLED: FullyCoupledConfig = FullyCoupledConfig { loss_floor: 2.0 };
 pub const SEMI_COUPLED: SemiCoupledConfig = SemiCoupledConfig { aggressiveness: 1.0 };
@@ -33,7 +34,7 @@ pub fn laws() -> Vec<(&'static str, ControlConfig)> {
         ("amp", ControlConfig::Amp(AMP)),
         ("olia", ControlConfig::Olia(())),
         ("balia", ControlConfig::Balia(())),
-        ("ewtcp", ControlConfig::Ewtcp(EwtcpIncrease::InverseSquare)),
+        ("ewtcp", ControlConfig::Ewtcp(EwtcpConfig { increase: EwtcpIncrease::InverseSquare })),
         ("fully-coupled", ControlConfig::FullyCoupled(FULLY_COUPLED)),
         ("semi-coupled", ControlConfig::SemiCoupled(SEMI_COUPLED)),
         ("uncoupled", ControlConfig::Uncoupled(())),
@@ -48,7 +49,7 @@ pub fn config(control: ControlConfig) -> Config {
         subflows: 1,
         mss: 1000,
         initial_window: 1,
-        initial_ssthresh: f64::INFINITY,
+        initial_ssthresh: u64::MAX,
         rtt: RttConfig {
             min_rto: Time::from_ms(200),
             initial_rto: Time::from_secs(1),
@@ -64,8 +65,7 @@ pub fn config(control: ControlConfig) -> Config {
         recovery: Recovery::NewReno,
         undo: false,
         cut_in_recovery: true,
-        dupack_threshold: 3,
-        adaptive_threshold: false,
+        dupack_threshold: DupackThreshold::Acks(3),
         limited_transmit: false,
         byte_counting: false,
         byte_counting_limit: u32::MAX,

@@ -6,7 +6,7 @@
 use super::close;
 use super::ideal::{Hop, Ideal, Means};
 use crate::common::FULLY_COUPLED;
-use linkpool_transport::control::{ControlConfig, EwtcpIncrease, SemiCoupledConfig};
+use linkpool_transport::control::{ControlConfig, EwtcpConfig, EwtcpIncrease, SemiCoupledConfig};
 
 const ACKS: u64 = 2_000_000;
 const P: f64 = 1e-4;
@@ -92,7 +92,7 @@ fn balia_is_between() {
 #[test]
 fn ewtcp_is_half_a_tcp_on_each_path() {
     for hops in RATIOS.map(two) {
-        let got = even(ControlConfig::Ewtcp(EwtcpIncrease::InverseSquare), &hops);
+        let got = even(ControlConfig::Ewtcp(EwtcpConfig { increase: EwtcpIncrease::InverseSquare }), &hops);
         for (hop, rate) in hops.iter().zip(got.rates) {
             close(&format!("p = {}", hop.loss), rate, tcp(*hop) / 2.0, 0.05);
         }
@@ -141,6 +141,6 @@ fn wifi_and_3g() {
     close("LIA", lia.total(), wifi, 0.05);
     close("LIA on 3G", lia.rates[1], third, 0.05);
     close("LIA on Wi-Fi", lia.rates[0], wifi - third, 0.05);
-    let ewtcp = even(ControlConfig::Ewtcp(EwtcpIncrease::InverseSquare), &hops);
+    let ewtcp = even(ControlConfig::Ewtcp(EwtcpConfig { increase: EwtcpIncrease::InverseSquare }), &hops);
     close("EWTCP", ewtcp.total(), 0.6 * wifi, 0.05);
 }

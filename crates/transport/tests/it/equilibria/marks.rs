@@ -2,14 +2,14 @@
 
 use super::close;
 use super::ideal::{Hop, Ideal};
-use crate::common::XMP;
-use linkpool_transport::control::{ControlConfig, XmpConfig};
+use crate::common::{CUT, XMP};
+use linkpool_transport::control::{ControlConfig, CutConfig, XmpConfig};
 
 const ACKS: u64 = 6_000_000;
 
 fn xmp(beta: f64, rtts_ms: &[f64], p: f64) -> f64 {
     let hops: Vec<Hop> = rtts_ms.iter().map(|rtt_ms| Hop { rtt_ms: *rtt_ms, loss: 0.0 }).collect();
-    let control = ControlConfig::Xmp(XmpConfig { beta, ..XMP });
+    let control = ControlConfig::Xmp(XmpConfig { cut: CutConfig { beta, ..CUT }, ..XMP });
     Ideal::new(&control, &hops, 5).under_round_marks(ACKS, p).total()
 }
 

@@ -1,0 +1,110 @@
+//! What runs the connections of a transport: an algorithm of TCP and MPTCP, or another family.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::LazyLock;
+
+use linkpool_transport::control::Algorithm;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What runs the connections of a transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// TCP or MPTCP with this congestion control algorithm.
+    Tcp(Algorithm),
+    /// NDP: receivers pull, switches trim.
+    Ndp,
+}
+
+impl Control {
+    /// All there are.
+    pub fn all() -> impl Iterator<Item = Control> {
+        Algorithm::ALL.iter().copied().map(Control::Tcp).chain([Control::Ndp])
+    }
+
+    /// As a scenario writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Control::Tcp(algorithm) => algorithm.name(),
+            Control::Ndp => "ndp",
+        }
+    }
+
+    /// What it does, in a sentence.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Control::Tcp(algorithm) => algorithm.sentence(),
+            Control::Ndp => "no congestion control: receivers pull, switches trim; see below",
+        }
+    }
+
+    /// Where it is defined.
+    pub const fn source(self) -> &'static str {
+        match self {
+            Control::Tcp(algorithm) => algorithm.source(),
+            Control::Ndp => "Handley et al., SIGCOMM 2017",
+        }
+    }
+
+    /// The congestion control algorithm, if it has one.
+    pub fn algorithm(self) -> Option<Algorithm> {
+        match self {
+            Control::Tcp(algorithm) => Some(algorithm),
+            Control::Ndp => None,
+        }
+    }
+
+    /// Does it heed marks, with its default settings?
+    pub fn heeds_marks(self) -> bool {
+        self.algorithm().is_some_and(Algorithm::heeds_marks)
+    }
+}
+
+fn names() -> &'static [&'static str] {
+    static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| Control::all().map(Control::name).collect());
+    &NAMES
+}
+
+impl Serialize for Control {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Control {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Control, D::Error> {
+        deserializer.deserialize_any(Name)
+    }
+}
+
+struct Name;
+
+impl Visitor<'_> for Name {
+    type Value = Control;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "one of {}", names().join(", "))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Control, E> {
+        let known = Control::all().find(|control| control.name() == text);
+        known.ok_or_else(|| E::unknown_variant(text, names()))
+    }
+}
+
+impl JsonSchema for Control {
+    fn schema_name() -> Cow<'static, str> {
+        "Control".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let one = |control: Control| {
+            let description = format!("{} ({})", control.sentence(), control.source());
+            serde_json::json!({ "const": control.name(), "description": description })
+        };
+        let all: Vec<_> = Control::all().map(one).collect();
+        json_schema!({ "description": "What runs the connections of a transport.", "oneOf": all })
+    }
+}

@@ -1,0 +1,36 @@
+//! A setting is declared once: one field of one struct, beside the code that it is for.
+//!
+//! [`settings!`] makes the struct, and a [`Settings::each`] that shows every setting to a [`Visit`]. All
+//! that is done with settings is a visit: reading a file, checking bounds, writing the scenario as
+//! run, the JSON Schema, the reference page. None of them lists the settings again.
+//!
+//! ```
+//! use linkpool_settings::{Bounds, Preset, Settings, settings};
+//!
+//! settings! {
+//!     /// Parameters of a window.
+//!     pub struct WindowConfig {
+//!         /// Initial window, packets.
+//!         initial: u32 = 10, paper_2013 = 1, within Bounds::POSITIVE;
+//!         /// Does it grow in slow start?
+//!         slow_start: bool = true;
+//!         /// Packets by which it grows at most.
+//!         growth: u32 = 2, when |c| c.slow_start => "`slow_start = true`";
+//!     }
+//! }
+//!
+//! let window = WindowConfig::defaults(Preset::Paper2013);
+//! assert_eq!((window.initial, window.slow_start, window.growth), (1, true, 2));
+//! ```
+
+mod bounds;
+mod declare;
+mod limits;
+mod visit;
+
+pub use bounds::{Bounds, Quantity};
+pub use limits::{Packets, Size, Speed, Timeouts};
+pub use visit::{Condition, Fallback, Gated, Preset, Scope, Setting, Settings, State, Visit, Written};
+
+#[doc(hidden)]
+pub use schemars;

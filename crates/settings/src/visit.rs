@@ -1,0 +1,165 @@
+//! What there is to know of a setting, and who asks.
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// A set of defaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Preset {
+    /// What runs today.
+    #[default]
+    #[serde(rename = "linux")]
+    Linux,
+    /// What the papers' simulations ran.
+    #[serde(rename = "paper-2013")]
+    Paper2013,
+}
+
+/// Which transports a setting is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All, of any family.
+    Any,
+    /// TCP and MPTCP; this is so where nothing is said.
+    Tcp,
+    /// NDP.
+    Ndp,
+    /// Transports with an algorithm that heeds marks.
+    Marks,
+    /// Transports with an algorithm for several subflows.
+    Multipath,
+    /// Transports with several subflows.
+    Several,
+    /// The same, but not MMPTCP, whose switch opens the subflows.
+    Joins,
+}
+
+/// What is said once of a setting.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    /// As the file writes it.
+    pub key: &'static str,
+    /// Its documentation, line by line.
+    pub doc: &'static [&'static str],
+    /// Which transports it is for.
+    pub scope: Scope,
+    /// Where its value comes from if the file says none.
+    pub fallback: Fallback,
+    /// The JSON Schema of its value.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl fmt::Debug for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setting").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+impl Setting {
+    /// Its documentation in one line.
+    pub fn text(&self) -> String {
+        self.doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Where the value of a setting comes from if the file says none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// From the preset.
+    Preset,
+    /// From other settings, as said here.
+    From(&'static str),
+    /// From nowhere: it must be said.
+    Required,
+}
+
+/// On what a setting depends, as messages say it: "applies only to ...".
+pub type Condition = &'static str;
+
+/// A setting as the values of others make it.
+#[derive(Debug)]
+pub struct State {
+    /// Does it apply, beside the other settings of its struct?
+    pub applies: bool,
+    /// On what that depends.
+    pub condition: Option<Condition>,
+    /// What is wrong with its value.
+    pub wrong: Option<String>,
+}
+
+/// Settings, declared by [`settings!`](crate::settings).
+pub trait Settings: Sized {
+    /// Their defaults.
+    fn defaults(preset: Preset) -> Self;
+    /// Shows each to `visit`, in the order of their declaration.
+    fn each<V: Visit>(&mut self, visit: &mut V);
+}
+
+/// An algorithm that has none.
+impl Settings for () {
+    fn defaults(_: Preset) {}
+    fn each<V: Visit>(&mut self, _: &mut V) {}
+}
+
+/// Somebody who looks at settings one by one, and may change them.
+pub trait Visit {
+    /// Do values come from a file, so that those that the file does not say follow from others?
+    const READS: bool = false;
+
+    /// `value` is that of `setting`, which a file writes as a `W`.
+    fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State);
+
+    /// The defaults of what settings choose.
+    fn preset(&self) -> Preset {
+        Preset::Linux
+    }
+}
+
+/// How a file writes a `T`.
+pub trait Written<T>: Serialize + DeserializeOwned + JsonSchema {
+    /// `value` as it is written.
+    fn of(value: &T) -> Self;
+    /// What is written means this.
+    fn value(self) -> T;
+}
+
+impl<T: Clone + Serialize + DeserializeOwned + JsonSchema> Written<T> for T {
+    fn of(value: &T) -> T {
+        value.clone()
+    }
+    fn value(self) -> T {
+        self
+    }
+}
+
+/// A whole struct of settings that depends on others.
+#[derive(Debug)]
+pub struct Gated<'v, V> {
+    /// Who looks at them.
+    pub visit: &'v mut V,
+    /// Do they apply?
+    pub applies: bool,
+    /// On what that depends.
+    pub condition: Condition,
+}
+
+impl<V: Visit> Visit for Gated<'_, V> {
+    const READS: bool = V::READS;
+
+    fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State) {
+        let of_struct = !self.applies || state.condition.is_none();
+        let condition = if of_struct { Some(self.condition) } else { state.condition };
+        self.visit.setting::<T, W>(
+            setting,
+            value,
+            State { applies: self.applies && state.applies, condition, ..state },
+        );
+    }
+
+    fn preset(&self) -> Preset {
+        self.visit.preset()
+    }
+}
