@@ -103,6 +103,10 @@ const ALWAYS: &[&str] = &[
     "receive_buffer",
     "accept_ecn",
     "priority",
+    "ack_order",
+    "path_penalties",
+    "pull_priority",
+    "trimming",
 ];
 
 /// `keys`, of AMP if they do not say of what; the algorithm stands last.

@@ -194,8 +194,11 @@ fn control_names() -> Vec<&'static str> {
 /// Another key without which one does not apply.
 fn needs(cell: &str) -> String {
     let several = if cell.starts_with("several subflows") { "\nsubflows = 2" } else { "" };
-    let with =
-        cell.split_once(", with ").map_or(String::new(), |(_, with)| format!("\n{}", code(with).last().unwrap()));
+    let with = cell.split_once(", with ").map_or(String::new(), |(_, with)| {
+        let setting = *code(with).last().unwrap();
+        let value = if setting == "receive_buffer" { " = \"1MB\"" } else { "" };
+        format!("\n{setting}{value}")
+    });
     format!("{several}{with}")
 }
 

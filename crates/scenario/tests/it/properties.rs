@@ -135,7 +135,7 @@ const PORTS: &[&str] = &[
     "layer.host = { red = { min = 3, max = 9 }, discipline = \"priority\" }",
     "layer.host = { red = { min = \"3KB\", max = \"9KB\", weight = 0.5, action = \"drop\", gentle = false }, limit = 50 }",
     "layer.host = { shared_buffer = { size = \"4MB\" }, exempt = [] }",
-    "layer.host = { discipline = \"trimming\", exempt = [] }",
+    "layer.host = { discipline = \"trimming\", limit = 40, exempt = [] }",
     "layer.host = { discipline = \"trimming\", limit = \"70KB\", exempt = [], trimming = { headers = 30, share = 4, trim_arriving = 1.0, return_to_sender = false } }",
     "layer.host = { shared_buffer = { size = \"4MB\", alpha = 0.5 }, mark = 20, exempt = [], mark_at = \"dequeue\", non_ect = \"queue\" }",
 ];

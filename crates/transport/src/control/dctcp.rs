@@ -10,14 +10,14 @@ settings! {
         alpha0: f64 = 1.0, paper_2013 = 0.0, within Bounds::from(0.0, "alpha is a fraction, 0 to 1").to(1.0);
         /// Gain of alpha (RFC 8257, section 4.2: 1/16).
         g: f64 = 0.0625, within Bounds::GAIN;
+        /// What an ACK that cuts the window for a mark does beside: `"grow-then-cut"`: it grows the window first, and AMP checks
+        /// its windows before both (the authors' implementation); `"cut-instead-of-growth"`: it does not grow (RFC 3168, section
+        /// 6.1.2).
+        ack_order: AckOrder = AckOrder::CutInsteadOfGrowth, paper_2013 = AckOrder::GrowThenCut;
     }
     groups {
         /// Of the window after a mark.
         floor: Floor;
-    }
-    others {
-        /// Does an ACK that cuts the window grow it before?
-        ack_order: AckOrder = AckOrder::CutInsteadOfGrowth;
     }
 }
 

@@ -56,7 +56,8 @@ pub struct Ack {
 }
 
 /// What an ACK that cuts the window for a mark does beside.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum AckOrder {
     /// It grows the window, and cuts it then. AMP's check whether to suppress subflows sees the windows before both. So it is
     /// in the authors' implementation of DCTCP, DCM, MPTCP (beta = 4) and AMP, and in the order of AMP's Algorithm 1 (check

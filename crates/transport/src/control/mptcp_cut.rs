@@ -8,14 +8,14 @@ settings! {
     pub struct CutConfig {
         /// A mark cuts the window by 1/beta.
         beta: f64 = 4.0, within Bounds::from(1.0, "a mark cuts the window by 1/beta, so beta is at least 1").below(f64::INFINITY);
+        /// What an ACK that cuts the window for a mark does beside: `"grow-then-cut"`: it grows the window first, and AMP checks
+        /// its windows before both (the authors' implementation); `"cut-instead-of-growth"`: it does not grow (RFC 3168, section
+        /// 6.1.2).
+        ack_order: AckOrder = AckOrder::CutInsteadOfGrowth, paper_2013 = AckOrder::GrowThenCut;
     }
     groups {
         /// Of the window after a mark.
         floor: Floor;
-    }
-    others {
-        /// Does an ACK that cuts the window grow it before?
-        ack_order: AckOrder = AckOrder::CutInsteadOfGrowth;
     }
 }
 
