@@ -104,9 +104,10 @@ fn any_number_of_threads_gives_the_same() {
     }
 }
 
-/// A failed core link: packets on the paths over it are lost, their senders leave these paths out, and all arrives.
+/// A core link fails in both directions, and routing does not know: data, ACKs and PULLs over it are lost, and all data
+/// arrives nevertheless, with path penalties and without. (How little penalties help here: `docs/limitations.md`.)
 #[test]
-fn paths_that_lose_packets_are_left_out() {
+fn all_arrives_although_a_path_loses_every_packet() {
     let text = |penalties: bool| {
         format!(
             r#"
@@ -133,10 +134,12 @@ fn paths_that_lose_packets_are_left_out() {
             "#
         )
     };
-    let (with, without) = (run(&text(true)), run(&text(false)));
-    let lost = |r: &Run| r.outcome.links.iter().map(|l| l.stats.rare.drops_down).sum::<u64>();
-    assert!(lost(&with) * 3 < lost(&without), "{} and {} lost", lost(&with), lost(&without));
-    assert!(with.fct(0) < without.fct(0));
+    for penalties in [true, false] {
+        let run = run(&text(penalties));
+        let lost: u64 = run.outcome.links.iter().map(|l| l.stats.rare.drops_down).sum();
+        assert!(lost > 1000, "{lost} lost");
+        assert_eq!(run.flow(0).acked_bytes, 20_000_000);
+    }
 }
 
 /// TCP in an incast of which FIFO queues of eight packets make timeouts; where they trim, NACKs repair all losses.
