@@ -1,6 +1,7 @@
 //! Work on a thread of its own, while the calling thread listens to signals: Ctrl-C is heard at once, whatever the work is at.
 
 use pyo3::prelude::*;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, OnceLock};
@@ -20,7 +21,7 @@ pub(crate) fn keep_panics_quiet() {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
         std::panic::set_hook(Box::new(|info| {
-            let message = info.payload_as_str().unwrap_or("a panic without a message");
+            let message = payload_text(info.payload());
             let place = info.location().map_or(String::new(), |at| format!(" ({}:{})", at.file(), at.line()));
             let mut last = PANIC.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             last.get_or_insert_with(|| format!("{message}{place}"));
@@ -72,4 +73,10 @@ impl<T: Send + 'static> Worker<T> {
             Err(RecvTimeoutError::Disconnected) => Some(Err("a thread ended without a word".to_string())),
         }
     }
+}
+
+/// The message of a panic, which is a text unless somebody panics with another value.
+fn payload_text(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")
 }

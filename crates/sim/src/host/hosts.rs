@@ -218,7 +218,8 @@ impl<'p> Hosts<'p> {
         let (now, timers) = (self.context.now, &mut self.context.timers[host as usize]);
         match self.context.hosts[host as usize].endpoint(handle) {
             Some((Occupant::Sender(sending), shared)) => {
-                if sending.end.on_timer(subflow, &mut Io::new(now, shared, network, timers)) == Event::Closed {
+                let event = sending.end.on_timer(subflow, &mut Io::new(now, shared, network, timers));
+                if let Event::Closed = event {
                     self.end_flow(host, handle);
                 }
             }

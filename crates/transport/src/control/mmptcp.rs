@@ -289,7 +289,8 @@ mod tests {
         let cubic = || ControlConfig::Cubic(CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true });
         let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
         let amp = AmpConfig { cut, gamma: 1, tau: 1, suppression: true, release: Release::Acks };
-        let events: [fn(&mut dyn CongestionControl, &mut [Path], usize); 8] = [
+        type Event = fn(&mut dyn CongestionControl, &mut [Path], usize);
+        let events: [Event; 8] = [
             |law, paths, s| {
                 law.in_ack_event(paths, s, Ack { round_ended: true, ..marked(1) });
             },
