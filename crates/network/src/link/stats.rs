@@ -13,7 +13,7 @@ pub struct LinkStats {
     pub rare: RareEvents,
 }
 
-/// What a queue does to packets beside passing them on; kept apart from [`Link`], whose single cache line every packet
+/// What a queue does to packets beside passing them on; kept apart from `Link`, whose single cache line every packet
 /// touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RareEvents {

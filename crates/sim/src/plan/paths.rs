@@ -17,7 +17,7 @@ pub enum PathError {
 pub enum PathRule {
     /// Those that ECMP gives them by their addresses and ports.
     Hash,
-    /// The same, until a scheduler places them ([`crate::start::placement`]).
+    /// The same, until a scheduler places them (`start::placement`).
     Placed,
     /// Subflow i the i-th of the shortest paths.
     Distinct,

@@ -8,9 +8,9 @@ use linkpool_workload::{Flow, Process};
 pub struct PlannedFlow {
     /// Who, to whom, how much, when.
     pub flow: Flow,
-    /// Index into [`Plan::transports`].
+    /// Index into [`Plan::transports`](crate::Plan::transports).
     pub transport: u16,
-    /// Index into [`Plan::labels`].
+    /// Index into [`Plan::labels`](crate::Plan::labels).
     pub label: u16,
 }
 
@@ -25,11 +25,11 @@ pub struct PlannedProcess {
     pub start: Time,
     /// It starts nothing at or after this.
     pub until: Time,
-    /// Index into [`Plan::transports`].
+    /// Index into [`Plan::transports`](crate::Plan::transports).
     pub transport: u16,
     /// Below how many bytes flows have another transport, and which.
     pub small: Option<(u64, u16)>,
-    /// Of the flows that it starts: index into [`Plan::labels`].
+    /// Of the flows that it starts: index into [`Plan::labels`](crate::Plan::labels).
     pub label: u16,
     /// Of those that answer them.
     pub answer_label: u16,

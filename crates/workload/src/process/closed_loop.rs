@@ -33,7 +33,7 @@ pub enum Destinations {
     Uniform(u16),
     /// Any host of another rack; these are the rack and the pod of each host.
     OtherRacks(Arc<[(u32, u32)]>),
-    /// [`staggered_destination`].
+    /// `staggered_destination`.
     Staggered {
         /// Rack and pod of each host.
         places: Arc<[(u32, u32)]>,
