@@ -39,7 +39,7 @@ def test_its_commands_give_its_table(
         capsys.readouterr()
         app(command, standalone_mode=False)
     printed = capsys.readouterr().out
-    shown = re.findall(r"```\n(transport.*?)```", PAGE, re.DOTALL)
+    shown = re.findall(r"```\n(measured period.*?)```", PAGE, re.DOTALL)
     assert len(shown) == 1
     assert _names(printed) == _names(shown[0])
 
