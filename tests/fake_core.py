@@ -24,7 +24,14 @@ else:
     import tomli as tomllib
 
 LAYERS = {"h": "host", "e": "edge", "a": "aggregation", "c": "core"}
-SIZES = {"64KiB": 1 << 16, "128KiB": 1 << 17, "256KiB": 1 << 18, "512KiB": 1 << 19, "1MiB": 1 << 20}
+SIZES = {
+    "64KiB": 1 << 16,
+    "450000B": 450_000,
+    "128KiB": 1 << 17,
+    "256KiB": 1 << 18,
+    "512KiB": 1 << 19,
+    "1MiB": 1 << 20,
+}
 MEASURE = '[measure]\nwarm_up = "0s"\ncut_off = "1s"\n'
 Document = Mapping[str, Any]
 Progress = Callable[[float, float, int], "bool | None"]
@@ -49,6 +56,8 @@ class FakeCore:
             raise ScenarioError(f"{path}: nonsense: unknown key")
         lines = [f"# {key} = {value}" for key, value in overrides]
         measure = "" if "[measure]" in text else MEASURE
+        if "[measure]" in text and "cut_off" not in text:
+            text = text.replace("[measure]\n", '[measure]\ncut_off = "1s"\n')
         return "\n".join([f"seed = {1 if seed is None else seed}", *lines, text, measure])
 
     def worthwhile_threads(
