@@ -145,7 +145,7 @@ def test_the_estimate_is_above_what_a_run_needs(scenario: Scenario, tmp_path: Pa
     size = (tmp_path / "out" / "queue.parquet").stat().st_size
     told = {name.split(",")[0]: need for name, need in loaded.estimate()["disk"]}
     assert size < told["queue.parquet"] < 100 * size
-    assert result.queue.height == 100_001
+    assert result.queue.height == 100_000
 
 
 def test_files_that_are_too_large_or_never_end_are_refused(
