@@ -9,7 +9,8 @@ import tomli
 
 from rust_modules import Crate, Module, Source, knots, parse, read_crate
 
-CRATES = Path(__file__).resolve().parent.parent / "crates"
+ROOT = Path(__file__).resolve().parent.parent
+CRATES = ROOT / "crates"
 
 # A crate may depend on those of lower numbers.
 LAYERS = {
@@ -22,6 +23,14 @@ LAYERS = {
     "scenario": 5,
     "sim": 6,
     "python": 7,
+}
+
+# The same of the workspace in linux/, by the names of its packages. Of crates/ it may use any but
+# the extension module.
+LINUX_LAYERS = {
+    "linkpool-linux-control": 0,
+    "linkpool-linux-testbed": 1,
+    "linkpool-linux": 2,
 }
 
 # Modules that still use each other in a circle. Nothing may come in.
@@ -55,6 +64,17 @@ def test_crates_depend_on_lower_ones_only(crate: str) -> None:
     assert crate in LAYERS, f"which layer is crates/{crate}? Say so in {__file__}"
     upward = [other for other in used if LAYERS[other] >= LAYERS[crate]]
     assert upward == []
+
+
+@pytest.mark.parametrize("manifest", sorted((ROOT / "linux").glob("*/Cargo.toml")), ids=str)
+def test_crates_for_linux_depend_on_lower_ones_only(manifest: Path) -> None:
+    read = tomli.loads(manifest.read_text(encoding="utf-8"))
+    name = read["package"]["name"]
+    assert name in LINUX_LAYERS, f"which layer is {manifest}? Say so in {__file__}"
+    used = [other for other in read["dependencies"] if other.startswith("linkpool-")]
+    upward = [other for other in used if LINUX_LAYERS.get(other, -1) >= LINUX_LAYERS[name]]
+    assert upward == []
+    assert "linkpool-python" not in used
 
 
 @pytest.mark.parametrize("crate", crate_names())

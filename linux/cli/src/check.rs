@@ -1,0 +1,37 @@
+//! `linkpool-linux check`: what this kernel has and lacks, with the remedies.
+
+use anyhow::Result;
+use clap::Args;
+use linkpool_linux_control::check::{self, State};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Show what this kernel has and lacks of what linkpool needs, with the remedies; exit code 1 if controllers cannot load.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// Check another kernel by its type information instead: a raw BTF file or an ELF file.
+    #[arg(long, value_name = "FILE")]
+    btf: Option<PathBuf>,
+}
+
+impl Check {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        let findings = match &self.btf {
+            Some(path) => check::kernel_of_btf(path)?,
+            None => check::running_kernel(),
+        };
+        for finding in &findings {
+            let mark = match finding.state {
+                State::Has => "ok",
+                State::Limited => "limited",
+                State::Lacks => "LACKS",
+            };
+            println!("{mark:<8} {}{}{}", finding.what, if finding.found.is_empty() { "" } else { ": " }, finding.found);
+            if !finding.remedy.is_empty() {
+                println!("{:<8}   remedy: {}", "", finding.remedy);
+            }
+        }
+        let loads = findings.iter().all(|finding| finding.state != State::Lacks);
+        Ok(if loads { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}

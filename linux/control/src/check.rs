@@ -1,0 +1,200 @@
+//! What this kernel has and lacks of what linkpool needs, with the remedy for each lack.
+
+use crate::btf::KernelTypes;
+use anyhow::Result;
+use std::fs;
+use std::path::Path;
+
+/// How it stands with one requirement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is there.
+    Has,
+    /// It is not there, and something works less well or not at all, but controllers load.
+    Limited,
+    /// It is not there, and no controller can be loaded.
+    Lacks,
+}
+
+/// One requirement, and what was found.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What is required.
+    pub what: &'static str,
+    /// Is it there?
+    pub state: State,
+    /// What was found, such as a version.
+    pub found: String,
+    /// What a person can do about it; empty if it is there.
+    pub remedy: &'static str,
+}
+
+impl Finding {
+    fn new(what: &'static str, has: bool, found: impl Into<String>, without: State, remedy: &'static str) -> Finding {
+        let (state, remedy) = if has { (State::Has, "") } else { (without, remedy) };
+        Finding { what, state, found: found.into(), remedy }
+    }
+}
+
+/// The structs of the kernel that the controllers read, with the members they use (`bpf/kernel.h`).
+pub const MEMBERS: &[(&str, &[&str])] = &[
+    ("sock_common", &["skc_family", "skc_daddr", "skc_rcv_saddr", "skc_dport", "skc_num", "skc_net"]),
+    ("sock", &["__sk_common", "sk_pacing_rate"]),
+    ("inet_connection_sock", &["icsk_ca_state", "icsk_ack", "icsk_ulp_data", "icsk_ca_priv"]),
+    ("tcp_sock", &["snd_cwnd", "snd_ssthresh", "srtt_us", "snd_una", "snd_nxt", "delivered", "delivered_ce"]),
+    ("tcp_sock", &["lost", "packets_out", "sacked_out", "lost_out", "retrans_out", "prr_out", "prior_cwnd"]),
+    ("tcp_sock", &["max_packets_out", "is_cwnd_limited", "mss_cache", "ecn_flags", "is_mptcp", "rcv_nxt"]),
+    ("mptcp_subflow_context", &["conn", "local_id", "remote_id"]),
+    ("mptcp_sock", &["token"]),
+];
+
+/// Checks the running kernel and this process's rights.
+pub fn running_kernel() -> Vec<Finding> {
+    let mut findings = vec![release(), btf_of_kernel()];
+    if let Ok(types) = KernelTypes::running() {
+        findings.extend(kernel_types(&types));
+    }
+    findings.extend([jit(), mptcp(), path_manager(), capabilities(), receiver_ecn()]);
+    findings
+}
+
+/// Checks another kernel by its BTF file, as far as types tell.
+pub fn kernel_of_btf(path: &Path) -> Result<Vec<Finding>> {
+    Ok(kernel_types(&KernelTypes::of_file(path)?))
+}
+
+/// What a kernel's types tell of it.
+pub fn kernel_types(types: &KernelTypes) -> Vec<Finding> {
+    let casts = types.has_function("bpf_rdonly_cast");
+    let algorithms = types.has_struct("bpf_struct_ops_tcp_congestion_ops");
+    let arguments = types.arguments("tcp_congestion_ops", "cong_control");
+    let missing: Vec<String> = MEMBERS
+        .iter()
+        .flat_map(|(of, members)| members.iter().map(move |member| (of, member)))
+        .filter(|(of, member)| !types.has_member(of, member))
+        .map(|(of, member)| format!("{of}.{member}"))
+        .collect();
+    vec![
+        Finding::new(
+            "congestion control in eBPF (struct_ops)",
+            algorithms && arguments.is_some(),
+            "",
+            State::Lacks,
+            "a kernel with CONFIG_BPF_JIT=y and CONFIG_BPF_SYSCALL=y, 5.6 or newer",
+        ),
+        Finding::new(
+            "cast of kernel pointers (bpf_rdonly_cast)",
+            casts,
+            "",
+            State::Lacks,
+            "a kernel of 6.2 or newer: the subflows of a connection cannot be told before",
+        ),
+        Finding::new(
+            "members of kernel structs",
+            missing.is_empty(),
+            if missing.is_empty() { "all that controllers read".to_owned() } else { missing.join(", ") },
+            State::Lacks,
+            "a kernel with CONFIG_MPTCP=y that has these members; please report which kernel this is",
+        ),
+    ]
+}
+
+fn read(path: &str) -> Option<String> {
+    Some(fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
+fn release() -> Finding {
+    let release = read("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    Finding::new("kernel 6.2 or newer", version >= (6, 2), release, State::Lacks, "install a newer kernel")
+}
+
+fn btf_of_kernel() -> Finding {
+    let there = Path::new("/sys/kernel/btf/vmlinux").exists();
+    let remedy = "a kernel with CONFIG_DEBUG_INFO_BTF=y; those of all large distributions have it";
+    Finding::new(
+        "type information (BTF)",
+        there,
+        if there { "/sys/kernel/btf/vmlinux" } else { "" },
+        State::Lacks,
+        remedy,
+    )
+}
+
+fn jit() -> Finding {
+    let value = read("/proc/sys/net/core/bpf_jit_enable").unwrap_or_else(|| "unknown".to_owned());
+    let on = matches!(value.as_str(), "1" | "2");
+    Finding::new("BPF compiler (JIT)", on, format!("net.core.bpf_jit_enable = {value}"), State::Lacks, {
+        "sysctl -w net.core.bpf_jit_enable=1"
+    })
+}
+
+fn mptcp() -> Finding {
+    let value = read("/proc/sys/net/mptcp/enabled");
+    let on = value.as_deref() == Some("1");
+    let remedy = match value {
+        Some(_) => "sysctl -w net.mptcp.enabled=1",
+        None => "a kernel with CONFIG_MPTCP=y",
+    };
+    let found = value.map_or("no net.mptcp".to_owned(), |v| format!("net.mptcp.enabled = {v}"));
+    Finding::new("MPTCP", on, found, State::Limited, remedy)
+}
+
+/// Netlink commands for one connection came with 5.19 (`pm_type`); 6.16 calls the setting `path_manager`.
+fn path_manager() -> Finding {
+    let by_name = read("/proc/sys/net/mptcp/available_path_managers");
+    let there =
+        by_name.as_deref().map_or(Path::new("/proc/sys/net/mptcp/pm_type").exists(), |all| all.contains("userspace"));
+    Finding::new(
+        "path manager in user space",
+        there,
+        by_name.unwrap_or_default(),
+        State::Limited,
+        "a kernel of 5.19 or newer with CONFIG_MPTCP=y: without it nobody can open or suppress single subflows",
+    )
+}
+
+/// CAP_BPF (39), CAP_NET_ADMIN (12) and CAP_PERFMON (38), or CAP_SYS_ADMIN (21), which includes the first and the last.
+fn capabilities() -> Finding {
+    let status = read("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let mask = mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
+    let has = |bit: u32| mask >> bit & 1 == 1;
+    let admin = has(21);
+    let lacking: Vec<&str> =
+        [("CAP_BPF", has(39) || admin), ("CAP_NET_ADMIN", has(12)), ("CAP_PERFMON", has(38) || admin)]
+            .into_iter()
+            .filter_map(|(name, held)| (!held).then_some(name))
+            .collect();
+    let found = if lacking.is_empty() { "held".to_owned() } else { format!("not held: {}", lacking.join(", ")) };
+    Finding::new("rights (capabilities)", lacking.is_empty(), found, State::Lacks, "run it as root, e.g. by sudo")
+}
+
+/// Receivers echo marks by each packet only if their own algorithm asks for ECN; accepting ECN at all is `tcp_ecn`.
+fn receiver_ecn() -> Finding {
+    let value = read("/proc/sys/net/ipv4/tcp_ecn").unwrap_or_else(|| "unknown".to_owned());
+    let found = format!("net.ipv4.tcp_ecn = {value}");
+    Finding::new("ECN of incoming connections", value != "0", found, State::Limited, "sysctl -w net.ipv4.tcp_ecn=2")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Not an assertion about this machine: each lack has a remedy, and what is there has none.
+    #[test]
+    fn each_lack_has_a_remedy() {
+        let findings = running_kernel();
+        assert!(findings.len() >= 7);
+        for finding in findings {
+            assert_eq!(finding.remedy.is_empty(), finding.state == State::Has, "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_btf_is_named() {
+        let error = kernel_of_btf(Path::new("/proc/version")).unwrap_err();
+        assert!(format!("{error:#}").starts_with("/proc/version: "), "{error:#}");
+    }
+}
