@@ -135,7 +135,7 @@ def test_fair_on_the_talk_s_numbers() -> None:
 
 
 def test_fair_where_mptcp_leaves_wifi_for_3g() -> None:
-    # As a law that looks at losses only would: 3G loses less.
+    # As an algorithm that sees only losses would: 3G loses less.
     found = verdicts(fair.EXPERIMENT, {**TALK, "lia": (0.0, 0.4)})
     assert found["lia-wifi"] == found["goal-3a"] == found["ewtcp-worse"] == "not"
     assert found["lia-3g"] == "reproduced"

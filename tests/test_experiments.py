@@ -1,6 +1,7 @@
 """All experiments, with the simulator replaced: points, data, figures and claims fit together."""
 
 import json
+import re
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
@@ -69,9 +70,13 @@ def by_id(experiment: Experiment) -> str:
 
 def test_every_experiment_is_documented() -> None:
     assert len(ALL) == len(experiments.EXPERIMENTS) > 30
-    page = (Path(__file__).parents[1] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    docs = Path(__file__).parents[1] / "docs"
+    index = (docs / "experiments.md").read_text(encoding="utf-8")
     for experiment in ALL:
+        paper = type(experiment).__module__.split(".")[2]
+        page = (docs / "experiments" / f"{paper}.md").read_text(encoding="utf-8")
         assert f"## {experiment.id}:" in page
+        assert re.search(rf"\b{experiment.id}\b", index)
 
 
 @pytest.mark.parametrize("experiment", ALL, ids=by_id)

@@ -147,7 +147,7 @@ def test_a_wrong_entry_is_named(target: str, message: str) -> None:
 
 @pytest.mark.core
 def test_the_example_of_the_docs_runs(tmp_path: Path) -> None:
-    page = Path(__file__).parents[1] / "docs" / "experiments.md"
+    page = Path(__file__).parents[1] / "docs" / "experiments" / "your-own.md"
     (code,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "marks.py").write_text(code, encoding="utf-8")
     experiment = registry(tmp_path).load("Mine-marks")

@@ -118,7 +118,7 @@ def _reproduce(experiment: Experiment, out: Path, jobs: int | None, scale: float
     console.print(f"{remark}; seeds 1 to {report.seeds}")
     if report.shortened:
         console.print(f"shortened: {report.shortened}")
-    console.print("each claim's criterion is in claims.json and docs/experiments.md\n")
+    console.print("each claim's criterion is in claims.json and docs/experiments\n")
     for path in report.files:
         print(path)
 

@@ -1,7 +1,7 @@
 """The basic configuration of the AMP paper, as parts of scenarios.
 
 Values come from the paper's section 5 and, where it is silent, from what its authors' own
-simulation did; `docs/experiments.md` lists them.
+simulation did; `docs/experiments/amp.md` lists them.
 """
 
 from linkpool.study.toml import Table, Value

@@ -1,7 +1,7 @@
 """The basic configuration of the MMPTCP paper, as parts of scenarios.
 
 Values come from the paper's section 3 and, where it is silent, from what its authors' own
-simulation did; `docs/experiments.md` lists them.
+simulation did; `docs/experiments/mmptcp.md` lists them.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ DRAIN = "40s"
 
 FAULTS = ("join-syn-once", "join-stall", "fin-reset")
 """What the authors' implementation does wrong, which decides how long short flows of MPTCP take in
-its tables; see `docs/experiments.md`."""
+its tables; see `docs/experiments/mmptcp.md`."""
 
 _MPTCP: dict[str, Value] = {"control": "lia", "subflows": SUBFLOWS}
 _MMPTCP: dict[str, Value] = {

@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 def transport(control: str) -> Table:
-    """Return a law's transport, of two subflows if it may have them."""
+    """Return an algorithm's transport, with two subflows if it may have them."""
     several: dict[str, Value] = {} if control == "reno" else {"subflows": 2}
     return {"preset": "paper-2013", "initial_ssthresh": "unlimited", "control": control, **several}
 

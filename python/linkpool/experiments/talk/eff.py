@@ -94,7 +94,7 @@ class Eff(Experiment):
     columns: ClassVar[tuple[Column, ...]] = design.COLUMNS
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return the runs of every law and seed."""
+        """Return the runs of every algorithm and seed."""
         return [self._point(scheme, seed) for scheme in SCHEMES for seed in seeds]
 
     def _point(self, scheme: str, seed: int) -> Point:
@@ -135,7 +135,7 @@ class Eff(Experiment):
         return replace(self, duration_s=max(round(self.duration_s * scale), 5))
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the split of each law against the talk, and against theory."""
+        """Judge the split of each algorithm against the talk, and against theory."""
         ledger = Ledger(self.id)
         found = design.splits(data)
         lia, ewtcp, olia = (found.get(s) for s in ("lia", "ewtcp", "olia"))
@@ -187,7 +187,7 @@ class Eff(Experiment):
         return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw what each law gets over the short and over the long ways, beside theory."""
+        """Draw what each algorithm gets over the short and over the long ways, beside theory."""
         return draw_splits(
             f"{self.id}: {self.title}",
             {s: (design.splits(data).get(s), predicted(s)) for s in SCHEMES},

@@ -56,7 +56,7 @@ class Fair(Experiment):
     columns: ClassVar[tuple[Column, ...]] = design.COLUMNS
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return the runs of every law, of TCP on each path, and seed."""
+        """Return the runs of every algorithm, of TCP on each path, and seed."""
         return [self._point(s, seed) for s in (*ALONE, *SCHEMES) for seed in seeds]
 
     def _point(self, scheme: str, seed: int) -> Point:
