@@ -1,0 +1,71 @@
+"""`linkpool plot`: a figure of one or several results."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from linkpool.cli.console import fail
+from linkpool.figures.kind import FigureError, Request
+from linkpool.figures.kinds import KINDS
+from linkpool.figures.look import COLUMN
+from linkpool.figures.plot import plot as draw
+from linkpool.figures.source import arms_of
+from linkpool.result import NotRecordedError
+from linkpool.units import parse_seconds
+
+_KINDS_HELP = "  \n".join(f"`{kind.name}`: {kind.shows}" for kind in KINDS.values())
+
+
+def plot(
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="RESULT...", help="Results of linkpool run.")
+    ],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=_KINDS_HELP)],
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="The file: .svg, .png, .pdf (repeatable). KIND.svg"
+        ),
+    ] = None,
+    flows: Annotated[
+        list[int] | None,
+        typer.Option("--flow", metavar="N", help="Of this flow (repeatable). The slowest"),
+    ] = None,
+    links: Annotated[
+        list[str] | None,
+        typer.Option("--link", metavar="A->B", help="Of this link (repeatable). Those recorded"),
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="Show times from here on.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="Show times up to here.")
+    ] = None,
+    by: Annotated[
+        Literal["transport", "label"],
+        typer.Option("--by", help="What tells the flows of a result apart."),
+    ] = "transport",
+    width: Annotated[
+        float, typer.Option("--width", min=2.0, max=20.0, help="Inches; default: a paper's column.")
+    ] = COLUMN,
+) -> None:
+    """Draw a figure of results, with its data beside it as CSV."""
+    if kind not in KINDS:
+        fail(f"no kind of figure is named {kind!r}; there are {', '.join(KINDS)}")
+    try:
+        request = Request(
+            arms_of(sources), by, flows or [], links or [], _seconds(start), _seconds(until)
+        )
+        for file in out or [Path(f"{kind}.svg")]:
+            table = draw(KINDS[kind], request, file, width)
+            print(f"{file}, data: {table}")
+    except (FigureError, NotRecordedError) as error:
+        fail(str(error))
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        return None if text is None else parse_seconds(text)
+    except ValueError as error:
+        fail(str(error))

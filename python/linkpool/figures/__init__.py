@@ -1,0 +1,1 @@
+"""Figures of results: `linkpool plot`."""

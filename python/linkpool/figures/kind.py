@@ -1,0 +1,65 @@
+"""What a kind of figure is: how its data is taken from results, and how that data is drawn."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.figures.source import Arm
+
+
+class FigureError(ValueError):
+    """A figure cannot be drawn of this; the message says what would do."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be drawn.
+
+    Attributes:
+        arms: of which results.
+        by: the column of `flows` that tells series of one arm apart: `transport` or `label`.
+        flows: numbers of flows, for figures over time; empty: that of the largest slowdown.
+        links: names of links, for figures of queues; empty: those recorded, at most `MOST_LINES`.
+        start: of the time shown, s; None: when the first of what is shown begins.
+        end: of the time shown, s; None: when the last of what is shown ends.
+
+    """
+
+    arms: Sequence[Arm]
+    by: str = "transport"
+    flows: Sequence[int] = field(default_factory=tuple)
+    links: Sequence[str] = field(default_factory=tuple)
+    start: float | None = None
+    end: float | None = None
+
+
+MOST_LINES = 7
+"""No more lines than there are colours that anyone can tell apart."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of figure.
+
+    Attributes:
+        name: what a user types.
+        shows: in a line, for help and documentation.
+        data: takes the data of the figure from results. It is written beside the figure as CSV.
+        draw: draws that data, and nothing else.
+
+    """
+
+    name: str
+    shows: str
+    data: Callable[[Request], pl.DataFrame]
+    draw: Callable[[Figure, pl.DataFrame], None]
+
+
+def one_arm(request: Request, kind: str) -> Arm:
+    """Return the only result that is asked for, for figures of single flows and links."""
+    if len(request.arms) != 1:
+        names = ", ".join(arm.name for arm in request.arms)
+        raise FigureError(f"{kind} is about one result; name one of {names}")
+    return request.arms[0]

@@ -1,0 +1,167 @@
+"""How figures look: legible in a column of paper, in colours that the colour-blind tell apart."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from itertools import cycle, islice
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from linkpool.units import show_bytes
+
+COLUMN = 3.3
+"""The width of a paper's column, inches."""
+
+_RC: Any = {
+    "font.size": 8.0,
+    "axes.titlesize": 8.0,
+    "axes.labelsize": 8.0,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "legend.handlelength": 1.8,
+    "legend.columnspacing": 1.2,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": "#444444",
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+    "xtick.labelcolor": "black",
+    "ytick.labelcolor": "black",
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "lines.linewidth": 1.2,
+    "svg.hashsalt": "linkpool",
+    "pdf.fonttype": 42,
+}
+
+
+class Look(NamedTuple):
+    """How a series is drawn."""
+
+    colour: str
+    dash: Any
+    marker: str
+
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Okabe and Ito, Color Universal Design (2008), the darker ones first."""
+_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1.2, 1, 1.2)), "-", (0, (4, 1.5)), (0, (1, 1)))
+_MARKERS = ("o", "s", "D", "^", "v", "P", "X")
+
+
+def context() -> AbstractContextManager[None]:
+    """Return the context in which figures are drawn and saved."""
+    return mpl.rc_context(_RC)
+
+
+def looks(names: pl.Series) -> dict[Any, Look]:
+    """Return a look for each name, in order of first appearance."""
+    found = names.unique(maintain_order=True).to_list()
+    return dict(zip(found, islice(_cycle(), len(found)), strict=True))
+
+
+def _cycle() -> Any:
+    return cycle(Look(*look) for look in zip(COLOURS, _DASHES, _MARKERS, strict=True))
+
+
+def panel(figure: Figure, x: str, y: str) -> Axes:
+    """Return the axes of a figure that has one panel."""
+    axes = figure.add_subplot()
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    return axes
+
+
+def panels(figure: Figure, rows: int, x: str) -> list[Axes]:
+    """Return axes one below the other, on one axis of time; the figure grows with them."""
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height * (0.4 + 0.6 * rows))
+    axes = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+    axes[-1].set_xlabel(x)
+    return list(axes)
+
+
+def legend(figure: Figure, axes: Iterable[Axes], extra: Sequence[Line2D] = ()) -> None:
+    """Put a legend below all, in as many columns as have room, if it tells anything."""
+    handles: dict[str, Any] = {}
+    for each in axes:
+        for handle, label in zip(*each.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    handles |= {str(line.get_label()): line for line in extra}
+    if len(handles) < 2:
+        return
+    widest = max(len(label) for label in handles)
+    characters = figure.get_figwidth() * 17
+    room = max(1, min(len(handles), int(characters // (widest + 6))))
+    columns = -(-len(handles) // -(-len(handles) // room))
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns)
+
+
+def log(axes: Axes, axis: str, unit: str = "") -> None:
+    """Make an axis logarithmic, with plain numbers or, of unit `B`, with sizes."""
+    which = axes.xaxis if axis == "x" else axes.yaxis
+    (axes.set_xscale if axis == "x" else axes.set_yscale)("log")
+    low, high = which.get_view_interval()
+    few = high / max(low, 1e-300) < 60
+    which.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=20))
+    write = show_bytes if unit == "B" else _plain
+    which.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
+    which.set_minor_formatter(NullFormatter())
+
+
+def _plain(value: float) -> str:
+    return f"{value:.0f}" if value >= 1 else f"{value:g}"
+
+
+def time_unit(longest: float) -> tuple[float, str]:
+    """Return the unit that suits times up to so many seconds: how many a second has, its name."""
+    if longest >= 1:
+        return 1.0, "s"
+    return (1e3, "ms") if longest >= 1e-3 else (1e6, "us")
+
+
+def rate_unit(highest: float) -> tuple[float, str]:
+    """Return the unit that suits rates up to so many bit/s: its inverse, its name."""
+    return (1e-9, "Gbit/s") if highest >= 1e9 else (1e-6, "Mbit/s")
+
+
+class TimeAxis(NamedTuple):
+    """How times are written on an axis: those of a short while count from its begin."""
+
+    begin: float
+    factor: float
+    label: str
+
+    @classmethod
+    def of(cls, times: pl.Series) -> "TimeAxis":
+        """Suit the axis to these times, in seconds."""
+        first, last = float(times.min()), float(times.max())  # type: ignore[arg-type]
+        span = max(last - first, 1e-6)
+        if first < 3 * span:
+            factor, unit = time_unit(last)
+            return cls(0.0, factor, f"time, {unit}")
+        step = 10.0 ** np.floor(np.log10(span))
+        begin = float(np.floor(first / step) * step)
+        factor, unit = time_unit(last - begin)
+        return cls(begin, factor, f"{unit} after {begin:.9g} s")
+
+    def at(self, times: pl.Series) -> Any:
+        """Return where times stand on the axis."""
+        return (times.to_numpy() - self.begin) * self.factor
+
+    def place(self, time: float) -> float:
+        """Return where one time stands on the axis."""
+        return (time - self.begin) * self.factor

@@ -1,0 +1,60 @@
+"""Draw a figure and keep its data beside it."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.figures import look
+from linkpool.figures.kind import FigureError, Kind, Request
+
+FORMATS = (".svg", ".png", ".pdf")
+METADATA: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None},
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None},
+}
+"""Without the time of drawing: the same data gives the same file."""
+HEIGHT = 0.72
+"""Of a panel, by its width."""
+
+
+def plot(kind: Kind, request: Request, out: Path, width: float = look.COLUMN) -> Path:
+    """Draw a figure, write its data beside it, and return where the data is.
+
+    Args:
+        kind: what to draw.
+        request: of what.
+        out: the file, of one of the `FORMATS`. The data goes to the same name with `.csv`.
+        width: inches.
+
+    Raises:
+        FigureError: there is nothing to draw, or no such format.
+        NotRecordedError: a time series is needed that the scenario did not ask for.
+
+    """
+    require_format(out)
+    rows = kind.data(request)
+    content = render(kind, rows, out.suffix, width)
+    table = out.with_suffix(".csv")
+    rows.write_csv(table)
+    out.write_bytes(content)
+    return table
+
+
+def require_format(out: Path) -> None:
+    """Raise `FigureError` unless the name of a figure ends in a format."""
+    if out.suffix not in FORMATS:
+        raise FigureError(f"cannot draw {out}: write a name that ends in {', '.join(FORMATS)}")
+
+
+def render(kind: Kind, rows: pl.DataFrame, suffix: str, width: float = look.COLUMN) -> bytes:
+    """Return the figure as a file of this format."""
+    with look.context():
+        figure = Figure(figsize=(width, width * HEIGHT), layout="constrained")
+        kind.draw(figure, rows)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=suffix[1:], dpi=200, metadata=METADATA[suffix])
+    return buffer.getvalue()

@@ -1,0 +1,104 @@
+"""What figures and reports are made of: arms, each of one result or of one result per seed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from linkpool.result import NotRecordedError, Result
+from linkpool.units import show_seconds
+
+EACH = (1, 2, 5)
+"""Leading digits of the intervals that error messages propose."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What is compared with others: one result, or several that differ in their seeds only.
+
+    Attributes:
+        name: in legends and tables.
+        results: at least one.
+
+    """
+
+    name: str
+    results: tuple[Result, ...]
+
+
+def arms_of(paths: Sequence[Path]) -> list[Arm]:
+    """Return an arm for each result directory, with the shortest name that tells it from others.
+
+    Raises:
+        ResultError: a directory is no result, or a damaged one.
+
+    """
+    results = [Result(path) for path in paths]
+    for result in results:
+        result.check()
+    names = short_names(paths)
+    return [Arm(name, (result,)) for name, result in zip(names, results, strict=True)]
+
+
+def short_names(paths: Sequence[Path]) -> list[str]:
+    """Return as many of the last parts of each path as tell all of them apart."""
+    resolved = [path.resolve() for path in paths]
+    for count in range(1, max(len(path.parts) for path in resolved) + 1):
+        names = ["/".join(path.parts[-count:]) for path in resolved]
+        if len(set(names)) == len(set(resolved)):
+            return names
+    return [str(path) for path in resolved]
+
+
+def measured_flows(arms: Sequence[Arm], by: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Return the measured flows of all arms, with a column `series`.
+
+    Args:
+        arms: whose flows.
+        by: a series is an arm and what this column of `flows` says: `transport` or `label`. What
+            all have in common is not part of the name.
+        columns: of `flows`, to return.
+
+    """
+    frames = [
+        result.scan("flows")
+        .filter("measured")
+        .select(pl.lit(arm.name).alias("arm"), by=pl.col(by), **{name: name for name in columns})
+        .collect()
+        for arm in arms
+        for result in arm.results
+    ]
+    rows: pl.DataFrame = pl.concat(frames)
+    several = [name for name in ("arm", "by") if rows[name].n_unique() > 1] or ["by"]
+    series = pl.concat_str(several, separator=", ")
+    return rows.select(series.alias("series"), *columns)
+
+
+def recorded(result: Result, table: str, figure: str) -> pl.LazyFrame:
+    """Return a time series.
+
+    Raises:
+        NotRecordedError: the scenario did not ask for it; the message says how to.
+
+    """
+    if result.has(table):
+        return result.scan(table)
+    directory = result.dir
+    raise NotRecordedError(
+        f"{figure} needs record.{table}, which {directory}/scenario.toml does not ask for; run it "
+        f"again: linkpool run {directory}/scenario.toml --out {directory} "
+        f"--set 'record.{table}={_proposed(result, table)}'"
+    )
+
+
+def _proposed(result: Result, table: str) -> str:
+    """Return what `[record]` may say: a thousand samples of the measured period or so."""
+    start, end = result.period
+    step = max((end - start) / 1000, 1e-9)
+    ns = next(d * 10**power for power in range(12) for d in EACH if d * 10**power >= step * 1e9)
+    every = show_seconds(ns / 1e9).replace(" ", "")
+    if table != "queue":
+        return f'{{every="{every}"}}'
+    longest = result.links.sort("max_queue_pkts", "link", descending=[True, False])["link"][0]
+    return f'{{every="{every}", links=["{longest}"]}}'

@@ -1,0 +1,236 @@
+"""Figures: their data against values by hand, their files, what is said of missing data."""
+
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import polars as pl
+import pytest
+
+from linkpool.figures import look
+from linkpool.figures.kind import FigureError, Kind, Request
+from linkpool.figures.kinds import KINDS
+from linkpool.figures.plot import FORMATS, plot, render
+from linkpool.figures.source import arms_of, short_names
+from linkpool.figures.thin import extremes, order_statistics
+from linkpool.result import NotRecordedError
+from tables import finished, table, unfinished, write_result
+
+
+def result(directory: Path, flows: list[dict[str, object]], **series: pl.DataFrame) -> Path:
+    numbered = [{"flow": i, **flow} for i, flow in enumerate(flows)]
+    write_result(directory, table("flows", numbered), **series)
+    return directory
+
+
+def data(kind: str, *directories: Path, **more: object) -> pl.DataFrame:
+    return KINDS[kind].data(Request(arms_of(directories), **more))  # type: ignore[arg-type]
+
+
+def test_unfinished_flows_keep_the_curve_below_one(tmp_path: Path) -> None:
+    flows = [finished(0.3), finished(0.1), unfinished(0.5), finished(0.2)]
+    left_out = finished(0.05, measured=False)
+    rows = data("fct-cdf", result(tmp_path, [*flows, left_out]))
+    assert rows["fct_s"].to_list() == [0.1, 0.2, 0.3]
+    assert rows["share"].to_list() == [0.25, 0.5, 0.75]
+    assert set(rows["series"]) == {"t"}
+
+
+def test_series_are_named_by_what_differs(tmp_path: Path) -> None:
+    one = result(tmp_path / "one", [finished(0.1), finished(0.2, transport="u")])
+    two = result(tmp_path / "two", [finished(0.1)])
+    assert set(data("fct-cdf", one)["series"]) == {"t", "u"}
+    assert set(data("fct-cdf", one, two)["series"]) == {"one, t", "one, u", "two, t"}
+    assert set(data("fct-cdf", one, by="label")["series"]) == {"incast"}
+
+
+def test_slowdowns_by_size(tmp_path: Path) -> None:
+    small = [finished(1.0, size=1000, slowdown=s) for s in np.linspace(1, 3, 101)]
+    large = [finished(1.0, size=5000, slowdown=s) for s in (4.0, 6.0)]
+    rows = data("slowdown", result(tmp_path, small + large))
+    assert rows["upto_bytes"].to_list() == [1000, 5000]
+    assert rows["flows"].to_list() == [101, 2]
+    assert rows["p50"].to_list() == pytest.approx([2.0, 5.0])
+    assert rows["p5"].to_list() == pytest.approx([1.1, 4.1])
+    assert rows["p99"].to_list() == [pytest.approx(2.98), None], "two flows have no 99th percentile"
+
+
+def test_classes_of_sizes_hold_all_flows_once(tmp_path: Path, rng: random.Random) -> None:
+    sizes = [int(10 ** rng.uniform(2, 7)) for _ in range(997)]
+    flows = [finished(1.0, size=size, slowdown=1.0) for size in sizes]
+    rows = data("slowdown", result(tmp_path, flows))
+    assert rows["flows"].sum() == 997
+    assert rows["upto_bytes"][-1] == max(sizes)
+    for low, high, count in zip(
+        [0, *rows["upto_bytes"]], rows["upto_bytes"], rows["flows"], strict=False
+    ):
+        assert sum(low < size <= high for size in sizes) == count
+
+
+def test_goodputs_are_ranked(tmp_path: Path) -> None:
+    unlimited = unfinished(2.0, size=None, measured_bytes=1000, measured_s=1.0)
+    rows = data("goodput", result(tmp_path, [finished(0.5, size=1000), unlimited]))
+    assert rows["goodput_bps"].to_list() == [8000.0, 16000.0]
+    assert rows["rank"].to_list() == [1, 2]
+
+
+def queue(lengths: list[int], link: str = "A->B") -> pl.DataFrame:
+    rows = [{"time_s": i / 100, "link": link, "queue_pkts": n} for i, n in enumerate(lengths)]
+    return table("queue", rows)
+
+
+def test_queue_lengths_by_time(tmp_path: Path) -> None:
+    rows = data("queue-cdf", result(tmp_path, [finished(0.1)], queue=queue([0, 0, 3, 5])))
+    assert rows["queue_pkts"].to_list() == [0, 3, 5]
+    assert rows["share"].to_list() == [0.5, 0.75, 1.0]
+    late = data("queue-cdf", tmp_path, start=0.02)
+    assert late["queue_pkts"].to_list() == [3, 5]
+
+
+def test_utilisation_is_that_of_the_links(tmp_path: Path) -> None:
+    links = table(
+        "links",
+        [{"layer": "edge", "to_layer": "core", "utilisation": u} for u in (0.1, 0.2, 0.6)],
+    )
+    write_result(tmp_path, table("flows", [finished(0.1)]), links)
+    (row,) = data("utilisation", tmp_path).to_dicts()
+    assert (row["links"], row["mean"], row["max"]) == (3, pytest.approx(0.3), 0.6)
+
+
+def windows(flows: list[int], samples: int = 12) -> pl.DataFrame:
+    rows = [
+        {"time_s": t / 1000, "flow": f, "subflow": s, "cwnd_pkts": float(t), "suppressed": t > 5}
+        for t in range(samples)
+        for f in flows
+        for s in (0, 1)
+    ]
+    return table("cwnd", rows)
+
+
+def test_the_slowest_flow_is_shown_unless_one_is_named(tmp_path: Path) -> None:
+    flows = [finished(0.1, slowdown=s) for s in (2.0, 9.0, 4.0)]
+    result(tmp_path, flows, cwnd=windows([0, 1, 2]))
+    assert data("windows", tmp_path)["flow"].unique().to_list() == [1]
+    assert data("windows", tmp_path, flows=[2, 0])["flow"].unique().sort().to_list() == [0, 2]
+    with pytest.raises(FigureError, match="no samples of flow 7"):
+        data("windows", tmp_path, flows=[7])
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        ("windows", "cwnd"),
+        ("rates", "rate"),
+        ("rtts", "rtt"),
+        ("queues", "queue"),
+        ("queue-cdf", "queue"),
+    ],
+)
+def test_what_was_not_recorded_is_said_with_the_remedy(tmp_path: Path, kind: str, key: str) -> None:
+    links = table("links", [{"link": "A->B", "max_queue_pkts": 3}, {"link": "C->D"}])
+    write_result(tmp_path, table("flows", [finished(0.1)]), links)
+    with pytest.raises(NotRecordedError) as error:
+        data(kind, tmp_path)
+    message = str(error.value)
+    assert f"needs record.{key}" in message
+    more = ', links=["A->B"]' if key == "queue" else ""
+    assert f"--set 'record.{key}={{every=\"1ms\"{more}}}'" in message
+
+
+def test_thinning_keeps_extremes(rng: random.Random) -> None:
+    values = [rng.random() for _ in range(5000)]
+    rows = pl.DataFrame({"line": 0, "t": [i / 10 for i in range(5000)], "v": values})
+    thin = extremes(rows, "line", "t", "v", 400)
+    assert 100 < thin.height <= 400
+    assert (thin["v"].min(), thin["v"].max()) == (min(values), max(values))
+    assert (thin["t"][0], thin["t"][-1]) == (0.0, 499.9)
+    assert thin["t"].is_sorted()
+    assert thin.join(rows, on=["t", "v"]).height == thin.height, "each is a sample that was there"
+    kept, ranks = order_statistics(np.array(values), 100)
+    assert (kept[0], kept[-1], ranks[0], ranks[-1]) == (min(values), max(values), 1, 5000)
+
+
+def everything(directory: Path) -> Path:
+    """Write a result of which every kind can be drawn."""
+    flows = [finished(0.1 * (1 + i % 5), slowdown=1.0 + i, size=1000 * 3**i) for i in range(9)]
+    links = [
+        {"link": "A->B", "layer": "host", "to_layer": "edge", "utilisation": 0.5},
+        {"link": "B->A", "layer": "edge", "to_layer": "host", "utilisation": 0.2},
+    ]
+    cwnd = windows([8])
+    common = cwnd.select("time_s", "flow", "subflow")
+    numbered = [{"flow": i, **flow} for i, flow in enumerate(flows)]
+    write_result(
+        directory,
+        table("flows", numbered),
+        table("links", links),
+        cwnd=cwnd,
+        queue=queue([0, 4, 2, 8]),
+        rate=common.with_columns(goodput_bps=2e9 * pl.col("time_s")),
+        rtt=common.with_columns(rtt_s=1e-5 + pl.col("time_s")),
+    )
+    return directory
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
+def test_every_kind_is_drawn_with_its_data_beside_it(tmp_path: Path, kind: Kind) -> None:
+    request = Request(arms_of([everything(tmp_path / "r")]))
+    for suffix in FORMATS:
+        table = plot(kind, request, tmp_path / f"figure{suffix}")
+        assert pl.read_csv(table).height == kind.data(request).height > 0
+    svg = (tmp_path / "figure.svg").read_text()
+    assert re.search(rf'width="{look.COLUMN * 72:g}pt"', svg), "as wide as a column"
+    assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
+    pixels = matplotlib.image.imread(tmp_path / "figure.png")[..., :3]
+    edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+    assert (edge == 1).all(), "nothing is cut off at the edge"
+    assert (pixels.min(axis=2) < 0.9).mean() > 0.005, "something is drawn"
+
+
+def test_the_same_data_gives_the_same_file(tmp_path: Path) -> None:
+    rows = data("slowdown", everything(tmp_path))
+    for suffix in FORMATS:
+        assert render(KINDS["slowdown"], rows, suffix) == render(KINDS["slowdown"], rows, suffix)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance (WCAG 2.2)."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+def test_series_differ_without_colour_too() -> None:
+    found = look.looks(pl.Series(range(7))).values()
+    assert len({(one.dash, one.marker) for one in found}) == 7
+    assert all(1.05 / (luminance(one.colour) + 0.05) > 2 for one in found), "seen on white"
+
+
+def test_names_are_as_short_as_can_be(tmp_path: Path) -> None:
+    assert short_names([tmp_path / "a" / "x", tmp_path / "b" / "x"]) == ["a/x", "b/x"]
+    assert short_names([tmp_path / "a" / "x", tmp_path / "b" / "y"]) == ["x", "y"]
+
+
+def linkpool(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "linkpool", "plot", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_plot_on_the_command_line(tmp_path: Path) -> None:
+    directory = everything(tmp_path / "r")
+    done = linkpool(directory, "queues", "--until", "20ms", "-o", tmp_path / "q.png")
+    assert done.returncode == 0, done.stderr
+    assert pl.read_csv(tmp_path / "q.csv")["queue_pkts"].to_list() == [0, 4, 2]
+    for arguments, said in (
+        ((directory, "pie"), "no kind of figure is named 'pie'; there are fct-cdf, "),
+        ((directory, "goodput", "-o", "x.gif"), "write a name that ends in .svg, .png, .pdf"),
+        ((directory, "queues", "--from", "3 days"), "is not a time"),
+        ((tmp_path / "none", "goodput"), "there is no directory"),
+    ):
+        failed = linkpool(*arguments)
+        assert failed.returncode == 2
+        assert said in failed.stderr
