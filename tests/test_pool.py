@@ -54,7 +54,7 @@ def test_the_largest_runs_start_first(fake_core: FakeCore, tmp_path: Path) -> No
     order: list[float] = []
 
     def measure(point: Point, result: Result) -> pl.DataFrame:
-        order.append(point.cost)
+        order.append(point.cost or 0)
         return count(point, result)
 
     run_points(POINTS, measure, Cache(tmp_path), jobs=1)
@@ -65,7 +65,7 @@ def test_progress_adds_up(fake_core: FakeCore, tmp_path: Path) -> None:
     seen: list[tuple[float, float, int, int, str]] = []
     run_points(POINTS, count, Cache(tmp_path), 2, lambda *state: seen.append(state))
     done = [state[0] for state in seen]
-    total = sum(point.cost for point in POINTS)
+    total = sum(point.cost or 0 for point in POINTS)
     assert done == sorted(done)
     assert done[-1] == pytest.approx(total)
     assert seen[-1][1] == pytest.approx(total)
@@ -116,6 +116,6 @@ def test_an_error_in_a_scenario_is_raised_as_it_is(
     def refuse(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> str:
         raise _core.ScenarioError("no such key")
 
-    monkeypatch.setattr(_core, "check", refuse)
+    monkeypatch.setattr(_core, "load", refuse)
     with pytest.raises(_core.ScenarioError, match="no such key"):
         run_points(POINTS, count, Cache(tmp_path), jobs=1)

@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from linkpool.limits import TooLargeError
     from linkpool.publish import BusyError, NotAResultError
     from linkpool.result import NotRecordedError, Result, ResultError
+    from linkpool.study.model import Arm, Study, StudyError
+    from linkpool.study.result import StudyResult
     from linkpool.summary import Summary
 
 _HOMES = {
+    "Arm": "linkpool.study.model",
     "BusyError": "linkpool.publish",
     "ForkedError": "linkpool.forks",
     "InternalError": "linkpool._core",
@@ -35,6 +38,9 @@ _HOMES = {
     "ResultError": "linkpool.result",
     "ScenarioError": "linkpool._core",
     "SimulationError": "linkpool._core",
+    "Study": "linkpool.study.model",
+    "StudyError": "linkpool.study.model",
+    "StudyResult": "linkpool.study.result",
     "Summary": "linkpool.summary",
     "TooLargeError": "linkpool.limits",
     "__version__": "linkpool._core",
@@ -46,6 +52,7 @@ _HOMES = {
 interrupted while it starts has loaded little."""
 
 __all__ = [
+    "Arm",
     "BusyError",
     "ForkedError",
     "InternalError",
@@ -55,6 +62,9 @@ __all__ = [
     "ResultError",
     "ScenarioError",
     "SimulationError",
+    "Study",
+    "StudyError",
+    "StudyResult",
     "Summary",
     "TooLargeError",
     "__version__",

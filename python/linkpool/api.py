@@ -145,18 +145,19 @@ def overrides(values: Mapping[str, Value] | None) -> list[tuple[str, str]]:
 
 def _toml(value: Value) -> str:
     # A text is written bare: what is TOML is read as that, and all else as a text.
-    return value if isinstance(value, str) else _inline(value)
+    return value if isinstance(value, str) else inline(value)
 
 
-def _inline(value: Value) -> str:
+def inline(value: Value) -> str:
+    """Write a value as TOML, on one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         # Of what TOML escapes, JSON leaves only DEL as it is.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
-        pairs = (f"{_inline(key)} = {_inline(part)}" for key, part in value.items())
+        pairs = (f"{inline(key)} = {inline(part)}" for key, part in value.items())
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, Sequence):
-        return "[" + ", ".join(map(_inline, value)) + "]"
+        return "[" + ", ".join(map(inline, value)) + "]"
     return str(value)

@@ -7,6 +7,8 @@ It is about the flows that the `[measure]` of the scenario does not leave out. I
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from linkpool.units import show_bytes
+
 
 @dataclass(frozen=True)
 class FctStats:
@@ -22,6 +24,20 @@ class FctStats:
     p90_s: float | None
     p99_s: float | None
     max_s: float | None
+
+
+def size_class(above_bytes: int, upto_bytes: int | None) -> str:
+    """Name a class of flows by their sizes: those above one size, up to another if there is one.
+
+    >>> size_class(10_000, 100_000), size_class(10_000_000, None)
+    ('up to 100 KB', 'above 10 MB')
+
+    """
+    return (
+        f"above {show_bytes(above_bytes)}"
+        if upto_bytes is None
+        else f"up to {show_bytes(upto_bytes)}"
+    )
 
 
 @dataclass(frozen=True)

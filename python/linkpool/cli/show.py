@@ -11,7 +11,7 @@ from rich.table import Table
 
 from linkpool.cli.console import fail, stdout
 from linkpool.result import Result, ResultError
-from linkpool.summary import FctStats, Group, Slowdowns, Summary
+from linkpool.summary import FctStats, Group, Slowdowns, Summary, size_class
 from linkpool.units import show_bytes, show_number, show_rate, show_seconds
 
 SHOWN_LINKS = 10
@@ -123,14 +123,8 @@ def _groups(groups: list[Group], heading: str) -> Table:
         for i, size in enumerate(groups[0].slowdowns):
             if any(g.slowdowns[i].finished for g in groups):
                 cells = (_slowdown(g.slowdowns[i]) for g in groups)
-                table.add_row(f"  {_size_class(size)}", *cells)
+                table.add_row(f"  {size_class(size.above_bytes, size.upto_bytes)}", *cells)
     return table
-
-
-def _size_class(of: Slowdowns) -> str:
-    if of.upto_bytes is None:
-        return f"above {show_bytes(of.above_bytes)}"
-    return f"up to {show_bytes(of.upto_bytes)}"
 
 
 def _slowdown(of: Slowdowns) -> str:

@@ -16,6 +16,9 @@ package brings its experiments by entry points of the group `linkpool.experiment
 
 `style` is a module of its own, as it loads matplotlib: `from linkpool.study import style`.
 
+A user's `Study` is a base scenario, arms, varied settings, seeds and measures: `Plan.of` reads and
+checks its runs, `run_study` makes them, and `StudyResult` reads what came of it.
+
 `reproduce_experiment` makes the runs (`run_points`) that the `Cache` lacks, on all cores, and
 publishes data, figure and claims as one directory.
 """
@@ -48,6 +51,9 @@ from linkpool.study.experiment import (
     Point,
     with_seeds,
 )
+from linkpool.study.measures import MEASURES, Measure, counted, sampled
+from linkpool.study.model import Arm, Study, StudyError
+from linkpool.study.perform import Plan, run_study
 from linkpool.study.pool import Rows, RunError, run_points
 from linkpool.study.registry import GROUP, Registry, RegistryError
 from linkpool.study.reproduce import (
@@ -57,6 +63,7 @@ from linkpool.study.reproduce import (
     reproduce_experiment,
     shorten,
 )
+from linkpool.study.result import StudyResult, is_study
 from linkpool.study.schemes import LOOKS, NAMES, Look
 from linkpool.study.spread import Spread
 from linkpool.study.toml import Table, Value, dumps
@@ -67,7 +74,9 @@ __all__ = [
     "KEY_SCHEME",
     "KEY_SEED",
     "LOOKS",
+    "MEASURES",
     "NAMES",
+    "Arm",
     "BusyError",
     "Cache",
     "Claim",
@@ -78,8 +87,10 @@ __all__ = [
     "Kind",
     "Ledger",
     "Look",
+    "Measure",
     "NotAResultError",
     "NothingToShortenError",
+    "Plan",
     "Point",
     "Registry",
     "RegistryError",
@@ -88,6 +99,9 @@ __all__ = [
     "RunError",
     "Sample",
     "Spread",
+    "Study",
+    "StudyError",
+    "StudyResult",
     "Table",
     "Value",
     "Verdict",
@@ -95,9 +109,11 @@ __all__ = [
     "alike",
     "analyse",
     "cases",
+    "counted",
     "describe",
     "dumps",
     "grade",
+    "is_study",
     "jain",
     "most",
     "no_data",
@@ -106,6 +122,8 @@ __all__ = [
     "publish",
     "reproduce_experiment",
     "run_points",
+    "run_study",
+    "sampled",
     "shorten",
     "style",
     "together",

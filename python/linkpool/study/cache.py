@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from linkpool import _core
-from linkpool.api import Progress, simulate
+from linkpool.api import Progress, simulate_loaded
 from linkpool.identity import run_key
 from linkpool.locks import locked
 from linkpool.manifest import DamagedError, verify
@@ -32,12 +32,23 @@ class Entry:
         point: the run.
         key: what determines its result.
         place: the directory of its result, which need not exist.
+        scenario: its scenario, read and checked.
+        cost: the work that it means; see `Point`.
+        active_s: simulated seconds in which the work is done.
 
     """
 
     point: Point
     key: str
     place: Path
+    scenario: _core.Scenario
+    cost: float
+    active_s: float
+
+
+def expected_hops(scenario: _core.Scenario) -> float:
+    """Return about how much work a run is, for order and progress only."""
+    return scenario.duration_s * scenario.hosts
 
 
 class Cache:
@@ -54,8 +65,16 @@ class Cache:
 
     def entry(self, point: Point) -> Entry:
         """Return the place of a run; raises `ScenarioError`."""
-        key = run_key(_core.check(point.scenario, point.name, point.seed, []))
-        return Entry(point, key, self.directory / key[:32])
+        scenario = point.load()
+        key = run_key(scenario.toml)
+        return Entry(
+            point,
+            key,
+            self.directory / key[:32],
+            scenario,
+            expected_hops(scenario) if point.cost is None else point.cost,
+            scenario.duration_s if point.active_s is None else point.active_s,
+        )
 
     def has(self, entry: Entry) -> bool:
         """Tell at little cost whether there seems to be a result; `find` checks it."""
@@ -81,17 +100,14 @@ class Cache:
         If another process makes it already, wait for that one's result; `progress` is called
         meanwhile.
         """
-        point = entry.point
-        threads = _core.worthwhile_threads(point.scenario, point.name, [], cores)[1]
+        threads = entry.scenario.worthwhile_threads(cores)
         while True:
             try:
-                return simulate(
-                    point.scenario, point.name, entry.place, point.seed, [], progress, threads
-                )
+                return simulate_loaded(entry.scenario, entry.place, progress, threads)
             except BusyError:
                 time.sleep(POLL_S)
                 if progress is not None:
-                    progress(0.0, point.active_s, 0)
+                    progress(0.0, entry.active_s, 0)
                 found = self.find(entry)
                 if found is not None:
                     return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 import polars as pl
 
+from linkpool import _core
 from linkpool.columns import Column
 from linkpool.result import Result
 from linkpool.study.claims import Claim
@@ -27,16 +28,26 @@ class Point:
         keys: what sets this run apart, by column name; its rows of the data carry these.
         scenario: the scenario, in TOML.
         seed: the seed of the run.
-        active_s: simulated seconds in which the work is done, without the drain.
-        cost: the work that it means, in data packets, roughly; for order and progress only.
+        active_s: simulated seconds in which the work is done, without the drain; None: in which
+            flows start.
+        cost: the work that it means, in data packets, roughly; for order and progress only. None:
+            as much as the scenario lets expect.
+        file: where the scenario comes from: files that it names are beside it, and errors name it.
+        settings: keys of the scenario to replace, as `--set` takes them.
 
     """
 
     keys: Keys
     scenario: str
     seed: int
-    active_s: float
-    cost: float
+    active_s: float | None = None
+    cost: float | None = None
+    file: str | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def load(self) -> _core.Scenario:
+        """Read and check its scenario; raises `ScenarioError`."""
+        return _core.load(self.scenario, self.file or self.name, self.seed, list(self.settings))
 
     @property
     def name(self) -> str:

@@ -85,24 +85,24 @@ class _Work:
         self.made = 0
         self.missing = {i for i, entry in enumerate(entries) if not cache.has(entry)}
         self.cores = share(len(self.missing), jobs)
-        work = sum(entries[i].point.cost for i in self.missing)
+        work = sum(entries[i].cost for i in self.missing)
         self.meter = _Meter(work, len(entries), describe(len(self.missing), jobs), watch)
         self._lock = threading.Lock()
 
     def order(self) -> list[int]:
         """Return the numbers of the runs: those that are there already, then the largest first."""
-        costs = [entry.point.cost for entry in self.entries]
+        costs = [entry.cost for entry in self.entries]
         return sorted(range(len(costs)), key=lambda i: (i in self.missing, -costs[i]))
 
     def do(self, index: int) -> pl.DataFrame:
         """Find or make a run, and return its rows of the data."""
         entry = self.entries[index]
         point = entry.point
-        cost = point.cost if index in self.missing else 0.0
+        cost = entry.cost if index in self.missing else 0.0
 
         def progress(now: float, end: float, hops: int) -> None:
             self.check()
-            self.meter.report(index, cost * min(now / point.active_s, 1.0))
+            self.meter.report(index, cost * min(now / entry.active_s, 1.0))
 
         self.check()
         result = self.cache.find(entry)
@@ -124,6 +124,13 @@ class _Work:
 def run_points(
     points: Sequence[Point], measure: Measure, cache: Cache, jobs: int, watch: Watch | None = None
 ) -> Rows:
+    """Make every run that the cache lacks, largest first, and measure each; see `run_entries`."""
+    return run_entries([cache.entry(point) for point in points], measure, cache, jobs, watch)
+
+
+def run_entries(
+    entries: Sequence[Entry], measure: Measure, cache: Cache, jobs: int, watch: Watch | None = None
+) -> Rows:
     """Make every run that the cache lacks, largest first, and measure each.
 
     Many runs use the cores side by side; a few share them out among their threads. The simulator
@@ -131,7 +138,7 @@ def run_points(
     stopped and `RunError` names it. On an interrupt (Ctrl-C in the main thread) they are stopped
     within `GRACE_S`; a later call goes on where this one stopped.
     """
-    work = _Work([cache.entry(point) for point in points], measure, cache, jobs, watch)
+    work = _Work(entries, measure, cache, jobs, watch)
     futures: dict[int, Future[pl.DataFrame]] = {}
     executor = ThreadPoolExecutor(max_workers=jobs)
     try:
@@ -147,9 +154,9 @@ def run_points(
         executor.shutdown(wait=False, cancel_futures=True)
         _give_grace(futures)
         raise
-    _raise_first(points, futures)
-    frames = [futures[i].result() for i in range(len(points))]
-    return Rows(frames, len(points) - work.made, [entry.key for entry in work.entries])
+    _raise_first(entries, futures)
+    frames = [futures[i].result() for i in range(len(entries))]
+    return Rows(frames, len(entries) - work.made, [entry.key for entry in entries])
 
 
 def _failed(futures: dict[int, "Future[pl.DataFrame]"]) -> bool:
@@ -163,12 +170,11 @@ def _give_grace(futures: dict[int, "Future[pl.DataFrame]"]) -> None:
         time.sleep(0.02)
 
 
-def _raise_first(points: Sequence[Point], futures: dict[int, "Future[pl.DataFrame]"]) -> None:
+def _raise_first(entries: Sequence[Entry], futures: dict[int, "Future[pl.DataFrame]"]) -> None:
     for i, future in futures.items():
         if future.cancelled():
             continue
         error = future.exception()
         if error is not None and not isinstance(error, _CancelledError):
-            raise RunError(
-                f"the run of {points[i].name}, seed {points[i].seed}: {error}"
-            ) from error
+            point = entries[i].point
+            raise RunError(f"the run of {point.name}, seed {point.seed}: {error}") from error

@@ -91,7 +91,7 @@ class Scatter(Experiment):
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return what each host sent."""
-        rate = 8 * pl.col("acked_bytes").sum() / point.active_s
+        rate = 8 * pl.col("acked_bytes").sum() / self.duration_s
         hosts = result.flows.group_by(pl.col("src").alias("host")).agg(
             pl.len().cast(pl.UInt32).alias("flows"), rate.cast(pl.Float64).alias("goodput_bps")
         )

@@ -1,0 +1,351 @@
+"""What a study measures in each run: every measure by its name.
+
+A measure is one declaration. A sample gives a value per flow, job, port or sample in time, and
+`mean`, `max` and percentiles such as `p99` are taken of these:
+
+    @sampled("fct", "s", "completion time of finished flows, with the handshake")
+    def _fct(result: Result) -> pl.LazyFrame:
+        return by_size(finished(result), pl.col("fct_s"))
+
+A number that is counted or computed once per run is given by part and statistic:
+
+    @counted("timeouts", "", "retransmission timeouts of the measured flows", ("total", "worst"))
+    def _timeouts(result: Result) -> Iterator[Row]:
+        yield ALL, "total", result.summary.overall.timeouts
+        yield ALL, "worst", result.summary.overall.timeouts_max
+
+Every measure is about the measured flows (`measured` in `flows.parquet`), as the summary is, and
+about the links as `links.parquet` has them.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import polars as pl
+
+from linkpool.result import Result
+from linkpool.summarise import SIZES
+from linkpool.summary import size_class
+
+ALL = "all"
+"""The part of a measure that is about the whole run."""
+
+Row: TypeAlias = "tuple[str, str, float | None]"
+"""Part, statistic and value."""
+
+SCHEMA = {
+    "measure": pl.String,
+    "part": pl.String,
+    "statistic": pl.String,
+    "unit": pl.String,
+    "value": pl.Float64,
+}
+"""The columns of what is measured in one run; `docs/study.md` explains them."""
+
+_OF_SAMPLES = ("mean", "p50", "p95", "p99")
+_PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What can be measured in a run.
+
+    Attributes:
+        name: in study files and on the command line.
+        unit: of the values: s, bit/s, packets, or "" for numbers without one.
+        meaning: what is measured, as a clause.
+        statistics: of a sample, those that are taken if none is named; otherwise all that it has.
+        sample: returns the sample of a run, in columns `part` and `value`; None: it has none.
+        rows: returns the values of a run; None: they are statistics of the sample.
+        needs: tables of the scenario of which one must be there, or there is nothing to measure;
+            empty: none.
+
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    statistics: tuple[str, ...]
+    sample: Callable[[Result], pl.LazyFrame] | None = None
+    rows: Callable[[Result], Iterator[Row]] | None = None
+    needs: tuple[str, ...] = ()
+
+    def has(self, statistic: str) -> bool:
+        """Tell whether it has a statistic: of a sample `mean`, `max` and every percentile."""
+        if self.sample is None:
+            return statistic in self.statistics
+        return statistic in ("mean", "max") or _PERCENTILE.fullmatch(statistic) is not None
+
+
+MEASURES: dict[str, Measure] = {}
+"""Every measure by its name, in the order in which tables show them."""
+
+
+def sampled(
+    name: str, unit: str, meaning: str, needs: tuple[str, ...] = ()
+) -> Callable[[Callable[[Result], pl.LazyFrame]], Callable[[Result], pl.LazyFrame]]:
+    """Declare a measure that has a value per flow, job, port or sample in time."""
+
+    def declare(sample: Callable[[Result], pl.LazyFrame]) -> Callable[[Result], pl.LazyFrame]:
+        MEASURES[name] = Measure(name, unit, meaning, _OF_SAMPLES, sample=sample, needs=needs)
+        return sample
+
+    return declare
+
+
+def counted(
+    name: str, unit: str, meaning: str, statistics: tuple[str, ...]
+) -> Callable[[Callable[[Result], Iterator[Row]]], Callable[[Result], Iterator[Row]]]:
+    """Declare a measure that has one value per part and statistic in each run."""
+
+    def declare(rows: Callable[[Result], Iterator[Row]]) -> Callable[[Result], Iterator[Row]]:
+        MEASURES[name] = Measure(name, unit, meaning, statistics, rows=rows)
+        return rows
+
+    return declare
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A measure and the statistics that are wanted of it."""
+
+    measure: Measure
+    statistics: tuple[str, ...]
+
+
+def wanted(name: str) -> Wanted:
+    """Read the name of a measure, or of one of its statistics: `fct` or `fct.p99`.
+
+    Raises:
+        ValueError: there is none; the message names those that there are.
+
+    >>> wanted("slowdown").statistics
+    ('mean', 'p50', 'p95', 'p99')
+    >>> wanted("slowdown.p99.9").statistics
+    ('p99.9',)
+
+    """
+    head, _, statistic = name.partition(".")
+    measure = MEASURES.get(head)
+    if measure is None:
+        raise ValueError(f"no measure {head!r}; there are {', '.join(MEASURES)}")
+    if not statistic:
+        return Wanted(measure, measure.statistics)
+    if not measure.has(statistic):
+        more = ", max and any percentile, as in p99.9" if measure.sample is not None else ""
+        known = ", ".join(measure.statistics)
+        raise ValueError(f"{head} has no statistic {statistic!r}; it has {known}{more}")
+    return Wanted(measure, (statistic,))
+
+
+def measure(result: Result, names: Sequence[str]) -> pl.DataFrame:
+    """Measure a run: a row per measure, part and statistic, with the columns of `SCHEMA`.
+
+    Args:
+        result: the run.
+        names: measures, or statistics of measures, in the order of the rows.
+
+    A part of which there is nothing, such as flows of more than 10 MB, has no row.
+
+    """
+    return pl.concat([_measure(result, wanted(name)) for name in names])
+
+
+def _measure(result: Result, of: Wanted) -> pl.DataFrame:
+    if of.measure.sample is not None:
+        rows = _statistics(of.measure.sample(result), of.statistics)
+    elif of.measure.rows is not None:
+        rows = [row for row in of.measure.rows(result) if row[1] in of.statistics]
+    name, unit = of.measure.name, of.measure.unit
+    table = [
+        (name, part, statistic, unit, value) for part, statistic, value in rows if value is not None
+    ]
+    return pl.DataFrame(table, SCHEMA, orient="row")
+
+
+def _statistics(sample: pl.LazyFrame, statistics: Sequence[str]) -> list[Row]:
+    value = pl.col("value")
+    found = (
+        sample.drop_nulls("value")
+        .group_by("part", maintain_order=True)
+        .agg(statistic_of(value, name).alias(name) for name in statistics)
+        .collect()
+    )
+    return [
+        (row["part"], name, row[name]) for row in found.iter_rows(named=True) for name in statistics
+    ]
+
+
+def statistic_of(value: pl.Expr, name: str) -> pl.Expr:
+    """Return a statistic of a sample; percentiles interpolate linearly, as in `stats.describe`."""
+    if name == "mean":
+        return value.mean()
+    if name == "max":
+        return value.max().cast(pl.Float64)
+    return value.quantile(percentile(name) / 100, "linear")
+
+
+def percentile(name: str) -> float:
+    """Return the number of a percentile: 99.9 of `p99.9`."""
+    match = _PERCENTILE.fullmatch(name)
+    if match is None:
+        raise ValueError(f"{name!r} is not a percentile, as in p99.9")
+    return float(match[1])
+
+
+def finished(result: Result) -> pl.LazyFrame:
+    """Return the measured flows that have a size and have finished."""
+    whole = pl.col("size_bytes").is_not_null() & pl.col("end_s").is_not_null()
+    return result.scan("flows").filter("measured", whole)
+
+
+def by_size(flows: pl.LazyFrame, value: pl.Expr) -> pl.LazyFrame:
+    """Return a sample with a value per flow: of all flows, and then of each class of sizes."""
+    size = pl.col("size_bytes")
+    each = flows.select(value.cast(pl.Float64).alias("value"), "size_bytes")
+    parts = [each.with_columns(part=pl.lit(ALL))]
+    for above, upto in zip((0, *SIZES), (*SIZES, None), strict=True):
+        inside = (size > above) if upto is None else (size > above) & (size <= upto)
+        parts.append(each.filter(inside).with_columns(part=pl.lit(size_class(above, upto))))
+    return pl.concat(parts).select("part", "value")
+
+
+def by_layer(links: pl.LazyFrame, value: str) -> pl.LazyFrame:
+    """Return a sample with a value per row of `links`: of each pair of layers, by direction."""
+    part = pl.format("{}, {}", "layer", "to_layer")
+    return links.select(part.alias("part"), pl.col(value).cast(pl.Float64).alias("value"))
+
+
+@sampled("fct", "s", "completion time of finished flows from the first SYN, by size")
+def _fct(result: Result) -> pl.LazyFrame:
+    return by_size(finished(result), pl.col("fct_s"))
+
+
+@sampled("fct_established", "s", "completion time of finished flows from the SYN-ACK, by size")
+def _fct_established(result: Result) -> pl.LazyFrame:
+    return by_size(finished(result), pl.col("fct_established_s"))
+
+
+@sampled("slowdown", "", "completion time of finished flows over the ideal one, by size")
+def _slowdown(result: Result) -> pl.LazyFrame:
+    return by_size(finished(result), pl.col("slowdown"))
+
+
+@counted(
+    "flows",
+    "",
+    "measured flows: all, those that finished, and those that did not",
+    (
+        "all",
+        "finished",
+        "unfinished",
+        "failed",
+    ),
+)
+def _flows(result: Result) -> Iterator[Row]:
+    group = result.summary.overall
+    yield ALL, "all", group.flows
+    yield ALL, "finished", group.finished
+    yield ALL, "unfinished", group.unfinished
+    yield ALL, "failed", group.failed
+
+
+@sampled("goodput", "bit/s", "what the application of a flow received, over its active time")
+def _goodput(result: Result) -> pl.LazyFrame:
+    in_period = 8.0 * pl.col("measured_bytes") / pl.col("measured_s")
+    own = pl.when(pl.col("size_bytes").is_null()).then(in_period).otherwise("goodput_bps")
+    flows = result.scan("flows").filter("measured")
+    return flows.select(pl.lit(ALL).alias("part"), own.alias("value"))
+
+
+@counted("delivered", "bit/s", "payload acknowledged in the measured period, all flows", ("rate",))
+def _delivered(result: Result) -> Iterator[Row]:
+    yield ALL, "rate", result.summary.overall.delivered_bps
+
+
+@counted("jain", "", "Jain's fairness index of the goodputs of flows", ("index",))
+def _jain(result: Result) -> Iterator[Row]:
+    yield ALL, "index", result.summary.overall.jain
+
+
+@sampled(
+    "jct",
+    "s",
+    "completion time of finished jobs, by label",
+    needs=("workload.partition-aggregate", "workload.collective"),
+)
+def _jct(result: Result) -> pl.LazyFrame:
+    jobs = result.scan("jobs").filter("measured")
+    return jobs.select(pl.col("label").alias("part"), pl.col("jct_s").alias("value"))
+
+
+@counted(
+    "utilisation",
+    "",
+    "share of the links' rates used in the measured period, by layer",
+    (
+        "mean",
+        "max",
+    ),
+)
+def _utilisation(result: Result) -> Iterator[Row]:
+    for use in result.summary.layers:
+        yield f"{use.layer}, {use.to_layer}", "mean", use.utilisation
+        yield f"{use.layer}, {use.to_layer}", "max", use.utilisation_max
+
+
+@sampled("queue_max", "packets", "longest queue of each port in the whole run, by layer")
+def _queue_max(result: Result) -> pl.LazyFrame:
+    return by_layer(result.scan("links"), "max_queue_pkts")
+
+
+@sampled("queue", "packets", "samples of queues, by layer of the port", needs=("record.queue",))
+def _queue(result: Result) -> pl.LazyFrame:
+    links = result.scan("links").select("link", "layer", "to_layer")
+    start, end = result.period
+    samples = result.scan("queue").filter(pl.col("time_s").is_between(start, end))
+    return by_layer(samples.join(links, on="link"), "queue_pkts")
+
+
+@counted("loss", "", "packets dropped by queues over packets offered to them, by layer", ("share",))
+def _loss(result: Result) -> Iterator[Row]:
+    links = result.links
+    offered = int(links["packets"].sum()) + int(links["drops"].sum())
+    yield ALL, "share", result.summary.drops / offered if offered else None
+    for use in result.summary.layers:
+        yield f"{use.layer}, {use.to_layer}", "share", use.loss
+
+
+@counted(
+    "timeouts",
+    "",
+    "retransmission timeouts, of SYNs too; of the worst flow",
+    (
+        "total",
+        "worst",
+    ),
+)
+def _timeouts(result: Result) -> Iterator[Row]:
+    yield ALL, "total", result.summary.overall.timeouts
+    yield ALL, "worst", result.summary.overall.timeouts_max
+
+
+@counted(
+    "retransmissions",
+    "",
+    "data segments sent again; over all data segments",
+    (
+        "total",
+        "share",
+    ),
+)
+def _retransmissions(result: Result) -> Iterator[Row]:
+    group = result.summary.overall
+    yield ALL, "total", group.retransmits
+    yield ALL, "share", group.retransmits / group.segments if group.segments else None
+
+
+DEFAULT = tuple(name for name, one in MEASURES.items() if not one.needs)
+"""The measures of a study that names none: all that every run has."""

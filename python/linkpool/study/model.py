@@ -1,0 +1,327 @@
+"""What a study is: a base scenario, what varies, seeds, measures; read from TOML or made in Python.
+
+`docs/study.md` explains the file. Every error names the file, the key and what would be right.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from linkpool.limits import MOST_SEED
+from linkpool.study import measures
+from linkpool.study.toml import dumps
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Settings: TypeAlias = "dict[str, Any]"
+"""Scenario keys and what stands there; tables may be nested, or keys dotted."""
+
+ARM = "arm"
+SEED = "seed"
+BASE_ARM = "base"
+"""The name of the only arm of a study that names none."""
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f/]+$")]
+
+
+class StudyError(ValueError):
+    """A study cannot run; the message names the file and key of each thing wrong."""
+
+
+class Arm(BaseModel):
+    """One of the alternatives that a study compares: a name, and its settings.
+
+    >>> Arm(name="amp-4", set={"transport.t.control": "amp", "transport.t.subflows": 4}).settings()
+    {'transport.t.control': 'amp', 'transport.t.subflows': 4}
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Name = Field(description="Its name in tables and figures.")
+    base: str | None = Field(
+        None, description="A scenario of its own, in place of the study's, relative to the file."
+    )
+    set: Settings = Field(default={}, description="Keys of the scenario that it sets.")
+
+    def settings(self) -> dict[str, Any]:
+        """Return its settings by dotted keys, as `--set` takes them."""
+        return flatten(self.set)
+
+
+class Study(BaseModel):
+    """A question that takes many runs: arms, by varied settings, by seeds.
+
+    >>> study = Study(
+    ...     base="incast.toml",
+    ...     arms=[
+    ...         Arm(name="dctcp", set={"transport.t.control": "dctcp"}),
+    ...         Arm(name="amp", set={"transport.t.control": "amp", "transport.t.subflows": 4}),
+    ...     ],
+    ...     vary={"queue.mark": [10, 20]},
+    ...     seeds=5,
+    ... )
+    >>> study.seed_list, study.reference
+    ([1, 2, 3, 4, 5], {'arm': 'dctcp'})
+    >>> list(study.variations())
+    [{'queue.mark': 10}, {'queue.mark': 20}]
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    name: Name = Field("study", description="Names its directory of results; default: the file's.")
+    title: str = Field("", description="What it asks; for the tables and figures.")
+    base: str | dict[str, Any] = Field(
+        description="The base scenario: a file, relative to this one, or the scenario itself."
+    )
+    arms: list[Arm] = Field(
+        default_factory=lambda: [Arm(name=BASE_ARM)],
+        alias="arm",
+        min_length=1,
+        description="The alternatives to compare.",
+    )
+    vary: Settings = Field(
+        default={}, description="Scenario keys, and a list of values for each: all combinations."
+    )
+    zip: list[Settings] = Field(
+        default=[],
+        description="Tables of scenario keys whose lists of values go together, one by one.",
+    )
+    seeds: int | list[int] = Field(1, description="Seeds 1 to this, or a list of seeds.")
+    measures: list[str] = Field(
+        default=list(measures.DEFAULT), min_length=1, description="What to measure, by name."
+    )
+    baseline: dict[str, Any] = Field(
+        default={},
+        description="What ratios are to: the name of an arm (default: the first), or a table of "
+        "values of varied keys.",
+    )
+    figures: list[str] = Field(default=[], description="Kinds of figures to draw, by name.")
+
+    _file: Path | None = PrivateAttr(None)
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it was read from; None: it was made in Python."""
+        return self._file
+
+    @property
+    def folder(self) -> Path:
+        """The folder that paths of scenarios are relative to."""
+        return self._file.parent if self._file is not None else Path()
+
+    @property
+    def seed_list(self) -> list[int]:
+        """The seeds of its runs."""
+        return self.seeds if isinstance(self.seeds, list) else list(range(1, self.seeds + 1))
+
+    @property
+    def reference(self) -> dict[str, Any]:
+        """What ratios are to: the baseline, or the first of several arms; empty: nothing."""
+        return self.baseline or ({ARM: self.arms[0].name} if len(self.arms) > 1 else {})
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that tell its runs apart, but for the seed: `arm`, and each varied key."""
+        return [ARM, *flatten(self.vary), *(key for table in self.zip for key in flatten(table))]
+
+    def variations(self) -> Iterator[dict[str, Any]]:
+        """Give the settings of each combination of varied values."""
+        axes = [[{key: value} for value in values] for key, values in flatten(self.vary).items()]
+        axes += [_rows(flatten(table)) for table in self.zip]
+        for combination in product(*axes):
+            yield {key: value for part in combination for key, value in part.items()}
+
+    @classmethod
+    def load(cls, file: str | Path) -> Study:
+        """Read a study file.
+
+        Raises:
+            StudyError: it is no study; the message names each wrong key and what would be right.
+            OSError: it cannot be read.
+
+        """
+        path = Path(file)
+        try:
+            return cls.parse(path.read_text(encoding="utf-8"), path)
+        except UnicodeDecodeError:
+            raise StudyError(f"{path}: it is not a text file (UTF-8)") from None
+
+    @classmethod
+    def parse(cls, text: str, file: Path | None = None) -> Study:
+        """Read the text of a study file; `file` is where it stands.
+
+        Raises:
+            StudyError: it is no study.
+
+        """
+        try:
+            document = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise StudyError(f"{_where(file)}: {error}") from None
+        return cls.from_dict(document, file)
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any], file: Path | None = None) -> Study:
+        """Make a study of the content of a study file; `file` is where it stands.
+
+        Raises:
+            StudyError: it is no study.
+
+        """
+        if file is not None:
+            document = {"name": file.stem, **document}
+        try:
+            study = cls.model_validate(document)
+        except ValidationError as error:
+            raise StudyError(_explain(error, file)) from None
+        study._file = file
+        return study
+
+    def as_toml(self) -> str:
+        """Return the study as the text of a study file."""
+        content = self.model_dump(by_alias=True, exclude_defaults=True, exclude_none=True)
+        return dumps({"name": self.name, **content})
+
+    @field_validator("measures")
+    @classmethod
+    def _known(cls, names: list[str]) -> list[str]:
+        for name in names:
+            measures.wanted(name)
+        if len(set(names)) < len(names):
+            raise ValueError("names a measure twice")
+        return names
+
+    @field_validator("seeds", mode="after")
+    @classmethod
+    def _distinct(cls, seeds: int | list[int]) -> int | list[int]:
+        if isinstance(seeds, int):
+            if seeds < 1:
+                raise ValueError("at least one seed; write a number of seeds or a list, as in 5")
+        elif not seeds or len(set(seeds)) < len(seeds):
+            raise ValueError("a list of one or more seeds that differ, as in [1, 2, 3]")
+        elif not all(0 <= seed <= MOST_SEED for seed in seeds):
+            raise ValueError("a seed is 0 to 2^63 - 1")
+        return seeds
+
+    @field_validator("vary")
+    @classmethod
+    def _lists(cls, table: Settings) -> Settings:
+        for key, values in flatten(table).items():
+            if key == SEED:
+                raise ValueError("seed does not vary here; write seeds = 5")
+            if not isinstance(values, list) or not values:
+                raise ValueError(f"{key}: write a list of values, as in {key} = [10, 20]")
+            if any(value in values[:i] for i, value in enumerate(values)):
+                raise ValueError(f"{key}: a value stands there twice")
+        return table
+
+    @field_validator("zip")
+    @classmethod
+    def _of_one_length(cls, tables: list[Settings]) -> list[Settings]:
+        for table in tables:
+            cls._lists(table)
+            lengths = {key: len(values) for key, values in flatten(table).items()}
+            if len(set(lengths.values())) > 1:
+                counts = ", ".join(f"{key} has {n}" for key, n in lengths.items())
+                raise ValueError(f"lists that go together have one length; {counts}")
+        return tables
+
+    @field_validator("baseline", mode="before")
+    @classmethod
+    def _arm_or_values(cls, value: object) -> object:
+        if isinstance(value, str):
+            return {ARM: value}
+        return flatten(value) if isinstance(value, Mapping) else value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Study:
+        names = [arm.name for arm in self.arms]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"arm: two arms have the name {name!r}")
+        for key in self.keys:
+            if self.keys.count(key) > 1:
+                raise ValueError(f"{key} varies twice, in vary and zip")
+            for arm in self.arms:
+                if key in arm.settings():
+                    raise ValueError(f"{key} varies, and arm {arm.name!r} sets it")
+        values: dict[str, list[Any]] = {ARM: names}
+        for table in (self.vary, *self.zip):
+            values |= flatten(table)
+        for key, value in self.baseline.items():
+            if key not in values:
+                raise ValueError(f"baseline: {key} does not vary; {', '.join(values)} do")
+            if value not in values[key]:
+                known = ", ".join(map(str, values[key]))
+                raise ValueError(
+                    f"baseline: {value!r} is no {key} of this study; there are {known}"
+                )
+        return self
+
+
+def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return what tables within tables hold, by dotted keys.
+
+    >>> flatten({"queue": {"mark": 10}, "transport.t.control": "amp"})
+    {'queue.mark': 10, 'transport.t.control': 'amp'}
+
+    """
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping) and value:
+            flat |= flatten(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _rows(table: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+
+
+def _where(file: Path | None) -> str:
+    return str(file) if file is not None else "the study"
+
+
+def _explain(error: ValidationError, file: Path | None) -> str:
+    """Say what is wrong with each key of a study file."""
+    lines = []
+    for problem in error.errors():
+        place = [str(part) for part in problem["loc"] if part not in ("int", "str")]
+        place = [part for part in place if not part.startswith(("list[", "dict["))]
+        key = ".".join(place)
+        lines.append(
+            f"{_where(file)}: {key}{': ' if key else ''}{_what(problem['type'], problem, place)}"
+        )
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _what(kind: str, problem: Mapping[str, Any], place: list[str]) -> str:
+    if kind == "extra_forbidden":
+        model: type[BaseModel] = Arm if len(place) > 1 and place[0] == ARM else Study
+        known = (field.alias or name for name, field in model.model_fields.items())
+        return f"unknown key; there are {', '.join(known)}"
+    if kind == "missing":
+        return "is missing"
+    if kind == "value_error":
+        return str(problem["ctx"]["error"])
+    text = str(problem["msg"])
+    return text[0].lower() + text[1:]

@@ -1,0 +1,123 @@
+"""From a study to its runs."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from linkpool import _core
+from linkpool.api import inline, read_text
+from linkpool.study.cache import Cache, Entry
+from linkpool.study.experiment import Keys, Point
+from linkpool.study.measures import wanted
+from linkpool.study.model import ARM, Arm, Study, StudyError, flatten
+from linkpool.study.toml import dumps
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def points_of(study: Study) -> list[Point]:
+    """Return every run of a study: arm by arm, in each the varied values, for each the seeds.
+
+    Raises:
+        StudyError: a base scenario cannot be read.
+
+    """
+    return [point for arm in study.arms for point in _points_of_arm(study, arm)]
+
+
+def entries_of(study: Study, cache: Cache) -> list[Entry]:
+    """Read and check the scenario of every run, and return the place of its result.
+
+    Raises:
+        StudyError: a scenario cannot run, or has nothing that a measure is about; the message
+            names the arm and the values.
+
+    """
+    return [_entry(study, point, cache) for point in points_of(study)]
+
+
+def _points_of_arm(study: Study, arm: Arm) -> Iterator[Point]:
+    text, file = _base(study, arm)
+    names = _names(study)
+    for variation in study.variations():
+        keys: Keys = {ARM: arm.name}
+        keys |= {key: names[key][inline(value)] for key, value in variation.items()}
+        settings = tuple((k, inline(v)) for k, v in {**arm.settings(), **variation}.items())
+        _require_recorded(study, text, settings, Point(keys, text, 0).name)
+        for seed in study.seed_list:
+            yield Point(keys, text, seed, file=file, settings=settings)
+
+
+def _base(study: Study, arm: Arm) -> tuple[str, str]:
+    """Return the text of the base scenario of an arm, and the file that it stands in."""
+    base = study.base if arm.base is None else arm.base
+    if isinstance(base, Mapping):
+        return dumps(base), str(study.file or study.folder / f"{study.name}.toml")
+    path = study.folder / base
+    where = "base" if arm.base is None else f"arm {arm.name!r}: base"
+    try:
+        return read_text(path), str(path)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not a text file (UTF-8)"
+        raise StudyError(f"{_file(study)}: {where}: cannot read {path}: {why}") from None
+
+
+def _require_recorded(
+    study: Study, text: str, settings: tuple[tuple[str, str], ...], name: str
+) -> None:
+    """Raise `StudyError` if a measure needs a table of the scenario that is not there."""
+    try:
+        keys = [*flatten(tomllib.loads(text)), *(key for key, _ in settings)]
+    except tomllib.TOMLDecodeError:
+        return  # what is wrong with it is said when it is loaded
+    for one in study.measures:
+        needs = wanted(one).measure.needs
+        if needs and not any(f"{key}.".startswith(f"{need}.") for key in keys for need in needs):
+            tables = " or ".join(f"[{need}]" for need in needs)
+            raise StudyError(
+                f"{_file(study)}: measures: {one} needs {tables} in the scenario of {name}"
+            )
+
+
+def _entry(study: Study, point: Point, cache: Cache) -> Entry:
+    try:
+        return cache.entry(point)
+    except _core.ScenarioError as error:
+        raise StudyError(
+            f"{_file(study)}: the run of {point.name}, seed {point.seed}:\n{error}"
+        ) from None
+
+
+def _file(study: Study) -> str:
+    return str(study.file) if study.file is not None else "the study"
+
+
+def _names(study: Study) -> dict[str, dict[str, str | int | float]]:
+    """Return what the tables call each value of each varied key, by the value as TOML."""
+    values: dict[str, list[Any]] = {}
+    for table in (study.vary, *study.zip):
+        values |= flatten(table)
+    return {
+        key: dict(zip(map(inline, of_key), shown(of_key), strict=True))
+        for key, of_key in values.items()
+    }
+
+
+def shown(values: Sequence[Any]) -> list[str | int | float]:
+    """Return the values of a varied key as the tables have them, all of one type.
+
+    Numbers and texts are as they are; else, and where both are there, they are written as TOML.
+
+    >>> shown([10, 2.5]), shown(["10Gbps", "auto"]), shown([True, 3]), shown([["1Gbps"]])
+    ([10.0, 2.5], ['10Gbps', 'auto'], ['true', '3'], ['["1Gbps"]'])
+
+    """
+    kinds = {type(value) for value in values}
+    if kinds <= {int} or kinds <= {str}:
+        return list(values)
+    if kinds <= {int, float}:
+        return [float(value) for value in values]
+    return [value if isinstance(value, str) else inline(value) for value in values]

@@ -1,0 +1,138 @@
+"""What came of a study: its data, its runs, and statistics over the seeds.
+
+from linkpool.study import StudyResult
+
+answer = StudyResult("results/transports")
+answer.data          # a row per run, measure, part and statistic
+answer.statistics    # the same over the seeds, with intervals and ratios
+answer.scan("flows") # the flows of all runs
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from linkpool import manifest
+from linkpool.manifest import DamagedError, verify
+from linkpool.publish import Kind
+from linkpool.result import Result, ResultError
+from linkpool.study.model import SEED, Study
+from linkpool.study.statistics import over_seeds, pooled
+
+STUDY, DATA, RUNS = "study.toml", "data.parquet", "runs.parquet"
+
+SET = Kind("a study", frozenset({STUDY, DATA, RUNS}), frozenset({STUDY, DATA, RUNS, manifest.NAME}))
+"""The directory that a study writes; its runs are beside it."""
+
+
+class StudyResult:
+    """The data of a study, read from the directory that it wrote.
+
+    Columns that tell its runs apart are `arm`, one for each varied key, named as the key, and
+    `seed`; `study.keys` names all but the last.
+
+    Attributes:
+        dir: the directory.
+
+    Raises:
+        ResultError: the directory is not that of a study, or it is damaged.
+
+    """
+
+    def __init__(self, dir: str | Path) -> None:  # noqa: A002
+        self.dir = Path(dir)
+        if not is_study(self.dir):
+            raise ResultError(
+                f"{self.dir} is not the result of a study; make one: linkpool study run FILE.toml"
+            )
+        try:
+            verify(self.dir)
+        except DamagedError as error:
+            raise ResultError(f"{error}; repeat linkpool study run FILE.toml") from None
+
+    def __repr__(self) -> str:
+        return f"StudyResult({str(self.dir)!r})"
+
+    def __reduce__(self) -> tuple[type["StudyResult"], tuple[Path]]:
+        """Pickle the path: another process may have another working directory."""
+        return StudyResult, (self.dir.resolve(),)
+
+    @cached_property
+    def study(self) -> Study:
+        """The study; `base` is as its file had it."""
+        return Study.parse((self.dir / STUDY).read_text(encoding="utf-8"), self.dir / STUDY)
+
+    @cached_property
+    def data(self) -> pl.DataFrame:
+        """What was measured: a row per run, measure, part and statistic.
+
+        Columns: those of `study.keys`, `seed`, then `measure`, `part` (`all`, a class of sizes, a
+        pair of layers or a label), `statistic` (`mean`, `p99`, ...), `unit` and `value`.
+        """
+        return pl.read_parquet(self.dir / DATA)
+
+    @cached_property
+    def runs(self) -> pl.DataFrame:
+        """A row per run: `study.keys`, `seed`, `key` (of the run) and `dir` (of its result)."""
+        runs = pl.read_parquet(self.dir / RUNS)
+        here = self.dir.resolve()
+        return runs.with_columns(
+            pl.col("dir").map_elements(lambda path: str((here / path).resolve()), pl.String)
+        )
+
+    @cached_property
+    def statistics(self) -> pl.DataFrame:
+        """The data over the seeds: a row per combination of keys, measure, part and statistic.
+
+        Columns: those of `study.keys`, `measure`, `part`, `statistic`, `unit`, `seeds` (how many
+        have a value), `mean` over the seeds, its 95% t interval `low` to `high`, and the `ratio`
+        to the baseline, paired by seed, with its interval `ratio_low` to `ratio_high` (Fieller).
+        Interval ends are null where one seed is all there is, the ratio is where there is no
+        baseline.
+        """
+        return over_seeds(self.data, self.study.keys, self.study.reference)
+
+    @cached_property
+    def pooled(self) -> pl.DataFrame:
+        """Percentiles of the flows of all seeds together, with 95% bootstrap intervals.
+
+        Columns: those of `study.keys`, `measure`, `part`, `statistic`, `unit`, `count` (of flows),
+        `value`, `low`, `high`. The flows count as independent, which flows of one run are not
+        quite: the intervals over seeds in `statistics` make no such assumption.
+        """
+        return pooled(self.study, self.results())
+
+    def results(self, **keys: object) -> Iterator[tuple[dict[str, Any], Result]]:
+        """Give the keys (seed included) and the result of each run, or of those with these keys.
+
+        For a key with dots: `results(**{"queue.mark": 20})`.
+        """
+        names = [*self.study.keys, SEED]
+        for name in keys:
+            if name not in names:
+                raise KeyError(f"{name} does not vary in this study; {', '.join(names)} do")
+        for row in self.runs.iter_rows(named=True):
+            if all(row[name] == value for name, value in keys.items()):
+                yield {name: row[name] for name in names}, Result(row["dir"])
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """Return a table of all runs, lazily; `study.keys` and `seed` stand before its columns."""
+        frames = []
+        for keys, result in self.results():
+            columns = [pl.lit(value).alias(name) for name, value in keys.items()]
+            frames.append(result.scan(table).select(*columns, pl.all()))
+        return pl.concat(frames)
+
+    def _repr_html_(self) -> str:
+        """Show the statistics in a notebook."""
+        title = self.study.title or self.study.name
+        with pl.Config(tbl_rows=60, tbl_hide_dataframe_shape=True):
+            return f"<h4>{title}</h4>{self.statistics._repr_html_()}"
+
+
+def is_study(directory: Path) -> bool:
+    """Tell whether a directory is what a study wrote."""
+    return SET.is_one(directory)
