@@ -9,7 +9,18 @@ from functools import wraps
 import typer
 
 from linkpool import _core
-from linkpool.cli import bench, compare, optimum, plot, reproduce, run, show, tables, topology
+from linkpool.cli import (
+    bench,
+    compare,
+    optimum,
+    plot,
+    report,
+    reproduce,
+    run,
+    show,
+    tables,
+    topology,
+)
 from linkpool.cli.console import fail
 from linkpool.limits import TooLargeError
 from linkpool.publish import NotAResultError
@@ -45,6 +56,7 @@ _command("run", run.run)
 _command("show", show.show)
 _command("compare", compare.compare)
 _command("plot", plot.plot)
+_command("report", report.report)
 _command("optimum", optimum.optimum)
 _command("topology", topology.topology)
 _command(

@@ -1,0 +1,72 @@
+"""All that the page shows about one result."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from linkpool.figures.source import Arm
+from linkpool.report.data.fabric import fabric
+from linkpool.report.data.flows import MOST as MOST_FLOWS
+from linkpool.report.data.flows import SLOWEST, flows
+from linkpool.report.data.lanes import MOST as MOST_LANES
+from linkpool.report.data.lanes import chosen, lanes
+from linkpool.report.data.numbers import columns
+from linkpool.report.data.tables import overview, tables
+from linkpool.report.data.time import active_end, failures, goodput, heat
+from linkpool.result import Result
+
+
+def result_data(arm: Arm, asked: Sequence[int]) -> dict[str, Any]:
+    """Return what the page shows about the first result of an arm; lanes of flows `asked` too."""
+    result = arm.results[0]
+    end = active_end(result)
+    with_lanes, recorded = chosen(result, list(asked))
+    of_flows = flows(result, with_lanes)
+    strip = heat(result, end)
+    return {
+        "name": arm.name,
+        "seeds": len(arm.results),
+        "run": result.run,
+        "scenario": result.scenario,
+        "end": end,
+        "overview": overview(result),
+        "flows": of_flows,
+        "lanes": lanes(result, with_lanes),
+        "heat": strip,
+        "failures": columns(failures(result), 10) if result.has("changes") else None,
+        "goodput": goodput(result, end),
+        "fabric": fabric(result),
+        "tables": tables(result),
+        "notes": _notes(result, of_flows, recorded, len(with_lanes), strip),
+    }
+
+
+def _notes(
+    result: Result, of_flows: dict[str, Any], recorded: int, lanes_shown: int, strip: Any
+) -> list[str]:
+    """Say what the page leaves out, and what the run did not record."""
+    notes = []
+    shown = len(of_flows["columns"]["flow"])
+    if shown < of_flows["total"]:
+        notes.append(
+            f"The scatter shows {shown} of {of_flows['total']} flows: the {SLOWEST} slowest, the "
+            f"flows with lanes, and others spread evenly by size, {MOST_FLOWS} in all. Its lines "
+            "are percentiles of all flows."
+        )
+    if recorded > lanes_shown:
+        notes.append(
+            f"{lanes_shown} of the {recorded} recorded flows have lanes: the {MOST_LANES // 2} "
+            "slowest, and others spread evenly by number. To see another: --flow N."
+        )
+    if strip is not None and len(strip["links"]) < strip["of"]:
+        notes.append(
+            f"The strip shows {len(strip['links'])} of {strip['of']} recorded links: those that "
+            "changed, and those that carried most."
+        )
+    notes.append(
+        "Of each interval a line shows the first, last, least and largest sample, where there are "
+        "more samples than a screen has room for."
+    )
+    for table, what in (("cwnd", "windows"), ("rate", "goodputs"), ("counters", "links over time")):
+        if not result.has(table):
+            notes.append(f"The run did not record {what}; record.{table} asks for them.")
+    return notes

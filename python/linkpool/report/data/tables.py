@@ -1,0 +1,76 @@
+"""Tables of a result, and numbers that describe it in a line."""
+
+from typing import Any
+
+import polars as pl
+
+from linkpool.report.data.numbers import column
+from linkpool.result import Result
+from linkpool.summary import Group
+
+MOST_ROWS = 200
+
+LINKS = ["link", "utilisation", "packets", "drops", "drops_down", "drops_loss", "marks"]
+
+
+def table(title: str, note: str, rows: pl.DataFrame) -> dict[str, Any]:
+    """Return a table as the page shows it."""
+    return {
+        "title": title,
+        "note": note,
+        "names": rows.columns,
+        "rows": [column(row) for row in rows.iter_rows()],
+    }
+
+
+def overview(result: Result) -> dict[str, Any]:
+    """Return the summary of the flows, by group and all together."""
+    summary = result.summary
+    groups = summary.groups if len(summary.groups) == 1 else [*summary.groups, summary.overall]
+    return {
+        "period": [summary.period_start_s, summary.period_end_s],
+        "drops": summary.drops,
+        "lost": summary.drops_down + summary.drops_loss,
+        "marks": summary.marks,
+        "groups": [_group(group) for group in groups],
+        "overall": _group(summary.overall),
+    }
+
+
+def _group(group: Group) -> dict[str, Any]:
+    names = [name for name in (group.transport, group.control, group.label) if name]
+    return {
+        "name": ", ".join(dict.fromkeys(names)) or "all flows",
+        "flows": group.flows,
+        "finished": group.finished,
+        "unfinished": group.unfinished,
+        "unlimited": group.unlimited,
+        "fct_mean_s": group.fct.mean_s,
+        "fct_p50_s": group.fct.p50_s,
+        "fct_p99_s": group.fct.p99_s,
+        "goodput_bps": group.goodput_mean_bps,
+        "jain": group.jain,
+        "timeouts": group.timeouts,
+        "retransmits": group.retransmits,
+        "segments": group.segments,
+        "suppressions": group.suppressions,
+    }
+
+
+def tables(result: Result) -> list[dict[str, Any]]:
+    """Return the tables of links, layers and jobs."""
+    links = result.links.sort("utilisation", "link", descending=[True, False], nulls_last=True)
+    note = "" if links.height <= MOST_ROWS else f"the {MOST_ROWS} busiest of {links.height}"
+    found = [table("Links", note, links.select([*LINKS, "max_queue_pkts"]).head(MOST_ROWS))]
+    layers = pl.DataFrame([vars(layer) for layer in result.summary.layers], strict=False)
+    found.insert(0, table("Links by layer", "", layers))
+    if result.has("jobs"):
+        jobs = result.jobs.sort("jct_s", descending=True, nulls_last=False)
+        note = "" if jobs.height <= MOST_ROWS else f"the {MOST_ROWS} slowest of {jobs.height}"
+        chosen = ["label", "kind", "job", "start_s", "jct_s", "flows", "measured"]
+        found.append(table("Jobs", note, jobs.select(chosen).head(MOST_ROWS)))
+    workloads = result.workloads.select(
+        "label", "kind", "transport", "sizes", "mean_bytes", "load", "not_started"
+    )
+    found.append(table("Workloads", "", workloads))
+    return found

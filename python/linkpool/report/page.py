@@ -1,0 +1,71 @@
+"""Put data, program and style into one page."""
+
+import base64
+import gzip
+import html
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from linkpool import _core
+from linkpool.figures.source import Arm
+from linkpool.report.data.result import result_data
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="linkpool {version}">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<main id="app"><p class="loading">Reading the results</p></main>
+<script type="text/plain" id="data">{data}</script>
+<script>{program}</script>
+</body>
+</html>
+"""
+
+
+def write_report(
+    arms: Sequence[Arm], out: Path, flows: Sequence[int] = (), study: dict[str, Any] | None = None
+) -> int:
+    """Write the page about these arms, and return its size in bytes.
+
+    Args:
+        arms: each by its first result.
+        out: the file.
+        flows: numbers of flows whose lanes must be on the page, where they were recorded.
+        study: what a study says over its seeds.
+
+    """
+    title = "linkpool: " + ", ".join(arm.name for arm in arms)
+    content = {
+        "version": _core.__version__,
+        "title": title,
+        "results": [result_data(arm, flows) for arm in arms],
+        "study": study,
+    }
+    page = render(title, content)
+    out.write_bytes(page)
+    return len(page)
+
+
+def render(title: str, content: dict[str, Any]) -> bytes:
+    """Return the page; the same content gives the same bytes."""
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    data = base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
+    bundle = files("linkpool.report") / "bundle"
+    return _PAGE.format(
+        version=_core.__version__,
+        title=html.escape(title),
+        style=(bundle / "report.css").read_text(encoding="utf-8"),
+        program=(bundle / "report.js")
+        .read_text(encoding="utf-8")
+        .replace("</script", "<\\/script"),
+        data=data,
+    ).encode()

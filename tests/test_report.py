@@ -1,0 +1,199 @@
+"""The report: its data by hand, what it leaves out and says so, its bundle."""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from linkpool.figures.source import Arm, arms_of
+from linkpool.report.data import time
+from linkpool.report.data.flows import MOST, SLOWEST
+from linkpool.report.data.result import result_data
+from linkpool.report.page import write_report
+from linkpool.result import Result
+from tables import finished, table, write_result
+
+ROOT = Path(__file__).parents[1]
+WEB = ROOT / "web"
+BUNDLE = ROOT / "python/linkpool/report/bundle"
+
+
+def written(directory: Path, flows: list[dict[str, object]], **series: pl.DataFrame) -> Result:
+    numbered = [{"flow": i, **flow} for i, flow in enumerate(flows)]
+    write_result(directory, table("flows", numbered), **series)
+    return Result(directory)
+
+
+def data(result: Result, *asked: int) -> dict[str, Any]:
+    return result_data(Arm("one", (result,)), asked)
+
+
+def content(page: Path) -> dict[str, Any]:
+    """Return what a page holds, as the browser reads it."""
+    found = re.search(r'id="data">([^<]*)<', page.read_text(encoding="utf-8"))
+    assert found is not None
+    read: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
+    return read
+
+
+def test_thinning_keeps_the_slowest_and_says_so(tmp_path: Path) -> None:
+    slowdowns = np.random.default_rng(1).permutation(5000) + 1.0
+    result = written(tmp_path, [finished(0.1, slowdown=float(s)) for s in slowdowns])
+    page = data(result)
+    shown = page["flows"]["columns"]
+    assert (page["flows"]["total"], len(shown["flow"])) == (5000, MOST)
+    assert len(set(shown["flow"])) == MOST
+    assert sorted(shown["slowdown"])[-SLOWEST:] == list(range(5001 - SLOWEST, 5001))
+    assert page["flows"]["slowdowns"]["flows"] == [5000], "percentiles are those of all"
+    assert any(f"{MOST} of 5000 flows" in note for note in page["notes"])
+
+
+def test_flows_asked_for_have_lanes(tmp_path: Path) -> None:
+    flows = [finished(0.5, slowdown=1.0 + i) for i in range(100)]
+    samples = [
+        {"time_s": t / 100, "flow": flow, "cwnd_pkts": 2.0, "suppressed": 1 < t < 4}
+        for t in range(6)
+        for flow in range(100)
+    ]
+    result = written(tmp_path, flows, cwnd=table("cwnd", samples))
+    lanes = data(result, 3)["lanes"]
+    assert "3" in lanes
+    assert {str(n) for n in range(70, 100)} <= set(lanes), "the thirty slowest"
+    assert lanes["3"]["suppressed"] == [[0.02, 0.03]]
+    assert lanes["99"]["cwnd"][0] == [[t / 100 for t in range(6)], [2] * 6]
+
+
+def test_goodput_adds_up_to_what_was_acknowledged(tmp_path: Path) -> None:
+    flows = [
+        finished(0.4, size=1000, start_s=0.1),
+        finished(0.25, size=3000, start_s=0.33, transport="u"),
+    ]
+    goodput = time.goodput(written(tmp_path, flows), 0.6)
+    assert goodput["spread"]
+    for transport, size in (("t", 1000), ("u", 3000)):
+        total = sum(goodput["series"][transport]) * goodput["step"] / 8
+        assert total == pytest.approx(size, rel=1e-3)
+    busy = [v for t, v in zip(goodput["t"], goodput["series"]["t"], strict=True) if 0.11 < t < 0.49]
+    assert busy == pytest.approx([20_000] * len(busy), rel=1e-3), "1000 bytes in 0.4 s"
+
+
+def test_goodput_of_recorded_rates(tmp_path: Path) -> None:
+    rates = [{"time_s": t, "goodput_bps": r} for t, r in ((0.1, 800.0), (0.2, 1600.0), (0.25, 0.0))]
+    result = written(tmp_path, [finished(0.25, size=30)], rate=table("rate", rates))
+    goodput = time.goodput(result, 0.3)
+    assert not goodput["spread"]
+    assert goodput["series"]["t"] == pytest.approx([800.0, 1600.0, 0.0], abs=1e-6)
+
+
+def counters() -> pl.DataFrame:
+    rows = [
+        {"time_s": t / 10, "link": link, "bytes": b, "utilisation": u, "drops": d}
+        for t in (1, 2, 3)
+        for link, b, u, d in (("A->B", 10, t / 10, 2 * (t == 2)), ("B->A", 1, None, 0))
+    ]
+    return table("counters", rows)
+
+
+def changes() -> pl.DataFrame:
+    rows = [
+        {"time_s": 0.1, "link": "B->A", "change": "down"},
+        {"time_s": 0.2, "link": "B->A", "change": "up"},
+        {"time_s": 0.25, "link": "A->B", "change": "down"},
+        {"time_s": 0.3, "change": "routes"},
+    ]
+    return table("changes", rows)
+
+
+def test_the_strip_of_links(tmp_path: Path) -> None:
+    result = written(tmp_path, [finished(0.3)], counters=counters(), changes=changes())
+    page = data(result)
+    assert page["heat"] == {
+        "links": ["A->B", "B->A"],
+        "of": 2,
+        "edges": [0, 0.1, 0.2, 0.3],
+        "used": [[10, 20, 30], [-1, -1, -1]],
+        "lost": [[0, 1, 2]],
+    }
+    assert page["failures"] == {
+        "link": ["A->B", "B->A"],
+        "start_s": [0.25, 0.1],
+        "end_s": [None, 0.2],
+    }
+
+
+def test_what_was_not_recorded_is_said(tmp_path: Path) -> None:
+    notes = " ".join(data(written(tmp_path, [finished(0.1)]))["notes"])
+    for key in ("cwnd", "rate", "counters"):
+        assert f"record.{key} asks for them" in notes
+
+
+def test_the_page_holds_its_data_and_needs_nothing_else(tmp_path: Path) -> None:
+    written(tmp_path / "<one>", [finished(0.1, label="</script><b>")])
+    page = tmp_path / "page.html"
+    size = write_report(arms_of([tmp_path / "<one>"]), page)
+    text = page.read_text(encoding="utf-8")
+    assert size == page.stat().st_size
+    assert "<title>linkpool: &lt;one&gt;</title>" in text
+    assert content(page)["results"][0]["flows"]["columns"]["label"] == ["</script><b>"]
+    assert not re.findall(r"<(?:script|link|img)[^>]*(?:src|href)=|@import", text)
+    assert text.count("</script>") == 2
+    before = page.read_bytes()
+    write_report(arms_of([tmp_path / "<one>"]), page)
+    assert page.read_bytes() == before
+
+
+def test_a_large_result_makes_a_small_page(tmp_path: Path) -> None:
+    flows = table("flows", [finished(0.1, slowdown=2.0, src="h1", dst="h2")])
+    n = 100_000
+    many = pl.concat([flows] * n).with_columns(
+        flow=pl.Series(np.arange(n), dtype=pl.UInt32),
+        size_bytes=pl.Series(1000 + np.arange(n) * 7919 % 1_000_003),
+        slowdown=pl.Series(1.0 + np.arange(n) % 977 / 10),
+    )
+    write_result(tmp_path / "r", many)
+    assert write_report(arms_of([tmp_path / "r"]), tmp_path / "page.html") < 2_000_000
+    assert len(content(tmp_path / "page.html")["results"][0]["flows"]["columns"]["flow"]) == MOST
+
+
+def test_the_bundle_is_made_of_these_sources() -> None:
+    """`npm run build` in web/ writes the same hash, without which the page would be an old one."""
+    names = [f"src/{path.name}" for path in (WEB / "src").iterdir()]
+    names += ["build.mjs", "package-lock.json", "package.json", "tsconfig.json"]
+    digest = hashlib.sha256()
+    for name in sorted(names):
+        digest.update(f"{name}\n".encode())
+        digest.update((WEB / name).read_bytes())
+    for name in ("report.js", "report.css"):
+        head = (BUNDLE / name).read_text(encoding="utf-8").splitlines()[0]
+        remedy = "build it: cd web && npm ci && npm run build"
+        assert head == f"/* built from web/, sha256 {digest.hexdigest()} */", remedy
+
+
+def test_versions_of_the_front_end_are_pinned() -> None:
+    package = json.loads((WEB / "package.json").read_text(encoding="utf-8"))
+    for name, version in {**package["dependencies"], **package["devDependencies"]}.items():
+        assert re.fullmatch(r"\d+\.\d+\.\d+", version), f"{name} is not pinned"
+
+
+def test_report_on_the_command_line(tmp_path: Path) -> None:
+    written(tmp_path / "r", [finished(0.1)])
+
+    def report(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "linkpool", "report", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    done = report(tmp_path / "r", "-o", tmp_path / "page.html")
+    assert done.returncode == 0, done.stderr
+    assert content(tmp_path / "page.html")["title"] == "linkpool: r"
+    failed = report(tmp_path / "r", "-o", tmp_path / "page.pdf")
+    assert failed.returncode == 2
+    assert "write a name that ends in .html" in failed.stderr

@@ -1,0 +1,64 @@
+// Arms side by side: each measure with its interval, and as a ratio to the first.
+
+import * as Plot from "@observablehq/plot";
+import type { Content, Measured } from "./data";
+import { h } from "./dom";
+import { bytes, number, percent, rate, seconds } from "./format";
+import { onTheme, series } from "./theme";
+
+const FORMATS: Record<string, (v: number | null) => string> = { s: seconds, "bit/s": rate, B: bytes, "%": percent };
+
+export function compare(of: NonNullable<Content["study"]>): HTMLElement {
+  const measures = [...new Set(of.rows.map((row) => row.measure))];
+  const arms = [...new Set(of.rows.map((row) => row.arm))];
+  const find = (measure: string, arm: string): Measured | undefined =>
+    of.rows.find((row) => row.measure === measure && row.arm === arm);
+  const format = (measure: string): ((v: number | null) => string) =>
+    FORMATS[of.rows.find((row) => row.measure === measure)!.unit] ?? number;
+  const box = h("div", { class: "interval" });
+  const title = h("h3", {});
+  let chosen = measures[0];
+  const draw = (): void => {
+    const rows = arms.map((arm) => find(chosen, arm)).filter((row): row is Measured => row?.mean != null);
+    title.textContent = chosen;
+    box.replaceChildren(Plot.plot({
+      width: Math.max(box.clientWidth, 340),
+      height: 60 + 34 * rows.length,
+      marginLeft: 130,
+      marginRight: 30,
+      style: { background: "transparent", color: "inherit", fontSize: "12px", fontFamily: "inherit" },
+      x: { label: null, grid: true, tickFormat: format(chosen), zero: true, nice: true, ticks: 5 },
+      y: { label: null, domain: arms },
+      color: { domain: arms, range: arms.map((_, i) => series(i)) },
+      marks: [
+        Plot.ruleX([0]),
+        Plot.link(rows.filter((row) => row.low !== null), { x1: "low", x2: "high", y1: "arm", y2: "arm", stroke: "arm", strokeWidth: 3, strokeOpacity: 0.5 }),
+        Plot.dot(rows, { x: "mean", y: "arm", fill: "arm", r: 6 }),
+        Plot.text(rows, { x: "mean", y: "arm", text: (row: Measured) => format(chosen)(row.mean), dy: -13, fill: "currentColor" }),
+      ],
+    }));
+  };
+  const value = (row: Measured | undefined, as: (v: number | null) => string): HTMLElement => {
+    const ratio = row?.ratio;
+    const interval = row && row.low !== null ? `${as(row.low)} to ${as(row.high)}` : "";
+    return h("td", { class: "number" }, as(row?.mean ?? null),
+      interval ? h("small", {}, interval) : null,
+      ratio != null && row!.arm !== arms[0] ? h("small", { class: ratio > 1.005 ? "up" : ratio < 0.995 ? "down" : null }, `× ${ratio.toPrecision(3)}`) : null);
+  };
+  const body = measures.map((measure) => {
+    const row: HTMLElement = h("tr", {
+      class: "choice", tabindex: 0,
+      click: () => { chosen = measure; body.forEach((other) => other.classList.toggle("chosen", other === row)); draw(); },
+    }, h("th", { scope: "row" }, measure), ...arms.map((arm) => value(find(measure, arm), format(measure))));
+    return row;
+  });
+  body[0]?.classList.add("chosen");
+  requestAnimationFrame(draw);
+  onTheme(draw);
+  return h("div", { class: "compare" },
+    h("div", { class: "scroll" }, h("table", {},
+      h("thead", {}, h("tr", {}, h("th", {}, "measure"), ...arms.map((arm, i) => h("th", { class: "number" }, h("i", { style: `background:var(--series-${i % 7})` }), arm)))),
+      h("tbody", {}, ...body))),
+    h("div", {}, title, box, h("p", { class: "quiet" }, of.note)),
+  );
+}

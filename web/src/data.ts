@@ -1,0 +1,110 @@
+// What is on the page, as python/linkpool/report/data writes it.
+
+export type Maybe = number | null;
+export type Columns = Record<string, (number | string | boolean | null)[]>;
+
+export interface Group {
+  name: string;
+  flows: number;
+  finished: number;
+  unfinished: number;
+  unlimited: number;
+  fct_mean_s: Maybe;
+  fct_p50_s: Maybe;
+  fct_p99_s: Maybe;
+  goodput_bps: Maybe;
+  jain: Maybe;
+  timeouts: number;
+  retransmits: number;
+  segments: number;
+  suppressions: number;
+}
+
+/** Samples of a line: times in seconds, and values. */
+export type Points = [number[], Maybe[]];
+
+export interface Lane {
+  cwnd: Record<string, Points>;
+  rate: Record<string, Points>;
+  suppressed: [number, number][];
+  events?: FlowEvent[];
+}
+
+/** What befell a flow, by a replay: when, on which subflow, what, and in words. */
+export interface FlowEvent {
+  t: number;
+  subflow: number;
+  kind: string;
+  text: string;
+}
+
+export interface Heat {
+  links: string[];
+  of: number;
+  edges: number[];
+  /** By link and interval: per cent, or -1 where the link was down. */
+  used: number[][];
+  /** Link, interval, packets lost. */
+  lost: [number, number, number][];
+}
+
+export interface Fabric {
+  names: string[];
+  layers: string[];
+  hosts: number;
+  at: [number, number][];
+  /** From, to, rate in bit/s, utilisation, lost, marked, longest queue in packets. */
+  links: [number, number, number, Maybe, number, number, number][];
+}
+
+export interface Table {
+  title: string;
+  note: string;
+  names: string[];
+  rows: (number | string | boolean | null)[][];
+}
+
+export interface ResultData {
+  name: string;
+  seeds: number;
+  run: Record<string, number | string>;
+  scenario: string;
+  end: number;
+  overview: { period: [number, number]; drops: number; lost: number; marks: number; groups: Group[]; overall: Group };
+  flows: { total: number; columns: Columns; slowdowns: Columns | null };
+  lanes: Record<string, Lane>;
+  heat: Heat | null;
+  failures: Columns | null;
+  goodput: { spread: boolean; step: number; t: number[]; series: Record<string, number[]> };
+  fabric: Fabric | string;
+  tables: Table[];
+  notes: string[];
+}
+
+/** A measure of an arm over the seeds; without seeds, `low` and `high` are null. */
+export interface Measured {
+  measure: string;
+  unit: string;
+  arm: string;
+  mean: Maybe;
+  low: Maybe;
+  high: Maybe;
+  ratio: Maybe;
+  ratio_low: Maybe;
+  ratio_high: Maybe;
+}
+
+export interface Content {
+  version: string;
+  title: string;
+  results: ResultData[];
+  study: { note: string; rows: Measured[] } | null;
+}
+
+/** Reads what stands in the page: JSON, compressed by gzip, in base64. */
+export async function content(): Promise<Content> {
+  const text = document.getElementById("data")!.textContent!;
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(stream).json()) as Content;
+}

@@ -1,0 +1,42 @@
+// Quantities as people read them: three significant digits, and the unit that suits.
+
+function digits(value: number): string {
+  if (value === 0) return "0";
+  const short = value.toPrecision(3);
+  return short.includes("e") ? Number(short).toLocaleString("en") : String(Number(short));
+}
+
+function scaled(value: number | null | undefined, units: [number, string][]): string {
+  if (value === null || value === undefined) return "–";
+  const [factor, unit] = units.find(([f]) => Math.abs(value) >= 0.9995 * f) ?? units[units.length - 1];
+  return `${digits(value / factor)} ${unit}`.trim();
+}
+
+export const seconds = (value: number | null | undefined): string =>
+  value === 0 ? "0 s" : scaled(value, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]]);
+export const rate = (value: number | null | undefined): string =>
+  value === 0 ? "0" : scaled(value, [[1e9, "Gbit/s"], [1e6, "Mbit/s"], [1e3, "kbit/s"], [1, "bit/s"]]);
+export const bytes = (value: number | null | undefined): string =>
+  scaled(value, [[1e9, "GB"], [1e6, "MB"], [1e3, "KB"], [1, "B"]]);
+export const count = (value: number | null | undefined): string =>
+  value === null || value === undefined ? "–" : value.toLocaleString("en");
+export const number = (value: number | null | undefined): string =>
+  value === null || value === undefined ? "–" : digits(value);
+export const percent = (value: number | null | undefined): string =>
+  value === null || value === undefined ? "–" : `${digits(100 * value)}%`;
+
+/** Writes a value by the unit that its column's name ends in. */
+export function cell(name: string, value: number | string | boolean | null): string {
+  if (value === null) return "–";
+  if (typeof value !== "number") return String(value);
+  if (/_s$/.test(name)) return seconds(value);
+  if (/bps$/.test(name)) return rate(value);
+  if (/bytes$/.test(name)) return bytes(value);
+  if (/^utilisation|^loss|^load/.test(name)) return percent(value);
+  return Number.isInteger(value) ? count(value) : number(value);
+}
+
+/** The heading of a column. */
+export function heading(name: string): string {
+  return name.replace(/_(s|bps|bytes|pkts)$/, "").replaceAll("_", " ").replace(/\bfct\b/, "FCT").replace(/\bjct\b/, "JCT");
+}

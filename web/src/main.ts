@@ -1,0 +1,28 @@
+// The page: a head, arms side by side where there are several, and one result at a time.
+
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { compare } from "./compare";
+import { type Content, content } from "./data";
+import { h, section } from "./dom";
+import { result } from "./result";
+import { forget, toggle } from "./theme";
+
+function page(of: Content, shown: number): void {
+  forget();
+  const app = document.getElementById("app")!;
+  const tabs = of.results.length > 1
+    ? h("nav", { class: "tabs", "aria-label": "results" }, ...of.results.map((each, i) =>
+        h("button", { "aria-current": i === shown ? "true" : null, click: () => { page(of, i); document.querySelector(".tabs")!.scrollIntoView(); } }, each.name)))
+    : null;
+  app.replaceChildren(
+    h("header", {}, h("h1", {}, of.results.map((each) => each.name).join(", ")),
+      h("button", { class: "theme", "aria-label": "light or dark", click: toggle }, "◐")),
+    ...(of.study ? [section("Side by side", "", compare(of.study))] : []),
+    ...(tabs ? [tabs] : []),
+    result(of.results[shown]),
+    h("footer", {}, `linkpool ${of.version}`),
+  );
+}
+
+content().then((of) => { page(of, 0); document.body.dataset.ready = "true"; });

@@ -1,0 +1,99 @@
+// The part of the page that is about one result.
+
+import type { ResultData, Table } from "./data";
+import { h, section } from "./dom";
+import { KINDS } from "./events";
+import { fabric } from "./fabric";
+import { bytes, count, number, rate, seconds } from "./format";
+import { rows, scatter } from "./scatter";
+import { table } from "./table";
+import { Timeline } from "./timeline";
+
+const SLOW = ["flow", "src", "dst", "size_bytes", "fct_s", "slowdown", "timeouts", "retransmits"];
+
+export function result(of: ResultData): HTMLElement {
+  const flows = rows(of.flows.columns);
+  const byNumber = new Map(flows.map((flow) => [flow.flow as number, flow]));
+  const timeline = new Timeline(of);
+  const heading = h("h3", { id: "flow-title" });
+  const facts = h("dl", { class: "facts" });
+  const keys = h("p", { class: "legend" });
+  let life: [number, number] = [0, of.end];
+  const choose = (number: number): void => {
+    const flow = byNumber.get(number);
+    if (!flow) return;
+    const end = flow.end_s ?? of.end;
+    const margin = (end - flow.start_s) * 0.04;
+    life = [Math.max(0, flow.start_s - margin), end + margin];
+    heading.textContent = `Flow ${number}: ${flow.src} to ${flow.dst}`;
+    facts.replaceChildren(...describe(flow).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+    const lane = of.lanes[number];
+    const kinds = [...new Set((lane?.events ?? []).map((event) => event.kind))];
+    keys.replaceChildren(
+      ...(lane ? [] : [`No lanes of this flow are on the page. Write it with --flow ${number}, where the run recorded windows or rates.`]),
+      ...kinds.map((kind) => h("span", { class: "key" }, h("i", { style: `background:var(--${KINDS[kind].colour})` }), KINDS[kind].name)),
+      ...(lane?.suppressed.length ? [h("span", { class: "key" }, h("i", { style: "background:var(--suppressed)" }), "suppressed to one path")] : []),
+    );
+    timeline.show(number, life);
+  };
+  const pick = (flow: number): void => {
+    choose(flow);
+    document.getElementById("timeline")!.scrollIntoView({ behavior: "smooth", block: "start" });
+  };
+  const slowest = flows.filter((flow) => flow.slowdown !== null).sort((a, b) => b.slowdown - a.slowdown).slice(0, 200);
+  const slow: Table = { title: "Slowest flows", note: "", names: SLOW, rows: slowest.map((flow) => SLOW.map((name) => flow[name])) };
+  const { overall, groups, drops, lost, marks } = of.overview;
+  const first = slowest.find((flow) => of.lanes[flow.flow]) ?? slowest[0] ?? flows[0];
+  requestAnimationFrame(() => (first ? choose(first.flow) : timeline.show(null, [0, of.end])));
+  const window = section("Over time", "Drag across to zoom in, double click for the whole run. All charts share one axis.");
+  window.id = "timeline";
+  window.append(
+    h("div", { class: "flow-head" }, heading,
+      h("span", { class: "buttons" },
+        h("button", { click: () => timeline.zoom(life) }, "life of the flow"),
+        h("button", { click: () => timeline.zoom([0, of.end]) }, "whole run"))),
+    facts, keys, timeline.box,
+  );
+  return h("div", { class: "result" },
+    h("div", { class: "cards" },
+      card(count(overall.flows), "measured flows", overall.unfinished ? `${count(overall.unfinished)} did not finish` : "all with a size finished"),
+      card(seconds(overall.fct_p50_s), "median FCT", `99th percentile ${seconds(overall.fct_p99_s)}`),
+      card(rate(overall.goodput_bps), "mean goodput of a flow", overall.jain === null ? "" : `Jain's index ${number(overall.jain)}`),
+      card(count(overall.timeouts), "timeouts", `${count(overall.retransmits)} of ${count(overall.segments)} segments sent again`),
+      card(count(drops), "packets dropped", `${lost ? `${count(lost)} lost on links, ` : ""}${count(marks)} marked`),
+      card(seconds(Number(of.run.simulated_s)), "simulated", `in ${seconds(Number(of.run.wall_s))}, ${count(Number(of.run.packet_hops))} packet-hops`),
+    ),
+    groups.length > 1 ? table({ title: "By transport", note: "", names: GROUP, rows: groups.map((g) => GROUP.map((n) => (g as any)[n])) }) : null,
+    section("Which flows were slow", "Each dot is a flow. Lines: median, and dotted the 99th percentile, of flows of about that size. Click a flow to open it.",
+      h("div", { class: "two" }, scatter(of, pick), table(slow, (row) => pick(row[0] as number)))),
+    window,
+    section("The fabric", "", fabric(of.fabric)),
+    section("Tables", "Click a heading to sort.", ...of.tables.map((each) => table(each))),
+    section("What this page is made of", "", h("ul", {}, ...of.notes.map((note) => h("li", {}, note))),
+      h("details", {}, h("summary", {}, "The scenario as run"), h("pre", {}, of.scenario))),
+  );
+}
+
+const GROUP = ["name", "flows", "finished", "unfinished", "fct_mean_s", "fct_p50_s", "fct_p99_s", "goodput_bps", "jain", "timeouts", "retransmits", "suppressions"];
+
+function card(value: string, what: string, more: string): HTMLElement {
+  return h("div", { class: "card" }, h("b", {}, value), h("span", {}, what), more ? h("small", {}, more) : null);
+}
+
+function describe(flow: Record<string, any>): [string, string][] {
+  const facts: [string, string][] = [
+    ["size", flow.size_bytes === null ? "unlimited" : bytes(flow.size_bytes)],
+    ["FCT", seconds(flow.fct_s)],
+    ["slowdown", number(flow.slowdown)],
+    ["goodput", rate(flow.goodput_bps)],
+    ["transport", flow.transport === flow.control ? flow.transport : `${flow.transport} (${flow.control})`],
+    ["where", flow.locality],
+    ["timeouts", count(flow.timeouts)],
+    ["retransmitted", `${count(flow.retransmits)} of ${count(flow.segments)}`],
+    ["marked ACKs", count(flow.marked_acks)],
+    ["subflows", count(flow.subflows)],
+  ];
+  if (flow.suppressions) facts.push(["suppressions", count(flow.suppressions)]);
+  if (flow.failed) facts.push(["given up", "yes"]);
+  return facts;
+}

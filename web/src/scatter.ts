@@ -1,0 +1,54 @@
+// Slowdown by size of the flow; a click on a flow chooses it.
+
+import * as Plot from "@observablehq/plot";
+import type { Columns, ResultData } from "./data";
+import { h } from "./dom";
+import { bytes, seconds } from "./format";
+import { onTheme, series } from "./theme";
+
+/** Rows of columns. */
+export function rows(columns: Columns): Record<string, any>[] {
+  const names = Object.keys(columns);
+  return (columns[names[0]] ?? []).map((_, i) => Object.fromEntries(names.map((name) => [name, columns[name][i]])));
+}
+
+export function scatter(of: ResultData, choose: (flow: number) => void): HTMLElement {
+  const box = h("div", { class: "scatter" });
+  const flows = rows(of.flows.columns).filter((flow) => flow.slowdown !== null && flow.size_bytes !== null);
+  if (!flows.length) return h("p", { class: "none" }, "No measured flow with a size has finished.");
+  const names = [...new Set(flows.map((flow) => flow.transport as string))];
+  const bands = of.flows.slowdowns ? rows(of.flows.slowdowns) : [];
+  const sizes = new Set(flows.map((flow) => flow.size_bytes)).size;
+  const draw = (): void => {
+    const chart = Plot.plot({
+      width: Math.max(box.clientWidth, 360),
+      height: 430,
+      marginLeft: 48,
+      marginBottom: 40,
+      style: { background: "transparent", color: "inherit", fontSize: "12px", fontFamily: "inherit" },
+      x: { type: "log", label: "size of the flow", tickFormat: bytes, ticks: 6, grid: true, inset: 12 },
+      y: { type: "log", label: "slowdown (FCT over ideal FCT)", tickFormat: (v: number) => String(v), ticks: 5, grid: true },
+      color: { domain: names, range: names.map((_, i) => series(i)), legend: names.length > 1 },
+      marks: [
+        Plot.dot(flows, {
+          x: "size_bytes", y: "slowdown", fill: "transport", r: flows.length > 1000 ? 2 : 3.5,
+          fillOpacity: flows.length > 1000 ? 0.45 : 0.7,
+        }),
+        sizes > 1 ? Plot.line(bands, { x: "size_median_bytes", y: "p50", z: "series", stroke: "series", strokeWidth: 2 }) : null,
+        sizes > 1 ? Plot.line(bands, { x: "size_median_bytes", y: "p99", z: "series", stroke: "series", strokeWidth: 1.5, strokeDasharray: "2,3" }) : null,
+        Plot.dot(flows, Plot.pointer({ x: "size_bytes", y: "slowdown", r: 7, stroke: "currentColor", strokeWidth: 2 })),
+        Plot.tip(flows, Plot.pointer({
+          x: "size_bytes", y: "slowdown",
+          title: (f: any) => `flow ${f.flow}: ${f.src} to ${f.dst}\n${bytes(f.size_bytes)} in ${seconds(f.fct_s)}, slowdown ${f.slowdown.toPrecision(3)}\n` +
+            `${f.timeouts} timeouts, ${f.retransmits} retransmitted of ${f.segments}`,
+          fill: "var(--card)", stroke: "var(--line)",
+        })),
+      ],
+    }) as (SVGSVGElement | HTMLElement) & { value: any };
+    chart.addEventListener("click", () => { if (chart.value) choose(chart.value.flow); });
+    box.replaceChildren(chart);
+  };
+  requestAnimationFrame(draw);
+  onTheme(draw);
+  return box;
+}
