@@ -179,6 +179,15 @@ mod tests {
         assert_eq!(due, [7]);
     }
 
+    /// The rows are a ring: window 130 has row 2, in the half of row 10 and before it.
+    #[test]
+    fn a_row_before_that_of_now_is_of_the_next_turn() {
+        let mut c = Calendar::new(1);
+        c.advance_to(10);
+        c.schedule(130, 0);
+        assert_eq!(c.peek(), Some(130));
+    }
+
     #[test]
     fn jumps_over_silence() {
         let mut c = Calendar::new(1);

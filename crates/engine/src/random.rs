@@ -28,6 +28,7 @@ pub fn hash_u64(x: u64) -> u64 {
 mod tests {
     use super::*;
     use rand::RngCore;
+    use std::collections::HashSet;
 
     #[test]
     fn streams_are_independent_of_each_other() {
@@ -38,5 +39,23 @@ mod tests {
         for mut o in others {
             assert_ne!(o.next_u64(), first);
         }
+    }
+
+    /// The first outputs of SplitMix64 with seed 0, as its authors' program prints them: output i is the hash of i times
+    /// the constant that each step adds.
+    #[test]
+    fn the_hash_is_that_of_splitmix64() {
+        let step = 0x9e37_79b9_7f4a_7c15_u64;
+        let outputs = [0, 1, 2].map(|i| hash_u64(step.wrapping_mul(i)));
+        assert_eq!(outputs, [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]);
+    }
+
+    /// No bit of a name or an index is lost.
+    #[test]
+    fn names_and_indices_each_have_a_stream() {
+        let first = |name: &str, index| stream(7, name, index).next_u64();
+        let names: HashSet<u64> = (0..128u8).map(|c| first(&char::from(c).to_string(), 0)).collect();
+        let indices: HashSet<u64> = (0..128).map(|i| first("", i)).collect();
+        assert_eq!((names.len(), indices.len()), (128, 128));
     }
 }

@@ -108,4 +108,18 @@ mod tests {
         assert_eq!((timers.heap.len(), timers.next()), (1, Time(100)));
         assert_eq!((timers.pop(), timers.next()), (Some((Time(100), 2)), Time::MAX));
     }
+
+    /// Of 64, 50 stay: the next look is at 100.
+    #[test]
+    fn those_who_stay_are_not_looked_at_until_there_are_twice_as_many() {
+        let mut timers = Timers::default();
+        for i in 0..113 {
+            timers.push(Time(i), i);
+            timers.tidy(|key| key < 50);
+        }
+        assert_eq!(timers.heap.len(), 50 + 49);
+        timers.push(Time(113), 113);
+        timers.tidy(|key| key < 50);
+        assert_eq!(timers.heap.len(), 50);
+    }
 }

@@ -77,4 +77,14 @@ mod tests {
             prop_assert_eq!(end.0 as u128, by_division);
         }
     }
+
+    /// With windows of 3 ps, m is (2^64 + 2) / 3 and the excess 2: at window m / 2 the windows have come to begin one
+    /// picosecond early.
+    #[test]
+    fn windows_are_early_by_a_picosecond_where_the_excess_has_summed_up_to_it() {
+        let w = Windows::new(Time(3));
+        let m = (1u128 << 64).div_ceil(3) as u64;
+        assert_eq!(w.start(m / 2 - 1), Time(3 * (m / 2 - 1)));
+        assert_eq!(w.start(m / 2), Time(3 * (m / 2) - 1));
+    }
 }
