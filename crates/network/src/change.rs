@@ -133,4 +133,45 @@ mod tests {
         assert!((loss.rate() - (0.25 * 0.5 + 0.75 * 0.01)).abs() < 1e-15);
         assert_eq!(Loss::random(0.125).rate(), 0.125);
     }
+
+    #[test]
+    fn routes_are_those_of_the_last_change() {
+        let fabric = crate::topology::many_to_one(2, Rate::gbps(1), Time::from_us(1));
+        let [first, second] = [1, 2].map(|seed| Arc::new(Routes::new(&fabric, seed)));
+        let routes = vec![(Time::ZERO, first.clone()), (Time::from_us(10), second.clone())];
+        let timetable = Timetable { routes, ..Timetable::from(first.clone()) };
+        for (at, routes) in [(0, &first), (9, &first), (10, &second), (11, &second)] {
+            assert!(Arc::ptr_eq(timetable.routes_at(Time::from_us(at)), routes), "at {at} us");
+        }
+    }
+
+    #[test]
+    fn a_course_is_plain_unless_a_port_must_know_more_than_a_rate_and_a_limit() {
+        let fabric = crate::topology::many_to_one(2, Rate::gbps(1), Time::from_us(1));
+        let is_plain = |changes: &[(Time, Change)]| {
+            let mut timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
+            timetable.links.insert(0, changes.to_vec());
+            timetable.course(0, Rate::gbps(1)).is_plain()
+        };
+        assert!(is_plain(&[]));
+        assert!(is_plain(&[(Time::ZERO, Change::Rate(Rate::gbps(2)))]));
+        assert!(is_plain(&[(Time::ZERO, Change::Limit(QueueLimit::Packets(3)))]));
+        assert!(!is_plain(&[(Time(1), Change::Rate(Rate::gbps(2)))]));
+        assert!(!is_plain(&[(Time::ZERO, Change::Up(false))]));
+        assert!(!is_plain(&[(Time::ZERO, Change::Loss(Loss::random(0.1)))]));
+    }
+
+    /// It sets the lookahead: a packet is never there sooner than at the highest rate.
+    #[test]
+    fn the_fastest_rate_is_the_highest_of_all_times() {
+        let changes = |rates: &[u64]| -> Vec<(Time, Change)> {
+            (1..).zip(rates).map(|(us, gbps)| (Time::from_us(us), Change::Rate(Rate::gbps(*gbps)))).collect()
+        };
+        for (rates, fastest) in [(vec![], 4), (vec![1, 2], 4), (vec![1, 9, 5], 9)] {
+            let mut later = changes(&rates);
+            later.push((Time::from_us(8), Change::Up(false)));
+            let course = Course { rate: Rate::gbps(4), limit: None, up: true, loss: Loss::NONE, later: &later };
+            assert_eq!(course.fastest(), Rate::gbps(fastest), "{rates:?}");
+        }
+    }
 }

@@ -223,3 +223,37 @@ impl FabricBuilder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_have_their_names() {
+        assert_eq!(Layer::ALL.map(Layer::name), ["host", "switch", "edge", "aggregation", "core"]);
+    }
+
+    /// Two racks below one aggregation switch are a pod; a third, joined to them by a core switch and by a host with two
+    /// NICs, is another.
+    #[test]
+    fn racks_are_pods_together_below_the_core() {
+        let mut b = FabricBuilder::default();
+        let hosts: Vec<NodeId> = (0..5).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
+        let [e0, e1, e2] = ["e0", "e1", "e2"].map(|name| b.node(name, Layer::Edge));
+        let aggregation = b.node("a", Layer::Aggregation);
+        let core = b.node("c", Layer::Core);
+        let mut cable = |x, y, mbps| b.cable(x, y, Rate::mbps(mbps), Time::from_us(1));
+        for (host, edge) in hosts.iter().zip([e0, e0, e1, e2, e1]) {
+            cable(*host, edge, 10);
+        }
+        cable(hosts[4], e2, 20);
+        cable(e0, aggregation, 1000);
+        cable(e1, aggregation, 1000);
+        cable(aggregation, core, 1000);
+        cable(core, e2, 1000);
+        let fabric = b.build();
+        assert_eq!(fabric.racks_and_pods(), [(e0, e0), (e0, e0), (e1, e0), (e2, e2), (e1, e0)]);
+        // Five NICs of 10 Mbit/s, one of 20.
+        assert_eq!(fabric.access_rate(), 70e6);
+    }
+}

@@ -131,13 +131,20 @@ mod tests {
     #[test]
     fn keeps_what_it_is_given() {
         let mut table = Table::new(40);
-        let ways: [&[LinkId]; 6] = [&[7], &[3, 4, 5], &[3, 9], &[], &[1 << 25, (1 << 25) + 1], &[3, 3, 5]];
+        // Runs as long and as far on as an entry can say, and a little beyond.
+        let run = |first: LinkId, n: LinkId| (first..first + n).collect::<Vec<LinkId>>();
+        let long = [run(9, 255), run(9, 256), run(9, 257), run((1 << 22) - 1, 2), run(1 << 22, 2), run(1 << 25, 2)];
+        let ways: Vec<&[LinkId]> = [&[7][..], &[3, 4, 5], &[3, 9], &[], &[3, 3], &[3, 3, 5]]
+            .into_iter()
+            .chain(long.iter().map(|l| &l[..]))
+            .collect();
         let rows: Vec<Vec<usize>> =
-            vec![vec![1; 40], (0..40).map(|c| c % 6).collect(), (0..40).map(|c| c / 16).collect()];
+            vec![vec![1; 40], (0..40).map(|c| c % 12).collect(), (0..40).map(|c| c / 16).collect()];
         for (number, row) in rows.iter().enumerate() {
             let nexts: Vec<Next> = row.iter().map(|w| table.next_of(ways[*w])).collect();
             assert_eq!(table.push_row(&nexts), number as u32);
         }
+        assert_eq!(table.blocks.len(), 3, "only columns of the second row differ within their block");
         for (number, row) in rows.iter().enumerate() {
             for (column, way) in row.iter().enumerate() {
                 let next = table.next(number as u32, column as u16);

@@ -154,3 +154,57 @@ impl Packet {
         self.flags.has(Flags::DATA | Flags::TRIMMED) && !self.flags.has(Flags::TRIMMABLE)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_flag_is_a_bit() {
+        let flags = [
+            Flags::SYN,
+            Flags::ACK,
+            Flags::FIN,
+            Flags::DATA,
+            Flags::ECT,
+            Flags::CE,
+            Flags::ECE,
+            Flags::JOIN,
+            Flags::PINNED,
+            Flags::LAST,
+            Flags::TRAILER,
+            Flags::PRIORITY,
+            Flags::TRIMMABLE,
+            Flags::TRIMMED,
+            Flags::RETURNABLE,
+        ];
+        assert_eq!(flags.map(|flag| flag.0.trailing_zeros()), std::array::from_fn(|i| i as u32));
+        assert!(flags.iter().all(|flag| flag.0.is_power_of_two()));
+    }
+
+    #[test]
+    fn flags_are_sets() {
+        let (both, ack) = (Flags::SYN | Flags::ACK, Flags::ACK);
+        assert_eq!(
+            (both.has(ack), ack.has(both), ack.has_any(both), ack.has_any(Flags::SYN)),
+            (true, false, true, false)
+        );
+        assert_eq!(
+            (ack.with(both), both.with(ack), both.without(ack), ack.without(Flags::SYN)),
+            (both, both, Flags::SYN, ack)
+        );
+        assert_eq!((ack.with_if(both, true), both.with_if(ack, true), ack.with_if(both, false)), (both, both, ack));
+    }
+
+    #[test]
+    fn a_trimmed_packet_that_can_be_trimmed_no_more_is_on_its_way_back() {
+        let trimmable = Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
+        let packet = Packet { ack: 3, dst: 8, size: 1500, payload: 1400, flags: trimmable, ..Packet::default() };
+        let trimmed = packet.trimmed();
+        assert_eq!((packet.is_control(), trimmed.is_control(), trimmed.size), (false, true, 100));
+        let back = trimmed.returned();
+        assert_eq!((back.dst, back.ack, back.flags), (3, 8, Flags::DATA | Flags::TRIMMED));
+        let plain = Packet { flags: Flags::DATA, ..packet };
+        assert_eq!([packet, trimmed, back, plain].map(|p| p.is_returned()), [false, false, true, false]);
+    }
+}

@@ -124,3 +124,24 @@ impl Thresholds {
         self.exempt_syn && syn || self.exempt_fin && fin || self.exempt_ack && pure_ack
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes are counted where a threshold is in bytes, and only there.
+    #[test]
+    fn a_changed_limit_leaves_the_marks_as_they_are() {
+        let (packets, bytes) = (QueueLimit::Packets(7), QueueLimit::Bytes(900));
+        for (mark, mark_packets, mark_bytes) in [(packets, 7, u64::MAX), (bytes, u32::MAX, 900)] {
+            for (limit, limit_packets, limit_bytes) in
+                [(QueueLimit::Packets(3), 3, u64::MAX), (QueueLimit::Bytes(500), u32::MAX, 500)]
+            {
+                let before = Thresholds::drop_tail(QueueLimit::Bytes(1)).marking(mark, false);
+                let in_bytes = limit_bytes != u64::MAX || mark_bytes != u64::MAX;
+                let expected = Thresholds { limit_packets, limit_bytes, mark_packets, mark_bytes, in_bytes, ..before };
+                assert_eq!(before.limited_to(limit), expected);
+            }
+        }
+    }
+}

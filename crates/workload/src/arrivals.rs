@@ -59,4 +59,21 @@ mod tests {
         let variance = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((variance.sqrt() / mean - 1.0).abs() < 0.02);
     }
+
+    #[test]
+    fn an_arrival_at_the_end_is_none() {
+        let draw = |stop| PoissonTimes::new(1000.0, Time::ZERO, stop, stream(7, "poisson", 0)).next();
+        let first = draw(Time::MAX).unwrap();
+        assert_eq!(draw(first), None);
+        assert_eq!(draw(first + Time(1)), Some(first));
+    }
+
+    #[test]
+    fn a_jitter_is_any_time_up_to_the_longest() {
+        let mut random = stream(7, "jitter", 0);
+        let mut found: Vec<Time> = (0..100).map(|_| jitter(Time(3), &mut random)).collect();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found, [0, 1, 2, 3].map(Time));
+    }
 }

@@ -115,7 +115,8 @@ impl Cdf {
 
     /// The size below which a flow is with probability `p`. Below the first point, all sizes are that point's.
     pub fn quantile(&self, p: f64, interpolation: Interpolation) -> f64 {
-        let upper = self.points.partition_point(|(_, at)| *at < p).min(self.points.len() - 1);
+        // The last point is at probability 1.
+        let upper = self.points.partition_point(|(_, at)| *at < p);
         let (size, at) = self.points[upper];
         match upper.checked_sub(1).map(|lower| self.points[lower]) {
             Some((lower, from)) if interpolation == Interpolation::Linear => {
@@ -165,7 +166,10 @@ mod tests {
     #[test]
     fn quantiles_lie_on_the_table() {
         let table = Cdf::parse("t", "0 0\n100 0.5 # half\n\n300 1\n").unwrap();
-        for (p, linear, stair) in [(0.0, 0.0, 0.0), (0.25, 50.0, 100.0), (0.5, 100.0, 100.0), (0.75, 200.0, 300.0)] {
+        assert_eq!(table.points(), [(0.0, 0.0), (100.0, 0.5), (300.0, 1.0)]);
+        for (p, linear, stair) in
+            [(0.0, 0.0, 0.0), (0.25, 50.0, 100.0), (0.5, 100.0, 100.0), (0.75, 200.0, 300.0), (1.0, 300.0, 300.0)]
+        {
             assert_eq!(table.quantile(p, Interpolation::Linear), linear);
             assert_eq!(table.quantile(p, Interpolation::Stair), stair);
         }

@@ -120,4 +120,10 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn collectives_have_their_names() {
+        let all = [Collective::RingAllReduce, Collective::TreeAllReduce, Collective::AllToAll];
+        assert_eq!(all.map(Collective::name), ["ring-all-reduce", "tree-all-reduce", "all-to-all"]);
+    }
 }

@@ -88,6 +88,7 @@ mod tests {
         #[test]
         fn nobody_gets_more_than_allowed(hosts in 2u16..40, at_most in 1u32..5, seed: u64) {
             let to = random_matrix(hosts, at_most, &mut stream(seed, "random", 0));
+            prop_assert_eq!(to.len(), hosts as usize);
             let mut got = vec![0; hosts as usize];
             for (src, dst) in to.iter().enumerate() {
                 prop_assert!(src as u16 != *dst);
@@ -106,12 +107,25 @@ mod tests {
             let (all, most) = (places.len() as u32, racks.iter().copied().max().unwrap());
             prop_assume!(most <= at_most * (all - most));
             let to = matrix_across_racks(&places, at_most, &mut stream(seed, "random", 0));
+            prop_assert_eq!(to.len(), places.len());
             let mut got = vec![0; places.len()];
             for (src, dst) in to.iter().enumerate() {
                 prop_assert!(places[src].0 != places[*dst as usize].0, "{src} sends to {dst}");
                 got[*dst as usize] += 1;
             }
             prop_assert!(got.iter().all(|n| *n <= at_most), "{got:?}");
+        }
+    }
+
+    /// Six hosts with room for one flow each. A rack of three of them, which hears from the other three alone, is often
+    /// what has room at the end.
+    #[test]
+    fn where_there_is_room_for_no_more_everybody_gets_one() {
+        let places = [(0, 0), (0, 0), (0, 0), (1, 0), (2, 0), (3, 0)];
+        for seed in 0..300 {
+            let mut to = matrix_across_racks(&places, 1, &mut stream(seed, "random", 0));
+            to.sort_unstable();
+            assert_eq!(to, [0, 1, 2, 3, 4, 5], "seed {seed}");
         }
     }
 }

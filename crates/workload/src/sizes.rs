@@ -128,4 +128,17 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn distributions_have_their_names() {
+        let table = Arc::new(Cdf::named("fb_kv").unwrap());
+        let sizes = [
+            Sizes::Constant(1),
+            Sizes::Uniform { min: 1, max: 2 },
+            Sizes::Pareto { shape: 2.0, mean: 9.0, max: None },
+            Sizes::Cdf { table, interpolation: Interpolation::Stair },
+        ];
+        assert_eq!(sizes.map(|sizes| sizes.name()), ["constant", "uniform", "pareto", "fb_kv"]);
+        assert_eq!([Interpolation::Linear, Interpolation::Stair].map(|i| i.name()), ["linear", "stair"]);
+    }
 }

@@ -387,4 +387,60 @@ mod tests {
         }
         assert_eq!(expected, 500);
     }
+
+    /// 1,000 packets, each of which leaves before the fourth behind it comes: the ring stays at four places.
+    #[test]
+    fn the_ring_is_used_again() {
+        let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(1000)));
+        for seq in 0..1000 {
+            l.enqueue(Time::from_us(10 * seq as u64), Packet { seq, ..packet(1462) });
+            if seq >= 3 {
+                assert_eq!(l.pop().seq, seq - 3);
+            }
+        }
+        assert_eq!((l.0.ring.len(), l.0.on_the_way()), (4, 3));
+    }
+
+    /// A queue of 4 packets of 1,250 B at 10 Gbit/s, a microsecond each: with and without the one in service.
+    #[test]
+    fn the_queue_is_as_long_as_what_has_not_departed() {
+        for (counts, lengths) in [(false, [3, 2, 1, 0, 0]), (true, [4, 3, 2, 1, 0])] {
+            let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(100)).counting_in_service(counts));
+            for _ in 0..4 {
+                l.enqueue(Time::ZERO, packet(1250));
+            }
+            let found = [0, 1, 2, 3, 4].map(|us| l.0.queue_packets(&l.1, Time::from_us(us)));
+            assert_eq!(found, lengths, "{counts}");
+        }
+    }
+
+    #[test]
+    fn the_head_is_the_next_to_arrive() {
+        let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(100)));
+        assert!(l.0.head_packet().is_none());
+        for seq in [7, 8] {
+            l.enqueue(Time::ZERO, Packet { seq, ..packet(1250) });
+        }
+        assert_eq!(l.0.head_packet().map(|packet| packet.seq), Some(7));
+        l.pop();
+        assert_eq!(l.0.head_packet().map(|packet| packet.seq), Some(8));
+        // On the wire for two microseconds, behind one and behind two.
+        let arrivals = |limit| l.0.arrivals_before(Time::from_us(limit)).collect::<Vec<_>>();
+        assert_eq!((arrivals(4), arrivals(5)), (vec![], vec![Time::from_us(4)]));
+    }
+
+    /// Four packets of 1,000 B and marks from 1,000 queued bytes on, as in `byte_limits_count_waiting_bytes`, but the limit
+    /// in bytes became one in packets before the start.
+    #[test]
+    fn marks_in_bytes_stay_when_the_limit_changes() {
+        let policy = QueuePolicy::drop_tail(QueueLimit::Bytes(9000)).marking(QueueLimit::Bytes(1000), false);
+        for limit in [QueueLimit::Packets(3), QueueLimit::Bytes(3000)] {
+            let kind = LinkKind::new(Rate::gbps(10), Time::from_us(2), policy.thresholds.limited_to(limit));
+            let mut l = Port(Link::new(0, 0, LOCAL), kind, RareEvents::default());
+            for _ in 0..5 {
+                l.enqueue(Time::ZERO, packet(1000));
+            }
+            assert_eq!((l.stats().packets, l.stats().rare.drops, l.stats().rare.marks), (4, 1, 2), "{limit:?}");
+        }
+    }
 }

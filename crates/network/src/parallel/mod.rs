@@ -188,3 +188,23 @@ impl<M> Default for Mailbox<M> {
         Mailbox { packets: PacketMailbox::default(), messages: Vec::new() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_told_every_so_many_windows_and_when_it_is_due() {
+        let mut told = Vec::new();
+        let mut tell = |now, hops| {
+            told.push((now, hops));
+            told.len() < 3
+        };
+        let mut progress = Progress { every: 3, left: 3, tell: &mut tell };
+        let due = [false, false, false, false, true, false, false, false];
+        let goes_on: Vec<bool> =
+            (0..).zip(due).map(|(window, due)| progress.goes_on(due, || (Time(window), 10 * window))).collect();
+        assert_eq!(goes_on, [true, true, true, true, true, true, true, false]);
+        assert_eq!(told, [(Time(2), 20), (Time(4), 40), (Time(7), 70)]);
+    }
+}

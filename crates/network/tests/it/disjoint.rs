@@ -2,7 +2,7 @@
 
 use crate::common::{cases, distance, fabrics, nodes};
 use linkpool_network::topology::{BCube, FatTree, Ring, fat_tree};
-use linkpool_network::{Fabric, HostId, LinkId, NodeId, Wire, disjoint_paths};
+use linkpool_network::{Fabric, FabricBuilder, HostId, Layer, LinkId, NodeId, Wire, disjoint_paths};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -105,4 +105,25 @@ fn of_known_fabrics() {
     assert_eq!(disjoint_paths(&dual, 0, 15, 8).len(), 2, "one each NIC");
     let ring = Ring { bottlenecks: vec![WIRE; 5], access: WIRE }.fabric();
     assert_eq!(disjoint_paths(&ring, 0, 5, 8).iter().map(Vec::len).collect::<Vec<_>>(), [3, 3]);
+}
+
+/// The one shortest path, a-1-4-b, stands in the way of the two that have the fewest hops together, 8: a-1-y-3-b and
+/// a-2-x-4-b. With it, and a-2-p-q-r-t-b, it would be 9.
+#[test]
+fn the_first_path_found_gives_way() {
+    let mut b = FabricBuilder::default();
+    let [a, z] = ["a", "b"].map(|name| b.node(name, Layer::Host));
+    let [one, two, three, four, x, y, p, q, r, t] =
+        ["1", "2", "3", "4", "x", "y", "p", "q", "r", "t"].map(|name| b.node(name, Layer::Switch));
+    let first = [(a, one), (one, four), (four, z)];
+    let second = [(a, two), (two, x), (x, four), (one, y), (y, three), (three, z)];
+    let third = [(two, p), (p, q), (q, r), (r, t), (t, z)];
+    for (from, to) in first.into_iter().chain(second).chain(third) {
+        b.cable(from, to, Rate::gbps(1), Time::from_us(1));
+    }
+    let fabric = b.build();
+    let paths = disjoint_paths(&fabric, a as HostId, z as HostId, 2);
+    let mut found: Vec<Vec<NodeId>> = paths.iter().map(|path| nodes(&fabric, a as HostId, path)).collect();
+    found.sort_unstable();
+    assert_eq!(found, [vec![a, one, y, three, z], vec![a, two, x, four, z]]);
 }

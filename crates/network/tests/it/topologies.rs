@@ -173,3 +173,19 @@ fn a_triangle_has_one_shortest_path_each() {
         assert_eq!(paths(&f, 3 + usize::from(i), i.into()), 1);
     }
 }
+
+/// Level by level, the links that a shortest path may take in a fat-tree of 4 pods: two ways up, and two again; in a rack, none.
+#[test]
+fn levels_of_a_fat_tree() {
+    let fabric = fat_tree(4, 2, Rate::gbps(1), Time::from_us(1));
+    let routes = Routes::new(&fabric, 1);
+    let levels = |to: HostId| routes.levels(&fabric, 0, to);
+    for (to, widths) in [(0, vec![]), (1, vec![1, 1]), (2, vec![1, 2, 2, 1]), (15, vec![1, 2, 4, 4, 2, 1])] {
+        assert_eq!(levels(to).iter().map(Vec::len).collect::<Vec<_>>(), widths, "to {to}");
+    }
+    // Each link goes on where one of the level before it ended.
+    for pair in levels(15).windows(2) {
+        let ends: Vec<NodeId> = pair[0].iter().map(|link| fabric.links()[*link as usize].to).collect();
+        assert!(pair[1].iter().all(|link| ends.contains(&fabric.links()[*link as usize].from)));
+    }
+}

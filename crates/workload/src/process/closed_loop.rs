@@ -66,3 +66,48 @@ impl ClosedLoop {
         self.begin(src, at, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_engine::stream;
+
+    fn closed_loop(to: Destinations) -> ClosedLoop {
+        ClosedLoop {
+            to,
+            size: Sizes::Constant(70_000),
+            gap: Gaps::Constant(Time::from_us(5)),
+            stop: Time::from_ms(9),
+            next: 0,
+            random: stream(1, "closed loop", 0),
+        }
+    }
+
+    #[test]
+    fn a_flow_begins_the_gap_after_the_end_of_the_one_before() {
+        let (mut process, mut out) = (closed_loop(Destinations::Fixed(7)), Vec::new());
+        process.begin(3, Time::from_us(100), &mut out);
+        process.on_end(3, Time::from_us(200), &mut out);
+        process.on_end(3, Time::from_us(300), &mut out);
+        let flow = |at| Flow { stop: Time::from_ms(9), ..Flow::new((3, 7), Some(70_000), Time::from_us(at)) };
+        assert_eq!(out, [Action::Start(0, flow(100)), Action::Start(1, flow(205)), Action::Start(2, flow(305))]);
+    }
+
+    /// Of two racks with two hosts each, host 1 reaches: any other; the other rack; its own rack.
+    #[test]
+    fn destinations_are_those_that_the_rule_allows() {
+        let places: Arc<[(u32, u32)]> = [(0, 0), (0, 0), (1, 0), (1, 0)].into();
+        let shares = (1.0, 0.0);
+        for (to, allowed) in [
+            (Destinations::Uniform(4), vec![0, 2, 3]),
+            (Destinations::OtherRacks(places.clone()), vec![2, 3]),
+            (Destinations::Staggered { places, shares }, vec![0]),
+        ] {
+            let mut random = stream(2, "destinations", 0);
+            let mut found: Vec<u16> = (0..200).map(|_| to.draw(1, &mut random)).collect();
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!(found, allowed, "{to:?}");
+        }
+    }
+}

@@ -164,4 +164,22 @@ mod tests {
             }
         }
     }
+
+    /// A server knows no more than the number of the request: from that and the chain comes a stream of its own.
+    #[test]
+    fn each_answer_has_a_size_of_its_own() {
+        let mut sizes = Vec::new();
+        for c in 0..3 {
+            let (mut chain, _) = chain(9, 4, c, 1);
+            Arc::make_mut(&mut chain.all).answer = Sizes::Uniform { min: 1, max: 1 << 50 };
+            for number in [0, 1, 2, 3, 8, 9] {
+                let request = FlowEnd { number, src: 0, dst: 1, at: Time::ZERO };
+                let Some(Action::Start(_, answer)) = chain.answer(request) else { panic!("no answer") };
+                sizes.push(answer.size);
+            }
+        }
+        sizes.sort_unstable();
+        sizes.dedup();
+        assert_eq!(sizes.len(), 18);
+    }
 }

@@ -125,3 +125,72 @@ impl Process {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Gaps, Matrix, Redraw, Rule, Senders, Sizes};
+    use linkpool_engine::stream;
+    use std::sync::Arc;
+
+    fn each_process() -> [(Process, Listens); 4] {
+        let (size, gap, random) = (Sizes::Constant(1), Gaps::NONE, stream(1, "process", 0));
+        let matrix = Matrix { rule: Rule::AllToAll, places: [(0, 0); 2].into(), senders: Senders::All };
+        let (jitter, stop, next) = (Time::ZERO, Time::MAX, 0);
+        let jobs = PartitionAggregate {
+            hosts: 2,
+            servers: 1,
+            chains: 1,
+            request: size.clone(),
+            answer: size.clone(),
+            gap,
+            answers: 0,
+        };
+        let closed =
+            ClosedLoop { to: Destinations::Fixed(1), size: size.clone(), gap, stop, next, random: random.clone() };
+        let rounds = Rounds {
+            matrix: matrix.clone(),
+            size: size.clone(),
+            jitter,
+            gap,
+            stop,
+            next,
+            open: 0,
+            round: 0,
+            random: random.clone(),
+        };
+        let redraw = Redraw::Room(vec![1; 2]);
+        let scheduler = Scheduler { matrix, redraw, size, jitter, gap, stop, next, random: random.clone() };
+        [
+            (Process::ClosedLoop(closed), Listens::Sender),
+            (Process::Rounds(rounds), Listens::Anywhere),
+            (Process::Scheduler(scheduler), Listens::Anywhere),
+            (Process::Chain(Chain::new(Arc::new(jobs), 0, random).0), Listens::Receiver),
+        ]
+    }
+
+    /// Two hosts and flows of 1 B: each process starts some, and goes on when they have ended.
+    #[test]
+    fn each_process_goes_on_with_the_ends_of_its_flows() {
+        for (mut process, listens) in each_process() {
+            assert_eq!(process.listens(), listens);
+            assert_eq!(process.unfinished(0), None);
+            let mut out = Vec::new();
+            process.begin(0, Time::from_us(1), &mut out);
+            let mut ends = Vec::new();
+            for action in out.drain(..) {
+                let Action::Start(number, flow) = action else { panic!("{action:?}") };
+                ends.push(FlowEnd { number, src: flow.src, dst: flow.dst, at: Time::from_us(2) });
+            }
+            assert!(!ends.is_empty(), "{process:?}");
+            let is_job = listens == Listens::Receiver;
+            assert_eq!(process.unfinished(0).is_some(), is_job);
+            for end in ends {
+                assert_eq!(process.answer(end).is_some(), is_job);
+                process.on_end(end, end.at, &mut out);
+            }
+            assert!(!out.is_empty(), "{process:?}");
+            assert_eq!(process.unfinished(0), None);
+        }
+    }
+}

@@ -51,3 +51,57 @@ impl Rounds {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Rule, Senders};
+    use linkpool_engine::stream;
+
+    fn started(out: &[Action]) -> Vec<(u32, Flow)> {
+        let start = |action: &Action| match action {
+            Action::Start(number, flow) => (*number, *flow),
+            other => panic!("{other:?}"),
+        };
+        out.iter().map(start).collect()
+    }
+
+    /// Host i sends to host i + 1; the third round begins 50 us after the last flow of the second has ended.
+    #[test]
+    fn a_round_begins_when_all_flows_of_the_one_before_have_ended() {
+        let places = [(0, 0); 3].into();
+        let mut rounds = Rounds {
+            matrix: Matrix { rule: Rule::Stride { step: 1 }, places, senders: Senders::All },
+            size: Sizes::Constant(2_000),
+            jitter: Time::from_us(10),
+            gap: Gaps::Constant(Time::from_us(50)),
+            stop: Time::from_ms(1),
+            next: 0,
+            open: 0,
+            round: 0,
+            random: stream(1, "rounds", 0),
+        };
+        let mut now = Time::from_us(100);
+        let mut out = Vec::new();
+        rounds.begin(now, &mut out);
+        for round in 0..3 {
+            let flows = started(&out);
+            assert_eq!(flows.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 2].map(|i| 3 * round + i));
+            for ((_, flow), src) in flows.iter().zip(0..) {
+                assert!(flow.start >= now && flow.start <= now + Time::from_us(10), "{flow:?} at {now:?}");
+                let expected = Flow {
+                    stop: Time::from_ms(1),
+                    burst: round,
+                    ..Flow::new((src, (src + 1) % 3), Some(2_000), flow.start)
+                };
+                assert_eq!(*flow, expected);
+            }
+            out.clear();
+            for ends in 1..=3 {
+                assert!(out.is_empty(), "before the last flow has ended");
+                rounds.on_end(now + Time::from_us(100 * ends), &mut out);
+            }
+            now = now + Time::from_us(350);
+        }
+    }
+}

@@ -83,3 +83,89 @@ impl Scheduler {
         self.next += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{Rule, Senders};
+    use linkpool_engine::stream;
+
+    fn scheduler(redraw: Redraw, other_racks: bool) -> Scheduler {
+        let places = [(0, 0), (0, 0), (1, 0), (1, 0)].into();
+        let rule = Rule::Random { at_most: Some(2), other_racks };
+        Scheduler {
+            matrix: Matrix { rule, places, senders: Senders::All },
+            redraw,
+            size: Sizes::Constant(2_000),
+            jitter: Time::from_us(10),
+            gap: Gaps::Constant(Time::from_us(50)),
+            stop: Time::from_ms(1),
+            next: 0,
+            random: stream(1, "scheduler", 0),
+        }
+    }
+
+    fn started(out: &mut Vec<Action>) -> Vec<(u32, Flow)> {
+        let start = |action| match action {
+            Action::Start(number, flow) => (number, flow),
+            other => panic!("{other:?}"),
+        };
+        out.drain(..).map(start).collect()
+    }
+
+    /// Each flow that ends gives its receiver's room back, and the next of the same sender takes that of another: at no
+    /// time do more than two flows go to one host, and with eight places for four flows every host is drawn.
+    #[test]
+    fn no_host_gets_more_flows_than_it_has_room_for() {
+        for other_racks in [false, true] {
+            let mut process = scheduler(Redraw::Room(vec![2; 4]), other_racks);
+            let (mut out, mut running, mut number) = (Vec::new(), Vec::new(), 0);
+            process.begin(Time::from_us(100), &mut out);
+            let mut drawn = [0; 4];
+            for turn in 0..400 {
+                let now = Time::from_us(100 + 100 * turn);
+                for (n, flow) in started(&mut out) {
+                    assert_eq!(n, number);
+                    number += 1;
+                    let least = if turn == 0 { now } else { now - Time::from_us(50) };
+                    assert!(flow.start >= least && flow.start <= least + Time::from_us(10));
+                    let pair = (flow.src, flow.dst);
+                    assert_eq!(flow, Flow { stop: Time::from_ms(1), ..Flow::new(pair, Some(2_000), flow.start) });
+                    assert!(if other_racks { flow.src / 2 != flow.dst / 2 } else { flow.src != flow.dst }, "{flow:?}");
+                    drawn[flow.dst as usize] += 1;
+                    running.push((n, flow));
+                }
+                let Redraw::Room(room) = &process.redraw else { unreachable!() };
+                let to = |host| running.iter().filter(|(_, flow)| flow.dst == host).count() as u32;
+                assert_eq!(*room, [0, 1, 2, 3].map(|host| 2 - to(host)));
+                let mut senders: Vec<u16> = running.iter().map(|(_, flow)| flow.src).collect();
+                senders.sort_unstable();
+                assert_eq!(senders, [0, 1, 2, 3]);
+                let (ended, flow) = running.remove(turn as usize % 4);
+                let end = FlowEnd { number: ended, src: flow.src, dst: flow.dst, at: now };
+                process.on_end(end, now, &mut out);
+            }
+            assert!(drawn.iter().all(|n| *n > 50), "{drawn:?}");
+        }
+    }
+
+    /// All flows go to host 3, from any other.
+    #[test]
+    fn a_hotspot_is_drawn_anew_with_its_sender() {
+        let mut process = scheduler(Redraw::Hotspot { hosts: 4, hot: vec![3], share: 1.0 }, false);
+        let mut out = Vec::new();
+        let end = FlowEnd { number: 0, src: 1, dst: 2, at: Time::from_us(200) };
+        (0..100).for_each(|_| process.on_end(end, end.at, &mut out));
+        let mut senders: Vec<u16> = started(&mut out)
+            .iter()
+            .map(|(_, flow)| (flow.dst, flow.src))
+            .map(|(dst, src)| {
+                assert_eq!(dst, 3);
+                src
+            })
+            .collect();
+        senders.sort_unstable();
+        senders.dedup();
+        assert_eq!(senders, [0, 1, 2]);
+    }
+}
