@@ -7,26 +7,26 @@ use rand::Rng;
 /// Which packets a wire loses.
 #[derive(Debug)]
 pub(super) struct LossProcess {
-    law: Loss,
+    model: Loss,
     in_bad_state: bool,
     random: Stream,
 }
 
 impl LossProcess {
-    pub(super) fn new(law: Loss, random: Stream) -> LossProcess {
-        LossProcess { law, in_bad_state: false, random }
+    pub(super) fn new(model: Loss, random: Stream) -> LossProcess {
+        LossProcess { model, in_bad_state: false, random }
     }
 
-    /// From now on losses follow `law`; the chain begins in its good state.
-    pub(super) fn follow(&mut self, law: Loss) {
-        (self.law, self.in_bad_state) = (law, false);
+    /// From now on losses follow `model`; the chain begins in its good state.
+    pub(super) fn follow(&mut self, model: Loss) {
+        (self.model, self.in_bad_state) = (model, false);
     }
 
     /// Is the next packet lost?
     pub(super) fn loses_next(&mut self) -> bool {
         let (loss, change) = match self.in_bad_state {
-            true => (self.law.in_bad, self.law.to_good),
-            false => (self.law.in_good, self.law.to_bad),
+            true => (self.model.in_bad, self.model.to_good),
+            false => (self.model.in_good, self.model.to_bad),
         };
         let lost = self.happens(loss);
         self.in_bad_state ^= self.happens(change);
@@ -47,13 +47,13 @@ mod tests {
     /// Bursts in the bad state are as long as they should be, and losses as many.
     #[test]
     fn losses_come_in_bursts() {
-        let law = Loss { in_good: 0.0, in_bad: 1.0, to_bad: 0.01, to_good: 0.25 };
-        let mut process = LossProcess::new(law, stream(1, "loss", 0));
+        let model = Loss { in_good: 0.0, in_bad: 1.0, to_bad: 0.01, to_good: 0.25 };
+        let mut process = LossProcess::new(model, stream(1, "loss", 0));
         let fates: Vec<bool> = (0..1_000_000).map(|_| process.loses_next()).collect();
         let lost = fates.iter().filter(|lost| **lost).count() as f64;
         let bursts = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         // Bursts are 1/0.25 long on average. Their number over 10^6 packets, about 9,600, and their lengths spread by 1%.
-        assert!((lost / 1e6 / law.rate() - 1.0).abs() < 0.06, "{lost}");
+        assert!((lost / 1e6 / model.rate() - 1.0).abs() < 0.06, "{lost}");
         assert!((lost / bursts / 4.0 - 1.0).abs() < 0.05, "{lost} in {bursts} bursts");
     }
 

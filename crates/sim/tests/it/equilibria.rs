@@ -1,6 +1,6 @@
-//! What control laws settle at with the network simulated, against the theory's numbers.
+//! What congestion control algorithms settle at with the network simulated, against the theory's numbers.
 //!
-//! `crates/transport/tests/it/equilibria` has the laws alone; `docs/equilibria` pages of both, and why theory and drop-tail queues differ.
+//! `crates/transport/tests/it/equilibria` has the algorithms alone; `docs/equilibria` pages of both, and why theory and drop-tail queues differ.
 
 use crate::common::{Run, run_on, scenario};
 use linkpool_sim::{FlowOutcome, Value};
@@ -70,7 +70,7 @@ fn tcp_under_random_losses() {
 
 /// Round a triangle (Wischik et al., NSDI 2011, section 2.3): each of three pairs has a way over one lossy link and a way over the two
 /// others, of equal RTT. Packets of a user over either, after so long.
-fn triangle_after(law: &str, p: f64, seconds: u32) -> [f64; 2] {
+fn triangle_after(algorithm: &str, p: f64, seconds: u32) -> [f64; 2] {
     let users = 4;
     let (mut nodes, mut edges, mut flows) = (String::new(), String::new(), String::new());
     for i in 1..=3 {
@@ -110,7 +110,7 @@ fn triangle_after(law: &str, p: f64, seconds: u32) -> [f64; 2] {
         links = [\"A1->B1\", \"A2->B2\", \"A3->B3\"]
         loss = {p}
         [transport.t]
-        control = \"{law}\"
+        control = \"{algorithm}\"
         subflows = 2
         {PAPER}
         {flows}"
@@ -122,14 +122,14 @@ fn triangle_after(law: &str, p: f64, seconds: u32) -> [f64; 2] {
 }
 
 /// Mean packets in a round over either way, from the fourth second on.
-fn triangle(law: &str, p: f64) -> [f64; 2] {
-    let (before, after) = (triangle_after(law, p, 3), triangle_after(law, p, 11));
+fn triangle(algorithm: &str, p: f64) -> [f64; 2] {
+    let (before, after) = (triangle_after(algorithm, p, 3), triangle_after(algorithm, p, 11));
     let rounds = (11.0 - 3.0) / 0.0105;
     [0, 1].map(|s| (after[s] - before[s]) / rounds)
 }
 
 /// The long way loses twice what the short one does. EWTCP has half a TCP on each; LIA what a TCP gets on the better one in all, split
-/// 2 to 1; BALIA the same, split a to 1 with (1 + a)(4 + a) = 30. Some 400 losses a law and way: 5% by chance; where losses are not
+/// 2 to 1; BALIA the same, split a to 1 with (1 + a)(4 + a) = 30. Some 400 losses for each algorithm and path: 5% by chance; where losses are not
 /// even, LIA is up to 20% off its split in the world of theory too (`lia_weighs_paths_by_the_inverse_of_their_loss`).
 #[test]
 fn who_avoids_the_long_ways_round_a_triangle() {
@@ -151,7 +151,7 @@ fn who_avoids_the_long_ways_round_a_triangle() {
 
 /// Scenario C of Khalili et al., CoNEXT 2012: ten multipath users with a bottleneck of their own and a share in that of ten TCP users. What
 /// one of them gets over what a TCP user gets. The queues are RED's, which lose packets of all alike, as theory has it.
-fn two_bottlenecks(law: &str) -> f64 {
+fn two_bottlenecks(algorithm: &str) -> f64 {
     let mut text = format!(
         "duration = \"60s\"
         [topology.ring]
@@ -163,7 +163,7 @@ fn two_bottlenecks(law: &str) -> f64 {
         limit = 100
         red = {{ min = 5, max = 45, max_probability = 0.1, weight = 0.002, action = \"drop\" }}
         [transport.multi]
-        control = \"{law}\"
+        control = \"{algorithm}\"
         subflows = 2
         paths = \"distinct\"
         {PAPER}

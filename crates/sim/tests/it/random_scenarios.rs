@@ -120,7 +120,7 @@ fn check_queues(r: &Run, s: &Scenario) {
     assert!(!r.samples.is_empty());
 }
 
-/// A law without ECN sees no marks.
+/// An algorithm without ECN sees no marks.
 trait Unmarked {
     fn needs_ecn_or_unmarked(&self, marks: u64) -> bool;
 }

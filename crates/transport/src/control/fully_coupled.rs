@@ -54,23 +54,23 @@ mod tests {
     use super::super::testing::path;
     use super::*;
 
-    fn law(loss_floor: f64) -> FullyCoupled {
+    fn algorithm(loss_floor: f64) -> FullyCoupled {
         FullyCoupled { config: FullyCoupledConfig { loss_floor } }
     }
 
     #[test]
     fn one_subflow_is_reno() {
         let mut paths = [path(8.0)];
-        law(2.0).cong_avoid(&mut paths, 0, 1.0);
+        algorithm(2.0).cong_avoid(&mut paths, 0, 1.0);
         assert_eq!(paths[0].cwnd, 8.125);
-        assert_eq!(law(2.0).ssthresh(&paths, 0, 8), 4.0);
-        assert_eq!(law(2.0).ssthresh(&paths, 0, 3), 2.0);
+        assert_eq!(algorithm(2.0).ssthresh(&paths, 0, 8), 4.0);
+        assert_eq!(algorithm(2.0).ssthresh(&paths, 0, 3), 2.0);
     }
 
     #[test]
     fn all_subflows_grow_by_one_packet_a_round_between_them() {
         let mut paths = [path(6.0), path(10.0)];
-        law(2.0).cong_avoid(&mut paths, 1, 1.0);
+        algorithm(2.0).cong_avoid(&mut paths, 1, 1.0);
         assert_eq!(paths[1].cwnd, 10.0625);
     }
 
@@ -78,8 +78,8 @@ mod tests {
     fn a_loss_takes_half_of_the_sum_off_one_window() {
         // 12 - 16/2 = 4; 4 - 16/2 < 0.
         let paths = [path(12.0), path(4.0)];
-        assert_eq!(law(1.0).ssthresh(&paths, 0, 12), 4.0);
-        assert_eq!(law(1.0).ssthresh(&paths, 1, 4), 1.0);
-        assert_eq!(law(2.0).ssthresh(&paths, 1, 4), 2.0);
+        assert_eq!(algorithm(1.0).ssthresh(&paths, 0, 12), 4.0);
+        assert_eq!(algorithm(1.0).ssthresh(&paths, 1, 4), 1.0);
+        assert_eq!(algorithm(2.0).ssthresh(&paths, 1, 4), 2.0);
     }
 }

@@ -277,9 +277,9 @@ mod tests {
         assert_eq!([0, 1, 2].map(|s| m.needs_ecn_on(s)), [true, false, false]);
     }
 
-    fn counted(law: &impl CongestionControl) -> Vec<(&'static str, u64)> {
+    fn counted(algorithm: &impl CongestionControl) -> Vec<(&'static str, u64)> {
         let mut all = Vec::new();
-        law.metrics(&mut |name, count| all.push((name, count)));
+        algorithm.metrics(&mut |name, count| all.push((name, count)));
         all
     }
 
@@ -291,26 +291,26 @@ mod tests {
         let amp = AmpConfig { cut, gamma: 1, tau: 1, suppression: true, release: Release::Acks };
         type Event = fn(&mut dyn CongestionControl, &mut [Path], usize);
         let events: [Event; 8] = [
-            |law, paths, s| {
-                law.in_ack_event(paths, s, Ack { round_ended: true, ..marked(1) });
+            |algorithm, paths, s| {
+                algorithm.in_ack_event(paths, s, Ack { round_ended: true, ..marked(1) });
             },
-            |law, paths, s| {
-                law.cut_after_growth(paths, s);
+            |algorithm, paths, s| {
+                algorithm.cut_after_growth(paths, s);
             },
-            |law, paths, s| {
-                law.ssthresh(paths, s, 9);
+            |algorithm, paths, s| {
+                algorithm.ssthresh(paths, s, 9);
             },
-            |law, paths, s| law.cong_avoid(paths, s, 1.0),
-            |law, _, s| law.on_timeout(s),
-            |law, paths, s| {
-                law.ssthresh(paths, s, 7);
+            |algorithm, paths, s| algorithm.cong_avoid(paths, s, 1.0),
+            |algorithm, _, s| algorithm.on_timeout(s),
+            |algorithm, paths, s| {
+                algorithm.ssthresh(paths, s, 7);
             },
-            |law, _, s| law.undo(s),
-            |law, _, s| law.on_failed(s),
+            |algorithm, _, s| algorithm.undo(s),
+            |algorithm, _, s| algorithm.on_failed(s),
         ];
-        for law in [cubic(), ControlConfig::Amp(amp), ControlConfig::Olia(())] {
-            let mut m = build(BY_BYTES, cubic(), law.clone(), 3);
-            let (mut first, mut others) = (cubic().build(1), law.build(2));
+        for algorithm in [cubic(), ControlConfig::Amp(amp), ControlConfig::Olia(())] {
+            let mut m = build(BY_BYTES, cubic(), algorithm.clone(), 3);
+            let (mut first, mut others) = (cubic().build(1), algorithm.build(2));
             let (mut paths, mut same) = (vec![path(2.0); 3], vec![path(2.0); 3]);
             for (i, s) in (0..3).cycle().take(24).enumerate() {
                 let event = events[i / 3];

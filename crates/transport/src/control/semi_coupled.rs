@@ -46,34 +46,34 @@ mod tests {
     use super::super::testing::path;
     use super::*;
 
-    fn law(aggressiveness: f64) -> SemiCoupled {
+    fn algorithm(aggressiveness: f64) -> SemiCoupled {
         SemiCoupled { config: SemiCoupledConfig { aggressiveness } }
     }
 
     #[test]
     fn one_subflow_is_reno() {
         let mut paths = [path(8.0)];
-        law(1.0).cong_avoid(&mut paths, 0, 1.0);
+        algorithm(1.0).cong_avoid(&mut paths, 0, 1.0);
         assert_eq!(paths[0].cwnd, 8.125);
-        assert_eq!(law(1.0).ssthresh(&paths, 0, 9), 4.5);
+        assert_eq!(algorithm(1.0).ssthresh(&paths, 0, 9), 4.5);
     }
 
     #[test]
     fn grows_by_the_sum_cuts_by_itself() {
         let mut paths = [path(6.0), path(10.0)];
-        law(1.0).cong_avoid(&mut paths, 0, 1.0);
+        algorithm(1.0).cong_avoid(&mut paths, 0, 1.0);
         assert_eq!(paths[0].cwnd, 6.0625);
         paths[0].cwnd = 6.0;
-        law(0.5).cong_avoid(&mut paths, 0, 1.0);
+        algorithm(0.5).cong_avoid(&mut paths, 0, 1.0);
         assert_eq!(paths[0].cwnd, 6.03125);
-        assert_eq!(law(1.0).ssthresh(&paths, 1, 10), 5.0);
+        assert_eq!(algorithm(1.0).ssthresh(&paths, 1, 10), 5.0);
     }
 
     #[test]
     fn a_subflow_in_recovery_counts_as_its_ssthresh() {
         let mut paths = [path(6.0), path(23.0)];
         (paths[1].in_recovery, paths[1].ssthresh) = (true, 10.0);
-        law(1.0).cong_avoid(&mut paths, 0, 1.0);
+        algorithm(1.0).cong_avoid(&mut paths, 0, 1.0);
         assert_eq!(paths[0].cwnd, 6.0625);
     }
 }

@@ -58,7 +58,7 @@ pub struct Sender {
     edge: u64,
     /// Subflows whose window has room, one bit each.
     open: u32,
-    /// Subflows that may be given new data, as far as the law lets them, one bit each.
+    /// Subflows that may be given new data, as far as the algorithm lets them, one bit each.
     carriers: u32,
     /// Established subflows that do not get through, one bit each.
     stale: u32,
@@ -68,7 +68,7 @@ pub struct Sender {
     next: u32,
     /// What waits for a subflow; none where data goes to whoever has room, in order.
     pieces: Option<Box<Pieces>>,
-    /// Further subflows wait for `joins_now` of the law.
+    /// Further subflows wait for `joins_now` of the algorithm.
     joins_wait: bool,
     state: SenderState,
     started: Time,

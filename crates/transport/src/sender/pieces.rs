@@ -161,7 +161,7 @@ impl Sender {
         self.carriers >> s & 1 != 0 && (self.control.is_active(s) || self.nobody_else_can())
     }
 
-    /// The subflows that the law would have carry the data do not get through: it has no say.
+    /// The subflows that the algorithm would have carry the data do not get through: it has no say.
     #[inline(never)]
     fn nobody_else_can(&self) -> bool {
         !(0..self.subflows.len()).any(|s| self.carriers >> s & 1 != 0 && self.control.is_active(s))

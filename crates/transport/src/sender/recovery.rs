@@ -85,7 +85,7 @@ impl Sender {
         }
     }
 
-    /// Enters an ACK into the statistics of subflow `s`, its RTT and its round, and tells the law. Has that cut the window?
+    /// Enters an ACK into the statistics of subflow `s`, its RTT and its round, and tells the algorithm. Has that cut the window?
     #[inline]
     fn note_ack(
         &mut self,
@@ -110,7 +110,7 @@ impl Sender {
         self.cut_for_mark(s, |control, paths| control.in_ack_event(paths, s, event))
     }
 
-    /// The law may cut the window of subflow `s` for a mark; fast recovery may keep it from that. Has it been cut?
+    /// The algorithm may cut the window of subflow `s` for a mark; fast recovery may keep it from that. Has it been cut?
     #[inline]
     fn cut_for_mark(&mut self, s: usize, respond: impl FnOnce(&mut Control, &mut [Path]) -> bool) -> bool {
         let path = &self.paths[s];

@@ -2,7 +2,7 @@
 //! does is to let the receiver forget.
 
 use crate::common::channel::{Crossing, Pair};
-use crate::common::{Random, config, laws};
+use crate::common::{Random, algorithms, config};
 use linkpool_transport::{Config, Recovery, Segment, SenderState};
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ proptest! {
 
     #[test]
     fn its_loss_changes_nothing_but_what_the_receiver_remembers(
-        law in 0..laws().len(),
+        algorithm in 0..algorithms().len(),
         subflows in 1usize..=3,
         recovery in prop::sample::select(vec![Recovery::NewReno, Recovery::Sack, Recovery::Rack]),
         ack_every in 1u32..=2,
@@ -47,7 +47,7 @@ proptest! {
         stop in prop::option::of((0u64..2_000).prop_map(Time::from_us)),
         weather in (any::<u64>(), 0.0f64..0.1),
     ) {
-        let config = Config { subflows, recovery, ack_every, ..config(laws()[law].1.clone()) };
+        let config = Config { subflows, recovery, ack_every, ..config(algorithms()[algorithm].1.clone()) };
         let (with, [complete, ended], closed) = transfer(config.clone(), size, stop, weather, true);
         let (without, ends, open) = transfer(config, size, stop, weather, false);
         prop_assert_eq!(with, without);

@@ -10,7 +10,7 @@ fn dctcp() -> Config {
     config(ControlConfig::Dctcp(DCTCP))
 }
 
-/// The SYN-ACK is answered at once, by the third segment and then by data; a law without ECN does not ask for it.
+/// The SYN-ACK is answered at once, by the third segment and then by data; an algorithm without ECN does not ask for it.
 #[test]
 fn three_segments_then_data() {
     sender(reno(), Some(1500)).run(

@@ -3,7 +3,7 @@
 
 use crate::common::channel::{Crossing, Fate, Pair};
 use crate::common::ledger::Ledger;
-use crate::common::{DCTCP, Random, config, laws};
+use crate::common::{DCTCP, Random, algorithms, config};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
 use linkpool_transport::{Buffers, Config, DupackThreshold, Multipath, Recovery, Scheduler, Segment, SenderState};
 use linkpool_units::{Rate, Time};
@@ -45,20 +45,21 @@ impl Weather {
     }
 }
 
-/// All laws, and two of them as phase 2 of MMPTCP.
+/// All algorithms, and two of them as phase 2 of MMPTCP.
 fn transports() -> Vec<ControlConfig> {
-    let all: Vec<ControlConfig> = laws().into_iter().map(|(_, law)| law).collect();
+    let all: Vec<ControlConfig> = algorithms().into_iter().map(|(_, algorithm)| algorithm).collect();
     let switch = Switch { bytes: 10_000, window: 30.0, congestion: true };
     let scattered = || Box::new(ControlConfig::Dctcp(DCTCP));
-    let scatters =
-        |(_, law)| ControlConfig::Mmptcp(MmptcpConfig { switch, scattered: scattered(), coupled: Box::new(law) });
-    let phase_2 = laws().into_iter().filter(|(name, _)| ["lia", "amp"].contains(name));
+    let scatters = |(_, algorithm)| {
+        ControlConfig::Mmptcp(MmptcpConfig { switch, scattered: scattered(), coupled: Box::new(algorithm) })
+    };
+    let phase_2 = algorithms().into_iter().filter(|(name, _)| ["lia", "amp"].contains(name));
     all.into_iter().chain(phase_2.map(scatters)).collect()
 }
 
 #[derive(Clone, Debug)]
 struct Case {
-    law: usize,
+    algorithm: usize,
     subflows: usize,
     size: u64,
     initial_window: u32,
@@ -110,7 +111,7 @@ impl Case {
                 stale_after: self.stale_after,
                 ..Multipath::default()
             },
-            ..config(transports()[self.law].clone())
+            ..config(transports()[self.algorithm].clone())
         }
     }
 
@@ -201,13 +202,13 @@ fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strate
         prop_oneof![Just(NEVER), 1u32..=8],
     );
     (0..transports().len(), 1usize..=6, size, tcp, multipath, buffers(), weathers(death)).prop_map(
-        |(law, subflows, size, tcp, (scheduler, backup, stale_after, fail_after), buffers, weather)| {
+        |(algorithm, subflows, size, tcp, (scheduler, backup, stale_after, fail_after), buffers, weather)| {
             let (initial_window, (byte_counting, limited_transmit), byte_counting_limit, acks, recovery) = tcp;
             let (ack_every, quickack) = acks;
             let (recovery, (undo, cut_in_recovery, adaptive_threshold)) = recovery;
             let fail_after = if weather.loss + weather.late > 0.0 { NEVER } else { fail_after };
             Case {
-                law,
+                algorithm,
                 subflows,
                 size,
                 initial_window,
@@ -265,7 +266,7 @@ proptest! {
 /// Fair weather and 10 segments.
 fn plain() -> Case {
     Case {
-        law: 0,
+        algorithm: 0,
         subflows: 1,
         size: 10_000,
         initial_window: 1,
@@ -312,7 +313,7 @@ fn a_path_that_dies_behind_a_shut_window() {
 #[test]
 fn lost_probes_do_not_count_against_a_subflow() {
     Case {
-        law: 10,
+        algorithm: 10,
         subflows: 2,
         size: 277_395,
         initial_window: 5,
@@ -338,7 +339,7 @@ fn lost_probes_do_not_count_against_a_subflow() {
 #[test]
 fn a_dead_subflow_does_not_ask_for_all() {
     Case {
-        law: 12,
+        algorithm: 12,
         subflows: 2,
         size: 250_435,
         byte_counting: true,
@@ -363,7 +364,7 @@ fn a_dead_subflow_does_not_ask_for_all() {
 #[test]
 fn a_subflow_is_asked_before_it_is_given_up() {
     Case {
-        law: 5,
+        algorithm: 5,
         subflows: 2,
         size: 55_072,
         initial_window: 5,
@@ -381,7 +382,7 @@ fn a_subflow_is_asked_before_it_is_given_up() {
 #[test]
 fn a_probe_s_copy_does_not_hide_a_lost_segment() {
     Case {
-        law: 1,
+        algorithm: 1,
         subflows: 4,
         size: 11_001,
         initial_window: 6,
@@ -405,7 +406,7 @@ fn a_probe_s_copy_does_not_hide_a_lost_segment() {
 #[test]
 fn a_shut_window_is_watched_when_a_subflow_gets_stale() {
     Case {
-        law: 7,
+        algorithm: 7,
         subflows: 3,
         size: 4985,
         scheduler: Scheduler::LowestRtt,
@@ -428,7 +429,7 @@ fn a_shut_window_is_watched_when_a_subflow_gets_stale() {
 #[test]
 fn an_idle_subflow_is_not_stale() {
     Case {
-        law: 1,
+        algorithm: 1,
         subflows: 3,
         size: 243_398,
         initial_window: 6,
@@ -474,7 +475,7 @@ fn timeouts_are_counted_anew_after_probes() {
 #[test]
 fn a_short_segment_counts_as_one() {
     Case {
-        law: 7,
+        algorithm: 7,
         subflows: 5,
         size: 13_001,
         initial_window: 3,

@@ -1,4 +1,4 @@
-//! Any coupled law over a single subflow is its single-path relative, to the last digit of the window: the same segments at the
+//! Any coupled algorithm over a single subflow is its single-path relative, to the last digit of the window: the same segments at the
 //! same times, over channels that lose, mark and delay.
 
 use crate::common::channel::{Crossing, Pair};
@@ -72,8 +72,8 @@ proptest! {
         srtt in prop_oneof![Just(0.0), 1e6f64..1e12],
         acked in 1u32..10,
     ) {
-        for (name, law, relative) in relatives() {
-            prop_assert_eq!(grown(&law, cwnd, srtt, acked), grown(&relative, cwnd, srtt, acked), "{}", name);
+        for (name, algorithm, relative) in relatives() {
+            prop_assert_eq!(grown(&algorithm, cwnd, srtt, acked), grown(&relative, cwnd, srtt, acked), "{}", name);
         }
     }
 }
@@ -89,8 +89,8 @@ proptest! {
         mark in 0.002f64..0.5,
         jitter in (0u64..100).prop_map(Time::from_us),
     ) {
-        for (name, law, relative) in relatives() {
-            let (one, other) = [law, relative].map(|law| trace(law, byte_counting, seed, loss, mark, jitter)).into();
+        for (name, algorithm, relative) in relatives() {
+            let (one, other) = [algorithm, relative].map(|algorithm| trace(algorithm, byte_counting, seed, loss, mark, jitter)).into();
             prop_assert!(one.len() > 500, "{} segments are no trace", one.len());
             prop_assert_eq!(one, other, "{}", name);
         }

@@ -128,14 +128,14 @@ fn at_the_end_fewer_are_enough() {
 fn phase_2_waits_for_three() {
     let switch = Switch { bytes: 3000, window: f64::INFINITY, congestion: false };
     let (scattered, coupled) = (Box::new(ControlConfig::Reno(())), Box::new(ControlConfig::Lia(())));
-    let law = ControlConfig::Mmptcp(MmptcpConfig { switch, scattered, coupled });
+    let algorithm = ControlConfig::Mmptcp(MmptcpConfig { switch, scattered, coupled });
     let config = Config {
         subflows: 2,
         initial_window: 9,
         recovery: Recovery::Sack,
         dupack_threshold: DupackThreshold::Adaptive,
         undo: false,
-        ..config(law)
+        ..config(algorithm)
     };
     sender(config, None).run(
         "0      > syn

@@ -1,4 +1,4 @@
-//! The window of each law round by round, in a model without queues: all packets of a window arrive at once, half an RTT after
+//! The window of each algorithm round by round, in a model without queues: all packets of a window arrive at once, half an RTT after
 //! they were sent, and are acknowledged at once. The tables lie in `snapshots/`; `INSTA_UPDATE=always cargo test --test rounds`
 //! writes them anew.
 //!
@@ -14,7 +14,7 @@ use std::ops::Range;
 
 const ROUND: Time = Time::from_us(100);
 
-fn laws() -> [(&'static str, ControlConfig); 7] {
+fn algorithms() -> [(&'static str, ControlConfig); 7] {
     let dctcp = || DctcpConfig { alpha0: 1.0, ..DCTCP };
     [
         ("reno", ControlConfig::Reno(())),
@@ -27,8 +27,8 @@ fn laws() -> [(&'static str, ControlConfig); 7] {
     ]
 }
 
-/// Those that know losses only, beside the two of [`laws`].
-fn loss_laws() -> [(&'static str, ControlConfig); 7] {
+/// Those that know losses only, beside the two of [`algorithms`].
+fn loss_based() -> [(&'static str, ControlConfig); 7] {
     [
         ("olia", ControlConfig::Olia(())),
         ("balia", ControlConfig::Balia(())),
@@ -52,22 +52,22 @@ fn round_of(at: Time) -> u64 {
 
 type Channel = Box<dyn FnMut(&Crossing) -> Fate>;
 
-/// A row per round, a column per law.
+/// A row per round, a column per algorithm.
 fn table(title: &str, rounds: u64, subflows: usize, channel: impl Fn() -> Channel) -> String {
-    table_of(&laws(), title, rounds, subflows, channel)
+    table_of(&algorithms(), title, rounds, subflows, channel)
 }
 
 fn table_of(
-    laws: &[(&str, ControlConfig)],
+    algorithms: &[(&str, ControlConfig)],
     title: &str,
     rounds: u64,
     subflows: usize,
     channel: impl Fn() -> Channel,
 ) -> String {
-    let pair = |(_, law): &(_, ControlConfig)| Pair::new(config(law.clone(), subflows), None, channel());
-    let mut pairs: Vec<_> = laws.iter().map(pair).collect();
+    let pair = |(_, algorithm): &(_, ControlConfig)| Pair::new(config(algorithm.clone(), subflows), None, channel());
+    let mut pairs: Vec<_> = algorithms.iter().map(pair).collect();
     let mut text = format!("{title}\n\n{:>5}", "round");
-    for (name, _) in laws {
+    for (name, _) in algorithms {
         text += &format!(" {name:>10}");
     }
     for round in 1..=rounds {
@@ -144,7 +144,7 @@ fn a_run_of_marks() {
 }
 
 /// Marks end slow start: of 4 packets AMP makes 3 and adds 3/3.3 in the rest of the window; XMP stays at 4, and cuts only for the
-/// next window. The laws without ECN do not see them.
+/// next window. The algorithms without ECN do not see them.
 #[test]
 fn marks_in_slow_start() {
     check("marks_in_slow_start", table("Every packet of rounds 3 and 4 is marked", 12, 1, channel(marks(3..5))));
@@ -179,28 +179,28 @@ fn two_subflows() {
 /// duplicate makes 15.6, the 14 others 29.6; the full ACK 11 + 1, the first of the 11 packets sent in recovery by slow start 13, the
 /// others add 10 x 9/17 / 13: 13.4.
 #[test]
-fn a_loss_of_loss_based_laws() {
+fn a_loss_of_loss_based_algorithms() {
     let fate = |_, round, n| if (round, n) == (8, 0) { None } else { Some(false) };
     let title = "The first packet of round 8 is lost";
-    check("a_loss_of_loss_based_laws", table_of(&loss_laws(), title, 22, 1, channel(fate)));
+    check("a_loss_of_loss_based_algorithms", table_of(&loss_based(), title, 22, 1, channel(fate)));
 }
 
 /// As `a_timeout`; CUBIC's slow start ends at 12.6.
 #[test]
-fn a_timeout_of_loss_based_laws() {
+fn a_timeout_of_loss_based_algorithms() {
     let fate = |_, round, _| if round == 8 { None } else { Some(false) };
     let title = "All packets of round 8 are lost";
-    check("a_timeout_of_loss_based_laws", table_of(&loss_laws(), title, 26, 1, channel(fate)));
+    check("a_timeout_of_loss_based_algorithms", table_of(&loss_based(), title, 26, 1, channel(fate)));
 }
 
 /// Of subflow 0: 20 or 22 packets in flight, halved. Full coupling takes (20 + 16.4) / 2 off it, which leaves the floor of 2: + 3 + 16
 /// duplicates. BALIA halves the faster subflow (alpha = 1). OLIA, until round 22, moves window from subflow 1 to subflow 0: its loss is
 /// recent, but half the RTT makes it the better path by 4.
 #[test]
-fn two_subflows_of_loss_based_laws() {
+fn two_subflows_of_loss_based_algorithms() {
     let fate = |s, round, n| if (s, round, n) == (0, 12, 0) { None } else { Some(false) };
     let title = "Two subflows with RTTs of 1 and 2 rounds; the first packet of round 12 on the first is lost";
-    check("two_subflows_of_loss_based_laws", table_of(&loss_laws(), title, 30, 2, channel(fate)));
+    check("two_subflows_of_loss_based_algorithms", table_of(&loss_based(), title, 30, 2, channel(fate)));
 }
 
 /// AMP alone: subflow 1 is suppressed (s) in spite of a window of 3.2 in the middle of the round: it is the window at the end of the
@@ -209,5 +209,5 @@ fn two_subflows_of_loss_based_laws() {
 #[test]
 fn suppression() {
     let title = "Every packet of rounds 4 to 19 is marked; tau = 4";
-    check("suppression", table_of(&laws()[6..], title, 40, 2, channel(marks(4..20))));
+    check("suppression", table_of(&algorithms()[6..], title, 40, 2, channel(marks(4..20))));
 }

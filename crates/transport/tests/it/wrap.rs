@@ -2,7 +2,7 @@
 
 use crate::common::channel::{Crossing, Pair};
 use crate::common::ledger::Ledger;
-use crate::common::{Random, laws};
+use crate::common::{Random, algorithms};
 use linkpool_transport::{Config, SenderState};
 use linkpool_units::Time;
 
@@ -12,7 +12,7 @@ const ROUND: u64 = 1 << 32;
 #[test]
 fn a_flow_goes_round_the_sequence_numbers() {
     let size = 3 * ROUND + 12_345;
-    let (_, lia) = laws().swap_remove(2);
+    let (_, lia) = algorithms().swap_remove(2);
     let config = Config { subflows: 2, mss: 65_000, initial_ssthresh: 30 * 65_000, ..crate::common::config(lia) };
     let mut random = Random(7);
     let channel = move |c: &Crossing| {

@@ -22,8 +22,8 @@ pub const FULLY_COUPLED: FullyCoupledConfig = FullyCoupledConfig { loss_floor: 2
 pub const SEMI_COUPLED: SemiCoupledConfig = SemiCoupledConfig { aggressiveness: 1.0 };
 pub const CUBIC: CubicConfig = CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true };
 
-/// Every law with the papers' parameters.
-pub fn laws() -> Vec<(&'static str, ControlConfig)> {
+/// Every algorithm with the papers' parameters.
+pub fn algorithms() -> Vec<(&'static str, ControlConfig)> {
     vec![
         ("reno", ControlConfig::Reno(())),
         ("dctcp", ControlConfig::Dctcp(DCTCP)),

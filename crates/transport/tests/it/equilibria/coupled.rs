@@ -1,6 +1,6 @@
-//! Coupled laws over two paths of given loss. Theory balances what ACKs add to a window with what losses take.
+//! Coupled algorithms over two paths of given loss. Theory balances what ACKs add to a window with what losses take.
 //!
-//! Losses are evenly spaced, so that a law's estimate of them is right, and all windows are sawteeth. The mean of a
+//! Losses are evenly spaced, so that an algorithm's estimate of them is right, and all windows are sawteeth. The mean of a
 //! sawtooth is a constant part of where the balance is; so windows are told in those of a TCP on the same path.
 
 use super::close;
@@ -105,8 +105,8 @@ fn semi_coupled_weighs_paths_and_is_not_fair() {
     for ratio in RATIOS {
         let hops = two(ratio);
         for a in [1.0, 0.5] {
-            let law = SemiCoupledConfig { aggressiveness: a };
-            let got = even(ControlConfig::SemiCoupled(law), &hops);
+            let algorithm = SemiCoupledConfig { aggressiveness: a };
+            let got = even(ControlConfig::SemiCoupled(algorithm), &hops);
             close(&format!("p2 = {ratio} p1, w1/w2"), got.rates[0] / got.rates[1], ratio, 0.05);
             // sqrt(2a) (1/p1 + 1/p2) / sqrt(1/p1 + 1/p2) = sqrt(a (1 + p1/p2)) sqrt(2/p1)
             let over_tcp = (a * (1.0 + 1.0 / ratio)).sqrt();
@@ -115,7 +115,7 @@ fn semi_coupled_weighs_paths_and_is_not_fair() {
     }
 }
 
-/// Fully coupled (Kelly and Voice 2005): the best path only. Near its floor the other one loses less than the law would
+/// Fully coupled (Kelly and Voice 2005): the best path only. Near its floor the other one loses less than the algorithm would
 /// take, half of the sum, so that it keeps some.
 #[test]
 fn fully_coupled_takes_the_best_path() {

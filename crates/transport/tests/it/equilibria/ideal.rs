@@ -1,4 +1,4 @@
-//! The world in which the theory is set: a law alone, an ACK per packet at the subflow's rate w/RTT, constant RTTs,
+//! The world in which the theory is set: an algorithm alone, an ACK per packet at the subflow's rate w/RTT, constant RTTs,
 //! independent losses that are known at once and cost no time.
 
 use crate::common::Random;

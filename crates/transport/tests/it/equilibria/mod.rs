@@ -1,4 +1,4 @@
-//! Equilibria of the control laws under given loss or mark probabilities, against the theory's numbers.
+//! Equilibria of congestion control algorithms under given loss or mark probabilities, against the theory's numbers.
 //!
 //! `docs/equilibria` has the same with the network simulated, and plots.
 

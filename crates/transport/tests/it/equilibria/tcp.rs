@@ -1,4 +1,4 @@
-//! TCP's law: throughput goes with 1/(RTT sqrt(p)).
+//! TCP's algorithm: throughput goes with 1/(RTT sqrt(p)).
 
 use super::close;
 use super::ideal::{Hop, Ideal};

@@ -1,6 +1,6 @@
-//! Random events for each congestion control law, without a sender: whatever comes, windows stay windows.
+//! Random events for each congestion control algorithm, without a sender: whatever comes, windows stay windows.
 
-use crate::common::laws;
+use crate::common::algorithms;
 use linkpool_transport::Path;
 use linkpool_transport::control::{Ack, CongestionControl, Control};
 use linkpool_units::Time;
@@ -71,7 +71,7 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(law: usize, windows: &[f64], ssthresh: f64) -> Connection {
+    fn new(algorithm: usize, windows: &[f64], ssthresh: f64) -> Connection {
         let path = |cwnd: &f64| Path {
             cwnd: *cwnd,
             ssthresh,
@@ -85,7 +85,7 @@ impl Connection {
         let paths: Vec<Path> = windows.iter().map(path).collect();
         let n = paths.len();
         Connection {
-            control: laws()[law].1.build(n),
+            control: algorithms()[algorithm].1.build(n),
             cut_at: vec![0; n],
             before_loss: vec![None; n],
             paths,
@@ -229,9 +229,9 @@ fn suppressions_and_releases(control: &Control) -> (u64, u64) {
     counted
 }
 
-/// The places of all laws but one.
+/// The places of all algorithms but one.
 fn all_but(name: &str) -> Vec<usize> {
-    (0..laws().len()).filter(|i| laws()[*i].0 != name).collect()
+    (0..algorithms().len()).filter(|i| algorithms()[*i].0 != name).collect()
 }
 
 proptest! {
@@ -239,12 +239,12 @@ proptest! {
 
     #[test]
     fn windows_stay_windows(
-        law in 0..laws().len(),
+        algorithm in 0..algorithms().len(),
         windows in prop::collection::vec(prop_oneof![Just(2.0), 1.0f64..200.0], 1..=6),
         ssthresh in prop_oneof![Just(2.0), Just(f64::INFINITY), 2.0f64..100.0],
         ops in ops(),
     ) {
-        let mut connection = Connection::new(law, &windows, ssthresh);
+        let mut connection = Connection::new(algorithm, &windows, ssthresh);
         for (s, op) in ops {
             let before = suppressions_and_releases(&connection.control);
             connection.apply(s % windows.len(), &op);
@@ -256,7 +256,7 @@ proptest! {
     /// the distance between losses that it has noted.
     #[test]
     fn what_is_undone_was_never_there(
-        law in prop::sample::select(all_but("olia")),
+        algorithm in prop::sample::select(all_but("olia")),
         windows in prop::collection::vec(2.0f64..200.0, 1..=4),
         ops in ops(),
         at in any::<prop::sample::Index>(),
@@ -264,7 +264,7 @@ proptest! {
     ) {
         let n = windows.len();
         let run = |undone: bool| {
-            let mut connection = Connection::new(law, &windows, 30.0);
+            let mut connection = Connection::new(algorithm, &windows, 30.0);
             for (i, (s_op, op)) in ops.iter().enumerate() {
                 // A recovery takes at least four packets in flight.
                 let path = &connection.paths[s % n];
@@ -284,7 +284,7 @@ proptest! {
     /// Under marks that never cease AMP is single-path soon, and multipath again when they have: it does not get stuck.
     #[test]
     fn amp_suppresses_and_releases(n in 2usize..=6, start in 2.0f64..60.0) {
-        let amp = laws().iter().position(|(name, _)| *name == "amp").unwrap();
+        let amp = algorithms().iter().position(|(name, _)| *name == "amp").unwrap();
         let mut connection = Connection::new(amp, &vec![start; n], 2.0);
         let round = |c: &mut Connection, marked: bool| {
             for s in 0..n {
@@ -304,11 +304,11 @@ proptest! {
     }
 }
 
-/// Which laws ask for ECN.
+/// Which algorithms ask for ECN.
 #[test]
 fn who_needs_ecn() {
-    for (name, law) in laws() {
+    for (name, algorithm) in algorithms() {
         let needs = ["dctcp", "dcm", "mptcp-cut", "xmp", "amp"].contains(&name);
-        assert_eq!(law.build(1).needs_ecn(), needs, "{name}");
+        assert_eq!(algorithm.build(1).needs_ecn(), needs, "{name}");
     }
 }
