@@ -119,7 +119,7 @@ def simulate_loaded(
     forks.require_polars()
     if out is None:
         directory, remove = scratch()
-        # Whoever publishes locks the parent of the result; `scratch` holds the lock of `directory`.
+        # `publish` locks the parent of the result; `scratch` holds the lock of `directory`.
         place = directory / "run" / "result"
         try:
             result = simulate_loaded(scenario, place, progress, threads, ignore_estimate)
@@ -144,7 +144,7 @@ def overrides(values: Mapping[str, Value] | None) -> list[tuple[str, str]]:
 
 
 def _toml(value: Value) -> str:
-    # A text is written bare: what is TOML is read as that, and all else as a text.
+    # A text is written bare: text that is valid TOML is read as TOML, other text as a string.
     return value if isinstance(value, str) else inline(value)
 
 
@@ -153,7 +153,7 @@ def inline(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # Of what TOML escapes, JSON leaves only DEL as it is.
+        # Of the characters that TOML escapes, JSON does not escape DEL.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
         pairs = (f"{inline(key)} = {inline(part)}" for key, part in value.items())

@@ -29,7 +29,7 @@ class Table:
 
     Attributes:
         name: its file is `NAME.parquet`.
-        rows: what its rows are, and their order.
+        rows: the meaning of its rows, and their order.
         lacking: why a result may lack it, as a clause; None: every result has it.
         columns: in the order of the file.
 

@@ -15,7 +15,7 @@ import time
 from typing import NoReturn
 
 CLEANUP_S = 0.8
-"""How long a command has to stop and to remove what it wrote."""
+"""The time in which a command must stop and remove its incomplete files."""
 
 INTERRUPTED = 130
 """The exit code of a command that was interrupted: 128 + SIGINT, as in shells."""

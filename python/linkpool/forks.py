@@ -16,7 +16,7 @@ class ForkedError(RuntimeError):
 
 
 class _State:
-    """What is known of this process."""
+    """The state of this process."""
 
     parent_had_threads = False
     """When this process forked last: did polars have threads in it?"""

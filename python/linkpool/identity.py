@@ -1,4 +1,4 @@
-"""What determines a run's result: the scenario as it runs, its seed included, and the simulator."""
+"""The identity of a run: the scenario as run, with its seed, and the simulator."""
 
 import hashlib
 from functools import cache

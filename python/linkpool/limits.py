@@ -1,4 +1,4 @@
-"""What a run needs beside what the machine has, and which seeds and threads there are."""
+"""The memory and disk that a run needs and the machine has; the bounds of seeds and threads."""
 
 import shutil
 from collections.abc import Iterable
@@ -73,7 +73,7 @@ def _meminfo() -> float | None:
 
 
 def _cgroup() -> float | None:
-    """Return what the control group of a container leaves (version 2)."""
+    """Return the memory that a container's control group has left (version 2)."""
     group = Path("/sys/fs/cgroup")
     try:
         limit = (group / "memory.max").read_text(encoding="ascii").strip()

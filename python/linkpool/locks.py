@@ -1,4 +1,4 @@
-"""Advisory locks on directories: who lives holds them, and whoever dies lets go of them."""
+"""Advisory locks on directories: a process holds them until it ends or dies."""
 
 import errno
 import fcntl
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PATIENCE_S = 10.0
-"""How long `locked` waits: those who take such a lock hold it for milliseconds."""
+"""How long `locked` waits: a process holds such a lock for milliseconds."""
 
 _BUSY = (errno.EWOULDBLOCK, errno.EACCES)
 
@@ -22,7 +22,7 @@ class DirectoryLock:
     """An exclusive `flock` on a directory, or nothing where the file system has no such locks.
 
     Attributes:
-        works: does the file system have locks? If not, nobody can be told dead or alive by them.
+        works: does the file system have locks? If not, they do not show whether a process lives.
 
     """
 

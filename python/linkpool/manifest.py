@@ -15,16 +15,16 @@ FORMAT = 1
 
 
 class DamagedError(ValueError):
-    """A directory does not hold what its manifest says; the message names the directory and file.
+    """A directory differs from its manifest; the message names the directory and the file.
 
     Attributes:
         directory: the directory.
-        reason: what is wrong with it, beginning with the name of the file.
+        reason: the damage, beginning with the name of the file.
 
     """
 
     def __init__(self, directory: Path, reason: str) -> None:
-        """Name the directory, and say what is wrong with it."""
+        """Name the directory and the damage."""
         super().__init__(f"{directory} is damaged: {reason}")
         self.directory = directory
         self.reason = reason
@@ -40,10 +40,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a published directory holds.
+    """The content of a published directory.
 
     Attributes:
-        key: what determined the content: scenario, seed and simulator of a run.
+        key: the key of the content: scenario, seed and simulator of a run.
         files: each file but the manifest itself, by name.
 
     """
@@ -146,11 +146,11 @@ def verify(directory: Path, key: str | None = None, contents: bool = True) -> Ma
 
     Args:
         directory: the directory.
-        key: what the directory must hold; None: whatever it holds.
+        key: the key that the directory must have; None: any key.
         contents: check the SHA-256 of each file, not only names and sizes.
 
     Raises:
-        DamagedError: the directory does not hold what its manifest says, or is of another key.
+        DamagedError: the directory differs from its manifest, or has another key.
 
     """
     manifest = Manifest.read(directory)

@@ -39,7 +39,7 @@ class Kind:
     """A kind of published directory.
 
     Attributes:
-        name: what it is called in messages.
+        name: its name in messages.
         required: the files that each has.
         allowed: the files that one may have.
 
@@ -105,9 +105,9 @@ def publish(
 
     Args:
         out: the directory to publish.
-        key: called with the finished directory; returns what determines its content, for the
+        key: called with the finished directory; returns the key of its content, for the
             manifest. Default: the key of the run of its `scenario.toml`.
-        kind: what it is; only such a directory is replaced.
+        kind: the kind of directory; only a directory of this kind is replaced.
 
     Raises:
         NotAResultError: `out` holds something else.
@@ -142,9 +142,9 @@ def seal(directory: Path, key: str) -> None:
 
 
 def scratch() -> tuple[Path, Callable[[], None]]:
-    """Return a new temporary directory, and what removes it.
+    """Return a new temporary directory, and a function that removes it.
 
-    Those that killed processes of the same user left behind are removed.
+    Temporary directories that killed processes of the same user left behind are removed.
     """
     parent = Path(tempfile.gettempdir())
     for path in parent.glob(f"{SCRATCH}*"):
@@ -194,7 +194,7 @@ def _replace(out: Path, partial: Path, kind: Kind) -> None:
 
 
 def _sweep(parent: Path) -> None:
-    """Put back or remove what dead processes left; the caller holds the lock of `parent`."""
+    """Restore or remove directories of dead processes; the caller holds the lock of `parent`."""
     for name in os.listdir(parent):  # noqa: PTH208 - many names, few of them ours
         if not name.startswith("."):
             continue

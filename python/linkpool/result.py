@@ -35,11 +35,11 @@ REQUIRED = ("scenario.toml", "run.json", "flows.parquet")
 """Without these files a directory is no result."""
 
 _UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-"""What polars raises on a file that is no whole Parquet file."""
+"""The errors of polars for a file that is no complete Parquet file."""
 
 
 class NotRecordedError(LookupError):
-    """The run has no such table, as its scenario did not ask for it."""
+    """The run does not have this table, as its scenario did not ask for it."""
 
 
 class ResultError(ValueError):
@@ -101,7 +101,7 @@ class Result:
 
     @cached_property
     def workloads(self) -> pl.DataFrame:
-        """One row per workload: what it was asked for."""
+        """One row per workload: the sizes and load that the scenario asks for."""
         return self._table("workloads")
 
     @cached_property
@@ -131,7 +131,7 @@ class Result:
 
     @cached_property
     def counters(self) -> pl.DataFrame:
-        """What links carry per interval, where the scenario's `[record]` asks for it."""
+        """Counters of links per interval, where the scenario's `[record]` asks for them."""
         return self._table("counters")
 
     @cached_property
@@ -166,7 +166,7 @@ class Result:
         except ResultError:
             raise
         except (*_UNREADABLE, ValueError) as error:
-            self._fail("*.parquet", f"do not hold what linkpool writes ({_line(error)})")
+            self._fail("*.parquet", f"are not as linkpool writes them ({_line(error)})")
 
     @cached_property
     def scenario(self) -> str:
@@ -175,7 +175,7 @@ class Result:
 
     @cached_property
     def run(self) -> dict[str, Any]:
-        """Version, times and packet-hops of the run: what differs between machines."""
+        """Version, times and packet-hops of the run."""
         text = self._text("run.json")
         try:
             content = json.loads(text)
@@ -186,7 +186,7 @@ class Result:
         return content
 
     def has(self, table: str) -> bool:
-        """Tell whether the result has a table; all have those that no scenario has to ask for."""
+        """Tell whether the result has a table; tables without a `[record]` key are always there."""
         return (self.dir / f"{table}.parquet").exists()
 
     def scan(self, table: str) -> pl.LazyFrame:
@@ -208,7 +208,7 @@ class Result:
                 self._manifest.check(self.dir, contents=False)
         except DamagedError as error:
             self._damaged(error)
-        self.period  # noqa: B018 - reads what it is in
+        self.period  # noqa: B018 - reads and checks it
         for name, table in TABLES.items():
             if table.lacking is None or self.has(name):
                 self._require(name)
@@ -288,6 +288,6 @@ class Result:
 
 
 def _line(error: BaseException) -> str:
-    """Return the first line of what an error says."""
+    """Return the first line of an error's message."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(text).strip().splitlines()[0][:200]

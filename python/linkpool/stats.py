@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Sample:
-    """What describes a sample; every field but `count` is None where there are too few values.
+    """Statistics of a sample; a field other than `count` is None if there are too few values.
 
     Attributes:
         count: number of values.

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _Period:
-    """The measured period, in seconds, and what the links from all hosts carry, bit/s."""
+    """The measured period, in seconds, and the capacity of the links from all hosts, bit/s."""
 
     start_s: float
     end_s: float
@@ -54,7 +54,7 @@ class _Period:
         return 8.0 * payload / length if length > 0.0 else None
 
     def load(self, payload: int | None) -> float | None:
-        """Return payload in bytes over what the links from all hosts carry in the period."""
+        """Return payload in bytes over the capacity of the links from all hosts in the period."""
         rate = None if payload is None else self.rate(payload)
         return None if rate is None or self.access_bps <= 0.0 else rate / self.access_bps
 
@@ -152,7 +152,7 @@ def _groups(flows: pl.LazyFrame, period: _Period) -> list[Group]:
 
 
 def _counts(flows: pl.LazyFrame) -> pl.DataFrame:
-    """Return what is counted exactly: a row per group, in order of their first rows."""
+    """Return the exact counts: a row per group, in order of their first rows."""
     measured = pl.col("measured")
     sized = measured & pl.col("size_bytes").is_not_null()
     counted = {
@@ -288,7 +288,7 @@ def _layers(links: pl.DataFrame) -> list[LayerUse]:
 
 
 def _busiest(links: pl.DataFrame) -> list[LinkUse]:
-    """Return the links of the highest utilisation; of those that are alike, by name."""
+    """Return the links of the highest utilisation; equal ones by name."""
     names = list(LinkUse.__dataclass_fields__)
     order = links.sort("utilisation", "link", descending=[True, False], nulls_last=True)
     return [LinkUse(**row) for row in order.select(names).head(BUSIEST).iter_rows(named=True)]

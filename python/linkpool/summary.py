@@ -1,4 +1,4 @@
-"""The summary of a run: what `linkpool show` prints and `summary.json` holds.
+"""The summary of a run, which `linkpool show` prints and `summary.json` holds.
 
 It is about the flows that the `[measure]` of the scenario does not leave out. It is computed in
 `summarise.py`.
@@ -88,11 +88,11 @@ class Group:
             that was still ahead of a gap, and with payload that came on two subflows twice.
         jain: Jain's fairness index of the flows' goodputs.
         delivered_bps: payload acknowledged in the measured period over the length of that period,
-            bit/s; of all flows, those that were left out too.
+            bit/s; of all flows, also flows that were left out.
         offered_load: sizes of the flows over what the links from all hosts carry in the measured
             period; None with unlimited flows.
         delivered_load: `delivered_bps` over the rate of the links from all hosts.
-        timeouts: retransmission timeouts, those of SYNs included.
+        timeouts: retransmission timeouts, also of SYNs.
         timeouts_max: the most timeouts that one flow met.
         segments: data segments sent, retransmissions included.
         retransmits: data segments sent again.
@@ -129,7 +129,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Distribution:
-    """What a workload was asked for; the fields are columns of the `workloads` table."""
+    """The sizes and load of a workload; the fields are columns of the `workloads` table."""
 
     label: str
     kind: str

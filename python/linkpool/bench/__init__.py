@@ -1,1 +1,1 @@
-"""Benchmarks: standard tasks, what they cost, and how that compares."""
+"""Benchmarks: standard tasks, their cost, and comparison with other simulators."""

@@ -14,12 +14,12 @@ NEEDED = ("hops", "user_s", "goodput_over_line_rate")
 
 
 class BesideError(ValueError):
-    """The other simulator's command failed, or did not print what is needed."""
+    """The other simulator's command failed, or did not print the needed JSON object."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """What one run of a simulator did.
+    """The work and time of one run of a simulator.
 
     Attributes:
         hops: packets, data and ACKs, times the links that they crossed.
@@ -79,7 +79,7 @@ def run_other(command: str) -> Side:
 
 
 def read_side(line: str, command: str) -> Side:
-    """Read what `command` printed on its last line; raises `BesideError`."""
+    """Read the JSON object on the last line of `command`'s output; raises `BesideError`."""
     form = '{"hops": 1.2e7, "user_s": 3.4, "goodput_over_line_rate": 0.5}'
     try:
         said: Any = json.loads(line)

@@ -1,7 +1,7 @@
 """The standard tasks, each a scenario.
 
-docs/performance.md compares the tasks that have a fabric and a transport in their name with other
-simulators, and says there what each setting is.
+docs/performance.md describes the tasks that have a fabric and a transport in their name, so that
+other simulators can run them too.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ ACK = 42
 
 @dataclass(frozen=True)
 class Task:
-    """A benchmark: its name, what it is, and its scenario."""
+    """A benchmark: its name, a sentence about it, and its scenario."""
 
     name: str
     about: str

@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def _bug(error: Exception) -> str:
-    """Keep the traceback of a bug in a file, and say what to do with it."""
+    """Write the traceback of a bug to a file, and ask the user to report it."""
     with tempfile.NamedTemporaryFile(
         "w", prefix="linkpool-bug-", suffix=".txt", delete=False, encoding="utf-8"
     ) as file:

@@ -1,4 +1,4 @@
-"""`linkpool bench`: what the standard tasks cost on this machine."""
+"""`linkpool bench`: the cost of standard tasks on this machine."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def bench(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list instead.")] = False,
     runs: Annotated[
-        int, typer.Option("--runs", min=1, help="Keep the fastest of so many runs of each.")
+        int, typer.Option("--runs", min=1, help="Runs of each task; the fastest counts.")
     ] = 1,
     growth: Annotated[
         bool, typer.Option("--series", help="How cost grows with hosts and rates, instead.")
@@ -40,12 +40,14 @@ def bench(
         typer.Option(
             "--beside",
             metavar="COMMAND",
-            help="Run each task and this command by turns, and print the ratio pair by pair. "
+            help="Run each task and this command alternately, and print the ratio pair by pair. "
             "The command's last line is a JSON object with hops, user_s and "
             "goodput_over_line_rate; {task} stands for the task's name.",
         ),
     ] = None,
-    count: Annotated[int, typer.Option("--pairs", min=1, help="So many pairs, with --beside.")] = 5,
+    count: Annotated[
+        int, typer.Option("--pairs", min=1, help="The number of pairs, with --beside.")
+    ] = 5,
 ) -> None:
     """Run benchmark tasks: packet-hops per second, CPU, memory."""
     known = all_tasks()

@@ -30,7 +30,7 @@ def compare(
 
 
 def short_names(directories: list[Path]) -> list[str]:
-    """Return as many of the last parts of each path as tell all of them apart."""
+    """Return as many trailing components of each path as are needed to distinguish all paths."""
     paths = [directory.resolve() for directory in directories]
     deepest = max(len(path.parts) for path in paths)
     for count in range(1, deepest + 1):

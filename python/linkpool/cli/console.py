@@ -29,7 +29,7 @@ def fail(message: str, code: int = 2) -> NoReturn:
 
 
 def load(file: Path, seed: int | None, overrides: list[tuple[str, str]]) -> _core.Scenario:
-    """Read and check a scenario, or leave with what is wrong with it."""
+    """Read and check a scenario, or print its errors and exit."""
     try:
         return api.load(file, seed=seed, overrides=overrides)
     except _core.ScenarioError as error:

@@ -1,4 +1,4 @@
-"""`linkpool optimum`: what the best possible sharing would give the long flows of a scenario."""
+"""`linkpool optimum`: the best possible sharing for the long flows of a scenario."""
 
 from pathlib import Path
 from typing import Annotated

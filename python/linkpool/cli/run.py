@@ -53,7 +53,7 @@ def run(
         task = bar.add_task(name, total=active, done=_done(0.0, active, 0))
 
         def watch(now: float, end: float, hops: int) -> None:
-            # What follows the time in which flows start is mostly idle and takes no time.
+            # After the time in which flows start, the network is mostly idle and takes no time.
             bar.update(task, completed=min(now, active), done=_done(now, end, hops))
 
         result = api.simulate_loaded(scenario, out, watch, threads or worth, ignore_estimate)

@@ -132,7 +132,7 @@ def _slowdown(of: Slowdowns) -> str:
 
 
 def print_workloads(summary: Summary, console: Console, of_what: str = "") -> None:
-    """Print what each workload was asked for."""
+    """Print the sizes and load that each workload asks for."""
     title = f"workloads{of_what}"
     cut = any(of.not_started for of in summary.workloads)
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)

@@ -1,4 +1,4 @@
-"""Small commands that print what linkpool knows: version, schema, columns."""
+"""Small commands that print version, schema and columns."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`linkpool topology`: what a fabric is made of, and a picture of it."""
+"""`linkpool topology`: the structure of a fabric, and a picture of it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +27,7 @@ def topology(
         Path | None, typer.Option("--plot", metavar="OUT", help="Draw it: .png, .svg or .pdf.")
     ] = None,
 ) -> None:
-    """Print what the fabric of a scenario or of a graph file is made of, and draw it.
+    """Print the structure of the fabric of a scenario or of a graph file, and draw it.
 
     Paths are the shortest ones by hops. The bisection is the maximum flow from the first half of
     the hosts to the second.
@@ -45,7 +45,7 @@ def topology(
     for table in (_nodes(fabric), _cables(fabric), _paths(fabric)):
         stdout().print(table)
     across, access = fabric.bisection()
-    share = f"{100 * across / access:.3g}% of what their links carry" if access else ""
+    share = f"{100 * across / access:.3g}% of their links' rate" if access else ""
     stdout().print(
         f"bisection (first half of the hosts to the second): {show_rate(across)}, {share}"
     )

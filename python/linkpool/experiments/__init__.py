@@ -1,4 +1,4 @@
-"""The published experiments, grouped by paper: what is registered here is found by its id."""
+"""The published experiments, grouped by paper and registered by id."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the best possible sharing would give: the optimum that measured rates are compared with."""
+"""The optimum: the best possible sharing, with which measured rates are compared."""
 
 from linkpool.optimum.fair import concurrent, max_min, water_filling
 from linkpool.optimum.network import Flow, Network

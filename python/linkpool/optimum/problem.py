@@ -1,4 +1,4 @@
-"""The problem that a scenario poses, and what a run of it made of it."""
+"""The sharing problem of a scenario, and the rates that a run of it reached."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -78,7 +78,7 @@ class Measured:
     def of(cls, result: Result) -> "Measured":
         """Read a result; subflows that were never established have no path.
 
-        Those whose packets take paths of their own may use any.
+        Flows whose packets choose paths one by one may use any path.
         """
         path = str(result.dir / "scenario.toml")
         problem = Problem.of(_core.plan(result.scenario, path, None, []), path)
@@ -87,7 +87,7 @@ class Measured:
         ends = zip(table["src"].to_list(), table["dst"].to_list(), strict=True)
         flows = [Flow(number(src), number(dst)) for src, dst in ends]
         if [(f.src, f.dst) for f in flows] != [(f.src, f.dst) for f in problem.flows]:
-            raise ValueError(f"{result.dir}: its flows are not those of its scenario")
+            raise ValueError(f"{result.dir}: its flows do not match its scenario")
         taken = result.subflows.filter(pl.col("established_s").is_not_null())
         paths: dict[int, list[tuple[int, ...]]] = {}
         spread = set(taken.filter(pl.col("path").is_null())["flow"].to_list())

@@ -71,7 +71,7 @@ class Region:
             self._anywhere(network, source, members)
 
     def _over_paths(self, flow: int, paths: Sequence[tuple[int, ...]]) -> None:
-        """Rate = sum of the traffic on the paths; a link carries what all paths over it do."""
+        """Rate = sum of the traffic on the paths; a link carries the sum of all paths over it."""
         total = self._m.row(0.0, 0.0)
         self._m.put(total, flow, -1.0)
         for path in paths:
@@ -81,7 +81,7 @@ class Region:
                 self._m.put(link, traffic, 1.0)
 
     def _anywhere(self, network: Network, source: int, members: Sequence[int]) -> None:
-        """At each node, what comes in from this source goes out again, or is for the node."""
+        """At each node, traffic from this source goes out again, or is for the node."""
         targets = {self.flows[i].dst for i in members}
         passed = {n for n in range(len(network.names)) if n not in network.closed or n in targets}
         balance = {node: self._m.row(0.0, 0.0) for node in sorted(passed - {source})}

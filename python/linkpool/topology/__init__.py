@@ -1,4 +1,4 @@
-"""What a fabric is made of, what it can carry, and how it looks."""
+"""The structure of a fabric, its capacity, and its picture."""
 
 from linkpool.topology.fabric import Fabric
 

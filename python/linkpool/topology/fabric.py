@@ -1,4 +1,4 @@
-"""A fabric as a graph: what it is made of, its equal-cost paths, its bisection."""
+"""A fabric as a graph: its structure, its equal-cost paths, its bisection."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Fabric:
         return {layer: counts[layer] for layer in LAYERS if counts[layer]}
 
     def cables(self) -> list[Cables]:
-        """Return the cables by what they join, from below."""
+        """Return the cables by the layers that they join, from below."""
         kinds: Counter[tuple[int, int, int, float]] = Counter()
         for source, target, rate, delay in self.links:
             low, high = sorted(LAYERS.index(self.layers[node]) for node in (source, target))
@@ -93,7 +93,7 @@ class Fabric:
         ]
 
     def racks(self) -> list[list[int]]:
-        """Return the hosts, those with the same neighbours together."""
+        """Return the hosts, grouped by the same neighbours."""
         racks: dict[tuple[int, ...], list[int]] = {}
         for host in range(self.hosts):
             racks.setdefault(tuple(self.neighbours[host]), []).append(host)
@@ -149,7 +149,7 @@ class Fabric:
         for start, end, rate, _ in self.links:
             if not self.hosts_forward and start < self.hosts and end < self.hosts:
                 continue
-            # Hosts that forward nothing are ends only: those of a half are one.
+            # Hosts that do not forward are only ends: the hosts of a half are one node.
             a = self._end(start, half, source, sink)
             b = self._end(end, half, source, sink)
             access += rate if start < half else 0

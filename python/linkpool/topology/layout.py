@@ -95,7 +95,7 @@ def _by_distance(fabric: Fabric) -> Points:
 
 
 def _hops(fabric: Fabric) -> Points:
-    """Return the hops between any two nodes; what is not joined is far away."""
+    """Return the hops between any two nodes; nodes that no path joins are far apart."""
     n = len(fabric.names)
     hops = np.full((n, n), float(n))
     for source in range(n):

@@ -100,7 +100,7 @@ class Fig13(Experiment):
         return figure
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge what the text says of each panel."""
+        """Judge the text's claims about each panel."""
         ledger = Ledger(self.id)
         _short(ledger, data)
         _long(ledger, data)
@@ -148,7 +148,7 @@ def workload(duration_s: float, seed: int) -> list[Value]:
 
 
 def derangement(hosts: int, rng: random.Random) -> list[int]:
-    """Return a permutation in which nobody sends to itself."""
+    """Return a permutation in which no host sends to itself."""
     while True:
         to = list(range(hosts))
         rng.shuffle(to)

@@ -117,7 +117,7 @@ class Fig14(Experiment):
         return Point(keys, dumps(scenario), seed, duration, work)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return what is drawn and judged of each flow."""
+        """Return the columns of each flow that are drawn and judged."""
         return result.flows.select("label", "fct_established_s", "goodput_bps")
 
     def draw(self, data: pl.DataFrame) -> Figure:

@@ -1,4 +1,4 @@
-"""AMP, Figure 3: what the minimum window syndrome is.
+"""AMP, Figure 3: the minimum window syndrome.
 
 The paper assumes that an acknowledgement comes back, and the next packet arrives, at the moment at
 which a packet leaves the queue. So only the bottleneck takes time here: links have no propagation
@@ -160,7 +160,7 @@ def _point(case: str, seed: int) -> Point:
 
 
 def _rows(table: pl.DataFrame, quantity: str, value: pl.Expr) -> pl.DataFrame:
-    """Return a table in the columns of the data; what it lacks becomes null."""
+    """Return a table in the columns of the data; missing columns become null."""
     kinds = {"label": pl.String, "flow": pl.UInt32, "subflow": pl.UInt32, "time_s": pl.Float64}
     sampled = quantity in ("queue", "cwnd")
     kept = [

@@ -28,7 +28,7 @@ class Fig4b(Syndrome):
         return [mix for _, mix in AT_20] + [replace(EIGHT, mark=10)]
 
     def judge(self, ledger: Ledger, table: Table) -> None:
-        """Judge the gap at 8 DCTCP flows, and what the larger threshold changes."""
+        """Judge the gap at 8 DCTCP flows, and the effect of the larger threshold."""
         large, small = table.ratio(EIGHT), table.ratio(replace(EIGHT, mark=10))
         ledger.add(
             "gap",

@@ -99,7 +99,7 @@ class Fig7(Experiment):
         return figure
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge what happens below and from tau = 6 on, at each delay."""
+        """Judge the episodes below tau = 6 and from tau = 6 on, at each delay."""
         found: list[Claim] = []
         for delay in self.delays:
             ledger = Ledger(self.id, delay)

@@ -68,7 +68,7 @@ class Ssr(Experiment):
     )
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return the incasts, the mixes of Figure 9(c) and those of Figure 10(b)."""
+        """Return the incasts, the mixes of Figure 9(c), and the mixes of Figure 10(b)."""
         found: list[Point] = []
         for delay in self.delays:
             for scheme in ("dctcp", *SCHEMES):

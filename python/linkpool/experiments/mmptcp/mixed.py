@@ -1,4 +1,4 @@
-"""Long flows from a third of the hosts, short ones from the others: what MMPTCP's tables share.
+"""Long flows from a third of the hosts, short ones from the others: MMPTCP's common scenario.
 
 The transports, the fabric and the numbers of the paper are those of each experiment.
 """
@@ -45,7 +45,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Mix:
-    """Who sends what, where.
+    """The settings of the common scenario.
 
     Attributes:
         long: the scheme of the long flows.
@@ -136,13 +136,13 @@ def measure(result: Result) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Cell:
-    """What runs with the same settings gave, all seeds together."""
+    """The results of runs with the same settings, all seeds together."""
 
     rows: pl.DataFrame
 
     @property
     def short(self) -> pl.DataFrame:
-        """Return the short flows that were established: those that the paper counts at all."""
+        """Return the short flows that were established: the paper counts only these."""
         return self.rows.filter(pl.col("kind") == SHORT, pl.col("established"))
 
     @property
@@ -164,13 +164,13 @@ class Cell:
 
     @property
     def loss(self) -> float | None:
-        """Return the mean of what the core switches' ports drop, by second, in per cent."""
+        """Return the mean drop rate of the core switches' ports, by second, in per cent."""
         ports = self.rows.filter(pl.col("kind") == CORE, pl.col("offered") > 0)
         return describe((100 * ports["drops"] / ports["offered"]).to_numpy()).mean
 
     @property
     def dropped(self) -> float | None:
-        """Return what the core switches drop of all that is offered to them, in per cent."""
+        """Return the share of offered packets that the core switches drop, in per cent."""
         ports = self.rows.filter(pl.col("kind") == CORE)
         offered, drops = int(ports["offered"].sum()), int(ports["drops"].sum())
         return 100 * drops / offered if offered else None
@@ -181,7 +181,7 @@ class Cell:
         return short.filter(what).height / short.height if short.height else None
 
     def __str__(self) -> str:
-        """Write the mean completion time and its deviation, with what they leave out."""
+        """Write the mean completion time and its deviation, and the share of flows left out."""
         fct = self.fct
         if fct.mean is None:
             return "no finished flow"
@@ -210,14 +210,14 @@ NOTHING = Cell(
 
 
 def cells(data: pl.DataFrame, key: str) -> dict[str, Cell]:
-    """Return what the runs gave by the values of a column."""
+    """Return the results of the runs by the values of a column."""
     parts = data.partition_by(key, as_dict=True)
     return {str(value): Cell(rows) for (value,), rows in parts.items()}
 
 
 @dataclass(frozen=True)
 class Mixed(Experiment, ABC):
-    """An experiment of such runs.
+    """An experiment of runs of the common scenario.
 
     Attributes:
         duration_s: simulated seconds, without the drain.

@@ -57,7 +57,7 @@ class Tab1(Mixed):
         ]
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the table at each rate, and what the text says of the short flows' tail."""
+        """Judge the table at each rate, and the text's claims about the tail of short flows."""
         found: list[Claim] = []
         for rate in RATES_MBPS:
             ledger = Ledger(self.id, f"{rate}Mbps")

@@ -24,7 +24,7 @@ PAIRS = {
     "mmptcp": ("mmptcp", "mmptcp"),
     "mptcp": ("mptcp", "mptcp"),
 }
-"""By scheme: what carries long flows, and short ones."""
+"""By scheme: the transport of long flows, and of short flows."""
 ALL = {**PAIRS, "mptcp-faults": ("mptcp-faults", "mptcp-faults")}
 """The orders are judged without the last."""
 

@@ -57,7 +57,7 @@ class Cell:
         return None if value is None else 1e3 * value
 
     def __str__(self) -> str:
-        """Write the median with what it leaves out."""
+        """Write the median, and the share of flows that it leaves out."""
         median = self.quantile_ms(0.5)
         if median is None:
             return "no finished flow"

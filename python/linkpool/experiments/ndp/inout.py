@@ -80,7 +80,7 @@ class InOut(Experiment):
         return figure
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge NDP's shares: a quarter of the sender's link each, and what that leaves."""
+        """Judge NDP's shares: a quarter of the sender's link each, and the rest for the other."""
         ledger = Ledger(self.id)
         shares = [_gbps(data, "ndp", flow) for flow in range(5)]
         quarter = [share for share in shares[:4] if share is not None]

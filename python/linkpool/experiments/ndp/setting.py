@@ -1,4 +1,4 @@
-"""What the experiments of the NDP paper share: fat-trees of 10 Gbps links, and transports.
+"""The common settings of the NDP paper's experiments: fat-trees of 10 Gbps links, transports.
 
 The paper simulates packets of 9,000 B, switches with eight packets of data per port, first windows
 of 30 packets. Delays of links are ours: 1 us. DCTCP and MPTCP stand beside NDP as there, in FIFO

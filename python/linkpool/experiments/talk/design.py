@@ -1,4 +1,4 @@
-"""The talk's design goals: users of two paths, and what each path gives them."""
+"""The talk's design goals: users of two paths, and their goodput over each path."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,14 +38,14 @@ def measure(point: Point, result: Result) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Split:
-    """What a user gets over each path, Mbit/s, as a mean over users and seeds."""
+    """A user's goodput over each path, Mbit/s, as a mean over users and seeds."""
 
     first: float
     second: float
 
     @property
     def total(self) -> float:
-        """Return what the user gets in all."""
+        """Return the user's total goodput."""
         return self.first + self.second
 
     @property

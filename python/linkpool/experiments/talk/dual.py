@@ -92,7 +92,7 @@ class Dual(Experiment):
         return Point(keys, dumps(scenario), seed, self.duration_s, cost)
 
     def _pairs(self, workload: str, rng: random.Random) -> list[tuple[int, int]]:
-        """Return who sends to whom; a permutation of those that send."""
+        """Return the pairs of senders and receivers; a permutation of the senders."""
         hosts, rack = self.k**3 // 4, self.k // 2
         if workload == HALF:
             return trees.permutation(sorted(rng.sample(range(hosts), hosts // 2)), rng)
@@ -101,14 +101,14 @@ class Dual(Experiment):
         return within + trees.permutation([h for h in range(hosts) if h not in set(near)], rng)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return what each flow got, and what the best sharing would have given it."""
+        """Return the goodput of each flow, and its rate under the best sharing."""
         problem = Measured.of(result).problem
         best = pl.Series("best_bps", trees.max_min(problem))
         nic = pl.Series("nic_bps", problem.payload * trees.RATE_BPS)
         return trees.goodputs(result).with_columns(nic, best)
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge what two NICs give each host, and to which scheme."""
+        """Judge each scheme's goodput with two NICs."""
         ledger = Ledger(self.id)
         for workload in self.workloads:
             rate = {s: nics_worth(data, workload, s, 2) for s in SCHEMES}

@@ -187,7 +187,7 @@ class Eff(Experiment):
         return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw what each algorithm gets over the short and over the long ways, beside theory."""
+        """Draw each algorithm's goodput over the short and the long paths, beside theory."""
         return draw_splits(
             f"{self.id}: {self.title}",
             {s: (design.splits(data).get(s), predicted(s)) for s in SCHEMES},

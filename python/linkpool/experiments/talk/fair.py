@@ -21,7 +21,7 @@ USERS = 10
 """They do not meet: each path has room for all, and loses packets at random, as radio does."""
 
 WIFI_MBPS, CELL_MBPS = 2.2, 0.4
-"""What a TCP gets on each path."""
+"""The goodput of a TCP on each path."""
 
 WIFI_RTT_S, CELL_RTT_S = 0.1, 0.8
 
@@ -112,7 +112,7 @@ class Fair(Experiment):
         return replace(self, duration_s=max(round(self.duration_s * scale), 10))
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge what MPTCP takes of each path, and how EWTCP does beside it."""
+        """Judge MPTCP's goodput on each path, and EWTCP's beside it."""
         ledger = Ledger(self.id)
         found = design.splits(data)
         lia, ewtcp = found.get("lia"), found.get("ewtcp")
@@ -157,7 +157,7 @@ class Fair(Experiment):
         return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw what the user gets over each path, beside theory."""
+        """Draw the user's goodput over each path, beside theory."""
         found = design.splits(data)
         return draw_splits(
             f"{self.id}: {self.title}",

@@ -71,14 +71,14 @@ class Paths(Experiment):
         return Point(keys, dumps(scenario), seed, self.duration_s, cost)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return what each flow got, and what the best sharing would have given it."""
+        """Return the goodput of each flow, and its rate under the best sharing."""
         measured = Measured.of(result)
         fair = pl.Series("fair_bps", measured.restricted.max_min())
         best = pl.lit(trees.concurrent(measured.problem)).alias("optimum_bps")
         return trees.goodputs(result).with_columns(fair, best)
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
-        """Judge the share of the optimum at 8 paths, and what more and fewer paths do."""
+        """Judge the share of the optimum at 8 paths, and with more and fewer paths."""
         ledger = Ledger(self.id)
         share = {n: _share(data, n, "goodput_bps") for n in self.subflows}
         full = share.get(FULL, Spread.of([])).value

@@ -20,7 +20,7 @@ PERIODS_MS = (1000, 100, 10)
 """From one look of the scheduler to the next."""
 FASTEST = f"central-{min(PERIODS_MS)}ms"
 SHARE = 0.1
-"""What a flow must have got of its host's link in a period to be placed."""
+"""The share of its host's link that a flow must have got in a period to be placed."""
 
 SCHEMES: dict[str, tuple[str, Table]] = {
     "ecmp": ("TCP, ECMP", trees.tcp()),
@@ -90,7 +90,7 @@ class Scatter(Experiment):
         return Point(keys, dumps(scenario), seed, self.duration_s, cost)
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
-        """Return what each host sent."""
+        """Return the goodput of each host."""
         rate = 8 * pl.col("acked_bytes").sum() / self.duration_s
         hosts = result.flows.group_by(pl.col("src").alias("host")).agg(
             pl.len().cast(pl.UInt32).alias("flows"), rate.cast(pl.Float64).alias("goodput_bps")
