@@ -1,14 +1,18 @@
+//! The calendar of due inputs: bits for near windows, a heap for the far future.
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How many windows ahead the calendar has a row of bits for; what is later waits in a heap.
+/// The number of windows ahead for which the calendar has a row of bits; later inputs wait in a
+/// heap.
 const ROWS: u64 = 128;
 
 /// Which inputs are due in which window.
 ///
-/// An input is whatever can wake a node: one of its incoming links, or its timers. Inputs are numbered so that those
-/// of a node are neighbours; a row of bits per window then lists the due inputs grouped by node. A second
-/// level of bits skips empty words, a third empty windows, so that silence costs nothing.
+/// An input can wake a node: it is one of its incoming links, or its timers. The inputs of a node
+/// have neighbouring numbers, so that a row of bits per window lists the due inputs grouped by
+/// node. A second level of bits skips empty words, a third level empty windows, so that silence
+/// costs nothing.
 #[derive(Debug)]
 pub struct Calendar {
     /// The window being run.
@@ -19,7 +23,8 @@ pub struct Calendar {
     bits: Vec<u64>,
     /// `ROWS` rows of one bit per word of `bits`.
     summary: Vec<u64>,
-    /// One bit per row that is not empty. In halves: a shift of 128 bits takes as long as all else that waking an input does.
+    /// One bit per row that is not empty. In halves: a shift of 128 bits would take as long as
+    /// everything else that waking an input does.
     occupied: [u64; 2],
     /// (window, input) beyond the rows.
     far: BinaryHeap<Reverse<(u64, u32)>>,
@@ -46,7 +51,8 @@ impl Calendar {
         self.now
     }
 
-    /// Wakes `input` in `window`, which is the current one only if its inputs have not been taken yet. Waking twice is waking once.
+    /// Wakes `input` in `window`, which is the current one only if its inputs have not been taken
+    /// yet. Waking twice is waking once.
     #[inline]
     pub fn schedule(&mut self, window: u64, input: u32) {
         debug_assert!(window >= self.now, "window {window} is over (now {})", self.now);
@@ -66,7 +72,8 @@ impl Calendar {
         self.occupied[row / 64] |= 1 << (row % 64);
     }
 
-    /// The next window in which something is due. The inputs of the current one must have been taken.
+    /// The next window in which something is due. The inputs of the current one must have been
+    /// taken.
     #[inline]
     pub fn peek(&self) -> Option<u64> {
         let in_rows = self.ahead().map(|ahead| self.now + ahead as u64);

@@ -1,8 +1,10 @@
-//! The engine: time cut into synchronous windows, a calendar of what is due in each, timers, random streams.
+//! The engine: time divided into synchronous windows, a calendar of the inputs due in each, timers,
+//! random streams.
 //!
-//! Let L be the least time that a packet needs from one node to the next. In a window of length L no node
-//! can affect another, since whatever arrives in it was on a link when it began. So the engine has no global event
-//! heap: [`Windows`] cuts time, [`Calendar`] says which inputs are due in the window at hand.
+//! Let L be the least time that a packet needs from one node to the next. In a window of length L
+//! no node can affect another, since whatever arrives in it was on a link when it began. So the
+//! engine has no global event heap: [`Windows`] cuts time, [`Calendar`] says which inputs are due
+//! in the window at hand.
 
 mod calendar;
 mod prefetch;

@@ -1,8 +1,11 @@
+//! Prefetching: the only unsafe code of the workspace.
+
 /// Asks the processor to bring the cache lines of `place` closer; means nothing but time.
 ///
-/// A packet-hop touches the link that it leaves, the link that it takes and a place in the ring of each, all at random
-/// in a large fabric. A window knows long before which these are: waiting for memory was half the time of a hop on a
-/// fat-tree of 1,024 hosts (`docs/reports/2026-11-21-performance.md`).
+/// A packet-hop touches the link that it leaves, the link that it takes and a place in the ring of
+/// each, all at random in a large fabric. A window knows long before which these are: waiting for
+/// memory was half the time of a hop on a fat-tree of 1,024 hosts
+/// (`docs/reports/2026-11-21-performance.md`).
 #[inline(always)]
 #[allow(unsafe_code)]
 pub fn prefetch<T>(place: &T) {

@@ -1,3 +1,5 @@
+//! Streams of random numbers, each derived from the seed, a name and an index.
+
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,22 +1,25 @@
+//! Timers of a node, in a heap with the soonest beside it.
+
 use linkpool_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The timers of one node: (when, key), soonest first, equal times by key.
 ///
-/// No single one is ever cancelled here: whoever is woken looks whether its deadline has come, and if it has been put off
-/// meanwhile, asks again. A retransmission timer that every ACK restarts thus costs a comparison per ACK. Timers of those who are
-/// gone are forgotten many at a time, by [`Timers::tidy`].
+/// A single timer is never cancelled. A woken endpoint checks whether its deadline has come, and
+/// asks again if the deadline has moved. So a retransmission timer that every ACK restarts costs
+/// one comparison per ACK. [`Timers::tidy`] removes the timers of closed connections, many at a
+/// time.
 #[derive(Debug)]
 pub struct Timers {
     /// The soonest, beside the heap: every visit of a node asks for it, and few take anything out.
     next: Time,
     heap: BinaryHeap<Reverse<(Time, u64)>>,
-    /// With so many it is time to look which are still wanted.
+    /// With this many timers, [`Timers::tidy`] checks which are still wanted.
     crowd: usize,
 }
 
-/// So few are no crowd.
+/// With fewer timers than this, tidying is not worth its cost.
 const FEW: usize = 64;
 
 impl Default for Timers {
@@ -53,8 +56,8 @@ impl Timers {
         self.next = self.heap.peek().map_or(Time::MAX, |Reverse((at, _))| *at);
     }
 
-    /// Forgets those whose keys are not `wanted`, once there are twice as many as the last such look has left: the cost is that
-    /// of a few pushes for each that goes.
+    /// Removes timers whose keys are not `wanted`, once there are twice as many as the last check
+    /// left. The cost is that of a few pushes for each removed timer.
     #[inline]
     pub fn tidy(&mut self, wanted: impl Fn(u64) -> bool) {
         if self.heap.len() < self.crowd {
@@ -72,7 +75,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Those that are wanted come as if nothing else had ever been there, and the others do not pile up.
+        /// Wanted timers expire as if there were no others, and the others do not accumulate.
         #[test]
         fn what_is_wanted_stays(
             ops in prop::collection::vec((0u64..1000, 0u64..40, prop::bool::weighted(0.3)), 1..2000),

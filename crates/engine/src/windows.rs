@@ -1,10 +1,13 @@
+//! Windows of time in which no node can affect another.
+
 use linkpool_units::Time;
 
 /// Cuts time into numbered windows of (almost exactly) the lookahead.
 ///
-/// The window of `t` is `floor(t * m / 2^64)` with `m = ceil(2^64 / lookahead)`: a multiplication where a division
-/// would be needed once per packet-hop. Since `lookahead * m >= 2^64`, whatever is sent in window `w` and
-/// takes at least the lookahead arrives in window `w + 1` or later, which is all that the engine stands on.
+/// The window of `t` is `floor(t * m / 2^64)` with `m = ceil(2^64 / lookahead)`: a multiplication
+/// where a division would be needed once per packet-hop. Since `lookahead * m >= 2^64`, whatever is
+/// sent in window `w` and takes at least the lookahead arrives in window `w + 1` or later, which is
+/// all that the engine stands on.
 #[derive(Clone, Copy, Debug)]
 pub struct Windows {
     length: u64,
@@ -36,8 +39,8 @@ impl Windows {
 
     /// The first instant of window `w`; [`Time::MAX`] where time ends before.
     ///
-    /// That is `ceil(w * 2^64 / m)`, or `w * length - floor(w * excess / m)`: the division is of zero for as long as the
-    /// windows are of the length exactly.
+    /// That is `ceil(w * 2^64 / m)`, or `w * length - floor(w * excess / m)`: the division is of
+    /// zero for as long as the windows are of the length exactly.
     #[inline]
     pub fn start(&self, w: u64) -> Time {
         let (late, m) = (w as u128 * self.excess as u128, self.multiplier as u128);
@@ -72,7 +75,7 @@ mod tests {
             prop_assert!(w.start(n).0 <= t && t < end.0);
             prop_assert_eq!(w.of(end), n + 1);
             prop_assert_eq!(w.of(Time(end.0 - 1)), n);
-            // By the definition, without what makes it cheap.
+            // By the definition, without the optimisation.
             let by_division = ((n as u128 + 1) << 64).div_ceil(w.multiplier as u128);
             prop_assert_eq!(end.0 as u128, by_division);
         }

@@ -31,7 +31,7 @@ pub(crate) fn run_error(error: &RunError) -> PyErr {
     }
 }
 
-/// A bug: `what` has happened, and `repeat` is a scenario file with which it happens again.
+/// A bug: `what` describes it, and `repeat` is a scenario file that reproduces it.
 pub(crate) fn internal_error(what: &str, repeat: &str) -> PyErr {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("linkpool-bug-{}-{}.toml", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));

@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A dotted key, and what stands there instead.
+/// A dotted key, and its new value.
 pub(crate) type Override = (String, String);
 
 /// Between two reports of progress.
 const REPORT: Duration = Duration::from_millis(100);
 
-/// So long an interrupted run may take to close its files.
+/// The longest time that an interrupted run may take to close its files.
 const GRACE: Duration = Duration::from_millis(500);
 
 #[pyclass(frozen, module = "linkpool._core")]
@@ -114,7 +114,7 @@ impl Scenario {
         };
         let ended = worker.wait(py, attend).inspect_err(|_| {
             stop.store(true, Ordering::Relaxed);
-            // What is still written when its directory goes is lost, and nobody wants it.
+            // Files that are still written when the directory is removed are lost, and not needed.
             worker.wait_for(py, GRACE);
         })?;
         let ended = ended.map_err(|panic| internal_error(&panic, &self.scenario.to_toml()))?;

@@ -1,4 +1,5 @@
-//! Work on a thread of its own, while the calling thread listens to signals: Ctrl-C is heard at once, whatever the work is at.
+//! Work on a thread of its own, while the calling thread listens to signals: Ctrl-C is heard at
+//! once, whatever the work is at.
 
 use pyo3::prelude::*;
 use std::any::Any;
@@ -13,10 +14,10 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Parsers of nested text need more than the 2 MiB of a thread.
 const STACK: usize = 64 << 20;
 
-/// What the first thread that has panicked said, until somebody asks.
+/// The message of the first thread that has panicked, until it is read.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Panics are told as exceptions, and not to standard error.
+/// Panics become exceptions, and are not printed to standard error.
 pub(crate) fn keep_panics_quiet() {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
@@ -41,15 +42,16 @@ impl<T: Send + 'static> Worker<T> {
                 let mut last = PANIC.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 last.take().unwrap_or_else(|| "a panic".to_string())
             });
-            // Nobody listens after an interrupt.
+            // After an interrupt nobody receives.
             let _ = tell.send(done);
         };
         std::thread::Builder::new().stack_size(STACK).spawn(run)?;
         Ok(Worker(Mutex::new(told)))
     }
 
-    /// Waits for the end: what the work gave, or what it said when it panicked. Meanwhile `attend` is called regularly; its error, or that
-    /// of a signal, ends the wait, but not the work.
+    /// Waits for the end: returns the result of the work, or the message of its panic. Meanwhile
+    /// `attend` is called regularly; its error, or that of a signal, ends the wait, but not the
+    /// work.
     pub(crate) fn wait(
         &self,
         py: Python<'_>,

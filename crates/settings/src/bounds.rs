@@ -14,7 +14,7 @@ pub struct Bounds {
     most: f64,
     /// Must it be below `most`, rather than at most that?
     below: bool,
-    /// What is said of a value out of bounds; `{}` stands for it.
+    /// The message for a value out of bounds; `{}` stands for the value.
     message: &'static str,
 }
 
@@ -52,7 +52,7 @@ impl Bounds {
         Bounds { most, below: true, ..self }
     }
 
-    /// What is wrong with `value`.
+    /// The error of `value`, if it has one.
     pub fn wrong(&self, value: &impl Quantity) -> Option<String> {
         let number = value.number()?;
         let high = if self.above { number > self.least } else { number >= self.least };

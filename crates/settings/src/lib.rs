@@ -1,8 +1,8 @@
 //! A setting is declared once: one field of one struct, beside the code that it is for.
 //!
-//! [`settings!`] makes the struct, and a [`Settings::each`] that shows every setting to a [`Visit`]. All
-//! that is done with settings is a visit: reading a file, checking bounds, writing the scenario as
-//! run, the JSON Schema, the reference page. None of them lists the settings again.
+//! [`settings!`] makes the struct, and a [`Settings::each`] that shows every setting to a
+//! [`Visit`]. All that is done with settings is a visit: reading a file, checking bounds, writing
+//! the scenario as run, the JSON Schema, the reference page. None of them lists the settings again.
 //!
 //! ```
 //! use linkpool_settings::{Bounds, Preset, Settings, settings};

@@ -10,7 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Written;
 
-/// A number that may be without limit: the type, how it is written then, what it counts.
+/// A number that may be without limit: the type, how "without limit" is written, and what the
+/// number counts.
 macro_rules! numbers {
     ($($name:ident, $visitor:ident, $endless:literal, $what:literal;)*) => {$(
         #[doc = concat!("A whole number of ", $what, ", or \"", $endless, "\".")]
@@ -140,7 +141,7 @@ impl Size {
     ///
     /// # Errors
     ///
-    /// What would be right.
+    /// The values that would be right.
     pub fn read<E: Error>(text: &str) -> Result<Size, E> {
         match text {
             "unlimited" => Ok(Size(None)),
@@ -214,7 +215,8 @@ texts! {
     Timeouts, "never";
 }
 
-/// How code holds what may be without limit: the largest number stands for that.
+/// How code holds a number that may be without limit: the largest number stands for "without
+/// limit".
 macro_rules! held_as {
     ($($form:ty => $type:ty: |$limit:ident| $held:expr, |$value:ident| $written:expr, $endless:expr;)*) => {$(
         impl Written<$type> for $form {
@@ -264,7 +266,7 @@ impl Written<u64> for Bytes {
     }
 }
 
-/// What does not fit is larger than any packet, and bounds say so.
+/// A number that does not fit is larger than any packet, and bounds refuse it.
 impl Written<u32> for Bytes {
     fn of(value: &u32) -> Bytes {
         Bytes((*value).into())

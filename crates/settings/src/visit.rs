@@ -1,4 +1,4 @@
-//! What there is to know of a setting, and who asks.
+//! The description of a setting, and the visitors that read it.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 /// A set of defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Preset {
-    /// What runs today.
+    /// Linux of today.
     #[default]
     #[serde(rename = "linux")]
     Linux,
-    /// What the papers' simulations ran.
+    /// The papers' simulations.
     #[serde(rename = "paper-2013")]
     Paper2013,
 }
@@ -23,7 +23,7 @@ pub enum Preset {
 pub enum Scope {
     /// All, of any family.
     Any,
-    /// TCP and MPTCP; this is so where nothing is said.
+    /// TCP and MPTCP; the default.
     Tcp,
     /// NDP.
     Ndp,
@@ -37,7 +37,7 @@ pub enum Scope {
     Joins,
 }
 
-/// What is said once of a setting.
+/// The declaration of a setting.
 #[derive(Clone, Copy)]
 pub struct Setting {
     /// As the file writes it.
@@ -76,7 +76,7 @@ pub enum Fallback {
     Required,
 }
 
-/// On what a setting depends, as messages say it: "applies only to ...".
+/// The condition of a setting, as messages name it: "applies only to ...".
 pub type Condition = &'static str;
 
 /// A setting as the values of others make it.
@@ -84,9 +84,9 @@ pub type Condition = &'static str;
 pub struct State {
     /// Does it apply, beside the other settings of its struct?
     pub applies: bool,
-    /// On what that depends.
+    /// The condition of the setting.
     pub condition: Option<Condition>,
-    /// What is wrong with its value.
+    /// The error of its value, if it has one.
     pub wrong: Option<String>,
 }
 
@@ -106,13 +106,13 @@ impl Settings for () {
 
 /// Somebody who looks at settings one by one, and may change them.
 pub trait Visit {
-    /// Do values come from a file, so that those that the file does not say follow from others?
+    /// Do values come from a file? Then values that the file does not have follow from others.
     const READS: bool = false;
 
     /// `value` is that of `setting`, which a file writes as a `W`.
     fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State);
 
-    /// The defaults of what settings choose.
+    /// The defaults of the choices of settings.
     fn preset(&self) -> Preset {
         Preset::Linux
     }
@@ -122,7 +122,7 @@ pub trait Visit {
 pub trait Written<T>: Serialize + DeserializeOwned + JsonSchema {
     /// `value` as it is written.
     fn of(value: &T) -> Self;
-    /// What is written means this.
+    /// Parses a written value.
     fn value(self) -> T;
 }
 
@@ -142,7 +142,7 @@ pub struct Gated<'v, V> {
     pub visit: &'v mut V,
     /// Do they apply?
     pub applies: bool,
-    /// On what that depends.
+    /// The condition of the setting.
     pub condition: Condition,
 }
 

@@ -1,4 +1,5 @@
-//! Carries data over an ideal channel and prints the number of ACKs: what `benchmarks/count.py` runs under valgrind.
+//! Carries data over an ideal channel and prints the number of ACKs: what `benchmarks/count.py`
+//! runs under valgrind.
 //!
 //! Usage: count_acks dctcp|lia8|amp4 SEGMENTS
 

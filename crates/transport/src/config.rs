@@ -18,8 +18,8 @@ pub enum Recovery {
     NewReno,
     /// By SACKs (RFC 2018, 2883), counted (RFC 6675).
     Sack,
-    /// By SACKs and the times when segments were sent, with probes for lost tails (RACK-TLP, RFC 8985), and proportional
-    /// rate reduction (RFC 6937).
+    /// By SACKs and the times when segments were sent, with probes for lost tails (RACK-TLP, RFC
+    /// 8985), and proportional rate reduction (RFC 6937).
     Rack,
 }
 
@@ -32,11 +32,12 @@ settings! {
         initial_window: u32 = 10, paper_2013 = 1, within Bounds::POSITIVE, of Any;
         /// Initial slow-start threshold.
         initial_ssthresh: u64 as Size = u64::MAX, paper_2013 = 65_535, within Bounds::POSITIVE_OR_UNLIMITED;
-        /// true: an ACK grows the window by the packets that it acknowledges (RFC 3465); false: by one, whatever it
-        /// acknowledges (RFC 5681).
+        /// true: an ACK grows the window by the packets that it acknowledges (RFC 3465); false: by
+        /// one, whatever it acknowledges (RFC 5681).
         byte_counting: bool = true, paper_2013 = false;
-        /// The most packets by which an ACK grows the window in slow start: L of RFC 3465, section 2.3, which has 1 or 2, and
-        /// 1 as long as an ACK may be for what was sent before a timeout; `"unlimited"`: whatever it acknowledges, as Linux.
+        /// The most packets by which an ACK grows the window in slow start: L of RFC 3465, section
+        /// 2.3, which has 1 or 2, and 1 while an ACK may acknowledge data sent before a timeout;
+        /// `"unlimited"`: no limit, as in Linux.
         byte_counting_limit: u32 as Packets = u32::MAX, within Bounds::POSITIVE_OR_UNLIMITED,
             when |c| c.byte_counting => "`byte_counting = true`";
         /// Is SYN / SYN-ACK an RTT sample (RFC 6298 would have it so)?
@@ -45,22 +46,24 @@ settings! {
         syn_timeout: Time = Time::from_secs(1), paper_2013 = Time::from_secs(3), within Bounds::POSITIVE;
         /// Retries of a SYN; then the connection (or the subflow) fails.
         syn_retries: u32 = 6;
-        /// Timeouts in a row after which a subflow is given up, and the connection with the last one, or `"never"`. (Linux:
-        /// 15 retransmissions by timeout, `tcp_retries2`.)
+        /// Timeouts in a row after which a subflow is given up, and the connection with the last
+        /// one, or `"never"`. (Linux: 15 retransmissions by timeout, `tcp_retries2`.)
         fail_after: u32 as Timeouts = 16, paper_2013 = u32::MAX, within Bounds::POSITIVE_OR_NEVER;
-        /// How losses are found and repaired: `"newreno"`, by duplicate ACKs, one a round (RFC 6582); `"sack"`, by SACKs
-        /// (RFC 2018, 2883, 6675); `"rack"`, by SACKs and time, with tail loss probes (RFC 8985); see below.
+        /// How losses are found and repaired: `"newreno"`, by duplicate ACKs, one a round (RFC
+        /// 6582); `"sack"`, by SACKs (RFC 2018, 2883, 6675); `"rack"`, by SACKs and time, with tail
+        /// loss probes (RFC 8985); see below.
         recovery: Recovery = Recovery::Rack, paper_2013 = Recovery::NewReno;
-        /// Are windows restored when D-SACKs (RFC 3708; with SACKs), or F-RTO after a timeout (RFC 5682), show that nothing
-        /// had been lost?
+        /// Are windows restored when D-SACKs (RFC 3708; with SACKs), or F-RTO after a timeout (RFC
+        /// 5682), show that nothing had been lost?
         undo: bool = true, paper_2013 = false;
-        /// Does a mark cut the window during fast recovery, which a loss has cut already? (Linux and RFC 3168: no; the
-        /// implementation behind the papers' figures: yes.)
+        /// Does a mark cut the window during fast recovery, which a loss has cut already? (Linux
+        /// and RFC 3168: no; the implementation behind the papers' figures: yes.)
         cut_in_recovery: bool = false, paper_2013 = true, of Marks;
-        /// Duplicate ACKs that mean a loss (RFC 5681, section 3.2: 3); `"auto"`, for scattered packets: 3, and as many as
-        /// there are paths if there is more than one (in a fat-tree with k = 8: 3 within a rack, 7 within a pod, 19 across);
-        /// `"adaptive"`, with `recovery = "sack"`: by the reordering that is seen (RR-TCP, see below). With MMPTCP it is
-        /// phase 1's, and phase 2 has 3.
+        /// Duplicate ACKs that mean a loss (RFC 5681, section 3.2: 3); `"auto"`, for scattered
+        /// packets: 3, and as many as there are paths if there is more than one (in a fat-tree with
+        /// k = 8: 3 within a rack, 7 within a pod, 19 across); `"adaptive"`, with `recovery =
+        /// "sack"`: by the reordering that is seen (RR-TCP, see below). With MMPTCP it is phase
+        /// 1's, and phase 2 has 3.
         dupack_threshold: DupackThreshold = DupackThreshold::Acks(3);
         /// Does each duplicate ACK below the threshold let a new segment out (RFC 3042)?
         limited_transmit: bool = true, paper_2013 = false;
@@ -70,11 +73,12 @@ settings! {
         /// Longest delay of an ACK.
         ack_delay: Time = Time::from_ms(40), within Bounds::SPAN,
             when |c| c.ack_every > 1 => "delayed ACKs, `ack_every = 2`";
-        /// Do some ACKs go out at once that would wait, as in Linux: those of the first data of a subflow, after a silence
-        /// of more than `min_rto`, and after a duplicate; 16 of them, or as many as half the receive buffer has segments if
-        /// that is less?
+        /// Are some delayed ACKs sent at once, as in Linux: of the first data of a subflow, after a
+        /// silence of more than `min_rto`, and after a duplicate; 16 of them, or as many as half
+        /// the receive buffer has segments if that is less?
         quickack: bool = true, paper_2013 = false, when |c| c.ack_every > 1 => "delayed ACKs, `ack_every = 2`";
-        /// Each further subflow opens after a uniformly random delay of 0 to this once the first is established.
+        /// Each further subflow opens after a uniformly random delay of 0 to this once the first is
+        /// established.
         join_jitter: Time = Time::ZERO, paper_2013 = Time::from_us(49), within Bounds::SPAN, of Several;
         /// Does the receiver agree to ECN?
         accept_ecn: bool = true, of Marks;
@@ -84,7 +88,7 @@ settings! {
         rtt: RttConfig;
         /// The buffers at both ends.
         buffers: Buffers;
-        /// What concerns several subflows.
+        /// Settings of connections with several subflows.
         multipath: Multipath;
         /// Congestion control and its parameters.
         control: ControlConfig;
@@ -96,7 +100,7 @@ settings! {
 }
 
 impl Config {
-    /// How long to wait for the answer to a SYN or SYN-ACK that has been sent `again` so many times.
+    /// How long to wait for the answer to a SYN or SYN-ACK that has been sent again `again` times.
     pub(crate) fn syn_wait(&self, again: u32) -> Time {
         self.syn_timeout * (1 << again.min(31))
     }
@@ -109,7 +113,8 @@ impl Config {
         }
     }
 
-    /// With delayed ACKs: do the first ones, those after a silence and those after a duplicate go out at once (Linux)?
+    /// With delayed ACKs: are the first ACKs, and ACKs after a silence or a duplicate, sent at once
+    /// (Linux)?
     pub(crate) fn quickack(&self) -> bool {
         self.quickack && self.ack_every > 1
     }

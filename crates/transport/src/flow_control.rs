@@ -1,3 +1,5 @@
+//! Buffers at both ends, and the window that a receiver offers.
+
 use crate::segment::Output;
 use crate::timer::Timer;
 use linkpool_settings::{Bounds, Size, Speed, settings};
@@ -7,13 +9,13 @@ settings! {
     /// The buffers at the two ends of a connection; the default holds whatever comes.
     #[derive(Copy)]
     pub struct Buffers {
-        /// What the sender holds at most until it is acknowledged, over all subflows.
+        /// The most data that the sender holds until it is acknowledged, over all subflows.
         send "send_buffer": u64 as Size = u64::MAX;
-        /// What the receiver holds at most until the application reads it, over all subflows: the window that it offers; up
-        /// to `"1GiB"`.
+        /// The most data that the receiver holds until the application reads it, over all subflows:
+        /// the window that it offers; up to `"1GiB"`.
         receive "receive_buffer": u64 as Size = u64::MAX,
             within Bounds::from(0.0, "at most 1GiB, the largest window of TCP, or \"unlimited\"").to(Buffers::LARGEST as f64);
-        /// How fast the receiving application reads what is in order, `"unlimited"`: at once.
+        /// How fast the receiving application reads data in order; `"unlimited"`: at once.
         read_rate: Option<Rate> as Speed = None, within Bounds::POSITIVE,
             when |b| b.receive < u64::MAX => "a limited `receive_buffer`";
     }
@@ -30,11 +32,13 @@ impl Default for Buffers {
     }
 }
 
-/// What a receiver with a limited buffer offers: one window for all subflows, from the DATA_ACK on (RFC 8684, section 3.3.1).
+/// The window of a receiver with a limited buffer: one for all subflows, from the DATA_ACK on (RFC
+/// 8684, section 3.3.1).
 #[derive(Debug)]
 pub(crate) struct Window {
     buffers: Buffers,
-    /// While there is something to read the edge moves by so much at least, or not at all (RFC 9293, section 3.8.6.2.2).
+    /// While there is something to read the edge moves by so much at least, or not at all (RFC
+    /// 9293, section 3.8.6.2.2).
     step: u64,
     mss: u64,
     /// One beyond the last byte that the sender may send.
@@ -43,7 +47,8 @@ pub(crate) struct Window {
     next: u64,
     /// When the application will have read it all.
     read_by: Time,
-    /// When a window that is shut opens: woken as subflow 0, it is said on the one that heard that it was shut.
+    /// When a window that is shut opens: woken as subflow 0, it is said on the one that heard that
+    /// it was shut.
     opens: Timer,
     on: usize,
 }
@@ -75,7 +80,7 @@ impl Window {
         self.next = next;
     }
 
-    /// What the next ACK offers, bytes beyond all that is in order.
+    /// The window that the next ACK offers, bytes beyond the data in order.
     pub(crate) fn offer(&mut self, now: Time) -> u32 {
         let unread = self.unread(now);
         let edge = self.next - unread + self.buffers.receive;
@@ -100,12 +105,14 @@ impl Window {
         }
     }
 
-    /// The timer of subflow `s` may be due: the subflow on which to say that the window has opened since it was shut.
+    /// The timer of subflow `s` may be due: the subflow on which to say that the window has opened
+    /// since it was shut.
     pub(crate) fn has_opened(&mut self, s: usize, now: Time, out: &mut impl Output) -> Option<usize> {
         (s == 0 && self.opens.has_passed(0, now, out)).then_some(self.on)
     }
 
-    /// After an offer of less than a segment: when the application will have read enough to offer more.
+    /// After an offer of less than a segment: when the application will have read enough to offer
+    /// more.
     fn opens_at(&self) -> Option<Time> {
         let rate = self.buffers.read_rate.filter(|_| self.edge - self.next < self.mss)?;
         let unread = (self.next + self.buffers.receive).saturating_sub(self.edge + self.step);
@@ -117,7 +124,7 @@ fn time_to_read(bytes: u64, rate: Rate) -> Time {
     Time((bytes as u128 * 8_000_000_000_000 / rate.0 as u128) as u64)
 }
 
-/// Bytes, the last of them perhaps in part.
+/// Bytes read so far; the last may be incomplete.
 fn read_in(time: Time, rate: Rate) -> u64 {
     (time.0 as u128 * rate.0 as u128).div_ceil(8_000_000_000_000) as u64
 }
@@ -138,8 +145,8 @@ mod tests {
         assert_eq!((w.offer(Time::ZERO), w.opens_at()), (4000, None));
     }
 
-    /// A buffer of a segment, of which 600 B are read when an ACK is due: of the other 400 B the next one tells, though they are less
-    /// than half of the buffer.
+    /// A buffer of one segment, of which 600 B are read when an ACK is due. The next ACK offers the
+    /// other 400 B, though they are less than half of the buffer.
     #[test]
     fn an_empty_buffer_is_offered_whole() {
         let buffers = Buffers { receive: 1000, read_rate: Some(Rate::mbps(8)), ..Buffers::default() };
@@ -150,7 +157,8 @@ mod tests {
         assert_eq!(w.offer(Time::from_us(1000)), 1000);
     }
 
-    /// 8 Mbit/s: a byte in a microsecond. 4,000 B at 10 us are read at 4,010 us, the first segment of them at 1,010 us.
+    /// 8 Mbit/s: a byte in a microsecond. 4,000 B at 10 us are read at 4,010 us, the first segment
+    /// of them at 1,010 us.
     #[test]
     fn a_slow_reader_shuts_the_window() {
         let mut w = window(Some(Rate::mbps(8)));

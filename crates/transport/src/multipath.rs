@@ -6,25 +6,27 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 settings! {
-    /// What concerns connections of several subflows; the default is what one of a single subflow has.
+    /// Settings of connections with several subflows; the defaults are those of a single subflow.
     pub struct Multipath {
-        /// Further subflows are opened with the first ACK after more than so much has been sent; `"0B"`: once the first is
-        /// established.
+        /// Further subflows are opened with the first ACK after more than so much has been sent;
+        /// `"0B"`: once the first is established.
         join_after: u64 as Bytes = 0, of Joins;
-        /// When further subflows are opened at the soonest, a time after the flow's start for each: `["5s", "15s"]` for
-        /// `subflows = 3`.
+        /// When further subflows are opened at the soonest, a time after the flow's start for each:
+        /// `["5s", "15s"]` for `subflows = 3`.
         join_at: Vec<Time> = Vec::new(), of Joins;
-        /// Numbers of the subflows (the first is 0) that are opened like the others but get new data only while no other
-        /// can carry it (the B flag of MP_JOIN, RFC 8684, section 3.2).
+        /// Numbers of the subflows (the first is 0) that are opened like the others but get new
+        /// data only while no other can carry it (the B flag of MP_JOIN, RFC 8684, section 3.2).
         backup: u32 as SubflowSet = 0, of Joins;
-        /// Which of the subflows with room in their windows gets new data: `"round-robin"`, a segment at a time;
-        /// `"lowest-rtt"`; `"lowest-time-to-send"`, the one that would soonest have sent what it has, as Linux (see below).
+        /// Which of the subflows with room in their windows gets new data: `"round-robin"`, a
+        /// segment at a time; `"lowest-rtt"`; `"lowest-time-to-send"`, the one that needs the least
+        /// time to send its data, as Linux (see below).
         scheduler: Scheduler = Scheduler::RoundRobin, of Several;
-        /// Timeouts in a row after which a subflow is stale, or `"never"`: others send again what it holds, and it gets new
-        /// data only if all are stale, until new data on it is acknowledged.
+        /// Timeouts in a row after which a subflow is stale, or `"never"`. Other subflows send its
+        /// data again, and it gets new data only if all are stale, until new data on it is
+        /// acknowledged.
         stale_after: u32 as Timeouts = 1, paper_2013 = u32::MAX, within Bounds::POSITIVE_OR_NEVER, of Several;
-        /// `["join-syn-once", "join-stall", "fin-reset"]` or some of them: what MMPTCP's authors' implementation does
-        /// wrong, see below.
+        /// `["join-syn-once", "join-stall", "fin-reset"]` or some of them: faults of the
+        /// implementation of MMPTCP's authors, see below.
         faults: Faults as Vec<Fault> = Faults::default(), of Several;
     }
 }
@@ -52,15 +54,16 @@ impl Written<u32> for SubflowSet {
     }
 }
 
-/// Faults of the implementation that MMPTCP's authors published, by which MPTCP collapses under incast.
+/// Faults of the implementation that MMPTCP's authors published, by which MPTCP collapses under
+/// incast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// A JOIN SYN that is lost is not sent again; of one that came, a lost SYN-ACK is.
     pub join_syn_once: bool,
     /// When it is the turn of a subflow whose handshake is not done, all new data waits for it.
     pub join_stall: bool,
-    /// All subflows are sent a FIN as soon as the last data is on its way, and a receiver that gets one before the end of
-    /// that subflow's handshake resets the connection.
+    /// The sender sends a FIN on all subflows as soon as the last data has been sent. A receiver
+    /// that gets a FIN before the end of that subflow's handshake resets the connection.
     pub fin_reset: bool,
 }
 
@@ -72,7 +75,8 @@ pub enum Fault {
     JoinSynOnce,
     /// New data waits for a subflow whose turn it is and whose handshake is not done.
     JoinStall,
-    /// FINs follow the last data; one that comes before the end of its subflow's handshake resets the connection.
+    /// FINs follow the last data; one that comes before the end of its subflow's handshake resets
+    /// the connection.
     FinReset,
 }
 
@@ -112,7 +116,8 @@ pub enum Scheduler {
     RoundRobin,
     /// The one with the least smoothed RTT.
     LowestRtt,
-    /// The one that would soonest have sent what it already has (Linux, `mptcp_subflow_get_send` in net/mptcp/protocol.c):
-    /// data is set apart for it even if its window is full, rather than sent on a slower one.
+    /// The subflow that needs the least time to send its data (Linux, `mptcp_subflow_get_send` in
+    /// net/mptcp/protocol.c). Data is assigned to it even if its window is full, rather than sent
+    /// on a slower subflow.
     LowestTimeToSend,
 }

@@ -1,15 +1,18 @@
+//! Options of ACKs: SACK blocks and windows.
+
 use crate::seq::Seq;
 
-/// What an ACK says beside its number, where there is anything to say.
+/// The options of an ACK, where it has any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AckOptions {
     /// Room for data of the connection beyond `data_ack`, bytes; none: without limit.
     pub window: Option<u32>,
-    /// What has arrived beyond `ack`, or twice.
+    /// The data that has arrived beyond `ack`, or twice.
     pub sack: SackBlocks,
 }
 
-/// The blocks of a SACK option (RFC 2018, section 3), the most recent first; before them a D-SACK (RFC 2883, section 4).
+/// The blocks of a SACK option (RFC 2018, section 3), the most recent first; before them a D-SACK
+/// (RFC 2883, section 4).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlocks {
     blocks: [(Seq, Seq); SackBlocks::MOST],

@@ -1,5 +1,6 @@
-//! What has been sent on a subflow and not acknowledged. With thousands of windows of hundreds of segments this is most of a
-//! simulation's memory, so it takes 16 bytes a segment, and room for the segments that there are rather than once were.
+//! The segments of a subflow that have been sent and not acknowledged. With thousands of windows of
+//! hundreds of segments they are most of a simulation's memory. So a segment takes 16 bytes, and
+//! the list shrinks again when it has fewer segments.
 
 use crate::seq::Seq;
 use linkpool_units::Time;
@@ -17,7 +18,7 @@ pub(crate) struct Sent {
     pub(crate) data_seq: Seq,
 }
 
-/// What is known of a segment, one bit each.
+/// The state of a segment, one bit each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark(u64);
 
@@ -28,9 +29,10 @@ impl Mark {
     pub(crate) const SACKED: Mark = Mark(2);
     /// Taken for lost.
     pub(crate) const LOST: Mark = Mark(4);
-    /// On its way again.
+    /// Sent again, and in flight.
     pub(crate) const RESENT: Mark = Mark(8);
-    /// Time stands above so many bits: what is left of it is 13 days, more than any run takes.
+    /// The time is stored above this many bits. The remaining bits hold 13 days, more than any run
+    /// takes.
     const BITS: u32 = 4;
 }
 
@@ -75,8 +77,8 @@ impl Sent {
 /// Room for fewer segments is not given back: four cache lines.
 const LEAST: usize = 16;
 
-/// Sent segments in order. Room grows by a half when it is used up, and shrinks when three quarters of it are not used, so that a
-/// window that stays about as it is allocates nothing.
+/// Sent segments in order. Room grows by a half when it is used up, and shrinks when three quarters
+/// of it are not used, so that a window that stays about as it is allocates nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Outstanding {
     segments: VecDeque<Sent>,
@@ -170,7 +172,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Sends and acknowledges so many segments; all that is outstanding stays in order.
+    /// Sends and acknowledges this many segments; the outstanding segments stay in order.
     fn burst(sent: &mut Outstanding, next: &mut u32, (pushed, popped): (usize, usize)) {
         for _ in 0..pushed {
             sent.push_back(Sent::new(Time(1), Seq(*next), Seq(0)));
@@ -182,7 +184,8 @@ mod tests {
     }
 
     proptest! {
-        /// With windows that grow and shrink there is room for four times as many as there are, at most.
+        /// With windows that grow and shrink there is room for four times as many as there are, at
+        /// most.
         #[test]
         fn has_room_for_what_there_is(bursts in prop::collection::vec((0usize..500, 0usize..500), 1..30)) {
             let (mut sent, mut next) = (Outstanding::default(), 0);
@@ -208,7 +211,8 @@ mod tests {
         }
     }
 
-    /// While a window grows by a quarter and falls back, and while it halves, no room is taken or given back.
+    /// While a window grows by a quarter and falls back, and while it halves, no room is taken or
+    /// given back.
     #[test]
     fn a_window_that_stays_about_as_it_is_keeps_its_room() {
         for window in [4, 16, 100, 1000] {

@@ -1,4 +1,6 @@
-/// What congestion control knows of one subflow, and sets.
+//! The congestion state of a subflow.
+
+/// The state of one subflow that congestion control reads and sets.
 ///
 /// Windows are in packets of one MSS, with fractions; times in picoseconds.
 #[derive(Clone, Debug)]
@@ -14,7 +16,8 @@ pub struct Path {
     pub snd_una: u64,
     /// Next byte to be sent.
     pub snd_nxt: u64,
-    /// The window has been cut; a further mark cuts it only once this byte and more is acknowledged.
+    /// The window has been cut; a further mark cuts it only once this byte and more is
+    /// acknowledged.
     pub cut_until: u64,
     /// The handshake is done and the subflow has not failed.
     pub established: bool,
@@ -23,8 +26,8 @@ pub struct Path {
 }
 
 impl Path {
-    /// Is this the first marked ACK of a window (RFC 8257, section 3.3: at most one cut per window of data)? If so, the
-    /// next window begins.
+    /// Is this the first marked ACK of a window (RFC 8257, section 3.3: at most one cut per window
+    /// of data)? If so, the next window begins.
     #[inline]
     pub fn first_mark_of_window(&mut self) -> bool {
         let first = self.snd_una > self.cut_until;
@@ -47,7 +50,8 @@ impl Path {
         self.cwnd < self.ssthresh
     }
 
-    /// The window that a coupled increase sees: in recovery the window is inflated, ssthresh stands for it.
+    /// The window that a coupled increase sees: in recovery the window is inflated, ssthresh stands
+    /// for it.
     #[inline]
     pub fn coupled_window(&self) -> f64 {
         if self.in_recovery { self.ssthresh } else { self.cwnd }

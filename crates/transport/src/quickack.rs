@@ -1,24 +1,26 @@
-//! ACKs that are not delayed though others are, as in Linux (`tcp_event_data_recv`, `tcp_incr_quickack` in
-//! net/ipv4/tcp_input.c), so that a sender with a small window does not wait for the receiver's timer.
+//! ACKs that are not delayed though others are, as in Linux (`tcp_event_data_recv`,
+//! `tcp_incr_quickack` in net/ipv4/tcp_input.c), so that a sender with a small window does not wait
+//! for the receiver's timer.
 
 use crate::config::Config;
 use linkpool_units::Time;
 
-/// At most so many ACKs go out at once (Linux, `TCP_MAX_QUICKACKS`).
+/// The most ACKs that are sent at once (Linux, `TCP_MAX_QUICKACKS`).
 const MOST: u64 = 16;
 
 /// Of one subflow at the receiver.
 #[derive(Debug, Default)]
 pub(crate) struct Quickack {
-    /// So many ACKs are still to go out at once.
+    /// The number of ACKs that are still to be sent at once.
     left: u32,
     /// When data came last.
     heard: Option<Time>,
 }
 
 impl Quickack {
-    /// Data has come: the first, or after a silence so long that the sender has probably had a timeout, is acknowledged at once,
-    /// and so are some that follow. Linux takes its own RTO for the latter; a receiver that sends no data has the least.
+    /// Data has come: the first, or after a silence so long that the sender has probably had a
+    /// timeout, is acknowledged at once, and so are some that follow. Linux takes its own RTO for
+    /// the latter; a receiver that sends no data has the least.
     #[inline]
     pub(crate) fn on_data(&mut self, config: &Config, now: Time) {
         if self.heard.is_none_or(|at| now > at + config.rtt.min_rto) {

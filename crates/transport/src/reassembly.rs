@@ -1,15 +1,17 @@
-/// Which bytes of a stream have arrived: all before `next`, and some islands beyond it.
+//! Reassembly of a stream from segments in any order.
+
+/// The bytes of a stream that have arrived: all before `next`, and out-of-order ranges beyond it.
 #[derive(Debug, Default)]
 pub struct Reassembly {
     next: u64,
     /// Disjoint, not touching, sorted; all beyond `next`.
-    islands: Vec<(u64, u64)>,
+    ranges: Vec<(u64, u64)>,
 }
 
 impl Reassembly {
     /// Nothing has arrived; the stream begins at `first`.
     pub fn new(first: u64) -> Reassembly {
-        Reassembly { next: first, islands: Vec::new() }
+        Reassembly { next: first, ranges: Vec::new() }
     }
 
     /// The first byte that has not arrived.
@@ -21,23 +23,23 @@ impl Reassembly {
     /// Have bytes arrived beyond a gap?
     #[inline]
     pub fn has_gap(&self) -> bool {
-        !self.islands.is_empty()
+        !self.ranges.is_empty()
     }
 
-    /// What has arrived beyond the first gap: ranges in order, not touching each other.
-    pub fn islands(&self) -> &[(u64, u64)] {
-        &self.islands
+    /// The ranges that have arrived beyond the first gap, sorted, not touching each other.
+    pub fn ranges(&self) -> &[(u64, u64)] {
+        &self.ranges
     }
 
     /// The first part of `start..end` that has not arrived.
     pub fn first_gap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let mut start = start.max(self.next);
-        let beyond = self.islands.partition_point(|(_, e)| *e <= start);
-        let mut islands = self.islands[beyond..].iter();
-        let mut next = islands.next();
+        let beyond = self.ranges.partition_point(|(_, e)| *e <= start);
+        let mut ranges = self.ranges[beyond..].iter();
+        let mut next = ranges.next();
         if let Some((_, e)) = next.filter(|(s, _)| *s <= start) {
             start = *e;
-            next = islands.next();
+            next = ranges.next();
         }
         let end = next.map_or(end, |(s, _)| end.min(*s));
         (start < end).then_some((start, end))
@@ -50,38 +52,38 @@ impl Reassembly {
             return false;
         }
         if start > self.next {
-            return self.insert_island(start, end);
+            return self.insert_range(start, end);
         }
         self.next = end;
-        if !self.islands.is_empty() {
-            self.join_islands();
+        if !self.ranges.is_empty() {
+            self.join_ranges();
         }
         true
     }
 
-    fn join_islands(&mut self) {
-        let reached = self.islands.iter().take_while(|(start, _)| *start <= self.next).count();
+    fn join_ranges(&mut self) {
+        let reached = self.ranges.iter().take_while(|(start, _)| *start <= self.next).count();
         if reached > 0 {
-            self.next = self.next.max(self.islands[reached - 1].1);
-            self.islands.drain(..reached);
+            self.next = self.next.max(self.ranges[reached - 1].1);
+            self.ranges.drain(..reached);
         }
     }
 
-    fn insert_island(&mut self, mut start: u64, mut end: u64) -> bool {
+    fn insert_range(&mut self, mut start: u64, mut end: u64) -> bool {
         // Most arrive at the end: look from there.
-        let after = self.islands.iter().rposition(|(s, _)| *s <= end).map_or(0, |i| i + 1);
-        let first = self.islands[..after].iter().rposition(|(_, e)| *e < start).map_or(0, |i| i + 1);
+        let after = self.ranges.iter().rposition(|(s, _)| *s <= end).map_or(0, |i| i + 1);
+        let first = self.ranges[..after].iter().rposition(|(_, e)| *e < start).map_or(0, |i| i + 1);
         if first == after {
-            self.islands.insert(first, (start, end));
+            self.ranges.insert(first, (start, end));
             return true;
         }
-        if after - first == 1 && self.islands[first].0 <= start && end <= self.islands[first].1 {
+        if after - first == 1 && self.ranges[first].0 <= start && end <= self.ranges[first].1 {
             return false;
         }
-        start = start.min(self.islands[first].0);
-        end = end.max(self.islands[after - 1].1);
-        self.islands[first] = (start, end);
-        self.islands.drain(first + 1..after);
+        start = start.min(self.ranges[first].0);
+        end = end.max(self.ranges[after - 1].1);
+        self.ranges[first] = (start, end);
+        self.ranges.drain(first + 1..after);
         true
     }
 }
@@ -111,7 +113,7 @@ mod tests {
                 });
                 prop_assert_eq!(r.first_gap(30, 70), gap);
                 prop_assert_eq!(r.has_gap(), beyond);
-                for pair in r.islands.windows(2) {
+                for pair in r.ranges.windows(2) {
                     prop_assert!(pair[0].1 < pair[1].0);
                 }
             }

@@ -1,5 +1,6 @@
-//! How late packets come, and how many duplicate ACKs to wait for them: RR-TCP (Zhang, Karp, Floyd, Peterson, "RR-TCP: A
-//! Reordering-Robust TCP with DSACK", ICNP 2003), with a fixed ratio of avoided false fast retransmits (its DSACK-FA).
+//! How late packets come, and how many duplicate ACKs to wait for them: RR-TCP (Zhang, Karp, Floyd,
+//! Peterson, "RR-TCP: A Reordering-Robust TCP with DSACK", ICNP 2003), with a fixed ratio of
+//! avoided false fast retransmits (its DSACK-FA).
 
 use crate::outstanding::{Mark, Sent};
 use crate::path::Path;
@@ -12,7 +13,8 @@ const REMEMBERED: usize = 1000;
 /// The least threshold (RFC 5681, section 3.2).
 const LEAST: u32 = 3;
 
-/// The reordering lengths of a subflow: how many segments that follow it had arrived before each late segment.
+/// The reordering lengths of a subflow: how many segments that follow it had arrived before each
+/// late segment.
 #[derive(Debug)]
 pub(crate) struct Reordering {
     mss: u64,
@@ -23,7 +25,8 @@ pub(crate) struct Reordering {
     /// The least number above enough of them, and how many are below it.
     above: usize,
     below: usize,
-    /// Segments sent again that have arrived: where each ends, and its length. Which of them were only late, D-SACKs will tell.
+    /// Segments sent again that have arrived: where each ends, and its length. D-SACKs will show
+    /// which of them were only late.
     doubtful: VecDeque<(u64, u32)>,
 }
 
@@ -89,9 +92,10 @@ impl Reordering {
         }
     }
 
-    /// Duplicate ACKs that mean a loss on a `path` with so many segments `outstanding`: as many as the late packets call for, but
-    /// no more than a loss brings about, or it would take a timeout: one for each other segment outstanding, and of a window
-    /// and of what `limited_transmit` lets out in the round after it (RR-TCP: a window more).
+    /// Duplicate ACKs that mean a loss on a `path` with so many segments `outstanding`: as many as
+    /// the late packets require, but no more than a loss causes, or the loss would take a timeout.
+    /// A loss causes one duplicate ACK for each other outstanding segment, of a window and of the
+    /// segments that `limited_transmit` sends in the next round (RR-TCP: a window more).
     pub(crate) fn threshold(&self, path: &Path, outstanding: usize, limited_transmit: bool) -> u32 {
         let windows = if limited_transmit { 2.0 } else { 1.0 };
         let most = (outstanding as u32).min((windows * path.cwnd) as u32).saturating_sub(1);
@@ -177,7 +181,8 @@ mod tests {
         assert_eq!(reordering.threshold(&path(20.0), 100, true), 3);
     }
 
-    /// The oldest of 1,001 lengths is forgotten even if it is the one that decides. 900 ones and 100 fives: two is above nine in ten.
+    /// The oldest of 1,001 lengths is forgotten even if it is the one that decides. 900 ones and
+    /// 100 fives: two is above nine in ten.
     #[test]
     fn the_deciding_length_is_forgotten_too() {
         let mut reordering = Reordering::new(1000);
@@ -186,7 +191,7 @@ mod tests {
         assert_eq!((reordering.lengths.len(), reordering.above, reordering.below), (1000, 2, 900));
     }
 
-    /// Of segments that were sent again the last 1,000 are remembered until a D-SACK tells.
+    /// The last 1,000 retransmitted segments are remembered until a D-SACK arrives.
     #[test]
     fn a_thousand_doubtful_segments_are_remembered() {
         let mut reordering = Reordering::new(1000);

@@ -1,10 +1,11 @@
-//! What a receiver says in SACK options (RFC 2018, section 4; RFC 2883, section 4).
+//! The blocks that a receiver reports in SACK options (RFC 2018, section 4; RFC 2883, section 4).
 
 use crate::options::SackBlocks;
 use crate::reassembly::Reassembly;
 use crate::seq::Seq;
 
-/// Blocks of a SACK option that has room for no more, beside a timestamps option (RFC 2018, section 3).
+/// Blocks of a SACK option that has room for no more, beside a timestamps option (RFC 2018, section
+/// 3).
 const BLOCKS: usize = 3;
 
 /// The ranges beyond a gap that were reported lately, the latest first, each by a position in it.
@@ -12,19 +13,20 @@ const BLOCKS: usize = 3;
 pub(crate) struct Reporting(Vec<u64>);
 
 impl Reporting {
-    /// A segment at `start` has arrived, beyond a gap of `bytes`: its range is the first to be reported.
+    /// A segment at `start` has arrived, beyond a gap of `bytes`: its range is the first to be
+    /// reported.
     pub(crate) fn note(&mut self, bytes: &Reassembly, start: u64) {
-        let range = island(bytes, start);
-        self.0.retain(|position| island(bytes, *position).is_some_and(|other| Some(other) != range));
+        let range = range_at(bytes, start);
+        self.0.retain(|position| range_at(bytes, *position).is_some_and(|other| Some(other) != range));
         self.0.insert(0, start);
         self.0.truncate(SackBlocks::MOST);
     }
 
-    /// The blocks to report: first what has just come as a `duplicate`, with the range that holds it, if it is beyond the gap;
-    /// then the ranges, the latest first.
+    /// The blocks to report: first the `duplicate` that has just arrived, with the range that holds
+    /// it, if it is beyond the gap; then the ranges, the latest first.
     pub(crate) fn blocks(&self, bytes: &Reassembly, duplicate: Option<(u64, u64)>) -> SackBlocks {
-        let around = duplicate.and_then(|(start, _)| island(bytes, start));
-        let latest = self.0.iter().filter_map(|position| island(bytes, *position));
+        let around = duplicate.and_then(|(start, _)| range_at(bytes, start));
+        let latest = self.0.iter().filter_map(|position| range_at(bytes, *position));
         let others = latest.filter(|range| Some(*range) != around);
         let all = duplicate.into_iter().chain(around).chain(others);
         all.take(BLOCKS).map(|(start, end)| (Seq::of(start), Seq::of(end))).collect()
@@ -32,8 +34,8 @@ impl Reporting {
 }
 
 /// The range beyond a gap that holds `position`.
-fn island(bytes: &Reassembly, position: u64) -> Option<(u64, u64)> {
-    let islands = bytes.islands();
-    let after = islands.partition_point(|(start, _)| *start <= position);
-    islands[..after].last().copied().filter(|(_, end)| position < *end)
+fn range_at(bytes: &Reassembly, position: u64) -> Option<(u64, u64)> {
+    let ranges = bytes.ranges();
+    let after = ranges.partition_point(|(start, _)| *start <= position);
+    ranges[..after].last().copied().filter(|(_, end)| position < *end)
 }

@@ -49,7 +49,8 @@ impl RttEstimator {
             self.srtt += config.srtt_gain * (r - self.srtt);
         }
         self.min = self.min.min(rtt);
-        // Karn: only an ACK of a segment never retransmitted ends the back-off (RFC 6298, section 5)
+        // Karn: only an ACK of a segment never retransmitted ends the back-off (RFC 6298, section
+        // 5)
         self.backoff = 1;
     }
 
@@ -86,11 +87,12 @@ impl RttEstimator {
     }
 }
 
-/// Half of the time that a least RTT is remembered: 5 minutes, as Linux has it (`tcp_min_rtt_wlen`).
+/// Half of the time that a least RTT is remembered: 5 minutes, as Linux has it
+/// (`tcp_min_rtt_wlen`).
 const HALF: Time = Time::from_secs(150);
 
-/// The least RTT of late: of this half window, and of the one before. So it is the least of the last 2.5 minutes at least, of
-/// the last 5 at most.
+/// The least RTT of late: of this half window, and of the one before. So it is the least of the
+/// last 2.5 minutes at least, of the last 5 at most.
 #[derive(Debug)]
 pub(crate) struct RecentLeast {
     since: Time,
@@ -146,7 +148,7 @@ mod tests {
         }
     }
 
-    /// After a silence nothing is left of what was before.
+    /// After a silence no earlier sample is left.
     #[test]
     fn the_least_rtt_before_a_silence_is_forgotten() {
         let mut least = RecentLeast::default();

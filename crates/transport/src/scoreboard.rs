@@ -1,5 +1,5 @@
-//! What a sender knows from SACKs: which segments have arrived, which are lost, which of those are on their way again
-//! (RFC 6675, section 4).
+//! The sender's knowledge from SACKs: which segments have arrived, which are lost, and which of the
+//! lost ones have been sent again (RFC 6675, section 4).
 
 use crate::options::AckOptions;
 use crate::outstanding::{Mark, Sent};
@@ -14,7 +14,7 @@ use linkpool_units::Time;
 /// Loss recovery by SACKs, of one subflow.
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
-    /// The receiver's view: all before `snd_una`, and what was SACKed.
+    /// The receiver's view: all before `snd_una`, and the SACKed ranges.
     pub(crate) arrived: Reassembly,
     /// Of the segments in `sent`: SACKed; lost but not SACKed; sent again but not SACKed.
     pub(crate) sacked: u32,
@@ -22,34 +22,36 @@ pub(crate) struct Scoreboard {
     pub(crate) resent: u32,
     /// Before this position nothing waits to be sent again.
     wait_from: u64,
-    /// Before this position, what has not been SACKed has been found lost by RFC 6675's rule.
+    /// Segments before this position that have not been SACKed are lost by RFC 6675's rule.
     lost_to: u64,
     /// The highest position that was retransmitted (HighRxt of RFC 6675).
     pub(crate) high_rxt: u64,
     /// RescueRxt of RFC 6675.
     pub(crate) rescue: Option<u64>,
-    /// After a timeout, until what was outstanding is acknowledged.
+    /// After a timeout, until the outstanding data of that time is acknowledged.
     pub(crate) in_loss: bool,
     pub(crate) undo: Option<Undo>,
     pub(crate) rack: Option<Rack>,
     pub(crate) prr: Prr,
     /// How late packets come, if the number of duplicate ACKs that mean a loss depends on it.
     pub(crate) reordering: Option<Box<Reordering>>,
-    /// What the ACK at hand has told.
+    /// The information of the current ACK.
     pub(crate) told: Delivered,
 }
 
-/// What an ACK has told.
+/// The information of an ACK.
 #[derive(Debug, Default)]
 pub(crate) struct Delivered {
-    /// Segments acknowledged cumulatively, and when the first of them was sent if none was sent twice.
+    /// Segments acknowledged cumulatively, and when the first of them was sent if none was sent
+    /// twice.
     pub(crate) segments: u32,
     pub(crate) sent_at: Option<Time>,
     /// Segments that were not known to have arrived.
     pub(crate) fresh: u32,
     /// Of these, SACKed ones.
     pub(crate) sacked: u32,
-    /// One of these had not been sent again, and was outstanding when recovery began or the timer expired.
+    /// One of these had not been sent again, and was outstanding when recovery began or the timer
+    /// expired.
     pub(crate) original: bool,
     /// One of these was sent before others that arrived before: packets have been reordered.
     pub(crate) reordered: bool,
@@ -95,20 +97,20 @@ impl Scoreboard {
         self.in_loss && self.undo.as_ref().is_some_and(|u| u.probation == Probation::NewData)
     }
 
-    /// Where what was SACKed ends.
+    /// The end of the SACKed data.
     pub(crate) fn highest(&self) -> u64 {
-        self.arrived.islands().last().map_or(self.arrived.next(), |(_, end)| *end)
+        self.arrived.ranges().last().map_or(self.arrived.next(), |(_, end)| *end)
     }
 
     /// `segment`, which ends at `end`, has arrived: how late?
     fn note_lateness(&mut self, segment: &Sent, end: u64) {
         if let Some(reordering) = &mut self.reordering {
-            let beyond = self.arrived.islands().iter().rev().take_while(|(start, _)| *start >= end);
+            let beyond = self.arrived.ranges().iter().rev().take_while(|(start, _)| *start >= end);
             reordering.follow(segment, end, beyond.map(|(start, end)| end - start).sum());
         }
     }
 
-    /// A segment has arrived, or is taken for arrived no longer: what was said of it is forgotten.
+    /// A segment has arrived, or no longer counts as arrived: its state is forgotten.
     fn forget(&mut self, segment: &mut Sent) {
         self.lost -= segment.is(Mark::LOST) as u32;
         self.resent -= segment.is(Mark::RESENT) as u32;
@@ -116,12 +118,13 @@ impl Scoreboard {
         segment.unmark(Mark::RESENT);
     }
 
-    /// Before this position, what has not been SACKed is lost: `threshold` ranges, or more than `threshold - 1` segments of
-    /// `mss`, were SACKed beyond (IsLost of RFC 6675, section 4).
+    /// Segments before this position that have not been SACKed are lost: `threshold` ranges, or
+    /// more than `threshold - 1` segments of `mss`, were SACKed beyond it (IsLost of RFC 6675,
+    /// section 4).
     pub(crate) fn lost_before(&self, threshold: u32, mss: u16) -> u64 {
         let enough = threshold.saturating_sub(1) as u64 * mss as u64;
         let mut bytes = 0;
-        for (ranges, (start, end)) in (1..).zip(self.arrived.islands().iter().rev()) {
+        for (ranges, (start, end)) in (1..).zip(self.arrived.ranges().iter().rev()) {
             bytes += end - start;
             if bytes > enough || ranges >= threshold {
                 return *start;
@@ -132,7 +135,8 @@ impl Scoreboard {
 }
 
 impl Subflow {
-    /// SetPipe of RFC 6675, section 4: what has neither been SACKed nor lost, and what was sent again.
+    /// SetPipe of RFC 6675, section 4: segments that are neither SACKed nor lost, and
+    /// retransmissions.
     pub(crate) fn count_in_flight(&mut self) {
         if let Some(board) = &self.board {
             self.in_flight = self.sent.len() as u32 - board.sacked - board.lost + board.resent;
@@ -155,9 +159,9 @@ impl Subflow {
         (place < self.sent.len() && self.start_of(path, place) == start).then_some(place)
     }
 
-    /// Update of RFC 6675, section 4: enters what an ACK acknowledges, all before `ack` and the blocks of its SACK option. Returns
-    /// how many segments of these were new, how many bytes come before `ack`, and when the first of them was sent if none
-    /// was sent twice.
+    /// Update of RFC 6675, section 4: enters the data that an ACK acknowledges, all before `ack`
+    /// and the blocks of its SACK option. Returns how many segments of these were new, how many
+    /// bytes come before `ack`, and when the first of them was sent if none was sent twice.
     #[inline(never)]
     pub(crate) fn take_ack(&mut self, path: &mut Path, ack: u64, options: Option<&AckOptions>) -> (u32, Option<Time>) {
         let mut told = Delivered::default();
@@ -186,7 +190,8 @@ impl Subflow {
         board.arrived.insert(before, path.snd_una);
         let near = |seq: Seq| seq.near(path.snd_una);
         for (i, (start, end)) in sack.iter().map(|(start, end)| (near(*start), near(*end))).enumerate() {
-            // RFC 2883, section 4: the first block reports a duplicate if it lies below the ACK, or within the second.
+            // RFC 2883, section 4: the first block reports a duplicate if it lies below the ACK, or
+            // within the second.
             let within = |(s, e): (Seq, Seq)| near(s) <= start && end <= near(e);
             if i == 0 && (end <= path.snd_una || sack.get(1).copied().is_some_and(within)) {
                 told.duplicate = Some((start, end));
@@ -228,8 +233,8 @@ impl Subflow {
         }
     }
 
-    /// Enters as lost those of the segments from `from` on that have not arrived and of which `is_lost`, told where each begins
-    /// and ends, says so, until it says nothing.
+    /// Marks segments from `from` on as lost that have not arrived and for which `is_lost`, called
+    /// with the begin and end of each, returns true, until it returns none.
     pub(crate) fn lose(&mut self, path: &Path, from: u64, mut is_lost: impl FnMut(&Sent, (u64, u64)) -> Option<bool>) {
         let first = self.place(path, from);
         let mut reached = self.start_of(path, first);
@@ -272,9 +277,9 @@ impl Subflow {
         self.lose(path, from, |s, (_, end)| (end <= to).then_some(!s.is(Mark::RESENT)));
     }
 
-    /// A recovery begins by RFC 6675: what an earlier one has sent again is lost as what has been sent once, and may be sent
-    /// again (step 4.3: HighRxt is that of the first retransmission now, and so is RescueRxt, so that no rescue goes out before
-    /// more than that is acknowledged).
+    /// A recovery begins by RFC 6675: data that an earlier recovery has sent again is lost like
+    /// other data, and may be sent again (step 4.3: HighRxt is that of the first retransmission
+    /// now, and so is RescueRxt, so that no rescue goes out before more than that is acknowledged).
     pub(crate) fn forget_retransmissions(&mut self, path: &Path, mss: u16) {
         let end = self.sent.front().map_or(path.snd_nxt, |first| first.end.near(path.snd_una));
         let Some(board) = self.board.as_mut().filter(|board| board.rack.is_none()) else { return };
@@ -296,7 +301,8 @@ impl Subflow {
         self.count_in_flight();
     }
 
-    /// The first segment that is lost and has not been sent again (NextSeg of RFC 6675, section 4, rule 1).
+    /// The first segment that is lost and has not been sent again (NextSeg of RFC 6675, section 4,
+    /// rule 1).
     pub(crate) fn first_lost(&mut self, path: &Path) -> Option<usize> {
         let from = self.board.as_ref().filter(|b| b.lost > 0)?.wait_from;
         let first = self.place(path, from);
@@ -306,8 +312,9 @@ impl Subflow {
         found
     }
 
-    /// What may be sent again for want of anything better (NextSeg, rules 3 and 4): what was not SACKed below what was,
-    /// or once a recovery the last segment that was not SACKed.
+    /// Data that may be sent again if there is no better choice (NextSeg, rules 3 and 4): a segment
+    /// that was not SACKed below one that was, or once in a recovery the last segment that was not
+    /// SACKed.
     pub(crate) fn last_resort(&mut self, path: &Path, recover: u64) -> Option<usize> {
         let board = self.board.as_ref()?;
         let unknown = |i: &usize| !self.sent[*i].is(Mark::SACKED) && !self.sent[*i].is(Mark::RESENT);
@@ -334,7 +341,8 @@ mod tests {
         Sent::new(Time::from_us(at_us), Seq(end), Seq(0))
     }
 
-    /// Of the segments that an ACK brings, RACK takes the one sent last (RFC 8985, section 6.2, step 2), wherever it stands.
+    /// Of the segments that an ACK brings, RACK takes the one sent last (RFC 8985, section 6.2,
+    /// step 2), wherever it stands.
     #[test]
     fn the_latest_is_the_one_sent_last() {
         let mut told = Delivered::default();
@@ -345,7 +353,8 @@ mod tests {
         assert_eq!(told.fresh, 3);
     }
 
-    /// What was sent once and arrives below what has arrived was reordered; what was sent again was not, or nobody knows.
+    /// A segment that was sent once, and arrives below data that has arrived, was reordered. Of a
+    /// segment that was sent again this is not known.
     #[test]
     fn reordered_is_what_was_sent_once_and_arrives_below_the_highest() {
         for (end, again, reordered) in [(1000, false, true), (1000, true, false), (3000, false, false)] {
@@ -358,7 +367,8 @@ mod tests {
         }
     }
 
-    /// F-RTO asks for what was outstanding when the timer expired, up to `recover`, and was not sent again (RFC 5682, section 3.1, step 3b).
+    /// F-RTO looks at data that was outstanding when the timer expired, up to `recover`, and was
+    /// not sent again (RFC 5682, section 3.1, step 3b).
     #[test]
     fn original_is_what_was_outstanding_and_not_sent_again() {
         for (end, again, original) in [(2000, false, true), (2000, true, false), (2001, false, false)] {

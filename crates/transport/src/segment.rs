@@ -1,11 +1,14 @@
+//! Segments, and the interface by which endpoints send them.
+
 use crate::options::AckOptions;
 use crate::seq::Seq;
 use linkpool_units::Time;
 
-/// What one endpoint says to the other on a subflow.
+/// A segment that one endpoint sends to the other on a subflow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Segment {
-    /// Opens a connection (MP_CAPABLE), or a further subflow of it if `join` (MP_JOIN, RFC 8684, section 3.2).
+    /// Opens a connection (MP_CAPABLE), or a further subflow of it if `join` (MP_JOIN, RFC 8684,
+    /// section 3.2).
     Syn {
         /// Joins an existing connection.
         join: bool,
@@ -21,7 +24,8 @@ pub enum Segment {
     Data {
         /// Position in the subflow's stream.
         seq: Seq,
-        /// Position in the connection's stream (the data sequence mapping, RFC 8684, section 3.3.1).
+        /// Position in the connection's stream (the data sequence mapping, RFC 8684, section
+        /// 3.3.1).
         data_seq: Seq,
         /// Bytes of payload.
         len: u16,
@@ -32,14 +36,14 @@ pub enum Segment {
     },
     /// Acknowledges.
     Ack {
-        /// Everything before this position of the subflow has arrived. Meaningless in the third segment of the
-        /// handshake, before data.
+        /// Everything before this position of the subflow has arrived. Meaningless in the third
+        /// segment of the handshake, before data.
         ack: Seq,
         /// Everything before this position of the connection's stream has arrived (DATA_ACK).
         data_ack: Seq,
         /// ECN echo.
         ece: bool,
-        /// What else there is to say.
+        /// The options, if there are any.
         options: Option<AckOptions>,
     },
     /// The header of a data segment whose payload a switch has cut off.
@@ -56,19 +60,22 @@ pub enum Segment {
     },
     /// All data is acknowledged; the receiver may forget the connection.
     Fin,
-    /// No new data will come on this subflow (with [`crate::Faults`] only: else the FIN of the connection stands for all).
+    /// No new data will come on this subflow (with [`crate::Faults`] only: else the FIN of the
+    /// connection stands for all).
     SubflowFin,
     /// The connection is no more.
     Reset,
 }
 
-/// Where an endpoint puts what it has to say.
+/// Takes the segments and timer requests of an endpoint.
 pub trait Output {
     /// Send `segment` on `subflow`.
     fn send(&mut self, subflow: usize, segment: Segment);
-    /// Call the endpoint's `on_timer` for `subflow` at `at`. Requests add up; none is ever taken back.
+    /// Call the endpoint's `on_timer` for `subflow` at `at`. Requests add up; none is ever taken
+    /// back.
     fn wake(&mut self, subflow: usize, at: Time);
-    /// The timer of `subflow` has expired unanswered: its path may have failed. What is sent again follows.
+    /// The timer of `subflow` has expired unanswered: its path may have failed. The retransmissions
+    /// follow.
     fn timed_out(&mut self, _subflow: usize) {}
     /// A round-trip time has been measured on `subflow`.
     fn measured_rtt(&mut self, _subflow: usize, _rtt: Time) {}

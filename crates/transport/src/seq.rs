@@ -1,3 +1,5 @@
+//! Sequence numbers that wrap.
+
 /// A sequence number as the wire carries it: 32 bits that wrap (RFC 9293, section 3.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seq(pub u32);

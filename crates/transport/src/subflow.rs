@@ -1,3 +1,5 @@
+//! A subflow at the sender: timers, outstanding segments, counters.
+
 use crate::config::{Config, Recovery};
 use crate::outstanding::{Mark, Outstanding};
 use crate::path::Path;
@@ -11,7 +13,7 @@ use linkpool_units::Time;
 /// The first byte of a subflow's stream; the SYN stands before it (RFC 9293, section 3.4).
 pub(crate) const FIRST_BYTE: u64 = 1;
 
-/// What a subflow has done.
+/// Counters of a subflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SubflowStats {
     /// When its SYN-ACK arrived.
@@ -38,7 +40,8 @@ pub struct SubflowStats {
     pub reinjected_bytes: u64,
 }
 
-/// What is counted as it happens; the rest of [`SubflowStats`] is known anyway.
+/// The counters that are updated as events happen; the other fields of [`SubflowStats`] are known
+/// anyway.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) established: Option<Time>,
@@ -64,16 +67,16 @@ pub(crate) enum State {
 
 /// Sequence space, loss recovery and timer of one subflow at the sender; its window is in [`Path`].
 ///
-/// What every ACK reads or writes stands in the first two cache lines.
+/// The fields that every ACK reads or writes are in the first two cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Subflow {
     /// Segments from `snd_una` on, in order.
     pub(crate) sent: Outstanding,
-    /// With SACKs, what they tell.
+    /// The scoreboard, with SACKs.
     pub(crate) board: Option<Box<Scoreboard>>,
-    /// So many of `sent` are taken to be in the network. Without SACKs these are the first; what follows was sent before a
-    /// timeout and waits to be sent again (go-back-N).
+    /// The number of segments in `sent` that count as in the network. Without SACKs these are the
+    /// first ones; the others were sent before a timeout and wait to be sent again (go-back-N).
     pub(crate) in_flight: u32,
     pub(crate) dupacks: u32,
     /// Of these, how many signal a loss.
@@ -99,7 +102,7 @@ pub(crate) struct Subflow {
     pub(crate) recover: u64,
     pub(crate) syn_sent_at: Time,
     pub(crate) syns: u32,
-    /// Without SACKs: what tells whether the last timeout was right.
+    /// F-RTO, without SACKs: was the last timeout spurious?
     pub(crate) frto: Option<Box<Frto>>,
     pub(crate) counts: Counts,
 }
@@ -136,7 +139,7 @@ impl Subflow {
         }
     }
 
-    /// What it has done, of which its `path` tells what has been acknowledged.
+    /// Its counters; `path` has the acknowledged bytes.
     pub(crate) fn stats(&self, path: &Path) -> SubflowStats {
         let Counts {
             established,
@@ -169,7 +172,7 @@ impl Subflow {
         self.state == State::Established && self.sent.is_empty()
     }
 
-    /// FlightSize of RFC 5681, packets: what the window has let out and nobody has acknowledged.
+    /// FlightSize of RFC 5681, packets: sent within the window and not acknowledged.
     pub(crate) fn flight(&self, path: &Path) -> u32 {
         if self.board.is_some() { (self.sent.len() as u32).min(path.cwnd as u32) } else { self.in_flight }
     }
@@ -183,7 +186,7 @@ impl Subflow {
         }
     }
 
-    /// Where segment number `i` of those sent begins.
+    /// The first byte of sent segment number `i`.
     pub(crate) fn start_of(&self, path: &Path, i: usize) -> u64 {
         i.checked_sub(1).map_or(path.snd_una, |before| self.sent[before].end.near(path.snd_una))
     }
@@ -197,8 +200,8 @@ impl Subflow {
         })
     }
 
-    /// Takes what `ack` acknowledges off the list. Returns how many segments, and when the first of them was sent if none
-    /// was sent twice.
+    /// Removes the segments that `ack` acknowledges from the list. Returns their number, and when
+    /// the first of them was sent if none was sent twice.
     #[inline]
     pub(crate) fn acknowledge(&mut self, path: &mut Path, ack: u64) -> (u32, Option<Time>) {
         let mut segments = 0;

@@ -9,12 +9,12 @@ use std::fmt;
 /// Duplicate ACKs that mean a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DupackThreshold {
-    /// So many.
+    /// A fixed number.
     Acks(u32),
-    /// For scattered packets: by the number of paths, which [`Sender::expect_reordering`](crate::Sender::expect_reordering)
-    /// tells.
+    /// For scattered packets: by the number of paths;
+    /// [`Sender::expect_reordering`](crate::Sender::expect_reordering) sets it.
     Auto,
-    /// By the reordering that SACKs and D-SACKs tell of (RR-TCP; with MMPTCP, in phase 1).
+    /// By the reordering that SACKs and D-SACKs show (RR-TCP; with MMPTCP, in phase 1).
     Adaptive,
 }
 

@@ -1,11 +1,13 @@
+//! Lazy timers.
+
 use crate::segment::Output;
 use linkpool_units::Time;
 
 /// A deadline that is moved often and passes seldom.
 ///
-/// Whoever keeps time is asked to wake the endpoint only if it would not be woken early enough anyway; an early
-/// wake finds that the deadline has moved and asks again. Restarting a retransmission timer with every ACK
-/// so costs a comparison.
+/// The endpoint asks for a wake-up only if no earlier one is pending. An early wake-up finds that
+/// the deadline has moved, and asks again. So restarting a retransmission timer with every ACK
+/// costs one comparison.
 #[derive(Debug)]
 pub(crate) struct Timer {
     deadline: Time,
@@ -69,7 +71,8 @@ mod tests {
         }
     }
 
-    /// A deadline that moves on, or is set to the same time, asks for nothing; an earlier one does. Woken early, it asks once more.
+    /// A deadline that moves on, or is set to the same time, asks for nothing; an earlier one does.
+    /// Woken early, it asks once more.
     #[test]
     fn asks_only_for_what_it_would_not_be_woken_for() {
         let (mut timer, mut out) = (Timer::new(), Wakes::default());

@@ -99,7 +99,8 @@ impl std::fmt::Debug for Time {
 pub struct Rate(pub u64);
 
 impl Rate {
-    /// The largest that may be written: the shortest packet of TCP, 40 B, takes 3 ps, and 1 ps is the unit of [`Time`].
+    /// The largest that may be written: the shortest packet of TCP, 40 B, takes 3 ps, and 1 ps is
+    /// the unit of [`Time`].
     pub const LARGEST: Rate = Rate(100_000_000_000_000);
 
     /// `n` Gbit/s.

@@ -10,7 +10,7 @@ struct Unit {
     scale: u64,
 }
 
-/// What one kind of quantity looks like.
+/// The notation of one kind of quantity.
 pub(crate) struct Family {
     /// With its article, as an error says it.
     what: &'static str,
@@ -72,7 +72,7 @@ pub(crate) const SIZE: Family = Family {
 
 const FAMILIES: [&Family; 3] = [&TIME, &RATE, &SIZE];
 
-/// Why a text is not the quantity that it should be, and what would be.
+/// Why a text is not the expected quantity, and which text would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseQuantityError(String);
 
@@ -85,12 +85,13 @@ impl fmt::Display for ParseQuantityError {
 impl std::error::Error for ParseQuantityError {}
 
 impl Family {
-    /// What is expected, for an error: `a rate with its unit, such as "10Gbps"`.
+    /// The expected text, for an error: `a rate with its unit, such as "10Gbps"`.
     pub(crate) fn expected(&self) -> String {
         format!("{} with its unit, such as {:?}", self.what, self.examples[0])
     }
 
-    /// A regular expression of what [`Family::parse`] accepts, but for precision and range.
+    /// A regular expression for the texts that [`Family::parse`] accepts, except for precision and
+    /// range.
     pub(crate) fn pattern(&self) -> String {
         let units: Vec<_> = self.units.iter().map(|unit| unit.name).collect();
         format!("^[0-9]+(\\.[0-9]+)? ?({})$", units.join("|"))
@@ -121,7 +122,7 @@ impl Family {
         })
     }
 
-    /// What to write in place of `number` with the unknown unit `name`.
+    /// The text to write in place of `number` with the unknown unit `name`.
     fn remedy(&self, number: &str, name: &str) -> String {
         let Family { what, examples, units, .. } = self;
         if name.is_empty() {

@@ -1,3 +1,5 @@
+//! Poisson arrivals of flows.
+
 use linkpool_engine::Stream;
 use linkpool_units::Time;
 use rand::Rng;

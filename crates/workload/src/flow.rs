@@ -1,3 +1,5 @@
+//! A flow: its hosts, size and start.
+
 use crate::sizes::Sizes;
 use linkpool_engine::Stream;
 use linkpool_units::Time;

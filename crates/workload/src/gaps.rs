@@ -1,3 +1,5 @@
+//! Gaps between the end of a flow and the next start.
+
 use linkpool_engine::Stream;
 use linkpool_units::Time;
 use rand_distr::{Distribution, Exp1, StandardNormal};

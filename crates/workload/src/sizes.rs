@@ -1,3 +1,5 @@
+//! Distributions of flow sizes.
+
 use crate::cdf::{Cdf, Interpolation};
 use linkpool_engine::Stream;
 use rand::Rng;

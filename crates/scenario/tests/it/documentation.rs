@@ -165,7 +165,8 @@ fn the_defaults_of_transports_are_those_of_the_table() {
 
 #[test]
 fn all_controllers_are_listed() {
-    let listed = table("Congestion control algorithms").iter().map(|row| code(&row[0])[0].to_string()).collect::<Vec<_>>();
+    let listed =
+        table("Congestion control algorithms").iter().map(|row| code(&row[0])[0].to_string()).collect::<Vec<_>>();
     assert_eq!(listed, control_names());
 }
 

@@ -1,3 +1,5 @@
+//! AMP: congestion control that suppresses subflows while all windows are at the minimum.
+
 use super::mptcp_cut::CutConfig;
 use super::{Ack, CongestionControl, slow_start, total_window};
 use crate::path::Path;
@@ -9,10 +11,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Release {
-    /// Counts rounds of subflow 0 that had no mark, ended outside recovery and with a window above `cwnd_min`, in
-    /// a row: the authors' implementation, from which the published figures came.
+    /// Counts rounds of subflow 0 that had no mark, ended outside recovery and with a window above
+    /// `cwnd_min`, in a row: the authors' implementation, from which the published figures came.
     Rounds,
-    /// Counts rounds of subflow 0 since its last marked ACK: the paper's Algorithm 1, lines 14 to 21.
+    /// Counts rounds of subflow 0 since its last marked ACK: the paper's Algorithm 1, lines 14 to
+    /// 21.
     Acks,
 }
 
@@ -25,9 +28,9 @@ settings! {
         tau: u32 = 8, within Bounds::POSITIVE, when |c| c.suppression => "`suppression = true`";
         /// false: AMP without suppression of subflows (SSR).
         suppression: bool = true;
-        /// `"rounds"`: count rounds of subflow 0 with no mark, no recovery and a window above `cwnd_min` (the
-        /// authors' implementation); `"acks"`: the paper's Algorithm 1, any marked ACK resets the count, no condition
-        /// on the window.
+        /// `"rounds"`: count rounds of subflow 0 with no mark, no recovery and a window above
+        /// `cwnd_min` (the authors' implementation); `"acks"`: the paper's Algorithm 1, any marked
+        /// ACK resets the count, no condition on the window.
         release: Release = Release::Rounds, when |c| c.suppression => "`suppression = true`";
     }
     groups {
@@ -36,8 +39,9 @@ settings! {
     }
 }
 
-/// AMP (Kheirkhah and Lee, Algorithm 1): one packet a round over all subflows, a constant cut on marks, and one
-/// subflow only while every window sits at its minimum. The paper's subflow 1 is subflow 0 here.
+/// AMP (Kheirkhah and Lee, Algorithm 1): one packet a round over all subflows, a constant cut on
+/// marks, and one subflow only while every window sits at its minimum. The paper's subflow 1 is
+/// subflow 0 here.
 #[derive(Debug)]
 pub struct Amp {
     config: AmpConfig,
@@ -106,7 +110,8 @@ impl CongestionControl for Amp {
         self.config.cut.cut_after_growth(&mut paths[s])
     }
 
-    /// `1 / w_total` for each packet acknowledged (Algorithm 1, line 25); of one subflow only while suppressed.
+    /// `1 / w_total` for each packet acknowledged (Algorithm 1, line 25); of one subflow only while
+    /// suppressed.
     fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
         if slow_start(&mut paths[s], acked) {
             return;
@@ -274,7 +279,8 @@ mod tests {
         assert!(!a.suppressed);
     }
 
-    /// The authors' implementation counts a round only if it ends outside fast recovery, where the window is inflated.
+    /// The authors' implementation counts a round only if it ends outside fast recovery, where the
+    /// window is inflated.
     #[test]
     fn release_by_rounds_waits_for_the_end_of_a_recovery() {
         let (mut a, mut paths) = suppressed(Release::Rounds);
@@ -323,8 +329,9 @@ mod tests {
         assert_eq!((a.suppressions, a.releases), (2, 1));
     }
 
-    /// An ACK that ends a round at 3.2 packets and cuts the window to 2.4. Algorithm 1 and the authors' implementation check
-    /// first, and find a window above the minimum; with the cut first it is at the minimum.
+    /// An ACK that ends a round at 3.2 packets and cuts the window to 2.4. Algorithm 1 and the
+    /// authors' implementation check first, and find a window above the minimum; with the cut first
+    /// it is at the minimum.
     #[test]
     fn the_check_comes_before_growth_and_cut_or_after_the_cut() {
         for (order, suppressed) in [(AckOrder::GrowThenCut, false), (AckOrder::CutInsteadOfGrowth, true)] {

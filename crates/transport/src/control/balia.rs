@@ -1,8 +1,10 @@
+//! BALIA, the balanced linked adaptation algorithm.
+
 use super::{Ack, CongestionControl, share_of_rate, slow_start};
 use crate::path::Path;
 
-/// BALIA (draft-walid-mptcp-congestion-control-04), the balanced linked adaptation, without ECN: between LIA's
-/// friendliness and OLIA's responsiveness.
+/// BALIA (draft-walid-mptcp-congestion-control-04), the balanced linked adaptation, without ECN:
+/// between LIA's friendliness and OLIA's responsiveness.
 #[derive(Debug)]
 pub struct Balia;
 
@@ -12,7 +14,8 @@ impl Balia {
     }
 }
 
-/// alpha_s = max_r(x_r) / x_s, with the rates x_r = w_r / rtt_r; 1 before the first RTT sample, when there is nothing to link.
+/// alpha_s = max_r(x_r) / x_s, with the rates x_r = w_r / rtt_r; 1 before the first RTT sample,
+/// when there is nothing to link.
 fn alpha(paths: &[Path], s: usize) -> f64 {
     if !paths[s].is_coupled() {
         return 1.0;
@@ -30,7 +33,8 @@ impl CongestionControl for Balia {
         false
     }
 
-    /// For each packet acknowledged, `(x_s / rtt_s) / (sum_r x_r)^2 (1 + alpha_s) / 2 (4 + alpha_s) / 5`.
+    /// For each packet acknowledged, `(x_s / rtt_s) / (sum_r x_r)^2 (1 + alpha_s) / 2 (4 + alpha_s)
+    /// / 5`.
     fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
         if slow_start(&mut paths[s], acked) {
             return;
@@ -40,7 +44,8 @@ impl CongestionControl for Balia {
         paths[s].cwnd += acked * linked / paths[s].cwnd;
     }
 
-    /// On a loss the window goes down by `w_s / 2 min(alpha_s, 1.5)`; w_s is what is in flight, as in RFC 5681, equation 4.
+    /// On a loss the window goes down by `w_s / 2 min(alpha_s, 1.5)`; w_s is the data in flight, as
+    /// in RFC 5681, equation 4.
     fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
         (flight as f64 * (1.0 - alpha(paths, s).min(1.5) / 2.0)).max(2.0)
     }
@@ -62,7 +67,8 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        // w = 5, 20 at 100 us. Subflow 0: alpha = 4: 5/625 5/2 8/5 = 0.032; subflow 1: alpha = 1: 20/625 = 0.032.
+        // w = 5, 20 at 100 us. Subflow 0: alpha = 4: 5/625 5/2 8/5 = 0.032; subflow 1: alpha = 1:
+        // 20/625 = 0.032.
         let mut paths = [path(5.0), path(20.0)];
         Balia.cong_avoid(&mut paths, 0, 1.0);
         assert!((paths[0].cwnd - 5.032).abs() < 1e-12);
@@ -73,8 +79,8 @@ mod tests {
 
     #[test]
     fn rates_count_not_windows() {
-        // 20 at 400 us is the rate of 5 at 100 us: alpha = 1 on both. Sum 0.1/us: 5/100/100 / 0.01 = 0.05, a quarter of
-        // Reno's 1/5; on the other 0.05/400 / 0.01 = 0.0125.
+        // 20 at 400 us is the rate of 5 at 100 us: alpha = 1 on both. Sum 0.1/us: 5/100/100 / 0.01
+        // = 0.05, a quarter of Reno's 1/5; on the other 0.05/400 / 0.01 = 0.0125.
         let mut paths = [path(5.0), path(20.0)];
         paths[1].srtt = 400e6;
         Balia.cong_avoid(&mut paths, 0, 1.0);

@@ -1,3 +1,5 @@
+//! CUBIC (RFC 9438) on each subflow.
+
 use super::{Ack, CongestionControl, slow_start};
 use crate::path::Path;
 use linkpool_settings::{Bounds, settings};
@@ -16,7 +18,8 @@ settings! {
     }
 }
 
-/// CUBIC (RFC 9438), without ECN and HyStart++; on every subflow one of its own, as MPTCP in Linux has it by default.
+/// CUBIC (RFC 9438), without ECN and HyStart++; on every subflow one of its own, as MPTCP in Linux
+/// has it by default.
 #[derive(Debug)]
 pub struct Cubic {
     config: CubicConfig,
@@ -29,7 +32,8 @@ pub struct Cubic {
 
 #[derive(Clone, Debug, Default)]
 struct Subflow {
-    /// W_max; none: no loss yet, or a timeout since, after which growth starts from where slow start ends.
+    /// W_max; none: no loss yet, or a timeout since, after which growth starts from where slow
+    /// start ends.
     w_max: Option<f64>,
     /// Window just before the last loss.
     cwnd_prior: f64,
@@ -44,7 +48,7 @@ struct Epoch {
     w_max: f64,
     /// Seconds.
     k: f64,
-    /// What Reno's window would be.
+    /// The window that Reno would have.
     w_est: f64,
 }
 
@@ -63,7 +67,8 @@ impl Cubic {
 
     /// Congestion avoidance begins with a window of `cwnd`.
     fn epoch(&self, s: usize, cwnd: f64) -> Epoch {
-        // After a timeout, or slow start without a loss: K = 0, W_max = cwnd (RFC 9438, sections 4.8 and 4.10).
+        // After a timeout, or slow start without a loss: K = 0, W_max = cwnd (RFC 9438, sections
+        // 4.8 and 4.10).
         let w_max = self.subflows[s].w_max.unwrap_or(cwnd).max(cwnd);
         // K = cbrt((W_max - cwnd_epoch) / C) (RFC 9438, equation 2)
         let k = ((w_max - cwnd) / self.config.c).cbrt();
@@ -90,8 +95,9 @@ impl CongestionControl for Cubic {
         let mut epoch = self.subflows[s].epoch.take().unwrap_or_else(|| self.epoch(s, cwnd));
         let CubicConfig { c, beta, .. } = self.config;
         let t = (self.now - epoch.start).secs();
-        // W_est = W_est + alpha segments_acked / cwnd (RFC 9438, equation 4); alpha is 1 once the window of the last loss
-        // is reached, before that what makes up for the smaller cut (section 4.3).
+        // W_est = W_est + alpha segments_acked / cwnd (RFC 9438, equation 4); alpha is 1 once the
+        // window of the last loss is reached; before that it compensates for the smaller cut
+        // (section 4.3).
         let reached = epoch.w_est >= self.subflows[s].cwnd_prior;
         let alpha = if reached { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
         epoch.w_est += alpha * acked / cwnd;
@@ -99,7 +105,8 @@ impl CongestionControl for Cubic {
             // The Reno-friendly region (RFC 9438, section 4.3); never down.
             epoch.w_est.max(cwnd)
         } else {
-            // (target - cwnd) / cwnd for each packet acknowledged (RFC 9438, sections 4.2, 4.4 and 4.5)
+            // (target - cwnd) / cwnd for each packet acknowledged (RFC 9438, sections 4.2, 4.4 and
+            // 4.5)
             let target = epoch.w_cubic(c, t + path.srtt * 1e-12).clamp(cwnd, 1.5 * cwnd);
             cwnd + acked * (target - cwnd) / cwnd
         };
@@ -123,7 +130,8 @@ impl CongestionControl for Cubic {
         (subflow.w_max, subflow.epoch) = (None, None);
     }
 
-    /// RFC 9438, section 4.9: W_max, K, the start of the epoch and W_est are those of before.
+    /// RFC 9438, section 4.9: W_max, K, the start of the epoch and W_est have the values of before
+    /// the loss.
     fn undo(&mut self, s: usize) {
         self.subflows[s] = self.before[s].clone();
     }
@@ -162,8 +170,8 @@ mod tests {
 
     #[test]
     fn is_back_at_the_old_window_after_k() {
-        // W_max = 1000, cwnd 700: K = cbrt(300 / 0.4) = 9.0856 s. Reno, with an RTT of 100 ms, is far behind: 9.0856 s
-        // are 91 rounds of alpha = 9/17: 748.
+        // W_max = 1000, cwnd 700: K = cbrt(300 / 0.4) = 9.0856 s. Reno, with an RTT of 100 ms, is
+        // far behind: 9.0856 s are 91 rounds of alpha = 9/17: 748.
         let (mut c, mut p) = after_a_loss_at(1000.0);
         p.srtt = 100e9;
         let mut at = Time::from_secs(5);
@@ -192,7 +200,8 @@ mod tests {
 
     #[test]
     fn within_a_data_centre_it_is_reno_of_the_same_mean() {
-        // RTT 100 us: W_cubic hardly moves. 14 packets after a loss at 20: alpha = 3 0.3 / 1.7 = 9/17 a round.
+        // RTT 100 us: W_cubic hardly moves. 14 packets after a loss at 20: alpha = 3 0.3 / 1.7 =
+        // 9/17 a round.
         let (mut c, mut p) = after_a_loss_at(20.0);
         acknowledge(&mut c, &mut p, Time::from_us(0));
         assert!((p.cwnd - (14.0 + 9.0 / 17.0 / 14.0)).abs() < 1e-9, "{}", p.cwnd);
@@ -249,7 +258,8 @@ mod tests {
         assert_eq!((epoch.w_max, epoch.k), (700.0, 0.0));
     }
 
-    /// W_est grows by `alpha * segments_acked / cwnd` (RFC 9438, equation 4): two packets count twice.
+    /// W_est grows by `alpha * segments_acked / cwnd` (RFC 9438, equation 4): two packets count
+    /// twice.
     #[test]
     fn an_ack_for_two_counts_twice() {
         let (mut c, mut p) = after_a_loss_at(20.0);
@@ -257,7 +267,8 @@ mod tests {
         assert!((p.cwnd - (14.0 + 2.0 * 9.0 / 17.0 / 14.0)).abs() < 1e-9, "{}", p.cwnd);
     }
 
-    /// Fast convergence is for a window below that of the last loss, not one that reached it (RFC 9438, section 4.7).
+    /// Fast convergence is for a window below that of the last loss, not one that reached it (RFC
+    /// 9438, section 4.7).
     #[test]
     fn nothing_gives_way_at_the_same_window() {
         let (mut c, _) = after_a_loss_at(100.0);

@@ -1,3 +1,5 @@
+//! DCM: LIA's increase with DCTCP's cut.
+
 use super::dctcp::{DctcpConfig, DctcpCut};
 use super::lia::lia_growth;
 use super::{Ack, CongestionControl};

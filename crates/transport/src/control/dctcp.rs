@@ -1,3 +1,5 @@
+//! DCTCP (RFC 8257).
+
 use super::reno::reno_growth;
 use super::{Ack, AckOrder, CongestionControl, Floor};
 use crate::path::Path;
@@ -10,9 +12,9 @@ settings! {
         alpha0: f64 = 1.0, paper_2013 = 0.0, within Bounds::from(0.0, "alpha is a fraction, 0 to 1").to(1.0);
         /// Gain of alpha (RFC 8257, section 4.2: 1/16).
         g: f64 = 0.0625, within Bounds::GAIN;
-        /// What an ACK that cuts the window for a mark does beside: `"grow-then-cut"`: it grows the window first, and AMP checks
-        /// its windows before both (the authors' implementation); `"cut-instead-of-growth"`: it does not grow (RFC 3168, section
-        /// 6.1.2).
+        /// What else an ACK does that cuts the window for a mark: `"grow-then-cut"`: it grows the
+        /// window first, and AMP checks its windows before both (the authors' implementation);
+        /// `"cut-instead-of-growth"`: it does not grow (RFC 3168, section 6.1.2).
         ack_order: AckOrder = AckOrder::CutInsteadOfGrowth, paper_2013 = AckOrder::GrowThenCut;
     }
     groups {
@@ -41,7 +43,8 @@ impl MarkedFraction {
         self.acked += packets;
         self.marked += packets * ack.marked as u32;
         if ack.round_ended {
-            // M = marked / acked, alpha = alpha (1 - g) + g M (RFC 8257, section 3.3, steps 5 and 6)
+            // M = marked / acked, alpha = alpha (1 - g) + g M (RFC 8257, section 3.3, steps 5 and
+            // 6)
             let fraction = self.marked as f64 / self.acked as f64;
             self.alpha = self.alpha * (1.0 - g) + g * fraction;
             (self.acked, self.marked) = (0, 0);
@@ -167,7 +170,8 @@ mod tests {
         assert!((d.cut.subflows[0].alpha - 0.25 / 16.0).abs() < 1e-12);
     }
 
-    /// A duplicate ACK reports on the packet that caused it: it is in both counts, and its mark in the second.
+    /// A duplicate ACK reports on the packet that caused it: it is in both counts, and its mark in
+    /// the second.
     #[test]
     fn a_duplicate_ack_counts_as_one_packet() {
         let mut d = dctcp(0.0);
@@ -179,7 +183,8 @@ mod tests {
         assert!((d.cut.subflows[0].alpha - 0.25 / 16.0).abs() < 1e-12);
     }
 
-    /// The cut takes the alpha of the round that this ACK has ended: 1/16 after a round of one packet, marked.
+    /// The cut takes the alpha of the round that this ACK has ended: 1/16 after a round of one
+    /// packet, marked.
     #[test]
     fn alpha_is_new_when_the_round_ends_with_a_cut() {
         for order in [AckOrder::CutInsteadOfGrowth, AckOrder::GrowThenCut] {

@@ -1,14 +1,18 @@
+//! EWTCP: a TCP of less weight on each subflow.
+
 use super::{Ack, CongestionControl, slow_start};
 use crate::path::Path;
 use linkpool_settings::settings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The constant `a` of EWTCP's increase `a / w_s`; its window in equilibrium is sqrt(a) of a TCP's at the same loss.
+/// The constant `a` of EWTCP's increase `a / w_s`; its window in equilibrium is sqrt(a) of a TCP's
+/// at the same loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub enum EwtcpIncrease {
-    /// `a = 1/n^2`: every subflow takes 1/n of a TCP's share, and n over one bottleneck take that of one TCP. This is the
-    /// "half TCP" on each of two paths that published throughputs of EWTCP assume.
+    /// `a = 1/n^2`: every subflow takes 1/n of a TCP's share, and n over one bottleneck take that
+    /// of one TCP. This is the "half TCP" on each of two paths that published throughputs of EWTCP
+    /// assume.
     #[serde(rename = "1/n^2")]
     InverseSquare,
     /// `a = 1/sqrt(n)`, as the formula is printed in Wischik et al., NSDI 2011, section 2.1.
@@ -19,15 +23,16 @@ pub enum EwtcpIncrease {
 settings! {
     /// Parameters of EWTCP.
     pub struct EwtcpConfig {
-        /// The constant a of the increase a/w on each of n subflows: `"1/n^2"` (a window 1/n of TCP's at the same loss: n
-        /// subflows at one bottleneck take the share of one TCP), or `"1/sqrt(n)"` (as printed in Wischik et al., NSDI
-        /// 2011, whose throughputs are those of `"1/n^2"`).
+        /// The constant a of the increase a/w on each of n subflows: `"1/n^2"` (a window 1/n of
+        /// TCP's at the same loss: n subflows at one bottleneck take the share of one TCP), or
+        /// `"1/sqrt(n)"` (as printed in Wischik et al., NSDI 2011, whose throughputs are those of
+        /// `"1/n^2"`).
         increase "ewtcp_increase": EwtcpIncrease = EwtcpIncrease::InverseSquare;
     }
 }
 
-/// EWTCP (Honda et al., PFLDNeT 2009; Wischik et al., NSDI 2011, section 2.1), without ECN: on every subflow a TCP of its
-/// own, of less weight.
+/// EWTCP (Honda et al., PFLDNeT 2009; Wischik et al., NSDI 2011, section 2.1), without ECN: on
+/// every subflow a TCP of its own, of less weight.
 #[derive(Debug)]
 pub struct Ewtcp {
     increase: EwtcpIncrease,
@@ -96,7 +101,7 @@ mod tests {
         assert_eq!(paths[0].cwnd, 8.125);
     }
 
-    /// Sawteeth by rounds, a loss when the window reaches what one packet in 1/p allows: the mean window is sqrt(a) TCP's.
+    /// Sawteeth by rounds, with a loss after 1/p packets: the mean window is sqrt(a) times TCP's.
     #[test]
     fn half_of_tcp_with_two_subflows() {
         let mean = |subflows: usize| {

@@ -1,3 +1,5 @@
+//! Full coupling: one TCP whose window is the sum of all subflows.
+
 use super::{Ack, CongestionControl, slow_start, total_window};
 use crate::path::Path;
 use linkpool_settings::{Bounds, settings};
@@ -5,14 +7,15 @@ use linkpool_settings::{Bounds, settings};
 settings! {
     /// Parameters of full coupling.
     pub struct FullyCoupledConfig {
-        /// Floor of the window after a loss, packets: 1 in Wischik et al., NSDI 2011, section 2.2; 2 in the implementation
-        /// of MMPTCP's authors, as in RFC 5681.
+        /// Floor of the window after a loss, packets: 1 in Wischik et al., NSDI 2011, section 2.2;
+        /// 2 in the implementation of MMPTCP's authors, as in RFC 5681.
         loss_floor: f64 as u32 = 2.0, within Bounds::POSITIVE;
     }
 }
 
-/// Full coupling (Kelly and Voice 2005; COUPLED of Wischik et al., NSDI 2011, section 2.2), without ECN: the subflows
-/// behave as one TCP whose window is the sum of theirs, and traffic moves off the more congested ones altogether.
+/// Full coupling (Kelly and Voice 2005; COUPLED of Wischik et al., NSDI 2011, section 2.2), without
+/// ECN: the subflows behave as one TCP whose window is the sum of theirs, and traffic moves off the
+/// more congested ones altogether.
 #[derive(Debug)]
 pub struct FullyCoupled {
     config: FullyCoupledConfig,
@@ -40,7 +43,7 @@ impl CongestionControl for FullyCoupled {
         }
     }
 
-    /// `w_s - w_total / 2`; of subflow s, w is what is in flight, as in RFC 5681, equation 4.
+    /// `w_s - w_total / 2`; w of subflow s is its data in flight, as in RFC 5681, equation 4.
     fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
         let flight = flight as f64;
         let others = paths.iter().enumerate().filter(|(r, p)| *r != s && p.established);

@@ -1,3 +1,5 @@
+//! LIA, the linked increases algorithm (RFC 6356).
+
 use super::reno::reno_growth;
 use super::{Ack, CongestionControl, slow_start};
 use crate::path::Path;
@@ -12,8 +14,9 @@ impl Lia {
     }
 }
 
-/// For each packet acknowledged on subflow s, `min(a / w_total, 1 / w_s)` (RFC 6356, section 3) with
-/// `a = w_total max_r(w_r / rtt_r^2) / (sum_r w_r / rtt_r)^2` (RFC 6356, equation 2; AMP paper, equation 1).
+/// For each packet acknowledged on subflow s, `min(a / w_total, 1 / w_s)` (RFC 6356, section 3)
+/// with `a = w_total max_r(w_r / rtt_r^2) / (sum_r w_r / rtt_r)^2` (RFC 6356, equation 2; AMP
+/// paper, equation 1).
 #[inline]
 pub(super) fn lia_growth(paths: &mut [Path], s: usize, acked: f64) {
     if let [path] = paths {
@@ -59,7 +62,8 @@ mod tests {
 
     #[test]
     fn two_like_subflows_share_one_packet_a_round() {
-        // w = 10, 10; equal RTT: a = 20 (10/r^2) / (20/r)^2 = 1/2, so 1/40 per ACK: 20 ACKs a round give 1/2.
+        // w = 10, 10; equal RTT: a = 20 (10/r^2) / (20/r)^2 = 1/2, so 1/40 per ACK: 20 ACKs a round
+        // give 1/2.
         let mut paths = [path(10.0), path(10.0)];
         lia_growth(&mut paths, 0, 1.0);
         assert!((paths[0].cwnd - (10.0 + 1.0 / 40.0)).abs() < 1e-12);
@@ -67,7 +71,8 @@ mod tests {
 
     #[test]
     fn worked_example_with_unequal_rtts() {
-        // w = 4 at 100 us, 16 at 400 us: max(4e8, 1e8) = 4e8 s^-2, sum = 80,000 s^-1: a/w_total = 1/16.
+        // w = 4 at 100 us, 16 at 400 us: max(4e8, 1e8) = 4e8 s^-2, sum = 80,000 s^-1: a/w_total =
+        // 1/16.
         let mut paths = [path(4.0), path(16.0)];
         paths[1].srtt = 400e6;
         lia_growth(&mut paths, 0, 1.0);
@@ -99,7 +104,8 @@ mod tests {
         assert!((paths[0].cwnd - (10.0 + 1.0 / 40.0)).abs() < 1e-12);
     }
 
-    /// A subflow without a connection, or without an RTT, is in neither the sum nor the maximum of equation (2).
+    /// A subflow without a connection, or without an RTT, is in neither the sum nor the maximum of
+    /// equation (2).
     #[test]
     fn only_subflows_with_an_rtt_are_linked() {
         for spoil in [|p: &mut Path| p.established = false, |p: &mut Path| p.srtt = 0.0] {

@@ -1,3 +1,5 @@
+//! MMPTCP: two algorithms, one for each phase of the connection.
+
 use super::phases::{Phase1, Phase2};
 use super::{Ack, Algorithm, CongestionControl, Control, ControlConfig};
 use crate::path::Path;
@@ -6,7 +8,7 @@ use linkpool_settings::{Bounds, Packets, Preset, Settings, Size, Visit, settings
 /// Parameters of MMPTCP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MmptcpConfig {
-    /// What ends phase 1.
+    /// The events that end phase 1.
     pub switch: Switch,
     /// The algorithm of phase 1.
     pub scattered: Box<ControlConfig>,
@@ -25,15 +27,16 @@ settings! {
 }
 
 settings! {
-    /// What ends phase 1: the first of these that happens.
+    /// The events that end phase 1; the first that happens counts.
     #[derive(Copy)]
     pub struct Switch {
-        /// Phase 1 ends when more than this has been sent (the paper's switching threshold); at least one of the
-        /// three ends must be there.
+        /// Phase 1 ends when more than this has been sent (the paper's switching threshold); at
+        /// least one of the three ends must be there.
         bytes "switch_bytes": u64 as Size = u64::MAX, within Bounds::POSITIVE_OR_UNLIMITED;
-        /// Phase 1 ends when its window comes to so many packets.
+        /// Phase 1 ends when its window reaches this many packets.
         window "switch_window": f64 as Packets = f64::INFINITY, within Bounds::POSITIVE_OR_UNLIMITED;
-        /// true: phase 1 ends with its first congestion event: a mark that it heeds, a loss, a timeout.
+        /// true: phase 1 ends with its first congestion event: a mark that it heeds, a loss, a
+        /// timeout.
         congestion "switch_on_congestion": bool = false;
     }
 }
@@ -70,12 +73,13 @@ impl Settings for MmptcpConfig {
     }
 }
 
-/// MMPTCP (Kheirkhah, Wakeman, Parisis, Computer Networks 2019, sections 2.2 and 2.3): phase 1 scatters the packets of subflow 0
-/// over all paths under one window, in the paper a standard TCP's without ECN; phase 2 is MPTCP over the other subflows.
+/// MMPTCP (Kheirkhah, Wakeman, Parisis, Computer Networks 2019, sections 2.2 and 2.3): phase 1
+/// scatters the packets of subflow 0 over all paths under one window, in the paper a standard TCP's
+/// without ECN; phase 2 is MPTCP over the other subflows.
 ///
-/// They are opened with the first ACK after the switch is due. Scattering goes on until the first of them is established;
-/// then subflow 0 sends no new data and leaves the coupled sum, in which it never was: the coupled algorithm is shown the other
-/// subflows only.
+/// They are opened with the first ACK after the switch is due. Scattering goes on until the first
+/// of them is established; then subflow 0 sends no new data and leaves the coupled sum, in which it
+/// never was: the coupled algorithm is shown the other subflows only.
 #[derive(Debug)]
 pub struct Mmptcp {
     switch: Switch,
@@ -98,7 +102,8 @@ impl Mmptcp {
     }
 }
 
-// Calls of the inner algorithms go in a circle; what is not inlined here keeps the others inlined in the sender.
+// The calls of the inner algorithms are recursive. Functions that are not inlined here let the
+// compiler inline the other algorithms in the sender.
 impl CongestionControl for Mmptcp {
     fn needs_ecn(&self) -> bool {
         self.coupled.needs_ecn()

@@ -1,7 +1,8 @@
 //! Congestion control: one algorithm a file, each a connection's whole view of its subflows.
 //!
-//! Hooks carry the names that Linux gives them (`struct tcp_congestion_ops`). The sender does what is common to all:
-//! counts duplicate ACKs, retransmits, and sets the window on a loss to what [`CongestionControl::ssthresh`] says.
+//! Hooks have the names of Linux (`struct tcp_congestion_ops`). The sender does the work that all
+//! algorithms share: it counts duplicate ACKs, retransmits, and sets the window on a loss to
+//! [`CongestionControl::ssthresh`].
 
 mod amp;
 mod balia;
@@ -42,51 +43,54 @@ use linkpool_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an ACK says to congestion control.
+/// The information of an ACK for congestion control.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// Packets that it acknowledges; 0 for a duplicate.
     pub acked: u32,
     /// It echoes a mark.
     pub marked: bool,
-    /// It is the first beyond what was the next byte to be sent when the round began: a round is over.
+    /// The ACK ends a round: it is the first beyond the byte that was next to be sent when the
+    /// round began.
     pub round_ended: bool,
     /// When it came.
     pub now: Time,
 }
 
-/// What an ACK that cuts the window for a mark does beside.
+/// What else an ACK does that cuts the window for a mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckOrder {
-    /// It grows the window, and cuts it then. AMP's check whether to suppress subflows sees the windows before both. So it is
-    /// in the authors' implementation of DCTCP, DCM, MPTCP (beta = 4) and AMP, and in the order of AMP's Algorithm 1 (check
-    /// in lines 2 to 21, growth in line 25, cut in line 29).
+    /// It grows the window, and then cuts it. AMP's check whether to suppress subflows sees the
+    /// windows before both. This is the order of the authors' implementation of DCTCP, DCM, MPTCP
+    /// (beta = 4) and AMP, and of AMP's Algorithm 1 (check in lines 2 to 21, growth in line 25, cut
+    /// in line 29).
     GrowThenCut,
-    /// It cuts the window and does not grow it: "SHOULD NOT increase the congestion window in response to the receipt of an
-    /// ECN-Echo ACK packet" (RFC 3168, section 6.1.2), to which RFC 8257, section 3.3, adds the size of the cut. AMP's
-    /// check sees the window that is left.
+    /// It cuts the window and does not grow it: "SHOULD NOT increase the congestion window in
+    /// response to the receipt of an ECN-Echo ACK packet" (RFC 3168, section 6.1.2), to which RFC
+    /// 8257, section 3.3, adds the size of the cut. AMP's check sees the window after the cut.
     CutInsteadOfGrowth,
 }
 
-/// A congestion control algorithm. `s` is the subflow that an event belongs to, `paths` are all of the connection.
+/// A congestion control algorithm. `s` is the subflow of an event, `paths` are all subflows of the
+/// connection.
 pub trait CongestionControl {
     /// Are packets sent as ECN-capable?
     fn needs_ecn(&self) -> bool {
         true
     }
 
-    /// The same of subflow `s`.
+    /// Are the packets of subflow `s` sent as ECN-capable?
     fn needs_ecn_on(&self, _s: usize) -> bool {
         self.needs_ecn()
     }
 
-    /// An ACK has come, duplicates and those in recovery included; `paths[s].snd_una` has moved. Returns whether the
-    /// window was cut for a mark.
+    /// An ACK has arrived, also if it is a duplicate or in recovery; `paths[s].snd_una` has moved.
+    /// Returns whether the window was cut for a mark.
     fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool;
 
-    /// The same ACK echoes a mark, and has grown the window if it does: the cut of [`AckOrder::GrowThenCut`]. Returns
-    /// whether the window was cut.
+    /// The ACK echoes a mark, and has grown the window: cut here with [`AckOrder::GrowThenCut`].
+    /// Returns whether the window was cut.
     fn cut_after_growth(&mut self, _paths: &mut [Path], _s: usize) -> bool {
         false
     }
@@ -94,16 +98,19 @@ pub trait CongestionControl {
     /// `acked` packets (see `byte_counting`) are acknowledged outside recovery: grow.
     fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64);
 
-    /// The slow start threshold after a loss with `flight` packets outstanding (RFC 5681, equation 4).
+    /// The slow start threshold after a loss with `flight` packets outstanding (RFC 5681, equation
+    /// 4).
     fn ssthresh(&mut self, _paths: &[Path], _s: usize, flight: u32) -> f64 {
         (flight as f64 / 2.0).max(2.0)
     }
 
-    /// The retransmission timer of subflow `s` has expired; slow start is next (Linux: `set_state` with `TCP_CA_Loss`).
+    /// The retransmission timer of subflow `s` has expired; slow start is next (Linux: `set_state`
+    /// with `TCP_CA_Loss`).
     fn on_timeout(&mut self, _s: usize) {}
 
-    /// The last loss on subflow `s` was spurious: what [`CongestionControl::ssthresh`] has changed is to be as before. The sender
-    /// has restored the window (Linux: `undo_cwnd`).
+    /// The last loss on subflow `s` was spurious. Restore the state that
+    /// [`CongestionControl::ssthresh`] changed; the sender has restored the window (Linux:
+    /// `undo_cwnd`).
     fn undo(&mut self, _s: usize) {}
 
     /// The handshake of subflow `s` is done.
@@ -112,12 +119,14 @@ pub trait CongestionControl {
     /// Subflow `s` is given up; `paths[s].established` is false from now on.
     fn on_failed(&mut self, _s: usize) {}
 
-    /// Are further subflows opened when `joins_now` says so, rather than as soon as the first is established?
+    /// Does `joins_now` decide when further subflows open? If false, they open as soon as the first
+    /// is established.
     fn joins_later(&self) -> bool {
         false
     }
 
-    /// Asked on every ACK until it is so: are the further subflows to be opened, with so many bytes `sent`?
+    /// Called on every ACK until it returns true: open the further subflows now, after `sent`
+    /// bytes?
     fn joins_now(&self, _paths: &[Path], _sent: u64) -> bool {
         true
     }
@@ -127,11 +136,12 @@ pub trait CongestionControl {
         true
     }
 
-    /// Reports what the algorithm has counted, each by its name in the results.
+    /// Reports the algorithm's counters, each by its name in the results.
     fn metrics(&self, _report: &mut dyn FnMut(&'static str, u64)) {}
 }
 
-/// Slow start: a packet for each that is acknowledged (RFC 5681, section 3.1). False, and nothing done, if it is over.
+/// Slow start: grows the window by a packet for each acknowledged packet (RFC 5681, section 3.1).
+/// Returns false and does nothing if slow start is over.
 #[inline]
 pub fn slow_start(path: &mut Path, acked: f64) -> bool {
     let slow = path.in_slow_start();
@@ -147,12 +157,12 @@ pub fn total_window(paths: &[Path]) -> f64 {
     paths.iter().filter(|p| p.established).map(Path::coupled_window).sum()
 }
 
-/// x_s / sum_r x_r: what part subflow `s` has in the connection's rate; 1 before its first RTT sample, when there is nothing to
-/// link.
+/// x_s / sum_r x_r: the share of subflow `s` in the connection's rate; 1 before its first RTT
+/// sample, when there is nothing to link.
 ///
-/// The linked term of OLIA and BALIA, `(x_s / rtt_s) / (sum_r x_r)^2` with `x_r = w_r / rtt_r`, is its square by `w_s`. In this
-/// order a single subflow has Reno's `1 / w` to the last digit: a window that falls short of a whole packet by a rounding sends
-/// one packet less.
+/// The linked term of OLIA and BALIA, `(x_s / rtt_s) / (sum_r x_r)^2` with `x_r = w_r / rtt_r`, is
+/// its square by `w_s`. In this order a single subflow has Reno's `1 / w` to the last digit: a
+/// window that falls short of a whole packet by a rounding sends one packet less.
 #[inline]
 fn share_of_rate(paths: &[Path], s: usize) -> f64 {
     if !paths[s].is_coupled() {
@@ -162,7 +172,8 @@ fn share_of_rate(paths: &[Path], s: usize) -> f64 {
     paths[s].rate() / sum
 }
 
-/// Registers algorithms: the type, the type of its settings, its name in scenarios, in a sentence how it goes about it, and its source.
+/// Registers algorithms: the type, the type of its settings, its name in scenarios, a sentence
+/// about how it works, and its source.
 macro_rules! algorithms {
     (
         single_path { $($single:ident($single_config:ty) = $single_name:literal: $single_about:literal, $single_source:literal;)* }
@@ -170,9 +181,9 @@ macro_rules! algorithms {
         phases { $($phases:ident($phases_config:ty) = $phases_name:literal: $phases_about:literal, $phases_source:literal;)* }
     ) => {
         impl Algorithm {
-            /// The names of those for one path.
+            /// The names of algorithms for one path.
             pub const SINGLE_PATH: &[&str] = &[$($single_name),*];
-            /// The names of those for several subflows.
+            /// The names of algorithms for several subflows.
             pub const MULTIPATH: &[&str] = &[$($multi_name),*];
         }
 
@@ -198,7 +209,7 @@ macro_rules! algorithms {
                 match self { $(Algorithm::$algorithm => $name),* }
             }
 
-            /// What it does, in a sentence.
+            /// How it works, in a sentence.
             pub const fn sentence(self) -> &'static str {
                 match self { $(Algorithm::$algorithm => $sentence),* }
             }
@@ -358,7 +369,7 @@ impl ControlConfig {
 }
 
 settings! {
-    /// What a mark leaves of a window.
+    /// The window that remains after a mark.
     #[derive(Copy)]
     pub struct Floor {
         /// Floor of the window after a mark, packets.

@@ -1,3 +1,5 @@
+//! MPTCP with a constant cut on marks.
+
 use super::lia::lia_growth;
 use super::{Ack, AckOrder, CongestionControl, Floor};
 use crate::path::Path;
@@ -8,9 +10,9 @@ settings! {
     pub struct CutConfig {
         /// A mark cuts the window by 1/beta.
         beta: f64 = 4.0, within Bounds::from(1.0, "a mark cuts the window by 1/beta, so beta is at least 1").below(f64::INFINITY);
-        /// What an ACK that cuts the window for a mark does beside: `"grow-then-cut"`: it grows the window first, and AMP checks
-        /// its windows before both (the authors' implementation); `"cut-instead-of-growth"`: it does not grow (RFC 3168, section
-        /// 6.1.2).
+        /// What else an ACK does that cuts the window for a mark: `"grow-then-cut"`: it grows the
+        /// window first, and AMP checks its windows before both (the authors' implementation);
+        /// `"cut-instead-of-growth"`: it does not grow (RFC 3168, section 6.1.2).
         ack_order: AckOrder = AckOrder::CutInsteadOfGrowth, paper_2013 = AckOrder::GrowThenCut;
     }
     groups {
@@ -30,7 +32,8 @@ impl CutConfig {
         self.ack_order == AckOrder::GrowThenCut && self.respond_to_ecn(path)
     }
 
-    /// On the first marked ACK of a window, `w = max(w (1 - 1/beta), cwnd_min)` (AMP paper, Algorithm 1, line 29).
+    /// On the first marked ACK of a window, `w = max(w (1 - 1/beta), cwnd_min)` (AMP paper,
+    /// Algorithm 1, line 29).
     fn respond_to_ecn(&self, path: &mut Path) -> bool {
         let cut = path.first_mark_of_window();
         if cut {
@@ -40,8 +43,8 @@ impl CutConfig {
     }
 }
 
-/// MPTCP with LIA whose subflows cut their windows by a constant factor on marks: "MPTCP (beta = 4)" of the
-/// AMP paper, section 4.1.
+/// MPTCP with LIA whose subflows cut their windows by a constant factor on marks: "MPTCP (beta =
+/// 4)" of the AMP paper, section 4.1.
 #[derive(Debug)]
 pub struct MptcpCut {
     config: CutConfig,

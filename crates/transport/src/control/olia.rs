@@ -1,14 +1,17 @@
+//! OLIA, the opportunistic linked increases algorithm.
+
 use super::{Ack, CongestionControl, share_of_rate, slow_start};
 use crate::path::Path;
 
-/// OLIA (draft-khalili-mptcp-congestion-control-05; Khalili et al., CoNEXT 2012), without ECN: LIA's first term, which
-/// balances congestion, and a second one that moves windows from the largest to the best paths.
+/// OLIA (draft-khalili-mptcp-congestion-control-05; Khalili et al., CoNEXT 2012), without ECN:
+/// LIA's first term, which balances congestion, and a second one that moves windows from the
+/// largest to the best paths.
 #[derive(Debug)]
 pub struct Olia {
     subflows: Box<[LossDistance]>,
 }
 
-/// What of a subflow has been acknowledged without a loss, in packets.
+/// Packets of a subflow acknowledged without a loss.
 #[derive(Clone, Debug, Default)]
 struct LossDistance {
     /// Between its last two losses (l_1r).
@@ -29,14 +32,14 @@ impl Olia {
         Olia { subflows: vec![LossDistance::default(); n].into() }
     }
 
-    /// What a TCP would get on this path, squared and but for a factor: l_r / rtt_r^2. The text of the draft has
-    /// l_r^2 / rtt_r; this is the paper's, and what its authors' Linux module computes.
+    /// The square of TCP's rate on this path, up to a factor: l_r / rtt_r^2. The text of the draft
+    /// has l_r^2 / rtt_r; this is the formula of the paper and of its authors' Linux module.
     fn quality(&self, path: &Path, r: usize) -> f64 {
         self.subflows[r].distance() / (path.srtt * path.srtt)
     }
 
-    /// alpha_s: positive on the best paths that do not have the largest windows ("collected"), negative on those with
-    /// the largest windows as long as there is a collected one, otherwise 0.
+    /// alpha_s: positive on the best paths that do not have the largest windows ("collected"),
+    /// negative on the paths with the largest windows if there is a collected one, otherwise 0.
     fn alpha(&self, paths: &[Path], s: usize) -> f64 {
         let usable = || paths.iter().enumerate().filter(|(_, p)| p.is_coupled());
         let max_w = usable().map(|(_, p)| p.coupled_window()).fold(0.0, f64::max);
@@ -77,7 +80,8 @@ impl CongestionControl for Olia {
         paths[s].cwnd = (cwnd + acked * (share * share + self.alpha(paths, s)) / cwnd).max(1.0);
     }
 
-    /// Half, as TCP; a new distance between losses begins. Losses with nothing acknowledged between them are one.
+    /// Half, as TCP; a new distance between losses begins. Losses with nothing acknowledged between
+    /// them are one.
     fn ssthresh(&mut self, _paths: &[Path], s: usize, flight: u32) -> f64 {
         let distance = &mut self.subflows[s];
         if distance.since > 0 {
@@ -166,7 +170,8 @@ mod tests {
         assert_eq!(o.subflows[0].distance(), 30.0);
     }
 
-    /// A subflow without a connection, or without an RTT, is in no sum, neither best nor largest, and not one of the n.
+    /// A subflow without a connection, or without an RTT, is in no sum, neither best nor largest,
+    /// and not one of the n.
     #[test]
     fn only_subflows_with_an_rtt_are_linked() {
         for spoil in [|p: &mut Path| p.established = false, |p: &mut Path| p.srtt = 0.0] {

@@ -1,3 +1,5 @@
+//! NewReno's growth and cut (RFC 5681).
+
 use super::{Ack, CongestionControl, slow_start};
 use crate::path::Path;
 

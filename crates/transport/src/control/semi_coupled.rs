@@ -1,3 +1,5 @@
+//! Semi-coupled: a coupled increase with TCP's halving.
+
 use super::{Ack, CongestionControl, slow_start, total_window};
 use crate::path::Path;
 use linkpool_settings::{Bounds, settings};
@@ -5,14 +7,14 @@ use linkpool_settings::{Bounds, settings};
 settings! {
     /// Parameters of semi-coupling.
     pub struct SemiCoupledConfig {
-        /// The constant a of the increase a/w_total; 1: one packet a round over all subflows. n subflows over one
-        /// bottleneck take the share of one TCP at a = 1/n.
+        /// The constant a of the increase a/w_total; 1: one packet a round over all subflows. n
+        /// subflows over one bottleneck take the share of one TCP at a = 1/n.
         aggressiveness: f64 = 1.0, within Bounds::POSITIVE;
     }
 }
 
-/// SEMICOUPLED (Wischik et al., NSDI 2011, section 2.4), without ECN: coupled increases, a TCP's decrease, so that
-/// traffic moves off the more congested paths but not all of it.
+/// SEMICOUPLED (Wischik et al., NSDI 2011, section 2.4), without ECN: coupled increases, a TCP's
+/// decrease, so that traffic moves off the more congested paths but not all of it.
 #[derive(Debug)]
 pub struct SemiCoupled {
     config: SemiCoupledConfig,

@@ -1,8 +1,11 @@
+//! NewReno on each subflow, uncoupled.
+
 use super::reno::reno_growth;
 use super::{Ack, CongestionControl};
 use crate::path::Path;
 
-/// A standard TCP on every subflow (RFC 5681), without ECN: what MPTCP must not be at a shared bottleneck.
+/// A standard TCP on every subflow (RFC 5681), without ECN. It is unfair at a shared bottleneck,
+/// which MPTCP must not be.
 #[derive(Debug)]
 pub struct Uncoupled;
 

@@ -1,3 +1,5 @@
+//! XMP: BOS and TraSh.
+
 use super::mptcp_cut::CutConfig;
 use super::{Ack, CongestionControl};
 use crate::path::Path;
@@ -8,7 +10,8 @@ use serde::{Deserialize, Serialize};
 settings! {
     /// Parameters of XMP.
     pub struct XmpConfig {
-        /// Slow-start threshold after a cut to the window w: `"w"`, or `"w-1"` (the XMP paper's pseudocode).
+        /// Slow-start threshold after a cut to the window w: `"w"`, or `"w-1"` (the XMP paper's
+        /// pseudocode).
         ssthresh_below "ssthresh_after_cut": bool as SsthreshAfterCut = false;
     }
     groups {
@@ -38,10 +41,11 @@ impl Written<bool> for SsthreshAfterCut {
     }
 }
 
-/// XMP (Cao, Xu, Fu, Dong, CoNEXT 2013, Algorithm 1): BOS on each subflow, its increase coupled by TraSh.
+/// XMP (Cao, Xu, Fu, Dong, CoNEXT 2013, Algorithm 1): BOS on each subflow, its increase coupled by
+/// TraSh.
 ///
-/// A subflow is REDUCED, in the paper's words, from a cut until what was sent before it is acknowledged: while
-/// `snd_una <= cut_until`. Windows are whole packets.
+/// A subflow is REDUCED, in the paper's words, from a cut until the data sent before it is
+/// acknowledged: while `snd_una <= cut_until`. Windows are whole packets.
 #[derive(Debug)]
 pub struct Xmp {
     config: XmpConfig,
@@ -54,7 +58,7 @@ struct TraSh {
     rate: f64,
     /// Increase per round.
     delta: f64,
-    /// What the increases have left of a packet.
+    /// The fraction of a packet that the increases have left over.
     adder: f64,
 }
 
@@ -208,8 +212,8 @@ mod tests {
         assert_eq!((paths[0].cwnd, paths[0].ssthresh), (15.0, 14.0));
     }
 
-    /// REDUCED ends with the ACK beyond all that was sent before the cut (Algorithm 1: `cwr_seq = snd_nxt`, NORMAL again at
-    /// `snd_una > cwr_seq`), not with the one that reaches it.
+    /// REDUCED ends with the ACK beyond all that was sent before the cut (Algorithm 1: `cwr_seq =
+    /// snd_nxt`, NORMAL again at `snd_una > cwr_seq`), not with the one that reaches it.
     #[test]
     fn reduced_ends_beyond_what_was_sent_before_the_cut() {
         let mut x = xmp(1);
@@ -226,7 +230,8 @@ mod tests {
         assert_eq!(paths[0].cwnd, 16.0);
     }
 
-    /// After a timeout in state REDUCED slow start waits for NORMAL too ("if state = NORMAL and cwnd <= ssthresh").
+    /// After a timeout in state REDUCED slow start waits for NORMAL too ("if state = NORMAL and
+    /// cwnd <= ssthresh").
     #[test]
     fn no_slow_start_while_reduced() {
         let mut x = xmp(1);
@@ -273,7 +278,8 @@ mod tests {
         assert_eq!(paths[0].cwnd, 11.0);
     }
 
-    /// Subflows that are not there, or whose RTT is not known, have no rate and no RTT in equation (9).
+    /// Subflows that are not there, or whose RTT is not known, have no rate and no RTT in equation
+    /// (9).
     #[test]
     fn only_subflows_with_an_rtt_count_in_equation_9() {
         for spoil in [|p: &mut Path| p.established = false, |p: &mut Path| p.srtt = 0.0] {

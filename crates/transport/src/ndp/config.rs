@@ -9,28 +9,31 @@ pub struct Config {
     pub mss: u16,
     /// Packets of the first window, sent without a handshake (section 3.2).
     pub initial_window: u32,
-    /// A packet is sent again so long after it was sent, if nothing is heard of it. The last resort: header loss and link failures.
+    /// A packet is sent again so long after it was sent, if nothing is heard of it. The last
+    /// resort: header loss and link failures.
     pub rto: Time,
     /// Largest factor by which timeouts in a row lengthen the RTO.
     pub max_backoff: u32,
-    /// Do PULLs of these connections go before those of others at the receiving host (section 3.2)?
+    /// Do PULLs of these connections go before PULLs of others at the receiving host (section 3.2)?
     pub priority: bool,
     /// When a path is left out; none: never.
     pub penalties: Option<Penalties>,
 }
 
-/// When paths are left out for a while (section 3.2.1). The paper asks for outliers and gives no numbers; these are ours.
+/// When paths are left out for a while (section 3.2.1). The paper asks for outliers and gives no
+/// numbers; these are ours.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Penalties {
     /// ACKs, NACKs and losses of a path before it is judged.
     pub samples: u32,
-    /// A path is an outlier if its share of NACKs and losses is above so many times that of all other paths together.
+    /// A path is an outlier if its share of NACKs and losses is above this multiple of the share of
+    /// all other paths together.
     pub ratio: f64,
     /// And above this.
     pub least_share: f64,
-    /// It is left out for so many permutations; twice as many when it is an outlier again.
+    /// Permutations for which an outlier is left out; twice as many when it is an outlier again.
     pub rounds: u32,
-    /// At most for so many.
+    /// The most permutations for which it is left out.
     pub most_rounds: u32,
 }
 

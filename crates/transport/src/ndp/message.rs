@@ -1,4 +1,4 @@
-//! What NDP endpoints say to each other.
+//! The messages of NDP endpoints.
 
 use linkpool_units::Time;
 
@@ -13,8 +13,8 @@ pub enum Message {
         len: u16,
         /// No packet has a higher number.
         last: bool,
-        /// Sent before the sender has heard of the receiver: it opens the connection, if no other packet has (section 3.2: each
-        /// packet of the first round trip carries SYN).
+        /// Sent before the sender has heard of the receiver: it opens the connection, if no other
+        /// packet has (section 3.2: each packet of the first round trip carries SYN).
         opens: bool,
     },
     /// The packet `number` has arrived whole.
@@ -33,7 +33,7 @@ pub enum Message {
     },
     /// The sender may have sent `count` packets since the first window.
     Pull {
-        /// Cumulative, so that a PULL makes up for those lost or late before it.
+        /// Cumulative, so that a PULL makes up for earlier PULLs that are lost or late.
         count: u32,
         /// All packets below have arrived whole.
         next: u32,
@@ -42,7 +42,7 @@ pub enum Message {
     Fin,
 }
 
-/// Where an NDP endpoint puts what it has to say.
+/// Takes the messages that an NDP endpoint sends.
 pub trait Output {
     /// Send `message`; data on the path of this number, the rest on any.
     fn send(&mut self, message: Message, path: Option<usize>);

@@ -1,11 +1,13 @@
-//! NDP without I/O: Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance",
-//! SIGCOMM 2017. Switches trim packets that find no room; receivers pull.
+//! NDP without I/O: Handley et al., "Re-architecting datacenter networks and stacks for low latency
+//! and high performance", SIGCOMM 2017. Switches trim packets that find no room; receivers pull.
 //!
-//! A [`Sender`] sends a first window without a handshake, then a packet for each PULL. A [`Receiver`] answers each packet with an
-//! ACK, and each header without payload with a NACK. Either owes the sender a PULL, which it sends when its turn comes in the
-//! [`PullQueue`] that all receivers of a host share. A [`PathSet`] spreads the packets of a sender over all paths.
+//! A [`Sender`] sends a first window without a handshake, then a packet for each PULL. A
+//! [`Receiver`] answers each packet with an ACK, and each header without payload with a NACK.
+//! Either owes the sender a PULL, which it sends when its turn comes in the [`PullQueue`] that all
+//! receivers of a host share. A [`PathSet`] spreads the packets of a sender over all paths.
 //!
-//! Numbers of sections are those of the paper. Where it leaves a rule open, the comment at the rule says what we chose.
+//! Section numbers are those of the paper. Where the paper leaves a rule open, the comment at the
+//! rule names our choice.
 
 mod config;
 mod message;

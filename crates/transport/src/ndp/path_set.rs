@@ -1,8 +1,9 @@
-//! The paths of a sender: each once in a random order, then in another; outliers are left out for a while.
+//! The paths of a sender: each once in a random order, then in another; outliers are left out for a
+//! while.
 
 use super::config::Penalties;
 
-/// What has come of a packet.
+/// The outcome of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Feedback {
     /// It arrived whole.
@@ -16,14 +17,15 @@ pub enum Feedback {
 /// A loss says more than a NACK: switches that trim lose packets only on links that fail.
 const WEIGHT_OF_LOSS: u32 = 4;
 
-/// Counts are halved when they have come to so many times the samples that are needed, so that old ones are forgotten.
+/// Counts are halved when they reach this multiple of the needed samples, so that old samples are
+/// forgotten.
 const MEMORY: u32 = 4;
 
-/// All paths to a destination, with what has become of packets on them.
+/// All paths to a destination, with the outcomes of packets on them.
 #[derive(Debug)]
 pub struct PathSet {
     scores: Box<[Score]>,
-    /// A permutation of the paths in use, of which those before `next` have had their packet.
+    /// A permutation of the paths in use. The paths before `next` have had their packet.
     order: Vec<u16>,
     next: usize,
     penalties: Option<Penalties>,
@@ -36,14 +38,14 @@ pub struct PathSet {
 struct Score {
     good: u32,
     bad: u32,
-    /// Left out of so many more permutations.
+    /// The number of further permutations that leave the path out.
     left_out: u32,
     /// The last penalty; 0: none that is not forgiven.
     penalty: u32,
 }
 
 impl PathSet {
-    /// So many `paths`, numbered from 0; at least one.
+    /// `paths` is the number of paths, which are numbered from 0; at least one.
     pub fn new(paths: usize, penalties: Option<Penalties>) -> PathSet {
         assert!((1..1 << 16).contains(&paths), "between 1 and 65,535 paths");
         let scores = vec![Score::default(); paths].into();
@@ -55,8 +57,8 @@ impl PathSet {
         self.scores.len()
     }
 
-    /// The path of the next packet (section 3.1.1: the sender permutes its list of paths, sends a packet on each, and permutes it
-    /// again). `random` draws a number below its argument.
+    /// The path of the next packet (section 3.1.1: the sender permutes its list of paths, sends a
+    /// packet on each, and permutes it again). `random` draws a number below its argument.
     pub fn next(&mut self, mut random: impl FnMut(usize) -> usize) -> usize {
         if self.next == self.order.len() {
             self.permute(&mut random);

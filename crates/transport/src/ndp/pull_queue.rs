@@ -3,9 +3,9 @@
 use linkpool_units::Time;
 use std::collections::VecDeque;
 
-/// The turns of all receivers of a host (section 3.2: one pull queue for all connections). PULLs leave it at the pace at which the
-/// packets that they ask for fit on the host's link, so that data arrives at its line rate. Receivers take turns; those with priority
-/// go first.
+/// The pull queue of a host, one for all connections (section 3.2). PULLs leave it at the pace at
+/// which the requested packets fit on the host's link, so that data arrives at line rate. Receivers
+/// take turns; receivers with priority go first.
 #[derive(Debug, Default)]
 pub struct PullQueue {
     /// Receivers that owe PULLs, by class, that of priority first; each is there once.
@@ -25,8 +25,8 @@ impl PullQueue {
         (!self.waiting.iter().all(VecDeque::is_empty)).then_some(self.free)
     }
 
-    /// The receiver whose turn it is at `now`, if a PULL may leave. It comes back by [`PullQueue::add`] if it owes more, and says by
-    /// [`PullQueue::spend`] that it has sent one.
+    /// The receiver whose turn it is at `now`, if a PULL may leave. It comes back by
+    /// [`PullQueue::add`] if it owes more, and says by [`PullQueue::spend`] that it has sent one.
     pub fn next(&mut self, now: Time) -> Option<u32> {
         if self.free > now {
             return None;

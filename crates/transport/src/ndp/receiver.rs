@@ -1,4 +1,5 @@
-//! The receiving end of an NDP connection: acknowledges at once, and owes a PULL for all that comes.
+//! The receiving end of an NDP connection: acknowledges at once, and owes a PULL for all that
+//! comes.
 
 use super::message::{Message, Output};
 use crate::reassembly::Reassembly;
@@ -42,8 +43,8 @@ impl Receiver {
         }
     }
 
-    /// Packet `number` has come with `len` bytes of payload, or was `trimmed`: its header only. `last`: none has a higher number.
-    /// Returns whether all data has arrived, for the first time.
+    /// Packet `number` has come with `len` bytes of payload, or was `trimmed`: its header only.
+    /// `last`: none has a higher number. Returns whether all data has arrived, for the first time.
     pub fn on_data(
         &mut self,
         number: u32,
@@ -63,12 +64,13 @@ impl Receiver {
             self.packets += 1;
             self.bytes += u64::from(len);
         }
-        // An ACK or a NACK at once, so that the sender can free the packet or queue it to be sent again (section 3.2).
+        // An ACK or a NACK at once, so that the sender can free the packet or queue it to be sent
+        // again (section 3.2).
         let next = self.arrived.next() as u32;
         let answer = if trimmed { Message::Nack { number, next } } else { Message::Ack { number, next } };
         out.send(answer, None);
-        // Whole or not, it was sent in the window: another may be sent (section 3.2). No more PULLs than packets that are missing, once
-        // it is known which is the last.
+        // Whole or not, it was sent in the window: another may be sent (section 3.2). No more PULLs
+        // than packets that are missing, once it is known which is the last.
         self.owed = (self.owed + 1).min(self.missing());
         self.is_complete() && !was_complete
     }

@@ -8,10 +8,10 @@ use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What has happened at a sender, counted.
+/// Counters of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Packets of data sent, those sent again included.
+    /// Data packets sent, retransmissions included.
     pub sent: u64,
     /// Packets of data sent again.
     pub sent_again: u64,
@@ -57,14 +57,16 @@ pub struct Sender {
     last_len: u16,
     /// Number of packets; without end: `u32::MAX`.
     total: u32,
-    /// The number of the oldest packet that has not been acknowledged, and from there on all that were sent.
+    /// The number of the oldest packet that has not been acknowledged, and from there on all that
+    /// were sent.
     base: u32,
     sent: VecDeque<Sent>,
-    /// To be sent again, the first first; what has arrived meanwhile is passed over.
+    /// Packets to be sent again, in order; packets that have arrived meanwhile are skipped.
     queued: VecDeque<u32>,
-    /// Sends in their order, by which the oldest packet in flight is found; those that no longer count are passed over.
+    /// Transmissions in their order, to find the oldest packet in flight; outdated entries are
+    /// skipped.
     order: VecDeque<(Time, u32)>,
-    /// The number of packets for which PULLs have come since the first window, and that of those sent in answer.
+    /// The number of packets pulled since the first window, and the number sent in answer.
     pulled: u32,
     answered: u32,
     /// ACKs and NACKs, each of which will be followed by a PULL.
@@ -85,7 +87,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender of `size` bytes (none: without end) over so many `paths`.
+    /// A sender of `size` bytes (none: without end) over `paths` paths.
     pub fn new(config: Arc<Config>, size: Option<u64>, paths: usize) -> Sender {
         let mss = u64::from(config.mss);
         let packets = |size: u64| u32::try_from(size.div_ceil(mss).max(1)).expect("fewer than 2^32 packets");
@@ -161,7 +163,7 @@ impl Sender {
         out.send(message, Some(path));
     }
 
-    /// Sends a packet in answer to each PULL: first what is to be sent again, then new data (section 3.2).
+    /// Sends a packet in answer to each PULL: first retransmissions, then new data (section 3.2).
     fn answer_pulls(&mut self, now: Time, out: &mut impl Output) {
         while self.answered < self.pulled {
             if let Some(number) = self.next_queued() {
@@ -245,7 +247,8 @@ impl Sender {
         out.measured_rtt(rtt);
     }
 
-    /// A NACK of packet `number` has come: it is queued, and sent again when it is pulled (section 3.2).
+    /// A NACK of packet `number` has come: it is queued, and sent again when it is pulled (section
+    /// 3.2).
     pub fn on_nack(&mut self, number: u32, next: u32, now: Time, out: &mut impl Output) {
         self.feedback += 1;
         self.counters.nacks += 1;
@@ -256,16 +259,18 @@ impl Sender {
         self.after(next, now, out);
     }
 
-    /// A PULL has come: the receiver has room on its link for `count` packets since the first window.
+    /// A PULL has come: the receiver has room on its link for `count` packets since the first
+    /// window.
     pub fn on_pull(&mut self, count: u32, next: u32, now: Time, out: &mut impl Output) {
         self.counters.pulls += 1;
-        // An older one, that this one has overtaken, tells nothing.
+        // An older PULL that this one has overtaken has no new information.
         self.pulled = self.pulled.max(count);
         self.after(next, now, out);
     }
 
-    /// The header of packet `number` has come back from a switch that had no room for it (section 3.2, return to sender). The packet
-    /// waits to be pulled as others do, so that an incast is not repeated; but it is sent at once if no PULL is to be expected.
+    /// The header of packet `number` has come back from a switch that had no room for it (section
+    /// 3.2, return to sender). The packet waits to be pulled as others do, so that an incast is not
+    /// repeated; but it is sent at once if no PULL is to be expected.
     pub fn on_returned(&mut self, number: u32, now: Time, out: &mut impl Output) {
         self.counters.returned += 1;
         if self.place(number) == Some(Place::Flying) {
@@ -293,7 +298,7 @@ impl Sender {
         self.queued.push_back(number);
     }
 
-    /// What follows whatever the receiver has told.
+    /// The actions after any message from the receiver.
     fn after(&mut self, next: u32, now: Time, out: &mut impl Output) {
         self.on_message(next, now);
         self.shift();
@@ -313,21 +318,21 @@ impl Sender {
         out.send(Message::Fin, None);
     }
 
-    /// Sends no new data from now on; what has been sent must arrive.
+    /// Sends no new data from now on; the data that has been sent must arrive.
     pub fn stop(&mut self, now: Time, out: &mut impl Output) {
         if self.state != SenderState::Open || self.next() >= self.total {
             return;
         }
-        // The last packet that was sent turns out to be the last one. It has gone without saying so, which the receiver does not
-        // mind: it owes PULLs that nobody answers.
+        // The packet sent last becomes the last packet. It was sent without saying so. This does no
+        // harm: the receiver owes PULLs that nobody answers.
         (self.total, self.last_len) = (self.next(), self.config.mss);
         if self.acked_packets == self.total {
             self.finish(now, out);
         }
     }
 
-    /// When to act if nothing comes: for the oldest packet in flight, or, where all are known to be trimmed or returned, because the
-    /// PULLs must have been lost.
+    /// When to act if nothing comes: for the oldest packet in flight, or, where all are known to be
+    /// trimmed or returned, because the PULLs must have been lost.
     fn deadline(&mut self) -> Time {
         if self.state != SenderState::Open {
             return Time::MAX;
@@ -356,7 +361,7 @@ impl Sender {
         }
     }
 
-    /// A wake-up that was asked for. One that nobody has asked for does no harm.
+    /// A wake-up that the sender asked for. A wake-up that it did not ask for does no harm.
     pub fn on_timer(&mut self, now: Time, out: &mut impl Output) {
         if now >= self.asked {
             self.asked = Time::MAX;
@@ -367,8 +372,8 @@ impl Sender {
         self.arm(now, out);
     }
 
-    /// The last resort (section 3.2): packets of which nothing was heard are sent again without a PULL, each on another path; so as many
-    /// are on their way or owed as before.
+    /// The last resort (section 3.2): packets without any answer are sent again without a PULL,
+    /// each on another path. So the number of packets in flight or owed stays the same.
     fn on_timeout(&mut self, now: Time, out: &mut impl Output) {
         let wait = self.wait();
         let none_flies = self.flying == 0;
@@ -386,7 +391,8 @@ impl Sender {
             }
         }
         if none_flies {
-            // The PULLs are lost; any packet makes the receiver send another, which says how many there were.
+            // The PULLs are lost; any packet makes the receiver send another, which says how many
+            // there were.
             self.counters.timeouts += 1;
             if let Some(number) = self.next_queued() {
                 self.send_again(number, now, out);
@@ -436,7 +442,7 @@ impl Sender {
         self.wait()
     }
 
-    /// What has happened.
+    /// The counters.
     pub fn counters(&self) -> Counters {
         self.counters
     }

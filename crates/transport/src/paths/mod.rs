@@ -1,6 +1,8 @@
-//! Choice of paths by the sending host: what a packet says of its path, and how ACKs and timeouts change that.
+//! Choice of paths by the sending host: the path information of a packet, and how ACKs and timeouts
+//! change it.
 //!
-//! Any sender, of any family of transports, asks [`PathSelector::select`] for each packet and tells it what comes back.
+//! A sender of any family of transports calls [`PathSelector::select`] for each packet, and reports
+//! ACKs and timeouts to it.
 
 mod plb;
 mod reps;
@@ -13,10 +15,10 @@ use plb::Plb;
 use rand::RngCore;
 use reps::Reps;
 
-/// What a packet says of its path.
+/// The path information of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathId {
-    /// What switches hash; of a pinned path the ports on its way.
+    /// The entropy that switches hash; of a pinned path, the ports on the path.
     pub entropy: u32,
     /// Is the path pinned: do switches follow `entropy` and hash nothing?
     pub pinned: bool,
@@ -101,7 +103,7 @@ impl PathSelector {
         PathSelector { fixed: Fixed::Hashed(ports), scatter: Subflows::None, balancer: None }
     }
 
-    /// Subflow i takes the i-th of `paths`, each the ports on its way.
+    /// Subflow i takes the i-th of `paths`. A path is a list of ports.
     pub fn pinned(paths: impl IntoIterator<Item = u32>) -> PathSelector {
         let fixed = Fixed::Pinned(paths.into_iter().collect());
         PathSelector { fixed, scatter: Subflows::None, balancer: None }
@@ -158,8 +160,8 @@ impl PathSelector {
         }
     }
 
-    /// An ACK of subflow `s` has come with `entropy`, `marked` or not, of which the sender has not been told yet; its window is
-    /// `window` packets.
+    /// An ACK of subflow `s` has come with `entropy`, `marked` or not, of which the sender has not
+    /// been told yet; its window is `window` packets.
     #[inline]
     pub fn before_ack(&mut self, s: usize, entropy: u32, marked: bool, window: impl FnOnce() -> f64, now: Time) {
         if let Some(Balancer::Reps(_, subflows)) = self.balancer.as_deref_mut() {
@@ -203,14 +205,14 @@ impl Balancer {
     }
 }
 
-/// What subflow `s` adds to the ports of its connection; the first adds nothing.
+/// The number that subflow `s` adds to the ports of its connection; the first adds 0.
 #[inline]
 fn spread(s: usize) -> u32 {
     (s as u32).wrapping_mul(0x9e37_79b9)
 }
 
-/// What stands for addresses and ports of the other direction, in which they are swapped, of a connection of which a packet of
-/// subflow `s` has come with `entropy`.
+/// The entropy of addresses and ports in the reverse direction, where they are swapped, for a
+/// connection of which a packet of subflow `s` has arrived with `entropy`.
 pub fn reverse_ports(entropy: u32, s: usize) -> u32 {
     entropy.wrapping_sub(spread(s)).rotate_left(16) ^ 0x5bd1_e995
 }

@@ -8,14 +8,17 @@ settings! {
     /// Parameters of PLB, by the names of Linux's sysctls.
     #[derive(Copy)]
     pub struct PlbConfig {
-        /// Congested rounds in a row after which a subflow changes its path (tcp_plb_rehash_rounds).
+        /// Congested rounds in a row after which a subflow changes its path
+        /// (tcp_plb_rehash_rounds).
         rounds "plb_rounds": u32 = 12, within Bounds::POSITIVE, of Marks;
-        /// The same with nothing in flight, when a change reorders nothing (tcp_plb_idle_rehash_rounds).
+        /// The same with nothing in flight, when a change reorders nothing
+        /// (tcp_plb_idle_rehash_rounds).
         idle_rounds "plb_idle_rounds": u32 = 3, within Bounds::POSITIVE, of Marks;
-        /// A round is congested if at least this part of what it acknowledges is marked (tcp_plb_cong_thresh).
+        /// A round is congested if at least this share of the data that it acknowledges is marked
+        /// (tcp_plb_cong_thresh).
         congested "plb_congested": f64 = 0.5, within Bounds::GAIN, of Marks;
-        /// For this to twice this after a timeout, which changes the path at once, marks change no path
-        /// (tcp_plb_suspend_rto_sec).
+        /// For this to twice this after a timeout, which changes the path at once, marks change no
+        /// path (tcp_plb_suspend_rto_sec).
         suspend "plb_suspend": Time = Time::from_secs(60), within Bounds::SPAN, of Marks;
     }
 }
@@ -33,11 +36,11 @@ pub struct Progress {
     pub in_flight: u32,
 }
 
-/// PLB of one subflow (Qureshi et al., SIGCOMM 2022; net/ipv4/tcp_plb.c): after some rounds in a row with many marks its packets
-/// hash to another path, as with a new IPv6 flow label.
+/// PLB of one subflow (Qureshi et al., SIGCOMM 2022; net/ipv4/tcp_plb.c): after some rounds in a
+/// row with many marks its packets hash to another path, as with a new IPv6 flow label.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plb {
-    /// What its packets add to the entropy of their addresses and ports.
+    /// The number that its packets add to the entropy of their addresses and ports.
     shift: u32,
     congested_rounds: u32,
     /// The round ends with the first ACK beyond this.

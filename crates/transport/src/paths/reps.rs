@@ -22,11 +22,12 @@ struct Entry {
     valid: bool,
 }
 
-/// REPS of one subflow (Bonato et al., "REPS: Recycled Entropy Packet Spraying", arXiv:2407.21625): a packet takes the
-/// entropy that came back longest ago with an unmarked ACK, each once, and a random one where there is none.
+/// REPS of one subflow (Bonato et al., "REPS: Recycled Entropy Packet Spraying", arXiv:2407.21625):
+/// a packet takes the entropy that came back longest ago with an unmarked ACK, each once, and a
+/// random one where there is none.
 ///
-/// A timeout tells of a path that has failed: for a while, frozen, entropies that have worked are used over and over rather than
-/// random ones; then a window of packets explores.
+/// A timeout indicates a failed path. For a while (frozen), entropies that have worked are used
+/// again and again instead of random ones; then a window of packets explores.
 #[derive(Clone, Debug)]
 pub(super) struct Reps {
     entries: Box<[Entry]>,

@@ -1,4 +1,4 @@
-//! What the receiving end does about the handshake of a subflow.
+//! The handshake of a subflow at the receiving end.
 
 use super::{Incoming, Receiver};
 use crate::segment::{Output, Segment};
@@ -8,8 +8,9 @@ use linkpool_units::Time;
 
 /// A SYN-ACK that is sent again until something comes on the subflow (RFC 9293, section 3.8.1).
 ///
-/// Kept only where the sender never repeats its SYN ([`crate::Faults::join_syn_once`]): elsewhere the repeated SYN asks for the SYN-ACK at the
-/// same time, since both ends began to wait a packet's way apart.
+/// Kept only where the sender never repeats its SYN ([`crate::Faults::join_syn_once`]): elsewhere
+/// the repeated SYN asks for the SYN-ACK at the same time, since both ends began to wait a packet's
+/// way apart.
 #[derive(Debug)]
 pub(super) struct Repeats {
     timer: Timer,

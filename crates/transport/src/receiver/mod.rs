@@ -1,3 +1,5 @@
+//! The receiving end of a connection.
+
 mod handshake;
 
 use crate::config::{Config, Recovery};
@@ -14,7 +16,7 @@ use handshake::Repeats;
 use linkpool_units::Time;
 use std::sync::Arc;
 
-/// What the arrival of a segment meant to the receiving application.
+/// The effect of a segment's arrival on the receiving application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delivery {
     /// Nothing in particular.
@@ -25,7 +27,8 @@ pub enum Delivery {
     Closed,
 }
 
-/// The receiving end of a connection: reassembles subflows and the stream, acknowledges, echoes marks exactly.
+/// The receiving end of a connection: reassembles subflows and the stream, acknowledges, echoes
+/// marks exactly.
 #[derive(Debug)]
 pub struct Receiver {
     config: Arc<Config>,
@@ -34,7 +37,7 @@ pub struct Receiver {
     /// End of the stream, once known.
     end: u64,
     complete: bool,
-    /// What the buffer has room for; none: for everything.
+    /// The window of a limited buffer; none: the buffer is unlimited.
     window: Option<Box<Window>>,
     duplicate_bytes: u64,
     last_heard: Time,
@@ -127,7 +130,8 @@ impl Receiver {
         let start = seq.near(subflow.bytes.next());
         let data_start = data_seq.near(self.data.next());
         let data_end = data_start + len as u64;
-        // RFC 8257, section 3.2: before the mark changes, acknowledge what came under the old one.
+        // RFC 8257, section 3.2: before the mark changes, acknowledge the data that came with the
+        // old one.
         if subflow.pending > 0 && ce != subflow.ce {
             self.acknowledge(s, None, now, out);
         }
@@ -167,8 +171,8 @@ impl Receiver {
         if completes { Delivery::Complete } else { Delivery::None }
     }
 
-    /// A header has come without its payload: unless another copy has arrived, the sender is told at once (NDP, SIGCOMM 2017, section
-    /// 3.2, rule for NACKs).
+    /// A header has arrived without its payload. Unless another copy has arrived, a NACK is sent at
+    /// once (NDP, SIGCOMM 2017, section 3.2, rule for NACKs).
     fn on_trimmed(&mut self, s: usize, seq: Seq, len: u16, out: &mut impl Output) {
         let Some(subflow) = self.subflows.get(s) else { return };
         let start = seq.near(subflow.bytes.next());
@@ -202,7 +206,7 @@ impl Receiver {
         out.send(s, Segment::Ack { ack, data_ack: Seq::of(self.data.next()), ece: subflow.ce, options });
     }
 
-    /// The timer of subflow `s` may be due. A wake that nobody has asked for does no harm.
+    /// The timer of subflow `s` may be due. A wake-up that nobody asked for does no harm.
     pub fn on_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let Some(subflow) = self.subflows.get_mut(s) else {
             return;
@@ -217,7 +221,7 @@ impl Receiver {
         }
     }
 
-    /// What a segment on subflow `s` will read and write, to be fetched ahead.
+    /// The memory that a segment on subflow `s` will read and write, to be prefetched.
     #[inline]
     pub fn place(&self, s: usize) -> Option<&impl Sized> {
         self.subflows.get(s)

@@ -1,5 +1,6 @@
-//! Subflows that do not get through. What a stale one holds is sent again on others (RFC 8684, section 3.3.6), and it gets no
-//! new data until it gets through again; at last it is given up, and the connection with the last one.
+//! Subflows whose data is not acknowledged. The data of a stale subflow is sent again on others
+//! (RFC 8684, section 3.3.6), and it gets no new data until an ACK arrives. In the end it is given
+//! up, and the connection with the last subflow.
 
 use super::Sender;
 use super::pieces::Pieces;
@@ -9,7 +10,8 @@ use crate::subflow::{State, Subflow};
 use linkpool_units::Time;
 
 impl Sender {
-    /// What subflow `s` has sent was not answered in time, so many `timeouts` in a row. False: that was once too often.
+    /// The data of subflow `s` was not acknowledged in time, `timeouts` times in a row. Returns
+    /// false if the subflow is given up.
     pub(super) fn endures(&mut self, timeouts: u32, s: usize, now: Time, out: &mut impl Output) -> bool {
         let endures = timeouts < self.config.fail_after;
         if !endures {
@@ -18,24 +20,25 @@ impl Sender {
         endures
     }
 
-    /// Data of subflow `s` has timed out, so many times in a row. (One that has nothing to send does not get stale, whatever becomes of its
-    /// probes: Linux, `mptcp_subflow_get_retrans` in net/mptcp/protocol.c.)
+    /// Data of subflow `s` has timed out, `timeouts` times in a row. (A subflow without data to
+    /// send does not get stale, whether or not its probes are answered: Linux,
+    /// `mptcp_subflow_get_retrans` in net/mptcp/protocol.c.)
     pub(super) fn check_stale(&mut self, timeouts: u32, s: usize) {
         if timeouts == self.config.multipath.stale_after {
             self.stale |= 1 << s;
-            self.choose_carriers();
+            self.choose_eligible();
         }
     }
 
-    /// New data of subflow `s` is acknowledged after timeouts: it gets through again (Linux, `mptcp_subflow_active` in
-    /// net/mptcp/protocol.c).
+    /// New data of subflow `s` is acknowledged after timeouts: it gets through again (Linux,
+    /// `mptcp_subflow_active` in net/mptcp/protocol.c).
     #[cold]
     pub(super) fn gets_through(&mut self, s: usize) {
         self.subflows[s].timeouts = 0;
         if self.stale >> s & 1 != 0 {
             self.stale &= !(1 << s);
             self.rescued &= !(1 << s);
-            self.choose_carriers();
+            self.choose_eligible();
         }
     }
 
@@ -52,7 +55,7 @@ impl Sender {
         let others = !(1 << s);
         (self.open, self.stale, self.rescued) = (self.open & others, self.stale & others, self.rescued & others);
         self.control.on_failed(s);
-        self.choose_carriers();
+        self.choose_eligible();
         let lives = |subflow: &Subflow| subflow.state == State::Established || subflow.timer.is_set();
         if self.subflows.iter().any(lives) {
             self.transmit(now, out);
@@ -62,13 +65,14 @@ impl Sender {
         }
     }
 
-    /// Which subflows may be given new data: backups only while there is no other, stale ones only while all are.
-    pub(super) fn choose_carriers(&mut self) {
+    /// Which subflows may be given new data: backups only while there is no other, stale ones only
+    /// while all are.
+    pub(super) fn choose_eligible(&mut self) {
         let is_established = |s: &usize| self.subflows[*s].state == State::Established;
         let established = (0..self.subflows.len()).filter(is_established).fold(0, |set, s| set | 1 << s);
         let live = established & !self.stale;
         let regular = live & !self.config.multipath.backup;
-        self.carriers = [regular, live].into_iter().find(|set| *set != 0).unwrap_or(established);
+        self.eligible = [regular, live].into_iter().find(|set| *set != 0).unwrap_or(established);
         if live == 0 {
             self.rescued = 0; // they may be given data once more
             return;
@@ -78,7 +82,8 @@ impl Sender {
         self.rescued |= stuck;
     }
 
-    /// What subflow `s` has been given and the receiver may not have goes to others.
+    /// Data that was assigned to subflow `s`, and that the receiver may not have, goes to other
+    /// subflows.
     fn rescue(&mut self, s: usize) {
         let subflow = &self.subflows[s];
         if subflow.sent.is_empty() && self.pieces.is_none() {

@@ -1,4 +1,4 @@
-//! How much new data the buffers at both ends let out, and what becomes of a window that is shut.
+//! How much new data the buffers at both ends allow, and the probes of a zero window.
 
 use super::Sender;
 use crate::options::AckOptions;
@@ -7,8 +7,8 @@ use crate::seq::Seq;
 use linkpool_units::Time;
 
 impl Sender {
-    /// New data ends before the end of the stream, the receiver's window and the send buffer: a full segment fits, or the rest of
-    /// the stream (RFC 9293, section 3.8.6.2.1).
+    /// New data ends before the end of the stream, the receiver's window and the send buffer: a
+    /// full segment fits, or the rest of the stream (RFC 9293, section 3.8.6.2.1).
     #[inline(never)]
     pub(super) fn set_limit(&mut self) {
         let edge = self.edge.min(self.data_una.saturating_add(self.config.buffers.send));
@@ -16,8 +16,8 @@ impl Sender {
         self.limit = if self.size <= edge { self.size } else { last };
     }
 
-    /// An ACK may offer a window beyond `data_ack`. True if that is all it says: room, and nothing else new (so that it is
-    /// no duplicate: RFC 5681, section 2).
+    /// An ACK may offer a window beyond `data_ack`. True if that is all it says: room, and nothing
+    /// else new (so that it is no duplicate: RFC 5681, section 2).
     #[inline(never)]
     pub(super) fn take_window(&mut self, s: usize, ack: Seq, data_ack: Seq, options: Option<&AckOptions>) -> bool {
         let Some(AckOptions { window: Some(window), sack }) = options.filter(|_| s < self.subflows.len()) else {
@@ -33,7 +33,7 @@ impl Sender {
         }
         if more {
             self.set_limit();
-            // The timers of idle subflows are those of probes, which are over.
+            // Idle subflows have only timers of probes, and probing is over.
             for subflow in self.subflows.iter_mut().filter(|s| s.is_idle()) {
                 subflow.timer.clear();
                 subflow.timeouts = 0;
@@ -42,8 +42,8 @@ impl Sender {
         more && !news && sack.as_slice().is_empty()
     }
 
-    /// Nothing is on its way and the window is shut: its opening may have been lost, so ask (RFC 9293, section
-    /// 3.8.6.1), on every subflow, since paths may have died that nobody has missed yet.
+    /// No data is in flight and the window is zero. The ACK that opened it may have been lost, so
+    /// probe (RFC 9293, section 3.8.6.1), on every subflow, since a path may have failed unnoticed.
     #[inline(never)]
     pub(super) fn watch_window(&mut self, now: Time, out: &mut impl Output) {
         if !self.is_shut_out() {
@@ -61,7 +61,8 @@ impl Sender {
             && (0..self.subflows.len()).all(|s| self.stale >> s & 1 != 0 || self.subflows[s].sent.is_empty())
     }
 
-    /// The timer of an idle subflow has expired: a segment that the receiver has makes it answer with its window.
+    /// The timer of an idle subflow has expired: a segment that the receiver has makes it answer
+    /// with its window.
     pub(super) fn probe_window(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let unanswered = self.subflows[s].timeouts;
         if !self.is_shut_out() || !self.endures(unanswered, s, now, out) {

@@ -18,8 +18,8 @@ pub(crate) struct Frto {
 }
 
 impl Sender {
-    /// Step 1: the timer has expired; the window of subflow `s` is about to be cut for it. Not if it has been since what is
-    /// outstanding was sent.
+    /// Step 1: the timer has expired; the window of subflow `s` is about to be cut for it. F-RTO
+    /// does not begin if the window has been cut since the outstanding data was sent.
     pub(super) fn begin_frto(&mut self, s: usize) {
         let (Path { cwnd, ssthresh, .. }, recover) = (self.paths[s].clone(), self.subflows[s].recover);
         let first = self.config.undo && self.paths[s].snd_una >= recover;
@@ -28,20 +28,20 @@ impl Sender {
         subflow.frto = first.then(|| Box::new(Frto { cwnd, ssthresh, second: false }));
     }
 
-    /// An ACK of so many `segments` has come, or a duplicate, since `begin_frto`.
+    /// An ACK of `segments` segments, or a duplicate, has arrived since `begin_frto`.
     #[inline(never)]
     pub(super) fn follow_frto(&mut self, s: usize, segments: u32, now: Time, out: &mut impl Output) {
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         subflow.on_probation = false;
         let Some(mut frto) = subflow.frto.take() else { return };
         if frto.second && segments > 0 {
-            // Step 3b: what was never sent again has arrived. The window is as it was (as with SACKs), and duplicates mean a
-            // loss again.
+            // Step 3b: data that was never sent again has arrived. The window is restored (as with
+            // SACKs), and duplicates mean a loss again.
             subflow.recover = path.snd_una;
             return self.restore(s, (frto.cwnd, frto.ssthresh));
         }
         if !frto.second && segments > 0 && path.snd_una < subflow.recover {
-            // Step 2b: what was outstanding is taken to be on its way still, and new data follows it.
+            // Step 2b: the outstanding data counts as still in flight, and new data follows it.
             subflow.in_flight = subflow.sent.len() as u32;
             path.snd_nxt = subflow.recover;
             if (0..NEW_SEGMENTS).filter(|_| self.send_one(s, now, out)).count() > 0 {

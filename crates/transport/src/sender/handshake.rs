@@ -63,7 +63,7 @@ impl Sender {
         }
         // The third segment of the handshake.
         out.send(s, Segment::Ack { ack: Seq::of(FIRST_BYTE), data_ack: Seq::of(0), ece: false, options: None });
-        self.choose_carriers();
+        self.choose_eligible();
         if s == 0 {
             self.joins_wait = self.control.joins_later() || self.config.multipath.join_after > 0;
             if !self.joins_wait {

@@ -1,3 +1,5 @@
+//! The sending end of a connection.
+
 mod failure;
 mod flow_control;
 mod frto;
@@ -26,14 +28,14 @@ pub(crate) use rack::Rack;
 pub(crate) use selective::Prr;
 pub(crate) use undo::{Probation, Undo};
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SenderState {
     /// Opening, or carrying data.
     Open,
     /// All data is acknowledged.
     Finished,
-    /// Given up: no subflow could be established, or none that was gets through.
+    /// Given up: no subflow could be established, or all established subflows have failed.
     Failed,
 }
 
@@ -58,15 +60,15 @@ pub struct Sender {
     edge: u64,
     /// Subflows whose window has room, one bit each.
     open: u32,
-    /// Subflows that may be given new data, as far as the algorithm lets them, one bit each.
-    carriers: u32,
-    /// Established subflows that do not get through, one bit each.
+    /// Eligible subflows: they may get new data if the algorithm allows it, one bit each.
+    eligible: u32,
+    /// Stale subflows, one bit each.
     stale: u32,
-    /// Of these, those whose data others have been given.
+    /// Stale subflows whose data other subflows have taken over, one bit each.
     rescued: u32,
-    /// Where round robin goes on.
+    /// The next subflow of round robin.
     next: u32,
-    /// What waits for a subflow; none where data goes to whoever has room, in order.
+    /// Data that waits for a subflow; none where data goes in order to any subflow with room.
     pieces: Option<Box<Pieces>>,
     /// Further subflows wait for `joins_now` of the algorithm.
     joins_wait: bool,
@@ -107,7 +109,7 @@ impl Sender {
             // As the SYN-ACK will say.
             edge: config.buffers.receive,
             open: 0,
-            carriers: 0,
+            eligible: 0,
             stale: 0,
             rescued: 0,
             next: 0,
@@ -136,7 +138,8 @@ impl Sender {
         self.control.joins_later()
     }
 
-    /// Packets of scattered subflows, which overtake each other, take `dupack_threshold` duplicate ACKs to be lost.
+    /// Sets the number of duplicate ACKs that mean a loss on scattered subflows, whose packets
+    /// overtake each other.
     pub fn expect_reordering(&mut self, dupack_threshold: u32) {
         self.scattered().iter_mut().for_each(|s| s.dupack_threshold = dupack_threshold);
     }
@@ -153,11 +156,11 @@ impl Sender {
         self.send_syn(0, now, out);
     }
 
-    /// No new data from now on; the connection ends when what has been sent is acknowledged.
+    /// Sends no new data from now on; the connection ends when all data sent is acknowledged.
     pub fn stop(&mut self, now: Time, out: &mut impl Output) {
         self.size = self.data_nxt.min(self.size);
         self.set_limit();
-        self.finish_if_done(self.carriers.trailing_zeros() as usize, now, out);
+        self.finish_if_done(self.eligible.trailing_zeros() as usize, now, out);
     }
 
     /// A segment has arrived on subflow `s`.
@@ -190,7 +193,7 @@ impl Sender {
         }
     }
 
-    /// The timer of subflow `s` may be due. A wake that nobody has asked for does no harm.
+    /// The timer of subflow `s` may be due. A wake-up that nobody asked for does no harm.
     pub fn on_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let Some(subflow) = self.subflows.get_mut(s) else {
             return;
@@ -217,7 +220,7 @@ impl Sender {
     }
 
     fn finish_if_done(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        if self.state == SenderState::Open && self.data_una >= self.size && self.carriers != 0 {
+        if self.state == SenderState::Open && self.data_una >= self.size && self.eligible != 0 {
             self.state = SenderState::Finished;
             self.ended = Some(now);
             out.send(s, Segment::Fin);
@@ -248,7 +251,7 @@ impl Sender {
     pub fn path(&self, s: usize) -> &Path {
         &self.paths[s]
     }
-    /// What subflow `s` has done.
+    /// Counters of subflow `s`.
     pub fn stats(&self, s: usize) -> SubflowStats {
         self.subflows[s].stats(&self.paths[s])
     }
@@ -256,12 +259,12 @@ impl Sender {
     pub fn acked_on(&self, s: usize) -> u64 {
         self.paths[s].snd_una - FIRST_BYTE
     }
-    /// What an ACK on subflow `s` will read and write, to be fetched ahead.
+    /// The memory that an ACK on subflow `s` will read and write, to be prefetched.
     pub fn places(&self, s: usize) -> (&Path, &impl Sized, &impl Sized) {
         let subflow = &self.subflows[s];
         (&self.paths[s], &subflow.sent, &subflow.timer)
     }
-    /// And what these lead to.
+    /// The memory to which these lead.
     pub fn oldest_sent(&self, s: usize) -> Option<&impl Sized> {
         self.subflows[s].sent.front()
     }
@@ -277,7 +280,7 @@ impl Sender {
     pub fn is_suppressed(&self, s: usize) -> bool {
         !self.control.is_active(s)
     }
-    /// Reports what congestion control has counted, each by its name in the results.
+    /// Reports the counters of congestion control, each by its name in the results.
     pub fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
         self.control.metrics(report);
     }

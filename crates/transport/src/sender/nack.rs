@@ -8,9 +8,10 @@ use crate::subflow::State;
 use linkpool_units::Time;
 
 impl Sender {
-    /// The segment at `seq` of subflow `s` has lost its payload. It is lost beyond doubt, so it is sent again at once, without waiting for
-    /// duplicate ACKs: it takes the place of the one that was trimmed. The first such segment of a window begins a fast recovery, as any
-    /// loss does (RFC 6675, section 5, step 4). A connection without SACKs takes no NACKs.
+    /// The segment at `seq` of subflow `s` has lost its payload. It is certainly lost, so it is
+    /// sent again at once, without waiting for duplicate ACKs. It replaces the trimmed packet in
+    /// flight. The first such segment of a window begins a fast recovery, as any loss does (RFC
+    /// 6675, section 5, step 4). A connection without SACKs takes no NACKs.
     #[inline(never)]
     pub(super) fn on_nack(&mut self, s: usize, seq: Seq, now: Time, out: &mut impl Output) {
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);

@@ -6,24 +6,24 @@ use crate::multipath::Scheduler;
 use crate::path::Path;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A piece is set apart for the same subflow as the one before until they are so many bytes together (Linux,
+/// Pieces are assigned to the same subflow until they have this many bytes together (Linux,
 /// `MPTCP_SEND_BURST_SIZE`).
 const BURST: u32 = 1 << 16;
 
-/// A part of the stream that becomes one segment: its first byte, and its length.
+/// A piece of the stream that becomes one segment: its first byte, and its length.
 pub(super) type Piece = (u64, u16);
 
-/// What waits.
+/// The pieces that wait.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
-    /// Taken from subflows that do not get through, for whichever may carry data: by first byte, the length, and whether it
-    /// has been sent.
+    /// Taken from subflows that do not get through, for whichever may carry data: by first byte,
+    /// the length, and whether it has been sent.
     again: BTreeMap<u64, (u16, bool)>,
     /// By subflow; none if the scheduler sets nothing apart.
     apart: Box<[Apart]>,
 }
 
-/// What is set apart for a subflow, until its window has room.
+/// The pieces assigned to a subflow, until its window has room.
 #[derive(Debug, Default)]
 struct Apart {
     queue: VecDeque<Piece>,
@@ -32,7 +32,7 @@ struct Apart {
 }
 
 impl Apart {
-    /// `burst` packets are set apart at `rate`, beside those `before`: the mean, weighted by them.
+    /// `burst` packets are assigned at `rate`, beside the packets `before`: the weighted mean.
     fn follow_rate(&mut self, rate: f64, before: f64, burst: f64) {
         self.rate = (self.rate * before + rate * burst) / (before + burst);
     }
@@ -51,7 +51,7 @@ impl Pieces {
         self.again.extend(pieces.map(|(first, len)| (first, (len, sent))));
     }
 
-    /// What is set apart for subflow `s` is for any.
+    /// The pieces assigned to subflow `s` may go to any subflow.
     pub(super) fn give_back(&mut self, s: usize) {
         if let Some(apart) = self.apart.get_mut(s) {
             let queue = std::mem::take(&mut apart.queue);
@@ -59,7 +59,8 @@ impl Pieces {
         }
     }
 
-    /// The first to be sent again, and whether it has been sent, of those that are not wholly before `data_una`.
+    /// The first piece to be sent again that is not wholly before `data_una`, and whether it has
+    /// been sent.
     fn take_again(&mut self, data_una: u64) -> Option<(Piece, bool)> {
         loop {
             let (first, (len, sent)) = self.again.pop_first()?;
@@ -70,8 +71,9 @@ impl Pieces {
     }
 }
 
-/// Linux's pacing rate, packets per ps: twice the window an RTT while it is below half the threshold, else 1.2 times
-/// (`tcp_update_pacing_rate` in net/ipv4/tcp_input.c). None before the first RTT sample.
+/// Linux's pacing rate, packets per ps: twice the window an RTT while it is below half the
+/// threshold, else 1.2 times (`tcp_update_pacing_rate` in net/ipv4/tcp_input.c). None before the
+/// first RTT sample.
 fn pacing_rate(path: &Path, flight: u32) -> Option<f64> {
     let window = path.coupled_window();
     let ratio = if window < path.ssthresh / 2.0 { 2.0 } else { 1.2 };
@@ -79,7 +81,8 @@ fn pacing_rate(path: &Path, flight: u32) -> Option<f64> {
 }
 
 impl Sender {
-    /// What subflow `s` is to carry next: what others could not deliver, what is set apart for it, new data.
+    /// The next piece of subflow `s`: data that others could not deliver, then pieces assigned to
+    /// it, then new data.
     #[inline(never)]
     pub(super) fn take_piece(&mut self, s: usize) -> Option<Piece> {
         let may_carry = self.may_carry(s);
@@ -98,8 +101,9 @@ impl Sender {
         }
     }
 
-    /// Sets new data apart for the subflow that would soonest have sent what it has, a burst at a time, until that one's send
-    /// buffer is full (Linux, `mptcp_subflow_get_send` in net/mptcp/protocol.c).
+    /// Assigns new data to the subflow that needs the least time to send its data, a burst at a
+    /// time, until the send buffer of that subflow is full (Linux, `mptcp_subflow_get_send` in
+    /// net/mptcp/protocol.c).
     pub(super) fn set_apart(&mut self) {
         let Some(mut pieces) = self.pieces.take_if(|pieces| !pieces.apart.is_empty()) else {
             return;
@@ -119,7 +123,7 @@ impl Sender {
         self.pieces = Some(pieces);
     }
 
-    /// The subflow with the least time to send what it has.
+    /// The subflow that needs the least time to send its data.
     fn soonest(&self, pieces: &mut Pieces) -> Option<usize> {
         let mut best = None;
         for s in (0..self.subflows.len()).filter(|s| self.may_carry(*s)) {
@@ -136,7 +140,8 @@ impl Sender {
         best.map(|(_, s)| s)
     }
 
-    /// The mean of the rates at which its data was set apart, weighted by it, `burst` packets of it now.
+    /// The mean of the rates at which its data was set apart, weighted by it, `burst` packets of it
+    /// now.
     fn follow_rate(&self, s: usize, pieces: &mut Pieces, burst: f64) {
         let before = (self.has(s, pieces) as f64 - burst).max(0.0);
         if let Some(rate) = pacing_rate(&self.paths[s], self.subflows[s].in_flight) {
@@ -144,12 +149,13 @@ impl Sender {
         }
     }
 
-    /// Packets that subflow `s` has: on their way, or set apart.
+    /// Packets of subflow `s`, in flight or assigned.
     fn has(&self, s: usize, pieces: &Pieces) -> usize {
         self.subflows[s].sent.len() + pieces.apart[s].queue.len()
     }
 
-    /// Is there room in the send buffer of subflow `s`, of two windows (Linux, `tcp_sndbuf_expand` in net/ipv4/tcp_input.c)?
+    /// Is there room in the send buffer of subflow `s`, of two windows (Linux, `tcp_sndbuf_expand`
+    /// in net/ipv4/tcp_input.c)?
     fn has_memory(&self, s: usize, pieces: &Pieces) -> bool {
         let window = self.paths[s].coupled_window().max(self.config.initial_window as f64);
         (self.has(s, pieces) as f64) < 2.0 * window
@@ -158,13 +164,13 @@ impl Sender {
     /// May subflow `s` be given new data?
     #[inline]
     pub(super) fn may_carry(&self, s: usize) -> bool {
-        self.carriers >> s & 1 != 0 && (self.control.is_active(s) || self.nobody_else_can())
+        self.eligible >> s & 1 != 0 && (self.control.is_active(s) || self.nobody_else_can())
     }
 
-    /// The subflows that the algorithm would have carry the data do not get through: it has no say.
+    /// The subflows that the algorithm would use are stale or failed, so the algorithm is ignored.
     #[inline(never)]
     fn nobody_else_can(&self) -> bool {
-        !(0..self.subflows.len()).any(|s| self.carriers >> s & 1 != 0 && self.control.is_active(s))
+        !(0..self.subflows.len()).any(|s| self.eligible >> s & 1 != 0 && self.control.is_active(s))
     }
 }
 
@@ -173,7 +179,8 @@ mod tests {
     use super::*;
     use crate::control::testing::path;
 
-    /// Below half of ssthresh two windows an RTT (100 us), else 1.2 (`tcp_update_pacing_rate`); of what is in flight, if that is more.
+    /// Below half of ssthresh two windows an RTT (100 us), else 1.2 (`tcp_update_pacing_rate`); of
+    /// the data in flight, if that is more.
     #[test]
     fn the_pacing_rate_is_linux_s() {
         let rate = |ssthresh: f64, flight: u32| pacing_rate(&Path { ssthresh, ..path(10.0) }, flight).unwrap() * 1e8;

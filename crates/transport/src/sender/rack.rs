@@ -1,4 +1,4 @@
-//! RACK-TLP (RFC 8985): losses found by time, and probes that turn a lost tail into something that SACKs can tell.
+//! RACK-TLP (RFC 8985): losses detected by time, and probes that let SACKs report a lost tail.
 
 use super::Sender;
 use crate::control::CongestionControl;
@@ -9,13 +9,14 @@ use crate::segment::Output;
 use crate::subflow::Subflow;
 use linkpool_units::Time;
 
-/// Recoveries without a D-SACK before the reordering window is small again (RFC 8985, section 6.2, step 4).
+/// Recoveries without a D-SACK before the reordering window is small again (RFC 8985, section 6.2,
+/// step 4).
 const PERSIST: u32 = 16;
 
 /// Per-connection variables of RFC 8985, sections 5.3 and 5.4.
 #[derive(Debug, Default)]
 pub(crate) struct Rack {
-    /// The segment sent last of those that have arrived: when it was sent, and where it ends.
+    /// Of the segments that have arrived, the one sent last: when it was sent, and where it ends.
     latest: (Time, u64),
     /// Its RTT.
     rtt: Time,
@@ -24,7 +25,7 @@ pub(crate) struct Rack {
     reordering_seen: bool,
     /// D-SACKs count once a round; this is its end.
     dsack_round: Option<u64>,
-    /// The reordering window is a quarter of the least RTT, and so many more.
+    /// The reordering window is a quarter of the least RTT, and this many quarters more.
     more: u32,
     persist: u32,
     /// The reordering window now.
@@ -36,7 +37,7 @@ pub(crate) struct Rack {
     pub(crate) due: Due,
 }
 
-/// What the timer of a subflow is set for.
+/// The purpose of a subflow's timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Due {
     /// Retransmission timeout.
@@ -44,7 +45,7 @@ pub(crate) enum Due {
     Timeout,
     /// Tail loss probe.
     Probe,
-    /// What may have been reordered has had its time.
+    /// The reordering timer: segments that may be reordered have had their time.
     Reordering,
 }
 
@@ -74,8 +75,8 @@ impl Rack {
         }
     }
 
-    /// RACK.reo_wnd where reordering is given time: a quarter of the least RTT, and one more for each D-SACK, at most SRTT
-    /// (section 6.2, step 4).
+    /// RACK.reo_wnd where reordering is given time: a quarter of the least RTT, and one more for
+    /// each D-SACK, at most SRTT (section 6.2, step 4).
     fn patience(&self, srtt: Time) -> Time {
         let least = self.least_rtt.get().unwrap_or(Time::ZERO);
         Time((least.0 / 4).saturating_mul(1 + self.more as u64)).min(srtt)
@@ -91,7 +92,7 @@ impl Rack {
         self.reordering_seen |= told.reordered;
         if let Some((at, end, again)) = told.latest {
             let rtt = now - at;
-            // Too soon: that was an ACK of what had been sent before.
+            // Too soon: this is an ACK of an earlier transmission.
             if again && rtt < min_rtt {
                 return;
             }
@@ -124,7 +125,7 @@ impl Subflow {
 }
 
 impl Sender {
-    /// What an ACK tells RACK; and whether a probe has repaired a loss.
+    /// Updates RACK with an ACK, and detects whether a probe has repaired a loss.
     pub(super) fn follow_rack(&mut self, s: usize, told: &Delivered, now: Time) {
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
         let handshake = subflow.rtt.min();
@@ -142,7 +143,7 @@ impl Sender {
             return;
         }
         if path.snd_una > end {
-            // It has repaired a loss that nobody has answered for.
+            // It has repaired a loss for which no window was cut.
             let flight = path.cwnd as u32;
             let ssthresh = self.control.ssthresh(&self.paths, s, flight);
             let path = &mut self.paths[s];
@@ -152,7 +153,8 @@ impl Sender {
         }
     }
 
-    /// RACK_update_reo_wnd and RACK_detect_loss (section 6.2, steps 4 and 5). Returns how long until there may be more.
+    /// RACK_update_reo_wnd and RACK_detect_loss (section 6.2, steps 4 and 5). Returns how long
+    /// until there may be more.
     pub(super) fn lose_by_time(&mut self, s: usize, now: Time) -> Option<Time> {
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
         let (threshold, srtt) = (subflow.dupack_threshold, Time(path.srtt as u64));
@@ -164,7 +166,8 @@ impl Sender {
         let at_once = !rack.reordering_seen && (repairing || sacked >= threshold);
         rack.window = if at_once { Time::ZERO } else { rack.patience(srtt) };
         if sacked == 0 && !resent {
-            // In order: nothing sent before the latest that has arrived is outstanding, but for what was sent with it.
+            // In order: no segment sent before the latest arrived one is outstanding, except those
+            // sent with it.
             let first = subflow.sent.front()?;
             if !rack.sent_after(first, first.end.near(path.snd_una)) {
                 return None;
@@ -174,7 +177,7 @@ impl Sender {
         let mut wait = Time::ZERO;
         subflow.lose(path, path.snd_una, |segment, (_, end)| {
             if latest <= (segment.at(), end) {
-                // Those sent first are in order: all that follow were sent later still.
+                // The segments sent first are in order: all that follow were sent later.
                 return if segment.is(Mark::AGAIN) { Some(false) } else { None };
             }
             let due = segment.at() + reach;
@@ -219,7 +222,8 @@ impl Sender {
         true
     }
 
-    /// TLP_send_probe (section 7.3): new data if there is any, beyond the window; else the last segment again.
+    /// TLP_send_probe (section 7.3): new data if there is any, beyond the window; else the last
+    /// segment again.
     fn send_probe(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let new = self.send_one(s, now, out);
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
@@ -234,7 +238,8 @@ impl Sender {
         self.set_timeout(s, now, out);
     }
 
-    /// Sets the timer anew after progress: to a probe where one is due sooner (TLP_calc_PTO, section 7.2), else to a timeout.
+    /// Restarts the timer after progress: to a probe where one is due sooner (TLP_calc_PTO, section
+    /// 7.2), else to a timeout.
     pub(super) fn arm_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
         if subflow.sent.is_empty() {
@@ -277,7 +282,8 @@ mod tests {
         rack
     }
 
-    /// A quarter of the least RTT, one more for each round with D-SACKs, and never beyond the smoothed RTT (section 6.2, step 4).
+    /// A quarter of the least RTT, one more for each round with D-SACKs, and never beyond the
+    /// smoothed RTT (section 6.2, step 4).
     #[test]
     fn the_window_widens_by_quarters_up_to_srtt() {
         let mut rack = rack(100);
@@ -289,7 +295,8 @@ mod tests {
         }
     }
 
-    /// D-SACKs of one round count once: the round ends when what was next to be sent at the first is acknowledged.
+    /// D-SACKs of one round count once: the round ends when the data that was next to be sent at
+    /// the first one is acknowledged.
     #[test]
     fn dsacks_count_once_a_round() {
         let mut rack = rack(100);
@@ -304,7 +311,8 @@ mod tests {
         assert_eq!(rack.more, 3);
     }
 
-    /// The widened window persists for 16 recoveries, counted from the last D-SACK ("RACK.reo_wnd_persist = 16").
+    /// The widened window persists for 16 recoveries, counted from the last D-SACK
+    /// ("RACK.reo_wnd_persist = 16").
     #[test]
     fn the_window_is_small_again_after_sixteen_recoveries() {
         let mut rack = rack(100);
@@ -324,7 +332,8 @@ mod tests {
         Delivered { latest: Some((Time::from_us(at_us), end, again)), ..Delivered::default() }
     }
 
-    /// An ACK of a retransmission that comes within the least RTT is of the first copy, and tells nothing (section 6.2, step 2).
+    /// An ACK of a retransmission within the least RTT is for the first copy, and is ignored
+    /// (section 6.2, step 2).
     #[test]
     fn an_ack_that_comes_too_soon_for_a_retransmission_tells_nothing() {
         let mut rack = rack(100);
@@ -338,7 +347,8 @@ mod tests {
         assert_eq!(rack.reach(), Time::from_us(90));
     }
 
-    /// RACK_sent_after: of segments sent at the same time the one that ends later was sent later (section 6.2, step 2).
+    /// RACK_sent_after: of segments sent at the same time the one that ends later was sent later
+    /// (section 6.2, step 2).
     #[test]
     fn of_the_same_time_the_later_end_was_sent_later() {
         let mut rack = rack(100);

@@ -1,4 +1,5 @@
-//! What an ACK does to a subflow, and NewReno's fast retransmit and fast recovery (RFC 5681, RFC 6582).
+//! The effect of an ACK on a subflow, and NewReno's fast retransmit and fast recovery (RFC 5681,
+//! RFC 6582).
 
 use super::{Sender, SenderState};
 use crate::control::{Ack, CongestionControl, Control};
@@ -73,8 +74,8 @@ impl Sender {
         }
     }
 
-    /// The most packets by which an ACK grows the window of subflow `s`, in slow start: L of RFC 3465, which is 1 as long as
-    /// the ACK may be for what was sent before a timeout (section 2.3).
+    /// The most packets by which an ACK grows the window of subflow `s`, in slow start: L of RFC
+    /// 3465, which is 1 while the ACK may acknowledge data sent before a timeout (section 2.3).
     #[inline]
     fn most_counted(&self, s: usize) -> u32 {
         let (path, limit) = (&self.paths[s], self.config.byte_counting_limit);
@@ -85,7 +86,8 @@ impl Sender {
         }
     }
 
-    /// Enters an ACK into the statistics of subflow `s`, its RTT and its round, and tells the algorithm. Has that cut the window?
+    /// Enters an ACK into the statistics of subflow `s`, its RTT and its round, and calls the
+    /// algorithm. Returns whether the window was cut.
     #[inline]
     fn note_ack(
         &mut self,
@@ -110,7 +112,8 @@ impl Sender {
         self.cut_for_mark(s, |control, paths| control.in_ack_event(paths, s, event))
     }
 
-    /// The algorithm may cut the window of subflow `s` for a mark; fast recovery may keep it from that. Has it been cut?
+    /// The algorithm may cut the window of subflow `s` for a mark; fast recovery may keep it from
+    /// that. Has it been cut?
     #[inline]
     fn cut_for_mark(&mut self, s: usize, respond: impl FnOnce(&mut Control, &mut [Path]) -> bool) -> bool {
         let path = &self.paths[s];
@@ -125,7 +128,8 @@ impl Sender {
         cut
     }
 
-    /// `segments` segments have been acknowledged for the first time. Returns by how many of them the window may grow.
+    /// `segments` segments have been acknowledged for the first time. Returns by how many of them
+    /// the window may grow.
     fn on_new_ack(&mut self, s: usize, segments: u32, now: Time, out: &mut impl Output) -> u32 {
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         (subflow.dupacks, subflow.limited) = (0, 0);
@@ -161,7 +165,8 @@ impl Sender {
             return;
         }
         subflow.dupacks += 1;
-        // After a timeout, duplicates caused by segments sent again must not start a recovery (RFC 6582, section 4.1)
+        // After a timeout, duplicates caused by segments sent again must not start a recovery (RFC
+        // 6582, section 4.1)
         if path.snd_una <= subflow.recover {
             return;
         }
@@ -172,7 +177,7 @@ impl Sender {
         subflow.recover = path.snd_nxt;
         subflow.partial = false;
         subflow.counts.recoveries += 1;
-        // What limited transmit has let out does not count (RFC 5681, section 3.2, step 2).
+        // Segments of limited transmit do not count (RFC 5681, section 3.2, step 2).
         let flight = subflow.in_flight.saturating_sub(subflow.limited);
         let ssthresh = self.control.ssthresh(&self.paths, s, flight);
         let path = &mut self.paths[s];
@@ -184,8 +189,9 @@ impl Sender {
         subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
     }
 
-    /// A duplicate ACK below the threshold tells of a packet that has left: one of new data takes its place, beyond the
-    /// window by as many as there are duplicates (RFC 3042, section 2: by two, with a threshold of three).
+    /// A duplicate ACK below the threshold means that a packet has left the network: a packet of
+    /// new data takes its place, beyond the window by as many as there are duplicates (RFC 3042,
+    /// section 2: by two, with a threshold of three).
     pub(super) fn limited_transmit(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let subflow = &self.subflows[s];
         let below = self.config.limited_transmit && subflow.dupacks < subflow.dupack_threshold;
@@ -246,7 +252,7 @@ impl Sender {
         path.snd_nxt = path.snd_una;
     }
 
-    /// Sends segment number `i` of those outstanding on subflow `s` again.
+    /// Sends outstanding segment number `i` of subflow `s` again.
     pub(super) fn send_again(&mut self, s: usize, i: usize, now: Time, out: &mut impl Output) {
         let path = &self.paths[s];
         let subflow = &mut self.subflows[s];

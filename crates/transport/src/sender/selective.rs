@@ -6,7 +6,8 @@ use crate::control::CongestionControl;
 use crate::segment::Output;
 use linkpool_units::Time;
 
-/// Proportional rate reduction (RFC 6937, with its slow start reduction bound): what is sent in a recovery follows what arrives.
+/// Proportional rate reduction (RFC 6937, with its slow start reduction bound): in a recovery, the
+/// data sent follows the data that arrives.
 #[derive(Debug, Default)]
 pub(crate) struct Prr {
     /// Outstanding when recovery began (RecoverFS).
@@ -18,7 +19,8 @@ pub(crate) struct Prr {
 }
 
 impl Prr {
-    /// How many segments the ACK that brought `fresh` lets out, `sent` ones having been sent in all (RFC 6937, section 3).
+    /// How many segments the ACK that brought `fresh` lets out, `sent` ones having been sent in all
+    /// (RFC 6937, section 3).
     fn allowance(&mut self, pipe: u32, ssthresh: f64, fresh: u32, sent: u64) -> u32 {
         self.delivered += fresh;
         let out = (sent - self.sent_before) as u32;
@@ -33,7 +35,8 @@ impl Prr {
 }
 
 impl Sender {
-    /// An ACK has been entered into the scoreboard of subflow `s`. Returns by how many segments the window may grow.
+    /// An ACK has been entered into the scoreboard of subflow `s`. Returns by how many segments the
+    /// window may grow.
     #[inline(never)]
     pub(super) fn on_selective_ack(&mut self, s: usize, now: Time, out: &mut impl Output) -> u32 {
         let subflow = &mut self.subflows[s];
@@ -66,7 +69,7 @@ impl Sender {
         } else if lost && !board.in_loss {
             self.enter_recovery(s, now, out);
         } else if !was_in_recovery && told.segments > 0 {
-            // What was SACKed after a timeout has not been sent by this slow start.
+            // Data SACKed after a timeout has not been sent by this slow start.
             grown = if board.in_loss { told.fresh } else { told.segments };
         }
         let progress = if self.subflows[s].has_rack() { told.fresh } else { told.segments };
@@ -77,7 +80,7 @@ impl Sender {
         grown
     }
 
-    /// Marks what is lost by now; the time until RACK wants to look again.
+    /// Marks segments that are lost by now. Returns the time until RACK checks again.
     fn find_losses(&mut self, s: usize, now: Time) -> Option<Time> {
         if self.subflows[s].has_rack() {
             return self.lose_by_time(s, now);
@@ -104,7 +107,8 @@ impl Sender {
         self.set_timeout(s, now, out);
     }
 
-    /// Cuts the window for losses among the `flight` segments outstanding (RFC 6675, section 5, steps 4.1 and 4.2).
+    /// Cuts the window for losses among the `flight` segments outstanding (RFC 6675, section 5,
+    /// steps 4.1 and 4.2).
     pub(super) fn begin_recovery(&mut self, s: usize, flight: u32) {
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
         subflow.recover = path.snd_nxt;
@@ -119,7 +123,8 @@ impl Sender {
         (path.in_recovery, path.ssthresh, path.cwnd) = (true, ssthresh, ssthresh);
     }
 
-    /// All that was outstanding when recovery began, or at the timeout, is acknowledged: it is over (RFC 6675, section 5).
+    /// All that was outstanding when recovery began, or at the timeout, is acknowledged: it is over
+    /// (RFC 6675, section 5).
     fn leave_recovery(&mut self, s: usize) {
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
@@ -133,8 +138,8 @@ impl Sender {
         board.rack.iter_mut().for_each(|rack| rack.leave_recovery());
     }
 
-    /// After a timeout: what is outstanding is lost, unless RACK knows that it was sent too late for that (RFC 8985, section
-    /// 6.3); slow start repairs it.
+    /// After a timeout: outstanding data is lost, unless RACK knows that it was sent too late for
+    /// that (RFC 8985, section 6.3); slow start repairs it.
     pub(super) fn enter_loss(&mut self, s: usize, now: Time) {
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
@@ -154,8 +159,9 @@ impl Sender {
 mod tests {
     use super::*;
 
-    /// Ten outstanding when recovery began, ssthresh 5: while more than 5 are on the way, one is sent for two that arrive, rounded
-    /// up (RFC 6937, section 3: `CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out`).
+    /// Ten outstanding when recovery began, ssthresh 5: while more than 5 are on the way, one is
+    /// sent for two that arrive, rounded up (RFC 6937, section 3: `CEIL(prr_delivered * ssthresh /
+    /// RecoverFS) - prr_out`).
     #[test]
     fn reduces_in_proportion() {
         let mut prr = Prr { flight: 10, delivered: 0, sent_before: 100 };
@@ -165,8 +171,8 @@ mod tests {
         assert_eq!(prr.allowance(6, 5.0, 3, 102), 1); // 30/10, and 2 are out
     }
 
-    /// With fewer on the way than ssthresh, slow start: one more than what has arrived (`MAX(prr_delivered - prr_out,
-    /// DeliveredData) + MSS`), up to ssthresh.
+    /// With fewer packets in flight than ssthresh, slow start: one more than have arrived
+    /// (`MAX(prr_delivered - prr_out, DeliveredData) + MSS`), up to ssthresh.
     #[test]
     fn grows_by_one_more_than_arrives_up_to_ssthresh() {
         let mut prr = Prr { flight: 20, delivered: 0, sent_before: 100 };

@@ -1,4 +1,5 @@
-//! Which subflow sends next, and what: the connection's stream mapped onto the streams of its subflows.
+//! Which subflow sends which data next: the connection's stream mapped onto the streams of its
+//! subflows.
 
 use super::Sender;
 use super::pieces::Piece;
@@ -18,8 +19,8 @@ impl Sender {
         self.open = self.open & !(1 << s) | (room as u32) << s;
     }
 
-    /// Without limited transmit, room in the window that SACKs have made does not count until recovery begins (RFC 6675, section
-    /// 5, step 3).
+    /// Without limited transmit, room in the window that SACKs have made does not count until
+    /// recovery begins (RFC 6675, section 5, step 3).
     #[inline(never)]
     fn held_back(&self, s: usize) -> u32 {
         let board = self.subflows[s].board.as_ref();
@@ -27,7 +28,7 @@ impl Sender {
         held.map_or(0, |board| board.sacked)
     }
 
-    /// Sends what windows allow, one segment at a time, on the subflow whose turn it is.
+    /// Sends as much as the windows allow, one segment at a time, on the subflow whose turn it is.
     pub(super) fn transmit(&mut self, now: Time, out: &mut impl Output) {
         if self.pieces.is_some() {
             self.set_apart();
@@ -50,7 +51,8 @@ impl Sender {
                 self.next = if s + 1 == n { 0 } else { s + 1 };
                 self.update_open(s as usize);
             } else if self.subflows[s as usize].state == State::SynSent {
-                // `Faults::join_stall`: all wait for its turn to be over, but for what they have to send again.
+                // `Faults::join_stall`: all subflows wait for the end of its turn, except with
+                // retransmissions.
                 self.next = s;
                 return self.send_backlogs(now, out);
             } else {
@@ -68,7 +70,8 @@ impl Sender {
         }
     }
 
-    /// Sends one segment on subflow `s`: one that waits to be sent again, else new data. False if there is neither.
+    /// Sends one segment on subflow `s`: one that waits to be sent again, else new data. False if
+    /// there is neither.
     #[inline(always)]
     fn send_segment(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
         let waiting = if self.subflows[s].has_backlog() { self.waiting(s) } else { None };
@@ -151,7 +154,7 @@ impl Sender {
         true
     }
 
-    /// What subflow `s` is to carry next of the connection's stream, if it may.
+    /// The next piece of the connection's stream for subflow `s`, if it may send.
     #[inline]
     fn next_piece(&mut self, s: usize) -> Option<Piece> {
         if self.pieces.is_some() {

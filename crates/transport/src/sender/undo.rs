@@ -1,4 +1,5 @@
-//! Windows that were cut for nothing: spurious retransmissions, and what to do when one is found out.
+//! Spurious retransmissions: how they are detected, and how the windows that were cut for them are
+//! restored.
 
 use super::Sender;
 use crate::control::CongestionControl;
@@ -7,12 +8,12 @@ use crate::scoreboard::Delivered;
 use crate::segment::Output;
 use linkpool_units::Time;
 
-/// What it takes to undo a reduction.
+/// The state that is needed to undo a reduction.
 #[derive(Debug)]
 pub(crate) struct Undo {
     cwnd: f64,
     ssthresh: f64,
-    /// What was outstanding: only this was sent again because of it.
+    /// The data outstanding at the cut: only this was sent again because of it.
     from: u64,
     to: u64,
     /// Retransmissions not known to have been needless.
@@ -25,9 +26,9 @@ pub(crate) struct Undo {
 pub(crate) enum Probation {
     /// Not after a timeout, or the timeout was right.
     None,
-    /// The first segment has been sent again; the next ACK tells (step 2).
+    /// The first segment has been sent again; the next ACK decides (step 2).
     Timeout,
-    /// New data has been sent, not more of the old; the next ACK tells (step 3).
+    /// New data has been sent instead of more retransmissions; the next ACK decides (step 3).
     NewData,
 }
 
@@ -44,7 +45,8 @@ impl Undo {
 }
 
 impl Sender {
-    /// A D-SACK says that a retransmission was needless; once that is true of all, so was the cut (RFC 3708, section 2).
+    /// A D-SACK says that a retransmission was needless; once that is true of all, so was the cut
+    /// (RFC 3708, section 2).
     pub(super) fn follow_duplicate(&mut self, s: usize, told: &Delivered) {
         let Some(undo) = self.subflows[s].board.as_mut().and_then(|b| b.undo.as_mut()) else { return };
         if undo.needed > 0 && told.duplicate.is_some_and(|(_, end)| undo.from < end && end <= undo.to) {
@@ -55,7 +57,8 @@ impl Sender {
         }
     }
 
-    /// The timer has expired; the window is about to be cut for it, unless it has been for what was lost before.
+    /// The timer has expired; the window is about to be cut for it, unless it has been cut for an
+    /// earlier loss.
     pub(super) fn begin_probation(&mut self, s: usize) {
         let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
@@ -73,7 +76,8 @@ impl Sender {
         let Some(undo) = board.undo.as_mut() else { return };
         undo.probation = match undo.probation {
             Probation::None => return,
-            // What was never sent again has arrived: nothing was lost when the timer expired (step 3b).
+            // Data that was never sent again has arrived: no data was lost when the timer expired
+            // (step 3b).
             _ if told.original => return self.undo(s),
             Probation::Timeout if told.segments > 0 && path.snd_una < subflow.recover => Probation::NewData,
             Probation::NewData if told.sacked == 0 && told.segments > 0 => Probation::NewData,
@@ -93,7 +97,8 @@ impl Sender {
         self.transmit(now, out);
     }
 
-    /// Restores what was before the cut (as Linux does, `tcp_undo_cwnd_reduction`; RFC 9438, section 4.9).
+    /// Restores the window of before the cut (as Linux does, `tcp_undo_cwnd_reduction`; RFC 9438,
+    /// section 4.9).
     fn undo(&mut self, s: usize) {
         let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
@@ -120,7 +125,8 @@ mod tests {
     use super::*;
     use crate::control::testing::path;
 
-    /// Bytes 1,000 to 4,999 were outstanding at the cut: only what of these is sent again has to turn out needless.
+    /// Bytes 1,000 to 4,999 were outstanding at the cut: only their retransmissions have to be
+    /// needless.
     #[test]
     fn only_what_was_outstanding_at_the_cut_counts() {
         let cut = Path { snd_una: 1000, snd_nxt: 5000, ..path(4.0) };

@@ -1,5 +1,5 @@
-//! What an ACK that cuts the window for a mark does beside: it grows the window before, as in the implementation of AMP's
-//! authors, or it does not grow it (RFC 3168, section 6.1.2).
+//! What an ACK that cuts the window for a mark does beside: it grows the window before, as in the
+//! implementation of AMP's authors, or it does not grow it (RFC 3168, section 6.1.2).
 
 use crate::common::channel::{Crossing, Pair};
 use crate::common::opened::in_flight;
@@ -35,7 +35,8 @@ fn halving(ack_order: AckOrder) -> [ControlConfig; 4] {
     ]
 }
 
-/// A cut by half in congestion avoidance: the first of two marked ACKs cuts 4 packets, or 4 and 1/4; the second grows what is left.
+/// A cut by half in congestion avoidance: the first of two marked ACKs cuts 4 packets, or 4 and
+/// 1/4; the second grows what is left.
 #[test]
 fn the_first_marked_ack_of_a_window_grows_it_before_the_cut_or_not_at_all() {
     for (order, cut, grown) in [(CutInsteadOfGrowth, 2.0, 2.5), (GrowThenCut, 2.125, 2.5956)] {
@@ -105,7 +106,8 @@ fn recovery_keeps_a_mark_from_cutting_in_any_order() {
     }
 }
 
-/// An algorithm without ECN has no cut to make: the ECN echo of a peer that was not asked for it means nothing.
+/// An algorithm without ECN has no cut to make: the ECN echo of a peer that was not asked for it
+/// means nothing.
 #[test]
 fn what_takes_no_marks_is_not_cut() {
     in_flight(4, config(ControlConfig::Reno(()))).run(
@@ -115,7 +117,8 @@ fn what_takes_no_marks_is_not_cut() {
     );
 }
 
-/// The window after each round under marks on every packet, from `window` packets on in congestion avoidance or slow start.
+/// The window after each round under marks on every packet, from `window` packets on in congestion
+/// avoidance or slow start.
 fn under_full_marking(control: ControlConfig, window: u32, rounds: u64) -> f64 {
     let half_a_round = Time::from_us(50);
     let carry = move |c: &Crossing| vec![(half_a_round, matches!(c.segment, Segment::Data { .. }))];
@@ -124,10 +127,11 @@ fn under_full_marking(control: ControlConfig, window: u32, rounds: u64) -> f64 {
     pair.sender.path(0).cwnd
 }
 
-/// Every ACK is marked: the first of a round grows `w` to `w + 1/w` and cuts that, the others of its `floor(w)` packets grow what
-/// is left. In reals AMP's fixed point is that of `w = 3/4 (w + 1/w) + (w - 1)/w`: 2 + sqrt(3), or 3.73. In whole packets there is
-/// one with 4, 3 and 2 in flight each, and from above AMP comes to the first. If the cutting ACK does not grow, it is
-/// 3.14 with 3.
+/// Every ACK is marked: the first of a round grows `w` to `w + 1/w` and cuts that, the others of
+/// its `floor(w)` packets grow what is left. In reals AMP's fixed point is that of `w = 3/4 (w +
+/// 1/w) + (w - 1)/w`: 2 + sqrt(3), or 3.73. In whole packets there is one with 4, 3 and 2 in flight
+/// each, and from above AMP comes to the first. If the cutting ACK does not grow, it is 3.14 with
+/// 3.
 #[test]
 fn amp_stays_at_four_packets_under_full_marking() {
     for (order, window, expected) in [
@@ -142,8 +146,9 @@ fn amp_stays_at_four_packets_under_full_marking() {
     }
 }
 
-/// DCTCP with alpha = 1 comes to its floor of 2, where a round ends at 2 + 1/2, from wherever it begins: there is no second
-/// equilibrium at 3, as there is if the ACK that has cut the window grows it after that (3/2, at least 2, and 1/2, 2/5, 1/3 more).
+/// DCTCP with alpha = 1 comes to its floor of 2, where a round ends at 2 + 1/2, from wherever it
+/// begins: there is no second equilibrium at 3, as there is if the ACK that has cut the window
+/// grows it after that (3/2, at least 2, and 1/2, 2/5, 1/3 more).
 #[test]
 fn dctcp_comes_to_its_floor_under_full_marking() {
     for order in [GrowThenCut, CutInsteadOfGrowth] {

@@ -1,5 +1,6 @@
-//! AMP's suppression of subflows (AMP paper, Algorithm 1), as the sender carries it out: only new data is
-//! kept from the subflows beyond the first; what is in flight there is acknowledged and sent again as ever.
+//! AMP's suppression of subflows (AMP paper, Algorithm 1), as the sender carries it out: only new
+//! data is kept from the subflows beyond the first; what is in flight there is acknowledged and
+//! sent again as ever.
 
 use crate::common::script::{Script, sender};
 use crate::common::{AMP, CUT, config};
@@ -50,7 +51,8 @@ fn suppressed_with(config: Config) -> Script<Sender> {
     script
 }
 
-/// ACKs on subflow 1 are taken, and grow its window by the window of subflow 0, but no new data follows there.
+/// ACKs on subflow 1 are taken, and grow its window by the window of subflow 0, but no new data
+/// follows there.
 #[test]
 fn no_new_data_while_suppressed() {
     suppressed().run(
@@ -67,7 +69,8 @@ fn no_new_data_while_suppressed() {
     );
 }
 
-/// What was in flight on subflow 1 when it was suppressed is lost: it is sent again there, until all has arrived.
+/// What was in flight on subflow 1 when it was suppressed is lost: it is sent again there, until
+/// all has arrived.
 #[test]
 fn what_is_in_flight_is_sent_again() {
     suppressed().run(
@@ -88,7 +91,8 @@ fn what_is_in_flight_is_sent_again() {
     );
 }
 
-/// Released after two rounds of subflow 0 without a mark and with three packets or more; the windows are as they were.
+/// Released after two rounds of subflow 0 without a mark and with three packets or more; the
+/// windows are as they were.
 #[test]
 fn release_after_two_quiet_rounds() {
     suppressed().run(
@@ -137,7 +141,8 @@ fn a_mark_keeps_it_suppressed() {
     );
 }
 
-/// Subflow 0 does not get through: the others carry the data though they are suppressed, for nobody else can.
+/// Subflow 0 does not get through: the others carry the data though they are suppressed, for nobody
+/// else can.
 #[test]
 fn suppressed_subflows_stand_in_for_a_stale_one() {
     let multipath = Multipath { stale_after: 1, ..Multipath::default() };

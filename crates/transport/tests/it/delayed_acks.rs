@@ -1,4 +1,5 @@
-//! When the receiver acknowledges (RFC 5681, section 4.2) and what it echoes (RFC 8257, section 3.2).
+//! When the receiver acknowledges (RFC 5681, section 4.2) and what it echoes (RFC 8257, section
+//! 3.2).
 
 use crate::common::reno;
 use crate::common::script::{Script, receiver};
@@ -34,7 +35,8 @@ fn a_single_packet_waits_for_the_timer() {
     );
 }
 
-/// The timer of a packet that has been acknowledged meanwhile does not acknowledge the next one early.
+/// The timer of a packet that has been acknowledged meanwhile does not acknowledge the next one
+/// early.
 #[test]
 fn the_timer_belongs_to_the_packet_that_waits() {
     open(2).run(
@@ -99,7 +101,8 @@ fn the_last_packet_is_acknowledged_at_once() {
     );
 }
 
-/// RFC 8257, Figure 1: when the mark changes, what waits is acknowledged under the old mark; else every second packet.
+/// RFC 8257, Figure 1: when the mark changes, what waits is acknowledged under the old mark; else
+/// every second packet.
 #[test]
 fn the_state_machine_of_dctcp() {
     open(2).run(
@@ -183,7 +186,8 @@ fn a_fin_closes() {
     );
 }
 
-/// A receiver like Linux's, with a buffer of so many packets, on whose subflow 0 a SYN has arrived at 0.
+/// A receiver like Linux's, with a buffer of so many packets, on whose subflow 0 a SYN has arrived
+/// at 0.
 fn quick(buffer: u64) -> Script<Receiver> {
     let buffers = Buffers { receive: buffer * 1000, ..Buffers::default() };
     let mut script = receiver(Config { ack_every: 2, quickack: true, buffers, ..reno() });

@@ -111,7 +111,8 @@ fn fin_reset_at_the_sender() {
     );
 }
 
-/// A receiver that has had neither the third segment nor data on that subflow has not finished its handshake.
+/// A receiver that has had neither the third segment nor data on that subflow has not finished its
+/// handshake.
 #[test]
 fn fin_reset_at_the_receiver() {
     let joined = "0     < syn

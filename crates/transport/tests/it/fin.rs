@@ -1,5 +1,5 @@
-//! A FIN is sent once. That its loss needs no repair: the end of the stream is told by the data (DATA_FIN), and all that a FIN
-//! does is to let the receiver forget.
+//! A FIN is sent once. That its loss needs no repair: the end of the stream is told by the data
+//! (DATA_FIN), and all that a FIN does is to let the receiver forget.
 
 use crate::common::channel::{Crossing, Pair};
 use crate::common::{Random, algorithms, config};
@@ -7,7 +7,8 @@ use linkpool_transport::{Config, Recovery, Segment, SenderState};
 use linkpool_units::Time;
 use proptest::prelude::*;
 
-/// All that both ends have sent but the FIN, when the flow had ended at both, and whether the receiver was told to forget.
+/// All that both ends have sent but the FIN, when the flow had ended at both, and whether the
+/// receiver was told to forget.
 type Outcome = (Vec<Crossing>, [Option<Time>; 2], bool);
 
 fn transfer(config: Config, size: u64, mut stop: Option<Time>, (seed, loss): (u64, f64), fins: bool) -> Outcome {
@@ -53,7 +54,8 @@ proptest! {
         prop_assert_eq!(with, without);
         prop_assert_eq!([complete, ended], ends);
         prop_assert!(closed && !open);
-        // Of a stream that is cut short the end may never be told, or by a copy that comes late; nobody waits for it.
+        // Of a stream that is cut short the end may never be told, or by a copy that comes late;
+        // nobody waits for it.
         prop_assert!(stop.is_some() || complete.is_some_and(|at| Some(at) <= ended));
     }
 }

@@ -1,5 +1,5 @@
-//! Buffers at both ends: windows that limit, shut and open (RFC 9293, section 3.8.6), one for all subflows (RFC 8684, section
-//! 3.3.1).
+//! Buffers at both ends: windows that limit, shut and open (RFC 9293, section 3.8.6), one for all
+//! subflows (RFC 8684, section 3.3.1).
 
 use crate::common::channel::Pair;
 use crate::common::opened::both_in_flight;
@@ -17,8 +17,8 @@ fn lia(subflows: usize, buffers: Buffers) -> Config {
     Config { subflows, buffers, ..config(ControlConfig::Lia(())) }
 }
 
-/// Ten packets by the congestion window, three by the receiver's. Its edge counts from the acknowledged data; the same ACK
-/// with more room is no duplicate.
+/// Ten packets by the congestion window, three by the receiver's. Its edge counts from the
+/// acknowledged data; the same ACK with more room is no duplicate.
 #[test]
 fn the_window_limits() {
     sender(receiving(3000), None).run(
@@ -55,7 +55,8 @@ fn duplicates_offer_the_same_window() {
     );
 }
 
-/// A segment goes out when it fits as a whole, or is the rest of the stream (RFC 9293, section 3.8.6.2.1).
+/// A segment goes out when it fits as a whole, or is the rest of the stream (RFC 9293, section
+/// 3.8.6.2.1).
 #[test]
 fn no_silly_segments() {
     sender(receiving(2500), Some(4500)).run(
@@ -108,8 +109,8 @@ fn probes_that_nobody_answers() {
     );
 }
 
-/// All subflows ask, each with a back-off of its own, since any path may have died; that probes are not answered does not make a
-/// subflow stale, and who is answered first opens the window for all.
+/// All subflows ask, each with a back-off of its own, since any path may have died; that probes are
+/// not answered does not make a subflow stale, and who is answered first opens the window for all.
 #[test]
 fn all_subflows_probe() {
     let multipath = Multipath { stale_after: 1, ..Multipath::default() };
@@ -131,7 +132,8 @@ fn all_subflows_probe() {
     );
 }
 
-/// One window for all subflows: packet 0, on its way on subflow 0, keeps subflow 1 from sending the fifth.
+/// One window for all subflows: packet 0, on its way on subflow 0, keeps subflow 1 from sending the
+/// fifth.
 #[test]
 fn a_slow_subflow_holds_up_the_others() {
     let config = Config { initial_window: 1, ..lia(2, Buffers { receive: 4000, ..Buffers::default() }) };
@@ -149,7 +151,8 @@ fn a_slow_subflow_holds_up_the_others() {
     );
 }
 
-/// The send buffer does the same from the other side: it holds what is not acknowledged at connection level.
+/// The send buffer does the same from the other side: it holds what is not acknowledged at
+/// connection level.
 #[test]
 fn the_send_buffer_limits() {
     both_in_flight(lia(2, Buffers { send: 2000, ..Buffers::default() }), None).run(
@@ -183,8 +186,9 @@ fn lowest_rtt_first() {
     );
 }
 
-/// 8 Mbit/s is a byte in a microsecond: of four packets at 100 us the first is read at 1,100 us. What the application has not
-/// read is not offered; an ACK says when a shut window has opened by a segment.
+/// 8 Mbit/s is a byte in a microsecond: of four packets at 100 us the first is read at 1,100 us.
+/// What the application has not read is not offered; an ACK says when a shut window has opened by a
+/// segment.
 #[test]
 fn a_slow_application_shuts_the_window() {
     let buffers = Buffers { receive: 4000, read_rate: Some(Rate::mbps(8)), ..Buffers::default() };
@@ -260,9 +264,10 @@ fn throughput_is_the_window_over_the_rtt() {
     assert_eq!(carried(Config { buffers: sending, ..reno() }, &[2]), 10.0 * 500.0);
 }
 
-/// Head-of-line blocking. Whatever is sent while a packet is on its way on the slow subflow is within a window of it: with a
-/// buffer B no more than B (and the packet that made room) in an RTT of the slow path, 2,050 packets a second, though the fast
-/// path alone would carry B in its own RTT, 40,000.
+/// Head-of-line blocking. Whatever is sent while a packet is on its way on the slow subflow is
+/// within a window of it: with a buffer B no more than B (and the packet that made room) in an RTT
+/// of the slow path, 2,050 packets a second, though the fast path alone would carry B in its own
+/// RTT, 40,000.
 #[test]
 fn a_slow_path_holds_up_a_fast_one() {
     let buffers = Buffers { receive: 40_000, ..Buffers::default() };
@@ -288,7 +293,8 @@ fn duplicates_offer_the_same_window_later_too() {
     );
 }
 
-/// An ACK that acknowledges data of its subflow only, or of the connection only, and offers more room says more than that.
+/// An ACK that acknowledges data of its subflow only, or of the connection only, and offers more
+/// room says more than that.
 #[test]
 fn an_ack_with_news_is_more_than_a_window_update() {
     let config = Config { initial_window: 1, ..lia(2, Buffers { receive: 4000, ..Buffers::default() }) };

@@ -41,8 +41,8 @@ fn the_initial_window_is_sent_at_once() {
     );
 }
 
-/// From ssthresh on each ACK adds 1/cwnd: 4 + 1/4 = 4.25, + 1/4.25 = 4.4853, + 1/4.4853 = 4.7082, 4.9206, 5.1239. The window
-/// that counts is rounded down.
+/// From ssthresh on each ACK adds 1/cwnd: 4 + 1/4 = 4.25, + 1/4.25 = 4.4853, + 1/4.4853 = 4.7082,
+/// 4.9206, 5.1239. The window that counts is rounded down.
 #[test]
 fn congestion_avoidance_adds_a_packet_a_round() {
     let config = Config { initial_window: 4, initial_ssthresh: 4_000, ..reno() };
@@ -123,7 +123,8 @@ fn counting(limit: u32) -> Config {
     Config { initial_window: 10, byte_counting: true, byte_counting_limit: limit, ..reno() }
 }
 
-/// An ACK for five packets: in slow start the window grows by as many as RFC 3465's L says, at most.
+/// An ACK for five packets: in slow start the window grows by as many as RFC 3465's L says, at
+/// most.
 #[test]
 fn slow_start_counts_packets_up_to_a_limit() {
     for (limit, cwnd) in [(1, 11), (2, 12), (8, 15), (u32::MAX, 15)] {

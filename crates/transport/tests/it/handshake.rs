@@ -1,4 +1,5 @@
-//! Opening a connection: the three segments, ECN, lost SYNs (RFC 9293 3.5, RFC 3168 6.1.1, RFC 6298 2).
+//! Opening a connection: the three segments, ECN, lost SYNs (RFC 9293 3.5, RFC 3168 6.1.1, RFC 6298
+//! 2).
 
 use crate::common::script::{receiver, sender};
 use crate::common::{DCTCP, config, reno};
@@ -10,7 +11,8 @@ fn dctcp() -> Config {
     config(ControlConfig::Dctcp(DCTCP))
 }
 
-/// The SYN-ACK is answered at once, by the third segment and then by data; an algorithm without ECN does not ask for it.
+/// The SYN-ACK is answered at once, by the third segment and then by data; an algorithm without ECN
+/// does not ask for it.
 #[test]
 fn three_segments_then_data() {
     sender(reno(), Some(1500)).run(
@@ -67,7 +69,8 @@ fn the_receiver_answers_every_syn() {
     );
 }
 
-/// Retries double; the seventh SYN is the last, and when its 64 s are over the connection has failed.
+/// Retries double; the seventh SYN is the last, and when its 64 s are over the connection has
+/// failed.
 #[test]
 fn lost_syns_back_off_and_give_up() {
     sender(reno(), Some(1000)).run(
@@ -85,8 +88,8 @@ fn lost_syns_back_off_and_give_up() {
     );
 }
 
-/// After a lost SYN the initial window is one segment (RFC 5681, section 3.1) and the handshake is no RTT sample (Karn): the
-/// RTO is still the initial one.
+/// After a lost SYN the initial window is one segment (RFC 5681, section 3.1) and the handshake is
+/// no RTT sample (Karn): the RTO is still the initial one.
 #[test]
 fn a_lost_syn_costs_the_initial_window_and_the_sample() {
     let config = Config { initial_window: 10, syn_timeout: Time::from_secs(3), ..reno() };

@@ -1,5 +1,6 @@
-//! Transfers over channels that lose, repeat, reorder, delay and mark, or die: whatever happens, every byte arrives once and in
-//! order or the sender does not say so (`common::ledger` checks at every event), and what can end does end.
+//! Transfers over channels that lose, repeat, reorder, delay and mark, or die: whatever happens,
+//! every byte arrives once and in order or the sender does not say so (`common::ledger` checks at
+//! every event), and what can end does end.
 
 use crate::common::channel::{Crossing, Fate, Pair};
 use crate::common::ledger::Ledger;
@@ -296,7 +297,8 @@ fn plain() -> Case {
     }
 }
 
-/// The path dies while the receiver's window is shut: nothing is in flight, and the sender asks for ever.
+/// The path dies while the receiver's window is shut: nothing is in flight, and the sender asks for
+/// ever.
 #[test]
 fn a_path_that_dies_behind_a_shut_window() {
     Case {
@@ -359,8 +361,8 @@ fn a_dead_subflow_does_not_ask_for_all() {
     .run();
 }
 
-/// The path dies behind a shut window. A probe that has not been sent yet does not count as unanswered: the other subflow asks before
-/// it is given up.
+/// The path dies behind a shut window. A probe that has not been sent yet does not count as
+/// unanswered: the other subflow asks before it is given up.
 #[test]
 fn a_subflow_is_asked_before_it_is_given_up() {
     Case {
@@ -377,8 +379,8 @@ fn a_subflow_is_asked_before_it_is_given_up() {
     .run();
 }
 
-/// When the timer expires a lost segment and the copy of another one, sent as a probe, are as many in flight as there are
-/// segments: the lost one waits to be sent again all the same.
+/// When the timer expires a lost segment and the copy of another one, sent as a probe, are as many
+/// in flight as there are segments: the lost one waits to be sent again all the same.
 #[test]
 fn a_probe_s_copy_does_not_hide_a_lost_segment() {
     Case {
@@ -402,7 +404,8 @@ fn a_probe_s_copy_does_not_hide_a_lost_segment() {
     .run();
 }
 
-/// The window opens, unheard, while the only packet in flight is on a path that has died, and not yet stale: once it is, the others ask.
+/// The window opens, unheard, while the only packet in flight is on a path that has died, and not
+/// yet stale: once it is, the others ask.
 #[test]
 fn a_shut_window_is_watched_when_a_subflow_gets_stale() {
     Case {
@@ -445,7 +448,8 @@ fn an_idle_subflow_is_not_stale() {
     .run();
 }
 
-/// A probe that is not answered, then data on the same dead path, which gets stale by its first timeout.
+/// A probe that is not answered, then data on the same dead path, which gets stale by its first
+/// timeout.
 #[test]
 fn timeouts_are_counted_anew_after_probes() {
     Case {

@@ -18,8 +18,8 @@ fn ten_in_flight(config: Config, size: u64) -> Script<Sender> {
     script
 }
 
-/// The first two duplicates let out a new segment each; the third signals a loss, and the two do not count in what is
-/// halved (RFC 5681, section 3.2, step 2).
+/// The first two duplicates let out a new segment each; the third signals a loss, and the two do
+/// not count in what is halved (RFC 5681, section 3.2, step 2).
 #[test]
 fn two_new_segments_and_then_a_retransmission() {
     ten_in_flight(reno(), 1000).run(

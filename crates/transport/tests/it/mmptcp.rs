@@ -186,8 +186,9 @@ fn the_switch_at_the_first_loss() {
     );
 }
 
-/// What phase 1 has lost is found and repaired by SACKs after the hand-over too, on subflow 0; it has no new data, so that the last packet
-/// is sent again in its place (rule 4 of RFC 6675's NextSeg).
+/// What phase 1 has lost is found and repaired by SACKs after the hand-over too, on subflow 0; it
+/// has no new data, so that the last packet is sent again in its place (rule 4 of RFC 6675's
+/// NextSeg).
 #[test]
 fn sacks_repair_what_phase_1_has_lost() {
     let config = Config { initial_window: 6, recovery: Recovery::Sack, ..mmptcp(ControlConfig::Lia(())) };
@@ -242,7 +243,8 @@ fn the_switch_after_a_timeout() {
     );
 }
 
-/// DCTCP in phase 1: packets are ECN-capable, a marked ACK cuts the window by alpha/2, and is the first congestion event.
+/// DCTCP in phase 1: packets are ECN-capable, a marked ACK cuts the window by alpha/2, and is the
+/// first congestion event.
 #[test]
 fn phase_1_by_dctcp() {
     let switch = Switch { bytes: u64::MAX, window: f64::INFINITY, congestion: true };

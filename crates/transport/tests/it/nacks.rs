@@ -9,7 +9,8 @@ fn sack() -> Config {
     Config { recovery: Recovery::Sack, limited_transmit: true, ..reno() }
 }
 
-/// The first NACK of a window halves it; each is answered at once by what was trimmed, and by nothing else.
+/// The first NACK of a window halves it; each is answered at once by what was trimmed, and by
+/// nothing else.
 #[test]
 fn what_was_trimmed_is_sent_again_at_once() {
     in_flight(10, sack()).run(

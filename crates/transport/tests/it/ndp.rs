@@ -106,7 +106,8 @@ fn what_was_trimmed_is_sent_again_first_on_another_path_when_it_is_pulled() {
     assert_ne!(again[0].1, first[1].1);
     sender.on_pull(2, 0, us(12), &mut said);
     assert_eq!(said.numbers(), [3]);
-    // A second NACK of the first copy changes nothing while another copy flies: it stands for that copy.
+    // A second NACK of the first copy changes nothing while another copy flies: it stands for that
+    // copy.
     sender.on_nack(1, 0, us(13), &mut said);
     sender.on_nack(1, 0, us(14), &mut said);
     sender.on_pull(4, 0, us(15), &mut said);
@@ -222,7 +223,8 @@ fn a_receiver_answers_at_once_and_owes_a_pull_for_all_that_comes() {
         assert_eq!(said.messages.pop(), Some((Message::Pull { count, next: 2 }, None)));
     }
     assert!(!receiver.owes() && !receiver.pull(&mut said));
-    // The last packet is known by its header: four packets of which two are missing, so two PULLs at most.
+    // The last packet is known by its header: four packets of which two are missing, so two PULLs
+    // at most.
     for _ in 0..5 {
         receiver.on_data(3, (500, true), true, us(3), &mut said);
     }
@@ -439,7 +441,8 @@ proptest! {
         }
     }
 
-    /// On a channel that trims and loses nothing, each packet is sent once, and once more for each NACK.
+    /// On a channel that trims and loses nothing, each packet is sent once, and once more for each
+    /// NACK.
     #[test]
     fn trimming_alone_needs_no_timeout(
         sizes in prop::collection::vec(1u64..200_000, 1..6), window in 1u32..40, trimmed in 0usize..60, seed: u64,

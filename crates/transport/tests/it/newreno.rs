@@ -213,8 +213,8 @@ fn an_old_ack_is_no_duplicate() {
     );
 }
 
-/// RFC 6582, section 3.2, step 1: the ACK must cover *more* than recover. The loss of the first packet behind it, here 10, costs a
-/// timeout, whatever duplicates come.
+/// RFC 6582, section 3.2, step 1: the ACK must cover *more* than recover. The loss of the first
+/// packet behind it, here 10, costs a timeout, whatever duplicates come.
 #[test]
 fn a_loss_right_behind_recover_costs_a_timeout() {
     ten_in_flight(reno()).run(
@@ -244,7 +244,8 @@ fn a_loss_right_behind_recover_costs_a_timeout() {
     );
 }
 
-/// What is sent again is as ECN-capable as what is sent first (as Linux does it for DCTCP; RFC 3168, section 6.1.5, would not).
+/// What is sent again is as ECN-capable as what is sent first (as Linux does it for DCTCP; RFC
+/// 3168, section 6.1.5, would not).
 #[test]
 fn a_retransmission_is_ect() {
     let config = Config { initial_window: 4, ..config(ControlConfig::Dctcp(DCTCP)) };

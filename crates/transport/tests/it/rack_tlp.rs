@@ -1,4 +1,5 @@
-//! RACK-TLP (RFC 8985), packet by packet: reordering, lost retransmissions, lost tails. RTTs are 100 us.
+//! RACK-TLP (RFC 8985), packet by packet: reordering, lost retransmissions, lost tails. RTTs are
+//! 100 us.
 
 use crate::common::opened::{all_in_flight, in_flight};
 use crate::common::reno;
@@ -87,7 +88,8 @@ fn the_reordering_timer_finds_a_loss() {
     );
 }
 
-/// The retransmission is lost too. What was sent later arrives: it is sent a third time, without a timeout.
+/// The retransmission is lost too. What was sent later arrives: it is sent a third time, without a
+/// timeout.
 #[test]
 fn a_lost_retransmission_is_found() {
     in_flight(10, rack()).run(
@@ -137,7 +139,8 @@ fn a_probe_makes_a_sack_of_a_lost_tail() {
     );
 }
 
-/// A probe takes new data where there is any, beyond the window; there is one only, then comes the timeout.
+/// A probe takes new data where there is any, beyond the window; there is one only, then comes the
+/// timeout.
 #[test]
 fn a_probe_prefers_new_data() {
     in_flight(2, rack()).run(
@@ -158,7 +161,8 @@ fn a_probe_waits_for_a_delayed_ack() {
     );
 }
 
-/// D-SACKs widen the reordering window, by a quarter of the RTT each, once a round (section 6.2, step 4).
+/// D-SACKs widen the reordering window, by a quarter of the RTT each, once a round (section 6.2,
+/// step 4).
 #[test]
 fn dsacks_widen_the_window() {
     in_flight(10, Config { undo: false, ..rack() }).run(
@@ -176,8 +180,8 @@ fn dsacks_widen_the_window() {
     );
 }
 
-/// All is lost. One probe, of new data, then timeouts that double; acknowledgments of what was sent twice leave the back-off as it is, the
-/// first other one ends it (RFC 6298, 5.5 and section 3).
+/// All is lost. One probe, of new data, then timeouts that double; acknowledgments of what was sent
+/// twice leave the back-off as it is, the first other one ends it (RFC 6298, 5.5 and section 3).
 #[test]
 fn the_back_off_after_a_probe() {
     in_flight(4, Config { undo: false, ..rack() }).run(
@@ -200,8 +204,9 @@ fn the_back_off_after_a_probe() {
     );
 }
 
-/// Reordering has been seen; packet 2 is lost, and so is what is sent for it at 245 us. At 350 us packet 14, which was sent at 250
-/// us, has arrived: the timer waits until 370 us, an RTT and a quarter after 245 us, and finds the loss.
+/// Reordering has been seen; packet 2 is lost, and so is what is sent for it at 245 us. At 350 us
+/// packet 14, which was sent at 250 us, has arrived: the timer waits until 370 us, an RTT and a
+/// quarter after 245 us, and finds the loss.
 const LOST_TWICE: &str = "
          200us  < ack 0 sack 1-2
                 > pkt 10
@@ -238,8 +243,8 @@ fn sacks_put_the_timeout_off() {
     );
 }
 
-/// The receiver has no room for more than four. The last of these is sent again as a probe; what follows is acknowledged
-/// later, or not.
+/// The receiver has no room for more than four. The last of these is sent again as a probe; what
+/// follows is acknowledged later, or not.
 fn probed() -> Script<Sender> {
     let buffers = Buffers { receive: 4000, ..Buffers::default() };
     let mut script = in_flight(4, Config { buffers, ..rack() });
@@ -254,8 +259,8 @@ fn probed() -> Script<Sender> {
     script
 }
 
-/// TLP_process_ack (section 7.4.2): an ACK beyond the probe, and no D-SACK: one of the two was lost, and the window is cut for it.
-/// An ACK of the probe and no more does not tell yet.
+/// TLP_process_ack (section 7.4.2): an ACK beyond the probe, and no D-SACK: one of the two was
+/// lost, and the window is cut for it. An ACK of the probe and no more does not tell yet.
 #[test]
 fn a_probe_that_repaired_a_loss_cuts_the_window() {
     probed().run(
@@ -305,8 +310,8 @@ fn a_duplicate_ack_of_a_probe_cuts_nothing() {
     );
 }
 
-/// A D-SACK beyond the ACK lies within the block that follows it (RFC 2883, section 4): the network has duplicated packet 1. The window
-/// is two quarters of the RTT.
+/// A D-SACK beyond the ACK lies within the block that follows it (RFC 2883, section 4): the network
+/// has duplicated packet 1. The window is two quarters of the RTT.
 #[test]
 fn a_dsack_beyond_the_ack_widens_the_window() {
     in_flight(10, rack()).run(
@@ -319,7 +324,8 @@ fn a_dsack_beyond_the_ack_widens_the_window() {
     );
 }
 
-/// The window is a quarter of the least RTT, which that of an ACK may be as well as that of the handshake: 40 us here.
+/// The window is a quarter of the least RTT, which that of an ACK may be as well as that of the
+/// handshake: 40 us here.
 #[test]
 fn the_least_rtt_may_be_that_of_an_ack() {
     in_flight(4, rack()).run(
@@ -332,7 +338,8 @@ fn the_least_rtt_may_be_that_of_an_ack() {
     );
 }
 
-/// One probe for an RTT sample (section 7.2): the ACK of packet 4 brings one, and the next tail may be probed.
+/// One probe for an RTT sample (section 7.2): the ACK of packet 4 brings one, and the next tail may
+/// be probed.
 #[test]
 fn a_sample_allows_another_probe() {
     probed().run(

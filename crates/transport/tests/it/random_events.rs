@@ -1,4 +1,5 @@
-//! Random events for each congestion control algorithm, without a sender: whatever comes, windows stay windows.
+//! Random events for each congestion control algorithm, without a sender: whatever comes, windows
+//! stay windows.
 
 use crate::common::algorithms;
 use linkpool_transport::Path;
@@ -177,8 +178,8 @@ impl Connection {
         cut
     }
 
-    /// No ACK grows a window by more than what it acknowledges, but for XMP at the end of a round: there by no more than the ratio
-    /// of the RTTs (equation 9), in whole packets.
+    /// No ACK grows a window by more than what it acknowledges, but for XMP at the end of a round:
+    /// there by no more than the ratio of the RTTs (equation 9), in whole packets.
     fn check_growth(&self, s: usize, acked: u32, round_ended: bool, before: &[Path]) {
         let grown = self.paths[s].cwnd - before[s].cwnd;
         let mut most = acked as f64 * (1.0 + 1e-9);
@@ -252,8 +253,8 @@ proptest! {
         }
     }
 
-    /// A loss that is undone at once leaves no trace: the windows go on as if it had never been. Not those of OLIA, which keeps
-    /// the distance between losses that it has noted.
+    /// A loss that is undone at once leaves no trace: the windows go on as if it had never been.
+    /// Not those of OLIA, which keeps the distance between losses that it has noted.
     #[test]
     fn what_is_undone_was_never_there(
         algorithm in prop::sample::select(all_but("olia")),
@@ -281,7 +282,8 @@ proptest! {
         prop_assert_eq!(run(false), run(true));
     }
 
-    /// Under marks that never cease AMP is single-path soon, and multipath again when they have: it does not get stuck.
+    /// Under marks that never cease AMP is single-path soon, and multipath again when they have: it
+    /// does not get stuck.
     #[test]
     fn amp_suppresses_and_releases(n in 2usize..=6, start in 2.0f64..60.0) {
         let amp = algorithms().iter().position(|(name, _)| *name == "amp").unwrap();
@@ -295,7 +297,8 @@ proptest! {
                 }
             }
         };
-        // A marked round makes w at most 3/4 w + 1/2, which tends to 2: from 60 it is below 3 after 15; then gamma = 2.
+        // A marked round makes w at most 3/4 w + 1/2, which tends to 2: from 60 it is below 3 after
+        // 15; then gamma = 2.
         (0..25).for_each(|_| round(&mut connection, true));
         prop_assert_eq!(suppressions_and_releases(&connection.control), (1, 0));
         // To floor(w) = 3 in some rounds, then tau = 8.

@@ -1,5 +1,5 @@
-//! Any coupled algorithm over a single subflow is its single-path relative, to the last digit of the window: the same segments at the
-//! same times, over channels that lose, mark and delay.
+//! Any coupled algorithm over a single subflow is its single-path relative, to the last digit of
+//! the window: the same segments at the same times, over channels that lose, mark and delay.
 
 use crate::common::channel::{Crossing, Pair};
 use crate::common::{AMP, CUT, DCTCP, FULLY_COUPLED, Random, SEMI_COUPLED, config};
@@ -65,7 +65,8 @@ fn grown(control: &ControlConfig, cwnd: f64, srtt: f64, acked: u32) -> f64 {
 proptest! {
     #![proptest_config(crate::common::cases(1000))]
 
-    /// A window of 2 grows by 4 packets acknowledged to 4, not to a rounding less, which is room for 3.
+    /// A window of 2 grows by 4 packets acknowledged to 4, not to a rounding less, which is room
+    /// for 3.
     #[test]
     fn a_single_window_grows_alike_to_the_last_digit(
         cwnd in prop_oneof![(2u32..100).prop_map(f64::from), 2.0f64..1000.0],

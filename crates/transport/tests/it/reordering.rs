@@ -18,7 +18,8 @@ fn adaptive() -> Config {
     }
 }
 
-/// Packet 0 is overtaken by five and sent again for it; a D-SACK tells. From then on five are not enough.
+/// Packet 0 is overtaken by five and sent again for it; a D-SACK tells. From then on five are not
+/// enough.
 #[test]
 fn a_needless_retransmission_teaches() {
     in_flight(10, adaptive()).run(

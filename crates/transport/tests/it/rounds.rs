@@ -1,9 +1,10 @@
-//! The window of each algorithm round by round, in a model without queues: all packets of a window arrive at once, half an RTT after
-//! they were sent, and are acknowledged at once. The tables lie in `snapshots/`; `INSTA_UPDATE=always cargo test --test rounds`
-//! writes them anew.
+//! The window of each algorithm round by round, in a model without queues: all packets of a window
+//! arrive at once, half an RTT after they were sent, and are acknowledged at once. The tables lie
+//! in `snapshots/`; `INSTA_UPDATE=always cargo test --test rounds` writes them anew.
 //!
-//! Rounds of 100 us, slow start to 16 packets, an RTO of 10 rounds; DCTCP's alpha starts at 1. A row is a round, its number that of
-//! RTTs since the first SYN; a window is looked at in the middle of the round, when its packets are on the way.
+//! Rounds of 100 us, slow start to 16 packets, an RTO of 10 rounds; DCTCP's alpha starts at 1. A
+//! row is a round, its number that of RTTs since the first SYN; a window is looked at in the middle
+//! of the round, when its packets are on the way.
 
 use crate::common::channel::{Crossing, Fate, Pair};
 use crate::common::{AMP, CUBIC, CUT, DCTCP, FULLY_COUPLED, SEMI_COUPLED, XMP};
@@ -91,7 +92,8 @@ fn windows(pair: &Pair<Channel>) -> String {
     (0..pair.sender.subflows()).map(window).collect::<Vec<_>>().join("|")
 }
 
-/// A channel of half a round each way that does `fate` to data sent in a round: (subflow, round, place in the round).
+/// A channel of half a round each way that does `fate` to data sent in a round: (subflow, round,
+/// place in the round).
 fn channel(fate: impl Fn(usize, u64, u64) -> Option<bool> + Copy + 'static) -> impl Fn() -> Channel {
     move || {
         let mut place = [(0, 0); 2];
@@ -123,51 +125,54 @@ fn check(name: &str, table: String) {
     });
 }
 
-/// 1, 2, 4, 8, 16, then a packet a round: round 7 is 17 + 16 ACKs of about 1/17 = 17.9; XMP's are whole.
+/// 1, 2, 4, 8, 16, then a packet a round: round 7 is 17 + 16 ACKs of about 1/17 = 17.9; XMP's are
+/// whole.
 #[test]
 fn slow_start() {
     check("slow_start", table("No marks, no losses", 14, 1, channel(marks(0..0))));
 }
 
-/// Of 18.83 in round 8. AMP: 3/4 of it is 14.12, and the 17 other ACKs of that window add 17/14.7: 15.3. XMP: 19 - 19/4 = 15, and no
-/// growth. DCTCP: alpha = (15/16)^8 + 1/16 1/17 = 0.600 when the mark is seen, 18.83 (1 - 0.300) = 13.18, + 17/13.8 = 14.4.
+/// Of 18.83 in round 8. AMP: 3/4 of it is 14.12, and the 17 other ACKs of that window add 17/14.7:
+/// 15.3. XMP: 19 - 19/4 = 15, and no growth. DCTCP: alpha = (15/16)^8 + 1/16 1/17 = 0.600 when the
+/// mark is seen, 18.83 (1 - 0.300) = 13.18, + 17/13.8 = 14.4.
 #[test]
 fn one_mark() {
     let fate = |_, round, n| Some((round, n) == (8, 0));
     check("one_mark", table("The first packet of round 8 is marked", 16, 1, channel(fate)));
 }
 
-/// Under full marking AMP tends to w = 3/4 w + 1 = 4, DCTCP to w = w/2 + 1 = 2 (while alpha tends to 1), XMP to its floor.
+/// Under full marking AMP tends to w = 3/4 w + 1 = 4, DCTCP to w = w/2 + 1 = 2 (while alpha tends
+/// to 1), XMP to its floor.
 #[test]
 fn a_run_of_marks() {
     check("a_run_of_marks", table("Every packet of rounds 8 to 15 is marked", 22, 1, channel(marks(8..16))));
 }
 
-/// Marks end slow start: of 4 packets AMP makes 3 and adds 3/3.3 in the rest of the window; XMP stays at 4, and cuts only for the
-/// next window. The algorithms without ECN do not see them.
+/// Marks end slow start: of 4 packets AMP makes 3 and adds 3/3.3 in the rest of the window; XMP
+/// stays at 4, and cuts only for the next window. The algorithms without ECN do not see them.
 #[test]
 fn marks_in_slow_start() {
     check("marks_in_slow_start", table("Every packet of rounds 3 and 4 is marked", 12, 1, channel(marks(3..5))));
 }
 
-/// Of 18 packets in flight: ssthresh 9, the third duplicate makes 12, the 14 others 26; the full ACK 9, and the 8 packets sent in
-/// recovery add 8/9.4. XMP had 19: 9 + 3 + 15 = 27.
+/// Of 18 packets in flight: ssthresh 9, the third duplicate makes 12, the 14 others 26; the full
+/// ACK 9, and the 8 packets sent in recovery add 8/9.4. XMP had 19: 9 + 3 + 15 = 27.
 #[test]
 fn a_loss() {
     let fate = |_, round, n| if (round, n) == (8, 0) { None } else { Some(false) };
     check("a_loss", table("The first packet of round 8 is lost", 14, 1, channel(fate)));
 }
 
-/// The last ACK comes at the beginning of round 8, the timeout ten rounds later. From 1 to ssthresh 9 by slow start: 8 in round 21,
-/// of whose ACKs the first makes 9 and seven add 7/9.4.
+/// The last ACK comes at the beginning of round 8, the timeout ten rounds later. From 1 to ssthresh
+/// 9 by slow start: 8 in round 21, of whose ACKs the first makes 9 and seven add 7/9.4.
 #[test]
 fn a_timeout() {
     let fate = |_, round, _| if round == 8 { None } else { Some(false) };
     check("a_timeout", table("All packets of round 8 are lost", 26, 1, channel(fate)));
 }
 
-/// Subflow 1 doubles every other round. Round 13, AMP: 20.8 x 3/4 = 15.6, the 19 other ACKs add 19/(16 + 16) = 0.6: 16.2. Reno is
-/// not coupled: a packet a round trip on each.
+/// Subflow 1 doubles every other round. Round 13, AMP: 20.8 x 3/4 = 15.6, the 19 other ACKs add
+/// 19/(16 + 16) = 0.6: 16.2. Reno is not coupled: a packet a round trip on each.
 #[test]
 fn two_subflows() {
     let fate = |s, round, _| Some(s == 0 && (12..14).contains(&round));
@@ -175,9 +180,10 @@ fn two_subflows() {
     check("two_subflows", table(title, 22, 2, channel(fate)));
 }
 
-/// One subflow of any but CUBIC is Reno, whose columns are in `a_loss`. CUBIC, of 18 packets in flight: ssthresh 12.6, the third
-/// duplicate makes 15.6, the 14 others 29.6; the full ACK 11 + 1, the first of the 11 packets sent in recovery by slow start 13, the
-/// others add 10 x 9/17 / 13: 13.4.
+/// One subflow of any but CUBIC is Reno, whose columns are in `a_loss`. CUBIC, of 18 packets in
+/// flight: ssthresh 12.6, the third duplicate makes 15.6, the 14 others 29.6; the full ACK 11 + 1,
+/// the first of the 11 packets sent in recovery by slow start 13, the others add 10 x 9/17 / 13:
+/// 13.4.
 #[test]
 fn a_loss_of_loss_based_algorithms() {
     let fate = |_, round, n| if (round, n) == (8, 0) { None } else { Some(false) };
@@ -193,9 +199,10 @@ fn a_timeout_of_loss_based_algorithms() {
     check("a_timeout_of_loss_based_algorithms", table_of(&loss_based(), title, 26, 1, channel(fate)));
 }
 
-/// Of subflow 0: 20 or 22 packets in flight, halved. Full coupling takes (20 + 16.4) / 2 off it, which leaves the floor of 2: + 3 + 16
-/// duplicates. BALIA halves the faster subflow (alpha = 1). OLIA, until round 22, moves window from subflow 1 to subflow 0: its loss is
-/// recent, but half the RTT makes it the better path by 4.
+/// Of subflow 0: 20 or 22 packets in flight, halved. Full coupling takes (20 + 16.4) / 2 off it,
+/// which leaves the floor of 2: + 3 + 16 duplicates. BALIA halves the faster subflow (alpha = 1).
+/// OLIA, until round 22, moves window from subflow 1 to subflow 0: its loss is recent, but half the
+/// RTT makes it the better path by 4.
 #[test]
 fn two_subflows_of_loss_based_algorithms() {
     let fate = |s, round, n| if (s, round, n) == (0, 12, 0) { None } else { Some(false) };
@@ -203,9 +210,10 @@ fn two_subflows_of_loss_based_algorithms() {
     check("two_subflows_of_loss_based_algorithms", table_of(&loss_based(), title, 30, 2, channel(fate)));
 }
 
-/// AMP alone: subflow 1 is suppressed (s) in spite of a window of 3.2 in the middle of the round: it is the window at the end of the
-/// round that counts, after the cut. The last marks are seen in round 20, the ACK that ends that round's count comes in round 21; four
-/// rounds on, in 25, it is released.
+/// AMP alone: subflow 1 is suppressed (s) in spite of a window of 3.2 in the middle of the round:
+/// it is the window at the end of the round that counts, after the cut. The last marks are seen in
+/// round 20, the ACK that ends that round's count comes in round 21; four rounds on, in 25, it is
+/// released.
 #[test]
 fn suppression() {
     let title = "Every packet of rounds 4 to 19 is marked; tau = 4";

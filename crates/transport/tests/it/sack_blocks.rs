@@ -1,4 +1,5 @@
-//! What a receiver reports: the examples of RFC 2018, section 7, and RFC 2883, section 4, in packets.
+//! What a receiver reports: the examples of RFC 2018, section 7, and RFC 2883, section 4, in
+//! packets.
 
 use crate::common::reno;
 use crate::common::script::{Script, receiver};
@@ -43,7 +44,8 @@ fn one_block_grows() {
     );
 }
 
-/// Case 3: the second, fourth, sixth and eighth are lost; the fourth and then the second come again.
+/// Case 3: the second, fourth, sixth and eighth are lost; the fourth and then the second come
+/// again.
 #[test]
 fn the_latest_block_comes_first() {
     connected().run(
@@ -62,7 +64,8 @@ fn the_latest_block_comes_first() {
     );
 }
 
-/// There is room for three beside timestamps: those reported longest ago are left out, and come back when others go.
+/// There is room for three beside timestamps: those reported longest ago are left out, and come
+/// back when others go.
 #[test]
 fn three_blocks_at_most() {
     connected().run(
@@ -126,8 +129,8 @@ fn a_duplicate_beyond_the_gap() {
     );
 }
 
-/// Blocks are of the subflow's stream, the data ACK of the connection's: subflow 1 brings what is missing of the stream, and subflow 0
-/// reports its gap all the same.
+/// Blocks are of the subflow's stream, the data ACK of the connection's: subflow 1 brings what is
+/// missing of the stream, and subflow 0 reports its gap all the same.
 #[test]
 fn blocks_are_of_their_subflow() {
     connected().run(

@@ -10,7 +10,8 @@ fn sack() -> Config {
     Config { recovery: Recovery::Sack, limited_transmit: true, ..reno() }
 }
 
-/// Packets 2 and 5 of ten are lost. Both are repaired in one round, where NewReno takes two (`newreno.rs`).
+/// Packets 2 and 5 of ten are lost. Both are repaired in one round, where NewReno takes two
+/// (`newreno.rs`).
 #[test]
 fn two_losses_in_a_window() {
     in_flight(10, sack()).run(
@@ -55,7 +56,8 @@ fn two_losses_in_a_window() {
     );
 }
 
-/// Three ranges beyond a hole mean a loss even if they are small (IsLost: "DupThresh discontiguous SACKed sequences").
+/// Three ranges beyond a hole mean a loss even if they are small (IsLost: "DupThresh discontiguous
+/// SACKed sequences").
 #[test]
 fn three_ranges_are_enough() {
     in_flight(10, Config { dupack_threshold: DupackThreshold::Acks(3), ..sack() }).run(
@@ -100,8 +102,9 @@ fn limited_transmit_can_be_left_out() {
     );
 }
 
-/// Rule 4 of NextSeg: with nothing else to send, the last segment is sent again, once: here it was lost indeed. Not before more than the first
-/// retransmission is acknowledged (step 4.3: "to prevent ... a premature rescue retransmission").
+/// Rule 4 of NextSeg: with nothing else to send, the last segment is sent again, once: here it was
+/// lost indeed. Not before more than the first retransmission is acknowledged (step 4.3: "to
+/// prevent ... a premature rescue retransmission").
 #[test]
 fn a_rescue_retransmission_repairs_the_tail() {
     all_in_flight(6, sack()).run(
@@ -157,8 +160,9 @@ fn a_timeout_spares_what_has_arrived() {
     );
 }
 
-/// The timer doubles with each timeout (RFC 6298, 5.5), of the first hole only; what was SACKed stays so. Acknowledgments of what was sent
-/// twice are no samples and leave the back-off as it is (Karn); that of packet 4, sent once, ends it.
+/// The timer doubles with each timeout (RFC 6298, 5.5), of the first hole only; what was SACKed
+/// stays so. Acknowledgments of what was sent twice are no samples and leave the back-off as it is
+/// (Karn); that of packet 4, sent once, ends it.
 #[test]
 fn the_back_off_of_a_hole() {
     let config = Config { undo: false, limited_transmit: false, ..sack() };
@@ -184,8 +188,9 @@ fn the_back_off_of_a_hole() {
     );
 }
 
-/// RFC 6675, section 5.1: a timeout ends the recovery, and none begins before all that was outstanding then, up to 7, is acknowledged:
-/// three SACKs beyond 4, which is lost once more, mean nothing, and packet 4 takes a timeout again.
+/// RFC 6675, section 5.1: a timeout ends the recovery, and none begins before all that was
+/// outstanding then, up to 7, is acknowledged: three SACKs beyond 4, which is lost once more, mean
+/// nothing, and packet 4 takes a timeout again.
 #[test]
 fn no_recovery_for_what_was_sent_before_the_timeout() {
     let config = Config { undo: false, limited_transmit: false, ..sack() };
@@ -257,8 +262,9 @@ fn marks_in_recovery_cut_if_told() {
     }
 }
 
-/// Slow start after a timeout counts what it has sent itself, not what was SACKed before (RFC 5681, section 3.1: "for each ACK
-/// received that cumulatively acknowledges new data", by the packets, RFC 3465): of nine packets one.
+/// Slow start after a timeout counts what it has sent itself, not what was SACKed before (RFC 5681,
+/// section 3.1: "for each ACK received that cumulatively acknowledges new data", by the packets,
+/// RFC 3465): of nine packets one.
 #[test]
 fn slow_start_does_not_count_what_was_sacked_before_the_timeout() {
     let waits = Config { dupack_threshold: DupackThreshold::Acks(20), limited_transmit: false, ..sack() };
@@ -285,10 +291,12 @@ fn blocks_that_make_no_sense_are_ignored() {
     );
 }
 
-/// Step 4.3: HighRxt is set anew at each recovery, so that what an earlier one has sent again is lost, and sent again, as anything else.
+/// Step 4.3: HighRxt is set anew at each recovery, so that what an earlier one has sent again is
+/// lost, and sent again, as anything else.
 ///
-/// Packets 0, 8 and 10 are lost, and so are 8 and 10 once more. The receiver has room up to packet 12, so that the first recovery, up
-/// to 8, sends both again for want of new data: 8 by three SACKs beyond (rule 1), 10 below what was SACKed (rule 3).
+/// Packets 0, 8 and 10 are lost, and so are 8 and 10 once more. The receiver has room up to packet
+/// 12, so that the first recovery, up to 8, sends both again for want of new data: 8 by three SACKs
+/// beyond (rule 1), 10 below what was SACKed (rule 3).
 #[test]
 fn a_second_recovery_repairs_what_the_first_has_sent_again() {
     let buffers = Buffers { receive: 13_000, ..Buffers::default() };

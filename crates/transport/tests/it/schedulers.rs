@@ -10,7 +10,8 @@ fn lia(subflows: usize, multipath: Multipath) -> Config {
     Config { subflows, multipath, ..config(ControlConfig::Lia(())) }
 }
 
-/// Counted from the first SYN; one whose time has passed when the first handshake is done is opened at once.
+/// Counted from the first SYN; one whose time has passed when the first handshake is done is opened
+/// at once.
 #[test]
 fn subflows_are_opened_at_set_times() {
     let join_at = vec![Time::from_us(50), Time::from_us(250)];
@@ -101,11 +102,13 @@ fn a_backup_is_used_while_it_is_alone() {
     );
 }
 
-/// Lowest time to send. The rate of a subflow in slow start is two windows an RTT, its send buffer two windows.
+/// Lowest time to send. The rate of a subflow in slow start is two windows an RTT, its send buffer
+/// two windows.
 ///
-/// At 100 us subflow 0 (window 2, RTT 100 us: 0.04 packets/us) is alone and gets packets 0 to 3; at 200 us its window is 3, so
-/// it gets 4 to 6, at 0.06/us: 0.05/us in the mean. At 300 us it has 6, for 120 us; subflow 1 (RTT 200 us: 0.02/us) has nothing: 7 to 10
-/// are set apart for that one, which is 200 us. Then subflow 0 has 5, for 100 us: 11 to 13 are its own.
+/// At 100 us subflow 0 (window 2, RTT 100 us: 0.04 packets/us) is alone and gets packets 0 to 3; at
+/// 200 us its window is 3, so it gets 4 to 6, at 0.06/us: 0.05/us in the mean. At 300 us it has 6,
+/// for 120 us; subflow 1 (RTT 200 us: 0.02/us) has nothing: 7 to 10 are set apart for that one,
+/// which is 200 us. Then subflow 0 has 5, for 100 us: 11 to 13 are its own.
 #[test]
 fn lowest_time_to_send() {
     let multipath = Multipath { scheduler: Scheduler::LowestTimeToSend, ..Multipath::default() };

@@ -1,4 +1,5 @@
-//! Retransmissions that were not needed, found out by D-SACKs (RFC 3708) and F-RTO (RFC 5682), and what was cut for them.
+//! Retransmissions that were not needed, found out by D-SACKs (RFC 3708) and F-RTO (RFC 5682), and
+//! what was cut for them.
 
 use crate::common::opened::{all_in_flight, in_flight};
 use crate::common::script::sender;
@@ -238,8 +239,9 @@ fn cubic_goes_on_where_it_was_without_sacks() {
     );
 }
 
-/// Only what was outstanding at the cut has to be needless: the D-SACK of packet 0, which was acknowledged before, and that of packet 14,
-/// which was sent later, say nothing of the cut (RFC 3708, section 2). That of packet 1 does.
+/// Only what was outstanding at the cut has to be needless: the D-SACK of packet 0, which was
+/// acknowledged before, and that of packet 14, which was sent later, say nothing of the cut (RFC
+/// 3708, section 2). That of packet 1 does.
 #[test]
 fn dsacks_of_other_packets_do_not_undo() {
     in_flight(10, sack()).run(
@@ -269,8 +271,8 @@ fn dsacks_of_other_packets_do_not_undo() {
     );
 }
 
-/// Two copies of packet 0 and one of packet 4 were in flight: the ACK for both is no RTT sample (Karn), and so does not end the
-/// back-off. That the timeout was spurious does.
+/// Two copies of packet 0 and one of packet 4 were in flight: the ACK for both is no RTT sample
+/// (Karn), and so does not end the back-off. That the timeout was spurious does.
 #[test]
 fn undo_ends_the_back_off() {
     in_flight(4, sack()).run(
@@ -282,8 +284,8 @@ fn undo_ends_the_back_off() {
     );
 }
 
-/// Packets 0 and 4 were lost, and so were their retransmissions and the new ones, 8 and 9. After the timeout 0 arrives, and new
-/// data goes out (step 2b).
+/// Packets 0 and 4 were lost, and so were their retransmissions and the new ones, 8 and 9. After
+/// the timeout 0 arrives, and new data goes out (step 2b).
 const STEP_3: &str = "
          200us  < ack 0 sack 1-2
                 < ack 0 sack 1-3
@@ -299,7 +301,8 @@ const STEP_3: &str = "
                 > pkt 10-11
                 = cwnd 2";
 
-/// Step 3a: a SACK of new data, and nothing of what was outstanding and not sent again. The timeout was right.
+/// Step 3a: a SACK of new data, and nothing of what was outstanding and not sent again. The timeout
+/// was right.
 #[test]
 fn frto_step_3_with_a_sack_of_new_data() {
     in_flight(8, Config { limited_transmit: false, ..sack() }).run(STEP_3).run(

@@ -1,4 +1,5 @@
-//! Subflows that do not get through (RFC 8684, section 3.3.6): staleness, reinjection, backups, failure.
+//! Subflows that do not get through (RFC 8684, section 3.3.6): staleness, reinjection, backups,
+//! failure.
 
 use crate::common::config;
 use crate::common::opened::both_in_flight;
@@ -32,8 +33,8 @@ fn first_is_stuck(config: Config, size: Option<u64>) -> Script<Sender> {
     script
 }
 
-/// The data of a stale subflow is sent by the other, in front of new data, and by itself too: its own stream has to go on. It
-/// gets new data again when it has got through.
+/// The data of a stale subflow is sent by the other, in front of new data, and by itself too: its
+/// own stream has to go on. It gets new data again when it has got through.
 #[test]
 fn what_is_stuck_is_sent_by_another_subflow() {
     let mut script = both_in_flight(lia(2, stale_after(1)), None);
@@ -208,7 +209,8 @@ fn a_backup_takes_over_and_steps_back() {
     );
 }
 
-/// A subflow that gets through is as good as new: what it holds when it is stale once more goes to the other again.
+/// A subflow that gets through is as good as new: what it holds when it is stale once more goes to
+/// the other again.
 #[test]
 fn stale_a_second_time() {
     both_in_flight(lia(2, stale_after(1)), Some(8000)).run(

@@ -11,7 +11,8 @@ fn lia(subflows: usize) -> Config {
     Config { subflows, ..config(ControlConfig::Lia(())) }
 }
 
-/// The others are opened when the first SYN-ACK is in, each after its jitter, each with a handshake of its own.
+/// The others are opened when the first SYN-ACK is in, each after its jitter, each with a handshake
+/// of its own.
 #[test]
 fn joins_follow_the_first_handshake() {
     let config = Config { join_jitter: Time::from_us(49), ..lia(3) };
@@ -227,8 +228,8 @@ fn joins_in_any_order() {
     );
 }
 
-/// A duplicate ACK is one that comes while something is outstanding (RFC 5681, section 2, (a)): three that come to an idle subflow
-/// tell of no loss.
+/// A duplicate ACK is one that comes while something is outstanding (RFC 5681, section 2, (a)):
+/// three that come to an idle subflow tell of no loss.
 #[test]
 fn what_repeats_an_ack_for_all_is_no_duplicate() {
     both_in_flight(Config { subflows: 2, ..reno() }, Some(3000)).run(

@@ -1,4 +1,5 @@
-//! Retransmission timeouts: RFC 6298 and Karn, go-back-N, what becomes of the window (RFC 5681, section 3.1).
+//! Retransmission timeouts: RFC 6298 and Karn, go-back-N, what becomes of the window (RFC 5681,
+//! section 3.1).
 
 use crate::common::opened::in_flight;
 use crate::common::reno;
@@ -46,7 +47,8 @@ fn max_rto_bounds_the_back_off() {
     );
 }
 
-/// Who wants no bound but max_rto may write any number as the largest multiple: 0.2, 0.4, 0.5 s, and 0.5 s for ever.
+/// Who wants no bound but max_rto may write any number as the largest multiple: 0.2, 0.4, 0.5 s,
+/// and 0.5 s for ever.
 #[test]
 fn the_back_off_does_not_overflow() {
     let mut c = reno();
@@ -59,8 +61,8 @@ fn the_back_off_does_not_overflow() {
     }
 }
 
-/// Karn: an ACK of a segment sent twice is no sample and does not end the back-off (RFC 6298, section 5); that of the next one,
-/// sent once, does both.
+/// Karn: an ACK of a segment sent twice is no sample and does not end the back-off (RFC 6298,
+/// section 5); that of the next one, sent once, does both.
 #[test]
 fn the_back_off_ends_with_a_clean_sample() {
     in_flight(1, reno()).run(
@@ -88,7 +90,8 @@ fn new_data_inherits_the_back_off() {
     );
 }
 
-/// All of six are lost: ssthresh = 6/2, window 1, and slow start sends them again in order, before anything new.
+/// All of six are lost: ssthresh = 6/2, window 1, and slow start sends them again in order, before
+/// anything new.
 #[test]
 fn go_back_n() {
     in_flight(6, reno()).run(
@@ -108,7 +111,8 @@ fn go_back_n() {
     );
 }
 
-/// Only the first is lost: its retransmission is acknowledged with all the others, and none of them is sent again.
+/// Only the first is lost: its retransmission is acknowledged with all the others, and none of them
+/// is sent again.
 #[test]
 fn what_had_arrived_is_not_sent_again() {
     in_flight(3, reno()).run(
@@ -122,7 +126,8 @@ fn what_had_arrived_is_not_sent_again() {
     );
 }
 
-/// A late ACK of the original after a timeout: what it acknowledges is taken off what waits to be sent again.
+/// A late ACK of the original after a timeout: what it acknowledges is taken off what waits to be
+/// sent again.
 #[test]
 fn a_late_ack_after_a_spurious_timeout() {
     in_flight(4, reno()).run(

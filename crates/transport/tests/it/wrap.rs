@@ -1,4 +1,5 @@
-//! Sequence numbers have 32 bits: a flow that goes round them, on its subflows and as a whole, with losses all the way.
+//! Sequence numbers have 32 bits: a flow that goes round them, on its subflows and as a whole, with
+//! losses all the way.
 
 use crate::common::channel::{Crossing, Pair};
 use crate::common::ledger::Ledger;
@@ -8,7 +9,8 @@ use linkpool_units::Time;
 
 const ROUND: u64 = 1 << 32;
 
-/// 12 GiB and a bit in segments of 65,000 B over two subflows: the stream wraps three times, each subflow once.
+/// 12 GiB and a bit in segments of 65,000 B over two subflows: the stream wraps three times, each
+/// subflow once.
 #[test]
 fn a_flow_goes_round_the_sequence_numbers() {
     let size = 3 * ROUND + 12_345;

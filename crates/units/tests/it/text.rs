@@ -1,4 +1,4 @@
-//! Quantities as a person writes them, and what is said of those that are not.
+//! Quantities with units, and the errors of wrong ones.
 
 use linkpool_units::{Bytes, Rate, Time};
 use proptest::prelude::*;

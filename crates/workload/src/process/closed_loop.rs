@@ -1,3 +1,5 @@
+//! Closed loops: the end of a flow starts the next.
+
 use super::Action;
 use crate::destination::{random_in_other_rack, random_other, staggered_destination};
 use crate::flow::Flow;

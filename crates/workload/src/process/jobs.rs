@@ -1,3 +1,5 @@
+//! Partition-aggregate jobs: requests, answers, the next job.
+
 use super::{Action, FlowEnd, Job};
 use crate::flow::Flow;
 use crate::gaps::Gaps;

@@ -1,7 +1,8 @@
-//! What starts flows while a simulation runs, in answer to the ends of others.
+//! Processes: they start flows while a simulation runs, in answer to the ends of other flows.
 //!
-//! A process does no I/O: it is told what has happened at a host, and says what is to happen. It lives at one host at a time,
-//! its home, and has random numbers of its own; so what it does depends on nothing but what it is told.
+//! A process does no I/O: it receives the events at a host, and returns actions. It lives at one
+//! host at a time, its home, and has its own random numbers. So its actions depend only on the
+//! events that it receives.
 
 mod closed_loop;
 mod jobs;
@@ -16,12 +17,12 @@ pub use scheduler::{Redraw, Scheduler};
 use crate::flow::Flow;
 use linkpool_units::Time;
 
-/// What a process asks for.
+/// An action that a process asks for.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
     /// A flow, numbered among those of the process; it starts when it says.
     Start(u32, Flow),
-    /// The process moves to this host at this time, and is told [`Process::begin`] there.
+    /// The process moves to this host at this time, where [`Process::begin`] is called.
     Move(u16, Time),
     /// A job is done.
     Finish(Job),
@@ -55,12 +56,12 @@ pub struct FlowEnd {
     pub at: Time,
 }
 
-/// Whom the end of a flow is told.
+/// Who is informed of the end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Listens {
     /// A process that lives at the sending host, when all data is acknowledged there.
     Sender,
-    /// A process anywhere, a notice later.
+    /// A process at any host, one inter-host message later.
     Anywhere,
     /// A process that lives at the receiving host, when all data has arrived there.
     Receiver,

@@ -1,3 +1,5 @@
+//! Rounds: a matrix that starts again when all its flows have ended.
+
 use super::Action;
 use crate::arrivals::jitter;
 use crate::flow::Flow;

@@ -1,3 +1,5 @@
+//! Closed loops over the whole network: the next destination depends on all other flows.
+
 use super::{Action, FlowEnd};
 use crate::arrivals::jitter;
 use crate::destination::hotspot_pair;
@@ -9,13 +11,13 @@ use linkpool_engine::Stream;
 use linkpool_units::Time;
 use rand::Rng;
 
-/// A closed loop over the whole network: where the next flow goes depends on all others, as where at most so many may go
-/// into a host (XMP, section 5.2.1, "Random").
+/// A closed loop over the whole network: the destination of the next flow depends on all others,
+/// for example if the number of flows into a host is limited (XMP, section 5.2.1, "Random").
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scheduler {
     /// The first flows.
     pub matrix: Matrix,
-    /// What follows the end of a flow.
+    /// The flow that follows the end of a flow.
     pub redraw: Redraw,
     /// Of each flow.
     pub size: Sizes,

@@ -1,4 +1,5 @@
-//! A sender and a receiver joined by a channel that does to segments what a test wants, and a clock.
+//! A sender and a receiver joined by a channel that does to segments what a test wants, and a
+//! clock.
 
 use super::Random;
 use linkpool_transport::{Config, Delivery, Output, Receiver, Segment, Sender, SenderState};

@@ -1,4 +1,5 @@
-//! Keeps account, on its own, of what a sender sends and what reaches the receiver, and complains when it does not add up.
+//! Keeps account, on its own, of what a sender sends and what reaches the receiver, and complains
+//! when it does not add up.
 
 use super::channel::{Crossing, Event, Fate, Pair};
 use linkpool_transport::{AckOptions, Segment, SenderState};
@@ -192,7 +193,8 @@ impl Ledger {
             (self.subflows[s].timeouts, self.subflows[s].timed_out) = (stats.timeouts, self.subflows[s].end);
         }
         assert!(path.snd_una <= path.snd_nxt && path.snd_nxt <= self.subflows[s].end);
-        // With SACKs, what is taken for lost or has arrived is not in flight, and what is out twice is so twice.
+        // With SACKs, what is taken for lost or has arrived is not in flight, and what is out twice
+        // is so twice.
         let outstanding = self.subflows[s].sent.range(path.snd_una..path.snd_nxt).count();
         let flight = pair.sender.in_flight(s) as usize;
         let adds_up = if self.selective { flight <= 2 * outstanding } else { flight == outstanding };

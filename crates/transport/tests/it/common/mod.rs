@@ -42,7 +42,8 @@ pub fn algorithms() -> Vec<(&'static str, ControlConfig)> {
     ]
 }
 
-/// Round numbers: 1,000 B segments, an initial window of 1, an ACK per packet, constants of RFC 6298.
+/// Round numbers: 1,000 B segments, an initial window of 1, an ACK per packet, constants of RFC
+/// 6298.
 pub fn config(control: ControlConfig) -> Config {
     Config {
         control,
@@ -83,8 +84,9 @@ pub fn reno() -> Config {
     config(ControlConfig::Reno(()))
 }
 
-/// `cases` random cases, 200 times as many if `LINKPOOL_LONG=1`, or as many as `LINKPOOL_CASES` (or proptest's own
-/// `PROPTEST_CASES`) says. A case that fails is printed, and replayed from `tests/proptest-regressions` from then on.
+/// `cases` random cases, 200 times as many if `LINKPOOL_LONG=1`, or as many as `LINKPOOL_CASES` (or
+/// proptest's own `PROPTEST_CASES`) says. A case that fails is printed, and replayed from
+/// `tests/proptest-regressions` from then on.
 pub fn cases(cases: u32) -> proptest::test_runner::Config {
     let asked = ["LINKPOOL_CASES", "PROPTEST_CASES"].iter().find_map(|name| std::env::var(name).ok());
     let long = std::env::var("LINKPOOL_LONG").is_ok_and(|long| long == "1");

@@ -31,7 +31,8 @@ pub fn all_in_flight(n: u32, config: Config) -> Script<Sender> {
     script
 }
 
-/// A packet in flight on each of two subflows at 200 us: data 0 on subflow 0 since 100 us, data 1 on subflow 1.
+/// A packet in flight on each of two subflows at 200 us: data 0 on subflow 0 since 100 us, data 1
+/// on subflow 1.
 pub fn both_in_flight(config: Config, size: Option<u64>) -> Script<Sender> {
     let mut script = sender(config, size);
     script.run(

@@ -10,10 +10,12 @@
 //!         = cwnd 2         // its window now
 //! 500us   quiet            // nothing more until then
 //! ```
-//! Positions are counted in packets of one MSS (`2+300`: 300 bytes beyond). `pkt 3 data 7` is the third packet of its
-//! subflow and the seventh of the connection (of `pkt 3-5 data 7` the last is the ninth); `data` is left out where the two agree. `ack 2 win 3000 sack 5-6,3-4` offers a
-//! window of 3,000 bytes, and packets 5 and 3 have arrived beyond the gap. Subflow 0 unless `s1` or so comes first (`= cwnd 2 s1 cwnd 3` looks at both).
-//! Every segment that is sent must be expected, at its exact time.
+//! Positions are counted in packets of one MSS (`2+300`: 300 bytes beyond). `pkt 3 data 7` is the
+//! third packet of its subflow and the seventh of the connection (of `pkt 3-5 data 7` the last is
+//! the ninth); `data` is left out where the two agree. `ack 2 win 3000 sack 5-6,3-4` offers a
+//! window of 3,000 bytes, and packets 5 and 3 have arrived beyond the gap. Subflow 0 unless `s1` or
+//! so comes first (`= cwnd 2 s1 cwnd 3` looks at both). Every segment that is sent must be
+//! expected, at its exact time.
 
 use linkpool_transport::{AckOptions, Config, Output, Receiver, SackBlocks, Segment, Sender, Seq};
 use linkpool_units::Time;

@@ -1,7 +1,9 @@
-//! Coupled algorithms over two paths of given loss. Theory balances what ACKs add to a window with what losses take.
+//! Coupled algorithms over two paths of given loss. Theory balances what ACKs add to a window with
+//! what losses take.
 //!
-//! Losses are evenly spaced, so that an algorithm's estimate of them is right, and all windows are sawteeth. The mean of a
-//! sawtooth is a constant part of where the balance is; so windows are told in those of a TCP on the same path.
+//! Losses are evenly spaced, so that an algorithm's estimate of them is right, and all windows are
+//! sawteeth. The mean of a sawtooth is a constant part of where the balance is; so windows are told
+//! in those of a TCP on the same path.
 
 use super::close;
 use super::ideal::{Hop, Ideal, Means};
@@ -30,8 +32,8 @@ fn two(ratio: f64) -> [Hop; 2] {
     [P, ratio * P].map(|loss| Hop { rtt_ms: 1.0, loss })
 }
 
-/// LIA: w_r in proportion to 1/p_r, and in all what a TCP gets on the best path (RFC 6356, section 3; Wischik et al., NSDI
-/// 2011, section 2.5).
+/// LIA: w_r in proportion to 1/p_r, and in all what a TCP gets on the best path (RFC 6356, section
+/// 3; Wischik et al., NSDI 2011, section 2.5).
 #[test]
 fn lia_weighs_paths_by_the_inverse_of_their_loss() {
     for ratio in RATIOS {
@@ -44,8 +46,8 @@ fn lia_weighs_paths_by_the_inverse_of_their_loss() {
     }
 }
 
-/// OLIA: the best path only, with what a TCP gets there (Khalili et al., CoNEXT 2012, theorem 1); on the other what is
-/// left after losses and grows until the next. With equal paths both.
+/// OLIA: the best path only, with what a TCP gets there (Khalili et al., CoNEXT 2012, theorem 1);
+/// on the other what is left after losses and grows until the next. With equal paths both.
 #[test]
 fn olia_takes_the_best_path_only() {
     let equal = even(ControlConfig::Olia(()), &two(1.0));
@@ -58,8 +60,8 @@ fn olia_takes_the_best_path_only() {
     }
 }
 
-/// Under random losses OLIA takes the longer of the last two distances between them for the mean, and so the worse path
-/// often for the better: it moves less than theory says, yet more than LIA.
+/// Under random losses OLIA takes the longer of the last two distances between them for the mean,
+/// and so the worse path often for the better: it moves less than theory says, yet more than LIA.
 #[test]
 fn olia_errs_where_losses_are_random() {
     for ratio in RATIOS {
@@ -70,11 +72,12 @@ fn olia_errs_where_losses_are_random() {
     }
 }
 
-/// BALIA (Peng, Walid, Hwang, Low, ToN 2016): where alpha = w1/w2 > 1.5, balance on the worse path asks for
-/// (1 + alpha) (4 + alpha) / 15 = p2/p1, and the sum is what a TCP gets on the better.
+/// BALIA (Peng, Walid, Hwang, Low, ToN 2016): where alpha = w1/w2 > 1.5, balance on the worse path
+/// asks for (1 + alpha) (4 + alpha) / 15 = p2/p1, and the sum is what a TCP gets on the better.
 ///
-/// A window that losses quarter has its mean at sqrt(5/8) of its balance, one that they halve (TCP's) at sqrt(3/4): the worse
-/// path gets sqrt(5/6) of what the balance says, when told in windows of TCP.
+/// A window that losses quarter has its mean at sqrt(5/8) of its balance, one that they halve
+/// (TCP's) at sqrt(3/4): the worse path gets sqrt(5/6) of what the balance says, when told in
+/// windows of TCP.
 #[test]
 fn balia_is_between() {
     for ratio in RATIOS {
@@ -99,7 +102,8 @@ fn ewtcp_is_half_a_tcp_on_each_path() {
     }
 }
 
-/// SEMICOUPLED: w_r = sqrt(2a) (1/p_r) / sqrt(sum 1/p) (Wischik et al., NSDI 2011, section 2.4), against TCP's sqrt(2/p).
+/// SEMICOUPLED: w_r = sqrt(2a) (1/p_r) / sqrt(sum 1/p) (Wischik et al., NSDI 2011, section 2.4),
+/// against TCP's sqrt(2/p).
 #[test]
 fn semi_coupled_weighs_paths_and_is_not_fair() {
     for ratio in RATIOS {
@@ -115,8 +119,8 @@ fn semi_coupled_weighs_paths_and_is_not_fair() {
     }
 }
 
-/// Fully coupled (Kelly and Voice 2005): the best path only. Near its floor the other one loses less than the algorithm would
-/// take, half of the sum, so that it keeps some.
+/// Fully coupled (Kelly and Voice 2005): the best path only. Near its floor the other one loses
+/// less than the algorithm would take, half of the sum, so that it keeps some.
 #[test]
 fn fully_coupled_takes_the_best_path() {
     let shares = RATIOS.map(|ratio| {
@@ -129,9 +133,9 @@ fn fully_coupled_takes_the_best_path() {
     assert!(shares.is_sorted_by(|a, b| a > b) && shares[0] < 0.15 && shares[2] < 0.05, "{shares:?}");
 }
 
-/// Wi-Fi and 3G of Wischik et al., NSDI 2011, section 2.5, with a hundredth of the losses, so that windows are far from a
-/// packet: TCP has 5 times as much on Wi-Fi as on 3G. LIA takes of 3G what a TCP would, and of Wi-Fi the rest of what a
-/// TCP would get there; EWTCP half of each: 40% less.
+/// Wi-Fi and 3G of Wischik et al., NSDI 2011, section 2.5, with a hundredth of the losses, so that
+/// windows are far from a packet: TCP has 5 times as much on Wi-Fi as on 3G. LIA takes of 3G what a
+/// TCP would, and of Wi-Fi the rest of what a TCP would get there; EWTCP half of each: 40% less.
 #[test]
 fn wifi_and_3g() {
     let hops = [Hop { rtt_ms: 10.0, loss: 4.03e-4 }, Hop { rtt_ms: 100.0, loss: 1e-4 }];

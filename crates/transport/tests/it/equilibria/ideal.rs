@@ -1,5 +1,5 @@
-//! The world in which the theory is set: an algorithm alone, an ACK per packet at the subflow's rate w/RTT, constant RTTs,
-//! independent losses that are known at once and cost no time.
+//! The world in which the theory is set: an algorithm alone, an ACK per packet at the subflow's
+//! rate w/RTT, constant RTTs, independent losses that are known at once and cost no time.
 
 use crate::common::Random;
 use linkpool_transport::Path;
@@ -59,8 +59,8 @@ impl Ideal {
         }
     }
 
-    /// The next ACK, of subflow `s`; `lost`: of a packet that was lost instead; `marked`: it echoes a mark. True if a
-    /// round has ended.
+    /// The next ACK, of subflow `s`; `lost`: of a packet that was lost instead; `marked`: it echoes
+    /// a mark. True if a round has ended.
     fn ack(&mut self, s: usize, lost: bool, marked: bool) -> bool {
         let path = &mut self.paths[s];
         path.snd_una += 1;
@@ -128,8 +128,8 @@ impl Ideal {
         self.acks(acks, &mut each)
     }
 
-    /// Means over so many ACKs after a tenth of them. In each round of a subflow a packet is marked with probability
-    /// `p`: its first.
+    /// Means over so many ACKs after a tenth of them. In each round of a subflow a packet is marked
+    /// with probability `p`: its first.
     pub fn under_round_marks(&mut self, acks: u64, p: f64) -> Means {
         let mut mark = vec![false; self.hops.len()];
         let mut each = |ideal: &mut Ideal, s: usize| {

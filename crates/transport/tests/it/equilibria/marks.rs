@@ -1,4 +1,5 @@
-//! XMP where a round is marked with a given probability (Cao et al., CoNEXT 2013, equations 3 to 9).
+//! XMP where a round is marked with a given probability (Cao et al., CoNEXT 2013, equations 3 to
+//! 9).
 
 use super::close;
 use super::ideal::{Hop, Ideal};
@@ -23,8 +24,8 @@ fn one_subflow() {
     }
 }
 
-/// Equations 7 to 9: every path in use has p = 1 / (1 + y T / beta) with y the sum of the rates and T the least RTT: y
-/// does not depend on the number of subflows.
+/// Equations 7 to 9: every path in use has p = 1 / (1 + y T / beta) with y the sum of the rates and
+/// T the least RTT: y does not depend on the number of subflows.
 #[test]
 fn several_subflows_take_what_one_does() {
     for n in [2, 3, 4] {

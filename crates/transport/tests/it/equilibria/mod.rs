@@ -1,4 +1,5 @@
-//! Equilibria of congestion control algorithms under given loss or mark probabilities, against the theory's numbers.
+//! Equilibria of congestion control algorithms under given loss or mark probabilities, against the
+//! theory's numbers.
 //!
 //! `docs/equilibria` has the same with the network simulated, and plots.
 

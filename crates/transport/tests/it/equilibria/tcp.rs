@@ -8,8 +8,9 @@ use linkpool_transport::Config;
 use linkpool_transport::control::ControlConfig;
 use linkpool_units::Time;
 
-/// Of the window with independent losses: throughput = 1.3098 / (RTT sqrt(p)) (Ott, Kemperman, Mathis 1996; in closed
-/// form Dumas, Guillemin, Robert, Adv. Appl. Prob. 2002: sqrt(2/pi) prod (1 - 4^-n) / (1 - 2 4^-n)).
+/// Of the window with independent losses: throughput = 1.3098 / (RTT sqrt(p)) (Ott, Kemperman,
+/// Mathis 1996; in closed form Dumas, Guillemin, Robert, Adv. Appl. Prob. 2002: sqrt(2/pi) prod (1
+/// - 4^-n) / (1 - 2 4^-n)).
 pub fn random_losses() -> f64 {
     let product: f64 = (1..30).map(|n| 0.25f64.powi(n)).map(|q| (1.0 - q) / (1.0 - 2.0 * q)).product();
     (2.0 / std::f64::consts::PI).sqrt() * product
@@ -39,7 +40,8 @@ fn independent_losses() {
     }
 }
 
-/// Packets per RTT of the whole sender over a channel that loses data packets at random, and takes 10 ms there and back.
+/// Packets per RTT of the whole sender over a channel that loses data packets at random, and takes
+/// 10 ms there and back.
 fn sender_rate(config: Config, p: f64, seconds: u64) -> f64 {
     let mut random = Random(3);
     let mut pair = Pair::new(config, None, move |crossing| {
@@ -53,14 +55,16 @@ fn sender_rate(config: Config, p: f64, seconds: u64) -> f64 {
     (pair.sender.acked() - before) as f64 / 1000.0 / (seconds as f64 / 0.01)
 }
 
-/// Padhye, Firoiu, Towsley, Kurose 1998, equation 32, with b = 1, in packets per RTT. There a loss takes all that
-/// follows it in its round, so that more of them end in timeouts than where losses are independent.
+/// Padhye, Firoiu, Towsley, Kurose 1998, equation 32, with b = 1, in packets per RTT. There a loss
+/// takes all that follows it in its round, so that more of them end in timeouts than where losses
+/// are independent.
 fn padhye(p: f64, rtt: f64, t0: f64) -> f64 {
     let timeouts = t0 * 1f64.min(3.0 * (3.0 * p / 8.0).sqrt()) * p * (1.0 + 32.0 * p * p);
     rtt / (rtt * (2.0 * p / 3.0).sqrt() + timeouts)
 }
 
-/// Where windows are small some losses end in timeouts: less than the square root says, more than if losses came in rows.
+/// Where windows are small some losses end in timeouts: less than the square root says, more than
+/// if losses came in rows.
 #[test]
 fn the_whole_sender_with_timeouts() {
     for p in [0.01, 0.02, 0.05] {
