@@ -114,6 +114,10 @@ class FakeScenario:
         """Return what the stand-in needs: nothing."""
         return self.needs
 
+    def expected_hops(self) -> float:
+        """As many as there are bytes in the scenario: something."""
+        return float(len(self._text))
+
     def run(
         self, out_dir: str, progress: Progress | None = None, threads: int | None = 1
     ) -> dict[str, object]:

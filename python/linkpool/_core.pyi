@@ -41,6 +41,8 @@ class Scenario:
         """Return how many threads its run is worth on so many cores."""
     def estimate(self) -> Estimate:
         """Estimate what its run will need."""
+    def expected_hops(self) -> float:
+        """Estimate how many packets will cross a link, ACKs too: the work of its run."""
     def run(
         self,
         out_dir: str,

@@ -87,6 +87,10 @@ impl Scenario {
         Ok(dict)
     }
 
+    fn expected_hops(&self, py: Python<'_>) -> PyResult<f64> {
+        self.compute(py, linkpool_sim::expected_hops)
+    }
+
     #[pyo3(signature = (out_dir, progress = None, threads = Some(1)))]
     fn run<'py>(
         &self,

@@ -1,5 +1,6 @@
 //! Runs scenarios: builds the fabric, puts transport endpoints on its hosts, moves time, writes tables.
 
+mod effort;
 mod estimate;
 mod host;
 mod measure;
@@ -9,6 +10,7 @@ mod results;
 mod run;
 mod start;
 
+pub use effort::expected_hops;
 pub use estimate::Estimate;
 pub use measure::{Measurement, measure};
 pub use plan::{

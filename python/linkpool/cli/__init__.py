@@ -18,6 +18,7 @@ from linkpool.cli import (
     reproduce,
     run,
     show,
+    study,
     tables,
     topology,
 )
@@ -25,6 +26,7 @@ from linkpool.cli.console import fail
 from linkpool.limits import TooLargeError
 from linkpool.publish import NotAResultError
 from linkpool.result import ResultError
+from linkpool.study.model import StudyError
 from linkpool.study.pool import RunError
 
 app = typer.Typer(
@@ -39,7 +41,15 @@ app = typer.Typer(
 app.callback()(tables.common)
 
 
-def _command(name: str, function: Callable[..., None], on_interrupt: str = "interrupted") -> None:
+GOES_ON = "interrupted; the same command goes on where this one stopped"
+
+
+def _command(
+    name: str,
+    function: Callable[..., None],
+    on_interrupt: str = "interrupted",
+    to: typer.Typer = app,
+) -> None:
     """Add a command that Ctrl-C ends by a line."""
 
     @wraps(function)
@@ -49,7 +59,7 @@ def _command(name: str, function: Callable[..., None], on_interrupt: str = "inte
         except KeyboardInterrupt:
             fail(on_interrupt, code=130)
 
-    app.command(name)(interruptible)
+    to.command(name)(interruptible)
 
 
 _command("run", run.run)
@@ -59,11 +69,11 @@ _command("plot", plot.plot)
 _command("report", report.report)
 _command("optimum", optimum.optimum)
 _command("topology", topology.topology)
-_command(
-    "reproduce",
-    reproduce.reproduce,
-    "interrupted; the same command goes on where this one stopped",
-)
+_command("reproduce", reproduce.reproduce, GOES_ON)
+_command("run", study.run, GOES_ON, to=study.app)
+_command("status", study.status, to=study.app)
+_command("show", study.show, to=study.app)
+app.add_typer(study.app, name="study")
 _command("bench", bench.bench)
 _command("columns", tables.columns)
 _command("schema", tables.schema)
@@ -76,7 +86,7 @@ def main() -> None:
     """
     try:
         app()
-    except (NotAResultError, ResultError, TooLargeError, _core.ScenarioError) as error:
+    except (NotAResultError, ResultError, StudyError, TooLargeError, _core.ScenarioError) as error:
         fail(str(error))
     except (RunError, _core.SimulationError, _core.InternalError) as error:
         fail(str(error), code=1)

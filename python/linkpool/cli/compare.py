@@ -1,40 +1,65 @@
-"""`linkpool compare`: the summaries of several results side by side."""
+"""`linkpool compare`: several results side by side."""
 
-from dataclasses import replace
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from linkpool.cli.console import stdout
-from linkpool.cli.show import period, print_groups, print_workloads, require_result
+from linkpool.cli.console import fail
+from linkpool.cli.show import period, require_result
+from linkpool.figures.source import short_names
+from linkpool.study.comparison import COMPARED, Comparison
+from linkpool.study.measures import wanted
+
+Format: TypeAlias = Literal["table", "csv", "json", "latex"]
+FORMATS: TypeAlias = Annotated[
+    Format, typer.Option("--format", help="How it is written.", metavar="table|csv|json|latex")
+]
 
 
 def compare(
     directories: Annotated[
         list[Path], typer.Argument(metavar="DIR...", help="Results of linkpool run.")
     ],
+    measures: Annotated[
+        str | None,
+        typer.Option(
+            "--measures",
+            metavar="NAMES",
+            help="Which, in which order, as in fct.p99,slowdown,loss@all (docs/study.md).",
+        ),
+    ] = None,
+    form: FORMATS = "table",
 ) -> None:
-    """Print the statistics of several results side by side, all flows of each together."""
-    summaries = [require_result(directory).summary for directory in directories]
+    """Print measures of several results side by side, with the ratio (×) to the first."""
     names = short_names(directories)
-    columns = [
-        replace(summary.overall, transport=name, control="", label="")
-        for name, summary in zip(names, summaries, strict=True)
-    ]
-    for name, summary in zip(names, summaries, strict=True):
-        stdout().print(f"measured period of {name}: {period(summary)}")
-    print_groups(columns, stdout(), heading="result")
-    for name, summary in zip(names, summaries, strict=True):
-        print_workloads(summary, stdout(), f" of {name}")
+    results = [require_result(directory) for directory in directories]
+    if form == "table":
+        for name, result in zip(names, results, strict=True):
+            print(f"measured period of {name}: {period(result.summary)}")
+        print()
+    chosen = COMPARED if measures is None else measures_of(measures)
+    pairs = list(zip(names, results, strict=True))
+    write(Comparison.of_results(pairs, chosen), form)
 
 
-def short_names(directories: list[Path]) -> list[str]:
-    """Return as many trailing components of each path as are needed to distinguish all paths."""
-    paths = [directory.resolve() for directory in directories]
-    deepest = max(len(path.parts) for path in paths)
-    for count in range(1, deepest + 1):
-        names = ["/".join(path.parts[-count:]) for path in paths]
-        if len(set(names)) == len(set(paths)):
-            return names
-    return [str(path) for path in paths]
+def measures_of(text: str) -> list[str]:
+    """Read names of measures with commas between them, or leave with what is wrong."""
+    names = [name.strip() for name in re.split(r",(?! )", text)]
+    try:
+        for name in names:
+            wanted(name)
+    except ValueError as error:
+        fail(f"--measures: {error}")
+    return names
+
+
+def write(comparison: Comparison, form: Format) -> None:
+    """Print a comparison."""
+    if form == "csv":
+        print(comparison.table.write_csv(), end="")
+    elif form == "json":
+        print(comparison.table.write_json())
+    else:
+        print(comparison.latex() if form == "latex" else comparison.text())

@@ -5,17 +5,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
-from linkpool.cli.console import fail, stderr, stdout
+from linkpool.cli.console import fail, stdout
+from linkpool.cli.progress import bar_of_runs, watch_runs
 from linkpool.cores import cpus
 from linkpool.experiments import registry
 from linkpool.study.claims import Claim, Verdict
@@ -98,17 +92,12 @@ def _wanted(known: Registry, names: list[str]) -> list[Experiment]:
 
 
 def _reproduce(experiment: Experiment, out: Path, jobs: int | None, scale: float) -> None:
-    with _bar() as bar:
-        task = bar.add_task(experiment.id, total=None, runs="")
-
-        def watch(done: float, total: float, runs: int, of: int, how: str) -> None:
-            bar.update(task, completed=done, total=total, runs=f"{runs} of {of} runs, {how}")
-
+    with bar_of_runs() as bar:
         report = reproduce_experiment(
             experiment,
             out,
             jobs=jobs or cpus(),
-            watch=watch,
+            watch=watch_runs(bar, experiment.id),
             scale=scale,
             notice=partial(bar.console.print, soft_wrap=True),
         )
@@ -165,17 +154,3 @@ def _listing(known: Registry) -> Table:
     for e in known.load_all():
         table.add_row(e.id, e.title, e.paper, str(len(e.points(range(1, e.seeds + 1)))))
     return table
-
-
-def _bar() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f}%"),
-        TextColumn("{task.fields[runs]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(elapsed_when_finished=False),
-        console=stderr(),
-        speed_estimate_period=60.0,
-    )

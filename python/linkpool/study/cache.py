@@ -46,11 +46,6 @@ class Entry:
     active_s: float
 
 
-def expected_hops(scenario: _core.Scenario) -> float:
-    """Return about how much work a run is, for order and progress only."""
-    return scenario.duration_s * scenario.hosts
-
-
 class Cache:
     """Results by what determines them: the scenario with every default, its seed, the simulator.
 
@@ -72,7 +67,7 @@ class Cache:
             key,
             self.directory / key[:32],
             scenario,
-            expected_hops(scenario) if point.cost is None else point.cost,
+            scenario.expected_hops() if point.cost is None else point.cost,
             scenario.duration_s if point.active_s is None else point.active_s,
         )
 

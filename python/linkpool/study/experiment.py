@@ -31,7 +31,7 @@ class Point:
         active_s: simulated seconds in which the work is done, without the drain; None: in which
             flows start.
         cost: the work that it means, in data packets, roughly; for order and progress only. None:
-            as much as the scenario lets expect.
+            the packet-hops that the scenario lets expect.
         file: where the scenario comes from: files that it names are beside it, and errors name it.
         settings: keys of the scenario to replace, as `--set` takes them.
 

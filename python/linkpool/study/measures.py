@@ -109,14 +109,15 @@ def counted(
 
 @dataclass(frozen=True)
 class Wanted:
-    """A measure and the statistics that are wanted of it."""
+    """A measure, the statistics that are wanted of it, and of which part; None: of every part."""
 
     measure: Measure
     statistics: tuple[str, ...]
+    part: str | None = None
 
 
 def wanted(name: str) -> Wanted:
-    """Read the name of a measure, or of one of its statistics: `fct` or `fct.p99`.
+    """Read the name of a measure, or of a statistic or part of it: `fct`, `fct.p99@up to 10 KB`.
 
     Raises:
         ValueError: there is none; the message names those that there are.
@@ -125,19 +126,22 @@ def wanted(name: str) -> Wanted:
     ('mean', 'p50', 'p95', 'p99')
     >>> wanted("slowdown.p99.9").statistics
     ('p99.9',)
+    >>> wanted("utilisation.mean@edge, core").part
+    'edge, core'
 
     """
-    head, _, statistic = name.partition(".")
+    what, _, part = name.partition("@")
+    head, _, statistic = what.partition(".")
     measure = MEASURES.get(head)
     if measure is None:
         raise ValueError(f"no measure {head!r}; there are {', '.join(MEASURES)}")
     if not statistic:
-        return Wanted(measure, measure.statistics)
+        return Wanted(measure, measure.statistics, part or None)
     if not measure.has(statistic):
         more = ", max and any percentile, as in p99.9" if measure.sample is not None else ""
         known = ", ".join(measure.statistics)
         raise ValueError(f"{head} has no statistic {statistic!r}; it has {known}{more}")
-    return Wanted(measure, (statistic,))
+    return Wanted(measure, (statistic,), part or None)
 
 
 def measure(result: Result, names: Sequence[str]) -> pl.DataFrame:
@@ -145,7 +149,7 @@ def measure(result: Result, names: Sequence[str]) -> pl.DataFrame:
 
     Args:
         result: the run.
-        names: measures, or statistics of measures, in the order of the rows.
+        names: measures, or statistics and parts of them, in the order of the rows.
 
     A part of which there is nothing, such as flows of more than 10 MB, has no row.
 
@@ -160,7 +164,9 @@ def _measure(result: Result, of: Wanted) -> pl.DataFrame:
         rows = [row for row in of.measure.rows(result) if row[1] in of.statistics]
     name, unit = of.measure.name, of.measure.unit
     table = [
-        (name, part, statistic, unit, value) for part, statistic, value in rows if value is not None
+        (name, part, statistic, unit, value)
+        for part, statistic, value in rows
+        if value is not None and of.part in (None, part)
     ]
     return pl.DataFrame(table, SCHEMA, orient="row")
 

@@ -39,6 +39,17 @@ def entries_of(study: Study, cache: Cache) -> list[Entry]:
     return [_entry(study, point, cache) for point in points_of(study)]
 
 
+def documents(study: Study) -> list[dict[str, Any]]:
+    """Return the base scenarios of a study as they are read, each once.
+
+    Raises:
+        StudyError: one cannot be read.
+
+    """
+    texts = dict.fromkeys(_base(study, arm)[0] for arm in study.arms)
+    return [tomllib.loads(text) for text in texts]
+
+
 def _points_of_arm(study: Study, arm: Arm) -> Iterator[Point]:
     text, file = _base(study, arm)
     names = _names(study)

@@ -8,7 +8,7 @@ answer.statistics    # the same over the seeds, with intervals and ratios
 answer.scan("flows") # the flows of all runs
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from linkpool import manifest
 from linkpool.manifest import DamagedError, verify
 from linkpool.publish import Kind
 from linkpool.result import Result, ResultError
+from linkpool.study.measures import measure
 from linkpool.study.model import SEED, Study
 from linkpool.study.statistics import over_seeds, pooled
 
@@ -117,6 +118,20 @@ class StudyResult:
         for row in self.runs.iter_rows(named=True):
             if all(row[name] == value for name, value in keys.items()):
                 yield {name: row[name] for name in names}, Result(row["dir"])
+
+    def measure(self, names: Sequence[str]) -> pl.DataFrame:
+        """Measure the runs again: what `data` would be with these measures.
+
+        Raises:
+            ValueError: there is no such measure.
+            NotRecordedError: the runs did not record what it is about.
+
+        """
+        frames = []
+        for keys, result in self.results():
+            columns = [pl.lit(value).alias(name) for name, value in keys.items()]
+            frames.append(measure(result, names).select(*columns, pl.all()))
+        return pl.concat(frames, how="vertical_relaxed")
 
     def scan(self, table: str) -> pl.LazyFrame:
         """Return a table of all runs, lazily; `study.keys` and `seed` stand before its columns."""

@@ -73,6 +73,8 @@ def pooled(study: Study, results: Iterable[tuple[Mapping[str, Any], Result]]) ->
         for of in samples:
             table = pl.concat(of_keys[of.measure.name])
             for (part,), values in table.group_by("part", maintain_order=True):
+                if of.part not in (None, part):
+                    continue
                 for statistic in of.statistics:
                     if statistic.startswith("p"):
                         x = values["value"].to_numpy()

@@ -1,0 +1,118 @@
+//! How much work a run will be, about: for the order of runs, and to say how long they will take.
+
+use linkpool_network::Fabric;
+use linkpool_scenario::{Scenario, Workload, WorkloadKind};
+use linkpool_workload::{Collective, Rule};
+use std::collections::VecDeque;
+
+/// The packet-hops that `scenario` lets expect: of data and ACKs, with no loss. A flow without a size, and hosts that always
+/// have one more to send, are taken to fill the links of their hosts; no workload sends more than the links from all hosts carry.
+pub fn expected_hops(scenario: &Scenario) -> f64 {
+    let fabric = scenario.topology.fabric();
+    let per_packet = 2.0 * mean_distance(&fabric);
+    let packets = |workload: &Workload| {
+        let mss = f64::from(scenario.transports[workload.transport].config.mss);
+        bytes(workload, scenario, &fabric) / mss
+    };
+    per_packet * scenario.workloads.iter().map(packets).sum::<f64>()
+}
+
+/// The payload of a workload, bytes.
+fn bytes(workload: &Workload, scenario: &Scenario, fabric: &Fabric) -> f64 {
+    let hosts = fabric.hosts() as f64;
+    let access = fabric.access_rate() / 8.0;
+    let span = scenario.duration.saturating_sub(workload.start).secs();
+    let until_stop = |stop: linkpool_units::Time| stop.min(scenario.end()).saturating_sub(workload.start).secs();
+    let busy = |senders: f64, span: f64| senders.min(hosts) / hosts * access * span;
+    let payload = match &workload.kind {
+        WorkloadKind::Flow { size, stop, count, .. } => {
+            size.as_ref().map_or_else(|| busy(1.0, until_stop(*stop)), |size| f64::from(*count) * size.mean())
+        }
+        WorkloadKind::ManyToOne { flows, size, stop, .. } => {
+            // One receiver bounds them all.
+            size.as_ref().map_or_else(|| busy(1.0, until_stop(*stop)), |size| f64::from(*flows) * size.mean())
+        }
+        WorkloadKind::Incast { senders, size, bursts, .. } => f64::from(*senders) * f64::from(*bursts) * size.mean(),
+        WorkloadKind::Poisson { flows_per_second, stop, size, .. } => {
+            flows_per_second * until_stop((*stop).min(scenario.duration)) * size.mean()
+        }
+        WorkloadKind::Matrix { rule, size, stop, repeat, .. } => match (size, repeat) {
+            (Some(size), None) => size.mean() * matrix_flows(rule, hosts),
+            _ => busy(hosts, until_stop(*stop)),
+        },
+        WorkloadKind::PartitionAggregate { chains, stop, .. } => {
+            busy(f64::from(*chains), until_stop((*stop).min(scenario.duration)))
+        }
+        WorkloadKind::Trace { flows, .. } => flows.iter().map(|flow| flow.size as f64).sum(),
+        WorkloadKind::Collective { algorithm, ranks, size, iterations, .. } => {
+            // What a rank sends, over the data that it has.
+            let ranks = f64::from(*ranks);
+            let share = match algorithm {
+                Collective::TreeAllReduce => 2.0,
+                Collective::RingAllReduce => 2.0 * (ranks - 1.0) / ranks,
+                Collective::AllToAll => (ranks - 1.0) / ranks,
+            };
+            share * ranks * *size as f64 * f64::from(*iterations)
+        }
+    };
+    payload.min(access * span.max(scenario.end().secs()))
+}
+
+fn matrix_flows(rule: &Rule, hosts: f64) -> f64 {
+    match rule {
+        Rule::AllToAll => hosts * (hosts - 1.0),
+        Rule::Hotspot { flows, .. } => f64::from(*flows),
+        _ => hosts,
+    }
+}
+
+/// Links from the first host to another, on average over the others.
+fn mean_distance(fabric: &Fabric) -> f64 {
+    let mut distance = vec![u32::MAX; fabric.nodes()];
+    distance[0] = 0;
+    let mut next = VecDeque::from([0_u32]);
+    while let Some(node) = next.pop_front() {
+        for link in fabric.links_from(node) {
+            let to = fabric.links()[link as usize].to;
+            if distance[to as usize] == u32::MAX {
+                distance[to as usize] = distance[node as usize] + 1;
+                next.push_back(to);
+            }
+        }
+    }
+    let others = &distance[1..fabric.hosts()];
+    let reached = others.iter().filter(|d| **d < u32::MAX);
+    reached.clone().map(|d| f64::from(*d)).sum::<f64>() / (reached.count() as f64).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hops(workload: &str) -> f64 {
+        let text = format!(
+            "duration = \"1s\"\n[topology.many-to-one]\nsenders = 4\nrate = \"10Gbps\"\ndelay = \"1us\"\n[queue]\nlimit = 100\n\
+             [transport.t]\ncontrol = \"reno\"\nmss = \"1000B\"\n{workload}"
+        );
+        expected_hops(&linkpool_scenario::load(&text, "test.toml", None, &[]).unwrap())
+    }
+
+    #[test]
+    fn flows_of_a_size_are_counted_by_hand() {
+        // 4 senders, 3 bursts, 50 packets each, two links there and two back.
+        let incast = "[[workload.incast]]\ntransport = \"t\"\nsenders = 4\nreceiver = \"R\"\nsize = \"50KB\"\nevery = \"1ms\"\nbursts = 3";
+        assert!((hops(incast) - 4.0 * 3.0 * 50.0 * 4.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_flow_without_a_size_fills_its_link() {
+        let flow = "[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"";
+        assert!((hops(flow) - 1.25e9 / 1000.0 * 4.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn nobody_sends_more_than_the_links_of_all_hosts_carry() {
+        let overload = "[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"1000GB\"";
+        assert!(hops(overload) <= 5.0 * 1.25e9 / 1000.0 * 4.0 + 1.0);
+    }
+}

@@ -1,0 +1,148 @@
+"""`linkpool study`: run, look after and read the studies of a user."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linkpool.cli.compare import FORMATS, Format, measures_of, write
+from linkpool.cli.console import cannot_read, fail, stderr
+from linkpool.cli.progress import bar_of_runs, watch_runs
+from linkpool.cores import cpus
+from linkpool.result import NotRecordedError
+from linkpool.study.comparison import Comparison
+from linkpool.study.expect import expected_seconds
+from linkpool.study.model import Study
+from linkpool.study.perform import Plan, run_study
+from linkpool.study.points import documents
+from linkpool.study.result import StudyResult, is_study
+from linkpool.study.seeds import varied
+from linkpool.study.statistics import over_seeds
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Answer a question that takes many runs: arms, settings, seeds, confidence.",
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The study.")]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory of all results.")]
+RESULTS = Path("results")
+
+
+def run(
+    file: File,
+    out: Out = RESULTS,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Runs at a time; default: all cores.")
+    ] = None,
+) -> None:
+    """Make the runs of a study, and write its data to DIR/NAME.
+
+    Runs already in DIR/runs are not computed again: a study that was stopped goes on.
+    """
+    plan = _plan(file, out)
+    jobs = jobs or cpus()
+    for line in _before(plan, jobs):
+        print(line)
+    with bar_of_runs() as bar:
+        result = run_study(plan, jobs, watch_runs(bar, plan.study.name))
+    _print(result, "table", None)
+    print(f"\n{plan.place}")
+
+
+def status(file: File, out: Out = RESULTS) -> None:
+    """Say which runs of a study are made, and which are not."""
+    plan = _plan(file, out)
+    missing = {entry.key for entry in plan.missing}
+    for line in _before(plan, cpus()):
+        print(line)
+    for entry in plan.entries:
+        if entry.key in missing:
+            print(f"to make: {entry.point.name}, seed {entry.point.seed}")
+
+
+def show(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE.toml|DIR", help="The study, or its directory.")
+    ],
+    out: Out = RESULTS,
+    measures: Annotated[
+        str | None,
+        typer.Option("--measures", metavar="NAMES", help="Which, in which order: fct.p99,jain"),
+    ] = None,
+    form: FORMATS = "table",
+) -> None:
+    """Print the statistics of a study that has run."""
+    place = source if source.is_dir() else out / _load(source).name
+    if not is_study(place):
+        fail(f"there is no result of this study in {place}; make it: linkpool study run {source}")
+    _print(StudyResult(place), form, measures)
+
+
+def _print(result: StudyResult, form: Format, names: str | None) -> None:
+    study = result.study
+    table = result.statistics
+    if names is not None:
+        try:
+            data = result.measure(measures_of(names))
+        except NotRecordedError as error:
+            fail(f"--measures: {error}")
+        table = over_seeds(data, study.keys, study.reference)
+    if form == "table" and study.title:
+        print(f"\n{study.title}")
+    write(Comparison.of_statistics(table, study.keys), form)
+    if form == "table":
+        print(_legend(study))
+
+
+def _legend(study: Study) -> str:
+    count = len(study.seed_list)
+    if count == 1:
+        said = "one seed: there is no interval"
+    else:
+        said = f"mean over {count} seeds, ± its 95% interval (Student's t)"
+    if study.reference:
+        to = ", ".join(
+            str(value) if key == "arm" else f"{key} {value}"
+            for key, value in study.reference.items()
+        )
+        said += f"; × is the ratio to {to}"
+        said += ", paired by seed, with its 95% interval (Fieller)" if count > 1 else ""
+    return f"{said}."
+
+
+def _before(plan: Plan, jobs: int) -> list[str]:
+    """Say how many runs there are, about how long they take, and what seeds vary."""
+    study, missing = plan.study, plan.missing
+    counts = [f"{len(study.arms)} arm{'s' if len(study.arms) > 1 else ''}"]
+    variations = sum(1 for _ in study.variations())
+    counts += [f"{variations} settings"] if variations > 1 else []
+    counts += [f"{len(study.seed_list)} seed{'s' if len(study.seed_list) > 1 else ''}"]
+    total = len(plan.entries)
+    made = total - len(missing)
+    lines = [f"{study.name}: {total} runs ({' × '.join(counts)}); {made} are made"]
+    if missing:
+        seconds = expected_seconds(plan, jobs)
+        lines[0] += f", {len(missing)} are to be made, about {_long(seconds)} on {jobs} cores"
+    said = [varied(document) for document in documents(study)]
+    for what, i in (("a seed varies", 0), ("a seed does not vary", 1)):
+        lines.append(f"{what}: {'; '.join(dict.fromkeys(one for s in said for one in s[i]))}")
+    return lines
+
+
+def _long(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _plan(file: Path, out: Path) -> Plan:
+    return Plan.of(_load(file), out, partial(stderr().print, soft_wrap=True))
+
+
+def _load(file: Path) -> Study:
+    try:
+        return Study.load(file)
+    except OSError as error:
+        fail(cannot_read(file, error))

@@ -1,0 +1,235 @@
+"""Arms side by side: rows are measures, columns are arms, as text in 80 columns and as LaTeX."""
+
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from linkpool.result import Result
+from linkpool.study.measures import ALL, measure
+from linkpool.study.model import ARM, SEED
+from linkpool.study.statistics import WHAT, over_seeds
+from linkpool.units import show_number, show_rate, show_seconds
+
+COMPARED = (
+    "flows",
+    "goodput.mean",
+    "jain",
+    "delivered",
+    "fct@all",
+    "slowdown.p50",
+    "slowdown.p99",
+    "utilisation.mean",
+    "loss@all",
+    "timeouts",
+    "retransmissions.total",
+)
+"""What is compared if nothing is asked for."""
+
+GAP = 2
+"""Spaces between two columns."""
+
+NAME = 22
+"""A name of an arm that is longer goes over several lines."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Statistics of several arms.
+
+    Attributes:
+        table: a row per arm, measure, part and statistic, as in `StudyResult.statistics`, with the
+            one column `arm` for what tells the arms apart.
+        arms: the arms, in order; ratios are to the first unless a study says otherwise.
+
+    """
+
+    table: pl.DataFrame
+    arms: tuple[str, ...]
+
+    @classmethod
+    def of_results(
+        cls, results: Sequence[tuple[str, Result]], measures: Sequence[str] = COMPARED
+    ) -> "Comparison":
+        """Compare results of single runs by name, with ratios to the first."""
+        rows = [
+            measure(result, measures).select(
+                pl.lit(name).alias(ARM), pl.lit(0).alias(SEED), pl.all()
+            )
+            for name, result in results
+        ]
+        names = tuple(name for name, _ in results)
+        return cls(over_seeds(pl.concat(rows), [ARM], {ARM: names[0]}), names)
+
+    @classmethod
+    def of_statistics(cls, statistics: pl.DataFrame, keys: Sequence[str]) -> "Comparison":
+        """Compare what the keys of a study tell apart."""
+        named = pl.concat_str(
+            ARM, *(pl.concat_str(pl.lit(f", {key} "), pl.col(key)) for key in keys if key != ARM)
+        )
+        table = statistics.with_columns(named.alias(ARM)).drop(key for key in keys if key != ARM)
+        return cls(table, tuple(table[ARM].unique(maintain_order=True)))
+
+    def text(self, width: int = 80) -> str:
+        """Return the comparison as a text of at most so many columns; more arms go below."""
+        rows = self._rows()
+        labels = _labels([what for what, _ in rows])
+        first = max(len(label) for label, _ in labels)
+        blocks = []
+        columns = [self._column(arm, [cells for _, cells in rows]) for arm in self.arms]
+        for group in _fitting(columns, width - first):
+            lines = []
+            of_group = iter(zip(*(cells for _, cells in group), strict=True))
+            headings = _headings([heading for heading, _ in group])
+            lines += [_line("", names, first, group) for names in headings]
+            lines.append("─" * len(lines[0]))
+            for label, is_heading in labels:
+                if is_heading:
+                    lines.append(label)
+                    continue
+                cells = next(of_group)
+                for i in range(max(len(cell) for cell in cells)):
+                    texts = [cell[i] if i < len(cell) else "" for cell in cells]
+                    lines.append(_line(label if i == 0 else "", texts, first, group))
+            blocks.append("\n".join(line.rstrip() for line in lines))
+        return "\n\n".join(blocks)
+
+    def latex(self) -> str:
+        """Return the comparison as a LaTeX table, for the package booktabs."""
+        lines = [
+            rf"\begin{{tabular}}{{l{'r' * len(self.arms)}}}",
+            r"\toprule",
+            " & ".join(["", *map(_escape, self.arms)]) + r" \\",
+            r"\midrule",
+        ]
+        for what, cells in self._rows():
+            texts = []
+            for arm in self.arms:
+                shown = [_escape(line) for line in _cell(cells.get(arm), arm == self.arms[0])]
+                texts.append(" ".join(shown).replace("±", r"$\pm$").replace("×", r"$\times$"))
+            lines.append(" & ".join([_escape(_name(what)), *texts]) + r" \\")
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+    def _rows(self) -> list[tuple[dict[str, Any], dict[str, dict[str, Any]]]]:
+        """Return what each row is about, and its cell for each arm."""
+        found: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+        for row in self.table.iter_rows(named=True):
+            found.setdefault(tuple(row[name] for name in WHAT), {})[row[ARM]] = row
+        return [(dict(zip(WHAT, what, strict=True)), cells) for what, cells in found.items()]
+
+    def _column(
+        self, arm: str, rows: Sequence[dict[str, dict[str, Any]]]
+    ) -> tuple[str, list[list[str]]]:
+        return arm, [_cell(cells.get(arm), arm == self.arms[0]) for cells in rows]
+
+
+def _cell(row: dict[str, Any] | None, is_first: bool) -> list[str]:
+    """Return the lines of a cell: the mean with its interval, and the ratio with its own."""
+    if row is None:
+        return ["-"]
+    lines = [_show(row["mean"], row["unit"])]
+    if row["low"] is not None and row["mean"]:
+        lines[0] += f" ±{_rough(50 * (row['high'] - row['low']) / abs(row['mean']))}%"
+    if row["ratio"] is not None and not (is_first and row["ratio"] == 1.0):
+        ratio = f"×{show_number(row['ratio'])}"
+        if row["ratio_low"] is None:
+            return [f"{lines[0]} {ratio}"] if row["low"] is None else [*lines, ratio]
+        ends = f"{_rough(row['ratio_low'])} to {_rough(row['ratio_high'])}"
+        lines.append(f"{ratio} ({ends})")
+    return lines
+
+
+def _show(value: float, unit: str) -> str:
+    if unit == "s":
+        return show_seconds(value)
+    if unit == "bit/s":
+        return show_rate(value).replace("bit/s", "b/s")
+    if value == int(value) and abs(value) < 1e6:
+        return f"{int(value)}"
+    return show_number(value)
+
+
+def _rough(value: float) -> str:
+    """Write a number with two significant digits: as many as the ends of an interval are worth."""
+    return show_number(float(f"{value:.2g}"))
+
+
+def _name(what: dict[str, Any]) -> str:
+    part = "" if what["part"] == ALL else f", {what['part']}"
+    return f"{what['measure']} {what['statistic']}{part}"
+
+
+def _labels(rows: Sequence[dict[str, Any]]) -> list[tuple[str, bool]]:
+    """Return the first cells of the rows; the second value says: a heading for the rows below."""
+    labels: list[tuple[str, bool]] = []
+    for i, what in enumerate(rows):
+        alone = [row for row in rows if row["measure"] == what["measure"]] == [what]
+        if alone:
+            labels.append((_name(what), False))
+            continue
+        heading = f"{what['measure']} {what['statistic']}"
+        before = rows[i - 1] if i else None
+        same = [r for r in rows if _head(r) == _head(what)]
+        if len(same) == 1:
+            labels.append((_name(what), False))
+            continue
+        if before is None or _head(before) != _head(what):
+            if what["part"] == ALL:
+                labels.append((heading, False))
+                continue
+            labels.append((heading, True))
+        labels.append((f"  {what['part']}", False))
+    return labels
+
+
+def _head(what: dict[str, Any]) -> tuple[str, str]:
+    return what["measure"], what["statistic"]
+
+
+def _fitting(
+    columns: Sequence[tuple[str, list[list[str]]]], width: int
+) -> list[list[tuple[str, list[list[str]]]]]:
+    """Return the columns in groups, each of which fits so many characters; the first is in all."""
+    groups: list[list[tuple[str, list[list[str]]]]] = []
+    for column in columns:
+        wide = _width(column) + GAP
+        if not groups:
+            groups.append([column])
+        elif sum(_width(other) + GAP for other in groups[-1]) + wide <= width:
+            groups[-1].append(column)
+        elif _width(columns[0]) + GAP + wide <= width:
+            groups.append([columns[0], column])
+        else:
+            groups.append([column])
+    return groups
+
+
+def _width(column: tuple[str, list[list[str]]]) -> int:
+    heading, cells = column
+    return max([min(len(heading), NAME), *(len(line) for cell in cells for line in cell)])
+
+
+def _headings(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the lines of the headings; the last lines stand side by side."""
+    wrapped = [textwrap.wrap(name, NAME) or [""] for name in names]
+    height = max(map(len, wrapped))
+    return list(zip(*([""] * (height - len(w)) + w for w in wrapped), strict=True))
+
+
+def _line(
+    label: str,
+    texts: Sequence[str],
+    first: int,
+    group: Sequence[tuple[str, list[list[str]]]],
+) -> str:
+    cells = (
+        " " * GAP + text.rjust(_width(column)) for text, column in zip(texts, group, strict=True)
+    )
+    return label.ljust(first) + "".join(cells)
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([&%$#_{}])", r"\\\1", text)

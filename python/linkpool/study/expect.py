@@ -1,0 +1,32 @@
+"""How long the runs of a study will take, about."""
+
+from linkpool.result import Result, ResultError
+from linkpool.study.perform import Plan
+
+HOPS_PER_S = 3e6
+"""Packet-hops of a second on one core, about, until a study has runs of its own to learn from."""
+
+RUN_S = 0.05
+"""What a run takes beside its simulation: checks, tables, files."""
+
+
+def expected_seconds(plan: Plan, jobs: int) -> float:
+    """Return about how long the runs that are missing will take on so many cores.
+
+    Runs that are made already say how the time of a run goes with the work expected of it; without
+    any, a rough constant does.
+    """
+    missing = plan.missing
+    absent = {entry.key for entry in missing}
+    wall = work = 0.0
+    for entry in plan.entries:
+        if entry.key in absent:
+            continue
+        try:
+            wall += float(Result(entry.place).run["cpu_s"])
+        except (ResultError, KeyError, TypeError, ValueError):
+            continue  # a damaged run is found, and made again, when it is needed
+        work += entry.cost
+    per_hop = wall / work if work > 0.0 else 1 / HOPS_PER_S
+    each = [entry.cost * per_hop + RUN_S for entry in missing]
+    return max(sum(each) / jobs, max(each, default=0.0))

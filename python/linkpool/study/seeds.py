@@ -1,0 +1,56 @@
+"""What a seed varies in a scenario, and what it does not: said before a study runs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+DRAWN = {
+    "permutation": "who sends to whom",
+    "poisson": "arrivals and hosts",
+    "random": "who sends to whom",
+    "hotspot": "who sends to whom",
+    "staggered": "who sends to whom",
+    "partition-aggregate": "clients and servers",
+}
+"""What is drawn at random of a workload of each kind, whatever its settings."""
+
+
+def varied(scenario: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return what other seeds change in the runs of a scenario, and what stays the same.
+
+    >>> base = {"workload": {"trace": [{"file": "flows.csv"}]}}
+    >>> changed, same = varied(base)
+    >>> changed
+    ['hashes by which paths are chosen', 'the order of packets that meet at one instant']
+    >>> same
+    ['the fabric', 'hosts, sizes and starts of trace']
+
+    """
+    changed = ["hashes by which paths are chosen", "the order of packets that meet at one instant"]
+    same = ["the fabric"]
+    routing = scenario.get("routing")
+    if isinstance(routing, Mapping) and routing.get("kind") in ("spray", "flowlets"):
+        changed[0] = "random choices of paths"
+    if scenario.get("roles"):
+        changed.append("which hosts have which role")
+    workloads = scenario.get("workload")
+    for kind, tables in (workloads if isinstance(workloads, Mapping) else {}).items():
+        drawn = [DRAWN[kind]] if kind in DRAWN else []
+        drawn += _drawn(tables if isinstance(tables, Sequence) else [])
+        if drawn:
+            changed.append(f"{' and '.join(drawn)} of {kind}")
+        else:
+            same.append(f"hosts, sizes and starts of {kind}")
+    if scenario.get("change"):
+        losses = "loss" if "loss" in str(scenario["change"]) else ""
+        changed += ["which packets are lost on the wire"] if losses else []
+        same.append("when links change")
+    return changed, same
+
+
+def _drawn(tables: Sequence[Any]) -> list[str]:
+    found = []
+    if any(isinstance(table.get("size"), Mapping) for table in tables):
+        found.append("sizes")
+    if any("jitter" in table for table in tables):
+        found.append("starts")
+    return found

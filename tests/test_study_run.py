@@ -1,0 +1,224 @@
+"""Studies as users run them: real runs, killed and resumed, and what comes of them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from scipy import stats
+
+from linkpool.cli import app
+from linkpool.manifest import verify
+from linkpool.result import NotRecordedError, Result, ResultError
+from linkpool.study import Plan, Study, StudyError, StudyResult, run_study
+
+pytestmark = pytest.mark.core
+
+BASE = """
+duration = "4ms"
+drain = "100ms"
+[topology.leaf-spine]
+leaves = 2
+spines = 2
+hosts_per_leaf = 3
+rate = "10Gbps"
+delay = "1us"
+[queue]
+limit = 50
+mark = 10
+[transport.t]
+control = "dctcp"
+[[workload.poisson]]
+transport = "t"
+load = 0.5
+size = "30KB"
+"""
+
+STUDY = """
+title = "Which one?"
+base = "base.toml"
+seeds = 3
+measures = ["slowdown", "jain", "timeouts.total", "utilisation.mean", "loss@all"]
+
+[[arm]]
+name = "dctcp"
+
+[[arm]]
+name = "amp"
+set = { transport.t.control = "amp", transport.t.subflows = 2 }
+
+[vary]
+queue.mark = [5, 20]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a study that has run."""
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "base.toml").write_text(BASE, encoding="utf-8")
+    (folder / "mine.toml").write_text(STUDY, encoding="utf-8")
+    run_study(Plan.of(Study.load(folder / "mine.toml"), folder / "results"), jobs=2)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def answer(folder: Path) -> StudyResult:
+    return StudyResult(folder / "results" / "mine")
+
+
+def test_the_data_is_tidy(answer: StudyResult) -> None:
+    assert answer.data.columns == [
+        *("arm", "queue.mark", "seed", "measure", "part", "statistic", "unit", "value")
+    ]
+    runs = answer.data.select("arm", "queue.mark", "seed").unique()
+    assert runs.height == answer.runs.height == 2 * 2 * 3
+    assert answer.runs.join(runs, on=["arm", "queue.mark", "seed"]).height == 12
+
+
+def test_each_value_is_that_of_its_run(answer: StudyResult) -> None:
+    ((keys, result),) = answer.results(arm="amp", seed=2, **{"queue.mark": 20})
+    assert keys == {"arm": "amp", "queue.mark": 20, "seed": 2}
+    assert "seed = 2\n" in result.scenario
+    assert 'control = "amp"' in result.scenario
+    rows = answer.data.filter(arm="amp", seed=2, **{"queue.mark": 20})
+    flows = result.flows.filter(pl.col("measured") & pl.col("end_s").is_not_null())
+    assert rows.filter(statistic="p99", part="all")["value"].item() == pytest.approx(
+        flows["slowdown"].quantile(0.99, "linear")
+    )
+    assert rows.filter(measure="jain")["value"].item() == result.summary.overall.jain
+    use = {f"{u.layer}, {u.to_layer}": u.utilisation for u in result.summary.layers}
+    shown = rows.filter(measure="utilisation")
+    assert dict(zip(shown["part"], shown["value"], strict=True)) == use
+
+
+def test_statistics_over_seeds_are_students_and_paired(answer: StudyResult) -> None:
+    what = {"measure": "slowdown", "part": "all", "statistic": "p50", "queue.mark": 5}
+    amp, dctcp = (
+        answer.data.filter(arm=arm, **what).sort("seed")["value"].to_numpy()
+        for arm in ("amp", "dctcp")
+    )
+    row = answer.statistics.filter(arm="amp", **what).row(0, named=True)
+    low, high = stats.t.interval(0.95, 2, loc=amp.mean(), scale=stats.sem(amp))
+    assert (row["seeds"], row["mean"]) == (3, pytest.approx(amp.mean()))
+    assert (row["low"], row["high"]) == pytest.approx((low, high))
+    assert row["ratio"] == pytest.approx(amp.mean() / dctcp.mean())
+    for end in (row["ratio_low"], row["ratio_high"]):
+        assert stats.ttest_1samp(amp - end * dctcp, 0.0).pvalue == pytest.approx(0.05)
+
+
+def test_flows_of_all_seeds_are_pooled(answer: StudyResult) -> None:
+    flows = answer.scan("flows").filter("measured", pl.col("end_s").is_not_null()).collect()
+    mine = flows.filter(arm="amp", **{"queue.mark": 5})
+    row = answer.pooled.filter(arm="amp", part="all", statistic="p99", **{"queue.mark": 5})
+    assert row["count"].item() == mine.height
+    assert row["value"].item() == pytest.approx(mine["slowdown"].quantile(0.99, "linear"))
+    assert row["low"].item() < row["value"].item() < row["high"].item()
+
+
+def test_a_study_can_be_measured_again(answer: StudyResult) -> None:
+    again = answer.measure(answer.study.measures)
+    assert again.with_columns(pl.col("seed").cast(pl.Int64)).equals(
+        answer.data, null_equal=True
+    ) or again["value"].equals(answer.data["value"])
+    assert set(answer.measure(["fct.p99.9"])["statistic"]) == {"p99.9"}
+    with pytest.raises(NotRecordedError, match="queue"):
+        answer.measure(["queue"])
+
+
+def test_only_what_lacks_is_run(folder: Path) -> None:
+    text = STUDY.replace("seeds = 3", "seeds = 4").replace("[5, 20]", "[20]")
+    (folder / "more.toml").write_text(text, encoding="utf-8")
+    plan = Plan.of(Study.load(folder / "more.toml"), folder / "results")
+    assert (len(plan.entries), len(plan.missing)) == (8, 2)
+    assert {entry.point.seed for entry in plan.missing} == {4}
+
+
+def test_what_is_no_study_is_said(folder: Path) -> None:
+    with pytest.raises(ResultError, match="runs is not the result of a study; make one: linkpool"):
+        StudyResult(folder / "results" / "runs")
+
+
+def test_a_setting_that_does_not_exist_is_said_before_anything_runs(folder: Path) -> None:
+    text = STUDY.replace("transport.t.subflows", "transport.t.subflow")
+    study = Study.parse(text, folder / "bad.toml")
+    with pytest.raises(StudyError) as error:
+        Plan.of(study, folder / "bad")
+    assert "bad.toml: the run of arm amp, queue.mark 5, seed 1:" in str(error.value)
+    assert "transport.t.subflow" in str(error.value)
+    assert not (folder / "bad").exists()
+
+
+def linkpool(*words: object) -> int:
+    """Run a command, and return its exit code."""
+    try:
+        app([str(word) for word in words], standalone_mode=False)
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def test_the_commands_say_what_there_is(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    assert linkpool("study", "status", "mine.toml") == 0
+    printed = capsys.readouterr().out
+    assert "mine: 12 runs (2 arms × 2 settings × 3 seeds); 12 are made\n" in printed
+    assert "a seed varies: hashes" in printed
+    assert "arrivals and hosts of poisson" in printed
+    assert linkpool("study", "show", "mine.toml", "--measures", "jain,fct.p99@all") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 80 for line in lines if "interval" not in line)
+    assert [line.split("  ")[0] for line in lines if line.startswith(("jain", "fct"))] == [
+        *("jain index", "fct p99") * 2
+    ]
+    assert linkpool("study", "show", "results/mine", "--format", "json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["arm"] for row in rows} == {
+        f"{arm}, queue.mark {mark}" for arm in ("amp", "dctcp") for mark in (5, 20)
+    }
+    assert linkpool("study", "show", "mine.toml", "--measures", "speed") == 2
+    assert "--measures: no measure 'speed'" in capsys.readouterr().err
+    assert linkpool("study", "show", "mine.toml", "--out", "elsewhere") == 2
+    assert "make it: linkpool study run mine.toml" in capsys.readouterr().err
+
+
+def test_a_study_that_is_killed_goes_on_and_gives_the_same(folder: Path, tmp_path: Path) -> None:
+    command = [
+        *(sys.executable, "-m", "linkpool", "study", "run", str(folder / "mine.toml")),
+        *("--out", str(tmp_path), "--jobs", "2"),
+    ]
+    runs = tmp_path / "runs"
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and len(made(runs)) < 2:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = {path.name: (path / "manifest.json").stat().st_mtime_ns for path in made(runs)}
+    assert len(before) >= 2
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    for name, written in before.items():
+        assert (runs / name / "manifest.json").stat().st_mtime_ns == written, "made twice"
+    assert len(made(runs)) == 12
+    assert not [name for name in os.listdir(runs) if "partial" in name]  # noqa: PTH208
+    data = (tmp_path / "mine" / "data.parquet").read_bytes()
+    assert data == (folder / "results" / "mine" / "data.parquet").read_bytes()
+
+
+def made(runs: Path) -> list[Path]:
+    """Return the runs that are whole."""
+    found = [path for path in runs.glob("*") if not path.name.startswith(".")]
+    for path in found:
+        verify(path)
+    return found
+
+
+def test_results_of_a_study_are_as_any_other(answer: StudyResult) -> None:
+    for directory in answer.runs["dir"]:
+        Result(directory).check()
