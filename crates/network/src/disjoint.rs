@@ -1,6 +1,7 @@
 //! Paths that share no link.
 
-use crate::fabric::{Fabric, HostId, LinkId, NodeId};
+use crate::fabric::{Fabric, LinkId, NodeId};
+use linkpool_units::HostId;
 use std::collections::VecDeque;
 
 /// As many paths from one host to another as there are without a cable in common, with the fewest hops altogether, shortest first;
@@ -9,7 +10,7 @@ use std::collections::VecDeque;
 /// Shortest augmenting paths of a flow of unit capacities (Suurballe 1974; Bhandari 1999), so that no path found first stands
 /// in the way of two others. Between two servers of BCube(n, k) these are the k + 1 parallel paths of its source routing.
 pub fn disjoint_paths(fabric: &Fabric, from: HostId, to: HostId, at_most: usize) -> Vec<Vec<LinkId>> {
-    let ends = (from as NodeId, to as NodeId);
+    let ends = (NodeId::from(from), NodeId::from(to));
     let mut flow = vec![0u32; fabric.links().len()];
     let mut paths = 0;
     while paths < at_most {

@@ -1,15 +1,14 @@
 //! Fabrics: hosts, switches and the links between them.
 
+use crate::packet::Envelope;
 use linkpool_units::{Rate, Time};
 use std::collections::HashMap;
 
 /// A host or a switch.
 pub type NodeId = u32;
-/// A host: hosts are the first nodes of a fabric, so this is its `NodeId` too.
-pub type HostId = u16;
 
-/// The hosts that a fabric may have: their number and their ids fit into a [`HostId`].
-pub const MOST_HOSTS: u32 = 65_535;
+/// The hosts that a fabric may have: a packet has so many bits for its destination.
+pub const MOST_HOSTS: u32 = 1 << Envelope::HOST_BITS;
 
 /// One direction of a cable.
 pub type LinkId = u32;

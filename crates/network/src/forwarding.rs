@@ -89,7 +89,7 @@ impl Table {
 
     /// Where the node of `row` sends what is for `column`.
     #[inline]
-    pub(crate) fn next(&self, row: u32, column: u16) -> Next {
+    pub(crate) fn next(&self, row: u32, column: u32) -> Next {
         let column = column as usize;
         let next = self.rows[row as usize * self.blocks_per_row + column / COLUMNS];
         if next.0 & KIND != BLOCK || next == Next::NOWHERE {
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(table.blocks.len(), 3, "only columns of the second row differ within their block");
         for (number, row) in rows.iter().enumerate() {
             for (column, way) in row.iter().enumerate() {
-                let next = table.next(number as u32, column as u16);
+                let next = table.next(number as u32, column as u32);
                 assert_eq!(table.links(next), ways[*way]);
                 for (i, link) in ways[*way].iter().enumerate() {
                     assert_eq!(table.pick(next, |n| if n as usize == ways[*way].len() { i as u32 } else { n }), *link);

@@ -26,10 +26,10 @@ mod wires;
 pub use change::{Change, Loss, Timetable};
 pub use discipline::{Red, SharedBuffer, Trimming};
 pub use disjoint::disjoint_paths;
-pub use fabric::{Fabric, FabricBuilder, HostId, Layer, LinkId, LinkSpec, MOST_HOSTS, NodeId, Wire};
+pub use fabric::{Fabric, FabricBuilder, Layer, LinkId, LinkSpec, MOST_HOSTS, NodeId, Wire};
 pub use link::{LinkStats, RareEvents};
 pub use network::{Egress, Handler, Network, tie_rank};
-pub use packet::{Flags, Packet};
+pub use packet::{Envelope, Flags, Packet};
 pub use parallel::{Ended, run_partitions};
 pub use partition::partition;
 pub use paths::Paths;
@@ -40,3 +40,5 @@ pub use spreading::Spreading;
 pub use thresholds::QueueLimit;
 pub use trailer::Trailer;
 pub use weights::Weights;
+
+pub use linkpool_units::HostId;

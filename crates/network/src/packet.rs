@@ -1,6 +1,6 @@
 //! Packets, and the bits that say what they are.
 
-use linkpool_units::Time;
+use linkpool_units::{HostId, Time};
 
 /// What a packet is and what has happened to it: one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -96,10 +96,81 @@ impl std::fmt::Debug for Flags {
     }
 }
 
+/// Where a packet goes, its bytes on the wire, and its bytes of payload: in 48 bits, so that two packets fit into a line of the cache.
+///
+/// 20 bits for the host and 14 for each length. No Ethernet frame is longer: jumbo frames have 9,216 bytes. A switch needs the host
+/// and the size of each packet, so each of them is one load and one mask; the payload, which endpoints alone need, is in two pieces.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C, packed(2))]
+pub struct Envelope {
+    /// The host; then the upper bits of the payload.
+    host_and_payload: u32,
+    /// The size; then the lower bits of the payload.
+    size_and_payload: u16,
+}
+
+impl Envelope {
+    /// A host's number has so many bits.
+    pub const HOST_BITS: u32 = 20;
+    const LENGTH_BITS: u32 = 14;
+    /// The longest packet, in bytes.
+    pub const LONGEST: u16 = (1 << Envelope::LENGTH_BITS) - 1;
+    /// So many bits of the payload, the lower ones, stand beside the size.
+    const LOWER_BITS: u32 = u16::BITS - Envelope::LENGTH_BITS;
+
+    /// To `dst`: `size` bytes, of which `payload` are payload; of a trimmed packet, were payload.
+    #[inline]
+    pub fn new(dst: HostId, size: u16, payload: u16) -> Envelope {
+        let dst = u32::from(dst);
+        debug_assert!(dst < 1 << Envelope::HOST_BITS && size.max(payload) <= Envelope::LONGEST);
+        Envelope {
+            host_and_payload: dst | u32::from(payload >> Envelope::LOWER_BITS) << Envelope::HOST_BITS,
+            size_and_payload: size | payload << Envelope::LENGTH_BITS,
+        }
+    }
+
+    /// The host that it is for.
+    #[inline]
+    pub fn dst(self) -> HostId {
+        HostId::from(self.host_and_payload & ((1 << Envelope::HOST_BITS) - 1))
+    }
+
+    /// Bytes on the wire.
+    #[inline]
+    pub fn size(self) -> u16 {
+        self.size_and_payload & Envelope::LONGEST
+    }
+
+    /// Bytes of payload.
+    #[inline]
+    pub fn payload(self) -> u16 {
+        let upper = (self.host_and_payload >> Envelope::HOST_BITS) as u16;
+        upper << Envelope::LOWER_BITS | self.size_and_payload >> Envelope::LENGTH_BITS
+    }
+
+    /// The same to another host.
+    #[inline]
+    pub fn with_dst(self, dst: HostId) -> Envelope {
+        Envelope::new(dst, self.size(), self.payload())
+    }
+
+    /// The same with so many bytes on the wire.
+    #[inline]
+    pub fn with_size(self, size: u16) -> Envelope {
+        Envelope::new(self.dst(), size, self.payload())
+    }
+}
+
+impl std::fmt::Debug for Envelope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "to {:?}: {} B, {} B of payload", self.dst(), self.size(), self.payload())
+    }
+}
+
 /// A packet: 32 bytes, passed by value.
 ///
 /// What `seq` and `ack` hold depends on the kind of packet and is the transport's business; the network reads
-/// `arrival`, `entropy`, `dst`, `size` and `flags`.
+/// `arrival`, `entropy`, `flags`, and of the envelope all but the payload.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
 pub struct Packet {
@@ -113,12 +184,8 @@ pub struct Packet {
     pub seq: u32,
     /// Second sequence field.
     pub ack: u32,
-    /// Destination host.
-    pub dst: u16,
-    /// Bytes on the wire.
-    pub size: u16,
-    /// Bytes of payload that it carries; of a trimmed packet, that it carried.
-    pub payload: u16,
+    /// Destination, bytes on the wire, and bytes of payload that it carries; of a trimmed packet, that it carried.
+    pub envelope: Envelope,
     /// Kind, ECN bits, path mode.
     pub flags: Flags,
 }
@@ -126,6 +193,24 @@ pub struct Packet {
 const _: () = assert!(size_of::<Packet>() == 32);
 
 impl Packet {
+    /// The host that it is for.
+    #[inline]
+    pub fn dst(&self) -> HostId {
+        self.envelope.dst()
+    }
+
+    /// Bytes on the wire.
+    #[inline]
+    pub fn size(&self) -> u16 {
+        self.envelope.size()
+    }
+
+    /// Bytes of payload that it carries; of a trimmed packet, that it carried.
+    #[inline]
+    pub fn payload(&self) -> u16 {
+        self.envelope.payload()
+    }
+
     /// Is it a header without payload: a control packet, or one that was trimmed?
     #[inline]
     pub fn is_control(&self) -> bool {
@@ -134,7 +219,7 @@ impl Packet {
 
     /// Without its payload, of which it still tells the length.
     pub fn trimmed(mut self) -> Packet {
-        self.size -= self.payload;
+        self.envelope = self.envelope.with_size(self.size() - self.payload());
         self.flags = self.flags.with(Flags::TRIMMED);
         self
     }
@@ -142,9 +227,9 @@ impl Packet {
     /// On its way back to its sender: source and destination change places. It can be returned and trimmed no more, and takes
     /// a hashed path.
     pub fn returned(mut self) -> Packet {
-        let source = self.ack as u16;
-        self.ack = self.dst.into();
-        self.dst = source;
+        let source = HostId::from(self.ack);
+        self.ack = self.dst().into();
+        self.envelope = self.envelope.with_dst(source);
         self.flags = self.flags.without(Flags::RETURNABLE | Flags::TRIMMABLE | Flags::PINNED);
         self
     }
@@ -199,12 +284,42 @@ mod tests {
     #[test]
     fn a_trimmed_packet_that_can_be_trimmed_no_more_is_on_its_way_back() {
         let trimmable = Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
-        let packet = Packet { ack: 3, dst: 8, size: 1500, payload: 1400, flags: trimmable, ..Packet::default() };
+        let envelope = Envelope::new(HostId::new(8), 1500, 1400);
+        let packet = Packet { ack: 3, envelope, flags: trimmable, ..Packet::default() };
         let trimmed = packet.trimmed();
-        assert_eq!((packet.is_control(), trimmed.is_control(), trimmed.size), (false, true, 100));
+        assert_eq!((packet.is_control(), trimmed.is_control(), trimmed.size()), (false, true, 100));
         let back = trimmed.returned();
-        assert_eq!((back.dst, back.ack, back.flags), (3, 8, Flags::DATA | Flags::TRIMMED));
+        assert_eq!((back.dst(), back.ack, back.flags), (HostId::new(3), 8, Flags::DATA | Flags::TRIMMED));
         let plain = Packet { flags: Flags::DATA, ..packet };
         assert_eq!([packet, trimmed, back, plain].map(|p| p.is_returned()), [false, false, true, false]);
+    }
+
+    /// Of the numbers above 65,535, none becomes that of another host; and no length is mixed up with it.
+    #[test]
+    fn an_envelope_keeps_what_is_written() {
+        let hosts = [0, 1, 65_535, 65_536, 131_071, (1 << Envelope::HOST_BITS) - 1].map(HostId::new);
+        let lengths = [0, 1, 2, 3, 40, 1_448, 9_216, Envelope::LONGEST - 1, Envelope::LONGEST];
+        for host in hosts {
+            for size in lengths {
+                for payload in lengths {
+                    let envelope = Envelope::new(host, size, payload);
+                    assert_eq!((envelope.dst(), envelope.size(), envelope.payload()), (host, size, payload));
+                    for other in hosts {
+                        assert_eq!(envelope.with_dst(other), Envelope::new(other, size, payload));
+                    }
+                    assert_eq!(envelope.with_size(7), Envelope::new(host, 7, payload));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_packet_goes_back_to_a_host_of_a_large_number() {
+        let [from, to] = [HostId::new(65_536 + 3), HostId::new(131_071)];
+        let flags = Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
+        let packet = Packet { ack: from.into(), envelope: Envelope::new(to, 1500, 1436), flags, ..Packet::default() };
+        let back = packet.trimmed().returned();
+        assert_eq!((back.dst(), HostId::from(back.ack)), (from, to));
+        assert_eq!((back.size(), back.payload()), (64, 1436));
     }
 }

@@ -1,7 +1,8 @@
 //! Shortest paths, counted and numbered.
 
-use crate::fabric::{Fabric, HostId, LinkId, NodeId};
+use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::routing::Routes;
+use linkpool_units::HostId;
 use std::collections::HashMap;
 
 /// The shortest paths to a host, counted and numbered.
@@ -23,7 +24,7 @@ impl<'a> Paths<'a> {
 
     /// How many there are from `node`.
     pub fn count(&mut self, node: NodeId) -> u64 {
-        if node == self.to as NodeId {
+        if node == NodeId::from(self.to) {
             return 1;
         }
         if let Some(count) = self.counts.get(&node) {
@@ -46,7 +47,7 @@ impl<'a> Paths<'a> {
 
     /// The greatest product of the numbers of ports along a path.
     fn width(&mut self, node: NodeId) -> u64 {
-        if node == self.to as NodeId {
+        if node == NodeId::from(self.to) {
             return 1;
         }
         if let Some(width) = self.widths.get(&node) {
@@ -66,10 +67,10 @@ impl<'a> Paths<'a> {
     /// # Panics
     /// If there is none.
     pub fn nth(&mut self, from: HostId, i: u64) -> Vec<LinkId> {
-        let mut node = from as NodeId;
+        let mut node = NodeId::from(from);
         let mut rank = i % self.count(node);
         let mut path = Vec::new();
-        while node != self.to as NodeId {
+        while node != NodeId::from(self.to) {
             let ways = self.routes.links_towards(node, self.to);
             let counts: Vec<u64> = ways.iter().map(|link| self.beyond(*link)).collect();
             let (way, rank_beyond) = deal(&counts, rank);
@@ -84,7 +85,7 @@ impl<'a> Paths<'a> {
 impl Routes {
     /// How many equal-cost paths lead from one host to another.
     pub fn path_count(&self, fabric: &Fabric, from: HostId, to: HostId) -> u64 {
-        Paths::new(self, fabric, to).count(from as NodeId)
+        Paths::new(self, fabric, to).count(NodeId::from(from))
     }
 }
 

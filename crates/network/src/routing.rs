@@ -1,11 +1,12 @@
 //! Forwarding: which link a node sends a packet on.
 
-use crate::fabric::{Fabric, HostId, LinkId, LinkSpec, NodeId};
+use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
 use crate::forwarding::{Next, Table};
 use crate::packet::{Flags, Packet};
 use crate::spreading::{Chooser, Spreading, hash};
 use crate::weights::{self, Weights};
 use linkpool_engine::hash_u64;
+use linkpool_units::HostId;
 use std::collections::{HashSet, VecDeque};
 
 /// Instead of a link: there is none.
@@ -21,7 +22,7 @@ pub struct Routes {
     nodes: Vec<Row>,
     table: Table,
     /// Per host: its column, and the link to it from the switch of that column.
-    columns: Vec<u16>,
+    columns: Vec<u32>,
     last_links: Vec<LinkId>,
     spreading: Spreading,
     seed: u64,
@@ -41,15 +42,15 @@ struct Row {
     /// Number of its row in the table; a host with one NIC needs none.
     row: u32,
     /// Its own column, or none.
-    column: u16,
+    column: u32,
     /// Its links are so many, from this one on.
-    ports: u16,
+    ports: u32,
     first_link: LinkId,
     salt: u32,
 }
 
 const NO_ROW: u32 = u32::MAX;
-const NO_COLUMN: u16 = u16::MAX;
+const NO_COLUMN: u32 = u32::MAX;
 
 impl Routes {
     /// Finds all shortest paths (by number of links) of `fabric`, for plain ECMP; `seed` salts the hashes.
@@ -75,7 +76,7 @@ impl Routes {
             let node = attachment(host);
             let column = &mut column_of_node[node as usize];
             if *column == NO_COLUMN {
-                *column = column_nodes.len() as u16;
+                *column = column_nodes.len() as u32;
                 column_nodes.push(node);
             }
             columns.push(*column);
@@ -129,7 +130,7 @@ impl Routes {
             .map(|n| Row {
                 row: rows[n],
                 column: column_of_node[n],
-                ports: fabric.links_from(n as NodeId).len() as u16,
+                ports: fabric.links_from(n as NodeId).len() as u32,
                 first_link: fabric.links_from(n as NodeId).start,
                 salt: hash_u64(hash_u64(seed) ^ n as u64) as u32,
             })
@@ -164,19 +165,19 @@ impl Routes {
 
     /// Is there a path from one host to another?
     pub fn reachable(&self, fabric: &Fabric, from: HostId, to: HostId) -> bool {
-        let first = self.only_link(from as NodeId).map_or(from as NodeId, |l| fabric.links()[l as usize].to);
+        let first = self.only_link(NodeId::from(from)).map_or(NodeId::from(from), |l| fabric.links()[l as usize].to);
         !self.links_towards(first, to).is_empty()
     }
 
     /// The links that lead nearer to host `to` at `node`.
     pub(crate) fn links_towards(&self, node: NodeId, to: HostId) -> Vec<LinkId> {
         let row = &self.nodes[node as usize];
-        let column = self.columns[to as usize];
+        let column = self.columns[to.index()];
         if row.row == NO_ROW {
             return vec![row.first_link];
         }
         if row.column == column {
-            return vec![self.last_links[to as usize]];
+            return vec![self.last_links[to.index()]];
         }
         let mut links = self.table.links(self.table.next(row.row, column));
         links.dedup(); // weights repeat them
@@ -185,9 +186,9 @@ impl Routes {
 
     /// The links that a packet of this entropy takes from `from`.
     pub fn path(&self, fabric: &Fabric, from: HostId, mut packet: Packet) -> Vec<LinkId> {
-        let mut node = from as NodeId;
+        let mut node = NodeId::from(from);
         let mut path = Vec::new();
-        while node != packet.dst as NodeId {
+        while node != NodeId::from(packet.dst()) {
             let link = self.next_link(node, &mut packet);
             path.push(link);
             node = fabric.links()[link as usize].to;
@@ -201,7 +202,7 @@ impl Routes {
 pub(crate) struct RoutesAt<'a> {
     row: &'a Row,
     table: &'a Table,
-    columns: &'a [u16],
+    columns: &'a [u32],
     last_links: &'a [LinkId],
 }
 
@@ -215,13 +216,14 @@ impl RoutesAt<'_> {
             return row.first_link;
         }
         if packet.flags.has(Flags::PINNED) {
-            let port = packet.entropy % row.ports as u32;
-            packet.entropy /= row.ports as u32;
+            let port = packet.entropy % row.ports;
+            packet.entropy /= row.ports;
             return row.first_link + port;
         }
-        let column = self.columns[packet.dst as usize];
+        let dst = packet.dst().index();
+        let column = self.columns[dst];
         if row.column == column {
-            return self.last_links[packet.dst as usize];
+            return self.last_links[dst];
         }
         // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
         let choose = |n: u32| ((draw((row.salt, n), packet) as u64 * n as u64) >> 32) as u32;

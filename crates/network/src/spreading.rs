@@ -76,7 +76,7 @@ impl Chooser {
     #[inline(never)]
     fn draw_for_flowlet(stream: &mut Stream, table: &mut Vec<Flowlet>, gap: Time, salt: u32, packet: &Packet) -> u32 {
         table.resize(FLOWLETS, Flowlet::default());
-        let flow = &mut table[hash(salt ^ u32::from(packet.dst), packet) as usize % FLOWLETS];
+        let flow = &mut table[hash(salt ^ u32::from(packet.dst()), packet) as usize % FLOWLETS];
         if packet.arrival >= flow.expires {
             flow.draw = stream.next_u32();
         }

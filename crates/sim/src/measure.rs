@@ -3,6 +3,7 @@
 use crate::plan::Plan;
 use crate::run::{RunError, simulate};
 use cpu_time::ProcessTime;
+use linkpool_network::HostId;
 use linkpool_scenario::Scenario;
 use std::time::Instant;
 
@@ -39,8 +40,8 @@ pub fn measure(scenario: &Scenario, threads: u8) -> Result<Measurement, RunError
         true
     })?;
     let (ready, cpu) = ready.unwrap_or((began, ProcessTime::now()));
-    let rate = |host: u16| -> f64 {
-        plan.fabric.links_from(host as u32).map(|l| plan.fabric.links()[l as usize].rate.0 as f64).sum()
+    let rate = |host: HostId| -> f64 {
+        plan.fabric.links_from(host.into()).map(|l| plan.fabric.links()[l as usize].rate.0 as f64).sum()
     };
     let capacity = plan.receivers().map(rate).sum::<f64>() * outcome.simulated.secs();
     Ok(Measurement {

@@ -1,11 +1,13 @@
-//! Quantities that carry their unit: [`Time`], [`Rate`], [`Bytes`].
+//! Quantities that carry their unit: [`Time`], [`Rate`], [`Bytes`]; and [ids](id!) that carry their kind.
 //!
 //! As text they are written as a person writes them, `"5.6us"`, `"10Gbps"`, `"128KiB"`: exactly,
 //! without a float on the way, in both directions. So are they in any serde format.
 
+mod id;
 mod serde;
 mod text;
 
+pub use id::HostId;
 pub use text::ParseQuantityError;
 
 use std::ops::{Add, AddAssign, Mul, Sub};

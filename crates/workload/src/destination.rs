@@ -1,6 +1,7 @@
 //! To whom a host sends.
 
 use linkpool_engine::Stream;
+use linkpool_units::HostId;
 use rand::Rng;
 use rand::seq::SliceRandom;
 
@@ -8,34 +9,34 @@ use rand::seq::SliceRandom;
 ///
 /// # Panics
 /// With fewer than 2 hosts, which have none.
-pub fn permutation(hosts: u16, random: &mut Stream) -> Vec<u16> {
+pub fn permutation(hosts: usize, random: &mut Stream) -> Vec<HostId> {
     assert!(hosts >= 2, "one host cannot send to another");
-    let mut to: Vec<u16> = (0..hosts).collect();
+    let mut to: Vec<HostId> = HostId::first(hosts).collect();
     // About one permutation in e has no fixed point, so this ends soon.
     loop {
         to.shuffle(random);
-        if to.iter().enumerate().all(|(from, to)| from != *to as usize) {
+        if HostId::first(hosts).zip(&to).all(|(from, to)| from != *to) {
             return to;
         }
     }
 }
 
 /// A host other than `host`, uniformly.
-pub fn random_other(hosts: u16, host: u16, random: &mut Stream) -> u16 {
+pub fn random_other(hosts: usize, host: HostId, random: &mut Stream) -> HostId {
     let other = random.random_range(0..hosts - 1);
-    other + u16::from(other >= host)
+    HostId::new(other + usize::from(other >= host.index()))
 }
 
 /// Are two hosts in one rack? `places` are the rack and the pod of each host.
-pub(crate) fn same_rack(places: &[(u32, u32)], one: u16, other: u16) -> bool {
-    places[one as usize].0 == places[other as usize].0
+pub(crate) fn same_rack(places: &[(u32, u32)], one: HostId, other: HostId) -> bool {
+    places[one.index()].0 == places[other.index()].0
 }
 
 /// A host of another rack than that of `host`, uniformly. `places` are the rack and the pod of each host.
-pub fn random_in_other_rack(host: u16, places: &[(u32, u32)], random: &mut Stream) -> u16 {
-    assert!((0..places.len() as u16).any(|other| !same_rack(places, host, other)), "all hosts are in one rack");
+pub fn random_in_other_rack(host: HostId, places: &[(u32, u32)], random: &mut Stream) -> HostId {
+    assert!(HostId::first(places.len()).any(|other| !same_rack(places, host, other)), "all hosts are in one rack");
     loop {
-        let other = random_other(places.len() as u16, host, random);
+        let other = random_other(places.len(), host, random);
         if !same_rack(places, host, other) {
             return other;
         }
@@ -43,16 +44,16 @@ pub fn random_in_other_rack(host: u16, places: &[(u32, u32)], random: &mut Strea
 }
 
 /// Host i sends to host i + `step`, round the end: host i sends to entry i.
-pub(crate) fn stride(hosts: u16, step: u16) -> Vec<u16> {
-    (0..u32::from(hosts)).map(|i| ((i + u32::from(step)) % u32::from(hosts)) as u16).collect()
+pub(crate) fn stride(hosts: usize, step: usize) -> Vec<HostId> {
+    (0..hosts).map(|i| HostId::new((i + step) % hosts)).collect()
 }
 
 /// A host of `hot` with probability `share`, else any host; and a sender, uniform over the other hosts.
-pub(crate) fn hotspot_pair(hosts: u16, hot: &[u16], share: f64, random: &mut Stream) -> (u16, u16) {
+pub(crate) fn hotspot_pair(hosts: usize, hot: &[HostId], share: f64, random: &mut Stream) -> (HostId, HostId) {
     let dst = if random.random::<f64>() < share {
         hot[random.random_range(0..hot.len())]
     } else {
-        random.random_range(0..hosts)
+        HostId::new(random.random_range(0..hosts))
     };
     (random_other(hosts, dst, random), dst)
 }
@@ -60,12 +61,12 @@ pub(crate) fn hotspot_pair(hosts: u16, hot: &[u16], share: f64, random: &mut Str
 /// A destination for `src`: with probability `rack` another host of its rack, with `pod` one of its pod in another
 /// rack, else one of another pod. `places` are the rack and the pod of each host. Where there is no such host, any other.
 pub(crate) fn staggered_destination(
-    src: u16,
+    src: HostId,
     places: &[(u32, u32)],
     (rack, pod): (f64, f64),
     random: &mut Stream,
-) -> u16 {
-    let (my_rack, my_pod) = places[src as usize];
+) -> HostId {
+    let (my_rack, my_pod) = places[src.index()];
     let u = random.random::<f64>();
     let fits = |(r, p): (u32, u32)| {
         if u < rack {
@@ -76,8 +77,8 @@ pub(crate) fn staggered_destination(
             p != my_pod
         }
     };
-    let others = |fits: &dyn Fn((u32, u32)) -> bool| -> Vec<u16> {
-        (0..places.len() as u16).filter(|h| *h != src && fits(places[*h as usize])).collect()
+    let others = |fits: &dyn Fn((u32, u32)) -> bool| -> Vec<HostId> {
+        HostId::first(places.len()).filter(|h| *h != src && fits(places[h.index()])).collect()
     };
     let mut candidates = others(&fits);
     if candidates.is_empty() {
@@ -96,19 +97,19 @@ mod tests {
     fn a_permutation_sends_to_everyone_once_and_never_to_itself() {
         for seed in 0..50 {
             let mut to = permutation(17, &mut stream(seed, "permutation", 0));
-            assert!(to.iter().enumerate().all(|(i, t)| i as u16 != *t));
+            assert!(HostId::first(17).zip(&to).all(|(from, to)| from != *to));
             to.sort_unstable();
-            assert_eq!(to, (0..17).collect::<Vec<u16>>());
+            assert!(HostId::first(17).eq(to));
         }
     }
 
     #[test]
     fn another_host_is_any_other() {
         let mut random = stream(3, "pairs", 0);
-        for a in 0..5 {
+        for a in HostId::first(5) {
             let mut seen = [false; 5];
-            (0..200).for_each(|_| seen[random_other(5, a, &mut random) as usize] = true);
-            assert!((0..).zip(seen).all(|(b, seen)| seen == (a != b)), "{a}: {seen:?}");
+            (0..200).for_each(|_| seen[random_other(5, a, &mut random).index()] = true);
+            assert!(HostId::first(5).zip(seen).all(|(b, seen)| seen == (a != b)), "{a:?}: {seen:?}");
         }
     }
 
@@ -118,9 +119,9 @@ mod tests {
             // Two pods of two racks of three hosts.
             let places: Vec<(u32, u32)> = (0..12).map(|h| (h / 3, h / 6)).collect();
             let mut random = stream(seed, "staggered", 0);
-            for src in 0..12 {
-                let mut place = |shares| places[staggered_destination(src, &places, shares, &mut random) as usize];
-                let (rack, pod) = places[src as usize];
+            for src in HostId::first(12) {
+                let mut place = |shares| places[staggered_destination(src, &places, shares, &mut random).index()];
+                let (rack, pod) = places[src.index()];
                 prop_assert_eq!(place((1.0, 0.0)), (rack, pod));
                 prop_assert!(matches!(place((0.0, 1.0)), (r, p) if r != rack && p == pod));
                 prop_assert!(place((0.0, 0.0)).1 != pod);
@@ -133,7 +134,7 @@ mod tests {
         let places = [(0, 0), (0, 0), (1, 0), (1, 0), (1, 0), (2, 0)];
         let mut random = stream(9, "racks", 0);
         let mut got = [0u32; 6];
-        (0..8_000).for_each(|_| got[random_in_other_rack(0, &places, &mut random) as usize] += 1);
+        (0..8_000).for_each(|_| got[random_in_other_rack(HostId::new(0), &places, &mut random).index()] += 1);
         assert_eq!(got[..2], [0, 0]);
         // Each of four 2,000 times, with a standard deviation of 39.
         assert!(got[2..].iter().all(|n| n.abs_diff(2_000) < 160), "{got:?}");
@@ -142,10 +143,11 @@ mod tests {
     #[test]
     fn hot_hosts_get_their_share() {
         let mut random = stream(1, "hotspot", 0);
+        let hosts = [7, 8].map(HostId::new);
         let hot = (0..10_000).filter(|_| {
-            let (src, dst) = hotspot_pair(100, &[7, 8], 0.5, &mut random);
+            let (src, dst) = hotspot_pair(100, &hosts, 0.5, &mut random);
             assert_ne!(src, dst);
-            [7, 8].contains(&dst)
+            hosts.contains(&dst)
         });
         // Half, and of the others two in a hundred.
         let hot = hot.count() as f64 / 10_000.0;
@@ -158,6 +160,6 @@ mod tests {
 
     #[test]
     fn a_stride_goes_round() {
-        assert_eq!(stride(5, 2), [2, 3, 4, 0, 1]);
+        assert_eq!(stride(5, 2), [2, 3, 4, 0, 1].map(HostId::new));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::sizes::Sizes;
 use linkpool_engine::Stream;
-use linkpool_units::Time;
+use linkpool_units::{HostId, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flow {
     /// Sending host.
-    pub src: u16,
+    pub src: HostId,
     /// Receiving host; not `src`.
-    pub dst: u16,
+    pub dst: HostId,
     /// Payload in bytes; none: without end.
     pub size: Option<u64>,
     /// When it is asked for.
@@ -28,7 +28,7 @@ pub struct Flow {
 
 impl Flow {
     /// A flow that goes on to its end, of no burst and no job.
-    pub fn new((src, dst): (u16, u16), size: Option<u64>, start: Time) -> Flow {
+    pub fn new((src, dst): (HostId, HostId), size: Option<u64>, start: Time) -> Flow {
         Flow { src, dst, size, start, stop: Time::MAX, burst: 0, job: None }
     }
 }
@@ -38,9 +38,9 @@ impl Flow {
 #[derive(Clone, Debug)]
 pub struct Bursts {
     /// In the order in which they start in a burst.
-    pub senders: Arc<[u16]>,
+    pub senders: Arc<[HostId]>,
     /// Of all flows.
-    pub receiver: u16,
+    pub receiver: HostId,
     /// Of each flow.
     pub size: Sizes,
     /// When the next burst starts.
@@ -88,23 +88,24 @@ mod tests {
     use linkpool_engine::stream;
 
     fn bursts(every: Time, spacing: Time) -> Vec<Flow> {
-        let (senders, random) = ([0, 1, 2].into(), stream(1, "incast", 0));
+        let (senders, random) = (HostId::first(3).collect(), stream(1, "incast", 0));
         let (start, size, begun) = (Time::from_ms(1), Sizes::Constant(1000), BTreeMap::new());
-        Bursts { senders, receiver: 9, size, start, every, spacing, left: 0..2, random, begun }.collect()
+        let receiver = HostId::new(9);
+        Bursts { senders, receiver, size, start, every, spacing, left: 0..2, random, begun }.collect()
     }
 
     #[test]
     fn bursts_start_when_they_should() {
         let flows = bursts(Time::from_secs(1), Time::from_us(50));
         assert_eq!(flows.len(), 6);
-        assert_eq!((flows[5].src, flows[5].burst), (2, 1));
+        assert_eq!((flows[5].src, flows[5].burst), (HostId::new(2), 1));
         assert_eq!(flows[5].start, Time::from_ms(1) + Time::from_secs(1) + Time::from_us(100));
     }
 
     #[test]
     fn bursts_that_overlap_come_in_order_of_start() {
         let flows = bursts(Time::from_us(20), Time::from_us(10));
-        let found: Vec<_> = flows.iter().map(|f| (f.start.0 / 1_000_000 - 1_000, f.burst, f.src)).collect();
+        let found: Vec<_> = flows.iter().map(|f| (f.start.0 / 1_000_000 - 1_000, f.burst, f.src.index())).collect();
         assert_eq!(found, [(0, 0, 0), (10, 0, 1), (20, 0, 2), (20, 1, 0), (30, 1, 1), (40, 1, 2)]);
         // All at once: by start, then by burst.
         let found: Vec<_> = bursts(Time::ZERO, Time::from_us(10)).iter().map(|f| (f.src, f.burst)).collect();

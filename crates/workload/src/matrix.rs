@@ -3,6 +3,7 @@
 use crate::destination::{hotspot_pair, permutation, same_rack, staggered_destination, stride};
 use crate::room::{matrix_across_racks, random_matrix};
 use linkpool_engine::Stream;
+use linkpool_units::HostId;
 use std::sync::Arc;
 
 /// Who sends to whom.
@@ -26,10 +27,10 @@ pub enum Senders {
 }
 
 impl Senders {
-    fn contain(&self, host: u16) -> bool {
+    fn contain(&self, host: HostId) -> bool {
         match self {
             Senders::All => true,
-            Senders::Some(hosts) => hosts[host as usize],
+            Senders::Some(hosts) => hosts[host.index()],
         }
     }
 }
@@ -49,7 +50,7 @@ pub enum Rule {
     /// Host i sends to host i + step, round the end.
     Stride {
         /// From a host to the one that it sends to.
-        step: u16,
+        step: u32,
     },
     /// Every host sends to every other.
     AllToAll,
@@ -58,7 +59,7 @@ pub enum Rule {
         /// Number of flows.
         flows: u32,
         /// The hosts that get more.
-        hosts: Vec<u16>,
+        hosts: Vec<HostId>,
         /// The share of flows that go to them.
         share: f64,
     },
@@ -73,23 +74,23 @@ pub enum Rule {
 
 impl Matrix {
     /// The pairs of sender and receiver: those of all hosts, without those of hosts that do not send.
-    pub fn draw(&self, random: &mut Stream) -> Vec<(u16, u16)> {
+    pub fn draw(&self, random: &mut Stream) -> Vec<(HostId, HostId)> {
         let mut pairs = self.draw_all(random);
         pairs.retain(|(src, _)| self.senders.contain(*src));
         pairs
     }
 
     /// May a flow go from one host to another, as far as where they are goes?
-    pub(crate) fn allows(&self, src: u16, dst: u16) -> bool {
+    pub(crate) fn allows(&self, src: HostId, dst: HostId) -> bool {
         match self.rule {
             Rule::Random { other_racks: true, .. } => !same_rack(&self.places, src, dst),
             _ => src != dst,
         }
     }
 
-    fn draw_all(&self, random: &mut Stream) -> Vec<(u16, u16)> {
-        let hosts = self.places.len() as u16;
-        let each = |to: Vec<u16>| (0..).zip(to).collect();
+    fn draw_all(&self, random: &mut Stream) -> Vec<(HostId, HostId)> {
+        let hosts = self.places.len();
+        let each = |to: Vec<HostId>| HostId::first(hosts).zip(to).collect();
         match &self.rule {
             Rule::Permutation => each(permutation(hosts, random)),
             Rule::Random { at_most, other_racks: false } => {
@@ -98,17 +99,19 @@ impl Matrix {
             Rule::Random { at_most, other_racks: true } => {
                 each(matrix_across_racks(&self.places, at_most.unwrap_or(u32::MAX), random))
             }
-            Rule::Stride { step } => each(stride(hosts, *step)),
+            Rule::Stride { step } => each(stride(hosts, *step as usize)),
             Rule::AllToAll => {
-                let to = |src: u16| (0..hosts).filter(move |dst| *dst != src).map(move |dst| (src, dst));
-                (0..hosts).flat_map(to).collect()
+                let to = |src| HostId::first(hosts).filter(move |dst| *dst != src).map(move |dst| (src, dst));
+                HostId::first(hosts).flat_map(to).collect()
             }
             Rule::Hotspot { flows, hosts: hot, share } => {
                 (0..*flows).map(|_| hotspot_pair(hosts, hot, *share, random)).collect()
             }
-            Rule::Staggered { rack, pod } => {
-                each((0..hosts).map(|src| staggered_destination(src, &self.places, (*rack, *pod), random)).collect())
-            }
+            Rule::Staggered { rack, pod } => each(
+                HostId::first(hosts)
+                    .map(|src| staggered_destination(src, &self.places, (*rack, *pod), random))
+                    .collect(),
+            ),
         }
     }
 }

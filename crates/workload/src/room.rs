@@ -2,6 +2,7 @@
 
 use crate::destination::same_rack;
 use linkpool_engine::Stream;
+use linkpool_units::HostId;
 use rand::Rng;
 use rand::seq::SliceRandom;
 
@@ -9,35 +10,35 @@ use rand::seq::SliceRandom;
 ///
 /// # Panics
 /// With fewer than 2 hosts, or `at_most` 0: then there is no such matrix.
-pub(crate) fn random_matrix(hosts: u16, at_most: u32, random: &mut Stream) -> Vec<u16> {
+pub(crate) fn random_matrix(hosts: usize, at_most: u32, random: &mut Stream) -> Vec<HostId> {
     assert!(hosts >= 2 && at_most >= 1, "there is no such matrix");
-    let mut room = vec![at_most; hosts as usize];
+    let mut room = vec![at_most; hosts];
     // Hosts with room, and where each stands among them.
-    let mut open: Vec<u16> = (0..hosts).collect();
-    let mut place: Vec<usize> = (0..hosts as usize).collect();
-    let mut to = vec![0; hosts as usize];
-    let mut senders: Vec<u16> = (0..hosts).collect();
+    let mut open: Vec<HostId> = HostId::first(hosts).collect();
+    let mut place: Vec<usize> = (0..hosts).collect();
+    let mut to = vec![HostId::default(); hosts];
+    let mut senders: Vec<HostId> = HostId::first(hosts).collect();
     senders.shuffle(random);
     for (done, src) in senders.iter().copied().enumerate() {
-        let itself = room[src as usize] > 0;
+        let itself = room[src.index()] > 0;
         let others = open.len() - usize::from(itself);
         if others == 0 {
             // With room for one each, the last may find room only at itself: it takes what another had, who sends here.
             let earlier = senders[random.random_range(0..done)];
-            to[src as usize] = std::mem::replace(&mut to[earlier as usize], src);
+            to[src.index()] = std::mem::replace(&mut to[earlier.index()], src);
             continue;
         }
         let mut choice = random.random_range(0..others);
-        if itself && choice >= place[src as usize] {
+        if itself && choice >= place[src.index()] {
             choice += 1;
         }
         let dst = open[choice];
-        to[src as usize] = dst;
-        room[dst as usize] -= 1;
-        if room[dst as usize] == 0 {
+        to[src.index()] = dst;
+        room[dst.index()] -= 1;
+        if room[dst.index()] == 0 {
             open.swap_remove(choice);
             if let Some(moved) = open.get(choice) {
-                place[*moved as usize] = choice;
+                place[moved.index()] = choice;
             }
         }
     }
@@ -48,32 +49,32 @@ pub(crate) fn random_matrix(hosts: u16, at_most: u32, random: &mut Stream) -> Ve
 ///
 /// # Panics
 /// If the hosts of some rack are more than all others may get flows: then there is no such matrix.
-pub(crate) fn matrix_across_racks(places: &[(u32, u32)], at_most: u32, random: &mut Stream) -> Vec<u16> {
-    let hosts = places.len() as u16;
-    let mut room = vec![at_most; hosts as usize];
-    let mut to = vec![0; hosts as usize];
-    let mut senders: Vec<u16> = (0..hosts).collect();
+pub(crate) fn matrix_across_racks(places: &[(u32, u32)], at_most: u32, random: &mut Stream) -> Vec<HostId> {
+    let hosts = places.len();
+    let mut room = vec![at_most; hosts];
+    let mut to = vec![HostId::default(); hosts];
+    let mut senders: Vec<HostId> = HostId::first(hosts).collect();
     senders.shuffle(random);
     for (done, src) in senders.iter().copied().enumerate() {
-        let pick = |hosts: Vec<u16>, random: &mut Stream| hosts[random.random_range(0..hosts.len())];
-        let open = |room: &[u32], far: bool| -> Vec<u16> {
-            (0..hosts).filter(|h| room[*h as usize] > 0 && same_rack(places, src, *h) != far).collect()
+        let pick = |hosts: Vec<HostId>, random: &mut Stream| hosts[random.random_range(0..hosts.len())];
+        let open = |room: &[u32], far: bool| -> Vec<HostId> {
+            HostId::first(hosts).filter(|h| room[h.index()] > 0 && same_rack(places, src, *h) != far).collect()
         };
         let far = open(&room, true);
         let dst = if far.is_empty() {
             // There is room in its own rack only. More flows come to the others than its rack has sent them, so that one
             // of these goes from a third host to a fourth, neither in this rack: the fourth is taken, the third sends here.
-            let passes = |e: &u16| !same_rack(places, src, *e) && !same_rack(places, src, to[*e as usize]);
+            let passes = |e: &HostId| !same_rack(places, src, *e) && !same_rack(places, src, to[e.index()]);
             let third = pick(senders[..done].iter().copied().filter(passes).collect(), random);
             let here = pick(open(&room, false), random);
-            room[here as usize] -= 1;
-            std::mem::replace(&mut to[third as usize], here)
+            room[here.index()] -= 1;
+            std::mem::replace(&mut to[third.index()], here)
         } else {
             let dst = pick(far, random);
-            room[dst as usize] -= 1;
+            room[dst.index()] -= 1;
             dst
         };
-        to[src as usize] = dst;
+        to[src.index()] = dst;
     }
     to
 }
@@ -86,13 +87,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_gets_more_than_allowed(hosts in 2u16..40, at_most in 1u32..5, seed: u64) {
+        fn nobody_gets_more_than_allowed(hosts in 2usize..40, at_most in 1u32..5, seed: u64) {
             let to = random_matrix(hosts, at_most, &mut stream(seed, "random", 0));
-            prop_assert_eq!(to.len(), hosts as usize);
-            let mut got = vec![0; hosts as usize];
-            for (src, dst) in to.iter().enumerate() {
-                prop_assert!(src as u16 != *dst);
-                got[*dst as usize] += 1;
+            prop_assert_eq!(to.len(), hosts);
+            let mut got = vec![0; hosts];
+            for (src, dst) in HostId::first(hosts).zip(to) {
+                prop_assert!(src != dst);
+                got[dst.index()] += 1;
             }
             prop_assert!(got.iter().all(|n| *n <= at_most), "{got:?}");
         }
@@ -110,8 +111,8 @@ mod tests {
             prop_assert_eq!(to.len(), places.len());
             let mut got = vec![0; places.len()];
             for (src, dst) in to.iter().enumerate() {
-                prop_assert!(places[src].0 != places[*dst as usize].0, "{src} sends to {dst}");
-                got[*dst as usize] += 1;
+                prop_assert!(places[src].0 != places[dst.index()].0, "{src} sends to {dst:?}");
+                got[dst.index()] += 1;
             }
             prop_assert!(got.iter().all(|n| *n <= at_most), "{got:?}");
         }

@@ -46,7 +46,7 @@ impl TrimmingQueue {
     /// Queues a header or a control packet.
     fn enqueue_header(&mut self, packet: Packet) -> Verdict {
         let (packets, bytes) = self.headers.length();
-        if !self.header_limits.is_full(packets, bytes + u64::from(packet.size)) {
+        if !self.header_limits.is_full(packets, bytes + u64::from(packet.size())) {
             self.headers.put(packet);
             return Verdict::Queued;
         }
@@ -62,7 +62,7 @@ impl TrimmingQueue {
         }
         let Some(last) = self.data.take_last() else { return packet };
         // A limit in bytes may not let a larger packet take the place of a smaller one.
-        let replaces = last.flags.has(Flags::TRIMMABLE) && self.data.has_room(packet.size, arrival);
+        let replaces = last.flags.has(Flags::TRIMMABLE) && self.data.has_room(packet.size(), arrival);
         let (stays, victim) = if replaces { (packet, last) } else { (last, packet) };
         self.data.put(stays);
         victim
@@ -78,7 +78,7 @@ impl Discipline for TrimmingQueue {
         let (packets, bytes) = self.data.counted(thresholds);
         let over = thresholds.is_over(packets, bytes);
         let markable = packet.flags.has(Flags::ECT);
-        if self.data.has_room(packet.size, arrival) || !packet.flags.has(Flags::TRIMMABLE) {
+        if self.data.has_room(packet.size(), arrival) || !packet.flags.has(Flags::TRIMMABLE) {
             return self.data.admit(packet, (over, markable), arrival, events);
         }
         if over && markable {
@@ -127,8 +127,9 @@ impl Discipline for TrimmingQueue {
 mod tests {
     use super::*;
     use crate::link::LinkKind;
+    use crate::packet::Envelope;
     use linkpool_engine::stream;
-    use linkpool_units::Rate;
+    use linkpool_units::{HostId, Rate};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -165,11 +166,11 @@ mod tests {
 
     fn data(seq: u32) -> Packet {
         let flags = Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
-        Packet { seq, dst: 7, ack: 3, size: 1500, payload: 1500 - HEADER, flags, ..Packet::default() }
+        Packet { seq, ack: 3, envelope: Envelope::new(HostId::new(7), 1500, 1500 - HEADER), flags, ..Packet::default() }
     }
 
     fn control(seq: u32) -> Packet {
-        Packet { seq, size: HEADER, flags: Flags::ACK, ..Packet::default() }
+        Packet { seq, envelope: Envelope::default().with_size(HEADER), flags: Flags::ACK, ..Packet::default() }
     }
 
     fn paper(trim_arriving: f64) -> Trimming {
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(port.queue.waiting(), (4, 2 * 1500 + 2 * 64));
         assert_eq!((port.queue.longest(&port.kind.thresholds), port.events.trims), (2, 2));
         let header = port.dequeue().unwrap();
-        assert_eq!((header.seq, header.size, header.payload), (3, 64, 1436));
+        assert_eq!((header.seq, header.size(), header.payload()), (3, 64, 1436));
         assert!(header.flags.has(Flags::TRIMMED | Flags::DATA));
         assert_eq!(port.drain(), [-4, 1, 2]);
     }
@@ -231,7 +232,7 @@ mod tests {
         port.enqueue(data(1));
         port.enqueue(data(2));
         let Verdict::Returned(back) = port.enqueue(data(3)) else { panic!("it was not returned") };
-        assert_eq!((back.seq, back.dst, back.ack, back.size, back.payload), (3, 3, 7, 64, 1436));
+        assert_eq!((back.seq, back.ack, back.envelope), (3, 7, Envelope::new(HostId::new(3), 64, 1436)));
         assert!(back.is_returned() && !back.flags.has(Flags::RETURNABLE));
         // What has been returned once, control packets, and packets of senders that do not want them back are dropped.
         assert!(matches!(port.enqueue(back), Verdict::Dropped(_)));
@@ -279,7 +280,7 @@ mod tests {
                 let packet = match *step {
                     Step::Data { size, trimmable, returnable } => {
                         let flags = Flags::DATA.with_if(Flags::TRIMMABLE, trimmable).with_if(Flags::RETURNABLE, returnable);
-                        Packet { size, payload: size - HEADER, flags, ..data(seq) }
+                        Packet { envelope: Envelope::new(HostId::new(7), size, size - HEADER), flags, ..data(seq) }
                     }
                     Step::Control => control(seq),
                     Step::Serve => {
@@ -295,7 +296,7 @@ mod tests {
                     Verdict::Queued => {}
                     Verdict::Dropped(packet) => out.push(packet),
                     Verdict::Returned(packet) => {
-                        prop_assert!(return_to_sender && packet.is_returned() && packet.dst == 3);
+                        prop_assert!(return_to_sender && packet.is_returned() && packet.dst() == HostId::new(3));
                         out.push(packet);
                     }
                 }
@@ -312,8 +313,8 @@ mod tests {
             let trimmed = out.iter().filter(|p| p.flags.has(Flags::TRIMMED)).count();
             prop_assert_eq!(trimmed as u64, port.events.trims);
             for packet in &out {
-                let expected = if packet.is_control() { HEADER } else { HEADER + packet.payload };
-                prop_assert_eq!(packet.size, expected);
+                let expected = if packet.is_control() { HEADER } else { HEADER + packet.payload() };
+                prop_assert_eq!(packet.size(), expected);
             }
             let numbers: BTreeSet<u32> = out.iter().map(|p| p.seq).collect();
             let came = steps.iter().filter(|step| !matches!(step, Step::Serve)).count();

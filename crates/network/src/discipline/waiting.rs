@@ -92,28 +92,28 @@ impl Waiting {
     }
 
     pub(super) fn put(&mut self, packet: Packet) {
-        self.bytes += u64::from(packet.size);
+        self.bytes += u64::from(packet.size());
         self.packets.push_back(packet);
     }
 
     /// Takes the first, which is transmitted now.
     pub(super) fn take(&mut self) -> Option<Packet> {
         let packet = self.take_unsent()?;
-        self.in_service = Some(packet.size);
+        self.in_service = Some(packet.size());
         Some(packet)
     }
 
     /// Takes the first, which is not transmitted.
     pub(super) fn take_unsent(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
-        self.bytes -= u64::from(packet.size);
+        self.bytes -= u64::from(packet.size());
         Some(packet)
     }
 
     /// Takes the last that came.
     pub(super) fn take_last(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_back()?;
-        self.bytes -= u64::from(packet.size);
+        self.bytes -= u64::from(packet.size());
         Some(packet)
     }
 
@@ -130,7 +130,7 @@ impl Waiting {
         arrival: &Arrival<'_>,
         events: &mut RareEvents,
     ) -> Verdict {
-        let full = !self.has_room(packet.size, arrival);
+        let full = !self.has_room(packet.size(), arrival);
         match arrival.kind.thresholds.admission(over, full, markable, packet.flags) {
             Admission::Drop => return Verdict::Dropped(packet),
             Admission::Mark => mark(&mut packet, events),

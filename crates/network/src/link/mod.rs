@@ -93,7 +93,7 @@ impl Link {
             return 0;
         }
         let first = &self.ring[self.at(self.departed)];
-        let in_service = if kind.thresholds.uncounted == 1 { 0 } else { first.size as u64 };
+        let in_service = if kind.thresholds.uncounted == 1 { 0 } else { first.size() as u64 };
         kind.bytes_in(self.busy_until - (first.arrival - kind.delay)) + in_service
     }
 
@@ -110,7 +110,7 @@ impl Link {
                 None => return Enqueued::Elsewhere,
                 Some(Admission::Drop) => {
                     rare.drops += 1;
-                    rare.drop_bytes += packet.size as u64;
+                    rare.drop_bytes += packet.size() as u64;
                     return Enqueued::Dropped;
                 }
                 Some(Admission::Mark) => {
@@ -122,10 +122,10 @@ impl Link {
             }
         }
         self.max_queue = self.max_queue.max(present + 1 - kind.thresholds.uncounted);
-        let departure = self.busy_until.max(now) + kind.serialisation(packet.size);
+        let departure = self.busy_until.max(now) + kind.serialisation(packet.size());
         self.busy_until = departure;
         self.packets += 1;
-        self.bytes += packet.size as u64;
+        self.bytes += packet.size() as u64;
         let arrival = departure + kind.delay;
         let alone = self.head == self.tail;
         let place = self.next_place();
@@ -138,7 +138,8 @@ impl Link {
     fn admission(&self, kind: &LinkKind, queued: u32, packet: &Packet) -> Option<Admission> {
         let thresholds = &kind.thresholds;
         let bytes = if thresholds.in_bytes { self.queued_bytes(kind) } else { 0 };
-        let (over, full) = (thresholds.is_over(queued, bytes), thresholds.is_full(queued, bytes + packet.size as u64));
+        let (over, full) =
+            (thresholds.is_over(queued, bytes), thresholds.is_full(queued, bytes + packet.size() as u64));
         let markable = packet.flags.has(Flags::ECT);
         (!thresholds.is_elsewhere()).then(|| thresholds.admission(over, full, markable, packet.flags))
     }
@@ -272,12 +273,13 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Envelope;
     use crate::policy::QueuePolicy;
     use crate::thresholds::QueueLimit;
     use linkpool_units::Rate;
 
     fn packet(size: u16) -> Packet {
-        Packet { size, flags: Flags::DATA | Flags::ECT, ..Packet::default() }
+        Packet { envelope: Envelope::default().with_size(size), flags: Flags::DATA | Flags::ECT, ..Packet::default() }
     }
 
     struct Port(Link, LinkKind, RareEvents);
@@ -356,7 +358,7 @@ mod tests {
     fn what_is_not_ect_is_dropped_or_queued_or_exempt() {
         let k = QueueLimit::Packets(1);
         let base = QueuePolicy::drop_tail(QueueLimit::Packets(3)).marking(k, false);
-        let ack = Packet { size: 42, flags: Flags::ACK, ..Packet::default() };
+        let ack = Packet { flags: Flags::ACK, ..packet(42) };
         for (policy, carried) in [
             (base, 4),
             (base.dropping_non_ect(true), 2),

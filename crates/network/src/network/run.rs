@@ -247,7 +247,7 @@ impl Network {
             if !is_host {
                 let link = self.next_link(node, &mut packet);
                 self.egress(node).enqueue_one(link, packet.arrival, &packet);
-            } else if packet.dst as NodeId == node {
+            } else if NodeId::from(packet.dst()) == node {
                 let mut out = self.egress(node);
                 handler.on_packet(node, packet.arrival, &packet, &mut out);
                 out.trailers.release(&packet);

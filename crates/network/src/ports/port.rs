@@ -116,7 +116,7 @@ impl Port {
         let Some(Service { packet, ends, fate, .. }) = self.server.take() else { return };
         self.discipline.sent(ends);
         if let Some(buffer) = buffer {
-            buffer.release(packet.size as u64);
+            buffer.release(packet.size() as u64);
         }
         match fate {
             Fate::Arrives => {}
@@ -131,7 +131,7 @@ impl Port {
     /// A packet that had been accepted goes down with the link.
     fn give_up(&mut self, packet: &Packet, wires: &mut Wires<'_>) {
         self.stats.packets -= 1;
-        self.stats.bytes -= packet.size as u64;
+        self.stats.bytes -= packet.size() as u64;
         self.stats.rare.drops_down += 1;
         wires.discard(packet);
     }
@@ -160,7 +160,7 @@ impl Port {
         while let Some(packet) = self.discipline.give_up(now) {
             self.give_up(&packet, wires);
             if let Some(buffer) = buffer {
-                buffer.release(packet.size as u64);
+                buffer.release(packet.size() as u64);
             }
         }
     }
@@ -168,13 +168,13 @@ impl Port {
     /// Begins to transmit the next packet at `now`, if there is one.
     fn begin(&mut self, now: Time, wires: &mut Wires<'_>) {
         let Some(mut packet) = self.discipline.dequeue(&self.kind.thresholds, &mut self.stats.rare) else { return };
-        let (ends, cut) = self.end_of(packet.size, now);
+        let (ends, cut) = self.end_of(packet.size(), now);
         let fate = match (self.loss.loses_next(), cut) {
             (_, true) => Fate::Cut,
             (true, false) => Fate::Lost,
             (false, false) => Fate::Arrives,
         };
-        let left = packet.size as u128 * WORK_PER_BYTE;
+        let left = packet.size() as u128 * WORK_PER_BYTE;
         self.server = Some(Service { packet, ends, fate, left, since: now });
         if fate == Fate::Arrives {
             packet.arrival = ends + self.kind.delay;
@@ -230,7 +230,7 @@ impl Port {
             Verdict::Queued => None,
             Verdict::Dropped(packet) => {
                 self.stats.rare.drops += 1;
-                self.stats.rare.drop_bytes += packet.size as u64;
+                self.stats.rare.drop_bytes += packet.size() as u64;
                 wires.discard(&packet);
                 None
             }

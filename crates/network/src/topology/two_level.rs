@@ -1,7 +1,8 @@
 //! Two-level routing of a fat-tree.
 
 use super::FatTree;
-use crate::fabric::{HostId, NodeId};
+use crate::fabric::NodeId;
+use linkpool_units::HostId;
 
 impl FatTree {
     /// The nodes on the way from one host to an address of another by two-level lookup (Al-Fares et al., SIGCOMM 2008, section

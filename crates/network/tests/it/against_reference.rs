@@ -83,7 +83,7 @@ fn check_order_and_time(scene: &Scene) {
         let least = path
             .iter()
             .map(|l| &scene.fabric.links()[*l as usize])
-            .fold(send.at, |at, l| at + serialisation(l.rate, send.packet.size) + l.delay);
+            .fold(send.at, |at, l| at + serialisation(l.rate, send.packet.size()) + l.delay);
         assert!(arrival.at >= least, "{} is too early by {:?}", arrival.number, least - arrival.at);
         let class = scene.rules.priority && send.packet.flags.has(Flags::PRIORITY);
         let before = last.insert((host, path, class), arrival.number);

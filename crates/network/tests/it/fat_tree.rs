@@ -1,6 +1,6 @@
 //! The fat-tree (Al-Fares et al., SIGCOMM 2008): its parts, its paths, and how ECMP spreads over them.
 
-use crate::common::{hashed, nodes, pinned};
+use crate::common::{hashed, host, nodes, pinned};
 use linkpool_network::{
     Fabric, Flags, HostId, Layer, NodeId, Packet, Routes, reversed, source_route, topology::fat_tree,
 };
@@ -53,10 +53,10 @@ fn lengths_and_numbers_of_paths() {
             [(1, 2, 1), (rack, 4, half), (pod - 1, 4, half), (pod, 6, half * half), (last, 6, half * half)]
         {
             let found: BTreeSet<Vec<u32>> =
-                (0..4000).map(|entropy| routes.path(&f, 0, hashed(to as HostId, entropy))).collect();
-            assert!(found.iter().all(|p| p.len() == links && nodes(&f, 0, p).last() == Some(&to)));
+                (0..4000).map(|entropy| routes.path(&f, host(0), hashed(to.into(), entropy))).collect();
+            assert!(found.iter().all(|p| p.len() == links && nodes(&f, host(0), p).last() == Some(&to)));
             assert_eq!(found.len(), paths, "k = {k}: from h0 to h{to}");
-            assert_eq!(routes.path_count(&f, 0, to as HostId) as usize, paths);
+            assert_eq!(routes.path_count(&f, host(0), to.into()) as usize, paths);
         }
     }
 }
@@ -68,16 +68,16 @@ fn pinned_paths_are_all_paths() {
         let f = tree(k, hosts_per_edge);
         let routes = Routes::new(&f, 1);
         let other_seed = Routes::new(&f, 2);
-        let to = f.hosts() as HostId - 1;
+        let to = host(f.hosts() - 1);
         let n = k * k / 4;
-        let path = |i| routes.path(&f, 0, pinned(&f, &routes, 0, to, i));
+        let path = |i| routes.path(&f, host(0), pinned(&f, &routes, host(0), to, i));
         let paths: BTreeSet<_> = (0..n).map(path).collect();
         assert_eq!(paths.len() as u32, n);
-        assert_eq!(paths, (0..4000).map(|e| routes.path(&f, 0, hashed(to, e))).collect());
+        assert_eq!(paths, (0..4000).map(|e| routes.path(&f, host(0), hashed(to, e))).collect());
         for i in 0..n {
             assert_eq!(path(i), path(i + n));
-            let other = pinned(&f, &other_seed, 0, to, i);
-            assert_eq!(path(i), other_seed.path(&f, 0, other), "no randomness in it");
+            let other = pinned(&f, &other_seed, host(0), to, i);
+            assert_eq!(path(i), other_seed.path(&f, host(0), other), "no randomness in it");
         }
     }
 }
@@ -89,7 +89,7 @@ fn the_first_pinned_paths_are_disjoint() {
     let routes = Routes::new(&f, 1);
     let mut used = BTreeSet::new();
     for i in 0..4 {
-        let path = routes.path(&f, 0, pinned(&f, &routes, 0, 127, i));
+        let path = routes.path(&f, host(0), pinned(&f, &routes, host(0), host(127), i));
         assert!(path[1..5].iter().all(|link| used.insert(*link)), "path {i}");
     }
 }
@@ -100,12 +100,15 @@ fn paths_can_be_reversed() {
     let f = tree(8, 4);
     let routes = Routes::new(&f, 1);
     for i in 0..16 {
-        let there = routes.path(&f, 0, pinned(&f, &routes, 0, 127, i));
+        let there = routes.path(&f, host(0), pinned(&f, &routes, host(0), host(127), i));
         let entropy = source_route(&f, &reversed(&f, &there)).unwrap();
-        let mut back =
-            nodes(&f, 127, &routes.path(&f, 127, Packet { entropy, flags: Flags::PINNED, ..Packet::default() }));
+        let mut back = nodes(
+            &f,
+            host(127),
+            &routes.path(&f, host(127), Packet { entropy, flags: Flags::PINNED, ..Packet::default() }),
+        );
         back.reverse();
-        assert_eq!(nodes(&f, 0, &there), back);
+        assert_eq!(nodes(&f, host(0), &there), back);
     }
 }
 
@@ -126,15 +129,15 @@ fn cores_carry_equal_shares() {
         for consecutive in [false, true] {
             let mut all = BTreeMap::new();
             let mut of_one_edge = BTreeMap::new();
-            for from in 0..64u16 {
+            for from in HostId::first(64) {
                 for i in 0..400u32 {
-                    let mixed = (i + 1000 * from as u32).wrapping_mul(0x9e37_79b1);
+                    let mixed = (i + 1000 * u32::from(from)).wrapping_mul(0x9e37_79b1);
                     let entropy = if consecutive { i } else { mixed };
-                    let path = routes.path(&f, from, hashed(64 + (i % 64) as HostId, entropy));
+                    let path = routes.path(&f, from, hashed((64 + i % 64).into(), entropy));
                     let core = nodes(&f, from, &path)[3];
                     assert_eq!(f.layer(core), Layer::Core);
                     *all.entry(core).or_insert(0u32) += 1;
-                    if from < 4 {
+                    if from < host(4) {
                         *of_one_edge.entry(core).or_insert(0u32) += 1;
                     }
                 }
@@ -156,6 +159,8 @@ fn cores_carry_equal_shares() {
 fn the_seed_salts_the_hashes() {
     let f = tree(4, 2);
     let (a, b) = (Routes::new(&f, 1), Routes::new(&f, 2));
-    let differ = (0..100).filter(|e| a.path(&f, 0, hashed(15, *e)) != b.path(&f, 0, hashed(15, *e))).count();
+    let differ = (0..100)
+        .filter(|e| a.path(&f, host(0), hashed(host(15), *e)) != b.path(&f, host(0), hashed(host(15), *e)))
+        .count();
     assert!((50..=95).contains(&differ), "three of four, at random: {differ}");
 }

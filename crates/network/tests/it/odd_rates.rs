@@ -1,8 +1,8 @@
 //! Rates at which a byte does not take a whole number of picoseconds.
 
-use crate::common::Rules;
 use crate::common::traffic::{Scene, Send};
-use linkpool_network::{Flags, Packet, QueueLimit, Routing, topology};
+use crate::common::{Rules, host};
+use linkpool_network::{Envelope, Flags, Packet, QueueLimit, Routing, topology};
 use linkpool_units::{Rate, Time};
 
 /// 1,000 packets back to back: each may lose less than 2 ps to rounding, and none comes early by more than that.
@@ -10,8 +10,9 @@ use linkpool_units::{Rate, Time};
 fn a_packet_is_off_by_two_picoseconds_at_most() {
     for rate in [Rate(3_000_000_000), Rate(7_777_777), Rate(300_000_000_000), Rate(40_000_000_001)] {
         let delay = Time::from_us(1);
-        let packet = Packet { dst: 1, size: 1462, flags: Flags::DATA, ..Packet::default() };
-        let sends = (0..1000).map(|i| Send { at: Time::ZERO, from: 0, packet: Packet { seq: i, ..packet } }).collect();
+        let packet = Packet { envelope: Envelope::new(host(1), 1462, 1400), flags: Flags::DATA, ..Packet::default() };
+        let send = |seq| Send { at: Time::ZERO, from: host(0), packet: Packet { seq, ..packet } };
+        let sends = (0..1000).map(send).collect();
         let rules = Rules { limit: QueueLimit::Packets(10_000), ..Rules::default() };
         let fabric = topology::many_to_one(1, rate, delay);
         let (end, routing) = (Time::from_secs(10), Routing::default());

@@ -1,17 +1,17 @@
 //! Routes on random graphs against a breadth-first search.
 
 use crate::common::{cases, distance, fabrics, hashed, nodes, pinned};
-use linkpool_network::{Fabric, FabricBuilder, HostId, Layer, Paths, Routes};
+use linkpool_network::{Fabric, FabricBuilder, HostId, Layer, NodeId, Paths, Routes};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn check(f: &Fabric, seed: u64) {
     let routes = Routes::new(f, seed);
-    let hosts = || 0..f.hosts() as HostId;
+    let hosts = || HostId::first(f.hosts());
     for (from, to) in hosts().flat_map(|a| hosts().map(move |b| (a, b))).filter(|(a, b)| a != b) {
         let shortest = distance(f, from, to);
-        assert_eq!(routes.reachable(f, from, to), shortest.is_some(), "from {from} to {to}");
+        assert_eq!(routes.reachable(f, from, to), shortest.is_some(), "from {from:?} to {to:?}");
         let Some(shortest) = shortest else {
             assert_eq!(routes.path_count(f, from, to), 0);
             continue;
@@ -25,7 +25,7 @@ fn check(f: &Fabric, seed: u64) {
                 let path = routes.path(f, from, packet);
                 let nodes = nodes(f, from, &path);
                 assert_eq!(path.len(), shortest, "not a shortest path: {nodes:?}");
-                assert_eq!(*nodes.last().unwrap(), to as u32);
+                assert_eq!(*nodes.last().unwrap(), NodeId::from(to));
                 let between = &nodes[1..nodes.len() - 1];
                 let over_switches = between.iter().all(|n| *n as usize >= f.hosts());
                 assert!(over_switches || f.hosts_forward(), "a host forwards: {nodes:?}");

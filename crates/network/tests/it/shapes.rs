@@ -1,6 +1,6 @@
 //! The other fabrics of the papers.
 
-use crate::common::{hashed, nodes, pinned};
+use crate::common::{hashed, host, nodes, pinned};
 use linkpool_network::{Fabric, HostId, Routes, topology};
 use linkpool_units::{Rate, Time};
 
@@ -8,7 +8,7 @@ const RATE: Rate = Rate::gbps(1);
 const DELAY: Time = Time::from_us(20);
 
 fn names(f: &Fabric, from: &str, path: &[u32]) -> String {
-    let from = f.node(from).unwrap() as HostId;
+    let from = HostId::from(f.node(from).unwrap());
     nodes(f, from, path).iter().map(|n| f.name(*n)).collect::<Vec<_>>().join(" ")
 }
 
@@ -19,7 +19,7 @@ fn traffic_shift_has_two_disjoint_paths() {
     assert_eq!((f.hosts(), f.nodes(), f.links().len()), (6, 10, 20));
     let routes = Routes::new(&f, 1);
     let path = |from: &str, to: &str, i| {
-        let (src, dst) = (f.node(from).unwrap() as HostId, f.node(to).unwrap() as HostId);
+        let (src, dst) = (HostId::from(f.node(from).unwrap()), HostId::from(f.node(to).unwrap()));
         names(&f, from, &routes.path(&f, src, pinned(&f, &routes, src, dst, i)))
     };
     assert_eq!(path("S2", "D2", 0), "S2 A1 B1 D2");
@@ -37,7 +37,7 @@ fn traffic_shift_has_two_disjoint_paths() {
 fn hosts_do_not_forward() {
     let f = topology::traffic_shift(RATE, DELAY);
     let routes = Routes::new(&f, 1);
-    let host = |name: &str| f.node(name).unwrap() as HostId;
+    let host = |name: &str| HostId::from(f.node(name).unwrap());
     assert!(!routes.reachable(&f, host("S1"), host("D3")));
     assert!(!routes.reachable(&f, host("S3"), host("D1")));
     assert_eq!(routes.path_count(&f, host("S1"), host("D3")), 0);
@@ -50,8 +50,8 @@ fn many_to_one_meets_at_one_port() {
     let f = topology::many_to_one(9, RATE, DELAY);
     assert_eq!((f.hosts(), f.nodes(), f.links().len()), (10, 11, 20));
     let routes = Routes::new(&f, 1);
-    let r = f.node("R").unwrap() as HostId;
-    for (from, name) in (0..9).map(|h| (h, format!("S{}", h + 1))) {
+    let r = HostId::from(f.node("R").unwrap());
+    for (from, name) in HostId::first(9).map(|h| (h, format!("S{}", h.index() + 1))) {
         let path = routes.path(&f, from, hashed(r, 7));
         assert_eq!(names(&f, &name, &path), format!("{name} W R"));
         assert_eq!(f.link_name(path[1]), "W->R");
@@ -64,8 +64,8 @@ fn dumbbell_has_one_bottleneck() {
     let f = topology::dumbbell(3, Rate::gbps(10), Time::from_us(1), RATE, DELAY);
     assert_eq!((f.hosts(), f.nodes(), f.links().len()), (6, 8, 14));
     let routes = Routes::new(&f, 1);
-    assert_eq!(names(&f, "S2", &routes.path(&f, 1, hashed(4, 0))), "S2 L R D2");
-    assert_eq!(names(&f, "D3", &routes.path(&f, 5, hashed(0, 0))), "D3 R L S1");
+    assert_eq!(names(&f, "S2", &routes.path(&f, host(1), hashed(host(4), 0))), "S2 L R D2");
+    assert_eq!(names(&f, "D3", &routes.path(&f, host(5), hashed(host(0), 0))), "D3 R L S1");
     let slow: Vec<_> = (0..14).filter(|l| f.links()[*l as usize].rate == RATE).map(|l| f.link_name(l)).collect();
     assert_eq!(slow, ["L->R", "R->L"]);
     assert!(f.links().iter().all(|l| (l.rate == RATE) == (l.delay == DELAY)));

@@ -1,7 +1,7 @@
 //! Any path can be written into a packet, and the packet takes it.
 
-use crate::common::{cases, fabrics, nodes};
-use linkpool_network::{Fabric, Flags, HostId, LinkId, Packet, Routes, reversed, source_route, topology};
+use crate::common::{cases, fabrics, hashed, host, nodes};
+use linkpool_network::{Fabric, Flags, LinkId, Packet, Routes, reversed, source_route, topology};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ proptest! {
     fn packets_take_the_paths_written_into_them(f in fabrics(), steps in prop::collection::vec(any::<u32>(), 1..9)) {
         let routes = Routes::new(&f, 1);
         let path = walk(&f, &steps);
-        let Some(end) = nodes(&f, 0, &path).last().copied().filter(|n| *n != 0 && (*n as usize) < f.hosts()) else {
+        let Some(end) = nodes(&f, host(0), &path).last().copied().filter(|n| *n != 0 && (*n as usize) < f.hosts()) else {
             return Ok(());
         };
         let product: u64 = path.iter().map(|l| f.links_from(f.links()[*l as usize].from).len() as u64).product();
@@ -40,13 +40,13 @@ proptest! {
             prop_assert!(product > 1 << 32);
             return Ok(());
         };
-        let packet = |entropy, dst| Packet { dst, entropy, flags: Flags::PINNED, ..Packet::default() };
-        prop_assert_eq!(&routes.path(&f, 0, packet(entropy, end as HostId)), &path);
+        let packet = |entropy, dst| Packet { flags: Flags::PINNED, ..hashed(dst, entropy) };
+        prop_assert_eq!(&routes.path(&f, host(0), packet(entropy, end.into())), &path);
         let back = reversed(&f, &path);
         if let Some(entropy) = source_route(&f, &back) {
-            let mut nodes_back = nodes(&f, end as HostId, &routes.path(&f, end as HostId, packet(entropy, 0)));
+            let mut nodes_back = nodes(&f, end.into(), &routes.path(&f, end.into(), packet(entropy, host(0))));
             nodes_back.reverse();
-            prop_assert_eq!(nodes_back, nodes(&f, 0, &path));
+            prop_assert_eq!(nodes_back, nodes(&f, host(0), &path));
         }
     }
 }

@@ -1,10 +1,11 @@
 //! How switches spread packets over links of equal cost: by flow, by packet, by flowlet, and by weight.
 
-use crate::common::cases;
 use crate::common::traffic::{Scene, Send, sends};
+use crate::common::{cases, hashed, host};
 use linkpool_network::topology::{LeafSpine, fat_tree};
 use linkpool_network::{
-    Fabric, FabricBuilder, Flags, Layer, Packet, QueueLimit, Routes, Routing, Spreading, Weights, Wire, partition,
+    Envelope, Fabric, FabricBuilder, Flags, Layer, Packet, QueueLimit, Routes, Routing, Spreading, Weights, Wire,
+    partition,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -20,9 +21,9 @@ fn scene(fabric: Fabric, spreading: Spreading, sends: Vec<Send>) -> Scene {
 
 /// So many packets of one flow from host 0 to the last, each so long after the one before.
 fn flow(fabric: &Fabric, n: u32, every: Time) -> Vec<Send> {
-    let dst = fabric.hosts() as u16 - 1;
-    let packet = |i| Packet { dst, seq: i, entropy: 7, size: 1000, flags: Flags::FIN, ..Packet::default() };
-    (0..n).map(|i| Send { at: every * u64::from(i), from: 0, packet: packet(i) }).collect()
+    let envelope = Envelope::new(host(fabric.hosts() - 1), 1000, 0);
+    let packet = |i| Packet { envelope, seq: i, entropy: 7, flags: Flags::FIN, ..Packet::default() };
+    (0..n).map(|i| Send { at: every * u64::from(i), from: host(0), packet: packet(i) }).collect()
 }
 
 /// Packets over each of the links from a leaf to the four spines.
@@ -95,7 +96,7 @@ fn uneven() -> Fabric {
 fn share_of_spine_0(weights: Weights) -> f64 {
     let f = uneven();
     let routes = Routes::with(&f, 1, &Routing { weights, ..Routing::default() }, &HashSet::new());
-    let over = |e| routes.path(&f, 0, Packet { dst: 1, entropy: e, ..Packet::default() })[1];
+    let over = |e| routes.path(&f, host(0), hashed(host(1), e))[1];
     let spine_0 = f.link(f.node("l0").unwrap(), f.node("s0").unwrap()).unwrap();
     let n = 100_000;
     (0..n).filter(|e| over(*e) == spine_0).count() as f64 / f64::from(n)
@@ -110,7 +111,7 @@ fn weights_by_capacity_look_beyond_the_next_link() {
     let link = f.link(f.node("l0").unwrap(), f.node("s1").unwrap()).unwrap();
     assert!((share_of_spine_0(Weights::Given(BTreeMap::from([(link, 3)]))) - 0.25).abs() < 0.01);
     let routes = Routes::with(&f, 1, &Routing { weights: Weights::Capacity, ..Routing::default() }, &HashSet::new());
-    assert_eq!(routes.path_count(&f, 0, 1), 2, "weights make no paths");
+    assert_eq!(routes.path_count(&f, host(0), host(1)), 2, "weights make no paths");
 }
 
 /// Where all is alike, capacity changes nothing.
@@ -120,7 +121,7 @@ fn weights_of_a_regular_fabric_are_equal() {
     let [equal, weighted] = [Weights::Equal, Weights::Capacity]
         .map(|weights| Routes::with(&f, 1, &Routing { weights, ..Routing::default() }, &HashSet::new()));
     for entropy in 0..200 {
-        let packet = Packet { dst: 15, entropy, ..Packet::default() };
-        assert_eq!(equal.path(&f, 0, packet), weighted.path(&f, 0, packet));
+        let packet = hashed(host(15), entropy);
+        assert_eq!(equal.path(&f, host(0), packet), weighted.path(&f, host(0), packet));
     }
 }

@@ -20,7 +20,7 @@ fn cables<const N: usize>(fabric: &Fabric, wires: [Wire; N]) -> [usize; N] {
 }
 
 fn paths(fabric: &Fabric, from: usize, to: usize) -> u64 {
-    Routes::new(fabric, 1).path_count(fabric, from as HostId, to as HostId)
+    Routes::new(fabric, 1).path_count(fabric, HostId::new(from), HostId::new(to))
 }
 
 /// What all links from one layer to another carry, bit/s.
@@ -149,10 +149,10 @@ fn oversubscription_is_hosts_over_uplinks() {
 fn pinned_subflows_of_a_ring_take_neighbouring_bottlenecks() {
     let f = Ring { bottlenecks: vec![SLOW; 5], access: FAST }.fabric();
     let routes = Routes::new(&f, 1);
-    for i in 0..5u16 {
+    for i in 0..5 {
         for subflow in 0..2 {
-            let bottleneck = (u64::from(i) + subflow) % 5 + 1;
-            let there = Paths::new(&routes, &f, 5 + i).nth(i, subflow);
+            let bottleneck = (i as u64 + subflow) % 5 + 1;
+            let there = Paths::new(&routes, &f, HostId::new(5 + i)).nth(HostId::new(i), subflow);
             assert_eq!(f.link_name(there[1]), format!("A{bottleneck}->B{bottleneck}"));
             let back = reversed(&f, &there);
             assert_eq!(f.link_name(back[1]), format!("B{bottleneck}->A{bottleneck}"));
@@ -166,11 +166,11 @@ fn a_triangle_has_one_shortest_path_each() {
     let f = Triangle { bottlenecks: [SLOW; 3], access: FAST }.fabric();
     assert_eq!((f.hosts(), f.nodes(), f.links().len()), (6, 15, 2 * 21));
     let routes = Routes::new(&f, 1);
-    for i in 0..3u16 {
-        let there = Paths::new(&routes, &f, 3 + i).nth(i, 0);
-        assert_eq!((paths(&f, i.into(), 3 + usize::from(i)), there.len()), (1, 3));
+    for i in 0..3 {
+        let there = Paths::new(&routes, &f, HostId::new(3 + i)).nth(HostId::new(i), 0);
+        assert_eq!((paths(&f, i, 3 + i), there.len()), (1, 3));
         assert_eq!(f.link_name(there[1]), format!("A{0}->B{0}", i + 1));
-        assert_eq!(paths(&f, 3 + usize::from(i), i.into()), 1);
+        assert_eq!(paths(&f, 3 + i, i), 1);
     }
 }
 

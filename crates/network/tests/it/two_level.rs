@@ -21,7 +21,7 @@ fn names(f: &Fabric, path: &[NodeId]) -> String {
 fn worked_out_by_hand() {
     let tree = tree(4, 3, 2);
     let f = tree.fabric();
-    let path = |from, to, address| names(&f, &tree.two_level_path(from, to, address));
+    let path = |from: u32, to: u32, address| names(&f, &tree.two_level_path(from.into(), to.into(), address));
     assert_eq!(path(0, 15, 0), "h0 e0.0 a0.1 c2 a3.1 e3.1 h15");
     assert_eq!(path(0, 15, 1), "h0 e0.0 a0.0 c0 a3.0 e3.1 h15");
     assert_eq!(path(2, 15, 0), "h2 e0.1 a0.0 c1 a3.0 e3.1 h15");
@@ -37,7 +37,7 @@ fn what_holds_of_all_pairs() {
         let f = tree.fabric();
         let mut next = BTreeMap::new();
         let mut cores = BTreeMap::new();
-        for (from, to) in (0..f.hosts()).flat_map(|a| (0..f.hosts()).map(move |b| (a as HostId, b as HostId))) {
+        for (from, to) in HostId::first(f.hosts()).flat_map(|a| HostId::first(f.hosts()).map(move |b| (a, b))) {
             if from == to {
                 continue;
             }

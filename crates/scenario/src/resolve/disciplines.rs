@@ -1,6 +1,6 @@
 //! Queues that are more than FIFO with a marking threshold.
 
-use linkpool_network::{QueueLimit, Red, SharedBuffer, Trimming};
+use linkpool_network::{Envelope, QueueLimit, Red, SharedBuffer, Trimming};
 
 use super::section::Section;
 use super::transport::Transports;
@@ -101,7 +101,8 @@ pub(super) fn red(table: &RedTable, transports: &Transports, section: &mut Secti
     let weight = table.weight.unwrap_or(0.002);
     section.gain("red.weight", weight);
     let packet = table.packet.map(|bytes| bytes.0).or(transports.largest_packet())?;
-    section.check((1..=65_535).contains(&packet), "red.packet", format!("{packet} B is no packet; at most 65535B"));
+    let most = u64::from(Envelope::LONGEST);
+    section.check((1..=most).contains(&packet), "red.packet", format!("{packet} B is no packet; at most {most}B"));
     section.is_good().then_some(Red {
         min,
         max,

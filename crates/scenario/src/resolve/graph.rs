@@ -16,9 +16,6 @@ use crate::quote::quoted;
 /// Longer names make tables of results unreadable.
 const LONGEST_NAME: usize = 100;
 
-/// The ports of a node are numbered with 16 bits.
-const MOST_PORTS: u32 = 65_535;
-
 /// Where nodes and edges stand, for messages about them.
 enum Place {
     Scenario,
@@ -71,7 +68,6 @@ pub(super) fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<
     let names: HashMap<&str, u32> = nodes.iter().map(|(name, _)| name.as_str()).zip(0..).collect();
     let cables = cables(&edges, &names, (table.rate, table.delay), &place, section);
     let hosts = nodes.iter().filter(|(_, layer)| *layer == Layer::Host).count();
-    few_ports(&nodes, &cables, &place, section);
     let key = if matches!(place, Place::Scenario) { "nodes" } else { "file" };
     section.check(hosts >= 2, key, "has fewer than two hosts, so that no flow has two ends");
     fits(hosts as u64, cables.len() as u64, key, section)?;
@@ -164,19 +160,6 @@ fn cables(
         cables.extend(rate.zip(delay).map(|(rate, delay)| (from, to, Wire { rate, delay })));
     }
     cables
-}
-
-/// A node has no more links than its routing table can number.
-fn few_ports(nodes: &[(String, Layer)], cables: &[(u32, u32, Wire)], place: &Place, section: &mut Section<'_, '_>) {
-    let mut ports = vec![0; nodes.len()];
-    for (from, to, _) in cables {
-        ports[*from as usize] += 1;
-        ports[*to as usize] += 1;
-    }
-    if let Some(node) = ports.iter().position(|ports| *ports > MOST_PORTS) {
-        let (key, (name, _)) = (if matches!(place, Place::Scenario) { "edges" } else { "file" }, &nodes[node]);
-        section.error(key, format!("{name} has {} links; a node has at most {MOST_PORTS}", ports[node]));
-    }
 }
 
 /// A host that the first host has no path to. Hosts do not forward.

@@ -1,5 +1,6 @@
 //! Workloads in which hosts send to each other by a rule.
 
+use linkpool_network::HostId;
 use linkpool_workload::Rule;
 
 use super::workload::Entry;
@@ -54,7 +55,7 @@ pub(super) fn stride(table: &StrideTable, entry: &mut Entry<'_, '_, '_>) -> Opti
         let message = format!("{step} steps among {hosts} hosts; write 1 to {}", hosts - 1);
         entry.section.check(step < hosts, "step", message);
     }
-    matrix(table.keys(), step.map(|step| Rule::Stride { step: step as u16 }), entry)
+    matrix(table.keys(), step.map(|step| Rule::Stride { step }), entry)
 }
 
 pub(super) fn all_to_all(table: &AllToAllTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
@@ -73,13 +74,13 @@ pub(super) fn hotspot(table: &HotspotTable, entry: &mut Entry<'_, '_, '_>) -> Op
     matrix(table.keys(), rule(), entry)
 }
 
-fn hot_hosts(table: &HotspotTable, entry: &mut Entry<'_, '_, '_>) -> Option<Vec<u16>> {
+fn hot_hosts(table: &HotspotTable, entry: &mut Entry<'_, '_, '_>) -> Option<Vec<HostId>> {
     let named = entry.section.required("hosts", table.hosts.as_ref(), "[0]")?;
     entry.section.check(!named.is_empty(), "hosts", "names no host; write for example hosts = [0]");
     let mut hosts = Vec::new();
     for (i, host) in named.iter().enumerate() {
         let key = format!("hosts.{i}");
-        let host = entry.host(&key, Some(host))? as u16;
+        let host = HostId::from(entry.host(&key, Some(host))?);
         entry.section.check(!hosts.contains(&host), &key, "stands here twice; leave one out");
         hosts.push(host);
     }

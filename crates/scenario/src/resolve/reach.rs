@@ -4,9 +4,7 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use linkpool_network::{
-    self as network, Fabric, HostId, LinkId, NodeId, Routes, disjoint_paths, reversed, source_route,
-};
+use linkpool_network::{self as network, Fabric, LinkId, NodeId, Routes, disjoint_paths, reversed, source_route};
 use linkpool_workload::{Collective, Rule};
 
 use super::hosts::names_of;
@@ -215,7 +213,7 @@ fn alike(fabric: &Fabric) -> Vec<Vec<NodeId>> {
 /// Why the subflows of `transport` cannot have paths without a cable in common, if they cannot.
 fn few_or_long(fabric: &Fabric, pairs: &Pairs, transport: &Transport) -> Option<String> {
     let subflows = transport.subflows.most() as usize;
-    let paths = |(from, to): Pair| disjoint_paths(fabric, from as HostId, to as HostId, subflows);
+    let paths = |(from, to): Pair| disjoint_paths(fabric, from.into(), to.into(), subflows);
     let is_long =
         |path: &Vec<LinkId>| source_route(fabric, path).and(source_route(fabric, &reversed(fabric, path))).is_none();
     let is_wrong = |pair| {
@@ -248,7 +246,7 @@ fn unpinnable(fabric: &Fabric) -> Option<Pair> {
     let routes = Routes::new(fabric, 0);
     let hosts: Vec<NodeId> = alike(fabric).into_iter().map(|group| group[0]).collect();
     hosts.iter().find_map(|to| {
-        let mut paths = network::Paths::new(&routes, fabric, *to as HostId);
+        let mut paths = network::Paths::new(&routes, fabric, (*to).into());
         let from = hosts.iter().find(|from| *from != to && !paths.can_be_pinned(**from))?;
         Some((*from, *to))
     })

@@ -1,6 +1,7 @@
 //! Transports: their settings read, checked, and checked against each other.
 
 use indexmap::IndexMap;
+use linkpool_network::Envelope;
 use linkpool_settings::{Preset, Settings};
 use linkpool_transport::control::Algorithm;
 use linkpool_transport::{DupackThreshold, Recovery};
@@ -19,8 +20,9 @@ use crate::source::{Origin, Path};
 
 /// IP and TCP without options.
 const LEAST_HEADER: u32 = 40;
-/// What IP can carry.
-const LARGEST_PACKET: u32 = 65_535;
+const LARGEST_PACKET: u32 = Envelope::LONGEST as u32;
+/// Options of an ACK come on top: SACK blocks take up to 36 bytes, which leave no room for others (RFC 2018, section 3).
+const LARGEST_ACK: u32 = LARGEST_PACKET - 36;
 const MOST_SUBFLOWS: u32 = 32;
 
 /// The transports, in the order of the file; none in place of each in error.
@@ -118,7 +120,8 @@ fn check_sizes(t: &Transport, section: &mut Section<'_, '_>) {
     let header = format!("must be {LEAST_HEADER}B (IP and TCP) to {LARGEST_PACKET}B");
     let is_packet = |bytes: u32| (LEAST_HEADER..=LARGEST_PACKET).contains(&bytes);
     section.check(is_packet(wire.header), "header", &header);
-    section.check(is_packet(wire.ack_size), "ack_size", &header);
+    let ack_size = format!("must be {LEAST_HEADER}B (IP and TCP) to {LARGEST_ACK}B");
+    section.check((LEAST_HEADER..=LARGEST_ACK).contains(&wire.ack_size), "ack_size", ack_size);
     let most = LARGEST_PACKET.saturating_sub(wire.header);
     let why =
         format!("must be 1B to {most}B, as a packet with its header of {}B is at most {LARGEST_PACKET}B", wire.header);

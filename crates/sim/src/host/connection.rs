@@ -3,7 +3,7 @@
 use crate::host::handle::Handle;
 use crate::host::rtts::RttRecorder;
 use crate::plan::WireSizes;
-use linkpool_network::{Flags, HostId, Packet};
+use linkpool_network::{Flags, HostId, Packet, Trailer};
 use linkpool_transport::paths::{PathSelector, Subflows};
 use rand::RngCore;
 
@@ -34,7 +34,7 @@ impl Connection {
     /// Addresses `packet` of `subflow` to the peer, and gives it a path and a priority.
     #[inline]
     pub(crate) fn address(&mut self, subflow: usize, packet: &mut Packet, random: &mut impl RngCore) {
-        packet.dst = self.peer_host;
+        packet.envelope = packet.envelope.with_dst(self.peer_host);
         packet.endpoint = self.peer.of_subflow(subflow);
         let path = self.paths.select(subflow, packet.flags.has(Flags::DATA), random);
         packet.entropy = path.entropy;
@@ -66,21 +66,46 @@ pub(crate) enum OpeningFor {
 }
 
 impl Opening {
-    /// Writes it into `packet`, a SYN.
-    pub(crate) fn write(self, packet: &mut Packet) {
+    /// Words of the trailer that it takes.
+    pub(crate) const WORDS: usize = 3;
+
+    /// Writes it into `packet` and its trailer. Words from [`Opening::WORDS`] on are free.
+    pub(crate) fn write(self, packet: &mut Packet) -> Trailer {
         packet.endpoint = self.peer.of_subflow(self.subflow);
-        packet.seq = u32::from(self.src) | u32::from(self.transport) << 16;
-        packet.ack = match self.to {
+        let to = match self.to {
             OpeningFor::Flow(flow) => flow,
             OpeningFor::Join(receiver) => receiver.raw(),
         };
+        let mut trailer = Trailer::default();
+        trailer[..Opening::WORDS].copy_from_slice(&[self.src.into(), self.transport.into(), to]);
+        trailer
     }
 
-    /// That of `packet`, a SYN.
-    pub(crate) fn read(packet: &Packet) -> Opening {
+    /// What `packet` with its `trailer` says.
+    pub(crate) fn read(packet: &Packet, trailer: &Trailer) -> Opening {
         let (peer, subflow) = Handle::split(packet.endpoint);
+        let [src, transport, to] = *trailer.first_chunk().expect("a trailer has more words");
         let join = packet.flags.has(Flags::JOIN);
-        let to = if join { OpeningFor::Join(Handle::split(packet.ack).0) } else { OpeningFor::Flow(packet.ack) };
-        Opening { src: packet.seq as u16, peer, subflow, transport: (packet.seq >> 16) as u16, to }
+        let to = if join { OpeningFor::Join(Handle::split(to).0) } else { OpeningFor::Flow(to) };
+        Opening { src: src.into(), peer, subflow, transport: transport as u16, to }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of the numbers above 65,535, none becomes that of another.
+    #[test]
+    fn what_opens_a_connection_survives_the_wire() {
+        let (src, peer) = (HostId::new(65_536 + 5), Handle::new(65_535, 7));
+        for (to, flags) in
+            [(OpeningFor::Flow(1 << 31), Flags::SYN), (OpeningFor::Join(Handle::new(3, 1)), Flags::SYN | Flags::JOIN)]
+        {
+            let opening = Opening { src, peer, subflow: 31, transport: u16::MAX, to };
+            let mut packet = Packet { flags, ..Packet::default() };
+            let trailer = opening.write(&mut packet);
+            assert_eq!(Opening::read(&packet, &trailer), opening);
+        }
     }
 }

@@ -59,7 +59,7 @@ impl<'p> Hosts<'p> {
     fn open(&mut self, host: NodeId, id: u32, planned: PlannedFlow, network: &mut Egress<'_>) {
         let now = self.context.now;
         let transport = &self.plan.transports[planned.transport as usize];
-        let (src, dst) = (host as HostId, planned.flow.dst);
+        let (src, dst) = (HostId::from(host), planned.flow.dst);
         let path_count = || self.routes.path_count(&self.plan.fabric, src, dst);
         let subflows =
             if transport.ndp.is_some() { transport.ndp_paths(path_count()) } else { transport.config.subflows };
@@ -98,10 +98,7 @@ impl<'p> Hosts<'p> {
         if self.context.hosts[host as usize].swept + SILENCE <= self.context.now {
             self.sweep(host);
         }
-        let opening = match network.trailer(packet) {
-            Some(trailer) => ndp::opening(packet, trailer),
-            None => Opening::read(packet),
-        };
+        let opening = Opening::read(packet, network.trailer(packet).expect("who opens a connection says whose it is"));
         let handle = match opening.to {
             OpeningFor::Join(receiver) => receiver,
             OpeningFor::Flow(flow) => match self.context.hosts[host as usize].by_flow.get(&flow) {
@@ -123,14 +120,14 @@ impl<'p> Hosts<'p> {
         } else {
             transport.paths.back(
                 (&self.plan.fabric, self.routes),
-                (opening.src, host as HostId),
+                (opening.src, host.into()),
                 transport.config.subflows,
                 (entropy, opening.subflow),
             )
         };
         let connection = Connection {
             flow,
-            host: host as HostId,
+            host: host.into(),
             peer_host: opening.src,
             me,
             peer: opening.peer,
@@ -174,7 +171,7 @@ impl<'p> Hosts<'p> {
             Event::Closed => self.forget_receiver(host, handle),
             Event::Delivered => {
                 if let Some((Occupant::Receiver(receiving), _)) = self.context.hosts[host as usize].endpoint(handle) {
-                    let (flow, ends) = (receiving.flow, (receiving.src, host as HostId));
+                    let (flow, ends) = (receiving.flow, (receiving.src, host.into()));
                     for component in &mut self.components {
                         component.on_delivery(flow, ends, &mut self.context);
                     }
@@ -247,7 +244,7 @@ impl<'p> Hosts<'p> {
     #[cold]
     fn take_back(&mut self, host: NodeId, packet: &Packet, network: &mut Egress<'_>) {
         let (named, _) = Handle::split(packet.endpoint);
-        let receiver = packet.ack as HostId;
+        let receiver = HostId::from(packet.ack);
         let sends = |sending: &Sending| matches!(&sending.end, Sender::Ndp(end) if end.sends_to(receiver, named));
         let handle = if packet.flags.has(Flags::SYN) {
             Some(named)

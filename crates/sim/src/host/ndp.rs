@@ -6,7 +6,7 @@ use crate::host::handle::Handle;
 use crate::host::io::Io;
 use crate::host::rtts::RttRecorder;
 use crate::results::outcome::SubflowOutcome;
-use linkpool_network::{Flags, HostId, Packet, Trailer};
+use linkpool_network::{Envelope, Flags, HostId, Packet};
 use linkpool_transport::ndp::{Config, Message, Output, Receiver, Sender};
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::{SenderState, SubflowStats};
@@ -41,21 +41,8 @@ pub(crate) const TIME_WAIT: usize = 0;
 /// Its turn in the pull queue has come.
 pub(crate) const TURN: usize = 1;
 
-/// Words of the trailer of a packet that may open a connection.
-const NUMBER: usize = 0;
-const FLOW: usize = 1;
-const TRANSPORT: usize = 2;
-
-/// What `packet` of NDP, which may open a connection, says of that.
-pub(crate) fn opening(packet: &Packet, trailer: &Trailer) -> Opening {
-    Opening {
-        src: packet.ack as HostId,
-        peer: Handle::split(packet.endpoint).0,
-        subflow: 0,
-        transport: trailer[TRANSPORT] as u16,
-        to: OpeningFor::Flow(trailer[FLOW]),
-    }
-}
+/// In the trailer of a packet that may open a connection: the number of the packet.
+const NUMBER: usize = Opening::WORDS;
 
 /// The number of the data packet `packet`.
 fn number(packet: &Packet, io: &Io<'_, '_>) -> u32 {
@@ -215,7 +202,7 @@ impl Endpoint for NdpReceiver {
             return Event::None;
         }
         let (number, flags) = (number(packet, io), packet.flags);
-        let (len, last, trimmed) = (packet.payload, flags.has(Flags::LAST), flags.has(Flags::TRIMMED));
+        let (len, last, trimmed) = (packet.payload(), flags.has(Flags::LAST), flags.has(Flags::TRIMMED));
         let out = &mut Out { connection: &mut self.connection, io, answers_opening: flags.has(Flags::SYN) };
         let complete = self.receiver.on_data(number, (len, last), trimmed, now, out);
         self.enrol(io);
@@ -255,7 +242,8 @@ struct Out<'a, 'i, 'n> {
 impl Output for Out<'_, '_, '_> {
     fn send(&mut self, message: Message, path: Option<usize>) {
         let c = &*self.connection;
-        let mut packet = Packet { dst: c.peer_host, endpoint: c.peer.raw(), size: c.sizes.ack, ..Packet::default() };
+        let envelope = Envelope::new(c.peer_host, c.sizes.ack, 0);
+        let mut packet = Packet { envelope, endpoint: c.peer.raw(), ..Packet::default() };
         match path {
             Some(path) => {
                 let path = c.paths.fixed(path);
@@ -268,14 +256,14 @@ impl Output for Out<'_, '_, '_> {
         packet.flags = packet.flags.with_if(Flags::PRIORITY, path.is_none() || c.high.covers(0));
         match message {
             Message::Data { number, len, last, opens } => {
-                (packet.size, packet.payload) = (len + c.sizes.header, len);
+                packet.envelope = Envelope::new(c.peer_host, len + c.sizes.header, len);
                 packet.ack = c.host.into();
                 packet.flags = packet.flags | Flags::DATA | Flags::TRIMMABLE | Flags::RETURNABLE;
                 packet.flags = packet.flags.with_if(Flags::LAST, last).with_if(Flags::SYN, opens);
                 if opens {
-                    packet.endpoint = c.me.raw();
-                    let mut trailer = Trailer::default();
-                    (trailer[NUMBER], trailer[FLOW], trailer[TRANSPORT]) = (number, c.flow, c.transport.into());
+                    let (src, peer, transport, to) = (c.host, c.me, c.transport, OpeningFor::Flow(c.flow));
+                    let mut trailer = Opening { src, peer, subflow: 0, transport, to }.write(&mut packet);
+                    trailer[NUMBER] = number;
                     return self.io.send_with(packet, trailer);
                 }
                 packet.seq = number;

@@ -238,18 +238,21 @@ impl Output for Out<'_, '_, '_> {
         match segment {
             Segment::Data { .. } => packet.flags = packet.flags.with_if(Flags::TRIMMABLE, connection.trimming),
             // A SYN says where to answer; a first one whose it is, a joining one where it belongs.
-            Segment::Syn { join, .. } => Opening {
-                src: connection.host,
-                peer: connection.me,
-                subflow,
-                transport: connection.transport,
-                to: if join { OpeningFor::Join(connection.peer) } else { OpeningFor::Flow(connection.flow) },
+            Segment::Syn { join, .. } => {
+                let opening = Opening {
+                    src: connection.host,
+                    peer: connection.me,
+                    subflow,
+                    transport: connection.transport,
+                    to: if join { OpeningFor::Join(connection.peer) } else { OpeningFor::Flow(connection.flow) },
+                };
+                let trailer = opening.write(&mut packet);
+                return self.io.send_with(packet, trailer);
             }
-            .write(&mut packet),
             Segment::SynAck { .. } => packet.seq = connection.me.raw(),
             Segment::Ack { data_ack, options: Some(options), .. } => {
                 let (bytes, trailer) = encode_options(data_ack, &options);
-                packet.size += bytes;
+                packet.envelope = packet.envelope.with_size(packet.size() + bytes);
                 return self.io.send_with(packet, trailer);
             }
             _ => {}

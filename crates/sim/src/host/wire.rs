@@ -1,7 +1,7 @@
 //! How segments look as packets.
 
 use crate::plan::WireSizes;
-use linkpool_network::{Flags, Packet, Trailer};
+use linkpool_network::{Envelope, Flags, HostId, Packet, Trailer};
 use linkpool_transport::{AckOptions, SackBlocks, Segment, Seq};
 
 /// Puts `segment` into a packet; addresses are the caller's.
@@ -25,7 +25,8 @@ pub(crate) fn encode(segment: Segment, sizes: WireSizes) -> Packet {
         Segment::Reset => (Flags::FIN | Flags::ACK, 0, 0, None),
     };
     let size = payload.map_or(sizes.ack, |len| len + sizes.header);
-    Packet { seq, ack, size, payload: payload.unwrap_or(0), flags, ..Packet::default() }
+    let envelope = Envelope::new(HostId::default(), size, payload.unwrap_or(0));
+    Packet { seq, ack, envelope, flags, ..Packet::default() }
 }
 
 /// What the options of an ACK add to its packet: bytes, and the trailer that takes them and `data_ack`.
@@ -62,7 +63,7 @@ fn decode_options(trailer: &Trailer) -> (Seq, AckOptions) {
 #[cold]
 fn decode_trimmed(packet: &Packet) -> Segment {
     let seq = Seq(packet.seq);
-    if packet.flags.has(Flags::DATA) { Segment::Trimmed { seq, len: packet.payload } } else { Segment::Nack { seq } }
+    if packet.flags.has(Flags::DATA) { Segment::Trimmed { seq, len: packet.payload() } } else { Segment::Nack { seq } }
 }
 
 /// The segment that a packet carries.
@@ -75,7 +76,7 @@ pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Segment {
         Segment::Data {
             seq: Seq(packet.seq),
             data_seq: Seq(packet.ack),
-            len: packet.payload,
+            len: packet.payload(),
             last: f.has(Flags::LAST),
             ect: f.has(Flags::ECT),
         }
@@ -116,7 +117,7 @@ mod tests {
         for segment in all {
             assert_eq!(decode(&encode(segment, sizes), None), segment);
         }
-        assert_eq!(encode(Segment::Fin, sizes).size, 42);
+        assert_eq!(encode(Segment::Fin, sizes).size(), 42);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::plan::planned::{PlannedFlow, by_size};
 use linkpool_engine::Stream;
-use linkpool_network::NodeId;
+use linkpool_network::{HostId, NodeId};
 use linkpool_units::Time;
 use linkpool_workload::{self as workload, Bursts, Flow, PoissonTimes, Sizes};
 use rand::Rng;
@@ -43,7 +43,7 @@ pub(crate) struct Poisson {
     times: PoissonTimes,
     /// Where it is when all times have been drawn: what comes after them has always been drawn then.
     random: Stream,
-    senders: Arc<[u16]>,
+    senders: Arc<[HostId]>,
     to: To,
     size: Sizes,
 }
@@ -52,15 +52,15 @@ pub(crate) struct Poisson {
 #[derive(Clone, Debug)]
 pub(crate) enum To {
     /// Of so many hosts any other.
-    Any(u16),
+    Any(usize),
     /// Any in another rack; rack and pod of each host.
     OtherRacks(Arc<[(NodeId, NodeId)]>),
     /// By the sender.
-    Permutation(Arc<[u16]>),
+    Permutation(Arc<[HostId]>),
 }
 
 impl Poisson {
-    pub(crate) fn new(times: PoissonTimes, senders: Vec<u16>, to: To, size: Sizes) -> Poisson {
+    pub(crate) fn new(times: PoissonTimes, senders: Vec<HostId>, to: To, size: Sizes) -> Poisson {
         let (_, random) = times.clone().count_and_rest();
         Poisson { times, random, senders: senders.into(), to, size }
     }
@@ -71,9 +71,9 @@ impl Iterator for Poisson {
 
     fn next(&mut self) -> Option<Flow> {
         let (start, random) = (self.times.next()?, &mut self.random);
-        let src = self.senders[usize::from(random.random_range(0..self.senders.len() as u16))];
+        let src = self.senders[random.random_range(0..self.senders.len())];
         let dst = match &self.to {
-            To::Permutation(to) => to[usize::from(src)],
+            To::Permutation(to) => to[src.index()],
             To::OtherRacks(places) => workload::random_in_other_rack(src, places, random),
             To::Any(hosts) => workload::random_other(*hosts, src, random),
         };

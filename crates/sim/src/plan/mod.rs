@@ -22,7 +22,7 @@ pub use transports::{PlannedTransport, WireSizes};
 pub use waits::Waits;
 
 use changes::queue_limit;
-use linkpool_network::{Fabric, LinkId, NodeId, Policies, QueuePolicy, Routing, Timetable};
+use linkpool_network::{Fabric, HostId, LinkId, NodeId, Policies, QueuePolicy, Routing, Timetable};
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Scenario, Topology};
 use linkpool_units::Time;
@@ -143,20 +143,20 @@ impl Plan {
     }
 
     /// Hosts that send, or may.
-    pub(crate) fn senders(&self) -> impl Iterator<Item = u16> {
+    pub(crate) fn senders(&self) -> impl Iterator<Item = HostId> {
         self.ends(|flow| flow.src)
     }
 
     /// Hosts that are sent to, or may be.
-    pub(crate) fn receivers(&self) -> impl Iterator<Item = u16> {
+    pub(crate) fn receivers(&self) -> impl Iterator<Item = HostId> {
         self.ends(|flow| flow.dst)
     }
 
     /// Processes send from anywhere to anywhere.
-    fn ends(&self, end: impl Fn(&Flow) -> u16) -> impl Iterator<Item = u16> {
+    fn ends(&self, end: impl Fn(&Flow) -> HostId) -> impl Iterator<Item = HostId> {
         let mut found = vec![!self.processes.is_empty(); self.fabric.hosts()];
-        self.flows.iter().for_each(|f| found[usize::from(end(&f.flow))] = true);
-        (0..).zip(found).filter_map(|(host, is)| is.then_some(host))
+        self.flows.iter().for_each(|f| found[end(&f.flow).index()] = true);
+        HostId::first(found.len()).zip(found).filter_map(|(host, is)| is.then_some(host))
     }
 
     /// What changes in the network, and its routes.

@@ -91,7 +91,7 @@ impl PathRule {
 
     /// What is wrong with the paths of this rule, by routes that lead around what is down: the scenario was checked where all is up.
     pub(crate) fn check(&self, (fabric, routes): (&Fabric, &Routes)) -> Result<(), PathError> {
-        let name = |host: HostId| fabric.name(host as NodeId).to_string();
+        let name = |host: HostId| fabric.name(host.into()).to_string();
         match self {
             PathRule::Hash | PathRule::Given(_) | PathRule::Disjoint => Ok(()),
             PathRule::Distinct | PathRule::Placed | PathRule::TwoLevel(_) => match too_long(fabric, routes) {
@@ -105,12 +105,14 @@ impl PathRule {
 /// Two hosts of which a shortest path cannot be pinned.
 fn too_long(fabric: &Fabric, routes: &Routes) -> Option<(HostId, HostId)> {
     // Of neighbours at the same switches, one stands for all.
-    let first_hops = |host: HostId| fabric.links_from(host as NodeId).map(|l| fabric.links()[l as usize].to);
-    let stands_for_others = |host: &HostId| *host == 0 || !first_hops(*host).eq(first_hops(host - 1));
-    let hosts: Vec<HostId> = (0..fabric.hosts()).map(|h| h as HostId).filter(stands_for_others).collect();
+    let first_hops = |host: HostId| fabric.links_from(host.into()).map(|l| fabric.links()[l as usize].to);
+    let stands_for_others = |(before, host): &(HostId, HostId)| !first_hops(*host).eq(first_hops(*before));
+    let all = || HostId::first(fabric.hosts());
+    let others = all().zip(all().skip(1)).filter(stands_for_others).map(|(_, host)| host);
+    let hosts: Vec<HostId> = all().take(1).chain(others).collect();
     hosts.iter().find_map(|to| {
         let mut paths = Paths::new(routes, fabric, *to);
-        let from = hosts.iter().find(|from| !paths.can_be_pinned(**from as NodeId))?;
+        let from = hosts.iter().find(|from| !paths.can_be_pinned((**from).into()))?;
         Some((*from, *to))
     })
 }

@@ -1,5 +1,6 @@
 //! Flows and processes as the plan of a run has them.
 
+use linkpool_network::HostId;
 use linkpool_units::Time;
 use linkpool_workload::{Flow, Process};
 
@@ -20,7 +21,7 @@ pub struct PlannedProcess {
     /// As it begins.
     pub process: Process,
     /// The host at which it begins.
-    pub home: u16,
+    pub home: HostId,
     /// When it begins.
     pub start: Time,
     /// It starts nothing at or after this.

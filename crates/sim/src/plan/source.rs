@@ -2,7 +2,7 @@
 
 use crate::plan::flows::{self, Poisson, To};
 use linkpool_engine::{Stream, stream};
-use linkpool_network::Fabric;
+use linkpool_network::{Fabric, HostId};
 use linkpool_scenario::{Destination, Scenario, TraceFlow, Workload, WorkloadKind};
 use linkpool_units::Time;
 use linkpool_workload::{self as workload, Bursts, Flow, Matrix, Message, PoissonTimes, Rule, Senders, Sizes};
@@ -23,24 +23,28 @@ impl Source<'_> {
         stream(self.scenario.seed, self.workload.kind.name(), self.index)
     }
 
-    pub(crate) fn hosts(&self) -> u16 {
-        self.fabric.hosts() as u16
+    pub(crate) fn hosts(&self) -> usize {
+        self.fabric.hosts()
     }
 
     pub(crate) fn matrix(&self, rule: &Rule) -> Matrix {
         let senders = self.workload.role.as_ref().map(|role| self.senders(role));
-        let marked = |hosts: Vec<u16>| Senders::Some((0..self.hosts()).map(|h| hosts.contains(&h)).collect());
+        let marked = |hosts: Vec<HostId>| {
+            let mut marked = vec![false; self.hosts()];
+            hosts.iter().for_each(|host| marked[host.index()] = true);
+            Senders::Some(marked.into())
+        };
         let senders = senders.map_or(Senders::All, marked);
         Matrix { rule: rule.clone(), places: self.fabric.racks_and_pods().into(), senders }
     }
 
     /// The hosts that have `role`. Hosts stand in a random order; the first role has the first of them, and so on.
-    fn senders(&self, role: &str) -> Vec<u16> {
-        let mut order: Vec<u16> = (0..self.hosts()).collect();
+    fn senders(&self, role: &str) -> Vec<HostId> {
+        let mut order: Vec<HostId> = HostId::first(self.hosts()).collect();
         order.shuffle(&mut stream(self.scenario.seed, "roles", 0));
         let mut order = order.into_iter();
         for r in &self.scenario.roles {
-            let hosts: Vec<u16> = order.by_ref().take(r.hosts as usize).collect();
+            let hosts: Vec<HostId> = order.by_ref().take(r.hosts as usize).collect();
             if r.name == role {
                 return hosts;
             }
@@ -54,13 +58,13 @@ impl Source<'_> {
         let (start, random) = (self.workload.start, &mut self.random());
         match &self.workload.kind {
             WorkloadKind::Flow { from, to, size, stop, count, .. } => {
-                let pair = (*from as u16, *to as u16);
+                let pair = ((*from).into(), (*to).into());
                 let flow = |size| Flow { stop: *stop, ..Flow::new(pair, size, start) };
                 (0..*count).map(|_| flow(draw(size, random))).collect()
             }
             WorkloadKind::ManyToOne { flows, first, receiver, size, stop, spacing } => {
                 let flow = |i: u32| {
-                    let pair = ((first + i) as u16, *receiver as u16);
+                    let pair = ((first + i).into(), (*receiver).into());
                     Flow { stop: *stop, ..Flow::new(pair, draw(size, random), start + *spacing * u64::from(i)) }
                 };
                 (0..*flows).map(flow).collect()
@@ -76,7 +80,7 @@ impl Source<'_> {
             WorkloadKind::Trace { flows, .. } => {
                 let flow = |f: &TraceFlow| {
                     let start = if f.after.is_empty() { start + f.start } else { f.start };
-                    Flow::new((f.from as u16, f.to as u16), Some(f.size), start)
+                    Flow::new((f.from.into(), f.to.into()), Some(f.size), start)
                 };
                 flows.iter().map(flow).collect()
             }
@@ -91,7 +95,7 @@ impl Source<'_> {
                     } else {
                         *compute
                     };
-                    Flow { job: Some(iteration), ..Flow::new((m.from as u16, m.to as u16), Some(m.size), start) }
+                    Flow { job: Some(iteration), ..Flow::new((m.from.into(), m.to.into()), Some(m.size), start) }
                 };
                 (0..*iterations).flat_map(|i| messages.iter().map(move |m| flow(i, m))).collect()
             }
@@ -107,10 +111,11 @@ impl Source<'_> {
         let (start, random) = (self.workload.start, self.random());
         match &self.workload.kind {
             WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
-                let others = (0..self.hosts()).filter(|h| u32::from(*h) != *receiver);
+                let receiver = HostId::from(*receiver);
+                let others = HostId::first(self.hosts()).filter(|host| *host != receiver);
                 Some(flows::Source::Bursts(Bursts {
                     senders: others.take(*senders as usize).collect(),
-                    receiver: *receiver as u16,
+                    receiver,
                     size: size.clone(),
                     start,
                     every: *every,
@@ -124,7 +129,7 @@ impl Source<'_> {
                 let stop = (*stop).min(self.scenario.duration);
                 let times = PoissonTimes::new(*flows_per_second, start, stop, random);
                 let senders = self.workload.role.as_ref().map(|role| self.senders(role));
-                let senders = senders.unwrap_or_else(|| (0..self.hosts()).collect());
+                let senders = senders.unwrap_or_else(|| HostId::first(self.hosts()).collect());
                 let first = || workload::permutation(self.hosts(), &mut stream(self.scenario.seed, "permutation", 0));
                 let to = match to {
                     Destination::Permutation => To::Permutation(first().into()),

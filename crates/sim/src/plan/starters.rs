@@ -2,6 +2,7 @@
 
 use crate::plan::source::Source;
 use linkpool_engine::{Stream, stream};
+use linkpool_network::HostId;
 use linkpool_scenario::{Repeat, WorkloadKind};
 use linkpool_units::Time;
 use linkpool_workload::{
@@ -14,7 +15,7 @@ use std::sync::Arc;
 impl Source<'_> {
     /// What starts flows during the run: the process, where it begins, how long after the start of the workload, and when it
     /// ceases to start flows.
-    pub(crate) fn processes(&self) -> Vec<(Process, u16, Time, Time)> {
+    pub(crate) fn processes(&self) -> Vec<(Process, HostId, Time, Time)> {
         let duration = self.scenario.duration;
         match &self.workload.kind {
             WorkloadKind::Matrix { rule, size: Some(size), stop, jitter, repeat: Some(repeat) } => {
@@ -52,22 +53,22 @@ impl Source<'_> {
         size: &Sizes,
         (stop, jitter): (Time, Time),
         Repeat { each, gap }: &Repeat,
-    ) -> Vec<(Process, u16, Time)> {
+    ) -> Vec<(Process, HostId, Time)> {
         let (matrix, size, gap) = (self.matrix(rule), size.clone(), *gap);
         let mut random = self.random();
         if !each {
             let (open, round) = (0, 0);
             let rounds = Rounds { matrix, size, jitter, gap, stop, next: 0, open, round, random };
-            return vec![(Process::Rounds(rounds), 0, Time::ZERO)];
+            return vec![(Process::Rounds(rounds), HostId::default(), Time::ZERO)];
         }
         let hosts = self.hosts();
         let redraw = match rule {
-            Rule::Random { at_most: Some(n), .. } => Redraw::Room(vec![*n; hosts.into()]),
+            Rule::Random { at_most: Some(n), .. } => Redraw::Room(vec![*n; hosts]),
             Rule::Hotspot { hosts: hot, share, .. } => Redraw::Hotspot { hosts, hot: hot.clone(), share: *share },
             _ => return self.loops(&matrix, &size, (stop, jitter), gap, &mut random),
         };
         let scheduler = Scheduler { matrix, redraw, size, jitter, gap, stop, next: 0, random };
-        vec![(Process::Scheduler(scheduler), 0, Time::ZERO)]
+        vec![(Process::Scheduler(scheduler), HostId::default(), Time::ZERO)]
     }
 
     /// A closed loop for each pair of the matrix, or for each host that draws its destinations.
@@ -78,9 +79,9 @@ impl Source<'_> {
         (stop, jitter): (Time, Time),
         gap: Gaps,
         random: &mut Stream,
-    ) -> Vec<(Process, u16, Time)> {
+    ) -> Vec<(Process, HostId, Time)> {
         let pairs = matrix.draw(random);
-        let one = |(i, (src, dst)): (u32, (u16, u16))| {
+        let one = |(i, (src, dst)): (u32, (HostId, HostId))| {
             let to = match &matrix.rule {
                 Rule::Random { other_racks: true, .. } => Destinations::OtherRacks(matrix.places.clone()),
                 Rule::Random { .. } => Destinations::Uniform(self.hosts()),

@@ -3,7 +3,7 @@
 use crate::plan::{Plan, PlannedTransport};
 use crate::results::column::table;
 use crate::results::outcome::{FlowOutcome, SubflowOutcome};
-use linkpool_network::{Flags, NodeId, Packet, Spreading, Timetable};
+use linkpool_network::{Envelope, Flags, NodeId, Packet, Spreading, Timetable};
 use linkpool_scenario::Measure;
 use linkpool_transport::paths::Balancing;
 use linkpool_units::Time;
@@ -118,7 +118,7 @@ impl<'a> FlowRow<'a> {
 
     /// How far apart its hosts are.
     fn locality(&self) -> &'static str {
-        let [a, b] = [self.asked().src, self.asked().dst].map(|host| self.places[host as usize]);
+        let [a, b] = [self.asked().src, self.asked().dst].map(|host| self.places[host.index()]);
         match (a.0 == b.0, a.1 == b.1) {
             (true, _) => "in-rack",
             (false, true) => "in-pod",
@@ -233,7 +233,8 @@ impl SubflowRow<'_> {
         }
         let (fabric, flow) = (&self.plan.fabric, self.flow.planned.flow);
         let flags = Flags::default().with_if(Flags::PINNED, self.subflow.pinned);
-        let packet = Packet { dst: flow.dst, entropy: self.subflow.entropy, flags, ..Packet::default() };
+        let envelope = Envelope::new(flow.dst, 0, 0);
+        let packet = Packet { envelope, entropy: self.subflow.entropy, flags, ..Packet::default() };
         let mut names = fabric.name(flow.src.into()).to_string();
         let routes = self.timetable.routes_at(self.subflow.stats.established.unwrap_or(flow.start));
         for link in routes.path(fabric, flow.src, packet) {

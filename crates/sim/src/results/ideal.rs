@@ -118,8 +118,8 @@ impl<'p> Ideal<'p> {
     /// From one host to another.
     fn shortest(&mut self, src: HostId, dst: HostId) -> Vec<Hop> {
         let fabric = &self.plan.fabric;
-        let only = |host: HostId| Some(fabric.links_from(host as NodeId)).filter(|l| l.len() == 1).map(|l| l.start);
-        let end = |host: HostId| only(host).map_or(host as NodeId, |l| fabric.links()[l as usize].to);
+        let only = |host: HostId| Some(fabric.links_from(host.into())).filter(|l| l.len() == 1).map(|l| l.start);
+        let end = |host: HostId| only(host).map_or(host.into(), |l| fabric.links()[l as usize].to);
         let (from, to) = (end(src), end(dst));
         let between = self.between.entry((from, to)).or_insert_with(|| {
             let levels = self.routes.levels(fabric, src, dst);
@@ -127,7 +127,7 @@ impl<'p> Ideal<'p> {
             levels[inner].iter().map(|links| Hop::new(fabric, links)).collect()
         });
         let first = only(src).map(|l| Hop::new(fabric, &[l]));
-        let last = only(dst).and_then(|_| fabric.link(to, dst as NodeId)).map(|l| Hop::new(fabric, &[l]));
+        let last = only(dst).and_then(|_| fabric.link(to, dst.into())).map(|l| Hop::new(fabric, &[l]));
         first.into_iter().chain(between.iter().copied()).chain(last).collect()
     }
 }

@@ -16,7 +16,7 @@ use linkpool_network::{Fabric, HostId, LinkId, NodeId, Paths, Routes};
 use std::collections::{BTreeMap, HashMap};
 
 /// Where the scheduler is.
-const HOME: HostId = 0;
+const HOME: HostId = HostId::new(0);
 
 /// How a flow that may be placed stands.
 #[derive(Default, Debug)]
@@ -100,7 +100,7 @@ impl<'p> Placer<'p> {
             let got = sending.end.acked() - scanned.acked;
             scanned.acked += got;
             let long = got as f64 >= enough;
-            let (flow, ends) = (sending.flow, (host as HostId, sending.planned.flow.dst));
+            let (flow, ends) = (sending.flow, (HostId::from(host), sending.planned.flow.dst));
             if long && !scanned.long {
                 report.long.push(Long { flow, handle, ends });
             } else if scanned.long && !long {
@@ -181,8 +181,8 @@ mod tests {
         topology::LeafSpine { leaves: 2, spines: 3, hosts_per_leaf: 4, host: wire, uplink: wire }.fabric()
     }
 
-    fn long(flow: u32, ends: (HostId, HostId)) -> Long {
-        Long { flow, handle: Handle::default(), ends }
+    fn long(flow: u32, (from, to): (usize, usize)) -> Long {
+        Long { flow, handle: Handle::default(), ends: (HostId::new(from), HostId::new(to)) }
     }
 
     #[test]

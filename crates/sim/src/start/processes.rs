@@ -26,7 +26,7 @@ impl<'p> Processes<'p> {
     fn begin(&mut self, number: u32, host: NodeId, mut process: Process, context: &mut Context) {
         if context.now < self.plan.processes[number as usize].until {
             let mut actions = Vec::new();
-            process.begin(host as HostId, context.now, &mut actions);
+            process.begin(HostId::from(host), context.now, &mut actions);
             self.here.insert(number, (host, process));
             self.act(number, host, actions, context);
         }
@@ -137,7 +137,7 @@ impl Component for Processes<'_> {
         for (number, (host, process)) in &self.here {
             let label = self.plan.processes[*number as usize].answer_label;
             let outcome = |job| JobOutcome { label, job, active_until: now, not_started: None };
-            record.jobs.extend(process.unfinished(*host as HostId).map(outcome));
+            record.jobs.extend(process.unfinished(HostId::from(*host)).map(outcome));
         }
     }
 }

@@ -87,7 +87,7 @@ fn routing_follows_after_its_time() {
     let (_, down) = soon.plan.changes.reroutes().remove(0);
     assert_eq!(down.len(), 3 * 8);
     let timetable = soon.plan.timetable();
-    let at = |ms| timetable.routes_at(Time::from_ms(ms)).path_count(&soon.plan.fabric, 0, 15);
+    let at = |ms| timetable.routes_at(Time::from_ms(ms)).path_count(&soon.plan.fabric, 0.into(), 15.into());
     assert_eq!((at(0), at(10), at(11), at(40)), (4, 4, 1, 1));
 }
 

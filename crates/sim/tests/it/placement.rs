@@ -31,7 +31,7 @@ fn long_flows_are_spread_over_the_paths() {
     assert!(placed.flows.iter().all(|f| f.subflows[0].pinned));
     // The spines that the flows of one leaf go over: the port is the remainder behind that of the host, of one.
     let spine = |f: &FlowOutcome| f.subflows[0].entropy % 8;
-    let mut spines: Vec<u32> = placed.flows.iter().filter(|f| f.planned.flow.src < 4).map(spine).collect();
+    let mut spines: Vec<u32> = placed.flows.iter().filter(|f| f.planned.flow.src.index() < 4).map(spine).collect();
     spines.sort_unstable();
     spines.dedup();
     assert_eq!(spines.len(), 4, "{spines:?}");

@@ -2,7 +2,7 @@
 
 use crate::common::{Run, run, run_on, scenario};
 use linkpool_sim::FlowOutcome;
-use linkpool_units::Time;
+use linkpool_units::{HostId, Time};
 use std::collections::HashMap;
 
 const TREE: &str = "[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"2us\"\n[queue]\nlimit = 100\nmark = 20\n\
@@ -96,7 +96,7 @@ fn jobs_follow_each_other_along_a_chain() {
 /// The flows of each sender in order, and that there are some.
 fn by_sender(r: &Run) -> Vec<Vec<&FlowOutcome>> {
     let mut of = vec![Vec::new(); r.plan.fabric.hosts()];
-    r.outcome.flows.iter().for_each(|f| of[f.planned.flow.src as usize].push(f));
+    r.outcome.flows.iter().for_each(|f| of[f.planned.flow.src.index()].push(f));
     of.iter_mut().for_each(|flows| flows.sort_by_key(|f| f.planned.flow.start));
     assert!(of.iter().all(|flows| flows.len() > 5));
     of
@@ -136,8 +136,8 @@ fn no_host_gets_more_flows_than_it_may() {
     changes.sort_unstable();
     let mut open = vec![0; r.plan.fabric.hosts()];
     for (at, change, dst) in changes {
-        open[dst as usize] += change;
-        assert!(open[dst as usize] <= 2, "at {at}");
+        open[dst.index()] += change;
+        assert!(open[dst.index()] <= 2, "at {at}");
     }
     by_sender(&r);
 }
@@ -151,10 +151,10 @@ fn a_round_begins_when_the_one_before_is_over() {
     let mut over = None;
     for round in 0..rounds {
         let flows: Vec<_> = r.outcome.flows.iter().filter(|f| f.planned.flow.burst == round).collect();
-        let mut receivers: Vec<u16> = flows.iter().map(|f| f.planned.flow.dst).collect();
+        let mut receivers: Vec<HostId> = flows.iter().map(|f| f.planned.flow.dst).collect();
         matrices.push(receivers.clone());
         receivers.sort_unstable();
-        assert!(receivers.into_iter().eq(0..16), "a permutation");
+        assert!(receivers.into_iter().eq(HostId::first(16)), "a permutation");
         assert!(flows.iter().all(|f| over.is_none_or(|over| f.planned.flow.start > over)));
         over = flows.iter().map(|f| f.active_until).max();
     }
@@ -204,6 +204,9 @@ fn closed_loops_leave_their_racks_where_they_must() {
         let r = tree("", &format!("[[workload.random]]\ntransport = \"t\"\n{keys}\n{at_most}\n"));
         assert!(r.outcome.flows.len() > 200, "{}", r.outcome.flows.len());
         // Two hosts a rack.
-        assert!(r.outcome.flows.iter().all(|f| f.planned.flow.src / 2 != f.planned.flow.dst / 2), "{at_most}");
+        assert!(
+            r.outcome.flows.iter().all(|f| f.planned.flow.src.index() / 2 != f.planned.flow.dst.index() / 2),
+            "{at_most}"
+        );
     }
 }

@@ -37,7 +37,7 @@ fn flows_start_when_those_that_they_wait_for_are_over() {
     let label = one.plan.labels.iter().position(|l| l == "trace").unwrap() as u16;
     let find = |src, dst| {
         let is = |f: &&linkpool_sim::FlowOutcome| {
-            f.planned.label == label && (f.planned.flow.src, f.planned.flow.dst) == (src, dst)
+            f.planned.label == label && (f.planned.flow.src.index(), f.planned.flow.dst.index()) == (src, dst)
         };
         one.outcome.flows.iter().find(is)
     };
@@ -74,8 +74,9 @@ fn collective_operations_follow_each_other() {
         for operation in 1..3 {
             for rank in 0..8 {
                 let of = |job| flows.iter().filter(move |f| f.planned.flow.job == Some(job));
-                let begins = of(operation).filter(|f| f.planned.flow.src == rank).map(|f| f.planned.flow.start).min();
-                let received: Vec<_> = of(operation - 1).filter(|f| f.planned.flow.dst == rank).collect();
+                let begins =
+                    of(operation).filter(|f| f.planned.flow.src.index() == rank).map(|f| f.planned.flow.start).min();
+                let received: Vec<_> = of(operation - 1).filter(|f| f.planned.flow.dst.index() == rank).collect();
                 let compute = Time::from_us(100);
                 // Not before all could have arrived at line rate, nor after all is acknowledged.
                 let bits = |f: &linkpool_sim::FlowOutcome| 8 * f.planned.flow.size.unwrap();
@@ -129,7 +130,9 @@ fn some_of_those_that_a_flow_waits_for_may_be_enough() {
     let one = run_on(&s, 1);
     let label = one.plan.labels.iter().position(|l| l == "trace").unwrap() as u16;
     let flows: Vec<_> = one.outcome.flows.iter().filter(|f| f.planned.label == label).collect();
-    let of = |src, dst| flows.iter().find(|f| (f.planned.flow.src, f.planned.flow.dst) == (src, dst)).unwrap();
+    let of = |src, dst| {
+        flows.iter().find(|f| (f.planned.flow.src.index(), f.planned.flow.dst.index()) == (src, dst)).unwrap()
+    };
     assert_eq!(flows.len(), 6);
     for (before, after) in [((1, 4), (4, 8)), ((2, 4), (4, 9)), ((0, 4), (4, 10))] {
         // All has arrived at h4, and the last ACK is on its way.

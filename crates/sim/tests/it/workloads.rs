@@ -3,7 +3,7 @@
 use linkpool_engine::stream;
 use linkpool_scenario::load;
 use linkpool_sim::{Plan, PlannedFlow};
-use linkpool_units::Time;
+use linkpool_units::{HostId, Time};
 use linkpool_workload::{Flow, PoissonTimes, Sizes, random_other};
 use rand::Rng;
 
@@ -23,7 +23,7 @@ fn flows(kind: &str, keys: &str) -> Vec<PlannedFlow> {
 
 fn received(flows: &[PlannedFlow]) -> [usize; HOSTS] {
     let mut received = [0; HOSTS];
-    flows.iter().for_each(|f| received[f.flow.dst as usize] += 1);
+    flows.iter().for_each(|f| received[f.flow.dst.index()] += 1);
     received
 }
 
@@ -34,19 +34,19 @@ fn matrices_are_what_they_are_called() {
     assert!(random.iter().all(|f| f.flow.start <= Time::from_ms(1)) && random[0].flow.start < random[15].flow.start);
     assert!(received(&flows("random", "at_most = 2")).iter().all(|n| *n <= 2));
     assert_eq!(received(&flows("all-to-all", "")), [HOSTS - 1; HOSTS]);
-    assert!(flows("stride", "step = 4").iter().all(|f| (f.flow.src + 4) % 16 == f.flow.dst));
+    assert!(flows("stride", "step = 4").iter().all(|f| (f.flow.src.index() + 4) % 16 == f.flow.dst.index()));
     let hot = received(&flows("hotspot", "flows = 1000\nhosts = [\"h3\"]\nshare = 0.9"));
     assert!((850..960).contains(&hot[3]), "{hot:?}");
     // Two hosts a rack, two racks a pod.
-    assert!(flows("staggered", "rack = 1\npod = 0").iter().all(|f| f.flow.src ^ f.flow.dst == 1));
-    assert!(flows("staggered", "rack = 0\npod = 1").iter().all(|f| f.flow.src / 4 == f.flow.dst / 4));
-    assert!(flows("staggered", "rack = 0\npod = 0").iter().all(|f| f.flow.src / 4 != f.flow.dst / 4));
+    assert!(flows("staggered", "rack = 1\npod = 0").iter().all(|f| f.flow.src.index() ^ f.flow.dst.index() == 1));
+    assert!(flows("staggered", "rack = 0\npod = 1").iter().all(|f| f.flow.src.index() / 4 == f.flow.dst.index() / 4));
+    assert!(flows("staggered", "rack = 0\npod = 0").iter().all(|f| f.flow.src.index() / 4 != f.flow.dst.index() / 4));
 }
 
 /// Two hosts a rack: no flow stays in one, and all other hosts are sent to.
 #[test]
 fn flows_may_have_to_leave_their_racks() {
-    let same_rack = |f: &PlannedFlow| f.flow.src / 2 == f.flow.dst / 2;
+    let same_rack = |f: &PlannedFlow| f.flow.src.index() / 2 == f.flow.dst.index() / 2;
     let random = flows("random", "to = \"other-racks\"\nat_most = 1");
     assert!(!random.iter().any(same_rack) && received(&random) == [1; HOSTS]);
     let poisson = |to: &str| flows("poisson", &format!("to = {to:?}\nflows_per_second_per_host = 1e4\nsize = \"1KB\""));
@@ -54,7 +54,7 @@ fn flows_may_have_to_leave_their_racks() {
     let across = poisson("other-racks");
     assert!(!across.iter().any(same_rack));
     // A thousand flows of each of 16 hosts in 0.1 s: one of each pair has 71 on average, with a deviation of 8.
-    let of_pair = |src, dst| across.iter().filter(|f| (f.flow.src, f.flow.dst) == (src, dst)).count();
+    let of_pair = |src, dst| across.iter().filter(|f| (f.flow.src.index(), f.flow.dst.index()) == (src, dst)).count();
     assert!((30..115).contains(&of_pair(3, 0)) && (30..115).contains(&of_pair(0, 15)), "{}", of_pair(3, 0));
     assert!(across.len().abs_diff(16_000) < 600, "{}", across.len());
 }
@@ -120,13 +120,13 @@ fn roles_share_the_hosts_out() {
     assert!(short.len() > 1000);
     let mut to = [None; HOSTS];
     for f in long.iter().chain(&short) {
-        assert!(to[f.src as usize].is_none_or(|dst| dst == f.dst), "one destination each");
-        to[f.src as usize] = Some(f.dst);
+        assert!(to[f.src.index()].is_none_or(|dst| dst == f.dst), "one destination each");
+        to[f.src.index()] = Some(f.dst);
     }
     assert!(short.iter().all(|f| long.iter().all(|l| l.src != f.src)), "no host has two roles");
-    let mut receivers: Vec<u16> = to.iter().map(|dst| dst.unwrap()).collect();
+    let mut receivers: Vec<HostId> = to.iter().map(|dst| dst.unwrap()).collect();
     receivers.sort_unstable();
-    assert!(receivers.into_iter().eq(0..16), "together they are a permutation");
+    assert!(receivers.into_iter().eq(HostId::first(16)), "together they are a permutation");
 }
 
 #[test]
@@ -155,21 +155,24 @@ fn poisson_arrivals_are_drawn_one_by_one_as_if_at_once() {
     let mut expected: Vec<Flow> = times
         .into_iter()
         .map(|start| {
-            let src = random.random_range(0..HOSTS as u16);
-            let dst = random_other(HOSTS as u16, src, &mut random);
+            let src = HostId::new(random.random_range(0..HOSTS));
+            let dst = random_other(HOSTS, src, &mut random);
             Flow::new((src, dst), Some(sizes.draw(&mut random)), start)
         })
         .collect();
     let bursts = (0..100).flat_map(|burst| {
-        (0..3).map(move |i| {
+        (0..3).map(move |i: u32| {
             let start = Time::from_us(u64::from(burst) * 1_000 + u64::from(i) * 400);
-            Flow { burst, ..Flow::new((i, 9), Some(1_000), start) }
+            Flow { burst, ..Flow::new((i.into(), HostId::new(9)), Some(1_000), start) }
         })
     });
     expected.extend(bursts);
-    expected.push(Flow { stop: Time::from_ms(100), ..Flow::new((3, 4), Some(1_000), Time::from_ms(50)) });
+    expected.push(Flow {
+        stop: Time::from_ms(100),
+        ..Flow::new((HostId::new(3), HostId::new(4)), Some(1_000), Time::from_ms(50))
+    });
     // At 50 ms a burst starts too; [[workload.flow]] comes first.
-    expected.sort_by_key(|f| (f.start, f.src != 3));
+    expected.sort_by_key(|f| (f.start, f.src.index() != 3));
     assert_eq!(plan.flows.len(), expected.len());
     for (number, (found, expected)) in plan.flows.iter().zip(expected).enumerate() {
         assert_eq!(found.flow, expected, "{number}");

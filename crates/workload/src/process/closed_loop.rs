@@ -6,7 +6,7 @@ use crate::flow::Flow;
 use crate::gaps::Gaps;
 use crate::sizes::Sizes;
 use linkpool_engine::Stream;
-use linkpool_units::Time;
+use linkpool_units::{HostId, Time};
 use std::sync::Arc;
 
 /// Flows of one host, each started by the end of the one before it.
@@ -30,9 +30,9 @@ pub struct ClosedLoop {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Destinations {
     /// All go to this host.
-    Fixed(u16),
+    Fixed(HostId),
     /// Any other of so many hosts.
-    Uniform(u16),
+    Uniform(usize),
     /// Any host of another rack; these are the rack and the pod of each host.
     OtherRacks(Arc<[(u32, u32)]>),
     /// `staggered_destination`.
@@ -45,7 +45,7 @@ pub enum Destinations {
 }
 
 impl Destinations {
-    fn draw(&self, src: u16, random: &mut Stream) -> u16 {
+    fn draw(&self, src: HostId, random: &mut Stream) -> HostId {
         match self {
             Destinations::Fixed(dst) => *dst,
             Destinations::Uniform(hosts) => random_other(*hosts, src, random),
@@ -56,14 +56,14 @@ impl Destinations {
 }
 
 impl ClosedLoop {
-    pub(super) fn begin(&mut self, src: u16, now: Time, out: &mut Vec<Action>) {
+    pub(super) fn begin(&mut self, src: HostId, now: Time, out: &mut Vec<Action>) {
         let dst = self.to.draw(src, &mut self.random);
         let size = Some(self.size.draw(&mut self.random));
         out.push(Action::Start(self.next, Flow { stop: self.stop, ..Flow::new((src, dst), size, now) }));
         self.next += 1;
     }
 
-    pub(super) fn on_end(&mut self, src: u16, now: Time, out: &mut Vec<Action>) {
+    pub(super) fn on_end(&mut self, src: HostId, now: Time, out: &mut Vec<Action>) {
         let at = now + self.gap.draw(&mut self.random);
         self.begin(src, at, out);
     }

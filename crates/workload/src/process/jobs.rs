@@ -5,7 +5,7 @@ use crate::flow::Flow;
 use crate::gaps::Gaps;
 use crate::sizes::Sizes;
 use linkpool_engine::{Stream, stream};
-use linkpool_units::Time;
+use linkpool_units::{HostId, Time};
 use rand::Rng;
 use rand::seq::index;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Debug)]
 pub struct PartitionAggregate {
     /// Hosts of the network.
-    pub hosts: u16,
+    pub hosts: usize,
     /// Servers of a job; fewer than `hosts`.
     pub servers: u32,
     /// Jobs that run side by side.
@@ -47,20 +47,20 @@ pub struct Chain {
 
 impl Chain {
     /// Chain number `chain`, and where it begins.
-    pub fn new(all: Arc<PartitionAggregate>, chain: u32, mut random: Stream) -> (Chain, u16) {
-        let client = random.random_range(0..all.hosts);
+    pub fn new(all: Arc<PartitionAggregate>, chain: u32, mut random: Stream) -> (Chain, HostId) {
+        let client = HostId::new(random.random_range(0..all.hosts));
         (Chain { all, chain, job: 0, started: Time::ZERO, missing: 0, random }, client)
     }
 
-    pub(super) fn begin(&mut self, client: u16, now: Time, out: &mut Vec<Action>) {
+    pub(super) fn begin(&mut self, client: HostId, now: Time, out: &mut Vec<Action>) {
         let servers = self.all.servers;
         self.started = now;
         self.missing = servers;
         let first = self.job * 2 * servers;
-        let drawn = index::sample(&mut self.random, self.all.hosts as usize - 1, servers as usize);
+        let drawn = index::sample(&mut self.random, self.all.hosts - 1, servers as usize);
         for (number, server) in (first..).zip(drawn) {
             // All but the client, who is left out of the count.
-            let server = server as u16 + u16::from(server as u16 >= client);
+            let server = HostId::new(server + usize::from(server >= client.index()));
             let size = Some(self.all.request.draw(&mut self.random));
             let flow = Flow { job: Some(self.number()), ..Flow::new((client, server), size, now) };
             out.push(Action::Start(number, flow));
@@ -86,22 +86,22 @@ impl Chain {
     }
 
     /// An answer has arrived.
-    pub(super) fn on_arrival(&mut self, client: u16, now: Time, out: &mut Vec<Action>) {
+    pub(super) fn on_arrival(&mut self, client: HostId, now: Time, out: &mut Vec<Action>) {
         self.missing -= 1;
         if self.missing == 0 {
             out.push(Action::Finish(Job { end: Some(now), ..self.at_work(client) }));
             self.job += 1;
-            let next = self.random.random_range(0..self.all.hosts);
+            let next = HostId::new(self.random.random_range(0..self.all.hosts));
             out.push(Action::Move(next, now + self.all.gap.draw(&mut self.random)));
         }
     }
 
-    fn at_work(&self, client: u16) -> Job {
+    fn at_work(&self, client: HostId) -> Job {
         let flows = 2 * self.all.servers;
         Job { number: self.number(), of: Some((self.chain, client)), start: self.started, end: None, flows }
     }
 
-    pub(super) fn unfinished(&self, client: u16) -> Option<Job> {
+    pub(super) fn unfinished(&self, client: HostId) -> Option<Job> {
         (self.missing > 0).then(|| self.at_work(client))
     }
 }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn chain(hosts: u16, servers: u32, chain: u32, seed: u64) -> (Chain, u16) {
+    fn chain(hosts: usize, servers: u32, chain: u32, seed: u64) -> (Chain, HostId) {
         let all = PartitionAggregate {
             hosts,
             servers,
@@ -127,8 +127,8 @@ mod tests {
     proptest! {
         /// The client asks as many others as it should, once each; all answer; then the next job begins, elsewhere.
         #[test]
-        fn a_job_is_requests_and_answers(hosts in 2u16..40, n in 1u32..40, c in 0u32..3, seed: u64) {
-            prop_assume!(n < hosts.into());
+        fn a_job_is_requests_and_answers(hosts in 2usize..40, n in 1u32..40, c in 0u32..3, seed: u64) {
+            prop_assume!((n as usize) < hosts);
             let (mut chain, mut client) = chain(hosts, n, c, seed);
             for job in 0..3 {
                 let now = Time::from_ms(job.into());
@@ -139,7 +139,7 @@ mod tests {
                 for (i, action) in (0..).zip(&out) {
                     let Action::Start(number, flow) = action else { panic!("{action:?}") };
                     prop_assert_eq!(*number, job * 2 * n + i);
-                    prop_assert!(flow.src == client && flow.dst != client && flow.dst < hosts && flow.start == now);
+                    prop_assert!(flow.src == client && flow.dst != client && flow.dst.index() < hosts && flow.start == now);
                     prop_assert_eq!((flow.size, flow.job), (Some(2_000), Some(job * 3 + c)));
                     servers.push(flow.dst);
                     let at = now + Time::from_us(u64::from(i) + 1);
@@ -161,7 +161,7 @@ mod tests {
                 let done = Job { number: job * 3 + c, of: Some((c, client)), start: now, end: Some(end), flows: 2 * n };
                 prop_assert_eq!(&last[0], &Action::Finish(done));
                 let Action::Move(next, at) = last[1] else { panic!("{last:?}") };
-                prop_assert!(next < hosts && at == end + Time::from_us(5));
+                prop_assert!(next.index() < hosts && at == end + Time::from_us(5));
                 client = next;
             }
         }

@@ -15,7 +15,7 @@ pub use rounds::Rounds;
 pub use scheduler::{Redraw, Scheduler};
 
 use crate::flow::Flow;
-use linkpool_units::Time;
+use linkpool_units::{HostId, Time};
 
 /// An action that a process asks for.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,7 +23,7 @@ pub enum Action {
     /// A flow, numbered among those of the process; it starts when it says.
     Start(u32, Flow),
     /// The process moves to this host at this time, where [`Process::begin`] is called.
-    Move(u16, Time),
+    Move(HostId, Time),
     /// A job is done.
     Finish(Job),
 }
@@ -34,7 +34,7 @@ pub struct Job {
     /// Among the jobs of its workload.
     pub number: u32,
     /// Whose job it is: of those that run side by side, and the client's host; none: of all that take part.
-    pub of: Option<(u32, u16)>,
+    pub of: Option<(u32, HostId)>,
     /// When the first of its flows begins.
     pub start: Time,
     /// When the client has all that it asked for, or all flows are acknowledged.
@@ -49,9 +49,9 @@ pub struct FlowEnd {
     /// Among those of the process.
     pub number: u32,
     /// Sending host.
-    pub src: u16,
+    pub src: HostId,
     /// Receiving host.
-    pub dst: u16,
+    pub dst: HostId,
     /// When.
     pub at: Time,
 }
@@ -82,7 +82,7 @@ pub enum Process {
 
 impl Process {
     /// The process starts at `home`, or has moved there.
-    pub fn begin(&mut self, home: u16, now: Time, out: &mut Vec<Action>) {
+    pub fn begin(&mut self, home: HostId, now: Time, out: &mut Vec<Action>) {
         match self {
             Process::ClosedLoop(p) => p.begin(home, now, out),
             Process::Rounds(p) => p.begin(now, out),
@@ -119,7 +119,7 @@ impl Process {
     }
 
     /// The job that is not done yet.
-    pub fn unfinished(&self, home: u16) -> Option<Job> {
+    pub fn unfinished(&self, home: HostId) -> Option<Job> {
         match self {
             Process::Chain(p) => p.unfinished(home),
             _ => None,

@@ -8,7 +8,7 @@ use crate::gaps::Gaps;
 use crate::matrix::Matrix;
 use crate::sizes::Sizes;
 use linkpool_engine::Stream;
-use linkpool_units::Time;
+use linkpool_units::{HostId, Time};
 use rand::Rng;
 
 /// A closed loop over the whole network: the destination of the next flow depends on all others,
@@ -41,9 +41,9 @@ pub enum Redraw {
     /// Sender and receiver anew.
     Hotspot {
         /// Hosts of the network.
-        hosts: u16,
+        hosts: usize,
         /// Those that get more.
-        hot: Vec<u16>,
+        hot: Vec<HostId>,
         /// The share of flows that they get.
         share: f64,
     },
@@ -53,7 +53,7 @@ impl Scheduler {
     pub(super) fn begin(&mut self, now: Time, out: &mut Vec<Action>) {
         for pair in self.matrix.draw(&mut self.random) {
             if let Redraw::Room(room) = &mut self.redraw {
-                room[pair.1 as usize] -= 1;
+                room[pair.1.index()] -= 1;
             }
             let size = self.size.draw(&mut self.random);
             let at = now + jitter(self.jitter, &mut self.random);
@@ -65,13 +65,15 @@ impl Scheduler {
         let at = now + self.gap.draw(&mut self.random);
         let pair = match &mut self.redraw {
             Redraw::Room(room) => {
-                room[flow.dst as usize] += 1;
+                room[flow.dst.index()] += 1;
                 // The host whose flow has ended has room at least, and may be sent to.
                 let matrix = &self.matrix;
-                let open = (0..).zip(room.iter()).filter(|(h, room)| **room > 0 && matrix.allows(flow.src, *h));
-                let open: Vec<u16> = open.map(|(h, _)| h).collect();
+                let open = HostId::first(room.len())
+                    .zip(room.iter())
+                    .filter(|(h, room)| **room > 0 && matrix.allows(flow.src, *h));
+                let open: Vec<HostId> = open.map(|(h, _)| h).collect();
                 let dst = open[self.random.random_range(0..open.len())];
-                room[dst as usize] -= 1;
+                room[dst.index()] -= 1;
                 (flow.src, dst)
             }
             Redraw::Hotspot { hosts, hot, share } => hotspot_pair(*hosts, hot, *share, &mut self.random),
@@ -80,7 +82,7 @@ impl Scheduler {
         self.start(pair, size, at, out);
     }
 
-    fn start(&mut self, pair: (u16, u16), size: u64, at: Time, out: &mut Vec<Action>) {
+    fn start(&mut self, pair: (HostId, HostId), size: u64, at: Time, out: &mut Vec<Action>) {
         out.push(Action::Start(self.next, Flow { stop: self.stop, ..Flow::new(pair, Some(size), at) }));
         self.next += 1;
     }

@@ -4,8 +4,8 @@ pub mod reference;
 pub mod traffic;
 
 use linkpool_network::{
-    Change, Fabric, FabricBuilder, Flags, HostId, Layer, LinkId, Loss, NodeId, Packet, Paths, QueueLimit, QueuePolicy,
-    Red, Routes, SharedBuffer, Trimming, source_route,
+    Change, Envelope, Fabric, FabricBuilder, Flags, HostId, Layer, LinkId, Loss, NodeId, Packet, Paths, QueueLimit,
+    QueuePolicy, Red, Routes, SharedBuffer, Trimming, source_route,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -20,16 +20,21 @@ pub fn cases(cases: u32) -> proptest::test_runner::Config {
     proptest::test_runner::Config { cases, ..Default::default() }
 }
 
+/// Host number `i`.
+pub fn host(i: usize) -> HostId {
+    HostId::new(i)
+}
+
 /// A packet whose path is a hash of `entropy`.
 pub fn hashed(dst: HostId, entropy: u32) -> Packet {
-    Packet { dst, entropy, ..Packet::default() }
+    Packet { envelope: Envelope::new(dst, 0, 0), entropy, ..Packet::default() }
 }
 
 /// A packet on the shortest path numbered `i`.
 pub fn pinned(fabric: &Fabric, routes: &Routes, from: HostId, to: HostId, i: u32) -> Packet {
     let path = Paths::new(routes, fabric, to).nth(from, i.into());
     let entropy = source_route(fabric, &path).expect("a path of few hops");
-    Packet { dst: to, entropy, flags: Flags::PINNED, ..Packet::default() }
+    Packet { flags: Flags::PINNED, ..hashed(to, entropy) }
 }
 
 /// Rates for which serialisation is a whole number of picoseconds a byte.
@@ -207,15 +212,15 @@ pub fn serialisation(rate: Rate, size: u16) -> Time {
 /// Links on a shortest path from one host to another, over switches only unless hosts forward, by breadth-first search.
 pub fn distance(fabric: &Fabric, from: HostId, to: HostId) -> Option<usize> {
     let mut reached = vec![false; fabric.nodes()];
-    let mut frontier = vec![from as NodeId];
+    let mut frontier = vec![NodeId::from(from)];
     for distance in 0.. {
-        if frontier.contains(&(to as NodeId)) {
+        if frontier.contains(&(NodeId::from(to))) {
             return Some(distance);
         }
         let mut next = Vec::new();
         for node in frontier {
             let is_host = (node as usize) < fabric.hosts();
-            if node != from as NodeId && is_host && !fabric.hosts_forward() {
+            if node != NodeId::from(from) && is_host && !fabric.hosts_forward() {
                 continue;
             }
             for link in fabric.links_from(node) {
@@ -235,7 +240,7 @@ pub fn distance(fabric: &Fabric, from: HostId, to: HostId) -> Option<usize> {
 
 /// The nodes along a path, the first one included.
 pub fn nodes(fabric: &Fabric, from: HostId, path: &[LinkId]) -> Vec<NodeId> {
-    let mut nodes = vec![from as NodeId];
+    let mut nodes = vec![NodeId::from(from)];
     for link in path {
         let l = &fabric.links()[*link as usize];
         assert_eq!(l.from, *nodes.last().unwrap(), "a path without a gap");

@@ -3,7 +3,7 @@
 use super::serialisation;
 use super::traffic::{Arrival, Results, Scene, answer, has_trailer};
 use linkpool_engine::{Stream, Windows, stream};
-use linkpool_network::{Change, Flags, LinkId, LinkStats, Loss, Packet, QueueLimit, Red, Trimming, tie_rank};
+use linkpool_network::{Change, Flags, LinkId, LinkStats, Loss, NodeId, Packet, QueueLimit, Red, Trimming, tie_rank};
 use linkpool_units::{Rate, Time};
 use rand::Rng;
 use std::cmp::Reverse;
@@ -129,7 +129,7 @@ impl Simulation<'_> {
                 Event::Arrival(_, link) => {
                     let packet = self.ports[link as usize].in_flight.pop_front().unwrap();
                     let node = self.scene.fabric.links()[link as usize].to;
-                    if packet.dst as u32 != node {
+                    if NodeId::from(packet.dst()) != node {
                         (node, packet)
                     } else {
                         self.arrivals[node as usize].push(Arrival::of(&packet, now));
@@ -139,7 +139,7 @@ impl Simulation<'_> {
                 }
                 Event::Send(number) => {
                     let send = &self.scene.sends[number as usize];
-                    (send.from as u32, send.packet)
+                    (send.from.into(), send.packet)
                 }
             };
             // Routes change between windows.
@@ -148,7 +148,7 @@ impl Simulation<'_> {
             let link = routes.next_link(node, &mut packet);
             if let Some(mut back) = self.enqueue(link, now, packet) {
                 let link = routes.next_link(node, &mut back);
-                assert!(self.enqueue(link, now, back).is_none_or(|again| again.dst != back.dst), "returned twice");
+                assert!(self.enqueue(link, now, back).is_none_or(|again| again.dst() != back.dst()), "returned twice");
             }
         }
     }
@@ -174,7 +174,7 @@ impl Simulation<'_> {
     fn counted(&self, link: LinkId, class: usize, in_service: bool) -> (u32, u64) {
         let port = &self.ports[link as usize];
         let served = port.in_service.iter().filter(|s| in_service && s.class == class).map(|s| &s.packet);
-        let sizes: Vec<u64> = served.chain(&port.waiting[class]).map(|p| p.size as u64).collect();
+        let sizes: Vec<u64> = served.chain(&port.waiting[class]).map(|p| p.size() as u64).collect();
         (sizes.len() as u32, sizes.iter().sum())
     }
 
@@ -250,7 +250,7 @@ impl Simulation<'_> {
         }
         if let Some(trimming) = rules.trimming {
             let control = packet.flags.has(Flags::TRIMMED) || !packet.flags.has(Flags::DATA);
-            let room = self.has_room(link, 1, packet.size as u64);
+            let room = self.has_room(link, 1, packet.size() as u64);
             if control || !room && packet.flags.has(Flags::TRIMMABLE) {
                 return self.trim(&trimming, link, now, packet);
             }
@@ -260,7 +260,7 @@ impl Simulation<'_> {
             Some(red) => self.red_signals(red, link, class, now),
             None => !rules.marks_at_dequeue && self.is_over(self.counted(link, class, rules.counts_in_service)),
         };
-        let full = !self.has_room(link, class, packet.size as u64);
+        let full = !self.has_room(link, class, packet.size() as u64);
         let (syn, fin) = (packet.flags.has(Flags::SYN), packet.flags.has(Flags::FIN));
         let ack = !syn && !fin && !packet.flags.has(Flags::DATA);
         let exempt = rules.exempt.0 && syn || rules.exempt.1 && fin || rules.exempt.2 && ack;
@@ -268,7 +268,7 @@ impl Simulation<'_> {
         let port = &mut self.ports[link as usize];
         if (full || over && !markable && rules.drops_non_ect) && !exempt {
             port.stats.rare.drops += 1;
-            port.stats.rare.drop_bytes += packet.size as u64;
+            port.stats.rare.drop_bytes += packet.size() as u64;
             return None;
         }
         if over && markable {
@@ -276,7 +276,7 @@ impl Simulation<'_> {
             packet.flags = packet.flags.with(Flags::CE);
         }
         port.stats.packets += 1;
-        port.stats.bytes += packet.size as u64;
+        port.stats.bytes += packet.size() as u64;
         port.waiting[class].push_back(packet);
         self.serve(link, now);
         let length = self.counted(link, class, rules.counts_in_service).0;
@@ -301,29 +301,29 @@ impl Simulation<'_> {
             let tail_goes = port.trims.random::<f64>() >= trimming.trim_arriving;
             let fits = |tail: &Packet| match limit {
                 QueueLimit::Packets(n) => counted.0 <= n,
-                QueueLimit::Bytes(n) => counted.1 - tail.size as u64 + packet.size as u64 <= n,
+                QueueLimit::Bytes(n) => counted.1 - tail.size() as u64 + packet.size() as u64 <= n,
             };
             if tail_goes
                 && let Some(tail) = port.waiting[1].back_mut()
                 && tail.flags.has(Flags::TRIMMABLE)
                 && fits(tail)
             {
-                port.stats.bytes = port.stats.bytes + packet.size as u64 - tail.size as u64;
+                port.stats.bytes = port.stats.bytes + packet.size() as u64 - tail.size() as u64;
                 std::mem::swap(tail, &mut packet);
             }
             port.stats.rare.trims += 1;
-            packet.size -= packet.payload;
+            packet.envelope = packet.envelope.with_size(packet.size() - packet.payload());
             packet.flags = packet.flags.with(Flags::TRIMMED);
         }
         let (packets, bytes) = self.counted(link, 0, false);
         let fits = match trimming.headers {
             QueueLimit::Packets(n) => packets < n,
-            QueueLimit::Bytes(n) => bytes + packet.size as u64 <= n,
+            QueueLimit::Bytes(n) => bytes + packet.size() as u64 <= n,
         };
         let port = &mut self.ports[link as usize];
         if fits {
             port.stats.packets += 1;
-            port.stats.bytes += packet.size as u64;
+            port.stats.bytes += packet.size() as u64;
             port.waiting[0].push_back(packet);
             self.serve(link, now);
             return None;
@@ -333,7 +333,7 @@ impl Simulation<'_> {
             return Some(packet.returned());
         }
         port.stats.rare.drops += 1;
-        port.stats.rare.drop_bytes += packet.size as u64;
+        port.stats.rare.drop_bytes += packet.size() as u64;
         None
     }
 
@@ -378,7 +378,7 @@ impl Simulation<'_> {
         let port = &mut self.ports[link as usize];
         if let Some(service) = &port.in_service {
             port.services += 1;
-            let left = work(service.packet.size) - service.done;
+            let left = work(service.packet.size()) - service.done;
             let ends = service.since + Time(left.div_ceil(port.rate.0 as u128) as u64);
             self.events.push(Reverse((ends, Event::Departure(link, port.services))));
         }
@@ -391,7 +391,7 @@ impl Simulation<'_> {
         }
         let Transmission { packet, class, lost, .. } = port.in_service.take().unwrap();
         port.red[class].empty_since = now;
-        port.sent += packet.size as u64;
+        port.sent += packet.size() as u64;
         if lost {
             port.stats.rare.drops_loss += 1;
         } else {
@@ -417,7 +417,7 @@ impl Simulation<'_> {
                 for (class, packet) in in_service.into_iter().chain(waiting) {
                     port.stats.rare.drops_down += 1;
                     port.stats.packets -= 1;
-                    port.stats.bytes -= packet.size as u64;
+                    port.stats.bytes -= packet.size() as u64;
                     port.red[class].empty_since = now;
                 }
             }

@@ -2,8 +2,8 @@
 
 use super::Rules;
 use linkpool_network::{
-    Change, Egress, Ended, Fabric, Flags, Handler, HostId, LinkId, LinkStats, Network, NodeId, Packet, Routes, Routing,
-    Timetable, run_partitions,
+    Change, Egress, Ended, Envelope, Fabric, Flags, Handler, HostId, LinkId, LinkStats, Network, NodeId, Packet,
+    Routes, Routing, Timetable, run_partitions,
 };
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -43,17 +43,16 @@ pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
         for (at, from, to, entropy, pinned, flags, size, n) in bursts {
             let to = if to >= from { to + 1 } else { to };
             let flags = flags.with_if(Flags::PINNED, pinned);
+            let payload = if flags.has(Flags::DATA) { size - HEADER } else { 0 };
             let packet = Packet {
-                dst: to as HostId,
+                envelope: Envelope::new(HostId::new(to), size, payload),
                 entropy,
                 ack: from as u32,
                 endpoint: from as u32,
-                size,
-                payload: if flags.has(Flags::DATA) { size - HEADER } else { 0 },
                 flags,
                 ..Packet::default()
             };
-            let send = |i| Send { at: Time::from_ns(at + 50 * i as u64), from: from as HostId, packet };
+            let send = |i| Send { at: Time::from_ns(at + 50 * i as u64), from: HostId::new(from), packet };
             sends.extend((0..n).map(send));
         }
         sends.sort_by_key(|s| s.at);
@@ -63,13 +62,12 @@ pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
 
 /// The answer to `packet`: an ACK back to its sender, if it carries data, or did before it was trimmed.
 pub fn answer(packet: &Packet) -> Option<Packet> {
-    let to = packet.endpoint as HostId;
+    let to = HostId::from(packet.endpoint);
     (packet.flags.has(Flags::DATA) && !packet.is_returned()).then(|| Packet {
-        dst: to,
-        endpoint: packet.dst as u32,
+        envelope: Envelope::new(to, 64, 0),
+        endpoint: packet.dst().into(),
         entropy: packet.seq % 3,
         seq: packet.seq | ANSWER,
-        size: 64,
         flags: Flags::ACK.with_if(Flags::PRIORITY, packet.flags.has(Flags::PRIORITY)),
         ..Packet::default()
     })
@@ -121,7 +119,7 @@ impl Traffic {
     fn new(fabric: &Fabric, sends: &[Send]) -> Traffic {
         let mut todo = vec![Vec::new(); fabric.nodes()];
         for send in sends.iter().rev() {
-            todo[send.from as usize].push(*send);
+            todo[send.from.index()].push(*send);
         }
         Traffic { todo, arrivals: vec![Vec::new(); fabric.hosts()], last_event: vec![Time::ZERO; fabric.nodes()] }
     }
@@ -159,7 +157,7 @@ impl Handler for Traffic {
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>) {
         self.note(host, now);
         let packet = &unpack(packet, out);
-        assert_eq!(packet.dst as NodeId, host, "not for this host");
+        assert_eq!(NodeId::from(packet.dst()), host, "not for this host");
         assert_eq!(packet.arrival, now);
         self.arrivals[host as usize].push(Arrival::of(packet, now));
         if let Some(answer) = answer(packet) {
@@ -239,12 +237,12 @@ fn scenes_by(
     (fabrics.prop_flat_map(with_sends), rules, end, any::<u64>()).prop_map(|((fabric, mut sends), rules, end, seed)| {
         let routes = Routes::new(&fabric, seed);
         sends.retain(|s| {
-            routes.reachable(&fabric, s.from, s.packet.dst) && routes.reachable(&fabric, s.packet.dst, s.from)
+            routes.reachable(&fabric, s.from, s.packet.dst()) && routes.reachable(&fabric, s.packet.dst(), s.from)
         });
         for (i, s) in sends.iter_mut().enumerate() {
             s.packet.seq = i as u32;
             if s.packet.flags.has(Flags::PINNED) {
-                s.packet.entropy = super::pinned(&fabric, &routes, s.from, s.packet.dst, s.packet.entropy).entropy;
+                s.packet.entropy = super::pinned(&fabric, &routes, s.from, s.packet.dst(), s.packet.entropy).entropy;
             }
         }
         Scene {

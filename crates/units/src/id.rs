@@ -1,0 +1,73 @@
+//! Ids: numbers that count things of one kind, and do not mix with those of another.
+
+/// Declares an id: a number of 32 bits that stands for one of the things of a kind, which are numbered from 0.
+///
+/// ```
+/// linkpool_units::id! {
+///     /// A train.
+///     pub struct TrainId;
+/// }
+/// let names = ["Adler", "Rocket"];
+/// assert_eq!(names[TrainId::new(1).index()], "Rocket");
+/// ```
+#[macro_export]
+macro_rules! id {
+    ($(#[$doc:meta])* $visibility:vis struct $name:ident;) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[repr(transparent)]
+        $visibility struct $name(u32);
+
+        #[allow(dead_code)]
+        impl $name {
+            /// The thing number `index`.
+            ///
+            /// # Panics
+            /// In debug builds, if `index` does not fit into 32 bits: who makes so many things refuses them before.
+            #[inline]
+            $visibility const fn new(index: usize) -> $name {
+                debug_assert!(index <= u32::MAX as usize);
+                $name(index as u32)
+            }
+
+            /// Its place in a list of all things of its kind.
+            #[inline]
+            $visibility const fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The first so many.
+            $visibility fn first(
+                count: usize,
+            ) -> impl DoubleEndedIterator<Item = $name> + ExactSizeIterator + Clone {
+                (0..count).map($name::new)
+            }
+        }
+
+        // As packets and keys of timers have it.
+        impl From<u32> for $name {
+            #[inline]
+            fn from(number: u32) -> $name {
+                $name(number)
+            }
+        }
+
+        impl From<$name> for u32 {
+            #[inline]
+            fn from(id: $name) -> u32 {
+                id.0
+            }
+        }
+
+        impl ::std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Debug::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+id! {
+    /// A host: hosts are the first nodes of a fabric.
+    pub struct HostId;
+}
