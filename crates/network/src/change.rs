@@ -150,8 +150,8 @@ mod tests {
         let fabric = crate::topology::many_to_one(2, Rate::gbps(1), Time::from_us(1));
         let is_plain = |changes: &[(Time, Change)]| {
             let mut timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
-            timetable.links.insert(0, changes.to_vec());
-            timetable.course(0, Rate::gbps(1)).is_plain()
+            timetable.links.insert(LinkId::new(0), changes.to_vec());
+            timetable.course(LinkId::new(0), Rate::gbps(1)).is_plain()
         };
         assert!(is_plain(&[]));
         assert!(is_plain(&[(Time::ZERO, Change::Rate(Rate::gbps(2)))]));

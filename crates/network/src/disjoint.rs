@@ -17,8 +17,8 @@ pub fn disjoint_paths(fabric: &Fabric, from: HostId, to: HostId, at_most: usize)
         let Some(steps) = augmenting_path(fabric, &flow, ends) else { break };
         for step in &steps {
             match step {
-                Step::Along(link) => flow[*link as usize] += 1,
-                Step::Back(link) => flow[*link as usize] -= 1,
+                Step::Along(link) => flow[link.index()] += 1,
+                Step::Back(link) => flow[link.index()] -= 1,
             }
         }
         paths += 1;
@@ -34,7 +34,7 @@ pub fn disjoint_paths(fabric: &Fabric, from: HostId, to: HostId, at_most: usize)
 
 /// Is it the only link from the first host, or the only one to the last?
 fn may_be_shared(fabric: &Fabric, link: LinkId, (from, to): (NodeId, NodeId)) -> bool {
-    let l = &fabric.links()[link as usize];
+    let l = &fabric.links()[link.index()];
     let only = |host| fabric.links_from(host).len() == 1;
     l.from == from && only(from) || l.to == to && only(to)
 }
@@ -51,22 +51,22 @@ fn augmenting_path(fabric: &Fabric, flow: &[u32], (from, to): (NodeId, NodeId)) 
     let mut length = vec![i64::MAX; fabric.nodes()];
     let mut came_by: Vec<Option<(NodeId, Step)>> = vec![None; fabric.nodes()];
     let mut queue = VecDeque::from([from]);
-    length[from as usize] = 0;
+    length[from.index()] = 0;
     while let Some(node) = queue.pop_front() {
         for link in fabric.links_from(node).filter(|_| node != to) {
-            let next = fabric.links()[link as usize].to;
+            let next = fabric.links()[link.index()].to;
             let back = fabric.reverse(link);
-            let passes = next == to || next as usize >= fabric.hosts() || fabric.hosts_forward();
-            let (step, cost) = if flow[back as usize] > 0 {
+            let passes = next == to || next.index() >= fabric.hosts() || fabric.hosts_forward();
+            let (step, cost) = if flow[back.index()] > 0 {
                 (Step::Back(back), -1)
-            } else if passes && (flow[link as usize] == 0 || may_be_shared(fabric, link, (from, to))) {
+            } else if passes && (flow[link.index()] == 0 || may_be_shared(fabric, link, (from, to))) {
                 (Step::Along(link), 1)
             } else {
                 continue;
             };
-            if next != from && length[node as usize] + cost < length[next as usize] {
-                length[next as usize] = length[node as usize] + cost;
-                came_by[next as usize] = Some((node, step));
+            if next != from && length[node.index()] + cost < length[next.index()] {
+                length[next.index()] = length[node.index()] + cost;
+                came_by[next.index()] = Some((node, step));
                 if !queue.contains(&next) {
                     queue.push_back(next);
                 }
@@ -76,7 +76,7 @@ fn augmenting_path(fabric: &Fabric, flow: &[u32], (from, to): (NodeId, NodeId)) 
     let mut steps = Vec::new();
     let mut node = to;
     while node != from {
-        let (before, step) = came_by[node as usize]?;
+        let (before, step) = came_by[node.index()]?;
         steps.push(step);
         node = before;
     }
@@ -88,10 +88,10 @@ fn take_path(fabric: &Fabric, flow: &mut [u32], (from, to): (NodeId, NodeId)) ->
     let mut path = Vec::new();
     let mut node = from;
     while node != to {
-        let link = fabric.links_from(node).find(|l| flow[*l as usize] > 0).expect("flow goes on until its end");
-        flow[link as usize] -= 1;
+        let link = fabric.links_from(node).find(|l| flow[l.index()] > 0).expect("flow goes on until its end");
+        flow[link.index()] -= 1;
         path.push(link);
-        node = fabric.links()[link as usize].to;
+        node = fabric.links()[link.index()].to;
     }
     path
 }

@@ -1,17 +1,36 @@
 //! Fabrics: hosts, switches and the links between them.
 
 use crate::packet::Envelope;
-use linkpool_units::{Rate, Time};
+use linkpool_units::{HostId, Rate, Time};
 use std::collections::HashMap;
 
-/// A host or a switch.
-pub type NodeId = u32;
+linkpool_units::id! {
+    /// A host or a switch. Hosts come first: the node of host i is node i.
+    pub struct NodeId;
+}
+
+impl From<HostId> for NodeId {
+    #[inline]
+    fn from(host: HostId) -> NodeId {
+        NodeId(host.into())
+    }
+}
+
+impl From<NodeId> for HostId {
+    /// The host that this node is.
+    #[inline]
+    fn from(node: NodeId) -> HostId {
+        HostId::from(node.0)
+    }
+}
 
 /// The hosts that a fabric may have: a packet has so many bits for its destination.
 pub const MOST_HOSTS: u32 = 1 << Envelope::HOST_BITS;
 
-/// One direction of a cable.
-pub type LinkId = u32;
+linkpool_units::id! {
+    /// One direction of a cable.
+    pub struct LinkId;
+}
 
 /// Where in the fabric a node stands; its output ports are reported under this layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -88,6 +107,10 @@ impl Fabric {
     pub fn nodes(&self) -> usize {
         self.names.len()
     }
+    /// All hosts, then all switches.
+    pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + use<> {
+        NodeId::first(self.nodes())
+    }
     /// Do hosts pass on packets that are for others?
     pub fn hosts_forward(&self) -> bool {
         self.hosts_forward
@@ -97,16 +120,24 @@ impl Fabric {
         &self.links
     }
     /// The links that leave `node`.
-    pub fn links_from(&self, node: NodeId) -> std::ops::Range<LinkId> {
-        self.first_link[node as usize]..self.first_link[node as usize + 1]
+    pub fn links_from(
+        &self,
+        node: NodeId,
+    ) -> impl DoubleEndedIterator<Item = LinkId> + ExactSizeIterator + Clone + use<> {
+        let [first, end] = [node.index(), node.index() + 1].map(|n| self.first_link[n].index());
+        (first..end).map(LinkId::new)
+    }
+    /// The place of `link` among those of its sending node.
+    pub fn port(&self, link: LinkId) -> usize {
+        link.index() - self.first_link[self.links[link.index()].from.index()].index()
     }
     /// The name of `node`.
     pub fn name(&self, node: NodeId) -> &str {
-        &self.names[node as usize]
+        &self.names[node.index()]
     }
     /// The layer of `node`.
     pub fn layer(&self, node: NodeId) -> Layer {
-        self.layers[node as usize]
+        self.layers[node.index()]
     }
     /// The node called `name`.
     pub fn node(&self, name: &str) -> Option<NodeId> {
@@ -114,50 +145,50 @@ impl Fabric {
     }
     /// The link from one node to another.
     pub fn link(&self, from: NodeId, to: NodeId) -> Option<LinkId> {
-        self.links_from(from).find(|l| self.links[*l as usize].to == to)
+        self.links_from(from).find(|l| self.links[l.index()].to == to)
     }
     /// The other direction of a cable.
     pub fn reverse(&self, link: LinkId) -> LinkId {
-        let LinkSpec { from, to, .. } = self.links[link as usize];
+        let LinkSpec { from, to, .. } = self.links[link.index()];
         // Between two nodes that are joined more than once: of as many links each way, the one of the same rank.
-        let of_pair = |from, to| self.links_from(from).filter(move |l| self.links[*l as usize].to == to);
+        let of_pair = |from, to| self.links_from(from).filter(move |l| self.links[l.index()].to == to);
         let rank = of_pair(from, to).take_while(|l| *l != link).count();
         of_pair(to, from).nth(rank).expect("cables have two directions")
     }
     /// What the links from all hosts carry together, bit/s.
     pub fn access_rate(&self) -> f64 {
-        self.links.iter().filter(|l| (l.from as usize) < self.hosts).map(|l| l.rate.0 as f64).sum()
+        self.links.iter().filter(|l| l.from.index() < self.hosts).map(|l| l.rate.0 as f64).sum()
     }
 
     /// The rack and the pod of each host: the switch of its first NIC, and the switches joined to that one without core
-    /// switches or hosts between them; each by its first switch.
-    pub fn racks_and_pods(&self) -> Vec<(NodeId, NodeId)> {
-        let mut pods: Vec<NodeId> = (0..self.nodes() as NodeId).collect();
-        let is_below_core = |node: NodeId| node as usize >= self.hosts && self.layer(node) != Layer::Core;
+    /// switches or hosts between them; each by the number of its first switch.
+    pub fn racks_and_pods(&self) -> Vec<(u32, u32)> {
+        let mut pods: Vec<NodeId> = NodeId::first(self.nodes()).collect();
+        let is_below_core = |node: NodeId| node.index() >= self.hosts && self.layer(node) != Layer::Core;
         let mut seen = vec![false; self.nodes()];
-        for first in (0..self.nodes() as NodeId).filter(|n| is_below_core(*n)) {
-            let mut next = if seen[first as usize] { vec![] } else { vec![first] };
-            seen[first as usize] = true;
+        for first in NodeId::first(self.nodes()).filter(|n| is_below_core(*n)) {
+            let mut next = if seen[first.index()] { vec![] } else { vec![first] };
+            seen[first.index()] = true;
             while let Some(node) = next.pop() {
-                pods[node as usize] = first;
+                pods[node.index()] = first;
                 for link in self.links_from(node) {
-                    let to = self.links[link as usize].to;
-                    if is_below_core(to) && !std::mem::replace(&mut seen[to as usize], true) {
+                    let to = self.links[link.index()].to;
+                    if is_below_core(to) && !std::mem::replace(&mut seen[to.index()], true) {
                         next.push(to);
                     }
                 }
             }
         }
         let place = |host: NodeId| {
-            let rack = self.links_from(host).next().map_or(host, |l| self.links[l as usize].to);
-            (rack, pods[rack as usize])
+            let rack = self.links_from(host).next().map_or(host, |l| self.links[l.index()].to);
+            (rack.into(), pods[rack.index()].into())
         };
-        (0..self.hosts as NodeId).map(place).collect()
+        NodeId::first(self.hosts).map(place).collect()
     }
 
     /// `FROM->TO`.
     pub fn link_name(&self, link: LinkId) -> String {
-        let l = &self.links[link as usize];
+        let l = &self.links[link.index()];
         format!("{}->{}", self.name(l.from), self.name(l.to))
     }
 }
@@ -178,7 +209,7 @@ impl FabricBuilder {
         assert!(layer != Layer::Host || last.is_none_or(|l| *l == Layer::Host), "hosts come before switches");
         self.names.push(name.into());
         self.layers.push(layer);
-        self.names.len() as NodeId - 1
+        NodeId::new(self.names.len() - 1)
     }
 
     /// Joins two nodes in both directions.
@@ -206,9 +237,9 @@ impl FabricBuilder {
         assert!(hosts <= MOST_HOSTS as usize, "at most {MOST_HOSTS} hosts");
         self.links.sort_by_key(|l| l.from); // stable: a node's links keep the order in which they were added
         let first_link =
-            (0..=self.names.len()).map(|n| self.links.partition_point(|l| (l.from as usize) < n) as LinkId).collect();
+            (0..=self.names.len()).map(|n| LinkId::new(self.links.partition_point(|l| l.from.index() < n))).collect();
         let mut nodes_by_name = HashMap::with_capacity(self.names.len());
-        for (name, node) in self.names.iter().zip(0..) {
+        for (name, node) in self.names.iter().zip(NodeId::first(self.names.len())) {
             nodes_by_name.entry(name.clone()).or_insert(node);
         }
         Fabric {
@@ -251,7 +282,8 @@ mod tests {
         cable(aggregation, core, 1000);
         cable(core, e2, 1000);
         let fabric = b.build();
-        assert_eq!(fabric.racks_and_pods(), [(e0, e0), (e0, e0), (e1, e0), (e2, e2), (e1, e0)]);
+        let places = [(e0, e0), (e0, e0), (e1, e0), (e2, e2), (e1, e0)];
+        assert_eq!(fabric.racks_and_pods(), places.map(|(rack, pod)| (rack.into(), pod.into())));
         // Five NICs of 10 Mbit/s, one of 20.
         assert_eq!(fabric.access_rate(), 70e6);
     }

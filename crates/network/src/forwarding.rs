@@ -21,6 +21,12 @@ const RUN_FIRST_BITS: u32 = 22;
 impl Next {
     /// There is no way.
     pub(crate) const NOWHERE: Next = Next(u32::MAX);
+
+    /// Of a run, the first link.
+    #[inline]
+    fn first(self) -> LinkId {
+        LinkId::from(self.0 & ((1 << RUN_FIRST_BITS) - 1))
+    }
 }
 
 /// Columns in a block.
@@ -56,8 +62,9 @@ impl Table {
         match links {
             [] => Next::NOWHERE,
             [first, ..] => {
-                let run = links.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-                if run && links.len() < 256 && *first < 1 << RUN_FIRST_BITS {
+                let run = links.windows(2).all(|pair| pair[0].plus(1) == pair[1]);
+                let first = u32::from(*first);
+                if run && links.len() < 256 && first < 1 << RUN_FIRST_BITS {
                     return Next(RUN | (links.len() as u32) << RUN_FIRST_BITS | first);
                 }
                 let lists = &mut self.lists;
@@ -104,7 +111,7 @@ impl Table {
         let list = if next.0 & KIND == RUN { None } else { Some(self.list(next)) };
         // One call, so that it is inlined.
         let i = choose(list.map_or(next.0 >> RUN_FIRST_BITS, |list| list.len() as u32));
-        list.map_or((next.0 & ((1 << RUN_FIRST_BITS) - 1)) + i, |list| list[i as usize])
+        list.map_or(next.first().plus(i), |list| list[i as usize])
     }
 
     #[cold]
@@ -115,9 +122,8 @@ impl Table {
 
     /// All links that `next` leaves.
     pub(crate) fn links(&self, next: Next) -> Vec<LinkId> {
-        let first = next.0 & ((1 << RUN_FIRST_BITS) - 1);
         match next.0 & KIND {
-            RUN => (first..first + ((next.0 & !KIND) >> RUN_FIRST_BITS)).collect(),
+            RUN => (0..(next.0 & !KIND) >> RUN_FIRST_BITS).map(|i| next.first().plus(i)).collect(),
             LIST => self.lists[(next.0 & !KIND) as usize].clone(),
             _ => Vec::new(),
         }
@@ -132,16 +138,15 @@ mod tests {
     fn keeps_what_it_is_given() {
         let mut table = Table::new(40);
         // Runs as long and as far on as an entry can say, and a little beyond.
-        let run = |first: LinkId, n: LinkId| (first..first + n).collect::<Vec<LinkId>>();
+        let run = |first: u32, n: u32| (first..first + n).map(LinkId::from).collect::<Vec<_>>();
         let long = [run(9, 255), run(9, 256), run(9, 257), run((1 << 22) - 1, 2), run(1 << 22, 2), run(1 << 25, 2)];
-        let ways: Vec<&[LinkId]> = [&[7][..], &[3, 4, 5], &[3, 9], &[], &[3, 3], &[3, 3, 5]]
-            .into_iter()
-            .chain(long.iter().map(|l| &l[..]))
-            .collect();
+        let short = [&[7][..], &[3, 4, 5], &[3, 9], &[], &[3, 3], &[3, 3, 5]];
+        let short = short.map(|links| links.iter().map(|link| LinkId::new(*link)).collect::<Vec<_>>());
+        let ways: Vec<Vec<LinkId>> = short.into_iter().chain(long).collect();
         let rows: Vec<Vec<usize>> =
             vec![vec![1; 40], (0..40).map(|c| c % 12).collect(), (0..40).map(|c| c / 16).collect()];
         for (number, row) in rows.iter().enumerate() {
-            let nexts: Vec<Next> = row.iter().map(|w| table.next_of(ways[*w])).collect();
+            let nexts: Vec<Next> = row.iter().map(|w| table.next_of(&ways[*w])).collect();
             assert_eq!(table.push_row(&nexts), number as u32);
         }
         assert_eq!(table.blocks.len(), 3, "only columns of the second row differ within their block");

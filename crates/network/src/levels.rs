@@ -15,7 +15,7 @@ impl Routes {
             if links.is_empty() {
                 return Vec::new();
             }
-            nodes = links.iter().map(|l| fabric.links()[*l as usize].to).collect();
+            nodes = links.iter().map(|l| fabric.links()[l.index()].to).collect();
             nodes.sort_unstable();
             nodes.dedup();
             levels.push(links);

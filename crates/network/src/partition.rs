@@ -14,16 +14,16 @@ pub fn partition(fabric: &Fabric, n: u8) -> Vec<u8> {
     let mut links = vec![0usize; n as usize];
     for host in 0..hosts {
         part[host] = (host * n as usize / hosts) as u8;
-        links[part[host] as usize] += fabric.links_from(host as NodeId).len();
+        links[part[host] as usize] += fabric.links_from(NodeId::new(host)).len();
     }
     // Switches are numbered from the edge upwards; a switch without any neighbour placed yet has its turn again.
-    let mut waiting: Vec<NodeId> = (hosts as NodeId..fabric.nodes() as NodeId).collect();
+    let mut waiting: Vec<NodeId> = NodeId::first(fabric.nodes()).skip(hosts).collect();
     while !waiting.is_empty() {
         let mut still = Vec::new();
         for node in waiting.iter().copied() {
             let mut votes = vec![0usize; n as usize];
             for link in fabric.links_from(node) {
-                let neighbour = part[fabric.links()[link as usize].to as usize];
+                let neighbour = part[fabric.links()[link.index()].to.index()];
                 if neighbour != NONE {
                     votes[neighbour as usize] += 1;
                 }
@@ -35,7 +35,7 @@ pub fn partition(fabric: &Fabric, n: u8) -> Vec<u8> {
             }
             let candidates = (0..n).filter(|p| votes[*p as usize] == most);
             let chosen = candidates.min_by_key(|p| links[*p as usize]).unwrap_or(0);
-            part[node as usize] = chosen;
+            part[node.index()] = chosen;
             links[chosen as usize] += fabric.links_from(node).len();
         }
         waiting = still;
@@ -56,7 +56,7 @@ mod tests {
             let part = partition(&fabric, n);
             for l in fabric.links() {
                 let core = fabric.name(l.from).starts_with('c') || fabric.name(l.to).starts_with('c');
-                assert!(core || part[l.from as usize] == part[l.to as usize]);
+                assert!(core || part[l.from.index()] == part[l.to.index()]);
             }
             for p in 0..n {
                 assert_eq!(part.iter().filter(|x| **x == p).count(), fabric.nodes() / n as usize);

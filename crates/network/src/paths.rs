@@ -37,7 +37,7 @@ impl<'a> Paths<'a> {
     }
 
     fn beyond(&mut self, link: LinkId) -> u64 {
-        self.count(self.fabric.links()[link as usize].to)
+        self.count(self.fabric.links()[link.index()].to)
     }
 
     /// Do all paths from `node` fit into a packet (see [`crate::source_route`])?
@@ -54,7 +54,7 @@ impl<'a> Paths<'a> {
             return *width;
         }
         let links = self.routes.links_towards(node, self.to);
-        let next = |link: LinkId| self.fabric.links()[link as usize].to;
+        let next = |link: LinkId| self.fabric.links()[link.index()].to;
         let beyond = links.into_iter().map(|link| self.width(next(link))).max().unwrap_or(1);
         let width = beyond.saturating_mul(self.fabric.links_from(node).len() as u64);
         self.widths.insert(node, width);
@@ -75,7 +75,7 @@ impl<'a> Paths<'a> {
             let counts: Vec<u64> = ways.iter().map(|link| self.beyond(*link)).collect();
             let (way, rank_beyond) = deal(&counts, rank);
             path.push(ways[way]);
-            node = self.fabric.links()[ways[way] as usize].to;
+            node = self.fabric.links()[ways[way].index()].to;
             rank = rank_beyond;
         }
         path

@@ -9,9 +9,6 @@ use linkpool_engine::hash_u64;
 use linkpool_units::HostId;
 use std::collections::{HashSet, VecDeque};
 
-/// Instead of a link: there is none.
-const NO_LINK: LinkId = LinkId::MAX;
-
 /// Shortest-path forwarding with ECMP over equal-cost links.
 ///
 /// Each node has a row with an entry per *column*; a host with one NIC shares the column of its switch. Where an entry
@@ -65,39 +62,39 @@ impl Routes {
         let links = fabric.links();
         // The node that stands for a host: its switch if it has one NIC, else itself.
         let attachment = |host: NodeId| {
-            let own = fabric.links_from(host);
-            if own.len() == 1 { links[own.start as usize].to } else { host }
+            let mut own = fabric.links_from(host);
+            if own.len() == 1 { own.next().map_or(host, |link| links[link.index()].to) } else { host }
         };
         let mut column_of_node = vec![NO_COLUMN; fabric.nodes()];
         let mut column_nodes = Vec::new();
         let mut columns = Vec::with_capacity(fabric.hosts());
         let mut last_links = Vec::with_capacity(fabric.hosts());
-        for host in 0..fabric.hosts() as NodeId {
+        for host in NodeId::first(fabric.hosts()) {
             let node = attachment(host);
-            let column = &mut column_of_node[node as usize];
+            let column = &mut column_of_node[node.index()];
             if *column == NO_COLUMN {
                 *column = column_nodes.len() as u32;
                 column_nodes.push(node);
             }
             columns.push(*column);
-            last_links.push(fabric.link(node, host).unwrap_or(NO_LINK));
+            last_links.push(fabric.link(node, host).unwrap_or(LinkId::NONE));
         }
         let (into, all_into) = (neighbours_into(fabric, down), neighbours_into(fabric, &HashSet::new()));
         // So many nodes, the first, are ends and no passages.
         let ends = if fabric.hosts_forward() { 0 } else { fabric.hosts() };
         // Hosts with one NIC need no row.
-        let needs_row = |node: NodeId| node as usize >= fabric.hosts() || fabric.links_from(node).len() != 1;
-        let with_row: Vec<NodeId> = (0..fabric.nodes() as NodeId).filter(|n| needs_row(*n)).collect();
+        let needs_row = |node: NodeId| node.index() >= fabric.hosts() || fabric.links_from(node).len() != 1;
+        let with_row: Vec<NodeId> = NodeId::first(fabric.nodes()).filter(|n| needs_row(*n)).collect();
         let mut table = Table::new(column_nodes.len());
         let mut ways = vec![vec![Next::NOWHERE; column_nodes.len()]; with_row.len()];
         for (column, target) in column_nodes.iter().enumerate() {
             let distance = distances(&into, ends, *target);
             let once = (!down.is_empty()).then(|| distances(&all_into, ends, *target));
             let is_nearer = |distance: &[u32], l: &LinkId| {
-                let LinkSpec { from, to, .. } = links[*l as usize];
+                let LinkSpec { from, to, .. } = links[l.index()];
                 // A host does not forward what is for others, unless the fabric is made that way.
-                let passes = to as usize >= ends || to == *target;
-                let (here, there) = (distance[from as usize], distance[to as usize]);
+                let passes = to.index() >= ends || to == *target;
+                let (here, there) = (distance[from.index()], distance[to.index()]);
                 passes && there != u32::MAX && there + 1 == here
             };
             let nearer = |node: NodeId| -> Vec<LinkId> {
@@ -124,15 +121,15 @@ impl Routes {
         }
         let mut rows = vec![NO_ROW; fabric.nodes()];
         for (node, ways) in with_row.iter().zip(&ways) {
-            rows[*node as usize] = table.push_row(ways);
+            rows[node.index()] = table.push_row(ways);
         }
-        let nodes = (0..fabric.nodes())
-            .map(|n| Row {
-                row: rows[n],
-                column: column_of_node[n],
-                ports: fabric.links_from(n as NodeId).len() as u32,
-                first_link: fabric.links_from(n as NodeId).start,
-                salt: hash_u64(hash_u64(seed) ^ n as u64) as u32,
+        let nodes = NodeId::first(fabric.nodes())
+            .map(|node| Row {
+                row: rows[node.index()],
+                column: column_of_node[node.index()],
+                ports: fabric.links_from(node).len() as u32,
+                first_link: fabric.links_from(node).next().unwrap_or(LinkId::NONE),
+                salt: hash_u64(hash_u64(seed) ^ u64::from(node)) as u32,
             })
             .collect();
         Routes { nodes, table, columns, last_links, spreading: routing.spreading, seed }
@@ -153,25 +150,25 @@ impl Routes {
     #[inline]
     pub(crate) fn at(&self, node: NodeId) -> RoutesAt<'_> {
         let Routes { nodes, table, columns, last_links, .. } = self;
-        RoutesAt { row: &nodes[node as usize], table, columns, last_links }
+        RoutesAt { row: &nodes[node.index()], table, columns, last_links }
     }
 
     /// The only link that leaves `node`, if it has one link.
     #[inline]
     pub(crate) fn only_link(&self, node: NodeId) -> Option<LinkId> {
-        let row = &self.nodes[node as usize];
+        let row = &self.nodes[node.index()];
         (row.row == NO_ROW).then_some(row.first_link)
     }
 
     /// Is there a path from one host to another?
     pub fn reachable(&self, fabric: &Fabric, from: HostId, to: HostId) -> bool {
-        let first = self.only_link(NodeId::from(from)).map_or(NodeId::from(from), |l| fabric.links()[l as usize].to);
+        let first = self.only_link(NodeId::from(from)).map_or(NodeId::from(from), |l| fabric.links()[l.index()].to);
         !self.links_towards(first, to).is_empty()
     }
 
     /// The links that lead nearer to host `to` at `node`.
     pub(crate) fn links_towards(&self, node: NodeId, to: HostId) -> Vec<LinkId> {
-        let row = &self.nodes[node as usize];
+        let row = &self.nodes[node.index()];
         let column = self.columns[to.index()];
         if row.row == NO_ROW {
             return vec![row.first_link];
@@ -191,7 +188,7 @@ impl Routes {
         while node != NodeId::from(packet.dst()) {
             let link = self.next_link(node, &mut packet);
             path.push(link);
-            node = fabric.links()[link as usize].to;
+            node = fabric.links()[link.index()].to;
         }
         path
     }
@@ -218,7 +215,7 @@ impl RoutesAt<'_> {
         if packet.flags.has(Flags::PINNED) {
             let port = packet.entropy % row.ports;
             packet.entropy /= row.ports;
-            return row.first_link + port;
+            return row.first_link.plus(port);
         }
         let dst = packet.dst().index();
         let column = self.columns[dst];
@@ -233,8 +230,8 @@ impl RoutesAt<'_> {
 
 fn neighbours_into(fabric: &Fabric, down: &HashSet<LinkId>) -> Vec<Vec<NodeId>> {
     let mut into = vec![Vec::new(); fabric.nodes()];
-    for (_, l) in fabric.links().iter().enumerate().filter(|(id, _)| !down.contains(&(*id as LinkId))) {
-        into[l.to as usize].push(l.from);
+    for (_, l) in fabric.links().iter().enumerate().filter(|(id, _)| !down.contains(&(LinkId::new(*id)))) {
+        into[l.to.index()].push(l.from);
     }
     into
 }
@@ -243,12 +240,12 @@ fn neighbours_into(fabric: &Fabric, down: &HashSet<LinkId>) -> Vec<Vec<NodeId>> 
 fn distances(into: &[Vec<NodeId>], ends: usize, target: NodeId) -> Vec<u32> {
     let mut distance = vec![u32::MAX; into.len()];
     let mut queue = VecDeque::from([target]);
-    distance[target as usize] = 0;
+    distance[target.index()] = 0;
     while let Some(node) = queue.pop_front() {
-        for from in &into[node as usize] {
-            if distance[*from as usize] == u32::MAX {
-                distance[*from as usize] = distance[node as usize] + 1;
-                if *from as usize >= ends {
+        for from in &into[node.index()] {
+            if distance[from.index()] == u32::MAX {
+                distance[from.index()] = distance[node.index()] + 1;
+                if from.index() >= ends {
                     queue.push_back(*from);
                 }
             }

@@ -9,8 +9,8 @@ use crate::fabric::{Fabric, LinkId};
 /// The entropy of a pinned packet that takes `path`; none if the path has too many hops over too many ports for 32 bits.
 pub fn source_route(fabric: &Fabric, path: &[LinkId]) -> Option<u32> {
     path.iter().rev().try_fold(0u32, |rest, link| {
-        let ports = fabric.links_from(fabric.links()[*link as usize].from);
-        rest.checked_mul(ports.len() as u32)?.checked_add(link - ports.start)
+        let ports = fabric.links_from(fabric.links()[link.index()].from).len();
+        rest.checked_mul(ports as u32)?.checked_add(fabric.port(*link) as u32)
     })
 }
 

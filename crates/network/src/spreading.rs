@@ -63,9 +63,9 @@ impl Chooser {
     #[inline(never)]
     fn draw_otherwise(&mut self, node: NodeId, (salt, n): (u32, u32), packet: &Packet) -> u32 {
         match self {
-            Chooser::Packets(streams) if n > 1 => streams[node as usize].next_u32(),
+            Chooser::Packets(streams) if n > 1 => streams[node.index()].next_u32(),
             Chooser::Flowlets(gap, tables) if n > 1 => {
-                let (stream, table) = &mut tables[node as usize];
+                let (stream, table) = &mut tables[node.index()];
                 Chooser::draw_for_flowlet(stream, table, *gap, salt, packet)
             }
             // A single link is chosen whatever the number.

@@ -27,20 +27,20 @@ pub(crate) fn capacities(
     nearer: impl Fn(NodeId) -> Vec<LinkId>,
 ) -> Vec<u64> {
     let mut by_distance: Vec<NodeId> =
-        (0..fabric.nodes() as NodeId).filter(|n| distance[*n as usize] != u32::MAX).collect();
-    by_distance.sort_by_key(|n| distance[*n as usize]);
+        NodeId::first(fabric.nodes()).filter(|n| distance[n.index()] != u32::MAX).collect();
+    by_distance.sort_by_key(|n| distance[n.index()]);
     let mut capacity = vec![0; fabric.nodes()];
-    capacity[target as usize] = u64::MAX;
+    capacity[target.index()] = u64::MAX;
     for node in by_distance.into_iter().filter(|n| *n != target) {
-        capacity[node as usize] = nearer(node).into_iter().map(|l| over(fabric, l, &capacity)).sum();
+        capacity[node.index()] = nearer(node).into_iter().map(|l| over(fabric, l, &capacity)).sum();
     }
     capacity
 }
 
 /// What can get to the target over `link`.
 pub(crate) fn over(fabric: &Fabric, link: LinkId, capacity: &[u64]) -> u64 {
-    let l = &fabric.links()[link as usize];
-    l.rate.0.min(capacity[l.to as usize])
+    let l = &fabric.links()[link.index()];
+    l.rate.0.min(capacity[l.to.index()])
 }
 
 /// Each link as often as its weight says, in lowest terms; as near to it as the number of entries allows.
@@ -61,15 +61,16 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::repeated;
+    use super::{LinkId, repeated};
 
     #[test]
     fn entries_are_in_proportion() {
-        assert_eq!(repeated(&[3, 4], &[40_000, 10_000]), [3, 3, 3, 3, 4]);
-        assert_eq!(repeated(&[3, 4, 9], &[7, 7, 7]), [3, 4, 9]);
+        let [a, b, c] = [3, 4, 9].map(LinkId::new);
+        assert_eq!(repeated(&[a, b], &[40_000, 10_000]), [a, a, a, a, b]);
+        assert_eq!(repeated(&[a, b, c], &[7, 7, 7]), [a, b, c]);
         // 1,000 to 1 is more than 64 entries can say; 2,003 to 1,001 is two to one for them.
-        assert_eq!(repeated(&[3, 4], &[1000, 1]).iter().filter(|l| **l == 4).count(), 1);
-        let counts = [3, 4].map(|link| repeated(&[3, 4], &[2003, 1001]).iter().filter(|l| **l == link).count());
+        assert_eq!(repeated(&[a, b], &[1000, 1]).iter().filter(|l| **l == b).count(), 1);
+        let counts = [a, b].map(|link| repeated(&[a, b], &[2003, 1001]).iter().filter(|l| **l == link).count());
         assert_eq!(counts, [43, 21]);
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Wires<'a> {
 impl Wires<'_> {
     /// Puts `packet`, whose arrival is known, on its way.
     pub(crate) fn carry(&mut self, id: LinkId, packet: Packet) {
-        if let Some(arrival) = self.links[id as usize].carry(packet) {
+        if let Some(arrival) = self.links[id.index()].carry(packet) {
             self.announce(id, arrival);
         }
     }
@@ -28,7 +28,7 @@ impl Wires<'_> {
     /// Tells the receiver of the first packet on its way.
     #[inline]
     pub(crate) fn announce(&mut self, id: LinkId, arrival: Time) {
-        let link = &self.links[id as usize];
+        let link = &self.links[id.index()];
         if link.remote == LOCAL {
             self.calendar.schedule(self.windows.of(arrival), link.input);
         } else {

@@ -152,10 +152,12 @@ impl Scenario {
     pub(crate) fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let plan = self.compute(py, Plan::new)?;
         let fabric = &plan.fabric;
-        let nodes: Vec<_> = (0..fabric.nodes() as u32).map(|n| (fabric.name(n), fabric.layer(n).name())).collect();
-        let links: Vec<_> = fabric.links().iter().map(|l| (l.from, l.to, l.rate.0, l.delay.secs())).collect();
-        let flow =
-            |f: linkpool_sim::PlannedFlow| (f.flow.src, f.flow.dst, f.flow.size, f.flow.start.secs(), f.transport);
+        let nodes: Vec<_> = fabric.node_ids().map(|n| (fabric.name(n), fabric.layer(n).name())).collect();
+        let links: Vec<_> =
+            fabric.links().iter().map(|l| (l.from.index(), l.to.index(), l.rate.0, l.delay.secs())).collect();
+        let flow = |f: linkpool_sim::PlannedFlow| {
+            (f.flow.src.index(), f.flow.dst.index(), f.flow.size, f.flow.start.secs(), f.transport)
+        };
         let flows: Vec<_> = plan.flows.iter().map(flow).collect();
         let transports: Vec<_> =
             plan.transports.iter().map(|t| (t.name.as_str(), t.config.mss, t.sizes.header)).collect();

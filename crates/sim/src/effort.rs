@@ -1,6 +1,6 @@
 //! How much work a run will be, about: for the order of runs, and to say how long they will take.
 
-use linkpool_network::Fabric;
+use linkpool_network::{Fabric, NodeId};
 use linkpool_scenario::{Scenario, Workload, WorkloadKind};
 use linkpool_workload::{Collective, Rule};
 use std::collections::VecDeque;
@@ -70,12 +70,12 @@ fn matrix_flows(rule: &Rule, hosts: f64) -> f64 {
 fn mean_distance(fabric: &Fabric) -> f64 {
     let mut distance = vec![u32::MAX; fabric.nodes()];
     distance[0] = 0;
-    let mut next = VecDeque::from([0_u32]);
+    let mut next = VecDeque::from([NodeId::default()]);
     while let Some(node) = next.pop_front() {
         for link in fabric.links_from(node) {
-            let to = fabric.links()[link as usize].to;
-            if distance[to as usize] == u32::MAX {
-                distance[to as usize] = distance[node as usize] + 1;
+            let to = fabric.links()[link.index()].to;
+            if distance[to.index()] == u32::MAX {
+                distance[to.index()] = distance[node.index()] + 1;
                 next.push_back(to);
             }
         }

@@ -41,7 +41,7 @@ pub fn measure(scenario: &Scenario, threads: u8) -> Result<Measurement, RunError
     })?;
     let (ready, cpu) = ready.unwrap_or((began, ProcessTime::now()));
     let rate = |host: HostId| -> f64 {
-        plan.fabric.links_from(host.into()).map(|l| plan.fabric.links()[l as usize].rate.0 as f64).sum()
+        plan.fabric.links_from(host.into()).map(|l| plan.fabric.links()[l.index()].rate.0 as f64).sum()
     };
     let capacity = plan.receivers().map(rate).sum::<f64>() * outcome.simulated.secs();
     Ok(Measurement {

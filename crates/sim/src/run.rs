@@ -64,13 +64,13 @@ pub fn simulate(
     let buffers = Buffer::of_parts(threads);
     let mut runs: Vec<(Network, Hosts<'_>)> = (0..threads)
         .map(|me| {
-            let mine = |node: NodeId| parts[node as usize] == me;
+            let mine = |node: NodeId| parts[node.index()] == me;
             let smallest = plan.smallest_packet();
             let mut network = Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &parts, me);
             let components = components(plan, routes);
             let recorded = buffers[me as usize].clone();
             let hosts = Hosts::new(plan, routes, recorded, network.lookahead(), mine, components);
-            (0..plan.fabric.nodes() as NodeId).filter(|n| mine(*n)).for_each(|n| network.wake(n, &hosts));
+            NodeId::first(plan.fabric.nodes()).filter(|n| mine(*n)).for_each(|n| network.wake(n, &hosts));
             (network, hosts)
         })
         .collect();
@@ -122,15 +122,15 @@ pub fn simulate(
         outcome.delivered += hosts.delivered;
     }
     for (id, spec) in plan.fabric.links().iter().enumerate() {
-        let (sender, receiver) = (parts[spec.from as usize], parts[spec.to as usize]);
-        let (stats, sent_bytes, mut on_the_way) = runs[sender as usize].0.link_outcome(id as LinkId, simulated);
+        let (sender, receiver) = (parts[spec.from.index()], parts[spec.to.index()]);
+        let (stats, sent_bytes, mut on_the_way) = runs[sender as usize].0.link_outcome(LinkId::new(id), simulated);
         if receiver != sender {
-            on_the_way += runs[receiver as usize].0.link_outcome(id as LinkId, simulated).2;
+            on_the_way += runs[receiver as usize].0.link_outcome(LinkId::new(id), simulated).2;
         }
         outcome.links.push(LinkOutcome { stats, sent_bytes, measured_bytes: 0, on_the_way });
     }
     for (link, bytes) in buffers.iter().flat_map(|buffer| std::mem::take(&mut buffer.lock().measured_links)) {
-        outcome.links[link as usize].measured_bytes = bytes;
+        outcome.links[link.index()].measured_bytes = bytes;
     }
     Ok(outcome)
 }

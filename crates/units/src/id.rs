@@ -20,6 +20,9 @@ macro_rules! id {
 
         #[allow(dead_code)]
         impl $name {
+            /// Stands where there is none.
+            $visibility const NONE: $name = $name(u32::MAX);
+
             /// The thing number `index`.
             ///
             /// # Panics
@@ -34,6 +37,12 @@ macro_rules! id {
             #[inline]
             $visibility const fn index(self) -> usize {
                 self.0 as usize
+            }
+
+            /// The id so many places further on.
+            #[inline]
+            $visibility const fn plus(self, places: u32) -> $name {
+                $name(self.0 + places)
             }
 
             /// The first so many.
@@ -56,6 +65,13 @@ macro_rules! id {
             #[inline]
             fn from(id: $name) -> u32 {
                 id.0
+            }
+        }
+
+        impl From<$name> for u64 {
+            #[inline]
+            fn from(id: $name) -> u64 {
+                id.0.into()
             }
         }
 

@@ -108,7 +108,7 @@ mod tests {
         let found: Vec<_> = flows.iter().map(|f| (f.start.0 / 1_000_000 - 1_000, f.burst, f.src.index())).collect();
         assert_eq!(found, [(0, 0, 0), (10, 0, 1), (20, 0, 2), (20, 1, 0), (30, 1, 1), (40, 1, 2)]);
         // All at once: by start, then by burst.
-        let found: Vec<_> = bursts(Time::ZERO, Time::from_us(10)).iter().map(|f| (f.src, f.burst)).collect();
+        let found: Vec<_> = bursts(Time::ZERO, Time::from_us(10)).iter().map(|f| (f.src.index(), f.burst)).collect();
         assert_eq!(found, [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]);
     }
 }

@@ -135,13 +135,14 @@ mod tests {
     use super::*;
     use linkpool_engine::stream;
 
-    fn draw(rule: Rule, senders: Senders) -> Vec<(u16, u16)> {
+    fn draw(rule: Rule, senders: Senders) -> Vec<(usize, usize)> {
         // Two pods of two racks of two hosts.
         let places = (0..8).map(|host| (host / 2, host / 4)).collect();
-        Matrix { rule, places, senders }.draw(&mut stream(5, "matrix", 0))
+        let pairs = Matrix { rule, places, senders }.draw(&mut stream(5, "matrix", 0));
+        pairs.into_iter().map(|(src, dst)| (src.index(), dst.index())).collect()
     }
 
-    const STRIDE: [(u16, u16); 8] = [(0, 3), (1, 4), (2, 5), (3, 6), (4, 7), (5, 0), (6, 1), (7, 2)];
+    const STRIDE: [(usize, usize); 8] = [(0, 3), (1, 4), (2, 5), (3, 6), (4, 7), (5, 0), (6, 1), (7, 2)];
 
     #[test]
     fn each_rule_draws_its_pairs() {
@@ -149,7 +150,7 @@ mod tests {
         let staggered = Rule::Staggered { rack: 0.0, pod: 1.0 };
         for rule in [Rule::Permutation, random(false), random(true), Rule::Stride { step: 3 }, staggered.clone()] {
             let pairs = draw(rule.clone(), Senders::All);
-            let senders: Vec<u16> = pairs.iter().map(|(src, _)| *src).collect();
+            let senders: Vec<usize> = pairs.iter().map(|(src, _)| *src).collect();
             assert_eq!(senders, [0, 1, 2, 3, 4, 5, 6, 7], "{rule:?}");
             assert!(pairs.iter().all(|(src, dst)| src != dst && *dst < 8), "{rule:?}: {pairs:?}");
             if rule == random(true) {
@@ -163,7 +164,7 @@ mod tests {
         let all = draw(Rule::AllToAll, Senders::All);
         assert_eq!((all.len(), all[0], all[55]), (56, (0, 1), (7, 6)));
         assert!(all.iter().all(|(src, dst)| src != dst) && all.is_sorted());
-        let hot = draw(Rule::Hotspot { flows: 20, hosts: vec![4], share: 1.0 }, Senders::All);
+        let hot = draw(Rule::Hotspot { flows: 20, hosts: vec![HostId::new(4)], share: 1.0 }, Senders::All);
         assert_eq!((hot.len(), hot.iter().filter(|(_, dst)| *dst == 4).count()), (20, 20));
     }
 
@@ -179,14 +180,14 @@ mod tests {
         for (other_racks, allowed) in [(true, [false, false, true]), (false, [false, true, true])] {
             let rule = Rule::Random { at_most: None, other_racks };
             let matrix = Matrix { rule, places: places.clone(), senders: Senders::All };
-            assert_eq!([0, 1, 2].map(|dst| matrix.allows(0, dst)), allowed);
+            assert_eq!([0, 1, 2].map(|dst| matrix.allows(HostId::new(0), HostId::new(dst))), allowed);
         }
     }
 
     #[test]
     fn rules_have_their_names() {
         let random = Rule::Random { at_most: None, other_racks: false };
-        let hotspot = Rule::Hotspot { flows: 1, hosts: vec![0], share: 0.5 };
+        let hotspot = Rule::Hotspot { flows: 1, hosts: vec![HostId::new(0)], share: 0.5 };
         let staggered = Rule::Staggered { rack: 0.5, pod: 0.5 };
         let rules = [Rule::Permutation, random, Rule::Stride { step: 1 }, Rule::AllToAll, hotspot, staggered];
         let names = ["permutation", "random", "stride", "all-to-all", "hotspot", "staggered"];

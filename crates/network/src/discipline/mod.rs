@@ -57,7 +57,9 @@ impl Configuration {
             match self.marking {
                 Marking::AtEnqueue => Box::new(fifo::Fifo::new(false)),
                 Marking::AtDequeue => Box::new(fifo::Fifo::new(true)),
-                Marking::Red(red) => Box::new(red::RedQueue::new(red, stream(seed, "red", 2 * link as u64 + class))),
+                Marking::Red(red) => {
+                    Box::new(red::RedQueue::new(red, stream(seed, "red", 2 * u64::from(link) + class)))
+                }
             }
         };
         match self.order {

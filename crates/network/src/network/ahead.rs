@@ -25,7 +25,7 @@ pub(super) fn prefetch<H: Handler>(links: &[Link], routes: &Routes, due: &[Input
 #[inline]
 fn prefetch_links(links: &[Link], due: &[Input]) {
     // There is no link of the number that stands for timers.
-    let link = |ahead: usize| due.get(ahead).and_then(|input| links.get(input.link as usize));
+    let link = |ahead: usize| due.get(ahead).and_then(|input| links.get(input.link.index()));
     link(AHEAD).into_iter().for_each(linkpool_engine::prefetch);
     link(AHEAD * 3 / 4).into_iter().for_each(Link::prefetch_head);
 }
@@ -33,7 +33,7 @@ fn prefetch_links(links: &[Link], due: &[Input]) {
 /// For hosts: the link on which these will answer, and in stages what they will do with the packets.
 #[inline]
 fn prefetch_endpoints<H: Handler>(links: &[Link], routes: &Routes, due: &[Input], handler: &H) {
-    let answer = |input: &Input| routes.only_link(input.node).map(|link| &links[link as usize]);
+    let answer = |input: &Input| routes.only_link(input.node).map(|link| &links[link.index()]);
     if let Some(input) = due.get(AHEAD) {
         handler.prefetch(input.node, None, 0);
         answer(input).into_iter().for_each(linkpool_engine::prefetch);
@@ -41,7 +41,7 @@ fn prefetch_endpoints<H: Handler>(links: &[Link], routes: &Routes, due: &[Input]
     due.get(AHEAD * 3 / 4).and_then(answer).into_iter().for_each(Link::prefetch_tail);
     for (stage, ahead) in [(1, AHEAD / 2), (2, AHEAD * 3 / 8), (3, AHEAD / 4), (4, LAST)] {
         if let Some(input) = due.get(ahead)
-            && let Some(packet) = links.get(input.link as usize).and_then(Link::head_packet)
+            && let Some(packet) = links.get(input.link.index()).and_then(Link::head_packet)
         {
             handler.prefetch(input.node, Some(packet), stage);
         }

@@ -42,11 +42,11 @@ impl Network {
         let mut links = Vec::with_capacity(fabric.links().len());
         let mut lookahead = Windows::LONGEST;
         for (id, spec) in fabric.links().iter().enumerate() {
-            let id = id as LinkId;
+            let id = LinkId::new(id);
             let course = timetable.course(id, spec.rate);
             let mut policy = policies.of(fabric.layer(spec.from));
             policy.thresholds = course.limit.map_or(policy.thresholds, |limit| policy.thresholds.limited_to(limit));
-            let sends = partitions[spec.from as usize] == me;
+            let sends = partitions[spec.from.index()] == me;
             let is_plain = policy.is_plain() && course.is_plain();
             let kind = if is_plain {
                 kinds.number(course.rate, spec.delay, policy.thresholds)
@@ -56,9 +56,9 @@ impl Network {
             if sends && !is_plain {
                 ports.add(id, spec, policy, &course, timetable.seed);
             }
-            let receiver = partitions[spec.to as usize];
+            let receiver = partitions[spec.to.index()];
             let remote = if sends && receiver != me { receiver } else { LOCAL };
-            links.push(Link::new(kind, input_of_link[id as usize], remote));
+            links.push(Link::new(kind, input_of_link[id.index()], remote));
             let fastest = LinkKind::new(course.fastest(), spec.delay, policy.thresholds);
             lookahead = lookahead.min(fastest.serialisation(smallest) + spec.delay);
         }
@@ -77,7 +77,7 @@ impl Network {
             inputs,
             timer_windows: vec![u64::MAX; fabric.nodes()],
             timer_inputs,
-            hosts: fabric.hosts() as NodeId,
+            hosts: NodeId::new(fabric.hosts()),
             lookahead,
             partitions: partitions[..fabric.hosts()].into(),
             hops: 0,

@@ -53,9 +53,9 @@ impl Egress<'_> {
 
     #[inline(always)]
     pub(super) fn enqueue(&mut self, id: LinkId, now: Time, packet: &Packet) {
-        let link = &mut self.links[id as usize];
+        let link = &mut self.links[id.index()];
         let kind = &self.kinds[link.kind as usize];
-        match link.enqueue(kind, &mut self.rare[id as usize], now, packet) {
+        match link.enqueue(kind, &mut self.rare[id.index()], now, packet) {
             Enqueued::Next(arrival) if link.remote == LOCAL => {
                 self.calendar.schedule(self.windows.of(arrival), link.input);
             }
@@ -92,7 +92,7 @@ impl Egress<'_> {
         if let Some(queue) = ports.queue(link, now, &mut wires) {
             return queue;
         }
-        let link = &mut self.links[link as usize];
+        let link = &mut self.links[link.index()];
         let kind = &self.kinds[link.kind as usize];
         (link.queue_packets(kind, now), link.backlog_bytes(kind, now))
     }
@@ -107,9 +107,9 @@ impl Egress<'_> {
     pub(super) fn outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
         let (ports, mut wires) = self.ports();
         if let Some((stats, sent, held)) = ports.outcome(id, now, &mut wires) {
-            return (stats, sent, held + self.links[id as usize].on_the_way());
+            return (stats, sent, held + self.links[id.index()].on_the_way());
         }
-        let (rare, link) = (self.rare[id as usize], &self.links[id as usize]);
+        let (rare, link) = (self.rare[id.index()], &self.links[id.index()]);
         let stats = link.stats(rare);
         (stats, stats.bytes - link.backlog_bytes(&self.kinds[link.kind as usize], now), link.on_the_way())
     }

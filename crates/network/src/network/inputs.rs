@@ -10,19 +10,19 @@ pub(super) struct Input {
 }
 
 /// Instead of a link: the node's timers.
-pub(super) const TIMERS: LinkId = LinkId::MAX;
+pub(super) const TIMERS: LinkId = LinkId::NONE;
 
 /// The inputs of nodes in the calendar; the number of each link's; the number of each node's timers.
 pub(super) fn inputs(fabric: &Fabric) -> (Vec<Input>, Vec<u32>, Vec<u32>) {
     let mut into = vec![Vec::new(); fabric.nodes()];
     for (id, l) in fabric.links().iter().enumerate() {
-        into[l.to as usize].push(id as LinkId);
+        into[l.to.index()].push(LinkId::new(id));
     }
     let (mut inputs, mut of_link, mut timers) = (Vec::new(), vec![0; fabric.links().len()], Vec::new());
     for (node, links) in into.iter().enumerate() {
-        let node = node as NodeId;
+        let node = NodeId::new(node);
         for link in links {
-            of_link[*link as usize] = inputs.len() as u32;
+            of_link[link.index()] = inputs.len() as u32;
             inputs.push(Input { node, link: *link });
         }
         timers.push(inputs.len() as u32);

@@ -28,7 +28,7 @@ impl Network {
         let Some(handed) = self.handed.get_mut(partition) else { return first };
         for id in handed.drain(..) {
             let before = mailbox.packets.len();
-            self.links[id as usize].hand_over(|packet| {
+            self.links[id.index()].hand_over(|packet| {
                 if let Some(trailer) = self.trailers.of(packet) {
                     mailbox.trailers.push(*trailer);
                     self.trailers.release(packet);
@@ -49,7 +49,7 @@ impl Network {
         let mut trailers = trailers.drain(..);
         let mut next = 0;
         for (i, (id, count)) in links.iter().enumerate() {
-            let link = |ahead: usize| links.get(i + ahead).map(|(id, _)| &self.links[*id as usize]);
+            let link = |ahead: usize| links.get(i + ahead).map(|(id, _)| &self.links[id.index()]);
             link(AHEAD).into_iter().for_each(prefetch);
             link(AHEAD / 2).into_iter().for_each(Link::prefetch_end);
             for _ in 0..*count {
@@ -71,7 +71,7 @@ impl Network {
         {
             self.trailers.attach(&mut packet, trailer);
         }
-        let link = &mut self.links[id as usize];
+        let link = &mut self.links[id.index()];
         if let Some(arrival) = link.carry(packet) {
             self.calendar.schedule(self.windows.of(arrival), link.input);
         }

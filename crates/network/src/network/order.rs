@@ -26,12 +26,12 @@ pub(super) struct VisitingOrder {
 /// depends on nothing else, so that it is the same whichever thread runs the node.
 #[inline]
 pub fn tie_rank(seed: u64, at: Time, link: LinkId) -> u64 {
-    hash_u64(hash_u64(seed ^ at.0) ^ link as u64)
+    hash_u64(hash_u64(seed ^ at.0) ^ u64::from(link))
 }
 
 #[inline]
 fn link_of(place: u64) -> LinkId {
-    (place & ((1 << LINK_BITS) - 1)) as LinkId
+    LinkId::new((place & ((1 << LINK_BITS) - 1)) as usize)
 }
 
 impl VisitingOrder {
@@ -44,8 +44,8 @@ impl VisitingOrder {
     pub(super) fn sort(&mut self, links: &[Link], due: &[Input], (start, limit): (Time, Time)) {
         self.places.clear();
         for Input { link, .. } in due {
-            for arrival in links[*link as usize].arrivals_before(limit) {
-                self.places.push((arrival - start).0 << LINK_BITS | *link as u64);
+            for arrival in links[link.index()].arrivals_before(limit) {
+                self.places.push((arrival - start).0 << LINK_BITS | u64::from(*link));
             }
         }
         if due.len() > 1 {
@@ -76,13 +76,13 @@ impl VisitingOrder {
     /// The link on which the packet number `i` comes.
     #[inline]
     pub(super) fn link(&self, i: usize) -> usize {
-        link_of(self.places[i]) as usize
+        link_of(self.places[i]).index()
     }
 
     /// The links on which the packets come.
     #[inline]
     pub(super) fn links(&self) -> impl Iterator<Item = usize> {
-        self.places.iter().map(|place| link_of(*place) as usize)
+        self.places.iter().map(|place| link_of(*place).index())
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
     fn every_order_of_three_links_is_as_likely() {
         let mut counts = HashMap::new();
         for instant in 0..6000 {
-            let mut links = [6, 7, 8];
+            let mut links = [6, 7, 8].map(LinkId::new);
             links.sort_by_key(|link| tie_rank(1, Time::from_ns(1200) * instant, *link));
             *counts.entry(links).or_insert(0) += 1;
         }

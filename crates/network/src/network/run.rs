@@ -70,7 +70,7 @@ impl Network {
 
     /// The partition that runs `host`.
     pub(crate) fn partition_of(&self, host: NodeId) -> usize {
-        self.partitions[host as usize] as usize
+        self.partitions[host.index()] as usize
     }
 
     /// Packets that have crossed a link, counted once per link.
@@ -86,7 +86,7 @@ impl Network {
     /// What link `id` has done, what it has put on the wire by `now` in bytes, and how many packets are queued
     /// or in flight.
     pub fn link_outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
-        self.egress(0).outcome(id, now)
+        self.egress(NodeId::default()).outcome(id, now)
     }
 
     /// Makes sure that `node` is woken for its next timer. Needed before the first step only: during the run, a
@@ -95,9 +95,9 @@ impl Network {
         let at = handler.next_timer(node);
         let window = if at == Time::MAX { u64::MAX } else { self.windows.of(at) };
         // An earlier wake will ask again.
-        if window < self.timer_windows[node as usize] {
-            self.timer_windows[node as usize] = window;
-            self.calendar.schedule(window, self.timer_inputs[node as usize]);
+        if window < self.timer_windows[node.index()] {
+            self.timer_windows[node.index()] = window;
+            self.calendar.schedule(window, self.timer_inputs[node.index()]);
         }
     }
 
@@ -145,7 +145,7 @@ impl Network {
             }
             match due {
                 [due @ .., Input { link: TIMERS, node }] => {
-                    self.timer_windows[*node as usize] = u64::MAX;
+                    self.timer_windows[node.index()] = u64::MAX;
                     self.visit(*node, due, start, limit, handler);
                 }
                 [Input { node, .. }, ..] if *node < self.hosts => self.visit(*node, due, start, limit, handler),
@@ -158,7 +158,7 @@ impl Network {
             self.queue_routed();
         }
         if self.ports.are_due() {
-            let mut egress = self.egress(0);
+            let mut egress = self.egress(NodeId::default());
             let (ports, mut wires) = egress.ports();
             ports.end_window(limit, limit == end, &mut wires);
         }
@@ -172,7 +172,7 @@ impl Network {
             return;
         }
         for Input { link, .. } in due {
-            let link = &self.links[*link as usize];
+            let link = &self.links[link.index()];
             if let Some(arrival) = link.next_arrival() {
                 self.calendar.schedule(self.windows.of(arrival), link.input);
             }
@@ -203,7 +203,7 @@ impl Network {
         for from in self.order.links() {
             let mut packet = links[from].pop();
             let link = routes.next_link_by(&mut packet, |by, packet| chooser.draw(node, by, packet));
-            prefetch(&links[link as usize]);
+            prefetch(&links[link.index()]);
             self.routed.push(packet);
             self.routed_to.push(link);
         }
@@ -223,11 +223,11 @@ impl Network {
     /// Queues what switches have routed; a packet's `arrival` is when it came.
     fn queue_routed(&mut self) {
         let (mut routed, mut links) = (std::mem::take(&mut self.routed), std::mem::take(&mut self.routed_to));
-        let mut egress = self.egress(0);
-        links.iter().take(AHEAD / 2).for_each(|link| egress.links[*link as usize].prefetch_tail());
+        let mut egress = self.egress(NodeId::default());
+        links.iter().take(AHEAD / 2).for_each(|link| egress.links[link.index()].prefetch_tail());
         for (i, (link, packet)) in links.iter().zip(&routed).enumerate() {
             if let Some(later) = links.get(i + AHEAD / 2) {
-                egress.links[*later as usize].prefetch_tail();
+                egress.links[later.index()].prefetch_tail();
             }
             egress.enqueue(*link, packet.arrival, packet);
         }

@@ -52,7 +52,7 @@ impl Ports {
             port.buffer = Some(buffer);
             self.buffers[buffer as usize].members.push(number);
         }
-        self.of_link[link as usize] = number;
+        self.of_link[link.index()] = number;
         self.ports.push(port);
     }
 
@@ -76,7 +76,7 @@ impl Ports {
         packet: Packet,
         wires: &mut Wires<'_>,
     ) -> Option<(NodeId, Packet)> {
-        let number = self.of_link[link as usize];
+        let number = self.of_link[link.index()];
         self.bring_up_to(now, number, wires);
         let port = &mut self.ports[number as usize];
         let waited = port.is_waiting();
@@ -129,7 +129,7 @@ impl Ports {
     /// The queue at `now` of the port of `link`, if it has one of these: packets, counted as its policy counts, and all bytes not yet
     /// on the wire.
     pub(crate) fn queue(&mut self, link: LinkId, now: Time, wires: &mut Wires<'_>) -> Option<(u32, u64)> {
-        let number = self.of_link[link as usize];
+        let number = self.of_link[link.index()];
         if number == NONE {
             return None;
         }
@@ -140,7 +140,7 @@ impl Ports {
 
     /// What the port of `link` has done by `now`, the end of the run, if it has one: counters, bytes put on the wire, packets that it holds.
     pub(crate) fn outcome(&mut self, link: LinkId, now: Time, wires: &mut Wires<'_>) -> Option<(LinkStats, u64, u32)> {
-        let number = self.of_link[link as usize];
+        let number = self.of_link[link.index()];
         if number == NONE {
             return None;
         }

@@ -74,7 +74,7 @@ impl Port {
             up: course.up,
             discipline: policy.discipline.build(link, seed),
             server: None,
-            loss: LossProcess::new(course.loss, stream(seed, "loss", link as u64)),
+            loss: LossProcess::new(course.loss, stream(seed, "loss", link.into())),
             changes: course.later.iter().rev().copied().collect(),
             buffer: None,
             stats: LinkStats::default(),

@@ -13,13 +13,13 @@ impl FatTree {
     /// first addresses are as they are in the paper.
     pub fn two_level_path(&self, from: HostId, to: HostId, address: u32) -> Vec<NodeId> {
         let half = self.k / 2;
-        let (from, to) = (NodeId::from(from), NodeId::from(to));
+        let (from, to) = (u32::from(from), u32::from(to));
         let [rack, rack_to] = [from, to].map(|host| host / self.hosts_per_edge);
-        let edges = self.hosts() as NodeId;
+        let edges = self.hosts() as u32;
         let mut path = vec![from, edges + rack];
         if rack != rack_to {
             let host_part = to % self.hosts_per_edge + address;
-            let above = edges + self.edges() as NodeId;
+            let above = edges + self.edges() as u32;
             let up = (host_part + rack % half) % half;
             if self.tiers == 2 {
                 path.push(above + (host_part + rack) % half);
@@ -28,12 +28,12 @@ impl FatTree {
             } else {
                 let core = up * half + (host_part + up) % half;
                 path.push(above + rack / half * half + up);
-                path.push(above + self.edges() as NodeId + core);
+                path.push(above + self.edges() as u32 + core);
                 path.push(above + rack_to / half * half + up);
             }
             path.push(edges + rack_to);
         }
         path.push(to);
-        path
+        path.into_iter().map(NodeId::from).collect()
     }
 }

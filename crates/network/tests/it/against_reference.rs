@@ -3,7 +3,7 @@
 
 use crate::common::traffic::{ANSWER, Scene, changing_scenes, scenes, trimming_scenes};
 use crate::common::{cases, fabrics, reference, serialisation};
-use linkpool_network::{Change, Fabric, Flags, LinkStats, QueueLimit, Wire, partition, topology};
+use linkpool_network::{Change, Fabric, Flags, LinkStats, NodeId, QueueLimit, Wire, partition, topology};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ fn check_conservation(scene: &Scene) {
     let drops: u64 = results.links.iter().map(|(stats, ..)| gone(stats)).sum();
     let on_the_way: u64 = results.links.iter().map(|(.., n)| *n as u64).sum();
     assert_eq!(sent, arrivals as u64 + drops + on_the_way, "sent = arrived + dropped + on the way");
-    for node in scene.fabric.hosts() as u32..scene.fabric.nodes() as u32 {
+    for node in NodeId::first(scene.fabric.nodes()).skip(scene.fabric.hosts()) {
         let links = scene.fabric.links().iter().zip(&results.links);
         let arrived = |s: &LinkStats, on_the_way: u32| s.packets - s.rare.drops_loss - on_the_way as u64;
         let came: u64 = links.clone().filter(|(l, _)| l.to == node).map(|(_, (s, _, n))| arrived(s, *n)).sum();
@@ -55,7 +55,7 @@ fn check_conservation(scene: &Scene) {
     {
         for (id, (stats, ..)) in results.links.iter().enumerate() {
             let limits =
-                scene.changes.iter().filter(|(_, link, _)| *link as usize == id).map(|(.., change)| match change {
+                scene.changes.iter().filter(|(_, link, _)| link.index() == id).map(|(.., change)| match change {
                     Change::Limit(QueueLimit::Packets(n)) => *n,
                     Change::Limit(QueueLimit::Bytes(_)) => u32::MAX,
                     _ => 0,
@@ -82,7 +82,7 @@ fn check_order_and_time(scene: &Scene) {
         let path = routes.path(&scene.fabric, send.from, send.packet);
         let least = path
             .iter()
-            .map(|l| &scene.fabric.links()[*l as usize])
+            .map(|l| &scene.fabric.links()[l.index()])
             .fold(send.at, |at, l| at + serialisation(l.rate, send.packet.size()) + l.delay);
         assert!(arrival.at >= least, "{} is too early by {:?}", arrival.number, least - arrival.at);
         let class = scene.rules.priority && send.packet.flags.has(Flags::PRIORITY);

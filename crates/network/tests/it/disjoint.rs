@@ -11,16 +11,16 @@ const WIRE: Wire = Wire { rate: Rate::gbps(1), delay: Time::from_us(1) };
 
 /// No cable twice, not even in the two directions, but for the only one of a host; no node twice in a path; shortest first.
 fn check(f: &Fabric, from: HostId, to: HostId, paths: &[Vec<LinkId>]) {
-    let only = |host: NodeId| (host as usize) < f.hosts() && f.links_from(host).len() == 1;
+    let only = |host: NodeId| host.index() < f.hosts() && f.links_from(host).len() == 1;
     let mut used = BTreeSet::new();
     for path in paths {
         let along = nodes(f, from, path);
         assert_eq!(along.last(), Some(&(NodeId::from(to))));
         assert_eq!(along.iter().collect::<BTreeSet<_>>().len(), along.len(), "a loop: {along:?}");
         let between = &along[1..along.len() - 1];
-        assert!(f.hosts_forward() || between.iter().all(|n| *n as usize >= f.hosts()), "a host forwards");
+        assert!(f.hosts_forward() || between.iter().all(|n| n.index() >= f.hosts()), "a host forwards");
         for link in path {
-            let l = &f.links()[*link as usize];
+            let l = &f.links()[link.index()];
             let shared = only(l.from) || only(l.to);
             assert!(used.insert(link.min(&f.reverse(*link)).to_owned()) || shared, "{} twice", f.link_name(*link));
         }
@@ -44,11 +44,11 @@ fn most(f: &Fabric, from: HostId, to: HostId) -> usize {
             return true;
         }
         for link in f.links_from(node) {
-            let next = f.links()[link as usize].to;
-            let passes = next == to || next as usize >= f.hosts() || f.hosts_forward();
-            if room[link as usize] > 0 && passes && seen.insert(next) && augment(f, room, next, to, seen) {
-                room[link as usize] -= 1;
-                room[f.reverse(link) as usize] += 1;
+            let next = f.links()[link.index()].to;
+            let passes = next == to || next.index() >= f.hosts() || f.hosts_forward();
+            if room[link.index()] > 0 && passes && seen.insert(next) && augment(f, room, next, to, seen) {
+                room[link.index()] -= 1;
+                room[f.reverse(link).index()] += 1;
                 return true;
             }
         }
@@ -122,8 +122,8 @@ fn the_first_path_found_gives_way() {
         b.cable(from, to, Rate::gbps(1), Time::from_us(1));
     }
     let fabric = b.build();
-    let paths = disjoint_paths(&fabric, a as HostId, z as HostId, 2);
-    let mut found: Vec<Vec<NodeId>> = paths.iter().map(|path| nodes(&fabric, a as HostId, path)).collect();
+    let paths = disjoint_paths(&fabric, a.into(), z.into(), 2);
+    let mut found: Vec<Vec<NodeId>> = paths.iter().map(|path| nodes(&fabric, a.into(), path)).collect();
     found.sort_unstable();
     assert_eq!(found, [vec![a, one, y, three, z], vec![a, two, x, four, z]]);
 }

@@ -12,7 +12,7 @@ fn tree(k: u32, hosts_per_edge: u32) -> Fabric {
 }
 
 fn count(fabric: &Fabric, layer: Layer) -> u32 {
-    (0..fabric.nodes() as NodeId).filter(|n| fabric.layer(*n) == layer).count() as u32
+    NodeId::first(fabric.nodes()).filter(|n| fabric.layer(*n) == layer).count() as u32
 }
 
 const SIZES: [(u32, u32); 5] = [(4, 2), (6, 3), (8, 4), (8, 16), (4, 6)];
@@ -29,7 +29,7 @@ fn counts() {
         assert_eq!(count(&f, Layer::Core), half * half);
         // Cables: one per host, and k/2 up from each edge and each aggregation switch; two links each.
         assert_eq!(f.links().len() as u32, 2 * (f.hosts() as u32 + 2 * k * half * half));
-        for node in 0..f.nodes() as NodeId {
+        for node in NodeId::first(f.nodes()) {
             let ports = match f.layer(node) {
                 Layer::Host => 1,
                 Layer::Edge => half + hosts_per_edge,
@@ -52,9 +52,9 @@ fn lengths_and_numbers_of_paths() {
         for (to, links, paths) in
             [(1, 2, 1), (rack, 4, half), (pod - 1, 4, half), (pod, 6, half * half), (last, 6, half * half)]
         {
-            let found: BTreeSet<Vec<u32>> =
+            let found: BTreeSet<Vec<_>> =
                 (0..4000).map(|entropy| routes.path(&f, host(0), hashed(to.into(), entropy))).collect();
-            assert!(found.iter().all(|p| p.len() == links && nodes(&f, host(0), p).last() == Some(&to)));
+            assert!(found.iter().all(|p| p.len() == links && nodes(&f, host(0), p).last() == Some(&to.into())));
             assert_eq!(found.len(), paths, "k = {k}: from h0 to h{to}");
             assert_eq!(routes.path_count(&f, host(0), to.into()) as usize, paths);
         }

@@ -27,7 +27,7 @@ fn check(f: &Fabric, seed: u64) {
                 assert_eq!(path.len(), shortest, "not a shortest path: {nodes:?}");
                 assert_eq!(*nodes.last().unwrap(), NodeId::from(to));
                 let between = &nodes[1..nodes.len() - 1];
-                let over_switches = between.iter().all(|n| *n as usize >= f.hosts());
+                let over_switches = between.iter().all(|n| n.index() >= f.hosts());
                 assert!(over_switches || f.hosts_forward(), "a host forwards: {nodes:?}");
             }
         }

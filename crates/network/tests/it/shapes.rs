@@ -1,13 +1,13 @@
 //! The other fabrics of the papers.
 
 use crate::common::{hashed, host, nodes, pinned};
-use linkpool_network::{Fabric, HostId, Routes, topology};
+use linkpool_network::{Fabric, HostId, LinkId, Routes, topology};
 use linkpool_units::{Rate, Time};
 
 const RATE: Rate = Rate::gbps(1);
 const DELAY: Time = Time::from_us(20);
 
-fn names(f: &Fabric, from: &str, path: &[u32]) -> String {
+fn names(f: &Fabric, from: &str, path: &[LinkId]) -> String {
     let from = HostId::from(f.node(from).unwrap());
     nodes(f, from, path).iter().map(|n| f.name(*n)).collect::<Vec<_>>().join(" ")
 }
@@ -66,7 +66,8 @@ fn dumbbell_has_one_bottleneck() {
     let routes = Routes::new(&f, 1);
     assert_eq!(names(&f, "S2", &routes.path(&f, host(1), hashed(host(4), 0))), "S2 L R D2");
     assert_eq!(names(&f, "D3", &routes.path(&f, host(5), hashed(host(0), 0))), "D3 R L S1");
-    let slow: Vec<_> = (0..14).filter(|l| f.links()[*l as usize].rate == RATE).map(|l| f.link_name(l)).collect();
+    let slow: Vec<_> =
+        LinkId::first(14).filter(|l| f.links()[l.index()].rate == RATE).map(|l| f.link_name(l)).collect();
     assert_eq!(slow, ["L->R", "R->L"]);
     assert!(f.links().iter().all(|l| (l.rate == RATE) == (l.delay == DELAY)));
 }

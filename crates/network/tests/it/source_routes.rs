@@ -1,23 +1,23 @@
 //! Any path can be written into a packet, and the packet takes it.
 
 use crate::common::{cases, fabrics, hashed, host, nodes};
-use linkpool_network::{Fabric, Flags, LinkId, Packet, Routes, reversed, source_route, topology};
+use linkpool_network::{Fabric, Flags, LinkId, NodeId, Packet, Routes, reversed, source_route, topology};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
 /// A walk from host 0 over `steps`, ended by the first host that it comes to.
 fn walk(f: &Fabric, steps: &[u32]) -> Vec<LinkId> {
     let mut path = Vec::new();
-    let mut node = 0;
+    let mut node = NodeId::default();
     for step in steps {
-        let links = f.links_from(node);
-        if links.is_empty() {
+        let mut links = f.links_from(node);
+        if links.len() == 0 {
             return path;
         }
-        let link = links.start + step % links.len() as u32;
+        let link = links.nth(*step as usize % links.len()).unwrap();
         path.push(link);
-        node = f.links()[link as usize].to;
-        if (node as usize) < f.hosts() {
+        node = f.links()[link.index()].to;
+        if node.index() < f.hosts() {
             break;
         }
     }
@@ -32,10 +32,10 @@ proptest! {
     fn packets_take_the_paths_written_into_them(f in fabrics(), steps in prop::collection::vec(any::<u32>(), 1..9)) {
         let routes = Routes::new(&f, 1);
         let path = walk(&f, &steps);
-        let Some(end) = nodes(&f, host(0), &path).last().copied().filter(|n| *n != 0 && (*n as usize) < f.hosts()) else {
+        let Some(end) = nodes(&f, host(0), &path).last().copied().filter(|n| *n != NodeId::default() && n.index() < f.hosts()) else {
             return Ok(());
         };
-        let product: u64 = path.iter().map(|l| f.links_from(f.links()[*l as usize].from).len() as u64).product();
+        let product: u64 = path.iter().map(|l| f.links_from(f.links()[l.index()].from).len() as u64).product();
         let Some(entropy) = source_route(&f, &path) else {
             prop_assert!(product > 1 << 32);
             return Ok(());

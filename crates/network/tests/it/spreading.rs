@@ -30,9 +30,9 @@ fn flow(fabric: &Fabric, n: u32, every: Time) -> Vec<Send> {
 fn shares(spreading: Spreading, n: u32, every: Time) -> Vec<u64> {
     let fabric = LeafSpine { leaves: 2, spines: 4, hosts_per_leaf: 2, host: WIRE, uplink: WIRE }.fabric();
     let leaf = fabric.node("l0").unwrap();
-    let up: Vec<u32> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
+    let up: Vec<_> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
     let results = scene(fabric.clone(), spreading, flow(&fabric, n, every)).run(1000);
-    up.iter().map(|l| results.links[*l as usize].0.packets).collect()
+    up.iter().map(|l| results.links[l.index()].0.packets).collect()
 }
 
 #[test]

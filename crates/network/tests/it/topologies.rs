@@ -10,7 +10,7 @@ const FAST: Wire = Wire { rate: Rate::gbps(10), delay: Time::from_us(2) };
 const FASTEST: Wire = Wire { rate: Rate::gbps(40), delay: Time::from_us(3) };
 
 fn layers<const N: usize>(fabric: &Fabric, layers: [Layer; N]) -> [usize; N] {
-    layers.map(|layer| (0..fabric.nodes() as NodeId).filter(|n| fabric.layer(*n) == layer).count())
+    layers.map(|layer| NodeId::first(fabric.nodes()).filter(|n| fabric.layer(*n) == layer).count())
 }
 
 /// How many cables are of each kind.
@@ -62,7 +62,7 @@ proptest! {
         let tree = FatTree { k, tiers: 3, hosts_per_edge, nics: 2, host: SLOW, aggregation: FAST, core: FASTEST };
         let f = tree.fabric();
         prop_assert_eq!(f.links().len() as u64, 2 * tree.cables());
-        prop_assert!((0..f.hosts() as NodeId).all(|h| f.links_from(h).len() == 2));
+        prop_assert!(NodeId::first(f.hosts()).all(|h| f.links_from(h).len() == 2));
         // By either NIC, any aggregation switch, any of its cores, to either NIC.
         prop_assert_eq!(paths(&f, 0, f.hosts() - 1), 2 * n * n * 2);
         // Neighbouring racks share an edge switch; the two racks of a pod of two share both.
@@ -90,7 +90,7 @@ proptest! {
         prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (tree.hosts(), 2 * tree.cables()));
         let switches = [racks, intermediate_ports as usize, half_a as usize];
         prop_assert_eq!(layers(&f, [Layer::Edge, Layer::Aggregation, Layer::Core]), switches);
-        for node in 0..f.nodes() as NodeId {
+        for node in NodeId::first(f.nodes()) {
             match f.layer(node) {
                 Layer::Aggregation => prop_assert_eq!(f.links_from(node).len(), aggregation_ports as usize),
                 Layer::Core => prop_assert_eq!(f.links_from(node).len(), intermediate_ports as usize),
@@ -114,8 +114,8 @@ proptest! {
         let (n, levels) = (n as usize, k as usize + 1);
         prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (cube.hosts(), 2 * cube.cables()));
         prop_assert_eq!((f.hosts(), f.nodes() - f.hosts()), (n.pow(levels as u32), levels * n.pow(k)));
-        prop_assert!((0..f.hosts() as NodeId).all(|h| f.links_from(h).len() == levels));
-        prop_assert!((f.hosts() as NodeId..f.nodes() as NodeId).all(|s| f.links_from(s).len() == n));
+        prop_assert!(NodeId::first(f.hosts()).all(|h| f.links_from(h).len() == levels));
+        prop_assert!(NodeId::first(f.nodes()).skip(f.hosts()).all(|s| f.links_from(s).len() == n));
         // Digits may be set right in any order.
         for to in 1..f.hosts() {
             let differing = (0..levels as u32).filter(|level| to / n.pow(*level) % n != 0).count() as u64;
@@ -179,13 +179,13 @@ fn a_triangle_has_one_shortest_path_each() {
 fn levels_of_a_fat_tree() {
     let fabric = fat_tree(4, 2, Rate::gbps(1), Time::from_us(1));
     let routes = Routes::new(&fabric, 1);
-    let levels = |to: HostId| routes.levels(&fabric, 0, to);
+    let levels = |to: usize| routes.levels(&fabric, HostId::new(0), HostId::new(to));
     for (to, widths) in [(0, vec![]), (1, vec![1, 1]), (2, vec![1, 2, 2, 1]), (15, vec![1, 2, 4, 4, 2, 1])] {
         assert_eq!(levels(to).iter().map(Vec::len).collect::<Vec<_>>(), widths, "to {to}");
     }
     // Each link goes on where one of the level before it ended.
     for pair in levels(15).windows(2) {
-        let ends: Vec<NodeId> = pair[0].iter().map(|link| fabric.links()[*link as usize].to).collect();
-        assert!(pair[1].iter().all(|link| ends.contains(&fabric.links()[*link as usize].from)));
+        let ends: Vec<NodeId> = pair[0].iter().map(|link| fabric.links()[link.index()].to).collect();
+        assert!(pair[1].iter().all(|link| ends.contains(&fabric.links()[link.index()].from)));
     }
 }

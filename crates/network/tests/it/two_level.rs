@@ -58,7 +58,7 @@ fn what_holds_of_all_pairs() {
             let racks = [from, to].map(|host| u32::from(host) / tree.hosts_per_edge);
             assert_eq!(paths.len() as u32, if racks[0] == racks[1] { 1 } else { tree.k / 2 });
         }
-        let all = (0..f.nodes() as NodeId).filter(|n| f.layer(*n) == Layer::Core).count();
+        let all = NodeId::first(f.nodes()).filter(|n| f.layer(*n) == Layer::Core).count();
         assert_eq!(cores.len(), all);
         assert_eq!(cores.values().collect::<BTreeSet<_>>().len(), 1, "{cores:?}");
     }

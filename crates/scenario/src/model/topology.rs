@@ -66,7 +66,7 @@ impl Graph {
             b.node(name, *layer);
         }
         for (from, to, wire) in &self.cables {
-            b.wire(*from, *to, *wire);
+            b.wire((*from).into(), (*to).into(), *wire);
         }
         b.build()
     }

@@ -1,3 +1,4 @@
+use linkpool_network::NodeId;
 use linkpool_units::Time;
 use linkpool_workload::{Collective, Gaps, Rule, Sizes};
 
@@ -35,7 +36,7 @@ pub enum WorkloadKind {
         /// Number of flows.
         count: u32,
         /// The path of each subflow, node by node; empty: by the transport.
-        paths: Vec<Vec<u32>>,
+        paths: Vec<Vec<NodeId>>,
     },
     /// In every burst, one flow from each sender.
     Incast {

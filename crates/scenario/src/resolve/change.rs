@@ -1,4 +1,4 @@
-use linkpool_network::{Fabric, Layer, Loss};
+use linkpool_network::{Fabric, Layer, Loss, NodeId};
 use linkpool_units::Time;
 
 use super::record::resolve_links;
@@ -114,7 +114,7 @@ fn of(
     if let Some(nodes) = nodes {
         section.check(!nodes.is_empty(), "nodes", "names none; write for example nodes = [\"c0\"]");
         for (i, name) in nodes.iter().enumerate().filter(|(_, name)| fabric.node(name).is_none()) {
-            let hint = nearest(name, (0..fabric.nodes() as u32).map(|node| fabric.name(node)));
+            let hint = nearest(name, NodeId::first(fabric.nodes()).map(|node| fabric.name(node)));
             section.error(&format!("nodes.{i}"), format!("no host or switch is named {name:?}; {hint}"));
         }
         return Some(ChangeOf::Nodes(nodes));

@@ -1,6 +1,6 @@
 //! Links that the connection matrices of htsim take down.
 
-use linkpool_network::{Fabric, Layer};
+use linkpool_network::{Fabric, Layer, NodeId};
 
 use super::included;
 use super::section::Section;
@@ -35,9 +35,9 @@ pub(super) fn of_traces(traces: &[TraceTable], fabric: Option<&Fabric>, report: 
 
 /// The cable of an aggregation switch to the core: both are numbered as in the fabric, which is as htsim numbers those of fat-trees.
 fn cable(fabric: &Fabric, Failure { switch, link }: Failure) -> Result<String, String> {
-    let mut switches = (0..fabric.nodes() as u32).filter(|node| fabric.layer(*node) == Layer::Aggregation);
+    let mut switches = NodeId::first(fabric.nodes()).filter(|node| fabric.layer(*node) == Layer::Aggregation);
     let from = switches.nth(switch).ok_or_else(|| format!("there is no aggregation switch {switch}"))?;
-    let uplinks = fabric.links_from(from).map(|l| fabric.links()[l as usize].to);
+    let uplinks = fabric.links_from(from).map(|l| fabric.links()[l.index()].to);
     let mut cores = uplinks.filter(|to| fabric.layer(*to) == Layer::Core);
     let name = fabric.name(from);
     let to = cores

@@ -1,10 +1,10 @@
 //! How errors speak of hosts.
 
-use linkpool_network::Fabric;
+use linkpool_network::{Fabric, NodeId};
 
 /// `S1 to S30 and R`: runs of numbered names by their ends.
 pub(super) fn names_of_hosts(fabric: &Fabric) -> String {
-    names_of((0..fabric.hosts() as u32).map(|host| fabric.name(host)))
+    names_of(NodeId::first(fabric.hosts()).map(|host| fabric.name(host)))
 }
 
 /// The same of any hosts, in their order.

@@ -33,7 +33,7 @@ mod transport;
 mod trees;
 mod workload;
 
-use linkpool_network::{Fabric, Layer};
+use linkpool_network::{Fabric, Layer, NodeId};
 use linkpool_units::Time;
 
 use crate::errors::Report;
@@ -120,7 +120,7 @@ fn check_limits(
     report: &mut Report<'_>,
 ) {
     let (Some((changes, _)), Some((queue, layers)), Some(fabric)) = (changes, queues, fabric) else { return };
-    let shares = |node: u32| {
+    let shares = |node: NodeId| {
         let of_layer = layers.iter().find(|(layer, _)| *layer == fabric.layer(node));
         of_layer.map_or(queue, |(_, queue)| queue).shared_buffer.is_some()
     };

@@ -1,6 +1,6 @@
 //! Paths that flows name, node by node.
 
-use linkpool_network::{Fabric, reversed, source_route};
+use linkpool_network::{Fabric, NodeId, reversed, source_route};
 
 use super::section::Section;
 use super::workload::Entry;
@@ -13,11 +13,12 @@ pub(super) fn resolve(
     (from, to): (u32, u32),
     transport: Option<&Transport>,
     entry: &mut Entry<'_, '_, '_>,
-) -> Option<Vec<Vec<u32>>> {
+) -> Option<Vec<Vec<NodeId>>> {
     let fabric = entry.known.fabric?;
     if let (Some(transport), false) = (transport, paths.is_empty()) {
         check_transport(paths.len(), transport, &mut entry.section);
     }
+    let (from, to) = (NodeId::from(from), NodeId::from(to));
     let mut resolved = Vec::new();
     for (i, names) in paths.iter().enumerate() {
         match path(names, (from, to), fabric) {
@@ -32,11 +33,15 @@ pub(super) fn resolve(
 }
 
 /// The nodes of a path, or what is wrong with it and with which of its nodes.
-fn path(names: &[String], (from, to): (u32, u32), fabric: &Fabric) -> Result<Vec<u32>, (Option<usize>, String)> {
+fn path(
+    names: &[String],
+    (from, to): (NodeId, NodeId),
+    fabric: &Fabric,
+) -> Result<Vec<NodeId>, (Option<usize>, String)> {
     let mut nodes = Vec::new();
     for (i, name) in names.iter().enumerate() {
         let Some(node) = fabric.node(name) else {
-            let all = (0..fabric.nodes() as u32).map(|node| fabric.name(node));
+            let all = NodeId::first(fabric.nodes()).map(|node| fabric.name(node));
             return Err((Some(i), format!("there is no node {name:?}; {}", nearest(name, all))));
         };
         if nodes.contains(&node) {
@@ -52,10 +57,10 @@ fn path(names: &[String], (from, to): (u32, u32), fabric: &Fabric) -> Result<Vec
     for (i, ends) in nodes.windows(2).enumerate() {
         let [a, b] = [ends[0], ends[1]].map(|node| fabric.name(node));
         let Some(link) = fabric.link(ends[0], ends[1]) else {
-            let to: Vec<_> = fabric.links_from(ends[0]).map(|l| fabric.name(fabric.links()[l as usize].to)).collect();
+            let to: Vec<_> = fabric.links_from(ends[0]).map(|l| fabric.name(fabric.links()[l.index()].to)).collect();
             return Err((Some(i + 1), format!("no link leads from {a} to {b}, only to {}", to.join(", "))));
         };
-        if ends[1] != to && (ends[1] as usize) < fabric.hosts() && !fabric.hosts_forward() {
+        if ends[1] != to && ends[1].index() < fabric.hosts() && !fabric.hosts_forward() {
             return Err((Some(i + 1), format!("{b} is a host, and hosts do not forward in this topology")));
         }
         links.push(link);

@@ -1,4 +1,4 @@
-use linkpool_network::{Fabric, Layer};
+use linkpool_network::{Fabric, Layer, NodeId};
 
 use super::disciplines;
 use super::section::Section;
@@ -79,7 +79,7 @@ fn split(table: QueueTable) -> (LayerQueueTable, Option<LayersTable>) {
 
 /// What is wrong with the ports of `layer` in a fabric without it.
 pub(super) fn lacks(fabric: &Fabric, layer: Layer) -> Option<String> {
-    let is_there = |layer| (0..fabric.nodes() as u32).any(|node| fabric.layer(node) == layer);
+    let is_there = |layer| NodeId::first(fabric.nodes()).any(|node| fabric.layer(node) == layer);
     let there = || Layer::ALL.into_iter().filter(|layer| is_there(*layer)).map(Layer::name).collect::<Vec<_>>();
     let message = || format!("no port of the topology is in this layer; its layers are {}", there().join(", "));
     (!is_there(layer)).then(message)

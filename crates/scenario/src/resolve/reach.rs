@@ -56,7 +56,7 @@ fn blamed(path: &Path, kind: &WorkloadKind) -> Path {
 }
 
 fn no_path(fabric: &Fabric, (from, to): Pair, pairs: &Pairs, joined: &Joined) -> String {
-    let reached = (0..fabric.hosts() as NodeId).filter(|host| *host != from && joined.has((from, *host)));
+    let reached = NodeId::first(fabric.hosts()).filter(|host| *host != from && joined.has((from, *host)));
     let reached = names_of(reached.map(|host| fabric.name(host)));
     let (from, to) = (fabric.name(from), fabric.name(to));
     let only = if reached.is_empty() { "to no host".to_string() } else { format!("only to {reached}") };
@@ -85,19 +85,19 @@ struct Joined {
 impl Joined {
     fn new(fabric: &Fabric) -> Joined {
         let hosts = fabric.hosts();
-        let forwards = |node: NodeId| node as usize >= hosts || fabric.hosts_forward();
-        let neighbours = |node: NodeId| fabric.links_from(node).map(|link| fabric.links()[link as usize].to);
+        let forwards = |node: NodeId| node.index() >= hosts || fabric.hosts_forward();
+        let neighbours = |node: NodeId| fabric.links_from(node).map(|link| fabric.links()[link.index()].to);
         let mut component = vec![u32::MAX; fabric.nodes()];
         let mut count = 0;
-        for first in (0..fabric.nodes() as NodeId).filter(|node| forwards(*node)) {
-            if component[first as usize] != u32::MAX {
+        for first in NodeId::first(fabric.nodes()).filter(|node| forwards(*node)) {
+            if component[first.index()] != u32::MAX {
                 continue;
             }
-            component[first as usize] = count;
+            component[first.index()] = count;
             let mut next = vec![first];
             while let Some(node) = next.pop() {
                 for to in neighbours(node).filter(|to| forwards(*to)) {
-                    if std::mem::replace(&mut component[to as usize], count) == u32::MAX {
+                    if std::mem::replace(&mut component[to.index()], count) == u32::MAX {
                         next.push(to);
                     }
                 }
@@ -106,26 +106,26 @@ impl Joined {
         }
         let of_host = |host: NodeId| {
             let mut all: Vec<u32> = if forwards(host) {
-                vec![component[host as usize]]
+                vec![component[host.index()]]
             } else {
-                neighbours(host).filter(|to| forwards(*to)).map(|to| component[to as usize]).collect()
+                neighbours(host).filter(|to| forwards(*to)).map(|to| component[to.index()]).collect()
             };
             all.sort_unstable();
             all.dedup();
             all
         };
-        let components: Vec<Vec<u32>> = (0..hosts as NodeId).map(of_host).collect();
+        let components: Vec<Vec<u32>> = NodeId::first(hosts).map(of_host).collect();
         let between_hosts = |host: NodeId| {
-            neighbours(host).filter(|to| (*to as usize) < hosts && !fabric.hosts_forward()).map(move |to| (host, to))
+            neighbours(host).filter(|to| to.index() < hosts && !fabric.hosts_forward()).map(move |to| (host, to))
         };
-        let cables = (0..hosts as NodeId).flat_map(between_hosts).collect();
+        let cables = NodeId::first(hosts).flat_map(between_hosts).collect();
         let all = (0..count).any(|c| components.iter().all(|of_host| of_host.contains(&c)));
         Joined { components, cables, all }
     }
 
     /// Does a path lead from one host to the other?
     fn has(&self, (from, to): Pair) -> bool {
-        let [a, b] = [from, to].map(|host| &self.components[host as usize]);
+        let [a, b] = [from, to].map(|host| &self.components[host.index()]);
         self.all || a.iter().any(|component| b.contains(component)) || self.cables.contains(&(from, to))
     }
 }
@@ -141,8 +141,8 @@ enum Pairs {
 
 impl Pairs {
     fn of(workload: &Workload, fabric: &Fabric) -> Pairs {
-        let hosts = fabric.hosts() as NodeId;
-        let mut pairs: Vec<Pair> = match &workload.kind {
+        let hosts = fabric.hosts() as u32;
+        let pairs: Vec<(u32, u32)> = match &workload.kind {
             WorkloadKind::Flow { from, to, .. } => vec![(*from, *to)],
             WorkloadKind::Trace { flows, .. } => flows.iter().map(|flow| (flow.from, flow.to)).collect(),
             WorkloadKind::Incast { senders, receiver, .. } => {
@@ -153,7 +153,7 @@ impl Pairs {
                 (*first..first + flows).map(|sender| (sender, *receiver)).collect()
             }
             WorkloadKind::Matrix { rule: Rule::Stride { step }, .. } => {
-                (0..hosts).map(|host| (host, (host + NodeId::from(*step)) % hosts)).collect()
+                (0..hosts).map(|host| (host, (host + step) % hosts)).collect()
             }
             WorkloadKind::Collective { algorithm: Collective::RingAllReduce, ranks, .. } => {
                 (0..*ranks).map(|rank| (rank, (rank + 1) % ranks)).collect()
@@ -166,6 +166,7 @@ impl Pairs {
             | WorkloadKind::Poisson { to: Destination::OtherRacks, .. } => return Pairs::Any { in_rack: false },
             _ => return Pairs::Any { in_rack: true },
         };
+        let mut pairs: Vec<Pair> = pairs.into_iter().map(|(from, to)| (from.into(), to.into())).collect();
         pairs.sort_unstable();
         pairs.dedup();
         Pairs::Listed(pairs)
@@ -192,15 +193,15 @@ impl Pairs {
 fn one_stands_for_all(fabric: &Fabric, groups: usize) -> bool {
     const FEW: usize = 32;
     let one_cable = |host| fabric.links_from(host).len() == 1;
-    groups > FEW && (fabric.hosts_forward() || (0..fabric.hosts() as NodeId).all(one_cable))
+    groups > FEW && (fabric.hosts_forward() || NodeId::first(fabric.hosts()).all(one_cable))
 }
 
 /// Hosts by the switches that they are joined to.
 fn alike(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     let mut groups: Vec<Vec<NodeId>> = Vec::new();
     let mut places: HashMap<Vec<NodeId>, usize> = HashMap::new();
-    for host in 0..fabric.hosts() as NodeId {
-        let switches = fabric.links_from(host).map(|link| fabric.links()[link as usize].to).collect();
+    for host in NodeId::first(fabric.hosts()) {
+        let switches = fabric.links_from(host).map(|link| fabric.links()[link.index()].to).collect();
         let place = *places.entry(switches).or_insert(groups.len());
         if place == groups.len() {
             groups.push(Vec::new());

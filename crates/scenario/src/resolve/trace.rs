@@ -106,8 +106,8 @@ fn resolve(rows: &[Row], fabric: &Fabric, entry: &Entry<'_, '_, '_>) -> Result<V
     }
     let host = |name: &str, line| {
         // A number that is no name is an index.
-        let named = fabric.node(name).filter(|node| (*node as usize) < fabric.hosts());
-        let index = || name.parse().ok().filter(|index| (*index as usize) < fabric.hosts());
+        let named = fabric.node(name).filter(|node| node.index() < fabric.hosts()).map(u32::from);
+        let index = || name.parse().ok().filter(|index: &u32| (*index as usize) < fabric.hosts());
         named.or_else(index).ok_or_else(|| (line, format!("there is no host {}; {}", quoted(name), entry.host_names())))
     };
     let flow = |row: &Row| {

@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use linkpool_network::NodeId;
 use linkpool_units::Time;
 use linkpool_workload::{Gaps, Sizes};
 
@@ -205,7 +206,7 @@ impl Entry<'_, '_, '_> {
     }
 
     pub(super) fn host(&mut self, key: &str, host: Option<&Host>) -> Option<u32> {
-        let example = format!("{:?}", self.known.fabric.map_or("S1", |fabric| fabric.name(0)));
+        let example = format!("{:?}", self.known.fabric.map_or("S1", |fabric| fabric.name(NodeId::default())));
         let host = self.section.required(key, host, &example)?;
         self.known.fabric?;
         let index = self.find_host(host);
@@ -225,7 +226,7 @@ impl Entry<'_, '_, '_> {
         let hosts = fabric.hosts() as u32;
         match host {
             Host::Index(index) => Some(*index).filter(|index| *index < hosts),
-            Host::Name(name) => fabric.node(name).filter(|node| *node < hosts),
+            Host::Name(name) => fabric.node(name).map(u32::from).filter(|node| *node < hosts),
         }
     }
 

@@ -1,4 +1,4 @@
-use linkpool_network::Weights;
+use linkpool_network::{LinkId, Weights};
 
 use crate::file::{LinkWeightTable, PlacementTable, Reconverge, RoutingName, RoutingTable, WeightsName};
 use crate::model::{RoutingKind, Scenario};
@@ -27,7 +27,7 @@ pub(super) fn table(scenario: &Scenario) -> RoutingTable {
         Weights::Given(given) => {
             let fabric = scenario.topology.fabric();
             let weight =
-                |(link, weight): (&u32, &u32)| LinkWeightTable { name: fabric.link_name(*link), weight: *weight };
+                |(link, weight): (&LinkId, &u32)| LinkWeightTable { name: fabric.link_name(*link), weight: *weight };
             table.link = Some(given.iter().map(weight).collect());
         }
     }

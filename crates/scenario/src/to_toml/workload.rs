@@ -1,3 +1,4 @@
+use linkpool_network::NodeId;
 use linkpool_units::Bytes;
 use linkpool_workload::{Cdf, Collective, Gaps, Rule, Sizes};
 
@@ -11,8 +12,8 @@ use crate::model::{Destination, Scenario, TraceFlow, Until, Workload, WorkloadKi
 
 pub(super) fn table(scenario: &Scenario) -> WorkloadTable {
     let fabric = scenario.topology.fabric();
-    let host = |index: u32| Some(Host::Name(fabric.name(index).to_string()));
-    let names = |path: &Vec<u32>| path.iter().map(|node| fabric.name(*node).to_string()).collect();
+    let host = |index: u32| Some(Host::Name(fabric.name(index.into()).to_string()));
+    let names = |path: &Vec<NodeId>| path.iter().map(|node| fabric.name(*node).to_string()).collect();
     let mut table = WorkloadTable::default();
     for Workload { label, transport, small, role, start, kind } in &scenario.workloads {
         let label = Some(label.clone());

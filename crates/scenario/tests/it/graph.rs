@@ -47,9 +47,9 @@ fn a_file_of_networkx_is_read_and_the_scenario_as_run_needs_it_no_more() {
     for list in ["edges", "links"] {
         let scenario = from_file(list, &GRAPH.replace("edges", list)).unwrap();
         let fabric = scenario.topology.fabric();
-        let names: Vec<_> = (0..3).map(|node| (fabric.name(node), fabric.layer(node))).collect();
+        let names: Vec<_> = fabric.node_ids().map(|node| (fabric.name(node), fabric.layer(node))).collect();
         assert_eq!(names, [("left", Layer::Host), ("2", Layer::Host), ("9", Layer::Core)]);
-        let slow = &fabric.links()[fabric.link(2, 1).unwrap() as usize];
+        let slow = &fabric.links()[fabric.link(2.into(), 1.into()).unwrap().index()];
         assert_eq!((slow.rate, slow.delay), (Rate::gbps(1), Time::from_us(5)));
         let written = scenario.to_toml();
         assert!(!written.contains("graph.json"));
@@ -203,14 +203,14 @@ fn what_is_wrong_with_graphml_is_named_with_its_line() {
 #[test]
 fn a_tree_of_htsim() {
     let fabric = from("tree.topo", "topo", TOPO).unwrap().topology.fabric();
-    let count = |layer| (0..fabric.nodes() as u32).filter(|n| fabric.layer(*n) == layer).count();
+    let count = |layer| fabric.node_ids().filter(|n| fabric.layer(*n) == layer).count();
     let counts = [Layer::Host, Layer::Edge, Layer::Aggregation, Layer::Core].map(count);
     assert_eq!(counts, [16, 8, 8, 4]);
     let routes = linkpool_network::Routes::new(&fabric, 1);
-    assert_eq!([(0, 1), (0, 2), (0, 15)].map(|(a, b)| routes.path_count(&fabric, a, b)), [1, 2, 4]);
-    let path = linkpool_network::Paths::new(&routes, &fabric, 15).nth(0, 0);
+    assert_eq!([1, 2, 15].map(|to| routes.path_count(&fabric, 0.into(), to.into())), [1, 2, 4]);
+    let path = linkpool_network::Paths::new(&routes, &fabric, 15.into()).nth(0.into(), 0);
     let along = |what: fn(&linkpool_network::LinkSpec) -> u64| -> Vec<u64> {
-        path.iter().map(|l| what(&fabric.links()[*l as usize])).collect()
+        path.iter().map(|l| what(&fabric.links()[l.index()])).collect()
     };
     assert_eq!(along(|l| l.rate.0 / 1_000_000_000), [100, 200, 400, 400, 200, 100]);
     // Links: 2 * (1000 + 2000 + 3000) ns; switches: edge, aggregation, none at the core, aggregation, edge: 2 * (100 + 60) ns.
@@ -229,7 +229,7 @@ fn bundles_are_one_link_and_two_tiers_are_one_pod() {
         Tier 1\nDownlink_speed_Gbps 10\nRadix_Down 4\nDownlink_Latency_ns 1000\n";
     let fabric = from("tree.topo", "two", two).unwrap().topology.fabric();
     assert_eq!((fabric.hosts(), fabric.nodes(), fabric.links().len()), (8, 14, 2 * (8 + 8)));
-    assert_eq!(linkpool_network::Routes::new(&fabric, 1).path_count(&fabric, 0, 7), 2);
+    assert_eq!(linkpool_network::Routes::new(&fabric, 1).path_count(&fabric, 0.into(), 7.into()), 2);
 }
 
 #[test]

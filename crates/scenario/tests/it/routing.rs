@@ -26,7 +26,7 @@ fn what_is_said_is_meant_and_written_back() {
     let spray = with(TREE, reno, "kind = \"spray\"").unwrap();
     assert_eq!(spray.routing.network().spreading, Spreading::Packets);
     let given = with(LEAVES, reno, "link = [{ name = \"l0->s1\", weight = 3 }]").unwrap();
-    let link = given.topology.fabric().link(4, 7).unwrap();
+    let link = given.topology.fabric().link(4.into(), 7.into()).unwrap();
     assert!(matches!(&given.routing.weights, Weights::Given(w) if w.get(&link) == Some(&3) && w.len() == 1));
     let two_level = with(TREE, "control = \"lia\"\nsubflows = 2", "kind = \"two-level\"").unwrap();
     assert_eq!(two_level.routing.kind, RoutingKind::TwoLevel { addresses: 2 });

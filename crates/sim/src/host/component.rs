@@ -76,24 +76,24 @@ impl Context {
 
     /// Does this partition run `node`?
     pub(crate) fn is_mine(&self, node: NodeId) -> bool {
-        self.mine[node as usize]
+        self.mine[node.index()]
     }
 
     /// The hosts that this partition runs.
     pub(crate) fn my_hosts(&self) -> impl Iterator<Item = NodeId> + use<> {
-        let mine: Vec<NodeId> = (0..self.hosts.len() as NodeId).filter(|host| self.is_mine(*host)).collect();
+        let mine: Vec<NodeId> = NodeId::first(self.hosts.len()).filter(|host| self.is_mine(*host)).collect();
         mine.into_iter()
     }
 
     /// Has `node`, which is running or about to, call [`Component::on_timer`] with `key` at `at`.
     pub(crate) fn set_timer(&mut self, node: NodeId, at: Time, key: u64) {
-        self.timers[node as usize].push(at, key);
+        self.timers[node.index()].push(at, key);
     }
 
     /// Leaves `message` for `host`, which is running or about to, until `at`.
     pub(crate) fn leave(&mut self, host: NodeId, at: Time, message: Message) {
-        self.inboxes[host as usize].insert(at, message);
-        self.timers[host as usize].push(at, timer::INBOX);
+        self.inboxes[host.index()].insert(at, message);
+        self.timers[host.index()].push(at, timer::INBOX);
     }
 
     /// Sends `message` to `host`, which gets it at `at`: a lookahead from now, or later.

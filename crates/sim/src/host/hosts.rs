@@ -45,10 +45,10 @@ impl<'p> Hosts<'p> {
         mine: impl Fn(NodeId) -> bool,
         components: Vec<Box<dyn Component + Send + 'p>>,
     ) -> Hosts<'p> {
-        let rate = |h| plan.fabric.links_from(h as NodeId).map(|l| plan.fabric.links()[l as usize].rate.0).sum();
+        let rate = |h| plan.fabric.links_from(NodeId::new(h)).map(|l| plan.fabric.links()[l.index()].rate.0).sum();
         let host = |h| Host::new(stream(plan.seed, "host", h as u64), Rate(rate(h)));
         let hosts = (0..plan.fabric.hosts()).map(host).collect();
-        let mine = (0..plan.fabric.nodes() as NodeId).map(mine).collect();
+        let mine = NodeId::first(plan.fabric.nodes()).map(mine).collect();
         let mut context = Context::new(hosts, mine, lookahead, recorded);
         let mut components = components;
         components.iter_mut().for_each(|component| component.on_start(&mut context));
@@ -63,7 +63,7 @@ impl<'p> Hosts<'p> {
         let path_count = || self.routes.path_count(&self.plan.fabric, src, dst);
         let subflows =
             if transport.ndp.is_some() { transport.ndp_paths(path_count()) } else { transport.config.subflows };
-        let me = self.context.hosts[host as usize].allocate();
+        let me = self.context.hosts[host.index()].allocate();
         let ports = hash_u64(hash_u64(self.plan.seed) ^ id as u64) as u32;
         let paths = transport.paths.there((&self.plan.fabric, self.routes), (src, dst), subflows, ports);
         let connection = Connection {
@@ -88,20 +88,20 @@ impl<'p> Hosts<'p> {
         for component in &mut self.components {
             component.on_flow_start(&mut sending, &mut self.context);
         }
-        let (h, timers) = (&mut self.context.hosts[host as usize], &mut self.context.timers[host as usize]);
+        let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers[host.index()]);
         sending.end.open(&mut Io::new(now, h.shared(), network, timers));
         h.fill(me, Occupant::Sender(sending));
     }
 
     /// A packet that opens a connection, or a subflow, has come to `host`.
     fn accept(&mut self, host: NodeId, packet: &Packet, network: &mut Egress<'_>) {
-        if self.context.hosts[host as usize].swept + SILENCE <= self.context.now {
+        if self.context.hosts[host.index()].swept + SILENCE <= self.context.now {
             self.sweep(host);
         }
         let opening = Opening::read(packet, network.trailer(packet).expect("who opens a connection says whose it is"));
         let handle = match opening.to {
             OpeningFor::Join(receiver) => receiver,
-            OpeningFor::Flow(flow) => match self.context.hosts[host as usize].by_flow.get(&flow) {
+            OpeningFor::Flow(flow) => match self.context.hosts[host.index()].by_flow.get(&flow) {
                 Some(handle) => *handle,
                 None => self.new_receiver(host, flow, opening, packet.entropy),
             },
@@ -111,7 +111,7 @@ impl<'p> Hosts<'p> {
 
     fn new_receiver(&mut self, host: NodeId, flow: u32, opening: Opening, entropy: u32) -> Handle {
         let transport = &self.plan.transports[opening.transport as usize];
-        let h = &mut self.context.hosts[host as usize];
+        let h = &mut self.context.hosts[host.index()];
         let me = h.allocate();
         let paths = if transport.balancing.is_some_and(|balancing| balancing.echoes()) {
             PathSelector::echoing()
@@ -147,8 +147,8 @@ impl<'p> Hosts<'p> {
     #[inline]
     fn deliver(&mut self, host: NodeId, (handle, subflow): (Handle, usize), packet: &Packet, network: &mut Egress<'_>) {
         let now = self.context.now;
-        let timers = &mut self.context.timers[host as usize];
-        match self.context.hosts[host as usize].endpoint(handle) {
+        let timers = &mut self.context.timers[host.index()];
+        match self.context.hosts[host.index()].endpoint(handle) {
             Some((Occupant::Sender(sending), shared)) => {
                 if sending.end.on_packet(subflow, packet, &mut Io::new(now, shared, network, timers)) == Event::Closed {
                     self.end_flow(host, handle);
@@ -170,7 +170,7 @@ impl<'p> Hosts<'p> {
             Event::None => {}
             Event::Closed => self.forget_receiver(host, handle),
             Event::Delivered => {
-                if let Some((Occupant::Receiver(receiving), _)) = self.context.hosts[host as usize].endpoint(handle) {
+                if let Some((Occupant::Receiver(receiving), _)) = self.context.hosts[host.index()].endpoint(handle) {
                     let (flow, ends) = (receiving.flow, (receiving.src, host.into()));
                     for component in &mut self.components {
                         component.on_delivery(flow, ends, &mut self.context);
@@ -181,7 +181,7 @@ impl<'p> Hosts<'p> {
     }
 
     fn forget_receiver(&mut self, host: NodeId, handle: Handle) {
-        let h = &mut self.context.hosts[host as usize];
+        let h = &mut self.context.hosts[host.index()];
         if let Occupant::Receiver(receiving) = h.remove(handle) {
             h.by_flow.remove(&receiving.flow);
             self.tidy_timers(host);
@@ -190,8 +190,8 @@ impl<'p> Hosts<'p> {
 
     /// An endpoint of `host` is gone: its timers may go, some of which would be due only after the longest timeout.
     fn tidy_timers(&mut self, host: NodeId) {
-        let h = &self.context.hosts[host as usize];
-        self.context.timers[host as usize].tidy(|key| match timer::kind(key) {
+        let h = &self.context.hosts[host.index()];
+        self.context.timers[host.index()].tidy(|key| match timer::kind(key) {
             timer::ENDPOINT | timer::STOP => h.has(Handle::split(key as u32).0),
             _ => true,
         });
@@ -199,7 +199,7 @@ impl<'p> Hosts<'p> {
 
     /// The sender called `handle` is done: keeps what it did, frees its slot.
     fn end_flow(&mut self, host: NodeId, handle: Handle) {
-        if let Occupant::Sender(sending) = self.context.hosts[host as usize].remove(handle) {
+        if let Occupant::Sender(sending) = self.context.hosts[host.index()].remove(handle) {
             let outcome = outcome(&sending, self.context.now);
             let finished = outcome.finished.is_some();
             self.context.record().flows.push(outcome);
@@ -212,8 +212,8 @@ impl<'p> Hosts<'p> {
 
     fn wake_endpoint(&mut self, host: NodeId, raw: u32, network: &mut Egress<'_>) {
         let (handle, subflow) = Handle::split(raw);
-        let (now, timers) = (self.context.now, &mut self.context.timers[host as usize]);
-        match self.context.hosts[host as usize].endpoint(handle) {
+        let (now, timers) = (self.context.now, &mut self.context.timers[host.index()]);
+        match self.context.hosts[host.index()].endpoint(handle) {
             Some((Occupant::Sender(sending), shared)) => {
                 let event = sending.end.on_timer(subflow, &mut Io::new(now, shared, network, timers));
                 if let Event::Closed = event {
@@ -231,11 +231,11 @@ impl<'p> Hosts<'p> {
     /// Lets receivers of `host` send the PULLs that may leave now, in their turns.
     fn pull(&mut self, host: NodeId, network: &mut Egress<'_>) {
         let now = self.context.now;
-        self.context.hosts[host as usize].shared().pulls_at = Time::MAX;
-        while let Some(receiver) = self.context.hosts[host as usize].shared().pulls.next(now) {
+        self.context.hosts[host.index()].shared().pulls_at = Time::MAX;
+        while let Some(receiver) = self.context.hosts[host.index()].shared().pulls.next(now) {
             self.wake_endpoint(host, receiver | ndp::TURN as u32, network);
         }
-        let (h, timers) = (&mut self.context.hosts[host as usize], &mut self.context.timers[host as usize]);
+        let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers[host.index()]);
         Io::new(now, h.shared(), network, timers).await_pulls();
     }
 
@@ -249,7 +249,7 @@ impl<'p> Hosts<'p> {
         let handle = if packet.flags.has(Flags::SYN) {
             Some(named)
         } else {
-            let found = self.context.hosts[host as usize].senders().find(|(_, sending)| sends(sending));
+            let found = self.context.hosts[host.index()].senders().find(|(_, sending)| sends(sending));
             found.map(|(handle, _)| handle)
         };
         match handle {
@@ -260,8 +260,8 @@ impl<'p> Hosts<'p> {
 
     fn stop_flow(&mut self, host: NodeId, raw: u32, network: &mut Egress<'_>) {
         let handle = Handle::split(raw).0;
-        let (now, timers) = (self.context.now, &mut self.context.timers[host as usize]);
-        if let Some((Occupant::Sender(sending), shared)) = self.context.hosts[host as usize].endpoint(handle) {
+        let (now, timers) = (self.context.now, &mut self.context.timers[host.index()]);
+        if let Some((Occupant::Sender(sending), shared)) = self.context.hosts[host.index()].endpoint(handle) {
             // Names come round: the timer may have been that of a flow that is long over.
             if sending.planned.flow.stop > now {
                 return;
@@ -274,7 +274,7 @@ impl<'p> Hosts<'p> {
 
     /// Forgets receivers that wait in vain for a FIN.
     fn sweep(&mut self, host: NodeId) {
-        let (now, h) = (self.context.now, &mut self.context.hosts[host as usize]);
+        let (now, h) = (self.context.now, &mut self.context.hosts[host.index()]);
         let silent = h.receivers().filter(|(_, receiving)| receiving.end.last_heard() + SILENCE <= now);
         let silent: Vec<Handle> = silent.map(|(handle, _)| handle).collect();
         h.swept = now;
@@ -283,7 +283,7 @@ impl<'p> Hosts<'p> {
 
     /// Hands out the messages that are due at `host`.
     fn read_inbox(&mut self, host: NodeId, network: &mut Egress<'_>) {
-        while let Some(message) = self.context.inboxes[host as usize].due(self.context.now) {
+        while let Some(message) = self.context.inboxes[host.index()].due(self.context.now) {
             match message {
                 Message::Start(id, planned) => self.open(host, id, planned, network),
                 message => {
@@ -351,7 +351,7 @@ impl Handler for Hosts<'_> {
 
     fn on_timer(&mut self, node: NodeId, now: Time, network: &mut Egress<'_>) {
         self.context.now = now;
-        let Some((_, key)) = self.context.timers[node as usize].pop() else {
+        let Some((_, key)) = self.context.timers[node.index()].pop() else {
             return;
         };
         match timer::kind(key) {
@@ -369,12 +369,12 @@ impl Handler for Hosts<'_> {
 
     #[inline]
     fn next_timer(&self, node: NodeId) -> Time {
-        self.context.timers[node as usize].next()
+        self.context.timers[node.index()].next()
     }
 
     #[inline]
     fn prefetch(&self, host: NodeId, packet: Option<&Packet>, stage: usize) {
-        let host = host as usize;
+        let host = host.index();
         match packet {
             None => {
                 self.context.hosts[host].prefetch_slots();

@@ -36,7 +36,7 @@ impl Message {
             Message::Over(flow, follower) => (3, *flow, *follower),
             Message::Place(long, _) => (4, long.flow, 0),
             Message::Scan => (5, 0, 0),
-            Message::Report(host, _) => (6, *host, 0),
+            Message::Report(host, _) => (6, (*host).into(), 0),
             Message::Decide => (7, 0, 0),
         }
     }

@@ -44,7 +44,7 @@ impl Changes {
             }
         }
         let course = |(link, said): (LinkId, Said)| {
-            let rate = fabric.links()[link as usize].rate;
+            let rate = fabric.links()[link.index()].rate;
             let up = steps(&said.up, true).map(|(at, up)| (at, Change::Up(up)));
             let rate = steps(&said.rate, rate).map(|(at, rate)| (at, Change::Rate(rate)));
             let limit = steps(&said.limit, built(link)).map(|(at, limit)| (at, Change::Limit(limit)));
@@ -106,7 +106,7 @@ impl Changes {
 fn links_of(of: &ChangeOf, fabric: &Fabric, seed: u64, index: u64) -> BTreeSet<LinkId> {
     let at_any = |nodes: &[NodeId]| {
         let links = fabric.links().iter().enumerate();
-        links.filter(|(_, l)| nodes.contains(&l.from) || nodes.contains(&l.to)).map(|(id, _)| id as LinkId).collect()
+        links.filter(|(_, l)| nodes.contains(&l.from) || nodes.contains(&l.to)).map(|(id, _)| LinkId::new(id)).collect()
     };
     match of {
         ChangeOf::Links(links) => {
@@ -115,7 +115,7 @@ fn links_of(of: &ChangeOf, fabric: &Fabric, seed: u64, index: u64) -> BTreeSet<L
         }
         ChangeOf::Nodes(names) => at_any(&names.iter().filter_map(|name| fabric.node(name)).collect::<Vec<_>>()),
         ChangeOf::Layer(layer, share) => {
-            let nodes = (0..fabric.nodes() as NodeId).filter(|node| fabric.layer(*node) == *layer);
+            let nodes = NodeId::first(fabric.nodes()).filter(|node| fabric.layer(*node) == *layer);
             let mut nodes: Vec<NodeId> = nodes.collect();
             // A larger share of one seed has all the nodes of a smaller one.
             nodes.shuffle(&mut stream(seed, "change", index));
@@ -182,16 +182,17 @@ mod tests {
     fn capacity_follows_rate_and_state() {
         let (gbps, down) = (Rate::gbps(1), Change::Up(false));
         let course = vec![(s(1), Change::Rate(gbps)), (s(3), down), (s(4), Change::Up(true))];
-        let changes = Changes { links: BTreeMap::from([(0, course)]), reconverge: Some(s(1)) };
+        let [link, other] = [0, 1].map(LinkId::new);
+        let changes = Changes { links: BTreeMap::from([(link, course)]), reconverge: Some(s(1)) };
         // 10 Gbit/s for 1 s, 1 Gbit/s for 2 s, nothing for 1 s, 1 Gbit/s for 6 s.
-        assert_eq!(changes.capacity(0, Rate::gbps(10), s(10)), 18e9);
-        assert_eq!(changes.capacity(1, Rate::gbps(10), s(10)), 100e9);
+        assert_eq!(changes.capacity(link, Rate::gbps(10), s(10)), 18e9);
+        assert_eq!(changes.capacity(other, Rate::gbps(10), s(10)), 100e9);
         // By an end before some of the changes, or all, or at one.
-        let by = |end| changes.capacity(0, Rate::gbps(10), end);
+        let by = |end| changes.capacity(link, Rate::gbps(10), end);
         assert_eq!(
             [Time::ZERO, Time::from_ms(500), s(1), s(2), s(3), s(4), s(5)].map(by),
             [0.0, 5e9, 10e9, 11e9, 12e9, 12e9, 13e9]
         );
-        assert_eq!(changes.reroutes(), [(s(4), HashSet::from([0])), (s(5), HashSet::new())]);
+        assert_eq!(changes.reroutes(), [(s(4), HashSet::from([link])), (s(5), HashSet::new())]);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::plan::planned::{PlannedFlow, by_size};
 use linkpool_engine::Stream;
-use linkpool_network::{HostId, NodeId};
+use linkpool_network::HostId;
 use linkpool_units::Time;
 use linkpool_workload::{self as workload, Bursts, Flow, PoissonTimes, Sizes};
 use rand::Rng;
@@ -54,7 +54,7 @@ pub(crate) enum To {
     /// Of so many hosts any other.
     Any(usize),
     /// Any in another rack; rack and pod of each host.
-    OtherRacks(Arc<[(NodeId, NodeId)]>),
+    OtherRacks(Arc<[(u32, u32)]>),
     /// By the sender.
     Permutation(Arc<[HostId]>),
 }

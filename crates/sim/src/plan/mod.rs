@@ -99,7 +99,7 @@ impl Plan {
         let policies =
             layers.fold(policy(&scenario.queue).into(), |all: Policies, (layer, q)| all.with(*layer, policy(q)));
         let built = |link: LinkId| {
-            let layer = fabric.layer(fabric.links()[link as usize].from);
+            let layer = fabric.layer(fabric.links()[link.index()].from);
             let of_layer = scenario.layer_queues.iter().find(|(other, _)| *other == layer);
             queue_limit(of_layer.map_or(&scenario.queue, |(_, queue)| queue).limit)
         };

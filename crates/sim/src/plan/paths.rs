@@ -105,7 +105,7 @@ impl PathRule {
 /// Two hosts of which a shortest path cannot be pinned.
 fn too_long(fabric: &Fabric, routes: &Routes) -> Option<(HostId, HostId)> {
     // Of neighbours at the same switches, one stands for all.
-    let first_hops = |host: HostId| fabric.links_from(host.into()).map(|l| fabric.links()[l as usize].to);
+    let first_hops = |host: HostId| fabric.links_from(host.into()).map(|l| fabric.links()[l.index()].to);
     let stands_for_others = |(before, host): &(HostId, HostId)| !first_hops(*host).eq(first_hops(*before));
     let all = || HostId::first(fabric.hosts());
     let others = all().zip(all().skip(1)).filter(stands_for_others).map(|(_, host)| host);

@@ -29,7 +29,7 @@ impl Counters {
         let find = |(from, to): &(String, String)| fabric.link(fabric.node(from)?, fabric.node(to)?);
         let mut links: Vec<LinkId> = match &record.links {
             Some(links) => links.iter().filter_map(find).collect(),
-            None => (0..fabric.links().len() as LinkId).collect(),
+            None => LinkId::first(fabric.links().len()).collect(),
         };
         // Two timers of one link would halve its intervals.
         links.sort_unstable();
@@ -61,7 +61,7 @@ impl Counters {
 
     /// By `now`, `link` has done so much and put so many bytes on the wire: the difference, unless this is the first time.
     pub(crate) fn count(&mut self, link: LinkId, now: Time, (stats, bytes): (LinkStats, u64)) -> Option<Sample> {
-        let before = &mut self.before[link as usize];
+        let before = &mut self.before[link.index()];
         // A packet that is cut off with its link was accepted, and in part on the wire: neither is taken back.
         let (packets, bytes) = (stats.packets.max(before.packets), bytes.max(before.bytes));
         let sample = before.at.filter(|at| *at < now).map(|since| Sample {

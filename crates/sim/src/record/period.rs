@@ -33,7 +33,7 @@ impl<'p> Period<'p> {
 
     /// The links of the nodes of this partition.
     fn my_links(&self, context: &Context) -> impl Iterator<Item = LinkId> {
-        let nodes = 0..self.plan.fabric.nodes() as NodeId;
+        let nodes = NodeId::first(self.plan.fabric.nodes());
         nodes.filter(|node| context.is_mine(*node)).flat_map(|node| self.plan.fabric.links_from(node))
     }
 }
@@ -42,7 +42,7 @@ impl Component for Period<'_> {
     fn on_start(&mut self, context: &mut Context) {
         let Measure { warm_up, cut_off } = self.plan.measure;
         for at in [warm_up, cut_off].into_iter().filter(|at| *at > Time::ZERO && *at < self.plan.end) {
-            for node in 0..self.plan.fabric.nodes() as NodeId {
+            for node in NodeId::first(self.plan.fabric.nodes()) {
                 if context.is_mine(node) {
                     context.set_timer(node, at, timer::PERIOD);
                 }
@@ -55,12 +55,12 @@ impl Component for Period<'_> {
             return;
         }
         let (period, now) = (&self.plan.measure, context.now);
-        for (_, sending) in context.hosts.get_mut(node as usize).into_iter().flat_map(|host| host.senders()) {
+        for (_, sending) in context.hosts.get_mut(node.index()).into_iter().flat_map(|host| host.senders()) {
             sending.measured.note(period, Acked::of(&sending.end), now);
         }
         for link in self.plan.fabric.links_from(node) {
             let (_, bytes) = network.counters(link, now);
-            let sent = &mut self.sent[link as usize];
+            let sent = &mut self.sent[link.index()];
             if now == period.warm_up {
                 sent.by_warm_up = Some(bytes);
             }
@@ -73,7 +73,7 @@ impl Component for Period<'_> {
     fn on_end(&mut self, network: &mut Network, context: &mut Context) {
         let now = context.now;
         let measured = self.my_links(context).map(|link| {
-            let Sent { by_warm_up, by_cut_off } = self.sent[link as usize];
+            let Sent { by_warm_up, by_cut_off } = self.sent[link.index()];
             let mut by_end = || by_cut_off.unwrap_or_else(|| network.link_outcome(link, now).1);
             // A packet that is cut off with its link was in part on the wire, which is not taken back.
             (link, by_warm_up.map_or(0, |before| by_end().max(before) - before))

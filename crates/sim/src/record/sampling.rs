@@ -84,7 +84,7 @@ impl<'p> Sampling<'p> {
 
     /// The node whose queue feeds `link`.
     fn sender_of(&self, link: LinkId) -> NodeId {
-        self.plan.fabric.links()[link as usize].from
+        self.plan.fabric.links()[link.index()].from
     }
 
     fn count(&mut self, node: NodeId, link: LinkId, network: &mut Egress<'_>, context: &mut Context) {
@@ -106,7 +106,7 @@ impl<'p> Sampling<'p> {
     fn windows(&mut self, host: NodeId, context: &mut Context) {
         let Some(series) = &self.cwnd else { return };
         let mut samples = Vec::new();
-        for (_, Sending { end, flow, planned, .. }) in context.hosts[host as usize].senders() {
+        for (_, Sending { end, flow, planned, .. }) in context.hosts[host.index()].senders() {
             if !series.wanted[planned.label as usize] {
                 continue;
             }
@@ -131,7 +131,7 @@ impl<'p> Sampling<'p> {
 
     fn rates(&mut self, host: NodeId, context: &mut Context) {
         let mut samples = Vec::new();
-        for (_, sending) in context.hosts[host as usize].senders() {
+        for (_, sending) in context.hosts[host.index()].senders() {
             self.rate(sending, context.now, &mut samples);
         }
         context.sample(samples);
@@ -193,7 +193,7 @@ impl Component for Sampling<'_> {
     }
 
     fn on_timer(&mut self, node: NodeId, key: u64, network: &mut Egress<'_>, context: &mut Context) {
-        let link = key as LinkId;
+        let link = LinkId::from(key as u32);
         match timer::kind(key) {
             timer::SAMPLE_QUEUE => self.queue(node, link, network, context),
             timer::SAMPLE_COUNTERS => self.count(node, link, network, context),
@@ -226,11 +226,11 @@ impl Component for Sampling<'_> {
     fn on_end(&mut self, network: &mut Network, context: &mut Context) {
         let (now, mut samples) = (context.now, Vec::new());
         for host in context.my_hosts() {
-            for (_, sending) in context.hosts[host as usize].senders() {
+            for (_, sending) in context.hosts[host.index()].senders() {
                 self.rate(sending, now, &mut samples);
             }
         }
-        let from = |link: LinkId| self.plan.fabric.links()[link as usize].from;
+        let from = |link: LinkId| self.plan.fabric.links()[link.index()].from;
         if let Some(counters) = self.counters.as_mut().filter(|counters| counters.lasts(now)) {
             for link in counters.links().into_iter().filter(|link| context.is_mine(from(*link))) {
                 let (stats, sent_bytes, _) = network.link_outcome(link, now);

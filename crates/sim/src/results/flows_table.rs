@@ -3,7 +3,7 @@
 use crate::plan::{Plan, PlannedTransport};
 use crate::results::column::table;
 use crate::results::outcome::{FlowOutcome, SubflowOutcome};
-use linkpool_network::{Envelope, Flags, NodeId, Packet, Spreading, Timetable};
+use linkpool_network::{Envelope, Flags, Packet, Spreading, Timetable};
 use linkpool_scenario::Measure;
 use linkpool_transport::paths::Balancing;
 use linkpool_units::Time;
@@ -17,7 +17,7 @@ pub(crate) struct FlowRow<'a> {
     /// The least completion time that any transport could reach.
     pub(crate) ideal: Option<Time>,
     /// Rack and pod of every host.
-    pub(crate) places: &'a [(NodeId, NodeId)],
+    pub(crate) places: &'a [(u32, u32)],
 }
 
 table! {
@@ -239,7 +239,7 @@ impl SubflowRow<'_> {
         let routes = self.timetable.routes_at(self.subflow.stats.established.unwrap_or(flow.start));
         for link in routes.path(fabric, flow.src, packet) {
             names.push(' ');
-            names.push_str(fabric.name(fabric.links()[link as usize].to));
+            names.push_str(fabric.name(fabric.links()[link.index()].to));
         }
         Some(names)
     }

@@ -35,7 +35,7 @@ struct Hop {
 
 impl Hop {
     fn new(fabric: &Fabric, links: &[LinkId]) -> Hop {
-        let links = || links.iter().map(|l| &fabric.links()[*l as usize]);
+        let links = || links.iter().map(|l| &fabric.links()[l.index()]);
         Hop {
             capacity: links().map(|l| l.rate.0 as f64 / 1e12).sum(),
             fastest: links().map(|l| l.rate.0 as f64 / 1e12).fold(0.0, f64::max),
@@ -118,8 +118,9 @@ impl<'p> Ideal<'p> {
     /// From one host to another.
     fn shortest(&mut self, src: HostId, dst: HostId) -> Vec<Hop> {
         let fabric = &self.plan.fabric;
-        let only = |host: HostId| Some(fabric.links_from(host.into())).filter(|l| l.len() == 1).map(|l| l.start);
-        let end = |host: HostId| only(host).map_or(host.into(), |l| fabric.links()[l as usize].to);
+        let only =
+            |host: HostId| fabric.links_from(host.into()).next().filter(|_| fabric.links_from(host.into()).len() == 1);
+        let end = |host: HostId| only(host).map_or(host.into(), |l| fabric.links()[l.index()].to);
         let (from, to) = (end(src), end(dst));
         let between = self.between.entry((from, to)).or_insert_with(|| {
             let levels = self.routes.levels(fabric, src, dst);

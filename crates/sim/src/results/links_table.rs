@@ -61,7 +61,8 @@ table! {
 impl<'a> LinkRow<'a> {
     /// All links of a run.
     pub(crate) fn all(plan: &'a Plan, outcome: &'a Outcome) -> impl Iterator<Item = LinkRow<'a>> {
-        let links = (0..).zip(plan.fabric.links()).zip(&outcome.links);
+        let ids = LinkId::first(outcome.links.len());
+        let links = ids.zip(plan.fabric.links()).zip(&outcome.links);
         links.map(move |((id, spec), link)| LinkRow { plan, id, spec, link, simulated: outcome.simulated })
     }
 

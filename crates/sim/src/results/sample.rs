@@ -76,11 +76,11 @@ impl Sample {
     /// The order of rows: by time, and at one time by what is sampled. It does not depend on which thread samples.
     pub(crate) fn order(&self) -> (Time, u8, u32, u32) {
         match self.value {
-            Value::Queue { link, .. } => (self.at, 0, link, 0),
+            Value::Queue { link, .. } => (self.at, 0, link.into(), 0),
             Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow, subflow),
             Value::Rate { flow, subflow, .. } => (self.at, 2, flow, subflow),
             Value::Rtt { flow, subflow, .. } => (self.at, 3, flow, subflow),
-            Value::Counters { link, .. } => (self.at, 4, link, 0),
+            Value::Counters { link, .. } => (self.at, 4, link.into(), 0),
         }
     }
 }

@@ -157,7 +157,7 @@ impl<'p> SeriesTables<'p> {
         let wanted = |wanted: bool, create: fn(&Path) -> Result<Table>| wanted.then(|| create(directory)).transpose();
         Ok(SeriesTables {
             plan,
-            link_names: (0..plan.fabric.links().len()).map(|l| plan.fabric.link_name(l as LinkId)).collect(),
+            link_names: LinkId::first(plan.fabric.links().len()).map(|link| plan.fabric.link_name(link)).collect(),
             queue: wanted(record.queue.is_some(), Table::create::<QueueRow<'_>>)?,
             cwnd: wanted(record.cwnd.is_some(), Table::create::<CwndRow>)?,
             rate: wanted(record.rate.is_some(), Table::create::<RateRow>)?,
@@ -170,7 +170,7 @@ impl<'p> SeriesTables<'p> {
         // Of what is not wanted there are no samples.
         match value {
             Value::Queue { link, packets, bytes } => {
-                let link = self.link_names[link as usize].as_str();
+                let link = self.link_names[link.index()].as_str();
                 push(&mut self.queue, &QueueRow { at, link, packets, bytes })
             }
             Value::Cwnd { flow, subflow, cwnd, ssthresh, srtt, suppressed } => {
@@ -179,10 +179,10 @@ impl<'p> SeriesTables<'p> {
             Value::Rate { flow, subflow, goodput } => push(&mut self.rate, &RateRow { at, flow, subflow, goodput }),
             Value::Rtt { flow, subflow, rtt } => push(&mut self.rtt, &RttRow { at, flow, subflow, rtt }),
             Value::Counters { link, since, packets, bytes, rare } => {
-                let rate = self.plan.fabric.links()[link as usize].rate;
+                let rate = self.plan.fabric.links()[link.index()].rate;
                 let could = |by| self.plan.changes.capacity(link, rate, by);
                 let could = could(at) - could(since);
-                let link = self.link_names[link as usize].as_str();
+                let link = self.link_names[link.index()].as_str();
                 push(&mut self.counters, &CounterRow { at, link, packets, bytes, rare, could })
             }
         }

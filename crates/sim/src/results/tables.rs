@@ -13,7 +13,7 @@ use crate::results::series::{SERIES, SeriesTables};
 use crate::results::sink::Sink;
 use crate::results::table::Table;
 use crate::results::workloads_table::{self, WorkloadRow};
-use linkpool_network::{NodeId, Timetable};
+use linkpool_network::Timetable;
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
 use parquet::errors::{ParquetError, Result};
@@ -27,7 +27,7 @@ pub(crate) struct Tables<'p> {
     subflows: Table,
     ideal: Ideal<'p>,
     /// Rack and pod of every host.
-    places: Vec<(NodeId, NodeId)>,
+    places: Vec<(u32, u32)>,
     jobs: Option<Table>,
     /// By label: flows that have started.
     started: Vec<u32>,

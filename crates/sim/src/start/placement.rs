@@ -92,10 +92,10 @@ impl<'p> Placer<'p> {
     /// Reports on the flows of `host`, and does so again after a period.
     fn scan(&mut self, host: NodeId, context: &mut Context) {
         let Placement { period, share } = self.placement;
-        let links = self.plan.fabric.links_from(host).map(|l| self.plan.fabric.links()[l as usize].rate.0).sum::<u64>();
+        let links = self.plan.fabric.links_from(host).map(|l| self.plan.fabric.links()[l.index()].rate.0).sum::<u64>();
         let enough = share * links as f64 * period.secs() / 8.0;
         let mut report = Report { long: Vec::new(), over: self.unplaced.remove(&host).unwrap_or_default() };
-        for (handle, sending) in context.hosts[host as usize].senders() {
+        for (handle, sending) in context.hosts[host.index()].senders() {
             let Some(scanned) = self.scanned.get_mut(&sending.flow) else { continue };
             let got = sending.end.acked() - scanned.acked;
             scanned.acked += got;
@@ -128,7 +128,7 @@ impl<'p> Placer<'p> {
 
     /// A flow of `host` takes `path` from now on, if it is still there.
     fn place(&self, host: NodeId, long: Long, path: Vec<LinkId>, context: &mut Context) {
-        if let Some((Occupant::Sender(sending), _)) = context.hosts[host as usize].endpoint(long.handle)
+        if let Some((Occupant::Sender(sending), _)) = context.hosts[host.index()].endpoint(long.handle)
             && sending.flow == long.flow
         {
             sending.end.take_paths(pinned(&self.plan.fabric, [path]));
@@ -194,7 +194,7 @@ mod tests {
             controller.take(Report { long, over });
             let decided = controller.decide(&fabric, &routes);
             // The spine of each.
-            decided.iter().map(|(l, path)| (l.flow, fabric.links()[path[1] as usize].to)).collect::<Vec<_>>()
+            decided.iter().map(|(l, path)| (l.flow, fabric.links()[path[1].index()].to)).collect::<Vec<_>>()
         };
         // From four hosts to four: each spine gets one, the fourth goes to the first of three that are alike. By number, not as reported.
         let first = place(vec![long(9, (3, 7)), long(2, (0, 4)), long(5, (2, 6)), long(4, (1, 5))], vec![]);

@@ -47,7 +47,8 @@ fn a_bcubes_hosts_forward() {
     let flow = "[[workload.flow]]\ntransport = \"t\"\nfrom = \"h0\"\nto = \"h8\"\nsize = \"300KB\"\n";
     let (plan, outcome) = run("bcube]\nn = 3\nk = 1", flow, 1);
     let through = |name: &str| {
-        let id = plan.fabric.links().iter().position(|l| plan.fabric.name(l.from) == name && l.to >= 9).unwrap();
+        let id =
+            plan.fabric.links().iter().position(|l| plan.fabric.name(l.from) == name && l.to.index() >= 9).unwrap();
         outcome.links[id].stats.packets + outcome.links[id + 1].stats.packets
     };
     // h0 and h8 differ in both digits: by way of h2 or of h6.

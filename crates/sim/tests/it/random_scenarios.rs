@@ -60,10 +60,10 @@ fn check_packets(r: &Run) {
     let arrived = |l: &LinkOutcome| l.stats.packets - l.stats.rare.drops_loss - l.on_the_way as u64;
     assert_eq!(o.hops, o.links.iter().map(arrived).sum::<u64>());
     let links = || fabric.links().iter().zip(&o.links);
-    let to_hosts: u64 = links().filter(|(s, _)| (s.to as usize) < fabric.hosts()).map(|(_, l)| arrived(l)).sum();
+    let to_hosts: u64 = links().filter(|(s, _)| s.to.index() < fabric.hosts()).map(|(_, l)| arrived(l)).sum();
     // In a BCube hosts pass on what is for others.
     assert!(o.delivered == to_hosts || o.delivered < to_hosts && fabric.node("s0.0").is_some());
-    for node in fabric.hosts() as u32..fabric.nodes() as u32 {
+    for node in fabric.node_ids().skip(fabric.hosts()) {
         let came: u64 = links().filter(|(s, _)| s.to == node).map(|(_, l)| arrived(l)).sum();
         let went = |l: &LinkOutcome| l.stats.packets + l.stats.rare.drops + l.stats.rare.drops_down;
         assert_eq!(
@@ -74,7 +74,7 @@ fn check_packets(r: &Run) {
         );
     }
     let sent_by_hosts: u64 = links()
-        .filter(|(s, _)| (s.from as usize) < fabric.hosts())
+        .filter(|(s, _)| s.from.index() < fabric.hosts())
         .map(|(_, l)| l.stats.packets + l.stats.rare.drops + l.stats.rare.drops_down)
         .sum();
     assert!(sent_by_hosts >= o.data_packets, "each data segment is a packet");

@@ -1,7 +1,7 @@
 //! What is recorded agrees with what is counted anyway, and with what can be said beforehand.
 
 use crate::common::{Run, run};
-use linkpool_network::RareEvents;
+use linkpool_network::{LinkId, RareEvents};
 use linkpool_sim::Value;
 use linkpool_units::Time;
 
@@ -23,7 +23,7 @@ fn counters_of_intervals_add_up_to_those_of_the_run() {
     let mut sums = vec![(0, 0, RareEvents::default(), Time::ZERO); r.outcome.links.len()];
     for sample in &r.samples {
         let Value::Counters { link, since, packets, bytes, rare } = sample.value else { panic!("{sample:?}") };
-        let (accepted, sum, events, last) = &mut sums[link as usize];
+        let (accepted, sum, events, last) = &mut sums[link.index()];
         assert_eq!(since, *last, "without a gap");
         assert!(sample.at == since + every || sample.at == r.outcome.simulated);
         // 10 Gbit/s; in an interval ends a packet that began before it, and one begins that ends after it.
@@ -45,7 +45,7 @@ fn counters_of_intervals_add_up_to_those_of_the_run() {
 #[test]
 fn counters_may_be_of_some_links_and_some_time() {
     let r = incast("counters = { every = \"0.5ms\", links = [\"W->R\"], from = \"1ms\", until = \"2.2ms\" }\n");
-    let link = (0..).find(|l| r.plan.fabric.link_name(*l) == "W->R").unwrap();
+    let link = LinkId::first(r.plan.fabric.links().len()).find(|l| r.plan.fabric.link_name(*l) == "W->R").unwrap();
     let found: Vec<_> = r.samples.iter().map(|s| (s.at, s.value)).collect();
     let [(first, Value::Counters { link: a, .. }), (second, Value::Counters { link: b, .. })] = found[..] else {
         panic!("{found:?}")

@@ -87,11 +87,12 @@ mod tests {
 
     #[test]
     fn a_flow_begins_the_gap_after_the_end_of_the_one_before() {
-        let (mut process, mut out) = (closed_loop(Destinations::Fixed(7)), Vec::new());
-        process.begin(3, Time::from_us(100), &mut out);
-        process.on_end(3, Time::from_us(200), &mut out);
-        process.on_end(3, Time::from_us(300), &mut out);
-        let flow = |at| Flow { stop: Time::from_ms(9), ..Flow::new((3, 7), Some(70_000), Time::from_us(at)) };
+        let [src, dst] = [3, 7].map(HostId::new);
+        let (mut process, mut out) = (closed_loop(Destinations::Fixed(dst)), Vec::new());
+        process.begin(src, Time::from_us(100), &mut out);
+        process.on_end(src, Time::from_us(200), &mut out);
+        process.on_end(src, Time::from_us(300), &mut out);
+        let flow = |at| Flow { stop: Time::from_ms(9), ..Flow::new((src, dst), Some(70_000), Time::from_us(at)) };
         assert_eq!(out, [Action::Start(0, flow(100)), Action::Start(1, flow(205)), Action::Start(2, flow(305))]);
     }
 
@@ -106,7 +107,7 @@ mod tests {
             (Destinations::Staggered { places, shares }, vec![0]),
         ] {
             let mut random = stream(2, "destinations", 0);
-            let mut found: Vec<u16> = (0..200).map(|_| to.draw(1, &mut random)).collect();
+            let mut found: Vec<usize> = (0..200).map(|_| to.draw(HostId::new(1), &mut random).index()).collect();
             found.sort_unstable();
             found.dedup();
             assert_eq!(found, allowed, "{to:?}");

@@ -175,7 +175,7 @@ mod tests {
             let (mut chain, _) = chain(9, 4, c, 1);
             Arc::make_mut(&mut chain.all).answer = Sizes::Uniform { min: 1, max: 1 << 50 };
             for number in [0, 1, 2, 3, 8, 9] {
-                let request = FlowEnd { number, src: 0, dst: 1, at: Time::ZERO };
+                let request = FlowEnd { number, src: HostId::new(0), dst: HostId::new(1), at: Time::ZERO };
                 let Some(Action::Start(_, answer)) = chain.answer(request) else { panic!("no answer") };
                 sizes.push(answer.size);
             }

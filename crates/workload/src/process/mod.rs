@@ -147,8 +147,14 @@ mod tests {
             gap,
             answers: 0,
         };
-        let closed =
-            ClosedLoop { to: Destinations::Fixed(1), size: size.clone(), gap, stop, next, random: random.clone() };
+        let closed = ClosedLoop {
+            to: Destinations::Fixed(HostId::new(1)),
+            size: size.clone(),
+            gap,
+            stop,
+            next,
+            random: random.clone(),
+        };
         let rounds = Rounds {
             matrix: matrix.clone(),
             size: size.clone(),
@@ -175,9 +181,9 @@ mod tests {
     fn each_process_goes_on_with_the_ends_of_its_flows() {
         for (mut process, listens) in each_process() {
             assert_eq!(process.listens(), listens);
-            assert_eq!(process.unfinished(0), None);
+            assert_eq!(process.unfinished(HostId::new(0)), None);
             let mut out = Vec::new();
-            process.begin(0, Time::from_us(1), &mut out);
+            process.begin(HostId::new(0), Time::from_us(1), &mut out);
             let mut ends = Vec::new();
             for action in out.drain(..) {
                 let Action::Start(number, flow) = action else { panic!("{action:?}") };
@@ -185,13 +191,13 @@ mod tests {
             }
             assert!(!ends.is_empty(), "{process:?}");
             let is_job = listens == Listens::Receiver;
-            assert_eq!(process.unfinished(0).is_some(), is_job);
+            assert_eq!(process.unfinished(HostId::new(0)).is_some(), is_job);
             for end in ends {
                 assert_eq!(process.answer(end).is_some(), is_job);
                 process.on_end(end, end.at, &mut out);
             }
             assert!(!out.is_empty(), "{process:?}");
-            assert_eq!(process.unfinished(0), None);
+            assert_eq!(process.unfinished(HostId::new(0)), None);
         }
     }
 }

@@ -89,12 +89,12 @@ mod tests {
         for round in 0..3 {
             let flows = started(&out);
             assert_eq!(flows.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1, 2].map(|i| 3 * round + i));
-            for ((_, flow), src) in flows.iter().zip(0..) {
+            for ((_, flow), src) in flows.iter().zip(0u32..) {
                 assert!(flow.start >= now && flow.start <= now + Time::from_us(10), "{flow:?} at {now:?}");
                 let expected = Flow {
                     stop: Time::from_ms(1),
                     burst: round,
-                    ..Flow::new((src, (src + 1) % 3), Some(2_000), flow.start)
+                    ..Flow::new((src.into(), ((src + 1) % 3).into()), Some(2_000), flow.start)
                 };
                 assert_eq!(*flow, expected);
             }

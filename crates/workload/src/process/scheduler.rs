@@ -135,14 +135,17 @@ mod tests {
                     assert!(flow.start >= least && flow.start <= least + Time::from_us(10));
                     let pair = (flow.src, flow.dst);
                     assert_eq!(flow, Flow { stop: Time::from_ms(1), ..Flow::new(pair, Some(2_000), flow.start) });
-                    assert!(if other_racks { flow.src / 2 != flow.dst / 2 } else { flow.src != flow.dst }, "{flow:?}");
-                    drawn[flow.dst as usize] += 1;
+                    assert!(
+                        if other_racks { flow.src.index() / 2 != flow.dst.index() / 2 } else { flow.src != flow.dst },
+                        "{flow:?}"
+                    );
+                    drawn[flow.dst.index()] += 1;
                     running.push((n, flow));
                 }
                 let Redraw::Room(room) = &process.redraw else { unreachable!() };
-                let to = |host| running.iter().filter(|(_, flow)| flow.dst == host).count() as u32;
+                let to = |host| running.iter().filter(|(_, flow)| flow.dst.index() == host).count() as u32;
                 assert_eq!(*room, [0, 1, 2, 3].map(|host| 2 - to(host)));
-                let mut senders: Vec<u16> = running.iter().map(|(_, flow)| flow.src).collect();
+                let mut senders: Vec<usize> = running.iter().map(|(_, flow)| flow.src.index()).collect();
                 senders.sort_unstable();
                 assert_eq!(senders, [0, 1, 2, 3]);
                 let (ended, flow) = running.remove(turn as usize % 4);
@@ -156,13 +159,13 @@ mod tests {
     /// All flows go to host 3, from any other.
     #[test]
     fn a_hotspot_is_drawn_anew_with_its_sender() {
-        let mut process = scheduler(Redraw::Hotspot { hosts: 4, hot: vec![3], share: 1.0 }, false);
+        let mut process = scheduler(Redraw::Hotspot { hosts: 4, hot: vec![HostId::new(3)], share: 1.0 }, false);
         let mut out = Vec::new();
-        let end = FlowEnd { number: 0, src: 1, dst: 2, at: Time::from_us(200) };
+        let end = FlowEnd { number: 0, src: HostId::new(1), dst: HostId::new(2), at: Time::from_us(200) };
         (0..100).for_each(|_| process.on_end(end, end.at, &mut out));
-        let mut senders: Vec<u16> = started(&mut out)
+        let mut senders: Vec<usize> = started(&mut out)
             .iter()
-            .map(|(_, flow)| (flow.dst, flow.src))
+            .map(|(_, flow)| (flow.dst.index(), flow.src.index()))
             .map(|(dst, src)| {
                 assert_eq!(dst, 3);
                 src

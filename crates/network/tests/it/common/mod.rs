@@ -219,13 +219,13 @@ pub fn distance(fabric: &Fabric, from: HostId, to: HostId) -> Option<usize> {
         }
         let mut next = Vec::new();
         for node in frontier {
-            let is_host = (node as usize) < fabric.hosts();
+            let is_host = node.index() < fabric.hosts();
             if node != NodeId::from(from) && is_host && !fabric.hosts_forward() {
                 continue;
             }
             for link in fabric.links_from(node) {
-                let to = fabric.links()[link as usize].to;
-                if !std::mem::replace(&mut reached[to as usize], true) {
+                let to = fabric.links()[link.index()].to;
+                if !std::mem::replace(&mut reached[to.index()], true) {
                     next.push(to);
                 }
             }
@@ -242,7 +242,7 @@ pub fn distance(fabric: &Fabric, from: HostId, to: HostId) -> Option<usize> {
 pub fn nodes(fabric: &Fabric, from: HostId, path: &[LinkId]) -> Vec<NodeId> {
     let mut nodes = vec![NodeId::from(from)];
     for link in path {
-        let l = &fabric.links()[*link as usize];
+        let l = &fabric.links()[link.index()];
         assert_eq!(l.from, *nodes.last().unwrap(), "a path without a gap");
         nodes.push(l.to);
     }

@@ -127,12 +127,12 @@ impl Simulation<'_> {
                     continue;
                 }
                 Event::Arrival(_, link) => {
-                    let packet = self.ports[link as usize].in_flight.pop_front().unwrap();
-                    let node = self.scene.fabric.links()[link as usize].to;
+                    let packet = self.ports[link.index()].in_flight.pop_front().unwrap();
+                    let node = self.scene.fabric.links()[link.index()].to;
                     if NodeId::from(packet.dst()) != node {
                         (node, packet)
                     } else {
-                        self.arrivals[node as usize].push(Arrival::of(&packet, now));
+                        self.arrivals[node.index()].push(Arrival::of(&packet, now));
                         let Some(answer) = answer(&packet) else { continue };
                         (node, answer)
                     }
@@ -160,7 +160,7 @@ impl Simulation<'_> {
             // What a link is built with does not count if it is changed from the start.
             let mut rates = vec![(Time::ZERO, l.rate)];
             for (at, link, change) in &self.scene.changes {
-                if let (true, Change::Rate(rate)) = (*link as usize == id, change) {
+                if let (true, Change::Rate(rate)) = (link.index() == id, change) {
                     rates.retain(|(before, _)| *before != Time::ZERO || *at != Time::ZERO);
                     rates.push((*at, *rate));
                 }
@@ -172,7 +172,7 @@ impl Simulation<'_> {
 
     /// Packets and bytes of a class that count, with the one in service if `in_service`.
     fn counted(&self, link: LinkId, class: usize, in_service: bool) -> (u32, u64) {
-        let port = &self.ports[link as usize];
+        let port = &self.ports[link.index()];
         let served = port.in_service.iter().filter(|s| in_service && s.class == class).map(|s| &s.packet);
         let sizes: Vec<u64> = served.chain(&port.waiting[class]).map(|p| p.size() as u64).collect();
         (sizes.len() as u32, sizes.iter().sum())
@@ -191,13 +191,13 @@ impl Simulation<'_> {
     fn has_room(&self, link: LinkId, class: usize, size: u64) -> bool {
         let rules = &self.scene.rules;
         if let Some(shared) = rules.shared {
-            let of_switch = self.scene.fabric.links_from(self.scene.fabric.links()[link as usize].from);
+            let of_switch = self.scene.fabric.links_from(self.scene.fabric.links()[link.index()].from);
             let used: u64 = of_switch.flat_map(|l| [self.counted(l, 0, true).1, self.counted(l, 1, true).1]).sum();
             let threshold = shared.alpha * (shared.bytes - used) as f64;
             return used + size <= shared.bytes && (self.counted(link, class, true).1 as f64) < threshold;
         }
         let (packets, bytes) = self.counted(link, class, rules.counts_in_service);
-        match self.ports[link as usize].limit {
+        match self.ports[link.index()].limit {
             QueueLimit::Packets(n) => packets < n,
             QueueLimit::Bytes(n) => bytes + size <= n,
         }
@@ -207,7 +207,7 @@ impl Simulation<'_> {
     fn red_signals(&mut self, red: &Red, link: LinkId, class: usize, now: Time) -> bool {
         let (packets, bytes) = self.counted(link, class, self.scene.rules.counts_in_service);
         let empty = self.counted(link, class, true).0 == 0;
-        let port = &mut self.ports[link as usize];
+        let port = &mut self.ports[link.index()];
         let state = &mut port.red[class];
         let length = if red.in_bytes { bytes as f64 } else { packets as f64 };
         if empty {
@@ -244,8 +244,8 @@ impl Simulation<'_> {
     /// Queues `packet`, or drops it; returns what goes back to its sender.
     fn enqueue(&mut self, link: LinkId, now: Time, mut packet: Packet) -> Option<Packet> {
         let rules = self.scene.rules;
-        if !self.ports[link as usize].up {
-            self.ports[link as usize].stats.rare.drops_down += 1;
+        if !self.ports[link.index()].up {
+            self.ports[link.index()].stats.rare.drops_down += 1;
             return None;
         }
         if let Some(trimming) = rules.trimming {
@@ -265,7 +265,7 @@ impl Simulation<'_> {
         let ack = !syn && !fin && !packet.flags.has(Flags::DATA);
         let exempt = rules.exempt.0 && syn || rules.exempt.1 && fin || rules.exempt.2 && ack;
         let markable = packet.flags.has(Flags::ECT) && rules.red.is_none_or(|red| red.marks);
-        let port = &mut self.ports[link as usize];
+        let port = &mut self.ports[link.index()];
         if (full || over && !markable && rules.drops_non_ect) && !exempt {
             port.stats.rare.drops += 1;
             port.stats.rare.drop_bytes += packet.size() as u64;
@@ -280,7 +280,7 @@ impl Simulation<'_> {
         port.waiting[class].push_back(packet);
         self.serve(link, now);
         let length = self.counted(link, class, rules.counts_in_service).0;
-        let port = &mut self.ports[link as usize];
+        let port = &mut self.ports[link.index()];
         port.stats.max_queue = port.stats.max_queue.max(length);
         None
     }
@@ -288,10 +288,10 @@ impl Simulation<'_> {
     /// What has no payload, or no room for it: NDP, section 3.1. Returns what goes back to its sender.
     fn trim(&mut self, trimming: &Trimming, link: LinkId, now: Time, mut packet: Packet) -> Option<Packet> {
         let over = self.is_over(self.counted(link, 1, self.scene.rules.counts_in_service));
-        let from_host = (self.scene.fabric.links()[link as usize].from as usize) < self.scene.fabric.hosts();
-        let limit = self.ports[link as usize].limit;
+        let from_host = (self.scene.fabric.links()[link.index()].from.index()) < self.scene.fabric.hosts();
+        let limit = self.ports[link.index()].limit;
         let counted = self.counted(link, 1, self.scene.rules.counts_in_service);
-        let port = &mut self.ports[link as usize];
+        let port = &mut self.ports[link.index()];
         let is_data = packet.flags.has(Flags::DATA) && !packet.flags.has(Flags::TRIMMED);
         if is_data {
             if over && packet.flags.has(Flags::ECT) {
@@ -320,7 +320,7 @@ impl Simulation<'_> {
             QueueLimit::Packets(n) => packets < n,
             QueueLimit::Bytes(n) => bytes + packet.size() as u64 <= n,
         };
-        let port = &mut self.ports[link as usize];
+        let port = &mut self.ports[link.index()];
         if fits {
             port.stats.packets += 1;
             port.stats.bytes += packet.size() as u64;
@@ -340,7 +340,7 @@ impl Simulation<'_> {
     /// The class that is served next.
     fn next_class(&mut self, link: LinkId) -> Option<usize> {
         let trimming = self.scene.rules.trimming;
-        let port = &mut self.ports[link as usize];
+        let port = &mut self.ports[link.index()];
         let waits = [0, 1].map(|class| !port.waiting[class].is_empty());
         let class = match (waits, trimming) {
             ([false, false], _) => return None,
@@ -354,11 +354,11 @@ impl Simulation<'_> {
 
     /// Begins to transmit the next packet if nothing is being transmitted.
     fn serve(&mut self, link: LinkId, now: Time) {
-        if self.ports[link as usize].in_service.is_some() {
+        if self.ports[link.index()].in_service.is_some() {
             return;
         }
         let Some(class) = self.next_class(link) else { return };
-        let port = &mut self.ports[link as usize];
+        let port = &mut self.ports[link.index()];
         let mut packet = port.waiting[class].pop_front().unwrap();
         let lost = port.loses_next();
         port.in_service = Some(Transmission { packet, class, lost, done: 0, since: now });
@@ -366,7 +366,7 @@ impl Simulation<'_> {
             && packet.flags.has(Flags::ECT)
             && self.is_over(self.counted(link, class, self.scene.rules.counts_in_service))
         {
-            let port = &mut self.ports[link as usize];
+            let port = &mut self.ports[link.index()];
             port.stats.rare.marks += !packet.flags.has(Flags::CE) as u64;
             packet.flags = packet.flags.with(Flags::CE);
             port.in_service.as_mut().unwrap().packet = packet;
@@ -375,7 +375,7 @@ impl Simulation<'_> {
     }
 
     fn expect_departure(&mut self, link: LinkId) {
-        let port = &mut self.ports[link as usize];
+        let port = &mut self.ports[link.index()];
         if let Some(service) = &port.in_service {
             port.services += 1;
             let left = work(service.packet.size()) - service.done;
@@ -385,7 +385,7 @@ impl Simulation<'_> {
     }
 
     fn depart(&mut self, link: LinkId, service: u32, now: Time) {
-        let port = &mut self.ports[link as usize];
+        let port = &mut self.ports[link.index()];
         if port.services != service {
             return;
         }
@@ -396,7 +396,7 @@ impl Simulation<'_> {
             port.stats.rare.drops_loss += 1;
         } else {
             port.in_flight.push_back(packet);
-            let delay = self.scene.fabric.links()[link as usize].delay;
+            let delay = self.scene.fabric.links()[link.index()].delay;
             let at = now + delay;
             self.events.push(Reverse((at, Event::Arrival(tie_rank(self.scene.seed, at, link), link))));
         }
@@ -404,7 +404,7 @@ impl Simulation<'_> {
     }
 
     fn change(&mut self, link: LinkId, change: Change, now: Time) {
-        let port = &mut self.ports[link as usize];
+        let port = &mut self.ports[link.index()];
         match change {
             Change::Up(true) => port.up = true,
             Change::Up(false) => {

@@ -126,8 +126,8 @@ impl Traffic {
 
     /// Time goes forward at each node.
     fn note(&mut self, node: NodeId, now: Time) {
-        assert!(now >= self.last_event[node as usize], "node {node} goes back in time");
-        self.last_event[node as usize] = now;
+        assert!(now >= self.last_event[node.index()], "node {node:?} goes back in time");
+        self.last_event[node.index()] = now;
     }
 }
 
@@ -159,7 +159,7 @@ impl Handler for Traffic {
         let packet = &unpack(packet, out);
         assert_eq!(NodeId::from(packet.dst()), host, "not for this host");
         assert_eq!(packet.arrival, now);
-        self.arrivals[host as usize].push(Arrival::of(packet, now));
+        self.arrivals[host.index()].push(Arrival::of(packet, now));
         if let Some(answer) = answer(packet) {
             post(now, answer, out);
         }
@@ -167,13 +167,13 @@ impl Handler for Traffic {
 
     fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>) {
         self.note(node, now);
-        let send = self.todo[node as usize].pop().expect("nothing was due");
+        let send = self.todo[node.index()].pop().expect("nothing was due");
         assert_eq!(send.at, now);
         post(now, send.packet, out);
     }
 
     fn next_timer(&self, node: NodeId) -> Time {
-        self.todo[node as usize].last().map_or(Time::MAX, |s| s.at)
+        self.todo[node.index()].last().map_or(Time::MAX, |s| s.at)
     }
 }
 
@@ -212,10 +212,10 @@ pub fn changing_scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<
         let links = scene.fabric.links().len();
         if links > 0 {
             let change =
-                |(at, link, change): (Time, prop::sample::Index, Change)| (at, link.index(links) as LinkId, change);
+                |(at, link, change): (Time, prop::sample::Index, Change)| (at, LinkId::new(link.index(links)), change);
             scene.changes = changes.into_iter().map(change).collect();
             let reroute = |(at, links_down): (Time, Vec<prop::sample::Index>)| {
-                (at, links_down.into_iter().map(|l| l.index(links) as LinkId).collect())
+                (at, links_down.into_iter().map(|l| LinkId::new(l.index(links))).collect())
             };
             scene.reroutes = reroutes.into_iter().map(reroute).collect();
         }
@@ -285,7 +285,7 @@ impl Scene {
     pub fn run(&self, windows: u64) -> Results {
         let mut network = Network::new(&self.fabric, self.rules.policy(), self.timetable(), 64);
         let mut traffic = Traffic::new(&self.fabric, &self.sends);
-        for node in 0..self.fabric.nodes() as NodeId {
+        for node in NodeId::first(self.fabric.nodes()) {
             network.wake(node, &traffic);
         }
         let mut clock = (Time::ZERO, 0);
@@ -301,7 +301,7 @@ impl Scene {
             Ended::Done(_) | Ended::Stopped => unreachable!("nobody told it to"),
         };
         assert!(traffic.last_event.iter().all(|t| *t < self.end), "something at or after the end");
-        let links = (0..self.fabric.links().len() as u32).map(|id| network.link_outcome(id, ended.max(self.end)));
+        let links = LinkId::first(self.fabric.links().len()).map(|id| network.link_outcome(id, ended.max(self.end)));
         Results { links: links.collect(), arrivals: traffic.arrivals, trailers: network.trailers() }
     }
 
@@ -315,7 +315,7 @@ impl Scene {
                 let mut traffic = Traffic::new(&self.fabric, &self.sends);
                 for (node, part) in parts.iter().enumerate() {
                     if *part == me {
-                        network.wake(node as NodeId, &traffic);
+                        network.wake(NodeId::new(node), &traffic);
                     } else {
                         traffic.todo[node].clear();
                     }
@@ -334,10 +334,10 @@ impl Scene {
             }
         }
         for (id, l) in self.fabric.links().iter().enumerate() {
-            let (sender, receiver) = (parts[l.from as usize], parts[l.to as usize]);
-            let (stats, sent, mut on_the_way) = runs[sender as usize].0.link_outcome(id as u32, self.end);
+            let (sender, receiver) = (parts[l.from.index()], parts[l.to.index()]);
+            let (stats, sent, mut on_the_way) = runs[sender as usize].0.link_outcome(LinkId::new(id), self.end);
             if sender != receiver {
-                on_the_way += runs[receiver as usize].0.link_outcome(id as u32, self.end).2;
+                on_the_way += runs[receiver as usize].0.link_outcome(LinkId::new(id), self.end).2;
             }
             results.links.push((stats, sent, on_the_way));
         }

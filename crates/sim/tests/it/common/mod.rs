@@ -3,6 +3,7 @@
 pub mod random;
 pub mod written;
 
+use linkpool_network::LinkId;
 use linkpool_scenario::{Scenario, load};
 use linkpool_sim::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, Plan, Sample, Sink, simulate};
 use linkpool_units::Time;
@@ -82,7 +83,7 @@ pub fn run_on(scenario: &Scenario, threads: u8) -> Run {
 impl Run {
     /// The link called `FROM->TO`.
     pub fn link(&self, name: &str) -> &LinkOutcome {
-        let id = (0..self.outcome.links.len()).find(|l| self.plan.fabric.link_name(*l as u32) == name);
+        let id = (0..self.outcome.links.len()).find(|l| self.plan.fabric.link_name(LinkId::new(*l)) == name);
         &self.outcome.links[id.expect(name)]
     }
 
