@@ -73,6 +73,44 @@ def test_files_that_a_page_names_are_there(page: Path) -> None:
         assert name in TO_BE_MADE or (ROOT / name).exists(), f"{name} is not there"
 
 
+SOURCES = {path.name for path in files("*.rs", "*.py")}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_sources_that_a_page_names_are_there(page: Path) -> None:
+    """`subflows.rs`, `claims.py`: names of source files without a folder."""
+    named = set(re.findall(r"`([\w-]+\.(?:rs|py))`", prose(page)))
+    assert named <= SOURCES, f"not there: {named - SOURCES}"
+
+
+def commands(page: Path) -> Iterator[tuple[str, list[str]]]:
+    """Give the name and the options of each command of linkpool that a page shows."""
+    text = page.read_text(encoding="utf-8")
+    blocks = "".join(re.findall(r"^```sh\n(.*?)^```", text, flags=re.M | re.S))
+    shown = re.findall(r"^(?:linkpool|\./x) ([a-z].*)$", blocks, flags=re.M)
+    shown += re.findall(r"`(?:linkpool|\./x) ([a-z][^`]*)`", text)
+    for line in shown:
+        name, *rest = re.sub(r"'[^']*'", "", line).split()
+        yield name, [word for word in rest if re.fullmatch(r"--[a-z][a-z-]*", word)]
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_commands_that_a_page_shows_exist(page: Path) -> None:
+    from typer.main import get_command
+
+    from linkpool.cli import app
+
+    known = {name: made.params for name, made in vars(get_command(app))["commands"].items()}
+    script = (ROOT / "x").read_text(encoding="utf-8")
+    for name, options in commands(page):
+        if name not in known:
+            assert re.search(rf"^ *(\w+ \| )*{name}( \| \w+)*\)", script, flags=re.M), name
+            continue
+        allowed = {option for param in known[name] for option in param.opts} | {"--help"}
+        assert set(options) <= allowed, f"{name}: {set(options) - allowed}"
+
+
 def dependencies(manifest: dict[str, Any]) -> Iterator[str]:
     yield from manifest.get("dependencies", {})
     yield from manifest.get("dev-dependencies", {})
