@@ -4,11 +4,13 @@ use crate::fabric::{Fabric, LinkId, NodeId};
 use linkpool_units::HostId;
 use std::collections::VecDeque;
 
-/// As many paths from one host to another as there are without a cable in common, with the fewest hops altogether, shortest first;
-/// `at_most` of them. The only cable of a host with one NIC may be in all of them.
+/// As many paths from one host to another as there are without a cable in common, with the fewest
+/// hops altogether, shortest first; `at_most` of them. The only cable of a host with one NIC may be
+/// in all of them.
 ///
-/// Shortest augmenting paths of a flow of unit capacities (Suurballe 1974; Bhandari 1999), so that no path found first stands
-/// in the way of two others. Between two servers of BCube(n, k) these are the k + 1 parallel paths of its source routing.
+/// Shortest augmenting paths of a flow of unit capacities (Suurballe 1974; Bhandari 1999), so that
+/// no path found first stands in the way of two others. Between two servers of BCube(n, k) these
+/// are the k + 1 parallel paths of its source routing.
 pub fn disjoint_paths(fabric: &Fabric, from: HostId, to: HostId, at_most: usize) -> Vec<Vec<LinkId>> {
     let ends = (NodeId::from(from), NodeId::from(to));
     let mut flow = vec![0u32; fabric.links().len()];
@@ -22,7 +24,8 @@ pub fn disjoint_paths(fabric: &Fabric, from: HostId, to: HostId, at_most: usize)
             }
         }
         paths += 1;
-        // At the same switch, with one NIC each: the same path again would be shared from end to end.
+        // At the same switch, with one NIC each: the same path again would be shared from end to
+        // end.
         if steps.iter().all(|step| matches!(step, Step::Along(link) if may_be_shared(fabric, *link, ends))) {
             break;
         }
@@ -46,7 +49,8 @@ enum Step {
     Back(LinkId),
 }
 
-/// The shortest way for one more unit of flow, a step back counting -1 (Bellman and Ford's algorithm, with a queue).
+/// The shortest way for one more unit of flow, a step back counting -1 (Bellman and Ford's
+/// algorithm, with a queue).
 fn augmenting_path(fabric: &Fabric, flow: &[u32], (from, to): (NodeId, NodeId)) -> Option<Vec<Step>> {
     let mut length = vec![i64::MAX; fabric.nodes()];
     let mut came_by: Vec<Option<(NodeId, Step)>> = vec![None; fabric.nodes()];

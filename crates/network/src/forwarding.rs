@@ -3,11 +3,11 @@
 use crate::fabric::LinkId;
 use std::collections::HashMap;
 
-/// Where a node sends what is for a column: on one link, or on any of some equal-cost links.
+/// The next hop of a node for a column: one link, or any of several equal-cost links.
 ///
-/// 32 bits, so that tables stay in the cache: two for the kind, then the length and the first of a run of consecutive links (as
-/// the uplinks of a switch usually are; a single link is a run too, so that nobody has to ask which it is); the number of a list
-/// of links; or nothing.
+/// 32 bits, so that tables stay in the cache: two for the kind, then the length and the first of a
+/// run of consecutive links (as the uplinks of a switch usually are; a single link is a run too, so
+/// that nobody has to ask which it is); the number of a list of links; or nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Next(u32);
 
@@ -34,8 +34,9 @@ const COLUMNS: usize = 16;
 
 /// The forwarding table of a fabric: per row (node) and column (destination) a [`Next`].
 ///
-/// A switch sends most blocks of neighbouring columns one way (an edge switch sends all but its own up), so a row
-/// has one entry per block, and only a block whose columns differ has an entry for each, elsewhere.
+/// A switch sends most blocks of neighbouring columns one way (an edge switch sends all but its own
+/// up), so a row has one entry per block, and only a block whose columns differ has an entry for
+/// each, elsewhere.
 #[derive(Debug)]
 pub(crate) struct Table {
     blocks_per_row: usize,
@@ -46,7 +47,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table for so many columns, without rows.
+    /// A table for `columns` columns, without rows.
     pub(crate) fn new(columns: usize) -> Table {
         Table {
             blocks_per_row: columns.div_ceil(COLUMNS),
@@ -57,7 +58,7 @@ impl Table {
         }
     }
 
-    /// What stands for `links`, which all lead nearer, in ascending order, repeated as their weights say.
+    /// The entry for `links`, which all lead nearer, in ascending order, repeated by their weights.
     pub(crate) fn next_of(&mut self, links: &[LinkId]) -> Next {
         match links {
             [] => Next::NOWHERE,
@@ -94,7 +95,7 @@ impl Table {
         number as u32
     }
 
-    /// Where the node of `row` sends what is for `column`.
+    /// The next hop of the node of `row` for `column`.
     #[inline]
     pub(crate) fn next(&self, row: u32, column: u32) -> Next {
         let column = column as usize;
@@ -105,7 +106,8 @@ impl Table {
         self.blocks[(next.0 & !KIND) as usize][column % COLUMNS]
     }
 
-    /// One of the links that `next` leaves; where there are several, `choose` says which of so many.
+    /// One of the links of `next`; if there are several, `choose` gets their number and returns an
+    /// index.
     #[inline]
     pub(crate) fn pick(&self, next: Next, choose: impl FnOnce(u32) -> u32) -> LinkId {
         let list = if next.0 & KIND == RUN { None } else { Some(self.list(next)) };

@@ -5,8 +5,9 @@ use crate::routing::Routes;
 use linkpool_units::HostId;
 
 impl Routes {
-    /// The links that lead from one host to another: all that may be the first of a path, all that may be the second, ...
-    /// A path has one of each level, so each level is a cut between the two. Empty if no path leads there.
+    /// The links that lead from one host to another: all that may be the first of a path, all that
+    /// may be the second, ... A path has one of each level, so each level is a cut between the two.
+    /// Empty if no path leads there.
     pub fn levels(&self, fabric: &Fabric, from: HostId, to: HostId) -> Vec<Vec<LinkId>> {
         let mut levels = Vec::new();
         let mut nodes = vec![NodeId::from(from)];

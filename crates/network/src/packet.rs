@@ -1,8 +1,8 @@
-//! Packets, and the bits that say what they are.
+//! Packets, and their flags.
 
 use linkpool_units::{HostId, Time};
 
-/// What a packet is and what has happened to it: one bit each.
+/// The kind of a packet, and its fate so far: one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags(pub u16);
 
@@ -21,19 +21,21 @@ impl Flags {
     pub const CE: Flags = Flags(1 << 5);
     /// ECN echo; on a SYN or SYN-ACK, ECN negotiation (RFC 3168, section 6.1.1).
     pub const ECE: Flags = Flags(1 << 6);
-    /// The SYN joins an existing connection (MP_JOIN, RFC 8684, section 3.2); otherwise it opens one.
+    /// The SYN joins an existing connection (MP_JOIN, RFC 8684, section 3.2); otherwise it opens
+    /// one.
     pub const JOIN: Flags = Flags(1 << 7);
-    /// The path is pinned: `entropy` holds its ports, not what is hashed (see [`crate::source_route`]).
+    /// The path is pinned: `entropy` holds its ports, not the hashed entropy (see
+    /// [`crate::source_route`]).
     pub const PINNED: Flags = Flags(1 << 8);
     /// The last byte of the data stream is in this segment (DATA_FIN, RFC 8684, section 3.3.3).
     pub const LAST: Flags = Flags(1 << 9);
-    /// It has a [`crate::Trailer`], which `seq` tells where to find.
+    /// It has a [`crate::Trailer`]; `seq` is its place.
     pub const TRAILER: Flags = Flags(1 << 10);
     /// Of high priority, where ports have two queues.
     pub const PRIORITY: Flags = Flags(1 << 11);
-    /// Its receiver knows what to do with a header whose payload a switch has cut off.
+    /// Its receiver understands a header whose payload a switch has cut off.
     pub const TRIMMABLE: Flags = Flags(1 << 12);
-    /// A switch has cut off its payload; of an ACK: what it acknowledges had lost its payload.
+    /// A switch has cut off its payload; of an ACK: the acknowledged packet had lost its payload.
     pub const TRIMMED: Flags = Flags(1 << 13);
     /// It may go back to its sender, the host whose number is in `ack`, see [`Packet::returned`].
     pub const RETURNABLE: Flags = Flags(1 << 14);
@@ -96,10 +98,12 @@ impl std::fmt::Debug for Flags {
     }
 }
 
-/// Where a packet goes, its bytes on the wire, and its bytes of payload: in 48 bits, so that two packets fit into a line of the cache.
+/// Where a packet goes, its bytes on the wire, and its bytes of payload: in 48 bits, so that two
+/// packets fit into a line of the cache.
 ///
-/// 20 bits for the host and 14 for each length. No Ethernet frame is longer: jumbo frames have 9,216 bytes. A switch needs the host
-/// and the size of each packet, so each of them is one load and one mask; the payload, which endpoints alone need, is in two pieces.
+/// 20 bits for the host and 14 for each length. No Ethernet frame is longer: jumbo frames have
+/// 9,216 bytes. A switch needs the host and the size of each packet, so each of them is one load
+/// and one mask; the payload, which endpoints alone need, is in two pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C, packed(2))]
 pub struct Envelope {
@@ -169,14 +173,14 @@ impl std::fmt::Debug for Envelope {
 
 /// A packet: 32 bytes, passed by value.
 ///
-/// What `seq` and `ack` hold depends on the kind of packet and is the transport's business; the network reads
-/// `arrival`, `entropy`, `flags`, and of the envelope all but the payload.
+/// What `seq` and `ack` hold depends on the kind of packet and is the transport's business; the
+/// network reads `arrival`, `entropy`, `flags`, and of the envelope all but the payload.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
 pub struct Packet {
     /// When the last bit reaches the other end of the link that it is on.
     pub arrival: Time,
-    /// What ECMP hashes, or the rest of a pinned path.
+    /// The entropy that ECMP hashes, or the rest of a pinned path.
     pub entropy: u32,
     /// The endpoint at the destination that it is for.
     pub endpoint: u32,
@@ -184,7 +188,8 @@ pub struct Packet {
     pub seq: u32,
     /// Second sequence field.
     pub ack: u32,
-    /// Destination, bytes on the wire, and bytes of payload that it carries; of a trimmed packet, that it carried.
+    /// Destination, bytes on the wire, and bytes of payload that it carries; of a trimmed packet,
+    /// that it carried.
     pub envelope: Envelope,
     /// Kind, ECN bits, path mode.
     pub flags: Flags,
@@ -217,15 +222,15 @@ impl Packet {
         !self.flags.has(Flags::DATA) || self.flags.has(Flags::TRIMMED)
     }
 
-    /// Without its payload, of which it still tells the length.
+    /// The packet without its payload; it still has the length.
     pub fn trimmed(mut self) -> Packet {
         self.envelope = self.envelope.with_size(self.size() - self.payload());
         self.flags = self.flags.with(Flags::TRIMMED);
         self
     }
 
-    /// On its way back to its sender: source and destination change places. It can be returned and trimmed no more, and takes
-    /// a hashed path.
+    /// On its way back to its sender: source and destination change places. It can be returned and
+    /// trimmed no more, and takes a hashed path.
     pub fn returned(mut self) -> Packet {
         let source = HostId::from(self.ack);
         self.ack = self.dst().into();
@@ -294,7 +299,8 @@ mod tests {
         assert_eq!([packet, trimmed, back, plain].map(|p| p.is_returned()), [false, false, true, false]);
     }
 
-    /// Of the numbers above 65,535, none becomes that of another host; and no length is mixed up with it.
+    /// Of the numbers above 65,535, none becomes that of another host; and no length is mixed up
+    /// with it.
     #[test]
     fn an_envelope_keeps_what_is_written() {
         let hosts = [0, 1, 65_535, 65_536, 131_071, (1 << Envelope::HOST_BITS) - 1].map(HostId::new);

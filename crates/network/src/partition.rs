@@ -2,11 +2,12 @@
 
 use crate::fabric::{Fabric, NodeId};
 
-/// Splits `fabric` into `n` parts for as many threads: the part of each node.
+/// Splits `fabric` into `n` partitions, one per thread. Returns the partition of each node.
 ///
-/// Hosts are split into runs of neighbours, as fabrics number them rack by rack and pod by pod. Then each switch joins
-/// the part of most of its neighbours, from the edge upwards; where they tie, as at the core of a tree, the part with
-/// the fewest links so far. So few links cross, and work is spread evenly.
+/// Hosts are split into runs of neighbours, as fabrics number them rack by rack and pod by pod.
+/// Then each switch joins the partition of most of its neighbours, from the edge upwards; at a tie,
+/// as at the core of a tree, the partition with the fewest links so far. So few links cross
+/// partitions, and the work is spread evenly.
 pub fn partition(fabric: &Fabric, n: u8) -> Vec<u8> {
     const NONE: u8 = u8::MAX;
     let hosts = fabric.hosts();
@@ -16,7 +17,8 @@ pub fn partition(fabric: &Fabric, n: u8) -> Vec<u8> {
         part[host] = (host * n as usize / hosts) as u8;
         links[part[host] as usize] += fabric.links_from(NodeId::new(host)).len();
     }
-    // Switches are numbered from the edge upwards; a switch without any neighbour placed yet has its turn again.
+    // Switches are numbered from the edge upwards; a switch without any neighbour placed yet has
+    // its turn again.
     let mut waiting: Vec<NodeId> = NodeId::first(fabric.nodes()).skip(hosts).collect();
     while !waiting.is_empty() {
         let mut still = Vec::new();

@@ -17,7 +17,7 @@ pub struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// Those to host `to`.
+    /// The paths to host `to`.
     pub fn new(routes: &'a Routes, fabric: &'a Fabric, to: HostId) -> Paths<'a> {
         Paths { routes, fabric, to, counts: HashMap::new(), widths: HashMap::new() }
     }
@@ -61,8 +61,8 @@ impl<'a> Paths<'a> {
         width
     }
 
-    /// Path `i` from host `from`, counted from 0, round the end: another for each `i` below their number. Neighbouring ones
-    /// part as early as they can.
+    /// Path `i` from host `from`, counted from 0, round the end: another for each `i` below their
+    /// number. Neighbouring ones part as early as they can.
     ///
     /// # Panics
     /// If there is none.
@@ -89,8 +89,8 @@ impl Routes {
     }
 }
 
-/// Numbers are dealt to ways like cards, to one after the other, each of which takes so many as it has paths: who gets
-/// number `rank`, and which card of its own is that?
+/// Numbers are dealt to ways like cards, to one after the other, each of which takes so many as it
+/// has paths: who gets number `rank`, and which card of its own is that?
 fn deal(counts: &[u64], rank: u64) -> (usize, u64) {
     let mut takers: Vec<usize> = (0..counts.len()).filter(|way| counts[*way] > 0).collect();
     let (mut rank, mut round) = (rank, 0);

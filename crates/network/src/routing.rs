@@ -11,9 +11,10 @@ use std::collections::{HashSet, VecDeque};
 
 /// Shortest-path forwarding with ECMP over equal-cost links.
 ///
-/// Each node has a row with an entry per *column*; a host with one NIC shares the column of its switch. Where an entry
-/// leaves a choice of links, a hash of the packet's entropy chooses, salted per switch (the same hash at every hop would
-/// send all traffic of an edge switch over one core). A pinned packet knows its way (see [`crate::source_route`]).
+/// Each node has a row with an entry per *column*; a host with one NIC shares the column of its
+/// switch. Where an entry leaves a choice of links, a hash of the packet's entropy chooses, salted
+/// per switch (the same hash at every hop would send all traffic of an edge switch over one core).
+/// A pinned packet knows its way (see [`crate::source_route`]).
 #[derive(Debug)]
 pub struct Routes {
     nodes: Vec<Row>,
@@ -40,7 +41,7 @@ struct Row {
     row: u32,
     /// Its own column, or none.
     column: u32,
-    /// Its links are so many, from this one on.
+    /// Its links: their number, and the first.
     ports: u32,
     first_link: LinkId,
     salt: u32,
@@ -50,14 +51,15 @@ const NO_ROW: u32 = u32::MAX;
 const NO_COLUMN: u32 = u32::MAX;
 
 impl Routes {
-    /// Finds all shortest paths (by number of links) of `fabric`, for plain ECMP; `seed` salts the hashes.
+    /// Finds all shortest paths (by number of links) of `fabric`, for plain ECMP; `seed` salts the
+    /// hashes.
     pub fn new(fabric: &Fabric, seed: u64) -> Routes {
         Routes::with(fabric, seed, &Routing::default(), &HashSet::new())
     }
 
-    /// As [`Routes::new`], for any way to choose, and avoiding the links that are `down`. Where no path is left, packets go on as if
-    /// all links worked, until they come to one that does not: every switch without a way left agrees on that, so they go round in no
-    /// circle.
+    /// As [`Routes::new`], for any way to choose, and avoiding the links that are `down`. Where no
+    /// path is left, packets go on as if all links worked, until they come to one that does not:
+    /// every switch without a way left agrees on that, so they go round in no circle.
     pub fn with(fabric: &Fabric, seed: u64, routing: &Routing, down: &HashSet<LinkId>) -> Routes {
         let links = fabric.links();
         // The node that stands for a host: its switch if it has one NIC, else itself.
@@ -80,7 +82,7 @@ impl Routes {
             last_links.push(fabric.link(node, host).unwrap_or(LinkId::NONE));
         }
         let (into, all_into) = (neighbours_into(fabric, down), neighbours_into(fabric, &HashSet::new()));
-        // So many nodes, the first, are ends and no passages.
+        // The first nodes, this many, are ends and do not forward.
         let ends = if fabric.hosts_forward() { 0 } else { fabric.hosts() };
         // Hosts with one NIC need no row.
         let needs_row = |node: NodeId| node.index() >= fabric.hosts() || fabric.links_from(node).len() != 1;
@@ -92,7 +94,7 @@ impl Routes {
             let once = (!down.is_empty()).then(|| distances(&all_into, ends, *target));
             let is_nearer = |distance: &[u32], l: &LinkId| {
                 let LinkSpec { from, to, .. } = links[l.index()];
-                // A host does not forward what is for others, unless the fabric is made that way.
+                // A host does not forward packets for others, unless the fabric is server-centric.
                 let passes = to.index() >= ends || to == *target;
                 let (here, there) = (distance[from.index()], distance[to.index()]);
                 passes && there != u32::MAX && there + 1 == here
@@ -135,18 +137,19 @@ impl Routes {
         Routes { nodes, table, columns, last_links, spreading: routing.spreading, seed }
     }
 
-    /// What switches remember when they spread as these routes say.
+    /// The state that switches need to spread packets by these routes.
     pub(crate) fn chooser(&self, fabric: &Fabric) -> Chooser {
         Chooser::new(self.spreading, fabric, self.seed)
     }
 
-    /// The link on which `node` sends `packet` on if it chooses by hash; of a pinned packet's route this hop is taken off.
+    /// The link on which `node` sends `packet` on if it chooses by hash; of a pinned packet's route
+    /// this hop is taken off.
     #[inline]
     pub fn next_link(&self, node: NodeId, packet: &mut Packet) -> LinkId {
         self.at(node).next_link_by(packet, |(salt, _), packet| hash(salt, packet))
     }
 
-    /// What `node` needs to send packets on.
+    /// The state that `node` needs to forward packets.
     #[inline]
     pub(crate) fn at(&self, node: NodeId) -> RoutesAt<'_> {
         let Routes { nodes, table, columns, last_links, .. } = self;
@@ -204,8 +207,8 @@ pub(crate) struct RoutesAt<'a> {
 }
 
 impl RoutesAt<'_> {
-    /// As [`Routes::next_link`]; 32 bits choose among the links that lead on, which `draw` makes of the node's salt, their number
-    /// and the packet.
+    /// As [`Routes::next_link`]; 32 bits choose among the links that lead on, which `draw` makes of
+    /// the node's salt, their number and the packet.
     #[inline]
     pub(crate) fn next_link_by(&self, packet: &mut Packet, draw: impl FnOnce((u32, u32), &Packet) -> u32) -> LinkId {
         let row = self.row;

@@ -6,23 +6,26 @@ use linkpool_engine::{Stream, hash_u64, stream};
 use linkpool_units::Time;
 use rand::RngCore;
 
-/// What a switch looks at when several links lead nearer to the destination. Hosts with several NICs always choose by hash.
+/// How a switch chooses among several links that lead nearer to the destination. Hosts with several
+/// NICs always choose by hash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Spreading {
-    /// What stands for addresses and ports, hashed with a salt of each switch's own (ECMP, RFC 2992).
+    /// By the entropy of addresses and ports, hashed with a salt of the switch (ECMP, RFC 2992).
     #[default]
     Flows,
     /// Nothing: each packet goes over a random one (Dixit et al., INFOCOM 2013).
     Packets,
-    /// The time: packets of a flow follow each other unless there is a gap of at least so long between them, after which
-    /// a random one is chosen (LetFlow: Vanini et al., NSDI 2017).
+    /// By the time: packets of a flow follow each other unless there is a gap of at least this
+    /// length between them, after which a random link is chosen (LetFlow: Vanini et al., NSDI
+    /// 2017).
     Flowlets(Time),
 }
 
-/// Entries of a switch's table of flowlets. Flows whose hashes fall together share one, as they do in hardware.
+/// Entries of a switch's table of flowlets. Flows whose hashes fall together share one, as they do
+/// in hardware.
 const FLOWLETS: usize = 4096;
 
-/// What the switches of a network remember for their choices.
+/// The state of the switches of a network for their choices.
 #[derive(Debug)]
 pub(crate) enum Chooser {
     Flows,
@@ -35,9 +38,9 @@ pub(crate) enum Chooser {
 /// The last packets of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flowlet {
-    /// A packet from then on chooses anew.
+    /// A packet from then on chooses a new link.
     expires: Time,
-    /// What the last packets chose by.
+    /// The random number of the last packets' choice.
     draw: u32,
 }
 
@@ -51,7 +54,8 @@ impl Chooser {
         }
     }
 
-    /// 32 bits by which the switch `node` chooses one of `n` links for `packet`, which has come just now.
+    /// 32 bits by which the switch `node` chooses one of `n` links for `packet`, which has come
+    /// just now.
     #[inline]
     pub(crate) fn draw(&mut self, node: NodeId, by: (u32, u32), packet: &Packet) -> u32 {
         match self {
@@ -85,7 +89,7 @@ impl Chooser {
     }
 }
 
-/// What ECMP chooses by.
+/// The hash by which ECMP chooses.
 #[inline]
 pub(crate) fn hash(salt: u32, packet: &Packet) -> u32 {
     hash_u64((salt as u64) << 32 | packet.entropy as u64) as u32

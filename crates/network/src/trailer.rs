@@ -1,13 +1,14 @@
-//! What packets carry beside their 32 bytes.
+//! Data that packets carry beside their 32 bytes.
 
 use crate::packet::{Flags, Packet};
 
-/// What a packet carries beside its 32 bytes, such as the options of an ACK. What the words mean is the transport's
-/// business.
+/// Data that a packet carries beside its 32 bytes, such as the options of an ACK. Only the
+/// transport knows the meaning of the words.
 pub type Trailer = [u32; 12];
 
-/// The trailers of the packets that a partition of the network holds. The `seq` of a packet with [`Flags::TRAILER`] is the slot
-/// of its trailer; it comes out again when the packet reaches a host, is dropped, or leaves for another partition.
+/// The trailers of the packets that a partition of the network holds. The `seq` of a packet with
+/// [`Flags::TRAILER`] is the slot of its trailer; it comes out again when the packet reaches a
+/// host, is dropped, or leaves for another partition.
 #[derive(Debug, Default)]
 pub(crate) struct Trailers {
     slots: Vec<Trailer>,

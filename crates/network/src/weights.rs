@@ -9,17 +9,19 @@ pub enum Weights {
     /// All alike.
     #[default]
     Equal,
-    /// By what can get to the destination over each: the link's rate, or less where the links behind it carry less (WCMP: Zhou et
-    /// al., EuroSys 2014).
+    /// By the capacity to the destination over each link: the link's rate, or less where the links
+    /// behind it carry less (WCMP: Zhou et al., EuroSys 2014).
     Capacity,
     /// These; 1 for all others.
     Given(BTreeMap<LinkId, u32>),
 }
 
-/// A link stands in a switch's list as often as its weight says; the list of a destination has at most so many entries.
+/// A link is in a switch's list as often as its weight says; the list of a destination has at most
+/// this many entries.
 const ENTRIES: u64 = 64;
 
-/// What can get from each node to `target`, bit/s; `nearer` says which links of a node lead there and `distance` how far it is.
+/// The capacity from each node to `target`, bit/s; `nearer` says which links of a node lead there
+/// and `distance` how far it is.
 pub(crate) fn capacities(
     fabric: &Fabric,
     distance: &[u32],
@@ -37,13 +39,14 @@ pub(crate) fn capacities(
     capacity
 }
 
-/// What can get to the target over `link`.
+/// The capacity to the target over `link`.
 pub(crate) fn over(fabric: &Fabric, link: LinkId, capacity: &[u64]) -> u64 {
     let l = &fabric.links()[link.index()];
     l.rate.0.min(capacity[l.to.index()])
 }
 
-/// Each link as often as its weight says, in lowest terms; as near to it as the number of entries allows.
+/// Each link as often as its weight says, in lowest terms; as near to it as the number of entries
+/// allows.
 pub(crate) fn repeated(links: &[LinkId], weights: &[u64]) -> Vec<LinkId> {
     let common = weights.iter().fold(0, |a, b| gcd(a, *b)).max(1);
     let sum: u64 = weights.iter().map(|w| w / common).sum();

@@ -7,7 +7,7 @@ use crate::trailer::Trailers;
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::Time;
 
-/// The links of a network, and who must be told of what is on them.
+/// The links of a network, and the nodes that must be woken for their packets.
 #[derive(Debug)]
 pub(crate) struct Wires<'a> {
     pub(crate) links: &'a mut [Link],
@@ -25,7 +25,7 @@ impl Wires<'_> {
         }
     }
 
-    /// Tells the receiver of the first packet on its way.
+    /// Wakes the receiver for the first packet in flight.
     #[inline]
     pub(crate) fn announce(&mut self, id: LinkId, arrival: Time) {
         let link = &self.links[id.index()];

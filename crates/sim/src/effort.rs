@@ -5,8 +5,9 @@ use linkpool_scenario::{Scenario, Workload, WorkloadKind};
 use linkpool_workload::{Collective, Rule};
 use std::collections::VecDeque;
 
-/// The packet-hops that `scenario` lets expect: of data and ACKs, with no loss. A flow without a size, and hosts that always
-/// have one more to send, are taken to fill the links of their hosts; no workload sends more than the links from all hosts carry.
+/// The packet-hops that `scenario` lets expect: of data and ACKs, with no loss. A flow without a
+/// size, and hosts that always have one more to send, are taken to fill the links of their hosts;
+/// no workload sends more than the links from all hosts carry.
 pub fn expected_hops(scenario: &Scenario) -> f64 {
     let fabric = scenario.topology.fabric();
     let per_packet = 2.0 * mean_distance(&fabric);

@@ -1,4 +1,5 @@
-//! What a run will need, estimated from its scenario before anything is built: memory by cause, disk by table. `docs/limits.md` explains it.
+//! Estimates the memory (by cause) and disk (by table) of a run from its scenario, before anything
+//! is built. `docs/limits.md` explains it.
 
 use linkpool_network::Fabric;
 use linkpool_scenario::{Change, Scenario, TraceFlow, Workload, WorkloadKind};
@@ -21,7 +22,7 @@ const SUBFLOW_ROW: f64 = 120.0;
 const LINK_ROW: f64 = 100.0;
 const SAMPLE_ROW: f64 = 16.0;
 
-/// What a run will need, about: what for, and how many bytes.
+/// An estimate of a run's needs: the cause, and the number of bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// In memory, at the most loaded moment.
@@ -61,7 +62,7 @@ impl Estimate {
 
 /// How many flows there are.
 struct Traffic {
-    /// Those that are in memory from the start.
+    /// Flows that are in memory from the start.
     listed: f64,
     /// Altogether.
     flows: f64,
@@ -87,8 +88,8 @@ impl Traffic {
     }
 }
 
-/// Of a workload: its flows (of those that end and start others, the first only), how many go on at the same time, and whether all are
-/// listed before the run.
+/// Of a workload: its flows (of those that end and start others, the first only), how many go on at
+/// the same time, and whether all are listed before the run.
 fn flows_of(workload: &Workload, scenario: &Scenario, fabric: &Fabric) -> (f64, f64, bool) {
     let hosts = fabric.hosts() as f64;
     let all = |n: f64| (n, n, true);
@@ -100,7 +101,7 @@ fn flows_of(workload: &Workload, scenario: &Scenario, fabric: &Fabric) -> (f64, 
         }
         WorkloadKind::Poisson { flows_per_second, stop, size, .. } => {
             let span = (*stop).min(scenario.duration).saturating_sub(workload.start).secs();
-            // As long as a flow needs alone, ten times: what is beyond that is overload.
+            // Ten times the time that a flow needs alone: more than that is overload.
             let alone = 8.0 * size.mean() * hosts / fabric.access_rate();
             (flows_per_second * span, flows_per_second * span.min(10.0 * alone), false)
         }
@@ -132,7 +133,8 @@ fn together(flows: &[TraceFlow]) -> f64 {
     starts.into_values().max().unwrap_or(0).into()
 }
 
-/// Entries of all routing tables: a row for each switch and a column for each rack, for each time at which routes change.
+/// Entries of all routing tables: a row for each switch and a column for each rack, for each time
+/// at which routes change.
 fn routes(scenario: &Scenario, fabric: &Fabric) -> f64 {
     let racks: BTreeSet<u32> = fabric.racks_and_pods().into_iter().map(|(rack, _)| rack).collect();
     let rows = fabric.nodes() - fabric.hosts();
@@ -142,7 +144,7 @@ fn routes(scenario: &Scenario, fabric: &Fabric) -> f64 {
     rows as f64 * racks.len() as f64 * (1.0 + times.len() as f64)
 }
 
-/// The length of a window: what the smallest packet needs over the fastest way from a node to the next, at least.
+/// The length of a window: the least time of the smallest packet from one node to the next.
 fn lookahead(scenario: &Scenario, fabric: &Fabric) -> Time {
     let smallest = scenario.transports.iter().map(|t| t.wire.ack_size.min(t.wire.header + 1)).min().unwrap_or(1);
     let bits = 8.0 * f64::from(smallest);
@@ -151,7 +153,7 @@ fn lookahead(scenario: &Scenario, fabric: &Fabric) -> Time {
     fabric.links().iter().map(least).min().unwrap_or(Time::ZERO)
 }
 
-/// A time series: how often and how long what is sampled.
+/// A time series: its interval, its length, and the number of samples at a time.
 struct Series {
     name: &'static str,
     every: Time,

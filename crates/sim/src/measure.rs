@@ -1,4 +1,4 @@
-//! What a simulation costs: the core of `linkpool bench`.
+//! Measures the cost of a simulation: the core of `linkpool bench`.
 
 use crate::plan::Plan;
 use crate::run::{RunError, simulate};
@@ -7,7 +7,7 @@ use linkpool_network::HostId;
 use linkpool_scenario::Scenario;
 use std::time::Instant;
 
-/// A simulation and what it took; nothing is written.
+/// A simulation and its cost; no files are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Measurement {
     /// Packets times links that they crossed, data and ACKs.
@@ -20,7 +20,7 @@ pub struct Measurement {
     pub wall_s: f64,
     /// Wall-clock seconds of set-up: fabric, routes, flows, endpoints.
     pub setup_s: f64,
-    /// Payload acknowledged on all subflows over what the receiving hosts' links could carry.
+    /// Payload acknowledged on all subflows over the capacity of the receiving hosts' links.
     pub goodput_over_line_rate: f64,
     /// Simulated seconds.
     pub simulated_s: f64,
@@ -33,7 +33,8 @@ pub fn measure(scenario: &Scenario, threads: u8) -> Result<Measurement, RunError
     let timetable = plan.timetable();
     let mut ready = None;
     let outcome = simulate(&plan, &timetable, threads, &mut (), &mut |at| {
-        // The first report comes after next to nothing has been simulated: set-up ends where it begins.
+        // The first report comes after next to nothing has been simulated: set-up ends where it
+        // begins.
         if at.hops == 0 && ready.is_none() {
             ready = Some((Instant::now(), ProcessTime::now()));
         }

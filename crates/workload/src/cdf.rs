@@ -1,11 +1,11 @@
-//! Distributions of flow sizes by tables, among them those that the field compares with.
+//! Distributions of flow sizes by tables, among them the published ones.
 
-/// What lies between two points of a table.
+/// How sizes between two points of a table are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interpolation {
     /// Sizes are uniform between the two.
     Linear,
-    /// All sizes are those of the points; what lies between two is the upper.
+    /// Only the sizes of the points; a draw between two points gives the upper one.
     Stair,
 }
 
@@ -24,7 +24,8 @@ impl Interpolation {
 pub struct Cdf {
     /// What results call it.
     pub name: String,
-    /// Size in bytes and the probability of at most this; both never fall, and the last probability is 1.
+    /// Size in bytes and the probability of at most this; both never fall, and the last probability
+    /// is 1.
     points: Vec<(f64, f64)>,
 }
 
@@ -59,7 +60,8 @@ impl Cdf {
         Some(Cdf::parse(name, text).unwrap_or_else(|(line, why)| unreachable!("{name}:{line}: {why}")))
     }
 
-    /// Reads a table of lines `BYTES PROBABILITY`, with comments after `#`. An error is its line, from 1, and what is wrong.
+    /// Reads a table of lines `BYTES PROBABILITY`, with comments after `#`. An error is the number
+    /// of the line, from 1, and a message.
     pub fn parse(name: &str, text: &str) -> Result<Cdf, (usize, String)> {
         let mut points = Vec::new();
         let mut lines = Vec::new();
@@ -70,7 +72,7 @@ impl Cdf {
             match (fields.len(), &numbers[..]) {
                 (0, _) => continue,
                 (2, [size, probability]) => points.push((*size, *probability)),
-                // What stands there is not repeated: the file may be of another format.
+                // The message does not quote the line: the file may be of another format.
                 _ => return Err((number, "is no size in bytes and probability, two numbers".to_string())),
             }
             lines.push(number);
@@ -79,7 +81,7 @@ impl Cdf {
         Cdf::new(name, points).map_err(|(point, why)| (lines.get(point).copied().unwrap_or(last), why))
     }
 
-    /// The table of these points. An error is the number of the point, from 0, and what is wrong.
+    /// The table of these points. An error is the number of the point, from 0, and a message.
     pub fn new(name: &str, points: Vec<(f64, f64)>) -> Result<Cdf, (usize, String)> {
         let mut before = (0.0, 0.0);
         for (i, (size, probability)) in points.iter().copied().enumerate() {
@@ -113,7 +115,8 @@ impl Cdf {
         &self.points
     }
 
-    /// The size below which a flow is with probability `p`. Below the first point, all sizes are that point's.
+    /// The size below which a flow is with probability `p`. Below the first point, all sizes are
+    /// that point's.
     pub fn quantile(&self, p: f64, interpolation: Interpolation) -> f64 {
         // The last point is at probability 1.
         let upper = self.points.partition_point(|(_, at)| *at < p);

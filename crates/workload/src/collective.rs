@@ -1,11 +1,14 @@
-//! Collective operations, as in training clusters: who sends what to whom, after what.
+//! Collective operations, as in training clusters: their messages, and the messages for which each
+//! waits.
 
 /// How ranks exchange their data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Collective {
-    /// All-reduce round a ring: a reduce-scatter, then an all-gather, each in n - 1 steps of a chunk of 1/n.
+    /// All-reduce round a ring: a reduce-scatter, then an all-gather, each in n - 1 steps of a
+    /// chunk of 1/n.
     RingAllReduce,
-    /// All-reduce by recursive halving, then doubling, in 2 log2 n steps; n is a power of 2 (Thakur et al., 2005, section 4.4).
+    /// All-reduce by recursive halving, then doubling, in 2 log2 n steps; n is a power of 2 (Thakur
+    /// et al., 2005, section 4.4).
     TreeAllReduce,
     /// All-to-all by pairs: in step s, rank r sends 1/n of its data to rank r + s.
     AllToAll,
@@ -20,14 +23,15 @@ pub struct Message {
     pub to: u32,
     /// Payload, bytes.
     pub size: u64,
-    /// What the sender has received and sent in the step before, by places in the list.
+    /// The messages that the sender has received and sent in the step before, by places in the
+    /// list.
     pub after: Vec<u32>,
 }
 
 /// Where each rank sends in a step.
 #[derive(Clone, Copy)]
 enum Step {
-    /// So many places on, round the end.
+    /// The rank this many places on, round the end.
     Round(u32),
     /// To the rank whose number differs in this bit.
     Across(u32),
@@ -43,7 +47,8 @@ impl Collective {
         }
     }
 
-    /// The messages of one operation of `n` ranks, 2 or more, with `size` bytes each. Step s of rank r is message s n + r.
+    /// The messages of one operation of `n` ranks, 2 or more, with `size` bytes each. Step s of
+    /// rank r is message s n + r.
     pub fn messages(self, n: u32, size: u64) -> Vec<Message> {
         let chunk = |parts: u64| size.div_ceil(parts).max(1);
         let all = u64::from(n);
@@ -66,7 +71,8 @@ impl Collective {
                     Step::Round(places) => (from + places) % n,
                     Step::Across(distance) => from ^ distance,
                 };
-                // A step is over for a rank when it has received, and what it has sent is acknowledged: no step overtakes another.
+                // A step is over for a rank when it has received its message and its own message is
+                // acknowledged: no step overtakes another.
                 next[to as usize].push(messages.len() as u32);
                 next[from as usize].push(messages.len() as u32);
                 messages.push(Message { from, to, size, after });
@@ -86,7 +92,7 @@ mod tests {
         let m = Collective::RingAllReduce.messages(3, 300);
         assert_eq!(m.len(), 12);
         assert!(m.iter().all(|m| m.size == 100 && m.to == (m.from + 1) % 3));
-        // Rank 1 passes on in step 1 what rank 0 has sent in step 0.
+        // In step 1, rank 1 passes on the chunk that rank 0 sent in step 0.
         assert_eq!((m[4].from, &m[4].after[..], m[1].after.len()), (1, &[0, 1][..], 0));
     }
 
@@ -98,7 +104,8 @@ mod tests {
         assert_eq!(m[4].after, [0, 2], "rank 0 goes on when it has heard of rank 2");
     }
 
-    /// An all-reduce must move 2 (n - 1) / n of the data out of each rank, whatever the way; an all-to-all half of this.
+    /// An all-reduce must move 2 (n - 1) / n of the data out of each rank, whatever the way; an
+    /// all-to-all half of this.
     #[test]
     fn each_rank_sends_what_it_must() {
         for n in [2, 4, 8, 16] {

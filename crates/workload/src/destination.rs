@@ -32,7 +32,8 @@ pub(crate) fn same_rack(places: &[(u32, u32)], one: HostId, other: HostId) -> bo
     places[one.index()].0 == places[other.index()].0
 }
 
-/// A host of another rack than that of `host`, uniformly. `places` are the rack and the pod of each host.
+/// A host of another rack than that of `host`, uniformly. `places` are the rack and the pod of each
+/// host.
 pub fn random_in_other_rack(host: HostId, places: &[(u32, u32)], random: &mut Stream) -> HostId {
     assert!(HostId::first(places.len()).any(|other| !same_rack(places, host, other)), "all hosts are in one rack");
     loop {
@@ -48,7 +49,8 @@ pub(crate) fn stride(hosts: usize, step: usize) -> Vec<HostId> {
     (0..hosts).map(|i| HostId::new((i + step) % hosts)).collect()
 }
 
-/// A host of `hot` with probability `share`, else any host; and a sender, uniform over the other hosts.
+/// A host of `hot` with probability `share`, else any host; and a sender, uniform over the other
+/// hosts.
 pub(crate) fn hotspot_pair(hosts: usize, hot: &[HostId], share: f64, random: &mut Stream) -> (HostId, HostId) {
     let dst = if random.random::<f64>() < share {
         hot[random.random_range(0..hot.len())]
@@ -58,8 +60,9 @@ pub(crate) fn hotspot_pair(hosts: usize, hot: &[HostId], share: f64, random: &mu
     (random_other(hosts, dst, random), dst)
 }
 
-/// A destination for `src`: with probability `rack` another host of its rack, with `pod` one of its pod in another
-/// rack, else one of another pod. `places` are the rack and the pod of each host. Where there is no such host, any other.
+/// A destination for `src`: with probability `rack` another host of its rack, with `pod` one of its
+/// pod in another rack, else one of another pod. `places` are the rack and the pod of each host.
+/// Where there is no such host, any other.
 pub(crate) fn staggered_destination(
     src: HostId,
     places: &[(u32, u32)],

@@ -33,8 +33,8 @@ impl Flow {
     }
 }
 
-/// Bursts `every` apart; in each, one flow from every sender to `receiver`, `spacing` apart. Flows come in order of start,
-/// also where bursts overlap; sizes are drawn burst by burst.
+/// Bursts `every` apart; in each, one flow from every sender to `receiver`, `spacing` apart. Flows
+/// come in order of start, also where bursts overlap; sizes are drawn burst by burst.
 #[derive(Clone, Debug)]
 pub struct Bursts {
     /// In the order in which they start in a burst.

@@ -17,7 +17,7 @@ pub struct Matrix {
     pub senders: Senders,
 }
 
-/// Hosts that send: all, or those that are so marked.
+/// Hosts that send: all, or the marked ones.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Senders {
     /// All hosts.
@@ -35,7 +35,7 @@ impl Senders {
     }
 }
 
-/// How hosts find those whom they send to.
+/// How hosts choose their destinations.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Rule {
     /// Every host sends to one other and receives from one, drawn at random.
@@ -73,7 +73,7 @@ pub enum Rule {
 }
 
 impl Matrix {
-    /// The pairs of sender and receiver: those of all hosts, without those of hosts that do not send.
+    /// The pairs of sender and receiver, without pairs of hosts that do not send.
     pub fn draw(&self, random: &mut Stream) -> Vec<(HostId, HostId)> {
         let mut pairs = self.draw_all(random);
         pairs.retain(|(src, _)| self.senders.contain(*src));

@@ -6,10 +6,11 @@ use linkpool_units::HostId;
 use rand::Rng;
 use rand::seq::SliceRandom;
 
-/// Each host sends to one other, drawn at random, but none gets more than `at_most` flows: host i sends to entry i.
+/// Each host sends to one other, drawn at random, but none gets more than `at_most` flows: host i
+/// sends to entry i.
 ///
 /// # Panics
-/// With fewer than 2 hosts, or `at_most` 0: then there is no such matrix.
+/// With fewer than 2 hosts, or `at_most` 0, no such matrix exists.
 pub(crate) fn random_matrix(hosts: usize, at_most: u32, random: &mut Stream) -> Vec<HostId> {
     assert!(hosts >= 2 && at_most >= 1, "there is no such matrix");
     let mut room = vec![at_most; hosts];
@@ -23,7 +24,8 @@ pub(crate) fn random_matrix(hosts: usize, at_most: u32, random: &mut Stream) -> 
         let itself = room[src.index()] > 0;
         let others = open.len() - usize::from(itself);
         if others == 0 {
-            // With room for one each, the last may find room only at itself: it takes what another had, who sends here.
+            // With room for one each, the last may find room only at itself: it takes what another
+            // had, who sends here.
             let earlier = senders[random.random_range(0..done)];
             to[src.index()] = std::mem::replace(&mut to[earlier.index()], src);
             continue;
@@ -45,7 +47,8 @@ pub(crate) fn random_matrix(hosts: usize, at_most: u32, random: &mut Stream) -> 
     to
 }
 
-/// Each host sends to one of another rack, drawn at random, but none gets more than `at_most` flows: host i sends to entry i.
+/// Each host sends to one of another rack, drawn at random, but none gets more than `at_most`
+/// flows: host i sends to entry i.
 ///
 /// # Panics
 /// If the hosts of some rack are more than all others may get flows: then there is no such matrix.
@@ -62,8 +65,9 @@ pub(crate) fn matrix_across_racks(places: &[(u32, u32)], at_most: u32, random: &
         };
         let far = open(&room, true);
         let dst = if far.is_empty() {
-            // There is room in its own rack only. More flows come to the others than its rack has sent them, so that one
-            // of these goes from a third host to a fourth, neither in this rack: the fourth is taken, the third sends here.
+            // There is room in its own rack only. More flows come to the others than its rack has
+            // sent them, so that one of these goes from a third host to a fourth, neither in this
+            // rack: the fourth is taken, the third sends here.
             let passes = |e: &HostId| !same_rack(places, src, *e) && !same_rack(places, src, to[e.index()]);
             let third = pick(senders[..done].iter().copied().filter(passes).collect(), random);
             let here = pick(open(&room, false), random);
@@ -98,7 +102,8 @@ mod tests {
             prop_assert!(got.iter().all(|n| *n <= at_most), "{got:?}");
         }
 
-        /// As long as there is such a matrix at all, which is so if the largest rack finds room outside.
+        /// As long as there is such a matrix at all, which is so if the largest rack finds room
+        /// outside.
         #[test]
         fn flows_leave_their_racks_and_nobody_gets_more_than_allowed(
             racks in proptest::collection::vec(1u32..7, 2..6), at_most in 1u32..4, seed: u64,
@@ -118,8 +123,8 @@ mod tests {
         }
     }
 
-    /// Six hosts with room for one flow each. A rack of three of them, which hears from the other three alone, is often
-    /// what has room at the end.
+    /// Six hosts with room for one flow each. A rack of three of them, which hears from the other
+    /// three alone, is often what has room at the end.
     #[test]
     fn where_there_is_room_for_no_more_everybody_gets_one() {
         let places = [(0, 0), (0, 0), (0, 0), (1, 0), (2, 0), (3, 0)];

@@ -17,7 +17,7 @@ pub enum Sizes {
         /// The largest.
         max: u64,
     },
-    /// Pareto, cut off at `max` if there is one: what would be larger is drawn again.
+    /// Pareto, cut off at `max` if there is one: larger sizes are drawn again.
     Pareto {
         /// The exponent of the tail; above 1.
         shape: f64,
@@ -30,7 +30,7 @@ pub enum Sizes {
     Cdf {
         /// The table.
         table: Arc<Cdf>,
-        /// What lies between its points.
+        /// How sizes between its points are drawn.
         interpolation: Interpolation,
     },
 }
@@ -43,7 +43,7 @@ impl Sizes {
             Sizes::Uniform { min, max } => random.random_range(*min..=*max),
             Sizes::Pareto { shape, mean, max } => {
                 let least = least(*shape, *mean);
-                // The part of the distribution below `max`, turned inside out: no draw is rejected.
+                // The inverse of the distribution below `max`: no draw is rejected.
                 let above = max.map_or(0.0, |max| (least / max as f64).powf(*shape));
                 let u = above + (1.0 - above) * (1.0 - random.random::<f64>());
                 let size = (least * u.powf(-1.0 / shape)).round() as u64;
@@ -55,7 +55,7 @@ impl Sizes {
         }
     }
 
-    /// The mean of what is drawn, bytes.
+    /// The mean of the drawn sizes, bytes.
     pub fn mean(&self) -> f64 {
         match self {
             Sizes::Constant(size) => *size as f64,

@@ -1,4 +1,5 @@
-//! One queue, first come, first served, that drops at its tail and marks what comes or what leaves.
+//! One queue, first come, first served, that drops at its tail and marks packets as they arrive or
+//! leave.
 
 use super::waiting::{Arrival, Discipline, Verdict, Waiting, mark};
 use crate::link::RareEvents;
@@ -30,7 +31,8 @@ impl Discipline for Fifo {
     fn dequeue(&mut self, thresholds: &Thresholds, events: &mut RareEvents) -> Option<Packet> {
         let mut packet = self.waiting.take()?;
         if self.marks_at_dequeue && packet.flags.has(Flags::ECT) {
-            // What it leaves behind, itself counted if what is being sent counts.
+            // The queue behind the packet; the packet itself counts if the packet in service
+            // counts.
             let (packets, bytes) = self.waiting.counted(thresholds);
             if thresholds.is_over(packets, bytes) {
                 mark(&mut packet, events);

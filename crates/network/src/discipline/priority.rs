@@ -6,7 +6,7 @@ use crate::packet::{Flags, Packet};
 use crate::thresholds::Thresholds;
 use linkpool_units::Time;
 
-/// Two queues, that of [`Flags::PRIORITY`] first; thresholds are those of either.
+/// Two queues, the one of [`Flags::PRIORITY`] first; each has the thresholds.
 #[derive(Debug)]
 pub(super) struct Priority {
     queues: [Box<dyn Discipline>; 2],

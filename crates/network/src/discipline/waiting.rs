@@ -1,4 +1,5 @@
-//! The interface of queue disciplines, and the packets that wait in one queue, first come, first served.
+//! The interface of queue disciplines, and the packets that wait in one queue, first come, first
+//! served.
 
 use super::shared_buffer::Buffer;
 use crate::link::{LinkKind, RareEvents};
@@ -8,8 +9,8 @@ use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-/// A queue discipline: the queues of one output port. The port transmits one packet at a time, that which it was given last by
-/// [`Discipline::dequeue`], until it says [`Discipline::sent`].
+/// A queue discipline: the queues of one output port. The port transmits one packet at a time, that
+/// which it was given last by [`Discipline::dequeue`], until it says [`Discipline::sent`].
 pub(crate) trait Discipline: Debug + Send {
     /// Queues `packet`, or part of it, or refuses it.
     fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict;
@@ -39,7 +40,7 @@ pub(crate) struct Arrival<'a> {
     pub(crate) buffer: Option<&'a Buffer>,
 }
 
-/// What became of a packet that came to a port.
+/// The fate of a packet that arrived at a port.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Verdict {
     /// It is queued, marked or trimmed as may be.
@@ -50,7 +51,8 @@ pub(crate) enum Verdict {
     Returned(Packet),
 }
 
-/// The packets that wait in one queue, first come, first served, and the size of the one of them that is being transmitted.
+/// The packets that wait in one queue, first come, first served, and the size of the one of them
+/// that is being transmitted.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     packets: VecDeque<Packet>,
@@ -82,7 +84,7 @@ impl Waiting {
     /// Has the queue room for a packet of `size`?
     pub(super) fn has_room(&self, size: u16, arrival: &Arrival<'_>) -> bool {
         match arrival.buffer {
-            // What is being sent still takes room.
+            // The packet in service still takes room.
             Some(buffer) => buffer.has_room(size, self.bytes + u64::from(self.in_service.unwrap_or(0))),
             None => {
                 let (packets, bytes) = self.counted(&arrival.kind.thresholds);
@@ -117,12 +119,13 @@ impl Waiting {
         Some(packet)
     }
 
-    /// What was taken is out of the port.
+    /// A taken packet has left the port.
     pub(super) fn sent(&mut self) {
         self.in_service = None;
     }
 
-    /// Queues `packet`, marked or not, or drops it. `over`: it would be marked; `markable`: it can be.
+    /// Queues `packet`, marked or not, or drops it. `over`: it would be marked; `markable`: it can
+    /// be.
     pub(super) fn admit(
         &mut self,
         mut packet: Packet,

@@ -3,11 +3,12 @@
 use crate::thresholds::Thresholds;
 use linkpool_units::{Rate, Time};
 
-/// Serialisation time is `size * per_byte >> FRACTION`: exact for rates that divide 8 Tbit/s, within
-/// 10^-6 ps a byte for others.
+/// Serialisation time is `size * per_byte >> FRACTION`: exact for rates that divide 8 Tbit/s,
+/// within 10^-6 ps a byte for others.
 const FRACTION: u32 = 20;
 
-/// Rate, delay and thresholds of a link; links that are alike share one, so that it stays in the cache.
+/// Rate, delay and thresholds of a link; links that are alike share one, so that it stays in the
+/// cache.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkKind {
     pub(crate) rate: Rate,

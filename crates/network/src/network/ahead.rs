@@ -1,16 +1,18 @@
-//! What inputs that are due a little later will need is fetched into the cache meanwhile (why: `docs/performance.md`).
+//! Prefetches the memory of inputs that are due a little later (why: `docs/performance.md`).
 
 use super::handler::Handler;
 use super::inputs::Input;
 use crate::link::Link;
 use crate::routing::Routes;
 
-/// So many due inputs ahead, links are fetched; three quarters as many ahead, the packets at their heads.
+/// Links are prefetched this many due inputs ahead, and the packets at their heads three quarters
+/// as many ahead.
 pub(super) const AHEAD: usize = 16;
-/// What a host will do with a packet is fetched in stages, the last so many inputs ahead. Nothing is fetched for what is nearer.
+/// The memory that a host needs for a packet is prefetched in stages, the last of them this many
+/// inputs ahead. Nearer inputs are not prefetched.
 const LAST: usize = AHEAD / 8;
 
-/// Fetches what is needed for the inputs that are `due`, of which so many, the first, are those of `hosts`.
+/// Prefetches the memory of the inputs that are `due`; the first `hosts` of them belong to hosts.
 #[inline]
 pub(super) fn prefetch<H: Handler>(links: &[Link], routes: &Routes, due: &[Input], hosts: usize, handler: &H) {
     if due.len() > LAST {
@@ -30,7 +32,8 @@ fn prefetch_links(links: &[Link], due: &[Input]) {
     link(AHEAD * 3 / 4).into_iter().for_each(Link::prefetch_head);
 }
 
-/// For hosts: the link on which these will answer, and in stages what they will do with the packets.
+/// For hosts: the link on which they will answer, and in stages the memory that they need for the
+/// packets.
 #[inline]
 fn prefetch_endpoints<H: Handler>(links: &[Link], routes: &Routes, due: &[Input], handler: &H) {
     let answer = |input: &Input| routes.only_link(input.node).map(|link| &links[link.index()]);

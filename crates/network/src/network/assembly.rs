@@ -14,8 +14,9 @@ use linkpool_engine::{Calendar, Windows};
 use linkpool_units::{Rate, Time};
 
 impl Network {
-    /// The network of `fabric`, with `policies` at its output ports. `smallest` is the size in bytes of the smallest
-    /// packet that will be sent: with the delays it sets the lookahead. `timetable` says what will change, or is routes that stay.
+    /// The network of `fabric`, with `policies` at its output ports. `smallest` is the size in
+    /// bytes of the smallest packet that will be sent: with the delays it sets the lookahead.
+    /// `timetable` has the changes, or routes that stay.
     pub fn new(
         fabric: &Fabric,
         policies: impl Into<Policies>,
@@ -92,7 +93,7 @@ impl Network {
     }
 }
 
-/// The kinds of links; those that are alike share one.
+/// The kinds of links; equal links share one.
 #[derive(Default)]
 struct Kinds(Vec<LinkKind>);
 

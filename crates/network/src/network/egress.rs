@@ -1,4 +1,4 @@
-//! What a handler may do to the network.
+//! The operations of a handler on the network.
 
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Enqueued, LOCAL, Link, LinkKind, LinkStats, RareEvents};
@@ -10,7 +10,8 @@ use crate::wires::Wires;
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::Time;
 
-/// What a handler may do to the network while it runs: send from the node that is running.
+/// The operations of a handler on the network while it runs: it sends from the node that is
+/// running.
 #[derive(Debug)]
 pub struct Egress<'a> {
     pub(super) node: NodeId,
@@ -45,7 +46,8 @@ impl Egress<'_> {
         self.trailers.of(packet)
     }
 
-    /// Queues a packet that comes alone. Out of line, as whole batches are queued in a loop of their own.
+    /// Queues a packet that comes alone. Out of line, as whole batches are queued in a loop of
+    /// their own.
     #[inline(never)]
     pub(super) fn enqueue_one(&mut self, id: LinkId, now: Time, packet: &Packet) {
         self.enqueue(id, now, packet);
@@ -76,8 +78,8 @@ impl Egress<'_> {
         }
     }
 
-    /// The ports that are served packet by packet, and what they need. Put together only where there are such: so the others can do
-    /// with what they have in registers.
+    /// The ports that are served packet by packet, and the state that they need. It is put together
+    /// only where there are such ports, so that other nodes need only registers.
     #[inline]
     pub(super) fn ports(&mut self) -> (&mut Ports, Wires<'_>) {
         let (links, calendar) = (&mut *self.links, &mut *self.calendar);
@@ -85,8 +87,8 @@ impl Egress<'_> {
         (self.ports, Wires { links, calendar, handed, trailers, windows: self.windows })
     }
 
-    /// The queue of a link that leaves this node: packets, counted as its policy counts, and all bytes not yet on the
-    /// wire.
+    /// The queue of a link that leaves this node: packets, counted as its policy counts, and all
+    /// bytes not yet on the wire.
     pub fn queue(&mut self, link: LinkId, now: Time) -> (u32, u64) {
         let (ports, mut wires) = self.ports();
         if let Some(queue) = ports.queue(link, now, &mut wires) {
@@ -97,7 +99,7 @@ impl Egress<'_> {
         (link.queue_packets(kind, now), link.backlog_bytes(kind, now))
     }
 
-    /// What a link that leaves this node has done by `now`, and what it has put on the wire, in bytes.
+    /// The counters of a link from this node by `now`, and the bytes that it has put on the wire.
     pub fn counters(&mut self, link: LinkId, now: Time) -> (LinkStats, u64) {
         let (stats, sent, _) = self.outcome(link, now);
         (stats, sent)

@@ -1,36 +1,38 @@
-//! What stands on the network.
+//! The interface of hosts to the network.
 
 use super::egress::Egress;
 use crate::fabric::NodeId;
 use crate::packet::Packet;
 use linkpool_units::Time;
 
-/// What stands on the network: it is given packets that reach hosts, and timers of any node.
+/// The hosts on the network: a handler gets the packets that reach hosts, and timers of any node.
 pub trait Handler {
-    /// What hosts tell each other without a packet, as a scheduler does; `()` if nothing.
+    /// Messages between hosts without a packet, for example of a scheduler; `()` if there are none.
     type Message: Send;
     /// `packet` has reached `host`.
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>);
-    /// A timer of `node` is due: [`Handler::next_timer`] said `now`. It must say something later afterwards, or
-    /// more of the same instant until all is done.
+    /// A timer of `node` is due: [`Handler::next_timer`] said `now`. It must say something later
+    /// afterwards, or more of the same instant until all is done.
     fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>);
     /// When `node` next wants to be woken; [`Time::MAX`]: not at all.
     fn next_timer(&self, node: NodeId) -> Time;
-    /// `host` will get `packet` (known from stage 1 on) soon: a chance to fetch what [`Handler::on_packet`] will
-    /// read. Called for stages 0 to 4, ever closer, so that each can follow the pointers that the one before it fetched.
+    /// `host` will get `packet` (known from stage 1 on) soon: a chance to prefetch the memory that
+    /// [`Handler::on_packet`] will read. Called for stages 0 to 4, ever closer, so that each can
+    /// follow the pointers that the one before it fetched.
     fn prefetch(&self, _host: NodeId, _packet: Option<&Packet>, _stage: usize) {}
-    /// Takes one of the messages to hosts, whichever partition runs them: the host, the time, the message. As a packet does, a
-    /// message takes at least [`crate::Network::lookahead`]; the messages of one window come in any order.
+    /// Takes one of the messages to hosts, whichever partition runs them: the host, the time, the
+    /// message. As a packet does, a message takes at least [`crate::Network::lookahead`]; the
+    /// messages of one window come in any order.
     fn take_message(&mut self) -> Option<(NodeId, Time, Self::Message)> {
         None
     }
     /// `message` reaches `host` at `at`, which is later than all that it has seen.
     fn on_message(&mut self, _host: NodeId, _at: Time, _message: Self::Message) {}
-    /// Has so much been recorded here that progress is to be told now, and what was recorded taken?
+    /// Has so much been recorded here that progress must be reported now, and the records taken?
     fn is_full(&self) -> bool {
         false
     }
-    /// How much has been done here of what ends the run when all partitions together have done enough.
+    /// Progress towards the goal: the run ends when all partitions together have reached it.
     fn done(&self) -> u64 {
         0
     }

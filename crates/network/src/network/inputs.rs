@@ -12,7 +12,8 @@ pub(super) struct Input {
 /// Instead of a link: the node's timers.
 pub(super) const TIMERS: LinkId = LinkId::NONE;
 
-/// The inputs of nodes in the calendar; the number of each link's; the number of each node's timers.
+/// The inputs of nodes in the calendar; the number of each link's; the number of each node's
+/// timers.
 pub(super) fn inputs(fabric: &Fabric) -> (Vec<Input>, Vec<u32>, Vec<u32>) {
     let mut into = vec![Vec::new(); fabric.nodes()];
     for (id, l) in fabric.links().iter().enumerate() {

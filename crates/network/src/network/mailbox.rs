@@ -21,7 +21,8 @@ pub(crate) struct PacketMailbox {
 }
 
 impl Network {
-    /// Puts into `mailbox` the packets sent to `partition` since the last time. Returns when the first of them arrives.
+    /// Puts into `mailbox` the packets sent to `partition` since the last time. Returns when the
+    /// first of them arrives.
     pub(crate) fn hand_over(&mut self, partition: usize, mailbox: &mut PacketMailbox) -> Time {
         let mut first = Time::MAX;
         // Where there are more partitions than switches and hosts, some have none.
@@ -41,10 +42,11 @@ impl Network {
         first
     }
 
-    /// Takes the packets that another partition has sent to this one: they are in flight here from now on.
+    /// Takes the packets that another partition has sent to this one: they are in flight here from
+    /// now on.
     pub(crate) fn receive(&mut self, mailbox: &mut PacketMailbox) {
         let PacketMailbox { links, packets, trailers } = mailbox;
-        // What another processor has just written is far away.
+        // Memory that another processor has just written is far away.
         packets.iter().take(AHEAD).for_each(prefetch);
         let mut trailers = trailers.drain(..);
         let mut next = 0;
@@ -63,7 +65,8 @@ impl Network {
         packets.clear();
     }
 
-    /// Puts `packet` on `id`, a link to this partition; if it has a trailer, that is the next of `trailers`.
+    /// Puts `packet` on `id`, a link to this partition; if it has a trailer, that is the next of
+    /// `trailers`.
     #[inline]
     fn take_over(&mut self, id: LinkId, mut packet: Packet, trailers: &mut impl Iterator<Item = Trailer>) {
         if packet.flags.has(Flags::TRAILER)

@@ -11,9 +11,9 @@ pub(super) const LINK_BITS: u32 = 24;
 
 /// The order in which a node sees the packets that reach it in a window: by time of arrival.
 ///
-/// Links of one rate and delay make ties common, and a fixed order of links would favour the same port of every switch at every
-/// instant: a sender there would never lose a packet to the others. Which packet is first is therefore drawn for each instant
-/// anew, see [`tie_rank`].
+/// Links of one rate and delay make ties common, and a fixed order of links would favour the same
+/// port of every switch at every instant: a sender there would never lose a packet to the others.
+/// Therefore the order is drawn for each instant, see [`tie_rank`].
 #[derive(Debug)]
 pub(super) struct VisitingOrder {
     seed: u64,
@@ -22,8 +22,9 @@ pub(super) struct VisitingOrder {
     tied: Vec<(u64, u64)>,
 }
 
-/// Of the packets that reach a node at the instant `at`, that with the least rank among the links comes first: a random order that
-/// depends on nothing else, so that it is the same whichever thread runs the node.
+/// Of the packets that reach a node at the instant `at`, that with the least rank among the links
+/// comes first: a random order that depends on nothing else, so that it is the same whichever
+/// thread runs the node.
 #[inline]
 pub fn tie_rank(seed: u64, at: Time, link: LinkId) -> u64 {
     hash_u64(hash_u64(seed ^ at.0) ^ u64::from(link))

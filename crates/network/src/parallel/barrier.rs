@@ -1,8 +1,9 @@
 //! The barrier at which the threads of a run meet once a window, and all that they exchange there.
 //!
-//! Everything is double-buffered: round n uses half n mod 2. A thread that is slow to read what was said in round n finds it
-//! untouched, since nobody writes to the same half before round n + 2, which needs this thread at barrier n + 1.
-//! With `--cfg loom` the tests below try every order that the memory model allows (`./x test --long`).
+//! Everything is double-buffered: round n uses half n mod 2. A thread that is slow to read the
+//! reports of round n finds them unchanged, since no thread writes to the same half before round n
+//! + 2, which needs this thread at barrier n + 1. With `--cfg loom` the tests below try every order
+//! that the memory model allows (`./x test --long`).
 
 #[cfg(loom)]
 use loom::{
@@ -18,7 +19,7 @@ use std::{
 /// No window.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// What a partition tells all others at a barrier.
+/// The report of a partition to all others at a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Report {
     /// The next window that it needs, as far as it knows, or [`NEVER`].
@@ -31,7 +32,7 @@ pub(super) struct Report {
     pub stops: bool,
 }
 
-/// What all partitions know after a barrier.
+/// The common knowledge of all partitions after a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Agreed {
     /// The next window that any of them needs, or [`NEVER`].
@@ -40,12 +41,13 @@ pub(super) struct Agreed {
     pub done: u64,
 }
 
-/// A [`Report`] where others read it. Written by one thread and read by all, once a window: on two cache lines of its own,
-/// since processors fetch cache lines in pairs.
+/// A [`Report`] where others read it. Written by one thread and read by all, once a window: on two
+/// cache lines of its own, since processors fetch cache lines in pairs.
 #[derive(Default)]
 #[repr(align(128))]
 struct Words {
-    /// The number of barriers to which this partition has come. Written last: who reads it sees the rest.
+    /// The number of barriers to which this partition has come. Written last: who reads it sees the
+    /// rest.
     rounds: AtomicU64,
     next: AtomicU64,
     done: AtomicU64,
@@ -58,7 +60,8 @@ struct Words {
 #[repr(align(128))]
 struct Locked<M>(Mutex<M>);
 
-/// What the threads share: their reports, a mailbox `M` from each partition to each other, and whether one has failed.
+/// The shared state of the threads: their reports, a mailbox `M` from each partition to each other,
+/// and whether one has failed.
 pub(super) struct Barrier<M> {
     partitions: usize,
     /// By half and partition.
@@ -89,13 +92,15 @@ impl<M: Default> Barrier<M> {
         (0..self.partitions).filter(move |partition| *partition != me)
     }
 
-    /// The mailbox of round `round`: before the barrier it is the sender's, after it the receiver's.
+    /// The mailbox of round `round`: before the barrier it is the sender's, after it the
+    /// receiver's.
     pub fn mailbox(&self, round: u64, from: usize, to: usize) -> MutexGuard<'_, M> {
         let half = &self.mailboxes[(round % 2) as usize];
         half[from * self.partitions + to].0.lock().expect("a thread that fails takes the run with it")
     }
 
-    /// Comes to barrier number `round` as partition `me`, and waits for the others. What any thread did before it, all see after it.
+    /// Comes to barrier number `round` as partition `me`, and waits for the others. After it, all
+    /// threads see the writes of any thread before it.
     pub fn wait(&self, round: u64, me: usize, report: Report) {
         let half = &self.words[(round % 2) as usize];
         half[me].next.store(report.next, Ordering::Relaxed);
@@ -113,7 +118,7 @@ impl<M: Default> Barrier<M> {
         }
     }
 
-    /// After barrier `round`: what all have reported there; none if one of them stops.
+    /// After barrier `round`: the reports of all; none if one of them stops.
     pub fn agreed(&self, round: u64) -> Option<Agreed> {
         let half = &self.words[(round % 2) as usize];
         let next = half.iter().map(|w| w.next.load(Ordering::Relaxed)).min().unwrap_or(NEVER);
@@ -121,13 +126,15 @@ impl<M: Default> Barrier<M> {
         (!half.iter().any(|w| w.stops.load(Ordering::Relaxed))).then_some(Agreed { next, done })
     }
 
-    /// Packet-hops of all partitions up to the barrier before `round`, to which this thread has not yet come.
+    /// Packet-hops of all partitions up to the barrier before `round`, to which this thread has not
+    /// yet come.
     pub fn hops(&self, round: u64) -> u64 {
         self.words[((round + 1) % 2) as usize].iter().map(|w| w.hops.load(Ordering::Relaxed)).sum()
     }
 }
 
-/// Waits a little. Spinning is far shorter than a sleep; but if there are fewer cores than threads, the others must run.
+/// Waits a little. Spinning is far shorter than a sleep; but if there are fewer cores than threads,
+/// the others must run.
 #[cfg(not(loom))]
 fn pause(spins: u32) {
     if spins.is_multiple_of(256) { std::thread::yield_now() } else { std::hint::spin_loop() }
@@ -156,13 +163,14 @@ mod loom_tests {
     use loom::sync::Arc;
     use loom::thread;
 
-    /// What partition `me` reports in `round`: every number is another one in each round and partition.
+    /// The report of partition `me` in `round`: its numbers differ for each round and partition.
     fn report(round: u64, me: usize) -> Report {
         let own = 10 * round + me as u64;
         Report { next: 100 + own, done: own, hops: 1000 + own, stops: false }
     }
 
-    /// A thread's part: in each round it sends, reports, waits, and finds what all the others sent and reported in this round.
+    /// The work of a thread: in each round it sends, reports, waits, and finds the mail and reports
+    /// of all others in this round.
     fn take_part(barrier: &Barrier<Vec<u64>>, me: usize, rounds: u64) {
         let all = 0..barrier.partitions();
         for round in 0..rounds {

@@ -1,9 +1,11 @@
 //! One simulation on one thread or on several, with the same result to the bit.
 //!
-//! In a window no partition can affect another, so threads meet once a window, at a barrier. Before the barrier each partition puts
-//! its packets and messages for another into a mailbox, and says which window it needs next. Behind it each takes what was sent to it,
-//! and all go to the earliest window that any needs. Mailboxes and words are double-buffered: a thread that is slow to read finds them
-//! untouched until it comes to the next barrier. A network in one partition meets nobody: it goes from window to window.
+//! In a window no partition can affect another, so threads meet once a window, at a barrier. Before
+//! the barrier each partition puts its packets and messages for another into a mailbox, and says
+//! which window it needs next. After it each takes its mail, and all go to the earliest window that
+//! any partition needs. Mailboxes and words are double-buffered: a thread that is slow to read
+//! finds them unchanged until it comes to the next barrier. A network in one partition needs no
+//! barrier: it goes from window to window.
 
 mod barrier;
 
@@ -41,7 +43,8 @@ struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// Counts a window. Is the run to go on? If it `is_due`, progress is told before its time.
+    /// Counts a window. Returns whether the run continues. If progress `is_due`, it is reported
+    /// early.
     #[inline]
     fn goes_on(&mut self, is_due: bool, state: impl FnOnce() -> (Time, u64)) -> bool {
         self.left -= 1;
@@ -54,12 +57,13 @@ impl Progress<'_> {
     }
 }
 
-/// Runs the partitions of a network to `end`: the first, with its handler, on the calling thread, each other on one of its own.
+/// Runs the partitions of a network to `end`: the first, with its handler, on the calling thread,
+/// each other on one of its own.
 ///
-/// It ends sooner when the partitions have [`Handler::done`] `goal` together, with the window in which they have.
-/// `progress` is called on the calling thread every `every` windows, or when the first handler [`Handler::is_full`], with the start of
-/// the window, before which all is done,
-/// and the packet-hops so far; it ends the run by returning false.
+/// It ends sooner when the partitions have [`Handler::done`] `goal` together, with the window in
+/// which they have. `progress` is called on the calling thread every `every` windows, or when the
+/// first handler [`Handler::is_full`], with the start of the window, before which all is done, and
+/// the packet-hops so far; it ends the run by returning false.
 pub fn run_partitions<H: Handler + Send>(
     partitions: Vec<(&mut Network, &mut H)>,
     end: Time,
@@ -93,7 +97,8 @@ pub fn run_partitions<H: Handler + Send>(
 }
 
 impl<H: Handler> Partition<'_, H> {
-    /// Runs window after window; between them `meet` finds out what all partitions agree upon, or that the run is to stop.
+    /// Runs window after window. Between them `meet` returns the common knowledge of all
+    /// partitions, or none if the run must stop.
     fn run(&mut self, end: Time, goal: u64, mut meet: impl FnMut(&mut Self, u64) -> Option<Agreed>) -> Ended {
         for round in 0.. {
             let Some(Agreed { next, done }) = meet(self, round) else {
@@ -136,7 +141,8 @@ impl<H: Handler> Partition<'_, H> {
         barrier.agreed(round)
     }
 
-    /// Before the barrier: what goes to other partitions, and the first window in which any of it is due.
+    /// Before the barrier: the mail for other partitions, and the first window in which any of it
+    /// is due.
     fn send(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64) -> u64 {
         let mut first = Time::MAX;
         while let Some((host, at, message)) = self.handler.take_message() {
@@ -154,7 +160,7 @@ impl<H: Handler> Partition<'_, H> {
         if first == Time::MAX { NEVER } else { self.network.window_of(first) }
     }
 
-    /// Behind the barrier: what the others have sent.
+    /// After the barrier: the mail from the others.
     fn receive(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64) {
         for from in barrier.others(self.me) {
             let mut mailbox = barrier.mailbox(round, from, self.me);
@@ -177,7 +183,7 @@ impl<H: Handler> Partition<'_, H> {
     }
 }
 
-/// What one partition has for another.
+/// The mail of one partition for another.
 struct Mailbox<M> {
     packets: PacketMailbox,
     messages: Vec<(NodeId, Time, M)>,

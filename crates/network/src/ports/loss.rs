@@ -33,7 +33,7 @@ impl LossProcess {
         lost
     }
 
-    /// What is impossible takes no random number.
+    /// An impossible loss takes no random number.
     fn happens(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.random.random::<f64>() < probability
     }
@@ -52,7 +52,8 @@ mod tests {
         let fates: Vec<bool> = (0..1_000_000).map(|_| process.loses_next()).collect();
         let lost = fates.iter().filter(|lost| **lost).count() as f64;
         let bursts = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-        // Bursts are 1/0.25 long on average. Their number over 10^6 packets, about 9,600, and their lengths spread by 1%.
+        // Bursts are 1/0.25 long on average. Their number over 10^6 packets, about 9,600, and their
+        // lengths spread by 1%.
         assert!((lost / 1e6 / model.rate() - 1.0).abs() < 0.06, "{lost}");
         assert!((lost / bursts / 4.0 - 1.0).abs() < 0.05, "{lost} in {bursts} bursts");
     }

@@ -1,8 +1,11 @@
-//! Output ports with a queue discipline ([`crate::discipline`]), and those of links that fail, change or lose packets.
+//! Output ports with a queue discipline ([`crate::discipline`]), and ports of links that fail,
+//! change or lose packets.
 //!
-//! They stand beside the fast ones ([`crate::link`]), which are one FIFO queue, and cost an event per transmission that others wait for. A port is private to
-//! its node, and a packet reaches another node no earlier than a lookahead after its transmission began: so it is enough to look at a
-//! port when a packet comes to it, and at the end of each window in which it may begin to transmit.
+//! They stand beside the fast ones ([`crate::link`]), which are one FIFO queue, and cost an event
+//! per transmission that others wait for. A port is private to its node, and a packet reaches
+//! another node no earlier than a lookahead after its transmission began: so it is enough to look
+//! at a port when a packet comes to it, and at the end of each window in which it may begin to
+//! transmit.
 
 mod loss;
 mod port;
@@ -67,7 +70,8 @@ impl Ports {
         self.due.push(input - self.first_input);
     }
 
-    /// Queues `packet` at `now` at the port of `link`, which has one. Returns the packet that its node is to send back, if there is one.
+    /// Queues `packet` at `now` at the port of `link`, which has one. Returns the packet that its
+    /// node must send back, if there is one.
     #[cold]
     pub(crate) fn enqueue(
         &mut self,
@@ -88,7 +92,7 @@ impl Ports {
         returned.map(|packet| (port.node, packet))
     }
 
-    /// Has done at a port, and at those that it shares a buffer with, what is due by `now`.
+    /// Processes the events due by `now` at a port, and at the ports with which it shares a buffer.
     fn bring_up_to(&mut self, now: Time, number: u32, wires: &mut Wires<'_>) {
         match self.ports[number as usize].buffer {
             None => self.ports[number as usize].advance(now, &mut None, wires),
@@ -102,7 +106,8 @@ impl Ports {
         }
     }
 
-    /// Ends a window: what is due before `limit` is done, and ports where packets wait will be looked at again.
+    /// Ends a window: processes the events due before `limit`, and schedules ports where packets
+    /// wait.
     #[cold]
     pub(crate) fn end_window(&mut self, limit: Time, ending: bool, wires: &mut Wires<'_>) {
         for i in 0..self.due.len() {
@@ -126,8 +131,8 @@ impl Ports {
         !self.due.is_empty()
     }
 
-    /// The queue at `now` of the port of `link`, if it has one of these: packets, counted as its policy counts, and all bytes not yet
-    /// on the wire.
+    /// The queue at `now` of the port of `link`, if it has one of these: packets, counted as its
+    /// policy counts, and all bytes not yet on the wire.
     pub(crate) fn queue(&mut self, link: LinkId, now: Time, wires: &mut Wires<'_>) -> Option<(u32, u64)> {
         let number = self.of_link[link.index()];
         if number == NONE {
@@ -138,7 +143,8 @@ impl Ports {
         Some((port.queue_packets(), port.backlog_bytes(now)))
     }
 
-    /// What the port of `link` has done by `now`, the end of the run, if it has one: counters, bytes put on the wire, packets that it holds.
+    /// The state of `link`'s port by `now`, the end of the run, if it has a port: counters, bytes
+    /// put on the wire, packets that it holds.
     pub(crate) fn outcome(&mut self, link: LinkId, now: Time, wires: &mut Wires<'_>) -> Option<(LinkStats, u64, u32)> {
         let number = self.of_link[link.index()];
         if number == NONE {

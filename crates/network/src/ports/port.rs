@@ -11,7 +11,7 @@ use crate::wires::Wires;
 use linkpool_engine::stream;
 use linkpool_units::{Rate, Time};
 
-/// What is being transmitted.
+/// The packet in service.
 #[derive(Clone, Copy, Debug)]
 struct Service {
     packet: Packet,
@@ -22,7 +22,8 @@ struct Service {
     since: Time,
 }
 
-/// What becomes of a packet that is being transmitted: known from the start, since all changes are.
+/// The fate of the packet in service: known from the start of its transmission, since all changes
+/// are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Arrives,
@@ -32,11 +33,13 @@ enum Fate {
     Cut,
 }
 
-/// An output port with a queue discipline and a server that takes from it, for links that are more than one FIFO queue which marks
-/// and drops at its entrance (see [`crate::link::Link`]), or that change.
+/// An output port with a queue discipline and a server that takes from it, for links that are more
+/// than one FIFO queue which marks and drops at its entrance (see [`crate::link::Link`]), or that
+/// change.
 ///
-/// A packet's arrival is known only when its transmission begins, so the port must be looked at whenever a transmission
-/// ends while others wait. The [`crate::link::Link`] then carries the packet like any other.
+/// A packet's arrival is known only when its transmission begins, so the port must be looked at
+/// whenever a transmission ends while others wait. The [`crate::link::Link`] then carries the
+/// packet like any other.
 #[derive(Debug)]
 pub(super) struct Port {
     link: LinkId,
@@ -48,7 +51,7 @@ pub(super) struct Port {
     discipline: Box<dyn Discipline>,
     server: Option<Service>,
     loss: LossProcess,
-    /// What is still to change, the next one last.
+    /// The changes to come, the next one last.
     changes: Vec<(Time, Change)>,
     /// Number of the buffer that it shares with others.
     pub(super) buffer: Option<u32>,
@@ -91,7 +94,8 @@ impl Port {
         self.server.map(|service| service.ends)
     }
 
-    /// Does all that is due by `now`. At one instant a transmission ends, then the link changes, then the next begins.
+    /// Does all that is due by `now`. At one instant a transmission ends, then the link changes,
+    /// then the next begins.
     pub(super) fn advance(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
         loop {
             let ends = self.server.map_or(Time::MAX, |service| service.ends);
@@ -155,7 +159,7 @@ impl Port {
         }
     }
 
-    /// What waits goes down with the link.
+    /// Waiting packets are lost with the link.
     fn lose_all(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
         while let Some(packet) = self.discipline.give_up(now) {
             self.give_up(&packet, wires);
@@ -182,7 +186,8 @@ impl Port {
         }
     }
 
-    /// When a transmission of `size` bytes ends that begins at `now`, and whether that is because the link fails.
+    /// When a transmission of `size` bytes ends that begins at `now`, and whether that is because
+    /// the link fails.
     fn end_of(&self, size: u16, now: Time) -> (Time, bool) {
         let mut end = now + self.kind.serialisation(size);
         let (mut since, mut rate, mut left) = (now, self.kind.rate, size as u128 * WORK_PER_BYTE);
@@ -203,7 +208,8 @@ impl Port {
         (end, false)
     }
 
-    /// Queues `packet`, which arrives at `now`, or refuses it; the port is up to date. Returns what goes back to its sender.
+    /// Queues `packet`, which arrives at `now`, or refuses it; the port is up to date. Returns the
+    /// packet that goes back to its sender.
     pub(super) fn enqueue(
         &mut self,
         now: Time,
@@ -261,8 +267,8 @@ impl Port {
         self.discipline.counted(&self.kind.thresholds)
     }
 
-    /// What the port has done, what it has put on the wire by `now` in bytes, and how many packets it still holds that the
-    /// link does not carry yet.
+    /// The counters of the port, the bytes that it has put on the wire by `now`, and the number of
+    /// packets that it still holds.
     pub(super) fn outcome(&self, now: Time) -> (LinkStats, u64, u32) {
         let doomed = self.server.is_some_and(|service| service.fate != Fate::Arrives);
         let waiting = self.discipline.waiting().0;

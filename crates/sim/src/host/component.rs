@@ -1,5 +1,5 @@
-//! What runs beside the endpoints of a partition: parts that start flows, follow their ends, place them, or take samples. They do
-//! not know each other; each acts on the [`Context`] at its hooks.
+//! Components run beside the endpoints of a partition: they start flows, follow their ends, place
+//! them, or take samples. They do not know each other; each acts on the [`Context`] at its hooks.
 
 use crate::host::inbox::Inbox;
 use crate::host::message::Message;
@@ -12,12 +12,13 @@ use linkpool_network::{Egress, HostId, Network, NodeId};
 use linkpool_units::Time;
 use std::sync::MutexGuard;
 
-/// A part beside the endpoints.
+/// A component beside the endpoints.
 pub(crate) trait Component {
     /// The run is about to begin.
     fn on_start(&mut self, _context: &mut Context) {}
 
-    /// A timer of `node` is due; the component looks whether `key` is one of its own (see [`crate::host::timer`]).
+    /// A timer of `node` is due; the component looks whether `key` is one of its own (see
+    /// [`crate::host::timer`]).
     fn on_timer(&mut self, _node: NodeId, _key: u64, _network: &mut Egress<'_>, _context: &mut Context) {}
 
     /// `host` has got `message`; the component gives it back if it is not one of its own.
@@ -31,14 +32,15 @@ pub(crate) trait Component {
     /// All data of `flow` has arrived at `ends.1`, from `ends.0`.
     fn on_delivery(&mut self, _flow: u32, _ends: (HostId, HostId), _context: &mut Context) {}
 
-    /// The flow of `sending` has ended at its sender: it has `finished` (all data is acknowledged), or was given up.
+    /// The flow of `sending` has ended at its sender: it has `finished` (all data is acknowledged),
+    /// or was given up.
     fn on_flow_end(&mut self, _sending: &Sending, _finished: bool, _context: &mut Context) {}
 
     /// The run ends; flows that have not ended are still there.
     fn on_end(&mut self, _network: &mut Network, _context: &mut Context) {}
 }
 
-/// What components act on: the hosts of a partition, their timers and messages, and what is recorded.
+/// The context of components: the hosts of a partition, their timers and messages, and the records.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) now: Time,
@@ -101,7 +103,8 @@ impl Context {
         self.outbox.push((host, at, message));
     }
 
-    /// Sends `message` from `here` to `host`, which gets it at `at`; if that is another host, a lookahead from now, or later.
+    /// Sends `message` from `here` to `host`, which gets it at `at`; if that is another host, a
+    /// lookahead from now, or later.
     pub(crate) fn send_or_leave(&mut self, here: NodeId, host: NodeId, at: Time, message: Message) {
         if here == host {
             self.leave(host, at, message);
@@ -110,7 +113,7 @@ impl Context {
         }
     }
 
-    /// What the run records.
+    /// The records of the run.
     pub(crate) fn record(&self) -> MutexGuard<'_, Recorded> {
         self.recorded.lock()
     }

@@ -10,7 +10,7 @@ use rand::RngCore;
 /// One end's view of its connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// Its number in the results: tells its connection from all others, while handles come round.
+    /// Its number in the results. It is unique, while handles are used again.
     pub(crate) flow: u32,
     pub(crate) host: HostId,
     pub(crate) peer_host: HostId,
@@ -43,7 +43,7 @@ impl Connection {
     }
 }
 
-/// What the packet that opens a connection, or one more subflow, says beside its kind.
+/// The information of a packet that opens a connection or a further subflow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Opening {
     /// The sending host.
@@ -56,7 +56,7 @@ pub(crate) struct Opening {
     pub(crate) to: OpeningFor,
 }
 
-/// What is opened.
+/// The connection or subflow that is opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OpeningFor {
     /// The connection of this flow.

@@ -1,8 +1,9 @@
-//! The seam for families of transports: what lives on a host is anything that takes packets and wake-ups, and answers with packets.
+//! The interface for families of transports: an endpoint lives on a host, takes packets and
+//! wake-ups, and answers with packets.
 //!
-//! A family is a type for each end, [`Sending`] and [`Receiving`], in a file of its own, and a line in
-//! [`families!`](crate::host::family). Dispatch is static. What a family counts beyond the usual it reports by name, see
-//! [`Sending::metrics`].
+//! A family is a type for each end, [`Sending`] and [`Receiving`], in a file of its own, and a line
+//! in [`families!`](crate::host::family). Dispatch is static. A family reports further counters by
+//! name, see [`Sending::metrics`].
 
 use crate::host::io::Io;
 use crate::host::rtts::RttRecorder;
@@ -13,7 +14,7 @@ use linkpool_transport::paths::PathSelector;
 use linkpool_units::Time;
 use std::fmt::Debug;
 
-/// What became of an endpoint by what it was told.
+/// The state of an endpoint after an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// Nothing in particular.
@@ -28,10 +29,11 @@ pub(crate) enum Event {
 pub(crate) trait Endpoint: Debug {
     /// `packet` has arrived on `subflow`.
     fn on_packet(&mut self, subflow: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event;
-    /// A wake-up for `subflow` that was asked for is due. One that nobody has asked for must do no harm.
+    /// A wake-up for `subflow` is due. A wake-up that the endpoint did not ask for must do no harm.
     fn on_timer(&mut self, subflow: usize, io: &mut Io<'_, '_>) -> Event;
-    /// Fetches into the cache what a packet of `subflow` will touch: in stages 3 and 4, of which the later may follow the pointers
-    /// that the earlier fetched. The endpoint itself is there by then.
+    /// Prefetches the memory that a packet of `subflow` will touch, in stages 3 and 4. The later
+    /// stage may follow the pointers that the earlier one fetched. The endpoint itself is in the
+    /// cache by then.
     fn prefetch(&self, _subflow: usize, _stage: usize) {}
 }
 
@@ -39,7 +41,7 @@ pub(crate) trait Endpoint: Debug {
 pub(crate) trait Sending: Endpoint {
     /// Opens the connection.
     fn open(&mut self, io: &mut Io<'_, '_>);
-    /// Sends no new data from now on; the endpoint closes when what has been sent is acknowledged.
+    /// Sends no new data from now on; the endpoint closes when all data sent is acknowledged.
     fn stop(&mut self, io: &mut Io<'_, '_>) -> Event;
     /// Where it stands.
     fn state(&self) -> SenderState;
@@ -53,7 +55,7 @@ pub(crate) trait Sending: Endpoint {
     fn subflows(&self) -> usize;
     /// Payload acknowledged on subflow `s`, bytes.
     fn acked_on(&self, s: usize) -> u64;
-    /// What has become of subflow `s` so far.
+    /// The outcome of subflow `s` so far.
     fn subflow(&self, s: usize) -> SubflowOutcome;
     /// Is the handshake of subflow `s` done, and has it not failed?
     fn is_established(&self, s: usize) -> bool;
@@ -61,7 +63,7 @@ pub(crate) trait Sending: Endpoint {
     fn is_suppressed(&self, _s: usize) -> bool {
         false
     }
-    /// Reports what the family counts beyond the usual, each by its name in the results.
+    /// Reports the family's further counters, each by its name in the results.
     fn metrics(&self, _report: &mut dyn FnMut(&'static str, u64)) {}
     /// Takes these fixed paths from now on.
     fn take_paths(&mut self, paths: PathSelector);

@@ -99,7 +99,8 @@ families! {
 }
 
 impl Sender {
-    /// A sender of `transport` with `size` bytes (none: without end), to a host to which so many equal-cost `paths` lead.
+    /// A sender of `transport` with `size` bytes (none: without end), to a host to which `paths`
+    /// equal-cost paths lead.
     pub(crate) fn new(
         transport: &PlannedTransport,
         connection: Connection,

@@ -1,8 +1,10 @@
 //! Names of endpoints at their hosts.
 
-/// Names an endpoint at its host, and a subflow of it: 16 bits of slot, 11 of generation, 5 of subflow.
+/// Names an endpoint at its host, and a subflow of it: 16 bits of slot, 11 of generation, 5 of
+/// subflow.
 ///
-/// The generation tells a packet that is late for a connection from one for the connection that has taken its slot since.
+/// The generation distinguishes a late packet of a closed connection from a packet of the
+/// connection that uses its slot now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub struct Handle(u32);
 

@@ -20,8 +20,9 @@ use linkpool_transport::SenderState;
 use linkpool_transport::paths::PathSelector;
 use linkpool_units::{Rate, Time};
 
-/// A receiver whose sender has been silent for so long is forgotten when new connections come; it exceeds twice any sensible
-/// RTO, so a sender that still tries is never forgotten. Usually a FIN comes first.
+/// A receiver whose sender has been silent for this long is removed when new connections arrive.
+/// The time exceeds twice any sensible RTO, so a receiver whose sender still tries is never
+/// removed. Usually a FIN arrives first.
 const SILENCE: Time = Time::from_secs(600);
 
 pub(crate) struct Hosts<'p> {
@@ -164,7 +165,7 @@ impl<'p> Hosts<'p> {
         }
     }
 
-    /// What has become of a receiver.
+    /// The state of a receiver.
     fn on_receiver(&mut self, host: NodeId, handle: Handle, event: Event) {
         match event {
             Event::None => {}
@@ -188,7 +189,8 @@ impl<'p> Hosts<'p> {
         }
     }
 
-    /// An endpoint of `host` is gone: its timers may go, some of which would be due only after the longest timeout.
+    /// An endpoint of `host` is gone: its timers may go, some of which would be due only after the
+    /// longest timeout.
     fn tidy_timers(&mut self, host: NodeId) {
         let h = &self.context.hosts[host.index()];
         self.context.timers[host.index()].tidy(|key| match timer::kind(key) {
@@ -197,7 +199,7 @@ impl<'p> Hosts<'p> {
         });
     }
 
-    /// The sender called `handle` is done: keeps what it did, frees its slot.
+    /// The sender `handle` is done: keeps its outcome, frees its slot.
     fn end_flow(&mut self, host: NodeId, handle: Handle) {
         if let Occupant::Sender(sending) = self.context.hosts[host.index()].remove(handle) {
             let outcome = outcome(&sending, self.context.now);
@@ -239,8 +241,8 @@ impl<'p> Hosts<'p> {
         Io::new(now, h.shared(), network, timers).await_pulls();
     }
 
-    /// A switch has sent `packet` back to this host. One that may have opened its connection is for its sender by name; of others the
-    /// name is that of the receiver.
+    /// A switch has sent `packet` back to this host. One that may have opened its connection is for
+    /// its sender by name; of others the name is that of the receiver.
     #[cold]
     fn take_back(&mut self, host: NodeId, packet: &Packet, network: &mut Egress<'_>) {
         let (named, _) = Handle::split(packet.endpoint);
@@ -298,7 +300,7 @@ impl<'p> Hosts<'p> {
         }
     }
 
-    /// Ends the run at `now`: what flows have done so far is their outcome.
+    /// Ends the run at `now`: the state of each flow is its outcome.
     pub(crate) fn finish(&mut self, now: Time, network: &mut Network) {
         self.context.now = now;
         for component in &mut self.components {
@@ -310,7 +312,7 @@ impl<'p> Hosts<'p> {
     }
 }
 
-/// What the flow of `sending` has come to by `now`.
+/// The outcome of the flow of `sending` by `now`.
 fn outcome(sending: &Sending, now: Time) -> FlowOutcome {
     let (end, state) = (&sending.end, sending.end.state());
     let measured = sending.measured.bytes(Acked::of(end));

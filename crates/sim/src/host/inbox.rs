@@ -4,7 +4,7 @@ use crate::host::message::Message;
 use linkpool_units::Time;
 use std::collections::BTreeMap;
 
-/// Messages by when they are due; of those due together, by their order.
+/// Messages by due time, and at one time by their order.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox(BTreeMap<(Time, (u8, u32, u32)), Message>);
 

@@ -1,4 +1,4 @@
-//! What an endpoint may do at an instant: send packets, and ask to be woken.
+//! The operations of an endpoint: send packets, and ask for wake-ups.
 
 use crate::host::handle::Handle;
 use crate::host::timer;
@@ -7,14 +7,14 @@ use linkpool_network::{Egress, Packet, Trailer};
 use linkpool_transport::ndp::PullQueue;
 use linkpool_units::{Rate, Time};
 
-/// What the endpoints of one host share.
+/// The state that the endpoints of one host share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// The host's source of randomness.
     pub(crate) random: Stream,
     /// The turns of its NDP receivers.
     pub(crate) pulls: PullQueue,
-    /// What all its links carry together.
+    /// The rate of all its links together.
     pub(crate) rate: Rate,
     /// When the host looks at the pull queue next, as far as it is known.
     pub(crate) pulls_at: Time,
@@ -62,7 +62,7 @@ impl<'a, 'n> Io<'a, 'n> {
         self.await_pulls();
     }
 
-    /// A PULL has been sent, for a packet of so many `bytes`.
+    /// A PULL has been sent, for a packet of `bytes` bytes.
     pub(crate) fn pulled(&mut self, bytes: u16) {
         let time = Time((u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(self.shared.rate.0)) as u64);
         self.shared.pulls.spend(self.now, time);
@@ -78,8 +78,9 @@ impl<'a, 'n> Io<'a, 'n> {
         }
     }
 
-    /// Calls [`crate::host::endpoint::Endpoint::on_timer`] of the endpoint `handle` for `subflow` at `at`. Requests add up; none is
-    /// taken back. A sender that paces asks to be woken when its next packet may leave.
+    /// Calls [`crate::host::endpoint::Endpoint::on_timer`] of the endpoint `handle` for `subflow`
+    /// at `at`. Requests add up; none is taken back. A sender that paces asks to be woken when its
+    /// next packet may leave.
     pub(crate) fn wake(&mut self, handle: Handle, subflow: usize, at: Time) {
         self.timers.push(at, timer::ENDPOINT | u64::from(handle.of_subflow(subflow)));
     }

@@ -1,4 +1,4 @@
-//! What hosts tell each other, or themselves for later, without a packet.
+//! Messages of hosts to each other, or to themselves for later, without a packet.
 
 use crate::host::handle::Handle;
 use crate::plan::PlannedFlow;
@@ -18,7 +18,7 @@ pub(crate) enum Message {
     Over(u32, u32),
     /// The flows of this host are looked at, for the scheduler that places them.
     Scan,
-    /// What came of that at a host; for the scheduler, which is here.
+    /// The result at a host; for the scheduler, which is here.
     Report(NodeId, Report),
     /// All reports are in: the scheduler decides.
     Decide,
@@ -27,7 +27,7 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    /// The order of what is due at one time; no two are alike.
+    /// The order of messages that are due at one time; it is total.
     pub(crate) fn order(&self) -> (u8, u32, u32) {
         match self {
             Message::Start(flow, _) => (0, *flow, 0),
@@ -50,7 +50,7 @@ pub(crate) struct Long {
     pub(crate) ends: (HostId, HostId),
 }
 
-/// What a host reports to the scheduler that places flows.
+/// The report of a host to the scheduler that places flows.
 #[derive(Default, Debug)]
 pub(crate) struct Report {
     pub(crate) long: Vec<Long>,

@@ -1,6 +1,7 @@
-//! Hosts: the endpoints that live on them, and what all hosts of a partition have in common.
+//! Hosts: their endpoints, and the common state of all hosts of a partition.
 //!
-//! [`endpoint`] is the seam for families of transports; [`component`] that for what runs beside the endpoints.
+//! [`endpoint`] is the interface for families of transports, [`component`] the interface for
+//! components beside the endpoints.
 
 pub(crate) mod component;
 pub(crate) mod connection;

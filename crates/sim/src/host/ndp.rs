@@ -1,4 +1,5 @@
-//! NDP as endpoints of a host: messages become packets, and wake-ups timers. Receivers take turns in their host's pull queue.
+//! NDP as endpoints of a host: messages become packets, and wake-ups timers. Receivers take turns
+//! in their host's pull queue.
 
 use crate::host::connection::{Connection, Opening, OpeningFor};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
@@ -17,7 +18,8 @@ use std::sync::Arc;
 /// A PULL: bits that no ACK of NDP has together.
 const PULL: Flags = Flags(Flags::ACK.0 | Flags::JOIN.0);
 
-/// A sender. It knows the paths to its receiver by number; the connection's path selector says what packets write of them.
+/// A sender. It knows the paths to its receiver by number; the connection's path selector
+/// translates them for packets.
 #[derive(Debug)]
 pub(crate) struct NdpSender {
     sender: Sender,
@@ -32,7 +34,8 @@ pub(crate) struct NdpReceiver {
     connection: Connection,
     /// Is it in the pull queue of its host?
     enrolled: bool,
-    /// The sender is done; the receiver stays a while, so that a late packet does not make another (the paper's time-wait state).
+    /// The sender is done; the receiver stays a while, so that a late packet does not make another
+    /// (the paper's time-wait state).
     closes: Option<Time>,
 }
 
@@ -50,7 +53,7 @@ fn number(packet: &Packet, io: &Io<'_, '_>) -> u32 {
 }
 
 impl NdpSender {
-    /// A sender over so many `paths`.
+    /// A sender over `paths` paths.
     pub(crate) fn new(config: &Arc<Config>, connection: Connection, size: Option<u64>, paths: usize) -> NdpSender {
         NdpSender { sender: Sender::new(config.clone(), size, paths), connection }
     }
@@ -139,7 +142,7 @@ impl Sending for NdpSender {
         self.sender.acked()
     }
 
-    /// All paths together; the window is what is in flight.
+    /// All paths together; the window is the data in flight.
     fn subflow(&self, _: usize) -> SubflowOutcome {
         let (sender, path, counters) = (&self.sender, self.connection.paths.fixed(0), self.sender.counters());
         SubflowOutcome {
@@ -235,7 +238,7 @@ impl Receiving for NdpReceiver {
 struct Out<'a, 'i, 'n> {
     connection: &'a mut Connection,
     io: &'a mut Io<'i, 'n>,
-    /// Is what it answers a packet that may have opened the connection?
+    /// Does it answer a packet that may have opened the connection?
     answers_opening: bool,
 }
 
@@ -295,8 +298,8 @@ impl Output for Out<'_, '_, '_> {
 }
 
 impl Out<'_, '_, '_> {
-    /// Writes an ACK or a NACK of packet `number`; in answer to a packet that may have opened the connection, the receiver's name in
-    /// place of the cumulative ACK.
+    /// Writes an ACK or a NACK of packet `number`; in answer to a packet that may have opened the
+    /// connection, the receiver's name in place of the cumulative ACK.
     fn answer(&self, packet: &mut Packet, flags: Flags, (number, next): (u32, u32)) {
         packet.flags = packet.flags | flags.with_if(Flags::SYN, self.answers_opening);
         packet.seq = number;

@@ -11,7 +11,7 @@ pub(crate) struct RttRecorder {
     buffer: Buffer,
     every: Time,
     until: Time,
-    /// By subflow: what is measured before is not recorded.
+    /// By subflow: samples before this time are not recorded.
     next: Box<[Time]>,
 }
 

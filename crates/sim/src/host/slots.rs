@@ -31,7 +31,7 @@ struct Slot {
     occupant: Occupant,
 }
 
-/// What stands in a slot.
+/// The content of a slot.
 #[derive(Debug)]
 pub(crate) enum Occupant {
     Free,
@@ -39,16 +39,16 @@ pub(crate) enum Occupant {
     Receiver(Box<Receiving>),
 }
 
-/// The sending end of a flow. What an ACK reads or writes comes first.
+/// The sending end of a flow. The fields that an ACK reads or writes come first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Sending {
     pub(crate) end: Sender,
     /// The number of its flow.
     pub(crate) flow: u32,
-    /// What it was asked to carry.
+    /// The flow that it carries.
     pub(crate) planned: PlannedFlow,
-    /// What it carries in the measured period.
+    /// The data that it carries in the measured period.
     pub(crate) measured: MeasuredBytes,
 }
 
@@ -95,14 +95,14 @@ impl Host {
         self.slots[handle.slot()].occupant = occupant;
     }
 
-    /// The endpoint called `handle`, if it is still there; with it, what it shares with others.
+    /// The endpoint `handle`, if it is still there, with the state that it shares with others.
     #[inline]
     pub(crate) fn endpoint(&mut self, handle: Handle) -> Option<(&mut Occupant, &mut Shared)> {
         let slot = self.slots.get_mut(handle.slot())?;
         (slot.handle == handle).then_some((&mut slot.occupant, &mut self.shared))
     }
 
-    /// What its endpoints share.
+    /// The state that its endpoints share.
     pub(crate) fn shared(&mut self) -> &mut Shared {
         &mut self.shared
     }
@@ -112,13 +112,14 @@ impl Host {
         self.slots.get(handle.slot()).is_some_and(|slot| slot.handle == handle)
     }
 
-    /// Fetches what leads to its endpoints.
+    /// Prefetches the pointers to its endpoints.
     #[inline]
     pub(crate) fn prefetch_slots(&self) {
         prefetch(&self.slots);
     }
 
-    /// Fetches what a packet for `subflow` of `handle` will touch; see [`linkpool_network::Handler::prefetch`].
+    /// Prefetches the memory that a packet for `subflow` of `handle` will touch; see
+    /// [`linkpool_network::Handler::prefetch`].
     #[inline]
     pub(crate) fn prefetch(&self, (handle, subflow): (Handle, usize), stage: usize) {
         let Some(slot) = self.slots.get(handle.slot()) else { return };

@@ -14,7 +14,7 @@ use linkpool_transport::paths::{PathSelector, Progress, Subflows};
 use linkpool_transport::{Delivery, Output, Receiver, Segment, Sender, SenderState};
 use linkpool_units::Time;
 
-/// A sender. What an ACK reads or writes comes first.
+/// A sender. The fields that an ACK reads or writes come first.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct TcpSender {
@@ -30,7 +30,7 @@ pub(crate) struct TcpReceiver {
 }
 
 impl TcpSender {
-    /// A sender of `transport`, to a host to which so many equal-cost `paths` lead.
+    /// A sender of `transport`, to a host to which `paths` equal-cost paths lead.
     pub(crate) fn new(
         transport: &PlannedTransport,
         connection: Connection,
@@ -39,7 +39,7 @@ impl TcpSender {
     ) -> TcpSender {
         let config = transport.config.clone();
         let mut sender = if transport.auto_subflows {
-            // Subflow 0 of MMPTCP is not one of those that the paths are for.
+            // The paths are not for subflow 0 of MMPTCP.
             let before = transport.scatter == Subflows::First;
             let most = config.subflows - before as usize;
             Sender::with_subflows(config, paths().min(most as u64) as usize + before as usize, size)
@@ -58,8 +58,9 @@ impl TcpSender {
     }
 }
 
-/// Duplicate ACKs that mean a loss, of packets scattered over so many paths (MMPTCP paper, section 2.4): 3, and one more for each if
-/// there is more than one. In a fat-tree these are the aggregation switches of a pod, or the core switches.
+/// Duplicate ACKs that mean a loss, for packets scattered over `paths` paths (MMPTCP paper, section
+/// 2.4): 3, and one more for each path if there is more than one. In a fat-tree these are the
+/// aggregation switches of a pod, or the core switches.
 fn dupack_threshold(paths: u64) -> u32 {
     let more = if paths == 1 { 0 } else { paths };
     u32::try_from(more).unwrap_or(u32::MAX).saturating_add(3)

@@ -1,11 +1,11 @@
-//! Timer keys of a node: the kind of what is due in the upper half, for whom in the lower. Timers of one instant come in order of
-//! their keys.
+//! Timer keys of a node: the kind of the timer in the upper half, its owner in the lower half.
+//! Timers of one instant expire in order of their keys.
 
 /// An endpoint asked to be woken; the lower half is its handle with the subflow.
 pub(crate) const ENDPOINT: u64 = 0;
 /// The next flows known before the run are to be handed to their hosts.
 pub(crate) const ARRIVALS: u64 = 1 << 32;
-/// A flow is to be stopped; the lower half is the handle of its sender.
+/// A flow must stop; the lower half is the handle of its sender.
 pub(crate) const STOP: u64 = 2 << 32;
 /// The queue of a link, in the lower half, is sampled.
 pub(crate) const SAMPLE_QUEUE: u64 = 3 << 32;

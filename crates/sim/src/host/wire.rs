@@ -29,7 +29,8 @@ pub(crate) fn encode(segment: Segment, sizes: WireSizes) -> Packet {
     Packet { seq, ack, envelope, flags, ..Packet::default() }
 }
 
-/// What the options of an ACK add to its packet: bytes, and the trailer that takes them and `data_ack`.
+/// The bytes that the options of an ACK add to its packet, and the trailer that holds the options
+/// and `data_ack`.
 pub(crate) fn encode_options(data_ack: Seq, options: &AckOptions) -> (u16, Trailer) {
     let mut trailer = Trailer::default();
     let blocks = options.sack.as_slice();
@@ -39,7 +40,8 @@ pub(crate) fn encode_options(data_ack: Seq, options: &AckOptions) -> (u16, Trail
     for (place, (start, end)) in trailer[FIRST_BLOCK..].chunks_exact_mut(2).zip(blocks) {
         place.copy_from_slice(&[start.0, end.0]);
     }
-    // Kind, length and two bytes that align it, then 8 a block (RFC 2018, section 3). The window has its place in any header.
+    // Kind, length and two bytes that align it, then 8 a block (RFC 2018, section 3). The window
+    // has its place in any header.
     let bytes = if blocks.is_empty() { 0 } else { 4 + 8 * blocks.len() as u16 };
     (bytes, trailer)
 }

@@ -1,5 +1,5 @@
-//! The flows that are known before a run, in order of start. Those of Poisson arrivals and of bursts are drawn when they are asked
-//! for, as often as need be, so that memory does not grow with the time that is simulated.
+//! The flows that are known before a run, in order of start. Flows of Poisson arrivals and of
+//! bursts are drawn when they are needed, so that memory does not grow with the simulated time.
 
 use crate::plan::planned::{PlannedFlow, by_size};
 use linkpool_engine::Stream;
@@ -30,7 +30,7 @@ pub(crate) struct Drawn {
     pub(crate) label: u16,
 }
 
-/// What draws them, in order of start.
+/// The generators that draw them, in order of start.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Poisson(Poisson),
@@ -41,7 +41,8 @@ pub(crate) enum Source {
 #[derive(Clone, Debug)]
 pub(crate) struct Poisson {
     times: PoissonTimes,
-    /// Where it is when all times have been drawn: what comes after them has always been drawn then.
+    /// Where it is when all times have been drawn: what comes after them has always been drawn
+    /// then.
     random: Stream,
     senders: Arc<[HostId]>,
     to: To,
@@ -51,7 +52,7 @@ pub(crate) struct Poisson {
 /// Where a flow goes.
 #[derive(Clone, Debug)]
 pub(crate) enum To {
-    /// Of so many hosts any other.
+    /// Any other of this many hosts.
     Any(usize),
     /// Any in another rack; rack and pod of each host.
     OtherRacks(Arc<[(u32, u32)]>),
@@ -117,7 +118,7 @@ impl Flows {
         Merged { listed: &self.listed, drawn, end: self.end }
     }
 
-    /// The numbers of those that are listed.
+    /// The numbers of the listed flows.
     pub(crate) fn numbers_of_listed(&self) -> Vec<u32> {
         let (mut all, mut numbers) = (self.iter(), Vec::with_capacity(self.listed.len()));
         for number in 0.. {
@@ -131,7 +132,7 @@ impl Flows {
     }
 }
 
-/// Flows in order of start; those that start together in the order of their workloads.
+/// Flows in order of start, and at one time in the order of their workloads.
 #[derive(Debug)]
 pub struct Merged<'f> {
     listed: &'f [PlannedFlow],

@@ -1,4 +1,4 @@
-//! What the flows of a workload make together: jobs that know when they are done, and collective operations.
+//! Groups of a workload's flows: jobs that know when they are done, and collective operations.
 
 use linkpool_scenario::WorkloadKind;
 

@@ -2,11 +2,12 @@
 
 use linkpool_units::Time;
 
-/// What the scheduler goes by.
+/// The settings of the scheduler.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Placement {
     /// From one report to the next.
     pub period: Time,
-    /// A flow is long if it got at least this share of what the links of its host carry in a period.
+    /// A flow is long if it got at least this share of the capacity of its host's links in a
+    /// period.
     pub share: f64,
 }

@@ -38,7 +38,8 @@ impl Source<'_> {
         Matrix { rule: rule.clone(), places: self.fabric.racks_and_pods().into(), senders }
     }
 
-    /// The hosts that have `role`. Hosts stand in a random order; the first role has the first of them, and so on.
+    /// The hosts that have `role`. Hosts stand in a random order; the first role has the first of
+    /// them, and so on.
     fn senders(&self, role: &str) -> Vec<HostId> {
         let mut order: Vec<HostId> = HostId::first(self.hosts()).collect();
         order.shuffle(&mut stream(self.scenario.seed, "roles", 0));
@@ -52,8 +53,8 @@ impl Source<'_> {
         order.collect()
     }
 
-    /// The flows that are listed before the run. What is drawn comes in this order: who sends to whom, then of each flow its
-    /// size and its delay.
+    /// The flows that are listed before the run. They are drawn in this order: the pairs of hosts,
+    /// then for each flow its size and its delay.
     pub(crate) fn flows(&self) -> Vec<Flow> {
         let (start, random) = (self.workload.start, &mut self.random());
         match &self.workload.kind {
@@ -106,7 +107,7 @@ impl Source<'_> {
         }
     }
 
-    /// What draws the flows that are not listed: as many as time lasts.
+    /// The generator of the flows that are not listed: as many as the time allows.
     pub(crate) fn drawn(&self) -> Option<flows::Source> {
         let (start, random) = (self.workload.start, self.random());
         match &self.workload.kind {

@@ -13,8 +13,8 @@ use rand::RngCore;
 use std::sync::Arc;
 
 impl Source<'_> {
-    /// What starts flows during the run: the process, where it begins, how long after the start of the workload, and when it
-    /// ceases to start flows.
+    /// A process that starts flows during the run: the process, the host and time (after the start
+    /// of the workload) at which it begins, and the time at which it stops starting flows.
     pub(crate) fn processes(&self) -> Vec<(Process, HostId, Time, Time)> {
         let duration = self.scenario.duration;
         match &self.workload.kind {

@@ -11,15 +11,15 @@ use linkpool_units::Time;
 use linkpool_workload::Flow;
 use std::collections::HashMap;
 
-/// What the workloads of a scenario come to.
+/// The flows and processes of a scenario's workloads.
 #[derive(Default)]
 pub(crate) struct Traffic {
     pub(crate) labels: Vec<String>,
-    /// By label, what its flows make together.
+    /// By label, how its flows are grouped.
     pub(crate) jobs: Vec<Option<JobKind>>,
-    /// Those that are listed, in the order of the file.
+    /// The listed flows, in the order of the file.
     pub(crate) flows: Vec<PlannedFlow>,
-    /// Those that are drawn while they are needed.
+    /// The generators of flows that are drawn when they are needed.
     pub(crate) drawn: Vec<Drawn>,
     pub(crate) processes: Vec<PlannedProcess>,
     /// Pairs of flows: the second waits for the first.
@@ -33,7 +33,8 @@ impl Traffic {
     pub(crate) fn new(scenario: &Scenario, fabric: &Fabric, mut transport_of: impl FnMut(&Workload) -> u16) -> Traffic {
         let mut traffic = Traffic::default();
         for (i, w) in scenario.workloads.iter().enumerate() {
-            // Numbered within its kind: one more workload of a kind does not shift those of others.
+            // Numbered within its kind: one more workload of a kind does not shift the random
+            // numbers of other kinds.
             let index = scenario.workloads[..i].iter().filter(|other| other.kind.name() == w.kind.name()).count();
             let source = Source { workload: w, index: index as u64, scenario, fabric };
             traffic.add(&source, transport_of(w));
@@ -41,8 +42,8 @@ impl Traffic {
         traffic
     }
 
-    /// The flows in order of start, those that start together in the order of the file, without those that would start at or after
-    /// `duration`; and which wait for which.
+    /// The flows in order of start, those that start together in the order of the file, without
+    /// those that would start at or after `duration`; and which wait for which.
     pub(crate) fn in_order(&mut self, duration: Time) -> (Flows, Waits) {
         let mut order: Vec<u32> = (0..).take(self.flows.len()).collect();
         order.retain(|i| self.flows[*i as usize].flow.start < duration);
@@ -53,7 +54,8 @@ impl Traffic {
             return (flows, Waits::default());
         }
         let numbers: HashMap<u32, u32> = order.iter().copied().zip(flows.numbers_of_listed()).collect();
-        // Who waits for a flow that never starts never starts; it has no number, or stays one that waits for itself.
+        // Who waits for a flow that never starts never starts; it has no number, or stays one that
+        // waits for itself.
         let numbered = |(first, second): &(u32, u32)| {
             let number = *numbers.get(second)?;
             let planned = self.flows[*second as usize];

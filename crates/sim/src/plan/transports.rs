@@ -1,4 +1,4 @@
-//! From the transports of a scenario to what endpoints are made of.
+//! From the transports of a scenario to the configuration of endpoints.
 
 use crate::plan::paths::PathRule;
 use linkpool_scenario::{self as scenario, Control, Paths};
@@ -25,13 +25,14 @@ pub struct PlannedTransport {
     pub high: Subflows,
     /// How senders choose paths by their ACKs, if they do.
     pub balancing: Option<Balancing>,
-    /// Does a connection have as many subflows as there are paths, at most as many as its config says?
+    /// Does a connection have as many subflows as there are paths, at most as many as its config
+    /// says?
     pub auto_subflows: bool,
     /// Does the duplicate-ACK threshold of scattered packets follow from the number of paths?
     pub auto_dupack: bool,
-    /// If it is NDP, its settings; those of `config` mean nothing then.
+    /// The settings of NDP, if it is NDP; then `config` has no meaning.
     pub ndp: Option<Arc<ndp::Config>>,
-    /// Do its receivers know what to do with a header whose payload a switch has cut off?
+    /// Do its receivers understand a header whose payload a switch has cut off?
     pub trimming: bool,
 }
 

@@ -5,7 +5,7 @@ use linkpool_network::{Fabric, LinkId, LinkStats, RareEvents};
 use linkpool_scenario::CounterRecord;
 use linkpool_units::Time;
 
-/// What links had done when they were last looked at.
+/// The counters of links at the last sample.
 #[derive(Debug)]
 pub(crate) struct Counters {
     every: Time,
@@ -59,10 +59,12 @@ impl Counters {
         now <= self.until
     }
 
-    /// By `now`, `link` has done so much and put so many bytes on the wire: the difference, unless this is the first time.
+    /// Takes the counters of `link` and its bytes on the wire at `now`. Returns the difference,
+    /// unless this is the first sample.
     pub(crate) fn count(&mut self, link: LinkId, now: Time, (stats, bytes): (LinkStats, u64)) -> Option<Sample> {
         let before = &mut self.before[link.index()];
-        // A packet that is cut off with its link was accepted, and in part on the wire: neither is taken back.
+        // A packet that is cut off with its link was accepted, and partly on the wire: neither is
+        // taken back.
         let (packets, bytes) = (stats.packets.max(before.packets), bytes.max(before.bytes));
         let sample = before.at.filter(|at| *at < now).map(|since| Sample {
             at: now,

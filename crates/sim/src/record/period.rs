@@ -16,7 +16,7 @@ pub(crate) struct Period<'p> {
     sent: Vec<Sent>,
 }
 
-/// What a link had put on the wire by the ends of the period, bytes.
+/// The bytes that a link had put on the wire by both ends of the period.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     /// Once that is past.
@@ -75,7 +75,8 @@ impl Component for Period<'_> {
         let measured = self.my_links(context).map(|link| {
             let Sent { by_warm_up, by_cut_off } = self.sent[link.index()];
             let mut by_end = || by_cut_off.unwrap_or_else(|| network.link_outcome(link, now).1);
-            // A packet that is cut off with its link was in part on the wire, which is not taken back.
+            // A packet that is cut off with its link was partly on the wire, which is not taken
+            // back.
             (link, by_warm_up.map_or(0, |before| by_end().max(before) - before))
         });
         let measured: Vec<(LinkId, u64)> = measured.collect();

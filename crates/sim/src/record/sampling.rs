@@ -1,4 +1,4 @@
-//! Time series: sampled by timers of the nodes that hold what is sampled.
+//! Time series: sampled by timers of the nodes that hold the sampled state.
 
 use crate::host::component::{Component, Context};
 use crate::host::endpoint::Sending as _;
@@ -150,7 +150,7 @@ impl<'p> Sampling<'p> {
         }
         for (s, before) in sampled.acked.iter_mut().enumerate() {
             let acked = end.acked_on(s);
-            // The first sample, at `from`, only notes what was acknowledged before.
+            // The first sample, at `from`, only notes the data acknowledged before.
             if now > since && end.is_established(s) {
                 let goodput = 8.0 * (acked - *before) as f64 / (now - since).secs();
                 samples.push(Sample { at: now, value: Value::Rate { flow: sending.flow, subflow: s as u32, goodput } });

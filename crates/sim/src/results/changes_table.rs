@@ -1,4 +1,4 @@
-//! The table of what has changed during a run.
+//! The table of changes during a run.
 
 use crate::plan::Plan;
 use crate::results::column::table;
@@ -18,7 +18,8 @@ pub(super) struct ChangeRow<'a> {
 }
 
 table! {
-    /// A row for each change of a link, and for each time at which routing follows; in order of time.
+    /// A row for each change of a link, and for each time at which routing follows; in order of
+    /// time.
     "changes" of ChangeRow<'_>, unless "its scenario has no `[[change]]`", |row|
     /// When; 0: from the start.
     time_s: f64, "s" = row.at.secs();

@@ -9,7 +9,7 @@ use linkpool_transport::paths::Balancing;
 use linkpool_units::Time;
 use linkpool_workload::Flow;
 
-/// A flow, and what is computed from it.
+/// A flow, and the values computed from it.
 #[derive(Debug)]
 pub(crate) struct FlowRow<'a> {
     pub(crate) plan: &'a Plan,
@@ -107,7 +107,7 @@ table! {
 }
 
 impl<'a> FlowRow<'a> {
-    /// What it was asked to carry.
+    /// The planned flow.
     fn asked(&self) -> &'a Flow {
         &self.flow.planned.flow
     }

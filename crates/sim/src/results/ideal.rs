@@ -9,11 +9,12 @@ use std::collections::HashMap;
 /// Picoseconds by which the simulator may send a packet early over a link, as it rounds.
 const ROUNDING: f64 = 2.0;
 
-/// Completion times that no transport with the flow's segments can better: the handshake if there is one, then the data at line rate over
-/// all paths at once, headers included, stored and forwarded at every hop, then the last ACK. No window holds it back.
+/// Completion times that no transport with the flow's segments can better: the handshake if there
+/// is one, then the data at line rate over all paths at once, headers included, stored and
+/// forwarded at every hop, then the last ACK. No window holds it back.
 ///
-/// Paths are the shortest ones, of the fabric as the run begins, or those that the flow names; hosts with several NICs use all
-/// that lie on them.
+/// Paths are the shortest ones, of the fabric as the run begins, or those that the flow names;
+/// hosts with several NICs use all that lie on them.
 #[derive(Debug)]
 pub struct Ideal<'p> {
     plan: &'p Plan,
@@ -45,8 +46,8 @@ impl Hop {
 }
 
 impl Hop {
-    /// Paths of unlike lengths, which have no hops in common: the slowest links of all of them together, and the quickest
-    /// way for a packet alone.
+    /// Paths of unlike lengths, which have no hops in common: the slowest links of all of them
+    /// together, and the quickest way for a packet alone.
     fn of_unlike(fabric: &Fabric, paths: &[Vec<LinkId>]) -> Hop {
         let hops: Vec<Vec<Hop>> =
             paths.iter().map(|path| path.iter().map(|l| Hop::new(fabric, &[*l])).collect()).collect();
@@ -87,7 +88,8 @@ impl<'p> Ideal<'p> {
         let in_order = transport.config.subflows == 1 && transport.scatter == Subflows::None;
         let hops = self.hops(planned);
         let control = stored_and_forwarded(ack, &hops) + propagation(&hops);
-        // No hop is done before the first packet has come there, all have passed, and the last has gone on from there.
+        // No hop is done before the first packet has come there, all have passed, and the last has
+        // gone on from there.
         let data = (0..hops.len()).map(|i| {
             let (before, after) = (&hops[..i], &hops[i + 1..]);
             let ends = |first, last| stored_and_forwarded(first, before) + stored_and_forwarded(last, after);

@@ -42,8 +42,8 @@ table! {
     jct_s: f64, "s" = row.job().end.map(|end| (end - row.job().start).secs());
     /// Requests and answers, or messages.
     flows: u32, "" = row.job().flows;
-    /// Messages of an operation that did not start before `duration`, or the earlier end of the run;
-    /// null: another job, whose flows start whenever they can.
+    /// Messages of an operation that did not start before `duration`, or the earlier end of the
+    /// run; null: another job, whose flows start whenever they can.
     not_started: u32, "" = row.outcome.not_started;
     /// The job counts in statistics: it started in the measured period.
     measured: bool, "" = row.measured();

@@ -1,4 +1,4 @@
-//! What came out of a run, as the tables have it.
+//! The outcomes of a run, as in the tables.
 
 use crate::plan::PlannedFlow;
 use linkpool_network::LinkStats;
@@ -9,9 +9,9 @@ use linkpool_workload::Job;
 /// A flow at its end, or at the end of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowOutcome {
-    /// Its number; those of the plan's list have their place in it.
+    /// Its number; a flow of the plan's list has its place there as its number.
     pub flow: u32,
-    /// What it was asked to carry.
+    /// The planned flow.
     pub planned: PlannedFlow,
     /// When the last data was acknowledged.
     pub finished: Option<Time>,
@@ -19,13 +19,13 @@ pub struct FlowOutcome {
     pub active_until: Time,
     /// Payload acknowledged at connection level.
     pub acked_bytes: u64,
-    /// Of this, what was acknowledged in the measured period.
+    /// The part of it that was acknowledged in the measured period.
     pub measured_bytes: u64,
     /// Payload acknowledged on the subflows in the measured period.
     pub measured_subflow_bytes: u64,
     /// The connection was given up.
     pub failed: bool,
-    /// What its family of transports and its congestion control have counted beside, by name.
+    /// The further counters of its family of transports and its congestion control, by name.
     pub metrics: Vec<(&'static str, u64)>,
     /// All of them, established or not.
     pub subflows: Vec<SubflowOutcome>,
@@ -37,7 +37,8 @@ impl FlowOutcome {
         self.subflows.first().and_then(|s| s.stats.established)
     }
 
-    /// What its family of transports or its congestion control has counted by this name; 0 if it counts nothing so called.
+    /// The counter with this name of its family of transports or its congestion control; 0 if there
+    /// is none.
     pub fn metric(&self, name: &str) -> u64 {
         self.metrics.iter().find(|(other, _)| *other == name).map_or(0, |(_, value)| *value)
     }
@@ -51,11 +52,11 @@ impl FlowOutcome {
 /// A subflow at the end of its flow, or of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubflowOutcome {
-    /// What its SYN showed to ECMP: names the path.
+    /// The entropy that its SYN showed to ECMP: it names the path.
     pub entropy: u32,
     /// It says the path itself, and is no hash.
     pub pinned: bool,
-    /// What it has done.
+    /// Its counters.
     pub stats: SubflowStats,
     /// Congestion window, packets.
     pub cwnd: f64,
@@ -74,7 +75,7 @@ pub struct SubflowOutcome {
 pub struct JobOutcome {
     /// Index into the plan's labels.
     pub label: u16,
-    /// What it was.
+    /// The kind of the job.
     pub job: Job,
     /// Its end, or that of the run.
     pub active_until: Time,
@@ -95,7 +96,7 @@ pub struct LinkOutcome {
     pub on_the_way: u32,
 }
 
-/// A whole run, but for what went to its [`Sink`](crate::Sink).
+/// A whole run, except for the outcomes that went to its [`Sink`](crate::Sink).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// By link.

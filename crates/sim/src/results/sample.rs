@@ -8,11 +8,11 @@ use linkpool_units::Time;
 pub struct Sample {
     /// When.
     pub at: Time,
-    /// What.
+    /// The value.
     pub value: Value,
 }
 
-/// What is sampled.
+/// The sampled object.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
     /// Length of a queue.
@@ -57,7 +57,7 @@ pub enum Value {
         /// From a segment to its ACK.
         rtt: Time,
     },
-    /// What a link has done in the interval that ends now.
+    /// The counters of a link over the interval that ends now.
     Counters {
         /// The link.
         link: LinkId,
@@ -67,13 +67,14 @@ pub enum Value {
         packets: u64,
         /// Bytes put on the wire.
         bytes: u64,
-        /// What happens less often.
+        /// Counters of rarer events.
         rare: RareEvents,
     },
 }
 
 impl Sample {
-    /// The order of rows: by time, and at one time by what is sampled. It does not depend on which thread samples.
+    /// The order of rows: by time, and at one time by the sampled object. It does not depend on
+    /// which thread samples.
     pub(crate) fn order(&self) -> (Time, u8, u32, u32) {
         match self.value {
             Value::Queue { link, .. } => (self.at, 0, link.into(), 0),

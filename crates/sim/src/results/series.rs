@@ -104,14 +104,14 @@ table! {
     rtt_s: f64, "s" = row.rtt.secs();
 }
 
-/// What a link has done in an interval.
+/// The counters of a link over an interval.
 struct CounterRow<'a> {
     at: Time,
     link: &'a str,
     packets: u64,
     bytes: u64,
     rare: RareEvents,
-    /// What it could have sent, bits.
+    /// The bits that it could have sent.
     could: f64,
 }
 
@@ -167,7 +167,7 @@ impl<'p> SeriesTables<'p> {
     }
 
     pub(crate) fn push(&mut self, Sample { at, value }: Sample) -> Result<()> {
-        // Of what is not wanted there are no samples.
+        // There are samples only of the requested objects.
         match value {
             Value::Queue { link, packets, bytes } => {
                 let link = self.link_names[link.index()].as_str();

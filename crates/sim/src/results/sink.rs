@@ -7,13 +7,15 @@ use linkpool_units::Time;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Is given what a run records, in an order that does not depend on threads.
+/// Takes the records of a run, in an order that does not depend on threads.
 pub trait Sink {
-    /// A row of a time series: by time, and at one time by what is sampled.
+    /// A row of a time series: by time, and at one time by the sampled object.
     fn sample(&mut self, sample: Sample);
-    /// A flow is over: by the time of its end, and at one time by number. What the end of the run cuts off comes last.
+    /// A flow is over: by the time of its end, and at one time by number. Flows that the end of the
+    /// run cuts off come last.
     fn flow(&mut self, flow: FlowOutcome);
-    /// A job is over: by the time of its end, and at one time by label and number; what the end of the run cuts off comes last.
+    /// A job is over: by the time of its end, and at one time by label and number; jobs that the
+    /// end of the run cuts off come last.
     fn job(&mut self, job: JobOutcome);
     /// Nothing more can be taken: the run ends.
     fn is_broken(&self) -> bool {
@@ -28,7 +30,7 @@ impl Sink for () {
     fn job(&mut self, _: JobOutcome) {}
 }
 
-/// What one part of the simulation has recorded and nobody has taken yet.
+/// The records of one partition that have not been taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     pub(crate) samples: Vec<Sample>,
@@ -38,19 +40,19 @@ pub(crate) struct Recorded {
     pub(crate) measured_links: Vec<(LinkId, u64)>,
 }
 
-/// So many samples of a part are to be taken at once: 4 MB.
+/// Samples of a partition are taken when there are this many: 4 MB.
 const MANY: usize = 1 << 16;
 
-/// Between a part, which adds to it, and the run, which takes.
+/// The buffer between a partition, which adds to it, and the run, which takes from it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffer {
     recorded: Arc<Mutex<Recorded>>,
-    /// Does any part hold many samples? All parts of a run share it.
+    /// Does any partition hold many samples? All partitions of a run share it.
     is_full: Arc<AtomicBool>,
 }
 
 impl Buffer {
-    /// Those of `parts` parts.
+    /// The buffers of `parts` partitions.
     pub(crate) fn of_parts(parts: u8) -> Vec<Buffer> {
         let is_full = Arc::new(AtomicBool::new(false));
         (0..parts).map(|_| Buffer { is_full: is_full.clone(), ..Buffer::default() }).collect()
@@ -69,13 +71,14 @@ impl Buffer {
         }
     }
 
-    /// Does any part hold so many samples that they are to be taken?
+    /// Does any partition hold so many samples that they must be taken?
     pub(crate) fn is_full(&self) -> bool {
         self.is_full.load(Ordering::Relaxed)
     }
 }
 
-/// Takes in order what the parts have recorded before `before`, when all of them have come so far.
+/// Takes in order the records of all partitions from before `before`, when all partitions have
+/// passed this time.
 pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
     let mut ready = Recorded::default();
     for buffer in buffers {

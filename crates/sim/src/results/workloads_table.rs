@@ -1,4 +1,4 @@
-//! The table of what each workload was asked for.
+//! The table of workloads.
 
 use crate::plan::Plan;
 use crate::results::column::table;
@@ -8,7 +8,8 @@ use linkpool_workload::{Interpolation, Sizes};
 use parquet::errors::Result;
 use std::path::Path;
 
-/// What flows carry: the name of the distribution, how its table is read if it is one, and its mean in bytes if it has one.
+/// The sizes of flows: the name of the distribution, how its table is read if it is one, and its
+/// mean in bytes if it has one.
 struct Distribution {
     name: String,
     interpolation: Option<&'static str>,
@@ -48,8 +49,8 @@ pub(super) struct WorkloadRow<'a> {
 }
 
 table! {
-    /// A row per workload: what it was asked for. Requests and answers of `partition-aggregate` have
-    /// a row each.
+    /// A row per workload: what it was asked for. Requests and answers of `partition-aggregate`
+    /// have a row each.
     "workloads" of WorkloadRow<'_>, always, |row|
     /// `label` in flows.
     label: str, "" = row.label;
@@ -72,7 +73,8 @@ table! {
     not_started: u32, "" = row.not_started;
 }
 
-/// Writes `workloads.parquet`; of each label of the plan, so many flows started.
+/// Writes `workloads.parquet`; `started` has the number of flows of each label of the plan that
+/// started.
 pub(crate) fn write(directory: &Path, scenario: &Scenario, plan: &Plan, started: &[u32]) -> Result<()> {
     let mut table = Table::create::<WorkloadRow<'_>>(directory)?;
     let mut started = started.iter();
@@ -99,7 +101,8 @@ fn listed(workload: &Workload) -> Option<u32> {
     }
 }
 
-/// Of the flows that the workload starts by itself, and of those that answer them if there are any.
+/// For the flows that the workload starts by itself, and for the flows that answer them if there
+/// are any.
 fn distributions(workload: &Workload) -> Vec<Distribution> {
     match &workload.kind {
         WorkloadKind::Flow { size, .. } | WorkloadKind::ManyToOne { size, .. } | WorkloadKind::Matrix { size, .. } => {
@@ -116,7 +119,8 @@ fn distributions(workload: &Workload) -> Vec<Distribution> {
     }
 }
 
-/// The load that the rate of arrivals and the mean size come to: payload over what the links from all hosts carry.
+/// The load of the rate of arrivals and the mean size: payload over the capacity of the links from
+/// all hosts.
 fn load(workload: &Workload, plan: &Plan) -> Option<f64> {
     match &workload.kind {
         WorkloadKind::Poisson { flows_per_second, size, .. } => {

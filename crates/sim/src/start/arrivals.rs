@@ -22,8 +22,8 @@ impl<'p> Arrivals<'p> {
         Arrivals { plan, flows: plan.flows.iter().enumerate().peekable() }
     }
 
-    /// Takes the next flows, at least those that start soon after `now`, and sets the time for those after them. Flows that wait
-    /// for others start when these are over.
+    /// Takes the next flows, at least the flows that start soon after `now`, and sets the timer for
+    /// the flows after them. Flows that wait for others start when these are over.
     fn next(&mut self, context: &mut Context) -> Vec<(NodeId, Time, Message)> {
         let mut out = Vec::new();
         let Some(node) = context.my_hosts().next() else { return out };

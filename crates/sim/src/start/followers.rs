@@ -19,8 +19,9 @@ impl<'p> Followers<'p> {
         Followers { plan, done: HashMap::new() }
     }
 
-    /// Flow `id` from `src` to `dst` is over at `here`: all data has arrived, if this is `dst`, or is acknowledged, if it is `src`.
-    /// A follower learns of it at the host that it starts from, or else by a message after the arrival.
+    /// Flow `id` from `src` to `dst` is over at `here`: all data has arrived, if this is `dst`, or
+    /// is acknowledged, if it is `src`. A follower learns of it at the host that it starts from, or
+    /// else by a message after the arrival.
     fn tell(&mut self, id: u32, (src, dst): (HostId, HostId), here: HostId, context: &mut Context) {
         for follower in self.plan.waits.followers(id) {
             let Some((_, planned)) = self.plan.waits.needs(*follower) else { continue };

@@ -1,4 +1,4 @@
-//! What starts flows during a run, and what follows from their ends: components beside the endpoints.
+//! Components beside the endpoints that start flows during a run and follow their ends.
 
 pub(crate) mod arrivals;
 pub(crate) mod followers;

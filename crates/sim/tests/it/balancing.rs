@@ -20,8 +20,8 @@ fn goodput(run: &Run) -> f64 {
     run.outcome.flows.iter().map(|f| f.acked_bytes as f64 * 8.0 / 0.1).sum::<f64>() / 16.0
 }
 
-/// Hashed, flows of a permutation collide in the core; packets that are spread over all paths do not, and still less where
-/// hosts keep to entropies that came back unmarked.
+/// Hashed, flows of a permutation collide in the core; packets that are spread over all paths do
+/// not, and still less where hosts keep to entropies that came back unmarked.
 #[test]
 fn spraying_beats_a_hash_and_reps_beats_spraying() {
     let hashed = goodput(&run(&text("")));
@@ -31,8 +31,9 @@ fn spraying_beats_a_hash_and_reps_beats_spraying() {
     assert!(sprayed > 1.2 * hashed && reps > 1.05 * sprayed);
 }
 
-/// 16 flows over two spines. So many on one link keep it marking all the time, which is what PLB heeds (two DCTCP flows
-/// mark one round in several): flows move, and none is for ever in the worse company.
+/// 16 flows over two spines. So many on one link keep it marking all the time, which is what PLB
+/// heeds (two DCTCP flows mark one round in several): flows move, and none is for ever in the worse
+/// company.
 #[test]
 fn plb_evens_out_what_flows_get() {
     let jain = |paths: &str| {

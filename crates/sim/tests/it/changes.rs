@@ -58,7 +58,8 @@ fn a_link_that_fails_loses_what_it_holds_and_all_that_comes() {
     let link = r.link("L->R").stats;
     assert!(link.rare.drops_down > 10, "{link:?}");
     assert_eq!(r.outcome.links.iter().map(|l| l.stats.rare.drops_down).sum::<u64>(), link.rare.drops_down);
-    // The timer runs out 1, 3, 7 and 15 ms after the failure, and the last time the link works again: 10 and 5 of 30 ms.
+    // The timer runs out 1, 3, 7 and 15 ms after the failure, and the last time the link works
+    // again: 10 and 5 of 30 ms.
     assert!((goodput(&r) / 10e9 - 0.5).abs() < 0.01, "{}", goodput(&r));
     assert_eq!(r.flow(0).total(|s| s.timeouts), 4);
 }
@@ -80,7 +81,8 @@ fn routing_follows_after_its_time() {
         let carried = |i: usize| after.flow(i).acked_bytes - before.flow(i).acked_bytes;
         (0..16).filter(|i| carried(*i) < 10_000).count()
     };
-    // Those over the failed switches stand still in the one case; in the other all go over the last core switch.
+    // Those over the failed switches stand still in the one case; in the other all go over the last
+    // core switch.
     assert!(silent("\"never\"") > 3);
     assert_eq!(silent("\"1ms\""), 0);
     let soon = run(&text("\"1ms\"", "40ms"));

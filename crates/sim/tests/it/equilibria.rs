@@ -1,11 +1,14 @@
-//! What congestion control algorithms settle at with the network simulated, against the theory's numbers.
+//! What congestion control algorithms settle at with the network simulated, against the theory's
+//! numbers.
 //!
-//! `crates/transport/tests/it/equilibria` has the algorithms alone; `docs/equilibria` pages of both, and why theory and drop-tail queues differ.
+//! `crates/transport/tests/it/equilibria` has the algorithms alone; `docs/equilibria` pages of
+//! both, and why theory and drop-tail queues differ.
 
 use crate::common::{Run, run_on, scenario};
 use linkpool_sim::{FlowOutcome, Value};
 
-/// Of the window with independent losses of probability p: 1.3098 / sqrt(p) (Ott, Kemperman, Mathis 1996).
+/// Of the window with independent losses of probability p: 1.3098 / sqrt(p) (Ott, Kemperman, Mathis
+/// 1996).
 const RANDOM_LOSSES: f64 = 1.3098;
 /// Payload of what a link carries.
 const GOODPUT: f64 = 1400.0 / 1462.0;
@@ -16,7 +19,8 @@ fn run(text: &str) -> Run {
     run_on(&scenario(text), 1)
 }
 
-/// Payload acknowledged on subflow `s` of the flows of transport `t`, bytes, and how many flows these are.
+/// Payload acknowledged on subflow `s` of the flows of transport `t`, bytes, and how many flows
+/// these are.
 fn acked(r: &Run, t: &str, s: usize) -> (f64, usize) {
     let is_it = |f: &&FlowOutcome| r.plan.transports[f.planned.transport as usize].name == t;
     let flows: Vec<_> = r.outcome.flows.iter().filter(is_it).collect();
@@ -31,7 +35,8 @@ fn close(what: &str, measured: f64, theory: f64, tolerance: f64) {
     assert!(off.abs() <= tolerance, "{what}: {measured} is {:.1}% off the theory's {theory}", 100.0 * off);
 }
 
-/// Payload that ten TCPs over a path of 10 ms that loses packets with probability `p` have had acknowledged, each, after so long.
+/// Payload that ten TCPs over a path of 10 ms that loses packets with probability `p` have had
+/// acknowledged, each, after so long.
 fn tcp_under_losses(p: f64, seconds: u32) -> f64 {
     let r = run(&format!(
         "duration = \"{seconds}s\"
@@ -58,8 +63,8 @@ fn tcp_under_losses(p: f64, seconds: u32) -> f64 {
     bytes / flows as f64
 }
 
-/// TCP's square root, from the third second on: slow start meets no loss before 1,000 packets. Some 400 losses leave the mean to chance by
-/// 4% or so, and one in fifty costs a timeout.
+/// TCP's square root, from the third second on: slow start meets no loss before 1,000 packets. Some
+/// 400 losses leave the mean to chance by 4% or so, and one in fifty costs a timeout.
 #[test]
 fn tcp_under_random_losses() {
     let p = 0.001f64;
@@ -68,8 +73,9 @@ fn tcp_under_random_losses() {
     close("packets a round", packets, RANDOM_LOSSES / p.sqrt(), 0.1);
 }
 
-/// Round a triangle (Wischik et al., NSDI 2011, section 2.3): each of three pairs has a way over one lossy link and a way over the two
-/// others, of equal RTT. Packets of a user over either, after so long.
+/// Round a triangle (Wischik et al., NSDI 2011, section 2.3): each of three pairs has a way over
+/// one lossy link and a way over the two others, of equal RTT. Packets of a user over either, after
+/// so long.
 fn triangle_after(algorithm: &str, p: f64, seconds: u32) -> [f64; 2] {
     let users = 4;
     let (mut nodes, mut edges, mut flows) = (String::new(), String::new(), String::new());
@@ -128,9 +134,11 @@ fn triangle(algorithm: &str, p: f64) -> [f64; 2] {
     [0, 1].map(|s| (after[s] - before[s]) / rounds)
 }
 
-/// The long way loses twice what the short one does. EWTCP has half a TCP on each; LIA what a TCP gets on the better one in all, split
-/// 2 to 1; BALIA the same, split a to 1 with (1 + a)(4 + a) = 30. Some 400 losses for each algorithm and path: 5% by chance; where losses are not
-/// even, LIA is up to 20% off its split in the world of theory too (`lia_weighs_paths_by_the_inverse_of_their_loss`).
+/// The long way loses twice what the short one does. EWTCP has half a TCP on each; LIA what a TCP
+/// gets on the better one in all, split 2 to 1; BALIA the same, split a to 1 with (1 + a)(4 + a) =
+/// 30. Some 400 losses for each algorithm and path: 5% by chance; where losses are not even, LIA is
+/// up to 20% off its split in the world of theory too
+/// (`lia_weighs_paths_by_the_inverse_of_their_loss`).
 #[test]
 fn who_avoids_the_long_ways_round_a_triangle() {
     let p = 0.002f64;
@@ -149,8 +157,9 @@ fn who_avoids_the_long_ways_round_a_triangle() {
     assert!(ewtcp < lia && lia < short / long, "EWTCP avoids them least, BALIA most");
 }
 
-/// Scenario C of Khalili et al., CoNEXT 2012: ten multipath users with a bottleneck of their own and a share in that of ten TCP users. What
-/// one of them gets over what a TCP user gets. The queues are RED's, which lose packets of all alike, as theory has it.
+/// Scenario C of Khalili et al., CoNEXT 2012: ten multipath users with a bottleneck of their own
+/// and a share in that of ten TCP users. What one of them gets over what a TCP user gets. The
+/// queues are RED's, which lose packets of all alike, as theory has it.
 fn two_bottlenecks(algorithm: &str) -> f64 {
     let mut text = format!(
         "duration = \"60s\"
@@ -182,10 +191,11 @@ fn two_bottlenecks(algorithm: &str) -> f64 {
     (acked(&r, "multi", 0).0 + acked(&r, "multi", 1).0) / acked(&r, "tcp", 0).0
 }
 
-/// With equal bottlenecks and z = sqrt(p1/p2) TCP users get z times what the others do. LIA: z^3 + z^2 + z = 1, so z = 0.5437. BALIA: the
-/// multipath user has x on the shared one, z = (1 - x)/(1 + x), and (1 + 1/x)(4 + 1/x)/15 = 1/z^2, so x = 0.2457, z = 0.6055. OLIA: z = 1, but
-/// under random losses it takes the worse path for the better too often (`olia_errs_where_losses_are_random`). 1,000 losses or so: 3%
-/// by chance.
+/// With equal bottlenecks and z = sqrt(p1/p2) TCP users get z times what the others do. LIA: z^3 +
+/// z^2 + z = 1, so z = 0.5437. BALIA: the multipath user has x on the shared one, z = (1 - x)/(1 +
+/// x), and (1 + 1/x)(4 + 1/x)/15 = 1/z^2, so x = 0.2457, z = 0.6055. OLIA: z = 1, but under random
+/// losses it takes the worse path for the better too often (`olia_errs_where_losses_are_random`).
+/// 1,000 losses or so: 3% by chance.
 #[test]
 fn what_two_bottlenecks_give_multipath_users() {
     let (lia, balia, olia) = (two_bottlenecks("lia"), two_bottlenecks("balia"), two_bottlenecks("olia"));
@@ -195,7 +205,8 @@ fn what_two_bottlenecks_give_multipath_users() {
     assert!(1.0 < olia && olia < balia && balia < lia, "OLIA takes least from TCP users, LIA most");
 }
 
-/// XMP over bottlenecks of 1 Gbit/s and `second` of it, beside a flow on each: what the three flows get, in all they can.
+/// XMP over bottlenecks of 1 Gbit/s and `second` of it, beside a flow on each: what the three flows
+/// get, in all they can.
 fn xmp(second: f64) -> [f64; 3] {
     let r = run(&format!(
         "duration = \"0.4s\"
@@ -239,8 +250,9 @@ fn xmp(second: f64) -> [f64; 3] {
     [multi, acked(&r, "first", 0).0, acked(&r, "second", 0).0].map(|bytes| bytes / all)
 }
 
-/// Equations 7 to 9 of Cao et al., CoNEXT 2013: a path that is used is marked with p = 1 / (1 + y T / beta), y the flow's sum of rates. With equal
-/// RTTs so all three flows have a third; without shifting the multipath flow would have a half. The equations take marks in a round as chance:
+/// Equations 7 to 9 of Cao et al., CoNEXT 2013: a path that is used is marked with p = 1 / (1 + y T
+/// / beta), y the flow's sum of rates. With equal RTTs so all three flows have a third; without
+/// shifting the multipath flow would have a half. The equations take marks in a round as chance:
 /// flows that meet marks together shift less than they say where the bottlenecks are not alike.
 #[test]
 fn xmp_shares_two_bottlenecks_in_thirds() {
@@ -253,7 +265,8 @@ fn xmp_shares_two_bottlenecks_in_thirds() {
     assert!(unequal[1] > unequal[2]);
 }
 
-/// What the queue swings by: the mean height of its sawteeth, from what is between its crossings of the mean; and its greatest length.
+/// What the queue swings by: the mean height of its sawteeth, from what is between its crossings of
+/// the mean; and its greatest length.
 fn swing(queue: &[f64]) -> (f64, f64) {
     let mean = queue.iter().sum::<f64>() / queue.len() as f64;
     let (mut highs, mut lows) = (Vec::new(), Vec::new());
@@ -266,8 +279,9 @@ fn swing(queue: &[f64]) -> (f64, f64) {
     (mean_of(&highs) - mean_of(&lows), queue.iter().copied().fold(0.0, f64::max))
 }
 
-/// N synchronised DCTCP flows swing the queue by sqrt(2 N (C RTT + K)) / 2 packets, up to K + N (Alizadeh et al., SIGCOMM 2010, equations 8 to
-/// 10): less by up to a fifth, since their cuts are not all in the same instant; and beyond K + N by packets that are in service.
+/// N synchronised DCTCP flows swing the queue by sqrt(2 N (C RTT + K)) / 2 packets, up to K + N
+/// (Alizadeh et al., SIGCOMM 2010, equations 8 to 10): less by up to a fifth, since their cuts are
+/// not all in the same instant; and beyond K + N by packets that are in service.
 #[test]
 fn dctcp_s_amplitude() {
     let (k, bdp) = (40.0, 10e9 * 100e-6 / (8.0 * 1462.0));

@@ -1,4 +1,5 @@
-//! The ideal completion time: no flow betters it, and one alone with a window that does not hold it back comes next to it.
+//! The ideal completion time: no flow betters it, and one alone with a window that does not hold it
+//! back comes next to it.
 
 use crate::common::{Run, cases, random, run, run_on, scenario};
 use linkpool_network::Routes;
@@ -42,8 +43,8 @@ fn rounding(packets: u64, hops: u64) -> u64 {
 
 const RENO: &str = "control = \"reno\"\ninitial_window = 10000";
 
-/// 7 packets at 10 Gbps over two links of 2 us: each is 1,169.6 ns on the wire, an ACK 33.6 ns. The flow itself takes 33.6 ns
-/// more: the third segment of the handshake is before its data.
+/// 7 packets at 10 Gbps over two links of 2 us: each is 1,169.6 ns on the wire, an ACK 33.6 ns. The
+/// flow itself takes 33.6 ns more: the third segment of the handshake is before its data.
 #[test]
 fn a_window_as_large_as_the_flow() {
     let ack = 33_600 + 2_000_000;
@@ -65,7 +66,8 @@ fn a_short_last_packet() {
     assert_eq!(fct, by_hand + 33_600);
 }
 
-/// A bottleneck of 1 Gbps between links of 10: the packets pass one after another there, 11,696 ns each, and once over each other link.
+/// A bottleneck of 1 Gbps between links of 10: the packets pass one after another there, 11,696 ns
+/// each, and once over each other link.
 #[test]
 fn a_bottleneck_on_the_way() {
     let acks = 2 * 33_600 + 336_000 + 2 * 2_000_000 + 7_000_000;
@@ -76,8 +78,9 @@ fn a_bottleneck_on_the_way() {
     assert_eq!(fct, 3 * acks + data + 33_600);
 }
 
-/// Two NICs and two disjoint paths: half of 2,000 packets over each. Windows exceed the bandwidth-delay product of some 7 packets, and hardly
-/// grow; the second subflow comes a handshake later, and the last packets are not shared evenly: 1% goes to such things.
+/// Two NICs and two disjoint paths: half of 2,000 packets over each. Windows exceed the
+/// bandwidth-delay product of some 7 packets, and hardly grow; the second subflow comes a handshake
+/// later, and the last packets are not shared evenly: 1% goes to such things.
 #[test]
 fn two_paths() {
     let (fct, ideal) = lone(
@@ -91,8 +94,8 @@ fn two_paths() {
     assert!(fct >= ideal && fct < ideal + ideal / 100, "{fct} ps, ideally {ideal} ps");
 }
 
-/// A way of one bottleneck and one of two, 1 Gbps each, and hosts' links of 10: both together carry 2 Gbps, and the quickest handshake is
-/// over the short one: 3 links.
+/// A way of one bottleneck and one of two, 1 Gbps each, and hosts' links of 10: both together carry
+/// 2 Gbps, and the quickest handshake is over the short one: 3 links.
 #[test]
 fn paths_of_unlike_lengths() {
     let r = run(r#"

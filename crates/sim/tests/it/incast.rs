@@ -1,5 +1,6 @@
-//! The syndrome that AMP is about (AMP paper, section 2): 30 senders of 128 KiB to one receiver, one window each at its minimum, do
-//! not fit into a queue of 100 packets if each has four subflows.
+//! The syndrome that AMP is about (AMP paper, section 2): 30 senders of 128 KiB to one receiver,
+//! one window each at its minimum, do not fit into a queue of 100 packets if each has four
+//! subflows.
 
 use crate::common::{Run, run};
 
@@ -41,8 +42,9 @@ fn summary(r: &Run) -> (f64, u64) {
     ((0..n).map(fct).sum::<f64>() / n as f64, r.outcome.flows.iter().map(|f| f.total(|s| s.timeouts)).sum())
 }
 
-/// All 30 at once would take 30 x 131,072 B x 1,462/1,400 x 0.8 ns/B = 3.29 ms for the last, and half of it on average for a fair
-/// share of the link among those there: without a timeout the mean is between.
+/// All 30 at once would take 30 x 131,072 B x 1,462/1,400 x 0.8 ns/B = 3.29 ms for the last, and
+/// half of it on average for a fair share of the link among those there: without a timeout the mean
+/// is between.
 #[test]
 fn dctcp_and_amp_have_no_timeouts() {
     for (control, subflows) in [("dctcp", 1), ("amp", 4)] {

@@ -4,8 +4,9 @@ use crate::common::run;
 use linkpool_units::Time;
 use std::fmt::Write;
 
-/// Flows of one packet and four subflows are over 18,574.4 ns after their start, when some of their joins are on the way: the
-/// SYN-ACKs come up to 8 us late. Flows of one subflow have taken their places by then.
+/// Flows of one packet and four subflows are over 18,574.4 ns after their start, when some of their
+/// joins are on the way: the SYN-ACKs come up to 8 us late. Flows of one subflow have taken their
+/// places by then.
 #[test]
 fn a_late_packet_of_a_subflow_that_the_next_connection_does_not_have() {
     let mut text = String::from(

@@ -1,10 +1,11 @@
-//! Timers of connections that are over, when their names at the host have come round: 2,048 connections later.
+//! Timers of connections that are over, when their names at the host have come round: 2,048
+//! connections later.
 
 use crate::common::{Run, run};
 use linkpool_units::Time;
 
-/// A connection of four subflows is over after 20 us; the timers of its SYNs are due at 60 ms, and so is its stop. 2,047 connections
-/// later, at 50 ms, one of one subflow has its name.
+/// A connection of four subflows is over after 20 us; the timers of its SYNs are due at 60 ms, and
+/// so is its stop. 2,047 connections later, at 50 ms, one of one subflow has its name.
 fn long_after_others() -> Run {
     run(r#"
         duration = "120ms"

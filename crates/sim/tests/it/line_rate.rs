@@ -40,8 +40,9 @@ fn queue(r: &Run) -> Vec<f64> {
     packets.collect()
 }
 
-/// Two DCTCP flows, K = 20 (Alizadeh et al., SIGCOMM 2010, section 3.3): the queue's maximum is K + N, its amplitude about
-/// sqrt(2 N (C RTT + K)) / 2 = sqrt(4 (20 + 20)) / 2 = 6.3: between 16 and 22; and the link is never idle.
+/// Two DCTCP flows, K = 20 (Alizadeh et al., SIGCOMM 2010, section 3.3): the queue's maximum is K +
+/// N, its amplitude about sqrt(2 N (C RTT + K)) / 2 = sqrt(4 (20 + 20)) / 2 = 6.3: between 16 and
+/// 22; and the link is never idle.
 #[test]
 fn dctcp_keeps_the_queue_near_k() {
     let r = run(r#"

@@ -1,11 +1,12 @@
 //! The completion time of a flow that is alone, to the picosecond, by hand.
 //!
-//! S1 -- W -- R at 10 Gbps with 2 us a link. A data packet of 1,462 B takes 1,169.6 ns on the wire, a SYN or an ACK of 42 B 33.6 ns;
-//! both are stored and forwarded once:
+//! S1 -- W -- R at 10 Gbps with 2 us a link. A data packet of 1,462 B takes 1,169.6 ns on the wire,
+//! a SYN or an ACK of 42 B 33.6 ns; both are stored and forwarded once:
 //!
 //! - data, one way: 2 (1,169.6 + 2,000) = 6,339.2 ns
 //! - SYN or ACK, one way: 2 (33.6 + 2,000) = 4,067.2 ns
-//! - handshake: 2 x 4,067.2 = 8,134.4 ns; then the third segment, 33.6 ns, is on the wire before the data: t0 = 8,168.0 ns
+//! - handshake: 2 x 4,067.2 = 8,134.4 ns; then the third segment, 33.6 ns, is on the wire before
+//!   the data: t0 = 8,168.0 ns
 //! - data and its ACK: 6,339.2 + 4,067.2 = 10,406.4 ns
 
 use crate::common::run;
@@ -59,7 +60,8 @@ fn two_windows() {
     assert_eq!(fct("4200B", "control = \"reno\""), Time::from_ps(T0 + 2 * ROUND + DATA));
 }
 
-/// The third window: the ACKs of packets 2 and 3 come 1,169.6 ns apart and release two packets each, which queue behind one another.
+/// The third window: the ACKs of packets 2 and 3 come 1,169.6 ns apart and release two packets
+/// each, which queue behind one another.
 #[test]
 fn three_windows() {
     for (packets, waited) in [(4, 0), (5, 1), (6, 2), (7, 3)] {
@@ -68,11 +70,12 @@ fn three_windows() {
     }
 }
 
-/// The last packet of 8,500 B has 100 B. It leaves behind three full ones, and arrives behind them all the same: over the second
-/// link it is faster than they, but they are ahead of it.
+/// The last packet of 8,500 B has 100 B. It leaves behind three full ones, and arrives behind them
+/// all the same: over the second link it is faster than they, but they are ahead of it.
 #[test]
 fn a_short_last_packet_waits_its_turn() {
-    // The third window's first ACK is back at t0 + 3 rounds; the fourth packet leaves 3 x 1,169.6 ns later than the first did.
+    // The third window's first ACK is back at t0 + 3 rounds; the fourth packet leaves 3 x 1,169.6
+    // ns later than the first did.
     let sent = T0 + 2 * ROUND + 3 * DATA + 129_600;
     let at_switch = sent + 2_000_000;
     let port_free = T0 + 2 * ROUND + 3 * DATA + 2_000_000 + DATA;
@@ -97,7 +100,8 @@ fn the_initial_window() {
     assert_eq!(fct("9800B", transport), Time::from_ps(T0 + ROUND + 6 * DATA));
 }
 
-/// Delayed ACKs: one packet alone is the last, and is acknowledged at once; of three the first two are acknowledged together.
+/// Delayed ACKs: one packet alone is the last, and is acknowledged at once; of three the first two
+/// are acknowledged together.
 #[test]
 fn delayed_acks() {
     assert_eq!(fct("1400B", "control = \"reno\"\nack_every = 2"), Time::from_ps(T0 + ROUND));
@@ -105,7 +109,8 @@ fn delayed_acks() {
     assert_eq!(fct("4200B", transport), Time::from_ps(T0 + ROUND + DATA + ROUND));
 }
 
-/// A first window of one packet and a receiver that waits for a second: 40 ms go by (RFC 5681, section 4.2).
+/// A first window of one packet and a receiver that waits for a second: 40 ms go by (RFC 5681,
+/// section 4.2).
 #[test]
 fn delayed_acks_and_a_window_of_one() {
     let transport = "control = \"reno\"\nack_every = 2";

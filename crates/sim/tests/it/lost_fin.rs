@@ -1,10 +1,12 @@
-//! A receiver that never hears of the end of its connection stays for ten minutes. No later connection may end up with it.
+//! A receiver that never hears of the end of its connection stays for ten minutes. No later
+//! connection may end up with it.
 
 use crate::common::run;
 
-/// 60 flows of ten packets beside cross traffic that has some of their FINs dropped; then 12,000 flows of five packets, one after
-/// another, so that every name of an endpoint at S1 comes round again. Whoever is taken for an old connection has what it
-/// sends acknowledged before it has sent it.
+/// 60 flows of ten packets beside cross traffic that has some of their FINs dropped; then 12,000
+/// flows of five packets, one after another, so that every name of an endpoint at S1 comes round
+/// again. Whoever is taken for an old connection has what it sends acknowledged before it has sent
+/// it.
 #[test]
 fn names_of_endpoints_come_round() {
     let r = run(r#"
@@ -61,8 +63,9 @@ fn names_of_endpoints_come_round() {
     }
 }
 
-/// Ten flows whose FINs find no room, 700 s apart: each makes its host look for receivers to forget, and finds its own. The run
-/// lasts as long as it was asked to, though nothing happens at its end.
+/// Ten flows whose FINs find no room, 700 s apart: each makes its host look for receivers to
+/// forget, and finds its own. The run lasts as long as it was asked to, though nothing happens at
+/// its end.
 #[test]
 fn the_old_are_looked_for_when_others_come() {
     let r = run(r#"

@@ -26,7 +26,8 @@ fn three_at_once(queue: &str, size: &str) -> Run {
     ))
 }
 
-/// The flow that came third sends its SYN again after 3 s, and is then alone: 8,134.4 ns of handshake, 10,440 ns for a packet.
+/// The flow that came third sends its SYN again after 3 s, and is then alone: 8,134.4 ns of
+/// handshake, 10,440 ns for a packet.
 #[test]
 fn is_sent_again() {
     let r = three_at_once("limit = 1", "1000B");

@@ -22,13 +22,15 @@ fn a_flow_takes_the_long_way_that_it_names() {
     "#);
     assert!(r.flow(0).finished.is_some());
     let packets = |name: &str| r.link(name).stats.packets;
-    // 100 KB are 70 segments of 1,448 B, too few to overflow a queue; a SYN, the ACK of the SYN-ACK, and a FIN.
+    // 100 KB are 70 segments of 1,448 B, too few to overflow a queue; a SYN, the ACK of the
+    // SYN-ACK, and a FIN.
     assert_eq!([packets("A2->B2"), packets("C2->A3"), packets("A3->B3"), packets("A1->B1")], [73, 73, 73, 0]);
     assert!(packets("B3->A3") > 35 && packets("B3->A3") == packets("B2->A2"), "ACKs come back the same way");
     assert_eq!(packets("B1->A1"), 0);
 }
 
-/// Each of three flows has a subflow on its short way and one on its long way: each bottleneck carries three subflows.
+/// Each of three flows has a subflow on its short way and one on its long way: each bottleneck
+/// carries three subflows.
 #[test]
 fn subflows_take_short_and_long_ways() {
     let flow = |i: usize| {

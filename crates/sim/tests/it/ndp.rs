@@ -3,8 +3,9 @@
 use crate::common::{Run, run, run_on, scenario};
 use linkpool_units::Time;
 
-/// S1 -- W -- R at 10 Gbps with 2 us a link: a packet of 1,000 B and its header of 64 B takes 851.2 ns, an ACK of 64 B 51.2 ns; both are
-/// stored and forwarded once. Without a handshake a packet and its ACK take 2 (851.2 + 2,000) + 2 (51.2 + 2,000) = 9,804.8 ns.
+/// S1 -- W -- R at 10 Gbps with 2 us a link: a packet of 1,000 B and its header of 64 B takes 851.2
+/// ns, an ACK of 64 B 51.2 ns; both are stored and forwarded once. Without a handshake a packet and
+/// its ACK take 2 (851.2 + 2,000) + 2 (51.2 + 2,000) = 9,804.8 ns.
 fn lone(size: &str, more: &str) -> Run {
     run(&format!(
         r#"
@@ -32,7 +33,8 @@ fn lone(size: &str, more: &str) -> Run {
 const ROUND: u64 = 9_804_800;
 const DATA: u64 = 851_200;
 
-/// The first window goes out at line rate, and PULLs come in time to keep it: each packet more takes as long as it is on the wire.
+/// The first window goes out at line rate, and PULLs come in time to keep it: each packet more
+/// takes as long as it is on the wire.
 #[test]
 fn a_lone_flow_runs_at_line_rate_from_the_start() {
     for packets in [1, 2, 30, 31, 100] {
@@ -42,7 +44,8 @@ fn a_lone_flow_runs_at_line_rate_from_the_start() {
     }
 }
 
-/// With a window of one packet, the next one waits for the PULL, which leaves behind the ACK: 51.2 ns later, on the first link only.
+/// With a window of one packet, the next one waits for the PULL, which leaves behind the ACK: 51.2
+/// ns later, on the first link only.
 #[test]
 fn a_window_of_one_takes_a_round_for_each_packet() {
     let r = lone("3KB", "initial_window = 1");
@@ -71,7 +74,8 @@ fn incast(senders: u32, size: &str, transport: &str, queue: &str) -> String {
     )
 }
 
-/// The receiver's link is busy until the last flow is done: 15 flows of 450 KB take 51 packets of 9,000 B at most each.
+/// The receiver's link is busy until the last flow is done: 15 flows of 450 KB take 51 packets of
+/// 9,000 B at most each.
 #[test]
 fn an_incast_takes_as_long_as_the_receivers_link() {
     let r = run(&incast(15, "450KB", "control = \"ndp\"", "discipline = \"trimming\""));
@@ -104,8 +108,9 @@ fn any_number_of_threads_gives_the_same() {
     }
 }
 
-/// A core link fails in both directions, and routing does not know: data, ACKs and PULLs over it are lost, and all data
-/// arrives nevertheless, with path penalties and without. (How little penalties help here: `docs/limitations.md`.)
+/// A core link fails in both directions, and routing does not know: data, ACKs and PULLs over it
+/// are lost, and all data arrives nevertheless, with path penalties and without. (How little
+/// penalties help here: `docs/limitations.md`.)
 #[test]
 fn all_arrives_although_a_path_loses_every_packet() {
     let text = |penalties: bool| {
@@ -142,7 +147,8 @@ fn all_arrives_although_a_path_loses_every_packet() {
     }
 }
 
-/// TCP in an incast of which FIFO queues of eight packets make timeouts; where they trim, NACKs repair all losses.
+/// TCP in an incast of which FIFO queues of eight packets make timeouts; where they trim, NACKs
+/// repair all losses.
 #[test]
 fn nacks_spare_tcp_timeouts() {
     let transport = "control = \"reno\"\nrecovery = \"sack\"";

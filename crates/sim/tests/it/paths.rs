@@ -29,7 +29,8 @@ fn two_subflows_fill_two_links() {
     assert!((first / second - 1.0).abs() < 0.01, "{first} and {second}");
 }
 
-/// Four subflows across a fat-tree of k = 4, each over a core of its own; their ACKs come back the same way.
+/// Four subflows across a fat-tree of k = 4, each over a core of its own; their ACKs come back the
+/// same way.
 #[test]
 fn four_subflows_take_four_cores() {
     let r = run(r#"
@@ -60,7 +61,8 @@ fn four_subflows_take_four_cores() {
     assert!(r.flow(0).subflows.iter().all(|s| s.min_rtt.unwrap() < Time::from_us(100)));
 }
 
-/// Two of the three parallel paths from 0 to 1 in BCube(2, 2) go round by servers 2 and 3, 4 and 5. Permutations may ask for no more than there are.
+/// Two of the three parallel paths from 0 to 1 in BCube(2, 2) go round by servers 2 and 3, 4 and 5.
+/// Permutations may ask for no more than there are.
 #[test]
 fn subflows_take_parallel_paths_through_servers() {
     let text = |subflows: u32| {
@@ -106,8 +108,9 @@ fn across_the_tree(routing: &str, transport: &str) -> Run {
     ))
 }
 
-/// By two-level lookup from h0 to h15 subflow 0 goes over core 2, subflow 1 over core 0; ACKs go to addresses of h0, whose host part is 0: from edge switch
-/// 1 of pod 3 address 0 is over port 1, core 3, and address 1 over port 0, core 1.
+/// By two-level lookup from h0 to h15 subflow 0 goes over core 2, subflow 1 over core 0; ACKs go to
+/// addresses of h0, whose host part is 0: from edge switch 1 of pod 3 address 0 is over port 1,
+/// core 3, and address 1 over port 0, core 1.
 #[test]
 fn two_level_routing_follows_addresses() {
     let r = across_the_tree("two-level", "control = 'uncoupled'\nsubflows = 2");

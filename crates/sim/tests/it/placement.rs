@@ -20,7 +20,8 @@ fn share_of_line_rate(flows: &[FlowOutcome]) -> f64 {
     8.0 * acked as f64 / (8.0 * 1e9 * 0.1)
 }
 
-/// By hash some of the four flows each way share a spine; placed, each has one to itself from the second millisecond on.
+/// By hash some of the four flows each way share a spine; placed, each has one to itself from the
+/// second millisecond on.
 #[test]
 fn long_flows_are_spread_over_the_paths() {
     let hashed = run(&text("", "kind = \"ecmp\"", "")).outcome;
@@ -29,7 +30,8 @@ fn long_flows_are_spread_over_the_paths() {
     // Headers take 6% of a link, and ACKs of the other direction's flows 3%.
     assert!(share_of_line_rate(&placed.flows) > 0.85, "{}", share_of_line_rate(&placed.flows));
     assert!(placed.flows.iter().all(|f| f.subflows[0].pinned));
-    // The spines that the flows of one leaf go over: the port is the remainder behind that of the host, of one.
+    // The spines that the flows of one leaf go over: the port is the remainder behind that of the
+    // host, of one.
     let spine = |f: &FlowOutcome| f.subflows[0].entropy % 8;
     let mut spines: Vec<u32> = placed.flows.iter().filter(|f| f.planned.flow.src.index() < 4).map(spine).collect();
     spines.sort_unstable();

@@ -26,7 +26,8 @@ fn high_priority_goes_first() {
     assert!(high > 0.95, "{high}");
 }
 
-/// DCTCP keeps the queue at about K, whether what comes or what leaves is marked, and the link full.
+/// DCTCP keeps the queue at about K, whether what comes or what leaves is marked, and the link
+/// full.
 #[test]
 fn marks_at_either_end_hold_the_queue() {
     for at in ["enqueue", "dequeue"] {
@@ -55,7 +56,8 @@ fn red_marks_or_drops() {
     assert!(marked.rare.marks > 0 && marked.rare.drops == 0, "{marked:?}");
 }
 
-/// A burst into one port may take half of a shared buffer with alpha = 1; a port with a limit, what that says.
+/// A burst into one port may take half of a shared buffer with alpha = 1; a port with a limit, what
+/// that says.
 #[test]
 fn a_shared_buffer_takes_the_larger_burst() {
     let incast = |queue: &str| {
@@ -66,7 +68,8 @@ fn a_shared_buffer_takes_the_larger_burst() {
         ));
         r.link("W->R").stats
     };
-    // 20 initial windows of 10 packets, of which one is sent while 20 come. Half of 400 KB are 130 packets of 1,538 B.
+    // 20 initial windows of 10 packets, of which one is sent while 20 come. Half of 400 KB are 130
+    // packets of 1,538 B.
     let shared = incast("shared_buffer = { size = \"400KB\", alpha = 1 }");
     assert!((126..=132).contains(&shared.max_queue) && shared.rare.drops > 0, "{shared:?}");
     assert_eq!(incast("shared_buffer = { size = \"1MB\", alpha = 1 }").rare.drops, 0);

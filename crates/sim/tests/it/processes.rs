@@ -12,7 +12,8 @@ fn tree(top: &str, workload: &str) -> Run {
     run(&format!("duration = \"20ms\"\n{top}\n{TREE}{workload}"))
 }
 
-/// Hosts `S1`, `S2` and `R` at one switch, 1 Gbps, 10 us a link, packets of 1,000 bytes with 40 of them headers and ACKs of 40.
+/// Hosts `S1`, `S2` and `R` at one switch, 1 Gbps, 10 us a link, packets of 1,000 bytes with 40 of
+/// them headers and ACKs of 40.
 fn one_job(servers: u32) -> Run {
     run(&format!(
         "duration = \"1ms\"\ndrain = \"99ms\"\n[topology.many-to-one]\nsenders = 2\nrate = \"1Gbps\"\ndelay = \"10us\"\n\
@@ -22,10 +23,11 @@ fn one_job(servers: u32) -> Run {
     ))
 }
 
-/// A handshake takes two times two links: 4 (10 us + 0.32 us). A request of two packets is sent at once; the last bit
-/// of the second arrives after 8 us for the first, 8 us for the second, 10 us, 8 us at the switch, 10 us. The
-/// answer likewise, with four packets. Three small packets go before what matters, 0.32 us each: the third of both
-/// handshakes before the data, and the ACK of the request before the SYN of the answer.
+/// A handshake takes two times two links: 4 (10 us + 0.32 us). A request of two packets is sent at
+/// once; the last bit of the second arrives after 8 us for the first, 8 us for the second, 10 us, 8
+/// us at the switch, 10 us. The answer likewise, with four packets. Three small packets go before
+/// what matters, 0.32 us each: the third of both handshakes before the data, and the ACK of the
+/// request before the SYN of the answer.
 #[test]
 fn a_job_on_an_idle_network_takes_what_it_should() {
     let r = one_job(1);
@@ -50,7 +52,8 @@ fn two_servers_share_the_link_of_the_client() {
     let [job] = &r.outcome.jobs[..] else { panic!("{:?}", r.outcome.jobs) };
     let alone = one_job(1).outcome.jobs[0].job.end.unwrap();
     let more = job.job.end.unwrap() - alone;
-    // At least four packets of answer more; at most these, two of request, and what small packets there are.
+    // At least four packets of answer more; at most these, two of request, and what small packets
+    // there are.
     assert!(more >= Time::from_us(32) && more < Time::from_us(8 * 6 + 8), "{more}");
 }
 
@@ -83,7 +86,8 @@ fn jobs_follow_each_other_along_a_chain() {
             }
             if let Some(end) = job.end {
                 assert_eq!(answers.len(), 5);
-                // Acknowledged at the server after it has arrived at the client, if the run lasts so long.
+                // Acknowledged at the server after it has arrived at the client, if the run lasts
+                // so long.
                 assert!(answers.iter().map(|f| f.finished.unwrap_or(Time::MAX)).max().unwrap() > end);
             }
         }
@@ -196,7 +200,8 @@ fn threads_make_no_difference_to_processes() {
     }
 }
 
-/// In closed loops too, whoever draws the next destination: the sender, or the scheduler that counts what goes into a host.
+/// In closed loops too, whoever draws the next destination: the sender, or the scheduler that
+/// counts what goes into a host.
 #[test]
 fn closed_loops_leave_their_racks_where_they_must() {
     for at_most in ["", "at_most = 1"] {

@@ -26,7 +26,8 @@ fn counters_of_intervals_add_up_to_those_of_the_run() {
         let (accepted, sum, events, last) = &mut sums[link.index()];
         assert_eq!(since, *last, "without a gap");
         assert!(sample.at == since + every || sample.at == r.outcome.simulated);
-        // 10 Gbit/s; in an interval ends a packet that began before it, and one begins that ends after it.
+        // 10 Gbit/s; in an interval ends a packet that began before it, and one begins that ends
+        // after it.
         assert!(bytes <= (sample.at - since).0 / 800 + 1);
         *accepted += packets;
         *sum += bytes;
@@ -54,7 +55,8 @@ fn counters_may_be_of_some_links_and_some_time() {
     assert_eq!([a, b], [link, link]);
 }
 
-/// All RTT samples of a flow that loses nothing: one for each segment, as all are acknowledged one by one, and one of the handshake.
+/// All RTT samples of a flow that loses nothing: one for each segment, as all are acknowledged one
+/// by one, and one of the handshake.
 #[test]
 fn every_rtt_may_be_recorded() {
     let r = run(
@@ -72,7 +74,8 @@ fn every_rtt_may_be_recorded() {
         .collect();
     let f = &r.flow(0).subflows[0];
     assert_eq!((rtts.len(), f.stats.segments, f.stats.retransmits), (101, 100, 0));
-    // SYN and SYN-ACK of 90 B, 0.72 us over each of three links, and 10 us each way: nothing is shorter.
+    // SYN and SYN-ACK of 90 B, 0.72 us over each of three links, and 10 us each way: nothing is
+    // shorter.
     assert_eq!(rtts[0], Time::from_ns(6 * 10_720));
     assert_eq!(rtts.iter().min().copied(), f.min_rtt);
     // The first segment, 1,538 B, behind the third of the handshake, 90 B, and its ACK.

@@ -24,7 +24,8 @@ fn over_cores(run: &Run) -> [u64; 4] {
 
 #[test]
 fn every_core_switch_has_its_share() {
-    // 1 MB are 715 packets, and the SYN, the handshake's ACK and the FIN, which keep to one path. Binomial: 178.75 +- 11.6.
+    // 1 MB are 715 packets, and the SYN, the handshake's ACK and the FIN, which keep to one path.
+    // Binomial: 178.75 +- 11.6.
     let run = flow("control = \"reno\"\npaths = \"scatter\"\ndupack_threshold = \"auto\"");
     let shares = over_cores(&run);
     assert_eq!(shares.iter().sum::<u64>(), 715 + 3);
@@ -40,7 +41,8 @@ fn acks_keep_to_one_path() {
     assert_eq!(back.iter().filter(|n| **n > 0).count(), 1, "{back:?}");
 }
 
-/// MMPTCP's subflow 0 carries the threshold and what is sent until a handshake later, the others the rest.
+/// MMPTCP's subflow 0 carries the threshold and what is sent until a handshake later, the others
+/// the rest.
 #[test]
 fn mmptcp_hands_over() {
     let run = flow("control = \"mmptcp\"\nsubflows = 4\nswitch_bytes = \"100KB\"\ndupack_threshold = \"auto\"");
@@ -49,7 +51,8 @@ fn mmptcp_hands_over() {
     let acked: Vec<u64> = found.subflows.iter().map(|s| s.stats.acked_bytes).collect();
     assert_eq!(acked.len(), 5);
     assert_eq!(acked.iter().sum::<u64>(), 1_000_000);
-    // What is sent until the first of the others is there: a round trip or two of at most 47 packets.
+    // What is sent until the first of the others is there: a round trip or two of at most 47
+    // packets.
     assert!((100_001..200_000).contains(&acked[0]), "{acked:?}");
     assert!(acked[1..].iter().all(|bytes| *bytes > 50_000), "{acked:?}");
     let joined = found.subflows[1..].iter().map(|s| s.stats.established.unwrap());

@@ -1,5 +1,6 @@
-//! Packets spread over all paths, by hosts and by switches, with each loss recovery. Nothing is lost here, so what is sent again
-//! is sent again for nothing. `docs/validation.md` has the numbers.
+//! Packets spread over all paths, by hosts and by switches, with each loss recovery. Nothing is
+//! lost here, so what is sent again is sent again for nothing. `docs/validation.md` has the
+//! numbers.
 
 use crate::common::{Run, run};
 use linkpool_transport::SubflowStats;
@@ -43,7 +44,8 @@ fn found(run: &Run) -> Found {
     }
 }
 
-/// The paths of a lone flow are all alike, and nothing but its own packets is in their way: RACK waits for those that come late.
+/// The paths of a lone flow are all alike, and nothing but its own packets is in their way: RACK
+/// waits for those that come late.
 #[test]
 fn where_paths_are_equal_rack_sends_nothing_again() {
     for (routing, paths) in [("", "paths = \"scatter\""), (SPRAYING_SWITCHES, "")] {
@@ -54,8 +56,8 @@ fn where_paths_are_equal_rack_sends_nothing_again() {
     }
 }
 
-/// Where flows share links, queues differ from path to path, and packets come later than RACK's window of a quarter of the RTT
-/// now and then.
+/// Where flows share links, queues differ from path to path, and packets come later than RACK's
+/// window of a quarter of the RTT now and then.
 #[test]
 fn rack_bears_spraying_best() {
     for (where_, routing, paths) in [("hosts", "", "paths = \"scatter\""), ("switches", SPRAYING_SWITCHES, "")] {

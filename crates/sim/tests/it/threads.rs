@@ -1,4 +1,5 @@
-//! Any number of threads writes the same bytes, and so does a second run on one: random scenarios, and each feature by itself.
+//! Any number of threads writes the same bytes, and so does a second run on one: random scenarios,
+//! and each feature by itself.
 
 use crate::common::written::{differ, written};
 use crate::common::{cases, random, scenario};
@@ -17,7 +18,8 @@ proptest! {
     }
 }
 
-/// A fat-tree of 16 hosts under load, with a feature: one, two, three, four and seven threads write the same bytes.
+/// A fat-tree of 16 hosts under load, with a feature: one, two, three, four and seven threads write
+/// the same bytes.
 fn same_bytes(routing: &str, queue: &str, transport: &str, workload: &str, more: &str) {
     let s = scenario(&format!(
         "duration = \"6ms\"\ndrain = \"10ms\"\nseed = 3\n\

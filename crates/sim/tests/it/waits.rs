@@ -45,7 +45,8 @@ fn flows_start_when_those_that_they_wait_for_are_over() {
     let first = find(0, 5).unwrap();
     assert_eq!(first.planned.flow.start, Time::from_ms(1));
     let end = first.finished.unwrap();
-    // At the receiver it is over when all has arrived: the last ACK takes six links of 2 us and 0.72 us back.
+    // At the receiver it is over when all has arrived: the last ACK takes six links of 2 us and
+    // 0.72 us back.
     let last_ack = Time::from_ns(6 * 2_720);
     assert!(start(5, 9) <= end - last_ack && start(5, 9) + last_ack * 3 > end, "{} before {end}", start(5, 9));
     assert_eq!(start(0, 3), end + Time::from_us(7));
@@ -59,7 +60,8 @@ fn flows_start_when_those_that_they_wait_for_are_over() {
     }
 }
 
-/// Each operation of each rank begins when the one before is over there; a ring of n takes 2 (n - 1) steps, one after the other.
+/// Each operation of each rank begins when the one before is over there; a ring of n takes 2 (n -
+/// 1) steps, one after the other.
 #[test]
 fn collective_operations_follow_each_other() {
     for (algorithm, steps) in [("ring-all-reduce", 14), ("tree-all-reduce", 6), ("all-to-all", 7)] {
@@ -99,7 +101,8 @@ fn collective_operations_follow_each_other() {
     }
 }
 
-/// What the run cuts off has begun and not ended; two workloads of one label have operations of their own.
+/// What the run cuts off has begun and not ended; two workloads of one label have operations of
+/// their own.
 #[test]
 fn an_operation_that_is_cut_off_has_no_end() {
     let ring = "[[workload.collective]]\ntransport = \"t\"\nalgorithm = \"ring-all-reduce\"\nranks = 4\nsize = \"4MB\"\niterations = 9\n";
@@ -117,7 +120,8 @@ fn an_operation_that_is_cut_off_has_no_end() {
     assert_eq!(run_on(&s, 4).outcome, one.outcome);
 }
 
-/// The first two of three that end start one flow each, whichever they are: the smaller before the larger.
+/// The first two of three that end start one flow each, whichever they are: the smaller before the
+/// larger.
 #[test]
 fn some_of_those_that_a_flow_waits_for_may_be_enough() {
     let text = TEXT.split("flows = [").next().unwrap().to_string()

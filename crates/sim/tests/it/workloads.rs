@@ -53,7 +53,8 @@ fn flows_may_have_to_leave_their_racks() {
     assert!(poisson("random").iter().any(same_rack));
     let across = poisson("other-racks");
     assert!(!across.iter().any(same_rack));
-    // A thousand flows of each of 16 hosts in 0.1 s: one of each pair has 71 on average, with a deviation of 8.
+    // A thousand flows of each of 16 hosts in 0.1 s: one of each pair has 71 on average, with a
+    // deviation of 8.
     let of_pair = |src, dst| across.iter().filter(|f| (f.flow.src.index(), f.flow.dst.index()) == (src, dst)).count();
     assert!((30..115).contains(&of_pair(3, 0)) && (30..115).contains(&of_pair(0, 15)), "{}", of_pair(3, 0));
     assert!(across.len().abs_diff(16_000) < 600, "{}", across.len());
@@ -139,7 +140,8 @@ fn small_flows_have_their_transport() {
     assert!([0, 1].iter().all(|t| flows.iter().any(|f| f.transport == *t)));
 }
 
-/// All times are drawn first, then of each flow who sends, who receives and how much, from one stream; numbers go by start.
+/// All times are drawn first, then of each flow who sends, who receives and how much, from one
+/// stream; numbers go by start.
 #[test]
 fn poisson_arrivals_are_drawn_one_by_one_as_if_at_once() {
     let poisson =

@@ -31,7 +31,7 @@ pub struct ClosedLoop {
 pub enum Destinations {
     /// All go to this host.
     Fixed(HostId),
-    /// Any other of so many hosts.
+    /// Any other of this many hosts.
     Uniform(usize),
     /// Any host of another rack; these are the rack and the pod of each host.
     OtherRacks(Arc<[(u32, u32)]>),

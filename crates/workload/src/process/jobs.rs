@@ -10,8 +10,9 @@ use rand::Rng;
 use rand::seq::index;
 use std::sync::Arc;
 
-/// Partition and aggregate: a client asks several servers, each answers when it has the request whole, and the job is done
-/// when all answers are in (XMP, section 5.2.1, "Incast"; AMP, section 5.3).
+/// Partition and aggregate: a client asks several servers, each answers when it has the request
+/// whole, and the job is done when all answers are in (XMP, section 5.2.1, "Incast"; AMP, section
+/// 5.3).
 #[derive(Clone, PartialEq, Debug)]
 pub struct PartitionAggregate {
     /// Hosts of the network.
@@ -32,7 +33,8 @@ pub struct PartitionAggregate {
 
 /// Jobs one after the other, each with its own client and servers. The process lives at the client.
 ///
-/// Of job j, requests are flows 2nj to 2nj + n - 1, and the answer to a request is n numbers further on.
+/// Of job j, requests are flows 2nj to 2nj + n - 1, and the answer to a request is n numbers
+/// further on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Chain {
     all: Arc<PartitionAggregate>,
@@ -125,7 +127,8 @@ mod tests {
     }
 
     proptest! {
-        /// The client asks as many others as it should, once each; all answer; then the next job begins, elsewhere.
+        /// The client asks as many others as it should, once each; all answer; then the next job
+        /// begins, elsewhere.
         #[test]
         fn a_job_is_requests_and_answers(hosts in 2usize..40, n in 1u32..40, c in 0u32..3, seed: u64) {
             prop_assume!((n as usize) < hosts);
@@ -167,7 +170,8 @@ mod tests {
         }
     }
 
-    /// A server knows no more than the number of the request: from that and the chain comes a stream of its own.
+    /// A server knows no more than the number of the request: from that and the chain comes a
+    /// stream of its own.
     #[test]
     fn each_answer_has_a_size_of_its_own() {
         let mut sizes = Vec::new();

@@ -20,7 +20,7 @@ use linkpool_units::{HostId, Time};
 /// An action that a process asks for.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
-    /// A flow, numbered among those of the process; it starts when it says.
+    /// Starts a flow, numbered among the flows of the process, at its start time.
     Start(u32, Flow),
     /// The process moves to this host at this time, where [`Process::begin`] is called.
     Move(HostId, Time),
@@ -33,7 +33,8 @@ pub enum Action {
 pub struct Job {
     /// Among the jobs of its workload.
     pub number: u32,
-    /// Whose job it is: of those that run side by side, and the client's host; none: of all that take part.
+    /// The chain to which the job belongs, and the client's host; none: the job of all hosts that
+    /// take part.
     pub of: Option<(u32, HostId)>,
     /// When the first of its flows begins.
     pub start: Time,
@@ -91,7 +92,7 @@ impl Process {
         }
     }
 
-    /// Whom ends of its flows are told.
+    /// Who is informed of the ends of its flows.
     pub fn listens(&self) -> Listens {
         match self {
             Process::ClosedLoop(_) => Listens::Sender,
@@ -110,7 +111,7 @@ impl Process {
         }
     }
 
-    /// What the receiving host of a flow does by itself when it has arrived, wherever the process is.
+    /// The action of a flow's receiving host when the flow has arrived, wherever the process lives.
     pub fn answer(&self, flow: FlowEnd) -> Option<Action> {
         match self {
             Process::Chain(p) => p.answer(flow),

@@ -68,7 +68,8 @@ mod tests {
         out.iter().map(start).collect()
     }
 
-    /// Host i sends to host i + 1; the third round begins 50 us after the last flow of the second has ended.
+    /// Host i sends to host i + 1; the third round begins 50 us after the last flow of the second
+    /// has ended.
     #[test]
     fn a_round_begins_when_all_flows_of_the_one_before_have_ended() {
         let places = [(0, 0); 3].into();

@@ -38,7 +38,7 @@ pub struct Scheduler {
 pub enum Redraw {
     /// From the same sender, to a host that has room; itself excepted.
     Room(Vec<u32>),
-    /// Sender and receiver anew.
+    /// Both sender and receiver are drawn again.
     Hotspot {
         /// Hosts of the network.
         hosts: usize,
@@ -117,8 +117,9 @@ mod tests {
         out.drain(..).map(start).collect()
     }
 
-    /// Each flow that ends gives its receiver's room back, and the next of the same sender takes that of another: at no
-    /// time do more than two flows go to one host, and with eight places for four flows every host is drawn.
+    /// Each flow that ends gives its receiver's room back, and the next of the same sender takes
+    /// that of another: at no time do more than two flows go to one host, and with eight places for
+    /// four flows every host is drawn.
     #[test]
     fn no_host_gets_more_flows_than_it_has_room_for() {
         for other_racks in [false, true] {

@@ -9,8 +9,9 @@ use linkpool_sim::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, Plan, Sample, 
 use linkpool_units::Time;
 use std::ops::Deref;
 
-/// `cases` random cases, 20 times as many if `LINKPOOL_LONG=1`, or as many as `LINKPOOL_CASES` (or proptest's own
-/// `PROPTEST_CASES`) says. A case that fails is printed, and replayed from `tests/proptest-regressions` from then on.
+/// `cases` random cases, 20 times as many if `LINKPOOL_LONG=1`, or as many as `LINKPOOL_CASES` (or
+/// proptest's own `PROPTEST_CASES`) says. A case that fails is printed, and replayed from
+/// `tests/proptest-regressions` from then on.
 pub fn cases(cases: u32) -> proptest::test_runner::Config {
     let asked = ["LINKPOOL_CASES", "PROPTEST_CASES"].iter().find_map(|name| std::env::var(name).ok());
     let long = std::env::var("LINKPOOL_LONG").is_ok_and(|long| long == "1");
