@@ -11,11 +11,13 @@ from linkpool.cli.console import cannot_read, fail, stderr
 from linkpool.cli.progress import bar_of_runs, watch_runs
 from linkpool.cores import cpus
 from linkpool.result import NotRecordedError
+from linkpool.study.cache import Make
 from linkpool.study.comparison import Comparison
 from linkpool.study.expect import expected_seconds
 from linkpool.study.model import Study
 from linkpool.study.perform import Plan, run_study
 from linkpool.study.points import documents
+from linkpool.study.remote import Remote, RemoteError
 from linkpool.study.result import StudyResult, is_study
 from linkpool.study.seeds import varied
 from linkpool.study.statistics import over_seeds
@@ -36,24 +38,38 @@ def run(
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Runs at a time; default: all cores.")
     ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            "--on", metavar="tcp://HOST:PORT", help="Send the runs to this Dask scheduler."
+        ),
+    ] = None,
 ) -> None:
     """Make the runs of a study, and write its data to DIR/NAME.
 
     Runs already in DIR/runs are not computed again: a study that was stopped goes on.
     """
-    plan = _plan(file, out)
-    jobs = jobs or cpus()
-    for line in _before(plan, jobs):
-        print(line)
-    with bar_of_runs() as bar:
-        result = run_study(plan, jobs, watch_runs(bar, plan.study.name))
+    study = _load(file)
+    remote = None if on is None else _connect(on)
+    try:
+        plan = _plan(study, out, None if remote is None else remote.make)
+        jobs = jobs or (cpus() if remote is None else min(remote.threads, len(plan.entries)))
+        for line in _before(plan, jobs):
+            print(line)
+        if remote is not None:
+            print(f"on {remote.threads} threads of the workers of {on}")
+        with bar_of_runs() as bar:
+            result = run_study(plan, jobs, watch_runs(bar, study.name))
+    finally:
+        if remote is not None:
+            remote.close()
     _print(result, "table", None)
     print(f"\n{plan.place}")
 
 
 def status(file: File, out: Out = RESULTS) -> None:
     """Say which runs of a study are made, and which are not."""
-    plan = _plan(file, out)
+    plan = _plan(_load(file), out)
     missing = {entry.key for entry in plan.missing}
     for line in _before(plan, cpus()):
         print(line)
@@ -137,8 +153,15 @@ def _long(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _plan(file: Path, out: Path) -> Plan:
-    return Plan.of(_load(file), out, partial(stderr().print, soft_wrap=True))
+def _plan(study: Study, out: Path, make: Make | None = None) -> Plan:
+    return Plan.of(study, out, partial(stderr().print, soft_wrap=True), make)
+
+
+def _connect(address: str) -> Remote:
+    try:
+        return Remote(address)
+    except RemoteError as error:
+        fail(str(error))
 
 
 def _load(file: Path) -> Study:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from linkpool import _core
 from linkpool.api import Progress, simulate_loaded
@@ -46,6 +47,15 @@ class Entry:
     active_s: float
 
 
+Make: TypeAlias = Callable[[Entry, "Progress | None", int], Result]
+"""Makes a run on so many threads and publishes its result at its place."""
+
+
+def make_here(entry: Entry, progress: Progress | None, threads: int) -> Result:
+    """Make a run in this process; see `Make`."""
+    return simulate_loaded(entry.scenario, entry.place, progress, threads)
+
+
 class Cache:
     """Results by what determines them: the scenario with every default, its seed, the simulator.
 
@@ -53,10 +63,20 @@ class Cache:
     manifest is that of this run.
     """
 
-    def __init__(self, directory: Path, notice: Notice | None = None) -> None:
-        """Keep the results in `directory`, which need not exist; `notice` is told of damage."""
+    def __init__(
+        self, directory: Path, notice: Notice | None = None, make: Make | None = None
+    ) -> None:
+        """Keep the results in `directory`, which need not exist.
+
+        Args:
+            directory: where the results are.
+            notice: is told of damage.
+            make: makes the runs, as `make_here` does; None: that.
+
+        """
         self.directory = directory
         self._notice = notice or (lambda _: None)
+        self._make = make or make_here
 
     def entry(self, point: Point) -> Entry:
         """Return the place of a run; raises `ScenarioError`."""
@@ -98,7 +118,7 @@ class Cache:
         threads = entry.scenario.worthwhile_threads(cores)
         while True:
             try:
-                return simulate_loaded(entry.scenario, entry.place, progress, threads)
+                return self._make(entry, progress, threads)
             except BusyError:
                 time.sleep(POLL_S)
                 if progress is not None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -30,6 +30,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+if TYPE_CHECKING:
+    from linkpool.study.result import StudyResult
 
 Settings: TypeAlias = "dict[str, Any]"
 """Scenario keys and what stands there; tables may be nested, or keys dotted."""
@@ -194,6 +197,26 @@ class Study(BaseModel):
             raise StudyError(_explain(error, file)) from None
         study._file = file
         return study
+
+    def run(
+        self, out: str | Path = "results", *, jobs: int | None = None, on: str | None = None
+    ) -> StudyResult:
+        """Make the runs that are missing, and return what came of the study.
+
+        Args:
+            out: the directory of all results; its runs are in `out/runs`, its data in `out/NAME`.
+            jobs: runs at a time; None: as many as there are cores.
+            on: the address of a Dask scheduler that the runs are sent to, `tcp://HOST:PORT`.
+
+        Raises:
+            StudyError: a scenario cannot run.
+            RunError: a run failed; those that were made are kept.
+            RemoteError: the scheduler does not answer, or has no workers.
+
+        """
+        from linkpool.study.perform import perform  # it knows this module
+
+        return perform(self, Path(out), jobs, on)
 
     def as_toml(self) -> str:
         """Return the study as the text of a study file."""

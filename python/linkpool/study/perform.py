@@ -11,12 +11,13 @@ from linkpool.cores import cpus
 from linkpool.identity import digest
 from linkpool.publish import publish
 from linkpool.result import Result
-from linkpool.study.cache import Cache, Entry, Notice
+from linkpool.study.cache import Cache, Entry, Make, Notice
 from linkpool.study.experiment import Point
 from linkpool.study.measures import measure
 from linkpool.study.model import SEED, Study
 from linkpool.study.points import entries_of
 from linkpool.study.pool import Watch, run_entries
+from linkpool.study.remote import Remote
 from linkpool.study.result import DATA, RUNS, SET, STUDY, StudyResult
 
 CACHE = "runs"
@@ -41,19 +42,22 @@ class Plan:
     entries: list[Entry]
 
     @classmethod
-    def of(cls, study: Study, out: Path, notice: Notice | None = None) -> "Plan":
+    def of(
+        cls, study: Study, out: Path, notice: Notice | None = None, make: Make | None = None
+    ) -> "Plan":
         """Read and check the scenario of every run.
 
         Args:
             study: the study.
             out: the directory in which its own is, and the folder of all runs.
             notice: is told which runs are damaged.
+            make: makes the runs; None: this process does.
 
         Raises:
             StudyError: a scenario cannot run.
 
         """
-        cache = Cache(out / CACHE, notice)
+        cache = Cache(out / CACHE, notice, make)
         return cls(study, out, cache, entries_of(study, cache))
 
     @property
@@ -89,6 +93,18 @@ def run_study(plan: Plan, jobs: int | None = None, watch: Watch | None = None) -
         _runs(plan).write_parquet(partial_place / RUNS)
         (partial_place / STUDY).write_text(content, encoding="utf-8")
     return StudyResult(plan.place)
+
+
+def perform(study: Study, out: Path, jobs: int | None, on: str | None) -> StudyResult:
+    """Plan a study and run it, here or on a Dask scheduler; see `Study.run`."""
+    if on is None:
+        return run_study(Plan.of(study, out), jobs)
+    remote = Remote(on)
+    try:
+        plan = Plan.of(study, out, make=remote.make)
+        return run_study(plan, jobs or min(remote.threads, len(plan.entries)))
+    finally:
+        remote.close()
 
 
 def _measure(study: Study, point: Point, result: Result) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from linkpool import _core
@@ -66,7 +67,7 @@ def _base(study: Study, arm: Arm) -> tuple[str, str]:
     """Return the text of the base scenario of an arm, and the file that it stands in."""
     base = study.base if arm.base is None else arm.base
     if isinstance(base, Mapping):
-        return dumps(base), str(study.file or study.folder / f"{study.name}.toml")
+        return dumps(base), str(_own_file(study))
     path = study.folder / base
     where = "base" if arm.base is None else f"arm {arm.name!r}: base"
     try:
@@ -97,9 +98,16 @@ def _entry(study: Study, point: Point, cache: Cache) -> Entry:
     try:
         return cache.entry(point)
     except _core.ScenarioError as error:
-        raise StudyError(
-            f"{_file(study)}: the run of {point.name}, seed {point.seed}:\n{error}"
-        ) from None
+        where = f"{_file(study)}: the run of {point.name}, seed {point.seed}:"
+        if point.file != str(_own_file(study)):
+            raise StudyError(f"{where}\n{error}") from None
+        # Lines are those of the base as a file of its own, which nobody has seen.
+        lines = (f"base.{key}: {what}" if key else what for _, _, key, what in error.errors)
+        raise StudyError("\n".join([where, *lines])) from None
+
+
+def _own_file(study: Study) -> Path:
+    return study.file or study.folder / f"{study.name}.toml"
 
 
 def _file(study: Study) -> str:

@@ -1,0 +1,131 @@
+"""Runs on other machines: a real Dask scheduler and two workers, one of which is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("distributed", reason="needs linkpool[cluster]")
+
+pytestmark = pytest.mark.core
+
+STUDY = """
+seeds = 8
+measures = ["slowdown.p99", "jain"]
+
+[base]
+duration = "20ms"
+drain = "100ms"
+topology.leaf-spine = { leaves = 4, spines = 4, hosts_per_leaf = 4, rate = "10Gbps", delay = "1us" }
+queue = { limit = 50, mark = 10 }
+transport.t.control = "dctcp"
+
+[[base.workload.poisson]]
+transport = "t"
+load = 0.6
+size = "30KB"
+"""
+
+
+def dask(*words: str) -> "subprocess.Popen[bytes]":
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, "-m", "dask", *words]
+    return subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+    )
+
+
+class Cluster:
+    """A scheduler and two workers of one thread each, on this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        file = folder / "scheduler.json"
+        where = ["--scheduler-file", str(file)]
+        self.scheduler = dask(
+            "scheduler", *where, "--host", "127.0.0.1", "--port", "0", "--no-dashboard"
+        )
+        self.workers = [
+            dask(
+                "worker",
+                *where,
+                "--nthreads",
+                "1",
+                "--no-nanny",
+                "--no-dashboard",
+                "--local-directory",
+                str(folder),
+            )
+            for _ in range(2)
+        ]
+        import distributed
+
+        client: Any = distributed.Client
+        self.client = client(scheduler_file=str(file), timeout=300)
+        self.client.wait_for_workers(2, timeout=300)
+        self.address = str(self.client.scheduler.address)
+
+    def close(self) -> None:
+        self.client.close()
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    cluster = Cluster(tmp_path)
+    yield cluster
+    cluster.close()
+
+
+def run(folder: Path, out: str, *more: str) -> "subprocess.Popen[bytes]":
+    (folder / "mine.toml").write_text(STUDY, encoding="utf-8")
+    command = [sys.executable, "-m", "linkpool", "study", "run", str(folder / "mine.toml")]
+    return subprocess.Popen(
+        [*command, "--out", str(folder / out), *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return every file of every run, but for what says how long a run took."""
+    times = ("run.json", "manifest.json")
+    return {
+        f"{path.parent.name}/{path.name}": path.read_bytes()
+        for path in folder.glob("runs/*/*")
+        if path.name not in times
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_killed_workers_runs_are_made_again_with_the_same_bytes(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    process = run(tmp_path, "there", "--on", cluster.address)
+    while process.poll() is None and not list(tmp_path.glob("there/runs/*/manifest.json")):
+        time.sleep(0.01)
+    cluster.workers[0].send_signal(signal.SIGKILL)
+    out, err = process.communicate()
+    assert process.returncode == 0, err.decode()
+    assert "on 2 threads of" in out.decode()
+    here = run(tmp_path, "here")
+    here.communicate()
+    assert here.returncode == 0
+    assert len(files(tmp_path / "here")) >= 8 * 5
+    assert files(tmp_path / "there") == files(tmp_path / "here")
+    data = Path("mine", "data.parquet")
+    assert (tmp_path / "there" / data).read_bytes() == (tmp_path / "here" / data).read_bytes()
+
+
+def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
+    process = run(tmp_path, "out", "--on", "tcp://127.0.0.1:9")
+    _, err = process.communicate()
+    assert process.returncode == 2
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in err.decode()
