@@ -1,4 +1,4 @@
-"""Measure everything that docs/performance.md shows, on this machine. It should be idle.
+"""Measure the figures of the reports on performance, on this machine. It should be idle.
 
     ./x figures               about an hour; writes benchmarks/figures/*.json and prints tables
 
