@@ -29,6 +29,7 @@ LAYERS = {
 # the extension module.
 LINUX_LAYERS = {
     "linkpool-linux-control": 0,
+    "linkpool-linux-twins": 1,
     "linkpool-linux-testbed": 1,
     "linkpool-linux": 2,
 }

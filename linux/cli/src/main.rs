@@ -3,6 +3,10 @@
 //! Exit codes: 0 done; 1 it could not be done, with the reason in one line; 2 the command line is wrong.
 
 mod check;
+mod enable;
+mod load;
+mod parameters;
+mod status;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -18,12 +22,22 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Check),
+    Load(load::Load),
+    Status(status::Status),
+    Set(load::Set),
+    Unload(load::Unload),
+    Enable(enable::Enable),
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
-        Command::Check(check) => check.run(),
+        Command::Check(command) => command.run(),
+        Command::Load(command) => command.run(),
+        Command::Status(command) => command.run(),
+        Command::Set(command) => command.run(),
+        Command::Unload(command) => command.run(),
+        Command::Enable(command) => command.run(),
     };
     match done {
         Ok(code) => code,

@@ -1,7 +1,7 @@
 //! What a kernel's type information (BTF) says of the kernel: which structs, members and functions it has.
 
 use anyhow::{Context, Result};
-use libbpf_rs::btf::types::{Composite, Func, FuncProto, Ptr, Struct};
+use libbpf_rs::btf::types::{Composite, Func, FuncProto, MemberAttr, Ptr, Struct};
 use libbpf_rs::btf::{BtfType, ReferencesType};
 use std::path::Path;
 
@@ -38,6 +38,18 @@ impl KernelTypes {
     pub fn has_member(&self, structure: &str, member: &str) -> bool {
         let found = self.btf.type_by_name::<Composite<'_>>(structure);
         found.is_some_and(|s| self.type_of_member(s, member).is_some())
+    }
+
+    /// Where `member` is in `structure`, in bytes; `None` without such a member, or if it is a bit field.
+    pub fn offset(&self, structure: &str, member: &str) -> Option<usize> {
+        let found = self.btf.type_by_name::<Composite<'_>>(structure)?;
+        (0..found.len()).find_map(|at| {
+            let own = found.get(at)?;
+            match own.attr {
+                MemberAttr::Normal { offset } if own.name.is_some_and(|n| n == member) => Some(offset as usize / 8),
+                _ => None,
+            }
+        })
     }
 
     /// How many arguments the function takes that `structure` points to by `member`; `None` without such a member.

@@ -1,6 +1,12 @@
 //! Loads linkpool's congestion control algorithms into the Linux kernel (eBPF struct_ops), and steers them.
 
+pub mod address;
+pub mod algorithm;
 mod btf;
 pub mod check;
+pub mod instance;
+pub mod intf;
+pub mod namespace;
+pub mod settings;
 
 pub use btf::KernelTypes;

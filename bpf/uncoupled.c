@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A standard TCP on every subflow (RFC 5681), without ECN: what MPTCP must not be at a shared bottleneck. */
+#include "algorithm.h"
+
+static __always_inline void cong_avoid(conn_t *c, u32 s, u32 acked, params_t *params)
+{
+	reno_growth(path_of(c, s), acked);
+}
+
+#define in_ack_event(...) ignore_marks(__VA_ARGS__)
+#define cut_after_growth(...) no_cut(__VA_ARGS__)
+#define ssthresh(...) half_of_flight(__VA_ARGS__)
+
+#include "controller.h"
+CONTROLLER(uncoupled, 0);

@@ -1,0 +1,178 @@
+//! Network namespaces for tests, and transfers between them. What a test makes goes when it ends, also when it fails.
+
+use linkpool_linux_control::algorithm::Algorithm;
+use linkpool_linux_control::instance::{self, Instance};
+use linkpool_linux_control::namespace::Namespace;
+use linkpool_linux_control::settings::Settings;
+use rustix::net::{AddressFamily, Protocol, SocketAddrV4, SocketType, bind, connect, listen, socket, sockopt};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::num::NonZeroU32;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+
+/// Why the tests of this file cannot run here: no root, or the kernel lacks something.
+pub fn skipped(test: &str) -> bool {
+    let findings = linkpool_linux_control::check::running_kernel();
+    let lack = findings.iter().find(|f| f.state != linkpool_linux_control::check::State::Has);
+    let root = rustix::process::geteuid().is_root();
+    if let Some(lack) = lack {
+        eprintln!("{test} skipped: {} ({})", lack.what, lack.remedy);
+    } else if !root {
+        eprintln!("{test} skipped: needs root");
+    }
+    lack.is_some() || !root
+}
+
+pub fn run(command: &str) -> String {
+    let mut words = command.split_whitespace();
+    let program = words.next().unwrap();
+    let output = Command::new(program).args(words).output().unwrap_or_else(|e| panic!("{program}: {e}"));
+    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// A client and a server with `links` links between them: 10.9.i.1 and 10.9.i.2.
+pub struct Net {
+    pub client: Namespace,
+    pub server: Namespace,
+    pub names: [String; 2],
+}
+
+impl Net {
+    pub fn new(links: u8) -> Net {
+        let number = format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let names = [format!("lptest-c-{number}"), format!("lptest-s-{number}")];
+        // Made first, so that what is there already goes when a command below fails.
+        for name in &names {
+            run(&format!("ip netns add {name}"));
+        }
+        let [c, s] = &names;
+        for i in 0..links {
+            run(&format!("ip -n {c} link add l{i} type veth peer name l{i} netns {s}"));
+            for (name, end) in [(c, 1), (s, 2)] {
+                run(&format!("ip -n {name} addr add 10.9.{i}.{end}/24 dev l{i}"));
+                run(&format!("ip -n {name} link set l{i} up"));
+            }
+        }
+        for name in &names {
+            run(&format!("ip -n {name} link set lo up"));
+        }
+        let [client, server] = [&names[0], &names[1]].map(|name| Namespace::named(name).unwrap());
+        Net { client, server, names }
+    }
+
+    pub fn client_name(&self) -> &str {
+        &self.names[0]
+    }
+
+    /// A rate limit on link `i`, from the client, in Mbit/s: a token bucket over a queue of `limit` packets.
+    pub fn limit(&self, i: u8, mbps: u32) {
+        let c = self.client_name();
+        run(&format!("tc -n {c} qdisc replace dev l{i} root tbf rate {mbps}mbit burst 20kb limit 150kb"));
+    }
+
+    /// Both ends use `controller` from now on, and the server accepts subflows.
+    pub fn enable(&self, controller: &str) {
+        for namespace in [&self.client, &self.server] {
+            namespace.set("net/ipv4/tcp_congestion_control", controller).unwrap();
+            namespace.set("net/mptcp/enabled", "1").unwrap();
+        }
+        run(&format!("ip -n {} mptcp limits set subflows 8 add_addr_accepted 8", self.names[1]));
+    }
+
+    /// The kernel's path manager opens a subflow from each further link.
+    pub fn subflow_on_each_link(&self, links: u8) {
+        let c = self.client_name();
+        run(&format!("ip -n {c} mptcp limits set subflows 8 add_addr_accepted 8"));
+        for i in 1..links {
+            run(&format!("ip -n {c} mptcp endpoint add 10.9.{i}.1 dev l{i} subflow"));
+        }
+    }
+
+    /// A server that reads until its peer closes; the thread returns how many bytes came.
+    pub fn serve(&self, port: u16) -> JoinHandle<u64> {
+        let listener = self.server.within(|| Ok(mptcp_listener(port))).unwrap();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut buffer = vec![0; 1 << 18];
+            let mut bytes = 0;
+            loop {
+                match stream.read(&mut buffer).unwrap() {
+                    0 => return bytes,
+                    n => bytes += n as u64,
+                }
+            }
+        })
+    }
+
+    /// An MPTCP connection to the server on link 0.
+    pub fn connect(&self, port: u16) -> TcpStream {
+        self.client.within(|| Ok(mptcp_connect(port))).unwrap()
+    }
+}
+
+impl Drop for Net {
+    fn drop(&mut self) {
+        for name in &self.names {
+            let _ = Command::new("ip").args(["netns", "delete", name]).output();
+        }
+    }
+}
+
+fn mptcp_socket() -> rustix::fd::OwnedFd {
+    let mptcp = Protocol::from_raw(NonZeroU32::new(262).unwrap());
+    socket(AddressFamily::INET, SocketType::STREAM, Some(mptcp)).unwrap()
+}
+
+fn mptcp_listener(port: u16) -> TcpListener {
+    let socket = mptcp_socket();
+    sockopt::set_socket_reuseaddr(&socket, true).unwrap();
+    bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port)).unwrap();
+    listen(&socket, 2048).unwrap();
+    TcpListener::from(socket)
+}
+
+fn mptcp_connect(port: u16) -> TcpStream {
+    let socket = mptcp_socket();
+    connect(&socket, &SocketAddrV4::new(Ipv4Addr::new(10, 9, 0, 2), port)).unwrap();
+    TcpStream::from(socket)
+}
+
+/// Sends `bytes`.
+pub fn send(stream: &mut TcpStream, bytes: u64) {
+    let chunk = vec![7; 1 << 16];
+    let mut left = bytes;
+    while left > 0 {
+        let n = left.min(chunk.len() as u64) as usize;
+        stream.write_all(&chunk[..n]).unwrap();
+        left -= n as u64;
+    }
+}
+
+/// A controller that is unloaded when the test ends. Its name is of this process, since tests run side by side.
+pub struct Loaded(pub Instance);
+
+impl Loaded {
+    pub fn new(algorithm: &str, settings: &Settings) -> Loaded {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let algorithm = Algorithm::named(algorithm).unwrap();
+        let name = format!("lpt{}_{number}", std::process::id() % 1_000_000);
+        Loaded(instance::load(&algorithm, &name, settings).unwrap())
+    }
+
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        if let Ok(loaded) = instance::find(&self.0.name) {
+            let _ = loaded.unload();
+        }
+    }
+}

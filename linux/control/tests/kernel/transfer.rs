@@ -1,0 +1,87 @@
+//! Each controller loads, couples the subflows of a connection, and carries data.
+
+use crate::net::{Loaded, Net, send, skipped};
+use linkpool_linux_control::algorithm::ALL;
+use linkpool_linux_control::instance;
+use linkpool_linux_control::intf::real;
+use linkpool_linux_control::settings::Settings;
+use std::thread::sleep;
+use std::time::Duration;
+
+const BYTES: u64 = 4_000_000;
+
+#[test]
+fn each_controller_carries_data_over_two_subflows() {
+    if skipped("each_controller_carries_data_over_two_subflows") {
+        return;
+    }
+    let net = Net::new(2);
+    net.subflow_on_each_link(2);
+    (0..2).for_each(|i| net.limit(i, 40));
+    for (number, algorithm) in ALL.iter().enumerate() {
+        let loaded = Loaded::new(algorithm.name, &Settings::default());
+        net.enable(loaded.name());
+        let port = 5000 + number as u16;
+        let server = net.serve(port);
+        let mut stream = net.connect(port);
+        send(&mut stream, BYTES / 2);
+        // The second subflow is there by now.
+        let ours = sender_of(&loaded, net.client.inode);
+        assert_eq!(ours.len(), 1, "{}: one connection of the client", algorithm.name);
+        send(&mut stream, BYTES / 2);
+        sleep(Duration::from_millis(100));
+        let conn = sender_of(&loaded, net.client.inode)[0];
+        assert_ne!(conn.token, 0, "{}", algorithm.name);
+        assert_eq!(conn.established().count(), 2, "{}: {conn:?}", algorithm.name);
+        for (_, path) in conn.established() {
+            assert!(path.delivered > 100, "{}: {path:?}", algorithm.name);
+            assert!((1.0..10_000.0).contains(&real(path.cwnd)), "{}: {path:?}", algorithm.name);
+            assert!(path.srtt > 0, "{}", algorithm.name);
+        }
+        drop(stream);
+        assert_eq!(server.join().unwrap(), BYTES, "{}", algorithm.name);
+        let [events_lost, rounds_lost, out_of_bounds, alone, acks] = loaded.0.counters().unwrap();
+        assert_eq!((events_lost, rounds_lost, out_of_bounds, alone), (0, 0, 0, 0), "{}", algorithm.name);
+        assert!(acks > 100, "{}", algorithm.name);
+    }
+}
+
+fn sender_of(loaded: &Loaded, netns: u32) -> Vec<linkpool_linux_control::intf::Conn> {
+    let all = loaded.0.connections().unwrap();
+    all.iter().map(|(_, entry)| entry.conn).filter(|conn| conn.netns == netns).collect()
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused_and_parameters_change_while_it_runs() {
+    if skipped("a_name_that_is_taken_is_refused") {
+        return;
+    }
+    let loaded = Loaded::new("amp", &Settings { beta: Some(3.0), ..Settings::default() });
+    let again = instance::load(&loaded.0.algorithm, loaded.name(), &Settings::default()).unwrap_err().to_string();
+    assert!(again.contains("is loaded already"), "{again}");
+    loaded.0.set(&Settings { tau: Some(5), ..Settings::default() }).unwrap();
+    let params = instance::find(loaded.name()).unwrap().params().unwrap();
+    assert_eq!((real(params.beta), params.tau, params.gamma), (3.0, 5, 2));
+}
+
+/// Unloaded, it serves the connections that it has, and no new ones.
+#[test]
+fn a_connection_outlives_its_controller() {
+    if skipped("a_connection_outlives_its_controller") {
+        return;
+    }
+    let net = Net::new(1);
+    let loaded = Loaded::new("lia", &Settings::default());
+    net.enable(loaded.name());
+    let server = net.serve(6000);
+    let mut stream = net.connect(6000);
+    send(&mut stream, 100_000);
+    let name = loaded.name().to_owned();
+    instance::find(&name).unwrap().unload().unwrap();
+    assert!(instance::find(&name).is_err());
+    let draining: Vec<_> = instance::all().unwrap().into_iter().filter(|i| i.name == name).collect();
+    assert!(draining.len() == 1 && draining[0].draining, "{draining:?}");
+    send(&mut stream, 100_000);
+    drop(stream);
+    assert_eq!(server.join().unwrap(), 200_000);
+}

@@ -1,0 +1,319 @@
+//! The same trace of events through the BPF programs' arithmetic and through the simulator's algorithms: windows are equal
+//! within one packet after every event, and AMP suppresses at the same one.
+//!
+//! Differences are those of rounding: the kernel's numbers have 20 fractional bits (`bpf/fixed.h`), the simulator's 52. XMP adds
+//! whole packets only, and there a rounding is worth a packet: where an increase of exactly one packet falls short of it by
+//! 2^-53 in floating point, the simulator adds that packet a round later than `whole()` of `bpf/fixed.h` does. So after such an
+//! event XMP's windows are made equal again: what is held equal is the effect of each event.
+
+use linkpool_linux_control::intf::{self, Conn, Params};
+use linkpool_linux_control::settings;
+use linkpool_linux_twins::{ALL, Hooks};
+use linkpool_settings::Preset;
+use linkpool_transport::Path;
+use linkpool_transport::control::{
+    Ack, AckOrder, Algorithm, CongestionControl, Control, ControlConfig, EwtcpIncrease, Release,
+};
+use linkpool_units::Time;
+use proptest::prelude::*;
+
+const MSS: u64 = 1448;
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// An ACK of so many packets; 0: a duplicate.
+    Ack { s: usize, acked: u32, marked: bool },
+    /// The third duplicate ACK: fast recovery begins.
+    Loss { s: usize },
+    /// Fast recovery ends.
+    Recovered { s: usize },
+    /// The retransmission timer expires.
+    Timeout { s: usize },
+    /// The smoothed RTT is so many microseconds now.
+    Rtt { s: usize, us: u32 },
+}
+
+/// One connection, twice.
+struct Twins {
+    name: &'static str,
+    hooks: Hooks,
+    params: Params,
+    conn: Conn,
+    control: Control,
+    paths: Vec<Path>,
+    round_ends: Vec<u64>,
+}
+
+impl Twins {
+    fn new(
+        name: &'static str,
+        config: &ControlConfig,
+        params: Params,
+        n: usize,
+        cwnd: u32,
+        ssthresh: Option<u32>,
+    ) -> Twins {
+        let hooks = ALL.iter().find(|(known, _)| *known == name).unwrap().1;
+        let mut conn = Conn::zeroed();
+        conn.subflows = n as u8;
+        let paths = (0..n).map(|_| Path {
+            cwnd: cwnd.into(),
+            ssthresh: ssthresh.map_or(f64::INFINITY, f64::from),
+            srtt: 0.0,
+            snd_una: 1,
+            snd_nxt: 1 + u64::from(cwnd) * MSS,
+            cut_until: 0,
+            established: true,
+            in_recovery: false,
+        });
+        let paths: Vec<Path> = paths.collect();
+        for path in &mut conn.paths[..n] {
+            path.established = 1;
+            path.cwnd = u64::from(cwnd) << intf::FIX_BITS;
+            path.ssthresh = u64::from(ssthresh.unwrap_or(0x7fff_ffff)) << intf::FIX_BITS;
+            if matches!(name, "dctcp" | "dcm") {
+                path.own[0] = params.alpha0;
+            }
+        }
+        let round_ends = paths.iter().map(|p| p.snd_nxt).collect();
+        let mut twins = Twins { name, hooks, params, conn, control: config.build(n), paths, round_ends };
+        (0..n).for_each(|s| twins.share_sequences(s));
+        twins
+    }
+
+    /// Both see the same sequence numbers; the kernel's wrap.
+    fn share_sequences(&mut self, s: usize) {
+        let (path, own) = (&self.paths[s], &mut self.conn.paths[s]);
+        (own.snd_una, own.snd_nxt) = (path.snd_una as u32, path.snd_nxt as u32);
+    }
+
+    fn flight(&self, s: usize) -> u32 {
+        ((self.paths[s].snd_nxt - self.paths[s].snd_una) / MSS) as u32
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Rtt { s, us } => {
+                self.paths[s].srtt = f64::from(us) * 1e6;
+                self.conn.paths[s].srtt = us * 8;
+            }
+            Event::Ack { s, acked, marked } => self.ack(s, acked.min(self.flight(s)), marked),
+            Event::Loss { s } if !self.paths[s].in_recovery => {
+                self.lose(s);
+                self.paths[s].in_recovery = true;
+                self.conn.paths[s].in_recovery = 1;
+                self.set_window(s, 3.0);
+            }
+            Event::Recovered { s } if self.paths[s].in_recovery => {
+                self.paths[s].in_recovery = false;
+                self.conn.paths[s].in_recovery = 0;
+                self.set_window(s, 0.0);
+            }
+            Event::Timeout { s } => {
+                self.lose(s);
+                self.paths[s].in_recovery = false;
+                self.conn.paths[s].in_recovery = 0;
+                self.paths[s].cwnd = 1.0;
+                self.conn.paths[s].cwnd = 1 << intf::FIX_BITS;
+            }
+            Event::Loss { .. } | Event::Recovered { .. } => {}
+        }
+    }
+
+    fn lose(&mut self, s: usize) {
+        let flight = self.flight(s);
+        self.paths[s].ssthresh = self.control.ssthresh(&self.paths, s, flight);
+        self.conn.paths[s].ssthresh = self.hooks.ssthresh(&mut self.conn, s, flight, &self.params);
+    }
+
+    fn set_window(&mut self, s: usize, more: f64) {
+        self.paths[s].cwnd = self.paths[s].ssthresh + more;
+        self.conn.paths[s].cwnd = self.conn.paths[s].ssthresh + intf::fixed(more);
+    }
+
+    /// As the sender does it: the algorithm sees the ACK, grows outside recovery, cuts after growth; a mark in recovery cuts
+    /// nothing.
+    fn ack(&mut self, s: usize, acked: u32, marked: bool) {
+        self.paths[s].snd_una += u64::from(acked) * MSS;
+        self.share_sequences(s);
+        let round_ended = self.paths[s].snd_una > self.round_ends[s];
+        if round_ended {
+            self.round_ends[s] = self.paths[s].snd_nxt;
+        }
+        let recovering = self.paths[s].in_recovery;
+        let before = (self.paths[s].cwnd, self.paths[s].ssthresh);
+        let own_before = (self.conn.paths[s].cwnd, self.conn.paths[s].ssthresh);
+        let ack = Ack { acked, marked, round_ended, now: Time::ZERO };
+        let own_ack = intf::Ack { acked, marked: marked.into(), round_ended: round_ended.into() };
+        let cut = self.control.in_ack_event(&mut self.paths, s, ack);
+        let own_cut = self.hooks.in_ack_event(&mut self.conn, s, own_ack, &self.params);
+        assert_eq!(cut, own_cut, "{}: who cuts for a mark", self.name);
+        if acked > 0 && !recovering && !cut {
+            self.control.cong_avoid(&mut self.paths, s, acked.into());
+            self.hooks.cong_avoid(&mut self.conn, s, acked, &self.params);
+        }
+        if marked {
+            let cut = self.control.cut_after_growth(&mut self.paths, s);
+            assert_eq!(cut, self.hooks.cut_after_growth(&mut self.conn, s, &self.params));
+        }
+        if recovering {
+            (self.paths[s].cwnd, self.paths[s].ssthresh) = before;
+            (self.conn.paths[s].cwnd, self.conn.paths[s].ssthresh) = own_before;
+        }
+        let sent = self.paths[s].snd_una + (self.paths[s].cwnd.min(1e6) as u64) * MSS;
+        self.paths[s].snd_nxt = self.paths[s].snd_nxt.max(sent);
+        self.share_sequences(s);
+    }
+
+    /// The largest distance of two windows, in packets.
+    fn distance(&self) -> f64 {
+        let pairs = self.paths.iter().zip(&self.conn.paths);
+        pairs.map(|(path, own)| (path.cwnd - intf::real(own.cwnd)).abs()).fold(0.0, f64::max)
+    }
+
+    fn check(&mut self, event: Event) {
+        let windows = || self.conn.paths.iter().map(|p| intf::real(p.cwnd)).collect::<Vec<_>>();
+        let theirs = || self.paths.iter().map(|p| p.cwnd).collect::<Vec<_>>();
+        assert!(self.distance() < 1.001, "{} after {event:?}: {:?} for {:?}", self.name, windows(), theirs());
+        if self.name == "xmp" {
+            for (path, own) in self.paths.iter().zip(&mut self.conn.paths) {
+                own.cwnd = intf::fixed(path.cwnd);
+                own.ssthresh = intf::fixed(path.ssthresh.min(f64::from(0x7fff_ffff)));
+            }
+        }
+        if self.paths.len() > 1 {
+            assert_eq!(self.conn.suppressed != 0, !self.control.is_active(1), "{} after {event:?}", self.name);
+        }
+    }
+}
+
+fn config_of(name: &str) -> ControlConfig {
+    ControlConfig::of(Algorithm::named(name).unwrap(), Preset::Linux)
+}
+
+/// Four subflows in turns, with RTTs of 100, 150, 200 and 250 us, a mark every 40 ACKs, losses and a timeout: 20,000 ACKs.
+#[test]
+fn a_long_fixed_trace() {
+    let mut table = String::new();
+    for (name, _) in ALL {
+        let mut twins = Twins::new(name, &config_of(name), settings::defaults(), 4, 10, None);
+        let mut farthest: f64 = 0.0;
+        for s in 0..4 {
+            twins.take(Event::Rtt { s, us: 100 + 50 * s as u32 });
+        }
+        for i in 0..20_000u32 {
+            let s = (i % 4) as usize;
+            let event = match i {
+                5_000 => Event::Loss { s: 1 },
+                5_100 => Event::Recovered { s: 1 },
+                9_000 => Event::Timeout { s: 2 },
+                _ if i % 3_001 == 3_000 => Event::Loss { s },
+                _ if i % 3_001 == 40 => Event::Recovered { s },
+                _ => Event::Ack { s, acked: 1 + i % 2, marked: i % 41 == 40 },
+            };
+            twins.take(event);
+            twins.check(event);
+            farthest = farthest.max(twins.distance());
+        }
+        table += &format!("{name:<10} {farthest:.6}\n");
+        assert!(
+            twins.paths.iter().all(|p| p.cwnd > 1.0 && p.cwnd < 1e5),
+            "{name}: the trace reaches no sensible windows"
+        );
+    }
+    println!("farthest apart, packets:\n{table}");
+}
+
+/// Windows at the floor and full marking: AMP suppresses, and is released when marks cease.
+#[test]
+fn amp_suppresses_and_releases_at_the_same_events() {
+    let mut twins = Twins::new("amp", &config_of("amp"), settings::defaults(), 4, 2, Some(2));
+    let mut seen = Vec::new();
+    for s in 0..4 {
+        twins.take(Event::Rtt { s, us: 100 });
+    }
+    for i in 0..2_000 {
+        let event = Event::Ack { s: i % 4, acked: 1, marked: i < 400 };
+        twins.take(event);
+        twins.check(event);
+        if seen.last() != Some(&twins.conn.suppressed) {
+            seen.push(twins.conn.suppressed);
+        }
+    }
+    assert_eq!((seen.first(), seen.last(), twins.conn.suppressions > 0), (Some(&0), Some(&0), true));
+    assert_eq!(twins.conn.suppressions, twins.conn.releases);
+}
+
+/// Two gigabytes and more: the kernel's sequence numbers wrap, and a mark cuts all the same.
+#[test]
+fn sequence_numbers_wrap() {
+    let mut twins = Twins::new("amp", &config_of("amp"), settings::defaults(), 2, 100, Some(50));
+    for i in 0..4_000_000u64 {
+        let marked = i % 1_900_001 == 1_900_000;
+        let event = Event::Ack { s: 0, acked: 1, marked };
+        twins.take(event);
+        if marked {
+            twins.check(event);
+        }
+    }
+    assert_eq!(twins.conn.paths[0].cuts, 2);
+}
+
+fn events(n: usize) -> impl Strategy<Value = Vec<Event>> {
+    let s = 0..n;
+    let event = prop_oneof![
+        60 => (s.clone(), 0..3u32, proptest::bool::weighted(0.15)).prop_map(|(s, acked, marked)| Event::Ack { s, acked, marked }),
+        1 => s.clone().prop_map(|s| Event::Loss { s }),
+        3 => s.clone().prop_map(|s| Event::Recovered { s }),
+        1 => s.clone().prop_map(|s| Event::Timeout { s }),
+        2 => (s, 20..50_000u32).prop_map(|(s, us)| Event::Rtt { s, us }),
+    ];
+    proptest::collection::vec(event, 1..600)
+}
+
+prop_compose! {
+    /// An algorithm with parameters, in both languages.
+    fn algorithms()(
+        at in 0..ALL.len(), beta in prop_oneof![Just(2.0), Just(3.0), Just(4.0), Just(8.0)], cwnd_min in 1..4u32,
+        gamma in 1..4u32, tau in 1..6u32, late in any::<bool>(), acks in any::<bool>(), below in any::<bool>(), root in any::<bool>(),
+    ) -> (&'static str, ControlConfig, Params) {
+        let name = ALL[at].0;
+        let mut config = config_of(name);
+        let order = if late { AckOrder::GrowThenCut } else { AckOrder::CutInsteadOfGrowth };
+        match &mut config {
+            ControlConfig::Amp(amp) => {
+                (amp.cut.beta, amp.cut.floor.cwnd_min, amp.cut.ack_order) = (beta, cwnd_min.into(), order);
+                (amp.gamma, amp.tau) = (gamma, tau);
+                amp.release = if acks { Release::Acks } else { Release::Rounds };
+            }
+            ControlConfig::Xmp(xmp) => {
+                (xmp.cut.beta, xmp.cut.floor.cwnd_min, xmp.ssthresh_below) = (beta, cwnd_min.into(), below);
+            }
+            ControlConfig::MptcpCut(cut) => {
+                (cut.beta, cut.floor.cwnd_min, cut.ack_order) = (beta, cwnd_min.into(), order);
+            }
+            ControlConfig::Dctcp(dctcp) | ControlConfig::Dcm(dctcp) => {
+                (dctcp.floor.cwnd_min, dctcp.ack_order) = (cwnd_min.into(), order);
+            }
+            ControlConfig::Ewtcp(ewtcp) if root => ewtcp.increase = EwtcpIncrease::InverseRoot,
+            _ => {}
+        }
+        let params = Params {
+            beta: intf::fixed(beta), cwnd_min, gamma, tau, release: acks.into(), ack_order: (!late).into(),
+            ssthresh_below: below.into(), ewtcp_increase: root.into(), ..settings::defaults()
+        };
+        (name, config, params)
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_traces((name, config, params) in algorithms(), (n, trace) in (1..=8usize).prop_flat_map(|n| (Just(n), events(n))),
+                     cwnd in 1..60u32, ssthresh in proptest::option::of(2..60u32)) {
+        let mut twins = Twins::new(name, &config, params, n, cwnd, ssthresh);
+        for event in trace {
+            twins.take(event);
+            twins.check(event);
+        }
+    }
+}
