@@ -49,3 +49,23 @@ impl std::ops::Sub for RareEvents {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_happened_since_is_the_difference_of_each_counter() {
+        let events = |[drops, drop_bytes, marks, drops_down, drops_loss, trims, returns]: [u64; 7]| RareEvents {
+            drops,
+            drop_bytes,
+            marks,
+            drops_down,
+            drops_loss,
+            trims,
+            returns,
+        };
+        let (now, before) = (events([9, 18, 27, 36, 45, 54, 63]), events([2, 3, 5, 7, 11, 13, 17]));
+        assert_eq!(now - before, events([7, 15, 22, 29, 34, 41, 46]));
+    }
+}

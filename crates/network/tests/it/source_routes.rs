@@ -1,7 +1,9 @@
 //! Any path can be written into a packet, and the packet takes it.
 
 use crate::common::{cases, fabrics, hashed, host, nodes};
-use linkpool_network::{Fabric, Flags, LinkId, NodeId, Packet, Routes, reversed, source_route, topology};
+use linkpool_network::{
+    Fabric, FabricBuilder, Flags, Layer, LinkId, NodeId, Packet, Paths, Routes, reversed, source_route, topology,
+};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
@@ -60,4 +62,24 @@ fn six_hops_of_64_port_switches_fit() {
     // Ports: 0 of 1, then of 8 each: 4 + 1, 4 + 2, 1, 0, 0.
     assert_eq!(source_route(&f, &path), Some(5 + 8 * (6 + 8)));
     assert!(64u64.pow(5) <= 1 << 32);
+}
+
+/// Eight switches with 16 links each, one behind the other: 16^8 = 2^32 paths' worth of ports is what 32 bits can say. One link more
+/// at the last of them is too many.
+#[test]
+fn paths_can_be_pinned_if_the_numbers_of_their_ports_fit_into_32_bits() {
+    for (more, fits) in [(0, true), (1, false)] {
+        let mut b = FabricBuilder::default();
+        let ends = [b.node("from", Layer::Host), b.node("to", Layer::Host)];
+        let others: Vec<NodeId> = (0..8 * 14 + more).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
+        let switches: Vec<NodeId> = (0..8).map(|i| b.node(format!("w{i}"), Layer::Switch)).collect();
+        let mut cable = |x, y| b.cable(x, y, Rate::gbps(1), Time::from_us(1));
+        cable(ends[0], switches[0]);
+        cable(ends[1], switches[7]);
+        switches.windows(2).for_each(|pair| cable(pair[0], pair[1]));
+        others.iter().zip(0..).for_each(|(host, i)| cable(*host, switches[(i / 14).min(7)]));
+        let fabric = b.build();
+        let routes = Routes::new(&fabric, 1);
+        assert_eq!(Paths::new(&routes, &fabric, host(1)).can_be_pinned(ends[0]), fits, "{more} more");
+    }
 }
