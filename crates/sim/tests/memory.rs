@@ -1,5 +1,5 @@
-//! What a run that writes everything keeps in memory does not grow with the time that it simulates,
-//! though timers outlive their flows: SYNs are waited for a second.
+//! The memory of a run that writes everything does not grow with the simulated time, though timers
+//! outlive their flows: the timer of a SYN lasts a second.
 
 #[path = "it/common/mod.rs"]
 #[expect(dead_code)]

@@ -1,5 +1,5 @@
-//! What congestion control algorithms settle at with the network simulated, against the theory's
-//! numbers.
+//! Equilibria of congestion control algorithms with the network simulated, against the numbers of
+//! theory.
 //!
 //! `crates/transport/tests/it/equilibria` has the algorithms alone; `docs/equilibria` pages of
 //! both, and why theory and drop-tail queues differ.
@@ -10,7 +10,7 @@ use linkpool_sim::{FlowOutcome, Value};
 /// Of the window with independent losses of probability p: 1.3098 / sqrt(p) (Ott, Kemperman, Mathis
 /// 1996).
 const RANDOM_LOSSES: f64 = 1.3098;
-/// Payload of what a link carries.
+/// The payload rate of a link.
 const GOODPUT: f64 = 1400.0 / 1462.0;
 
 const PAPER: &str = "preset = \"paper-2013\"\ninitial_ssthresh = \"unlimited\"\n";
@@ -205,8 +205,8 @@ fn what_two_bottlenecks_give_multipath_users() {
     assert!(1.0 < olia && olia < balia && balia < lia, "OLIA takes least from TCP users, LIA most");
 }
 
-/// XMP over bottlenecks of 1 Gbit/s and `second` of it, beside a flow on each: what the three flows
-/// get, in all they can.
+/// XMP over bottlenecks of 1 Gbit/s and `second` of it, beside a flow on each: the goodputs of the
+/// three flows.
 fn xmp(second: f64) -> [f64; 3] {
     let r = run(&format!(
         "duration = \"0.4s\"
@@ -261,7 +261,7 @@ fn xmp_shares_two_bottlenecks_in_thirds() {
     let unequal = xmp(0.8);
     println!("C2 = 0.8 C1: {unequal:.3?}");
     close("C2 = 0.8 C1, the multipath flow", unequal[0], 1.0 / 3.0, 0.2);
-    // Halves of both links would be 0.556 and 0.444 of what is left for the others.
+    // Halves of both links would be 0.556 and 0.444 of the rest for the others.
     assert!(unequal[1] > unequal[2]);
 }
 

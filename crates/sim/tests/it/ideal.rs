@@ -7,7 +7,7 @@ use linkpool_sim::Ideal;
 use linkpool_units::Time;
 use proptest::prelude::*;
 
-/// The ideal of each flow, none for those without end.
+/// The ideal of each flow, none for flows without end.
 fn ideals(r: &Run) -> Vec<Option<Time>> {
     let routes = Routes::new(&r.plan.fabric, r.plan.seed);
     let mut ideal = Ideal::new(&r.plan, &routes);
@@ -36,7 +36,7 @@ fn lone(topology: &str, transport: &str, (from, to, size): (&str, &str, &str)) -
     (r.fct(0).0, ideals(&r)[0].unwrap().0)
 }
 
-/// What the ideal allows for rounding: 2 ps a packet and hop.
+/// The tolerance of the ideal for rounding: 2 ps a packet and hop.
 fn rounding(packets: u64, hops: u64) -> u64 {
     2 * (packets + 4 * hops)
 }

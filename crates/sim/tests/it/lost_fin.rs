@@ -5,8 +5,7 @@ use crate::common::run;
 
 /// 60 flows of ten packets beside cross traffic that has some of their FINs dropped; then 12,000
 /// flows of five packets, one after another, so that every name of an endpoint at S1 comes round
-/// again. Whoever is taken for an old connection has what it sends acknowledged before it has sent
-/// it.
+/// again. A connection that is mistaken for an old one gets ACKs of data that it has not sent yet.
 #[test]
 fn names_of_endpoints_come_round() {
     let r = run(r#"

@@ -13,7 +13,7 @@ fn bed(queue: &str, first: &str, duration: &str) -> String {
     )
 }
 
-/// Strict priority starves: what one flow can take, it takes; without it the two share.
+/// Strict priority starves: one flow takes as much as it can; without priority the two share.
 #[test]
 fn high_priority_goes_first() {
     let share = |first: &str| {
@@ -26,8 +26,8 @@ fn high_priority_goes_first() {
     assert!(high > 0.95, "{high}");
 }
 
-/// DCTCP keeps the queue at about K, whether what comes or what leaves is marked, and the link
-/// full.
+/// DCTCP keeps the queue at about K and the link full, whether arriving or leaving packets are
+/// marked.
 #[test]
 fn marks_at_either_end_hold_the_queue() {
     for at in ["enqueue", "dequeue"] {
@@ -56,8 +56,8 @@ fn red_marks_or_drops() {
     assert!(marked.rare.marks > 0 && marked.rare.drops == 0, "{marked:?}");
 }
 
-/// A burst into one port may take half of a shared buffer with alpha = 1; a port with a limit, what
-/// that says.
+/// A burst into one port may take half of a shared buffer with alpha = 1; a port with a limit takes
+/// the limit.
 #[test]
 fn a_shared_buffer_takes_the_larger_burst() {
     let incast = |queue: &str| {

@@ -136,7 +136,7 @@ fn no_host_gets_more_flows_than_it_may() {
         changes.push((flow.start, 1, flow.dst));
         changes.push((f.active_until, -1, flow.dst));
     }
-    // What ends at an instant ends before what starts then.
+    // Ends at an instant come before starts at this instant.
     changes.sort_unstable();
     let mut open = vec![0; r.plan.fabric.hosts()];
     for (at, change, dst) in changes {
@@ -200,8 +200,8 @@ fn threads_make_no_difference_to_processes() {
     }
 }
 
-/// In closed loops too, whoever draws the next destination: the sender, or the scheduler that
-/// counts what goes into a host.
+/// In closed loops too, whether the sender draws the next destination, or the scheduler that counts
+/// the flows into a host.
 #[test]
 fn closed_loops_leave_their_racks_where_they_must() {
     for at_most in ["", "at_most = 1"] {

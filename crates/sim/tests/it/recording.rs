@@ -1,4 +1,4 @@
-//! What is recorded agrees with what is counted anyway, and with what can be said beforehand.
+//! Records agree with the counters, and with values that are known beforehand.
 
 use crate::common::{Run, run};
 use linkpool_network::{LinkId, RareEvents};
@@ -98,7 +98,8 @@ fn rtts_may_be_thinned_out_and_of_some_flows() {
     assert!(last.keys().any(|(_, subflow)| *subflow == 1) && r.samples.len() > last.len(), "{last:?}");
 }
 
-/// A flow alone at line rate: what it carries between 1 and 3 ms is known to a few packets.
+/// A flow alone at line rate: the data that it carries between 1 and 3 ms is known to a few
+/// packets.
 #[test]
 fn the_measured_period_has_its_own_count() {
     let flow = |period: &str, more: &str| {

@@ -1,6 +1,5 @@
-//! Packets spread over all paths, by hosts and by switches, with each loss recovery. Nothing is
-//! lost here, so what is sent again is sent again for nothing. `docs/validation.md` has the
-//! numbers.
+//! Packets spread over all paths, by hosts and by switches, with each loss recovery. No packet is
+//! lost here, so every retransmission is needless. `docs/validation.md` has the numbers.
 
 use crate::common::{Run, run};
 use linkpool_transport::SubflowStats;
@@ -21,7 +20,7 @@ fn permutation(routing: &str, transport: &str) -> Found {
     found(&dctcp(routing, transport, "permutation]]"))
 }
 
-/// What became of the flows of a run.
+/// The outcomes of the flows of a run.
 struct Found {
     /// Of the hosts' links.
     goodput: f64,

@@ -50,10 +50,10 @@ fn flows_start_when_those_that_they_wait_for_are_over() {
     let last_ack = Time::from_ns(6 * 2_720);
     assert!(start(5, 9) <= end - last_ack && start(5, 9) + last_ack * 3 > end, "{} before {end}", start(5, 9));
     assert_eq!(start(0, 3), end + Time::from_us(7));
-    // Elsewhere a notice after the arrival of the last.
+    // At another host one inter-host message after the arrival of the last.
     let second = find(0, 3).unwrap().finished.unwrap();
     assert!(start(14, 1) > start(0, 3) && start(14, 1) < second, "{} {second}", start(14, 1));
-    // It would start too late, and so what waits for it never starts.
+    // It would start too late, so the flows that wait for it never start.
     assert!(find(0, 1).is_none() && find(1, 0).is_none());
     for threads in [2, 3, 4] {
         assert_eq!(run_on(&s, threads).outcome, one.outcome, "{threads} threads");

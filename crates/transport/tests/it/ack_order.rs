@@ -1,5 +1,5 @@
-//! What an ACK that cuts the window for a mark does beside: it grows the window before, as in the
-//! implementation of AMP's authors, or it does not grow it (RFC 3168, section 6.1.2).
+//! The order of growth and cut: an ACK that cuts the window for a mark grows it before, as in the
+//! implementation of AMP's authors, or does not grow it (RFC 3168, section 6.1.2).
 
 use crate::common::channel::{Crossing, Pair};
 use crate::common::opened::in_flight;

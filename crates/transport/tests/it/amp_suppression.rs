@@ -1,6 +1,6 @@
 //! AMP's suppression of subflows (AMP paper, Algorithm 1), as the sender carries it out: only new
-//! data is kept from the subflows beyond the first; what is in flight there is acknowledged and
-//! sent again as ever.
+//! data is kept from the subflows beyond the first; their data in flight is acknowledged and sent
+//! again as usual.
 
 use crate::common::script::{Script, sender};
 use crate::common::{AMP, CUT, config};
@@ -69,7 +69,7 @@ fn no_new_data_while_suppressed() {
     );
 }
 
-/// What was in flight on subflow 1 when it was suppressed is lost: it is sent again there, until
+/// The data in flight on subflow 1 when it was suppressed is lost: it is sent again there, until
 /// all has arrived.
 #[test]
 fn what_is_in_flight_is_sent_again() {
@@ -141,8 +141,8 @@ fn a_mark_keeps_it_suppressed() {
     );
 }
 
-/// Subflow 0 does not get through: the others carry the data though they are suppressed, for nobody
-/// else can.
+/// Subflow 0 has failed: the others carry the data though they are suppressed, since no other
+/// subflow can.
 #[test]
 fn suppressed_subflows_stand_in_for_a_stale_one() {
     let multipath = Multipath { stale_after: 1, ..Multipath::default() };

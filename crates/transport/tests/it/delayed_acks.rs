@@ -1,5 +1,5 @@
-//! When the receiver acknowledges (RFC 5681, section 4.2) and what it echoes (RFC 8257, section
-//! 3.2).
+//! When the receiver acknowledges (RFC 5681, section 4.2), and which marks it echoes (RFC 8257,
+//! section 3.2).
 
 use crate::common::reno;
 use crate::common::script::{Script, receiver};
@@ -48,7 +48,7 @@ fn the_timer_belongs_to_the_packet_that_waits() {
     );
 }
 
-/// Out of order, and what fills the gap: at once.
+/// Out-of-order segments, and the segment that fills the gap: at once.
 #[test]
 fn a_gap_is_reported_at_once() {
     open(2).run(

@@ -31,7 +31,7 @@ fn join_syn_once() {
     );
 }
 
-/// What a lost SYN-ACK of a join costs then: its receiver sends it again, until something comes.
+/// The cost of a lost SYN-ACK of a join: the receiver sends it again, until a segment arrives.
 #[test]
 fn join_syn_once_at_the_receiver() {
     let joined = "0     < syn

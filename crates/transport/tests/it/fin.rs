@@ -1,5 +1,5 @@
-//! A FIN is sent once. That its loss needs no repair: the end of the stream is told by the data
-//! (DATA_FIN), and all that a FIN does is to let the receiver forget.
+//! A FIN is sent once. Its loss needs no repair: the data has the end of the stream (DATA_FIN), and
+//! a FIN only lets the receiver free its state.
 
 use crate::common::channel::{Crossing, Pair};
 use crate::common::{Random, algorithms, config};

@@ -1,6 +1,6 @@
-//! Transfers over channels that lose, repeat, reorder, delay and mark, or die: whatever happens,
-//! every byte arrives once and in order or the sender does not say so (`common::ledger` checks at
-//! every event), and what can end does end.
+//! Transfers over channels that lose, repeat, reorder, delay and mark, or fail. Every byte arrives
+//! once and in order, or the sender does not report success (`common::ledger` checks at every
+//! event); and each transfer that can end does end.
 
 use crate::common::channel::{Crossing, Fate, Pair};
 use crate::common::ledger::Ledger;
@@ -10,7 +10,7 @@ use linkpool_transport::{Buffers, Config, DupackThreshold, Multipath, Recovery, 
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
-/// What the channel does; the same in both directions, but for the marks.
+/// The behaviour of the channel; the same in both directions, except for the marks.
 #[derive(Clone, Debug)]
 struct Weather {
     seed: u64,
@@ -82,7 +82,7 @@ struct Case {
     weather: Weather,
 }
 
-/// A subflow that does not get through keeps what it has.
+/// A failed subflow keeps its data.
 const NEVER: u32 = u32::MAX;
 
 impl Case {

@@ -9,8 +9,8 @@ fn sack() -> Config {
     Config { recovery: Recovery::Sack, limited_transmit: true, ..reno() }
 }
 
-/// The first NACK of a window halves it; each is answered at once by what was trimmed, and by
-/// nothing else.
+/// The first NACK of a window halves it; each is answered at once by the trimmed segment, and by no
+/// other.
 #[test]
 fn what_was_trimmed_is_sent_again_at_once() {
     in_flight(10, sack()).run(
@@ -33,7 +33,7 @@ fn what_was_trimmed_is_sent_again_at_once() {
     );
 }
 
-/// A NACK of what has been acknowledged, or SACKed, changes nothing.
+/// A NACK of data that has been acknowledged, or SACKed, changes nothing.
 #[test]
 fn a_late_nack_changes_nothing() {
     in_flight(10, sack()).run(

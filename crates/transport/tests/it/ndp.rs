@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-/// What an endpoint has said at an instant.
+/// The messages of an endpoint at an instant.
 struct Said {
     messages: Vec<(Message, Option<usize>)>,
     wakes: Vec<Time>,
@@ -112,7 +112,7 @@ fn what_was_trimmed_is_sent_again_first_on_another_path_when_it_is_pulled() {
     sender.on_nack(1, 0, us(14), &mut said);
     sender.on_pull(4, 0, us(15), &mut said);
     assert_eq!(said.numbers(), [1, 4]);
-    // What has arrived meanwhile is not sent.
+    // Data that has arrived meanwhile is not sent.
     sender.on_nack(0, 0, us(16), &mut said);
     sender.on_ack(0, 1, us(17), &mut said);
     sender.on_pull(5, 1, us(18), &mut said);
@@ -236,7 +236,7 @@ fn a_receiver_answers_at_once_and_owes_a_pull_for_all_that_comes() {
     assert_eq!((receiver.delivered(), receiver.headers()), (3500, 6));
 }
 
-/// What happens next, to whom.
+/// The next event, and its endpoint.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Event {
     /// At the receiver of a connection: data with its header only, or whole.

@@ -244,8 +244,8 @@ fn a_loss_right_behind_recover_costs_a_timeout() {
     );
 }
 
-/// What is sent again is as ECN-capable as what is sent first (as Linux does it for DCTCP; RFC
-/// 3168, section 6.1.5, would not).
+/// Retransmissions are as ECN-capable as first transmissions (as Linux does it for DCTCP; RFC 3168,
+/// section 6.1.5, would not).
 #[test]
 fn a_retransmission_is_ect() {
     let config = Config { initial_window: 4, ..config(ControlConfig::Dctcp(DCTCP)) };

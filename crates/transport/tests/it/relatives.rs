@@ -25,7 +25,7 @@ fn relatives() -> Vec<(&'static str, ControlConfig, ControlConfig)> {
     ]
 }
 
-/// What crosses the channel in the first two seconds of an endless flow.
+/// The segments that cross the channel in the first two seconds of an endless flow.
 fn trace(control: ControlConfig, byte_counting: bool, seed: u64, loss: f64, mark: f64, jitter: Time) -> Vec<Crossing> {
     let mut random = Random(seed);
     // The handshake gets through, or there is no trace to speak of.

@@ -167,7 +167,7 @@ fn phase_2_waits_for_three() {
     );
 }
 
-/// What became of a transfer.
+/// The outcome of a transfer.
 #[derive(Debug)]
 struct Outcome {
     /// Packets that others had overtaken.

@@ -1,6 +1,7 @@
 //! The window of each algorithm round by round, in a model without queues: all packets of a window
 //! arrive at once, half an RTT after they were sent, and are acknowledged at once. The tables lie
-//! in `snapshots/`; `INSTA_UPDATE=always cargo test --test rounds` writes them anew.
+//! in `snapshots/`; `INSTA_UPDATE=always cargo test -p linkpool-transport --test it rounds::`
+//! writes them again.
 //!
 //! Rounds of 100 us, slow start to 16 packets, an RTO of 10 rounds; DCTCP's alpha starts at 1. A
 //! row is a round, its number that of RTTs since the first SYN; a window is looked at in the middle
@@ -28,7 +29,7 @@ fn algorithms() -> [(&'static str, ControlConfig); 7] {
     ]
 }
 
-/// Those that know losses only, beside the two of [`algorithms`].
+/// Algorithms without ECN, beside the two of [`algorithms`].
 fn loss_based() -> [(&'static str, ControlConfig); 7] {
     [
         ("olia", ControlConfig::Olia(())),

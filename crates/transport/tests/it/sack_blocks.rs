@@ -1,4 +1,4 @@
-//! What a receiver reports: the examples of RFC 2018, section 7, and RFC 2883, section 4, in
+//! The reports of a receiver: the examples of RFC 2018, section 7, and RFC 2883, section 4, in
 //! packets.
 
 use crate::common::reno;

@@ -139,7 +139,7 @@ fn what_may_be_lost_is_sent_if_nothing_else_is_left() {
     );
 }
 
-/// After a timeout what was SACKed is not sent again.
+/// After a timeout SACKed data is not sent again.
 #[test]
 fn a_timeout_spares_what_has_arrived() {
     let config = Config { undo: false, limited_transmit: false, ..sack() };
@@ -278,7 +278,7 @@ fn slow_start_does_not_count_what_was_sacked_before_the_timeout() {
     );
 }
 
-/// Blocks of what was never sent, or that begin before the ACK and end beyond it, are nobody's.
+/// Blocks of data that was never sent, or that begin before the ACK and end beyond it, are ignored.
 #[test]
 fn blocks_that_make_no_sense_are_ignored() {
     in_flight(4, sack()).run(

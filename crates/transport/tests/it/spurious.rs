@@ -1,5 +1,5 @@
-//! Retransmissions that were not needed, found out by D-SACKs (RFC 3708) and F-RTO (RFC 5682), and
-//! what was cut for them.
+//! Needless retransmissions, detected by D-SACKs (RFC 3708) and F-RTO (RFC 5682), and the cuts that
+//! are undone.
 
 use crate::common::opened::{all_in_flight, in_flight};
 use crate::common::script::sender;
@@ -312,7 +312,8 @@ fn frto_step_3_with_a_sack_of_new_data() {
     );
 }
 
-/// An ACK of what was sent again alone tells nothing; the next, of what was not, does (step 3b).
+/// An ACK of retransmissions alone decides nothing; the next, of data that was not sent again, does
+/// (step 3b).
 #[test]
 fn frto_step_3_goes_on_with_acks_of_retransmissions() {
     in_flight(8, Config { limited_transmit: false, ..sack() }).run(STEP_3).run(

@@ -1,4 +1,4 @@
-//! Stopping a flow: no new data, but what has been sent is seen through.
+//! Stopping a flow: no new data, but sent data is completed.
 
 use crate::common::reno;
 use crate::common::script::sender;
@@ -56,7 +56,7 @@ fn a_stopped_handshake_ends_with_the_syn_ack() {
     );
 }
 
-/// What is beyond the stop is not sent; the size that is left is what was sent.
+/// Data beyond the stop is not sent; the size becomes the amount sent.
 #[test]
 fn a_flow_of_known_size_can_be_stopped() {
     let mut script = sender(reno(), Some(1_000_000));

@@ -89,7 +89,7 @@ fn stale_after_so_many_timeouts() {
     );
 }
 
-/// What has arrived though its ACK was lost need not be sent again: the data ACK tells.
+/// Data that has arrived though its ACK was lost need not be sent again: the data ACK shows it.
 #[test]
 fn what_the_receiver_has_is_not_reinjected() {
     let mut script = first_is_stuck(lia(2, stale_after(1)), Some(4000));
@@ -184,7 +184,7 @@ fn a_join_takes_over() {
     );
 }
 
-/// A backup carries what a regular subflow cannot, and no more once that gets through.
+/// A backup carries the data that a regular subflow cannot, until that one recovers.
 #[test]
 fn a_backup_takes_over_and_steps_back() {
     let mut script = sender(lia(2, Multipath { backup: 0b10, ..stale_after(1) }), None);
@@ -209,8 +209,8 @@ fn a_backup_takes_over_and_steps_back() {
     );
 }
 
-/// A subflow that gets through is as good as new: what it holds when it is stale once more goes to
-/// the other again.
+/// A subflow that has recovered is like a new one: when it is stale again, its data goes to the
+/// other again.
 #[test]
 fn stale_a_second_time() {
     both_in_flight(lia(2, stale_after(1)), Some(8000)).run(
@@ -234,7 +234,7 @@ fn stale_a_second_time() {
     );
 }
 
-/// What a stale subflow holds is given to others once, though a third one joins after that.
+/// The data of a stale subflow goes to others once, even if a third one joins after that.
 #[test]
 fn what_is_stuck_is_given_away_once() {
     let join_at = vec![Time::ZERO, Time::from_us(200_300)];

@@ -77,7 +77,7 @@ fn a_join_that_fails_takes_nothing_with_it() {
     );
 }
 
-/// One MSS at a time in turn, as long as there is room; then whoever has room.
+/// One MSS at a time in turn, as long as there is room; then any subflow with room.
 #[test]
 fn round_robin() {
     let config = Config { initial_window: 3, ..lia(2) };
@@ -171,7 +171,8 @@ fn acknowledged_on_its_subflow_is_not_the_end() {
     );
 }
 
-/// The receiver: what comes on another subflow beyond a gap waits; what fills the gap delivers all.
+/// The receiver: data on another subflow beyond a gap waits; the segment that fills the gap
+/// delivers all.
 #[test]
 fn the_stream_is_put_together_across_subflows() {
     receiver(reno()).run(
@@ -270,7 +271,7 @@ fn the_threshold_holds_for_every_subflow() {
     );
 }
 
-/// What each subflow has carried is what is acknowledged there.
+/// Each subflow has carried the data that is acknowledged on it.
 #[test]
 fn each_subflow_counts_what_it_carries() {
     both_in_flight(lia(2), None).run(

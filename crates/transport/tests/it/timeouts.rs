@@ -1,4 +1,4 @@
-//! Retransmission timeouts: RFC 6298 and Karn, go-back-N, what becomes of the window (RFC 5681,
+//! Retransmission timeouts: RFC 6298 and Karn, go-back-N, the window after a timeout (RFC 5681,
 //! section 3.1).
 
 use crate::common::opened::in_flight;
@@ -78,7 +78,7 @@ fn the_back_off_ends_with_a_clean_sample() {
     );
 }
 
-/// What follows a retransmission that was acknowledged waits for the backed-off RTO.
+/// Data after an acknowledged retransmission waits for the backed-off RTO.
 #[test]
 fn new_data_inherits_the_back_off() {
     in_flight(1, reno()).run(
@@ -126,8 +126,8 @@ fn what_had_arrived_is_not_sent_again() {
     );
 }
 
-/// A late ACK of the original after a timeout: what it acknowledges is taken off what waits to be
-/// sent again.
+/// A late ACK of the original after a timeout: the acknowledged data no longer waits to be sent
+/// again.
 #[test]
 fn a_late_ack_after_a_spurious_timeout() {
     in_flight(4, reno()).run(
@@ -156,7 +156,7 @@ fn ssthresh_is_held_when_it_times_out_again() {
     );
 }
 
-/// RFC 6582, section 3.2: duplicates of what was sent before the timeout must not start a recovery.
+/// RFC 6582, section 3.2: duplicates of data sent before the timeout must not start a recovery.
 #[test]
 fn no_fast_retransmit_for_what_was_sent_before_the_timeout() {
     in_flight(8, reno()).run(

@@ -1,4 +1,4 @@
-//! What the tests of whole simulations share: scenarios from text, and runs of them.
+//! Helpers for tests of whole simulations: scenarios from text, and runs of them.
 
 pub mod random;
 pub mod written;
@@ -24,7 +24,7 @@ pub fn scenario(text: &str) -> Scenario {
     load(text, "test.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
 }
 
-/// A plan, what came of it, and what was sampled.
+/// A plan, its outcome, and its samples.
 pub struct Run {
     pub plan: Plan,
     pub outcome: Whole,

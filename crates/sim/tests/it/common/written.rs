@@ -1,10 +1,10 @@
-//! What a run writes, byte for byte.
+//! The files of a run, byte for byte.
 
 use linkpool_scenario::Scenario;
 use linkpool_sim::run_to_directory;
 use std::collections::BTreeMap;
 
-/// All files of a result by name, but for `run.json`, which holds what may differ.
+/// All files of a result by name, except `run.json`, whose values may differ.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
 pub fn written(scenario: &Scenario, threads: u8) -> Files {

@@ -1,5 +1,4 @@
-//! A sender and a receiver joined by a channel that does to segments what a test wants, and a
-//! clock.
+//! A sender and a receiver joined by a channel, which treats segments as a test says, and a clock.
 
 use super::Random;
 use linkpool_transport::{Config, Delivery, Output, Receiver, Segment, Sender, SenderState};
@@ -38,7 +37,7 @@ pub struct Wire<C> {
     counts: BTreeMap<(usize, bool), u64>,
     carry: C,
     random: Random,
-    /// What was sent in answer to the last event.
+    /// The segments sent in answer to the last event.
     pub sent: Vec<Crossing>,
 }
 

@@ -1,5 +1,5 @@
-//! Keeps account, on its own, of what a sender sends and what reaches the receiver, and complains
-//! when it does not add up.
+//! An independent account of the segments that a sender sends and a receiver gets; it fails when
+//! they do not add up.
 
 use super::channel::{Crossing, Event, Fate, Pair};
 use linkpool_transport::{AckOptions, Segment, SenderState};
@@ -24,7 +24,7 @@ struct Subflow {
     arrived: Unwrapped,
     /// First byte to (position in the connection's stream, length), of all that was ever sent.
     sent: BTreeMap<u64, (u64, u64)>,
-    /// One beyond what has been sent.
+    /// One beyond the last byte sent.
     end: u64,
     cuts: u64,
     /// What had been sent before the last timeout ends here.
@@ -87,7 +87,7 @@ impl Ledger {
         }
     }
 
-    /// Enters what an event has brought about.
+    /// Enters the effects of an event.
     pub fn enter<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, event: &Event) {
         match *event {
             Event::ToSender(s, Segment::SynAck { .. }) => self.subflows[s].shaken = true,

@@ -1,4 +1,4 @@
-//! What the tests of the transport share: settings, a scripted peer, a hostile channel.
+//! Helpers for tests of the transport: settings, a scripted peer, a hostile channel.
 
 pub mod channel;
 pub mod ledger;

@@ -22,7 +22,7 @@ use linkpool_units::Time;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// What a script talks to.
+/// The endpoint under test.
 pub trait Endpoint {
     fn arrive(&mut self, s: usize, segment: Segment, ce: bool, now: Time, out: &mut Recorder);
     fn wake(&mut self, s: usize, now: Time, out: &mut Recorder);
@@ -86,7 +86,7 @@ impl Endpoint for Receiver {
     }
 }
 
-/// Keeps what the endpoint under test sends and asks for.
+/// Keeps the segments and timer requests of the endpoint under test.
 #[derive(Default)]
 pub struct Recorder {
     now: Time,

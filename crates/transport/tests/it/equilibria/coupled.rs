@@ -1,5 +1,5 @@
-//! Coupled algorithms over two paths of given loss. Theory balances what ACKs add to a window with
-//! what losses take.
+//! Coupled algorithms over two paths of given loss. Theory balances the growth by ACKs with the
+//! cuts by losses.
 //!
 //! Losses are evenly spaced, so that an algorithm's estimate of them is right, and all windows are
 //! sawteeth. The mean of a sawtooth is a constant part of where the balance is; so windows are told
@@ -23,7 +23,7 @@ fn random(control: ControlConfig, hops: &[Hop]) -> Means {
     Ideal::new(&control, hops, 11).under_losses(2 * ACKS)
 }
 
-/// What a TCP gets on this path.
+/// The window of a TCP on this path.
 fn tcp(hop: Hop) -> f64 {
     even(ControlConfig::Reno(()), &[hop]).total()
 }
