@@ -86,7 +86,8 @@ struct lp_path {
 	u8 reduced;		/* the window has been cut for a mark, and what was sent before is in flight */
 	u8 family;		/* AF_INET or AF_INET6 */
 	u8 backup;		/* the kernel's own flag: the scheduler sends no new data on it */
-	u8 unused[3];
+	u8 initiated;		/* this end has opened it */
+	u8 unused[2];
 	union {
 		struct {
 			u64 alpha;	/* fraction of marked packets */

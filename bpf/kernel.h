@@ -110,6 +110,8 @@ struct mptcp_subflow_context {
 	/* A byte before 6.7, 16 bits since. */
 	s16 local_id;
 	u8 remote_id;
+	u32 request_mptcp : 1;
+	u32 request_join : 1;
 	u32 backup : 1;
 };
 

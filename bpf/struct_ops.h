@@ -192,6 +192,8 @@ void BPF_PROG(lp_init, struct sock *sk)
 		p->local.id = bpf_core_field_size(subflow->local_id) == 1 ? *(u8 *)&subflow->local_id :
 									    subflow->local_id;
 		p->remote.id = subflow->remote_id;
+		p->initiated = BPF_CORE_READ_BITFIELD_PROBED(subflow, request_mptcp) ||
+			       BPF_CORE_READ_BITFIELD_PROBED(subflow, request_join);
 		c->token = msk->token;
 	}
 	c->netns = sk->__sk_common.skc_net.net->ns.inum;

@@ -22,6 +22,9 @@ fn main() {
             compile(&clang, &headers, &source, &out);
         }
     }
+    let marker = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/mark.c");
+    println!("cargo:rerun-if-changed={}", marker.display());
+    compile(&clang, &headers, &marker, &out);
 }
 
 fn clang() -> String {

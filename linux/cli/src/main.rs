@@ -3,6 +3,7 @@
 //! Exit codes: 0 done; 1 it could not be done, with the reason in one line; 2 the command line is wrong.
 
 mod check;
+mod daemon;
 mod enable;
 mod load;
 mod parameters;
@@ -27,6 +28,7 @@ enum Command {
     Set(load::Set),
     Unload(load::Unload),
     Enable(enable::Enable),
+    Daemon(daemon::Daemon),
 }
 
 fn main() -> ExitCode {
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Command::Set(command) => command.run(),
         Command::Unload(command) => command.run(),
         Command::Enable(command) => command.run(),
+        Command::Daemon(command) => command.run(),
     };
     match done {
         Ok(code) => code,

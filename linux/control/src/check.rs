@@ -39,12 +39,15 @@ impl Finding {
 /// The structs of the kernel that the controllers read, with the members they use (`bpf/kernel.h`).
 pub const MEMBERS: &[(&str, &[&str])] = &[
     ("sock_common", &["skc_family", "skc_daddr", "skc_rcv_saddr", "skc_dport", "skc_num", "skc_net"]),
-    ("sock", &["__sk_common", "sk_pacing_rate"]),
+    ("sock", &["__sk_common", "sk_pacing_rate", "sk_max_pacing_rate"]),
     ("inet_connection_sock", &["icsk_ca_state", "icsk_ack", "icsk_ulp_data", "icsk_ca_priv"]),
-    ("tcp_sock", &["snd_cwnd", "snd_ssthresh", "srtt_us", "snd_una", "snd_nxt", "delivered", "delivered_ce"]),
-    ("tcp_sock", &["lost", "packets_out", "sacked_out", "lost_out", "retrans_out", "prr_out", "prior_cwnd"]),
+    (
+        "tcp_sock",
+        &["snd_cwnd", "snd_cwnd_clamp", "snd_ssthresh", "srtt_us", "snd_una", "snd_nxt", "delivered", "delivered_ce"],
+    ),
+    ("tcp_sock", &["lost", "packets_out", "sacked_out", "lost_out", "retrans_out", "prr_out", "bytes_sent"]),
     ("tcp_sock", &["max_packets_out", "is_cwnd_limited", "mss_cache", "ecn_flags", "is_mptcp", "rcv_nxt"]),
-    ("mptcp_subflow_context", &["conn", "local_id", "remote_id"]),
+    ("mptcp_subflow_context", &["conn", "local_id", "remote_id", "request_mptcp", "request_join", "backup"]),
     ("mptcp_sock", &["token"]),
 ];
 

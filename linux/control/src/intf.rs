@@ -65,7 +65,8 @@ pub struct Path {
     pub reduced: u8,
     pub family: u8,
     pub backup: u8,
-    pub unused: [u8; 3],
+    pub initiated: u8,
+    pub unused: [u8; 2],
     /// The algorithm's own: `fraction`, `trash` or `distance`.
     pub own: [u64; 3],
     pub delivered: u64,

@@ -4,9 +4,11 @@ pub mod address;
 pub mod algorithm;
 mod btf;
 pub mod check;
+pub mod daemon;
 pub mod instance;
 pub mod intf;
 pub mod namespace;
+pub mod netlink;
 pub mod settings;
 
 pub use btf::KernelTypes;

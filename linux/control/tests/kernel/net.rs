@@ -75,6 +75,20 @@ impl Net {
         run(&format!("tc -n {c} qdisc replace dev l{i} root tbf rate {mbps}mbit burst 20kb limit 150kb"));
     }
 
+    /// Marks each packet of link `i` from the client that is ECN-capable, or no more.
+    pub fn mark(&self, i: u8, on: bool) {
+        let c = self.client_name();
+        if on {
+            run(&format!("tc -n {c} qdisc add dev l{i} clsact"));
+            let object = concat!(env!("OUT_DIR"), "/mark.o");
+            run(&format!(
+                "ip netns exec {c} tc filter add dev l{i} egress bpf direct-action object-file {object} section tc"
+            ));
+        } else {
+            run(&format!("tc -n {c} qdisc del dev l{i} clsact"));
+        }
+    }
+
     /// Both ends use `controller` from now on, and the server accepts subflows.
     pub fn enable(&self, controller: &str) {
         for namespace in [&self.client, &self.server] {

@@ -1,0 +1,46 @@
+//! Taking a namespace's path manager over, and giving it back, also after a daemon that was killed.
+
+use crate::namespace::Namespace;
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::PathBuf;
+
+const DIRECTORY: &str = "/run/linkpool";
+
+/// While it lives, new connections of the namespace are under the path manager in user space.
+pub(super) struct Takeover {
+    namespace: Namespace,
+    setting: &'static str,
+    before: String,
+    note: PathBuf,
+}
+
+impl Takeover {
+    pub(super) fn of(namespace: &Namespace) -> Result<Takeover> {
+        // 6.16 calls it by name; before it was a number.
+        let (setting, ours) = match namespace.setting("net/mptcp/path_manager")? {
+            Some(_) => ("net/mptcp/path_manager", "userspace"),
+            None => ("net/mptcp/pm_type", "1"),
+        };
+        let now =
+            namespace.setting(setting)?.context("this kernel has no path manager in user space (5.19 or newer)")?;
+        let note = PathBuf::from(DIRECTORY).join(format!("path-manager-{}", namespace.inode));
+        // A daemon that was killed has left what there was before it.
+        let before = match fs::read_to_string(&note) {
+            Ok(text) if now == ours => text.trim().to_owned(),
+            _ => now,
+        };
+        fs::create_dir_all(DIRECTORY).context(DIRECTORY)?;
+        fs::write(&note, &before).with_context(|| format!("{}", note.display()))?;
+        namespace.set(setting, ours)?;
+        Ok(Takeover { namespace: namespace.clone(), setting, before, note })
+    }
+}
+
+impl Drop for Takeover {
+    fn drop(&mut self) {
+        // The namespace may have gone.
+        let _ = self.namespace.set(self.setting, &self.before);
+        let _ = fs::remove_file(&self.note);
+    }
+}

@@ -1,0 +1,159 @@
+//! The daemon: subflows by rule, suppression, loss of subflows, restarts.
+
+use crate::net::{Loaded, Net, run, send, skipped};
+use linkpool_linux_control::daemon::{self, Config, Report, Rule};
+use linkpool_linux_control::intf::Conn;
+use linkpool_linux_control::settings::Settings;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::{self, JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+/// A daemon on a thread; it stops when the test ends.
+struct Serving {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<anyhow::Result<Report>>>,
+}
+
+impl Serving {
+    fn new(net: &Net, rule: Rule) -> Serving {
+        let stop = Arc::new(AtomicBool::new(false));
+        let config = Config { namespaces: vec![net.client.clone()], rule };
+        let (ready, started) = channel();
+        let thread = thread::spawn({
+            let stop = stop.clone();
+            move || daemon::run(&config, &stop, move || ready.send(()).unwrap())
+        });
+        started.recv_timeout(Duration::from_secs(10)).expect("the daemon starts");
+        Serving { stop, thread: Some(thread) }
+    }
+
+    fn end(mut self) -> Report {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap().unwrap()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn client_conn(loaded: &Loaded, net: &Net) -> Option<Conn> {
+    let all = loaded.0.connections().unwrap();
+    all.iter().map(|(_, entry)| entry.conn).find(|conn| conn.netns == net.client.inode)
+}
+
+/// Sends until it is so, for 10 s at most.
+fn send_until(
+    stream: &mut TcpStream,
+    loaded: &Loaded,
+    net: &Net,
+    what: &str,
+    is: impl Fn(&Conn) -> bool,
+) -> (Conn, u64) {
+    let end = Instant::now() + Duration::from_secs(10);
+    let mut sent = 0;
+    loop {
+        send(stream, 50_000);
+        sent += 50_000;
+        if let Some(conn) = client_conn(loaded, net) {
+            if is(&conn) {
+                return (conn, sent);
+            }
+            assert!(Instant::now() < end, "not {what}: {conn:?}");
+        }
+        sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn subflows_are_opened_suppressed_released_and_opened_again() {
+    if skipped("subflows_are_opened_suppressed_released_and_opened_again") {
+        return;
+    }
+    let net = Net::new(1);
+    net.limit(0, 100);
+    let loaded = Loaded::new("amp", &Settings { tau: Some(3), ..Settings::default() });
+    net.enable(loaded.name());
+    let serving = Serving::new(&net, Rule { subflows: 4, ..Rule::default() });
+    assert_eq!(net.client.setting("net/mptcp/pm_type").unwrap().as_deref(), Some("1"));
+    let server = net.serve(7000);
+    let mut stream = net.connect(7000);
+    let mut sent = 0;
+    let mut until = |what: &str, is: &dyn Fn(&Conn) -> bool| {
+        let (conn, bytes) = send_until(&mut stream, &loaded, &net, what, is);
+        sent += bytes;
+        conn
+    };
+    let conn = until("four subflows", &|c| c.subflows == 4);
+    let mut ports: Vec<u16> = conn.established().map(|(_, p)| p.local.port & 7).collect();
+    ports.sort_unstable();
+    ports.dedup();
+    assert_eq!(ports.len(), 4, "ports that differ in their lowest bits");
+
+    net.mark(0, true);
+    until("suppressed", &|c| c.suppressed != 0);
+    // The kernel's own flags, as the last rounds of the subflows saw them.
+    let delivered =
+        |c: &Conn| c.established().filter(|(s, _)| *s != usize::from(c.first)).map(|(_, p)| p.delivered).sum::<u64>();
+    sleep(Duration::from_millis(300));
+    let before = delivered(&client_conn(&loaded, &net).unwrap());
+    until("more data", &|_| true);
+    sleep(Duration::from_millis(100));
+    let conn = client_conn(&loaded, &net).unwrap();
+    assert!(conn.suppressed != 0);
+    assert_eq!(delivered(&conn), before, "suppressed subflows carry no new data");
+
+    // A daemon that ends and comes back finds what there is.
+    let first_report = serving.end();
+    assert_eq!(net.client.setting("net/mptcp/pm_type").unwrap().as_deref(), Some("0"), "given back");
+    net.mark(0, false);
+    until("released", &|c| c.suppressed == 0);
+    let serving = Serving::new(&net, Rule { subflows: 4, ..Rule::default() });
+    let released = client_conn(&loaded, &net).unwrap();
+    until("data on the released subflows", &|c| delivered(c) > delivered(&released) + 50);
+
+    // A subflow dies: another is opened in its place.
+    let lost = released.established().find(|(slot, _)| *slot != usize::from(released.first)).unwrap().1.local.port;
+    run(&format!("ip netns exec {} ss -K sport = :{lost}", net.client_name()));
+    let losses = |c: &Conn| c.established().all(|(_, p)| p.local.port != lost);
+    until("one lost", &losses);
+    until("four again", &|c| c.subflows == 4);
+
+    drop(stream);
+    assert_eq!(server.join().unwrap(), sent);
+    let report = serving.end();
+    println!("suppression: {}; after the restart: {}", first_report.latency, report.latency);
+    assert!(
+        first_report.latency.count() >= 1 && first_report.opened >= 3 && report.opened >= 1,
+        "{first_report:?} {report:?}"
+    );
+    assert_eq!(loaded.0.counters().unwrap()[..4], [0, 0, 0, 0]);
+}
+
+/// MMPTCP's switch: one subflow until so many bytes were sent.
+#[test]
+fn subflows_are_opened_by_bytes() {
+    if skipped("subflows_are_opened_by_bytes") {
+        return;
+    }
+    let net = Net::new(1);
+    let loaded = Loaded::new("lia", &Settings::default());
+    net.enable(loaded.name());
+    let _serving = Serving::new(&net, Rule { subflows: 3, after_bytes: 400_000, ..Rule::default() });
+    let server = net.serve(7100);
+    let mut stream = net.connect(7100);
+    send(&mut stream, 200_000);
+    sleep(Duration::from_millis(200));
+    assert_eq!(client_conn(&loaded, &net).unwrap().subflows, 1);
+    send_until(&mut stream, &loaded, &net, "three subflows", |c| c.subflows == 3);
+    drop(stream);
+    server.join().unwrap();
+}
