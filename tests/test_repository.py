@@ -84,14 +84,14 @@ def test_sources_that_a_page_names_are_there(page: Path) -> None:
 
 
 def commands(page: Path) -> Iterator[tuple[str, list[str]]]:
-    """Give the name and the options of each command of linkpool that a page shows."""
+    """Give the name and the other words of each command of linkpool that a page shows."""
     text = page.read_text(encoding="utf-8")
     blocks = "".join(re.findall(r"^```sh\n(.*?)^```", text, flags=re.M | re.S))
     shown = re.findall(r"^(?:linkpool|\./x) ([a-z].*)$", blocks, flags=re.M)
     shown += re.findall(r"`(?:linkpool|\./x) ([a-z][^`]*)`", text)
     for line in shown:
         name, *rest = re.sub(r"'[^']*'", "", line).split()
-        yield name, [word for word in rest if re.fullmatch(r"--[a-z][a-z-]*", word)]
+        yield name, rest
 
 
 @pytest.mark.core
@@ -101,13 +101,17 @@ def test_commands_that_a_page_shows_exist(page: Path) -> None:
 
     from linkpool.cli import app
 
-    known = {name: made.params for name, made in vars(get_command(app))["commands"].items()}
+    known = dict(vars(get_command(app))["commands"])
+    for group, subcommands in [(n, vars(made).get("commands", {})) for n, made in known.items()]:
+        known.update({f"{group} {name}": made for name, made in subcommands.items()})
     script = (ROOT / "x").read_text(encoding="utf-8")
-    for name, options in commands(page):
+    for first, rest in commands(page):
+        name = f"{first} {rest[0]}" if rest and f"{first} {rest[0]}" in known else first
+        options = [word for word in rest if re.fullmatch(r"--[a-z][a-z-]*", word)]
         if name not in known:
             assert re.search(rf"^ *(\w+ \| )*{name}( \| \w+)*\)", script, flags=re.M), name
             continue
-        allowed = {option for param in known[name] for option in param.opts} | {"--help"}
+        allowed = {option for param in known[name].params for option in param.opts} | {"--help"}
         assert set(options) <= allowed, f"{name}: {set(options) - allowed}"
 
 
