@@ -1,4 +1,4 @@
-"""What a kind of figure is: how its data is taken from results, and how that data is drawn."""
+"""A kind of figure: how its data is taken from results, and how that data is drawn."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from linkpool.figures.source import Arm
 
 
 class FigureError(ValueError):
-    """A figure cannot be drawn of this; the message says what would do."""
+    """A figure cannot be drawn from these results; the message names the remedy."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be drawn.
+    """The data to draw.
 
     Attributes:
         arms: of which results.

@@ -139,7 +139,7 @@ def rate_unit(highest: float) -> tuple[float, str]:
 
 
 class TimeAxis(NamedTuple):
-    """How times are written on an axis: those of a short while count from its begin."""
+    """The notation of times on an axis: in a short period they count from its begin."""
 
     begin: float
     factor: float

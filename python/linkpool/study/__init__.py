@@ -1,4 +1,4 @@
-"""The machinery of studies: many runs, what is measured in each, a figure, and judged claims.
+"""The machinery of studies: many runs, the measures of each, a figure, and judged claims.
 
 An experiment is a frozen dataclass that derives from `Experiment`:
 

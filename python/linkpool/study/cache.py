@@ -1,4 +1,4 @@
-"""Runs that were made once are not made again; what is damaged is set aside and made again."""
+"""Cached runs are not made again; damaged runs are set aside and made again."""
 
 import time
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def make_here(entry: Entry, progress: Progress | None, threads: int) -> Result:
 
 
 class Cache:
-    """Results by what determines them: the scenario with every default, its seed, the simulator.
+    """Results by their keys: the scenario with every default, its seed, the simulator.
 
     A result is used only if its files are those of its manifest, by size and SHA-256, and its
     manifest is that of this run.

@@ -7,7 +7,7 @@ HOPS_PER_S = 3e6
 """Packet-hops of a second on one core, about, until a study has runs of its own to learn from."""
 
 RUN_S = 0.05
-"""What a run takes beside its simulation: checks, tables, files."""
+"""The time of a run beside its simulation: checks, tables, files."""
 
 
 def expected_seconds(plan: Plan, jobs: int) -> float:

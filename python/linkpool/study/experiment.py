@@ -1,4 +1,4 @@
-"""What an experiment is: runs, what is measured in each, a figure and claims."""
+"""An experiment: its runs, the values measured in each, a figure and claims."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Point:
 
 
 class Experiment(ABC):
-    """A published figure or table: how to run it, and what is claimed of it.
+    """A published figure or table: its runs, and the claims about it.
 
     Attributes:
         id: its name on the command line.
@@ -92,7 +92,7 @@ class Experiment(ABC):
 
     @abstractmethod
     def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return all runs, for the seeds given; what is not random runs with the first only."""
+        """Return all runs, for the seeds given; runs without randomness only for the first."""
 
     @abstractmethod
     def measure(self, point: Point, result: Result) -> pl.DataFrame:

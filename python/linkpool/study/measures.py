@@ -1,4 +1,4 @@
-"""What a study measures in each run: every measure by its name.
+"""The measures of a study, each by its name.
 
 A measure is one declaration. A sample gives a value per flow, job, port or sample in time, and
 `mean`, `max` and percentiles such as `p99` are taken of these:
@@ -42,7 +42,7 @@ SCHEMA = {
     "unit": pl.String,
     "value": pl.Float64,
 }
-"""The columns of what is measured in one run; `docs/study.md` explains them."""
+"""The columns of the measured values of one run; `docs/study.md` explains them."""
 
 _OF_SAMPLES = ("mean", "p50", "p95", "p99")
 _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)")
@@ -50,7 +50,7 @@ _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)")
 
 @dataclass(frozen=True)
 class Measure:
-    """What can be measured in a run.
+    """A measure: a value, or a sample of values, of a run.
 
     Attributes:
         name: in study files and on the command line.

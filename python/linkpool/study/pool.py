@@ -24,7 +24,7 @@ POLL_S = 0.1
 """Between two looks of the main thread for a signal."""
 
 GRACE_S = 0.5
-"""After an interrupt, how long runs have to stop and to remove what they wrote."""
+"""After an interrupt, the time in which runs must stop and remove their files."""
 
 
 class RunError(RuntimeError):
@@ -37,7 +37,7 @@ class _CancelledError(Exception):
 
 @dataclass
 class Rows:
-    """What the runs gave.
+    """The results of the runs.
 
     Attributes:
         frames: the rows of each point, in the order of the points.
@@ -70,7 +70,7 @@ class _Meter:
 
 
 class _Work:
-    """The runs of one call of `run_points`: what the threads share."""
+    """The runs of one call of `run_points`, shared by the threads."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class _Work:
         self._lock = threading.Lock()
 
     def order(self) -> list[int]:
-        """Return the numbers of the runs: those that are there already, then the largest first."""
+        """Return the numbers of the runs: cached ones first, then the largest first."""
         costs = [entry.cost for entry in self.entries]
         return sorted(range(len(costs)), key=lambda i: (i in self.missing, -costs[i]))
 

@@ -1,4 +1,4 @@
-"""Which experiments there are: ours, those of installed packages, and those of a folder."""
+"""The known experiments: ours, experiments of installed packages, experiments of a folder."""
 
 import importlib
 import sys
@@ -14,7 +14,7 @@ GROUP = "linkpool.experiments"
 """The group of entry points by which a package brings experiments: `ID = "module:OBJECT"`."""
 
 NAME = "EXPERIMENT"
-"""What a file of a folder calls its experiment."""
+"""The name of the experiment in a file of a folder."""
 
 
 class RegistryError(ValueError):
@@ -39,7 +39,7 @@ class Registry:
             self._add(name, target, EntryPoint(name, target, GROUP).load)
 
     def add_installed(self) -> None:
-        """Register what installed packages offer as entry points of the group `GROUP`.
+        """Register the entry points of the group `GROUP` of installed packages.
 
         Raises:
             RegistryError: another experiment has such an id.

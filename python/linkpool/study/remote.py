@@ -33,7 +33,7 @@ class RemoteError(RuntimeError):
 
 
 class Remote:
-    """A Dask scheduler, as what makes the runs of a cache: see `Cache`."""
+    """A Dask scheduler that makes the runs of a cache: see `Cache`."""
 
     def __init__(self, address: str) -> None:
         """Connect to the scheduler at an address such as `tcp://10.0.0.1:8786`.

@@ -18,7 +18,7 @@ from linkpool.study.experiment import Experiment, with_seeds
 from linkpool.study.pool import Watch, run_points
 
 FILES = ("figure.svg", "figure.png", "data.parquet", "claims.json")
-"""What a reproduction writes, beside its manifest."""
+"""The files that a reproduction writes, beside its manifest."""
 
 SET = Kind("a reproduction", frozenset(), frozenset({*FILES, manifest.NAME}))
 """Data, figure and claims of an experiment; any of them may be missing in an older one."""
@@ -26,7 +26,7 @@ SET = Kind("a reproduction", frozenset(), frozenset({*FILES, manifest.NAME}))
 
 @dataclass(frozen=True)
 class Report:
-    """What came of a reproduction.
+    """The outcome of a reproduction.
 
     Attributes:
         experiment: the experiment.
@@ -95,7 +95,7 @@ def reproduce_experiment(
 
 
 def shorten(experiment: Experiment, scale: float) -> tuple[Experiment, str]:
-    """Return the experiment at a scale, and what that runs instead of what ("" at scale 1)."""
+    """Return the experiment at a scale, and a sentence about the change ("" at scale 1)."""
     if scale == 1.0:
         return experiment, ""
     short = experiment.shortened(scale)

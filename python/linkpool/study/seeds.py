@@ -1,4 +1,4 @@
-"""What a seed varies in a scenario, and what it does not: said before a study runs."""
+"""The parts of a scenario that a seed varies, which a study names before it runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,11 +11,11 @@ DRAWN = {
     "staggered": "who sends to whom",
     "partition-aggregate": "clients and servers",
 }
-"""What is drawn at random of a workload of each kind, whatever its settings."""
+"""The random parts of a workload of each kind, whatever its settings."""
 
 
 def varied(scenario: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Return what other seeds change in the runs of a scenario, and what stays the same.
+    """Return the parts of a scenario's runs that other seeds change, and the parts that stay.
 
     >>> base = {"workload": {"trace": [{"file": "flows.csv"}]}}
     >>> changed, same = varied(base)

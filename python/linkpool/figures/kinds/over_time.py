@@ -1,4 +1,4 @@
-"""What figures over time share: which flows, which lines, which samples."""
+"""The common parts of figures over time: choice of flows, lines and samples."""
 
 import polars as pl
 from matplotlib.axes import Axes

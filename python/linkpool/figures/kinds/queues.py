@@ -11,7 +11,7 @@ from linkpool.figures.thin import extremes
 
 
 def data(request: Request) -> pl.DataFrame:
-    """Return the queue lengths of the links, or of those recorded with the longest queues."""
+    """Return the queue lengths of the links, or of the recorded links with the longest queues."""
     result = one_arm(request, "queues").results[0]
     samples = within(recorded(result, "queue", "queues"), request)
     of_links = samples.group_by("link").agg(pl.col("queue_pkts").max()).collect()

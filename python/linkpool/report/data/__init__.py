@@ -1,1 +1,1 @@
-"""What the page shows, as plain values: each part in a file of its own."""
+"""The content of the page, as plain values: each section in a file of its own."""

@@ -1,4 +1,4 @@
-"""The fabric as a picture: where nodes stand, what links carried."""
+"""The fabric as a picture: places of nodes, utilisation of links."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from linkpool.topology.fabric import Fabric
 from linkpool.topology.layout import positions
 
 MOST_NODES = 1200
-"""Larger fabrics have no picture: nobody could tell one link from another."""
+"""Larger fabrics have no picture: links could not be distinguished."""
 
 
 def fabric(result: Result) -> dict[str, Any] | str:

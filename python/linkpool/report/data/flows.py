@@ -1,4 +1,4 @@
-"""Flows: those that the scatter shows, and percentiles of all."""
+"""Flows: the points of the scatter plot, and percentiles of all."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ SHOWN = [
 
 
 def flows(result: Result, with_lanes: list[int]) -> dict[str, Any]:
-    """Return the flows of a result: at most `MOST`, the slowest and those with lanes among them."""
+    """Return the flows of a result: at most `MOST`, with the slowest and the flows with lanes."""
     rows = result.scan("flows").filter("measured").select(SHOWN).collect()
     total = rows.height
     if total > MOST:

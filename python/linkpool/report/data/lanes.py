@@ -15,7 +15,7 @@ SAMPLES = 600
 
 
 def chosen(result: Result, asked: list[int]) -> tuple[list[int], int]:
-    """Return the flows that get lanes, and how many were recorded; those `asked` come first."""
+    """Return the flows that get lanes, and how many were recorded; `asked` flows come first."""
     tables = [name for name in ("cwnd", "rate") if result.has(name)]
     if not tables:
         return asked, 0

@@ -1,4 +1,4 @@
-"""Numbers as the page keeps them: few digits, and null for what is not there."""
+"""Numbers as the page keeps them: few digits, and null for missing ones."""
 
 import math
 from collections.abc import Iterable

@@ -16,7 +16,7 @@ from linkpool.result import Result
 
 
 def result_data(arm: Arm, asked: Sequence[int]) -> dict[str, Any]:
-    """Return what the page shows about the first result of an arm; lanes of flows `asked` too."""
+    """Return the page's data of the first result of an arm; also lanes of flows `asked`."""
     result = arm.results[0]
     end = active_end(result)
     with_lanes, recorded = chosen(result, list(asked))
@@ -43,7 +43,7 @@ def result_data(arm: Arm, asked: Sequence[int]) -> dict[str, Any]:
 def _notes(
     result: Result, of_flows: dict[str, Any], recorded: int, lanes_shown: int, strip: Any
 ) -> list[str]:
-    """Say what the page leaves out, and what the run did not record."""
+    """Name the data that the page leaves out, and the series that the run did not record."""
     notes = []
     shown = len(of_flows["columns"]["flow"])
     if shown < of_flows["total"]:

@@ -10,7 +10,7 @@ from linkpool.report.data.numbers import column, rounded
 from linkpool.result import Result
 
 MOST_LINKS = 48
-"""Rows of the strip: links that changed, and then those that carried most."""
+"""Rows of the strip: links that changed, and then the links that carried most."""
 INTERVALS = 600
 """Columns of the strip, and points of the goodput, at most."""
 
@@ -119,7 +119,7 @@ def goodput(result: Result, end: float) -> dict[str, Any]:
 
 
 def _all_recorded(result: Result, flows: pl.DataFrame) -> bool:
-    """Tell whether the rates are those of all flows: together they carried what flows have."""
+    """Tell whether the rates cover all flows: together they carried the data of all flows."""
     labels = result.scan("rate").select(pl.col("flow").n_unique()).collect().item()
     return bool(labels >= 0.9 * flows.height)
 
