@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 from linkpool.cli import app
+from linkpool.figures.source import arms_of
 from linkpool.manifest import verify
 from linkpool.result import NotRecordedError, Result, ResultError
 from linkpool.study import Plan, Study, StudyError, StudyResult, run_study
@@ -44,6 +45,7 @@ title = "Which one?"
 base = "base.toml"
 seeds = 3
 measures = ["slowdown", "jain", "timeouts.total", "utilisation.mean", "loss@all"]
+figures = ["slowdown"]
 
 [[arm]]
 name = "dctcp"
@@ -137,6 +139,22 @@ def test_only_what_lacks_is_run(folder: Path) -> None:
     plan = Plan.of(Study.load(folder / "more.toml"), folder / "results")
     assert (len(plan.entries), len(plan.missing)) == (8, 2)
     assert {entry.point.seed for entry in plan.missing} == {4}
+
+
+def test_its_figures_are_drawn_of_every_arm(folder: Path) -> None:
+    place = folder / "results" / "mine"
+    assert (place / "figure-slowdown.svg").read_bytes().startswith(b"<?xml")
+    series = pl.read_csv(place / "figure-slowdown.csv")["series"].unique()
+    assert set(series) == {f"{a}, queue.mark {k}" for a in ("dctcp", "amp") for k in (5, 20)}
+    assert [arm.name for arm in arms_of([place])] == list(StudyResult(place).arms())
+    verify(place)
+
+
+def test_a_figure_of_what_is_not_recorded_is_refused(folder: Path, tmp_path: Path) -> None:
+    text = STUDY.replace('figures = ["slowdown"]', 'figures = ["queue-cdf"]')
+    plan = Plan.of(Study.parse(text, folder / "mine.toml"), folder / "results")
+    with pytest.raises(StudyError, match=r"mine.toml: figures: queue-cdf: .*queue"):
+        run_study(plan)
 
 
 def test_what_is_no_study_is_said(folder: Path) -> None:

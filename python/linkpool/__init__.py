@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from linkpool.limits import TooLargeError
     from linkpool.publish import BusyError, NotAResultError
     from linkpool.result import NotRecordedError, Result, ResultError
+    from linkpool.scenario import Scenario
     from linkpool.study.model import Arm, Study, StudyError
     from linkpool.study.result import StudyResult
     from linkpool.summary import Summary
@@ -36,6 +37,7 @@ _HOMES = {
     "NotRecordedError": "linkpool.result",
     "Result": "linkpool.result",
     "ResultError": "linkpool.result",
+    "Scenario": "linkpool.scenario",
     "ScenarioError": "linkpool._core",
     "SimulationError": "linkpool._core",
     "Study": "linkpool.study.model",
@@ -60,6 +62,7 @@ __all__ = [
     "NotRecordedError",
     "Result",
     "ResultError",
+    "Scenario",
     "ScenarioError",
     "SimulationError",
     "Study",

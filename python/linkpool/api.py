@@ -56,6 +56,11 @@ def run(
         SimulationError: the run could not go on.
         ForkedError: this process was forked after polars had started its threads.
 
+    >>> import linkpool
+    >>> result = linkpool.run("docs/workloads/incast.toml", set={"workload.incast.0.senders": 2})
+    >>> result.summary.overall.unfinished
+    0
+
     """
     require_threads(threads)
     loaded = load(scenario, seed=seed, overrides=overrides(set))
@@ -72,6 +77,11 @@ def check(
 
     Raises:
         ScenarioError: the scenario cannot run.
+
+    >>> import linkpool
+    >>> text = linkpool.check("docs/workloads/incast.toml", set={"queue.mark": 20})
+    >>> "mark = 20" in text
+    True
 
     """
     return load(scenario, seed=seed, overrides=overrides(set)).toml

@@ -1,5 +1,6 @@
 """Confidence intervals: of a mean, of a ratio of paired means, of a percentile."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -34,7 +35,7 @@ def mean_interval(values: Values) -> Interval:
     mean = float(x.mean())
     if x.size == 1:
         return Interval(mean)
-    half = _t(x.size) * float(x.std(ddof=1)) / np.sqrt(x.size)
+    half = _t(x.size) * float(x.std(ddof=1)) / math.sqrt(x.size)
     return Interval(mean, mean - half, mean + half)
 
 
@@ -45,6 +46,10 @@ def ratio_interval(values: Values, others: Values) -> Interval:
     every ratio r for which the mean of `values - r others` does not differ from 0 by Student's t
     test. It has no ends where the mean of `others` does not differ from 0 itself. The value is
     None if that mean is 0.
+
+    >>> tuple(round(x, 3) for x in ratio_interval([20.0, 22.1, 23.9], [10.0, 11.0, 12.0]))
+    (2.0, 1.979, 2.026)
+
     """
     x, y = (np.asarray(part, dtype=np.float64) for part in (values, others))
     if x.size != y.size:
@@ -73,6 +78,10 @@ def percentile_interval(values: Values, percent: float) -> Interval:
     probability that a binomial variable of n trials and probability i / n is at least k, which is
     the incomplete beta function I(i / n; k, n - k + 1). The values count as independent.
     Percentiles interpolate linearly.
+
+    >>> percentile_interval(range(1, 1001), 99)
+    Interval(value=990.01, low=982.0, high=995.0)
+
     """
     x = np.sort(np.asarray(values, dtype=np.float64))
     if x.size == 0:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from linkpool import manifest
@@ -42,19 +43,25 @@ class Kind:
         name: its name in messages.
         required: the files that each has.
         allowed: the files that one may have.
+        patterns: names of more files that one may have, with `*` for any characters.
 
     """
 
     name: str
     required: frozenset[str]
     allowed: frozenset[str]
+    patterns: tuple[str, ...] = ()
 
     def is_one(self, directory: Path) -> bool:
         """Tell whether a directory has the files of this kind, and no others."""
         if not directory.is_dir():
             return False
         names = {entry.name for entry in directory.iterdir()}
-        return self.required <= names <= self.allowed
+        return self.required <= names and all(map(self.may_have, names))
+
+    def may_have(self, name: str) -> bool:
+        """Tell whether such a directory may have a file of this name."""
+        return name in self.allowed or any(fnmatchcase(name, one) for one in self.patterns)
 
     def require_replaceable(self, out: Path) -> None:
         """Raise `NotAResultError` unless `out` is absent, empty or of this kind."""
@@ -62,7 +69,7 @@ class Kind:
             return
         if not out.is_dir():
             raise NotAResultError(f"{out} is a file; name a directory for the result")
-        strangers = sorted(e.name for e in out.iterdir() if e.name not in self.allowed)
+        strangers = sorted(e.name for e in out.iterdir() if not self.may_have(e.name))
         if strangers:
             raise NotAResultError(
                 f"{out} holds {strangers[0]}, which is not part of {self.name}; "

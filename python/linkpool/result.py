@@ -3,6 +3,7 @@
 import json
 import sys
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,7 +15,7 @@ from linkpool.manifest import NAME as MANIFEST
 from linkpool.manifest import DamagedError, Manifest
 from linkpool.summarise import summarise
 from linkpool.summary import Summary
-from linkpool.units import parse_seconds
+from linkpool.units import parse_seconds, show_number, show_rate, show_seconds
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -54,6 +55,14 @@ class Result:
 
     Attributes:
         dir: the result directory.
+
+    >>> import linkpool
+    >>> result = linkpool.run("docs/workloads/incast.toml")
+    >>> result.flows.select("src", "fct_s").height == result.summary.overall.flows
+    True
+    >>> slowest = result.scan("flows").select("flow", "fct_s").top_k(1, by="fct_s")
+    >>> slowest.collect().height
+    1
 
     Raises:
         NotRecordedError: a table is asked for that the scenario did not ask for.
@@ -193,6 +202,21 @@ class Result:
         """Return a table as a lazy frame, for one that is too long to be read whole."""
         self._require(table)
         return pl.scan_parquet(self.dir / f"{table}.parquet")
+
+    def _repr_html_(self) -> str:
+        """Show what the run gave in a notebook: its summary in a few lines."""
+        of = self.summary.overall
+        shown = {
+            "flows, of which finished": f"{of.flows}, {of.finished}",
+            "FCT: mean": show_seconds(of.fct.mean_s),
+            "FCT: 99th percentile": show_seconds(of.fct.p99_s),
+            "goodput of a flow: mean": show_rate(of.goodput_mean_bps),
+            "Jain's index of goodputs": show_number(of.jain),
+            "timeouts": str(of.timeouts),
+            "packets dropped by queues": str(self.summary.drops),
+        }
+        rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in shown.items())
+        return f"<table><caption>{escape(str(self.dir))}</caption>{rows}</table>"
 
     def check(self) -> None:
         """Raise `ResultError` unless every file is there, and of this version of linkpool."""

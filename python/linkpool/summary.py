@@ -242,6 +242,11 @@ class LayerUse:
 class Summary:
     """Statistics of one run.
 
+    >>> import linkpool
+    >>> summary = linkpool.run("docs/workloads/incast.toml").summary
+    >>> summary.overall.finished == summary.overall.flows
+    True
+
     Attributes:
         period_start_s: start of the measured period, s.
         period_end_s: its end, or that of the run if it is earlier, s.

@@ -19,7 +19,8 @@ _KINDS_HELP = "  \n".join(f"`{kind.name}`: {kind.shows}" for kind in KINDS.value
 
 def plot(
     sources: Annotated[
-        list[Path], typer.Argument(metavar="RESULT...", help="Results of linkpool run.")
+        list[Path],
+        typer.Argument(metavar="RESULT...", help="Results of linkpool run, or of studies."),
     ],
     kind: Annotated[str, typer.Argument(metavar="KIND", help=_KINDS_HELP)],
     out: Annotated[
@@ -50,7 +51,7 @@ def plot(
         float, typer.Option("--width", min=2.0, max=20.0, help="Inches; default: a paper's column.")
     ] = COLUMN,
 ) -> None:
-    """Draw a figure of results, with its data beside it as CSV."""
+    """Draw a figure of results or studies, with its data beside it as CSV."""
     if kind not in KINDS:
         fail(f"no kind of figure is named {kind!r}; there are {', '.join(KINDS)}")
     try:

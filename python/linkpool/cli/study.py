@@ -18,7 +18,7 @@ from linkpool.study.model import Study
 from linkpool.study.perform import Plan, run_study
 from linkpool.study.points import documents
 from linkpool.study.remote import Remote, RemoteError
-from linkpool.study.result import StudyResult, is_study
+from linkpool.study.result import FIGURE, StudyResult, is_study
 from linkpool.study.seeds import varied
 from linkpool.study.statistics import over_seeds
 
@@ -65,6 +65,8 @@ def run(
             remote.close()
     _print(result, "table", None)
     print(f"\n{plan.place}")
+    for kind in study.figures:
+        print(plan.place / f"{FIGURE.format(kind)}.svg")
 
 
 def status(file: File, out: Out = RESULTS) -> None:

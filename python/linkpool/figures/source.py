@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from linkpool.result import NotRecordedError, Result
+from linkpool.study.result import StudyResult, is_study
 from linkpool.units import show_seconds
 
 EACH = (1, 2, 5)
@@ -28,17 +29,26 @@ class Arm:
 
 
 def arms_of(paths: Sequence[Path]) -> list[Arm]:
-    """Return an arm for each result directory, with the shortest name that tells it from others.
+    """Return an arm for each result directory, and the arms of each directory of a study.
+
+    An arm has the shortest name that tells it from others.
 
     Raises:
         ResultError: a directory is no result, or a damaged one.
 
     """
-    results = [Result(path) for path in paths]
-    for result in results:
-        result.check()
-    names = short_names(paths)
-    return [Arm(name, (result,)) for name, result in zip(names, results, strict=True)]
+    arms: list[Arm] = []
+    for name, path in zip(short_names(paths), paths, strict=True):
+        if is_study(path):
+            before = f"{name}: " if len(paths) > 1 else ""
+            of_study = StudyResult(path).arms().items()
+            arms += [Arm(f"{before}{arm}", tuple(results)) for arm, results in of_study]
+        else:
+            arms.append(Arm(name, (Result(path),)))
+    for arm in arms:
+        for result in arm.results:
+            result.check()
+    return arms
 
 
 def short_names(paths: Sequence[Path]) -> list[str]:

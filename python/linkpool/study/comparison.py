@@ -10,7 +10,7 @@ import polars as pl
 
 from linkpool.result import Result
 from linkpool.study.measures import ALL, measure
-from linkpool.study.model import ARM, SEED
+from linkpool.study.model import ARM, SEED, name_of
 from linkpool.study.statistics import WHAT, over_seeds
 from linkpool.units import show_number, show_rate, show_seconds
 
@@ -67,10 +67,9 @@ class Comparison:
     @classmethod
     def of_statistics(cls, statistics: pl.DataFrame, keys: Sequence[str]) -> "Comparison":
         """Compare what the keys of a study tell apart."""
-        named = pl.concat_str(
-            ARM, *(pl.concat_str(pl.lit(f", {key} "), pl.col(key)) for key in keys if key != ARM)
-        )
-        table = statistics.with_columns(named.alias(ARM)).drop(key for key in keys if key != ARM)
+        names = [name_of(row) for row in statistics.select(keys).iter_rows(named=True)]
+        others = [key for key in keys if key != ARM]
+        table = statistics.with_columns(pl.Series(ARM, names)).drop(others)
         return cls(table, tuple(table[ARM].unique(maintain_order=True)))
 
     def text(self, width: int = 80) -> str:

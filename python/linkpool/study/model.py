@@ -232,6 +232,17 @@ class Study(BaseModel):
             raise ValueError("names a measure twice")
         return names
 
+    @field_validator("figures")
+    @classmethod
+    def _drawn(cls, kinds: list[str]) -> list[str]:
+        if kinds:
+            from linkpool.figures.kinds import KINDS  # here, as matplotlib takes long to load
+
+            for kind in kinds:
+                if kind not in KINDS:
+                    raise ValueError(f"no kind of figure {kind!r}; there are {', '.join(KINDS)}")
+        return list(dict.fromkeys(kinds))
+
     @field_validator("seeds", mode="after")
     @classmethod
     def _distinct(cls, seeds: int | list[int]) -> int | list[int]:
@@ -298,6 +309,20 @@ class Study(BaseModel):
                     f"baseline: {value!r} is no {key} of this study; there are {known}"
                 )
         return self
+
+
+def name_of(keys: Mapping[str, Any]) -> str:
+    """Name what runs of all seeds have in common: the arm and the varied values.
+
+    >>> name_of({"arm": "amp", "queue.mark": 20, "seed": 1})
+    'amp, queue.mark 20'
+    >>> name_of({"arm": "base", "queue.mark": 20})
+    'queue.mark 20'
+
+    """
+    varied = [f"{key} {value}" for key, value in keys.items() if key not in (ARM, SEED)]
+    arm = str(keys[ARM])
+    return ", ".join(varied if arm == BASE_ARM and varied else [arm, *varied])
 
 
 def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -10,15 +10,15 @@ import polars as pl
 from linkpool.cores import cpus
 from linkpool.identity import digest
 from linkpool.publish import publish
-from linkpool.result import Result
+from linkpool.result import NotRecordedError, Result
 from linkpool.study.cache import Cache, Entry, Make, Notice
 from linkpool.study.experiment import Point
 from linkpool.study.measures import measure
-from linkpool.study.model import SEED, Study
-from linkpool.study.points import entries_of
+from linkpool.study.model import SEED, Study, StudyError
+from linkpool.study.points import entries_of, where
 from linkpool.study.pool import Watch, run_entries
 from linkpool.study.remote import Remote
-from linkpool.study.result import DATA, RUNS, SET, STUDY, StudyResult
+from linkpool.study.result import DATA, FIGURE, RUNS, SET, STUDY, StudyResult, by_arm
 
 CACHE = "runs"
 """The folder of the runs of all studies and experiments, beside their results."""
@@ -91,6 +91,7 @@ def run_study(plan: Plan, jobs: int | None = None, watch: Watch | None = None) -
             partial_place / DATA
         )
         _runs(plan).write_parquet(partial_place / RUNS)
+        _draw(plan, partial_place)
         (partial_place / STUDY).write_text(content, encoding="utf-8")
     return StudyResult(plan.place)
 
@@ -109,6 +110,24 @@ def perform(study: Study, out: Path, jobs: int | None, on: str | None) -> StudyR
 
 def _measure(study: Study, point: Point, result: Result) -> pl.DataFrame:
     return measure(result, study.measures)
+
+
+def _draw(plan: Plan, folder: Path) -> None:
+    """Draw the figures that the study asks for, with their data beside them."""
+    if not plan.study.figures:
+        return
+    from linkpool.figures.kind import FigureError, Request  # here: matplotlib takes long to load
+    from linkpool.figures.kinds import KINDS
+    from linkpool.figures.plot import plot
+    from linkpool.figures.source import Arm
+
+    runs = ((entry.point.keys, Result(entry.place)) for entry in plan.entries)
+    request = Request([Arm(name, tuple(results)) for name, results in by_arm(runs).items()])
+    for kind in plan.study.figures:
+        try:
+            plot(KINDS[kind], request, folder / f"{FIGURE.format(kind)}.svg")
+        except (FigureError, NotRecordedError) as error:
+            raise StudyError(f"{where(plan.study)}: figures: {kind}: {error}") from None
 
 
 def _runs(plan: Plan) -> pl.DataFrame:

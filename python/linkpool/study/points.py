@@ -69,12 +69,12 @@ def _base(study: Study, arm: Arm) -> tuple[str, str]:
     if isinstance(base, Mapping):
         return dumps(base), str(_own_file(study))
     path = study.folder / base
-    where = "base" if arm.base is None else f"arm {arm.name!r}: base"
+    key = "base" if arm.base is None else f"arm {arm.name!r}: base"
     try:
         return read_text(path), str(path)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not a text file (UTF-8)"
-        raise StudyError(f"{_file(study)}: {where}: cannot read {path}: {why}") from None
+        raise StudyError(f"{where(study)}: {key}: cannot read {path}: {why}") from None
 
 
 def _require_recorded(
@@ -90,7 +90,7 @@ def _require_recorded(
         if needs and not any(f"{key}.".startswith(f"{need}.") for key in keys for need in needs):
             tables = " or ".join(f"[{need}]" for need in needs)
             raise StudyError(
-                f"{_file(study)}: measures: {one} needs {tables} in the scenario of {name}"
+                f"{where(study)}: measures: {one} needs {tables} in the scenario of {name}"
             )
 
 
@@ -98,19 +98,20 @@ def _entry(study: Study, point: Point, cache: Cache) -> Entry:
     try:
         return cache.entry(point)
     except _core.ScenarioError as error:
-        where = f"{_file(study)}: the run of {point.name}, seed {point.seed}:"
+        run = f"{where(study)}: the run of {point.name}, seed {point.seed}:"
         if point.file != str(_own_file(study)):
-            raise StudyError(f"{where}\n{error}") from None
+            raise StudyError(f"{run}\n{error}") from None
         # Lines are those of the base as a file of its own, which nobody has seen.
         lines = (f"base.{key}: {what}" if key else what for _, _, key, what in error.errors)
-        raise StudyError("\n".join([where, *lines])) from None
+        raise StudyError("\n".join([run, *lines])) from None
 
 
 def _own_file(study: Study) -> Path:
     return study.file or study.folder / f"{study.name}.toml"
 
 
-def _file(study: Study) -> str:
+def where(study: Study) -> str:
+    """Name the file of a study, for error messages."""
     return str(study.file) if study.file is not None else "the study"
 
 

@@ -8,7 +8,7 @@ answer.statistics    # the same over the seeds, with intervals and ratios
 answer.scan("flows") # the flows of all runs
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,20 @@ from linkpool.manifest import DamagedError, verify
 from linkpool.publish import Kind
 from linkpool.result import Result, ResultError
 from linkpool.study.measures import measure
-from linkpool.study.model import SEED, Study
+from linkpool.study.model import SEED, Study, name_of
 from linkpool.study.statistics import over_seeds, pooled
 
 STUDY, DATA, RUNS = "study.toml", "data.parquet", "runs.parquet"
 
-SET = Kind("a study", frozenset({STUDY, DATA, RUNS}), frozenset({STUDY, DATA, RUNS, manifest.NAME}))
+FIGURE = "figure-{}"
+"""The name of a figure of a kind, without its suffix; its data is beside it."""
+
+SET = Kind(
+    "a study",
+    frozenset({STUDY, DATA, RUNS}),
+    frozenset({STUDY, DATA, RUNS, manifest.NAME}),
+    (FIGURE.format("*.svg"), FIGURE.format("*.csv")),
+)
 """The directory that a study writes; its runs are beside it."""
 
 
@@ -37,6 +45,13 @@ class StudyResult:
 
     Attributes:
         dir: the directory.
+
+    >>> import tempfile, linkpool
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study = linkpool.Study(base="docs/workloads/incast.toml", seeds=2, measures=["jain"])
+    ...     answer = study.run(folder)
+    ...     answer.data.height, answer.statistics.select("measure", "seeds").row(0)
+    (2, ('jain', 2))
 
     Raises:
         ResultError: the directory is not that of a study, or it is damaged.
@@ -119,6 +134,10 @@ class StudyResult:
             if all(row[name] == value for name, value in keys.items()):
                 yield {name: row[name] for name in names}, Result(row["dir"])
 
+    def arms(self) -> dict[str, list[Result]]:
+        """Return the results of all seeds for each combination of keys, by its name."""
+        return by_arm(self.results())
+
     def measure(self, names: Sequence[str]) -> pl.DataFrame:
         """Measure the runs again: what `data` would be with these measures.
 
@@ -146,6 +165,14 @@ class StudyResult:
         title = self.study.title or self.study.name
         with pl.Config(tbl_rows=60, tbl_hide_dataframe_shape=True):
             return f"<h4>{title}</h4>{self.statistics._repr_html_()}"
+
+
+def by_arm(results: Iterable[tuple[Mapping[str, Any], Result]]) -> dict[str, list[Result]]:
+    """Gather results that differ in their seeds only, by what the others tell of them."""
+    found: dict[str, list[Result]] = {}
+    for keys, result in results:
+        found.setdefault(name_of(keys), []).append(result)
+    return found
 
 
 def is_study(directory: Path) -> bool:
