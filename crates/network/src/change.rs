@@ -1,8 +1,8 @@
 //! What happens to links, and to routing, at set times during a run.
 
 use crate::fabric::LinkId;
+use crate::queue_limit::QueueLimit;
 use crate::routing::Routes;
-use crate::thresholds::QueueLimit;
 use linkpool_units::{Rate, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -2,6 +2,8 @@
 
 use crate::packet::Envelope;
 use linkpool_units::{HostId, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 linkpool_units::id! {
@@ -33,7 +35,8 @@ linkpool_units::id! {
 }
 
 /// Where in the fabric a node stands; its output ports are reported under this layer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Layer {
     /// A host.
     Host,

@@ -1,8 +1,9 @@
 //! What the output ports of a network do with packets: thresholds, queue disciplines, shared buffers, layer by layer.
 
-use crate::discipline::{Configuration, Marking, Order, Red, SharedBuffer, Trimming};
+use crate::discipline::{Configuration, Marking, Order, Red, SharedBuffer};
 use crate::fabric::Layer;
-use crate::thresholds::{QueueLimit, Thresholds};
+use crate::queue_limit::QueueLimit;
+use crate::thresholds::Thresholds;
 
 /// How an output port queues: its thresholds and its queue discipline.
 ///
@@ -27,16 +28,9 @@ impl QueuePolicy {
         self.discipline == Configuration::default() && self.shared.is_none()
     }
 
-    /// Strict priority: packets with [`crate::Flags::PRIORITY`] have a queue of their own, which is served first. Limit and marking
-    /// are those of either queue.
-    pub fn prioritised(mut self) -> QueuePolicy {
-        self.discipline.order = Order::Priority;
-        self
-    }
-
-    /// Trims what has no room: the limit is that of the data queue.
-    pub fn trimming(mut self, trimming: Trimming) -> QueuePolicy {
-        self.discipline.order = Order::Trimming(trimming);
+    /// Serves packets in this order. Limit and marking are those of each of its queues.
+    pub fn ordered(mut self, order: Order) -> QueuePolicy {
+        self.discipline.order = order;
         self
     }
 

@@ -1,15 +1,7 @@
 //! The thresholds of a queue: when a packet that arrives is dropped, and when it is marked.
 
 use crate::packet::Flags;
-
-/// A queue length, in packets or in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum QueueLimit {
-    /// So many packets.
-    Packets(u32),
-    /// So many bytes on the wire.
-    Bytes(u64),
-}
+use crate::queue_limit::QueueLimit;
 
 /// What becomes of a packet that arrives at a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

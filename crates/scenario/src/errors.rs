@@ -2,17 +2,13 @@
 
 use std::fmt;
 
-use indexmap::IndexSet;
-
+use crate::names::closest;
 use crate::quote::one_line;
 use crate::schema::tables_with;
 use crate::source::{Fault, Node, Origin, Path};
 
 /// So many errors are enough to begin with: more are counted, not listed.
 const MOST_ERRORS: usize = 100;
-
-/// A longer name is not compared with others.
-const LONGEST_NAME: usize = 100;
 
 /// Something wrong with a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,29 +153,4 @@ fn elsewhere(key: &str) -> String {
         1..=3 => format!("; `{key}` is a key of {}", tables.join(", ")),
         n => format!("; `{key}` is a key of {}, ... ({n} tables)", tables[..3].join(", ")),
     }
-}
-
-/// Which of the `known` names may have been meant by `name`, and which there are.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect::<IndexSet<_>>().into_iter().collect();
-    let list = match known.len() {
-        0..=40 => format!("known: {}", known.join(", ")),
-        n => format!("known: {}, ... ({n} in all)", known[..8].join(", ")),
-    };
-    match closest(name, &known) {
-        Some(meant) => format!("did you mean `{meant}`? ({list})"),
-        None => list,
-    }
-}
-
-/// The name most like `name`, if one is alike at all.
-pub(crate) fn closest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    if name.len() > LONGEST_NAME {
-        return None;
-    }
-    // The one is good at common beginnings, the other at swapped letters.
-    let likeness =
-        |known: &str| strsim::jaro_winkler(name, known).max(strsim::normalized_damerau_levenshtein(name, known) + 0.1);
-    let best = known.iter().map(|known| (likeness(known), *known)).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.filter(|(likeness, _)| *likeness > 0.75).map(|(_, known)| known)
 }

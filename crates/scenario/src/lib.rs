@@ -8,6 +8,7 @@ mod errors;
 mod file;
 mod load;
 mod model;
+mod names;
 mod quote;
 mod reference;
 mod resolve;
@@ -21,10 +22,9 @@ pub use linkpool_settings::Preset;
 pub use linkpool_transport::control::Algorithm;
 pub use load::load;
 pub use model::{
-    Change, ChangeOf, Control, CounterRecord, Destination, Discipline, Exempt, Graph, LinkState, MarkAt, MarkWhen,
-    Measure, NdpConfig, NonEct, OTHERS, PathConfig, Paths, Placement, Priority, Queue, QueueRecord, QueueSize, Record,
-    Repeat, Role, Routing, RoutingKind, Scenario, SeriesRecord, Small, Subflows, Topology, TraceFlow, Transport, Until,
-    WireConfig, Workload, WorkloadKind,
+    Change, ChangeOf, Control, CounterRecord, Destination, Graph, LinkState, Measure, NdpConfig, OTHERS, PathConfig,
+    Paths, Placement, Priority, QueueRecord, Record, Repeat, Role, Routing, RoutingKind, Scenario, SeriesRecord, Small,
+    Subflows, Topology, TraceFlow, Transport, Until, WireConfig, Workload, WorkloadKind,
 };
 pub use reference::reference;
 pub use schema::schema;

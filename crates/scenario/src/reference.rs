@@ -1,8 +1,13 @@
-//! What there is to say of every setting of transports: for the JSON Schema and the reference page.
+//! What there is to say of every setting: for the JSON Schema and the reference page.
 
 use std::sync::LazyLock;
 
-use linkpool_settings::{Preset, Scope, Setting, Settings, State, Visit, Written};
+use linkpool_network::{Queue, topology};
+use linkpool_settings::{
+    Declared, EachKind, Fallback, Kinds, Preset, Scope, Setting, Settings, State, Visit, Written, Wrong, one_line,
+};
+
+use serde::Serialize;
 
 use crate::model::{Control, Transport};
 use crate::situation;
@@ -101,16 +106,185 @@ impl Visit for Collector {
             self.entries.len() - 1
         });
         let entry = &mut self.entries[at];
-        let value = serde_json::to_value(W::of(value)).expect("a setting is a TOML value");
-        // A whole number needs no fraction.
-        let whole = value.as_f64().filter(|x| value.is_f64() && x.fract() == 0.0);
         // Those of NDP are its own, and said elsewhere.
         if entry.defaults[self.preset].is_empty() {
-            entry.defaults[self.preset] = whole.map_or(value.to_string(), |x| format!("{x}"));
+            entry.defaults[self.preset] = written(&W::of(value));
         }
         entry.controls.extend(self.control.filter(|control| !entry.controls.contains(control)));
     }
+
+    fn table<S: Declared>(
+        &mut self,
+        key: &'static str,
+        _: &'static [&'static str],
+        _: &mut Option<S>,
+        _: Option<Wrong>,
+    ) {
+        unreachable!("a transport has no table such as {key}");
+    }
+
+    fn chosen<K: Kinds>(&mut self, key: &'static str, _: &mut K) {
+        unreachable!("a transport has no kinds such as those of {key}");
+    }
 }
+
+/// A value as TOML; "none" for what is not there.
+fn written(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).expect("a setting is a TOML value");
+    // A whole number needs no fraction.
+    let whole = value.as_f64().filter(|x| value.is_f64() && x.fract() == 0.0);
+    if value.is_null() { "none".to_string() } else { whole.map_or(value.to_string(), |x| format!("{x}")) }
+}
+
+/// The default of a setting, whose `value` is that; none if it must be said.
+pub(crate) fn default_of<T, W: Written<T>>(setting: &Setting, value: &T) -> Option<String> {
+    match setting.fallback {
+        Fallback::Preset => Some(written(&W::of(value))),
+        Fallback::From(text) => Some(text.to_string()),
+        Fallback::Required => None,
+    }
+}
+
+/// The keys of a table.
+#[derive(Debug, Default)]
+pub(crate) struct KeysOf(pub(crate) Vec<&'static str>);
+
+impl Visit for KeysOf {
+    fn setting<T, W: Written<T>>(&mut self, setting: &Setting, _: &mut T, _: State) {
+        self.0.push(setting.key);
+    }
+
+    fn table<S: Declared>(
+        &mut self,
+        key: &'static str,
+        _: &'static [&'static str],
+        _: &mut Option<S>,
+        _: Option<Wrong>,
+    ) {
+        self.0.push(key);
+    }
+
+    fn chosen<K: Kinds>(&mut self, _: &'static str, _: &mut K) {
+        self.0.extend(K::NAMES.iter().filter(|name| K::has_settings(name)));
+    }
+}
+
+/// The rows of a page about a table: key, default, meaning; and those of the tables in it.
+#[derive(Default)]
+struct Rows {
+    /// What stands before the keys of an inner table.
+    prefix: String,
+    rows: Vec<String>,
+    inner: Vec<String>,
+}
+
+impl Rows {
+    fn of<S: Declared>(prefix: &str) -> Rows {
+        let mut rows = Rows { prefix: prefix.to_string(), ..Rows::default() };
+        S::defaults(Preset::Linux).each(&mut rows);
+        rows
+    }
+
+    /// The table `key`, of which `when` says when it applies.
+    fn inner<S: Declared>(&mut self, key: &str, when: &str, about: &str) {
+        self.rows.push(format!("| `{}{key}` | none | {when}{about} |", self.prefix));
+        self.inner.extend(Rows::of::<S>(&format!("{}{key}.", self.prefix)).rows);
+    }
+}
+
+/// A sentence without its full stop, as a cell of a table ends.
+fn cell(text: &str) -> &str {
+    text.strip_suffix('.').unwrap_or(text)
+}
+
+impl Visit for Rows {
+    fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State) {
+        let default = match (setting.fallback, default_of::<T, W>(setting, value)) {
+            (Fallback::Preset, Some(value)) if value != "none" => format!("`{value}`"),
+            (_, Some(text)) => text,
+            (_, None) => "required".to_string(),
+        };
+        let to = state.condition.map_or(String::new(), |to| format!("{to}: "));
+        let (key, text) = (setting.key, setting.text());
+        self.rows.push(format!("| `{}{key}` | {default} | {to}{} |", self.prefix, cell(&text)));
+    }
+
+    fn table<S: Declared>(
+        &mut self,
+        key: &'static str,
+        doc: &'static [&'static str],
+        _: &mut Option<S>,
+        _: Option<Wrong>,
+    ) {
+        let about = one_line(doc);
+        self.inner::<S>(key, "", cell(&about));
+    }
+
+    fn chosen<K: Kinds>(&mut self, key: &'static str, _: &mut K) {
+        K::kinds(&mut ChosenRows { key, rows: self });
+    }
+}
+
+/// The tables of kinds that the setting `key` names.
+struct ChosenRows<'r> {
+    key: &'static str,
+    rows: &'r mut Rows,
+}
+
+impl EachKind for ChosenRows<'_> {
+    fn kind<S: Declared>(&mut self, name: &'static str, _: &'static [&'static str]) {
+        let (when, about) = (format!("with `{} = {name:?}`: ", self.key), one_line(S::ABOUT));
+        self.rows.inner::<S>(name, &when, cell(&about));
+    }
+
+    fn plain(&mut self, _: &'static str, _: &'static [&'static str]) {}
+}
+
+/// Rows about kinds: of each its name, its keys with their defaults, and its documentation; and a row about each key.
+#[derive(Default)]
+struct KindRows {
+    kinds: Vec<String>,
+    keys: Vec<String>,
+}
+
+impl EachKind for KindRows {
+    fn kind<S: Declared>(&mut self, name: &'static str, doc: &'static [&'static str]) {
+        let mut keys = KeyList::default();
+        S::defaults(Preset::Linux).each(&mut keys);
+        let doc = one_line(doc);
+        self.kinds.push(format!("| `{name}` | {} | {} |", keys.0.join(", "), cell(&doc)));
+        self.keys.extend(Rows::of::<S>(&format!("{name}.")).rows);
+    }
+
+    fn plain(&mut self, name: &'static str, doc: &'static [&'static str]) {
+        self.kinds.push(format!("| `{name}` | | {} |", one_line(doc)));
+    }
+}
+
+/// The keys of a kind, with their defaults.
+#[derive(Default)]
+struct KeyList(Vec<String>);
+
+impl Visit for KeyList {
+    fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, _: State) {
+        let default = default_of::<T, W>(setting, value).map_or(String::new(), |text| format!(" (default: {text})"));
+        self.0.push(format!("`{}`{default}", setting.key));
+    }
+
+    fn table<S: Declared>(
+        &mut self,
+        key: &'static str,
+        _: &'static [&'static str],
+        _: &mut Option<S>,
+        _: Option<Wrong>,
+    ) {
+        self.0.push(format!("`{key}`"));
+    }
+
+    fn chosen<K: Kinds>(&mut self, _: &'static str, _: &mut K) {}
+}
+
+const HEAD: &str = "| key | default | meaning |\n|---|---|---|\n";
 
 /// The part of the reference page that follows from declarations: what stands between the marks
 /// `<!-- NAME -->` and `<!-- end -->`.
@@ -122,6 +296,26 @@ pub fn reference(name: &str) -> Option<String> {
             let rows = transport().iter().map(Entry::row).collect::<Vec<_>>().join("\n");
             Some(format!("{head}\n{rows}"))
         }
+        "queue settings" => {
+            let rows = Rows::of::<Queue>("").rows.join("\n");
+            let layer = "| `layer` | none | other values of the keys above for the ports of one layer, as in \
+                         `[queue.layer.core]`; what is left out is as in `[queue]` |";
+            Some(format!("{HEAD}{rows}\n{layer}"))
+        }
+        "topologies" => {
+            let mut kinds = KindRows::default();
+            topology::Topology::kinds(&mut kinds);
+            let rows = kinds.kinds.join("\n");
+            let graph = "| `graph` | `file`, or `nodes` and `edges`; `rate`, `delay` (of edges that name none) | as named there, \
+                         hosts first |";
+            Some(format!("| kind | keys | hosts and switches |\n|---|---|---|\n{rows}\n{graph}"))
+        }
+        "topology keys" => {
+            let mut kinds = KindRows::default();
+            topology::Topology::kinds(&mut kinds);
+            Some(format!("{HEAD}{}", kinds.keys.join("\n")))
+        }
+        "queue tables" => Some(format!("{HEAD}{}", Rows::of::<Queue>("").inner.join("\n"))),
         "algorithms" => {
             let row = |c: Control| {
                 let ecn = if c.heeds_marks() { "yes" } else { "no" };

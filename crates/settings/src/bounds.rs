@@ -3,8 +3,6 @@
 use linkpool_units::{Bytes, Rate, Time};
 use schemars::Schema;
 
-use crate::{Packets, Size, Speed, Timeouts};
-
 /// Between which values a setting must be.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
@@ -52,16 +50,43 @@ impl Bounds {
         Bounds { most, below: true, ..self }
     }
 
-    /// The error of `value`, if it has one.
-    pub fn wrong(&self, value: &impl Quantity) -> Option<String> {
-        let number = value.number()?;
+    fn holds(&self, number: f64) -> bool {
         let high = if self.above { number > self.least } else { number >= self.least };
         let low = if self.below { number < self.most } else { number <= self.most };
-        (!(high && low)).then(|| self.message.replace("{}", &value.text()))
+        high && low
+    }
+}
+
+/// A limit that the values of a setting keep.
+pub trait Limit<T> {
+    /// What is wrong with `value`.
+    fn wrong(&self, value: &T) -> Option<Wrong>;
+    /// Says so in the schema of the setting, as far as a schema can.
+    fn describe(&self, _schema: &mut Schema) {}
+}
+
+/// What is wrong with a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Of an array, which element.
+    pub at: Option<usize>,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+impl<M: Into<String>> From<M> for Wrong {
+    fn from(message: M) -> Wrong {
+        Wrong { at: None, message: message.into() }
+    }
+}
+
+impl<T: Quantity> Limit<T> for Bounds {
+    fn wrong(&self, value: &T) -> Option<Wrong> {
+        value.outside(self)
     }
 
-    /// Says so in the schema of a number. Quantities are strings there, with their unit.
-    pub fn describe(&self, schema: &mut Schema) {
+    /// Quantities are strings in a schema, with their unit.
+    fn describe(&self, schema: &mut Schema) {
         let kind = schema.get("type").and_then(|kind| kind.as_str());
         let whole = match kind {
             Some("integer") => true,
@@ -83,14 +108,95 @@ impl Bounds {
     }
 }
 
+/// The number of elements of an array.
+#[derive(Clone, Copy, Debug)]
+pub struct Length {
+    least: usize,
+    most: usize,
+    message: &'static str,
+}
+
+impl Length {
+    /// `least` or more, or else `message`.
+    pub const fn from(least: usize, message: &'static str) -> Length {
+        Length { least, most: usize::MAX, message }
+    }
+
+    /// Just so many, or else `message`.
+    pub const fn of(length: usize, message: &'static str) -> Length {
+        Length { least: length, most: length, message }
+    }
+
+    fn describe(&self, schema: &mut Schema) {
+        schema.insert("minItems".to_string(), self.least.into());
+        if self.most < usize::MAX {
+            schema.insert("maxItems".to_string(), self.most.into());
+        }
+    }
+}
+
+impl<T> Limit<Vec<T>> for Length {
+    fn wrong(&self, value: &Vec<T>) -> Option<Wrong> {
+        (!(self.least..=self.most).contains(&value.len())).then(|| self.message.into())
+    }
+
+    fn describe(&self, schema: &mut Schema) {
+        self.describe(schema);
+    }
+}
+
+/// An even number, or else the message; `{}` stands for the number.
+#[derive(Clone, Copy, Debug)]
+pub struct Even(pub &'static str);
+
+impl Limit<u32> for Even {
+    fn wrong(&self, value: &u32) -> Option<Wrong> {
+        (value % 2 == 1).then(|| self.0.replace("{}", &value.to_string()).into())
+    }
+
+    fn describe(&self, schema: &mut Schema) {
+        schema.insert("multipleOf".to_string(), 2.into());
+    }
+}
+
 /// A value that may have bounds.
 pub trait Quantity {
     /// As a number, in the smallest unit; none if it has no limit.
     fn number(&self) -> Option<f64>;
     /// As a person writes it.
     fn text(&self) -> String;
+    /// What is wrong with it, if these are its bounds.
+    fn outside(&self, bounds: &Bounds) -> Option<Wrong> {
+        let number = self.number()?;
+        (!bounds.holds(number)).then(|| bounds.message.replace("{}", &self.text()).into())
+    }
 }
 
+/// What is not given is within any bounds.
+impl<T: Quantity> Quantity for Option<T> {
+    fn number(&self) -> Option<f64> {
+        self.as_ref()?.number()
+    }
+    fn text(&self) -> String {
+        self.as_ref().map_or(String::new(), Quantity::text)
+    }
+}
+
+/// Each element has the bounds.
+impl<T: Quantity> Quantity for Vec<T> {
+    fn number(&self) -> Option<f64> {
+        None
+    }
+    fn text(&self) -> String {
+        String::new()
+    }
+    fn outside(&self, bounds: &Bounds) -> Option<Wrong> {
+        let element = |(at, value): (usize, &T)| Some(Wrong { at: Some(at), ..value.outside(bounds)? });
+        self.iter().enumerate().find_map(element)
+    }
+}
+
+/// Makes a type a quantity: its number, and its text as it is displayed.
 macro_rules! quantities {
     ($($type:ty: |$x:ident| $number:expr;)*) => {$(
         impl Quantity for $type {
@@ -112,8 +218,6 @@ quantities! {
     Time: |x| Some(x.0 as f64);
     Rate: |x| Some(x.0 as f64);
     Bytes: |x| Some(x.0 as f64);
-    Size: |x| x.0.map(|bytes| bytes.0 as f64);
-    Speed: |x| x.0.map(|rate| rate.0 as f64);
-    Packets: |x| x.0.map(f64::from);
-    Timeouts: |x| x.0.map(f64::from);
 }
+
+pub(crate) use quantities;

@@ -1,6 +1,6 @@
 //! The macro.
 
-/// Declares a struct of settings.
+/// Declares a struct of settings; it derives `Clone`, `Debug`, `PartialEq`, and what else `#[derive()]` says.
 ///
 /// Of each field: its documentation, its name, its type, and
 ///
@@ -8,16 +8,23 @@
 /// - `as W`: how a file writes it, if not as its type: a [`Written<T>`](crate::Written);
 /// - `= default`, and `paper_2013 = default` where that preset differs; or `required example`; or
 ///   `from |c| default => "text"`, a default that follows from the settings before it;
-/// - `within bounds`: a [`Bounds`](crate::Bounds);
+/// - `within limit`: a [`Limit`](crate::Limit) such as [`Bounds`](crate::Bounds), or several;
+/// - `refused |c| condition => message`: another reason why its value is wrong, or several;
 /// - `of scope`: a [`Scope`](crate::Scope), if it is not for all of TCP and MPTCP;
 /// - `when |c| condition => "text"`: it applies only then.
 ///
-/// Behind the settings may stand `groups { ... }`, structs of settings whose keys stand in the same
-/// table, and `others { ... }`, fields that are no settings, with their values.
+/// Behind the settings may stand
+///
+/// - `tables { ... }`, structs of settings with a table of their own, which may be there or not;
+/// - `chosen { field "key"; }`: settings of the field `field`, a [`Kinds`](crate::Kinds) that the setting `key`
+///   names, stand in a table of that name;
+/// - `groups { ... }`, structs of settings whose keys stand in the same table;
+/// - `others { ... }`, fields that are no settings, with their values.
 #[macro_export]
 macro_rules! settings {
     (
-        $(#[$meta:meta])*
+        $(#[doc = $about:literal])+
+        $(#[derive($($derive:ident),+)])?
         $vis:vis struct $name:ident {
             $(
                 $(#[doc = $doc:literal])+
@@ -25,11 +32,18 @@ macro_rules! settings {
                     $(= $default:expr)? $(, paper_2013 = $paper:expr)?
                     $(, required $example:expr)?
                     $(, from |$before:ident| $derived:expr => $derivation:literal)?
-                    $(, within $bounds:expr)?
+                    $(, within $limit:expr)*
+                    $(, refused |$refusing:ident| $refused:expr => $why:expr)*
                     $(, of $scope:ident)?
                     $(, when |$this:ident| $condition:expr => $to:literal)?;
             )*
         }
+        $(tables { $(
+            $(#[doc = $table_doc:literal])+
+            $table:ident: $table_type:ty
+                $(, refused |$table_refusing:ident| $table_refused:expr => $table_why:expr)*;
+        )* })?
+        $(chosen { $($chosen:ident $chosen_key:literal;)* })?
         $(groups { $(
             $(#[doc = $group_doc:literal])+
             $group:ident: $group_type:ty
@@ -37,12 +51,18 @@ macro_rules! settings {
         )* })?
         $(others { $($(#[doc = $other_doc:literal])+ $other:ident: $other_type:ty = $other_value:expr;)* })?
     ) => {
-        $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq)]
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, PartialEq $(, $($derive),+)?)]
         $vis struct $name {
             $($(#[doc = $doc])+ pub $field: $type,)*
+            $($($(#[doc = $table_doc])+ pub $table: ::core::option::Option<$table_type>,)*)?
             $($($(#[doc = $group_doc])+ pub $group: $group_type,)*)?
             $($($(#[doc = $other_doc])+ pub $other: $other_type,)*)?
+        }
+
+        impl $crate::Declared for $name {
+            const NAME: &'static str = stringify!($name);
+            const ABOUT: &'static [&'static str] = &[$($about),+];
         }
 
         impl $crate::Settings for $name {
@@ -52,6 +72,7 @@ macro_rules! settings {
                         $($crate::Preset::Paper2013 => $paper,)?
                         _ => { $($default)? $($example)? $(let _ = $derivation; ::core::default::Default::default())? }
                     },)*
+                    $($($table: ::core::option::Option::None,)*)?
                     $($($group: <$group_type as $crate::Settings>::defaults(preset),)*)?
                     $($($other: $other_value,)*)?
                 }
@@ -72,19 +93,31 @@ macro_rules! settings {
                         schema: |generator| {
                             #[allow(unused_mut)]
                             let mut schema = generator.subschema_for::<Form>();
-                            $($bounds.describe(&mut schema);)?
+                            $($crate::Limit::<Form>::describe(&$limit, &mut schema);)*
                             schema
                         },
                     };
+                    let wrong: ::core::option::Option<$crate::Wrong> = ::core::option::Option::None;
+                    $(let wrong = wrong.or_else(|| {
+                        $crate::Limit::<Form>::wrong(&$limit, &<Form as $crate::Written<$type>>::of(&self.$field))
+                    });)*
+                    $(let wrong = wrong.or_else(|| { let $refusing = &*self; ($refused).then(|| $why.into()) });)*
                     let state = $crate::State {
                         applies: true $(&& { let $this = &*self; $condition })?,
                         condition: $crate::settings!(@or $(Some($to),)? None),
-                        wrong: $crate::settings!(
-                            @or $($bounds.wrong(&<Form as $crate::Written<$type>>::of(&self.$field)),)? None
-                        ),
+                        wrong,
                     };
                     visit.setting::<$type, Form>(&setting, &mut self.$field, state);
                 })*
+                $($({
+                    let wrong: ::core::option::Option<$crate::Wrong> = ::core::option::Option::None;
+                    $(let wrong = wrong.or_else(|| {
+                        let $table_refusing = &*self;
+                        ($table_refused).then(|| $table_why.into())
+                    });)*
+                    visit.table(stringify!($table), &[$($table_doc),+], &mut self.$table, wrong);
+                })*)?
+                $($(visit.chosen($chosen_key, &mut self.$chosen);)*)?
                 $($(
                     $crate::settings!(@group self, visit, $group $(, $group_this, $group_condition, $group_to)?);
                 )*)?
@@ -103,5 +136,65 @@ macro_rules! settings {
     (@group $self:ident, $visit:ident, $group:ident, $this:ident, $condition:expr, $to:literal) => {
         let applies = { let $this = &*$self; $condition };
         $self.$group.each(&mut $crate::Gated { visit: $visit, applies, condition: $to });
+    };
+}
+
+/// Declares an enum of kinds, of which one is chosen by its name: each with its documentation, its settings if it has some, and its
+/// name in a file.
+#[macro_export]
+macro_rules! kinds {
+    (
+        $(#[doc = $about:literal])+
+        $(#[derive($($derive:ident),+)])?
+        $vis:vis enum $name:ident {
+            $($(#[doc = $doc:literal])+ $kind:ident $(($settings:ty))? = $text:literal;)+
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, PartialEq $(, $($derive),+)?)]
+        $vis enum $name {
+            $($(#[doc = $doc])+ $kind $(($settings))?,)+
+        }
+
+        impl $crate::Kinds for $name {
+            const TITLE: &'static str = stringify!($name);
+            const ABOUT: &'static [&'static str] = &[$($about),+];
+            const NAMES: &'static [&'static str] = &[$($text),+];
+
+            fn named(name: &str) -> ::core::option::Option<$name> {
+                match name {
+                    $($text => Some($crate::kinds!(@new $name, $kind $(, $settings)?)),)+
+                    _ => None,
+                }
+            }
+
+            fn name(&self) -> &'static str {
+                match self { $($name::$kind { .. } => $text,)+ }
+            }
+
+            fn each<V: $crate::Visit>(&mut self, visit: &mut V) {
+                let _ = &visit;
+                $($crate::kinds!(@each self, visit, $name, $kind $(, $settings)?);)+
+            }
+
+            fn kinds<W: $crate::EachKind>(each: &mut W) {
+                $($crate::kinds!(@kind each, $text, [$($doc),+] $(, $settings)?);)+
+            }
+        }
+    };
+
+    (@new $name:ident, $kind:ident) => { $name::$kind };
+    (@new $name:ident, $kind:ident, $settings:ty) => {
+        $name::$kind(<$settings as $crate::Settings>::defaults($crate::Preset::Linux))
+    };
+    (@each $value:ident, $visit:ident, $name:ident, $kind:ident) => {};
+    (@each $value:ident, $visit:ident, $name:ident, $kind:ident, $settings:ty) => {
+        if let $name::$kind(settings) = $value {
+            <$settings as $crate::Settings>::each(settings, $visit);
+        }
+    };
+    (@kind $each:ident, $text:literal, [$($doc:literal),+]) => { $each.plain($text, &[$($doc),+]) };
+    (@kind $each:ident, $text:literal, [$($doc:literal),+], $settings:ty) => {
+        $each.kind::<$settings>($text, &[$($doc),+])
     };
 }

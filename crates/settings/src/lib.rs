@@ -25,12 +25,17 @@
 
 mod bounds;
 mod declare;
+mod kinds;
 mod limits;
 mod visit;
 
-pub use bounds::{Bounds, Quantity};
+pub use bounds::{Bounds, Even, Length, Limit, Quantity, Wrong};
+pub use kinds::Name;
 pub use limits::{Packets, Size, Speed, Timeouts};
-pub use visit::{Condition, Fallback, Gated, Preset, Scope, Setting, Settings, State, Visit, Written};
+pub use visit::{
+    Condition, Declared, EachKind, Fallback, Gated, Kinds, Preset, Scope, Setting, Settings, State, Visit, Written,
+    one_line,
+};
 
 #[doc(hidden)]
 pub use schemars;

@@ -9,6 +9,7 @@ use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Written;
+use crate::bounds::{Quantity, quantities};
 
 /// A number that may be without limit: the type, how "without limit" is written, and what the
 /// number counts.
@@ -284,4 +285,11 @@ impl Written<u16> for Bytes {
     fn value(self) -> u16 {
         u16::try_from(self.0).unwrap_or(u16::MAX)
     }
+}
+
+quantities! {
+    Size: |x| x.0.map(|bytes| bytes.0 as f64);
+    Speed: |x| x.0.map(|rate| rate.0 as f64);
+    Packets: |x| x.0.map(f64::from);
+    Timeouts: |x| x.0.map(f64::from);
 }

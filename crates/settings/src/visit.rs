@@ -6,6 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::bounds::Wrong;
+
 /// A set of defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Preset {
@@ -61,7 +63,7 @@ impl fmt::Debug for Setting {
 impl Setting {
     /// Its documentation in one line.
     pub fn text(&self) -> String {
-        self.doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+        one_line(self.doc)
     }
 }
 
@@ -87,7 +89,7 @@ pub struct State {
     /// The condition of the setting.
     pub condition: Option<Condition>,
     /// The error of its value, if it has one.
-    pub wrong: Option<String>,
+    pub wrong: Option<Wrong>,
 }
 
 /// Settings, declared by [`settings!`](crate::settings).
@@ -96,6 +98,14 @@ pub trait Settings: Sized {
     fn defaults(preset: Preset) -> Self;
     /// Shows each to `visit`, in the order of their declaration.
     fn each<V: Visit>(&mut self, visit: &mut V);
+}
+
+/// Settings that may stand in a table of their own.
+pub trait Declared: Settings + Clone {
+    /// The name of their struct.
+    const NAME: &'static str;
+    /// Its documentation, line by line.
+    const ABOUT: &'static [&'static str];
 }
 
 /// An algorithm that has none.
@@ -111,6 +121,18 @@ pub trait Visit {
 
     /// `value` is that of `setting`, which a file writes as a `W`.
     fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State);
+
+    /// `value` stands in the table `key`, if it is there; `wrong` is why that is a mistake.
+    fn table<S: Declared>(
+        &mut self,
+        key: &'static str,
+        doc: &'static [&'static str],
+        value: &mut Option<S>,
+        wrong: Option<Wrong>,
+    );
+
+    /// The settings of `value`, which the setting `key` names, stand in the table of its name.
+    fn chosen<K: Kinds>(&mut self, key: &'static str, value: &mut K);
 
     /// The defaults of the choices of settings.
     fn preset(&self) -> Preset {
@@ -135,6 +157,56 @@ impl<T: Clone + Serialize + DeserializeOwned + JsonSchema> Written<T> for T {
     }
 }
 
+/// Kinds, declared by [`kinds!`](crate::kinds).
+pub trait Kinds: Clone + 'static {
+    /// The name of the enum.
+    const TITLE: &'static str;
+    /// Its documentation, line by line.
+    const ABOUT: &'static [&'static str];
+    /// The names of all kinds, as a file writes them.
+    const NAMES: &'static [&'static str];
+
+    /// The kind of this name, with its defaults.
+    fn named(name: &str) -> Option<Self>;
+    /// Its name.
+    fn name(&self) -> &'static str;
+    /// Shows its settings.
+    fn each<V: Visit>(&mut self, visit: &mut V);
+    /// Shows all kinds, in the order of their declaration.
+    fn kinds<W: EachKind>(each: &mut W);
+
+    /// Has the kind of this name settings?
+    fn has_settings(name: &str) -> bool {
+        let mut all = WithSettings(Vec::new());
+        Self::kinds(&mut all);
+        all.0.contains(&name)
+    }
+}
+
+/// The names of kinds with settings.
+struct WithSettings(Vec<&'static str>);
+
+impl EachKind for WithSettings {
+    fn kind<S: Declared>(&mut self, name: &'static str, _: &'static [&'static str]) {
+        self.0.push(name);
+    }
+
+    fn plain(&mut self, _: &'static str, _: &'static [&'static str]) {}
+}
+
+/// Somebody who looks at all kinds.
+pub trait EachKind {
+    /// A kind with settings.
+    fn kind<S: Declared>(&mut self, name: &'static str, doc: &'static [&'static str]);
+    /// A kind without.
+    fn plain(&mut self, name: &'static str, doc: &'static [&'static str]);
+}
+
+/// Documentation in one line.
+pub fn one_line(doc: &[&str]) -> String {
+    doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
 /// A whole struct of settings that depends on others.
 #[derive(Debug)]
 pub struct Gated<'v, V> {
@@ -157,6 +229,20 @@ impl<V: Visit> Visit for Gated<'_, V> {
             value,
             State { applies: self.applies && state.applies, condition, ..state },
         );
+    }
+
+    fn table<S: Declared>(
+        &mut self,
+        key: &'static str,
+        doc: &'static [&'static str],
+        value: &mut Option<S>,
+        wrong: Option<Wrong>,
+    ) {
+        self.visit.table(key, doc, value, wrong);
+    }
+
+    fn chosen<K: Kinds>(&mut self, key: &'static str, value: &mut K) {
+        self.visit.chosen(key, value);
     }
 
     fn preset(&self) -> Preset {

@@ -97,7 +97,7 @@ impl std::fmt::Debug for Time {
 }
 
 /// A rate in bits per second.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Rate(pub u64);
 
 impl Rate {

@@ -1,6 +1,6 @@
 //! Queue disciplines: what an output port keeps, marks, trims and drops, and which packet it sends next.
 //!
-//! One file holds one discipline; [`Configuration::build`] knows them all. They serve the ports that are more than one FIFO queue
+//! One file holds one discipline with its settings; [`Order`] lists them, and [`Configuration::build`] makes them. They serve the ports that are more than one FIFO queue
 //! which drops and marks at its entrance (that one is [`crate::link`], where it costs nothing more).
 
 mod fifo;
@@ -10,44 +10,87 @@ mod shared_buffer;
 mod trimming;
 mod waiting;
 
-pub use red::Red;
+pub use red::{Red, RedAction};
 pub(crate) use shared_buffer::Buffer;
 pub use shared_buffer::SharedBuffer;
 pub use trimming::Trimming;
 pub(crate) use waiting::{Arrival, Discipline, Verdict};
 
 use crate::fabric::LinkId;
+use crate::queue_limit::QueueLimit;
 use linkpool_engine::stream;
+use linkpool_settings::{Kinds, kinds};
 
 /// The queue discipline of a port; by default one FIFO queue that marks at its entrance.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Configuration {
     pub(crate) order: Order,
     pub(crate) marking: Marking,
 }
 
-/// Which packet goes next.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) enum Order {
-    /// The first that came.
-    #[default]
-    Fifo,
-    /// The first that came with [`crate::Flags::PRIORITY`], and others when there is none.
-    Priority,
-    /// Headers and control packets before data, in proportion.
-    Trimming(Trimming),
+kinds! {
+    /// Which packet of a port goes next.
+    #[derive(Copy)]
+    pub enum Order {
+        /// The first that came.
+        Fifo = "fifo";
+        /// The first of high priority that came, and others when there is none.
+        Priority = "priority";
+        /// Headers and control packets before data, in proportion; data that finds no room is trimmed.
+        Trimming(Trimming) = "trimming";
+    }
+}
+
+impl Order {
+    /// Does it combine with RED, marks at dequeue, shared buffers and packets that are never dropped?
+    pub fn is_combined(&self) -> bool {
+        matches!(self, Order::Fifo | Order::Priority)
+    }
+
+    /// What is said of settings that it does not combine with.
+    pub(crate) fn excludes(&self) -> String {
+        format!("does not go with discipline = {:?}; leave it out", self.name())
+    }
+
+    /// The limit of its queues if a scenario says none, or none: that of all queues.
+    pub fn default_limit(&self) -> Option<QueueLimit> {
+        match self {
+            Order::Trimming(_) => Some(trimming::DEFAULT_LIMIT),
+            _ => None,
+        }
+    }
+
+    /// Fills in what the scenario leaves to the `limit` and the largest packet, bytes on the wire.
+    pub(crate) fn complete(&mut self, limit: QueueLimit, largest_packet: u64) {
+        if let Order::Trimming(trimming) = self {
+            trimming.complete(limit, largest_packet);
+        }
+    }
+
+    /// How hosts order packets where switches do so, if in another way.
+    pub(crate) fn at_hosts(&self) -> Option<Order> {
+        match self {
+            Order::Trimming(trimming) => Some(Order::Trimming(trimming.at_hosts())),
+            _ => None,
+        }
+    }
 }
 
 /// How a queue marks, or drops early.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Marking {
     /// What comes, by the marking threshold.
-    #[default]
     AtEnqueue,
     /// What leaves, by the marking threshold.
     AtDequeue,
     /// What comes, by random early detection.
     Red(Red),
+}
+
+impl Default for Configuration {
+    fn default() -> Configuration {
+        Configuration { order: Order::Fifo, marking: Marking::AtEnqueue }
+    }
 }
 
 impl Configuration {

@@ -4,37 +4,84 @@
 use super::waiting::{Arrival, Discipline, Verdict, Waiting};
 use crate::link::RareEvents;
 use crate::packet::{Flags, Packet};
+use crate::queue_limit::QueueLimit;
 use crate::thresholds::Thresholds;
 use linkpool_engine::Stream;
-use linkpool_units::Time;
+use linkpool_settings::{Bounds, settings};
+use linkpool_units::{Bytes, Time};
 use rand::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// The parameters of RED.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Red {
-    /// Average queue at which signals begin, in packets, or bytes if `in_bytes`.
-    pub min: f64,
-    /// Average queue at which signals become certain (or, if `gentle`, begin to grow towards certainty at twice of it).
-    pub max: f64,
-    /// Is the queue measured in bytes?
-    pub in_bytes: bool,
-    /// Probability of a signal as the average comes to `max`.
-    pub max_probability: f64,
-    /// Weight of a new sample in the average.
-    pub weight: f64,
-    /// Between `max` and twice `max`: a growing probability rather than certainty.
-    pub gentle: bool,
-    /// Are ECN-capable packets marked rather than dropped?
-    pub marks: bool,
-    /// While the queue is idle, the average falls as if so large packets went by, bytes.
-    pub typical_packet: u16,
+/// By this size idle time counts where nobody says another.
+const DEFAULT_PACKET: Bytes = Bytes(1500);
+
+settings! {
+    /// Random early detection (Floyd and Jacobson, 1993).
+    #[derive(Copy)]
+    pub struct Red {
+        /// Average queue at which marks (or drops) begin, in packets or as a size.
+        min: QueueLimit, required QueueLimit::Packets(5);
+        /// Average queue at which all are marked, in the unit of `min`.
+        max: QueueLimit, required QueueLimit::Packets(15),
+            refused |r| r.curve().is_none() => "`min` and `max` must both be in packets or both be sizes",
+            refused |r| r.curve().is_some_and(|c| c.max <= c.min) => "must be above `min`";
+        /// Probability of a mark as the average comes to `max`.
+        max_probability: f64 = 0.1, within Bounds::GAIN;
+        /// Weight of a new sample in the average.
+        weight: f64 = 0.002, within Bounds::GAIN;
+        /// From `max` to twice `max`, does the probability grow to 1 rather than jump?
+        gentle: bool = true;
+        /// What happens to packets that are ECN-capable: `"mark"` or `"drop"`. Others are dropped.
+        action: RedAction = RedAction::Mark;
+        /// While the queue is idle, the average falls as if packets of this size went by.
+        packet: Option<Bytes>, from |_r| None => "the largest packet of the transports",
+            within Bounds::from(1.0, "{} is no packet; it has 1B to 65535B").to(65_535.0);
+    }
+}
+
+/// What RED does to ECN-capable packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RedAction {
+    /// It marks them.
+    Mark,
+    /// It drops them.
+    Drop,
+}
+
+impl Red {
+    /// Its probabilities; none if `min` and `max` are of unlike units.
+    fn curve(&self) -> Option<Curve> {
+        let (min, max) = match (self.min, self.max) {
+            (QueueLimit::Packets(min), QueueLimit::Packets(max)) => (f64::from(min), f64::from(max)),
+            (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => (min as f64, max as f64),
+            _ => return None,
+        };
+        let Red { max_probability, weight, gentle, .. } = *self;
+        Some(Curve { min, max, max_probability, weight, gentle })
+    }
+}
+
+/// The probability of a signal, by the average queue in packets or bytes.
+#[derive(Clone, Copy, Debug)]
+struct Curve {
+    min: f64,
+    max: f64,
+    max_probability: f64,
+    weight: f64,
+    gentle: bool,
 }
 
 /// One FIFO queue that marks or drops early what comes.
 #[derive(Debug)]
 pub(super) struct RedQueue {
     waiting: Waiting,
-    red: Red,
+    curve: Curve,
+    in_bytes: bool,
+    marks: bool,
+    /// Size of the packets by which idle time counts.
+    typical_packet: u16,
     state: RedState,
     /// When a packet of this queue last left the port.
     last_left: Time,
@@ -42,18 +89,26 @@ pub(super) struct RedQueue {
 
 impl RedQueue {
     pub(super) fn new(red: Red, random: Stream) -> RedQueue {
-        RedQueue { waiting: Waiting::default(), red, state: RedState::new(random), last_left: Time::ZERO }
+        RedQueue {
+            waiting: Waiting::default(),
+            curve: red.curve().expect("`min` and `max` are of one unit"),
+            in_bytes: matches!(red.min, QueueLimit::Bytes(_)),
+            marks: red.action == RedAction::Mark,
+            typical_packet: red.packet.unwrap_or(DEFAULT_PACKET).0 as u16,
+            state: RedState::new(random),
+            last_left: Time::ZERO,
+        }
     }
 }
 
 impl Discipline for RedQueue {
     fn enqueue(&mut self, packet: Packet, arrival: &Arrival<'_>, events: &mut RareEvents) -> Verdict {
         let (packets, bytes) = self.waiting.counted(&arrival.kind.thresholds);
-        let length = if self.red.in_bytes { bytes as f64 } else { packets as f64 };
-        let each = arrival.kind.serialisation(self.red.typical_packet);
+        let length = if self.in_bytes { bytes as f64 } else { packets as f64 };
+        let each = arrival.kind.serialisation(self.typical_packet);
         let idle = self.waiting.is_idle().then(|| idle_packets(arrival.now - self.last_left, each));
-        let over = self.state.signals(&self.red, length, idle);
-        let markable = packet.flags.has(Flags::ECT) && self.red.marks;
+        let over = self.state.signals(&self.curve, length, idle);
+        let markable = packet.flags.has(Flags::ECT) && self.marks;
         self.waiting.admit(packet, (over, markable), arrival, events)
     }
 
@@ -97,7 +152,7 @@ impl RedState {
 
     /// A packet arrives and finds `length` queued; if the port has stood idle, for how many typical packets. Is it signalled, by
     /// a mark or a drop? (Figure 2 of the paper.)
-    fn signals(&mut self, red: &Red, length: f64, idle: Option<f64>) -> bool {
+    fn signals(&mut self, red: &Curve, length: f64, idle: Option<f64>) -> bool {
         match idle {
             // Equation (1), and its m-fold application with an empty queue.
             None => self.average += red.weight * (length - self.average),
@@ -136,16 +191,7 @@ mod tests {
     use super::*;
     use linkpool_engine::stream;
 
-    const RED: Red = Red {
-        min: 5.0,
-        max: 15.0,
-        in_bytes: false,
-        max_probability: 0.02,
-        weight: 0.002,
-        gentle: false,
-        marks: true,
-        typical_packet: 1500,
-    };
+    const RED: Curve = Curve { min: 5.0, max: 15.0, max_probability: 0.02, weight: 0.002, gentle: false };
 
     fn state() -> RedState {
         RedState::new(stream(1, "red", 0))
@@ -158,7 +204,7 @@ mod tests {
         let average = |w: f64| {
             let mut red = state();
             for length in 1..=50 {
-                red.signals(&Red { weight: w, ..RED }, length as f64, None);
+                red.signals(&Curve { weight: w, ..RED }, length as f64, None);
             }
             let expected = 51.0 + ((1.0 - w).powi(51) - 1.0) / w;
             assert!((red.average - expected).abs() < 1e-9, "{} {expected}", red.average);
@@ -202,14 +248,14 @@ mod tests {
 
     #[test]
     fn thresholds() {
-        let share = |red: Red, average: f64| {
+        let share = |red: Curve, average: f64| {
             let mut state = state();
-            let red = Red { weight: 1.0, ..red };
+            let red = Curve { weight: 1.0, ..red };
             (0..10_000).filter(|_| state.signals(&red, average, None)).count()
         };
         assert_eq!(share(RED, 4.99), 0);
         assert_eq!(share(RED, 15.0), 10_000);
-        let gentle = Red { gentle: true, ..RED };
+        let gentle = Curve { gentle: true, ..RED };
         // p = 0.02 + 0.98 x = 1/3: gaps of 1 and 2 alike, two signals for three packets.
         let x = (1.0 / 3.0 - 0.02) / 0.98;
         let signals = share(gentle, 15.0 * (1.0 + x)) as f64;

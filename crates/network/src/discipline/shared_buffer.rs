@@ -1,13 +1,18 @@
 //! Buffers that the ports of a switch share: Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches",
 //! IEEE/ACM ToN 6(2), 1998.
 
-/// A buffer for all ports of a switch.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SharedBuffer {
-    /// Its size.
-    pub bytes: u64,
-    /// A queue may be as long as so many times what is free.
-    pub alpha: f64,
+use linkpool_settings::{Bounds, settings};
+use linkpool_units::Bytes;
+
+settings! {
+    /// A buffer for all ports of a switch, with dynamic thresholds (Choudhury and Hahne, 1998).
+    #[derive(Copy)]
+    pub struct SharedBuffer {
+        /// Its size.
+        bytes "size": u64 as Bytes, required 4_000_000;
+        /// A queue may be as long as `alpha` times what is free.
+        alpha: f64 = 1.0, within Bounds::above(0.0, "{} is not above 0");
+    }
 }
 
 /// The buffer of one switch: what is queued or being sent at its ports.

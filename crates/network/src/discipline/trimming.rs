@@ -6,22 +6,45 @@
 use super::waiting::{Arrival, Discipline, Verdict, Waiting, mark};
 use crate::link::RareEvents;
 use crate::packet::{Flags, Packet};
-use crate::thresholds::{QueueLimit, Thresholds};
+use crate::queue_limit::QueueLimit;
+use crate::thresholds::Thresholds;
 use linkpool_engine::Stream;
+use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
 use rand::Rng;
 
-/// The parameters of a port that trims. The limit of its data queue is that of the policy.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Trimming {
-    /// Limit of the queue for headers and control packets.
-    pub headers: QueueLimit,
-    /// While both queues hold packets, so many packets of the header queue are served for one of the data queue. The paper: 10.
-    pub share: u32,
-    /// Probability that the packet which arrives is trimmed, rather than the one at the tail of the data queue. The paper: 1/2.
-    pub trim_arriving: f64,
-    /// Does a header that finds no room go back to its sender, if the sender wants that?
-    pub return_to_sender: bool,
+/// The limit of the data queue, unless the scenario sets another (section 3.1).
+pub(super) const DEFAULT_LIMIT: QueueLimit = QueueLimit::Packets(8);
+
+settings! {
+    /// How a port trims (Handley et al., NDP, SIGCOMM 2017, section 3.1). `limit` is that of its data queue.
+    #[derive(Copy)]
+    pub struct Trimming {
+        /// Limit of the queue for headers and control packets, in packets or as a size.
+        headers: Option<QueueLimit>, from |_t| None => "as many bytes as `limit` packets of the largest size";
+        /// While both queues hold packets, so many of the header queue are served for one of the data queue.
+        share: u32 = 10,
+            within Bounds::above(0.0, "with a share of 0 no header is sent while data waits; write for example 10");
+        /// Probability that the packet that arrives is trimmed, rather than the last one of the data queue.
+        trim_arriving: f64 = 0.5, within Bounds::from(0.0, "{} is no probability, 0 to 1").to(1.0);
+        /// Does a header that finds no room go back to its sender, if the transport wants that?
+        return_to_sender: bool = true;
+    }
+}
+
+impl Trimming {
+    /// The header queue has as much memory as the data queue (section 3.1).
+    pub(super) fn complete(&mut self, limit: QueueLimit, largest_packet: u64) {
+        self.headers.get_or_insert(match limit {
+            QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes),
+            QueueLimit::Packets(packets) => QueueLimit::Bytes(largest_packet * u64::from(packets)),
+        });
+    }
+
+    /// A host does not trim its own packets, but sends headers and control packets before data in the same proportion.
+    pub(super) fn at_hosts(self) -> Trimming {
+        Trimming { headers: Some(QueueLimit::Packets(u32::MAX)), return_to_sender: false, ..self }
+    }
 }
 
 /// The two queues of a port that trims.
@@ -38,7 +61,7 @@ pub(super) struct TrimmingQueue {
 
 impl TrimmingQueue {
     pub(super) fn new(trimming: Trimming, random: Stream) -> TrimmingQueue {
-        let header_limits = Thresholds::drop_tail(trimming.headers);
+        let header_limits = Thresholds::drop_tail(trimming.headers.unwrap_or(QueueLimit::Packets(u32::MAX)));
         let (headers, data) = (Waiting::default(), Waiting::default());
         TrimmingQueue { trimming, header_limits, headers, data, headers_served: 0, random }
     }
@@ -174,7 +197,7 @@ mod tests {
     }
 
     fn paper(trim_arriving: f64) -> Trimming {
-        Trimming { headers: QueueLimit::Packets(4), share: 10, trim_arriving, return_to_sender: true }
+        Trimming { headers: Some(QueueLimit::Packets(4)), share: 10, trim_arriving, return_to_sender: true }
     }
 
     #[test]
@@ -203,7 +226,7 @@ mod tests {
 
     #[test]
     fn either_is_trimmed_as_often() {
-        let mut port = port(QueueLimit::Packets(1), Trimming { headers: QueueLimit::Packets(1), ..paper(0.5) });
+        let mut port = port(QueueLimit::Packets(1), Trimming { headers: Some(QueueLimit::Packets(1)), ..paper(0.5) });
         port.enqueue(data(0));
         let mut arriving = 0;
         for seq in 1..=10_000 {
@@ -217,7 +240,7 @@ mod tests {
 
     #[test]
     fn ten_headers_for_one_data_packet() {
-        let mut port = port(QueueLimit::Packets(8), Trimming { headers: QueueLimit::Packets(100), ..paper(0.5) });
+        let mut port = port(QueueLimit::Packets(8), Trimming { headers: Some(QueueLimit::Packets(100)), ..paper(0.5) });
         for packet in (1..=3).map(data).chain((101..=125).map(control)) {
             port.enqueue(packet);
         }
@@ -228,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_header_without_room_goes_back() {
-        let mut port = port(QueueLimit::Packets(1), Trimming { headers: QueueLimit::Packets(1), ..paper(1.0) });
+        let mut port = port(QueueLimit::Packets(1), Trimming { headers: Some(QueueLimit::Packets(1)), ..paper(1.0) });
         port.enqueue(data(1));
         port.enqueue(data(2));
         let Verdict::Returned(back) = port.enqueue(data(3)) else { panic!("it was not returned") };
@@ -273,7 +296,7 @@ mod tests {
             (share, trim_arriving, return_to_sender) in (1u32..12, 0.0f64..=1.0, any::<bool>()),
             steps in prop::collection::vec(step(), 1..300),
         ) {
-            let mut port = port(data_limit, Trimming { headers, share, trim_arriving, return_to_sender });
+            let mut port = port(data_limit, Trimming { headers: Some(headers), share, trim_arriving, return_to_sender });
             let mut out = Vec::new();
             let mut kept_waiting = 0;
             for (seq, step) in (0..).zip(&steps) {

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
     use crate::packet::Envelope;
     use crate::policy::QueuePolicy;
-    use crate::thresholds::QueueLimit;
+    use crate::queue_limit::QueueLimit;
     use linkpool_units::Rate;
 
     fn packet(size: u16) -> Packet {

@@ -1,6 +1,6 @@
 //! Two-level routing of a fat-tree.
 
-use super::FatTree;
+use super::{FatTree, Generator};
 use crate::fabric::NodeId;
 use linkpool_units::HostId;
 

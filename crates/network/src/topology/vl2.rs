@@ -1,21 +1,35 @@
 //! VL2: a Clos network of aggregation and intermediate switches.
 
+use super::Generator;
 use crate::fabric::{Fabric, FabricBuilder, Layer, Wire};
+use linkpool_settings::{Bounds, Even, settings};
+use linkpool_units::{Rate, Time};
 
-/// VL2 (Greenberg et al., SIGCOMM 2009): racks with two uplinks each, to two aggregation switches, and a full mesh of fast
-/// cables between aggregation and intermediate switches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Vl2 {
-    /// Ports of an aggregation switch (the paper's D_A), half of them to racks; even.
-    pub aggregation_ports: u32,
-    /// Ports of an intermediate switch (D_I), which is the number of aggregation switches; even.
-    pub intermediate_ports: u32,
-    /// Hosts at each top-of-rack switch.
-    pub hosts_per_rack: u32,
-    /// Host to top of rack.
-    pub host: Wire,
-    /// Between switches.
-    pub core: Wire,
+const PORTS: &str = "{} ports; VL2's switches have an even number of them";
+
+settings! {
+    /// VL2 (Greenberg et al., SIGCOMM 2009): racks with two uplinks each, to two aggregation switches, and a full mesh of fast
+    /// cables between aggregation and intermediate switches.
+    #[derive(Copy, Eq)]
+    pub struct Vl2 {
+        /// Ports of an aggregation switch, half of them to racks (the paper's D_A); even.
+        aggregation_ports: u32, required 8, within Bounds::POSITIVE, within Even(PORTS);
+        /// Ports of an intermediate switch, which is the number of aggregation switches (D_I); even.
+        intermediate_ports: u32, required 8, within Bounds::POSITIVE, within Even(PORTS);
+        /// Hosts at each top-of-rack switch.
+        hosts_per_rack: u32 = 20, within Bounds::POSITIVE;
+        /// Rate of the hosts' links.
+        rate: Rate, required Rate::gbps(1), within Bounds::POSITIVE;
+        /// Propagation delay of the hosts' links.
+        delay: Time, required Time::from_us(2), within Bounds::SPAN;
+        /// Rate of the links between switches.
+        core_rate: Rate, from |t| Rate(t.rate.0.saturating_mul(10)) => "ten times `rate`", within Bounds::POSITIVE,
+            refused |t| t.core_rate > Rate::LARGEST => format!(
+                "missing: ten times `rate`, the default, is above {}, the largest rate", Rate::LARGEST
+            );
+        /// Propagation delay of the links between switches.
+        core_delay: Time, from |t| t.delay => "`delay`", within Bounds::SPAN;
+    }
 }
 
 impl Vl2 {
@@ -23,20 +37,26 @@ impl Vl2 {
     pub fn racks(&self) -> u64 {
         u64::from(self.aggregation_ports / 2) * u64::from(self.intermediate_ports / 2)
     }
+}
 
-    /// Number of hosts.
-    pub fn hosts(&self) -> u64 {
+impl Generator for Vl2 {
+    fn size_keys(&self) -> &'static [&'static str] {
+        &["aggregation_ports"]
+    }
+
+    fn hosts(&self) -> u64 {
         self.racks().saturating_mul(self.hosts_per_rack.into())
     }
 
-    /// Number of cables.
-    pub fn cables(&self) -> u64 {
+    fn cables(&self) -> u64 {
         let mesh = u64::from(self.aggregation_ports / 2) * u64::from(self.intermediate_ports);
         self.hosts().saturating_add(self.racks().saturating_mul(2)).saturating_add(mesh)
     }
 
     /// Hosts `h0..`, top-of-rack switches `t0..`, aggregation switches `a0..`, intermediate switches `i0..`.
-    pub fn fabric(&self) -> Fabric {
+    fn fabric(&self) -> Fabric {
+        let host = Wire { rate: self.rate, delay: self.delay };
+        let core = Wire { rate: self.core_rate, delay: self.core_delay };
         let mut b = FabricBuilder::default();
         let hosts: Vec<_> = (0..self.hosts()).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
         let racks: Vec<_> = (0..self.racks()).map(|i| b.node(format!("t{i}"), Layer::Edge)).collect();
@@ -45,13 +65,13 @@ impl Vl2 {
         let intermediates: Vec<_> =
             (0..self.aggregation_ports / 2).map(|i| b.node(format!("i{i}"), Layer::Core)).collect();
         for (i, (hosts, rack)) in hosts.chunks(self.hosts_per_rack as usize).zip(racks).enumerate() {
-            hosts.iter().for_each(|h| b.wire(*h, rack, self.host));
+            hosts.iter().for_each(|h| b.wire(*h, rack, host));
             for uplink in [2 * i, 2 * i + 1] {
-                b.wire(rack, aggregations[uplink % aggregations.len()], self.core);
+                b.wire(rack, aggregations[uplink % aggregations.len()], core);
             }
         }
         for aggregation in aggregations {
-            intermediates.iter().for_each(|i| b.wire(aggregation, *i, self.core));
+            intermediates.iter().for_each(|i| b.wire(aggregation, *i, core));
         }
         b.build()
     }

@@ -1,9 +1,11 @@
 //! The network against a plain event-driven simulator, packet for packet: when each arrives, marked or not, what each port drops,
 //! marks and holds.
 
+use crate::common::topologies::leaf_spine;
 use crate::common::traffic::{ANSWER, Scene, changing_scenes, scenes, trimming_scenes};
 use crate::common::{cases, fabrics, reference, serialisation};
-use linkpool_network::{Change, Fabric, Flags, LinkStats, NodeId, QueueLimit, Wire, partition, topology};
+use linkpool_network::topology::{self, Generator};
+use linkpool_network::{Change, Fabric, Flags, LinkStats, NodeId, QueueLimit, Wire, partition};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -13,17 +15,22 @@ fn topologies() -> impl Strategy<Value = Fabric> {
     (0u32..6, 0usize..4, 1u64..10_000).prop_map(|(kind, rate, delay)| {
         let (rate, delay) = (crate::common::RATES[rate], Time::from_ns(delay));
         match kind {
-            0 => topology::many_to_one(6, rate, delay),
-            1 => topology::traffic_shift(rate, delay),
-            2 => topology::dumbbell(3, rate, delay, Rate::gbps(1), delay),
-            3 => topology::BCube { n: 3, k: 1, wire: Wire { rate, delay } }.fabric(),
+            0 => topology::ManyToOne { senders: 6, rate, delay }.fabric(),
+            1 => topology::TrafficShift { rate, delay }.fabric(),
+            2 => dumbbell(rate, delay),
+            3 => topology::BCube { n: 3, k: 1, rate, delay }.fabric(),
             4 => {
                 let (host, uplink) = (Wire { rate, delay }, Wire { rate: Rate::gbps(1), delay });
-                topology::LeafSpine { leaves: 3, spines: 2, hosts_per_leaf: 3, host, uplink }.fabric()
+                leaf_spine(3, 2, 3, [host, uplink]).fabric()
             }
             _ => topology::fat_tree(4, 2, rate, delay),
         }
     })
+}
+
+fn dumbbell(rate: Rate, delay: Time) -> Fabric {
+    let (bottleneck_rate, bottleneck_delay) = (Rate::gbps(1), delay);
+    topology::Dumbbell { pairs: 3, rate, delay, bottleneck_rate, bottleneck_delay }.fabric()
 }
 
 /// What holds in any network.

@@ -1,7 +1,8 @@
 //! Paths without a cable in common, against a count by maximum flow and against known fabrics.
 
+use crate::common::topologies::{bcube, fat_tree_of, ring};
 use crate::common::{cases, distance, fabrics, host, nodes};
-use linkpool_network::topology::{BCube, FatTree, Ring, fat_tree};
+use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{Fabric, FabricBuilder, HostId, Layer, LinkId, NodeId, Wire, disjoint_paths};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -79,7 +80,7 @@ proptest! {
 #[test]
 fn parallel_paths_of_bcube() {
     for (n, k) in [(2, 2), (4, 1), (5, 2), (3, 3)] {
-        let f = BCube { n, k, wire: WIRE }.fabric();
+        let f = bcube(n, k, WIRE).fabric();
         for to in 1..f.hosts() as u32 {
             let differ = (0..=k).filter(|digit| to / n.pow(*digit) % n != 0).count();
             let paths = disjoint_paths(&f, host(0), to.into(), 100);
@@ -100,10 +101,9 @@ fn of_known_fabrics() {
     assert_eq!(disjoint_paths(&tree, host(0), host(4), 8).len(), 4, "in a pod");
     assert_eq!(disjoint_paths(&tree, host(0), host(127), 8).len(), 4, "across");
     assert_eq!(disjoint_paths(&tree, host(0), host(127), 3).len(), 3, "no more than asked");
-    let dual =
-        FatTree { k: 4, tiers: 3, hosts_per_edge: 2, nics: 2, host: WIRE, aggregation: WIRE, core: WIRE }.fabric();
+    let dual = fat_tree_of(4, 3, 2, 2, [WIRE; 3]).fabric();
     assert_eq!(disjoint_paths(&dual, host(0), host(15), 8).len(), 2, "one each NIC");
-    let ring = Ring { bottlenecks: vec![WIRE; 5], access: WIRE }.fabric();
+    let ring = ring(5, WIRE, WIRE).fabric();
     assert_eq!(disjoint_paths(&ring, host(0), host(5), 8).iter().map(Vec::len).collect::<Vec<_>>(), [3, 3]);
 }
 

@@ -1,6 +1,6 @@
 //! Messages between hosts, whichever partitions run them.
 
-use linkpool_network::topology::many_to_one;
+use crate::common::topologies::many_to_one;
 use linkpool_network::{
     Egress, Handler, Network, NodeId, Packet, QueueLimit, QueuePolicy, Routes, Timetable, run_partitions,
 };

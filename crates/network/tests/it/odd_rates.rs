@@ -2,7 +2,8 @@
 
 use crate::common::traffic::{Scene, Send};
 use crate::common::{Rules, host};
-use linkpool_network::{Envelope, Flags, Packet, QueueLimit, Routing, topology};
+use linkpool_network::topology::{self, Generator};
+use linkpool_network::{Envelope, Flags, Packet, QueueLimit, Routing};
 use linkpool_units::{Rate, Time};
 
 /// 1,000 packets back to back: each may lose less than 2 ps to rounding, and none comes early by more than that.
@@ -14,7 +15,7 @@ fn a_packet_is_off_by_two_picoseconds_at_most() {
         let send = |seq| Send { at: Time::ZERO, from: host(0), packet: Packet { seq, ..packet } };
         let sends = (0..1000).map(send).collect();
         let rules = Rules { limit: QueueLimit::Packets(10_000), ..Rules::default() };
-        let fabric = topology::many_to_one(1, rate, delay);
+        let fabric = topology::ManyToOne { senders: 1, rate, delay }.fabric();
         let (end, routing) = (Time::from_secs(10), Routing::default());
         let scene = Scene { fabric, rules, sends, end, seed: 1, changes: Vec::new(), reroutes: Vec::new(), routing };
         for (i, arrival) in scene.run(1000).arrivals[1].iter().enumerate() {

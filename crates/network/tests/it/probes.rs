@@ -1,10 +1,10 @@
 //! What handlers see of queues and counters while the network runs, and what a limit does that changes then.
 
 use crate::common::host;
-use linkpool_network::topology::many_to_one;
+use crate::common::topologies::many_to_one;
 use linkpool_network::{
-    Change, Egress, Envelope, Flags, Handler, LinkId, LinkStats, Network, NodeId, Packet, QueueLimit, QueuePolicy,
-    Routes, Timetable, Trimming, run_partitions,
+    Change, Egress, Envelope, Flags, Handler, LinkId, LinkStats, Network, NodeId, Order, Packet, QueueLimit,
+    QueuePolicy, Routes, Timetable, Trimming, run_partitions,
 };
 use linkpool_units::{Rate, Time};
 use std::sync::Arc;
@@ -83,11 +83,14 @@ fn a_queue_is_seen_as_it_drains() {
     acts.extend([500, 1500, 2500, 3500, 4500].map(|ns| (Time::from_ns(ns), Act::Look)));
     let fifo = QueuePolicy::drop_tail(QueueLimit::Packets(100));
     let trimming =
-        Trimming { headers: QueueLimit::Packets(100), share: 10, trim_arriving: 0.5, return_to_sender: false };
+        Trimming { headers: Some(QueueLimit::Packets(100)), share: 10, trim_arriving: 0.5, return_to_sender: false };
     let later = (Time::from_us(90), Change::Limit(QueueLimit::Packets(50)));
-    for (policy, changes) in
-        [(fifo, &[][..]), (fifo, &[later]), (fifo.prioritised(), &[]), (fifo.trimming(trimming), &[])]
-    {
+    for (policy, changes) in [
+        (fifo, &[][..]),
+        (fifo, &[later]),
+        (fifo.ordered(Order::Priority), &[]),
+        (fifo.ordered(Order::Trimming(trimming)), &[]),
+    ] {
         let seen = run(policy, changes, acts.clone());
         let queues: Vec<(u32, u64)> = seen.iter().map(|(queue, ..)| *queue).collect();
         assert_eq!(queues, [(3, 4375), (2, 3125), (1, 1875), (0, 625), (0, 0)], "{policy:?}, {changes:?}");

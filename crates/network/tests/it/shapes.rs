@@ -1,7 +1,8 @@
 //! The other fabrics of the papers.
 
 use crate::common::{hashed, host, nodes, pinned};
-use linkpool_network::{Fabric, HostId, LinkId, Routes, topology};
+use linkpool_network::topology::{self, Generator};
+use linkpool_network::{Fabric, HostId, LinkId, Routes};
 use linkpool_units::{Rate, Time};
 
 const RATE: Rate = Rate::gbps(1);
@@ -15,7 +16,7 @@ fn names(f: &Fabric, from: &str, path: &[LinkId]) -> String {
 /// The two pinned paths of S2 go over one bottleneck each; those of the others have no choice.
 #[test]
 fn traffic_shift_has_two_disjoint_paths() {
-    let f = topology::traffic_shift(RATE, DELAY);
+    let f = topology::TrafficShift { rate: RATE, delay: DELAY }.fabric();
     assert_eq!((f.hosts(), f.nodes(), f.links().len()), (6, 10, 20));
     let routes = Routes::new(&f, 1);
     let path = |from: &str, to: &str, i| {
@@ -35,7 +36,7 @@ fn traffic_shift_has_two_disjoint_paths() {
 /// S2 and D2 have NICs on both sides, but they are hosts: nothing gets from one side to the other over them.
 #[test]
 fn hosts_do_not_forward() {
-    let f = topology::traffic_shift(RATE, DELAY);
+    let f = topology::TrafficShift { rate: RATE, delay: DELAY }.fabric();
     let routes = Routes::new(&f, 1);
     let host = |name: &str| HostId::from(f.node(name).unwrap());
     assert!(!routes.reachable(&f, host("S1"), host("D3")));
@@ -47,7 +48,7 @@ fn hosts_do_not_forward() {
 
 #[test]
 fn many_to_one_meets_at_one_port() {
-    let f = topology::many_to_one(9, RATE, DELAY);
+    let f = topology::ManyToOne { senders: 9, rate: RATE, delay: DELAY }.fabric();
     assert_eq!((f.hosts(), f.nodes(), f.links().len()), (10, 11, 20));
     let routes = Routes::new(&f, 1);
     let r = HostId::from(f.node("R").unwrap());
@@ -61,7 +62,8 @@ fn many_to_one_meets_at_one_port() {
 /// Only the cable between the switches has the bottleneck's rate and delay.
 #[test]
 fn dumbbell_has_one_bottleneck() {
-    let f = topology::dumbbell(3, Rate::gbps(10), Time::from_us(1), RATE, DELAY);
+    let (rate, delay) = (Rate::gbps(10), Time::from_us(1));
+    let f = topology::Dumbbell { pairs: 3, rate, delay, bottleneck_rate: RATE, bottleneck_delay: DELAY }.fabric();
     assert_eq!((f.hosts(), f.nodes(), f.links().len()), (6, 8, 14));
     let routes = Routes::new(&f, 1);
     assert_eq!(names(&f, "S2", &routes.path(&f, host(1), hashed(host(4), 0))), "S2 L R D2");

@@ -1,8 +1,9 @@
 //! How switches spread packets over links of equal cost: by flow, by packet, by flowlet, and by weight.
 
+use crate::common::topologies::leaf_spine;
 use crate::common::traffic::{Scene, Send, sends};
 use crate::common::{cases, hashed, host};
-use linkpool_network::topology::{LeafSpine, fat_tree};
+use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{
     Envelope, Fabric, FabricBuilder, Flags, Layer, Packet, QueueLimit, Routes, Routing, Spreading, Weights, Wire,
     partition,
@@ -28,7 +29,7 @@ fn flow(fabric: &Fabric, n: u32, every: Time) -> Vec<Send> {
 
 /// Packets over each of the links from a leaf to the four spines.
 fn shares(spreading: Spreading, n: u32, every: Time) -> Vec<u64> {
-    let fabric = LeafSpine { leaves: 2, spines: 4, hosts_per_leaf: 2, host: WIRE, uplink: WIRE }.fabric();
+    let fabric = leaf_spine(2, 4, 2, [WIRE; 2]).fabric();
     let leaf = fabric.node("l0").unwrap();
     let up: Vec<_> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
     let results = scene(fabric.clone(), spreading, flow(&fabric, n, every)).run(1000);

@@ -1,6 +1,7 @@
 //! Counts that hold of every topology, whatever its parameters.
 
-use linkpool_network::topology::{BCube, FatTree, LeafSpine, Ring, Triangle, Vl2, fat_tree};
+use crate::common::topologies::{bcube, fat_tree_of, leaf_spine, ring, triangle, vl2};
+use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{Fabric, HostId, Layer, NodeId, Paths, Routes, Wire, reversed};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -33,7 +34,7 @@ proptest! {
     #[test]
     fn fat_trees_of_three_tiers(half in 1u32..5, hosts_per_edge in 1u32..5) {
         let k = 2 * half;
-        let tree = FatTree { k, tiers: 3, hosts_per_edge, nics: 1, host: SLOW, aggregation: FAST, core: FASTEST };
+        let tree = fat_tree_of(k, 3, hosts_per_edge, 1, [SLOW, FAST, FASTEST]);
         let f = tree.fabric();
         let (half, racks) = (half as usize, (k * half) as usize);
         prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (tree.hosts(), 2 * tree.cables()));
@@ -48,7 +49,7 @@ proptest! {
     #[test]
     fn fat_trees_of_two_tiers(half in 1u32..6, hosts_per_edge in 1u32..5) {
         let k = 2 * half;
-        let tree = FatTree { k, tiers: 2, hosts_per_edge, nics: 1, host: SLOW, aggregation: FAST, core: FASTEST };
+        let tree = fat_tree_of(k, 2, hosts_per_edge, 1, [SLOW, FAST, FASTEST]);
         let f = tree.fabric();
         prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (tree.hosts(), 2 * tree.cables()));
         prop_assert_eq!(layers(&f, [Layer::Edge, Layer::Core]), [k as usize, half as usize]);
@@ -59,7 +60,7 @@ proptest! {
     #[test]
     fn dual_homed_fat_trees(half in 2u32..5, hosts_per_edge in 1u32..4) {
         let (k, n) = (2 * half, u64::from(half));
-        let tree = FatTree { k, tiers: 3, hosts_per_edge, nics: 2, host: SLOW, aggregation: FAST, core: FASTEST };
+        let tree = fat_tree_of(k, 3, hosts_per_edge, 2, [SLOW, FAST, FASTEST]);
         let f = tree.fabric();
         prop_assert_eq!(f.links().len() as u64, 2 * tree.cables());
         prop_assert!(NodeId::first(f.hosts()).all(|h| f.links_from(h).len() == 2));
@@ -71,7 +72,7 @@ proptest! {
 
     #[test]
     fn leaves_and_spines(leaves in 1u32..6, spines in 1u32..6, hosts_per_leaf in 1u32..5) {
-        let tree = LeafSpine { leaves, spines, hosts_per_leaf, host: SLOW, uplink: FAST };
+        let tree = leaf_spine(leaves, spines, hosts_per_leaf, [SLOW, FAST]);
         let f = tree.fabric();
         prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (tree.hosts(), 2 * tree.cables()));
         prop_assert_eq!(layers(&f, [Layer::Edge, Layer::Core]), [leaves, spines].map(|n| n as usize));
@@ -84,7 +85,7 @@ proptest! {
     #[test]
     fn vl2s(half_a in 1u32..5, half_i in 1u32..5, hosts_per_rack in 1u32..4) {
         let (aggregation_ports, intermediate_ports) = (2 * half_a, 2 * half_i);
-        let tree = Vl2 { aggregation_ports, intermediate_ports, hosts_per_rack, host: SLOW, core: FAST };
+        let tree = vl2(aggregation_ports, intermediate_ports, hosts_per_rack, [SLOW, FAST]);
         let f = tree.fabric();
         let racks = (half_a * half_i) as usize;
         prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (tree.hosts(), 2 * tree.cables()));
@@ -109,7 +110,7 @@ proptest! {
 
     #[test]
     fn bcubes(n in 2u32..5, k in 0u32..3) {
-        let cube = BCube { n, k, wire: SLOW };
+        let cube = bcube(n, k, SLOW);
         let f = cube.fabric();
         let (n, levels) = (n as usize, k as usize + 1);
         prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (cube.hosts(), 2 * cube.cables()));
@@ -125,7 +126,8 @@ proptest! {
 
     #[test]
     fn rings(n in 2usize..7) {
-        let f = Ring { bottlenecks: vec![SLOW; n], access: FAST }.fabric();
+        let f = ring(n, SLOW, FAST).fabric();
+        prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (ring(n, SLOW, FAST).hosts(), 2 * ring(n, SLOW, FAST).cables()));
         prop_assert_eq!(layers(&f, [Layer::Host, Layer::Switch]), [4 * n, 2 * n]);
         prop_assert_eq!(cables(&f, [SLOW, FAST]), [n, 6 * n]);
         for i in 0..n {
@@ -147,7 +149,7 @@ fn oversubscription_is_hosts_over_uplinks() {
 
 #[test]
 fn pinned_subflows_of_a_ring_take_neighbouring_bottlenecks() {
-    let f = Ring { bottlenecks: vec![SLOW; 5], access: FAST }.fabric();
+    let f = ring(5, SLOW, FAST).fabric();
     let routes = Routes::new(&f, 1);
     for i in 0..5 {
         for subflow in 0..2 {
@@ -163,7 +165,7 @@ fn pinned_subflows_of_a_ring_take_neighbouring_bottlenecks() {
 /// The short way is the only shortest path, in both directions.
 #[test]
 fn a_triangle_has_one_shortest_path_each() {
-    let f = Triangle { bottlenecks: [SLOW; 3], access: FAST }.fabric();
+    let f = triangle(SLOW, FAST).fabric();
     assert_eq!((f.hosts(), f.nodes(), f.links().len()), (6, 15, 2 * 21));
     let routes = Routes::new(&f, 1);
     for i in 0..3 {

@@ -1,13 +1,14 @@
 //! Two-level routing of the fat-tree (Al-Fares et al., SIGCOMM 2008).
 
-use linkpool_network::topology::FatTree;
+use crate::common::topologies::fat_tree_of;
+use linkpool_network::topology::{FatTree, Generator};
 use linkpool_network::{Fabric, HostId, Layer, NodeId, Wire};
 use linkpool_units::{Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn tree(k: u32, tiers: u32, hosts_per_edge: u32) -> FatTree {
     let wire = Wire { rate: Rate::gbps(1), delay: Time::from_us(1) };
-    FatTree { k, tiers, hosts_per_edge, nics: 1, host: wire, aggregation: wire, core: wire }
+    fat_tree_of(k, tiers, hosts_per_edge, 1, [wire; 3])
 }
 
 fn names(f: &Fabric, path: &[NodeId]) -> String {

@@ -6,8 +6,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::LayerName;
-use crate::model::{LinkState, QueueSize};
+use linkpool_network::{Layer, QueueLimit};
+
+use crate::model::LinkState;
 
 /// A time, or "never".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +78,7 @@ pub(crate) struct ChangeTable {
     /// Switches or hosts, by name: all links from and to them.
     pub(crate) nodes: Option<Vec<String>>,
     /// All links from and to the switches of a layer (or hosts).
-    pub(crate) layer: Option<LayerName>,
+    pub(crate) layer: Option<Layer>,
     /// Only of this share of the `layer`, drawn at random. Default: 1.
     #[schemars(range(min = 0, max = 1))]
     pub(crate) share: Option<f64>,
@@ -86,7 +87,7 @@ pub(crate) struct ChangeTable {
     /// The rate of the links.
     pub(crate) rate: Option<Rate>,
     /// The limit of the queues at their ports, in packets or as a size.
-    pub(crate) limit: Option<QueueSize>,
+    pub(crate) limit: Option<QueueLimit>,
     /// Probability that a packet is lost on the wire, each by itself.
     #[schemars(range(min = 0, max = 1))]
     pub(crate) loss: Option<f64>,

@@ -1,9 +1,11 @@
 //! Any graph: its nodes and edges with the names that networkx gives them in its node-link form.
 
-use linkpool_network::Layer;
+use linkpool_network::{Layer, Wire};
 use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::model::Graph;
 
 /// Any graph: either `file`, or `nodes` and `edges`.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +35,7 @@ pub(crate) struct NodeTable {
     /// A host, or a switch.
     pub(crate) kind: NodeKind,
     /// Where a switch stands, for queues and results by layer. Default: "switch".
-    pub(crate) layer: Option<LayerName>,
+    pub(crate) layer: Option<Layer>,
 }
 
 /// What a node is.
@@ -42,39 +44,6 @@ pub(crate) struct NodeTable {
 pub(crate) enum NodeKind {
     Host,
     Switch,
-}
-
-/// Where in the fabric a port's node stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum LayerName {
-    Host,
-    Switch,
-    Edge,
-    Aggregation,
-    Core,
-}
-
-impl LayerName {
-    pub(crate) fn of(layer: Layer) -> LayerName {
-        match layer {
-            Layer::Host => LayerName::Host,
-            Layer::Switch => LayerName::Switch,
-            Layer::Edge => LayerName::Edge,
-            Layer::Aggregation => LayerName::Aggregation,
-            Layer::Core => LayerName::Core,
-        }
-    }
-
-    pub(crate) fn layer(self) -> Layer {
-        match self {
-            LayerName::Host => Layer::Host,
-            LayerName::Switch => Layer::Switch,
-            LayerName::Edge => Layer::Edge,
-            LayerName::Aggregation => Layer::Aggregation,
-            LayerName::Core => Layer::Core,
-        }
-    }
 }
 
 /// A full-duplex link.
@@ -90,4 +59,27 @@ pub(crate) struct EdgeTable {
     pub(crate) rate: Option<Rate>,
     /// Propagation delay. Default: that of the graph.
     pub(crate) delay: Option<Time>,
+}
+
+/// Node by node, so that the scenario as run needs no other file.
+impl From<&Graph> for GraphTable {
+    fn from(graph: &Graph) -> GraphTable {
+        let name = |node: u32| graph.nodes[node as usize].0.clone();
+        let node = |(id, layer): &(String, Layer)| NodeTable {
+            id: id.clone(),
+            kind: if *layer == Layer::Host { NodeKind::Host } else { NodeKind::Switch },
+            layer: Some(*layer),
+        };
+        let edge = |(from, to, wire): &(u32, u32, Wire)| EdgeTable {
+            source: name(*from),
+            target: name(*to),
+            rate: Some(wire.rate),
+            delay: Some(wire.delay),
+        };
+        GraphTable {
+            nodes: Some(graph.nodes.iter().map(node).collect()),
+            edges: Some(graph.cables.iter().map(edge).collect()),
+            ..GraphTable::default()
+        }
+    }
 }

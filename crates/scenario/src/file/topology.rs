@@ -1,123 +1,79 @@
-use linkpool_units::{Rate, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+//! `[topology]`: one table, of the kind that it is named after.
 
-use super::{BCubeTable, FatTreeTable, GraphTable, LeafSpineTable, Vl2Table};
+use std::borrow::Cow;
 
-/// The fabric: exactly one kind. Links are full duplex, with one rate and one propagation delay
-/// for both directions.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[schemars(rename = "Topology", extend("minProperties" = 1, "maxProperties" = 1))]
-pub(crate) struct TopologyTable {
-    /// Hosts S1..Sn and R around one switch W (AMP, Figure 1).
-    pub(crate) many_to_one: Option<ManyToOneTable>,
-    /// Hosts S1 S2 S3 D1 D2 D3, switches A1 B1 A2 B2; bottlenecks A1->B1 and A2->B2. S2 and D2
-    /// have a NIC on each (AMP, Figure 5).
-    pub(crate) traffic_shift: Option<TrafficShiftTable>,
-    /// Hosts S1..Sn and D1..Dn on either side of the switches L and R.
-    pub(crate) dumbbell: Option<DumbbellTable>,
-    /// Hosts h0.. under edge switches e<pod>.<i>, aggregation switches a<pod>.<i> and core
-    /// switches c<i>.
-    pub(crate) fat_tree: Option<FatTreeTable>,
-    /// Hosts h0.. under leaf switches l<i>, each joined to every spine switch s<i>.
-    pub(crate) leaf_spine: Option<LeafSpineTable>,
-    /// Hosts h0.. under top-of-rack switches t<i>, aggregation switches a<i> and intermediate switches
-    /// i<i>.
-    pub(crate) vl2: Option<Vl2Table>,
-    /// Hosts h0.. that forward, and switches s<level>.<i>.
-    pub(crate) bcube: Option<BCubeTable>,
-    /// Hosts S1.. D1.. X1.. Y1.., switches A1.. B1..; bottlenecks A1->B1, A2->B2 and so on. Si and Di
-    /// have a NIC on bottleneck i and one on the next (XMP, Figure 5).
-    pub(crate) ring: Option<RingTable>,
-    /// Hosts S1 to S3 and D1 to D3; bottlenecks A1->B1, A2->B2 and A3->B3, joined by C1 to C3. From Si to Di the short way is
-    /// over bottleneck i, the long one over the two others.
-    pub(crate) triangle: Option<TriangleTable>,
-    /// Any graph, from a JSON file or written here.
-    pub(crate) graph: Option<GraphTable>,
+use linkpool_network::topology;
+use linkpool_settings::{Declared, EachKind, Kinds, one_line};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::ser::{Error, SerializeMap};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::GraphTable;
+use super::settings::{AnyTable, OfKind, Table};
+use crate::model::Topology;
+
+/// What is read says only that the table is there: `resolve` looks up the kind and its settings.
+#[derive(Debug)]
+pub(crate) struct TopologyTable(pub(crate) Option<Topology>);
+
+impl<'de> Deserialize<'de> for TopologyTable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TopologyTable, D::Error> {
+        AnyTable::deserialize(deserializer).map(|AnyTable| TopologyTable(None))
+    }
 }
 
-/// Hosts S1..Sn and R around one switch W.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "ManyToOneTopology")]
-pub(crate) struct ManyToOneTable {
-    /// Number of senders.
-    #[schemars(required, range(min = 1))]
-    pub(crate) senders: Option<u32>,
-    /// Rate of every link.
-    #[schemars(required)]
-    pub(crate) rate: Option<Rate>,
-    /// Propagation delay of every link.
-    #[schemars(required)]
-    pub(crate) delay: Option<Time>,
+impl Serialize for TopologyTable {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1))?;
+        match self.0.as_ref().ok_or_else(|| S::Error::custom("a table that was read"))? {
+            Topology::Drawn(kind) => map.serialize_entry(kind.name(), &OfKind(kind.clone()))?,
+            Topology::Graph(graph) => map.serialize_entry("graph", &GraphTable::from(graph))?,
+        }
+        map.end()
+    }
 }
 
-/// Two bottlenecks, A1->B1 and A2->B2.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "TrafficShift")]
-pub(crate) struct TrafficShiftTable {
-    /// Rate of every link.
-    #[schemars(required)]
-    pub(crate) rate: Option<Rate>,
-    /// Propagation delay of every link.
-    #[schemars(required)]
-    pub(crate) delay: Option<Time>,
+impl JsonSchema for TopologyTable {
+    fn schema_name() -> Cow<'static, str> {
+        "Topology".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut kinds = Described { generator, properties: Map::new() };
+        topology::Topology::kinds(&mut kinds);
+        kinds.add::<GraphTable>("graph", "Any graph, from a file or written here.".to_string());
+        json_schema!({
+            "type": "object",
+            "description": one_line(topology::Topology::ABOUT),
+            "properties": Value::Object(kinds.properties),
+            "additionalProperties": false,
+            "minProperties": 1,
+            "maxProperties": 1,
+        })
+    }
 }
 
-/// Pairs of hosts on either side of one bottleneck.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Dumbbell")]
-pub(crate) struct DumbbellTable {
-    /// Number of hosts on either side.
-    #[schemars(required, range(min = 1))]
-    pub(crate) pairs: Option<u32>,
-    /// Rate of the hosts' links.
-    #[schemars(required)]
-    pub(crate) rate: Option<Rate>,
-    /// Propagation delay of the hosts' links.
-    #[schemars(required)]
-    pub(crate) delay: Option<Time>,
-    /// Rate of the link between L and R. Default: `rate`.
-    pub(crate) bottleneck_rate: Option<Rate>,
-    /// Propagation delay of the link between L and R. Default: `delay`.
-    pub(crate) bottleneck_delay: Option<Time>,
+/// The schema of each kind.
+struct Described<'g> {
+    generator: &'g mut SchemaGenerator,
+    properties: Map<String, Value>,
 }
 
-/// Bottlenecks in a ring, with hosts that have a NIC on two neighbouring ones.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Ring")]
-pub(crate) struct RingTable {
-    /// Rate of each bottleneck; at least two.
-    #[schemars(required, length(min = 2))]
-    pub(crate) bottleneck_rates: Option<Vec<Rate>>,
-    /// Propagation delay of each bottleneck. Default: `delay`.
-    pub(crate) bottleneck_delays: Option<Vec<Time>>,
-    /// Rate of the hosts' links.
-    #[schemars(required)]
-    pub(crate) rate: Option<Rate>,
-    /// Propagation delay of the hosts' links.
-    #[schemars(required)]
-    pub(crate) delay: Option<Time>,
+impl Described<'_> {
+    fn add<T: JsonSchema>(&mut self, name: &str, text: String) {
+        let mut schema = self.generator.subschema_for::<T>();
+        schema.insert("description".to_string(), text.into());
+        self.properties.insert(name.to_string(), schema.into());
+    }
 }
 
-/// Three bottlenecks, each on one flow's short way and two flows' long ways.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Triangle")]
-pub(crate) struct TriangleTable {
-    /// Rate of each bottleneck.
-    #[schemars(required, length(min = 3, max = 3))]
-    pub(crate) bottleneck_rates: Option<Vec<Rate>>,
-    /// Propagation delay of each bottleneck. Default: `delay`.
-    pub(crate) bottleneck_delays: Option<Vec<Time>>,
-    /// Rate of all other links.
-    #[schemars(required)]
-    pub(crate) rate: Option<Rate>,
-    /// Propagation delay of all other links.
-    #[schemars(required)]
-    pub(crate) delay: Option<Time>,
+impl EachKind for Described<'_> {
+    fn kind<S: Declared>(&mut self, name: &'static str, doc: &'static [&'static str]) {
+        self.add::<Table<S>>(name, one_line(doc));
+    }
+
+    fn plain(&mut self, name: &'static str, _: &'static [&'static str]) {
+        unreachable!("a topology has settings, and {name} has none");
+    }
 }

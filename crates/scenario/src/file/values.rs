@@ -3,62 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use linkpool_units::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::{QueueSize, Subflows};
-
-impl Serialize for QueueSize {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            QueueSize::Packets(n) => serializer.serialize_u32(n),
-            QueueSize::Bytes(n) => Bytes(n).serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for QueueSize {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<QueueSize, D::Error> {
-        deserializer.deserialize_any(QueueSizeVisitor)
-    }
-}
-
-struct QueueSizeVisitor;
-
-impl Visitor<'_> for QueueSizeVisitor {
-    type Value = QueueSize;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number of packets, such as 100, or a size, such as \"150KB\"")
-    }
-
-    fn visit_i64<E: Error>(self, n: i64) -> Result<QueueSize, E> {
-        u32::try_from(n).map(QueueSize::Packets).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<QueueSize, E> {
-        // The remedy of a size would be wrong for what is meant as packets.
-        if text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(E::invalid_value(Unexpected::Str(text), &self));
-        }
-        text.parse().map(|Bytes(n)| QueueSize::Bytes(n)).map_err(E::custom)
-    }
-}
-
-impl JsonSchema for QueueSize {
-    fn schema_name() -> Cow<'static, str> {
-        "QueueSize".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "Packets as a whole number, or bytes as a size.",
-            "anyOf": [{ "type": "integer", "minimum": 0, "maximum": u32::MAX }, generator.subschema_for::<Bytes>()],
-        })
-    }
-}
+use crate::model::Subflows;
 
 impl Serialize for Subflows {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

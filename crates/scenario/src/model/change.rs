@@ -1,9 +1,7 @@
-use linkpool_network::{Fabric, Layer, Loss, NodeId};
+use linkpool_network::{Fabric, Layer, Loss, NodeId, QueueLimit};
 use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use super::QueueSize;
 
 /// What becomes of some links from some time on.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +17,7 @@ pub struct Change {
     /// Their rate.
     pub rate: Option<Rate>,
     /// The limit of their queues.
-    pub limit: Option<QueueSize>,
+    pub limit: Option<QueueLimit>,
     /// How they lose packets.
     pub loss: Option<Loss>,
 }

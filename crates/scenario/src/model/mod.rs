@@ -3,7 +3,6 @@
 mod change;
 mod control;
 mod measure;
-mod queue;
 mod record;
 mod routing;
 mod topology;
@@ -13,14 +12,13 @@ mod workload;
 pub use change::{Change, ChangeOf, LinkState};
 pub use control::Control;
 pub use measure::Measure;
-pub use queue::{Discipline, Exempt, MarkAt, MarkWhen, NonEct, Queue, QueueSize, RedAction};
 pub use record::{CounterRecord, QueueRecord, Record, SeriesRecord};
 pub use routing::{Placement, Routing, RoutingKind};
 pub use topology::{Graph, Topology};
 pub use transport::{NdpConfig, PathConfig, Paths, Priority, Subflows, Transport, WireConfig};
 pub use workload::{Destination, OTHERS, Repeat, Role, Small, TraceFlow, Until, Workload, WorkloadKind};
 
-use linkpool_network::Layer;
+use linkpool_network::{Layer, Queue};
 use linkpool_units::Time;
 
 /// One simulation, completely described: the same scenario gives the same result.

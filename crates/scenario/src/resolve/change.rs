@@ -1,12 +1,13 @@
-use linkpool_network::{Fabric, Layer, Loss, NodeId};
+use linkpool_network::{Fabric, Layer, Loss, NodeId, QueueLimit};
 use linkpool_units::Time;
 
 use super::record::resolve_links;
 use super::section::{LONGEST, Section};
 use super::{Known, queue};
-use crate::errors::{Report, nearest};
+use crate::errors::Report;
 use crate::file::{BurstLossTable, ChangeTable, Reconverge};
-use crate::model::{Change, ChangeOf, QueueSize};
+use crate::model::{Change, ChangeOf};
+use crate::names::nearest;
 use crate::source::Path;
 
 /// All changes, and after which time routing follows them; none: never.
@@ -61,7 +62,7 @@ fn change(table: ChangeTable, known: &Known<'_>, section: &mut Section<'_, '_>) 
         "changes nothing; write state = \"down\", a `rate`, a `limit`, a `loss` or a `burst_loss`",
     );
     let rate = table.rate.map(|rate| section.positive("rate", rate));
-    if matches!(table.limit, Some(QueueSize::Packets(0) | QueueSize::Bytes(0))) {
+    if matches!(table.limit, Some(QueueLimit::Packets(0) | QueueLimit::Bytes(0))) {
         section.error("limit", "a queue with a limit of 0 drops every packet; write for example limit = 10");
     }
     let loss = table.loss.map(|loss| {
@@ -69,7 +70,7 @@ fn change(table: ChangeTable, known: &Known<'_>, section: &mut Section<'_, '_>) 
         Loss::random(loss)
     });
     let burst = table.burst_loss.map(|table| burst_loss(&table, section));
-    let of = of(table.links, table.nodes, table.layer.map(|layer| layer.layer()), table.share, known.fabric, section);
+    let of = of(table.links, table.nodes, table.layer, table.share, known.fabric, section);
     section.is_good().then_some(Change {
         at,
         until: table.until,

@@ -7,10 +7,10 @@ use linkpool_units::{Rate, Time};
 
 use super::graph_file;
 use super::section::Section;
-use super::topology::fits;
-use crate::errors::nearest;
+use super::size::fits;
 use crate::file::{EdgeTable, GraphTable, NodeKind, NodeTable};
 use crate::model::Graph;
+use crate::names::nearest;
 use crate::quote::quoted;
 
 /// Longer names make tables of results unreadable.
@@ -36,7 +36,12 @@ impl Place {
     }
 }
 
-pub(super) fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
+pub(super) fn resolve(section: &mut Section<'_, '_>) -> Option<Graph> {
+    let table = section.read_whole("graph");
+    section.within("graph", |section| graph(table?, section))?
+}
+
+fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
     if let Some(rate) = table.rate {
         section.positive("rate", rate)?;
     }
@@ -101,7 +106,6 @@ fn hosts_first(nodes: Vec<NodeTable>, place: &Place, section: &mut Section<'_, '
         if !seen.insert(id.clone()) {
             wrong("stands here twice; rename or remove one");
         }
-        let layer = layer.map(|layer| layer.layer());
         let layer = match (kind, layer) {
             (NodeKind::Host, None | Some(Layer::Host)) => Layer::Host,
             (NodeKind::Switch, None) => Layer::Switch,

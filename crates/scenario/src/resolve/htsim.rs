@@ -8,8 +8,8 @@ use linkpool_network::{Layer, MOST_HOSTS};
 use linkpool_units::{Rate, Time};
 
 use super::graph_file::GraphFile;
-use super::topology::MOST_CABLES;
-use crate::file::{EdgeTable, LayerName, NodeKind, NodeTable};
+use super::size::MOST_CABLES;
+use crate::file::{EdgeTable, NodeKind, NodeTable};
 use crate::quote::quoted;
 
 /// What a file says of a tier, or that the next begins; in lower case, as their case does not matter.
@@ -116,7 +116,7 @@ struct Builder {
 impl Builder {
     fn node(&mut self, id: String, layer: Layer, line: usize) {
         let kind = if layer == Layer::Host { NodeKind::Host } else { NodeKind::Switch };
-        self.file.nodes.push((format!("line {line}"), NodeTable { id, kind, layer: Some(LayerName::of(layer)) }));
+        self.file.nodes.push((format!("line {line}"), NodeTable { id, kind, layer: Some(layer) }));
     }
 
     fn edge(&mut self, source: String, target: String, (rate, delay, line): (Rate, Time, usize)) {

@@ -3,7 +3,6 @@
 
 mod balancing;
 mod change;
-mod disciplines;
 mod failures;
 mod flows;
 mod graph;
@@ -25,20 +24,20 @@ mod roles;
 mod routing;
 mod section;
 mod settings;
+mod size;
 mod sizes;
 mod topology;
 mod trace;
 mod trace_formats;
 mod transport;
-mod trees;
 mod workload;
 
-use linkpool_network::{Fabric, Layer, NodeId};
+use linkpool_network::{Fabric, Layer, NodeId, Order, Queue};
 use linkpool_units::Time;
 
 use crate::errors::Report;
 use crate::file::File;
-use crate::model::{Change, Discipline, Priority, Queue, Role, Scenario, Topology, Transport};
+use crate::model::{Change, Priority, Role, Scenario, Topology, Transport};
 use crate::source::Path;
 use section::{LONGEST, Section};
 use transport::Transports;
@@ -54,13 +53,13 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     // Of what could not even be read, the names are not all known.
     let transports_read = !report.unreadable("transport");
     let workloads_read = !report.unreadable("workload");
-    let topology = topology::resolve(file.topology, report);
+    let topology = topology::resolve(report);
     let fabric = topology.as_ref().map(Topology::fabric);
     let transports = transport::resolve_all(file.transport.unwrap_or_default(), report);
     let routing = file.routing.unwrap_or_default();
     let reconverge = routing.reconverge;
     let routing = routing::resolve(routing, (topology.as_ref(), fabric.as_ref()), &transports.resolved, report);
-    let queue = queue::resolve(file.queue.unwrap_or_default(), &transports, fabric.as_ref(), report);
+    let queue = queue::resolve(&transports, fabric.as_ref(), report);
     check_priorities(&transports, queue.as_ref(), report);
     let names = transports_read.then_some(&transports.names[..]);
     let roles_at = &mut Section::new(report, Path::default().at("roles"));
@@ -143,13 +142,13 @@ fn check_limits(
 fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer, Queue)>)>, report: &mut Report<'_>) {
     let Some((queue, layers)) = queues else { return };
     let all = || std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue));
-    if !all().any(|queue| queue.discipline == Discipline::Trimming) {
+    if !all().any(|queue| matches!(queue.order, Order::Trimming(_))) {
         for t in transports.resolved.iter().flatten().filter(|t| t.trimming) {
             let path = Path::default().at("transport").at(&t.name).at("trimming");
             report.error(&path, "applies where ports trim; write discipline = \"trimming\" in [queue]");
         }
     }
-    if all().any(|queue| queue.discipline == Discipline::Priority) {
+    if all().any(|queue| queue.order == Order::Priority) {
         return;
     }
     for t in transports.resolved.iter().flatten().filter(|t| t.priority != Priority::Low) {

@@ -4,8 +4,8 @@ use linkpool_network::{Fabric, NodeId, reversed, source_route};
 
 use super::section::Section;
 use super::workload::Entry;
-use crate::errors::nearest;
 use crate::model::{Control, Paths, Subflows, Transport};
+use crate::names::nearest;
 
 /// The nodes of each path from host `from` to host `to`.
 pub(super) fn resolve(

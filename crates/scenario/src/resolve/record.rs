@@ -5,9 +5,10 @@ use linkpool_units::Time;
 
 use super::section::Section;
 use super::{Known, Period};
-use crate::errors::{Report, closest, nearest};
+use crate::errors::Report;
 use crate::file::{CounterSeriesTable, QueueSeriesTable, RecordTable, SeriesTable};
 use crate::model::{CounterRecord, QueueRecord, Record, SeriesRecord};
+use crate::names::{closest, nearest};
 use crate::source::Path;
 
 pub(super) fn resolve(

@@ -1,6 +1,6 @@
 //! How packets find their way.
 
-use linkpool_network::topology::FatTree;
+use linkpool_network::topology::{self, FatTree};
 use linkpool_network::{Fabric, Weights};
 use linkpool_units::Time;
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ fn two_level(table: &RoutingTable, topology: Option<&Topology>, section: &mut Se
     let given = table.weights.is_some() || table.link.is_some();
     let key = if table.weights.is_some() { "weights" } else { "link" };
     section.check(!given, key, "two-level routing leaves no choice that could be weighted; leave it out");
-    let Topology::FatTree(FatTree { k, nics: 1, .. }) = topology? else {
+    let Topology::Drawn(topology::Topology::FatTree(FatTree { k, nics: 1, .. })) = topology? else {
         section.error("kind", "two-level routing is for fat-trees whose hosts have one NIC");
         return None;
     };

@@ -7,6 +7,7 @@ use linkpool_units::{Bytes, Rate, Time};
 use serde::de::DeserializeOwned;
 
 use crate::errors::Report;
+use crate::file::AnyTable;
 use crate::source::{Fault, Node, Path, Value};
 
 /// No time in a scenario is longer: sums of some of them still fit into [`Time`].
@@ -44,8 +45,7 @@ impl<'s, 'r> Section<'s, 'r> {
         let node = self.node()?.child(key)?.clone();
         let read = serde_path_to_error::deserialize(&node);
         let wrong = |error: &serde_path_to_error::Error<Fault>| {
-            let inner = Path::from(error.path());
-            (inner.parts().fold(self.path.at(key), |path, part| path.at(part)), error.inner().clone())
+            (self.path.at(key).join(&Path::from(error.path())), error.inner().clone())
         };
         if let Some((path, fault)) = read.as_ref().err().map(wrong) {
             self.good = false;
@@ -55,12 +55,44 @@ impl<'s, 'r> Section<'s, 'r> {
     }
 
     /// An error about each key that is not one of `known`.
-    pub(super) fn refuse_unknown(&mut self, known: &'static [&'static str]) {
-        let keys: Vec<String> = self.node().into_iter().flat_map(|node| node.keys().map(str::to_string)).collect();
-        for key in keys.into_iter().filter(|key| !known.contains(&key.as_str())) {
+    pub(super) fn refuse_unknown(&mut self, known: &[&'static str]) {
+        for key in self.keys().into_iter().filter(|key| !known.contains(&key.as_str())) {
             self.good = false;
-            self.report.fault(self.path.at(&key), &Fault::UnknownKey { key, known });
+            self.report.fault(self.path.at(&key), &Fault::UnknownKey { key, known: known.to_vec() });
         }
+    }
+
+    /// The keys that stand here.
+    pub(super) fn keys(&self) -> Vec<String> {
+        self.node().into_iter().flat_map(|node| node.keys().map(str::to_string)).collect()
+    }
+
+    /// What the whole table `key` says. What cannot be read is an error each, and makes it none.
+    pub(super) fn read_whole<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
+        let mut node = self.node()?.child(key)?.clone();
+        let mut good = true;
+        loop {
+            let read: Result<T, serde_path_to_error::Error<Fault>> = serde_path_to_error::deserialize(&node);
+            let error = match read {
+                Ok(value) => return good.then_some(value),
+                Err(error) => error,
+            };
+            (good, self.good) = (false, false);
+            let table = self.path.at(key);
+            let blamed = self.report.fault(table.join(&Path::from(error.path())), error.inner());
+            if self.report.is_full() || !node.remove(&blamed.below(&table)) {
+                return None;
+            }
+        }
+    }
+
+    /// Looks at the table `key` that stands in this one; an error, and none, if it is no table.
+    pub(super) fn within<T>(&mut self, key: &str, look: impl FnOnce(&mut Section<'_, 'r>) -> T) -> Option<T> {
+        self.read::<AnyTable>(key)?;
+        let mut inner = Section { report: &mut *self.report, path: self.path.at(key), good: true };
+        let seen = look(&mut inner);
+        self.good &= inner.good;
+        Some(seen)
     }
 
     /// Where the file `name` is: relative to the scenario's directory.
@@ -83,6 +115,12 @@ impl<'s, 'r> Section<'s, 'r> {
         self.good = false;
         let path = key.split('.').fold(self.path.clone(), |path, part| path.at(part));
         self.report.error(&path, message);
+    }
+
+    /// An error about the table itself.
+    pub(super) fn fail(&mut self, message: impl Display) {
+        self.good = false;
+        self.report.error(&self.path, message);
     }
 
     /// An error about `key` unless `good`.
@@ -109,11 +147,6 @@ impl<'s, 'r> Section<'s, 'r> {
     /// An error about `key` if its value is too long.
     pub(super) fn span(&mut self, key: &str, value: Time) {
         self.check(value <= LONGEST, key, format!("{value} is too long; at most {LONGEST}"));
-    }
-
-    /// An error about `key` unless its value is above 0 and at most 1.
-    pub(super) fn gain(&mut self, key: &str, value: f64) {
-        self.check(value > 0.0 && value <= 1.0, key, format!("{value} is no gain; it is above 0 and at most 1"));
     }
 
     /// [`Section::required`], and above zero.

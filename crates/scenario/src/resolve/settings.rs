@@ -1,10 +1,36 @@
 //! Reads settings from the table that they stand in, and checks them.
 
-use linkpool_settings::{Fallback, Preset, Setting, State, Visit, Written};
+use linkpool_settings::{Declared, Fallback, Kinds, Preset, Setting, Settings, State, Visit, Written, Wrong};
 
 use super::section::Section;
+use crate::file::{keys, keys_of};
 use crate::reference::controls_with;
 use crate::situation::{Situation, Unmet};
+
+/// Gives `settings` the values that the table says. It may have `others` as keys, too.
+pub(super) fn read<S: Declared>(settings: &mut S, others: &[&'static str], section: &mut Section<'_, '_>) {
+    section.refuse_unknown(&[&keys::<S>()[..], others].concat());
+    settings.each(&mut Reader { section, preset: Preset::Linux });
+    // Again, as defaults may follow from settings that stand further down.
+    settings.each(&mut Reader { section, preset: Preset::Linux });
+}
+
+/// The same of a kind.
+pub(super) fn read_kind<K: Kinds>(kind: &mut K, section: &mut Section<'_, '_>) {
+    section.refuse_unknown(&keys_of(kind));
+    kind.each(&mut Reader { section, preset: Preset::Linux });
+    kind.each(&mut Reader { section, preset: Preset::Linux });
+}
+
+/// Checks the settings of a kind.
+pub(super) fn check_kind<K: Kinds>(kind: &mut K, section: &mut Section<'_, '_>) {
+    kind.each(&mut TableChecker { section });
+}
+
+/// Checks that each setting is within its bounds and, where it is written, applies.
+pub(super) fn check<S: Settings>(settings: &mut S, section: &mut Section<'_, '_>) {
+    settings.each(&mut TableChecker { section });
+}
 
 /// Gives each setting the value that the table says, if it does.
 pub(super) struct Reader<'a, 's, 'r> {
@@ -26,8 +52,80 @@ impl Visit for Reader<'_, '_, '_> {
         }
     }
 
+    /// A table of its own has the defaults for what it leaves out, whatever was there before.
+    fn table<S: Declared>(
+        &mut self,
+        key: &'static str,
+        _: &'static [&'static str],
+        value: &mut Option<S>,
+        _: Option<Wrong>,
+    ) {
+        if self.section.has(key) {
+            let mut inner = S::defaults(self.preset);
+            if self.section.within(key, |section| read(&mut inner, &[], section)).is_some() {
+                *value = Some(inner);
+            }
+        }
+    }
+
+    fn chosen<K: Kinds>(&mut self, _: &'static str, value: &mut K) {
+        let name = value.name();
+        if K::has_settings(name) && self.section.has(name) {
+            *value = K::named(name).expect("it has this name");
+            self.section.within(name, |section| read_kind(value, section));
+        }
+    }
+
     fn preset(&self) -> Preset {
         self.preset
+    }
+}
+
+/// Checks the settings of a table.
+struct TableChecker<'a, 's, 'r> {
+    section: &'a mut Section<'s, 'r>,
+}
+
+impl Visit for TableChecker<'_, '_, '_> {
+    fn setting<T, W: Written<T>>(&mut self, setting: &Setting, _: &mut T, state: State) {
+        if let (false, Some(to)) = (state.applies, state.condition) {
+            let written = self.section.has(setting.key);
+            self.section.check(!written, setting.key, format!("applies only to {to}; leave it out"));
+        } else if setting.fallback == Fallback::Preset || self.section.is_good() || self.section.has(setting.key) {
+            // A default that follows from a wrong value is no mistake of its own.
+            refuse(setting.key, state.wrong, self.section);
+        }
+    }
+
+    fn table<S: Declared>(
+        &mut self,
+        key: &'static str,
+        _: &'static [&'static str],
+        value: &mut Option<S>,
+        wrong: Option<Wrong>,
+    ) {
+        if let Some(inner) = value.as_mut().filter(|_| self.section.has(key)) {
+            self.section.within(key, |section| check(inner, section));
+        }
+        refuse(key, wrong, self.section);
+    }
+
+    fn chosen<K: Kinds>(&mut self, key: &'static str, value: &mut K) {
+        for name in K::NAMES.iter().filter(|name| K::has_settings(name)) {
+            let written = self.section.has(name);
+            if written && *name == value.name() {
+                self.section.within(name, |section| check_kind(value, section));
+            } else {
+                self.section.check(!written, name, format!("applies with {key} = {name:?}; leave it out"));
+            }
+        }
+    }
+}
+
+/// An error about `key`, or an element of it, if something is wrong.
+fn refuse(key: &str, wrong: Option<Wrong>, section: &mut Section<'_, '_>) {
+    if let Some(Wrong { at, message }) = wrong {
+        section.error(&at.map_or(key.to_string(), |at| format!("{key}.{at}")), message);
     }
 }
 
@@ -54,9 +152,21 @@ impl Visit for Checker<'_, '_, '_> {
                 None => {}
             }
         }
-        if let Some(wrong) = state.wrong {
-            self.section.error(key, wrong);
-        }
+        refuse(key, state.wrong, self.section);
+    }
+
+    fn table<S: Declared>(
+        &mut self,
+        key: &'static str,
+        _: &'static [&'static str],
+        _: &mut Option<S>,
+        _: Option<Wrong>,
+    ) {
+        unreachable!("a transport has no table such as {key}");
+    }
+
+    fn chosen<K: Kinds>(&mut self, key: &'static str, _: &mut K) {
+        unreachable!("a transport has no kinds such as those of {key}");
     }
 }
 
@@ -66,9 +176,7 @@ impl Checker<'_, '_, '_> {
         if self.situation.is_none() {
             return;
         }
-        let node = self.section.node();
-        let written: Vec<String> = node.into_iter().flat_map(|node| node.keys().map(str::to_string)).collect();
-        for key in written {
+        for key in self.section.keys() {
             if !self.keys.contains(&key.as_str()) {
                 self.refuse(&key);
             }

@@ -5,8 +5,8 @@ use linkpool_workload::{Cdf, Sizes};
 
 use super::included;
 use super::section::Section;
-use crate::errors::closest;
 use crate::file::{CdfSource, DistributionTable, FlowSize, ParetoTable, Size};
+use crate::names::closest;
 
 /// What the size at `key` means, where it is not unlimited.
 pub(super) fn resolve(key: &str, size: FlowSize, section: &mut Section<'_, '_>) -> Option<Sizes> {

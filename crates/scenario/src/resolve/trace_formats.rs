@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use linkpool_units::Time;
 
-use crate::errors::nearest;
+use crate::names::nearest;
 use crate::quote::quoted;
 
 /// A flow as its line says it.

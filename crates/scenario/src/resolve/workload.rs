@@ -7,11 +7,12 @@ use linkpool_workload::{Gaps, Sizes};
 use super::hosts::names_of_hosts;
 use super::section::Section;
 use super::{Known, flows, jobs, matrices, sizes, trace};
-use crate::errors::{Report, nearest};
+use crate::errors::Report;
 use crate::file::{
     AnyWorkload, Common, FlowSize, Gap, GapTable, Host, LogNormalTable, Size, SmallTable, UntilTable, WorkloadTable,
 };
 use crate::model::{OTHERS, Small, Until, Workload, WorkloadKind};
+use crate::names::nearest;
 use crate::source::Path;
 
 /// More flows than this are a slip of the pen: they would not fit into memory.

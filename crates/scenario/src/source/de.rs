@@ -8,13 +8,13 @@ use serde::de::{Deserializer, Error, Expected, IntoDeserializer, Unexpected, Vis
 use serde::forward_to_deserialize_any;
 
 use super::node::{Node, Value};
-use crate::errors::nearest;
+use crate::names::nearest;
 
 /// Why a node is not what it should be.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
     /// A table has no such key.
-    UnknownKey { key: String, known: &'static [&'static str] },
+    UnknownKey { key: String, known: Vec<&'static str> },
     /// A table stands where there may be several.
     NotSeveral,
     /// Anything else, with its remedy.
@@ -53,7 +53,7 @@ impl Error for Fault {
     }
 
     fn unknown_field(key: &str, known: &'static [&'static str]) -> Fault {
-        Fault::UnknownKey { key: key.to_string(), known }
+        Fault::UnknownKey { key: key.to_string(), known: known.to_vec() }
     }
 }
 
@@ -165,8 +165,13 @@ impl<'de> Deserializer<'de> for &'de Node {
         }
     }
 
+    /// What is not looked at is right as it is.
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_unit()
+    }
+
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct newtype_struct tuple tuple_struct map identifier ignored_any
+        unit_struct newtype_struct tuple tuple_struct map identifier
     }
 }

@@ -22,6 +22,16 @@ impl Path {
         Path(parts)
     }
 
+    /// The path of what stands at `inner` in what stands here.
+    pub(crate) fn join(&self, inner: &Path) -> Path {
+        Path([&self.0[..], &inner.0[..]].concat())
+    }
+
+    /// Its path in what stands at `table`, which is around it.
+    pub(crate) fn below(&self, table: &Path) -> Path {
+        Path(self.0[table.0.len()..].to_vec())
+    }
+
     /// Without its last part.
     pub(crate) fn parent(&self) -> Path {
         Path(self.0[..self.0.len().saturating_sub(1)].to_vec())

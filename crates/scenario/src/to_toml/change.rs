@@ -1,4 +1,4 @@
-use crate::file::{BurstLossTable, ChangeTable, LayerName};
+use crate::file::{BurstLossTable, ChangeTable};
 use crate::model::{Change, ChangeOf, Scenario};
 
 pub(super) fn tables(scenario: &Scenario) -> Option<Vec<ChangeTable>> {
@@ -17,7 +17,7 @@ fn table(change: &Change) -> ChangeTable {
     match &change.of {
         ChangeOf::Links(links) => table.links = Some(links.iter().map(|(from, to)| format!("{from}->{to}")).collect()),
         ChangeOf::Nodes(nodes) => table.nodes = Some(nodes.clone()),
-        ChangeOf::Layer(layer, share) => (table.layer, table.share) = (Some(LayerName::of(*layer)), Some(*share)),
+        ChangeOf::Layer(layer, share) => (table.layer, table.share) = (Some(*layer), Some(*share)),
     }
     if let Some(loss) = change.loss {
         if loss.to_bad == 0.0 && loss.to_good == 0.0 && loss.in_bad == 0.0 {

@@ -1,15 +1,14 @@
 //! A scenario as the file that says all of it.
 
 mod change;
-mod queue;
 mod routing;
-mod topology;
 mod workload;
 
 use indexmap::IndexMap;
 
 use crate::file::{
-    CounterSeriesTable, File, MeasureTable, QueueSeriesTable, RecordTable, RoleSize, SeriesTable, TransportTable,
+    CounterSeriesTable, File, MeasureTable, QueueSeriesTable, QueueTable, RecordTable, RoleSize, SeriesTable,
+    TopologyTable, TransportTable,
 };
 use crate::model::{CounterRecord, QueueRecord, Record, Role, Scenario, SeriesRecord, Transport};
 
@@ -23,8 +22,8 @@ impl Scenario {
             drain: Some(self.drain),
             until: self.until.as_ref().map(workload::until),
             measure: Some(MeasureTable { warm_up: Some(self.measure.warm_up), cut_off: Some(self.measure.cut_off) }),
-            topology: Some(topology::table(&self.topology)),
-            queue: Some(queue::table(self)),
+            topology: Some(TopologyTable(Some(self.topology.clone()))),
+            queue: Some(QueueTable(Some((self.queue.clone(), self.layer_queues.clone())))),
             routing: Some(routing::table(self)),
             change: change::tables(self),
             transport: Some(self.transports.iter().map(|t| (t.name.clone(), transport(t))).collect()),

@@ -100,7 +100,7 @@ fn kinds_list_the_keys_of_the_schema() {
         }
     };
     let topologies = [
-        ("many-to-one", "ManyToOneTopology"),
+        ("many-to-one", "ManyToOne"),
         ("traffic-shift", "TrafficShift"),
         ("dumbbell", "Dumbbell"),
         ("fat-tree", "FatTree"),

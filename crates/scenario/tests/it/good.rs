@@ -1,9 +1,10 @@
 //! What good scenarios mean.
 
-use linkpool_network::{Layer, Loss, QueueLimit, Trimming};
+use linkpool_network::topology::{self, ManyToOne};
+use linkpool_network::{Exempt, Layer, Loss, MarkWhen, NonEct, Order, QueueLimit, Trimming};
 use linkpool_scenario::{
-    Algorithm, ChangeOf, Control, Destination, Exempt, LinkState, MarkWhen, NonEct, Paths, Preset, QueueSize, Scenario,
-    Subflows, Topology, WorkloadKind, load,
+    Algorithm, ChangeOf, Control, Destination, LinkState, Paths, Preset, Scenario, Subflows, Topology, WorkloadKind,
+    load,
 };
 use linkpool_transport::control::{ControlConfig, Release};
 use linkpool_units::{Rate, Time};
@@ -34,11 +35,12 @@ fn what_is_left_out_has_its_default() {
     let scenario = good(INCAST);
     assert_eq!(scenario.name, "some name");
     assert_eq!((scenario.seed, scenario.drain, scenario.end()), (1, Time::ZERO, Time::from_secs(20)));
-    assert_eq!(scenario.topology, Topology::ManyToOne { senders: 30, rate: Rate::gbps(10), delay: Time::from_us(2) });
-    assert_eq!(scenario.queue.limit, QueueSize::Packets(100));
+    let drawn = ManyToOne { senders: 30, rate: Rate::gbps(10), delay: Time::from_us(2) };
+    assert_eq!(scenario.topology, Topology::Drawn(topology::Topology::ManyToOne(drawn)));
+    assert_eq!(scenario.queue.limit, QueueLimit::Packets(100));
     assert_eq!((scenario.queue.mark, scenario.queue.mark_when), (None, MarkWhen::AtLeast));
     assert_eq!((scenario.queue.non_ect, scenario.queue.count_in_service), (NonEct::Queue, false));
-    assert_eq!(scenario.queue.exempt, []);
+    assert!(scenario.queue.exempt.is_empty());
     let amp = &scenario.transports[0];
     assert_eq!(
         (amp.preset, amp.control, amp.subflows, amp.config.mss),
@@ -84,11 +86,11 @@ fn every_spelling_of_a_value_is_read() {
              [transport.old]\ncontrol = \"reno\"\nsubflows = 1",
         );
     let scenario = good(&text);
-    assert_eq!(scenario.queue.limit, QueueSize::Bytes(150_000));
-    assert_eq!(scenario.queue.mark, Some(QueueSize::Bytes(30_000)));
+    assert_eq!(scenario.queue.limit, QueueLimit::Bytes(150_000));
+    assert_eq!(scenario.queue.mark, Some(QueueLimit::Bytes(30_000)));
     assert_eq!((scenario.queue.mark_when, scenario.queue.non_ect), (MarkWhen::Above, NonEct::Drop));
     assert!(scenario.queue.count_in_service);
-    assert_eq!(scenario.queue.exempt, [Exempt::Syn, Exempt::Fin, Exempt::Ack]);
+    assert_eq!(scenario.queue.exempt, [Exempt::Syn, Exempt::Fin, Exempt::Ack].into());
     let [amp, xmp, old] = &scenario.transports[..] else { panic!("{:?}", scenario.transports) };
     assert_eq!((amp.name.as_str(), xmp.name.as_str(), old.name.as_str()), ("amp", "xmp", "old"));
     let ControlConfig::Amp(config) = &amp.config.control else { panic!("{amp:?}") };
@@ -245,7 +247,7 @@ fn links_may_change() {
     assert_eq!((down.at, down.until), (Time::from_secs(1), Some(Time::from_secs(2))));
     assert_eq!((down.state, down.rate, down.loss), (Some(LinkState::Down), None, None));
     assert_eq!((slow.at, slow.until, slow.of.clone()), (Time::ZERO, None, ChangeOf::Nodes(vec!["S2".to_string()])));
-    assert_eq!((slow.rate, slow.limit), (Some(Rate::gbps(1)), Some(QueueSize::Bytes(15_000))));
+    assert_eq!((slow.rate, slow.limit), (Some(Rate::gbps(1)), Some(QueueLimit::Bytes(15_000))));
     assert_eq!(lossy.of, ChangeOf::Layer(Layer::Switch, 0.5));
     assert_eq!(lossy.loss, Some(Loss { in_good: 0.0, in_bad: 1.0, to_bad: 0.01, to_good: 0.25 }));
 }
@@ -259,11 +261,11 @@ fn trimming_has_the_papers_values() {
                 [[workload.permutation]]\ntransport = \"t\"\n";
     let scenario = load(text, "x", None, &[]).unwrap();
     let switches =
-        Trimming { headers: QueueLimit::Bytes(8 * 1090), share: 10, trim_arriving: 0.5, return_to_sender: true };
-    assert_eq!((scenario.queue.limit, scenario.queue.trimming), (QueueSize::Packets(8), Some(switches)));
+        Trimming { headers: Some(QueueLimit::Bytes(8 * 1090)), share: 10, trim_arriving: 0.5, return_to_sender: true };
+    assert_eq!((scenario.queue.limit, scenario.queue.order), (QueueLimit::Packets(8), Order::Trimming(switches)));
     let [(Layer::Host, hosts)] = &scenario.layer_queues[..] else { panic!("{:?}", scenario.layer_queues) };
-    let unlimited = Trimming { headers: QueueLimit::Packets(u32::MAX), return_to_sender: false, ..switches };
-    assert_eq!((hosts.limit, hosts.trimming), (QueueSize::Packets(u32::MAX), Some(unlimited)));
+    let unlimited = Trimming { headers: Some(QueueLimit::Packets(u32::MAX)), return_to_sender: false, ..switches };
+    assert_eq!((hosts.limit, hosts.order), (QueueLimit::Packets(u32::MAX), Order::Trimming(unlimited)));
 }
 
 #[test]
@@ -277,7 +279,7 @@ fn limits_change_where_ports_have_them() {
         load(&text, "x", None, &[])
     };
     for of in ["layer = \"core\"", "links = [\"a0.0->e0.0\", \"h0->e0.0\"]", "nodes = [\"c1\"]"] {
-        assert_eq!(with(of).unwrap().changes[0].limit, Some(QueueSize::Packets(10)), "{of}");
+        assert_eq!(with(of).unwrap().changes[0].limit, Some(QueueLimit::Packets(10)), "{of}");
     }
     for (of, link) in [
         ("layer = \"aggregation\"", "e0.0->a0.0"),

@@ -1,6 +1,7 @@
 //! The integration tests of linkpool-scenario: one program, a module a subject.
 
 mod applies;
+mod as_run;
 mod bad;
 mod documentation;
 mod fuzz;

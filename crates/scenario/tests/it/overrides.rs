@@ -1,6 +1,8 @@
 //! Single values set from a command line.
 
-use linkpool_scenario::{QueueSize, Scenario, ScenarioError, Subflows, Topology, WorkloadKind, load};
+use linkpool_network::QueueLimit;
+use linkpool_network::topology::{ManyToOne, Topology as Drawn};
+use linkpool_scenario::{Scenario, ScenarioError, Subflows, Topology, WorkloadKind, load};
 use linkpool_transport::control::ControlConfig;
 use linkpool_units::Time;
 use linkpool_workload::Sizes;
@@ -57,8 +59,8 @@ fn values_are_toml_or_else_strings() {
     let scenario = scenario.unwrap_or_else(|errors| panic!("{errors:#?}"));
     assert_eq!(scenario.name, "no quotes");
     assert_eq!((scenario.duration, scenario.drain), (Time::from_secs(5), Time::from_secs(1)));
-    assert!(matches!(scenario.topology, Topology::ManyToOne { senders: 40, .. }));
-    assert_eq!((scenario.queue.limit, scenario.queue.exempt.len()), (QueueSize::Packets(50), 1));
+    assert!(matches!(scenario.topology, Topology::Drawn(Drawn::ManyToOne(ManyToOne { senders: 40, .. }))));
+    assert_eq!((scenario.queue.limit, scenario.queue.exempt.len()), (QueueLimit::Packets(50), 1));
     let ControlConfig::Amp(amp) = &scenario.transports[0].config.control else { panic!("amp") };
     assert_eq!((amp.cut.beta, amp.suppression), (3.0, false));
     assert!(matches!(

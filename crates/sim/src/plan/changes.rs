@@ -2,7 +2,7 @@
 
 use linkpool_engine::stream;
 use linkpool_network::{Change, Fabric, LinkId, Loss, NodeId, QueueLimit, Routes, Routing, Timetable};
-use linkpool_scenario::{ChangeOf, LinkState, QueueSize, Scenario};
+use linkpool_scenario::{ChangeOf, LinkState, Scenario};
 use linkpool_units::{Rate, Time};
 use rand::seq::SliceRandom;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -39,7 +39,7 @@ impl Changes {
                 let said = said.entry(link).or_default();
                 said.up.extend(change.state.map(|state| (change.at, until, state == LinkState::Up)));
                 said.rate.extend(change.rate.map(|rate| (change.at, until, rate)));
-                said.limit.extend(change.limit.map(|size| (change.at, until, queue_limit(size))));
+                said.limit.extend(change.limit.map(|limit| (change.at, until, limit)));
                 said.loss.extend(change.loss.map(|loss| (change.at, until, loss)));
             }
         }
@@ -143,13 +143,6 @@ fn steps<T: Copy + PartialEq>(said: &[Span<T>], built: T) -> impl Iterator<Item 
         }
     }
     steps.into_iter()
-}
-
-pub(crate) fn queue_limit(size: QueueSize) -> QueueLimit {
-    match size {
-        QueueSize::Packets(n) => QueueLimit::Packets(n),
-        QueueSize::Bytes(n) => QueueLimit::Bytes(n),
-    }
 }
 
 #[cfg(test)]

@@ -21,8 +21,7 @@ pub use planned::{PlannedFlow, PlannedProcess};
 pub use transports::{PlannedTransport, WireSizes};
 pub use waits::Waits;
 
-use changes::queue_limit;
-use linkpool_network::{Fabric, HostId, LinkId, NodeId, Policies, QueuePolicy, Routing, Timetable};
+use linkpool_network::{Fabric, HostId, LinkId, NodeId, Policies, QueuePolicy, Routing, Timetable, topology};
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Scenario, Topology};
 use linkpool_units::Time;
@@ -82,7 +81,7 @@ impl Plan {
     pub fn new(scenario: &Scenario) -> Plan {
         let fabric = scenario.topology.fabric();
         let mut transports: Vec<PlannedTransport> = scenario.transports.iter().map(PlannedTransport::new).collect();
-        if let (scenario::RoutingKind::TwoLevel { .. }, Topology::FatTree(tree)) =
+        if let (scenario::RoutingKind::TwoLevel { .. }, Topology::Drawn(topology::Topology::FatTree(tree))) =
             (scenario.routing.kind, &scenario.topology)
         {
             transports.iter_mut().for_each(|t| t.paths = PathRule::TwoLevel(*tree));
@@ -96,12 +95,12 @@ impl Plan {
             flows: until.flows,
         });
         let layers = scenario.layer_queues.iter();
-        let policies =
-            layers.fold(policy(&scenario.queue).into(), |all: Policies, (layer, q)| all.with(*layer, policy(q)));
+        let policies = layers
+            .fold(QueuePolicy::from(&scenario.queue).into(), |all: Policies, (layer, q)| all.with(*layer, q.into()));
         let built = |link: LinkId| {
             let layer = fabric.layer(fabric.links()[link.index()].from);
             let of_layer = scenario.layer_queues.iter().find(|(other, _)| *other == layer);
-            queue_limit(of_layer.map_or(&scenario.queue, |(_, queue)| queue).limit)
+            of_layer.map_or(&scenario.queue, |(_, queue)| queue).limit
         };
         let changes = Changes::new(scenario, &fabric, built);
         Plan {
@@ -190,24 +189,4 @@ fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<Pl
 /// waiting for each other at the end of every window costs more than it saves.
 pub fn worthwhile_threads(hosts: usize, cores: usize) -> u8 {
     cores.min(hosts / 64).clamp(1, 64) as u8
-}
-
-fn policy(queue: &scenario::Queue) -> QueuePolicy {
-    let exempt = |kind| queue.exempt.contains(&kind);
-    let mut policy = QueuePolicy::drop_tail(queue_limit(queue.limit))
-        .counting_in_service(queue.count_in_service)
-        .dropping_non_ect(queue.non_ect == scenario::NonEct::Drop)
-        .exempting(exempt(scenario::Exempt::Syn), exempt(scenario::Exempt::Fin), exempt(scenario::Exempt::Ack));
-    if let Some(k) = queue.mark {
-        policy = policy.marking(queue_limit(k), queue.mark_when == scenario::MarkWhen::Above);
-    }
-    if queue.mark_at == scenario::MarkAt::Dequeue {
-        policy = policy.marking_at_dequeue();
-    }
-    if queue.discipline == scenario::Discipline::Priority {
-        policy = policy.prioritised();
-    }
-    policy = queue.red.map_or(policy, |red| policy.with_red(red));
-    policy = queue.trimming.map_or(policy, |trimming| policy.trimming(trimming));
-    queue.shared_buffer.map_or(policy, |buffer| policy.sharing(buffer))
 }

@@ -172,13 +172,14 @@ impl Component for Placer<'_> {
 mod tests {
     use super::*;
     use crate::host::handle::Handle;
-    use linkpool_network::{Wire, topology};
+    use linkpool_network::topology::{self, Generator};
     use linkpool_units::{Rate, Time};
 
     /// Two leaves, three spines: three paths between hosts of different leaves, which part behind the first link.
     fn fabric() -> Fabric {
-        let wire = Wire { rate: Rate(10_000_000_000), delay: Time::from_us(1) };
-        topology::LeafSpine { leaves: 2, spines: 3, hosts_per_leaf: 4, host: wire, uplink: wire }.fabric()
+        let (rate, delay) = (Rate(10_000_000_000), Time::from_us(1));
+        let (uplink_rate, uplink_delay) = (rate, delay);
+        topology::LeafSpine { leaves: 2, spines: 3, hosts_per_leaf: 4, rate, delay, uplink_rate, uplink_delay }.fabric()
     }
 
     fn long(flow: u32, (from, to): (usize, usize)) -> Long {

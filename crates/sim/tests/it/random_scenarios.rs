@@ -1,7 +1,8 @@
 //! Random scenarios: all that is sent is accounted for, all flows are reported, and what is finished is finished.
 
 use crate::common::{Run, cases, random, run_on, scenario};
-use linkpool_scenario::{QueueSize, Scenario};
+use linkpool_network::QueueLimit;
+use linkpool_scenario::Scenario;
 use linkpool_sim::{FlowOutcome, LinkOutcome, Value};
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -110,11 +111,11 @@ fn check_queues(r: &Run, s: &Scenario) {
     for sample in &r.samples {
         let Value::Queue { packets, bytes, .. } = sample.value else { continue };
         match s.queue.limit {
-            QueueSize::Packets(n) => assert!(packets <= n),
-            QueueSize::Bytes(n) => assert!(bytes <= n + if s.queue.count_in_service { 0 } else { largest }),
+            QueueLimit::Packets(n) => assert!(packets <= n),
+            QueueLimit::Bytes(n) => assert!(bytes <= n + if s.queue.count_in_service { 0 } else { largest }),
         }
     }
-    if let QueueSize::Packets(n) = s.queue.limit {
+    if let QueueLimit::Packets(n) = s.queue.limit {
         assert!(r.outcome.links.iter().all(|l| l.stats.max_queue <= n));
     }
     assert!(!r.samples.is_empty());

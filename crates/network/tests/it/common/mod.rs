@@ -1,13 +1,14 @@
 //! What the tests of the network share: random fabrics, queues and traffic, and a second simulator to compare with.
 
 pub mod reference;
+pub mod topologies;
 pub mod traffic;
 
 use linkpool_network::{
-    Change, Envelope, Fabric, FabricBuilder, Flags, HostId, Layer, LinkId, Loss, NodeId, Packet, Paths, QueueLimit,
-    QueuePolicy, Red, Routes, SharedBuffer, Trimming, source_route,
+    Change, Envelope, Fabric, FabricBuilder, Flags, HostId, Layer, LinkId, Loss, NodeId, Order, Packet, Paths,
+    QueueLimit, QueuePolicy, Red, RedAction, Routes, SharedBuffer, Trimming, source_route,
 };
-use linkpool_units::{Rate, Time};
+use linkpool_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
 /// `cases` random cases, 50 times as many if `LINKPOOL_LONG=1`, or as many as `LINKPOOL_CASES` (or proptest's own
@@ -96,10 +97,10 @@ impl Rules {
             .dropping_non_ect(self.drops_non_ect)
             .exempting(syn, fin, ack);
         policy = self.mark.map_or(policy, |k| policy.marking(k, self.above));
-        policy = if self.priority { policy.prioritised() } else { policy };
+        policy = if self.priority { policy.ordered(Order::Priority) } else { policy };
         policy = if self.marks_at_dequeue { policy.marking_at_dequeue() } else { policy };
         policy = self.red.map_or(policy, |red| policy.with_red(red));
-        policy = self.trimming.map_or(policy, |trimming| policy.trimming(trimming));
+        policy = self.trimming.map_or(policy, |trimming| policy.ordered(Order::Trimming(trimming)));
         self.shared.map_or(policy, |buffer| policy.sharing(buffer))
     }
 }
@@ -144,9 +145,10 @@ fn red() -> impl Strategy<Value = Red> {
     let thresholds = (0u32..6, 1u32..12, any::<bool>());
     (thresholds, 0.01f64..1.0, 0.002f64..1.0, any::<(bool, bool)>(), 64u16..1500).prop_map(
         |((min, range, in_bytes), max_probability, weight, (gentle, marks), typical_packet)| {
-            let unit = if in_bytes { 1000.0 } else { 1.0 };
-            let (min, max) = (unit * min as f64, unit * (min + range) as f64);
-            Red { min, max, in_bytes, max_probability, weight, gentle, marks, typical_packet }
+            let limit = |n: u32| if in_bytes { QueueLimit::Bytes(1000 * u64::from(n)) } else { QueueLimit::Packets(n) };
+            let (min, max) = (limit(min), limit(min + range));
+            let action = if marks { RedAction::Mark } else { RedAction::Drop };
+            Red { min, max, max_probability, weight, gentle, action, packet: Some(Bytes(typical_packet.into())) }
         },
     )
 }
@@ -160,7 +162,7 @@ pub fn trimming() -> impl Strategy<Value = Rules> {
     ];
     (rules(), headers, 1u32..12, prop_oneof![Just(0.0), Just(0.5), Just(1.0)], any::<bool>()).prop_map(
         |(rules, headers, share, trim_arriving, return_to_sender)| Rules {
-            trimming: Some(Trimming { headers, share, trim_arriving, return_to_sender }),
+            trimming: Some(Trimming { headers: Some(headers), share, trim_arriving, return_to_sender }),
             ..rules
         },
     )

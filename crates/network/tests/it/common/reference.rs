@@ -3,7 +3,9 @@
 use super::serialisation;
 use super::traffic::{Arrival, Results, Scene, answer, has_trailer};
 use linkpool_engine::{Stream, Windows, stream};
-use linkpool_network::{Change, Flags, LinkId, LinkStats, Loss, NodeId, Packet, QueueLimit, Red, Trimming, tie_rank};
+use linkpool_network::{
+    Change, Flags, LinkId, LinkStats, Loss, NodeId, Packet, QueueLimit, Red, RedAction, Trimming, tie_rank,
+};
 use linkpool_units::{Rate, Time};
 use rand::Rng;
 use std::cmp::Reverse;
@@ -209,26 +211,31 @@ impl Simulation<'_> {
         let empty = self.counted(link, class, true).0 == 0;
         let port = &mut self.ports[link.index()];
         let state = &mut port.red[class];
-        let length = if red.in_bytes { bytes as f64 } else { packets as f64 };
+        let (min, max, length) = match (red.min, red.max) {
+            (QueueLimit::Packets(min), QueueLimit::Packets(max)) => (f64::from(min), f64::from(max), packets as f64),
+            (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => (min as f64, max as f64, bytes as f64),
+            _ => panic!("{red:?}"),
+        };
         if empty {
-            let m = (now - state.empty_since).0 as f64 / serialisation(port.rate, red.typical_packet).0 as f64;
+            let m =
+                (now - state.empty_since).0 as f64 / serialisation(port.rate, red.packet.unwrap().0 as u16).0 as f64;
             state.average *= (1.0 - red.weight).powf(m);
         } else {
             state.average += red.weight * (length - state.average);
         }
         let average = state.average;
-        if average < red.min {
+        if average < min {
             state.count = -1;
             return false;
         }
-        let pb = if average < red.max {
-            red.max_probability * (average - red.min) / (red.max - red.min)
+        let pb = if average < max {
+            red.max_probability * (average - min) / (max - min)
         } else if red.gentle {
-            red.max_probability + (1.0 - red.max_probability) * (average - red.max) / red.max
+            red.max_probability + (1.0 - red.max_probability) * (average - max) / max
         } else {
             1.0
         };
-        let forced = average >= if red.gentle { 2.0 * red.max } else { red.max };
+        let forced = average >= if red.gentle { 2.0 * max } else { max };
         if !forced {
             state.count += 1;
             let most = 1.0 - state.count as f64 * pb;
@@ -264,7 +271,7 @@ impl Simulation<'_> {
         let (syn, fin) = (packet.flags.has(Flags::SYN), packet.flags.has(Flags::FIN));
         let ack = !syn && !fin && !packet.flags.has(Flags::DATA);
         let exempt = rules.exempt.0 && syn || rules.exempt.1 && fin || rules.exempt.2 && ack;
-        let markable = packet.flags.has(Flags::ECT) && rules.red.is_none_or(|red| red.marks);
+        let markable = packet.flags.has(Flags::ECT) && rules.red.is_none_or(|red| red.action == RedAction::Mark);
         let port = &mut self.ports[link.index()];
         if (full || over && !markable && rules.drops_non_ect) && !exempt {
             port.stats.rare.drops += 1;
@@ -316,7 +323,7 @@ impl Simulation<'_> {
             packet.flags = packet.flags.with(Flags::TRIMMED);
         }
         let (packets, bytes) = self.counted(link, 0, false);
-        let fits = match trimming.headers {
+        let fits = match trimming.headers.unwrap() {
             QueueLimit::Packets(n) => packets < n,
             QueueLimit::Bytes(n) => bytes + packet.size() as u64 <= n,
         };

@@ -1,0 +1,141 @@
+//! The queue of an output port, as a scenario describes it.
+
+use std::collections::BTreeSet;
+
+use linkpool_settings::{Bounds, Name, settings};
+use linkpool_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::discipline::{Order, Red, SharedBuffer};
+use crate::policy::QueuePolicy;
+use crate::queue_limit::QueueLimit;
+
+settings! {
+    /// Every output port, of hosts and switches. The queue length is the one that an arriving packet
+    /// finds; the packet itself does not count.
+    pub struct Queue {
+        /// An arriving packet is dropped when this many packets, or bytes if written as a size (`"150KB"`), are queued. With
+        /// `discipline = "trimming"` a data packet is trimmed then, and the default is 8.
+        limit: QueueLimit = QueueLimit::Packets(100),
+            within Bounds::above(0.0, "a queue with a limit of 0 drops every packet; write for example limit = 100"),
+            when |q| q.shared_buffer.is_none() => "queues without `shared_buffer`";
+        /// ECN marking threshold K, in packets or as a size; no key: no marking.
+        mark: Option<QueueLimit> = None,
+            refused |q| q.marks_all() => "a threshold of 0 marks every packet; for no marking leave `mark` out, for marking at any \
+                                          queue write mark_when = \">\"";
+        /// `">="`: mark at queue length >= K; `">"`: only above K.
+        mark_when: MarkWhen = MarkWhen::AtLeast, when |q| q.mark.is_some() => "queues with a `mark`";
+        /// Does the packet being transmitted count towards the queue length that `limit` and `mark` see?
+        count_in_service: bool = false;
+        /// What happens to packets that are not ECN-capable where an ECN-capable one would be marked: `"queue"` or `"drop"`.
+        non_ect: NonEct = NonEct::Queue,
+            when |q| q.mark.is_some() => "queues with a `mark` (`red` drops what it cannot mark)";
+        /// Kinds of packets never dropped: `"syn"`, `"fin"`, `"ack"` (pure ACKs). Unlike real networks; some published
+        /// simulations did so.
+        exempt: BTreeSet<Exempt> = BTreeSet::new(),
+            refused |q| !q.exempt.is_empty() && !q.order.is_combined() => q.order.excludes(),
+            refused |q| !q.exempt.is_empty() && q.shared_buffer.is_some() =>
+                "does not go with `shared_buffer`: what is never dropped would need room without end";
+        /// `"fifo"`; `"priority"`: two queues, of which the one of high priority goes first; each has this limit and this
+        /// marking; `"trimming"`: a data packet that finds no room loses its payload, see below.
+        order "discipline": Order as Name<Order> = Order::Fifo;
+        /// `"enqueue"`: mark what arrives; `"dequeue"`: what leaves, by the queue that it leaves behind (ECN*).
+        mark_at: MarkAt = MarkAt::Enqueue,
+            refused |q| q.mark_at == MarkAt::Dequeue && !q.order.is_combined() => q.order.excludes(),
+            refused |q| q.mark_at == MarkAt::Dequeue && q.mark.is_some() && q.non_ect == NonEct::Drop =>
+                "what leaves is not dropped; write non_ect = \"queue\", or mark_at = \"enqueue\"",
+            when |q| q.mark.is_some() => "queues with a `mark`";
+    }
+    tables {
+        /// Random early detection, instead of `mark`.
+        red: Red, refused |q| q.red.is_some() && !q.order.is_combined() => q.order.excludes();
+        /// A buffer for all ports of a switch, instead of `limit`.
+        shared_buffer: SharedBuffer,
+            refused |q| q.shared_buffer.is_some() && !q.order.is_combined() => q.order.excludes();
+    }
+    chosen {
+        order "discipline";
+    }
+}
+
+/// When packets are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkAt {
+    /// As they arrive.
+    Enqueue,
+    /// As they leave.
+    Dequeue,
+}
+
+/// At which queue length a packet is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum MarkWhen {
+    /// At queue length >= K.
+    #[serde(rename = ">=")]
+    AtLeast,
+    /// Only above K.
+    #[serde(rename = ">")]
+    Above,
+}
+
+/// What happens to a packet that is not ECN-capable where an ECN-capable one would be marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NonEct {
+    /// It is queued, unmarked.
+    Queue,
+    /// It is dropped.
+    Drop,
+}
+
+/// A kind of packet that queues may be told never to drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exempt {
+    /// SYN and SYN-ACK.
+    Syn,
+    /// FIN.
+    Fin,
+    /// An ACK without payload.
+    Ack,
+}
+
+impl Queue {
+    fn marks_all(&self) -> bool {
+        let zero = matches!(self.mark, Some(QueueLimit::Packets(0) | QueueLimit::Bytes(0)));
+        zero && self.mark_when == MarkWhen::AtLeast
+    }
+
+    /// Fills in what the scenario leaves to packets, of which the largest has so many bytes on the wire.
+    pub fn complete(&mut self, largest_packet: u64) {
+        self.order.complete(self.limit, largest_packet);
+        if let Some(red) = &mut self.red {
+            red.packet.get_or_insert(Bytes(largest_packet));
+        }
+    }
+
+    /// The queue of a host's port where switches have this one, if it is another.
+    pub fn at_hosts(&self) -> Option<Queue> {
+        let order = self.order.at_hosts()?;
+        Some(Queue { limit: QueueLimit::Packets(u32::MAX), order, ..self.clone() })
+    }
+}
+
+impl From<&Queue> for QueuePolicy {
+    fn from(queue: &Queue) -> QueuePolicy {
+        let exempt = |kind| queue.exempt.contains(&kind);
+        let mut policy = QueuePolicy::drop_tail(queue.limit)
+            .counting_in_service(queue.count_in_service)
+            .exempting(exempt(Exempt::Syn), exempt(Exempt::Fin), exempt(Exempt::Ack))
+            .ordered(queue.order);
+        if let Some(k) = queue.mark {
+            policy =
+                policy.marking(k, queue.mark_when == MarkWhen::Above).dropping_non_ect(queue.non_ect == NonEct::Drop);
+            policy = if queue.mark_at == MarkAt::Dequeue { policy.marking_at_dequeue() } else { policy };
+        }
+        policy = queue.red.map_or(policy, |red| policy.with_red(red));
+        queue.shared_buffer.map_or(policy, |buffer| policy.sharing(buffer))
+    }
+}
