@@ -36,16 +36,6 @@ LINUX_LAYERS = {
 
 # Modules that still use each other in a circle. Nothing may come in.
 KNOWN = {
-    "scenario": {
-        "errors",
-        "source",
-        *(
-            f"resolve::{name}"
-            for name in ("flows", "graph", "graph_file", "graphml", "htsim", "jobs")
-        ),
-        *(f"resolve::{name}" for name in ("matrices", "node_link", "paths", "topology", "trace")),
-        *(f"resolve::{name}" for name in ("trees", "workload")),
-    },
     "transport": {"scoreboard", "sender", "subflow"},
 }
 

@@ -125,6 +125,7 @@ impl Course<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::{Generator, ManyToOne};
 
     #[test]
     fn the_long_run_loss_of_a_gilbert_elliott_chain() {
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn routes_are_those_of_the_last_change() {
-        let fabric = crate::topology::many_to_one(2, Rate::gbps(1), Time::from_us(1));
+        let fabric = ManyToOne { senders: 2, rate: Rate::gbps(1), delay: Time::from_us(1) }.fabric();
         let [first, second] = [1, 2].map(|seed| Arc::new(Routes::new(&fabric, seed)));
         let routes = vec![(Time::ZERO, first.clone()), (Time::from_us(10), second.clone())];
         let timetable = Timetable { routes, ..Timetable::from(first.clone()) };
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_course_is_plain_unless_a_port_must_know_more_than_a_rate_and_a_limit() {
-        let fabric = crate::topology::many_to_one(2, Rate::gbps(1), Time::from_us(1));
+        let fabric = ManyToOne { senders: 2, rate: Rate::gbps(1), delay: Time::from_us(1) }.fabric();
         let is_plain = |changes: &[(Time, Change)]| {
             let mut timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
             timetable.links.insert(LinkId::new(0), changes.to_vec());

@@ -3,7 +3,7 @@
 
 use super::waiting::{Arrival, Discipline, Verdict, Waiting};
 use crate::link::RareEvents;
-use crate::packet::{Flags, Packet};
+use crate::packet::{Envelope, Flags, Packet};
 use crate::queue_limit::QueueLimit;
 use crate::thresholds::Thresholds;
 use linkpool_engine::Stream;
@@ -36,7 +36,7 @@ settings! {
         action: RedAction = RedAction::Mark;
         /// While the queue is idle, the average falls as if packets of this size went by.
         packet: Option<Bytes>, from |_r| None => "the largest packet of the transports",
-            within Bounds::from(1.0, "{} is no packet; it has 1B to 65535B").to(65_535.0);
+            within Bounds::from(1.0, "{} is no packet; at most 16383B").to(Envelope::LONGEST as f64);
     }
 }
 

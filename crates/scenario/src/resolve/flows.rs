@@ -3,8 +3,8 @@
 use linkpool_units::Time;
 use linkpool_workload::Sizes;
 
+use super::entry::Entry;
 use super::paths;
-use super::workload::Entry;
 use crate::file::{DestinationName, FlowTable, IncastTable, ManyToOneFlowsTable, PoissonTable};
 use crate::model::{Destination, WorkloadKind};
 

@@ -1,13 +1,15 @@
 //! Any graph, from a file or from the scenario itself.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use linkpool_network::{Layer, Wire};
 use linkpool_units::{Rate, Time};
 
-use super::graph_file;
+use super::graph_file::GraphFile;
 use super::section::Section;
 use super::size::fits;
+use super::{graphml, htsim, included, node_link};
 use crate::file::{EdgeTable, GraphTable, NodeKind, NodeTable};
 use crate::model::Graph;
 use crate::names::nearest;
@@ -50,7 +52,7 @@ fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
     }
     let (place, nodes, edges) = match (table.file, table.nodes, table.edges) {
         (Some(file), None, None) => {
-            let read = graph_file::read(&section.beside(&file));
+            let read = read(&section.beside(&file));
             let graph = read.map_err(|why| section.error("file", format!("{file}: {why}"))).ok()?;
             let (of_nodes, nodes) = graph.nodes.into_iter().unzip();
             let (of_edges, edges) = graph.edges.into_iter().unzip();
@@ -86,6 +88,17 @@ fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
         return None;
     }
     Some(graph)
+}
+
+/// The graph in the file at `path`, in the format that its ending says, or what is wrong with it.
+fn read(path: &Path) -> Result<GraphFile, String> {
+    let text = included::read(path)?;
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("graphml") => graphml::parse(&text),
+        Some("topo") => htsim::parse(&text),
+        Some("json") => node_link::parse(&text),
+        _ => Err("is no known format: a graph is .json (node-link), .graphml or .topo (htsim)".to_string()),
+    }
 }
 
 fn hosts_first(nodes: Vec<NodeTable>, place: &Place, section: &mut Section<'_, '_>) -> Option<Vec<(String, Layer)>> {

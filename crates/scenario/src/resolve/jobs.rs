@@ -1,6 +1,6 @@
 //! Jobs: flows with a purpose.
 
-use super::workload::Entry;
+use super::entry::Entry;
 use crate::file::{CollectiveName, CollectiveTable, FlowSize, PartitionAggregateTable, Size};
 use crate::model::WorkloadKind;
 use linkpool_units::{Bytes, Time};

@@ -3,7 +3,7 @@
 use linkpool_network::HostId;
 use linkpool_workload::Rule;
 
-use super::workload::Entry;
+use super::entry::Entry;
 use crate::file::{
     AllToAllTable, DestinationName, HotspotTable, MatrixKeys, PermutationTable, RandomTable, RepeatName,
     StaggeredTable, StrideTable,

@@ -3,6 +3,7 @@
 
 mod balancing;
 mod change;
+mod entry;
 mod failures;
 mod flows;
 mod graph;

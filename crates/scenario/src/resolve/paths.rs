@@ -2,8 +2,8 @@
 
 use linkpool_network::{Fabric, NodeId, reversed, source_route};
 
+use super::entry::Entry;
 use super::section::Section;
-use super::workload::Entry;
 use crate::model::{Control, Paths, Subflows, Transport};
 use crate::names::nearest;
 

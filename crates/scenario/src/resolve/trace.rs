@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use linkpool_network::Fabric;
 use linkpool_units::{Bytes, Time};
 
+use super::entry::Entry;
 use super::included;
 use super::trace_formats::{self, Row};
-use super::workload::Entry;
 use crate::file::{TraceFlowTable, TraceFormat, TraceTable};
 use crate::model::{TraceFlow, WorkloadKind};
 use crate::quote::quoted;
