@@ -12,6 +12,7 @@ from linkpool import _core
 from linkpool.cli import (
     bench,
     compare,
+    linux,
     optimum,
     plot,
     report,
@@ -75,6 +76,15 @@ _command("status", study.status, to=study.app)
 _command("show", study.show, to=study.app)
 app.add_typer(study.app, name="study")
 _command("bench", bench.bench)
+# It becomes another program, whose Ctrl-C and exit codes are its own.
+app.command(
+    "linux",
+    context_settings={
+        "allow_extra_args": True,
+        "ignore_unknown_options": True,
+        "help_option_names": [],
+    },
+)(linux.linux)
 _command("columns", tables.columns)
 _command("schema", tables.schema)
 
