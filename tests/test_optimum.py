@@ -69,6 +69,17 @@ def test_dumbbell() -> None:
     assert max_min(network, [*across, beside]) == near([1 / 3, 1 / 3, 1 / 3, 2 / 3])
 
 
+def test_a_link_from_a_node_to_itself_carries_nothing() -> None:
+    network = cables("abc", "ab", "bc", "aa", "bb")
+    assert max_min(network, [Flow(0, 2), Flow(0, 1)]) == near([0.5, 0.5])
+
+
+def test_a_path_takes_of_a_link_what_it_takes_each_time() -> None:
+    """There, back, and there again."""
+    network = cables("ab", "ab")
+    assert concurrent(network, [Flow(0, 1, (network.path(list("abab")),))]) == near(0.5)
+
+
 def test_demands_weigh() -> None:
     network = cables("aLb", "aL", "Lb", capacity=6.0)
     assert concurrent(network, [Flow(0, 2), Flow(0, 2)], [1.0, 2.0]) == near(2.0)

@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import pickle
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -337,3 +338,26 @@ def test_run_json_has_what_the_page_promises(scenario: Callable[[str], Path]) ->
     promised = [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")]
     assert sorted(promised) == sorted(result.run)
     assert result.run["cpu_s"] >= 0.0
+
+
+def test_the_period_is_read_without_the_rest_of_the_scenario(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scenario as run may hold a graph or a table of a million lines."""
+    scenario = directory / "scenario.toml"
+    rest = (
+        "[topology.many-to-one]\nsenders = 3\n[[workload.poisson]]\nsize = { cdf = [[1, 1.0]] }\n"
+    )
+    scenario.write_text(scenario.read_text(encoding="utf-8") + rest, encoding="utf-8")
+    parser = vars(sys.modules["linkpool.result"])["tomllib"]
+    whole = parser.loads
+    parsed: list[str] = []
+
+    def loads(text: str) -> object:
+        parsed.append(text)
+        return whole(text)
+
+    monkeypatch.setattr(parser, "loads", loads)
+    assert Result(directory).period == (0.0, 1.0)
+    assert len(parsed) == 1
+    assert "topology" not in parsed[0]

@@ -148,7 +148,9 @@ class Result:
         """The measured period, seconds: its start, and its end or that of the run."""
         scenario, run = self.scenario, self.run
         try:
-            measure = tomllib.loads(scenario)["measure"]
+            # The measured period stands before the topology. What follows may be a graph or a table
+            # of a million lines, which the parser would take a minute and a gigabyte for.
+            measure = tomllib.loads(scenario.partition("\n[topology")[0])["measure"]
             start, end = (parse_seconds(measure[key]) for key in ("warm_up", "cut_off"))
         except (ValueError, KeyError, TypeError) as error:
             self._fail("scenario.toml", f"is not a scenario as run ({_line(error)})")

@@ -6,6 +6,7 @@ several destinations need not be told apart on the way, which leaves sources tim
 instead of flows times links.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -42,7 +43,7 @@ class _Matrix:
         return len(self.lower) - 1
 
     def put(self, row: int, column: int, value: float) -> None:
-        """Set a coefficient."""
+        """Set a coefficient, once: the solver does not end where one is there twice."""
         self.rows.append(row)
         self.columns.append(column)
         self.values.append(value)
@@ -77,8 +78,8 @@ class Region:
         for path in paths:
             traffic = self._m.column()
             self._m.put(total, traffic, 1.0)
-            for link in path:
-                self._m.put(link, traffic, 1.0)
+            for link, times in Counter(path).items():
+                self._m.put(link, traffic, float(times))
 
     def _anywhere(self, network: Network, source: int, members: Sequence[int]) -> None:
         """At each node, traffic from this source goes out again, or is for the node."""
@@ -87,7 +88,8 @@ class Region:
         balance = {node: self._m.row(0.0, 0.0) for node in sorted(passed - {source})}
         for link, (a, b) in enumerate(network.ends):
             leaves = a == source or (a in balance and a not in network.closed)
-            if b not in balance or not leaves:
+            # Over a link from a node to itself traffic gets nowhere.
+            if b not in balance or not leaves or a == b:
                 continue
             traffic = self._m.column()
             self._m.put(link, traffic, 1.0)
