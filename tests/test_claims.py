@@ -42,17 +42,21 @@ like_4: Criterion = lambda x: alike(x, 4.0)  # noqa: E731
         (over_800, 800.0, YES),
         (over_800, 1e6, YES),
         (over_800, 663.0, PARTLY),
+        (over_800, 400.0, PARTLY),
         (over_800, 399.0, NO),
         (under_1, 1.0, YES),
         (under_1, 1.9, PARTLY),
+        (under_1, 2.0, PARTLY),
         (under_1, 2.1, NO),
         (like_4, 5.0, YES),
         (like_4, 3.2, YES),
         (like_4, 5.1, PARTLY),
         (like_4, 2.0, PARTLY),
+        (like_4, 8.0, PARTLY),
         (like_4, 8.1, NO),
         (order_of_magnitude, 10.0, YES),
         (order_of_magnitude, 9.9, PARTLY),
+        (order_of_magnitude, 10.0**0.5, PARTLY),
         (order_of_magnitude, 3.1, NO),
     ],
 )
@@ -114,3 +118,32 @@ def test_a_ledger_names_the_setting() -> None:
         "verdict": "reproduced",
         "note": "within 25%; partly: within a factor of 2",
     }
+
+
+@pytest.mark.parametrize(
+    ("criterion", "good", "note"),
+    [
+        (about_2, 2.0, "within 25%; partly: within a factor of 2"),
+        (close_to_2, 2.0, "within 15%; partly: within a factor of 2"),
+        (over_800, 900.0, "at or above it; partly: at least half of it"),
+        (under_1, 0.5, "at or below it; partly: at most twice as much"),
+        (like_4, 4.0, "ratio of larger to smaller at most 1.25; partly: 2"),
+        (order_of_magnitude, 10.0, "ratio at least 10; partly: 3.16"),
+    ],
+)
+def test_a_verdict_comes_with_its_criterion(criterion: Criterion, good: float, note: str) -> None:
+    assert criterion(good).note == note
+    assert criterion(None).note == f"no data; {note}"
+
+
+def test_the_criterion_of_most_names_the_case() -> None:
+    assert most([True], "it holds").note == "it holds, in at least 90% of the cases; partly: 50%"
+    assert most([], "it holds", 0.8, 0.3).note == (
+        "no data; it holds, in at least 80% of the cases; partly: 30%"
+    )
+
+
+def test_a_ledger_without_a_setting_names_none() -> None:
+    ledger = Ledger("A-fig8")
+    ledger.add("k30", "text", "2 ms", "1.95 ms", about(1.95, 2.0))
+    assert ledger.claims[0].id == "A-fig8.k30"
