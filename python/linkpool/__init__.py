@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         schema,
     )
     from linkpool.api import check, run
+    from linkpool.figures.drawing import plot
+    from linkpool.figures.kind import FigureError
     from linkpool.forks import ForkedError
     from linkpool.limits import TooLargeError
     from linkpool.publish import BusyError, NotAResultError
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Arm": "linkpool.study.model",
     "BusyError": "linkpool.publish",
+    "FigureError": "linkpool.figures.kind",
     "ForkedError": "linkpool.forks",
     "InternalError": "linkpool._core",
     "NotAResultError": "linkpool.publish",
@@ -47,6 +50,7 @@ _HOMES = {
     "TooLargeError": "linkpool.limits",
     "__version__": "linkpool._core",
     "check": "linkpool.api",
+    "plot": "linkpool.figures.drawing",
     "run": "linkpool.api",
     "schema": "linkpool._core",
 }
@@ -56,6 +60,7 @@ interrupted while it starts has loaded little."""
 __all__ = [
     "Arm",
     "BusyError",
+    "FigureError",
     "ForkedError",
     "InternalError",
     "NotAResultError",
@@ -72,6 +77,7 @@ __all__ = [
     "TooLargeError",
     "__version__",
     "check",
+    "plot",
     "run",
     "schema",
 ]

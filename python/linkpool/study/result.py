@@ -148,7 +148,7 @@ class StudyResult:
         """
         frames = []
         for keys, result in self.results():
-            columns = [pl.lit(value).alias(name) for name, value in keys.items()]
+            columns = _literals(keys)
             frames.append(measure(result, names).select(*columns, pl.all()))
         return pl.concat(frames, how="vertical_relaxed")
 
@@ -156,7 +156,7 @@ class StudyResult:
         """Return a table of all runs, lazily; `study.keys` and `seed` stand before its columns."""
         frames = []
         for keys, result in self.results():
-            columns = [pl.lit(value).alias(name) for name, value in keys.items()]
+            columns = _literals(keys)
             frames.append(result.scan(table).select(*columns, pl.all()))
         return pl.concat(frames)
 
@@ -173,6 +173,12 @@ def by_arm(results: Iterable[tuple[Mapping[str, Any], Result]]) -> dict[str, lis
     for keys, result in results:
         found.setdefault(name_of(keys), []).append(result)
     return found
+
+
+def _literals(keys: Mapping[str, Any]) -> list[pl.Expr]:
+    """Return keys as columns, of the types that `data` gives them."""
+    types = {int: pl.Int64(), float: pl.Float64(), str: pl.String()}
+    return [pl.lit(value, types[type(value)]).alias(name) for name, value in keys.items()]
 
 
 def is_study(directory: Path) -> bool:
