@@ -15,7 +15,11 @@ fn the_documented_examples_are_exact() {
     for (text, bytes) in [("128KiB", 131_072), ("70KB", 70_000), ("1500B", 1_500), ("1MiB", 1_048_576)] {
         assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
     }
-    assert_eq!("0.5KiB".parse(), Ok(Bytes(512)));
+    for (text, bytes) in [("3GiB", 3 << 30), ("3TiB", 3 << 40), ("0.5KiB", 512)] {
+        assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
+    }
+    // 2^-25 TiB, with all its 25 decimals.
+    assert_eq!("0.0000000298023223876953125TiB".parse(), Ok(Bytes(1 << 15)));
     assert_eq!("1.10s".parse(), Ok(Time::from_ms(1_100)));
 }
 
@@ -54,6 +58,11 @@ fn what_is_wrong_comes_with_its_remedy() {
     assert_eq!(error::<Rate>("-1Gbps"), r#""-1Gbps": a rate cannot be negative"#);
     assert_eq!(error::<Rate>("0.5bps"), r#""0.5bps": too precise; a rate is a whole number of bps"#);
     assert_eq!(error::<Rate>("nan"), r#""nan": expected a rate with its unit, such as "10Gbps""#);
+    assert_eq!(
+        error::<Rate>("1.25GB/s"),
+        r#""1.25GB/s": "GB/s" are bytes a second, and rates are in bits; write "10Gbps""#
+    );
+    assert_eq!(error::<Rate>("3MBps"), r#""3MBps": "MBps" are bytes a second, and rates are in bits; write "24Mbps""#);
     assert_eq!(error::<Bytes>("64K"), r#""64K": "K" is no unit of a size; write "64KB""#);
     assert_eq!(error::<Bytes>("64kb"), r#""64kb": write "64KB""#);
     assert_eq!(error::<Bytes>("1Gbps"), r#""1Gbps": Gbps is a rate; write "1GB""#);
