@@ -1,4 +1,4 @@
-//! What happens to links, and to routing, at set times during a run.
+//! Changes of links, and of routing, at set times during a run.
 
 use crate::fabric::LinkId;
 use crate::queue_limit::QueueLimit;
@@ -7,13 +7,13 @@ use linkpool_units::{Rate, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What becomes of a link from some time on.
+/// A change of a link from some time on.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Change {
-    /// It works (true), or fails (false): its port loses what is queued and what is being sent, and all that comes
-    /// until it works again. What has left the port by then arrives.
+    /// It works (true), or fails (false): its port loses the queued packets, the packet in service,
+    /// and all that arrive until it works again. Packets that have left the port arrive.
     Up(bool),
-    /// Its rate, of what is being sent as well: what is left of that packet goes at the new rate.
+    /// Its rate. The rest of the packet in service is sent at the new rate.
     Rate(Rate),
     /// The limit of the queue at its port, for packets that come from then on.
     Limit(QueueLimit),
@@ -21,8 +21,9 @@ pub enum Change {
     Loss(Loss),
 }
 
-/// Random loss of packets on a wire: the model of Gilbert and Elliott, a Markov chain of a good and a bad state. Each packet is lost
-/// with the probability of the state that it meets; then the state changes with its probability.
+/// Random loss of packets on a wire: the model of Gilbert and Elliott, a Markov chain of a good and
+/// a bad state. Each packet is lost with the probability of the state that it meets; then the state
+/// changes with its probability.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Loss {
     /// Probability of loss in the good state.
@@ -44,7 +45,8 @@ impl Loss {
         Loss { in_good: probability, in_bad: 0.0, to_bad: 0.0, to_good: 0.0 }
     }
 
-    /// The share of packets lost in the long run: the chain is in the bad state for to_bad / (to_bad + to_good) of the packets.
+    /// The share of packets lost in the long run: the chain is in the bad state for to_bad /
+    /// (to_bad + to_good) of the packets.
     pub fn rate(&self) -> f64 {
         let moves = self.to_bad + self.to_good;
         let bad = if moves > 0.0 { self.to_bad / moves } else { 0.0 };
@@ -52,16 +54,18 @@ impl Loss {
     }
 }
 
-/// What changes during a run, and when. All of it is known before, and the same in all partitions of a network.
+/// The changes during a run, with their times. All are known before the run, and the same in all
+/// partitions of a network.
 #[derive(Clone, Debug)]
 pub struct Timetable {
-    /// Of the random numbers of ports, and of the order of packets that reach a node at the same instant.
+    /// Of the random numbers of ports, and of the order of packets that reach a node at the same
+    /// instant.
     pub seed: u64,
-    /// Changes of links, each in order of time; of one time, in the order in which they take effect. What is set for time
-    /// zero holds from the start.
+    /// Changes of links, in order of time; at one time, in the order in which they take effect.
+    /// Changes at time zero hold from the start.
     pub links: BTreeMap<LinkId, Vec<(Time, Change)>>,
-    /// Routes in order of time, the first from time zero. A packet is routed by those in force when the window began in
-    /// which it comes to a switch.
+    /// Routes in order of time, the first from time zero. A packet is routed by the routes in force
+    /// at the beginning of the window in which it arrives at a switch.
     pub routes: Vec<(Time, Arc<Routes>)>,
 }
 
@@ -72,7 +76,7 @@ impl From<Arc<Routes>> for Timetable {
     }
 }
 
-/// A link as it is at the start, and what will become of it.
+/// A link as it is at the start, and its changes.
 #[derive(Debug)]
 pub(crate) struct Course<'t> {
     pub(crate) rate: Rate,

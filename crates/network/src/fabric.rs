@@ -26,7 +26,7 @@ impl From<NodeId> for HostId {
     }
 }
 
-/// The hosts that a fabric may have: a packet has so many bits for its destination.
+/// The most hosts of a fabric: a packet's destination has a fixed number of bits.
 pub const MOST_HOSTS: u32 = 1 << Envelope::HOST_BITS;
 
 linkpool_units::id! {
@@ -66,7 +66,7 @@ impl Layer {
     }
 }
 
-/// What a cable is like, in both directions.
+/// The properties of a cable, in both directions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wire {
     /// Rate.
@@ -130,7 +130,7 @@ impl Fabric {
         let [first, end] = [node.index(), node.index() + 1].map(|n| self.first_link[n].index());
         (first..end).map(LinkId::new)
     }
-    /// The place of `link` among those of its sending node.
+    /// The place of `link` among the links of its sending node.
     pub fn port(&self, link: LinkId) -> usize {
         link.index() - self.first_link[self.links[link.index()].from.index()].index()
     }
@@ -153,18 +153,20 @@ impl Fabric {
     /// The other direction of a cable.
     pub fn reverse(&self, link: LinkId) -> LinkId {
         let LinkSpec { from, to, .. } = self.links[link.index()];
-        // Between two nodes that are joined more than once: of as many links each way, the one of the same rank.
+        // Between two nodes that are joined more than once: of as many links each way, the one of
+        // the same rank.
         let of_pair = |from, to| self.links_from(from).filter(move |l| self.links[l.index()].to == to);
         let rank = of_pair(from, to).take_while(|l| *l != link).count();
         of_pair(to, from).nth(rank).expect("cables have two directions")
     }
-    /// What the links from all hosts carry together, bit/s.
+    /// The capacity of the links from all hosts together, bit/s.
     pub fn access_rate(&self) -> f64 {
         self.links.iter().filter(|l| l.from.index() < self.hosts).map(|l| l.rate.0 as f64).sum()
     }
 
-    /// The rack and the pod of each host: the switch of its first NIC, and the switches joined to that one without core
-    /// switches or hosts between them; each by the number of its first switch.
+    /// The rack and the pod of each host: the switch of its first NIC, and the switches joined to
+    /// that one without core switches or hosts between them; each by the number of its first
+    /// switch.
     pub fn racks_and_pods(&self) -> Vec<(u32, u32)> {
         let mut pods: Vec<NodeId> = NodeId::first(self.nodes()).collect();
         let is_below_core = |node: NodeId| node.index() >= self.hosts && self.layer(node) != Layer::Core;
@@ -226,7 +228,7 @@ impl FabricBuilder {
         self.cable(a, b, wire.rate, wire.delay);
     }
 
-    /// Has hosts pass on packets that are for others, as those of server-centric fabrics do.
+    /// Lets hosts forward packets for other hosts, as in server-centric fabrics.
     pub fn hosts_forward(&mut self) {
         self.hosts_forward = true;
     }
@@ -266,8 +268,8 @@ mod tests {
         assert_eq!(Layer::ALL.map(Layer::name), ["host", "switch", "edge", "aggregation", "core"]);
     }
 
-    /// Two racks below one aggregation switch are a pod; a third, joined to them by a core switch and by a host with two
-    /// NICs, is another.
+    /// Two racks below one aggregation switch are a pod; a third, joined to them by a core switch
+    /// and by a host with two NICs, is another.
     #[test]
     fn racks_are_pods_together_below_the_core() {
         let mut b = FabricBuilder::default();

@@ -114,12 +114,12 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// A host's number has so many bits.
+    /// The number of bits of a host's number.
     pub const HOST_BITS: u32 = 20;
     const LENGTH_BITS: u32 = 14;
     /// The longest packet, in bytes.
     pub const LONGEST: u16 = (1 << Envelope::LENGTH_BITS) - 1;
-    /// So many bits of the payload, the lower ones, stand beside the size.
+    /// The number of lower bits of the payload that are stored beside the size.
     const LOWER_BITS: u32 = u16::BITS - Envelope::LENGTH_BITS;
 
     /// To `dst`: `size` bytes, of which `payload` are payload; of a trimmed packet, were payload.
@@ -158,7 +158,7 @@ impl Envelope {
         Envelope::new(dst, self.size(), self.payload())
     }
 
-    /// The same with so many bytes on the wire.
+    /// The same packet with this many bytes on the wire.
     #[inline]
     pub fn with_size(self, size: u16) -> Envelope {
         Envelope::new(self.dst(), size, self.payload())
@@ -173,7 +173,7 @@ impl std::fmt::Debug for Envelope {
 
 /// A packet: 32 bytes, passed by value.
 ///
-/// What `seq` and `ack` hold depends on the kind of packet and is the transport's business; the
+/// The meaning of `seq` and `ack` depends on the kind of packet; only the transport reads them. The
 /// network reads `arrival`, `entropy`, `flags`, and of the envelope all but the payload.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]

@@ -89,8 +89,8 @@ impl Routes {
     }
 }
 
-/// Numbers are dealt to ways like cards, to one after the other, each of which takes so many as it
-/// has paths: who gets number `rank`, and which card of its own is that?
+/// Numbers are dealt to links like cards, in turn, until each link has as many as it has paths.
+/// Returns the link that gets number `rank`, and which of the link's paths this is.
 fn deal(counts: &[u64], rank: u64) -> (usize, u64) {
     let mut takers: Vec<usize> = (0..counts.len()).filter(|way| counts[*way] > 0).collect();
     let (mut rank, mut round) = (rank, 0);

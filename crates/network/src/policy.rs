@@ -1,4 +1,4 @@
-//! What the output ports of a network do with packets: thresholds, queue disciplines, shared buffers, layer by layer.
+//! The policies of output ports: thresholds, queue disciplines, shared buffers, layer by layer.
 
 use crate::discipline::{Configuration, Marking, Order, Red, SharedBuffer};
 use crate::fabric::Layer;
@@ -17,7 +17,8 @@ pub struct QueuePolicy {
 }
 
 impl QueuePolicy {
-    /// Drops what finds `limit` queued (packets), or would overfill it (bytes). The packet in service does not count.
+    /// Drops a packet that finds `limit` packets queued, or would overfill `limit` bytes. The
+    /// packet in service does not count.
     pub fn drop_tail(limit: QueueLimit) -> QueuePolicy {
         let thresholds = Thresholds::drop_tail(limit);
         QueuePolicy { thresholds, discipline: Configuration::default(), shared: None }
@@ -28,32 +29,34 @@ impl QueuePolicy {
         self.discipline == Configuration::default() && self.shared.is_none()
     }
 
-    /// Serves packets in this order. Limit and marking are those of each of its queues.
+    /// Serves packets in this order. Each of its queues has the limit and the marking.
     pub fn ordered(mut self, order: Order) -> QueuePolicy {
         self.discipline.order = order;
         self
     }
 
-    /// Marks a packet as it leaves, by the queue that it leaves behind (ECN*: Wu et al., "Tuning ECN for data center networks", CoNEXT
-    /// 2012).
+    /// Marks a packet as it leaves, by the queue that it leaves behind (ECN*: Wu et al., "Tuning
+    /// ECN for data center networks", CoNEXT 2012).
     pub fn marking_at_dequeue(mut self) -> QueuePolicy {
         self.discipline.marking = Marking::AtDequeue;
         self
     }
 
-    /// Random early detection instead of a marking threshold; what cannot be marked is dropped.
+    /// Random early detection instead of a marking threshold; packets that cannot be marked are
+    /// dropped.
     pub fn with_red(mut self, red: Red) -> QueuePolicy {
         self.discipline.marking = Marking::Red(red);
         self.dropping_non_ect(true)
     }
 
-    /// All ports of a switch share a buffer, which takes the place of the limit; nothing may be exempt.
+    /// All ports of a switch share a buffer, which takes the place of the limit; nothing may be
+    /// exempt.
     pub fn sharing(mut self, buffer: SharedBuffer) -> QueuePolicy {
         self.shared = Some(buffer);
         self
     }
 
-    /// Marks what finds at least `k` queued, or more than `k` if `above`.
+    /// Marks a packet that finds at least `k` queued, or more than `k` if `above`.
     pub fn marking(mut self, k: QueueLimit, above: bool) -> QueuePolicy {
         self.thresholds = self.thresholds.marking(k, above);
         self
@@ -65,13 +68,14 @@ impl QueuePolicy {
         self
     }
 
-    /// Are packets that are not ECN-capable dropped where others would be marked, rather than queued?
+    /// Are packets that are not ECN-capable dropped where others would be marked, rather than
+    /// queued?
     pub fn dropping_non_ect(mut self, drop: bool) -> QueuePolicy {
         self.thresholds.drop_non_ect = drop;
         self
     }
 
-    /// Never drops SYNs, FINs, pure ACKs (each as told), as some published simulations did.
+    /// Never drops SYNs, FINs or pure ACKs, as selected. Some published simulations did so.
     pub fn exempting(mut self, syn: bool, fin: bool, ack: bool) -> QueuePolicy {
         let thresholds = &mut self.thresholds;
         (thresholds.exempt_syn, thresholds.exempt_fin, thresholds.exempt_ack) = (syn, fin, ack);

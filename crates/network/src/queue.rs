@@ -12,11 +12,12 @@ use crate::policy::QueuePolicy;
 use crate::queue_limit::QueueLimit;
 
 settings! {
-    /// Every output port, of hosts and switches. The queue length is the one that an arriving packet
-    /// finds; the packet itself does not count.
+    /// Every output port, of hosts and switches. The queue length is the one that an arriving
+    /// packet finds; the packet itself does not count.
     pub struct Queue {
-        /// An arriving packet is dropped when this many packets, or bytes if written as a size (`"150KB"`), are queued. With
-        /// `discipline = "trimming"` a data packet is trimmed then, and the default is 8.
+        /// An arriving packet is dropped when this many packets, or bytes if written as a size
+        /// (`"150KB"`), are queued. With `discipline = "trimming"` a data packet is trimmed then,
+        /// and the default is 8.
         limit: QueueLimit = QueueLimit::Packets(100),
             within Bounds::above(0.0, "a queue with a limit of 0 drops every packet; write for example limit = 100"),
             when |q| q.shared_buffer.is_none() => "queues without `shared_buffer`";
@@ -26,25 +27,29 @@ settings! {
                                           queue write mark_when = \">\"";
         /// `">="`: mark at queue length >= K; `">"`: only above K.
         mark_when: MarkWhen = MarkWhen::AtLeast, when |q| q.mark.is_some() => "queues with a `mark`";
-        /// Does the packet being transmitted count towards the queue length that `limit` and `mark` see?
+        /// Does the packet being transmitted count towards the queue length that `limit` and `mark`
+        /// see?
         count_in_service: bool = false;
-        /// What happens to packets that are not ECN-capable where an ECN-capable one would be marked: `"queue"` or `"drop"`.
+        /// The action on packets that are not ECN-capable where an ECN-capable one would be marked:
+        /// `"queue"` or `"drop"`.
         non_ect: NonEct = NonEct::Queue,
-            when |q| q.mark.is_some() => "queues with a `mark` (`red` drops what it cannot mark)";
-        /// Kinds of packets never dropped: `"syn"`, `"fin"`, `"ack"` (pure ACKs). Unlike real networks; some published
-        /// simulations did so.
+            when |q| q.mark.is_some() => "queues with a `mark` (`red` drops packets that it cannot mark)";
+        /// Kinds of packets never dropped: `"syn"`, `"fin"`, `"ack"` (pure ACKs). Unlike real
+        /// networks; some published simulations did so.
         exempt: BTreeSet<Exempt> = BTreeSet::new(),
             refused |q| !q.exempt.is_empty() && !q.order.is_combined() => q.order.excludes(),
             refused |q| !q.exempt.is_empty() && q.shared_buffer.is_some() =>
-                "does not go with `shared_buffer`: what is never dropped would need room without end";
-        /// `"fifo"`; `"priority"`: two queues, of which the one of high priority goes first; each has this limit and this
-        /// marking; `"trimming"`: a data packet that finds no room loses its payload, see below.
+                "cannot be combined with `shared_buffer`: packets that are never dropped would need unlimited room";
+        /// `"fifo"`; `"priority"`: two queues, of which the one of high priority goes first; each
+        /// has this limit and this marking; `"trimming"`: a data packet that finds no room loses
+        /// its payload, see below.
         order "discipline": Order as Name<Order> = Order::Fifo;
-        /// `"enqueue"`: mark what arrives; `"dequeue"`: what leaves, by the queue that it leaves behind (ECN*).
+        /// `"enqueue"`: mark packets that arrive; `"dequeue"`: mark packets that leave, by the
+        /// queue behind them (ECN*).
         mark_at: MarkAt = MarkAt::Enqueue,
             refused |q| q.mark_at == MarkAt::Dequeue && !q.order.is_combined() => q.order.excludes(),
             refused |q| q.mark_at == MarkAt::Dequeue && q.mark.is_some() && q.non_ect == NonEct::Drop =>
-                "what leaves is not dropped; write non_ect = \"queue\", or mark_at = \"enqueue\"",
+                "a leaving packet is not dropped; write non_ect = \"queue\", or mark_at = \"enqueue\"",
             when |q| q.mark.is_some() => "queues with a `mark`";
     }
     tables {
@@ -80,7 +85,7 @@ pub enum MarkWhen {
     Above,
 }
 
-/// What happens to a packet that is not ECN-capable where an ECN-capable one would be marked.
+/// The action on a packet that is not ECN-capable where an ECN-capable one would be marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NonEct {
@@ -90,7 +95,7 @@ pub enum NonEct {
     Drop,
 }
 
-/// A kind of packet that queues may be told never to drop.
+/// A kind of packet that queues may be set never to drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exempt {
@@ -108,7 +113,7 @@ impl Queue {
         zero && self.mark_when == MarkWhen::AtLeast
     }
 
-    /// Fills in what the scenario leaves to packets, of which the largest has so many bytes on the wire.
+    /// Fills in the settings whose defaults follow from the largest packet, bytes on the wire.
     pub fn complete(&mut self, largest_packet: u64) {
         self.order.complete(self.limit, largest_packet);
         if let Some(red) = &mut self.red {

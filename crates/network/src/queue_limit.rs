@@ -12,9 +12,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A queue length, in packets or in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
-    /// So many packets.
+    /// A number of packets.
     Packets(u32),
-    /// So many bytes on the wire.
+    /// A number of bytes on the wire.
     Bytes(u64),
 }
 
@@ -63,7 +63,7 @@ impl Visitor<'_> for QueueLimitVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<QueueLimit, E> {
-        // The remedy of a size would be wrong for what is meant as packets.
+        // The remedy for a size would be wrong for a number of packets.
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(E::invalid_value(Unexpected::Str(text), &self));
         }

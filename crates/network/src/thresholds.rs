@@ -3,7 +3,7 @@
 use crate::packet::Flags;
 use crate::queue_limit::QueueLimit;
 
-/// What becomes of a packet that arrives at a queue.
+/// The fate of a packet that arrives at a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Admission {
     Queue,
@@ -13,8 +13,9 @@ pub(crate) enum Admission {
 
 /// When a queue drops and when it marks.
 ///
-/// The queue length that counts is the one that an arriving packet finds, without itself. Both units are always
-/// compared, the unused one against infinity; bytes are counted only if a threshold is in bytes.
+/// The queue length that counts is the one that an arriving packet finds, without itself. Both
+/// units are always compared, the unused one against infinity; bytes are counted only if a
+/// threshold is in bytes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Thresholds {
     pub(crate) limit_packets: u32,
@@ -32,7 +33,8 @@ pub(crate) struct Thresholds {
 }
 
 impl Thresholds {
-    /// Drops what finds `limit` queued (packets), or would overfill it (bytes). The packet in service does not count.
+    /// Drops a packet that finds `limit` packets queued, or would overfill `limit` bytes. The
+    /// packet in service does not count.
     pub(crate) fn drop_tail(limit: QueueLimit) -> Thresholds {
         let (limit_packets, limit_bytes) = match limit {
             QueueLimit::Packets(n) => (n, u64::MAX),
@@ -52,7 +54,7 @@ impl Thresholds {
         }
     }
 
-    /// Those of a link whose packets a port of its own queues: here, every queue is full.
+    /// The thresholds of a link whose packets a separate port queues: here, every queue is full.
     pub(crate) fn elsewhere() -> Thresholds {
         Thresholds::drop_tail(QueueLimit::Packets(0))
     }
@@ -70,7 +72,7 @@ impl Thresholds {
         Thresholds { limit_packets, limit_bytes, in_bytes, ..self }
     }
 
-    /// Marks what finds at least `k` queued, or more than `k` if `above`.
+    /// Marks a packet that finds at least `k` queued, or more than `k` if `above`.
     pub(crate) fn marking(mut self, k: QueueLimit, above: bool) -> Thresholds {
         self.in_bytes |= matches!(k, QueueLimit::Bytes(_));
         match k {
@@ -80,7 +82,7 @@ impl Thresholds {
         self
     }
 
-    /// What finds fewer packets queued is let in as it is.
+    /// A packet that finds fewer packets queued is accepted unchanged.
     pub(crate) fn acts_from(&self) -> u32 {
         if self.in_bytes { 0 } else { self.mark_packets.min(self.limit_packets) }
     }
@@ -91,13 +93,14 @@ impl Thresholds {
         packets >= self.mark_packets || bytes >= self.mark_bytes
     }
 
-    /// Is there no room for a packet that finds so many `packets` queued, and would make it so many `bytes`?
+    /// Is there no room for a packet that finds `packets` packets queued, and would make it `bytes`
+    /// bytes?
     #[inline]
     pub(crate) fn is_full(&self, packets: u32, bytes: u64) -> bool {
         packets >= self.limit_packets || bytes > self.limit_bytes
     }
 
-    /// What becomes of a packet that finds the queue over the marking threshold, or full.
+    /// The fate of a packet that finds the queue over the marking threshold, or full.
     #[inline]
     pub(crate) fn admission(&self, over: bool, full: bool, markable: bool, flags: Flags) -> Admission {
         let marked = over && markable;

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, where, and what would be right.
+//! The errors of a scenario: the message, the place, and the remedy.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::quote::one_line;
 use crate::schema::tables_with;
 use crate::source::{Fault, Node, Origin, Path};
 
-/// So many errors are enough to begin with: more are counted, not listed.
+/// The most errors that are listed; further ones are counted.
 const MOST_ERRORS: usize = 100;
 
 /// Something wrong with a scenario.
@@ -15,11 +15,11 @@ const MOST_ERRORS: usize = 100;
 pub struct ScenarioError {
     /// The scenario's file.
     pub file: String,
-    /// Line in it, counted from 1; none for what it does not say or an override said.
+    /// The line in it, counted from 1; none for a missing key, or a value of an override.
     pub line: Option<usize>,
-    /// Dotted path of the key, as for an override; empty for what is not TOML at all.
+    /// The dotted path of the key, as for an override; empty if the file is not TOML at all.
     pub key: String,
-    /// What is wrong and what would be right.
+    /// The error and the remedy.
     pub message: String,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Report<'a> {
         self.errors.is_empty()
     }
 
-    /// Are there so many errors that looking for more is a waste of time?
+    /// Are there enough errors to stop looking for more?
     pub(crate) fn is_full(&self) -> bool {
         self.errors.len() >= MOST_ERRORS
     }
@@ -96,13 +96,13 @@ impl<'a> Report<'a> {
         self.errors.push(ScenarioError { file: self.file.to_string(), line, key: path.to_string(), message });
     }
 
-    /// Was a whole part of `table` unreadable, so that what refers to it cannot be checked?
+    /// Was a whole part of `table` unreadable, so that references to it cannot be checked?
     pub(crate) fn unreadable(&self, table: &str) -> bool {
         let table = Path::default().at(table);
         self.settled.iter().any(|settled| *settled == table || settled.parent() == table)
     }
 
-    /// Reports why what stands at `path` could not be read; returns the path of what is to blame.
+    /// Reports why the value at `path` could not be read; returns the path of the cause.
     pub(crate) fn fault(&mut self, path: Path, fault: &Fault) -> Path {
         match fault {
             Fault::UnknownKey { key, known } => {

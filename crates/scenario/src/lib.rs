@@ -1,8 +1,8 @@
-//! The scenario file: a fabric, its queues, transports, a workload, and what to record.
+//! The scenario file: a fabric, its queues, transports, a workload, and the time series to record.
 //!
-//! A file is parsed into a [`Scenario`] once, by [`load`]: every default is filled in, every
-//! name is resolved and every value is checked, so that what reads a [`Scenario`] checks nothing
-//! again. `docs/scenario.md` describes the file.
+//! A file is parsed into a [`Scenario`] once, by [`load`]: every default is filled in, every name
+//! is resolved and every value is checked, so that users of a [`Scenario`] check nothing again.
+//! `docs/scenario.md` describes the file.
 
 mod errors;
 mod file;

@@ -6,13 +6,13 @@ use crate::model::Scenario;
 use crate::resolve::resolve;
 use crate::source::{Node, Path, apply, apply_seed, parse};
 
-/// Reads the scenario `text` of the file `path`, with `seed` in place of its own if given, and
-/// with `overrides` of single values: dotted paths and what stands there instead, as TOML or, if
-/// it is none, as a string.
+/// Reads the scenario `text` of the file `path`, with `seed` in place of its own if given, and with
+/// `overrides` of single values: dotted paths and the new values, as TOML or, if they are not TOML,
+/// as strings.
 ///
 /// # Errors
 ///
-/// All that is wrong, as far as can be told at once, each with what would be right.
+/// All errors that can be found at once, each with its remedy.
 pub fn load(
     text: &str,
     path: &str,
@@ -48,8 +48,8 @@ pub fn load(
     report.finish(scenario)
 }
 
-/// Reads what can be read: what cannot is reported, taken out, and the rest read again, so that
-/// one error does not hide the others.
+/// Reads as much as possible: a value that cannot be read is reported and taken out, and the rest
+/// is read again, so that one error does not hide the others.
 fn read(mut root: Node, report: &mut Report<'_>) -> File {
     loop {
         match serde_path_to_error::deserialize(&root) {

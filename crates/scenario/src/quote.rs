@@ -1,9 +1,9 @@
-//! Text of others in messages: short, and without what a terminal would act upon.
+//! Text of others in messages: short, and without control characters for terminals.
 
-/// A value that is quoted shows at most so many characters.
+/// The most characters of a quoted value.
 const MOST_QUOTED: usize = 40;
 
-/// A message has at most so many characters.
+/// The most characters of a message.
 const MOST_IN_MESSAGE: usize = 1_000;
 
 /// `text` in quotation marks, with escapes, cut off where it is long.

@@ -1,4 +1,4 @@
-//! What there is to say of every setting: for the JSON Schema and the reference page.
+//! The descriptions of all settings, for the JSON Schema and the reference page.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use crate::situation;
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) setting: Setting,
-    /// On what it depends beside the algorithm.
+    /// Its condition beside the algorithm.
     condition: Option<&'static str>,
     /// Its defaults, as TOML, of the presets "linux" and "paper-2013".
     defaults: [String; 2],
@@ -106,7 +106,7 @@ impl Visit for Collector {
             self.entries.len() - 1
         });
         let entry = &mut self.entries[at];
-        // Those of NDP are its own, and said elsewhere.
+        // The defaults of NDP are its own, and are listed elsewhere.
         if entry.defaults[self.preset].is_empty() {
             entry.defaults[self.preset] = written(&W::of(value));
         }
@@ -128,7 +128,7 @@ impl Visit for Collector {
     }
 }
 
-/// A value as TOML; "none" for what is not there.
+/// A value as TOML; "none" for a missing one.
 fn written(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).expect("a setting is a TOML value");
     // A whole number needs no fraction.
@@ -169,10 +169,10 @@ impl Visit for KeysOf {
     }
 }
 
-/// The rows of a page about a table: key, default, meaning; and those of the tables in it.
+/// The rows of a page about a table: key, default, meaning; and the rows of the tables in it.
 #[derive(Default)]
 struct Rows {
-    /// What stands before the keys of an inner table.
+    /// The prefix of the keys of an inner table.
     prefix: String,
     rows: Vec<String>,
     inner: Vec<String>,
@@ -240,7 +240,8 @@ impl EachKind for ChosenRows<'_> {
     fn plain(&mut self, _: &'static str, _: &'static [&'static str]) {}
 }
 
-/// Rows about kinds: of each its name, its keys with their defaults, and its documentation; and a row about each key.
+/// Rows about kinds: of each its name, its keys with their defaults, and its documentation; and a
+/// row about each key.
 #[derive(Default)]
 struct KindRows {
     kinds: Vec<String>,
@@ -286,8 +287,8 @@ impl Visit for KeyList {
 
 const HEAD: &str = "| key | default | meaning |\n|---|---|---|\n";
 
-/// The part of the reference page that follows from declarations: what stands between the marks
-/// `<!-- NAME -->` and `<!-- end -->`.
+/// The part of the reference page that follows from declarations: the text between the marks `<!--
+/// NAME -->` and `<!-- end -->`.
 pub fn reference(name: &str) -> Option<String> {
     match name {
         "transport settings" => {

@@ -17,7 +17,8 @@ fn tidied() -> Schema {
     settings.into_generator().into_root_schema_for::<File>()
 }
 
-/// The tables of a scenario file that have the key `key`, as their headers are written, the outer ones first.
+/// The tables of a scenario file that have the key `key`, as their headers are written, the outer
+/// ones first.
 pub(crate) fn tables_with(key: &str) -> Vec<String> {
     let schema = tidied();
     let mut found = Vec::new();
@@ -26,7 +27,7 @@ pub(crate) fn tables_with(key: &str) -> Vec<String> {
     found
 }
 
-/// Searches what stands at `path`, which is described by `part` of the schema `root`.
+/// Searches the value at `path`, which is described by `part` of the schema `root`.
 fn search(key: &str, part: &Value, root: &Value, path: &str, found: &mut Vec<String>) {
     let part = part.get("$ref").and_then(Value::as_str).and_then(|at| root.pointer(&at[1..])).unwrap_or(part);
     // `[[...]]` is an array of tables.
@@ -49,7 +50,7 @@ fn search(key: &str, part: &Value, root: &Value, path: &str, found: &mut Vec<Str
     }
 }
 
-/// TOML has no null: what is optional is left out. And comments are wrapped for the source only.
+/// TOML has no null: optional values are left out. And comments are wrapped for the source only.
 fn tidy(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
     if let Some(Value::String(description)) = object.get_mut("description") {

@@ -5,7 +5,7 @@ use linkpool_transport::control::Algorithm;
 
 use crate::model::{Control, Transport};
 
-/// What scopes depend on.
+/// The facts on which scopes depend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
     marks: bool,
@@ -35,7 +35,7 @@ impl Situation {
         }
     }
 
-    /// What keeps a setting of this scope from applying.
+    /// The reason why a setting of this scope does not apply.
     pub(crate) fn unmet(&self, scope: Scope) -> Option<Unmet> {
         let of_algorithm = match scope {
             Scope::Any => true,
@@ -57,7 +57,7 @@ impl Situation {
     }
 }
 
-/// What settings of this scope are for.
+/// The transports to which settings of this scope apply.
 pub(crate) fn controls(scope: Scope) -> impl Iterator<Item = Control> {
     Control::all().filter(move |control| match scope {
         Scope::Any => true,

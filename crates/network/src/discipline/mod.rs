@@ -1,7 +1,10 @@
-//! Queue disciplines: what an output port keeps, marks, trims and drops, and which packet it sends next.
+//! Queue disciplines: which packets an output port keeps, marks, trims and drops, and which packet
+//! it sends next.
 //!
-//! One file holds one discipline with its settings; [`Order`] lists them, and [`Configuration::build`] makes them. They serve the ports that are more than one FIFO queue
-//! which drops and marks at its entrance (that one is [`crate::link`], where it costs nothing more).
+//! One file holds one discipline with its settings; [`Order`] lists them, and
+//! [`Configuration::build`] makes them. They serve the ports that are more than one FIFO queue
+//! which drops and marks at its entrance (that one is [`crate::link`], where it costs nothing
+//! more).
 
 mod fifo;
 mod priority;
@@ -36,20 +39,22 @@ kinds! {
         Fifo = "fifo";
         /// The first of high priority that came, and others when there is none.
         Priority = "priority";
-        /// Headers and control packets before data, in proportion; data that finds no room is trimmed.
+        /// Headers and control packets before data, in proportion; data that finds no room is
+        /// trimmed.
         Trimming(Trimming) = "trimming";
     }
 }
 
 impl Order {
-    /// Does it combine with RED, marks at dequeue, shared buffers and packets that are never dropped?
+    /// Does it combine with RED, marks at dequeue, shared buffers and packets that are never
+    /// dropped?
     pub fn is_combined(&self) -> bool {
         matches!(self, Order::Fifo | Order::Priority)
     }
 
-    /// What is said of settings that it does not combine with.
+    /// The message for settings with which it cannot be combined.
     pub(crate) fn excludes(&self) -> String {
-        format!("does not go with discipline = {:?}; leave it out", self.name())
+        format!("cannot be combined with discipline = {:?}; leave it out", self.name())
     }
 
     /// The limit of its queues if a scenario says none, or none: that of all queues.
@@ -60,7 +65,8 @@ impl Order {
         }
     }
 
-    /// Fills in what the scenario leaves to the `limit` and the largest packet, bytes on the wire.
+    /// Fills in the settings whose defaults follow from the `limit` and the largest packet, bytes
+    /// on the wire.
     pub(crate) fn complete(&mut self, limit: QueueLimit, largest_packet: u64) {
         if let Order::Trimming(trimming) = self {
             trimming.complete(limit, largest_packet);
@@ -79,11 +85,11 @@ impl Order {
 /// How a queue marks, or drops early.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Marking {
-    /// What comes, by the marking threshold.
+    /// Arriving packets, by the marking threshold.
     AtEnqueue,
-    /// What leaves, by the marking threshold.
+    /// Leaving packets, by the marking threshold.
     AtDequeue,
-    /// What comes, by random early detection.
+    /// Arriving packets, by random early detection.
     Red(Red),
 }
 

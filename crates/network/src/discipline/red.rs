@@ -1,5 +1,5 @@
-//! Random early detection: Floyd and Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, and
-//! Floyd's "gentle" variant.
+//! Random early detection: Floyd and Jacobson, "Random early detection gateways for congestion
+//! avoidance", IEEE/ACM ToN 1(4), 1993, and Floyd's "gentle" variant.
 
 use super::waiting::{Arrival, Discipline, Verdict, Waiting};
 use crate::link::RareEvents;
@@ -13,7 +13,7 @@ use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// By this size idle time counts where nobody says another.
+/// The default packet size by which idle time counts.
 const DEFAULT_PACKET: Bytes = Bytes(1500);
 
 settings! {
@@ -32,7 +32,7 @@ settings! {
         weight: f64 = 0.002, within Bounds::GAIN;
         /// From `max` to twice `max`, does the probability grow to 1 rather than jump?
         gentle: bool = true;
-        /// What happens to packets that are ECN-capable: `"mark"` or `"drop"`. Others are dropped.
+        /// The action on ECN-capable packets: `"mark"` or `"drop"`. Others are dropped.
         action: RedAction = RedAction::Mark;
         /// While the queue is idle, the average falls as if packets of this size went by.
         packet: Option<Bytes>, from |_r| None => "the largest packet of the transports",
@@ -40,7 +40,7 @@ settings! {
     }
 }
 
-/// What RED does to ECN-capable packets.
+/// RED's action on ECN-capable packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RedAction {
@@ -73,7 +73,7 @@ struct Curve {
     gentle: bool,
 }
 
-/// One FIFO queue that marks or drops early what comes.
+/// One FIFO queue that marks or drops arriving packets early.
 #[derive(Debug)]
 pub(super) struct RedQueue {
     waiting: Waiting,
@@ -150,8 +150,8 @@ impl RedState {
         RedState { average: 0.0, since_signal: -1.0, random }
     }
 
-    /// A packet arrives and finds `length` queued; if the port has stood idle, for how many typical packets. Is it signalled, by
-    /// a mark or a drop? (Figure 2 of the paper.)
+    /// A packet arrives and finds `length` queued; if the port has stood idle, for how many typical
+    /// packets. Is it signalled, by a mark or a drop? (Figure 2 of the paper.)
     fn signals(&mut self, red: &Curve, length: f64, idle: Option<f64>) -> bool {
         match idle {
             // Equation (1), and its m-fold application with an empty queue.
@@ -197,8 +197,8 @@ mod tests {
         RedState::new(stream(1, "red", 0))
     }
 
-    /// Section 4.1 of the paper, equation (2): after L arrivals of a queue that grows by one each from empty, the average is
-    /// L + 1 + ((1 - w)^(L + 1) - 1) / w.
+    /// Section 4.1 of the paper, equation (2): after L arrivals of a queue that grows by one each
+    /// from empty, the average is L + 1 + ((1 - w)^(L + 1) - 1) / w.
     #[test]
     fn the_average_of_a_growing_queue() {
         let average = |w: f64| {
@@ -210,7 +210,8 @@ mod tests {
             assert!((red.average - expected).abs() < 1e-9, "{} {expected}", red.average);
             red.average
         };
-        // The paper's example: so that a burst of 50 stays below min = 5, the weight must be at most 0.0042 (rounded).
+        // The paper's example: so that a burst of 50 stays below min = 5, the weight must be at
+        // most 0.0042 (rounded).
         assert!(average(0.00419) < 5.0 && average(0.00425) > 5.0);
     }
 
@@ -223,7 +224,8 @@ mod tests {
         assert!((red.average - 4.0).abs() < 0.01, "halved after ln 2 / w packets: {}", red.average);
     }
 
-    /// At a constant average the gaps between signals are uniform (section 7 of the paper). As Figure 2 counts, on 1 to 1/p - 1.
+    /// At a constant average the gaps between signals are uniform (section 7 of the paper). As
+    /// Figure 2 counts, on 1 to 1/p - 1.
     #[test]
     fn gaps_between_signals_are_uniform() {
         let mut red = state();

@@ -1,5 +1,5 @@
-//! Buffers that the ports of a switch share: Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches",
-//! IEEE/ACM ToN 6(2), 1998.
+//! Buffers that the ports of a switch share: Choudhury and Hahne, "Dynamic queue length thresholds
+//! for shared-memory packet switches", IEEE/ACM ToN 6(2), 1998.
 
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::Bytes;
@@ -10,12 +10,12 @@ settings! {
     pub struct SharedBuffer {
         /// Its size.
         bytes "size": u64 as Bytes, required 4_000_000;
-        /// A queue may be as long as `alpha` times what is free.
+        /// A queue may be as long as `alpha` times the free part of the buffer.
         alpha: f64 = 1.0, within Bounds::above(0.0, "{} is not above 0");
     }
 }
 
-/// The buffer of one switch: what is queued or being sent at its ports.
+/// The buffer of one switch: the bytes queued or in service at its ports.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     shape: SharedBuffer,
@@ -29,19 +29,19 @@ impl Buffer {
         Buffer { shape, used: 0, members: Vec::new() }
     }
 
-    /// May a queue that holds `queued` bytes take `size` more? It may grow while it is below the threshold
-    /// T(t) = alpha (B - Q(t)), equation (1) of the paper, and while there is room.
+    /// May a queue that holds `queued` bytes take `size` more? It may grow while it is below the
+    /// threshold T(t) = alpha (B - Q(t)), equation (1) of the paper, and while there is room.
     pub(crate) fn has_room(&self, size: u16, queued: u64) -> bool {
         let free = self.shape.bytes - self.used;
         (queued as f64) < self.shape.alpha * free as f64 && size as u64 <= free
     }
 
-    /// A port that held so many bytes `before` holds so many `now`, for which there was room.
+    /// A port that held `before` bytes now holds `now` bytes, for which there was room.
     pub(crate) fn resize(&mut self, before: u64, now: u64) {
         self.used = self.used + now - before;
     }
 
-    /// So many bytes have left it.
+    /// `bytes` have left it.
     pub(crate) fn release(&mut self, bytes: u64) {
         self.used -= bytes;
     }
@@ -59,7 +59,8 @@ mod tests {
         room
     }
 
-    /// One overloaded queue takes alpha / (1 + alpha) of the buffer, and n of them n alpha / (1 + n alpha): equation (2).
+    /// One overloaded queue takes alpha / (1 + alpha) of the buffer, and n of them n alpha / (1 + n
+    /// alpha): equation (2).
     #[test]
     fn queues_take_their_shares() {
         for (alpha, n) in [(1.0, 1), (1.0, 3), (2.0, 2), (0.5, 4)] {

@@ -1,7 +1,7 @@
 //! Trimming: a data packet that finds no room loses its payload, not its header.
 //!
-//! Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance" (NDP), SIGCOMM 2017,
-//! section 3.1.
+//! Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
+//! performance" (NDP), SIGCOMM 2017, section 3.1.
 
 use super::waiting::{Arrival, Discipline, Verdict, Waiting, mark};
 use crate::link::RareEvents;
@@ -17,15 +17,18 @@ use rand::Rng;
 pub(super) const DEFAULT_LIMIT: QueueLimit = QueueLimit::Packets(8);
 
 settings! {
-    /// How a port trims (Handley et al., NDP, SIGCOMM 2017, section 3.1). `limit` is that of its data queue.
+    /// How a port trims (Handley et al., NDP, SIGCOMM 2017, section 3.1). `limit` is that of its
+    /// data queue.
     #[derive(Copy)]
     pub struct Trimming {
         /// Limit of the queue for headers and control packets, in packets or as a size.
         headers: Option<QueueLimit>, from |_t| None => "as many bytes as `limit` packets of the largest size";
-        /// While both queues hold packets, so many of the header queue are served for one of the data queue.
+        /// While both queues hold packets, this many of the header queue are served for one of the
+        /// data queue.
         share: u32 = 10,
             within Bounds::above(0.0, "with a share of 0 no header is sent while data waits; write for example 10");
-        /// Probability that the packet that arrives is trimmed, rather than the last one of the data queue.
+        /// Probability that the packet that arrives is trimmed, rather than the last one of the
+        /// data queue.
         trim_arriving: f64 = 0.5, within Bounds::from(0.0, "{} is no probability, 0 to 1").to(1.0);
         /// Does a header that finds no room go back to its sender, if the transport wants that?
         return_to_sender: bool = true;
@@ -41,7 +44,8 @@ impl Trimming {
         });
     }
 
-    /// A host does not trim its own packets, but sends headers and control packets before data in the same proportion.
+    /// A host does not trim its own packets, but sends headers and control packets before data in
+    /// the same proportion.
     pub(super) fn at_hosts(self) -> Trimming {
         Trimming { headers: Some(QueueLimit::Packets(u32::MAX)), return_to_sender: false, ..self }
     }
@@ -77,8 +81,9 @@ impl TrimmingQueue {
         if returnable { Verdict::Returned(packet.returned()) } else { Verdict::Dropped(packet) }
     }
 
-    /// The packet that is trimmed as `packet` finds no room: it, or the last one of the data queue, which it replaces. The choice is
-    /// drawn, so that no pattern of arrivals has always the same flow trimmed (section 3.1 of the paper).
+    /// The packet that is trimmed as `packet` finds no room: it, or the last one of the data queue,
+    /// which it replaces. The choice is drawn, so that no pattern of arrivals has always the same
+    /// flow trimmed (section 3.1 of the paper).
     fn victim(&mut self, packet: Packet, arrival: &Arrival<'_>) -> Packet {
         if self.random.random::<f64>() < self.trimming.trim_arriving {
             return packet;
@@ -112,7 +117,8 @@ impl Discipline for TrimmingQueue {
         self.enqueue_header(victim.trimmed())
     }
 
-    /// Weighted round robin of headers and data, so that data is not starved by headers (section 3.1 of the paper).
+    /// Weighted round robin of headers and data, so that data is not starved by headers (section
+    /// 3.1 of the paper).
     fn dequeue(&mut self, _: &Thresholds, _: &mut RareEvents) -> Option<Packet> {
         if self.headers.is_empty() || self.headers_served >= self.trimming.share && !self.data.is_empty() {
             self.headers_served = 0;
@@ -158,7 +164,7 @@ mod tests {
 
     const HEADER: u16 = 64;
 
-    /// A queue that trims, with what it has done.
+    /// A queue that trims, with its counters.
     struct Port {
         queue: TrimmingQueue,
         kind: LinkKind,
@@ -180,7 +186,7 @@ mod tests {
             self.queue.sent(Time::ZERO);
             self.queue.dequeue(&self.kind.thresholds, &mut self.events)
         }
-        /// The numbers of what is sent from now on, of headers with a minus.
+        /// The numbers of the packets sent from now on; headers have a minus sign.
         fn drain(&mut self) -> Vec<i64> {
             let number = |p: Packet| if p.is_control() { -i64::from(p.seq) } else { i64::from(p.seq) };
             std::iter::from_fn(|| self.dequeue()).map(number).collect()
@@ -257,7 +263,8 @@ mod tests {
         let Verdict::Returned(back) = port.enqueue(data(3)) else { panic!("it was not returned") };
         assert_eq!((back.seq, back.ack, back.envelope), (3, 7, Envelope::new(HostId::new(3), 64, 1436)));
         assert!(back.is_returned() && !back.flags.has(Flags::RETURNABLE));
-        // What has been returned once, control packets, and packets of senders that do not want them back are dropped.
+        // Packets that have been returned once, control packets, and packets of senders that do not
+        // want them back are dropped.
         assert!(matches!(port.enqueue(back), Verdict::Dropped(_)));
         assert!(matches!(port.enqueue(control(4)), Verdict::Dropped(_)));
         let unwanted = Packet { flags: Flags::DATA | Flags::TRIMMABLE, ..data(5) };
@@ -289,7 +296,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each packet is sent, dropped, returned or still there, once; no queue is longer than its limit; payloads are cut off whole.
+        /// Each packet is sent, dropped, returned or still there, once; no queue is longer than its
+        /// limit; payloads are cut off whole.
         #[test]
         fn nothing_is_lost_and_nothing_comes_twice(
             (data_limit, headers) in (limit(), limit()),

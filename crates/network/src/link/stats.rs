@@ -1,6 +1,6 @@
-//! What a link has done, counted.
+//! Counters of a link.
 
-/// What a link has carried, dropped and marked.
+/// Counters of the packets that a link has carried, dropped and marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets accepted for transmission.
@@ -9,12 +9,12 @@ pub struct LinkStats {
     pub bytes: u64,
     /// The longest queue, counted as the policy counts; of a port that trims, of data.
     pub max_queue: u32,
-    /// What happens less often.
+    /// Counters of rarer events.
     pub rare: RareEvents,
 }
 
-/// What a queue does to packets beside passing them on; kept apart from `Link`, whose single cache line every packet
-/// touches.
+/// Counters of drops and marks. They are kept apart from `Link`, whose single cache line every
+/// packet touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RareEvents {
     /// Packets dropped by the queue.
@@ -36,7 +36,7 @@ pub struct RareEvents {
 impl std::ops::Sub for RareEvents {
     type Output = RareEvents;
 
-    /// What has happened since there were `before`.
+    /// The difference to `before`.
     fn sub(self, before: RareEvents) -> RareEvents {
         RareEvents {
             drops: self.drops - before.drops,

@@ -16,7 +16,7 @@ pub(crate) struct PacketMailbox {
     links: Vec<(LinkId, u32)>,
     /// Link by link, in order.
     packets: Vec<Packet>,
-    /// Of those packets that have one.
+    /// The trailers of packets that have one.
     trailers: Vec<Trailer>,
 }
 

@@ -23,7 +23,7 @@ pub enum Ended {
     Done(Time),
     /// Before it: nothing is left that could ever happen; the last event was before this time.
     Silent(Time),
-    /// It was told to stop.
+    /// The progress callback stopped it.
     Stopped,
 }
 

@@ -6,9 +6,9 @@ use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Rate, Time};
 
 settings! {
-    /// BCube(n, k) (Guo et al., SIGCOMM 2009): n^(k+1) servers with k + 1 NICs each, and k + 1 levels of n^k switches with n
-    /// ports. Servers whose addresses differ in one digit share a switch of that digit's level; between others, servers
-    /// forward.
+    /// BCube(n, k) (Guo et al., SIGCOMM 2009): n^(k+1) servers with k + 1 NICs each, and k + 1
+    /// levels of n^k switches with n ports. Servers whose addresses differ in one digit share a
+    /// switch of that digit's level; between others, servers forward.
     #[derive(Copy, Eq)]
     pub struct BCube {
         /// Ports of a switch.
@@ -35,7 +35,8 @@ impl Generator for BCube {
         self.hosts().saturating_mul(u64::from(self.k) + 1)
     }
 
-    /// Hosts `h0..` by their addresses; switches `s<level>.<i>`. A host's NICs are in order of level.
+    /// Hosts `h0..` by their addresses; switches `s<level>.<i>`. A host's NICs are in order of
+    /// level.
     fn fabric(&self) -> Fabric {
         let wire = Wire { rate: self.rate, delay: self.delay };
         let mut b = FabricBuilder::default();

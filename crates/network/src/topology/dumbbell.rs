@@ -6,7 +6,8 @@ use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Rate, Time};
 
 settings! {
-    /// Hosts `S1..Sn` on switch `L`, as many `D1..Dn` on switch `R`, and one cable between the switches.
+    /// Hosts `S1..Sn` on switch `L`, as many `D1..Dn` on switch `R`, and one cable between the
+    /// switches.
     #[derive(Copy, Eq)]
     pub struct Dumbbell {
         /// Number of hosts on either side.

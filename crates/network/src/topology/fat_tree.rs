@@ -10,9 +10,9 @@ const PORTS: &str = "{} ports; a fat-tree's switches have an even number of them
 settings! {
 /// A fat-tree of k-port switches (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008).
 ///
-/// Of three tiers: k pods of k/2 edge and k/2 aggregation switches, and (k/2)^2 cores; aggregation switch i of every
-/// pod is joined to cores `i * k/2 ..`. Of two: k edge switches, each joined to all of k/2 cores; the edge switches are
-/// its pods.
+/// Of three tiers: k pods of k/2 edge and k/2 aggregation switches, and (k/2)^2 cores; aggregation
+/// switch i of every pod is joined to cores `i * k/2 ..`. Of two: k edge switches, each joined to
+/// all of k/2 cores; the edge switches are its pods.
 #[derive(Copy, Eq)]
     pub struct FatTree {
         /// Ports of a switch, which is the number of pods; even.
@@ -49,7 +49,8 @@ impl FatTree {
         if self.tiers == 2 { k } else { k * (k / 2) }
     }
 
-    /// Joins the hosts of rack `i` to its edge switch, and their second NICs to that of the rack after it.
+    /// Joins the hosts of rack `i` to its edge switch, and their second NICs to that of the rack
+    /// after it.
     fn cable_rack(&self, b: &mut FabricBuilder, hosts: &[NodeId], edges: &[NodeId], i: usize) {
         for host in hosts {
             (0..self.nics as usize).for_each(|nic| {

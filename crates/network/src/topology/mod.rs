@@ -1,4 +1,5 @@
-//! Fabrics: the papers' and those of their field. One file holds one topology: its settings, its size and what draws it.
+//! Topologies, of the papers and of the field. One file holds one topology: its settings, its size
+//! and its construction.
 
 mod bcube;
 mod dumbbell;
@@ -24,9 +25,10 @@ pub use vl2::Vl2;
 use crate::fabric::Fabric;
 use linkpool_settings::kinds;
 
-/// What draws a fabric by its settings. Before it does, its size is checked.
+/// Constructs a fabric from its settings. Its size is checked before.
 pub trait Generator {
-    /// The settings that make it large, the first that a scenario says being to blame for too large a fabric.
+    /// The settings that make it large, the first that a scenario says being to blame for too large
+    /// a fabric.
     fn size_keys(&self) -> &'static [&'static str];
     /// Number of hosts.
     fn hosts(&self) -> u64;
@@ -36,11 +38,13 @@ pub trait Generator {
     fn fabric(&self) -> Fabric;
 }
 
-/// Declares the topologies: of each its documentation, which names its hosts and switches, its type, and its name in scenarios.
+/// Declares the topologies: of each its documentation, which names its hosts and switches, its
+/// type, and its name in scenarios.
 macro_rules! topologies {
     ($($(#[doc = $doc:literal])+ $kind:ident = $name:literal;)+) => {
         kinds! {
-            /// The fabric: exactly one kind. Links are full duplex, with one rate and one propagation delay for both directions.
+            /// The fabric: exactly one kind. Links are full duplex, with one rate and one
+            /// propagation delay for both directions.
             #[derive(Eq)]
             pub enum Topology {
                 $($(#[doc = $doc])+ $kind($kind) = $name;)+
@@ -48,7 +52,7 @@ macro_rules! topologies {
         }
 
         impl Topology {
-            /// What draws it.
+            /// Constructs it.
             pub fn generator(&self) -> &dyn Generator {
                 match self { $(Topology::$kind(generator) => generator,)+ }
             }
@@ -59,23 +63,26 @@ macro_rules! topologies {
 topologies! {
     /// Hosts `S1..Sn`, `R`; switch `W` (AMP, Figure 1).
     ManyToOne = "many-to-one";
-    /// Hosts `S1 S2 S3 D1 D2 D3`; switches `A1 B1 A2 B2`. Bottlenecks `A1->B1` and `A2->B2`. S1, D1 are on the first, S3, D3 on
-    /// the second, S2 and D2 have a NIC on each (AMP, Figure 5).
+    /// Hosts `S1 S2 S3 D1 D2 D3`; switches `A1 B1 A2 B2`. Bottlenecks `A1->B1` and `A2->B2`. S1, D1
+    /// are on the first, S3, D3 on the second, S2 and D2 have a NIC on each (AMP, Figure 5).
     TrafficShift = "traffic-shift";
     /// Hosts `S1..Sn`, `D1..Dn`; switches `L`, `R`.
     Dumbbell = "dumbbell";
-    /// Hosts `h0..`; edge `e<pod>.<i>`, aggregation `a<pod>.<i>`, core `c<i>`; of two tiers: edge `e<i>`, core `c<i>`.
+    /// Hosts `h0..`; edge `e<pod>.<i>`, aggregation `a<pod>.<i>`, core `c<i>`; of two tiers: edge
+    /// `e<i>`, core `c<i>`.
     FatTree = "fat-tree";
     /// Hosts `h0..`; leaves `l<i>`, spines `s<i>`.
     LeafSpine = "leaf-spine";
-    /// Hosts `h0..`; D_A D_I / 4 top-of-rack `t<i>`, D_I aggregation `a<i>`, D_A / 2 intermediate `i<i>`.
+    /// Hosts `h0..`; D_A D_I / 4 top-of-rack `t<i>`, D_I aggregation `a<i>`, D_A / 2 intermediate
+    /// `i<i>`.
     Vl2 = "vl2";
     /// n^(k+1) hosts `h0..` with k + 1 NICs that forward for others; switches `s<level>.<i>`.
     BCube = "bcube";
-    /// For each bottleneck `Ai->Bi`: hosts `Si` and `Di` with a NIC on it and one on the next, hosts `Xi` and `Yi` on it alone
-    /// (XMP, Figure 5).
+    /// For each bottleneck `Ai->Bi`: hosts `Si` and `Di` with a NIC on it and one on the next,
+    /// hosts `Xi` and `Yi` on it alone (XMP, Figure 5).
     Ring = "ring";
-    /// Hosts `S1 S2 S3 D1 D2 D3`; bottlenecks `A1->B1`, `A2->B2`, `A3->B3`, joined by `C1 C2 C3`: `B1` over `C1` to `A2`, and so
-    /// on. From `Si` to `Di` the short way is over bottleneck i, the long way over the two others.
+    /// Hosts `S1 S2 S3 D1 D2 D3`; bottlenecks `A1->B1`, `A2->B2`, `A3->B3`, joined by `C1 C2 C3`:
+    /// `B1` over `C1` to `A2`, and so on. From `Si` to `Di` the short way is over bottleneck i, the
+    /// long way over the two others.
     Triangle = "triangle";
 }

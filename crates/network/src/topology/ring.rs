@@ -6,8 +6,9 @@ use linkpool_settings::{Bounds, Length, settings};
 use linkpool_units::{Rate, Time};
 
 settings! {
-    /// Bottlenecks in a ring (XMP, Figure 5): bottleneck i is the cable `Ai->Bi`. Hosts `Si` and `Di` have a NIC on
-    /// bottleneck i and one on the next, in this order; `Xi` and `Yi`, for background traffic, on bottleneck i only.
+    /// Bottlenecks in a ring (XMP, Figure 5): bottleneck i is the cable `Ai->Bi`. Hosts `Si` and
+    /// `Di` have a NIC on bottleneck i and one on the next, in this order; `Xi` and `Yi`, for
+    /// background traffic, on bottleneck i only.
     #[derive(Eq)]
     pub struct Ring {
         /// Rate of each bottleneck; at least two.

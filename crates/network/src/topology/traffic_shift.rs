@@ -6,8 +6,8 @@ use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Rate, Time};
 
 settings! {
-    /// Two disjoint bottlenecks `A1->B1` and `A2->B2`; S1 and D1 are on the first, S3 and D3 on the second, S2
-    /// and D2 have a NIC on each (AMP, Figure 5).
+    /// Two disjoint bottlenecks `A1->B1` and `A2->B2`; S1 and D1 are on the first, S3 and D3 on the
+    /// second, S2 and D2 have a NIC on each (AMP, Figure 5).
     #[derive(Copy, Eq)]
     pub struct TrafficShift {
         /// Rate of every link.

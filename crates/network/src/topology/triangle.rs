@@ -6,11 +6,13 @@ use linkpool_settings::{Bounds, Length, settings};
 use linkpool_units::{Rate, Time};
 
 settings! {
-    /// Three bottlenecks, each the short way of one flow and half of the long way of the two others (Wischik et al., NSDI 2011,
-    /// section 2.2): bottleneck i is the cable `Ai->Bi`, and over `Ci` one gets from `Bi` to `A(i+1)`. Hosts `Si` and `Di` have a
-    /// NIC on either side of bottleneck i and another on either side of the two after it.
+    /// Three bottlenecks, each the short way of one flow and half of the long way of the two others
+    /// (Wischik et al., NSDI 2011, section 2.2): bottleneck i is the cable `Ai->Bi`, and over `Ci`
+    /// one gets from `Bi` to `A(i+1)`. Hosts `Si` and `Di` have a NIC on either side of bottleneck
+    /// i and another on either side of the two after it.
     ///
-    /// It is no triangle of three cables: these carry each direction for itself, and long ways would not meet short ones.
+    /// It is no triangle of three cables: these carry each direction for itself, and long ways
+    /// would not meet short ones.
     #[derive(Eq)]
     pub struct Triangle {
         /// Rate of each bottleneck.

@@ -5,12 +5,14 @@ use crate::fabric::NodeId;
 use linkpool_units::HostId;
 
 impl FatTree {
-    /// The nodes on the way from one host to an address of another by two-level lookup (Al-Fares et al., SIGCOMM 2008, section
-    /// 3.4). Upwards, a switch looks at the host part of the address only: switch z of a pod takes port (ID - 2 + z) mod k/2 (their
-    /// Algorithm 1, where edge switches are 0 to k/2 - 1 and aggregation switches k/2 to k - 1). Downwards there is one way.
+    /// The nodes on the way from one host to an address of another by two-level lookup (Al-Fares et
+    /// al., SIGCOMM 2008, section 3.4). Upwards, a switch looks at the host part of the address
+    /// only: switch z of a pod takes port (ID - 2 + z) mod k/2 (their Algorithm 1, where edge
+    /// switches are 0 to k/2 - 1 and aggregation switches k/2 to k - 1). Downwards there is one
+    /// way.
     ///
-    /// The ID of address j of host n of a rack is n + j + 2, modulo k/2, so that each address of a host has a path of its own, and
-    /// first addresses are as they are in the paper.
+    /// The ID of address j of host n of a rack is n + j + 2, modulo k/2, so that each address of a
+    /// host has a path of its own, and first addresses are as they are in the paper.
     pub fn two_level_path(&self, from: HostId, to: HostId, address: u32) -> Vec<NodeId> {
         let half = self.k / 2;
         let (from, to) = (u32::from(from), u32::from(to));

@@ -8,13 +8,14 @@ use linkpool_units::{Rate, Time};
 const PORTS: &str = "{} ports; VL2's switches have an even number of them";
 
 settings! {
-    /// VL2 (Greenberg et al., SIGCOMM 2009): racks with two uplinks each, to two aggregation switches, and a full mesh of fast
-    /// cables between aggregation and intermediate switches.
+    /// VL2 (Greenberg et al., SIGCOMM 2009): racks with two uplinks each, to two aggregation
+    /// switches, and a full mesh of fast cables between aggregation and intermediate switches.
     #[derive(Copy, Eq)]
     pub struct Vl2 {
         /// Ports of an aggregation switch, half of them to racks (the paper's D_A); even.
         aggregation_ports: u32, required 8, within Bounds::POSITIVE, within Even(PORTS);
-        /// Ports of an intermediate switch, which is the number of aggregation switches (D_I); even.
+        /// Ports of an intermediate switch, which is the number of aggregation switches (D_I);
+        /// even.
         intermediate_ports: u32, required 8, within Bounds::POSITIVE, within Even(PORTS);
         /// Hosts at each top-of-rack switch.
         hosts_per_rack: u32 = 20, within Bounds::POSITIVE;
@@ -53,7 +54,8 @@ impl Generator for Vl2 {
         self.hosts().saturating_add(self.racks().saturating_mul(2)).saturating_add(mesh)
     }
 
-    /// Hosts `h0..`, top-of-rack switches `t0..`, aggregation switches `a0..`, intermediate switches `i0..`.
+    /// Hosts `h0..`, top-of-rack switches `t0..`, aggregation switches `a0..`, intermediate
+    /// switches `i0..`.
     fn fabric(&self) -> Fabric {
         let host = Wire { rate: self.rate, delay: self.delay };
         let core = Wire { rate: self.core_rate, delay: self.core_delay };

@@ -1,3 +1,5 @@
+//! `[[change]]`: links that fail or change.
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -62,8 +64,8 @@ impl JsonSchema for Reconverge {
     }
 }
 
-/// What becomes of some links at some time: exactly one of `links`, `nodes` and `layer`, and at
-/// least one of `state`, `rate`, `limit`, `loss` and `burst_loss`.
+/// A change of some links at some time: exactly one of `links`, `nodes` and `layer`, and at least
+/// one of `state`, `rate`, `limit`, `loss` and `burst_loss`.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Change")]
@@ -82,7 +84,7 @@ pub(crate) struct ChangeTable {
     /// Only of this share of the `layer`, drawn at random. Default: 1.
     #[schemars(range(min = 0, max = 1))]
     pub(crate) share: Option<f64>,
-    /// "down": what is queued or being sent is lost, and so is all that comes, until "up".
+    /// "down": packets that are queued or in service are lost, and all that arrive, until "up".
     pub(crate) state: Option<LinkState>,
     /// The rate of the links.
     pub(crate) rate: Option<Rate>,

@@ -12,8 +12,8 @@ use crate::model::Graph;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Graph")]
 pub(crate) struct GraphTable {
-    /// A file relative to the scenario's directory: .json (the node-link form that networkx writes), .graphml, or
-    /// .topo (a fat-tree of htsim).
+    /// A file relative to the scenario's directory: .json (the node-link form that networkx
+    /// writes), .graphml, or .topo (a fat-tree of htsim).
     pub(crate) file: Option<String>,
     /// Rate of edges that name none. Default: every edge names its own.
     pub(crate) rate: Option<Rate>,
@@ -38,7 +38,7 @@ pub(crate) struct NodeTable {
     pub(crate) layer: Option<Layer>,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum NodeKind {

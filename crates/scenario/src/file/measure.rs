@@ -1,3 +1,5 @@
+//! `[measure]`: the measured period.
+
 use linkpool_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

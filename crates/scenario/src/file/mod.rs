@@ -1,4 +1,4 @@
-//! The scenario file's tables and keys, just as they are written. What is left out is none.
+//! The scenario file's tables and keys, as they are written. A key that is left out is none.
 //!
 //! The comments become the descriptions of the JSON Schema.
 
@@ -45,7 +45,8 @@ use linkpool_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A linkpool scenario: a fabric, its queues, named transports, a workload, and what to record.
+/// A linkpool scenario: a fabric, its queues, named transports, a workload, and the time series to
+/// record.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Scenario")]
@@ -59,7 +60,7 @@ pub(crate) struct File {
     pub(crate) duration: Option<Time>,
     /// Time after `duration` in which started flows may still finish. Default: "0s".
     pub(crate) drain: Option<Time>,
-    /// What ends the run before that. Default: nothing.
+    /// A condition that ends the run early. Default: none.
     pub(crate) until: Option<UntilTable>,
     /// Which flows statistics are about.
     pub(crate) measure: Option<MeasureTable>,
@@ -70,12 +71,13 @@ pub(crate) struct File {
     pub(crate) routing: Option<RoutingTable>,
     /// Every output port, of hosts and switches.
     pub(crate) queue: Option<QueueTable>,
-    /// What becomes of links during the run.
+    /// Changes of links during the run.
     pub(crate) change: Option<Vec<ChangeTable>>,
     /// Transports, by names of your own.
     #[schemars(required)]
     pub(crate) transport: Option<IndexMap<String, TransportTable>>,
-    /// Roles of hosts, by names of your own: how many hosts each has, or their share. Default: none.
+    /// Roles of hosts, by names of your own: how many hosts each has, or their share. Default:
+    /// none.
     pub(crate) roles: Option<IndexMap<String, RoleSize>>,
     /// Sources of flows: any number, of any kinds.
     #[schemars(required)]

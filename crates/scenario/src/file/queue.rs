@@ -1,4 +1,4 @@
-//! `[queue]`: the settings of all ports, and those of the layers that differ.
+//! `[queue]`: the settings of all ports, and of layers that differ.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::settings::{AnyTable, Table, schema, write};
 
-/// What is read says only that the table is there: `resolve` looks up each setting in it.
+/// Reading notes only that the table is there: `resolve` looks up each setting in it.
 #[derive(Debug)]
 pub(crate) struct QueueTable(pub(crate) Option<(Queue, Vec<(Layer, Queue)>)>);
 
@@ -66,7 +66,8 @@ impl JsonSchema for QueueTable {
     }
 }
 
-/// The ports of one layer, towards hosts and core alike. What is left out is as in `[queue]`.
+/// The ports of one layer, towards hosts and core alike. Keys that are left out are as in
+/// `[queue]`.
 struct LayerQueue;
 
 impl JsonSchema for LayerQueue {

@@ -1,3 +1,5 @@
+//! `[record]`: time series.
+
 use linkpool_units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,11 +17,11 @@ pub(crate) struct RecordTable {
     pub(crate) rate: Option<SeriesTable>,
     /// Round-trip times of each subflow, at most one sample in each `every`.
     pub(crate) rtt: Option<SeriesTable>,
-    /// What links carry, drop and mark per interval.
+    /// Counters of carried, dropped and marked packets of links, per interval.
     pub(crate) counters: Option<CounterSeriesTable>,
 }
 
-/// What links carry, drop and mark per interval.
+/// Counters of carried, dropped and marked packets of links, per interval.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "CounterSeries")]

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[serde(untagged)]
 #[schemars(rename = "RoleSize")]
 pub(crate) enum RoleSize {
-    /// So many.
+    /// A number of hosts.
     Hosts(u32),
-    /// So many of one.
+    /// A share of all hosts.
     Share(f64),
 }

@@ -1,4 +1,5 @@
-//! Tables whose keys are settings: these are declared beside the code that they are for, and listed nowhere else.
+//! Tables whose keys are settings: these are declared beside the code that they are for, and listed
+//! nowhere else.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -40,7 +41,7 @@ impl<'de> Visitor<'de> for Entries {
     }
 }
 
-/// A table of settings. What is read says only that it is there: `resolve` looks up each setting in it.
+/// A table of settings. Reading notes only that it is there: `resolve` looks up each setting in it.
 #[derive(Debug)]
 pub(crate) struct Table<S>(pub(crate) Option<S>);
 
@@ -69,7 +70,8 @@ impl<S: Declared> JsonSchema for Table<S> {
     }
 }
 
-/// Writes every setting that applies, with its value. Of a transport, what applies depends on its `situation`.
+/// Writes every setting that applies, with its value. Which settings of a transport apply depends
+/// on its `situation`.
 pub(crate) fn write<S: Settings + Clone, M: SerializeMap>(
     settings: &S,
     situation: Option<Situation>,
@@ -98,7 +100,8 @@ impl<M: SerializeMap> Writer<'_, M> {
 
 impl<M: SerializeMap> Visit for Writer<'_, M> {
     fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State) {
-        // A key that does not apply would be an error in a file; both phases of MMPTCP may have one.
+        // A key that does not apply would be an error in a file; both phases of MMPTCP may have
+        // one.
         if state.applies && self.situation.is_none_or(|situation| situation.unmet(setting.scope).is_none()) {
             self.entry(setting.key, &W::of(value));
         }
@@ -220,7 +223,7 @@ pub(crate) fn keys<S: Declared>() -> Vec<&'static str> {
     keys.0
 }
 
-/// Those of a kind.
+/// The settings of a kind.
 pub(crate) fn keys_of<K: Kinds>(kind: &K) -> Vec<&'static str> {
     let mut keys = KeysOf::default();
     kind.clone().each(&mut keys);

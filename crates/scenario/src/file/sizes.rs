@@ -29,13 +29,15 @@ pub(crate) struct DistributionTable {
     pub(crate) uniform: Option<Vec<Bytes>>,
     /// Many small ones and a heavy tail.
     pub(crate) pareto: Option<ParetoTable>,
-    /// A table: the name of a published one, a file, or points of size in bytes and probability of at most this.
+    /// A table: the name of a published one, a file, or points of size in bytes and probability of
+    /// at most this.
     pub(crate) cdf: Option<CdfSource>,
-    /// Between the points of `cdf`: "linear", or "stair", where sizes are those of the points only. Required with `cdf`.
+    /// Between the points of `cdf`: "linear", or "stair" (only the sizes of the points). Required
+    /// with `cdf`.
     pub(crate) interpolation: Option<InterpolationName>,
     /// The mean of `cdf` with this interpolation, if it is to be checked: it may differ by 1%.
     pub(crate) mean: Option<Bytes>,
-    /// What results call `cdf`. Default: its name or file.
+    /// The name of `cdf` in results. Default: its name or file.
     pub(crate) name: Option<String>,
 }
 
@@ -49,11 +51,11 @@ pub(crate) struct ParetoTable {
     pub(crate) shape: f64,
     /// Mean of the distribution without `max`.
     pub(crate) mean: Bytes,
-    /// The largest size: what would be larger is drawn again. Default: none.
+    /// The largest size: larger sizes are drawn again. Default: none.
     pub(crate) max: Option<Bytes>,
 }
 
-/// What lies between the points of a table.
+/// How sizes between the points of a table are drawn.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum InterpolationName {

@@ -13,7 +13,7 @@ use super::GraphTable;
 use super::settings::{AnyTable, OfKind, Table};
 use crate::model::Topology;
 
-/// What is read says only that the table is there: `resolve` looks up the kind and its settings.
+/// Reading notes only that the table is there: `resolve` looks up the kind and its settings.
 #[derive(Debug)]
 pub(crate) struct TopologyTable(pub(crate) Option<Topology>);
 

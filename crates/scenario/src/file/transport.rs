@@ -1,4 +1,5 @@
-//! A transport's table: its settings are declared beside the code that they are for, and listed nowhere else.
+//! A transport's table: its settings are declared beside the code that they are for, and listed
+//! nowhere else.
 
 use std::borrow::Cow;
 
@@ -13,7 +14,8 @@ use crate::model::{Control, Transport};
 use crate::reference;
 use crate::situation::Situation;
 
-/// The table of a transport. What is read says only that it is there: `resolve` looks up each setting in it.
+/// The table of a transport. Reading notes only that it is there: `resolve` looks up each setting
+/// in it.
 #[derive(Debug)]
 pub(crate) struct TransportTable(pub(crate) Option<Box<Transport>>);
 

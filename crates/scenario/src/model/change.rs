@@ -1,9 +1,11 @@
+//! Changes of links.
+
 use linkpool_network::{Fabric, Layer, Loss, NodeId, QueueLimit};
 use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of some links from some time on.
+/// A change of some links from some time on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// When; zero: from the start.

@@ -1,4 +1,4 @@
-//! What runs the connections of a transport: an algorithm of TCP and MPTCP, or another family.
+//! The control of a transport: an algorithm of TCP and MPTCP, or another family.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What runs the connections of a transport.
+/// The control of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// TCP or MPTCP with this congestion control algorithm.
@@ -32,7 +32,7 @@ impl Control {
         }
     }
 
-    /// What it does, in a sentence.
+    /// How it works, in a sentence.
     pub const fn sentence(self) -> &'static str {
         match self {
             Control::Tcp(algorithm) => algorithm.sentence(),

@@ -1,3 +1,5 @@
+//! The measured period.
+
 use linkpool_units::Time;
 
 /// The period that statistics are about.

@@ -32,7 +32,7 @@ pub struct Scenario {
     pub duration: Time,
     /// Time after `duration` in which started flows may still finish.
     pub drain: Time,
-    /// What ends the run before that.
+    /// The condition that ends the run early.
     pub until: Option<Until>,
     /// The period that statistics are about.
     pub measure: Measure,
@@ -44,7 +44,7 @@ pub struct Scenario {
     pub queue: Queue,
     /// The ports of layers that differ.
     pub layer_queues: Vec<(Layer, Queue)>,
-    /// What becomes of links, in the order of the file.
+    /// Changes of links, in the order of the file.
     pub changes: Vec<Change>,
     /// So long after links fail or work again routing follows; none: never.
     pub reconverge: Option<Time>,

@@ -1,3 +1,5 @@
+//! Time series.
+
 use linkpool_units::Time;
 
 /// The time series to record; none unless asked for.
@@ -11,7 +13,7 @@ pub struct Record {
     pub rate: Option<SeriesRecord>,
     /// RTT samples of each subflow, at most one in each interval.
     pub rtt: Option<SeriesRecord>,
-    /// What links carry, drop and mark per interval.
+    /// Counters of carried, dropped and marked packets of links, per interval.
     pub counters: Option<CounterRecord>,
 }
 

@@ -1,3 +1,5 @@
+//! Routing: spreading, weights, placement.
+
 use linkpool_network::{Spreading, Weights};
 use linkpool_units::Time;
 
@@ -17,11 +19,11 @@ pub struct Routing {
 pub struct Placement {
     /// From one look at all flows to the next.
     pub period: Time,
-    /// A flow is long that got this share of what the links of its host carry in a period.
+    /// A flow is long if it got this share of the capacity of its host's links in a period.
     pub share: f64,
 }
 
-/// What a switch looks at.
+/// How a switch chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoutingKind {
     /// A hash of addresses and ports.
@@ -41,7 +43,7 @@ pub enum RoutingKind {
 }
 
 impl Routing {
-    /// As the network is told; with two-level routing hosts know the paths of their packets.
+    /// The spreading for the network; with two-level routing hosts know the paths of their packets.
     pub fn network(&self) -> linkpool_network::Routing {
         let spreading = match self.kind {
             RoutingKind::Ecmp | RoutingKind::TwoLevel { .. } => Spreading::Flows,

@@ -1,3 +1,5 @@
+//! The topology, as a fabric.
+
 use linkpool_network::{Fabric, FabricBuilder, Layer, Wire, topology};
 
 /// The fabric. Links are full duplex, with one rate and one propagation delay for both directions.

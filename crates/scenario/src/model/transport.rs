@@ -1,4 +1,5 @@
-//! A transport as a scenario describes it: the settings of its connections, and how they meet the network.
+//! A transport as a scenario describes it: the settings of its connections, and how they meet the
+//! network.
 
 use linkpool_settings::{Preset, Settings, settings};
 use linkpool_transport::control::{Algorithm, ControlConfig};
@@ -10,20 +11,23 @@ use serde::{Deserialize, Serialize};
 use super::Control;
 
 settings! {
-    /// A transport protocol with all its settings. Those that do not apply have the preset's values.
+    /// A transport protocol with all its settings. Settings that do not apply have the preset's
+    /// values.
     pub struct Transport {
-        /// Subflows of a connection, 1 to 32, with MMPTCP of its phase 2; `"auto"`: as many as there are equal-cost paths
-        /// to the receiver, at most 8 (in a fat-tree with k = 8: 1 within a rack, 4 within a pod, 8 across).
+        /// Subflows of a connection, 1 to 32, with MMPTCP of its phase 2; `"auto"`: as many as
+        /// there are equal-cost paths to the receiver, at most 8 (in a fat-tree with k = 8: 1
+        /// within a rack, 4 within a pod, 8 across).
         subflows: Subflows = Subflows::Count(1), of Multipath;
-        /// Which packets, and their ACKs, are of high priority at ports with `discipline = "priority"`: `"low"`: none;
-        /// `"high"`: all; `"scatter"`: those of subflows whose data packets take random paths (of MMPTCP, those of phase 1).
+        /// Which packets, and their ACKs, are of high priority at ports with `discipline =
+        /// "priority"`: `"low"`: none; `"high"`: all; `"scatter"`: packets of subflows whose data
+        /// packets take random paths (of MMPTCP, in phase 1).
         priority: Priority = Priority::Low;
-        /// With SACKs: may switches trim its data packets? The receiver answers a header by a NACK, and the sender sends the
-        /// segment again at once.
+        /// With SACKs: may switches trim its data packets? The receiver answers a header by a NACK,
+        /// and the sender sends the segment again at once.
         trimming: bool = false;
     }
     groups {
-        /// What NDP has of its own.
+        /// The settings of NDP.
         ndp: NdpConfig;
         /// How its packets find their way.
         paths: PathConfig;
@@ -37,18 +41,19 @@ settings! {
         name: String = String::new();
         /// Where its defaults came from.
         preset: Preset = Preset::Linux;
-        /// What runs its connections.
+        /// Its control.
         control: Control = Control::Tcp(Algorithm::Reno);
     }
 }
 
 settings! {
-    /// What NDP has of its own.
+    /// The settings of NDP.
     #[derive(Copy)]
     pub struct NdpConfig {
-        /// Do PULLs of its connections go before those of others at the receiving host?
+        /// Do PULLs of its connections go before PULLs of others at the receiving host?
         pull_priority: bool = false, of Ndp;
-        /// Are paths left out for a while whose share of NACKs and losses is above twice that of the others?
+        /// Are paths left out for a while whose share of NACKs and losses is above twice that of
+        /// the others?
         path_penalties: bool = true, of Ndp;
     }
 }
@@ -56,12 +61,14 @@ settings! {
 settings! {
     /// How packets find their way.
     pub struct PathConfig {
-        /// `"hash"`: each subflow's path is an ECMP hash of its addresses and ports; `"distinct"`: subflow i takes the i-th
-        /// of the equal-cost paths, round the end where there are fewer, and ACKs come back the same way; `"disjoint"`: the
-        /// i-th of a largest set of paths that share no cable (but for a host's only one), shortest first, and more subflows
-        /// than there are is an error; `"scatter"`: every data packet, sent again or not, takes a random one (packet
-        /// spraying), and ACKs and handshakes still use the hashed path; `"placed"`: a hash until a central scheduler places
-        /// the flow (`placement` of `[routing]`); `"plb"`, `"reps"`: see below.
+        /// `"hash"`: each subflow's path is an ECMP hash of its addresses and ports; `"distinct"`:
+        /// subflow i takes the i-th of the equal-cost paths, round the end where there are fewer,
+        /// and ACKs come back the same way; `"disjoint"`: the i-th of a largest set of paths that
+        /// share no cable (but for a host's only one), shortest first, and more subflows than there
+        /// are is an error; `"scatter"`: every data packet, sent again or not, takes a random one
+        /// (packet spraying), and ACKs and handshakes still use the hashed path; `"placed"`: a hash
+        /// until a central scheduler places the flow (`placement` of `[routing]`); `"plb"`,
+        /// `"reps"`: see below.
         rule "paths": Paths = Paths::Hash;
     }
     groups {
@@ -76,7 +83,8 @@ settings! {
     /// How long packets are on the wire.
     #[derive(Copy)]
     pub struct WireConfig {
-        /// Bytes on the wire beside the payload (`linux`: 32 TCP, 20 IP, 38 Ethernet with preamble and gap).
+        /// Bytes on the wire beside the payload (`linux`: 32 TCP, 20 IP, 38 Ethernet with preamble
+        /// and gap).
         header: u32 as Bytes = 90, paper_2013 = 62, of Any;
         /// Bytes on the wire of a segment without payload: ACK, SYN, FIN.
         ack_size: u32 as Bytes = 90, paper_2013 = 42, of Any;
@@ -92,8 +100,8 @@ impl Transport {
                 t.config.control = ControlConfig::of(algorithm, preset);
                 t
             }
-            // NDP paper: jumbo packets of 9,000 B with headers of 64 B, 30 packets in the first window (section 6), timeouts
-            // of 1 ms as queues are short (section 3.2).
+            // NDP paper: jumbo packets of 9,000 B with headers of 64 B, 30 packets in the first
+            // window (section 6), timeouts of 1 ms as queues are short (section 3.2).
             Control::Ndp => {
                 let mut t = Transport { preset, control, ..Transport::defaults(Preset::Linux) };
                 t.wire = WireConfig { header: 64, ack_size: 64 };
@@ -137,7 +145,7 @@ pub enum Paths {
 /// Subflows of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subflows {
-    /// So many.
+    /// A fixed number.
     Count(u32),
     /// As many as there are equal-cost paths, at most [`Subflows::MOST_AUTO`].
     Auto,
@@ -164,6 +172,6 @@ pub enum Priority {
     Low,
     /// All.
     High,
-    /// Those of subflows whose data packets take random paths.
+    /// Packets of subflows whose data packets take random paths.
     Scatter,
 }

@@ -1,3 +1,5 @@
+//! Sources of flows.
+
 use linkpool_network::NodeId;
 use linkpool_units::Time;
 use linkpool_workload::{Collective, Gaps, Rule, Sizes};
@@ -9,7 +11,7 @@ pub struct Workload {
     pub label: String,
     /// Index into [`Scenario::transports`](super::Scenario::transports).
     pub transport: usize,
-    /// What carries small flows instead.
+    /// The transport of small flows.
     pub small: Option<Small>,
     /// The role of the hosts that send, [`OTHERS`], or none: all.
     pub role: Option<String>,
@@ -70,7 +72,8 @@ pub enum WorkloadKind {
     },
     /// Poisson arrivals between hosts drawn uniformly.
     Poisson {
-        /// Mean rate of arrivals over the whole network; a load, or a rate of each host, has been turned into it.
+        /// Mean rate of arrivals over the whole network; a load, or a rate of each host, has been
+        /// turned into it.
         flows_per_second: f64,
         /// Of each flow.
         size: Sizes,
@@ -89,7 +92,7 @@ pub enum WorkloadKind {
         stop: Time,
         /// Starts are uniform in [start, start + jitter].
         jitter: Time,
-        /// What ends of flows start; with it, `size` is finite.
+        /// The flows that ends of flows start; with it, `size` is finite.
         repeat: Option<Repeat>,
     },
     /// Collective operations, one after the other.
@@ -178,26 +181,28 @@ pub struct Role {
 /// The role of the hosts that have no other.
 pub const OTHERS: &str = "others";
 
-/// What the end of a flow of a matrix starts.
+/// The flows that the end of a flow of a matrix starts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Repeat {
-    /// True: the flow starts the next of its sender. False: the last of all starts all again, drawn anew.
+    /// True: the flow starts the next of its sender. False: the last of all starts all again, with
+    /// another draw.
     pub each: bool,
     /// From the end to the next start.
     pub gap: Gaps,
 }
 
-/// The run ends when so many flows of a label have finished.
+/// The run ends when this many flows of a label have finished.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Until {
     /// How many.
     pub flows: u64,
-    /// The label of those that count.
+    /// The label of the flows that count.
     pub label: String,
 }
 
 impl Workload {
-    /// The labels of its flows: of those that the workload starts by itself, and of those that answer them.
+    /// The labels of its flows: of flows that the workload starts by itself, and of flows that
+    /// answer them.
     pub fn labels(&self) -> (String, &str) {
         match self.kind {
             WorkloadKind::PartitionAggregate { .. } => (format!("{} request", self.label), &self.label),

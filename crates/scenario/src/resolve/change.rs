@@ -1,3 +1,5 @@
+//! Resolves `[[change]]`: links, times and values.
+
 use linkpool_network::{Fabric, Layer, Loss, NodeId, QueueLimit};
 use linkpool_units::Time;
 
@@ -93,7 +95,7 @@ fn of(
     let given = [("links", links.is_some()), ("nodes", nodes.is_some()), ("layer", layer.is_some())];
     let given: Vec<&str> = given.into_iter().filter(|(_, there)| *there).map(|(key, _)| key).collect();
     match given[..] {
-        // What could not be read has been reported.
+        // Values that could not be read have been reported.
         [] if ["links", "nodes", "layer"].iter().any(|key| section.has(key)) => {}
         [] => section.error(
             "links",

@@ -1,4 +1,4 @@
-//! One workload that is being resolved: what all kinds ask for.
+//! One workload that is being resolved: the keys that all kinds have.
 
 use std::collections::HashMap;
 
@@ -44,7 +44,8 @@ impl Entry<'_, '_, '_> {
         }
     }
 
-    /// Are there for the hosts of every rack enough of other racks, with room for so many flows each?
+    /// Do the hosts of every rack find enough hosts in other racks, with room for `room` flows
+    /// each?
     pub(super) fn check_other_racks(&mut self, room: u32) {
         let Some(fabric) = self.known.fabric else { return };
         let mut racks: HashMap<u32, u64> = HashMap::new();
@@ -84,7 +85,7 @@ impl Entry<'_, '_, '_> {
         u128::from(self.start.0) + u128::from(n) * u128::from(span.0)
     }
 
-    /// An error about `key`, which delays the start of `what` to `ps`, if that is too late.
+    /// Reports an error about `key`, which delays the start of `what` to `ps`, if this is too late.
     pub(super) fn check_in_time(&mut self, ps: u128, key: &str, what: &str) {
         let Some(duration) = self.duration().filter(|duration| self.start < *duration) else { return };
         let at = Time(u64::try_from(ps).unwrap_or(u64::MAX));
@@ -100,7 +101,7 @@ impl Entry<'_, '_, '_> {
         );
     }
 
-    /// What carries small flows.
+    /// The transport of small flows.
     pub(super) fn small(&mut self, SmallTable { below, transport }: SmallTable) -> Option<Small> {
         let below = self.section.required_positive("small.below", below, "\"100KB\"");
         let transport = self.transport("small.transport", transport.as_deref());
@@ -155,7 +156,7 @@ impl Entry<'_, '_, '_> {
         index
     }
 
-    /// The index of `host`, if there is such a one.
+    /// The index of `host`, if there is one.
     pub(super) fn find_host(&self, host: &Host) -> Option<u32> {
         let fabric = self.known.fabric?;
         let hosts = fabric.hosts() as u32;
@@ -230,7 +231,7 @@ impl Entry<'_, '_, '_> {
         stop.or(self.known.period.map(|period| period.end))
     }
 
-    /// Number of bursts: those asked for, or as many as start in time, to their last flow.
+    /// The number of bursts: as given, or as many as start in time, to their last flow.
     pub(super) fn bursts(&mut self, asked: Option<u32>, every: Time, senders: u32, spacing: Time) -> Option<u64> {
         let first = self.after(senders - 1, spacing);
         self.check_in_time(first, "spacing", "the last flow of the first burst");

@@ -10,8 +10,8 @@ use crate::file::{ChangeTable, TraceFormat, TraceTable};
 use crate::model::LinkState;
 use crate::source::Path;
 
-/// What the failures in the files of `traces` come to: changes from the start. What is wrong with a file otherwise is said where its flows
-/// are read.
+/// The failures in the files of `traces`, as changes from the start. Other errors of a file are
+/// reported where its flows are read.
 pub(super) fn of_traces(traces: &[TraceTable], fabric: Option<&Fabric>, report: &mut Report<'_>) -> Vec<ChangeTable> {
     let Some(fabric) = fabric else { return Vec::new() };
     let mut changes = Vec::new();
@@ -33,7 +33,8 @@ pub(super) fn of_traces(traces: &[TraceTable], fabric: Option<&Fabric>, report: 
     changes
 }
 
-/// The cable of an aggregation switch to the core: both are numbered as in the fabric, which is as htsim numbers those of fat-trees.
+/// The cable of an aggregation switch to the core: both are numbered as in the fabric, and as htsim
+/// numbers them in fat-trees.
 fn cable(fabric: &Fabric, Failure { switch, link }: Failure) -> Result<String, String> {
     let mut switches = NodeId::first(fabric.nodes()).filter(|node| fabric.layer(*node) == Layer::Aggregation);
     let from = switches.nth(switch).ok_or_else(|| format!("there is no aggregation switch {switch}"))?;

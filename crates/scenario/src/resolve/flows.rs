@@ -79,8 +79,9 @@ pub(super) fn poisson(table: &PoissonTable, entry: &mut Entry<'_, '_, '_>) -> Op
     Some(WorkloadKind::Poisson { flows_per_second: flows_per_second?, size: size?, to, stop: stop? })
 }
 
-/// The rate of arrivals over the whole network, by whichever key gives it. A load is payload over what the links from all hosts
-/// carry together; beside a rate it states what the rate and the mean size must come to.
+/// The rate of arrivals over the whole network, by whichever key gives it. A load is payload over
+/// the capacity of the links from all hosts together; beside a rate it states the load that the
+/// rate and the mean size must give.
 fn arrivals(table: &PoissonTable, size: Option<&Sizes>, entry: &mut Entry<'_, '_, '_>) -> Option<f64> {
     let PoissonTable { flows_per_second, flows_per_second_per_host, load, .. } = *table;
     let keys = ["flows_per_second", "flows_per_second_per_host", "load"];
@@ -113,13 +114,11 @@ fn arrivals(table: &PoissonTable, size: Option<&Sizes>, entry: &mut Entry<'_, '_
     let offered = rate / full;
     if let Some(load) = load {
         let message = format!(
-            "{load} is not what `{key}` and flows of {mean:.0}B in the mean offer, {offered:.3e}; change one, or leave `load` out"
+            "{load} is not the load of `{key}` with flows of {mean:.0}B in the mean, {offered:.3e}; change one, or leave `load` out"
         );
         entry.section.check((load - offered).abs() <= 0.01 * offered, "load", message);
     }
-    let message = format!(
-        "offers {offered:.3} of what the hosts' links carry, above 1; lower it, or write allow_overload = true"
-    );
+    let message = format!("offers a load of {offered:.3}, above 1; lower it, or write allow_overload = true");
     entry.section.check(offered <= 1.0 + 1e-9 || table.allow_overload == Some(true), key, message);
     Some(rate)
 }

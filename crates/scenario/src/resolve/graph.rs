@@ -26,7 +26,7 @@ enum Place {
 }
 
 impl Place {
-    /// An error about entry `i` of `list`, which a reader knows as `what`.
+    /// An error about entry `i` of `list`, which messages call `what`.
     fn error(&self, section: &mut Section<'_, '_>, (list, i): (&str, usize), what: &str, message: &str) {
         match self {
             Place::Scenario => section.error(&format!("{list}.{i}"), format!("{what}: {message}")),
@@ -90,7 +90,7 @@ fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
     Some(graph)
 }
 
-/// The graph in the file at `path`, in the format that its ending says, or what is wrong with it.
+/// The graph in the file at `path`, in the format of its ending, or its error.
 fn read(path: &Path) -> Result<GraphFile, String> {
     let text = included::read(path)?;
     match path.extension().and_then(|ending| ending.to_str()) {

@@ -1,4 +1,4 @@
-//! What a graph in a file of its own says, whatever its format.
+//! A graph in a separate file, of any format.
 
 use crate::file::{EdgeTable, NodeTable};
 

@@ -10,14 +10,14 @@ use super::graph_file::GraphFile;
 use crate::quote::{one_line, quoted};
 use crate::source::LineNumbers;
 
-/// What a `<key>` declares: its name, and the value of those that say nothing.
+/// The declaration of a `<key>`: its name, and its default value.
 struct Key<'t> {
     name: &'t str,
     default: Option<&'t str>,
 }
 
 pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
-    // What is wrong with a file of another format would show its content.
+    // The error of a file of another format would show its content.
     if !text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).starts_with('<') {
         return Err("line 1: not XML: it begins with no <".to_string());
     }
@@ -67,7 +67,8 @@ fn children<'a, 't>(node: Node<'a, 't>, name: &'static str) -> impl Iterator<Ite
     node.children().filter(move |child| child.tag_name().name() == name)
 }
 
-/// A node or an edge: what is `fixed`, and of its data what is `wanted`, as graphs carry other data too.
+/// A node or an edge: its `fixed` attributes, and the `wanted` ones of its data, as graphs carry
+/// other data too.
 fn entry<T: DeserializeOwned>(
     element: Node<'_, '_>,
     kind: &str,

@@ -1,8 +1,9 @@
 //! Fat-trees in the `.topo` files of htsim (csg-htsim).
 //!
-//! A header with `Nodes`, `Tiers` and `Podsize`, and a section `Tier n` for each tier from the edge upwards. A
-//! tier's links are those below it. Parallel links (`Bundle`) become one of their rates together, and half of a switch's latency goes to either
-//! of the links that a packet comes and leaves by.
+//! A header with `Nodes`, `Tiers` and `Podsize`, and a section `Tier n` for each tier from the edge
+//! upwards. A tier's links are the links below it. Parallel links (`Bundle`) become one link with
+//! the sum of their rates. Half of a switch's latency goes to each of the two links by which a
+//! packet arrives and leaves.
 
 use linkpool_network::{Layer, MOST_HOSTS};
 use linkpool_units::{Rate, Time};
@@ -12,7 +13,7 @@ use super::size::MOST_CABLES;
 use crate::file::{EdgeTable, NodeKind, NodeTable};
 use crate::quote::quoted;
 
-/// What a file says of a tier, or that the next begins; in lower case, as their case does not matter.
+/// The keys of a tier; in lower case, as their case does not matter.
 const KEYS_AND_TIER: [&str; 8] = [
     "tier",
     "downlink_speed_gbps",
@@ -24,7 +25,7 @@ const KEYS_AND_TIER: [&str; 8] = [
     "switch_latency_ns",
 ];
 
-/// What may be left out: one link, no oversubscription, no latency.
+/// The defaults: one link, no oversubscription, no latency.
 const DEFAULTS: [(&str, u64); 3] = [("bundle", 1), ("oversubscribed", 1), ("switch_latency_ns", 0)];
 
 /// No number in a file is larger: in nanoseconds, some of them still fit into [`Time`] together.
@@ -68,7 +69,7 @@ pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
         let (edges, links_up) = (pods.saturating_mul(edges), pods.saturating_mul(links_up));
         (1, edges, divide(links_up, down.0, down.1, "links to the core")?)
     };
-    // Of three tiers, an aggregation switch has so many cables to the core.
+    // With three tiers, the number of cables of an aggregation switch to the core.
     let each = if tiers.len() == 3 {
         let (up, bundle) = (tier(1, "radix_up")?, tier(2, "bundle")?);
         divide(up.0, bundle.0, up.1, "links of an aggregation switch")?
@@ -125,7 +126,8 @@ impl Builder {
     }
 }
 
-/// Are there few enough hosts, whose number stands in the file, and cables? Nothing is built before that is known.
+/// Are there few enough hosts, whose number stands in the file, and cables? Nothing is built before
+/// that is known.
 fn fits(Number(hosts, line): Number, cables: u64) -> Result<(), String> {
     if hosts > u64::from(MOST_HOSTS) {
         return Err(format!("line {line}: makes {hosts} hosts; at most {MOST_HOSTS} can be simulated"));
@@ -136,7 +138,7 @@ fn fits(Number(hosts, line): Number, cables: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Do so many ports, in bundles, reach each of `others` once?
+/// Do the ports, in bundles, reach each of `others` once?
 fn full_mesh(ports: Number, bundle: Number, others: u64, what: &str) -> Result<(), String> {
     if bundle.0.checked_mul(others) == Some(ports.0) {
         return Ok(());

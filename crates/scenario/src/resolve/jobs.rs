@@ -52,7 +52,7 @@ pub(super) fn collective(table: &CollectiveTable, entry: &mut Entry<'_, '_, '_>)
         }
     };
     let (Bytes(size), iterations) = (size?, iterations?);
-    // What waits is held in memory by pairs.
+    // Waiting flows are held in memory by pairs.
     entry.few_flows("iterations", 4 * steps * u64::from(ranks) * u64::from(iterations));
     entry.section.is_good().then_some(WorkloadKind::Collective { algorithm, ranks, size, iterations, compute })
 }

@@ -10,7 +10,7 @@ use crate::file::{
 };
 use crate::model::{Repeat, WorkloadKind};
 
-/// What all matrices have in common; none of it depends on the rule.
+/// The settings that all matrices have; none of them depends on the rule.
 fn matrix(keys: MatrixKeys, rule: Option<Rule>, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
     let (stop, jitter) = (entry.stop(keys.stop), entry.jitter(keys.jitter));
     let gap = entry.gap(keys.gap.clone());

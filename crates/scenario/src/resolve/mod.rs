@@ -1,5 +1,5 @@
-//! From what the file says to what it means: fills in the defaults, resolves the names and checks
-//! the values, each error with its remedy.
+//! From the file to the model: fills in the defaults, resolves the names and checks the values,
+//! each error with its remedy.
 
 mod balancing;
 mod change;
@@ -46,12 +46,12 @@ use transport::Transports;
 /// The seed of a scenario that names none.
 const DEFAULT_SEED: u64 = 1;
 
-/// What `file` means, or errors in `report`. `title` is the name of a scenario that has none.
+/// The model of `file`, or errors in `report`. `title` is the name of a scenario that has none.
 pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Option<Scenario> {
     let period = period(file.duration, file.drain, &mut Section::new(report, Path::default()));
     let measure = &mut Section::new(report, Path::default().at("measure"));
     let measure = measure::resolve(&file.measure.unwrap_or_default(), period, measure);
-    // Of what could not even be read, the names are not all known.
+    // If tables could not be read, not all names are known.
     let transports_read = !report.unreadable("transport");
     let workloads_read = !report.unreadable("workload");
     let topology = topology::resolve(report);
@@ -158,7 +158,7 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
     }
 }
 
-/// What workloads and records refer to; none where it is itself in error.
+/// The tables to which workloads and records refer; none if a table has an error.
 struct Known<'a> {
     fabric: Option<&'a Fabric>,
     transports: Option<&'a [String]>,

@@ -33,5 +33,5 @@ fn check_each(t: &Transport, subflows: u32, section: &mut Section<'_, '_>) {
     let backup = u64::from(t.config.multipath.backup);
     let beyond = backup & !all != 0;
     section.check(!beyond, "backup", format!("subflows are numbered from 0, and the last is {last}"));
-    section.check(backup != all, "backup", "names all subflows; leave out those that are to carry data first");
+    section.check(backup != all, "backup", "names all subflows; leave out the subflows that carry data first");
 }

@@ -9,7 +9,7 @@ use super::graph_file::GraphFile;
 use crate::quote::{one_line, quoted};
 use crate::source::LineNumbers;
 
-/// What the file must have; nodes and edges are kept as text, which says where they stand.
+/// The required keys of the file; nodes and edges are kept as text, to report their places.
 #[derive(Deserialize)]
 struct Graph<'t> {
     directed: Option<bool>,
@@ -21,10 +21,10 @@ struct Graph<'t> {
 }
 
 pub(super) fn parse(text: &str) -> Result<GraphFile, String> {
-    // What is no JSON at all is said as such, and not as a mistake in the form.
+    // A file that is not JSON is reported as such, and not as a mistake in the form.
     serde_json::from_str::<serde::de::IgnoredAny>(text)
         .map_err(|why| format!("line {}: not JSON: {why}", why.line()))?;
-    // What else may stand there is not repeated: the file may be of another format.
+    // Other content is not quoted: the file may be of another format.
     let form = "expected an object with the arrays \"nodes\" and \"edges\", as networkx.node_link_data writes it";
     let graph: Graph = serde_json::from_str(text).map_err(|why| format!("line {}: {form}", why.line()))?;
     if graph.directed == Some(true) {
@@ -66,7 +66,8 @@ fn value(text: &RawValue) -> Value {
     serde_json::from_str(text.get()).expect("it has been read once")
 }
 
-/// A node or an edge: of its attributes those that matter, as graphs carry others too. Nodes may be called by numbers.
+/// A node or an edge, with the attributes that matter, as graphs carry others too. Nodes may have
+/// numbers as names.
 fn entry<T: DeserializeOwned>(value: &Value, keys: &[&str], names: &[&str]) -> Result<T, String> {
     let object = value.as_object().ok_or("not an object")?;
     let mut kept = Map::new();

@@ -32,7 +32,7 @@ pub(super) fn resolve(
     (resolved.len() == paths.len()).then_some(resolved)
 }
 
-/// The nodes of a path, or what is wrong with it and with which of its nodes.
+/// The nodes of a path, or its error and the place of the wrong node.
 fn path(
     names: &[String],
     (from, to): (NodeId, NodeId),

@@ -1,4 +1,4 @@
-//! Queues: the settings of all ports, and those of layers that differ.
+//! Queues: the settings of all ports, and of layers that differ.
 
 use linkpool_network::{Fabric, Layer, NodeId, Queue, QueueLimit};
 use linkpool_settings::{Kinds, Preset, Settings};
@@ -9,7 +9,7 @@ use super::transport::Transports;
 use crate::errors::Report;
 use crate::source::Path;
 
-/// The queue of every port, and of those of layers that differ.
+/// The queue of every port, and of layers that differ.
 pub(super) fn resolve(
     transports: &Transports,
     fabric: Option<&Fabric>,
@@ -45,7 +45,7 @@ fn layer_queues(
         if let Some(message) = fabric.and_then(|fabric| lacks(fabric, layer)) {
             section.error(layer.name(), message);
         } else {
-            // What is left out is as in `[queue]`.
+            // Keys that are left out are as in `[queue]`.
             let base = base?.clone();
             let own = section.within(layer.name(), |section| queue(base, &[], transports, section))??;
             queues.push((layer, own));
@@ -54,7 +54,7 @@ fn layer_queues(
     section.is_good().then_some(queues)
 }
 
-/// What is wrong with the ports of `layer` in a fabric without it.
+/// The error for the ports of `layer` in a fabric without this layer.
 pub(super) fn lacks(fabric: &Fabric, layer: Layer) -> Option<String> {
     let is_there = |layer| NodeId::first(fabric.nodes()).any(|node| fabric.layer(node) == layer);
     let there = || Layer::ALL.into_iter().filter(|layer| is_there(*layer)).map(Layer::name).collect::<Vec<_>>();

@@ -1,5 +1,6 @@
-//! Do all flows that the workloads may start have the paths that they need? That is known before a run, from the fabric: links that are
-//! down at first only lose packets, as those that fail later do.
+//! Do all flows that the workloads may start have the paths that they need? That is known before a
+//! run, from the fabric: links that are down at time 0 only lose packets, as do links that fail
+//! later.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -71,8 +72,8 @@ fn no_path(fabric: &Fabric, (from, to): Pair, pairs: &Pairs, joined: &Joined) ->
     }
 }
 
-/// The components that switches and cables between them form, and those that hosts are joined to: hosts do not forward, unless the
-/// fabric is made that way.
+/// The components that switches and cables between them form, and the components to which hosts are
+/// joined: hosts do not forward, unless the fabric is server-centric.
 struct Joined {
     /// By host.
     components: Vec<Vec<u32>>,
@@ -133,7 +134,7 @@ impl Joined {
 /// Who may send to whom.
 enum Pairs {
     Listed(Vec<Pair>),
-    /// Every host to every other, or to those of other racks only.
+    /// Every host to every other, or only to hosts of other racks.
     Any {
         in_rack: bool,
     },
@@ -172,7 +173,8 @@ impl Pairs {
         Pairs::Listed(pairs)
     }
 
-    /// The first pair of which `is_wrong` is true. Of hosts at the same switches the first two stand for all, as their paths are alike.
+    /// The first pair of which `is_wrong` is true. Of hosts at the same switches the first two
+    /// stand for all, as their paths are alike.
     fn find(&self, fabric: &Fabric, is_wrong: impl Fn(Pair) -> bool) -> Option<Pair> {
         match self {
             Pairs::Listed(pairs) => pairs.iter().copied().find(|pair| is_wrong(*pair)),
@@ -188,8 +190,9 @@ impl Pairs {
     }
 }
 
-/// Is it enough to look at the paths from one host to all others? Where all that paths meet passes packets on, no pair has fewer disjoint
-/// paths than the fewer of (a, c) and (c, b) (Menger's theorem: a cut between a and b is one between c and a or c and b).
+/// Is it enough to look at the paths from one host to all others? Where all that paths meet passes
+/// packets on, no pair has fewer disjoint paths than the fewer of (a, c) and (c, b) (Menger's
+/// theorem: a cut between a and b is one between c and a or c and b).
 fn one_stands_for_all(fabric: &Fabric, groups: usize) -> bool {
     const FEW: usize = 32;
     let one_cable = |host| fabric.links_from(host).len() == 1;

@@ -1,3 +1,5 @@
+//! Resolves `[record]`: links, intervals and labels.
+
 use std::collections::HashSet;
 
 use linkpool_network::Fabric;
@@ -26,7 +28,7 @@ pub(super) fn resolve(
     Some(Record { queue: all(queue)?, cwnd: all(cwnd)?, rate: all(rate)?, rtt: all(rtt)?, counters: all(counters)? })
 }
 
-/// What is not asked for is no error; what is asked for and wrong is.
+/// A missing series is no error; a wrong one is.
 fn all<T>(series: Option<Option<T>>) -> Option<Option<T>> {
     series.map_or(Some(None), |series| series.map(Some))
 }

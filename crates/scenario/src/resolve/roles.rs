@@ -1,3 +1,5 @@
+//! Resolves `[roles]`: numbers and shares of hosts.
+
 use indexmap::IndexMap;
 use linkpool_network::Fabric;
 

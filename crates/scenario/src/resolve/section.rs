@@ -1,4 +1,4 @@
-//! A table of the file, with what is wrong in it.
+//! A table of the file, with its errors.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ impl<'s, 'r> Section<'s, 'r> {
         matches!(value, Some(Value::Integer(written)) if *written == n)
     }
 
-    /// What `key` says; an error, and none, if it cannot be read.
+    /// The value of `key`; an error, and none, if it cannot be read.
     pub(super) fn read<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
         let node = self.node()?.child(key)?.clone();
         let read = serde_path_to_error::deserialize(&node);
@@ -67,7 +67,8 @@ impl<'s, 'r> Section<'s, 'r> {
         self.node().into_iter().flat_map(|node| node.keys().map(str::to_string)).collect()
     }
 
-    /// What the whole table `key` says. What cannot be read is an error each, and makes it none.
+    /// The value of the whole table `key`. Each value that cannot be read is an error, and the
+    /// result is none.
     pub(super) fn read_whole<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
         let mut node = self.node()?.child(key)?.clone();
         let mut good = true;
@@ -100,7 +101,7 @@ impl<'s, 'r> Section<'s, 'r> {
         std::path::Path::new(self.report.file()).parent().map_or_else(|| name.into(), |directory| directory.join(name))
     }
 
-    /// Are there so many errors that looking for more is a waste of time?
+    /// Are there enough errors to stop looking for more?
     pub(super) fn is_full(&self) -> bool {
         self.report.is_full()
     }

@@ -52,7 +52,8 @@ impl Visit for Reader<'_, '_, '_> {
         }
     }
 
-    /// A table of its own has the defaults for what it leaves out, whatever was there before.
+    /// A separate table has the defaults for the keys that it leaves out, whatever was there
+    /// before.
     fn table<S: Declared>(
         &mut self,
         key: &'static str,
@@ -184,9 +185,9 @@ impl Checker<'_, '_, '_> {
     }
 
     fn refuse(&mut self, key: &str) {
-        // What is no key at all has been reported.
+        // Unknown keys have been reported.
         let Some(others) = controls_with(key) else { return };
-        // One subflow is what a single path is.
+        // A single path is one subflow.
         if !(key == "subflows" && self.section.is(key, 1)) {
             let message = format!("does not apply to {}, only to {others}; leave it out", self.algorithm);
             self.section.error(key, message);

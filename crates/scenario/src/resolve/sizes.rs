@@ -1,3 +1,5 @@
+//! Resolves sizes: constants, distributions and tables.
+
 use std::sync::Arc;
 
 use linkpool_units::Bytes;
@@ -8,7 +10,7 @@ use super::section::Section;
 use crate::file::{CdfSource, DistributionTable, FlowSize, ParetoTable, Size};
 use crate::names::closest;
 
-/// What the size at `key` means, where it is not unlimited.
+/// The distribution of the size at `key`, if it is not unlimited.
 pub(super) fn resolve(key: &str, size: FlowSize, section: &mut Section<'_, '_>) -> Option<Sizes> {
     match size {
         FlowSize::One(Size(bytes)) => {
@@ -62,7 +64,7 @@ fn uniform(key: &str, ends: &[Bytes], section: &mut Section<'_, '_>) -> Option<S
         return None;
     };
     let good = 0 < min && min <= max;
-    section.check(good, &at(key, "uniform"), "must go from at least \"1B\" up to what is not smaller");
+    section.check(good, &at(key, "uniform"), "the smallest must be at least \"1B\", and the largest not smaller");
     good.then_some(Sizes::Uniform { min, max })
 }
 

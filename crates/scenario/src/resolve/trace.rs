@@ -12,7 +12,7 @@ use crate::file::{TraceFlowTable, TraceFormat, TraceTable};
 use crate::model::{TraceFlow, WorkloadKind};
 use crate::quote::quoted;
 
-const FOR_ITSELF: &str = "waits for itself, by way of those that it waits for";
+const FOR_ITSELF: &str = "waits for itself, through the flows for which it waits";
 
 pub(super) fn trace(table: &TraceTable, entry: &mut Entry<'_, '_, '_>) -> Option<WorkloadKind> {
     let flows = match (&table.file, &table.flows) {
@@ -42,8 +42,8 @@ pub(super) fn trace(table: &TraceTable, entry: &mut Entry<'_, '_, '_>) -> Option
     entry.section.is_good().then_some(WorkloadKind::Trace { flows, drop_beyond_end })
 }
 
-/// Flows that start by themselves start before `duration`, or may be dropped; not all are. Of the others this is not known before
-/// the run.
+/// Flows that start by themselves start before `duration`, or may be dropped; not all are. Of the
+/// others this is not known before the run.
 fn check_in_time(flows: &[TraceFlow], may_drop: bool, key: &str, entry: &mut Entry<'_, '_, '_>) {
     let Some(duration) = entry.duration() else { return };
     let starts = flows.iter().filter(|flow| flow.after.is_empty()).map(|flow| entry.after(1, flow.start));
@@ -96,7 +96,7 @@ fn from_file(file: &str, format: Option<TraceFormat>, entry: &mut Entry<'_, '_, 
     flows.map_err(|(line, why)| entry.section.error("file", format!("{file}:{line}: {why}"))).ok()
 }
 
-/// Finds the hosts of rows and the flows that they wait for. An error is its line and what is wrong.
+/// Finds the hosts of rows, and the flows for which they wait. An error is its line and a message.
 fn resolve(rows: &[Row], fabric: &Fabric, entry: &Entry<'_, '_, '_>) -> Result<Vec<TraceFlow>, (usize, String)> {
     let mut numbers = HashMap::new();
     for (i, row) in (0..).zip(rows) {
@@ -135,7 +135,7 @@ fn circle(flows: &[TraceFlow]) -> Option<usize> {
     let mut free: Vec<usize> = (0..flows.len()).filter(|i| waits[*i] == 0).collect();
     while let Some(i) = free.pop() {
         for next in &followers[i] {
-            // Those beyond what is enough change nothing.
+            // Ends beyond `enough` change nothing.
             if waits[*next] == 1 {
                 free.push(*next);
             }

@@ -22,10 +22,11 @@ pub(super) struct Row {
     pub(super) enough: Option<u32>,
 }
 
-/// More pairs of flows of which one waits for the other are a slip of the pen: triggers multiply them.
+/// More pairs of flows of which one waits for the other are a slip of the pen: triggers multiply
+/// them.
 const MOST_WAITS: usize = 10_000_000;
 
-/// The line of an error, and what is wrong.
+/// The line of an error, and a message.
 type Fault = (usize, String);
 
 /// Numbered lines that say something, without comments behind `#`.
@@ -54,7 +55,7 @@ pub(super) fn csv(text: &str) -> Result<Vec<Row>, Fault> {
         .ok_or_else(|| (1, format!("an empty file; its first line names columns: {}", KNOWN.join(", "))))?;
     let names: Vec<&str> = header.split(',').map(str::trim).collect();
     if !names.iter().any(|name| KNOWN.contains(name)) {
-        // It is of another format, and its content is nobody's business.
+        // The file is of another format, so its content is not quoted.
         return Err((
             number,
             format!("is no header of a trace: it names columns, between commas: {}", KNOWN.join(", ")),
@@ -90,7 +91,8 @@ pub(super) fn csv(text: &str) -> Result<Vec<Row>, Fault> {
     lines.enumerate().map(row).collect()
 }
 
-/// The number of flows; then in each line source, destination, priority class, port, bytes, start in seconds.
+/// The number of flows; then in each line source, destination, priority class, port, bytes, start
+/// in seconds.
 pub(super) fn hpcc(text: &str) -> Result<Vec<Row>, Fault> {
     let mut lines = lines(text);
     let (number, count) = lines.next().ok_or((1, "an empty file".to_string()))?;
@@ -125,7 +127,7 @@ struct Trigger {
 
 #[derive(Clone, Copy)]
 enum TriggerKind {
-    /// Starts all its connections when so many are over: one (oneshot), or more (barrier).
+    /// Starts all its connections when enough are over: one (oneshot), or more (barrier).
     All(usize),
     /// Starts one connection, in the order of the file, whenever one is over.
     OneByOne,
@@ -219,7 +221,7 @@ fn failure(words: &[&str], line: usize) -> Result<Failure, Fault> {
     Ok(Failure { switch: number("switch_id")?, link: number("link_id")? })
 }
 
-/// A connection, the trigger that starts it, and those that it sets off.
+/// A connection, the trigger that starts it, and the triggers that it sets off.
 fn connection(words: &[&str], line: usize) -> Result<(Row, Option<String>, Vec<String>), Fault> {
     let ends = words[0].split_once("->");
     let (from, to) =
@@ -249,7 +251,7 @@ fn connection(words: &[&str], line: usize) -> Result<(Row, Option<String>, Vec<S
     Ok((row, starts, fires))
 }
 
-/// The id of a trigger, and what it does.
+/// The id of a trigger, and its kind.
 fn trigger(words: &[&str], line: usize) -> Result<(String, TriggerKind), Fault> {
     let value = |key| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1));
     let id = value("id").ok_or_else(|| (line, "a trigger has an id".to_string()))?.to_string();
@@ -311,7 +313,7 @@ mod tests {
         }
     }
 
-    /// Two connections set the trigger off, each time one more of those that it starts goes.
+    /// Two connections set the trigger off; each time one more of its connections starts.
     #[test]
     fn a_multishot_starts_one_after_the_other() {
         let text = "0->1 id 1 start 0 size 9 send_done_trigger 7\n1->2 id 2 start 0 size 9 recv_done_trigger 7\n\

@@ -22,7 +22,8 @@ use crate::source::{Origin, Path};
 /// IP and TCP without options.
 const LEAST_HEADER: u32 = 40;
 const LARGEST_PACKET: u32 = Envelope::LONGEST as u32;
-/// Options of an ACK come on top: SACK blocks take up to 36 bytes, which leave no room for others (RFC 2018, section 3).
+/// Options of an ACK come on top: SACK blocks take up to 36 bytes, which leave no room for others
+/// (RFC 2018, section 3).
 const LARGEST_ACK: u32 = LARGEST_PACKET - 36;
 const MOST_SUBFLOWS: u32 = 32;
 
@@ -70,7 +71,7 @@ pub(super) fn check_overridden(names: &[String], workloads: &Workloads, report: 
     }
 }
 
-/// Keys of before, and what says the same now.
+/// Old keys, and the keys that replace them.
 const RENAMED: &[(&str, &str)] = &[
     ("scatter_bytes", "`control = \"mmptcp\"` with `phase_2` (the algorithm that was `control`) and `switch_bytes`"),
     ("scatter_window", "`control = \"mmptcp\"` with `phase_2` (the algorithm that was `control`) and `switch_window`"),
@@ -157,7 +158,7 @@ fn check_scatter(t: &Transport, section: &mut Section<'_, '_>) {
                      number";
     let scatters = all || t.is_mmptcp() || t.paths.rule == Paths::Reps;
     section.check(scatters || threshold != DupackThreshold::Auto, "dupack_threshold", pointless);
-    let by_sacks = "\"adaptive\" counts what SACKs tell, and \"rack\" adapts a time instead; set `recovery = \"sack\"`";
+    let by_sacks = "\"adaptive\" needs SACKs, and \"rack\" adapts a time instead; set `recovery = \"sack\"`";
     let adaptive = threshold == DupackThreshold::Adaptive;
     section.check(!adaptive || t.config.recovery == Recovery::Sack, "dupack_threshold", by_sacks);
     let by_nacks = "without SACKs the sender hears no NACKs; set `recovery` to \"sack\" or \"rack\"";

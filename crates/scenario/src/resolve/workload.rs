@@ -1,4 +1,4 @@
-//! Sources of flows: what all kinds have in common; each kind is in a file of its sort.
+//! Sources of flows: the keys that all kinds have; each kind is in a file of its sort.
 
 use linkpool_units::Time;
 
@@ -75,7 +75,7 @@ impl Workloads {
     }
 }
 
-/// What ends the run before its end.
+/// The condition that ends the run early.
 pub(super) fn until(table: UntilTable, labels: Option<&[String]>, section: &mut Section<'_, '_>) -> Option<Until> {
     let flows = section.required_positive("flows", table.flows, "1000");
     let label = section.required("label", table.label, "\"long\"")?;

@@ -10,10 +10,10 @@ use serde::forward_to_deserialize_any;
 use super::node::{Node, Value};
 use crate::names::nearest;
 
-/// Why a node is not what it should be.
+/// Why a node does not have the expected type.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
-    /// A table has no such key.
+    /// A table does not have this key.
     UnknownKey { key: String, known: Vec<&'static str> },
     /// A table stands where there may be several.
     NotSeveral,
@@ -57,7 +57,7 @@ impl Error for Fault {
     }
 }
 
-/// What serde names after Rust's types, in the words of the scenario file.
+/// Serde's names of Rust's types, in the words of the scenario file.
 fn plain(expected: &dyn Expected) -> String {
     let expected = expected.to_string();
     match expected.as_str() {
@@ -125,7 +125,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         }
     }
 
-    /// TOML has no null: what is there is something.
+    /// TOML has no null: a value that is there is something.
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         visitor.visit_some(self)
     }
@@ -165,7 +165,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         }
     }
 
-    /// What is not looked at is right as it is.
+    /// Ignored values are always right.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         visitor.visit_unit()
     }

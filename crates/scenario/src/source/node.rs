@@ -1,3 +1,5 @@
+//! Nodes of a parsed TOML file, with their places in the text.
+
 use std::ops::Range;
 
 use indexmap::IndexMap;

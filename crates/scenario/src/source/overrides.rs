@@ -5,9 +5,8 @@ use indexmap::IndexMap;
 use super::node::{Node, Origin, Value, parse};
 use super::path::Path;
 
-/// Sets what `key`, a dotted path, leads to. Tables that are not there yet are made, as most keys
-/// have defaults; the elements of an array must be there. An error says
-/// what is wrong.
+/// Sets the value at `key`, a dotted path. Missing tables are made, as most keys have defaults; the
+/// elements of an array must be there. An error is a message.
 pub(crate) fn apply(root: &mut Node, key: &str, value: &str) -> Result<(), String> {
     let origin = Origin::Option(format!("--set {key}={value}"));
     let path = Path::parse(key).ok_or("not a dotted path; write for example topology.many-to-one.senders=40")?;

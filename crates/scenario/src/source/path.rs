@@ -1,3 +1,5 @@
+//! Dotted paths of keys.
+
 use std::fmt;
 
 /// Where a value stands in the file: keys of tables and, as numbers, indices of arrays.
@@ -15,19 +17,19 @@ impl Path {
         self.0.iter().map(String::as_str)
     }
 
-    /// The path of `part`, a key or an index, in what stands here.
+    /// The path of `part`, a key or an index, in the value at this path.
     pub(crate) fn at(&self, part: impl ToString) -> Path {
         let mut parts = self.0.clone();
         parts.push(part.to_string());
         Path(parts)
     }
 
-    /// The path of what stands at `inner` in what stands here.
+    /// The path of the value at `inner` in the value at this path.
     pub(crate) fn join(&self, inner: &Path) -> Path {
         Path([&self.0[..], &inner.0[..]].concat())
     }
 
-    /// Its path in what stands at `table`, which is around it.
+    /// Its path relative to `table`, which contains it.
     pub(crate) fn below(&self, table: &Path) -> Path {
         Path(self.0[table.0.len()..].to_vec())
     }

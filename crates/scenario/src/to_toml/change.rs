@@ -1,3 +1,5 @@
+//! Writes `[[change]]` of the scenario as run.
+
 use crate::file::{BurstLossTable, ChangeTable};
 use crate::model::{Change, ChangeOf, Scenario};
 

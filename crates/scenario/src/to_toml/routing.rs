@@ -1,3 +1,5 @@
+//! Writes `[routing]` of the scenario as run.
+
 use linkpool_network::{LinkId, Weights};
 
 use crate::file::{LinkWeightTable, PlacementTable, Reconverge, RoutingName, RoutingTable, WeightsName};

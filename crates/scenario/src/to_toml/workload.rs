@@ -1,3 +1,5 @@
+//! Writes the workloads of the scenario as run.
+
 use linkpool_network::NodeId;
 use linkpool_units::Bytes;
 use linkpool_workload::{Cdf, Collective, Gaps, Rule, Sizes};
@@ -205,7 +207,8 @@ fn size(sizes: Option<Sizes>) -> Option<FlowSize> {
         }
         Some(Sizes::Cdf { table, interpolation }) => {
             let mean = table.mean(interpolation).round() as u64;
-            // A published table by its name; any other in full, so that the scenario as run needs no other file.
+            // A published table by its name; any other in full, so that the scenario as run needs
+            // no other file.
             let published = Cdf::named(&table.name).as_ref() == Some(&*table);
             let points = || CdfSource::Points(table.points().to_vec());
             drawn(DistributionTable {

@@ -1,11 +1,12 @@
-//! A key of a transport that its other settings leave nothing to say is an error that says to what it applies. (By controller:
-//! `documentation.rs`.)
+//! A key of a transport that its other settings leave nothing to say is an error that says to what
+//! it applies. (By controller: `documentation.rs`.)
 
 use std::collections::BTreeSet;
 
 use linkpool_scenario::{ScenarioError, load, schema};
 
-/// A key and a value of it; settings beside which it applies; others, beside which it does not; to what it does.
+/// A key and a value of it; settings beside which it applies; others, beside which it does not; to
+/// what it does.
 const CASES: &[(&str, &str, &str, &str)] = &[
     ("join_jitter = \"1us\"", "subflows = 2", "", "only to several subflows"),
     (

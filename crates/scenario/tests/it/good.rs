@@ -252,8 +252,9 @@ fn links_may_change() {
     assert_eq!(lossy.loss, Some(Loss { in_good: 0.0, in_bad: 1.0, to_bad: 0.01, to_good: 0.25 }));
 }
 
-/// A change of limits is refused where it concerns a port without one, and nowhere else.
-/// NDP paper, section 3.1: eight packets of data, as much memory for headers, ten headers for one data packet; hosts trim nothing.
+/// A change of limits is refused where it concerns a port without one, and nowhere else. NDP paper,
+/// section 3.1: eight packets of data, as much memory for headers, ten headers for one data packet;
+/// hosts trim nothing.
 #[test]
 fn trimming_has_the_papers_values() {
     let text = "duration = \"1s\"\n[topology.fat-tree]\nk = 4\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
@@ -292,7 +293,8 @@ fn limits_change_where_ports_have_them() {
     }
 }
 
-/// Of a fat-tree with k = 4: aggregation switch 3 is the second of pod 1, and its links go to cores 2 and 3.
+/// Of a fat-tree with k = 4: aggregation switch 3 is the second of pod 1, and its links go to cores
+/// 2 and 3.
 #[test]
 fn failures_of_a_connection_matrix_are_changes() {
     let directory = std::env::temp_dir().join(format!("linkpool-failures-{}", std::process::id()));

@@ -199,7 +199,8 @@ fn what_is_wrong_with_graphml_is_named_with_its_line() {
     }
 }
 
-/// Hosts at e0.0 .., cables of 100, 200 and 400 Gbps; from h0 to h15 one packet waits for 3 us + 2 * 2 us + ... as htsim would have it.
+/// Hosts at e0.0 .., cables of 100, 200 and 400 Gbps; from h0 to h15 one packet waits for 3 us + 2
+/// * 2 us + ... as htsim would have it.
 #[test]
 fn a_tree_of_htsim() {
     let fabric = from("tree.topo", "topo", TOPO).unwrap().topology.fabric();
@@ -213,7 +214,8 @@ fn a_tree_of_htsim() {
         path.iter().map(|l| what(&fabric.links()[l.index()])).collect()
     };
     assert_eq!(along(|l| l.rate.0 / 1_000_000_000), [100, 200, 400, 400, 200, 100]);
-    // Links: 2 * (1000 + 2000 + 3000) ns; switches: edge, aggregation, none at the core, aggregation, edge: 2 * (100 + 60) ns.
+    // Links: 2 * (1000 + 2000 + 3000) ns; switches: edge, aggregation, none at the core,
+    // aggregation, edge: 2 * (100 + 60) ns.
     assert_eq!(along(|l| l.delay.0).iter().sum::<u64>(), 12_320_000);
 }
 

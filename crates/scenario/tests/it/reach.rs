@@ -101,7 +101,8 @@ fn subflows_need_as_many_disjoint_paths() {
         message.starts_with("t has 2 subflows for disjoint paths, and there are 1 from S1 to S2; lower"),
         "{message}"
     );
-    // Three levels, so three parallel paths between any two hosts: more hosts than are looked at pair by pair.
+    // Three levels, so three parallel paths between any two hosts: more hosts than are looked at
+    // pair by pair.
     for workload in ["permutation = [{ transport = \"t\" }]", flow] {
         assert_eq!(wrong("bcube]\nn = 4\nk = 2", &disjoint(3), workload), []);
         assert!(key_and_message("bcube]\nn = 4\nk = 2", &disjoint(4), workload).1.contains("there are 3 from h0"));

@@ -1,4 +1,5 @@
-//! The JSON Schema describes every key. (That it accepts good scenarios and rejects bad ones: `tests/test_schema.py`.)
+//! The JSON Schema describes every key. (That it accepts good scenarios and rejects bad ones:
+//! `tests/test_schema.py`.)
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What becomes of links during a run: the changes of a scenario, link by link.
+//! The changes of a scenario, link by link.
 
 use linkpool_engine::stream;
 use linkpool_network::{Change, Fabric, LinkId, Loss, NodeId, QueueLimit, Routes, Routing, Timetable};
@@ -13,14 +13,14 @@ use std::sync::Arc;
 pub struct Changes {
     /// Of each link that changes, in order of time.
     pub links: BTreeMap<LinkId, Vec<(Time, Change)>>,
-    /// So long after links fail or work again routing follows; none: never.
+    /// The delay after which routing follows when links fail or work again; none: never.
     reconverge: Option<Time>,
 }
 
-/// What one change says of one property: from when, until when, what.
+/// One change of one property: its start, its end, its value.
 type Span<T> = (Time, Time, T);
 
-/// What the changes say of a link, in the order of the file.
+/// The changes of a link, in the order of the file.
 #[derive(Default)]
 struct Said {
     up: Vec<Span<bool>>,
@@ -76,7 +76,8 @@ impl Changes {
         times.into_iter().map(|at| (at.saturating_add(after), self.down_at(at))).collect()
     }
 
-    /// For the network: changes, and routes around what is down. From the start they know of what is down then, unless they never follow.
+    /// For the network: changes, and routes around links that are down. Links that are down at time
+    /// 0 are excluded from routes, unless routing never follows.
     pub(crate) fn timetable(&self, fabric: &Fabric, routing: &Routing, seed: u64, end: Time) -> Timetable {
         let first = if self.reconverge.is_some() { self.down_at(Time::ZERO) } else { HashSet::new() };
         let reroutes = self.reroutes().into_iter().filter(|(at, _)| *at < end);
@@ -85,7 +86,7 @@ impl Changes {
         Timetable { seed, links: self.links.clone(), routes: routes.collect() }
     }
 
-    /// What `link`, built with `rate`, could carry by `end`, in bits: nothing while it is down.
+    /// The bits that `link`, built with `rate`, could carry by `end`; none while it is down.
     pub(crate) fn capacity(&self, link: LinkId, rate: Rate, end: Time) -> f64 {
         let (mut since, mut rate, mut up, mut bits) = (Time::ZERO, rate, true, 0.0);
         let carried = |span: Time, rate: Rate, up: bool| if up { rate.0 as f64 * span.secs() } else { 0.0 };
@@ -125,8 +126,8 @@ fn links_of(of: &ChangeOf, fabric: &Fabric, seed: u64, index: u64) -> BTreeSet<L
     }
 }
 
-/// When a property changes that is `built` first, and to what: of all that is said of an instant the last that began holds, the later in the
-/// file if two began together.
+/// The times and values of a property that is `built` first. At an instant the change that began
+/// last holds, and the later in the file if two began together.
 fn steps<T: Copy + PartialEq>(said: &[Span<T>], built: T) -> impl Iterator<Item = (Time, T)> + use<T> {
     let times: BTreeSet<Time> = said.iter().flat_map(|(at, until, _)| [*at, *until]).collect();
     let at = |time: Time| {

@@ -1,4 +1,4 @@
-//! Flows between hosts that the scenario names, and those that arrive at random.
+//! Flows between hosts that the scenario names, and flows that arrive at random.
 
 use linkpool_units::Time;
 use schemars::JsonSchema;
@@ -23,7 +23,8 @@ workload! {
         /// Number of flows. Default: 1.
         #[schemars(range(min = 1))]
         count: Option<u32>,
-        /// The path of each subflow: the names of its nodes from `from` to `to`. Default: by the transport.
+        /// The path of each subflow: the names of its nodes from `from` to `to`. Default: by the
+        /// transport.
         paths: Option<Vec<Vec<String>>>,
     }
 }
@@ -79,7 +80,8 @@ workload! {
         /// Mean rate of arrivals at each host that sends, per second.
         #[schemars(extend("exclusiveMinimum" = 0))]
         flows_per_second_per_host: Option<f64>,
-        /// Payload offered over what all hosts' links carry together; beside a rate, what it must come to.
+        /// Offered payload over the capacity of all hosts' links together; beside a rate, the load
+        /// that the rate must give.
         #[schemars(extend("exclusiveMinimum" = 0))]
         load: Option<f64>,
         /// May the load be above 1? Default: false.

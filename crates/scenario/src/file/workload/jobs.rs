@@ -18,7 +18,8 @@ pub(crate) enum CollectiveName {
 }
 
 workload! {
-    /// Jobs: a client asks several servers, each answers when it has the request whole; when all answers are in, the next begins.
+    /// Jobs: a client asks several servers, each answers when it has the request whole; when all
+    /// answers are in, the next begins.
     PartitionAggregateTable, "PartitionAggregate" {
         /// Servers of a job.
         #[schemars(required, range(min = 1))]

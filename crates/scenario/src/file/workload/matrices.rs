@@ -23,7 +23,7 @@ macro_rules! matrix {
                 stop: Option<Time>,
                 /// Starts are uniform in [start, start + jitter]. Default: "0s".
                 jitter: Option<Time>,
-                /// What ends of flows start. Default: nothing.
+                /// The flows that ends of flows start. Default: none.
                 repeat: Option<RepeatName>,
                 /// With `repeat`, from the end to the next start. Default: "0s".
                 gap: Option<Gap>,
@@ -39,7 +39,7 @@ macro_rules! matrix {
         }
 
         impl $table {
-            /// What it has in common with others.
+            /// The keys that all matrices have.
             pub(crate) fn keys(&self) -> MatrixKeys {
                 MatrixKeys {
                     common: self.common(),
@@ -65,14 +65,14 @@ pub(crate) struct MatrixKeys {
     pub(crate) gap: Option<Gap>,
 }
 
-/// What the end of a flow of a matrix starts.
+/// The flows that the end of a flow of a matrix starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Repeat")]
 pub(crate) enum RepeatName {
     /// The next flow of its sender.
     Each,
-    /// When all have ended: all again, drawn anew.
+    /// When all have ended: all again, with another draw.
     All,
 }
 

@@ -1,4 +1,4 @@
-//! Sources of flows: what all kinds have in common; each kind is in a file of its sort.
+//! Sources of flows: the keys that all kinds have; each kind is in a file of its sort.
 
 use linkpool_units::{Bytes, Time};
 use schemars::JsonSchema;
@@ -63,7 +63,7 @@ pub(crate) struct SmallTable {
     pub(crate) transport: Option<String>,
 }
 
-/// What a table of any kind says.
+/// The keys of a table of any kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
     pub(crate) label: Option<String>,
@@ -109,7 +109,8 @@ macro_rules! workload {
             pub(crate) transport: Option<String>,
             /// Another transport for small flows. Default: none.
             pub(crate) small: Option<SmallTable>,
-            /// The role of the hosts that send, or "others" for those in none. Default: all hosts.
+            /// The role of the hosts that send, or "others" for hosts without a role. Default: all
+            /// hosts.
             pub(crate) role: Option<String>,
             /// When the first flow starts, or may start. Default: "0s".
             pub(crate) start: Option<Time>,

@@ -20,7 +20,7 @@ pub(crate) enum TraceFormat {
     Htsim,
 }
 
-/// What becomes of flows of a trace that would start at or after `duration`.
+/// The treatment of flows of a trace that would start at or after `duration`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "BeyondEnd")]
@@ -60,7 +60,8 @@ workload! {
         format: Option<TraceFormat>,
         /// The flows themselves; or else `file`.
         flows: Option<Vec<TraceFlowTable>>,
-        /// What becomes of flows that would start at or after `duration`. Default: they are an error.
+        /// The treatment of flows that would start at or after `duration`. Default: they are an
+        /// error.
         beyond_end: Option<BeyondEnd>,
     }
 }

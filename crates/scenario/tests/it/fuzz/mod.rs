@@ -1,8 +1,10 @@
-//! Fuzzing of whatever a user may hand in: scenarios, graphs, traces and tables of sizes that were damaged byte by byte, word by word or
-//! key by key. Each is read, or refused with errors of one line; nothing panics, goes on for ever or takes memory without bounds.
+//! Fuzzing of whatever a user may hand in: scenarios, graphs, traces and tables of sizes that were
+//! damaged byte by byte, word by word or key by key. Each is read, or refused with errors of one
+//! line; nothing panics, goes on for ever or takes memory without bounds.
 //!
-//! `LINKPOOL_CASES=N` makes N cases (`LINKPOOL_LONG=1`: 100,000), `LINKPOOL_SEED=S` repeats those that a failure names. What was found
-//! once is in `tests/corpus` and is replayed always: a file of any format, or a scenario, by its name's ending.
+//! `LINKPOOL_CASES=N` makes N cases (`LINKPOOL_LONG=1`: 100,000), `LINKPOOL_SEED=S` repeats those
+//! that a failure names. What was found once is in `tests/corpus` and is replayed always: a file of
+//! any format, or a scenario, by its name's ending.
 
 mod mutate;
 mod seeds;
@@ -52,7 +54,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Reads a scenario, or the scenario around a file of another format; what is wrong with how that went.
+/// Reads a scenario, or the scenario around a file of another format; what is wrong with how that
+/// went.
 fn read(seed: &Seed, content: &[u8], place: &Path) -> Result<(), String> {
     let scenario = match seed.scenario {
         None => String::from_utf8_lossy(content).into_owned(),
@@ -144,7 +147,8 @@ fn what_was_found_once_stays_found() {
     }
 }
 
-/// Only so does the first test mean anything: all that it damages is good, and much of what it makes is still read.
+/// Only so does the first test mean anything: all that it damages is good, and much of what it
+/// makes is still read.
 #[test]
 fn what_is_damaged_was_good() {
     let scratch = Scratch::new("good");

@@ -31,7 +31,8 @@ const WORDS: &str = "0 1 2 3 -1 255 256 65535 65536 4294967295 4294967296 922337
     \"100Tbps\" \"0B\" \"1B\" \"1000000TB\" \"unlimited\" \"auto\" \"never\" \"S1\" \"h0\" \"h1\" true false null [] {} \
     [[]] \u{0} \u{1b}[31m \u{feff} é -> <-> # \" ''' \r \n \n\n ,";
 
-/// Damages `content` in one to four places, byte by byte or word by word, with parts of itself or of `other`.
+/// Damages `content` in one to four places, byte by byte or word by word, with parts of itself or
+/// of `other`.
 pub fn mutated(content: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut content = content.to_vec();
     for _ in 0..1 + random.below(4) {

@@ -42,7 +42,8 @@ const TOPO: &str = "Nodes 16\nTiers 3\nPodsize 4\n\nTier 0\nDownlink_speed_Gbps 
 
 const SIZES: &str = "# bytes, probability\n100 0\n1000 0.5\n10000 0.9\n1000000 1\n";
 
-/// All of them: the scenarios of the documentation that include no file, and a file of each other format.
+/// All of them: the scenarios of the documentation that include no file, and a file of each other
+/// format.
 pub fn seeds() -> Vec<Seed> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let of_docs = |file: &str| std::fs::read(docs.join(file)).unwrap_or_else(|why| panic!("{file}: {why}"));
