@@ -58,6 +58,12 @@ class Scenario:
         """
     def plan(self) -> Plan:
         """Return its fabric and its flows."""
+    def trace(self, flows: list[int]) -> str:
+        """Simulate it until these flows have ended; return what happened to them as JSON.
+
+        It is a list of objects, in order of time; `crates/sim/src/trace/row.rs` explains them.
+        Raises `ValueError` where the trace cannot see what hosts send.
+        """
     def measure(self, threads: int) -> dict[str, float]:
         """Simulate it, write nothing, and return what it cost."""
 

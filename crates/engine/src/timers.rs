@@ -42,6 +42,11 @@ impl Timers {
         self.next
     }
 
+    /// The soonest, which stays.
+    pub fn peek(&self) -> Option<(Time, u64)> {
+        self.heap.peek().map(|Reverse(entry)| *entry)
+    }
+
     /// Takes the soonest.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, u64)> {

@@ -24,6 +24,7 @@ pub mod topology;
 mod trailer;
 mod weights;
 mod wires;
+mod witness;
 
 pub use change::{Change, Loss, Timetable};
 pub use discipline::{Order, Red, RedAction, SharedBuffer, Trimming};
@@ -43,5 +44,6 @@ pub use source_route::{reversed, source_route};
 pub use spreading::Spreading;
 pub use trailer::Trailer;
 pub use weights::Weights;
+pub use witness::{Cause, Discarded, PacketLoss, Seen};
 
 pub use linkpool_units::HostId;

@@ -1,6 +1,7 @@
 //! Data that packets carry beside their 32 bytes.
 
 use crate::packet::{Flags, Packet};
+use crate::witness::{Discarded, PacketLoss, Seen};
 
 /// Data that a packet carries beside its 32 bytes, such as the options of an ACK. Only the
 /// transport knows the meaning of the words.
@@ -13,6 +14,8 @@ pub type Trailer = [u32; 12];
 pub(crate) struct Trailers {
     slots: Vec<Trailer>,
     free: Vec<u32>,
+    /// Packets that were lost with their trailers or without, where somebody asks.
+    pub(crate) witness: Option<Box<Vec<Discarded>>>,
 }
 
 impl Trailers {
@@ -39,6 +42,17 @@ impl Trailers {
         if packet.flags.has(Flags::TRAILER) {
             self.free.push(packet.seq);
         }
+    }
+
+    /// `packet` is lost: its slot is free, and whoever asks is told how, and what was in the `queue`.
+    pub(crate) fn discard<'q>(&mut self, packet: &Packet, loss: PacketLoss, queue: impl Iterator<Item = &'q Packet>) {
+        let see = |packet: &Packet| Seen { packet: *packet, trailer: self.of(packet).copied() };
+        let discarded =
+            self.witness.is_some().then(|| Discarded { loss, packet: see(packet), queue: queue.map(see).collect() });
+        if let Some(witness) = &mut self.witness {
+            witness.extend(discarded);
+        }
+        self.release(packet);
     }
 
     /// How many packets have one.

@@ -4,6 +4,7 @@ use crate::fabric::LinkId;
 use crate::link::{LOCAL, Link};
 use crate::packet::Packet;
 use crate::trailer::Trailers;
+use crate::witness::PacketLoss;
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::Time;
 
@@ -36,9 +37,8 @@ impl Wires<'_> {
         }
     }
 
-    /// `packet` goes no further: it has come to a host, or is dropped, whatever the cause.
-    #[inline]
-    pub(crate) fn discard(&mut self, packet: &Packet) {
-        self.trailers.release(packet);
+    /// `packet` is lost at a port that shows nobody its queue, or behind it.
+    pub(crate) fn discard(&mut self, packet: &Packet, loss: PacketLoss) {
+        self.trailers.discard(packet, loss, std::iter::empty());
     }
 }

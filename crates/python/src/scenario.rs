@@ -2,8 +2,8 @@
 
 use crate::errors::{internal_error, run_error, scenario_error};
 use crate::worker::Worker;
-use linkpool_sim::{Estimate, Plan, Progress, run_to_directory};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use linkpool_sim::{Estimate, Plan, Progress, TraceError, run_to_directory};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -133,6 +133,23 @@ impl Scenario {
         dict.set_item("simulated_s", info.simulated_s)?;
         dict.set_item("stray_packets", info.stray_packets)?;
         Ok(dict)
+    }
+
+    /// Simulates it until `flows` have ended, and returns what happened to them as JSON.
+    fn trace(&self, py: Python<'_>, flows: Vec<u32>) -> PyResult<String> {
+        let scenario = self.scenario.clone();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let worker = Worker::start(move || {
+            linkpool_sim::trace(&scenario, &flows, &mut |_| !stopped.load(Ordering::Relaxed))
+                .map(|rows| linkpool_sim::to_json(&rows))
+        })?;
+        let ended = worker.wait(py, |_| Ok(())).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+        let ended = ended.map_err(|panic| internal_error(&panic, &self.scenario.to_toml()))?;
+        ended.map_err(|error| match error {
+            TraceError::Run(error) => run_error(&error),
+            TraceError::Unseen(_) => PyValueError::new_err(error.to_string()),
+        })
     }
 
     pub(crate) fn measure<'py>(&self, py: Python<'py>, threads: u8) -> PyResult<Bound<'py, PyDict>> {

@@ -9,6 +9,7 @@ mod record;
 mod results;
 mod run;
 mod start;
+mod trace;
 
 pub use effort::expected_hops;
 pub use estimate::Estimate;
@@ -24,3 +25,4 @@ pub use results::sample::{Sample, Value};
 pub use results::sink::Sink;
 pub use results::tables::tables;
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
+pub use trace::{End, Row, Sight, State, TraceError, What, to_json, trace};

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// Windows between two reports of progress; a fraction of a millisecond's work.
-const WINDOWS_PER_STEP: u64 = 2048;
+pub(crate) const WINDOWS_PER_STEP: u64 = 2048;
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +136,7 @@ pub fn simulate(
 }
 
 /// What runs beside the endpoints of a partition.
-fn components<'p>(plan: &'p Plan, routes: &'p Routes) -> Vec<Box<dyn Component + Send + 'p>> {
+pub(crate) fn components<'p>(plan: &'p Plan, routes: &'p Routes) -> Vec<Box<dyn Component + Send + 'p>> {
     let mut all: Vec<Box<dyn Component + Send + 'p>> = vec![
         Box::new(Sampling::new(plan)),
         Box::new(Period::new(plan)),

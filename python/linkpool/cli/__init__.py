@@ -12,6 +12,7 @@ from linkpool import _core
 from linkpool.cli import (
     bench,
     compare,
+    explain,
     linux,
     optimum,
     plot,
@@ -68,6 +69,7 @@ _command("show", show.show)
 _command("compare", compare.compare)
 _command("plot", plot.plot)
 _command("report", report.report)
+_command("explain", explain.explain)
 _command("optimum", optimum.optimum)
 _command("topology", topology.topology)
 _command("reproduce", reproduce.reproduce, GOES_ON)

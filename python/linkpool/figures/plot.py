@@ -55,6 +55,17 @@ def render(kind: Kind, rows: pl.DataFrame, suffix: str, width: float = look.COLU
     with look.context():
         figure = Figure(figsize=(width, width * HEIGHT), layout="constrained")
         kind.draw(figure, rows)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=suffix[1:], dpi=200, metadata=METADATA[suffix])
+        return content(figure, suffix)
+
+
+def save(figure: Figure, out: Path) -> None:
+    """Write a figure to a file of one of the `FORMATS`; the same figure gives the same bytes."""
+    require_format(out)
+    out.write_bytes(content(figure, out.suffix))
+
+
+def content(figure: Figure, suffix: str) -> bytes:
+    """Return a figure as a file of this format."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=suffix[1:], dpi=200, metadata=METADATA[suffix])
     return buffer.getvalue()

@@ -247,6 +247,21 @@ impl Link {
         packet
     }
 
+    /// What has not departed, as far as [`Link::settle`] has looked: the packet being sent, and those that wait.
+    pub(crate) fn queued(&self) -> impl Iterator<Item = &Packet> {
+        (0..self.tail.wrapping_sub(self.departed)).map(|i| &self.ring[self.at(self.departed.wrapping_add(i))])
+    }
+
+    /// The place that the next packet will take, for [`Link::since`].
+    pub(crate) fn mark(&self) -> u32 {
+        self.tail
+    }
+
+    /// What has been queued since `mark`, which was this instant.
+    pub(crate) fn since(&self, mark: u32) -> impl Iterator<Item = &Packet> {
+        (0..self.tail.wrapping_sub(mark)).map(move |i| &self.ring[self.at(mark.wrapping_add(i))])
+    }
+
     /// Length of the queue at `now`, counted as the thresholds say.
     pub(crate) fn queue_packets(&mut self, kind: &LinkKind, now: Time) -> u32 {
         self.settle(kind, now);

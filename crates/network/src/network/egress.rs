@@ -7,6 +7,7 @@ use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::trailer::{Trailer, Trailers};
 use crate::wires::Wires;
+use crate::witness::{Cause, Discarded, PacketLoss};
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::Time;
 
@@ -63,9 +64,17 @@ impl Egress<'_> {
             }
             Enqueued::Next(_) => self.handed[link.remote as usize].push(id),
             Enqueued::Behind => {}
-            Enqueued::Dropped => self.trailers.release(packet),
+            Enqueued::Dropped => self.dropped(id, now, packet),
             Enqueued::Elsewhere => self.enqueue_elsewhere(id, now, *packet),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn dropped(&mut self, id: LinkId, at: Time, packet: &Packet) {
+        let link = &self.links[id.index()];
+        let loss = PacketLoss { at, link: id, cause: Cause::Full, queued: link.queued().count() as u32 };
+        self.trailers.discard(packet, loss, link.queued());
     }
 
     /// At a port with service events of its own. Out of line, so that the usual way stays short.
@@ -103,6 +112,21 @@ impl Egress<'_> {
     pub fn counters(&mut self, link: LinkId, now: Time) -> (LinkStats, u64) {
         let (stats, sent, _) = self.outcome(link, now);
         (stats, sent)
+    }
+
+    /// A mark in what has been queued for a link that leaves this node, for [`Egress::queued_since`].
+    pub fn mark(&self, link: LinkId) -> u32 {
+        self.links[link.index()].mark()
+    }
+
+    /// The packets queued since `mark` for a link that leaves this node, in this instant; none where a port of its own holds them.
+    pub fn queued_since(&self, link: LinkId, mark: u32) -> impl Iterator<Item = &Packet> {
+        self.links[link.index()].since(mark)
+    }
+
+    /// The packets that were lost since the last time, in all the network; [`crate::Network::watch_losses`] asks for them.
+    pub fn take_discarded(&mut self) -> Vec<Discarded> {
+        self.trailers.witness.as_deref_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// See [`crate::Network::link_outcome`].

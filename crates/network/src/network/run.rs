@@ -78,6 +78,16 @@ impl Network {
         self.hops
     }
 
+    /// Keeps the packets that are lost from now on for [`Egress::take_discarded`].
+    pub fn watch_losses(&mut self) {
+        self.trailers.witness = Some(Box::default());
+    }
+
+    /// Is `link` served packet by packet, so that [`Egress::queued_since`] cannot tell?
+    pub fn is_served(&mut self, link: LinkId) -> bool {
+        self.ports.has(link)
+    }
+
     /// Packets here that have a trailer, queued or in flight.
     pub fn trailers(&self) -> usize {
         self.trailers.in_use()

@@ -59,6 +59,11 @@ impl Ports {
         self.ports.push(port);
     }
 
+    /// Does `link` have one?
+    pub(crate) fn has(&self, link: LinkId) -> bool {
+        self.of_link[link.index()] != NONE
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.ports.len()

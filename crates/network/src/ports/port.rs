@@ -8,6 +8,7 @@ use crate::link::{LinkKind, LinkStats};
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
 use crate::wires::Wires;
+use crate::witness::{Cause, PacketLoss};
 use linkpool_engine::stream;
 use linkpool_units::{Rate, Time};
 
@@ -126,18 +127,23 @@ impl Port {
             Fate::Arrives => {}
             Fate::Lost => {
                 self.stats.rare.drops_loss += 1;
-                wires.discard(&packet);
+                self.lose(&packet, ends, Cause::Wire, wires);
             }
-            Fate::Cut => self.give_up(&packet, wires),
+            Fate::Cut => self.give_up(&packet, ends, wires),
         }
     }
 
     /// A packet that had been accepted goes down with the link.
-    fn give_up(&mut self, packet: &Packet, wires: &mut Wires<'_>) {
+    fn give_up(&mut self, packet: &Packet, now: Time, wires: &mut Wires<'_>) {
         self.stats.packets -= 1;
         self.stats.bytes -= packet.size() as u64;
         self.stats.rare.drops_down += 1;
-        wires.discard(packet);
+        self.lose(packet, now, Cause::Down, wires);
+    }
+
+    fn lose(&self, packet: &Packet, now: Time, cause: Cause, wires: &mut Wires<'_>) {
+        let queued = self.discipline.waiting().0;
+        wires.discard(packet, PacketLoss { at: now, link: self.link, cause, queued });
     }
 
     fn apply(&mut self, change: Change, now: Time, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
@@ -162,7 +168,7 @@ impl Port {
     /// Waiting packets are lost with the link.
     fn lose_all(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
         while let Some(packet) = self.discipline.give_up(now) {
-            self.give_up(&packet, wires);
+            self.give_up(&packet, now, wires);
             if let Some(buffer) = buffer {
                 buffer.release(packet.size() as u64);
             }
@@ -219,7 +225,7 @@ impl Port {
     ) -> Option<Packet> {
         if !self.up {
             self.stats.rare.drops_down += 1;
-            wires.discard(&packet);
+            self.lose(&packet, now, Cause::Down, wires);
             return None;
         }
         let (packets, bytes) = self.discipline.waiting();
@@ -237,7 +243,7 @@ impl Port {
             Verdict::Dropped(packet) => {
                 self.stats.rare.drops += 1;
                 self.stats.rare.drop_bytes += packet.size() as u64;
-                wires.discard(&packet);
+                self.lose(&packet, now, Cause::Full, wires);
                 None
             }
             Verdict::Returned(packet) => {

@@ -28,7 +28,7 @@ const SILENCE: Time = Time::from_secs(600);
 pub(crate) struct Hosts<'p> {
     plan: &'p Plan,
     routes: &'p Routes,
-    context: Context,
+    pub(crate) context: Context,
     components: Vec<Box<dyn Component + Send + 'p>>,
     /// Packets for endpoints that are gone.
     pub(crate) stray: u64,
@@ -298,6 +298,11 @@ impl<'p> Hosts<'p> {
                 }
             }
         }
+    }
+
+    /// The key of the timer of `node` that is due next.
+    pub(crate) fn next_key(&self, node: NodeId) -> Option<u64> {
+        self.context.timers[node.index()].peek().map(|(_, key)| key)
     }
 
     /// Ends the run at `now`: the state of each flow is its outcome.

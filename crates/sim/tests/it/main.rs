@@ -26,5 +26,6 @@ mod repeat;
 mod scatter;
 mod spraying;
 mod threads;
+mod trace;
 mod waits;
 mod workloads;

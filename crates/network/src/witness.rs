@@ -1,0 +1,51 @@
+//! Packets that go no further, for whoever asks: where, why, and what stood in the queue.
+
+use crate::fabric::LinkId;
+use crate::packet::Packet;
+use crate::trailer::Trailer;
+use linkpool_units::Time;
+
+/// Why a packet was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The queue had no room for it.
+    Full,
+    /// The link was down, or failed.
+    Down,
+    /// The wire lost it at random.
+    Wire,
+}
+
+/// When, where and why a packet was lost.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketLoss {
+    /// When.
+    pub at: Time,
+    /// At the port of this link, or on it.
+    pub link: LinkId,
+    /// Why.
+    pub cause: Cause,
+    /// Packets that stood in the queue; the one being sent counts where the port is a plain FIFO queue.
+    pub queued: u32,
+}
+
+/// A packet with its trailer, as it was.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The packet.
+    pub packet: Packet,
+    /// Its trailer, if it had one.
+    pub trailer: Option<Trailer>,
+}
+
+/// A packet that was lost.
+#[derive(Clone, Debug)]
+pub struct Discarded {
+    /// How.
+    pub loss: PacketLoss,
+    /// The packet.
+    pub packet: Seen,
+    /// The packets in the queue, the oldest first; none where the port has a discipline of its own, which shows nobody what it
+    /// holds.
+    pub queue: Vec<Seen>,
+}

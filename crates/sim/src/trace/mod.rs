@@ -1,0 +1,85 @@
+//! The life of single flows: a run, made again, of which all that happens to some flows is kept.
+//!
+//! It stands beside the simulation: [`watch::Watch`] is a handler around the hosts, and looks at them before and after each thing
+//! that happens. The hosts know nothing of it.
+
+mod row;
+mod watch;
+
+pub use row::{End, Row, Sight, State, What};
+
+use crate::host::hosts::Hosts;
+use crate::plan::Plan;
+use crate::results::sink::{Buffer, take};
+use crate::run::{Progress, RunError, WINDOWS_PER_STEP, components};
+use linkpool_network::{Ended, LinkId, Network, run_partitions};
+use linkpool_scenario::Scenario;
+use linkpool_units::Time;
+use std::sync::atomic::{AtomicBool, Ordering};
+use watch::Watch;
+
+/// Why there is no trace.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The run could not be made.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The trace cannot see what hosts send.
+    #[error("{0}")]
+    Unseen(String),
+}
+
+/// Simulates `scenario`, on one thread, until `flows` have ended, and returns all that happened to them, in order of time. A flow that
+/// does not start has no row. `progress` is as in [`crate::simulate`].
+pub fn trace(
+    scenario: &Scenario,
+    flows: &[u32],
+    progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Row>, TraceError> {
+    let plan = Plan::new(scenario);
+    if let Some(ndp) = plan.transports.iter().find(|transport| transport.ndp.is_some()) {
+        return Err(TraceError::Unseen(format!("flows beside those of transport {} (NDP) cannot be traced", ndp.name)));
+    }
+    let timetable = plan.timetable();
+    let routes = timetable.routes_at(Time::ZERO);
+    plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes))).map_err(RunError::Paths)?;
+    let parts = vec![0; plan.fabric.nodes()];
+    let buffers = Buffer::of_parts(1);
+    let smallest = plan.smallest_packet();
+    let mut network = Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &parts, 0);
+    network.watch_losses();
+    for (id, link) in plan.fabric.links().iter().enumerate() {
+        if link.from.index() < plan.fabric.hosts() && network.is_served(LinkId::new(id)) {
+            let (from, to) = (plan.fabric.name(link.from), plan.fabric.name(link.to));
+            let why = "a link from a host that fails, loses packets or has a queue discipline of its own";
+            return Err(TraceError::Unseen(format!("{from}->{to} is {why}: what that host sends cannot be traced")));
+        }
+    }
+    let lookahead = network.lookahead();
+    let hosts = Hosts::new(&plan, routes, buffers[0].clone(), lookahead, |_| true, components(&plan, routes));
+    let over = AtomicBool::new(false);
+    let mut watch = Watch::new(hosts, &plan, flows, &over);
+    plan.fabric.node_ids().for_each(|node| network.wake(node, &watch));
+    let ended = run_partitions(
+        vec![(&mut network, &mut watch)],
+        plan.end,
+        plan.goal.as_ref().map_or(u64::MAX, |goal| goal.flows),
+        WINDOWS_PER_STEP,
+        &mut |now, hops| {
+            take(&buffers, now);
+            !over.load(Ordering::Relaxed) && progress(Progress { now, end: plan.end, hops })
+        },
+    );
+    if ended == Ended::Stopped && !over.load(Ordering::Relaxed) {
+        return Err(RunError::Stopped.into());
+    }
+    let mut rows = watch.rows;
+    // Losses are noted a little later.
+    rows.sort_by_key(|row| row.at);
+    Ok(rows)
+}
+
+/// Rows as JSON: a list of objects.
+pub fn to_json(rows: &[Row]) -> String {
+    serde_json::to_string(rows).expect("plain values")
+}

@@ -1,0 +1,201 @@
+//! What a trace says: a row for each thing that happens to a flow.
+
+use crate::results::outcome::SubflowOutcome;
+use linkpool_network::{Flags, Packet};
+use serde::Serialize;
+
+/// Something that happened to a flow.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Row {
+    /// When, ps.
+    pub at: u64,
+    /// Number of the flow.
+    pub flow: u32,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// The two ends of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// That has data to send.
+    Sender,
+    /// That data is sent to.
+    Receiver,
+}
+
+/// What happened.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum What {
+    /// The sender is about to send its first SYN.
+    Opens {
+        /// Sending host.
+        src: String,
+        /// Receiving host.
+        dst: String,
+        /// Name of the transport.
+        transport: String,
+        /// Payload, bytes; none: unlimited.
+        size: Option<u64>,
+        /// Payload of a full segment, bytes.
+        mss: u16,
+        /// Room for data not acknowledged, bytes; none: without limit.
+        buffer: Option<u64>,
+    },
+    /// An end has sent a packet: it stands in the queue of its host's link.
+    Sent {
+        /// Which end.
+        by: End,
+        /// The packet.
+        #[serde(flatten)]
+        packet: Sight,
+        /// When it reaches the next node, ps.
+        next: u64,
+    },
+    /// A packet has come to an end.
+    Arrived {
+        /// Which end.
+        at_end: End,
+        /// The packet.
+        #[serde(flatten)]
+        packet: Sight,
+    },
+    /// A timer that an end had set has passed, and it acted.
+    Timer {
+        /// Which end.
+        of: End,
+        /// For this subflow.
+        subflow: usize,
+    },
+    /// A packet of the flow was lost.
+    Lost {
+        /// To which end it was on its way.
+        to: End,
+        /// The packet.
+        #[serde(flatten)]
+        packet: Sight,
+        /// `FROM->TO` of the port.
+        link: String,
+        /// `full`, `down` or `wire`.
+        cause: &'static str,
+        /// Packets that stood in the queue.
+        queued: u32,
+        /// Of these, by flow (none: unknown): packets. Empty where the port does not tell.
+        queue: Vec<(Option<u32>, u32)>,
+    },
+    /// The sender's view of a subflow has changed.
+    State {
+        /// The subflow.
+        subflow: usize,
+        /// How it is now.
+        #[serde(flatten)]
+        state: State,
+    },
+    /// So much payload is acknowledged at connection level.
+    Acked {
+        /// Bytes.
+        bytes: u64,
+    },
+    /// The sender is done.
+    Ends {
+        /// All data is acknowledged.
+        finished: bool,
+    },
+}
+
+/// A packet as a trace shows it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Sight {
+    /// Its subflow.
+    pub subflow: usize,
+    /// `SYN`, `SYN-ACK`, `data`, `ACK`, `FIN`.
+    pub kind: &'static str,
+    /// Of data: its first byte in the subflow, modulo 2^32.
+    pub seq: u32,
+    /// Of data: its first byte in the connection's stream; of an ACK: the next byte that the subflow expects; modulo 2^32.
+    pub ack: u32,
+    /// Payload, bytes.
+    pub payload: u16,
+    /// On the wire, bytes.
+    pub size: u16,
+    /// A switch has marked it.
+    pub ce: bool,
+    /// It echoes a mark.
+    pub ece: bool,
+}
+
+impl Sight {
+    pub(crate) fn of(packet: &Packet, subflow: usize) -> Sight {
+        let has = |flag| packet.flags.has(flag);
+        let kind = match () {
+            () if has(Flags::SYN | Flags::ACK) => "SYN-ACK",
+            () if has(Flags::SYN) => "SYN",
+            () if has(Flags::DATA) => "data",
+            () if has(Flags::FIN) => "FIN",
+            () => "ACK",
+        };
+        let (seq, ack, payload, size) = (packet.seq, packet.ack, packet.payload(), packet.size());
+        Sight { subflow, kind, seq, ack, payload, size, ce: has(Flags::CE), ece: has(Flags::ECE) }
+    }
+}
+
+/// A subflow at its sender.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct State {
+    /// Congestion window, packets.
+    pub cwnd: f64,
+    /// Slow start threshold, packets; none: unlimited.
+    pub ssthresh: Option<f64>,
+    /// Smoothed RTT, s.
+    pub srtt: Option<f64>,
+    /// Retransmission timeout, ps.
+    pub rto: u64,
+    /// The handshake is done.
+    pub established: bool,
+    /// Kept from sending new data.
+    pub suppressed: bool,
+    /// Payload acknowledged on it, bytes.
+    pub acked: u64,
+    /// Data segments sent.
+    pub segments: u64,
+    /// Of these, sent again.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Fast recoveries entered.
+    pub recoveries: u64,
+    /// Cuts undone.
+    pub undos: u64,
+    /// Tail loss probes.
+    pub probes: u64,
+    /// ACKs that echoed a mark.
+    pub marked_acks: u64,
+    /// Cuts for marks.
+    pub cuts: u64,
+}
+
+impl State {
+    pub(crate) fn of(subflow: &SubflowOutcome, established: bool, suppressed: bool) -> State {
+        let stats = &subflow.stats;
+        State {
+            cwnd: subflow.cwnd,
+            ssthresh: subflow.ssthresh.is_finite().then_some(subflow.ssthresh),
+            srtt: subflow.srtt,
+            rto: subflow.rto.0,
+            established,
+            suppressed,
+            acked: stats.acked_bytes,
+            segments: stats.segments,
+            retransmits: stats.retransmits,
+            timeouts: stats.timeouts,
+            recoveries: stats.recoveries,
+            undos: stats.undos,
+            probes: stats.probes,
+            marked_acks: stats.marked_acks,
+            cuts: stats.cuts,
+        }
+    }
+}

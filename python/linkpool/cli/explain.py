@@ -1,0 +1,45 @@
+"""`linkpool explain`: where the time of one flow went."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linkpool import _core
+from linkpool.cli.console import fail
+from linkpool.cli.show import require_result
+from linkpool.explain.replay import ExplainError, replay
+from linkpool.explain.story import as_text, tell
+from linkpool.explain.wires import Wires
+from linkpool.figures.kind import FigureError
+from linkpool.figures.plot import require_format
+
+
+def explain(
+    directory: Annotated[Path, typer.Argument(metavar="RESULT", help="A result of linkpool run.")],
+    flow: Annotated[
+        int, typer.Option("--flow", metavar="N", min=0, help="Number of the flow, as in flows.")
+    ],
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="OUT", help="Draw it: .svg, .png or .pdf.")
+    ] = None,
+) -> None:
+    """Make the run again with a trace of one flow, and tell where its time went.
+
+    The times add up to its completion time. The run is made again up to the end of the flow, on one
+    core; it is refused if the flow does not begin and end as recorded.
+    """
+    try:
+        if plot is not None:
+            require_format(plot)
+        result = require_result(directory)
+        (life,) = replay(result, [flow])
+        story = tell(life, Wires(result))
+    except (ExplainError, FigureError, _core.ScenarioError) as error:
+        fail(str(error))
+    print(as_text(story))
+    if plot is not None:
+        from linkpool.explain.picture import draw
+
+        draw(story, plot)
+        print(f"\n{plot}")

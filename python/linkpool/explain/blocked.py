@@ -1,0 +1,65 @@
+"""What kept the sender from sending: each instant of the flow's life has one answer.
+
+A sender sends all that it may whenever something happens to it. So between two things that happen,
+what it has not sent is held back by a window, or all is sent.
+"""
+
+from collections import defaultdict
+from enum import Enum
+
+from linkpool.explain.replay import Event, Life
+
+
+class Held(Enum):
+    """What held the sender back."""
+
+    HANDSHAKE = "the handshake: no subflow was established"
+    SUPPRESSED = "the congestion window, with other subflows suppressed"
+    WINDOW = "the congestion window"
+    BUFFER = "the send or receive buffer"
+    NOTHING = "nothing: all data was sent, and ACKs were awaited"
+
+
+def blocked(life: Life) -> dict[Held, int]:
+    """Return how long each held the sender back, ps; together they are the flow's life."""
+    total: dict[Held, int] = defaultdict(int)
+    states: dict[int, Event] = {}
+    opens = life.events[0]
+    size = opens["size"]
+    # A segment is sent only where there is room for all of it.
+    room = None if opens["buffer"] is None else opens["buffer"] - opens["mss"]
+    reached = acked = 0
+    at = life.start
+    for e in life.events:
+        if e.at > at:
+            total[_held(states, (reached, acked), size, room)] += min(e.at, life.end) - at
+            at = min(e.at, life.end)
+        if e.what == "state":
+            states[e["subflow"]] = e
+        elif e.what == "acked":
+            acked = e["bytes"]
+        elif e.what == "sent" and e["kind"] == "data":
+            # Positions are modulo 2^32; the nearest to what was reached before is meant.
+            begin = _near(e["ack"], reached)
+            reached = max(reached, begin + e["payload"])
+    return {held: total[held] for held in Held if held in total}
+
+
+def _near(position: int, to: int) -> int:
+    behind = (to - position) % (1 << 32)
+    return to - behind if behind < 1 << 31 else to + (1 << 32) - behind
+
+
+def _held(
+    states: dict[int, Event], sent: tuple[int, int], size: int | None, room: int | None
+) -> Held:
+    reached, acked = sent
+    if not any(state["established"] for state in states.values()):
+        return Held.HANDSHAKE
+    if size is not None and reached >= size:
+        return Held.NOTHING
+    if room is not None and reached - acked > room:
+        return Held.BUFFER
+    if any(state["suppressed"] and state["established"] for state in states.values()):
+        return Held.SUPPRESSED
+    return Held.WINDOW

@@ -1,0 +1,230 @@
+"""Where the time of a flow went: the chain of causes that led to its end.
+
+The chain is followed backwards. The flow ended as an ACK arrived; the ACK had been sent as a
+segment arrived, or a timer passed; the segment had been sent as an earlier ACK arrived, or a timer
+passed; and so on to the first SYN. Each link of the chain is a span of time with one cause, and the
+spans adjoin: they add up to the completion time, to the picosecond.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from enum import Enum
+
+from linkpool.explain.replay import Event, ExplainError, Life
+from linkpool.explain.wires import Wires
+
+SLACK = 20
+"""Picoseconds by which rounding at the hops may delay a packet that met no queue."""
+
+
+class Cause(Enum):
+    """Why time passed, in words that go on from "time spent by"."""
+
+    HANDSHAKE = "SYN, SYN-ACK on the way"
+    HANDSHAKE_QUEUE = "SYN, SYN-ACK in queues"
+    SYN_TIMEOUT = "wait for the SYN timeout"
+    DATA = "data on the way"
+    HOST_QUEUE = "data in the queue of its own host"
+    QUEUE = "data in queues of switches"
+    ACK = "ACKs on the way"
+    ACK_QUEUE = "ACKs in queues"
+    DELAYED_ACK = "wait for the delayed ACK timer"
+    RTO = "wait for the retransmission timeout (RTO)"
+    PTO = "wait for the tail loss probe (PTO)"
+    REORDERING = "wait for the RACK reordering timer"
+    JOIN = "wait to open a further subflow"
+    OTHER_TIMER = "wait for another timer"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of a flow's time.
+
+    Attributes:
+        start: ps.
+        end: ps.
+        cause: why it passed.
+        subflow: on which subflow.
+
+    """
+
+    start: int
+    end: int
+    cause: Cause
+    subflow: int
+
+
+class Chain:
+    """What caused what, of one flow."""
+
+    def __init__(self, life: Life, wires: Wires) -> None:
+        """Match what arrived with what was sent."""
+        self._life, self._wires = life, wires
+        self._events = life.events
+        self._sent_of: dict[int, int] = {}
+        """By index of an arrival, or a loss, the index of the sending."""
+        self._cause_of: dict[int, int] = {}
+        """By index of a sending, the index of what made the end send."""
+        waiting: dict[tuple[object, ...], list[int]] = defaultdict(list)
+        acting: dict[str, int] = {}
+        for i, e in enumerate(self._events):
+            if e.what == "opens":
+                acting["sender"] = i
+            elif e.what == "timer":
+                acting[e["of"]] = i
+            elif e.what == "arrived":
+                acting[e["at_end"]] = i
+                self._match(i, waiting[_key(e, e["at_end"])])
+            elif e.what == "lost":
+                self._match(i, waiting[_key(e, e["to"])])
+            elif e.what == "sent":
+                self._cause_of[i] = acting[e["by"]]
+                waiting[_key(e, _other(e["by"]))].append(i)
+
+    def _match(self, i: int, candidates: list[int]) -> None:
+        if candidates:
+            self._sent_of[i] = candidates.pop(0)
+
+    @property
+    def lost_sendings(self) -> dict[int, int]:
+        """By index of a loss, the index of the sending; losses at the first port have none."""
+        return {i: s for i, s in self._sent_of.items() if self._events[i].what == "lost"}
+
+    def spans(self) -> list[Span]:
+        """Return the spans of the chain, in order of time; they adjoin from start to end.
+
+        Raises:
+            ExplainError: the flow did not finish.
+
+        """
+        ended = next((i for i, e in enumerate(self._events) if e.what == "ends"), None)
+        if ended is None or not self._events[ended]["finished"]:
+            raise ExplainError(f"flow {self._life.flow} did not finish, so there is no FCT")
+        at = self._before(ended, "sender")
+        found: list[Span] = []
+        while self._events[at].what != "opens":
+            at = self._back(at, found)
+        return [span for span in reversed(found) if span.end > span.start]
+
+    def _back(self, at: int, found: list[Span]) -> int:
+        """Go from what made an end act to what made the other, or a timer, do so."""
+        e = self._events[at]
+        if e.what == "arrived" and at in self._sent_of:
+            sent = self._sent_of[at]
+            self._on_the_way(self._events[sent], e, found)
+            return self._cause_of[sent]
+        if e.what == "arrived":
+            raise ExplainError("a packet arrived that nobody has sent: please report this")
+        end, subflow = e["of"], e["subflow"]
+        before = self._before(at, end, subflow)
+        if self._events[before].at > e.at:
+            raise ExplainError("a cause comes after its effect: please report this")
+        found.append(Span(self._events[before].at, e.at, self._timer(at, end), subflow))
+        return before
+
+    def _before(self, at: int, end: str, subflow: int | None = None) -> int:
+        """Return what last made an end act before `at`: on the subflow, or by sending on it."""
+        for i in range(at - 1, -1, -1):
+            e = self._events[i]
+            if e.what == "opens":
+                return self._established(at) if subflow else i
+            if _acts(e, end) and subflow in (None, e["subflow"]):
+                return i
+            if e.what == "sent" and e["by"] == end and e["subflow"] == subflow:
+                return self._cause_of[i]
+        raise ExplainError("something happened before the flow began: please report this")
+
+    def _established(self, at: int) -> int:
+        """Return what opened the connection before `at`: with it further subflows may open."""
+        for i, e in enumerate(self._events[:at]):
+            if e.what == "arrived" and e["kind"] == "SYN-ACK":
+                return i
+        return next(i for i, e in enumerate(self._events) if e.what == "opens")
+
+    def _timer(self, at: int, end: str) -> Cause:
+        """Tell by what the sender did when its timer passed, which one it was."""
+        next_one = self._events[at + 1]
+        sends = next_one["kind"] if next_one.what == "sent" else ""
+        if end == "receiver":
+            return Cause.SYN_TIMEOUT if sends == "SYN-ACK" else Cause.DELAYED_ACK
+        subflow = self._events[at]["subflow"]
+        before, after = self._state(at, subflow, -1), self._state(at, subflow, 1)
+        if before is None or after is None:
+            return Cause.JOIN if sends == "SYN" else Cause.OTHER_TIMER
+        if after["timeouts"] > before["timeouts"]:
+            return Cause.RTO if before["established"] else Cause.SYN_TIMEOUT
+        if after["probes"] > before["probes"]:
+            return Cause.PTO
+        if after["retransmits"] > before["retransmits"]:
+            return Cause.REORDERING
+        return Cause.JOIN if sends == "SYN" else Cause.OTHER_TIMER
+
+    def _state(self, at: int, subflow: int, step: int) -> Event | None:
+        """Return the state of a subflow before an event, or after it."""
+        i = at + step
+        while 0 <= i < len(self._events):
+            e = self._events[i]
+            if e.what == "state" and e["subflow"] == subflow:
+                return e
+            if step > 0 and e.at > self._events[at].at:
+                return None
+            i += step
+        return None
+
+    def _on_the_way(self, sent: Event, arrived: Event, found: list[Span]) -> None:
+        """Add the spans of a packet's way, the last first: wires, then queues before them.
+
+        Where along its way a packet waited is not known but for its own host: the queue of that is
+        what is left of the first hop.
+        """
+        kind, size, subflow = sent["kind"], sent["size"], sent["subflow"]
+        total = arrived.at - sent.at
+        forth = sent["by"] == "sender"
+        ends = (self._life.row["src"], self._life.row["dst"])
+        source, target = ends if forth else ends[::-1]
+        path = self._life.paths.get(subflow)
+        if path is not None and forth:
+            least, first = self._wires.along(path, size), self._wires.hop(path[0], path[1], size)
+        else:
+            least, first = self._wires.least(source, target, size), None
+        if total - least < SLACK:
+            least = total
+        in_host = 0
+        if first is not None:
+            in_host = min(max(sent["next"] - sent.at - first, 0), total - least)
+        in_switches = total - least - in_host
+        if kind == "data":
+            causes = (Cause.HOST_QUEUE, Cause.QUEUE, Cause.DATA)
+        elif kind == "ACK":
+            causes = (Cause.ACK_QUEUE, Cause.ACK_QUEUE, Cause.ACK)
+        else:
+            causes = (Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE)
+        at = arrived.at
+        for length, cause in zip((least, in_switches, in_host), reversed(causes), strict=True):
+            found.append(Span(at - length, at, cause, subflow))
+            at -= length
+
+
+def breakdown(spans: list[Span]) -> dict[Cause, int]:
+    """Return how long each cause took, ps, in order of `Cause`."""
+    total: dict[Cause, int] = defaultdict(int)
+    for span in spans:
+        total[span.cause] += span.end - span.start
+    return {cause: total[cause] for cause in Cause if cause in total}
+
+
+def _key(e: Event, to: str) -> tuple[object, ...]:
+    return to, e["subflow"], e["kind"], e["seq"], e["ack"], e["payload"]
+
+
+def _other(end: str) -> str:
+    return "receiver" if end == "sender" else "sender"
+
+
+def _acts(e: Event, end: str) -> bool:
+    """Tell whether something made this end act."""
+    if e.what == "arrived":
+        return bool(e["at_end"] == end)
+    if e.what == "timer":
+        return bool(e["of"] == end)
+    return e.what == "opens" and end == "sender"

@@ -1,0 +1,149 @@
+"""The moments of a flow's life, in words: what a reader would tell of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from linkpool.explain.critical import Cause, Chain, Span
+from linkpool.explain.replay import PS, Event, Life
+from linkpool.units import show_number, show_seconds
+
+LONG = PS // 1000
+"""Waits for timers from 1 ms on are told even where they did not delay the end."""
+TOLD_LOSSES = 12
+"""So many losses are told one by one; the others are counted."""
+TOLD_FLOWS = 4
+"""Of the flows in a full queue, so many are named."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Something worth telling.
+
+    Attributes:
+        at: ps.
+        kind: `mark`, `cut`, `loss`, `timeout`, `probe`, `recovery`, `suppressed`, `released`,
+            `established`, `wait` or `other`.
+        subflow: of which subflow.
+        text: in words, as a clause.
+
+    """
+
+    at: int
+    kind: str
+    subflow: int
+    text: str
+
+
+def moments(life: Life, chain: Chain, spans: list[Span]) -> list[Moment]:
+    """Return all moments, in order of time; marks one by one too, which stories count."""
+    found = [
+        *_states(life),
+        *_losses(life, chain),
+        *_waits(spans),
+    ]
+    return sorted(found, key=lambda moment: moment.at)
+
+
+def _states(life: Life) -> Iterator[Moment]:
+    """Tell how the sender's view of its subflows changed."""
+    seen: dict[int, Event] = {}
+    for e in life.events:
+        if e.what != "state":
+            continue
+        before, s = seen.get(e["subflow"]), e["subflow"]
+        seen[s] = e
+        if before is None:
+            continue
+
+        def grew(name: str, now: Event = e, then: Event = before) -> bool:
+            return bool(now[name] > then[name])
+
+        if e["established"] and not before["established"]:
+            rtt = f", RTT {show_seconds(e['srtt'])}" if e["srtt"] else ""
+            yield Moment(e.at, "established", s, f"subflow {s} is established{rtt}")
+        if grew("marked_acks"):
+            yield Moment(e.at, "mark", s, "an ACK echoes a mark")
+        if grew("cuts"):
+            text = f"marks cut the window of subflow {s}, to {show_number(e['cwnd'])} packets"
+            yield Moment(e.at, "cut", s, text)
+        if _in_slow_start(before) and not _in_slow_start(e) and e["established"]:
+            text = f"slow start of subflow {s} ends at {show_number(e['cwnd'])} packets"
+            yield Moment(e.at, "other", s, text)
+        if grew("timeouts"):
+            what = "retransmission timeout" if before["established"] else "timeout of the SYN"
+            rto = show_seconds(before["rto"] / PS)
+            text = f"{what} on subflow {s}, after an RTO of {rto}; window {_windows(before, e)}"
+            yield Moment(e.at, "timeout", s, text)
+        if grew("probes"):
+            yield Moment(e.at, "probe", s, f"subflow {s} sends a tail loss probe")
+        if grew("recoveries"):
+            window = _windows(before, e)
+            yield Moment(e.at, "recovery", s, f"fast recovery on subflow {s}, window {window}")
+        if grew("undos"):
+            yield Moment(e.at, "other", s, f"nothing was lost: subflow {s} has its window back")
+        if e["suppressed"] != before["suppressed"]:
+            kind = "suppressed" if e["suppressed"] else "released"
+            what = "may not send new data" if e["suppressed"] else "may send new data again"
+            yield Moment(e.at, kind, s, f"subflow {s} {what}")
+
+
+def _in_slow_start(state: Event) -> bool:
+    """Tell whether a subflow is in slow start (RFC 5681, section 3.1)."""
+    return bool(state["ssthresh"] is None or state["cwnd"] < state["ssthresh"])
+
+
+def _windows(before: Event, after: Event) -> str:
+    return f"from {show_number(before['cwnd'])} to {show_number(after['cwnd'])} packets"
+
+
+def _losses(life: Life, chain: Chain) -> Iterator[Moment]:
+    for e in life.events:
+        if e.what == "lost":
+            yield Moment(e.at, "loss", e["subflow"], _loss(life, e))
+
+
+def _loss(life: Life, e: Event) -> str:
+    what = f"{e['kind']} of subflow {e['subflow']}"
+    if e["kind"] == "data":
+        first = e["ack"]
+        what = f"bytes {first} to {first + e['payload'] - 1} (subflow {e['subflow']})"
+    if e["cause"] == "down":
+        return f"{what} lost at {e['link']}, which was down"
+    if e["cause"] == "wire":
+        return f"{what} lost on the wire {e['link']}"
+    if not e["queue"]:
+        return f"{what} dropped at {e['link']}, whose queue held {e['queued']} packets"
+    own = sum(n for flow, n in e["queue"] if flow == life.flow)
+    others = sorted(((n, f) for f, n in e["queue"] if f != life.flow), reverse=True, key=_first)
+    told = [
+        f"{n} of flow {f}" if f is not None else f"{n} of flows that are over" for n, f in others
+    ]
+    rest = sum(n for n, _ in others[TOLD_FLOWS:])
+    told = told[:TOLD_FLOWS] + (
+        [f"{rest} of {len(others) - TOLD_FLOWS} other flows"] if rest else []
+    )
+    held = ", ".join([f"{own} of its own", *told])
+    return f"{what} dropped at {e['link']}: the queue held {e['queued']} packets ({held})"
+
+
+def _first(pair: tuple[int, object]) -> int:
+    return pair[0]
+
+
+_WAITS = {
+    Cause.DELAYED_ACK: "the receiver held back the ACK of a single segment (delayed ACK timer)",
+    Cause.RTO: "nothing came, until the retransmission timeout",
+    Cause.PTO: "nothing came, until the tail loss probe",
+    Cause.REORDERING: "RACK waited whether the segment was only late",
+    Cause.SYN_TIMEOUT: "nothing came, until the SYN was repeated",
+    Cause.JOIN: "the sender waited before it opened one more subflow",
+    Cause.OTHER_TIMER: "the sender waited for a timer",
+}
+
+
+def _waits(spans: list[Span]) -> Iterator[Moment]:
+    for span in spans:
+        if span.cause in _WAITS:
+            length = show_seconds((span.end - span.start) / PS)
+            text = f"for {length} {_WAITS[span.cause]} (subflow {span.subflow})"
+            yield Moment(span.start, "wait", span.subflow, text)

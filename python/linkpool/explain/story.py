@@ -1,0 +1,158 @@
+"""A flow's life as text."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from linkpool.explain.blocked import Held, blocked
+from linkpool.explain.critical import Cause, Chain, Span, breakdown
+from linkpool.explain.moments import LONG, TOLD_LOSSES, Moment, moments
+from linkpool.explain.replay import PS, Life
+from linkpool.explain.wires import Wires
+from linkpool.units import show_bytes, show_number, show_seconds
+
+BAR = 20
+SUM = "together: the FCT"
+"""Characters of the longest bar."""
+MOST_LINES = 60
+"""Moments that are told one by one."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """Why a flow took as long as it did.
+
+    Attributes:
+        life: all that happened to it.
+        spans: the chain of causes that led to its end, in order of time; empty: it did not finish.
+        moments: what is worth telling, in order of time.
+        held: how long what held the sender back, ps.
+
+    """
+
+    life: Life
+    spans: list[Span]
+    moments: list[Moment]
+    held: dict[Held, int]
+
+    @property
+    def breakdown(self) -> dict[Cause, int]:
+        """How long each cause took, ps; they add up to the FCT."""
+        return breakdown(self.spans)
+
+
+def tell(life: Life, wires: Wires) -> Story:
+    """Find out why a flow took so long."""
+    chain = Chain(life, wires)
+    spans = chain.spans() if life.row["end_s"] is not None else []
+    return Story(life, spans, moments(life, chain, spans), blocked(life))
+
+
+def as_text(story: Story) -> str:
+    """Return the story in words."""
+    parts = [_head(story), _breakdown(story), _held(story), _chronicle(story)]
+    if story.life.note:
+        parts.append(
+            f"Note: {story.life.note}; in the replay the flow began and ended at the same instants."
+        )
+    return "\n\n".join(part for part in parts if part)
+
+
+def _head(story: Story) -> str:
+    row = story.life.row
+    size = "data without end" if row["size_bytes"] is None else show_bytes(row["size_bytes"])
+    what = (
+        f"Flow {story.life.flow}: {size} from {row['src']} to {row['dst']} "
+        f"({row['locality']}) by {row['transport']}, begun at {show_seconds(row['start_s'])}."
+    )
+    if row["end_s"] is None:
+        ended = "It did not finish; what follows is about its life up to the end of the run."
+    else:
+        ended = (
+            f"It took {show_seconds(row['fct_s'])}, {show_number(row['slowdown'])} times the ideal "
+            f"{show_seconds(row['ideal_fct_s'])}."
+        )
+        most = max(story.breakdown.items(), key=lambda item: item[1], default=None)
+        if most is not None:
+            share = 100 * most[1] / (story.life.end - story.life.start)
+            ended += f" Most of it, {share:.0f}%: {most[0].value}."
+    return f"{what}\n{ended}"
+
+
+def _breakdown(story: Story) -> str:
+    if not story.spans:
+        return ""
+    total = story.life.end - story.life.start
+    rows = [(cause.value, length) for cause, length in story.breakdown.items()]
+    title = "Where the time went, along the chain of causes that led to the last ACK:"
+    return "\n".join([title, *_bars([*rows, (SUM, total)], total)])
+
+
+def _held(story: Story) -> str:
+    total = story.life.end - story.life.start
+    rows = [(held.value, length) for held, length in story.held.items()]
+    return "\n".join(["What kept the sender from sending:", *_bars(rows, total)])
+
+
+def _bars(rows: list[tuple[str, int]], total: int) -> list[str]:
+    most = max((length for name, length in rows if name != SUM), default=1) or 1
+    names = max(len(name) for name, _ in rows)
+    return [
+        f"  {name:<{names}} {_time(length):>9} {100 * length / max(total, 1):>5.1f}% "
+        f"{'█' * round(BAR * length / most) if name != SUM else ''}".rstrip()
+        for name, length in rows
+    ]
+
+
+def _time(ps: int) -> str:
+    return show_seconds(ps / PS)
+
+
+def _chronicle(story: Story) -> str:
+    """Tell moments one by one, marks and many losses by their number."""
+    marks = [m for m in story.moments if m.kind == "mark"]
+    cuts = [m for m in story.moments if m.kind == "cut"]
+    later_cuts = {m for i, m in enumerate(cuts) if m.subflow in {c.subflow for c in cuts[:i]}}
+    losses = [m for m in story.moments if m.kind == "loss"]
+    short = {
+        m
+        for m in story.moments
+        if m.kind == "wait" and _length(story, m) < min(LONG, _tenth(story))
+    }
+    told = [
+        m
+        for m in story.moments
+        if m.kind != "mark" and m not in {*short, *later_cuts, *losses[TOLD_LOSSES:]}
+    ]
+    lines = [f"  +{_time(m.at - story.life.start):>9}  {m.text}" for m in told[:MOST_LINES]]
+    left = Counter(m.kind for m in told[MOST_LINES:])
+    if left:
+        lines.append("  and " + ", ".join(f"{n} of kind {kind}" for kind, n in left.items()))
+    if losses[TOLD_LOSSES:]:
+        lines.append(f"  and {len(losses) - TOLD_LOSSES} more packets lost")
+    if marks:
+        first, last = (_time(m.at - story.life.start) for m in (marks[0], marks[-1]))
+        lines.append(
+            f"  {len(marks)} ACKs echoed marks, the first at +{first}, the last at +{last}; "
+            f"they cut windows {len(cuts)} times"
+        )
+    lines.insert(0, f"  +{_time(0):>9}  the first SYN is sent")
+    if story.life.row["end_s"] is not None:
+        end = _time(story.life.end - story.life.start)
+        lines.append(f"  +{end:>9}  the last data is acknowledged")
+    return "\n".join(["Its life, in time since the first SYN:", *lines])
+
+
+def _length(story: Story, moment: Moment) -> int:
+    return next(
+        (
+            s.end - s.start
+            for s in story.spans
+            if s.start == moment.at and s.subflow == moment.subflow
+        ),
+        0,
+    )
+
+
+def _tenth(story: Story) -> int:
+    """Return a tenth of the flow's life, ps."""
+    return (story.life.end - story.life.start) // 10

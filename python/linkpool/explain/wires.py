@@ -1,0 +1,51 @@
+"""The least time that a packet takes from one host to another."""
+
+import heapq
+from functools import cache
+from itertools import pairwise
+
+from linkpool import api
+from linkpool.result import Result
+
+PS = 1_000_000_000_000
+
+
+class Wires:
+    """The links of a fabric, as the topology has them."""
+
+    def __init__(self, result: Result) -> None:
+        """Read the fabric of a result."""
+        plan = api.load(result.dir / "scenario.toml", overrides=[]).plan()
+        names = [name for name, _ in plan["nodes"]]
+        self._out: dict[str, dict[str, tuple[int, int]]] = {name: {} for name in names}
+        hosts = set() if plan["hosts_forward"] else set(names[: plan["hosts"]])
+        self._ends = hosts
+        for source, target, rate, delay in plan["links"]:
+            self._out[names[source]][names[target]] = (rate, round(delay * PS))
+        self.least = cache(self._least)
+
+    def hop(self, source: str, target: str, size: int) -> int:
+        """Return the time over one link without a queue, ps."""
+        rate, delay = self._out[source][target]
+        return -(-size * 8 * PS // rate) + delay
+
+    def along(self, path: list[str], size: int) -> int:
+        """Return the time along a path without queues, ps: stored and forwarded at each node."""
+        return sum(self.hop(a, b, size) for a, b in pairwise(path))
+
+    def _least(self, source: str, target: str, size: int) -> int:
+        """Return the least time from host to host without queues, ps, over whatever path."""
+        best = {source: 0}
+        ahead = [(0, source)]
+        while ahead:
+            time, node = heapq.heappop(ahead)
+            if node == target:
+                return time
+            if time > best[node] or (node in self._ends and node != source):
+                continue
+            for after in self._out[node]:
+                reached = time + self.hop(node, after, size)
+                if reached < best.get(after, 1 << 62):
+                    best[after] = reached
+                    heapq.heappush(ahead, (reached, after))
+        return 0

@@ -1,0 +1,323 @@
+"""Explained flows: scenarios worked by hand, and sums that hold for random ones."""
+
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import matplotlib.image
+import pytest
+
+import linkpool
+from linkpool import Result
+from linkpool.explain.blocked import Held, blocked
+from linkpool.explain.critical import Cause, Chain, breakdown
+from linkpool.explain.picture import draw
+from linkpool.explain.replay import PS, ExplainError, Life, replay
+from linkpool.explain.story import Story, as_text, tell
+from linkpool.explain.wires import Wires
+
+pytestmark = pytest.mark.core
+
+US = PS // 1_000_000
+
+# Two hosts, a switch, 1 Gbit/s: what has b bytes takes 8 b ns over a link, and then 2 us.
+FABRIC = """
+duration = "10ms"
+drain = "3s"
+[topology.many-to-one]
+senders = 2
+rate = "1Gbps"
+delay = "2us"
+"""
+ACK, DATA = 70, 1500  # bytes on the wire, set below
+SHORT = 2 * (ACK * 8 * 1000 + 2 * US)  # a SYN or an ACK over two links
+THIRD = ACK * 8 * 1000  # the first segment leaves after the third packet of the handshake
+LONG = 2 * (DATA * 8 * 1000 + 2 * US)  # a full segment over two links
+
+TRANSPORT = """
+[transport.t]
+control = "reno"
+mss = "1400B"
+header = "100B"
+ack_size = "70B"
+initial_window = 1
+"""
+
+
+def flow(size: str, source: str = "S1", start: str = "0s") -> str:
+    return f"""
+[[workload.flow]]
+transport = "t"
+from = "{source}"
+to = "R"
+size = "{size}"
+start = "{start}"
+"""
+
+
+Run = Callable[[str], Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Return a function that runs a scenario."""
+
+    def of(text: str) -> Result:
+        (tmp_path / "scenario.toml").write_text(text, encoding="utf-8")
+        return linkpool.run(tmp_path / "scenario.toml", out=tmp_path / "result", threads=1)
+
+    return of
+
+
+def story(result: Result, number: int = 0) -> Story:
+    (life,) = replay(result, [number])
+    return tell(life, Wires(result))
+
+
+def check_sum(told: Story) -> None:
+    """Spans adjoin, from the first SYN to the last ACK; both breakdowns add up to the FCT."""
+    life, spans = told.life, told.spans
+    assert (spans[0].start, spans[-1].end) == (life.start, life.end)
+    assert all(a.end == b.start for a, b in pairwise(spans))
+    fct = life.end - life.start
+    assert fct == round(life.row["fct_s"] * PS)
+    assert sum(told.breakdown.values()) == fct
+    assert sum(blocked(life).values()) == fct
+
+
+def test_a_flow_alone_is_on_the_way_all_the_time(run: Run) -> None:
+    told = story(run(FABRIC + TRANSPORT + flow("1400B")))
+    assert told.breakdown == {
+        Cause.HANDSHAKE: 2 * SHORT,
+        Cause.DATA: LONG,
+        Cause.HOST_QUEUE: THIRD,
+        Cause.ACK: SHORT,
+    }
+    assert told.held == {Held.HANDSHAKE: 2 * SHORT, Held.NOTHING: THIRD + LONG + SHORT}
+    check_sum(told)
+
+
+def test_a_delayed_ack_is_named(run: Run) -> None:
+    """Of three segments the first comes alone: its ACK waits for 40 ms. The others go together."""
+    settings = TRANSPORT + 'recovery = "newreno"\nack_every = 2\nquickack = false\n'
+    told = story(run(FABRIC + settings + flow("4200B")))
+    wait = told.breakdown[Cause.DELAYED_ACK]
+    assert wait == 40_000 * US
+    # The third segment waits at its host until the second is out.
+    assert told.breakdown[Cause.HOST_QUEUE] == THIRD + DATA * 8 * 1000
+    assert told.breakdown[Cause.DATA] == 2 * LONG
+    assert told.breakdown[Cause.ACK] == 2 * SHORT
+    assert told.life.row["timeouts"] == told.life.row["retransmits"] == 0, "no table says so"
+    assert told.held[Held.WINDOW] == THIRD + LONG + wait + SHORT
+    check_sum(told)
+    text = as_text(told)
+    assert "Most of it, 100%: wait for the delayed ACK timer" in text
+    assert "for 40 ms the receiver held back the ACK of a single segment" in text
+
+
+def test_a_timeout_is_named_with_the_loss_before_it(run: Run) -> None:
+    """The link behind the switch is down when the only segment comes there."""
+    down = """
+[routing]
+reconverge = "never"
+[[change]]
+links = ["W->R"]
+state = "down"
+at = "15us"
+until = "1ms"
+"""
+    settings = TRANSPORT + 'recovery = "newreno"\n'
+    told = story(run(FABRIC + settings + flow("1400B") + down))
+    assert told.breakdown == {
+        Cause.HANDSHAKE: 2 * SHORT,
+        Cause.DATA: LONG,
+        Cause.ACK: SHORT,
+        Cause.RTO: 200_000 * US,
+    }, "from when the segment was sent"
+    check_sum(told)
+    (loss,) = [m for m in told.moments if m.kind == "loss"]
+    assert loss.text == "bytes 0 to 1399 (subflow 0) lost at W->R, which was down"
+    assert loss.at == 2 * SHORT + THIRD + LONG // 2
+    (timeout,) = [m for m in told.moments if m.kind == "timeout"]
+    assert timeout.text.startswith("retransmission timeout on subflow 0, after an RTO of 200 ms")
+
+
+def test_a_tail_loss_probe_is_named(run: Run) -> None:
+    """The same loss with RACK: a probe goes out two RTTs and an ACK delay after the segment."""
+    down = """
+[routing]
+reconverge = "never"
+[[change]]
+links = ["W->R"]
+state = "down"
+at = "15us"
+until = "1ms"
+"""
+    told = story(run(FABRIC + TRANSPORT + 'recovery = "rack"\n' + flow("1400B") + down))
+    # RFC 8985, section 7.2: PTO = 2 SRTT, and the longest delay of an ACK as it is alone.
+    assert told.breakdown[Cause.PTO] == 2 * 2 * SHORT + 40_000 * US
+    check_sum(told)
+
+
+def test_a_queue_is_named(run: Run) -> None:
+    """Two segments leave two hosts at once: one of them waits at the switch for the other."""
+    text = FABRIC + TRANSPORT + flow("1400B") + flow("1400B", "S2")
+    result = run(text)
+    told = [story(result, number) for number in (0, 1)]
+    late = max(told, key=lambda one: one.life.end)
+    # The SYNs met there, too: the later flow's segment came so much later.
+    assert late.breakdown[Cause.HANDSHAKE_QUEUE] == ACK * 8 * 1000
+    assert late.breakdown[Cause.QUEUE] == (DATA - ACK) * 8 * 1000
+    for one in told:
+        check_sum(one)
+
+
+def test_a_full_queue_says_who_stood_in_it(run: Run) -> None:
+    """Six segments from each of two hosts come at twice the rate of a link that holds two."""
+    settings = TRANSPORT.replace("initial_window = 1", "initial_window = 6")
+    text = FABRIC + "[queue]\nlimit = 6\n" + settings
+    crowded = text.replace("limit = 6", "limit = 2") + flow("8400B") + flow("8400B", "S2")
+    result = run(crowded)
+    links = {row["link"]: row["drops"] for row in result.links.iter_rows(named=True)}
+    assert sum(links.values()) > 0
+    told = [story(result, number) for number in (0, 1)]
+    losses = [m for one in told for m in one.moments if m.kind == "loss"]
+    assert len(losses) == sum(links.values())
+    for one in told:
+        for moment in one.moments:
+            if moment.kind == "loss" and "W->R" in moment.text:
+                # Two wait, and one is being sent.
+                assert "dropped at W->R: the queue held 3 packets (" in moment.text
+                held = moment.text.split("(")[-1].rstrip(")")
+                assert sum(int(part.split()[0]) for part in held.split(", ")) == 3
+        check_sum(one)
+
+
+def test_a_receive_buffer_is_named(run: Run) -> None:
+    """Two segments of room: the sender waits for their ACKs, whatever its window."""
+    settings = TRANSPORT.replace("initial_window = 1", "initial_window = 10")
+    told = story(run(FABRIC + settings + 'receive_buffer = "2800B"\n' + flow("14000B")))
+    assert Held.WINDOW not in told.held
+    assert told.held[Held.BUFFER] > 3 * (LONG + SHORT)
+    check_sum(told)
+
+
+CONTROLS = ["reno", "dctcp", "cubic", "lia", "amp", "xmp", "mmptcp"]
+
+
+def random_scenario(rng: random.Random) -> str:
+    control = rng.choice(CONTROLS)
+    multipath = control in ("lia", "amp", "xmp", "mmptcp")
+    subflows = rng.randint(2, 4) if multipath else 1
+    change = ""
+    if rng.random() < 0.5:
+        change = f'[[change]]\nlinks = ["e0.0<->a0.0"]\nloss = {rng.choice([0.01, 0.05])}\n'
+    every = rng.choice([1, 2])
+    return f"""
+seed = {rng.randrange(1 << 30)}
+duration = "1ms"
+drain = "20s"
+[topology.fat-tree]
+k = 4
+rate = "1Gbps"
+delay = "2us"
+[queue]
+limit = {rng.choice([3, 10, 100])}
+{"mark = 2" if rng.random() < 0.5 else ""}
+[transport.t]
+control = "{control}"
+{f"subflows = {subflows}" if multipath else ""}
+{'switch_bytes = "10KB"' if control == "mmptcp" else ""}
+ack_every = {every}
+min_rto = "{rng.choice(["1ms", "10ms", "200ms"])}"
+[[workload.permutation]]
+transport = "t"
+size = "{rng.choice([1, 1400, 20_000, 150_000])}B"
+jitter = "100us"
+{change}"""
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_times_add_up_in_random_scenarios(run: Run, rng: random.Random, number: int) -> None:
+    result = run(random_scenario(rng))
+    finished = result.flows.drop_nulls("end_s")["flow"].to_list()
+    assert finished
+    wires = Wires(result)
+    for life in replay(result, rng.sample(finished, min(len(finished), 8))):
+        told = tell(life, wires)
+        check_sum(told)
+        assert Cause.OTHER_TIMER not in told.breakdown, told.life.flow
+        assert as_text(told)
+
+
+def test_marks_and_losses_are_those_of_the_tables(run: Run, rng: random.Random) -> None:
+    result = run(random_scenario(rng))
+    flows = result.flows["flow"].to_list()
+    for life in replay(result, flows):
+        spans = Chain(life, Wires(result))
+        marks = [m for m in tell(life, Wires(result)).moments if m.kind == "mark"]
+        assert len(marks) <= life.row["marked_acks"]
+        assert breakdown([]) == {}
+        assert len(spans.lost_sendings) == sum(e.what == "lost" for e in life.events)
+
+
+def test_a_flow_that_did_not_finish_is_told_without_a_sum(run: Run) -> None:
+    cut = FABRIC.replace('"3s"', '"0s"').replace('"10ms"', '"50us"')
+    told = story(run(cut + TRANSPORT + flow("1MB")))
+    assert told.spans == []
+    text = as_text(told)
+    assert "It did not finish" in text
+    assert "What kept the sender from sending" in text
+
+
+def test_another_run_is_refused(run: Run, tmp_path: Path) -> None:
+    result = run(FABRIC + TRANSPORT + flow("1400B"))
+    with pytest.raises(ExplainError, match="has no flow 7"):
+        replay(result, [7])
+    other = result.flows.with_columns(end_s=result.flows["end_s"] + 1e-9)
+    other.write_parquet(result.dir / "flows.parquet")
+    with pytest.raises(linkpool.ResultError, match=r"flows\.parquet changed since it was written"):
+        replay(Result(result.dir), [0]) if Result(result.dir).flows.height else None
+    (result.dir / "manifest.json").unlink()
+    with pytest.raises(ExplainError, match="the result has no manifest"):
+        replay(Result(result.dir), [0])
+
+
+def test_another_build_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = run(FABRIC + TRANSPORT + flow("1400B"))
+    monkeypatch.setattr("linkpool.explain.replay.run_key", lambda _: "0" * 64)
+    told = story(result)
+    assert "Note: another build of linkpool made the result" in as_text(told)
+
+
+def test_the_picture_shows_the_chain(run: Run, tmp_path: Path) -> None:
+    told = story(run(FABRIC + TRANSPORT + "ack_every = 2\nquickack = false\n" + flow("40000B")))
+    draw(told, tmp_path / "flow.png")
+    pixels = matplotlib.image.imread(tmp_path / "flow.png")[..., :3]
+    green = abs(pixels - [0x00 / 255, 0x9E / 255, 0x73 / 255]).max(axis=2) < 0.02
+    assert green.mean() > 0.02, "the delayed ACK, as wide as it is long"
+
+
+def test_explain_on_the_command_line(run: Run, tmp_path: Path) -> None:
+    result = run(FABRIC + TRANSPORT + flow("1400B"))
+
+    def explain(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "linkpool", "explain", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    done = explain(result.dir, "--flow", 0, "--plot", tmp_path / "flow.svg")
+    assert done.returncode == 0, done.stderr
+    assert "together: the FCT" in done.stdout
+    assert (tmp_path / "flow.svg").read_text().startswith("<?xml")
+    failed = explain(result.dir, "--flow", 3)
+    assert (failed.returncode, "has no flow 3" in failed.stderr) == (2, True)
+
+
+def test_lives_are_of_one_flow_each(run: Run) -> None:
+    result = run(FABRIC + TRANSPORT + flow("1400B") + flow("2800B", "S2"))
+    lives: list[Life] = replay(result, [0, 1])
+    assert [life.flow for life in lives] == [0, 1]
+    assert [life.events[0]["size"] for life in lives] == [1400, 2800]
