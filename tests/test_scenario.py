@@ -83,8 +83,8 @@ def test_the_objects_are_those_of_the_schema() -> None:
     for name, one in CLASSES.items():
         assert one.__doc__, name
     assert "Number of senders" in str(Incast.__doc__)
-    with pytest.raises(AttributeError, match="no attribute 'FatTreee'"):
-        _ = settings.FatTreee
+    with pytest.raises(AttributeError, match="no attribute 'FatTreeX'"):
+        _ = settings.FatTreeX
 
 
 def test_a_study_of_it_keeps_its_settings() -> None:
