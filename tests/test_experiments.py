@@ -13,7 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from fake_core import FakeCore
-from linkpool import experiments
+from linkpool import _core, experiments
 from linkpool.manifest import verify
 from linkpool.study.experiment import Experiment
 from linkpool.study.reproduce import (
@@ -94,6 +94,13 @@ def test_points_are_distinct_and_valid(experiment: Experiment) -> None:
         assert all(transport["preset"] == "paper-2013" for transport in transports)
     first = {(point.name, point.seed): point.scenario for point in experiment.points([1])}
     assert first.items() <= {(p.name, p.seed): p.scenario for p in points}.items()
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=by_id)
+def test_the_scenario_as_run_is_read_as_the_same(experiment: Experiment) -> None:
+    for point in one_per_shape(experiment.points([1])):
+        as_run = _core.check(point.scenario, "scenario.toml", None, [])
+        assert _core.check(as_run, "again.toml", None, []) == as_run
 
 
 @pytest.mark.parametrize("experiment", ALL, ids=by_id)
