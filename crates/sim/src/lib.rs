@@ -13,16 +13,18 @@ mod trace;
 
 pub use effort::expected_hops;
 pub use estimate::Estimate;
+pub use host::measured::{Acked, MeasuredBytes};
 pub use measure::{Measurement, measure};
 pub use plan::{
     Changes, Flows, Goal, JobKind, Merged, Operation, PathError, PathRule, Placement, Plan, PlannedFlow,
     PlannedProcess, PlannedTransport, Waits, WireSizes, worthwhile_threads,
 };
 pub use results::column::{Column, Kind, TableInfo};
+pub use results::elsewhere::{Recorded, write_tables};
 pub use results::ideal::Ideal;
 pub use results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, SubflowOutcome};
 pub use results::sample::{Sample, Value};
 pub use results::sink::Sink;
-pub use results::tables::tables;
+pub use results::tables::{Unknown, tables};
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
 pub use trace::{End, Row, Sight, State, TraceError, What, to_json, trace};

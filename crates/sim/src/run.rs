@@ -8,7 +8,7 @@ use crate::record::sampling::Sampling;
 use crate::results::jobs::Operations;
 use crate::results::outcome::{LinkOutcome, Outcome};
 use crate::results::sink::{Buffer, Sink, take};
-use crate::results::tables::{self, Tables};
+use crate::results::tables::{self, Tables, Unknown};
 use crate::start::arrivals::Arrivals;
 use crate::start::followers::Followers;
 use crate::start::goal::GoalCounter;
@@ -193,7 +193,8 @@ pub fn run_to_directory(
     let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
     let threads = threads.unwrap_or_else(|| worthwhile_threads(plan.fabric.hosts(), cores()));
     let timetable = plan.timetable();
-    let mut tables = Tables::create(directory, &plan, &timetable).map_err(|e| failed(directory, &e))?;
+    let mut tables =
+        Tables::create(directory, &plan, &timetable, &Unknown::default()).map_err(|e| failed(directory, &e))?;
     let (began, cpu) = (Instant::now(), ProcessTime::now());
     let simulated = simulate(&plan, &timetable, threads, &mut tables, progress);
     let (wall_s, cpu_s) = (began.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());

@@ -7,6 +7,7 @@ mod handler;
 mod inputs;
 mod mailbox;
 mod order;
+mod real_time;
 mod run;
 
 pub use egress::Egress;

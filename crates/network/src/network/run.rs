@@ -126,6 +126,11 @@ impl Network {
         self.windows.start(self.calendar.now())
     }
 
+    /// When `window` begins.
+    pub(super) fn start_of(&self, window: u64) -> Time {
+        self.windows.start(window)
+    }
+
     /// The window that holds `t`.
     pub(crate) fn window_of(&self, t: Time) -> u64 {
         self.windows.of(t)
@@ -190,7 +195,7 @@ impl Network {
     }
 
     #[inline]
-    fn egress(&mut self, node: NodeId) -> Egress<'_> {
+    pub(super) fn egress(&mut self, node: NodeId) -> Egress<'_> {
         Egress {
             node,
             links: &mut self.links,

@@ -7,6 +7,7 @@ mod fat_tree;
 mod messages;
 mod odd_rates;
 mod probes;
+mod real_time;
 mod routes;
 mod shapes;
 mod source_routes;

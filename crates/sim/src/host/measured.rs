@@ -6,11 +6,11 @@ use linkpool_units::Time;
 
 /// Payload of a flow that has been acknowledged, bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Acked {
+pub struct Acked {
     /// At connection level, in order.
-    pub(crate) in_order: u64,
+    pub in_order: u64,
     /// On its subflows.
-    pub(crate) on_subflows: u64,
+    pub on_subflows: u64,
 }
 
 impl Acked {
@@ -22,7 +22,7 @@ impl Acked {
 
 /// Payload of a flow that was acknowledged by the ends of the period.
 #[derive(Debug)]
-pub(crate) struct MeasuredBytes {
+pub struct MeasuredBytes {
     /// Once that is past.
     by_warm_up: Option<Acked>,
     /// Once that is past.
@@ -31,13 +31,13 @@ pub(crate) struct MeasuredBytes {
 
 impl MeasuredBytes {
     /// Of a flow that begins at `now`.
-    pub(crate) fn new(period: &Measure, now: Time) -> MeasuredBytes {
+    pub fn new(period: &Measure, now: Time) -> MeasuredBytes {
         let past = |end: Time| (now >= end).then(Acked::default);
         MeasuredBytes { by_warm_up: past(period.warm_up), by_cut_off: past(period.cut_off) }
     }
 
     /// The flow has `acked` by `now`, when the period begins or ends.
-    pub(crate) fn note(&mut self, period: &Measure, acked: Acked, now: Time) {
+    pub fn note(&mut self, period: &Measure, acked: Acked, now: Time) {
         if now == period.warm_up {
             self.by_warm_up = Some(acked);
         }
@@ -47,7 +47,7 @@ impl MeasuredBytes {
     }
 
     /// Payload acknowledged in the period, of a flow with `acked` by now.
-    pub(crate) fn bytes(&self, acked: Acked) -> Acked {
+    pub fn bytes(&self, acked: Acked) -> Acked {
         let Some(before) = self.by_warm_up else { return Acked::default() };
         let by_end = self.by_cut_off.unwrap_or(acked);
         Acked { in_order: by_end.in_order - before.in_order, on_subflows: by_end.on_subflows - before.on_subflows }

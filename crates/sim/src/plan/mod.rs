@@ -129,13 +129,13 @@ impl Plan {
     ///
     /// # Panics
     /// With more than 2^32 flows.
-    pub(crate) fn id(&self, process: u32, number: u32) -> u32 {
+    pub fn id(&self, process: u32, number: u32) -> u32 {
         let id = self.flows.len() as u64 + u64::from(number) * self.processes.len() as u64 + u64::from(process);
         u32::try_from(id).expect("a run has at most 4,294,967,296 flows")
     }
 
     /// The process, if any, that started flow `id`, and what it calls it.
-    pub(crate) fn of_process(&self, id: u32) -> Option<(u32, u32)> {
+    pub fn of_process(&self, id: u32) -> Option<(u32, u32)> {
         let index = id.checked_sub(self.flows.len() as u32)?;
         let processes = self.processes.len() as u32;
         Some((index % processes, index / processes))

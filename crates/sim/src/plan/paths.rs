@@ -31,7 +31,7 @@ pub enum PathRule {
 
 impl PathRule {
     /// The paths of `subflows` subflows from `src` to `dst`; none if switches choose.
-    pub(crate) fn paths(
+    pub fn paths(
         &self,
         (fabric, routes): (&Fabric, &Routes),
         (src, dst): (HostId, HostId),
@@ -90,7 +90,7 @@ impl PathRule {
     }
 
     /// What is wrong with the paths of this rule, by routes that lead around what is down: the scenario was checked where all is up.
-    pub(crate) fn check(&self, (fabric, routes): (&Fabric, &Routes)) -> Result<(), PathError> {
+    pub fn check(&self, (fabric, routes): (&Fabric, &Routes)) -> Result<(), PathError> {
         let name = |host: HostId| fabric.name(host.into()).to_string();
         match self {
             PathRule::Hash | PathRule::Given(_) | PathRule::Disjoint => Ok(()),

@@ -36,6 +36,13 @@ pub struct PlannedProcess {
     pub answer_label: u16,
 }
 
+impl PlannedProcess {
+    /// The transport of its flow of `size`.
+    pub fn transport_of(&self, size: Option<u64>) -> u16 {
+        by_size(self.small, size, self.transport)
+    }
+}
+
 /// The transport of a flow of `size`.
 pub(crate) fn by_size(small: Option<(u64, u16)>, size: Option<u64>, transport: u16) -> u16 {
     match (small, size) {

@@ -27,17 +27,18 @@ impl Waits {
         waits
     }
 
-    pub(crate) fn waits(&self, flow: u32) -> bool {
+    /// Does `flow` wait for others?
+    pub fn waits(&self, flow: u32) -> bool {
         self.needs.contains_key(&flow)
     }
 
     /// Those that wait for `flow`.
-    pub(crate) fn followers(&self, flow: u32) -> &[u32] {
+    pub fn followers(&self, flow: u32) -> &[u32] {
         self.followers.get(&flow).map_or(&[], Vec::as_slice)
     }
 
     /// For how many flows `flow` waits, and what it is, if it waits.
-    pub(crate) fn needs(&self, flow: u32) -> Option<(u32, PlannedFlow)> {
+    pub fn needs(&self, flow: u32) -> Option<(u32, PlannedFlow)> {
         self.needs.get(&flow).copied()
     }
 }

@@ -126,12 +126,15 @@ pub(crate) struct Buffered {
     pub(super) values: Values,
     /// By row: 1 if there is a value.
     pub(super) present: Vec<i16>,
+    /// Whoever made the run cannot know its values: all are null.
+    pub(super) unknown: bool,
 }
 
 impl Cells<'_> {
     /// The value of the next column; none: null.
     pub(crate) fn next<T: Value + ?Sized>(&mut self, cell: Option<T::Cell<'_>>) {
         let column = self.columns.next().expect("a column for each value: both come from one declaration");
+        let cell = cell.filter(|_| !column.unknown);
         column.present.push(cell.is_some().into());
         if let Some(cell) = cell {
             T::push(cell, &mut column.values);

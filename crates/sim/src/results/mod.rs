@@ -2,6 +2,7 @@
 
 pub(crate) mod changes_table;
 pub(crate) mod column;
+pub(crate) mod elsewhere;
 pub(crate) mod flows_table;
 pub(crate) mod ideal;
 pub(crate) mod jobs;

@@ -40,8 +40,22 @@ impl Table {
             .build();
         let file = File::create(directory.join(format!("{name}.parquet")))?;
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-        let column = |column: &Column| Buffered { values: Values::new(column.kind), present: Vec::new() };
+        let column =
+            |column: &Column| Buffered { values: Values::new(column.kind), present: Vec::new(), unknown: false };
         Ok(Table { name, writer, columns: columns.iter().map(column).collect(), rows: 0 })
+    }
+
+    /// The columns of rows `R` with these names are null in all rows.
+    ///
+    /// # Panics
+    /// If the table has no such column.
+    pub(crate) fn without<R: Row>(mut self, names: &[&str]) -> Table {
+        for name in names {
+            let place = R::TABLE.columns.iter().position(|column| column.name == *name);
+            let place = place.unwrap_or_else(|| panic!("the table {} has no column {name}", self.name));
+            self.columns[place].unknown = true;
+        }
+        self
     }
 
     /// Creates a table and writes all its rows.
@@ -61,7 +75,7 @@ impl Table {
 
     fn flush(&mut self) -> Result<()> {
         let mut group = self.writer.next_row_group()?;
-        for Buffered { values, present } in &mut self.columns {
+        for Buffered { values, present, .. } in &mut self.columns {
             let writer = group.next_column()?.expect("as many as in the schema");
             match values {
                 Values::U32(values) => write_values::<Int32Type>(writer, values, present),
@@ -183,6 +197,18 @@ mod tests {
             assert_eq!(row.get_string(4).unwrap(), &format!("row {i}"));
         }
         assert_eq!(read, rows);
+    }
+
+    #[test]
+    fn what_is_unknown_is_null() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut table = Table::create::<Any<'_>>(directory.path()).unwrap().without::<Any<'_>>(&["sum", "name"]);
+        table.push(&Any(Some(1), Some(2), Some(3.0), Some(true), Some("four"))).unwrap();
+        table.close().unwrap();
+        let file = SerializedFileReader::new(File::open(directory.path().join("any.parquet")).unwrap()).unwrap();
+        let row = file.get_row_iter(None).unwrap().next().unwrap().unwrap();
+        assert_eq!((row.get_uint(0).unwrap(), row.get_double(2).unwrap(), row.get_bool(3).unwrap()), (1, 3.0, true));
+        assert!(row.get_long(1).is_err() && row.get_string(4).is_err());
     }
 
     #[test]

@@ -19,6 +19,15 @@ use linkpool_units::Time;
 use parquet::errors::{ParquetError, Result};
 use std::path::Path;
 
+/// Names of columns whose values nobody knows, in a run that was not simulated.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unknown {
+    /// Of the table of flows.
+    pub of_flows: &'static [&'static str],
+    /// Of the table of subflows.
+    pub of_subflows: &'static [&'static str],
+}
+
 /// What is written while the run goes on.
 pub(crate) struct Tables<'p> {
     plan: &'p Plan,
@@ -37,13 +46,19 @@ pub(crate) struct Tables<'p> {
 }
 
 impl<'p> Tables<'p> {
-    pub(crate) fn create(directory: &Path, plan: &'p Plan, timetable: &'p Timetable) -> Result<Tables<'p>> {
+    /// In `directory`; columns that are `unknown` are null.
+    pub(crate) fn create(
+        directory: &Path,
+        plan: &'p Plan,
+        timetable: &'p Timetable,
+        unknown: &Unknown,
+    ) -> Result<Tables<'p>> {
         let has_jobs = plan.jobs.iter().any(Option::is_some);
         Ok(Tables {
             plan,
             timetable,
-            flows: Table::create::<FlowRow<'_>>(directory)?,
-            subflows: Table::create::<SubflowRow<'_>>(directory)?,
+            flows: Table::create::<FlowRow<'_>>(directory)?.without::<FlowRow<'_>>(unknown.of_flows),
+            subflows: Table::create::<SubflowRow<'_>>(directory)?.without::<SubflowRow<'_>>(unknown.of_subflows),
             places: plan.fabric.racks_and_pods(),
             ideal: Ideal::new(plan, timetable.routes_at(Time::ZERO)),
             jobs: has_jobs.then(|| Table::create::<JobRow<'_>>(directory)).transpose()?,

@@ -3,7 +3,6 @@
 use crate::host::component::{Component, Context};
 use crate::host::message::Message;
 use crate::host::slots::Sending;
-use crate::plan::planned::by_size;
 use crate::plan::{Plan, PlannedFlow, PlannedProcess};
 use crate::results::outcome::JobOutcome;
 use linkpool_network::{HostId, Network, NodeId};
@@ -72,8 +71,7 @@ impl<'p> Processes<'p> {
 
     /// Has a flow of process `number`, which is at `host`, started by its sender when it says.
     fn start(&self, number: u32, host: NodeId, (of, flow): (u32, Flow), label: u16, context: &mut Context) {
-        let PlannedProcess { transport, small, .. } = self.plan.processes[number as usize];
-        let transport = by_size(small, flow.size, transport);
+        let transport = self.plan.processes[number as usize].transport_of(flow.size);
         let message = Message::Start(self.plan.id(number, of), PlannedFlow { flow, transport, label });
         context.send_or_leave(host, flow.src.into(), flow.start, message);
     }
