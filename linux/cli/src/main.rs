@@ -2,11 +2,13 @@
 //!
 //! Exit codes: 0 done; 1 it could not be done, with the reason in one line; 2 the command line is wrong.
 
+mod beside;
 mod check;
 mod daemon;
 mod enable;
 mod load;
 mod parameters;
+mod run;
 mod status;
 
 use clap::{Parser, Subcommand};
@@ -22,6 +24,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Beside(beside::Beside),
     Check(check::Check),
     Load(load::Load),
     Status(status::Status),
@@ -29,6 +32,7 @@ enum Command {
     Unload(load::Unload),
     Enable(enable::Enable),
     Daemon(daemon::Daemon),
+    Run(run::Run),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +45,8 @@ fn main() -> ExitCode {
         Command::Unload(command) => command.run(),
         Command::Enable(command) => command.run(),
         Command::Daemon(command) => command.run(),
+        Command::Run(command) => command.run(),
+        Command::Beside(command) => command.run(),
     };
     match done {
         Ok(code) => code,

@@ -1,1 +1,30 @@
-//! Runs a scenario of linkpool on the network stack of Linux, in network namespaces.
+//! The test bed: runs a scenario of the simulator on the network stack of Linux.
+//!
+//! Hosts are network namespaces, with sockets of the kernel. Between them is the simulator's own network, run by the clock: so queues,
+//! marks, delays and paths are those that the scenario says, and what differs from a simulation is the transport.
+//!
+//! Nothing that it makes has a name: namespaces and devices live as long as the process, whatever ends it.
+
+mod address;
+mod beside;
+mod clock;
+mod controllers;
+mod ends;
+mod fabric;
+mod headroom;
+mod hosts;
+mod info;
+mod kernel;
+mod namespace;
+mod refuse;
+mod run;
+mod sending;
+mod timing;
+mod traffic;
+mod tun;
+mod wire;
+
+pub use beside::{Beside, Measured, beside};
+pub use headroom::Headroom;
+pub use run::{Report, check, run};
+pub use timing::TimingSummary;

@@ -1,5 +1,6 @@
 //! Packets that come from outside in real time meet the same network as those of handlers.
 
+use crate::common::topologies::many_to_one;
 use linkpool_network::{
     Egress, Envelope, Fabric, Flags, Handler, HostId, LinkId, Network, NodeId, Packet, QueueLimit, QueuePolicy, Routes,
     run_partitions, topology,
@@ -94,7 +95,7 @@ proptest! {
 
 #[test]
 fn a_place_is_free_again_when_its_packet_is_gone() {
-    let fabric = topology::many_to_one(2, Rate::mbps(100), Time::from_us(10));
+    let fabric = many_to_one(2, Rate::mbps(100), Time::from_us(10));
     let (mut real, mut notes) = (network(&fabric), Notes::default());
     // 1 in service, 20 wait, 9 are dropped at the port of the host: their places go to those that come later.
     let places: Vec<u32> =

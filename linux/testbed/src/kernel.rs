@@ -1,0 +1,20 @@
+//! What the kernel of this machine is and has.
+
+use anyhow::{Context as _, Result};
+
+/// Has the kernel this congestion control algorithm itself?
+pub(crate) fn has_algorithm(name: &str) -> Result<bool> {
+    let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+        .context("cannot read which congestion control algorithms the kernel has")?;
+    Ok(available.split_whitespace().any(|known| known == name))
+}
+
+/// Has it MPTCP with a path manager in user space?
+pub(crate) fn has_mptcp() -> bool {
+    std::fs::read_to_string("/proc/sys/net/mptcp/pm_type").is_ok()
+}
+
+/// Its release, such as `6.18.44`.
+pub(crate) fn release() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
+}

@@ -1,0 +1,92 @@
+//! Network namespaces without names: they live as long as this process, whatever ends it, and leave nothing behind.
+
+use anyhow::{Context as _, Result, bail, ensure};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// A network namespace.
+#[derive(Debug)]
+pub(crate) struct Namespace {
+    file: OwnedFd,
+}
+
+impl Namespace {
+    /// Makes one, and has `set_up` run in it.
+    pub(crate) fn new<T: Send>(set_up: impl FnOnce() -> Result<T> + Send) -> Result<(Namespace, T)> {
+        let made = thread::scope(|scope| {
+            let work = move || {
+                // SAFETY: only this thread moves, and it shares its file descriptors as before.
+                unsafe { unshare_unsafe(UnshareFlags::NEWNET) }
+                    .context("cannot make a network namespace (CAP_SYS_ADMIN is needed)")?;
+                let file = OwnedFd::from(File::open("/proc/thread-self/ns/net")?);
+                Ok((Namespace { file }, set_up()?))
+            };
+            scope.spawn(work).join()
+        });
+        made.unwrap_or_else(|_| bail!("the thread that sets a namespace up has panicked"))
+    }
+
+    /// Moves the calling thread into it.
+    pub(crate) fn enter(&self) -> Result<()> {
+        enter(self.file.as_fd())
+    }
+}
+
+/// The network namespace of the calling thread, to go back to.
+pub(crate) fn current() -> Result<Namespace> {
+    Ok(Namespace { file: OwnedFd::from(File::open("/proc/thread-self/ns/net")?) })
+}
+
+fn enter(file: BorrowedFd<'_>) -> Result<()> {
+    move_into_link_name_space(file, Some(LinkNameSpaceType::Network)).context("cannot enter a network namespace")
+}
+
+/// Has iproute2 run `commands`, one a line without the word `ip`, in the namespace of the calling thread.
+pub(crate) fn ip(commands: &str) -> Result<()> {
+    let mut child = Command::new("ip")
+        .args(["-batch", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("cannot run ip (iproute2 is needed)")?;
+    child.stdin.take().context("a pipe to ip")?.write_all(commands.as_bytes())?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.success(), "ip: {}\nin: {commands}", String::from_utf8_lossy(&output.stderr).trim());
+    Ok(())
+}
+
+/// Sets a variable below /proc/sys, such as `net/ipv4/tcp_ecn`, in the namespace of the calling thread.
+pub(crate) fn sysctl(name: &str, value: impl std::fmt::Display) -> Result<()> {
+    std::fs::write(format!("/proc/sys/{name}"), value.to_string()).with_context(|| format!("cannot set {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Its devices are its own, and the thread that made it stays where it was.
+    #[test]
+    fn a_namespace_has_devices_of_its_own() {
+        if !rustix::process::geteuid().is_root() {
+            return eprintln!("skipped: making network namespaces needs root");
+        }
+        let devices = || std::fs::read_to_string("/proc/thread-self/net/dev").unwrap().lines().count();
+        let before = devices();
+        let (namespace, inside) = Namespace::new(|| {
+            ip("link add lp0 type dummy")?;
+            Ok(devices())
+        })
+        .unwrap();
+        // Two lines of headings, the loopback device and the one that was made.
+        assert_eq!((inside, devices()), (4, before));
+        let seen = thread::spawn(move || namespace.enter().map(|()| devices())).join().unwrap().unwrap();
+        assert_eq!(seen, 4);
+        let error = Namespace::new(|| ip("link add lp0 type nonsense")).unwrap_err().to_string();
+        assert!(error.contains("nonsense"), "{error}");
+    }
+}

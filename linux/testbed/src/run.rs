@@ -1,0 +1,222 @@
+//! A run: from a scenario to tables.
+
+use crate::address::{End, Side};
+use crate::clock::Clock;
+use crate::controllers::Controllers;
+use crate::ends::Settings;
+use crate::fabric::{Fabric, FabricOutcome, Known};
+use crate::headroom::Headroom;
+use crate::hosts::Hosts;
+use crate::timing::TimingSummary;
+use crate::wire::FRAMING;
+use crate::{ends, headroom, kernel, refuse};
+use anyhow::{Context as _, Result, anyhow};
+use linkpool_network::{HostId, Routes};
+use linkpool_scenario::Scenario;
+use linkpool_sim::{Outcome, Plan, Recorded, Unknown, write_tables};
+use linkpool_transport::control::ControlConfig;
+use linkpool_units::Time;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// So long after all is set up time zero is.
+const BEFORE: Duration = Duration::from_millis(20);
+/// So long the fabric goes on when the hosts have ended, for what is still on its way.
+const AFTER: Duration = Duration::from_millis(50);
+/// Bytes on the wire of the smallest packet: IP and TCP headers without options.
+const SMALLEST: u16 = 40 + FRAMING as u16;
+
+/// Real-time priorities of fabric and hosts.
+const FABRIC: libc::c_int = 10;
+const HOSTS: libc::c_int = 5;
+
+/// What the kernel does not tell of flows and subflows.
+const UNKNOWN: Unknown = Unknown {
+    of_flows: &["recoveries", "undos", "probes", "marked_acks", "reinjected_bytes", "suppressions", "releases"],
+    of_subflows: &["recoveries", "undos", "probes", "marked_acks", "reinjected_bytes", "cuts"],
+};
+
+/// What a run took, and how well it kept time: the content of `run.json`.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Report {
+    /// Of linkpool.
+    pub version: &'static str,
+    /// What has run it.
+    pub system: String,
+    /// Wall-clock seconds, with setting up.
+    pub wall_s: f64,
+    /// Packets times links that they crossed.
+    pub packet_hops: u64,
+    /// Data segments sent.
+    pub data_packets: u64,
+    /// Seconds of the run.
+    pub simulated_s: f64,
+    /// How well the fabric kept time.
+    pub timing: TimingSummary,
+    /// What this machine could carry.
+    pub headroom: Headroom,
+    /// What is to be known before the result is believed.
+    pub warnings: Vec<String>,
+}
+
+/// Tells why `scenario` cannot run here, if so, before anything is made.
+///
+/// # Errors
+/// In one line, with the key of the scenario.
+pub fn check(scenario: &Scenario) -> Result<()> {
+    refuse::check(scenario).map(drop)
+}
+
+/// Runs `scenario` and writes its results, as `docs/results.md` describes them, to `directory`. `stop` ends it before its time.
+///
+/// # Errors
+/// It cannot run here, see [`check`]; something could not be made; or a file could not be written.
+pub fn run(scenario: &Scenario, directory: &Path, stop: &dyn Fn() -> bool) -> Result<Report> {
+    let plan = Plan::new(scenario);
+    let (report, recorded) = record(scenario, &plan, stop)?;
+    write_tables(directory, (scenario, &plan, &plan.timetable()), recorded)
+        .with_context(|| format!("cannot write {}", directory.display()))?;
+    let text = serde_json::to_string_pretty(&report).context("plain numbers")? + "\n";
+    let path = directory.join("run.json");
+    std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(report)
+}
+
+/// Runs `scenario`, whose plan is `plan`, and returns what came out of it.
+pub(crate) fn record(scenario: &Scenario, plan: &Plan, stop: &dyn Fn() -> bool) -> Result<(Report, Recorded)> {
+    let (settings, controllers) = refuse::check(scenario)?;
+    let began = Instant::now();
+    let timetable = plan.timetable();
+    let routes = timetable.routes_at(Time::ZERO);
+    plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes)))?;
+    let headroom = headroom::measure(plan, routes)?;
+    headroom.check()?;
+    let controllers = Controllers::load(&controllers)?;
+    let algorithms = with_copies(controllers.names.clone(), plan, scenario);
+    let Carried { ended, mut of_hosts, of_fabric, hurried } = carry((plan, routes), &settings, algorithms, stop)?;
+    let mut warnings = std::mem::take(&mut of_hosts.warnings);
+    warnings.extend(headroom.doubt());
+    if let Err(e) = hurried {
+        warnings.push(format!("fabric and hosts have no real-time priority: {e}"));
+    }
+    warnings.extend(unsuppressed(scenario));
+    let timing = of_fabric.timing.summary();
+    warnings.extend(timing.doubts(plan));
+    let outcome = outcome(&of_hosts, &of_fabric, ended);
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        system: format!("Linux {}", kernel::release()),
+        wall_s: began.elapsed().as_secs_f64(),
+        packet_hops: outcome.hops,
+        data_packets: outcome.data_packets,
+        simulated_s: ended.secs(),
+        timing,
+        headroom,
+        warnings,
+    };
+    let jobs = of_hosts.jobs();
+    let samples = of_fabric.samples.into_iter().chain(of_hosts.samples).collect();
+    Ok((report, Recorded { flows: of_hosts.flows, jobs, samples, outcome, unknown: UNKNOWN }))
+}
+
+/// AMP's programs tell when subflows are to be suppressed; the daemon does it, and it is not part of a run.
+fn unsuppressed(scenario: &Scenario) -> Option<String> {
+    let suppresses =
+        |t: &&linkpool_scenario::Transport| matches!(&t.config.control, ControlConfig::Amp(amp) if amp.suppression);
+    let name = &scenario.transports.iter().find(suppresses)?.name;
+    Some(format!(
+        "[transport.{name}] suppression: no subflow is suppressed in the test bed; compare with suppression = false"
+    ))
+}
+
+/// What a run has come to.
+pub(crate) struct Carried<'p> {
+    pub(crate) ended: Time,
+    pub(crate) of_hosts: Hosts<'p>,
+    pub(crate) of_fabric: FabricOutcome,
+    /// Have fabric and hosts real-time priority?
+    pub(crate) hurried: std::io::Result<()>,
+}
+
+/// Makes hosts and fabric, and has them run to the end.
+pub(crate) fn carry<'p>(
+    (plan, routes): (&'p Plan, &'p Routes),
+    settings: &Settings,
+    algorithms: Vec<String>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Carried<'p>> {
+    let (hosts, devices) = ends::make(&taking_part(plan), settings)?;
+    let known = Known::default();
+    let clock = Clock::starting_in(BEFORE);
+    let (has_ended, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let mut of_hosts = Hosts::new((plan, routes), clock, algorithms, hosts, known.clone())?;
+    let fabric = Fabric::new(plan, SMALLEST, devices, known, clock);
+    let (ended, of_fabric) = thread::scope(|scope| {
+        let fabric = scope.spawn(|| {
+            let hurried = hurry(FABRIC);
+            fabric.run(&has_ended, &over).map(|outcome| (outcome, hurried))
+        });
+        // A sender that does not come to write has nothing to send.
+        let hosts_hurried = hurry(HOSTS);
+        let ended = of_hosts.run(&|| stop() || fabric.is_finished());
+        let hurried = hosts_hurried.and_then(|()| hurry(0));
+        has_ended.store(true, Ordering::Relaxed);
+        thread::sleep(AFTER);
+        over.store(true, Ordering::Relaxed);
+        (ended.map(|ended| (ended, hurried)), fabric.join())
+    });
+    let (of_fabric, fabric_hurried) = of_fabric.map_err(|_| anyhow!("the fabric has panicked"))??;
+    let (ended, hosts_hurried) = ended?;
+    Ok(Carried { ended, of_hosts, of_fabric, hurried: fabric_hurried.and(hosts_hurried) })
+}
+
+/// The ends of all flows that there may be.
+fn taking_part(plan: &Plan) -> Vec<End> {
+    let mut ends = BTreeSet::new();
+    let mut add = |host: HostId, side: Side| ends.insert((host, side as u8));
+    plan.flows.iter().for_each(|f| {
+        add(f.flow.src, Side::Sending);
+        add(f.flow.dst, Side::Receiving);
+    });
+    if !plan.processes.is_empty() {
+        HostId::first(plan.fabric.hosts()).for_each(|host| {
+            add(host, Side::Sending);
+            add(host, Side::Receiving);
+        });
+    }
+    let side = |n: u8| if n == Side::Sending as u8 { Side::Sending } else { Side::Receiving };
+    ends.into_iter().map(|(host, n)| End { host, side: side(n) }).collect()
+}
+
+/// The names of algorithms for all transports of the plan: behind those of the scenario it has copies of some, with paths of their own.
+fn with_copies(mut names: Vec<String>, plan: &Plan, scenario: &Scenario) -> Vec<String> {
+    for copy in &plan.transports[names.len()..] {
+        let of = scenario.transports.iter().position(|t| t.name == copy.name);
+        names.push(of.map_or_else(String::new, |of| names[of].clone()));
+    }
+    names
+}
+
+/// Lets the calling thread go before others that have a smaller number, and before all that have none; zero: no more.
+fn hurry(priority: libc::c_int) -> std::io::Result<()> {
+    let parameter = libc::sched_param { sched_priority: priority };
+    let policy = if priority > 0 { libc::SCHED_FIFO } else { libc::SCHED_OTHER };
+    // SAFETY: the call reads the parameter, which outlives it; 0 is the calling thread.
+    let done = unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) };
+    if done < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn outcome(hosts: &Hosts<'_>, fabric: &FabricOutcome, simulated: Time) -> Outcome {
+    Outcome {
+        links: fabric.links.clone(),
+        hops: fabric.hops,
+        data_packets: hosts.flows.iter().map(|f| f.total(|s| s.segments)).sum(),
+        acked_bytes: hosts.flows.iter().map(|f| f.total(|s| s.acked_bytes)).sum(),
+        stray: 0,
+        delivered: fabric.delivered,
+        simulated,
+    }
+}

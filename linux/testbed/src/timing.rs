@@ -1,0 +1,129 @@
+//! How well the fabric keeps time, and how much of its time it needs.
+
+use hdrhistogram::Histogram;
+use linkpool_sim::Plan;
+use linkpool_units::Time;
+use std::time::Duration;
+
+/// Bytes of a full packet on the wire.
+const FULL_PACKET: f64 = 1538.0;
+/// Above this share of its time the fabric falls behind in bursts.
+const MOST_BUSY: f64 = 0.7;
+/// Less than this is not doubted, us.
+const LEAST_DOUBT_US: f64 = 100.0;
+
+/// What the fabric measures of itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Timing {
+    /// Of packets given to hosts: so long after they were due, nanoseconds.
+    late: Histogram<u64>,
+    /// How long a look at all devices took in which something was there, nanoseconds: no packet that a host sends meanwhile is seen
+    /// before.
+    turns: Histogram<u64>,
+    busy: Duration,
+    idle: Duration,
+    /// Packets that are not TCP over IPv4.
+    pub(crate) foreign: u64,
+}
+
+impl Default for Timing {
+    fn default() -> Timing {
+        let histogram = || Histogram::new_with_max(10_000_000_000, 3).expect("three digits up to 10 s");
+        Timing { late: histogram(), turns: histogram(), busy: Duration::ZERO, idle: Duration::ZERO, foreign: 0 }
+    }
+}
+
+/// The timing of a run, for its result.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct TimingSummary {
+    /// Packets given to hosts.
+    pub packets: u64,
+    /// From when a packet was due at its host to when it was given to the kernel there: the median, us.
+    pub late_median_us: f64,
+    /// The same: 99% are below, us.
+    pub late_p99_us: f64,
+    /// The same: 99.9% are below, us.
+    pub late_p999_us: f64,
+    /// The same: the longest, us.
+    pub late_max_us: f64,
+    /// How long a turn over all devices took, and so at most how long a packet waited to be seen while the fabric was awake: 99% are
+    /// below, us.
+    pub turn_p99_us: f64,
+    /// Share of time in which the fabric had something to do.
+    pub busy: f64,
+    /// Packets that it did not carry, as they are not TCP over IPv4.
+    pub foreign_packets: u64,
+}
+
+impl Timing {
+    /// A packet was given to its host so late.
+    pub(crate) fn given(&mut self, late: Time) {
+        self.late.saturating_record(late.0 / 1000);
+    }
+
+    /// A turn in which there was something to do took so long.
+    pub(crate) fn turn(&mut self, took: Duration) {
+        self.turns.saturating_record(took.as_nanos() as u64);
+        self.busy += took;
+    }
+
+    /// Nothing was there for so long.
+    pub(crate) fn idle(&mut self, took: Duration) {
+        self.idle += took;
+    }
+
+    pub(crate) fn summary(&self) -> TimingSummary {
+        let late = |quantile: f64| self.late.value_at_quantile(quantile) as f64 / 1000.0;
+        let all = (self.busy + self.idle).as_secs_f64();
+        TimingSummary {
+            packets: self.late.len(),
+            late_median_us: late(0.5),
+            late_p99_us: late(0.99),
+            late_p999_us: late(0.999),
+            late_max_us: late(1.0),
+            turn_p99_us: self.turns.value_at_quantile(0.99) as f64 / 1000.0,
+            busy: if all > 0.0 { self.busy.as_secs_f64() / all } else { 0.0 },
+            foreign_packets: self.foreign,
+        }
+    }
+}
+
+impl TimingSummary {
+    /// Why the timing may not be that of the scenario, if so.
+    pub(crate) fn doubts(&self, plan: &Plan) -> Vec<String> {
+        let slowest = plan.fabric.links().iter().map(|l| l.rate.0).min().unwrap_or(u64::MAX);
+        let packet_us = FULL_PACKET * 8e6 / slowest as f64;
+        let mut doubts = Vec::new();
+        if self.busy > MOST_BUSY {
+            doubts.push(format!(
+                "the fabric was busy {:.0}% of the time: this machine does not carry these rates",
+                100.0 * self.busy
+            ));
+        }
+        if self.late_p99_us > packet_us.max(LEAST_DOUBT_US) {
+            doubts.push(format!(
+                "1% of the packets were given to hosts {:.0} us late or later; a full packet takes {packet_us:.0} us on the slowest link",
+                self.late_p99_us
+            ));
+        }
+        doubts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_what_was_noted() {
+        let mut timing = Timing::default();
+        (1..=1000).for_each(|us| timing.given(Time::from_us(us)));
+        timing.turn(Duration::from_micros(300));
+        timing.idle(Duration::from_micros(700));
+        let summary = timing.summary();
+        let near = |value: f64, exact: f64| (value - exact).abs() <= exact / 500.0;
+        assert!(near(summary.late_median_us, 500.0) && near(summary.late_p99_us, 990.0), "{summary:?}");
+        assert!(near(summary.late_max_us, 1000.0) && near(summary.turn_p99_us, 300.0) && near(summary.busy, 0.3));
+        assert_eq!(summary.packets, 1000);
+    }
+}

@@ -1,0 +1,170 @@
+//! Scenarios on the network stack of this machine. Where it does not allow that, tests say so in a line and end.
+
+use linkpool_linux_testbed::{Report, check, run};
+use linkpool_scenario::{Scenario, load};
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::record::Field;
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Runs one after the other: each measures how well it keeps time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Why tests cannot run here.
+fn lacking() -> Option<&'static str> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("needs root");
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        return Some("needs /dev/net/tun");
+    }
+    None
+}
+
+fn scenario(text: &str) -> Scenario {
+    load(text, "test", None, &[]).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+type Row = HashMap<String, Field>;
+
+/// The rows of a table.
+fn table(directory: &Path, name: &str) -> Vec<Row> {
+    let file = File::open(directory.join(format!("{name}.parquet"))).unwrap();
+    let rows = SerializedFileReader::new(file).unwrap();
+    let rows = rows.get_row_iter(None).unwrap();
+    rows.map(|row| row.unwrap().get_column_iter().map(|(name, value)| (name.clone(), value.clone())).collect())
+        .collect()
+}
+
+fn number(row: &Row, column: &str) -> f64 {
+    match &row[column] {
+        Field::UInt(x) => f64::from(*x),
+        Field::Long(x) => *x as f64,
+        Field::Double(x) => *x,
+        other => panic!("{column} is {other}"),
+    }
+}
+
+fn text(row: &Row, column: &str) -> String {
+    match &row[column] {
+        Field::Str(text) => text.clone(),
+        other => panic!("{column} is {other}"),
+    }
+}
+
+/// Runs a scenario and gives its report and its tables of flows and links; none: not here.
+fn results(text: &str) -> Option<(Report, Vec<Row>, Vec<Row>)> {
+    if let Some(why) = lacking() {
+        eprintln!("skipped: {why}");
+        return None;
+    }
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let directory = tempfile::tempdir().unwrap();
+    let report = run(&scenario(text), directory.path(), &|| false).unwrap();
+    Some((report, table(directory.path(), "flows"), table(directory.path(), "links")))
+}
+
+const STAR: &str = "duration = \"1s\"\n[topology.many-to-one]\nsenders = 3\nrate = \"50Mbps\"\ndelay = \"250us\"\n\
+    [queue]\nlimit = 50\n[transport.tcp]\ncontrol = \"reno\"\n";
+
+#[test]
+fn a_flow_takes_no_less_than_its_ideal_time() {
+    let flow =
+        "[[workload.flow]]\ntransport = \"tcp\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"500kB\"\nstart = \"50ms\"\n";
+    let Some((report, flows, links)) = results(&format!("{STAR}{flow}")) else { return };
+    let flow = &flows[0];
+    assert_eq!(number(flow, "acked_bytes"), 500e3);
+    // It cannot be faster than the fabric lets it, and a machine that is busy may make it slower.
+    let (fct, ideal) = (number(flow, "fct_s"), number(flow, "ideal_fct_s"));
+    assert!(fct >= ideal && fct < 2.0 * ideal, "{fct} s, ideally {ideal} s; {report:?}");
+    // 346 segments of 1,448 bytes, the last of 440.
+    let to_switch = links.iter().find(|l| text(l, "link") == "S1->W").unwrap();
+    assert!(number(to_switch, "packets") >= 346.0 + 2.0 && number(to_switch, "bytes") >= 346.0 * 90.0 + 500e3);
+    assert_eq!(flow["undos"], Field::Null, "the kernel does not tell");
+    assert!(report.timing.packets > 500 && report.headroom.carried_pps > report.headroom.needed_pps);
+}
+
+#[test]
+fn a_bottleneck_is_full_and_its_queue_bounded() {
+    let flows = "[[workload.many-to-one]]\ntransport = \"tcp\"\nflows = 3\nreceiver = \"R\"\n";
+    let Some((report, flows, links)) = results(&format!("{STAR}{flows}")) else { return };
+    let goodput: f64 = flows.iter().map(|f| number(f, "goodput_bps")).sum();
+    // 1,448 of 1,538 bytes on the wire are payload.
+    let most = 50e6 * 1448.0 / 1538.0;
+    assert!(goodput <= most * 1.001 && goodput > 0.7 * most, "{goodput} of {most}; {report:?}");
+    let bottleneck = links.iter().find(|l| text(l, "link") == "W->R").unwrap();
+    assert!((1.0..=50.0).contains(&number(bottleneck, "max_queue_pkts")) && number(bottleneck, "utilisation") <= 1.0);
+    assert!(number(bottleneck, "drops") > 0.0, "Reno fills the queue until it drops");
+    let retransmits: f64 = flows.iter().map(|f| number(f, "retransmits")).sum();
+    assert!(retransmits > 0.0);
+}
+
+#[test]
+fn bursts_and_loops_come_to_their_ends() {
+    let incast = "[[workload.incast]]\ntransport = \"tcp\"\nsenders = 3\nreceiver = \"R\"\nsize = \"20kB\"\nevery = \"100ms\"\nbursts = 5\n";
+    let Some((_, flows, _)) = results(&format!("{STAR}{incast}")) else { return };
+    assert_eq!(flows.len(), 15);
+    assert!(flows.iter().all(|f| number(f, "acked_bytes") == 20e3 && f["fct_s"] != Field::Null));
+    let closed = "[[workload.random]]\ntransport = \"tcp\"\nsize = \"100kB\"\nrepeat = \"each\"\n";
+    let tree = "duration = \"1s\"\ndrain = \"1s\"\n[topology.fat-tree]\nk = 4\nrate = \"20Mbps\"\ndelay = \"20us\"\n\
+        [transport.tcp]\ncontrol = \"cubic\"\n";
+    let Some((_, flows, links)) = results(&format!("{tree}{closed}")) else { return };
+    assert!(flows.len() > 32, "{} flows", flows.len());
+    let of_cores = links.iter().filter(|l| text(l, "layer") == "core" && number(l, "packets") > 0.0).count();
+    assert!(of_cores >= 8, "ECMP uses {of_cores} of 16 links from core switches");
+}
+
+#[test]
+fn subflows_take_the_paths_that_they_are_told() {
+    let shift = "duration = \"1500ms\"\n[topology.traffic-shift]\nrate = \"20Mbps\"\ndelay = \"200us\"\n\
+        [transport.mptcp]\ncontrol = \"uncoupled\"\nsubflows = 2\npaths = \"distinct\"\n\
+        [[workload.flow]]\ntransport = \"mptcp\"\nfrom = \"S2\"\nto = \"D2\"\n";
+    if !Path::new("/proc/sys/net/mptcp/enabled").exists() {
+        return eprintln!("skipped: this kernel has no MPTCP");
+    }
+    let Some((report, flows, links)) = results(shift) else { return };
+    assert_eq!(number(&flows[0], "subflows"), 2.0, "{report:?}");
+    for bottleneck in ["A1->B1", "A2->B2"] {
+        let link = links.iter().find(|l| text(l, "link") == bottleneck).unwrap();
+        assert!(number(link, "utilisation") > 0.5, "{bottleneck}: {link:?}");
+    }
+    assert!(number(&flows[0], "goodput_bps") > 25e6, "{flows:?}");
+}
+
+#[test]
+fn what_cannot_run_is_refused_with_its_key() {
+    let flow = "[[workload.flow]]\ntransport = \"tcp\"\nfrom = \"S1\"\nto = \"R\"\n";
+    let refusal = |more: &str| {
+        let text = format!("{STAR}{more}{flow}");
+        check(&scenario(&text)).expect_err(more).to_string()
+    };
+    for (more, key) in [
+        ("initial_ssthresh = \"64kB\"\n", "[transport.tcp] initial_ssthresh"),
+        ("undo = false\n", "[transport.tcp] undo"),
+        ("paths = \"scatter\"\n", "[transport.tcp] paths"),
+        ("subflows = 9\n", "[transport.tcp] subflows"),
+        ("header = 62\n", "[transport.tcp] header"),
+        ("[transport.ndp]\ncontrol = \"ndp\"\n", "[transport.ndp] control"),
+        ("[record]\nrtt = { every = \"1ms\" }\n", "[record] rtt"),
+        ("[record]\ncwnd = { every = \"10us\" }\n", "[record] cwnd"),
+        ("[[change]]\nlinks = [\"S1->W\"]\nat = \"10ms\"\nstate = \"down\"\n", "[[change]]"),
+    ] {
+        let line = refusal(more);
+        assert!(line.contains(key) && !line.contains('\n'), "{key}: {line}");
+    }
+    let cube = "duration = \"1ms\"\n[topology.bcube]\nn = 2\nk = 1\nrate = \"10Mbps\"\ndelay = \"1us\"\n[transport.tcp]\ncontrol = \"reno\"\n\
+        [[workload.permutation]]\ntransport = \"tcp\"\n";
+    assert!(check(&scenario(cube)).unwrap_err().to_string().contains("[topology.bcube]"));
+    check(&scenario(&format!("{STAR}min_rto = \"10ms\"\nack_every = 1\ninitial_window = 4\nmss = 1000\n{flow}")))
+        .unwrap();
+    let fast = format!("{STAR}{flow}").replace("50Mbps", "40Gbps");
+    if lacking().is_none() {
+        let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let directory = tempfile::tempdir().unwrap();
+        let line = run(&scenario(&fast), directory.path(), &|| false).unwrap_err().to_string();
+        assert!(line.contains("[topology] rate") && line.contains("packets a second"), "{line}");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+}
