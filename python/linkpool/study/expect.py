@@ -6,7 +6,7 @@ from linkpool.study.perform import Plan
 HOPS_PER_S = 3e6
 """Packet-hops of a second on one core, about, until a study has runs of its own to learn from."""
 
-RUN_S = 0.05
+RUN_S = 0.2
 """The time of a run beside its simulation: checks, tables, files."""
 
 
@@ -23,7 +23,7 @@ def expected_seconds(plan: Plan, jobs: int) -> float:
         if entry.key in absent:
             continue
         try:
-            wall += float(Result(entry.place).run["cpu_s"])
+            wall += float(Result(entry.place).run["wall_s"])
         except (ResultError, KeyError, TypeError, ValueError):
             continue  # a damaged run is found, and made again, when it is needed
         work += entry.cost
