@@ -4,6 +4,7 @@ It is for tests of what is around the simulator: caching, threads, figures, the 
 """
 
 import random
+import re
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -55,10 +56,14 @@ class FakeCore:
         if any(key == "nonsense" for key, _ in overrides):
             raise ScenarioError(f"{path}: nonsense: unknown key")
         lines = [f"# {key} = {value}" for key, value in overrides]
-        measure = "" if "[measure]" in text else MEASURE
         if "[measure]" in text and "cut_off" not in text:
             text = text.replace("[measure]\n", '[measure]\ncut_off = "1s"\n')
-        return "\n".join([f"seed = {1 if seed is None else seed}", *lines, text, measure])
+        own = re.search(r"^\[measure\]\n(?:[^\[\n].*\n?|\n)*", text, re.MULTILINE)
+        measure = MEASURE if own is None else own[0]
+        # As in a scenario as run, the measured period stands before the topology.
+        tables = text if own is None else text.replace(own[0], "")
+        tables = tables.replace("[topology", f"{measure}\n[topology", 1)
+        return "\n".join([f"seed = {1 if seed is None else seed}", *lines, tables])
 
     def worthwhile_threads(
         self, text: str, path: str, overrides: list[tuple[str, str]], cores: int

@@ -11,8 +11,6 @@ from linkpool.cli.show import require_result
 from linkpool.explain.replay import ExplainError, replay
 from linkpool.explain.story import as_text, tell
 from linkpool.explain.wires import Wires
-from linkpool.figures.kind import FigureError
-from linkpool.figures.plot import require_format
 
 
 def explain(
@@ -29,6 +27,10 @@ def explain(
     The times add up to its completion time. The run is made again up to the end of the flow, on one
     core; it is refused if the flow does not begin and end as recorded.
     """
+    # Here, as matplotlib takes a second to load.
+    from linkpool.figures.kind import FigureError
+    from linkpool.figures.plot import require_format
+
     try:
         if plot is not None:
             require_format(plot)

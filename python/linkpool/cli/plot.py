@@ -6,15 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from linkpool.cli.console import fail
-from linkpool.figures.kind import FigureError, Request
-from linkpool.figures.kinds import KINDS
-from linkpool.figures.look import COLUMN
-from linkpool.figures.plot import plot as draw
-from linkpool.figures.source import arms_of
 from linkpool.result import NotRecordedError
 from linkpool.units import parse_seconds
-
-_KINDS_HELP = "  \n".join(f"`{kind.name}`: {kind.shows}" for kind in KINDS.values())
 
 
 def plot(
@@ -22,7 +15,12 @@ def plot(
         list[Path],
         typer.Argument(metavar="RESULT...", help="Results of linkpool run, or of studies."),
     ],
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=_KINDS_HELP)],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", help="Such as fct-cdf, slowdown or windows; `list` explains each."
+        ),
+    ],
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -48,10 +46,22 @@ def plot(
         typer.Option("--by", help="What tells the flows of a result apart."),
     ] = "transport",
     width: Annotated[
-        float, typer.Option("--width", min=2.0, max=20.0, help="Inches; default: a paper's column.")
-    ] = COLUMN,
+        float | None,
+        typer.Option("--width", min=2.0, max=20.0, help="Inches; default: a paper's column."),
+    ] = None,
 ) -> None:
     """Draw a figure of results or studies, with its data beside it as CSV."""
+    # Here, as matplotlib takes a second to load, which no other command should wait for.
+    from linkpool.figures.kind import FigureError, Request
+    from linkpool.figures.kinds import KINDS
+    from linkpool.figures.look import COLUMN
+    from linkpool.figures.plot import plot as draw
+    from linkpool.figures.source import arms_of
+
+    if kind == "list":
+        for one in KINDS.values():
+            print(f"{one.name}: {one.shows}")
+        return
     if kind not in KINDS:
         fail(f"no kind of figure is named {kind!r}; there are {', '.join(KINDS)}")
     try:
@@ -59,7 +69,7 @@ def plot(
             arms_of(sources), by, flows or [], links or [], _seconds(start), _seconds(until)
         )
         for file in out or [Path(f"{kind}.svg")]:
-            table = draw(KINDS[kind], request, file, width)
+            table = draw(KINDS[kind], request, file, width or COLUMN)
             print(f"{file}, data: {table}")
     except (FigureError, NotRecordedError) as error:
         fail(str(error))

@@ -6,8 +6,6 @@ from typing import Annotated
 import typer
 
 from linkpool.cli.console import fail
-from linkpool.figures.source import arms_of
-from linkpool.report.page import write_report
 from linkpool.units import show_bytes
 
 
@@ -24,5 +22,9 @@ def report(
     """Write one self-contained page about results, which opens in a browser without a network."""
     if out.suffix not in (".html", ".htm"):
         fail(f"cannot write {out}: write a name that ends in .html")
+    # Here, as matplotlib takes a second to load.
+    from linkpool.figures.source import arms_of
+    from linkpool.report.page import write_report
+
     size = write_report(arms_of(sources), out, flows or [])
     print(f"{out}, {show_bytes(size)}")
