@@ -7,6 +7,7 @@ mod check;
 mod daemon;
 mod enable;
 mod load;
+mod observe;
 mod parameters;
 mod run;
 mod status;
@@ -33,6 +34,7 @@ enum Command {
     Enable(enable::Enable),
     Daemon(daemon::Daemon),
     Run(run::Run),
+    Observe(observe::Observe),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Command::Daemon(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Beside(command) => command.run(),
+        Command::Observe(command) => command.run(),
     };
     match done {
         Ok(code) => code,

@@ -28,10 +28,9 @@ pub struct Instance {
     pub draining: bool,
     /// Identifier of its struct_ops map.
     pub id: u32,
-    /// When its program was loaded, in nanoseconds since the machine started: of two with one name, the older has connections
-    /// from before a reload.
     programs: Vec<u32>,
-    maps: HashMap<String, u32>,
+    /// Its maps, by name. They are opened once: opening one by its number takes CAP_SYS_ADMIN, and using it does not.
+    maps: HashMap<String, MapHandle>,
 }
 
 /// What libbpf said last, for the error that follows.
@@ -126,8 +125,11 @@ pub fn all() -> Result<Vec<Instance>> {
         let (name, state, control) = layout.read(&value)?;
         let Some(own) = programs.iter().find(|p| p.id == control) else { continue };
         let named = own.map_ids.iter().filter_map(|id| maps.iter().find(|m| m.id == *id));
-        let maps = named.map(|m| (m.name.to_string_lossy().into_owned(), m.id)).collect::<HashMap<_, _>>();
-        let same = |p: &&libbpf_rs::query::ProgramInfo| maps.get("params").is_some_and(|id| p.map_ids.contains(id));
+        let open =
+            |m: &libbpf_rs::query::MapInfo| Ok((m.name.to_string_lossy().into_owned(), MapHandle::from_map_id(m.id)?));
+        let Ok(maps) = named.clone().map(open).collect::<Result<HashMap<_, _>>>() else { continue };
+        let params = named.clone().find(|m| m.name == "params").map(|m| m.id);
+        let same = |p: &&libbpf_rs::query::ProgramInfo| params.is_some_and(|id| p.map_ids.contains(&id));
         let of_it = programs.iter().filter(same).map(|p| p.id).collect();
         found.push(Instance {
             algorithm: *algorithm,
@@ -155,18 +157,17 @@ pub fn find(name: &str) -> Result<Instance> {
 }
 
 impl Instance {
-    fn map(&self, name: &str) -> Result<MapHandle> {
-        let id = self.maps.get(name).with_context(|| format!("{}: its program has no map `{name}`", self.name))?;
-        MapHandle::from_map_id(*id).with_context(|| format!("{}: map {name}", self.name))
+    fn map(&self, name: &str) -> Result<&MapHandle> {
+        self.maps.get(name).with_context(|| format!("{}: its program has no map `{name}`", self.name))
     }
 
     /// The ring buffer `events`.
-    pub fn events(&self) -> Result<MapHandle> {
+    pub fn events(&self) -> Result<&MapHandle> {
         self.map("events")
     }
 
     /// The ring buffer `rounds`.
-    pub fn rounds(&self) -> Result<MapHandle> {
+    pub fn rounds(&self) -> Result<&MapHandle> {
         self.map("rounds")
     }
 

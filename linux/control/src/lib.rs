@@ -9,6 +9,7 @@ pub mod instance;
 pub mod intf;
 pub mod namespace;
 pub mod netlink;
+pub mod observe;
 pub mod settings;
 
 pub use btf::KernelTypes;

@@ -18,14 +18,15 @@ use crate::netlink::PathManager;
 use anyhow::{Context, Result, ensure};
 use events::Events;
 use paths::Openings;
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use takeover::Takeover;
 
-/// How often it looks for controllers that were loaded or unloaded.
-const RESCAN: Duration = Duration::from_secs(1);
+/// How often it looks whether events were lost.
+const REVIEW: Duration = Duration::from_secs(1);
 
 /// What the daemon does, and where.
 #[derive(Clone, Debug)]
@@ -49,22 +50,29 @@ pub struct Report {
     pub latency: Latency,
 }
 
-/// Serves until `stop` is set. `started` is called once everything is in order.
+/// Serves the controllers that are loaded now, until `stop` is set. `started` is called once everything is in order. From then on
+/// this thread has CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, and no other capability.
 pub fn run(config: &Config, stop: &Arc<AtomicBool>, started: impl FnOnce()) -> Result<Report> {
     ensure!(!config.namespaces.is_empty(), "no network namespace to serve");
     let _takeover = config.namespaces.iter().map(Takeover::of).collect::<Result<Vec<_>>>()?;
     let mut daemon = Daemon::new(config)?;
-    daemon.rescan()?;
+    for controller in daemon.controllers.values() {
+        config.rule.tell(controller)?;
+    }
+    drop_rights()?;
+    // What happened before is in the maps.
+    daemon.events.discard();
+    daemon.review()?;
     started();
-    let mut next_scan = Instant::now() + RESCAN;
+    let mut next_review = Instant::now() + REVIEW;
     while !stop.load(Ordering::Relaxed) {
         let now = Instant::now();
-        if now >= next_scan {
-            daemon.rescan()?;
-            next_scan = now + RESCAN;
+        if now >= next_review {
+            daemon.review()?;
+            next_review = now + REVIEW;
         }
-        let until = daemon.openings.next().map_or(next_scan, |at| at.min(next_scan));
-        daemon.events.wait(until.saturating_duration_since(Instant::now()))?;
+        let until = daemon.openings.next().map_or(next_review, |at| at.min(next_review));
+        daemon.events.wait(until.saturating_duration_since(Instant::now()));
         while let Some((controller, event)) = daemon.events.next() {
             daemon.take(controller, &event);
         }
@@ -86,30 +94,24 @@ struct Daemon<'a> {
 impl Daemon<'_> {
     fn new(config: &Config) -> Result<Daemon<'_>> {
         let open = |n: &Namespace| Ok((n.inode, PathManager::of(n)?));
+        let controllers: HashMap<u32, Instance> = instance::all()?.into_iter().map(|i| (i.id, i)).collect();
+        ensure!(!controllers.is_empty(), "no controller is loaded: load one first, e.g. `linkpool-linux load amp`");
         Ok(Daemon {
             config,
             managers: config.namespaces.iter().map(open).collect::<Result<_>>()?,
-            controllers: HashMap::new(),
-            events: Events::default(),
+            events: Events::of(controllers.values())?,
+            controllers,
             openings: Openings::default(),
             lost: HashMap::new(),
             report: Report::default(),
         })
     }
 
-    /// Finds controllers that are new, forgets those that are gone. Brings connections in order of controllers that are new or
-    /// have lost events.
-    fn rescan(&mut self) -> Result<()> {
-        let found: HashMap<u32, Instance> = instance::all()?.into_iter().map(|i| (i.id, i)).collect();
-        if found.len() != self.controllers.len() || found.keys().any(|id| !self.controllers.contains_key(id)) {
-            self.events = Events::of(found.values())?;
-        }
-        self.lost.retain(|id, _| found.contains_key(id));
-        self.controllers = found;
+    /// Brings connections in order: of all controllers at first, then of those that have lost events.
+    fn review(&mut self) -> Result<()> {
         let ids: Vec<u32> = self.controllers.keys().copied().collect();
         for id in ids {
             let controller = &self.controllers[&id];
-            self.config.rule.tell(controller)?;
             let lost = controller.counters()?[0];
             if self.lost.insert(id, lost) != Some(lost) {
                 for (key, entry) in controller.connections().context("connections")? {
@@ -176,6 +178,15 @@ impl Daemon<'_> {
             self.openings.open(&self.config.rule, manager, due, &entry.conn, &mut self.report);
         }
     }
+}
+
+/// Everything is open: what is left to do takes no more than these.
+fn drop_rights() -> Result<()> {
+    let held = capabilities(None).context("capabilities")?;
+    let needed = CapabilitySet::BPF | CapabilitySet::NET_ADMIN | CapabilitySet::PERFMON;
+    let kept = held.permitted & needed;
+    set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() })
+        .context("capabilities")
 }
 
 /// The connection or the subflow has ended since.

@@ -2,15 +2,17 @@
 
 use crate::namespace::Namespace;
 use anyhow::{Context, Result};
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 
 const DIRECTORY: &str = "/run/linkpool";
 
 /// While it lives, new connections of the namespace are under the path manager in user space.
 pub(super) struct Takeover {
-    namespace: Namespace,
-    setting: &'static str,
+    /// The setting, open: entering the namespace again may not be allowed any more.
+    setting: File,
     before: String,
     note: PathBuf,
 }
@@ -32,15 +34,18 @@ impl Takeover {
         };
         fs::create_dir_all(DIRECTORY).context(DIRECTORY)?;
         fs::write(&note, &before).with_context(|| format!("{}", note.display()))?;
-        namespace.set(setting, ours)?;
-        Ok(Takeover { namespace: namespace.clone(), setting, before, note })
+        let path = Path::new("/proc/sys").join(setting);
+        let open = || File::options().write(true).open(&path).with_context(|| format!("{}", path.display()));
+        let mut setting = namespace.within(open)?;
+        setting.write_all(ours.as_bytes()).with_context(|| format!("{} = {ours}", path.display()))?;
+        Ok(Takeover { setting, before, note })
     }
 }
 
 impl Drop for Takeover {
     fn drop(&mut self) {
         // The namespace may have gone.
-        let _ = self.namespace.set(self.setting, &self.before);
+        let _ = self.setting.write_at(self.before.as_bytes(), 0);
         let _ = fs::remove_file(&self.note);
     }
 }
