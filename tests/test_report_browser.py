@@ -58,7 +58,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "a.toml").write_text(SCENARIO, encoding="utf-8")
     for name, limit in (("amp", 20), ("shallow", 8)):
         linkpool.run(folder / "a.toml", out=folder / name, set={"queue.limit": limit})
-    write_report(arms_of([folder / "amp", folder / "shallow"]), folder / "page.html")
+    write_report(arms_of([folder / "amp", folder / "shallow"]), folder / "page.html", trace=2)
     return folder / "page.html"
 
 
@@ -198,3 +198,10 @@ def test_another_result_is_a_click_away(browser: Any) -> None:
     wait(browser, lambda: browser.execute_script(marked) != before)
     links = browser.find_elements("css selector", ".fabric .link")
     assert len(links) == 96, "both directions of 48 cables"
+
+
+def test_the_slowest_flow_is_explained(browser: Any) -> None:
+    """The page was written with traces: it opens with the slowest flow, and says where it went."""
+    text = browser.execute_script("return document.querySelector('.story').textContent")
+    assert title(browser).split(":")[0] in text
+    assert "together: the FCT" in text

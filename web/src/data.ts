@@ -28,6 +28,8 @@ export interface Lane {
   rate: Record<string, Points>;
   suppressed: [number, number][];
   events?: FlowEvent[];
+  /** What `linkpool explain` says of it. */
+  story?: string;
 }
 
 /** What befell a flow, by a replay: when, on which subflow, what, and in words. */

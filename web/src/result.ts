@@ -18,6 +18,7 @@ export function result(of: ResultData): HTMLElement {
   const heading = h("h3", { id: "flow-title" });
   const facts = h("dl", { class: "facts" });
   const keys = h("p", { class: "legend" });
+  const story = h("div", {});
   let life: [number, number] = [0, of.end];
   const choose = (number: number): void => {
     const flow = byNumber.get(number);
@@ -34,6 +35,7 @@ export function result(of: ResultData): HTMLElement {
       ...kinds.map((kind) => h("span", { class: "key" }, h("i", { style: `background:var(--${KINDS[kind].colour})` }), KINDS[kind].name)),
       ...(lane?.suppressed.length ? [h("span", { class: "key" }, h("i", { style: "background:var(--suppressed)" }), "suppressed to one path")] : []),
     );
+    story.replaceChildren(...(lane?.story ? [h("details", { open: true }, h("summary", {}, "Why it took so long"), h("pre", { class: "story" }, lane.story))] : []));
     timeline.show(number, life);
   };
   const pick = (flow: number): void => {
@@ -43,7 +45,7 @@ export function result(of: ResultData): HTMLElement {
   const slowest = flows.filter((flow) => flow.slowdown !== null).sort((a, b) => b.slowdown - a.slowdown).slice(0, 200);
   const slow: Table = { title: "Slowest flows", note: "", names: SLOW, rows: slowest.map((flow) => SLOW.map((name) => flow[name])) };
   const { overall, groups, drops, lost, marks } = of.overview;
-  const first = slowest.find((flow) => of.lanes[flow.flow]) ?? slowest[0] ?? flows[0];
+  const first = slowest.find((flow) => of.lanes[flow.flow]?.story) ?? slowest.find((flow) => of.lanes[flow.flow]) ?? slowest[0] ?? flows[0];
   requestAnimationFrame(() => (first ? choose(first.flow) : timeline.show(null, [0, of.end])));
   const window = section("Over time", "Drag across to zoom in, double click for the whole run. All charts share one axis.");
   window.id = "timeline";
@@ -52,7 +54,7 @@ export function result(of: ResultData): HTMLElement {
       h("span", { class: "buttons" },
         h("button", { click: () => timeline.zoom(life) }, "life of the flow"),
         h("button", { click: () => timeline.zoom([0, of.end]) }, "whole run"))),
-    facts, keys, timeline.box,
+    facts, story, keys, timeline.box,
   );
   return h("div", { class: "result" },
     h("div", { class: "cards" },

@@ -16,7 +16,17 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.html", help="The page.")],
     flows: Annotated[
         list[int] | None,
-        typer.Option("--flow", metavar="N", help="Show this flow over time too (repeatable)."),
+        typer.Option("--flow", metavar="N", help="Trace this flow too (repeatable)."),
+    ] = None,
+    trace: Annotated[
+        int | None,
+        typer.Option(
+            "--trace",
+            metavar="COUNT",
+            min=0,
+            help="Make each run again, and trace so many of its slowest flows. "
+            "Default: 4, of runs that took at most 10 s.",
+        ),
     ] = None,
 ) -> None:
     """Write one self-contained page about results, which opens in a browser without a network."""
@@ -26,5 +36,5 @@ def report(
     from linkpool.figures.source import arms_of
     from linkpool.report.page import write_report
 
-    size = write_report(arms_of(sources), out, flows or [])
+    size = write_report(arms_of(sources), out, flows or [], trace)
     print(f"{out}, {show_bytes(size)}")

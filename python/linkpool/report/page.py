@@ -12,6 +12,7 @@ from typing import Any
 from linkpool import _core
 from linkpool.figures.source import Arm
 from linkpool.report.data.result import result_data
+from linkpool.report.data.sides import sides
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -32,23 +33,24 @@ _PAGE = """<!doctype html>
 
 
 def write_report(
-    arms: Sequence[Arm], out: Path, flows: Sequence[int] = (), study: dict[str, Any] | None = None
+    arms: Sequence[Arm], out: Path, flows: Sequence[int] = (), trace: int | None = 0
 ) -> int:
     """Write the page about these arms, and return its size in bytes.
 
     Args:
         arms: each by its first result.
         out: the file.
-        flows: numbers of flows whose lanes must be on the page, where they were recorded.
-        study: what a study says over its seeds.
+        flows: numbers of flows that are traced in any case.
+        trace: how many of the slowest flows of each arm are traced, which makes the run again;
+            None: some, if the run was quick.
 
     """
     title = "linkpool: " + ", ".join(arm.name for arm in arms)
     content = {
         "version": _core.__version__,
         "title": title,
-        "results": [result_data(arm, flows) for arm in arms],
-        "study": study,
+        "results": [result_data(arm, flows, trace) for arm in arms],
+        "study": sides(arms),
     }
     page = render(title, content)
     out.write_bytes(page)

@@ -12,16 +12,27 @@ from linkpool.report.data.lanes import chosen, lanes
 from linkpool.report.data.numbers import columns
 from linkpool.report.data.tables import overview, tables
 from linkpool.report.data.time import active_end, failures, goodput, heat
+from linkpool.report.data.traced import add_traces, how_many
 from linkpool.result import Result
 
 
-def result_data(arm: Arm, asked: Sequence[int]) -> dict[str, Any]:
-    """Return the page's data of the first result of an arm; also lanes of flows `asked`."""
+def result_data(arm: Arm, asked: Sequence[int], trace: int | None = 0) -> dict[str, Any]:
+    """Return the page's data of the first result of an arm.
+
+    Args:
+        arm: whose.
+        asked: numbers of flows that have lanes and are traced in any case.
+        trace: how many of the slowest flows to trace; None: some, if the run was quick.
+
+    """
     result = arm.results[0]
     end = active_end(result)
     with_lanes, recorded = chosen(result, list(asked))
     of_flows = flows(result, with_lanes)
     strip = heat(result, end)
+    of_lanes = lanes(result, with_lanes)
+    traced = list(dict.fromkeys([*asked, *_slowest(result, how_many(result, trace))]))
+    note = add_traces(result, of_lanes, traced)
     return {
         "name": arm.name,
         "seeds": len(arm.results),
@@ -30,14 +41,24 @@ def result_data(arm: Arm, asked: Sequence[int]) -> dict[str, Any]:
         "end": end,
         "overview": overview(result),
         "flows": of_flows,
-        "lanes": lanes(result, with_lanes),
+        "lanes": of_lanes,
         "heat": strip,
         "failures": columns(failures(result), 10) if result.has("changes") else None,
         "goodput": goodput(result, end),
         "fabric": fabric(result),
         "tables": tables(result),
-        "notes": _notes(result, of_flows, recorded, len(with_lanes), strip),
+        "notes": [
+            *([note] if note else []),
+            *_notes(result, of_flows, recorded, len(with_lanes), strip),
+        ],
     }
+
+
+def _slowest(result: Result, count: int) -> list[int]:
+    """Return the numbers of the measured flows of the largest slowdowns."""
+    rows = result.scan("flows").filter("measured").drop_nulls("slowdown")
+    order = rows.sort("slowdown", "flow", descending=[True, False]).select("flow").head(count)
+    return [int(flow) for flow in order.collect()["flow"]]
 
 
 def _notes(
