@@ -72,7 +72,7 @@ const STAR: &str = "duration = \"1s\"\n[topology.many-to-one]\nsenders = 3\nrate
 #[test]
 fn a_flow_takes_no_less_than_its_ideal_time() {
     let flow =
-        "[[workload.flow]]\ntransport = \"tcp\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"500kB\"\nstart = \"50ms\"\n";
+        "[[workload.flow]]\ntransport = \"tcp\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"500KB\"\nstart = \"50ms\"\n";
     let Some((report, flows, links)) = results(&format!("{STAR}{flow}")) else { return };
     let flow = &flows[0];
     assert_eq!(number(flow, "acked_bytes"), 500e3);
@@ -103,11 +103,11 @@ fn a_bottleneck_is_full_and_its_queue_bounded() {
 
 #[test]
 fn bursts_and_loops_come_to_their_ends() {
-    let incast = "[[workload.incast]]\ntransport = \"tcp\"\nsenders = 3\nreceiver = \"R\"\nsize = \"20kB\"\nevery = \"100ms\"\nbursts = 5\n";
+    let incast = "[[workload.incast]]\ntransport = \"tcp\"\nsenders = 3\nreceiver = \"R\"\nsize = \"20KB\"\nevery = \"100ms\"\nbursts = 5\n";
     let Some((_, flows, _)) = results(&format!("{STAR}{incast}")) else { return };
     assert_eq!(flows.len(), 15);
     assert!(flows.iter().all(|f| number(f, "acked_bytes") == 20e3 && f["fct_s"] != Field::Null));
-    let closed = "[[workload.random]]\ntransport = \"tcp\"\nsize = \"100kB\"\nrepeat = \"each\"\n";
+    let closed = "[[workload.random]]\ntransport = \"tcp\"\nsize = \"100KB\"\nrepeat = \"each\"\n";
     let tree = "duration = \"1s\"\ndrain = \"1s\"\n[topology.fat-tree]\nk = 4\nrate = \"20Mbps\"\ndelay = \"20us\"\n\
         [transport.tcp]\ncontrol = \"cubic\"\n";
     let Some((_, flows, links)) = results(&format!("{tree}{closed}")) else { return };
@@ -141,15 +141,17 @@ fn what_cannot_run_is_refused_with_its_key() {
         check(&scenario(&text)).expect_err(more).to_string()
     };
     for (more, key) in [
-        ("initial_ssthresh = \"64kB\"\n", "[transport.tcp] initial_ssthresh"),
+        ("initial_ssthresh = \"64KB\"\n", "[transport.tcp] initial_ssthresh"),
         ("undo = false\n", "[transport.tcp] undo"),
         ("paths = \"scatter\"\n", "[transport.tcp] paths"),
-        ("subflows = 9\n", "[transport.tcp] subflows"),
-        ("header = 62\n", "[transport.tcp] header"),
+        ("header = \"62B\"\n", "[transport.tcp] header"),
         ("[transport.ndp]\ncontrol = \"ndp\"\n", "[transport.ndp] control"),
         ("[record]\nrtt = { every = \"1ms\" }\n", "[record] rtt"),
         ("[record]\ncwnd = { every = \"10us\" }\n", "[record] cwnd"),
-        ("[[change]]\nlinks = [\"S1->W\"]\nat = \"10ms\"\nstate = \"down\"\n", "[[change]]"),
+        (
+            "[routing]\nreconverge = \"1ms\"\n[[change]]\nlinks = [\"S1->W\"]\nat = \"10ms\"\nstate = \"down\"\n",
+            "[[change]]",
+        ),
     ] {
         let line = refusal(more);
         assert!(line.contains(key) && !line.contains('\n'), "{key}: {line}");
@@ -157,7 +159,7 @@ fn what_cannot_run_is_refused_with_its_key() {
     let cube = "duration = \"1ms\"\n[topology.bcube]\nn = 2\nk = 1\nrate = \"10Mbps\"\ndelay = \"1us\"\n[transport.tcp]\ncontrol = \"reno\"\n\
         [[workload.permutation]]\ntransport = \"tcp\"\n";
     assert!(check(&scenario(cube)).unwrap_err().to_string().contains("[topology.bcube]"));
-    check(&scenario(&format!("{STAR}min_rto = \"10ms\"\nack_every = 1\ninitial_window = 4\nmss = 1000\n{flow}")))
+    check(&scenario(&format!("{STAR}min_rto = \"10ms\"\nack_every = 1\ninitial_window = 4\nmss = \"1000B\"\n{flow}")))
         .unwrap();
     let fast = format!("{STAR}{flow}").replace("50Mbps", "40Gbps");
     if lacking().is_none() {
