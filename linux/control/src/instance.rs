@@ -218,7 +218,7 @@ impl Instance {
         Ok(counted)
     }
 
-    /// Instructions of each program, as the verifier left them, by name.
+    /// Instructions of each program that reads the parameters, `cong_control` among them, as the verifier left them, by name.
     pub fn instructions(&self) -> Vec<(String, usize)> {
         let options = ProgInfoQueryOptions::default().include_xlated_prog_insns(true);
         ProgInfoIter::with_query_opts(options)
@@ -227,7 +227,7 @@ impl Instance {
             .collect()
     }
 
-    /// Runs and nanoseconds of each program, by name; zeros unless `kernel.bpf_stats_enabled` is 1.
+    /// Runs and nanoseconds of each program that reads the parameters, by name; zeros unless `kernel.bpf_stats_enabled` is 1.
     pub fn costs(&self) -> Vec<(String, u64, u64)> {
         ProgInfoIter::default()
             .filter(|program| self.programs.contains(&program.id))
