@@ -3,5 +3,6 @@
 mod measure;
 mod net;
 mod observing;
+mod robust;
 mod serving;
 mod transfer;
