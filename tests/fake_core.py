@@ -60,10 +60,11 @@ class FakeCore:
             text = text.replace("[measure]\n", '[measure]\ncut_off = "1s"\n')
         own = re.search(r"^\[measure\]\n(?:[^\[\n].*\n?|\n)*", text, re.MULTILINE)
         measure = MEASURE if own is None else own[0]
-        # As in a scenario as run, the measured period stands before the topology.
-        tables = text if own is None else text.replace(own[0], "")
-        tables = tables.replace("[topology", f"{measure}\n[topology", 1)
-        return "\n".join([f"seed = {1 if seed is None else seed}", *lines, tables])
+        # As in a scenario as run, the measured period stands before the topology: first of all.
+        others = text if own is None else text.replace(own[0], "")
+        keys, bracket, tables = f"\n{others}".partition("\n[")
+        head = [f"seed = {1 if seed is None else seed}", *lines, keys, measure]
+        return "\n".join(head) + bracket + tables
 
     def worthwhile_threads(
         self, text: str, path: str, overrides: list[tuple[str, str]], cores: int
