@@ -15,7 +15,7 @@ from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
 from linkpool.figures.kinds import KINDS
 from linkpool.figures.plot import FORMATS, plot, render
-from linkpool.figures.source import arms_of, short_names
+from linkpool.figures.source import Arm, arms_of, short_names
 from linkpool.figures.thin import extremes, order_statistics
 from linkpool.result import NotRecordedError
 from tables import finished, table, unfinished, write_result
@@ -176,7 +176,10 @@ def everything(directory: Path) -> Path:
     return directory
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
+OF_RESULTS = [kind for name, kind in KINDS.items() if name != "sweep"]
+
+
+@pytest.mark.parametrize("kind", OF_RESULTS, ids=[kind.name for kind in OF_RESULTS])
 def test_every_kind_is_drawn_with_its_data_beside_it(tmp_path: Path, kind: Kind) -> None:
     request = Request(arms_of([everything(tmp_path / "r")]))
     for suffix in FORMATS:
@@ -234,3 +237,19 @@ def test_plot_on_the_command_line(tmp_path: Path) -> None:
         failed = linkpool(*arguments)
         assert failed.returncode == 2
         assert said in failed.stderr
+
+
+def test_a_sweep_is_over_the_seeds(tmp_path: Path) -> None:
+    arms = []
+    for mark, fcts in ((10, (0.1, 0.3)), (20, (0.2, 0.4))):
+        of = [result(tmp_path / f"{mark}-{fct}", [finished(fct)]) for fct in fcts]
+        results = tuple(arm.results[0] for arm in arms_of(of))
+        arms.append(Arm(f"mark {mark}", results, {"arm": "base", "queue.mark": mark}))
+    rows = KINDS["sweep"].data(Request(arms, measure="fct.mean@all"))
+    assert rows["setting"].to_list() == [10, 20]
+    assert rows["mean"].to_list() == pytest.approx([0.2, 0.3])
+    # Student's t of 95% with one degree of freedom, 12.706, times the standard error, 0.1.
+    assert (rows["high"] - rows["mean"]).to_list() == pytest.approx([1.2706, 1.2706], rel=1e-3)
+    assert render(KINDS["sweep"], rows, ".svg").startswith(b"<?xml")
+    with pytest.raises(FigureError, match="needs the directory of one study"):
+        data("sweep", tmp_path / "10-0.1")

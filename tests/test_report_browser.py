@@ -124,7 +124,9 @@ def test_a_click_on_a_dot_opens_that_flow(browser: Any) -> None:
     dots = browser.find_elements("css selector", ".scatter g[aria-label='dot'] circle")
     assert len(dots) > 20
     lowest = max(dots, key=lambda dot: float(dot.get_attribute("cy")))
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", lowest)
+    browser.execute_script(
+        "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", lowest
+    )
     ActionChains(browser).move_to_element(lowest).pause(0.2).click().perform()
     wait(browser, lambda: title(browser) != before)
     tip = browser.execute_script(

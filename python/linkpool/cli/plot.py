@@ -41,6 +41,10 @@ def plot(
     until: Annotated[
         str | None, typer.Option("--until", metavar="TIME", help="Show times up to here.")
     ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option("--measure", metavar="NAME", help="Of a sweep; default: fct.p99@all."),
+    ] = None,
     by: Annotated[
         Literal["transport", "label"],
         typer.Option("--by", help="What tells the flows of a result apart."),
@@ -66,7 +70,13 @@ def plot(
         fail(f"no kind of figure is named {kind!r}; there are {', '.join(KINDS)}")
     try:
         request = Request(
-            arms_of(sources), by, flows or [], links or [], _seconds(start), _seconds(until)
+            arms_of(sources),
+            by,
+            flows or [],
+            links or [],
+            _seconds(start),
+            _seconds(until),
+            measure,
         )
         for file in out or [Path(f"{kind}.svg")]:
             table = draw(KINDS[kind], request, file, width or COLUMN)

@@ -24,6 +24,7 @@ class Request:
         links: names of links, for figures of queues; empty: those recorded, at most `MOST_LINES`.
         start: of the time shown, s; None: when the first of what is shown begins.
         end: of the time shown, s; None: when the last of what is shown ends.
+        measure: what a sweep draws, as `fct.p99@all`; None: that.
 
     """
 
@@ -33,6 +34,7 @@ class Request:
     links: Sequence[str] = field(default_factory=tuple)
     start: float | None = None
     end: float | None = None
+    measure: str | None = None
 
 
 MOST_LINES = 7

@@ -1,12 +1,14 @@
 """What figures and reports are made of: arms, each of one result or of one result per seed."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from linkpool.result import NotRecordedError, Result
+from linkpool.study.model import name_of
 from linkpool.study.result import StudyResult, is_study
 from linkpool.units import show_seconds
 
@@ -21,11 +23,13 @@ class Arm:
     Attributes:
         name: in legends and tables.
         results: at least one.
+        keys: of a study: its arm, and what it varies, by the names of its keys.
 
     """
 
     name: str
     results: tuple[Result, ...]
+    keys: Mapping[str, Any] = field(default_factory=dict)
 
 
 def arms_of(paths: Sequence[Path]) -> list[Arm]:
@@ -41,8 +45,12 @@ def arms_of(paths: Sequence[Path]) -> list[Arm]:
     for name, path in zip(short_names(paths), paths, strict=True):
         if is_study(path):
             before = f"{name}: " if len(paths) > 1 else ""
-            of_study = StudyResult(path).arms().items()
-            arms += [Arm(f"{before}{arm}", tuple(results)) for arm, results in of_study]
+            study = StudyResult(path)
+            keys = {name_of(row): row for row in study.runs.select(study.study.keys).to_dicts()}
+            arms += [
+                Arm(f"{before}{arm}", tuple(results), keys[arm])
+                for arm, results in study.arms().items()
+            ]
         else:
             arms.append(Arm(name, (Result(path),)))
     for arm in arms:

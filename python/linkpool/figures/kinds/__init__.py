@@ -9,6 +9,7 @@ from linkpool.figures.kinds import (
     rates,
     rtts,
     slowdown,
+    sweep,
     utilisation,
     windows,
 )
@@ -25,6 +26,7 @@ KINDS: dict[str, Kind] = {
         rates.KIND,
         queues.KIND,
         rtts.KIND,
+        sweep.KIND,
     )
 }
 """By name, in the order in which help lists them."""

@@ -1,0 +1,86 @@
+"""A setting that a study varies, against a measure, with confidence."""
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.figures import look
+from linkpool.figures.kind import FigureError, Kind, Request
+from linkpool.study.measures import ALL, measure, wanted
+from linkpool.study.model import ARM
+from linkpool.study.statistics import over_seeds
+
+USUAL = "fct.p99@all"
+
+
+def data(request: Request) -> pl.DataFrame:
+    """Return the measure over the seeds, with its 95% t interval, by arm and value."""
+    name = request.measure or USUAL
+    try:
+        asked = wanted(name)
+    except ValueError as error:
+        raise FigureError(f"sweep: {error}") from None
+    varied = [key for key in (request.arms[0].keys if request.arms else {}) if key != ARM]
+    if not varied or any(list(arm.keys) != [ARM, *varied] for arm in request.arms):
+        raise FigureError("sweep needs the directory of one study that varies a setting")
+    if len(varied) > 1:
+        raise FigureError(f"sweep draws one varied setting, and this study has {', '.join(varied)}")
+    rows = [
+        measure(result, [name]).select(
+            pl.lit(str(arm.keys[ARM])).alias("series"),
+            pl.lit(arm.keys[varied[0]]).alias("setting"),
+            pl.lit(seed).alias("seed"),
+            pl.all(),
+        )
+        for arm in request.arms
+        for seed, result in enumerate(arm.results)
+    ]
+    table = over_seeds(pl.concat(rows, how="vertical_relaxed"), ["series", "setting"], {})
+    chosen = table.filter(
+        pl.col("part") == (asked.part or ALL), pl.col("statistic") == asked.statistics[0]
+    )
+    if chosen["mean"].drop_nulls().is_empty():
+        raise FigureError(f"sweep: no run of this study has a value of {name}")
+    named = chosen.with_columns(key=pl.lit(varied[0]), name=pl.lit(name))
+    return named.select("series", "key", "setting", "name", "unit", "seeds", "mean", "low", "high")
+
+
+def draw(figure: Figure, rows: pl.DataFrame) -> None:
+    """Draw means as lines, and intervals as bars."""
+    unit = rows["unit"][0]
+    highest = float(rows["mean"].drop_nulls().to_numpy().max())
+    scale, shown = 1.0, unit
+    if unit == "s":
+        scale, shown = look.time_unit(highest)
+    elif unit == "bit/s":
+        scale, shown = look.rate_unit(highest)
+    label = rows["name"][0] + (f", {shown}" if shown else "")
+    axes = look.panel(figure, rows["key"][0], label)
+    places = {value: i for i, value in enumerate(rows["setting"].unique(maintain_order=True))}
+    numeric = rows["setting"].dtype.is_numeric()
+    for series, style in look.looks(rows["series"]).items():
+        of = rows.filter(series=series)
+        x = of["setting"].to_list() if numeric else [places[v] for v in of["setting"]]
+        y = of["mean"].to_numpy() * scale
+        known = of["low"].is_not_null().all()
+        ends = [y - of["low"].to_numpy() * scale, of["high"].to_numpy() * scale - y]
+        axes.errorbar(
+            x,
+            y,
+            ends if known else None,
+            color=style.colour,
+            linestyle=style.dash,
+            marker=style.marker,
+            markersize=3.5,
+            elinewidth=0.8,
+            capsize=2,
+            label=series,
+        )
+    if not numeric:
+        axes.set_xticks(list(places.values()), [str(value) for value in places])
+    axes.set_ylim(bottom=0)
+    look.legend(figure, [axes])
+
+
+KIND = Kind(
+    "sweep", "a setting that a study varies, against a measure, with confidence", data, draw
+)
