@@ -28,6 +28,8 @@ def explain(
     core; it is refused if the flow does not begin and end as recorded.
     """
     # Here, as matplotlib takes a second to load.
+
+    # Here, as matplotlib takes a second to load.
     from linkpool.figures.kind import FigureError
     from linkpool.figures.plot import require_format
 
