@@ -1,5 +1,8 @@
 //! Sequence numbers that wrap.
 
+/// The first byte of a subflow's stream; the SYN stands before it (RFC 9293, section 3.4).
+pub(crate) const FIRST_BYTE: u64 = 1;
+
 /// A sequence number as the wire carries it: 32 bits that wrap (RFC 9293, section 3.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seq(pub u32);

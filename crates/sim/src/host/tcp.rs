@@ -8,11 +8,13 @@ use crate::host::rtts::RttRecorder;
 use crate::host::wire::{decode, encode, encode_options};
 use crate::plan::PlannedTransport;
 use crate::results::outcome::SubflowOutcome;
-use linkpool_engine::prefetch;
 use linkpool_network::{Flags, Packet};
 use linkpool_transport::paths::{PathSelector, Progress, Subflows};
 use linkpool_transport::{Delivery, Output, Receiver, Segment, Sender, SenderState};
 use linkpool_units::Time;
+
+/// The first stage of [`Endpoint::prefetch`].
+const FIRST_STAGE: usize = 3;
 
 /// A sender. The fields that an ACK reads or writes come first.
 #[derive(Debug)]
@@ -98,19 +100,7 @@ impl Endpoint for TcpSender {
 
     #[inline]
     fn prefetch(&self, subflow: usize, stage: usize) {
-        match stage {
-            // The packet may be for another, of more subflows, that had this slot.
-            3 if subflow < self.sender.subflows() => {
-                let (path, sent, timer) = self.sender.places(subflow);
-                prefetch(path);
-                prefetch(sent);
-                prefetch(timer);
-            }
-            4 if subflow < self.sender.subflows() => {
-                self.sender.oldest_sent(subflow).into_iter().for_each(prefetch);
-            }
-            _ => {}
-        }
+        self.sender.prefetch(subflow, stage - FIRST_STAGE);
     }
 }
 
@@ -211,8 +201,8 @@ impl Endpoint for TcpReceiver {
 
     #[inline]
     fn prefetch(&self, subflow: usize, stage: usize) {
-        if stage == 3 {
-            self.receiver.place(subflow).into_iter().for_each(prefetch);
+        if stage == FIRST_STAGE {
+            self.receiver.prefetch(subflow);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Incoming, Receiver};
 use crate::segment::{Output, Segment};
-use crate::subflow::FIRST_BYTE;
+use crate::seq::FIRST_BYTE;
 use crate::timer::Timer;
 use linkpool_units::Time;
 

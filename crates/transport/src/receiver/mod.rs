@@ -9,10 +9,10 @@ use crate::quickack::Quickack;
 use crate::reassembly::Reassembly;
 use crate::reporting::Reporting;
 use crate::segment::{Output, Segment};
-use crate::seq::Seq;
-use crate::subflow::FIRST_BYTE;
+use crate::seq::{FIRST_BYTE, Seq};
 use crate::timer::Timer;
 use handshake::Repeats;
+use linkpool_engine::prefetch;
 use linkpool_units::Time;
 use std::sync::Arc;
 
@@ -221,10 +221,11 @@ impl Receiver {
         }
     }
 
-    /// The memory that a segment on subflow `s` will read and write, to be prefetched.
+    /// A segment on subflow `s` comes soon: has the processor fetch the memory that it will read and write into the cache. It changes
+    /// nothing but time.
     #[inline]
-    pub fn place(&self, s: usize) -> Option<&impl Sized> {
-        self.subflows.get(s)
+    pub fn prefetch(&self, s: usize) {
+        self.subflows.get(s).into_iter().for_each(prefetch);
     }
 
     /// Bytes delivered in order to the application.

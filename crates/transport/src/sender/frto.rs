@@ -1,21 +1,13 @@
 //! F-RTO without SACKs (RFC 5682, section 2.1): was a timeout right? With SACKs: `undo.rs`.
 
 use super::Sender;
+use crate::loss::Frto;
 use crate::path::Path;
 use crate::segment::Output;
 use linkpool_units::Time;
 
 /// New segments that go out before more is sent again (step 2b).
 const NEW_SEGMENTS: u32 = 2;
-
-/// After a timeout, until two ACKs have told.
-#[derive(Debug)]
-pub(crate) struct Frto {
-    cwnd: f64,
-    ssthresh: f64,
-    /// The first ACK has come, and new data gone out.
-    second: bool,
-}
 
 impl Sender {
     /// Step 1: the timer has expired; the window of subflow `s` is about to be cut for it. F-RTO

@@ -3,8 +3,8 @@
 use super::Sender;
 use crate::control::CongestionControl;
 use crate::segment::{Output, Segment};
-use crate::seq::Seq;
-use crate::subflow::{FIRST_BYTE, State};
+use crate::seq::{FIRST_BYTE, Seq};
+use crate::subflow::State;
 use linkpool_units::Time;
 
 impl Sender {

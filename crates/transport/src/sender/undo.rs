@@ -3,46 +3,9 @@
 
 use super::Sender;
 use crate::control::CongestionControl;
-use crate::path::Path;
-use crate::scoreboard::Delivered;
+use crate::loss::{Delivered, Probation, Undo};
 use crate::segment::Output;
 use linkpool_units::Time;
-
-/// The state that is needed to undo a reduction.
-#[derive(Debug)]
-pub(crate) struct Undo {
-    cwnd: f64,
-    ssthresh: f64,
-    /// The data outstanding at the cut: only this was sent again because of it.
-    from: u64,
-    to: u64,
-    /// Retransmissions not known to have been needless.
-    needed: u32,
-    pub(crate) probation: Probation,
-}
-
-/// Where F-RTO (RFC 5682, section 3.1) stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Probation {
-    /// Not after a timeout, or the timeout was right.
-    None,
-    /// The first segment has been sent again; the next ACK decides (step 2).
-    Timeout,
-    /// New data has been sent instead of more retransmissions; the next ACK decides (step 3).
-    NewData,
-}
-
-impl Undo {
-    /// A segment that ends at `end` is sent again.
-    pub(super) fn follow_retransmission(&mut self, end: u64) {
-        self.needed += (self.from < end && end <= self.to) as u32;
-    }
-
-    /// Before the window of `path` is cut.
-    pub(super) fn new(path: &Path, probation: Probation) -> Undo {
-        Undo { cwnd: path.cwnd, ssthresh: path.ssthresh, from: path.snd_una, to: path.snd_nxt, needed: 0, probation }
-    }
-}
 
 impl Sender {
     /// A D-SACK says that a retransmission was needless; once that is true of all, so was the cut
@@ -117,23 +80,5 @@ impl Sender {
         subflow.counts.undos += 1;
         subflow.rtt.end_back_off();
         self.control.undo(s);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::control::testing::path;
-
-    /// Bytes 1,000 to 4,999 were outstanding at the cut: only their retransmissions have to be
-    /// needless.
-    #[test]
-    fn only_what_was_outstanding_at_the_cut_counts() {
-        let cut = Path { snd_una: 1000, snd_nxt: 5000, ..path(4.0) };
-        let mut undo = Undo::new(&cut, Probation::None);
-        for (end, needed) in [(1000, 0), (1001, 1), (5000, 2), (5001, 2)] {
-            undo.follow_retransmission(end);
-            assert_eq!(undo.needed, needed);
-        }
     }
 }

@@ -1,17 +1,15 @@
 //! A subflow at the sender: timers, outstanding segments, counters.
 
+mod selective;
+
 use crate::config::{Config, Recovery};
+use crate::loss::{Frto, Scoreboard};
 use crate::outstanding::{Mark, Outstanding};
 use crate::path::Path;
 use crate::rtt::RttEstimator;
-use crate::scoreboard::Scoreboard;
-use crate::sender::Frto;
-use crate::seq::Seq;
+use crate::seq::{FIRST_BYTE, Seq};
 use crate::timer::Timer;
 use linkpool_units::Time;
-
-/// The first byte of a subflow's stream; the SYN stands before it (RFC 9293, section 3.4).
-pub(crate) const FIRST_BYTE: u64 = 1;
 
 /// Counters of a subflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,0 +1,201 @@
+//! RACK (RFC 8985): which segments are lost, by the times at which they and later ones were sent.
+
+use super::Delivered;
+use crate::outstanding::Sent;
+use crate::rtt::RecentLeast;
+use linkpool_units::Time;
+
+/// Recoveries without a D-SACK before the reordering window is small again (RFC 8985, section 6.2,
+/// step 4).
+const PERSIST: u32 = 16;
+
+/// Per-connection variables of RFC 8985, sections 5.3 and 5.4.
+#[derive(Debug, Default)]
+pub(crate) struct Rack {
+    /// Of the segments that have arrived, the one sent last: when it was sent, and where it ends.
+    pub(crate) latest: (Time, u64),
+    /// Its RTT.
+    pub(crate) rtt: Time,
+    /// RACK.min_RTT (section 6.2, step 1).
+    pub(crate) least_rtt: RecentLeast,
+    pub(crate) reordering_seen: bool,
+    /// D-SACKs count once a round; this is its end.
+    pub(crate) dsack_round: Option<u64>,
+    /// The reordering window is a quarter of the least RTT, and this many quarters more.
+    pub(crate) more: u32,
+    pub(crate) persist: u32,
+    /// The reordering window now.
+    pub(crate) window: Time,
+    /// A probe is out.
+    pub(crate) probe: Option<Probe>,
+    /// There has been no RTT sample since the last probe.
+    pub(crate) unsampled: bool,
+    pub(crate) due: Due,
+}
+
+/// The purpose of a subflow's timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Due {
+    /// Retransmission timeout.
+    #[default]
+    Timeout,
+    /// Tail loss probe.
+    Probe,
+    /// The reordering timer: segments that may be reordered have had their time.
+    Reordering,
+}
+
+#[derive(Debug)]
+pub(crate) struct Probe {
+    /// SND.NXT after it.
+    pub(crate) end: u64,
+    /// It was not new data.
+    pub(crate) again: bool,
+}
+
+impl Rack {
+    /// RACK_sent_after: was `latest` sent after the segment that ends at `end`?
+    pub(crate) fn sent_after(&self, segment: &Sent, end: u64) -> bool {
+        self.latest > (segment.at(), end)
+    }
+
+    /// A segment older than this, when a later one has arrived, is lost.
+    pub(crate) fn reach(&self) -> Time {
+        self.rtt + self.window
+    }
+
+    pub(crate) fn leave_recovery(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.more = 0;
+        }
+    }
+
+    /// RACK.reo_wnd where reordering is given time: a quarter of the least RTT, and one more for
+    /// each D-SACK, at most SRTT (section 6.2, step 4).
+    pub(crate) fn patience(&self, srtt: Time) -> Time {
+        let least = self.least_rtt.get().unwrap_or(Time::ZERO);
+        Time((least.0 / 4).saturating_mul(1 + self.more as u64)).min(srtt)
+    }
+
+    /// Steps 1 to 3 of section 6.2.
+    pub(crate) fn follow(&mut self, told: &Delivered, now: Time) {
+        if let Some(sent_at) = told.sent_at {
+            self.least_rtt.sample(now - sent_at, now);
+        }
+        let min_rtt = self.least_rtt.get().unwrap_or(Time::ZERO);
+        self.unsampled &= told.sent_at.is_none();
+        self.reordering_seen |= told.reordered;
+        if let Some((at, end, again)) = told.latest {
+            let rtt = now - at;
+            // Too soon: this is an ACK of an earlier transmission.
+            if again && rtt < min_rtt {
+                return;
+            }
+            self.rtt = rtt;
+            self.latest = self.latest.max((at, end));
+        }
+    }
+
+    /// Step 4: D-SACKs widen the reordering window, once a round.
+    pub(crate) fn follow_duplicate(&mut self, duplicate: bool, snd_una: u64, snd_nxt: u64) {
+        if self.dsack_round.is_some_and(|end| snd_una >= end) {
+            self.dsack_round = None;
+        }
+        if duplicate && self.dsack_round.is_none() {
+            self.dsack_round = Some(snd_nxt);
+            self.more += 1;
+            self.persist = PERSIST;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::Seq;
+
+    fn rack(least_rtt_us: u64) -> Rack {
+        let mut rack = Rack::default();
+        rack.least_rtt.sample(Time::from_us(least_rtt_us), Time::from_us(least_rtt_us));
+        rack
+    }
+
+    /// A quarter of the least RTT, one more for each round with D-SACKs, and never beyond the
+    /// smoothed RTT (section 6.2, step 4).
+    #[test]
+    fn the_window_widens_by_quarters_up_to_srtt() {
+        let mut rack = rack(100);
+        let srtt = Time::from_us(120);
+        for (round, window) in [25, 50, 75, 100, 120, 120].into_iter().enumerate() {
+            assert_eq!(rack.patience(srtt), Time::from_us(window));
+            let end = 1000 * round as u64;
+            rack.follow_duplicate(true, end, end + 1000);
+        }
+    }
+
+    /// D-SACKs of one round count once: the round ends when the data that was next to be sent at
+    /// the first one is acknowledged.
+    #[test]
+    fn dsacks_count_once_a_round() {
+        let mut rack = rack(100);
+        rack.follow_duplicate(true, 1000, 5000);
+        rack.follow_duplicate(true, 1000, 6000);
+        rack.follow_duplicate(true, 4999, 6000);
+        assert_eq!(rack.more, 1);
+        rack.follow_duplicate(false, 5000, 9000); // ends the round, and begins none
+        rack.follow_duplicate(true, 5500, 9000);
+        assert_eq!(rack.more, 2);
+        rack.follow_duplicate(true, 9000, 9500); // ends a round, and begins the next
+        assert_eq!(rack.more, 3);
+    }
+
+    /// The widened window persists for 16 recoveries, counted from the last D-SACK
+    /// ("RACK.reo_wnd_persist = 16").
+    #[test]
+    fn the_window_is_small_again_after_sixteen_recoveries() {
+        let mut rack = rack(100);
+        rack.follow_duplicate(true, 1000, 5000);
+        (0..10).for_each(|_| rack.leave_recovery());
+        rack.follow_duplicate(true, 5000, 9000);
+        (0..15).for_each(|_| rack.leave_recovery());
+        assert_eq!(rack.more, 2);
+        rack.leave_recovery();
+        assert_eq!(rack.more, 0);
+        assert_eq!(rack.patience(Time::from_us(200)), Time::from_us(25));
+        rack.leave_recovery(); // and stays so
+        assert_eq!((rack.more, rack.persist), (0, 0));
+    }
+
+    fn arrived(at_us: u64, end: u64, again: bool) -> Delivered {
+        Delivered { latest: Some((Time::from_us(at_us), end, again)), ..Delivered::default() }
+    }
+
+    /// An ACK of a retransmission within the least RTT is for the first copy, and is ignored
+    /// (section 6.2, step 2).
+    #[test]
+    fn an_ack_that_comes_too_soon_for_a_retransmission_tells_nothing() {
+        let mut rack = rack(100);
+        rack.follow(&arrived(200, 1000, false), Time::from_us(300));
+        rack.follow(&arrived(250, 2000, true), Time::from_us(349));
+        assert_eq!((rack.latest, rack.rtt), ((Time::from_us(200), 1000), Time::from_us(100)));
+        rack.follow(&arrived(250, 2000, true), Time::from_us(350));
+        assert_eq!((rack.latest, rack.rtt), ((Time::from_us(250), 2000), Time::from_us(100)));
+        rack.follow(&arrived(300, 3000, false), Time::from_us(390)); // not sent again: whatever its RTT
+        assert_eq!((rack.latest, rack.rtt), ((Time::from_us(300), 3000), Time::from_us(90)));
+        assert_eq!(rack.reach(), Time::from_us(90));
+    }
+
+    /// RACK_sent_after: of segments sent at the same time the one that ends later was sent later
+    /// (section 6.2, step 2).
+    #[test]
+    fn of_the_same_time_the_later_end_was_sent_later() {
+        let mut rack = rack(100);
+        rack.latest = (Time::from_us(200), 2000);
+        let sent = |at_us| Sent::new(Time::from_us(at_us), Seq(0), Seq(0));
+        assert!(rack.sent_after(&sent(199), 9000));
+        assert!(rack.sent_after(&sent(200), 1999));
+        assert!(!rack.sent_after(&sent(200), 2000));
+        assert!(!rack.sent_after(&sent(201), 1000));
+    }
+}

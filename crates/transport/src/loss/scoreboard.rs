@@ -1,0 +1,98 @@
+//! The sender's knowledge from SACKs: which segments have arrived, which are lost, and which of the
+//! lost ones have been sent again (RFC 6675, section 4).
+
+use super::{Delivered, Probation, Prr, Rack, Undo};
+use crate::outstanding::{Mark, Sent};
+use crate::reassembly::Reassembly;
+use crate::reordering::Reordering;
+use crate::seq::FIRST_BYTE;
+
+/// Loss recovery by SACKs, of one subflow.
+#[derive(Debug)]
+pub(crate) struct Scoreboard {
+    /// The receiver's view: all before `snd_una`, and the SACKed ranges.
+    pub(crate) arrived: Reassembly,
+    /// Of the segments in `sent`: SACKed; lost but not SACKed; sent again but not SACKed.
+    pub(crate) sacked: u32,
+    pub(crate) lost: u32,
+    pub(crate) resent: u32,
+    /// Before this position nothing waits to be sent again.
+    pub(crate) wait_from: u64,
+    /// Segments before this position that have not been SACKed are lost by RFC 6675's rule.
+    pub(crate) lost_to: u64,
+    /// The highest position that was retransmitted (HighRxt of RFC 6675).
+    pub(crate) high_rxt: u64,
+    /// RescueRxt of RFC 6675.
+    pub(crate) rescue: Option<u64>,
+    /// After a timeout, until the outstanding data of that time is acknowledged.
+    pub(crate) in_loss: bool,
+    pub(crate) undo: Option<Undo>,
+    pub(crate) rack: Option<Rack>,
+    pub(crate) prr: Prr,
+    /// How late packets come, if the number of duplicate ACKs that mean a loss depends on it.
+    pub(crate) reordering: Option<Box<Reordering>>,
+    /// The information of the current ACK.
+    pub(crate) told: Delivered,
+}
+
+impl Scoreboard {
+    pub(crate) fn new(rack: bool) -> Scoreboard {
+        Scoreboard {
+            arrived: Reassembly::new(FIRST_BYTE),
+            sacked: 0,
+            lost: 0,
+            resent: 0,
+            wait_from: 0,
+            lost_to: 0,
+            high_rxt: 0,
+            rescue: None,
+            in_loss: false,
+            undo: None,
+            rack: rack.then(Rack::default),
+            prr: Prr::default(),
+            reordering: None,
+            told: Delivered::default(),
+        }
+    }
+
+    /// F-RTO sends new data before it sends anything again.
+    pub(crate) fn wants_new_data(&self) -> bool {
+        self.in_loss && self.undo.as_ref().is_some_and(|u| u.probation == Probation::NewData)
+    }
+
+    /// The end of the SACKed data.
+    pub(crate) fn highest(&self) -> u64 {
+        self.arrived.ranges().last().map_or(self.arrived.next(), |(_, end)| *end)
+    }
+
+    /// `segment`, which ends at `end`, has arrived: how late?
+    pub(crate) fn note_lateness(&mut self, segment: &Sent, end: u64) {
+        if let Some(reordering) = &mut self.reordering {
+            let beyond = self.arrived.ranges().iter().rev().take_while(|(start, _)| *start >= end);
+            reordering.follow(segment, end, beyond.map(|(start, end)| end - start).sum());
+        }
+    }
+
+    /// A segment has arrived, or no longer counts as arrived: its state is forgotten.
+    pub(crate) fn forget(&mut self, segment: &mut Sent) {
+        self.lost -= segment.is(Mark::LOST) as u32;
+        self.resent -= segment.is(Mark::RESENT) as u32;
+        segment.unmark(Mark::LOST);
+        segment.unmark(Mark::RESENT);
+    }
+
+    /// Segments before this position that have not been SACKed are lost: `threshold` ranges, or
+    /// more than `threshold - 1` segments of `mss`, were SACKed beyond it (IsLost of RFC 6675,
+    /// section 4).
+    pub(crate) fn lost_before(&self, threshold: u32, mss: u16) -> u64 {
+        let enough = threshold.saturating_sub(1) as u64 * mss as u64;
+        let mut bytes = 0;
+        for (ranges, (start, end)) in (1..).zip(self.arrived.ranges().iter().rev()) {
+            bytes += end - start;
+            if bytes > enough || ranges >= threshold {
+                return *start;
+            }
+        }
+        0
+    }
+}

@@ -1,0 +1,66 @@
+//! The state before a window was cut, in case that the cut turns out to be wrong.
+
+use crate::path::Path;
+
+/// The state that is needed to undo a reduction.
+#[derive(Debug)]
+pub(crate) struct Undo {
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: f64,
+    /// The data outstanding at the cut: only this was sent again because of it.
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// Retransmissions not known to have been needless.
+    pub(crate) needed: u32,
+    pub(crate) probation: Probation,
+}
+
+/// Where F-RTO (RFC 5682, section 3.1) stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Probation {
+    /// Not after a timeout, or the timeout was right.
+    None,
+    /// The first segment has been sent again; the next ACK decides (step 2).
+    Timeout,
+    /// New data has been sent instead of more retransmissions; the next ACK decides (step 3).
+    NewData,
+}
+
+impl Undo {
+    /// A segment that ends at `end` is sent again.
+    pub(crate) fn follow_retransmission(&mut self, end: u64) {
+        self.needed += (self.from < end && end <= self.to) as u32;
+    }
+
+    /// Before the window of `path` is cut.
+    pub(crate) fn new(path: &Path, probation: Probation) -> Undo {
+        Undo { cwnd: path.cwnd, ssthresh: path.ssthresh, from: path.snd_una, to: path.snd_nxt, needed: 0, probation }
+    }
+}
+
+/// F-RTO without SACKs (RFC 5682, section 2.1): after a timeout, until two ACKs have come.
+#[derive(Debug)]
+pub(crate) struct Frto {
+    pub(crate) cwnd: f64,
+    pub(crate) ssthresh: f64,
+    /// The first ACK has come, and new data gone out.
+    pub(crate) second: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::path;
+
+    /// Bytes 1,000 to 4,999 were outstanding at the cut: only their retransmissions have to be
+    /// needless.
+    #[test]
+    fn only_what_was_outstanding_at_the_cut_counts() {
+        let cut = Path { snd_una: 1000, snd_nxt: 5000, ..path(4.0) };
+        let mut undo = Undo::new(&cut, Probation::None);
+        for (end, needed) in [(1000, 0), (1001, 1), (5000, 2), (5001, 2)] {
+            undo.follow_retransmission(end);
+            assert_eq!(undo.needed, needed);
+        }
+    }
+}
