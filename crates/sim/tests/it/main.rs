@@ -7,6 +7,7 @@ mod equilibria;
 mod fabrics;
 mod ideal;
 mod incast;
+mod large_fabrics;
 mod late_packets;
 mod late_timers;
 mod line_rate;
