@@ -78,14 +78,14 @@ mod tests {
         let devices = || std::fs::read_to_string("/proc/thread-self/net/dev").unwrap().lines().count();
         let before = devices();
         let (namespace, inside) = Namespace::new(|| {
-            ip("link add lp0 type dummy")?;
+            ip("link add lp0 type veth peer name lp1")?;
             Ok(devices())
         })
         .unwrap();
-        // Two lines of headings, the loopback device and the one that was made.
-        assert_eq!((inside, devices()), (4, before));
+        // Two lines of headings, the loopback device and the pair that was made.
+        assert_eq!((inside, devices()), (5, before));
         let seen = thread::spawn(move || namespace.enter().map(|()| devices())).join().unwrap().unwrap();
-        assert_eq!(seen, 4);
+        assert_eq!(seen, 5);
         let error = Namespace::new(|| ip("link add lp0 type nonsense")).unwrap_err().to_string();
         assert!(error.contains("nonsense"), "{error}");
     }
