@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from linkpool import Arm, Scenario, ScenarioError, settings
-from linkpool.settings import CLASSES, Incast, ManyToOneTopology, Queue, Transport, document
+from linkpool.settings import CLASSES, Incast, ManyToOne, Queue, Transport, document
 from linkpool.study.points import points_of
 
 pytestmark = pytest.mark.core
@@ -37,7 +37,7 @@ def built() -> Scenario:
     return Scenario.of(
         duration="1ms",
         drain="1s",
-        topology=ManyToOneTopology(senders=3, rate="10Gbps", delay="2us"),
+        topology=ManyToOne(senders=3, rate="10Gbps", delay="2us"),
         queue=Queue(limit=100, mark=10),
         transport={"t": Transport(control="amp", subflows=2)},
         workload=[Incast(transport="t", senders=3, receiver="R", size="20KB", bursts=1)],
@@ -69,7 +69,7 @@ def test_what_is_wrong_is_named() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'sender'"):
         Incast(transport="t", receiver="R", size="20KB", sender=3)
     with pytest.raises(TypeError, match=r"missing .* 'rate'"):
-        ManyToOneTopology(senders=3, delay="2us")
+        ManyToOne(senders=3, delay="2us")
     with pytest.raises(TypeError, match=r"workload: .* is no workload"):
         Scenario.of(workload=[Queue(limit=1)])
     with pytest.raises(ScenarioError, match=r"transport.t.control"):

@@ -31,11 +31,11 @@ class Scenario:
             working directory.
         settings: keys that replace those of the text, dotted, and their values.
 
-    >>> from linkpool.settings import Flow, ManyToOneTopology, Queue, Transport
+    >>> from linkpool.settings import Flow, ManyToOne, Queue, Transport
     >>> scenario = Scenario.of(
     ...     duration="1ms",
     ...     drain="10ms",
-    ...     topology=ManyToOneTopology(senders=2, rate="10Gbps", delay="2us"),
+    ...     topology=ManyToOne(senders=2, rate="10Gbps", delay="2us"),
     ...     queue=Queue(limit=100, mark=10),
     ...     transport={"t": Transport(control="dctcp")},
     ...     workload=[Flow(transport="t", from_="S1", to="R", size="14KB")],

@@ -1,6 +1,6 @@
 """The tables of a scenario as typed objects, one class per table of the JSON Schema.
 
-    from linkpool.settings import Incast, ManyToOneTopology, Queue, Transport
+    from linkpool.settings import Incast, ManyToOne, Queue, Transport
 
 The classes are made of the schema when this module is loaded, so they have exactly the keys of
 scenario files: `help(Incast)` lists them with their meanings and defaults. A key that is a word of

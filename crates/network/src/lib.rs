@@ -32,6 +32,7 @@ pub use disjoint::disjoint_paths;
 pub use fabric::{Fabric, FabricBuilder, Layer, LinkId, LinkSpec, MOST_HOSTS, NodeId, Wire};
 pub use link::{LinkStats, RareEvents};
 pub use network::{Egress, Handler, Network, tie_rank};
+pub use packet::Trailer;
 pub use packet::{Envelope, Flags, Packet};
 pub use parallel::{Ended, run_partitions};
 pub use partition::partition;
@@ -42,7 +43,6 @@ pub use queue_limit::QueueLimit;
 pub use routing::{Routes, Routing};
 pub use source_route::{reversed, source_route};
 pub use spreading::Spreading;
-pub use trailer::Trailer;
 pub use weights::Weights;
 pub use witness::{Cause, Discarded, PacketLoss, Seen};
 

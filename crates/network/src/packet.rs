@@ -2,6 +2,10 @@
 
 use linkpool_units::{HostId, Time};
 
+/// Data that a packet carries beside its 32 bytes, such as the options of an ACK. Only the
+/// transport knows the meaning of the words.
+pub type Trailer = [u32; 12];
+
 /// The kind of a packet, and its fate so far: one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags(pub u16);

@@ -1,11 +1,7 @@
 //! Data that packets carry beside their 32 bytes.
 
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Packet, Trailer};
 use crate::witness::{Discarded, PacketLoss, Seen};
-
-/// Data that a packet carries beside its 32 bytes, such as the options of an ACK. Only the
-/// transport knows the meaning of the words.
-pub type Trailer = [u32; 12];
 
 /// The trailers of the packets that a partition of the network holds. The `seq` of a packet with
 /// [`Flags::TRAILER`] is the slot of its trailer; it comes out again when the packet reaches a
@@ -15,7 +11,7 @@ pub(crate) struct Trailers {
     slots: Vec<Trailer>,
     free: Vec<u32>,
     /// Packets that were lost with their trailers or without, where somebody asks.
-    pub(crate) witness: Option<Box<Vec<Discarded>>>,
+    pub(crate) witness: Option<Vec<Discarded>>,
 }
 
 impl Trailers {

@@ -2,7 +2,7 @@
 
 use crate::fabric::LinkId;
 use crate::packet::Packet;
-use crate::trailer::Trailer;
+use crate::packet::Trailer;
 use linkpool_units::Time;
 
 /// Why a packet was lost.

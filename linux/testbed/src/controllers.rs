@@ -15,7 +15,7 @@ pub(crate) enum Controller {
     /// An algorithm that the kernel has, by its name there.
     OfKernel(String),
     /// One of linkpool's.
-    Load(Algorithm, Settings),
+    Load(Algorithm, Box<Settings>),
 }
 
 /// Controllers that are in the kernel for a run. They go with it.

@@ -43,8 +43,11 @@ impl HostEnd {
     }
 }
 
+/// The devices of all ends.
+pub(crate) type Devices = Vec<(End, Tun)>;
+
 /// Makes the namespaces of `ends`; their devices are for the fabric.
-pub(crate) fn make(ends: &[End], settings: &Settings) -> Result<(HashMap<End, HostEnd>, Vec<(End, Tun)>)> {
+pub(crate) fn make(ends: &[End], settings: &Settings) -> Result<(HashMap<End, HostEnd>, Devices)> {
     let (mut hosts, mut devices) = (HashMap::new(), Vec::new());
     for end in ends {
         let made = Namespace::new(|| set_up(*end, settings));

@@ -195,7 +195,8 @@ impl<'p> Fabric<'p> {
         let next = next.min(self.network.next_due().unwrap_or(Time::MAX));
         let left = self.clock.until(next).min(LONGEST_SLEEP);
         if left < NAP {
-            return Ok(std::hint::spin_loop());
+            std::hint::spin_loop();
+            return Ok(());
         }
         let left = left - NAP;
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };

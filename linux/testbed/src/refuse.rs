@@ -144,7 +144,7 @@ fn controller(t: &Transport, name: &str) -> Result<Controller> {
                 })?;
             }
         }
-        return Ok(Controller::Load(algorithm, settings));
+        return Ok(Controller::Load(algorithm, Box::new(settings)));
     }
     ensure!(
         kernel::has_algorithm(name)?,

@@ -3,9 +3,10 @@
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Enqueued, LOCAL, Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
+use crate::packet::Trailer;
 use crate::ports::Ports;
 use crate::routing::Routes;
-use crate::trailer::{Trailer, Trailers};
+use crate::trailer::Trailers;
 use crate::wires::Wires;
 use crate::witness::{Cause, Discarded, PacketLoss};
 use linkpool_engine::{Calendar, Windows};
@@ -126,7 +127,7 @@ impl Egress<'_> {
 
     /// The packets that were lost since the last time, in all the network; [`crate::Network::watch_losses`] asks for them.
     pub fn take_discarded(&mut self) -> Vec<Discarded> {
-        self.trailers.witness.as_deref_mut().map(std::mem::take).unwrap_or_default()
+        self.trailers.witness.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// See [`crate::Network::link_outcome`].

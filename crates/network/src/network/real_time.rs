@@ -7,7 +7,7 @@ use super::handler::Handler;
 use super::run::Network;
 use crate::fabric::NodeId;
 use crate::packet::Packet;
-use crate::trailer::Trailer;
+use crate::packet::Trailer;
 use linkpool_units::Time;
 
 impl Network {

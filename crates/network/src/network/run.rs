@@ -80,7 +80,7 @@ impl Network {
 
     /// Keeps the packets that are lost from now on for [`Egress::take_discarded`].
     pub fn watch_losses(&mut self) {
-        self.trailers.witness = Some(Box::default());
+        self.trailers.witness = Some(Vec::new());
     }
 
     /// Is `link` served packet by packet, so that [`Egress::queued_since`] cannot tell?

@@ -1,9 +1,9 @@
 //! The barrier at which the threads of a run meet once a window, and all that they exchange there.
 //!
 //! Everything is double-buffered: round n uses half n mod 2. A thread that is slow to read the
-//! reports of round n finds them unchanged, since no thread writes to the same half before round n
-//! + 2, which needs this thread at barrier n + 1. With `--cfg loom` the tests below try every order
-//! that the memory model allows (`./x test --long`).
+//! reports of round n finds them unchanged: the next to write to the same half is round n + 2, and
+//! that needs this thread at barrier n + 1. With `--cfg loom` the tests below try every order that
+//! the memory model allows (`./x test --long`).
 
 #[cfg(loom)]
 use loom::{

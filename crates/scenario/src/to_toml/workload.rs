@@ -158,7 +158,7 @@ fn matrix(rule: Rule, keys: MatrixKeys, host: &dyn Fn(u32) -> Option<Host>, tabl
             let to = if other_racks { DestinationName::OtherRacks } else { DestinationName::Random };
             table.random.push(RandomTable { at_most, to: Some(to), ..keys.into() });
         }
-        Rule::Stride { step } => table.stride.push(StrideTable { step: Some(step.into()), ..keys.into() }),
+        Rule::Stride { step } => table.stride.push(StrideTable { step: Some(step), ..keys.into() }),
         Rule::AllToAll => table.all_to_all.push(keys.into()),
         Rule::Hotspot { flows, hosts, share } => table.hotspot.push(HotspotTable {
             flows: Some(flows),

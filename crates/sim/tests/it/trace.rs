@@ -56,7 +56,7 @@ fn a_trace_tells_what_the_tables_count() {
             _ => None,
         });
         assert_eq!(timeouts.max(), Some(flow.total(|subflow| subflow.timeouts)));
-        let last = of().last().unwrap();
+        let last = of().next_back().unwrap();
         assert_eq!((Some(Time(last.at)), &last.what), (flow.finished, &What::Ends { finished: true }));
         let opens = of().next().unwrap();
         assert_eq!(Time(opens.at), flow.planned.flow.start);

@@ -104,7 +104,7 @@ mod tests {
                 assert!(out.is_empty(), "before the last flow has ended");
                 rounds.on_end(now + Time::from_us(100 * ends), &mut out);
             }
-            now = now + Time::from_us(350);
+            now += Time::from_us(350);
         }
     }
 }
