@@ -35,7 +35,10 @@ def test_the_notebook_runs_and_shows_what_it_gives() -> None:
 
 def kinds(notebook: Any) -> list[list[str]]:
     """Return, for each cell, the kinds of its outputs."""
-    return [[kind for out in outputs for kind in sorted(out.get("data", {}))] for outputs in of(notebook)]
+    return [
+        [kind for out in outputs for kind in sorted(out.get("data", {}))]
+        for outputs in of(notebook)
+    ]
 
 
 def texts(notebook: Any) -> list[str]:
