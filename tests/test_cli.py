@@ -210,6 +210,43 @@ def test_usage_errors_exit_with_2(
     assert capsys.readouterr().err.strip()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("run", "x.toml", "--threads", "0"),
+            "linkpool run: invalid value for '--threads': Input should be greater than or equal to "
+            "1; see linkpool run --help",
+        ),
+        (
+            ("plot", "--by", "size", "DIR", "fct-cdf"),
+            "linkpool plot: invalid value for '--by': 'size' is not one of 'transport', 'label'; "
+            "see linkpool plot --help",
+        ),
+        (("run",), "linkpool run: missing argument 'FILE.toml'; see linkpool run --help"),
+        (
+            ("study", "run", "--job", "2", "x.toml"),
+            "linkpool study run: no such option: --job (Possible options: --jobs, "
+            "--on, --out); see linkpool study run --help",
+        ),
+        (
+            ("show", "--nothing"),
+            "linkpool show: no such option: --nothing; see linkpool show --help",
+        ),
+        (
+            ("study", "nothing"),
+            "linkpool study: no such command 'nothing'; see linkpool study --help",
+        ),
+    ],
+)
+def test_a_usage_error_is_one_line(
+    linkpool_: Command, arguments: tuple[str, ...], said: str, capsys: Captured
+) -> None:
+    assert linkpool_(*arguments) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", f"{said}\n")
+
+
 def test_a_setting_must_have_a_value(
     linkpool_: Command, scenario: Scenario, fake_core: FakeCore, tmp_path: Path, capsys: Captured
 ) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from linkpool.cli.plot import plot as plot_command
 from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
 from linkpool.figures.kinds import KINDS
@@ -211,6 +212,14 @@ def test_series_differ_without_colour_too() -> None:
     found = look.looks(pl.Series(range(7))).values()
     assert len({(one.dash, one.marker) for one in found}) == 7
     assert all(1.05 / (luminance(one.colour) + 0.05) > 2 for one in found), "seen on white"
+
+
+def test_help_and_documentation_explain_every_kind() -> None:
+    explained = re.findall(r"^ +- `([a-z-]+)`: \w", plot_command.__doc__ or "", re.MULTILINE)
+    assert explained == list(KINDS)
+    page = (Path(__file__).parents[1] / "docs" / "figures.md").read_text(encoding="utf-8")
+    kinds = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert sorted(re.findall(r"`([a-z-]+)`", "".join(kinds))) == sorted(KINDS)
 
 
 def test_names_are_as_short_as_can_be(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from linkpool.experiments.amp.longflows import Mix
 from linkpool.experiments.amp.queues import Distribution
 from linkpool.experiments.amp.syndrome import Syndrome, Table
 from linkpool.study.experiment import Experiment
-from linkpool.study.spread import Spread
+from linkpool.study.statistics import Spread
 from tables import KINDS
 
 Ratio = Callable[[Mix], float]

@@ -162,8 +162,9 @@ pub struct RunInfo {
     pub threads: u8,
     /// Wall-clock seconds of the simulation, with writing what goes to tables meanwhile.
     pub wall_s: f64,
-    /// Processor seconds of the process in this time, of all its threads, in user and system mode.
-    pub cpu_s: f64,
+    /// Processor seconds of the whole process in this time, in user and system mode: of this run, of other
+    /// runs that it makes meanwhile, and of whatever else it does.
+    pub process_cpu_s: f64,
     /// Packets times links that they crossed.
     pub packet_hops: u64,
     /// Data segments sent.
@@ -197,7 +198,7 @@ pub fn run_to_directory(
         Tables::create(directory, &plan, &timetable, &Unknown::default()).map_err(|e| failed(directory, &e))?;
     let (began, cpu) = (Instant::now(), ProcessTime::now());
     let simulated = simulate(&plan, &timetable, threads, &mut tables, progress);
-    let (wall_s, cpu_s) = (began.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+    let (wall_s, process_cpu_s) = (began.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     // A failure to write stops the run: it comes first.
     let started = tables.close().map_err(|e| failed(directory, &e))?;
     let outcome = simulated?;
@@ -206,7 +207,7 @@ pub fn run_to_directory(
         version: env!("CARGO_PKG_VERSION"),
         threads,
         wall_s,
-        cpu_s,
+        process_cpu_s,
         packet_hops: outcome.hops,
         data_packets: outcome.data_packets,
         simulated_s: outcome.simulated.secs(),

@@ -5,6 +5,7 @@ import tempfile
 import traceback
 from collections.abc import Callable
 from functools import wraps
+from typing import Any, NoReturn
 
 import typer
 
@@ -42,6 +43,11 @@ app = typer.Typer(
 )
 app.callback()(tables.common)
 
+
+PROGRAM = "linkpool"
+
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""Of a wrong command line. Typer exports only this class, which is derived from it."""
 
 GOES_ON = "interrupted; the same command goes on where this one stopped"
 
@@ -97,7 +103,9 @@ def main() -> None:
     1: a run failed; 2: something is wrong with the input; 130: interrupted.
     """
     try:
-        app()
+        raise SystemExit(app(prog_name=PROGRAM, standalone_mode=False))
+    except _UsageError as error:
+        _usage(error)
     except (NotAResultError, ResultError, StudyError, TooLargeError, _core.ScenarioError) as error:
         fail(str(error))
     except (RunError, _core.SimulationError, _core.InternalError) as error:
@@ -112,6 +120,15 @@ def main() -> None:
         fail(f"{where}{error.strerror or error}", code=1)
     except Exception as error:
         fail(_bug(error), code=1)
+
+
+def _usage(error: Any) -> NoReturn:
+    """Say in a line what is wrong with the command line, and leave."""
+    said = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    if not said:  # no command was named, and the help has been printed
+        raise SystemExit(2)
+    command = error.ctx.command_path if error.ctx else PROGRAM
+    fail(f"{command}: {said[0].lower()}{said[1:]}; see {command} --help")
 
 
 def _bug(error: Exception) -> str:

@@ -17,9 +17,7 @@ def plot(
     ],
     kind: Annotated[
         str,
-        typer.Argument(
-            metavar="KIND", help="Such as fct-cdf, slowdown or windows; `list` explains each."
-        ),
+        typer.Argument(metavar="KIND", help="What to draw: one of the kinds above."),
     ],
     out: Annotated[
         list[Path] | None,
@@ -54,7 +52,21 @@ def plot(
         typer.Option("--width", min=2.0, max=20.0, help="Inches; default: a paper's column."),
     ] = None,
 ) -> None:
-    """Draw a figure of results or studies, with its data beside it as CSV."""
+    """Draw a figure of results or studies, with its data beside it as CSV.
+
+    KIND is one of
+
+    - `fct-cdf`: distribution of flow completion times, by transport or arm
+    - `slowdown`: FCT slowdown by size of the flow: median, band of 5% to 95%, 99th percentile
+    - `goodput`: goodputs of flows in order, by transport or arm
+    - `queue-cdf`: distribution of queue lengths of recorded links
+    - `utilisation`: utilisation of links by layer, upwards and downwards apart
+    - `windows`: congestion windows of flows over time
+    - `rates`: goodputs of flows over time
+    - `queues`: queue lengths of recorded links over time
+    - `rtts`: round-trip times of flows over time
+    - `sweep`: a setting that a study varies, against a measure, with confidence
+    """
     # Here, as matplotlib takes a second to load, which no other command should wait for.
     from linkpool.figures.kind import FigureError, Request
     from linkpool.figures.kinds import KINDS
@@ -62,10 +74,6 @@ def plot(
     from linkpool.figures.plot import plot as draw
     from linkpool.figures.source import arms_of
 
-    if kind == "list":
-        for one in KINDS.values():
-            print(f"{one.name}: {one.shows}")
-        return
     if kind not in KINDS:
         fail(f"no kind of figure is named {kind!r}; there are {', '.join(KINDS)}")
     try:

@@ -80,8 +80,8 @@ def print_result(result: Result, console: Console) -> None:
     summary = result.summary
     console.print(f"measured period: {period(summary)}")
     groups = summary.groups if len(summary.groups) < 2 else [*summary.groups, summary.overall]
-    print_groups(groups, console)
-    print_workloads(summary, console)
+    _print_groups(groups, console)
+    console.print(_workloads(summary))
     if summary.jobs:
         console.print(_jobs(summary))
     if summary.rtts:
@@ -96,17 +96,17 @@ def period(of: Summary) -> str:
     return f"{show_seconds(of.period_start_s)} to {show_seconds(of.period_end_s)}"
 
 
-def print_groups(groups: list[Group], console: Console, heading: str = GROUP_NAMES) -> None:
+def _print_groups(groups: list[Group], console: Console) -> None:
     """Print a column for each group, in as many tables as the width asks for."""
     at_once = max((console.width - NAME_WIDTH) // GROUP_WIDTH, 1)
     for i in range(0, len(groups), at_once):
-        console.print(_groups(groups[i : i + at_once], heading))
+        console.print(_groups(groups[i : i + at_once]))
 
 
-def _groups(groups: list[Group], heading: str) -> Table:
+def _groups(groups: list[Group]) -> Table:
     """Return a table with a column for each group."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(heading, overflow="fold")
+    table.add_column(GROUP_NAMES, overflow="fold")
     for g in groups:
         names = [name for name in (g.transport, g.control, g.label) if name]
         table.add_column("\n".join(names) or "all", justify="right", overflow="fold")
@@ -131,11 +131,9 @@ def _slowdown(of: Slowdowns) -> str:
     return f"{show_number(of.p50)}, {show_number(of.p99)}" if of.finished else "-"
 
 
-def print_workloads(summary: Summary, console: Console, of_what: str = "") -> None:
-    """Print the sizes and load that each workload asks for."""
-    title = f"workloads{of_what}"
+def _workloads(summary: Summary) -> Table:
     cut = any(of.not_started for of in summary.workloads)
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title="workloads", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("label", overflow="fold")
     headings = ("kind", "transport", "sizes", "interpolation", "mean size", "load asked for")
     for heading in (*headings, "flows not started") if cut else headings:
@@ -145,7 +143,7 @@ def print_workloads(summary: Summary, console: Console, of_what: str = "") -> No
         names = (of.kind, of.transport, of.sizes, of.interpolation or "-")
         not_started = (str(of.not_started or 0),) if cut else ()
         table.add_row(of.label, *names, mean, _four(of.load), *not_started)
-    console.print(table)
+    return table
 
 
 def _rtts(summary: Summary) -> Table:

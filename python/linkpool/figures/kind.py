@@ -46,15 +46,13 @@ class Kind:
     """A kind of figure.
 
     Attributes:
-        name: what a user types.
-        shows: in a line, for help and documentation.
+        name: what a user types; `linkpool plot --help` explains it.
         data: takes the data of the figure from results. It is written beside the figure as CSV.
         draw: draws that data, and nothing else.
 
     """
 
     name: str
-    shows: str
     data: Callable[[Request], pl.DataFrame]
     draw: Callable[[Figure, pl.DataFrame], None]
 

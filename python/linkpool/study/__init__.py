@@ -65,7 +65,7 @@ from linkpool.study.reproduce import (
 )
 from linkpool.study.result import StudyResult, is_study
 from linkpool.study.schemes import LOOKS, NAMES, Look
-from linkpool.study.spread import Spread
+from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
 
 __all__ = [

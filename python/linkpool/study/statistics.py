@@ -1,8 +1,10 @@
-"""Statistics of a study: over its seeds, and of the flows of all seeds together."""
+"""Statistics of studies and experiments: over seeds, and of the flows of all seeds together."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from linkpool.intervals import mean_interval, percentile_interval, ratio_interval
@@ -83,3 +85,25 @@ def pooled(study: Study, results: Iterable[tuple[Mapping[str, Any], Result]]) ->
                         rows.append((*group, *what, x.size, *found))
     names = [*study.keys, *WHAT, "count", "value", "low", "high"]
     return pl.DataFrame(rows, names, orient="row", infer_schema_length=None)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A quantity over the seeds: a typical value, the least and the largest; None without data."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Spread":
+        """Summarise the values of the seeds by their mean and range."""
+        if not values:
+            return cls(None, None, None)
+        return cls(float(np.mean(values)), min(values), max(values))
+
+    def __str__(self) -> str:
+        if self.value is None or self.low is None or self.high is None:
+            return "no data"
+        text = f"{self.value:.3g}"
+        return text if self.low == self.high else f"{text} ({self.low:.3g} to {self.high:.3g})"

@@ -12,7 +12,7 @@ from linkpool.stats import jain
 from linkpool.study import style
 from linkpool.study.claims import Ledger, cases, grade, most, together
 from linkpool.study.schemes import NAMES
-from linkpool.study.spread import Spread
+from linkpool.study.statistics import Spread
 
 SCHEMES = ("dcm", "xmp", "amp")
 MULTIPATH = (1, 2, 4)

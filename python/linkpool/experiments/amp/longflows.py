@@ -9,7 +9,7 @@ from linkpool.columns import Column
 from linkpool.experiments.amp import setting
 from linkpool.result import Result
 from linkpool.study.experiment import Keys, Point
-from linkpool.study.spread import Spread
+from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
 
 DURATION_S = 1.0

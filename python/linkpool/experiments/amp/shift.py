@@ -25,7 +25,7 @@ from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.experiment import KEY_DELAY, KEY_SCHEME, KEY_SEED, Experiment, Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
-from linkpool.study.spread import Spread
+from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
 
 Floats = npt.NDArray[np.float64]

@@ -15,7 +15,7 @@ from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger
 from linkpool.study.experiment import Experiment, Point
-from linkpool.study.spread import Spread
+from linkpool.study.statistics import Spread
 
 
 @dataclass(frozen=True)

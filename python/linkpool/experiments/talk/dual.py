@@ -15,7 +15,7 @@ from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, grade
 from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
-from linkpool.study.spread import Spread
+from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
 
 HALF, LOCAL = "half", "local"

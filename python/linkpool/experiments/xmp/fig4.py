@@ -13,7 +13,7 @@ from linkpool.experiments.xmp import rates
 from linkpool.study import style
 from linkpool.study.claims import Claim, Judged, Ledger, grade, together
 from linkpool.study.experiment import Point
-from linkpool.study.spread import Spread
+from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
 
 BETAS = (4, 6)

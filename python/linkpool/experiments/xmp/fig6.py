@@ -13,7 +13,7 @@ from linkpool.stats import jain
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, grade
 from linkpool.study.experiment import Point
-from linkpool.study.spread import Spread
+from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
 
 BETAS = (4, 6)

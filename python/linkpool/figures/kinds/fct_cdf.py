@@ -55,4 +55,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes])
 
 
-KIND = Kind("fct-cdf", "distribution of flow completion times, by transport or arm", data, draw)
+KIND = Kind("fct-cdf", data, draw)

@@ -60,4 +60,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes])
 
 
-KIND = Kind("goodput", "goodputs of flows in order, by transport or arm", data, draw)
+KIND = Kind("goodput", data, draw)

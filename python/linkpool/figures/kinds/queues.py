@@ -48,4 +48,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes])
 
 
-KIND = Kind("queues", "queue lengths of recorded links over time", data, draw)
+KIND = Kind("queues", data, draw)

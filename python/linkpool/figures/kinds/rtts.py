@@ -20,4 +20,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     lines(figure, rows, "rtt_s", f"RTT, {unit}", scale, dots=True)
 
 
-KIND = Kind("rtts", "round-trip times of flows over time", data, draw)
+KIND = Kind("rtts", data, draw)

@@ -98,9 +98,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes], extra)
 
 
-KIND = Kind(
-    "slowdown",
-    "FCT slowdown by size of the flow: median, band of 5% to 95%, 99th percentile",
-    data,
-    draw,
-)
+KIND = Kind("slowdown", data, draw)

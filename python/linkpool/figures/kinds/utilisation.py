@@ -67,4 +67,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes], extra)
 
 
-KIND = Kind("utilisation", "utilisation of links by layer, upwards and downwards apart", data, draw)
+KIND = Kind("utilisation", data, draw)
