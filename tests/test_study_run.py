@@ -45,7 +45,7 @@ title = "Which one?"
 base = "base.toml"
 seeds = 3
 measures = ["slowdown", "jain", "timeouts.total", "utilisation.mean", "loss@all"]
-figures = ["slowdown"]
+figures = ["slowdown", "sweep"]
 
 [[arm]]
 name = "dctcp"
@@ -149,8 +149,26 @@ def test_its_figures_are_drawn_of_every_arm(folder: Path) -> None:
     verify(place)
 
 
+def test_a_sweep_is_of_the_first_measure(folder: Path, answer: StudyResult) -> None:
+    drawn = pl.read_csv(folder / "results" / "mine" / "figure-sweep.csv")
+    first = {"measure": "slowdown", "statistic": "mean", "part": "all"}
+    expected = answer.statistics.filter(**first).select(
+        series="arm", setting="queue.mark", mean="mean", low="low", high="high"
+    )
+    assert set(drawn["key"]) == {"queue.mark"}
+    assert drawn.select(expected.columns).equals(expected)
+
+
+def test_a_sweep_of_a_measure_by_layers_names_a_part(folder: Path) -> None:
+    text = STUDY.replace('measures = ["slowdown", ', "measures = [").replace('"jain", ', "")
+    text = text.replace('"timeouts.total", ', "")
+    plan = Plan.of(Study.parse(text, folder / "mine.toml"), folder / "results")
+    with pytest.raises(StudyError, match=r"figures: sweep: .* as in utilisation.mean@host, edge"):
+        run_study(plan)
+
+
 def test_a_figure_of_what_is_not_recorded_is_refused(folder: Path, tmp_path: Path) -> None:
-    text = STUDY.replace('figures = ["slowdown"]', 'figures = ["queue-cdf"]')
+    text = STUDY.replace('figures = ["slowdown", "sweep"]', 'figures = ["queue-cdf"]')
     plan = Plan.of(Study.parse(text, folder / "mine.toml"), folder / "results")
     with pytest.raises(StudyError, match=r"mine.toml: figures: queue-cdf: .*queue"):
         run_study(plan)

@@ -1,14 +1,14 @@
 """What figures and reports are made of: arms, each of one result or of one result per seed."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from linkpool.result import NotRecordedError, Result
-from linkpool.study.model import name_of
+from linkpool.study.model import SEED, name_of
 from linkpool.study.result import StudyResult, is_study
 from linkpool.units import show_seconds
 
@@ -45,18 +45,28 @@ def arms_of(paths: Sequence[Path]) -> list[Arm]:
     for name, path in zip(short_names(paths), paths, strict=True):
         if is_study(path):
             before = f"{name}: " if len(paths) > 1 else ""
-            study = StudyResult(path)
-            keys = {name_of(row): row for row in study.runs.select(study.study.keys).to_dicts()}
-            arms += [
-                Arm(f"{before}{arm}", tuple(results), keys[arm])
-                for arm, results in study.arms().items()
-            ]
+            of_study = arms_of_runs(StudyResult(path).results())
+            arms += [replace(arm, name=f"{before}{arm.name}") for arm in of_study]
         else:
             arms.append(Arm(name, (Result(path),)))
     for arm in arms:
         for result in arm.results:
             result.check()
     return arms
+
+
+def arms_of_runs(runs: Iterable[tuple[Mapping[str, Any], Result]]) -> list[Arm]:
+    """Return an arm for each combination of keys of a study's runs, whatever their seeds."""
+    found: dict[str, Arm] = {}
+    for keys, result in runs:
+        name = name_of(keys)
+        arm = found.get(name)
+        if arm is None:
+            own = {key: value for key, value in keys.items() if key != SEED}
+            found[name] = Arm(name, (result,), own)
+        else:
+            found[name] = replace(arm, results=(*arm.results, result))
+    return list(found.values())
 
 
 def short_names(paths: Sequence[Path]) -> list[str]:

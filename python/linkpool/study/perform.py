@@ -18,7 +18,7 @@ from linkpool.study.model import SEED, Study, StudyError
 from linkpool.study.points import entries_of, where
 from linkpool.study.pool import Watch, run_entries
 from linkpool.study.remote import Remote
-from linkpool.study.result import DATA, FIGURE, RUNS, SET, STUDY, StudyResult, by_arm
+from linkpool.study.result import DATA, FIGURE, RUNS, SET, STUDY, StudyResult
 
 CACHE = "runs"
 """The folder of the runs of all studies and experiments, beside their results."""
@@ -119,10 +119,10 @@ def _draw(plan: Plan, folder: Path) -> None:
     from linkpool.figures.kind import FigureError, Request  # here: matplotlib takes long to load
     from linkpool.figures.kinds import KINDS
     from linkpool.figures.plot import plot
-    from linkpool.figures.source import Arm
+    from linkpool.figures.source import arms_of_runs
 
     runs = ((entry.point.keys, Result(entry.place)) for entry in plan.entries)
-    request = Request([Arm(name, tuple(results)) for name, results in by_arm(runs).items()])
+    request = Request(arms_of_runs(runs), measure=plan.study.measures[0])
     for kind in plan.study.figures:
         try:
             plot(KINDS[kind], request, folder / f"{FIGURE.format(kind)}.svg")

@@ -8,7 +8,7 @@ answer.statistics    # the same over the seeds, with intervals and ratios
 answer.scan("flows") # the flows of all runs
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -136,7 +136,10 @@ class StudyResult:
 
     def arms(self) -> dict[str, list[Result]]:
         """Return the results of all seeds for each combination of keys, by its name."""
-        return by_arm(self.results())
+        found: dict[str, list[Result]] = {}
+        for keys, result in self.results():
+            found.setdefault(name_of(keys), []).append(result)
+        return found
 
     def measure(self, names: Sequence[str]) -> pl.DataFrame:
         """Measure the runs again: what `data` would be with these measures.
@@ -165,14 +168,6 @@ class StudyResult:
         title = self.study.title or self.study.name
         with pl.Config(tbl_rows=60, tbl_hide_dataframe_shape=True):
             return f"<h4>{title}</h4>{self.statistics._repr_html_()}"
-
-
-def by_arm(results: Iterable[tuple[Mapping[str, Any], Result]]) -> dict[str, list[Result]]:
-    """Gather results that differ in their seeds only, by what the others tell of them."""
-    found: dict[str, list[Result]] = {}
-    for keys, result in results:
-        found.setdefault(name_of(keys), []).append(result)
-    return found
 
 
 def _literals(keys: Mapping[str, Any]) -> list[pl.Expr]:

@@ -35,11 +35,12 @@ def data(request: Request) -> pl.DataFrame:
         for seed, result in enumerate(arm.results)
     ]
     table = over_seeds(pl.concat(rows, how="vertical_relaxed"), ["series", "setting"], {})
-    chosen = table.filter(
-        pl.col("part") == (asked.part or ALL), pl.col("statistic") == asked.statistics[0]
-    )
-    if chosen["mean"].drop_nulls().is_empty():
-        raise FigureError(f"sweep: no run of this study has a value of {name}")
+    values = table.filter(pl.col("mean").is_not_null(), statistic=asked.statistics[0])
+    chosen = values.filter(part=asked.part or ALL)
+    if chosen.is_empty():
+        parts = values["part"].unique(maintain_order=True).to_list()
+        proposed = f"; name a part, as in {name}@{parts[0]}" if parts else ""
+        raise FigureError(f"sweep: no run of this study has a value of {name}{proposed}")
     named = chosen.with_columns(key=pl.lit(varied[0]), name=pl.lit(name))
     return named.select("series", "key", "setting", "name", "unit", "seeds", "mean", "low", "high")
 
@@ -81,6 +82,4 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     look.legend(figure, [axes])
 
 
-KIND = Kind(
-    "sweep", "a setting that a study varies, against a measure, with confidence", data, draw
-)
+KIND = Kind("sweep", data, draw)
