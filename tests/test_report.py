@@ -68,7 +68,7 @@ def test_flows_asked_for_have_lanes(tmp_path: Path) -> None:
     lanes = data(result, 3)["lanes"]
     assert "3" in lanes
     assert {str(n) for n in range(70, 100)} <= set(lanes), "the thirty slowest"
-    assert lanes["3"]["suppressed"] == [[0.02, 0.03]]
+    assert lanes["3"]["suppressed"] == {0: [[0.02, 0.03]]}
     assert lanes["99"]["cwnd"][0] == [[t / 100 for t in range(6)], [2] * 6]
 
 
@@ -193,7 +193,7 @@ def test_report_on_the_command_line(tmp_path: Path) -> None:
 
     done = report(tmp_path / "r", "-o", tmp_path / "page.html")
     assert done.returncode == 0, done.stderr
-    assert content(tmp_path / "page.html")["title"] == "linkpool: r"
+    assert content(tmp_path / "page.html")["title"] == "r"
     failed = report(tmp_path / "r", "-o", tmp_path / "page.pdf")
     assert failed.returncode == 2
     assert "write a name that ends in .html" in failed.stderr

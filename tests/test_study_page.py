@@ -54,6 +54,9 @@ def test_its_command_gives_its_table(
     shown = re.findall(r"```\n(transports: 25 runs.*?)```", PAGE, re.DOTALL)
     assert len(shown) == 1
     assert names(printed) == names(shown[0])
+    place = tmp_path / "results" / "transports"
+    for made in re.findall(r"^results/transports/(.+)$", shown[0], re.MULTILINE):
+        assert (place / made).stat().st_size > 10_000
 
 
 def names(table: str) -> list[str]:

@@ -1,7 +1,10 @@
 """Studies as users run them: real runs, killed and resumed, and what comes of them."""
 
+import base64
+import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -46,6 +49,7 @@ base = "base.toml"
 seeds = 3
 measures = ["slowdown", "jain", "timeouts.total", "utilisation.mean", "loss@all"]
 figures = ["slowdown", "sweep"]
+report = true
 
 [[arm]]
 name = "dctcp"
@@ -147,6 +151,30 @@ def test_its_figures_are_drawn_of_every_arm(folder: Path) -> None:
     assert set(series) == {f"{a}, queue.mark {k}" for a in ("dctcp", "amp") for k in (5, 20)}
     assert [arm.name for arm in arms_of([place])] == list(StudyResult(place).arms())
     verify(place)
+
+
+def test_its_report_opens_the_slowest_flow_of_all_seeds(folder: Path, answer: StudyResult) -> None:
+    page = (folder / "results" / "mine" / "report.html").read_text(encoding="utf-8")
+    (packed,) = re.findall(r'id="data">([^<]+)<', page)
+    content = json.loads(gzip.decompress(base64.b64decode(packed)))
+    assert content["title"] == "Which one?"
+    assert {row["measure"].split()[0] for row in content["study"]["rows"]} == {
+        *("slowdown", "jain", "timeouts", "utilisation", "loss")
+    }
+    for shown, (arm, results) in zip(content["results"], answer.arms().items(), strict=True):
+        assert shown["name"] == arm
+        slowdowns = [
+            result.flows.filter("measured")["slowdown"].drop_nulls().to_list() for result in results
+        ]
+        columns = shown["flows"]["columns"]
+        known = [
+            (slowdown, flow)
+            for slowdown, flow in zip(columns["slowdown"], columns["flow"], strict=True)
+            if slowdown is not None
+        ]
+        slowdown, flow = max(known)
+        assert slowdown == pytest.approx(max(map(max, slowdowns)))
+        assert "Where the time went" in shown["lanes"][str(flow)]["story"]
 
 
 def test_a_sweep_is_of_the_first_measure(folder: Path, answer: StudyResult) -> None:

@@ -185,6 +185,14 @@ class Result:
         return self._text("scenario.toml")
 
     @cached_property
+    def seed(self) -> int:
+        """The seed of the run."""
+        try:
+            return int(tomllib.loads(self.scenario.partition("\n[")[0])["seed"])
+        except (ValueError, KeyError, TypeError) as error:
+            self._fail("scenario.toml", f"is not a scenario as run ({_line(error)})")
+
+    @cached_property
     def run(self) -> dict[str, Any]:
         """Version, times and packet-hops of the run."""
         text = self._text("run.json")

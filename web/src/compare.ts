@@ -17,7 +17,7 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
     FORMATS[of.rows.find((row) => row.measure === measure)!.unit] ?? number;
   const box = h("div", { class: "interval" });
   const title = h("h3", {});
-  let chosen = measures[0];
+  let chosen = measures.find((measure) => measure.startsWith("slowdown p99")) ?? measures[0];
   const draw = (): void => {
     const rows = arms.map((arm) => find(chosen, arm)).filter((row): row is Measured => row?.mean != null);
     title.textContent = chosen;
@@ -43,7 +43,7 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
     const interval = row && row.low !== null ? `${as(row.low)} to ${as(row.high)}` : "";
     return h("td", { class: "number" }, as(row?.mean ?? null),
       interval ? h("small", {}, interval) : null,
-      ratio != null && row!.arm !== arms[0] ? h("small", { class: ratio > 1.005 ? "up" : ratio < 0.995 ? "down" : null }, `× ${ratio.toPrecision(3)}`) : null);
+      ratio != null && row!.arm !== arms[0] ? h("small", { class: ratio > 1.005 ? "up" : ratio < 0.995 ? "down" : null }, `× ${number(ratio)}`) : null);
   };
   const body = measures.map((measure) => {
     const row: HTMLElement = h("tr", {
@@ -52,10 +52,10 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
     }, h("th", { scope: "row" }, measure), ...arms.map((arm) => value(find(measure, arm), format(measure))));
     return row;
   });
-  body[0]?.classList.add("chosen");
+  body[measures.indexOf(chosen)]?.classList.add("chosen");
   requestAnimationFrame(draw);
   onTheme(draw);
-  return h("div", { class: "compare" },
+  return h("div", { class: arms.length > 2 ? "compare many" : "compare" },
     h("div", { class: "scroll" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", {}, "measure"), ...arms.map((arm, i) => h("th", { class: "number" }, h("i", { style: `background:var(--series-${i % 7})` }), arm)))),
       h("tbody", {}, ...body))),

@@ -26,7 +26,7 @@ export type Points = [number[], Maybe[]];
 export interface Lane {
   cwnd: Record<string, Points>;
   rate: Record<string, Points>;
-  suppressed: [number, number][];
+  suppressed: Record<string, [number, number][]>;
   events?: FlowEvent[];
   /** What `linkpool explain` says of it. */
   story?: string;

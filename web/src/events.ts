@@ -6,8 +6,8 @@ export const KINDS: Record<string, { name: string; colour: string; width: number
   timeout: { name: "timeout", colour: "timeout", width: 2.5, length: 1 },
   probe: { name: "tail loss probe", colour: "timeout", width: 1.5, length: 0.55 },
   recovery: { name: "fast recovery", colour: "recovery", width: 1.5, length: 0.4 },
-  suppressed: { name: "suppressed to one path", colour: "mark", width: 2.5, length: 1 },
-  released: { name: "multipath again", colour: "recovery", width: 2.5, length: 1 },
-  established: { name: "subflow established (hand-over)", colour: "quiet", width: 1.5, length: 1 },
+  suppressed: { name: "subflow suppressed", colour: "mark", width: 2.5, length: 1 },
+  released: { name: "subflow released", colour: "recovery", width: 2.5, length: 1 },
+  established: { name: "subflow established", colour: "quiet", width: 1.5, length: 1 },
   other: { name: "other", colour: "quiet", width: 1, length: 0.3 },
 };

@@ -16,7 +16,7 @@ function page(of: Content, shown: number): void {
         h("button", { "aria-current": i === shown ? "true" : null, click: () => { page(of, i); document.querySelector(".tabs")!.scrollIntoView(); } }, each.name)))
     : null;
   app.replaceChildren(
-    h("header", {}, h("h1", {}, of.results.map((each) => each.name).join(", ")),
+    h("header", {}, h("h1", {}, of.title),
       h("button", { class: "theme", "aria-label": "light or dark", click: toggle }, "◐")),
     ...(of.study ? [section("Side by side", "", compare(of.study))] : []),
     ...(tabs ? [tabs] : []),

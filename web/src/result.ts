@@ -33,7 +33,7 @@ export function result(of: ResultData): HTMLElement {
     keys.replaceChildren(
       ...(lane ? [] : [`No lanes of this flow are on the page. Write it with --flow ${number}, where the run recorded windows or rates.`]),
       ...kinds.map((kind) => h("span", { class: "key" }, h("i", { style: `background:var(--${KINDS[kind].colour})` }), KINDS[kind].name)),
-      ...(lane?.suppressed.length ? [h("span", { class: "key" }, h("i", { style: "background:var(--suppressed)" }), "suppressed to one path")] : []),
+      ...(lane && Object.keys(lane.suppressed).length ? [h("span", { class: "key" }, h("i", { style: "background:var(--suppressed)" }), "suppressed: the subflow sends no new data")] : []),
     );
     story.replaceChildren(...(lane?.story ? [h("details", { open: true }, h("summary", {}, "Why it took so long"), h("pre", { class: "story" }, lane.story))] : []));
     timeline.show(number, life);

@@ -104,7 +104,7 @@ export class Timeline {
         scales: { y: { range: (_, __, max) => [0, Math.max(max ?? 1, 1e-9) * 1.15] } },
         axes: [{ values: (_, at) => at.map(format), space: 24 }],
         hooks: {
-          drawClear: [(chart) => shade(chart, lane.suppressed)],
+          drawClear: [(chart) => shade(chart, lane.suppressed[subflow] ?? [])],
           draw: [(chart) => ticks(chart, events)],
         },
       }, points as uPlot.AlignedData, i === subflows.length - 1);
@@ -141,7 +141,7 @@ export class Timeline {
   }
 }
 
-/** Where AMP kept the flow on one path. */
+/** Where the subflow sent no new data: AMP suppressed it, or MMPTCP had handed over. */
 function shade(chart: uPlot, spans: [number, number][]): void {
   const { ctx, bbox } = chart;
   ctx.save();

@@ -11,7 +11,8 @@ from linkpool.units import show_bytes
 
 def report(
     sources: Annotated[
-        list[Path], typer.Argument(metavar="RESULT...", help="Results of linkpool run.")
+        list[Path],
+        typer.Argument(metavar="RESULT...", help="Results of linkpool run, or of studies."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.html", help="The page.")],
     flows: Annotated[
@@ -35,6 +36,10 @@ def report(
     # Here, as matplotlib takes a second to load.
     from linkpool.figures.source import arms_of
     from linkpool.report.page import write_report
+    from linkpool.study.result import StudyResult, is_study
 
-    size = write_report(arms_of(sources), out, flows or [], trace)
+    study = None
+    if len(sources) == 1 and is_study(sources[0]):
+        study = StudyResult(sources[0]).study
+    size = write_report(arms_of(sources), out, flows or [], trace, study)
     print(f"{out}, {show_bytes(size)}")

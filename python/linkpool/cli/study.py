@@ -18,7 +18,7 @@ from linkpool.study.model import Study
 from linkpool.study.perform import Plan, run_study
 from linkpool.study.points import documents
 from linkpool.study.remote import Remote, RemoteError
-from linkpool.study.result import FIGURE, StudyResult, is_study
+from linkpool.study.result import FIGURE, REPORT, StudyResult, is_study
 from linkpool.study.seeds import varied
 from linkpool.study.statistics import over_seeds
 
@@ -67,6 +67,8 @@ def run(
     print(f"\n{plan.place}")
     for kind in study.figures:
         print(plan.place / f"{FIGURE.format(kind)}.svg")
+    if study.report:
+        print(plan.place / REPORT)
 
 
 def status(file: File, out: Out = RESULTS) -> None:

@@ -13,6 +13,8 @@ from linkpool import _core
 from linkpool.figures.source import Arm
 from linkpool.report.data.result import result_data
 from linkpool.report.data.sides import sides
+from linkpool.study.comparison import COMPARED
+from linkpool.study.model import Study
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -20,7 +22,7 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="linkpool {version}">
-<title>{title}</title>
+<title>linkpool: {title}</title>
 <style>{style}</style>
 </head>
 <body>
@@ -33,24 +35,31 @@ _PAGE = """<!doctype html>
 
 
 def write_report(
-    arms: Sequence[Arm], out: Path, flows: Sequence[int] = (), trace: int | None = 0
+    arms: Sequence[Arm],
+    out: Path,
+    flows: Sequence[int] = (),
+    trace: int | None = 0,
+    study: Study | None = None,
 ) -> int:
     """Write the page about these arms, and return its size in bytes.
 
     Args:
-        arms: each by its first result.
+        arms: each by its result that has the slowest flow.
         out: the file.
         flows: numbers of flows that are traced in any case.
         trace: how many of the slowest flows of each arm are traced, which makes the run again;
             None: some, if the run was quick.
+        study: whose arms they are: its title and measures are on the page.
 
     """
-    title = "linkpool: " + ", ".join(arm.name for arm in arms)
+    title = ", ".join(arm.name for arm in arms)
+    if study is not None:
+        title = study.title or study.name
     content = {
         "version": _core.__version__,
         "title": title,
         "results": [result_data(arm, flows, trace) for arm in arms],
-        "study": sides(arms),
+        "study": sides(arms, COMPARED if study is None else study.measures),
     }
     page = render(title, content)
     out.write_bytes(page)

@@ -117,6 +117,7 @@ class Study(BaseModel):
         "values of varied keys.",
     )
     figures: list[str] = Field(default=[], description="Kinds of figures to draw, by name.")
+    report: bool = Field(False, description="Whether to write a page for the browser.")
 
     _file: Path | None = PrivateAttr(None)
 

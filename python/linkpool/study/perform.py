@@ -1,6 +1,7 @@
 """Run a study: make the runs that are not there yet, measure all, and keep what came of it."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,13 +13,13 @@ from linkpool.identity import digest
 from linkpool.publish import publish
 from linkpool.result import NotRecordedError, Result
 from linkpool.study.cache import Cache, Entry, Make, Notice
-from linkpool.study.experiment import Point
+from linkpool.study.experiment import Keys, Point
 from linkpool.study.measures import measure
 from linkpool.study.model import SEED, Study, StudyError
 from linkpool.study.points import entries_of, where
 from linkpool.study.pool import Watch, run_entries
 from linkpool.study.remote import Remote
-from linkpool.study.result import DATA, FIGURE, RUNS, SET, STUDY, StudyResult
+from linkpool.study.result import DATA, FIGURE, REPORT, RUNS, SET, STUDY, StudyResult
 
 CACHE = "runs"
 """The folder of the runs of all studies and experiments, beside their results."""
@@ -92,6 +93,8 @@ def run_study(plan: Plan, jobs: int | None = None, watch: Watch | None = None) -
         )
         _runs(plan).write_parquet(partial_place / RUNS)
         _draw(plan, partial_place)
+        if study.report:
+            _report(plan, partial_place)
         (partial_place / STUDY).write_text(content, encoding="utf-8")
     return StudyResult(plan.place)
 
@@ -121,13 +124,25 @@ def _draw(plan: Plan, folder: Path) -> None:
     from linkpool.figures.plot import plot
     from linkpool.figures.source import arms_of_runs
 
-    runs = ((entry.point.keys, Result(entry.place)) for entry in plan.entries)
-    request = Request(arms_of_runs(runs), measure=plan.study.measures[0])
+    request = Request(arms_of_runs(_results(plan)), measure=plan.study.measures[0])
     for kind in plan.study.figures:
         try:
             plot(KINDS[kind], request, folder / f"{FIGURE.format(kind)}.svg")
         except (FigureError, NotRecordedError) as error:
             raise StudyError(f"{where(plan.study)}: figures: {kind}: {error}") from None
+
+
+def _report(plan: Plan, folder: Path) -> None:
+    """Write the page about all arms, with traces of the slowest flows."""
+    from linkpool.figures.source import arms_of_runs  # here: matplotlib takes long to load
+    from linkpool.report.page import write_report
+
+    write_report(arms_of_runs(_results(plan)), folder / REPORT, trace=None, study=plan.study)
+
+
+def _results(plan: Plan) -> Iterator[tuple[Keys, Result]]:
+    """Give the keys and the result of each run."""
+    return ((entry.point.keys, Result(entry.place)) for entry in plan.entries)
 
 
 def _runs(plan: Plan) -> pl.DataFrame:

@@ -28,10 +28,13 @@ STUDY, DATA, RUNS = "study.toml", "data.parquet", "runs.parquet"
 FIGURE = "figure-{}"
 """The name of a figure of a kind, without its suffix; its data is beside it."""
 
+REPORT = "report.html"
+"""The page about a study, if it asks for one."""
+
 SET = Kind(
     "a study",
     frozenset({STUDY, DATA, RUNS}),
-    frozenset({STUDY, DATA, RUNS, manifest.NAME}),
+    frozenset({STUDY, DATA, RUNS, REPORT, manifest.NAME}),
     (FIGURE.format("*.svg"), FIGURE.format("*.csv")),
 )
 """The directory that a study writes; its runs are beside it."""

@@ -44,8 +44,8 @@ def lanes(result: Result, flows: list[int]) -> dict[str, Any]:
         for (flow, subflow), of in _samples(result, "cwnd", "cwnd_pkts", flows):
             lane = _flow(found, flow)
             lane["cwnd"][subflow] = _points(of, "cwnd_pkts")
-        for flow, spans in _suppressed(result, flows).items():
-            _flow(found, flow)["suppressed"] = spans
+        for (flow, subflow), spans in _suppressed(result, flows).items():
+            _flow(found, flow)["suppressed"][subflow] = spans
     if result.has("rate"):
         for (flow, subflow), of in _samples(result, "rate", "goodput_bps", flows):
             _flow(found, flow)["rate"][subflow] = _points(of, "goodput_bps")
@@ -53,7 +53,7 @@ def lanes(result: Result, flows: list[int]) -> dict[str, Any]:
 
 
 def _flow(found: dict[str, Any], flow: int) -> Any:
-    return found.setdefault(str(flow), {"cwnd": {}, "rate": {}, "suppressed": []})
+    return found.setdefault(str(flow), {"cwnd": {}, "rate": {}, "suppressed": {}})
 
 
 def _samples(result: Result, table: str, value: str, flows: list[int]) -> Any:
@@ -68,21 +68,19 @@ def _points(rows: pl.DataFrame, value: str) -> list[list[Any]]:
     return [column(rows["time_s"], 10), column(rows[value], 4)]
 
 
-def _suppressed(result: Result, flows: list[int]) -> dict[int, list[list[float]]]:
-    """Return, by flow, from when to when AMP kept it on one path, as the samples tell."""
+def _suppressed(result: Result, flows: list[int]) -> dict[tuple[int, int], list[list[float]]]:
+    """Return, by flow and subflow, from when to when it sent no new data, as the samples tell."""
     rows = (
         result.scan("cwnd")
         .filter(pl.col("flow").is_in(flows))
-        .group_by("flow", "time_s")
-        .agg(pl.col("suppressed").any())
-        .sort("flow", "time_s")
-        .with_columns(run=pl.struct("flow", "suppressed").rle_id())
-        .group_by("run", "flow", "suppressed", maintain_order=True)
+        .sort("flow", "subflow", "time_s")
+        .with_columns(run=pl.struct("flow", "subflow", "suppressed").rle_id())
+        .group_by("run", "flow", "subflow", "suppressed", maintain_order=True)
         .agg(start=pl.col("time_s").first(), end=pl.col("time_s").last())
         .filter("suppressed")
         .collect()
     )
-    spans: dict[int, list[list[float]]] = {}
-    for flow, start, end in rows.select("flow", "start", "end").iter_rows():
-        spans.setdefault(flow, []).append([start, end])
+    spans: dict[tuple[int, int], list[list[float]]] = {}
+    for flow, subflow, start, end in rows.select("flow", "subflow", "start", "end").iter_rows():
+        spans.setdefault((flow, subflow), []).append([start, end])
     return spans

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import polars as pl
+
 from linkpool.figures.source import Arm
 from linkpool.report.data.fabric import fabric
 from linkpool.report.data.flows import MOST as MOST_FLOWS
@@ -17,7 +19,7 @@ from linkpool.result import Result
 
 
 def result_data(arm: Arm, asked: Sequence[int], trace: int | None = 0) -> dict[str, Any]:
-    """Return the page's data of the first result of an arm.
+    """Return the page's data of the result of an arm that has the slowest flow.
 
     Args:
         arm: whose.
@@ -25,7 +27,7 @@ def result_data(arm: Arm, asked: Sequence[int], trace: int | None = 0) -> dict[s
         trace: how many of the slowest flows to trace; None: some, if the run was quick.
 
     """
-    result = arm.results[0]
+    result = max(arm.results, key=_worst)
     end = active_end(result)
     with_lanes, recorded = chosen(result, list(asked))
     of_flows = flows(result, with_lanes)
@@ -48,10 +50,27 @@ def result_data(arm: Arm, asked: Sequence[int], trace: int | None = 0) -> dict[s
         "fabric": fabric(result),
         "tables": tables(result),
         "notes": [
+            *_of_several(arm, result),
             *([note] if note else []),
             *_notes(result, of_flows, recorded, len(with_lanes), strip),
         ],
     }
+
+
+def _of_several(arm: Arm, shown: Result) -> list[str]:
+    """Say which run of an arm is shown, if there are several."""
+    if len(arm.results) == 1:
+        return []
+    return [
+        f"Of the {len(arm.results)} runs of {arm.name} the page shows the one that has the slowest "
+        f"flow, that of seed {shown.seed}."
+    ]
+
+
+def _worst(result: Result) -> float:
+    """Return the largest slowdown of a measured flow."""
+    flows = result.scan("flows").filter("measured").select(pl.col("slowdown").max())
+    return float(flows.collect().item() or 0.0)
 
 
 def _slowest(result: Result, count: int) -> list[int]:

@@ -7,19 +7,18 @@ import polars as pl
 
 from linkpool.figures.source import Arm
 from linkpool.report.data.numbers import column
-from linkpool.study.comparison import COMPARED
 from linkpool.study.measures import ALL, measure
 from linkpool.study.statistics import over_seeds
 
 COLUMNS = ["unit", "arm", "mean", "low", "high", "ratio", "ratio_low", "ratio_high"]
 
 
-def sides(arms: Sequence[Arm]) -> dict[str, Any] | None:
-    """Return the measures that `linkpool compare` shows, of each arm; None: there is one arm."""
+def sides(arms: Sequence[Arm], measures: Sequence[str]) -> dict[str, Any] | None:
+    """Return these measures of each arm; None: there is one arm."""
     if len(arms) < 2:
         return None
     rows = [
-        measure(result, COMPARED).select(
+        measure(result, measures).select(
             pl.lit(arm.name).alias("arm"), pl.lit(seed).alias("seed"), pl.all()
         )
         for arm in arms
@@ -33,7 +32,7 @@ def sides(arms: Sequence[Arm]) -> dict[str, Any] | None:
     seeds = max(len(arm.results) for arm in arms)
     note = (
         f"Means over {seeds} seeds with 95% t intervals; ratios to {arms[0].name}, paired by seed. "
-        "Below, the page shows the run of the first seed of each arm."
+        "Below, the page shows of each arm the run that has the slowest flow."
         if seeds > 1
         else f"One run each, so there are no intervals; ratios to {arms[0].name}."
     )

@@ -36,7 +36,7 @@ def add_traces(result: Result, lanes: dict[str, Any], flows: list[int]) -> str:
     wires = Wires(result)
     for life in lives:
         story = tell(life, wires)
-        lane = lanes.setdefault(str(life.flow), {"cwnd": {}, "rate": {}, "suppressed": []})
+        lane = lanes.setdefault(str(life.flow), {"cwnd": {}, "rate": {}, "suppressed": {}})
         lane["events"] = _events(story)
         lane["story"] = as_text(story)
         lane["cwnd"] = _windows(story)
