@@ -14,8 +14,9 @@ import threading
 import time
 from typing import NoReturn
 
-CLEANUP_S = 0.8
-"""The time in which a command must stop and remove its incomplete files."""
+CLEANUP_S = 0.5
+"""The time in which a command must stop and remove its incomplete files. The rest of the second is
+for Linux, which takes the process's memory back before the process is seen to end."""
 
 INTERRUPTED = 130
 """The exit code of a command that was interrupted: 128 + SIGINT, as in shells."""

@@ -49,7 +49,7 @@ fn load(py: Python<'_>, text: &str, path: &str, seed: Option<u64>, overrides: Ve
 
 #[pyfunction]
 fn check(py: Python<'_>, text: &str, path: &str, seed: Option<u64>, overrides: Vec<Override>) -> PyResult<String> {
-    Ok(load(py, text, path, seed, overrides)?.toml())
+    load(py, text, path, seed, overrides)?.toml(py)
 }
 
 #[pyfunction]

@@ -18,7 +18,7 @@ pub(crate) type Override = (String, String);
 const REPORT: Duration = Duration::from_millis(100);
 
 /// The longest time that an interrupted run may take to close its files.
-const GRACE: Duration = Duration::from_millis(500);
+const GRACE: Duration = Duration::from_millis(200);
 
 #[pyclass(frozen, module = "linkpool._core")]
 pub(crate) struct Scenario {
@@ -61,8 +61,8 @@ impl Scenario {
 #[pymethods]
 impl Scenario {
     #[getter]
-    pub(crate) fn toml(&self) -> String {
-        self.scenario.to_toml()
+    pub(crate) fn toml(&self, py: Python<'_>) -> PyResult<String> {
+        self.compute(py, linkpool_scenario::Scenario::to_toml)
     }
 
     #[getter]
@@ -72,7 +72,7 @@ impl Scenario {
 
     #[getter]
     pub(crate) fn hosts(&self) -> usize {
-        self.scenario.topology.fabric().hosts()
+        self.scenario.topology.hosts()
     }
 
     pub(crate) fn worthwhile_threads(&self, cores: usize) -> u8 {

@@ -14,7 +14,7 @@ const ROUTE: f64 = 12.0;
 const LISTED_FLOW: f64 = 250.0;
 const CONNECTION: f64 = 8_000.0;
 const SUBFLOW: f64 = 1_500.0;
-const SAMPLE: f64 = 64.0;
+const SAMPLE: f64 = 1_000.0;
 
 // Bytes of a row on disk, compressed.
 const FLOW_ROW: f64 = 150.0;

@@ -1,20 +1,45 @@
 //! The memory of a run that writes everything does not grow with the simulated time, though timers
-//! outlive their flows: the timer of a SYN lasts a second.
+//! outlive their flows (the timer of a SYN lasts a second), and however often queues are sampled. It
+//! stays below the estimate, also if the estimate is ignored.
 
 #[path = "it/common/mod.rs"]
 #[expect(dead_code)]
 mod common;
 use common::scenario;
-use linkpool_sim::run_to_directory;
+use linkpool_scenario::Scenario;
+use linkpool_sim::{Estimate, run_to_directory};
 use peak_alloc::PeakAlloc;
+use std::sync::{Mutex, PoisonError};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
+/// All tests of a process share the allocator: one measures at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Runs the scenario on one thread. Returns the packets with data, the most bytes that were allocated
+/// at a time, and how often records were written.
+fn peak(s: &Scenario) -> (usize, usize, u32) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = tempfile::tempdir().unwrap();
+    let before = MEMORY.current_usage();
+    MEMORY.reset_peak_usage();
+    let mut steps = 0;
+    let info = run_to_directory(s, directory.path(), Some(1), &mut |_| {
+        steps += 1;
+        true
+    })
+    .unwrap();
+    (info.data_packets as usize, MEMORY.peak_usage() - before, steps)
+}
+
+fn estimated(s: &Scenario) -> usize {
+    Estimate::new(s).memory.iter().map(|(_, bytes)| bytes).sum::<f64>() as usize
+}
+
 /// Flows of one packet, recorded with their windows and rates, for so many simulated milliseconds.
-/// Returns how many there were, and the most bytes that were allocated at a time.
-fn peak(milliseconds: u32) -> (usize, usize) {
-    let s = scenario(&format!(
+fn short_flows(milliseconds: u32) -> Scenario {
+    scenario(&format!(
         r#"
         duration = "{milliseconds}ms"
         [topology.fat-tree]
@@ -32,24 +57,78 @@ fn peak(milliseconds: u32) -> (usize, usize) {
         cwnd = {{ every = "50us" }}
         rate = {{ every = "50us" }}
         "#
-    ));
-    let directory = tempfile::tempdir().unwrap();
-    let before = MEMORY.current_usage();
-    MEMORY.reset_peak_usage();
-    let mut steps = 0;
-    let info = run_to_directory(&s, directory.path(), Some(1), &mut |_| {
-        steps += 1;
-        true
-    })
-    .unwrap();
-    assert!(steps > 1, "what is recorded is written now and again");
-    (info.data_packets as usize, MEMORY.peak_usage() - before)
+    ))
+}
+
+/// A flow to a host whose queue is sampled each picosecond, for so many simulated nanoseconds.
+fn fine_samples(nanoseconds: u32) -> Scenario {
+    scenario(&format!(
+        r#"
+        duration = "{nanoseconds}ns"
+        drain = "0s"
+        [topology.many-to-one]
+        senders = 1
+        rate = "10Gbps"
+        delay = "100ns"
+        [transport.t]
+        control = "dctcp"
+        [[workload.flow]]
+        transport = "t"
+        from = "S1"
+        to = "R"
+        [record]
+        queue = {{ links = ["W->R"], every = "1ps" }}
+        "#
+    ))
+}
+
+/// So many flows between two hosts, all at once.
+fn many_flows(count: u32) -> Scenario {
+    scenario(&format!(
+        r#"
+        duration = "10ms"
+        drain = "0s"
+        [topology.many-to-one]
+        senders = 1
+        rate = "100Gbps"
+        delay = "2us"
+        [transport.t]
+        control = "dctcp"
+        [[workload.flow]]
+        transport = "t"
+        from = "S1"
+        to = "R"
+        size = "2KB"
+        count = {count}
+        "#
+    ))
 }
 
 #[test]
 fn four_times_the_time_takes_no_more_memory() {
-    let (flows, short) = peak(30);
-    let (more_flows, long) = peak(120);
+    let (flows, short, steps) = peak(&short_flows(30));
+    let (more_flows, long, _) = peak(&short_flows(120));
+    assert!(steps > 1, "what is recorded is written now and again");
     assert!(flows > 25_000 && more_flows > 3 * flows, "{flows} flows, then {more_flows}");
     assert!(long < short + (1 << 20), "{short} B, then {long} B");
+}
+
+/// A window, 134 ns, holds 134,000 samples.
+#[test]
+fn samples_of_each_picosecond_wait_for_the_end_of_a_window_only() {
+    let (short, long) = (fine_samples(500), fine_samples(2_000));
+    let [(_, little, steps), (_, more, _)] = [&short, &long].map(peak);
+    assert!(steps > 1, "what is recorded is written now and again");
+    assert!(more < little + little / 4, "{little} B, then {more} B");
+    assert!(more < estimated(&long), "{more} B; estimated: {}", estimated(&long));
+}
+
+#[test]
+fn flows_that_start_together_take_less_than_is_estimated() {
+    for count in [1_000, 20_000] {
+        let s = many_flows(count);
+        let (packets, taken, _) = peak(&s);
+        assert!(packets > 100, "{packets} packets");
+        assert!(taken < estimated(&s), "{taken} B; estimated: {}", estimated(&s));
+    }
 }

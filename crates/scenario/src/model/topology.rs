@@ -41,4 +41,12 @@ impl Topology {
             Topology::Graph(graph) => graph.fabric(),
         }
     }
+
+    /// The number of hosts, without drawing the fabric.
+    pub fn hosts(&self) -> usize {
+        match self {
+            Topology::Drawn(topology) => topology.generator().hosts() as usize,
+            Topology::Graph(graph) => graph.nodes.iter().filter(|(_, layer)| *layer == Layer::Host).count(),
+        }
+    }
 }

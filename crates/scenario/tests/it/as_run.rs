@@ -1,4 +1,5 @@
-//! The scenario as run is a scenario that means the same: of every one in the documentation.
+//! The scenario as run is a scenario that means the same, and hosts are counted without drawing
+//! them: in every scenario of the documentation.
 
 use std::path::{Path, PathBuf};
 
@@ -33,5 +34,6 @@ fn as_run_it_means_the_same() {
         let again = load(&as_run, "elsewhere/scenario.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
         assert_eq!(again, scenario, "{path}");
         assert_eq!(again.to_toml(), as_run, "{path}");
+        assert_eq!(scenario.topology.hosts(), scenario.topology.fabric().hosts(), "{path}");
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Recorded {
     pub(crate) measured_links: Vec<(LinkId, u64)>,
 }
 
-/// Samples of a partition are taken when there are this many: 4 MB.
+/// Samples of a partition are taken when there are this many: 5 MB.
 const MANY: usize = 1 << 16;
 
 /// The buffer between a partition, which adds to it, and the run, which takes from it.
