@@ -176,6 +176,20 @@ fn a_triangle_has_one_shortest_path_each() {
     }
 }
 
+/// Wischik et al., NSDI 2011, section 2.2: the cables beside the bottlenecks, by hand. Each host has a
+/// NIC on its own bottleneck and one on the two others; a bottleneck ends where the next begins.
+#[test]
+fn a_triangle_has_long_ways_over_the_two_others() {
+    let f = triangle(SLOW, FAST).fabric();
+    let cables =
+        "S1-A1 S2-A2 S3-A3 S1-A2 S2-A3 S3-A1 D1-B1 D2-B2 D3-B3 D1-B3 D2-B1 D3-B2 B1-C1 B2-C2 B3-C3 C1-A2 C2-A3 C3-A1";
+    for cable in cables.split(' ') {
+        let (one, other) = cable.split_once('-').unwrap();
+        let [one, other] = [one, other].map(|name| f.node(name).unwrap());
+        assert!(f.link(one, other).is_some() && f.link(other, one).is_some(), "{cable}");
+    }
+}
+
 /// Level by level, the links that a shortest path may take in a fat-tree of 4 pods: two ways up, and two again; in a rack, none.
 #[test]
 fn levels_of_a_fat_tree() {

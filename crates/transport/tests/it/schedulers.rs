@@ -135,3 +135,28 @@ fn lowest_time_to_send() {
                 > s1 pkt 3 data 10",
     );
 }
+
+/// New data is set apart 64 KiB at a time, 66 packets of 1,000 B.
+///
+/// At 300 us subflow 0 (RTT 100 us: 2 packets/us) has its 200 packets, for 100 us. Subflow 1 (RTT
+/// 200 us: 1/us) has nothing: it gets 200 to 265, for 66 us, then 266 to 331, for 132 us. Then
+/// subflow 0 is sooner, but its send buffer is full. So the next data of subflow 0 is 332; an ACK
+/// makes its window 101.
+#[test]
+fn bursts_of_64_kib_are_set_apart() {
+    let multipath = Multipath { scheduler: Scheduler::LowestTimeToSend, ..Multipath::default() };
+    let config = Config { initial_window: 100, ..lia(2, multipath) };
+    sender(config, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-99
+                > s1 syn join
+         300us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0-99 data 200
+         310us  < ack 100
+                > pkt 100-199
+                > pkt 200 data 332",
+    );
+}
