@@ -67,12 +67,13 @@ struct lp_socket {
 	u32 delivered, delivered_ce, lost;	/* as of the last ACK */
 	u32 round_end;		/* the round ends once more than this is acknowledged */
 	u32 cwnd, ssthresh;	/* as we left them in the kernel's socket, to see what it changed */
-	u32 prior_cwnd;		/* before the recovery */
+	u32 prior_cwnd, prior_ssthresh;	/* before the recovery */
 	u32 prr_delivered, prr_out;	/* delivered in this recovery; prr_out when it began */
 	u32 prior_rcv_nxt;	/* receiver: acknowledged up to here with `ce_state` */
 	u8 ce_state;		/* receiver: the last packet was marked */
 	u8 asked;		/* the kernel has asked for ssthresh since the last change of state */
-	u8 unused[2];
+	u8 ca_state;		/* of the kernel, as far as we were told */
+	u8 unused[1];
 };
 
 _Static_assert(sizeof(struct lp_socket) <= 104, "icsk_ca_priv");
@@ -205,7 +206,10 @@ static __always_inline u32 take_slot(struct lp_entry *entry)
 			if (slot == NO_SLOT && !c->paths[i].established)
 				slot = i;
 		if (slot != NO_SLOT) {
-			c->paths[slot & (LP_SUBFLOWS - 1)].established = 1;
+			path_t *p = path_of(c, slot);
+
+			__builtin_memset(p, 0, sizeof(*p));
+			p->established = 1;
 			if (!c->subflows)
 				c->first = slot;
 			c->subflows++;

@@ -169,7 +169,8 @@ enum lp_counter {
 	LP_OUT_OF_BOUNDS = 2,	/* a window below one packet or above the maximum, and set right */
 	LP_ALONE = 3,		/* a subflow beyond LP_SUBFLOWS, or of a connection without room in the map */
 	LP_ACKS = 4,		/* ACKs that delivered something */
-	LP_COUNTERS = 5,
+	LP_UNTOLD = 5,		/* changes of the kernel's state that set_state was not run for */
+	LP_COUNTERS = 6,
 };
 
 #endif

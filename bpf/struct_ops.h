@@ -21,6 +21,7 @@ char _license[] SEC("license") = "GPL";
 
 extern void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym;
 extern u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
+extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 
 /* The hooks, each checked apart: inlined, the branches of all of them would multiply. */
 APART int hook_in_ack_event(conn_t *c, u32 s, const ack_t *ack, params_t *now)
@@ -71,14 +72,15 @@ static __always_inline void leave(struct tcp_sock *tp, struct lp_socket *own, pa
 	tp->snd_ssthresh = threshold;
 }
 
-/* Take what the kernel has changed: after a timeout, after idling, or when a loss turned out to be none. */
-static __always_inline void take(struct tcp_sock *tp, struct lp_socket *own, path_t *p, u8 state)
+/*
+ * Take what the kernel has changed. A timeout lowers the window; nothing but an undo raises it, and lp_undo_cwnd is
+ * told of that. The threshold is ours alone: what the kernel has in its place after it has asked for one may be
+ * no answer of ours (see change_state).
+ */
+static __always_inline void take(struct tcp_sock *tp, struct lp_socket *own, path_t *p)
 {
-	if (tp->snd_cwnd != own->cwnd)
+	if (tp->snd_cwnd && tp->snd_cwnd < own->cwnd)
 		p->cwnd = fix(tp->snd_cwnd);
-	/* Entering CWR it asks for a threshold, which is not wanted: the algorithms cut for marks by themselves. */
-	if (tp->snd_ssthresh != own->ssthresh && state != TCP_CA_CWR)
-		p->ssthresh = fix(tp->snd_ssthresh);
 	p->srtt = tp->srtt_us;
 	p->snd_una = tp->snd_una;
 	p->snd_nxt = tp->snd_nxt;
@@ -143,6 +145,31 @@ static __always_inline void reduce(struct tcp_sock *tp, struct lp_socket *own, p
 	p->cwnd = fix(pipe + send ? pipe + send : 1);
 }
 
+/*
+ * A change of the kernel's state: a loss or a timeout sets the threshold. lp_set_state is told of changes, but not of all:
+ * Linux 6.18 was seen to enter recovery without running `ssthresh` and `set_state`, with 0x81103510 in place of the
+ * threshold. So cong_control compares the states, and calls this for a change that is new to it.
+ */
+static __always_inline void change_state(conn_t *c, struct lp_socket *own, struct tcp_sock *tp, u8 state, params_t *now)
+{
+	bool lost = state == TCP_CA_Recovery ? own->ca_state != state : state == TCP_CA_Loss && own->asked;
+	path_t *p = path_of(c, own->slot);
+
+	own->ca_state = state;
+	own->asked = 0;
+	if (!lost)
+		return;
+	own->prior_cwnd = tp->snd_cwnd > own->cwnd ? tp->snd_cwnd : own->cwnd;
+	own->prior_ssthresh = own->ssthresh;
+	own->prr_delivered = 0;
+	own->prr_out = tp->prr_out;
+	p->in_recovery = state == TCP_CA_Recovery;
+	p->losses++;
+	p->ssthresh = hook_ssthresh(c, own->slot, tp->packets_out, now);
+	own->ssthresh = whole(p->ssthresh);
+	tp->snd_ssthresh = own->ssthresh;
+}
+
 SEC("struct_ops")
 void BPF_PROG(lp_init, struct sock *sk)
 {
@@ -164,6 +191,7 @@ void BPF_PROG(lp_init, struct sock *sk)
 	own->cwnd = tp->snd_cwnd;
 	own->ssthresh = tp->snd_ssthresh;
 	own->prior_rcv_nxt = tp->rcv_nxt;
+	own->ca_state = BPF_CORE_READ_BITFIELD(inet_csk(sk), icsk_ca_state);
 	own->slot = NO_SLOT;
 	entry = enter(own->key);
 	if (entry)
@@ -174,11 +202,9 @@ void BPF_PROG(lp_init, struct sock *sk)
 	}
 	c = &entry->conn;
 	p = path_of(c, own->slot);
-	__builtin_memset(p, 0, sizeof(*p));
-	p->established = 1;
 	p->cwnd = fix(tp->snd_cwnd);
 	p->ssthresh = fix(tp->snd_ssthresh);
-	take(tp, own, p, TCP_CA_Open);
+	take(tp, own, p);
 #ifdef STARTS_WITH_ALPHA
 	p->fraction.alpha = now->alpha0;
 #endif
@@ -247,16 +273,18 @@ void BPF_PROG(lp_cong_control, struct sock *sk)
 	}
 	c = &entry->conn;
 	p = path_of(c, own->slot);
+	if (state != own->ca_state) {
+		count(LP_UNTOLD, 1);
+		/* A timeout in recovery or in CWR is no further reduction, as for tcp_enter_loss. */
+		own->asked = own->ca_state < TCP_CA_CWR;
+		change_state(c, own, tp, state, now);
+	}
 	was_in_recovery = p->in_recovery;
 	p->in_recovery = state == TCP_CA_Recovery;
-	/* Recovery is over, and the kernel has not undone it. */
-	if (was_in_recovery && !p->in_recovery && tp->snd_cwnd == own->cwnd)
+	take(tp, own, p);
+	/* Recovery is over, not by a timeout, and the kernel has not undone it. */
+	if (was_in_recovery && state < TCP_CA_Recovery)
 		p->cwnd = p->ssthresh;
-	else
-		take(tp, own, p, state);
-	p->srtt = tp->srtt_us;
-	p->snd_una = tp->snd_una;
-	p->snd_nxt = tp->snd_nxt;
 	if (p->in_recovery)
 		reduce(tp, own, p, acked, lost);
 	if (!acked && !after(tp->snd_una, own->round_end))
@@ -318,10 +346,10 @@ u32 BPF_PROG(lp_ssthresh, struct sock *sk)
 {
 	struct lp_socket *own = lp_sk(sk);
 
-	if (own->slot >= LP_SUBFLOWS)
+	/* A SYN may time out before lp_init. */
+	if (!own->key || own->slot >= LP_SUBFLOWS)
 		return tcp_reno_ssthresh(sk);
 	own->asked = 1;
-	own->prior_cwnd = tcp_sk(sk)->snd_cwnd;
 	return own->ssthresh;
 }
 
@@ -329,36 +357,32 @@ SEC("struct_ops")
 void BPF_PROG(lp_set_state, struct sock *sk, u8 new_state)
 {
 	struct lp_socket *own = lp_sk(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	u8 old = BPF_CORE_READ_BITFIELD(inet_csk(sk), icsk_ca_state);
-	bool lost = new_state == TCP_CA_Recovery ? old != TCP_CA_Recovery : new_state == TCP_CA_Loss && own->asked;
 	params_t *now = current_params();
 	struct lp_entry *entry = entry_of(own);
-	conn_t *c;
-	path_t *p;
 
-	own->asked = 0;
-	if (!entry || !now || !lost)
-		return;
-	c = &entry->conn;
-	p = path_of(c, own->slot);
-	/* From CWR to recovery it does not ask. */
-	own->prior_cwnd = new_state == TCP_CA_Recovery ? tp->snd_cwnd : own->prior_cwnd;
-	own->prr_delivered = 0;
-	own->prr_out = tp->prr_out;
-	p->losses++;
-	p->ssthresh = hook_ssthresh(c, own->slot, tp->packets_out, now);
-	own->ssthresh = whole(p->ssthresh);
-	tp->snd_ssthresh = own->ssthresh;
+	if (entry && now)
+		change_state(&entry->conn, own, tcp_sk(sk), new_state, now);
 }
 
+/* The loss was none: the window and the threshold are what they were before it. */
 SEC("struct_ops")
 u32 BPF_PROG(lp_undo_cwnd, struct sock *sk)
 {
 	struct lp_socket *own = lp_sk(sk);
+	struct lp_entry *entry = entry_of(own);
 	u32 cwnd = tcp_sk(sk)->snd_cwnd;
+	path_t *p;
 
-	return cwnd > own->prior_cwnd ? cwnd : own->prior_cwnd;
+	if (!entry)
+		return tcp_reno_undo_cwnd(sk);
+	p = path_of(&entry->conn, own->slot);
+	cwnd = cwnd > own->prior_cwnd ? cwnd : own->prior_cwnd;
+	own->cwnd = cwnd;
+	own->ssthresh = own->ssthresh > own->prior_ssthresh ? own->ssthresh : own->prior_ssthresh;
+	p->cwnd = fix(cwnd);
+	p->ssthresh = fix(own->ssthresh);
+	p->in_recovery = 0;
+	return cwnd;
 }
 
 /*

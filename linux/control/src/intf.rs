@@ -175,5 +175,11 @@ pub mod kind {
 }
 
 /// `enum lp_counter`, by position, in words.
-pub const COUNTERS: [&str; 5] =
-    ["events lost", "rounds lost", "windows out of bounds", "subflows uncoupled (no room)", "ACKs"];
+pub const COUNTERS: [&str; 6] = [
+    "events lost",
+    "rounds lost",
+    "windows out of bounds",
+    "subflows uncoupled (no room)",
+    "ACKs",
+    "changes of state not told",
+];

@@ -54,16 +54,27 @@ fn text(row: &Row, column: &str) -> String {
     }
 }
 
-/// Runs a scenario and gives its report and its tables of flows and links; none: not here.
+/// Runs a scenario and gives its report and its tables of flows and links; none: not here. A run in which the machine
+/// did not keep time, by the test bed's own measure, tells nothing: it is made again.
 fn results(text: &str) -> Option<(Report, Vec<Row>, Vec<Row>)> {
     if let Some(why) = lacking() {
         eprintln!("skipped: {why}");
         return None;
     }
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let directory = tempfile::tempdir().unwrap();
-    let report = run(&scenario(text), directory.path(), &|| false).unwrap();
-    Some((report, table(directory.path(), "flows"), table(directory.path(), "links")))
+    for _ in 0..5 {
+        let directory = tempfile::tempdir().unwrap();
+        match run(&scenario(text), directory.path(), &|| false) {
+            Ok(report) if report.warnings.iter().all(|w| w.contains("no real-time priority")) => {
+                return Some((report, table(directory.path(), "flows"), table(directory.path(), "links")));
+            }
+            Ok(report) => eprintln!("once more: {:?}", report.warnings),
+            Err(error) if error.to_string().contains("packets a second") => eprintln!("once more: {error}"),
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    eprintln!("skipped: this machine has too much other work to keep time");
+    None
 }
 
 const STAR: &str = "duration = \"1s\"\n[topology.many-to-one]\nsenders = 3\nrate = \"50Mbps\"\ndelay = \"250us\"\n\

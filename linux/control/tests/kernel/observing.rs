@@ -24,7 +24,7 @@ fn each_round_is_a_row() {
     let directory = std::env::temp_dir().join(format!("linkpool-observe-{}", std::process::id()));
     let stop = Arc::new(AtomicBool::new(false));
     let seen = thread::scope(|scope| {
-        let observing = scope.spawn(|| observe(&loaded.0, &directory, Duration::from_secs(30), &stop).unwrap());
+        let observing = scope.spawn(|| observe(&loaded.0, &directory, Duration::from_secs(300), &stop).unwrap());
         while loaded.0.params().unwrap().observe == 0 {
             thread::sleep(Duration::from_millis(5));
         }

@@ -5,10 +5,7 @@ use linkpool_linux_control::algorithm::ALL;
 use linkpool_linux_control::instance;
 use linkpool_linux_control::intf::real;
 use linkpool_linux_control::settings::Settings;
-use std::thread::sleep;
-use std::time::Duration;
-
-const BYTES: u64 = 4_000_000;
+use std::time::{Duration, Instant};
 
 #[test]
 fn each_controller_carries_data_over_two_subflows() {
@@ -24,23 +21,28 @@ fn each_controller_carries_data_over_two_subflows() {
         let port = 5000 + number as u16;
         let server = net.serve(port);
         let mut stream = net.connect(port);
-        send(&mut stream, BYTES / 2);
-        // The second subflow is there by now.
-        let ours = sender_of(&loaded, net.client.inode);
-        assert_eq!(ours.len(), 1, "{}: one connection of the client", algorithm.name);
-        send(&mut stream, BYTES / 2);
-        sleep(Duration::from_millis(100));
-        let conn = sender_of(&loaded, net.client.inode)[0];
+        // Until both subflows carry data, which takes as long as the machine wants.
+        let end = Instant::now() + Duration::from_secs(60);
+        let mut sent = 0;
+        let conn = loop {
+            send(&mut stream, 500_000);
+            sent += 500_000;
+            let ours = sender_of(&loaded, net.client.inode);
+            assert_eq!(ours.len(), 1, "{}: one connection of the client", algorithm.name);
+            let paths: Vec<_> = ours[0].established().map(|(_, path)| path.delivered).collect();
+            if sent >= 4_000_000 && paths.len() == 2 && paths.iter().all(|delivered| *delivered > 100) {
+                break ours[0];
+            }
+            assert!(Instant::now() < end, "{}: {:?}", algorithm.name, ours[0]);
+        };
         assert_ne!(conn.token, 0, "{}", algorithm.name);
-        assert_eq!(conn.established().count(), 2, "{}: {conn:?}", algorithm.name);
         for (_, path) in conn.established() {
-            assert!(path.delivered > 100, "{}: {path:?}", algorithm.name);
             assert!((1.0..10_000.0).contains(&real(path.cwnd)), "{}: {path:?}", algorithm.name);
             assert!(path.srtt > 0, "{}", algorithm.name);
         }
         drop(stream);
-        assert_eq!(server.join().unwrap(), BYTES, "{}", algorithm.name);
-        let [events_lost, rounds_lost, out_of_bounds, alone, acks] = loaded.0.counters().unwrap();
+        assert_eq!(server.join().unwrap(), sent, "{}", algorithm.name);
+        let [events_lost, rounds_lost, out_of_bounds, alone, acks, _] = loaded.0.counters().unwrap();
         assert_eq!((events_lost, rounds_lost, out_of_bounds, alone), (0, 0, 0, 0), "{}", algorithm.name);
         assert!(acks > 100, "{}", algorithm.name);
     }
