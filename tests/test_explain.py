@@ -321,3 +321,31 @@ def test_lives_are_of_one_flow_each(run: Run) -> None:
     lives: list[Life] = replay(result, [0, 1])
     assert [life.flow for life in lives] == [0, 1]
     assert [life.events[0]["size"] for life in lives] == [1400, 2800]
+
+
+def test_an_explanation_is_words_tables_and_a_picture(run: Run, tmp_path: Path) -> None:
+    result = run(FABRIC + TRANSPORT + flow("1400B"))
+    explanation = result.explain(0)
+    fct = 3 * SHORT + THIRD + LONG
+    times = {
+        Cause.HANDSHAKE: 2 * SHORT,
+        Cause.DATA: LONG,
+        Cause.HOST_QUEUE: THIRD,
+        Cause.ACK: SHORT,
+    }
+    assert explanation.breakdown.sort("cause").rows() == [
+        (cause.value, time / PS, pytest.approx(time / fct))
+        for cause, time in sorted(times.items(), key=lambda item: item[0].value)
+    ]
+    assert explanation.held["time_s"].to_list() == [2 * SHORT / PS, (fct - 2 * SHORT) / PS]
+    established = explanation.moments.filter(kind="established")
+    assert established["time_s"].to_list() == [2 * SHORT / PS]
+    for cause in times:
+        assert cause.value in str(explanation)
+    shown = explanation._repr_html_()
+    assert shown.startswith("<svg")
+    assert "Where the time went" in shown
+    explanation.plot(tmp_path / "flow.png")
+    assert matplotlib.image.imread(tmp_path / "flow.png").ndim == 3
+    with pytest.raises(ExplainError, match="has no flow 7"):
+        result.explain(7)

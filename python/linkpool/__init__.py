@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         schema,
     )
     from linkpool.api import check, run
+    from linkpool.explain.explanation import Explanation
+    from linkpool.explain.replay import ExplainError
     from linkpool.figures.drawing import plot
     from linkpool.figures.kind import FigureError
     from linkpool.forks import ForkedError
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "Arm": "linkpool.study.model",
     "BusyError": "linkpool.publish",
+    "ExplainError": "linkpool.explain.replay",
+    "Explanation": "linkpool.explain.explanation",
     "FigureError": "linkpool.figures.kind",
     "ForkedError": "linkpool.forks",
     "InternalError": "linkpool._core",
@@ -60,6 +64,8 @@ interrupted while it starts has loaded little."""
 __all__ = [
     "Arm",
     "BusyError",
+    "ExplainError",
+    "Explanation",
     "FigureError",
     "ForkedError",
     "InternalError",

@@ -5,7 +5,7 @@ import sys
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
@@ -21,6 +21,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+if TYPE_CHECKING:
+    from linkpool.explain.explanation import Explanation
 
 POLARS_TYPES: dict[str, pl.DataType] = {
     "u32": pl.UInt32(),
@@ -212,6 +215,24 @@ class Result:
         """Return a table as a lazy frame, for one that is too long to be read whole."""
         self._require(table)
         return pl.scan_parquet(self.dir / f"{table}.parquet")
+
+    def explain(self, flow: int) -> "Explanation":
+        """Make the run again with a trace of one flow, and return where its time went.
+
+        Raises:
+            ExplainError: there is no such flow, it cannot be traced, or the run is not the same as
+                the one recorded.
+
+        >>> import linkpool
+        >>> result = linkpool.run("docs/workloads/incast.toml")
+        >>> explanation = result.explain(0)
+        >>> round(explanation.breakdown["share"].sum(), 9)
+        1.0
+
+        """
+        from linkpool.explain.explanation import Explanation  # it knows this module
+
+        return Explanation.of(self, flow)
 
     def _repr_html_(self) -> str:
         """Show what the run gave in a notebook: its summary in a few lines."""

@@ -8,9 +8,7 @@ import typer
 from linkpool import _core
 from linkpool.cli.console import fail
 from linkpool.cli.show import require_result
-from linkpool.explain.replay import ExplainError, replay
-from linkpool.explain.story import as_text, tell
-from linkpool.explain.wires import Wires
+from linkpool.explain.replay import ExplainError
 
 
 def explain(
@@ -28,22 +26,16 @@ def explain(
     core; it is refused if the flow does not begin and end as recorded.
     """
     # Here, as matplotlib takes a second to load.
-
-    # Here, as matplotlib takes a second to load.
     from linkpool.figures.kind import FigureError
     from linkpool.figures.plot import require_format
 
     try:
         if plot is not None:
             require_format(plot)
-        result = require_result(directory)
-        (life,) = replay(result, [flow])
-        story = tell(life, Wires(result))
+        explanation = require_result(directory).explain(flow)
     except (ExplainError, FigureError, _core.ScenarioError) as error:
         fail(str(error))
-    print(as_text(story))
+    print(explanation)
     if plot is not None:
-        from linkpool.explain.picture import draw
-
-        draw(story, plot)
+        explanation.plot(plot)
         print(f"\n{plot}")

@@ -12,7 +12,7 @@ from linkpool.explain.critical import Cause
 from linkpool.explain.replay import PS
 from linkpool.explain.story import Story
 from linkpool.figures import look
-from linkpool.figures.plot import save
+from linkpool.figures.plot import content, require_format
 from linkpool.units import show_seconds
 
 WIDTH = 6.9
@@ -45,7 +45,18 @@ TICKS = {
 
 
 def draw(story: Story, out: Path, width: float = WIDTH) -> None:
-    """Write the picture; the suffix of the file says in which format."""
+    """Write the picture; the suffix of the file says in which format.
+
+    Raises:
+        FigureError: there is no such format.
+
+    """
+    require_format(out)
+    out.write_bytes(render(story, out.suffix, width))
+
+
+def render(story: Story, suffix: str, width: float = WIDTH) -> bytes:
+    """Return the picture as a file of this format."""
     with look.context():
         subflows = story.life.subflows
         rows = 1 + len(subflows)
@@ -76,7 +87,7 @@ def draw(story: Story, out: Path, width: float = WIDTH) -> None:
             if kind in kinds
         ]
         figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=7)
-        save(figure, out)
+        return content(figure, suffix)
 
 
 def _chain(axes: Axes, story: Story, factor: float) -> None:

@@ -52,7 +52,7 @@ def plot(
 
     Args:
         sources: results of runs or of studies, or their directories.
-        kind: the kind of figure, such as `slowdown`; `linkpool plot RESULT list` explains each.
+        kind: the kind of figure, such as `slowdown`; `linkpool plot --help` explains each.
         out: a file to write, `.svg`, `.png` or `.pdf`, with the data beside it as CSV; None: none.
         by: the column of `flows` that tells series of one arm apart.
         flows: numbers of flows, for figures over time.
