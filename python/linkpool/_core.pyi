@@ -103,6 +103,20 @@ def measure(text: str, path: str, threads: int) -> dict[str, float]:
 def schema() -> str:
     """Return the JSON Schema of scenario files."""
 
+def control_layout() -> tuple[int, list[tuple[str, int, str]], list[str]]:
+    """Return what compiled hooks must know of memory.
+
+    Bytes of a path; name, offset and kind of each of its fields (`f`: float, `i`: int of 64 bits,
+    `b`: bool); and the names of the hooks, in the order of their addresses.
+    """
+
+def define_control(description: dict[str, object]) -> int:
+    """Define an algorithm for as long as the process lives; return its place.
+
+    `linkpool.control.native` makes the description. Addresses must be those of such hooks: the
+    simulator calls them.
+    """
+
 def tables() -> list[tuple[str, str, str | None, list[tuple[str, str, str, str]]]]:
     """Return the tables that a result may have.
 

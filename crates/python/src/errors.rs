@@ -27,7 +27,7 @@ pub(crate) fn run_error(error: &RunError) -> PyErr {
     match error {
         RunError::Write(..) => PyOSError::new_err(error.to_string()),
         RunError::Stopped => PyKeyboardInterrupt::new_err(()),
-        RunError::Paths(_) => SimulationError::new_err(error.to_string()),
+        RunError::Paths(_) | RunError::Control { .. } => SimulationError::new_err(error.to_string()),
     }
 }
 

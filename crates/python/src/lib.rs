@@ -1,6 +1,7 @@
 //! The extension module `linkpool._core`; `python/linkpool/_core.pyi` documents it.
 #![allow(missing_docs)] // the stub file has them
 
+mod control;
 mod errors;
 mod scenario;
 mod worker;
@@ -25,6 +26,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(tables, module)?)?;
+    module.add_function(wrap_pyfunction!(control::control_layout, module)?)?;
+    module.add_function(wrap_pyfunction!(control::define_control, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)
 }
 

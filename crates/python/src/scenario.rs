@@ -1,5 +1,6 @@
 //! A scenario that was read and checked once, and all that can be done with it.
 
+use crate::control::Numba;
 use crate::errors::{internal_error, run_error, scenario_error};
 use crate::worker::Worker;
 use linkpool_sim::{Estimate, Plan, Progress, TraceError, run_to_directory};
@@ -34,7 +35,8 @@ impl Scenario {
         overrides: Vec<Override>,
     ) -> PyResult<Scenario> {
         let (own_text, own_path, own_overrides) = (text.to_string(), path.to_string(), overrides.clone());
-        let worker = Worker::start(move || linkpool_scenario::load(&own_text, &own_path, seed, &own_overrides))?;
+        let worker =
+            Worker::start(move || linkpool_scenario::load_with(&own_text, &own_path, seed, &own_overrides, &Numba))?;
         match worker.wait(py, |_| Ok(()))? {
             Ok(Ok(scenario)) => Ok(Scenario { scenario: Arc::new(scenario) }),
             Ok(Err(complaints)) => Err(scenario_error(py, complaints)),

@@ -1,5 +1,6 @@
 //! From the text of a file to a checked scenario.
 
+use crate::compile::{Compile, NoCompiler};
 use crate::errors::{Report, ScenarioError};
 use crate::file::File;
 use crate::model::Scenario;
@@ -18,6 +19,21 @@ pub fn load(
     path: &str,
     seed: Option<u64>,
     overrides: &[(String, String)],
+) -> Result<Scenario, Vec<ScenarioError>> {
+    load_with(text, path, seed, overrides, &NoCompiler)
+}
+
+/// The same, with a compiler of the algorithms that the scenario brings.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn load_with(
+    text: &str,
+    path: &str,
+    seed: Option<u64>,
+    overrides: &[(String, String)],
+    compile: &dyn Compile,
 ) -> Result<Scenario, Vec<ScenarioError>> {
     let mut root = match parse(text) {
         Ok(root) => root,
@@ -44,7 +60,7 @@ pub fn load(
         return report.finish(None);
     }
     let title = std::path::Path::new(path).file_stem().map_or(path.into(), |stem| stem.to_string_lossy());
-    let scenario = resolve(file, &title, &mut report);
+    let scenario = resolve(file, &title, compile, &mut report);
     report.finish(scenario)
 }
 

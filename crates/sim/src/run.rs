@@ -6,7 +6,7 @@ use crate::plan::{PathError, Plan, worthwhile_threads};
 use crate::record::period::Period;
 use crate::record::sampling::Sampling;
 use crate::results::jobs::Operations;
-use crate::results::outcome::{LinkOutcome, Outcome};
+use crate::results::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use crate::results::sink::{Buffer, Sink, take};
 use crate::results::tables::{self, Tables, Unknown};
 use crate::start::arrivals::Arrivals;
@@ -17,7 +17,9 @@ use crate::start::processes::Processes;
 use cpu_time::ProcessTime;
 use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, Timetable, partition, run_partitions};
 use linkpool_scenario::Scenario;
+use linkpool_transport::control::Fault;
 use linkpool_units::Time;
+use std::cell::OnceCell;
 use std::path::Path;
 use std::time::Instant;
 
@@ -47,6 +49,30 @@ pub enum RunError {
     /// Flows cannot have the paths that their transport is to give them.
     #[error(transparent)]
     Paths(#[from] PathError),
+    /// A hook of a congestion control algorithm did what it must not.
+    #[error(
+        "flow {flow} of transport {transport:?}, at {at}: {} of control {:?} {}",
+        fault.hook, fault.algorithm, fault.what
+    )]
+    Control {
+        /// The flow's number.
+        flow: u32,
+        /// Its transport.
+        transport: String,
+        /// When.
+        at: Time,
+        /// What.
+        fault: Fault,
+    },
+}
+
+impl RunError {
+    /// Why `flow` ends the run, if it does.
+    fn of(plan: &Plan, flow: &FlowOutcome) -> Option<RunError> {
+        let fault = flow.fault.clone()?;
+        let transport = plan.transports[usize::from(flow.planned.transport)].name.clone();
+        Some(RunError::Control { flow: flow.flow, transport, at: flow.active_until, fault })
+    }
 }
 
 /// Simulates `plan`, whose `timetable` is [`Plan::timetable`], on `threads` threads, with the same result on any number. Flows and samples go to `sink`
@@ -79,8 +105,13 @@ pub fn simulate(
     }
     let (mut data_packets, mut acked_bytes) = (0, 0);
     let mut operations = Operations::default();
+    let fault = OnceCell::new();
     let mut give = |before, ended: Option<Time>| {
         let mut recorded = take(&buffers, before);
+        if let Some(error) = recorded.flows.iter().find_map(|flow| RunError::of(plan, flow)) {
+            fault.get_or_init(|| error);
+            return false;
+        }
         recorded.jobs.extend(recorded.flows.iter().filter_map(|flow| operations.note(plan, flow)));
         if let Some(now) = ended {
             recorded.jobs.extend(operations.unfinished(plan, now));
@@ -103,7 +134,7 @@ pub fn simulate(
         &mut |now, hops| give(now, None) && progress(Progress { now, end: plan.end, hops }),
     );
     let simulated = match ended {
-        Ended::Stopped => return Err(RunError::Stopped),
+        Ended::Stopped => return Err(fault.into_inner().unwrap_or(RunError::Stopped)),
         // Where nothing more happens, the rest of the time passes too.
         Ended::End | Ended::Silent(_) => plan.end,
         Ended::Done(at) => at,
@@ -112,7 +143,7 @@ pub fn simulate(
         hosts.finish(simulated, network);
     }
     if !give(Time::MAX, Some(simulated)) {
-        return Err(RunError::Stopped);
+        return Err(fault.into_inner().unwrap_or(RunError::Stopped));
     }
     let mut outcome =
         Outcome { links: Vec::new(), hops: 0, data_packets, acked_bytes, stray: 0, delivered: 0, simulated };

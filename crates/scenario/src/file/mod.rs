@@ -3,6 +3,7 @@
 //! The comments become the descriptions of the JSON Schema.
 
 mod change;
+mod controls;
 mod gaps;
 mod graph;
 mod measure;
@@ -19,6 +20,7 @@ mod values;
 mod workload;
 
 pub(crate) use change::{BurstLossTable, ChangeTable, Reconverge};
+pub(crate) use controls::{ControlSource, ControlText};
 pub(crate) use gaps::{Gap, GapTable, LogNormalTable};
 pub(crate) use graph::{EdgeTable, GraphTable, NodeKind, NodeTable};
 pub(crate) use linkpool_settings::Size;
@@ -40,6 +42,7 @@ pub(crate) use workload::{
     TraceTable, WorkloadTable,
 };
 
+use crate::model::Control;
 use indexmap::IndexMap;
 use linkpool_units::Time;
 use schemars::JsonSchema;
@@ -49,7 +52,7 @@ use serde::{Deserialize, Serialize};
 /// record.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Scenario")]
+#[schemars(rename = "Scenario", extend("if" = with_controls(), "else" = known_control()))]
 pub(crate) struct File {
     /// A title for tables and figures. Default: the file's name.
     pub(crate) name: Option<String>,
@@ -60,6 +63,9 @@ pub(crate) struct File {
     pub(crate) duration: Option<Time>,
     /// Time after `duration` in which started flows may still finish. Default: "0s".
     pub(crate) drain: Option<Time>,
+    /// Python files with congestion control algorithms of your own, relative to the scenario.
+    /// Default: none.
+    pub(crate) controls: Option<Vec<ControlSource>>,
     /// A condition that ends the run early. Default: none.
     pub(crate) until: Option<UntilTable>,
     /// Which flows statistics are about.
@@ -84,4 +90,18 @@ pub(crate) struct File {
     pub(crate) workload: Option<WorkloadTable>,
     /// Time series to record, only where asked.
     pub(crate) record: Option<RecordTable>,
+}
+
+/// The schema of a scenario that brings algorithms.
+fn with_controls() -> serde_json::Value {
+    serde_json::json!({ "required": ["controls"] })
+}
+
+/// The schema of a scenario whose transports have algorithms of linkpool.
+fn known_control() -> serde_json::Value {
+    let names: Vec<_> = Control::all().map(Control::name).collect();
+    let control = serde_json::json!({ "enum": names, "description": "An algorithm of linkpool." });
+    let table = serde_json::json!({ "properties": { "control": control } });
+    let transport = serde_json::json!({ "additionalProperties": table, "description": "Without `controls`." });
+    serde_json::json!({ "properties": { "transport": transport } })
 }

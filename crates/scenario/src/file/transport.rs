@@ -58,12 +58,16 @@ impl JsonSchema for TransportTable {
             describe(entry.setting.key, (entry.setting.schema)(generator), entry.sentence());
         }
         let description = "A transport protocol. Only `control` is required; `preset` sets the defaults of the rest.";
+        let names: Vec<_> = Control::all().map(Control::name).collect();
+        let known = json_schema!({ "enum": names, "description": "An algorithm of linkpool." });
         json_schema!({
             "type": "object",
             "description": description,
-            "properties": Value::Object(properties),
             "required": ["control"],
-            "additionalProperties": false,
+            // An algorithm of a file of `controls` brings keys of its own.
+            "if": { "properties": { "control": known } },
+            "then": { "propertyNames": { "enum": properties.keys().collect::<Vec<_>>() } },
+            "properties": Value::Object(properties),
         })
     }
 }

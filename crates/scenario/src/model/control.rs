@@ -9,6 +9,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// A file that defines congestion control algorithms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlFile {
+    /// Its name, without its directory.
+    pub file: String,
+    /// Its text.
+    pub source: String,
+}
+
 /// The control of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
@@ -104,7 +113,12 @@ impl JsonSchema for Control {
             let description = format!("{} ({})", control.sentence(), control.source());
             serde_json::json!({ "const": control.name(), "description": description })
         };
-        let all: Vec<_> = Control::all().map(one).collect();
+        let own = serde_json::json!({
+            "type": "string",
+            "not": { "enum": names() },
+            "description": "an algorithm that a file of `controls` defines",
+        });
+        let all: Vec<_> = Control::all().map(one).chain([own]).collect();
         json_schema!({ "description": "What runs the connections of a transport.", "oneOf": all })
     }
 }

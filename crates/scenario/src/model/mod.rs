@@ -10,7 +10,7 @@ mod transport;
 mod workload;
 
 pub use change::{Change, ChangeOf, LinkState};
-pub use control::Control;
+pub use control::{Control, ControlFile};
 pub use measure::Measure;
 pub use record::{CounterRecord, QueueRecord, Record, SeriesRecord};
 pub use routing::{Placement, Routing, RoutingKind};
@@ -48,6 +48,8 @@ pub struct Scenario {
     pub changes: Vec<Change>,
     /// So long after links fail or work again routing follows; none: never.
     pub reconverge: Option<Time>,
+    /// The files that define algorithms of its transports.
+    pub controls: Vec<ControlFile>,
     /// The transports, in the order of the file.
     pub transports: Vec<Transport>,
     /// Roles of hosts.

@@ -3,6 +3,7 @@
 
 mod balancing;
 mod change;
+mod controls;
 mod entry;
 mod failures;
 mod flows;
@@ -36,10 +37,12 @@ mod workload;
 use linkpool_network::{Fabric, Layer, NodeId, Order, Queue};
 use linkpool_units::Time;
 
+use crate::compile::Compile;
 use crate::errors::Report;
 use crate::file::File;
 use crate::model::{Change, Priority, Role, Scenario, Topology, Transport};
 use crate::source::Path;
+use controls::Controls;
 use section::{LONGEST, Section};
 use transport::Transports;
 
@@ -47,7 +50,7 @@ use transport::Transports;
 const DEFAULT_SEED: u64 = 1;
 
 /// The model of `file`, or errors in `report`. `title` is the name of a scenario that has none.
-pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Option<Scenario> {
+pub(crate) fn resolve(file: File, title: &str, compile: &dyn Compile, report: &mut Report<'_>) -> Option<Scenario> {
     let period = period(file.duration, file.drain, &mut Section::new(report, Path::default()));
     let measure = &mut Section::new(report, Path::default().at("measure"));
     let measure = measure::resolve(&file.measure.unwrap_or_default(), period, measure);
@@ -56,7 +59,8 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     let workloads_read = !report.unreadable("workload");
     let topology = topology::resolve(report);
     let fabric = topology.as_ref().map(Topology::fabric);
-    let transports = transport::resolve_all(file.transport.unwrap_or_default(), report);
+    let controls = Controls::resolve(&file.controls.unwrap_or_default(), compile, report);
+    let transports = transport::resolve_all(file.transport.unwrap_or_default(), &controls, report);
     let routing = file.routing.unwrap_or_default();
     let reconverge = routing.reconverge;
     let routing = routing::resolve(routing, (topology.as_ref(), fabric.as_ref()), &transports.resolved, report);
@@ -88,6 +92,7 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
     let Period { duration, end } = period?;
     let (queue, layer_queues) = queue?;
     let (changes, reconverge) = changes?;
+    let transports: Vec<Transport> = transports.resolved.into_iter().collect::<Option<_>>()?;
     let scenario = Scenario {
         name: file.name.unwrap_or_else(|| title.to_string()),
         seed: file.seed.unwrap_or(DEFAULT_SEED),
@@ -101,7 +106,8 @@ pub(crate) fn resolve(file: File, title: &str, report: &mut Report<'_>) -> Optio
         layer_queues,
         changes,
         reconverge,
-        transports: transports.resolved.into_iter().collect::<Option<_>>()?,
+        controls: controls.used_by(&transports),
+        transports,
         workloads: workloads.resolved.into_iter().collect::<Option<_>>()?,
         record: record?,
         roles: roles?,

@@ -7,6 +7,7 @@ use linkpool_transport::control::Algorithm;
 use linkpool_transport::{DupackThreshold, Recovery};
 use linkpool_units::{Bytes, Time};
 
+use super::controls::Controls;
 use super::section::{LONGEST, Section};
 use super::settings::{Checker, Reader};
 use super::workload::Workloads;
@@ -51,10 +52,14 @@ impl Transports {
     }
 }
 
-pub(super) fn resolve_all(tables: IndexMap<String, TransportTable>, report: &mut Report<'_>) -> Transports {
+pub(super) fn resolve_all(
+    tables: IndexMap<String, TransportTable>,
+    controls: &Controls,
+    report: &mut Report<'_>,
+) -> Transports {
     let names: Vec<String> = tables.keys().cloned().collect();
     let path = Path::default().at("transport");
-    let resolved = names.iter().map(|name| resolve(name, &mut Section::new(report, path.at(name))));
+    let resolved = names.iter().map(|name| resolve(name, controls, &mut Section::new(report, path.at(name))));
     Transports { resolved: resolved.collect(), names: names.clone() }
 }
 
@@ -82,17 +87,23 @@ const RENAMED: &[(&str, &str)] = &[
     ("scatter_control", "`phase_1` of `control = \"mmptcp\"`"),
 ];
 
-fn resolve(name: &str, section: &mut Section<'_, '_>) -> Option<Transport> {
+fn resolve(name: &str, controls: &Controls, section: &mut Section<'_, '_>) -> Option<Transport> {
     for (key, now) in RENAMED {
         section.check(!section.has(key), key, format!("is now {now}"));
     }
-    section.refuse_unknown(transport_keys());
     let preset = if section.has("preset") { section.read("preset") } else { None }.unwrap_or(Preset::Linux);
-    let written = section.read("control");
+    let written = controls.of(section);
     if !section.has("control") {
         section.required::<()>("control", None, "\"amp\"");
     }
     let control = written.unwrap_or(Control::Tcp(Algorithm::Reno));
+    let own = match control {
+        Control::Tcp(Algorithm::Defined(definition)) => definition.parameters.iter().map(|p| p.key).collect(),
+        _ => Vec::new(),
+    };
+    if written.is_some() || !controls.is_lacking() {
+        section.refuse_unknown(&[transport_keys(), &own[..]].concat());
+    }
     let mut t = Transport { name: name.to_string(), ..Transport::of(control, preset) };
     t.each(&mut Reader { section, preset });
     t.config.subflows = t.subflows.most() as usize + usize::from(t.is_mmptcp());

@@ -7,10 +7,10 @@ mod workload;
 use indexmap::IndexMap;
 
 use crate::file::{
-    CounterSeriesTable, File, MeasureTable, QueueSeriesTable, QueueTable, RecordTable, RoleSize, SeriesTable,
-    TopologyTable, TransportTable,
+    ControlSource, ControlText, CounterSeriesTable, File, MeasureTable, QueueSeriesTable, QueueTable, RecordTable,
+    RoleSize, SeriesTable, TopologyTable, TransportTable,
 };
-use crate::model::{CounterRecord, QueueRecord, Record, Role, Scenario, SeriesRecord, Transport};
+use crate::model::{ControlFile, CounterRecord, QueueRecord, Record, Role, Scenario, SeriesRecord, Transport};
 
 impl Scenario {
     /// The scenario as run: a file with every default written out, which loads as this scenario.
@@ -20,6 +20,7 @@ impl Scenario {
             seed: Some(self.seed),
             duration: Some(self.duration),
             drain: Some(self.drain),
+            controls: (!self.controls.is_empty()).then(|| self.controls.iter().map(control_file).collect()),
             until: self.until.as_ref().map(workload::until),
             measure: Some(MeasureTable { warm_up: Some(self.measure.warm_up), cut_off: Some(self.measure.cut_off) }),
             topology: Some(TopologyTable(Some(self.topology.clone()))),
@@ -33,6 +34,10 @@ impl Scenario {
         };
         toml_edit::ser::to_string_pretty(&file).expect("a scenario has no value that TOML lacks")
     }
+}
+
+fn control_file(control: &ControlFile) -> ControlSource {
+    ControlSource::Text(ControlText { file: control.file.clone(), source: control.source.clone() })
 }
 
 fn transport(t: &Transport) -> TransportTable {

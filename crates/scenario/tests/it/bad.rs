@@ -114,7 +114,7 @@ const CASES: &[Case] = &[
     // Keys.
     ("senders = 30\nrate", "sendrs = 30\nrate", "topology.many-to-one.sendrs", 5, "did you mean `senders`? (known: senders, rate, delay)"),
     ("[queue]", "[queues]", "queues", 9, "did you mean `queue`?"),
-    ("name", "colour = 3\nname", "colour", 1, "known: name, seed, duration, drain, until, measure, topology"),
+    ("name", "colour = 3\nname", "colour", 1, "known: name, seed, duration, drain, controls, until, measure, topology"),
     ("[topology.many-to-one]", "[topology.many-to-on]", "topology.many-to-on", 4, "did you mean `many-to-one`?"),
     ("[[workload.incast]]", "[[workload.incasts]]", "workload.incasts", 20, "did you mean `incast`?"),
     ("subflows = 4", "subflow = 4", "transport.amp.subflow", 15, "did you mean `subflows`?"),

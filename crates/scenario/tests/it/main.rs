@@ -3,6 +3,7 @@
 mod applies;
 mod as_run;
 mod bad;
+mod controls;
 mod documentation;
 mod fuzz;
 mod good;

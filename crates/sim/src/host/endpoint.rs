@@ -10,6 +10,7 @@ use crate::host::rtts::RttRecorder;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::Packet;
 use linkpool_transport::SenderState;
+use linkpool_transport::control::Fault;
 use linkpool_transport::paths::PathSelector;
 use linkpool_units::Time;
 use std::fmt::Debug;
@@ -65,6 +66,10 @@ pub(crate) trait Sending: Endpoint {
     }
     /// Reports the family's further counters, each by its name in the results.
     fn metrics(&self, _report: &mut dyn FnMut(&'static str, u64)) {}
+    /// Why a hook of its algorithm ends the run, if one does.
+    fn fault(&self) -> Option<&Fault> {
+        None
+    }
     /// Takes these fixed paths from now on.
     fn take_paths(&mut self, paths: PathSelector);
     /// Has its round-trip times recorded from now on.

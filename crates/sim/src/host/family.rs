@@ -10,6 +10,7 @@ use crate::plan::PlannedTransport;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::Packet;
 use linkpool_transport::SenderState;
+use linkpool_transport::control::Fault;
 use linkpool_transport::paths::PathSelector;
 use linkpool_units::Time;
 
@@ -76,6 +77,9 @@ macro_rules! families {
             }
             fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
                 match self { $(Sender::$family(end) => end.metrics(report)),* }
+            }
+            fn fault(&self) -> Option<&Fault> {
+                match self { $(Sender::$family(end) => end.fault()),* }
             }
             fn take_paths(&mut self, paths: PathSelector) {
                 match self { $(Sender::$family(end) => end.take_paths(paths)),* }

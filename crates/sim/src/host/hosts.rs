@@ -333,6 +333,7 @@ fn outcome(sending: &Sending, now: Time) -> FlowOutcome {
         measured_subflow_bytes: measured.on_subflows,
         failed: state == SenderState::Failed,
         metrics,
+        fault: end.fault().cloned(),
         subflows: (0..end.subflows()).map(|s| end.subflow(s)).collect(),
     }
 }

@@ -9,6 +9,7 @@ use crate::host::wire::{decode, encode, encode_options};
 use crate::plan::PlannedTransport;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Flags, Packet};
+use linkpool_transport::control::Fault;
 use linkpool_transport::paths::{PathSelector, Progress, Subflows};
 use linkpool_transport::{Delivery, Output, Receiver, Segment, Sender, SenderState};
 use linkpool_units::Time;
@@ -162,6 +163,10 @@ impl Sending for TcpSender {
 
     fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
         self.sender.metrics(report);
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        self.sender.fault()
     }
 
     fn take_paths(&mut self, paths: PathSelector) {

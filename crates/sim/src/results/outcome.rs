@@ -3,6 +3,7 @@
 use crate::plan::PlannedFlow;
 use linkpool_network::LinkStats;
 use linkpool_transport::SubflowStats;
+use linkpool_transport::control::Fault;
 use linkpool_units::Time;
 use linkpool_workload::Job;
 
@@ -27,6 +28,8 @@ pub struct FlowOutcome {
     pub failed: bool,
     /// The further counters of its family of transports and its congestion control, by name.
     pub metrics: Vec<(&'static str, u64)>,
+    /// Why a hook of its algorithm ends the run, if one does.
+    pub fault: Option<Fault>,
     /// All of them, established or not.
     pub subflows: Vec<SubflowOutcome>,
 }

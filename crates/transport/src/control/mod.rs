@@ -6,9 +6,11 @@
 
 mod amp;
 mod balia;
+mod callbacks;
 mod cubic;
 mod dcm;
 mod dctcp;
+mod defined;
 mod ewtcp;
 mod fully_coupled;
 mod lia;
@@ -23,9 +25,11 @@ mod xmp;
 
 pub use amp::{Amp, AmpConfig, Release};
 pub use balia::Balia;
+pub use callbacks::{Callbacks, Layout, layout};
 pub use cubic::{Cubic, CubicConfig};
 pub use dcm::Dcm;
 pub use dctcp::{Dctcp, DctcpConfig};
+pub use defined::{Defined, DefinedConfig, Definition, Fault, Parameter, Value};
 pub use ewtcp::{Ewtcp, EwtcpConfig, EwtcpIncrease};
 pub use fully_coupled::{FullyCoupled, FullyCoupledConfig};
 pub use lia::Lia;
@@ -197,50 +201,69 @@ macro_rules! algorithms {
         /// A congestion control algorithm.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         pub enum Algorithm {
-            $(#[doc = $sentence] #[doc = ""] #[doc = $source] #[serde(rename = $name)] $algorithm),*
+            $(#[doc = $sentence] #[doc = ""] #[doc = $source] #[serde(rename = $name)] $algorithm,)*
+            /// One that is defined at run time.
+            #[serde(skip)]
+            Defined(&'static Definition),
         }
 
         impl Algorithm {
-            /// All of them.
+            /// All that are part of this crate.
             pub const ALL: &[Algorithm] = &[$(Algorithm::$algorithm),*];
 
             /// As scenarios write it.
             pub const fn name(self) -> &'static str {
-                match self { $(Algorithm::$algorithm => $name),* }
+                match self {
+                    $(Algorithm::$algorithm => $name,)*
+                    Algorithm::Defined(definition) => definition.name,
+                }
             }
 
             /// How it works, in a sentence.
             pub const fn sentence(self) -> &'static str {
-                match self { $(Algorithm::$algorithm => $sentence),* }
+                match self {
+                    $(Algorithm::$algorithm => $sentence,)*
+                    Algorithm::Defined(definition) => definition.sentence,
+                }
             }
 
             /// Where it is defined.
             pub const fn source(self) -> &'static str {
-                match self { $(Algorithm::$algorithm => $source),* }
+                match self {
+                    $(Algorithm::$algorithm => $source,)*
+                    Algorithm::Defined(definition) => definition.source,
+                }
             }
         }
 
         /// Which algorithm, with its settings.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs)]
-        pub enum ControlConfig { $($algorithm($config)),* }
+        pub enum ControlConfig { $($algorithm($config),)* Defined(DefinedConfig) }
 
         impl ControlConfig {
             /// `algorithm` with its default settings.
             pub fn of(algorithm: Algorithm, preset: Preset) -> ControlConfig {
                 match algorithm {
-                    $(Algorithm::$algorithm => ControlConfig::$algorithm(<$config>::defaults(preset))),*
+                    $(Algorithm::$algorithm => ControlConfig::$algorithm(<$config>::defaults(preset)),)*
+                    Algorithm::Defined(definition) => ControlConfig::Defined(DefinedConfig::of(definition, preset)),
                 }
             }
 
             /// Which algorithm it is.
             pub fn algorithm(&self) -> Algorithm {
-                match self { $(ControlConfig::$algorithm(_) => Algorithm::$algorithm),* }
+                match self {
+                    $(ControlConfig::$algorithm(_) => Algorithm::$algorithm,)*
+                    ControlConfig::Defined(config) => Algorithm::Defined(config.definition),
+                }
             }
 
             /// The state of a new connection with `n` subflows.
             pub fn build(&self, n: usize) -> Control {
-                match self { $(ControlConfig::$algorithm(config) => Control::$algorithm($algorithm::new(config, n))),* }
+                match self {
+                    $(ControlConfig::$algorithm(config) => Control::$algorithm($algorithm::new(config, n)),)*
+                    ControlConfig::Defined(config) => Control::Defined(Defined::new(config, n)),
+                }
             }
         }
 
@@ -250,62 +273,65 @@ macro_rules! algorithms {
             }
 
             fn each<V: Visit>(&mut self, visit: &mut V) {
-                match self { $(ControlConfig::$algorithm(config) => config.each(visit)),* }
+                match self {
+                    $(ControlConfig::$algorithm(config) => config.each(visit),)*
+                    ControlConfig::Defined(config) => config.each(visit),
+                }
             }
         }
 
         /// An algorithm with the state of one connection.
         #[derive(Debug)]
         #[allow(missing_docs)]
-        pub enum Control { $($algorithm($algorithm)),* }
+        pub enum Control { $($algorithm($algorithm),)* Defined(Defined) }
 
         impl CongestionControl for Control {
             #[inline]
             fn needs_ecn(&self) -> bool {
-                match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn()),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn(),)* Control::Defined(algorithm) => algorithm.needs_ecn() }
             }
             fn needs_ecn_on(&self, s: usize) -> bool {
-                match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn_on(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn_on(s),)* Control::Defined(algorithm) => algorithm.needs_ecn_on(s) }
             }
             #[inline]
             fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
-                match self { $(Control::$algorithm(algorithm) => algorithm.in_ack_event(paths, s, ack)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.in_ack_event(paths, s, ack),)* Control::Defined(algorithm) => algorithm.in_ack_event(paths, s, ack) }
             }
             #[inline]
             fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
-                match self { $(Control::$algorithm(algorithm) => algorithm.cut_after_growth(paths, s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.cut_after_growth(paths, s),)* Control::Defined(algorithm) => algorithm.cut_after_growth(paths, s) }
             }
             #[inline]
             fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-                match self { $(Control::$algorithm(algorithm) => algorithm.cong_avoid(paths, s, acked)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.cong_avoid(paths, s, acked),)* Control::Defined(algorithm) => algorithm.cong_avoid(paths, s, acked) }
             }
             fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
-                match self { $(Control::$algorithm(algorithm) => algorithm.ssthresh(paths, s, flight)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.ssthresh(paths, s, flight),)* Control::Defined(algorithm) => algorithm.ssthresh(paths, s, flight) }
             }
             fn on_timeout(&mut self, s: usize) {
-                match self { $(Control::$algorithm(algorithm) => algorithm.on_timeout(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.on_timeout(s),)* Control::Defined(algorithm) => algorithm.on_timeout(s) }
             }
             fn undo(&mut self, s: usize) {
-                match self { $(Control::$algorithm(algorithm) => algorithm.undo(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.undo(s),)* Control::Defined(algorithm) => algorithm.undo(s) }
             }
             fn on_established(&mut self, s: usize) {
-                match self { $(Control::$algorithm(algorithm) => algorithm.on_established(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.on_established(s),)* Control::Defined(algorithm) => algorithm.on_established(s) }
             }
             fn on_failed(&mut self, s: usize) {
-                match self { $(Control::$algorithm(algorithm) => algorithm.on_failed(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.on_failed(s),)* Control::Defined(algorithm) => algorithm.on_failed(s) }
             }
             fn joins_later(&self) -> bool {
-                match self { $(Control::$algorithm(algorithm) => algorithm.joins_later()),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.joins_later(),)* Control::Defined(algorithm) => algorithm.joins_later() }
             }
             fn joins_now(&self, paths: &[Path], sent: u64) -> bool {
-                match self { $(Control::$algorithm(algorithm) => algorithm.joins_now(paths, sent)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.joins_now(paths, sent),)* Control::Defined(algorithm) => algorithm.joins_now(paths, sent) }
             }
             #[inline]
             fn is_active(&self, s: usize) -> bool {
-                match self { $(Control::$algorithm(algorithm) => algorithm.is_active(s)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.is_active(s),)* Control::Defined(algorithm) => algorithm.is_active(s) }
             }
             fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
-                match self { $(Control::$algorithm(algorithm) => algorithm.metrics(report)),* }
+                match self { $(Control::$algorithm(algorithm) => algorithm.metrics(report),)* Control::Defined(algorithm) => algorithm.metrics(report) }
             }
         }
     };
@@ -359,10 +385,29 @@ impl ControlConfig {
         (0..2).any(|s| control.needs_ecn_on(s))
     }
 
+    /// The definition of the algorithm, if it is defined at run time.
+    pub fn definition(&self) -> Option<&'static Definition> {
+        match self {
+            ControlConfig::Defined(config) => Some(config.definition),
+            _ => None,
+        }
+    }
+
     /// The parameters of MMPTCP, if it is that.
     pub fn mmptcp(&self) -> Option<&MmptcpConfig> {
         match self {
             ControlConfig::Mmptcp(config) => Some(config),
+            _ => None,
+        }
+    }
+}
+
+impl Control {
+    /// Why a hook ends the run, if one does.
+    #[inline]
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Control::Defined(defined) => defined.fault(),
             _ => None,
         }
     }

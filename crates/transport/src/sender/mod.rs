@@ -13,7 +13,7 @@ mod transmit;
 mod undo;
 
 use crate::config::Config;
-use crate::control::{CongestionControl, Control};
+use crate::control::{CongestionControl, Control, Fault};
 use crate::path::Path;
 use crate::reordering::Reordering;
 use crate::segment::{Output, Segment};
@@ -188,6 +188,7 @@ impl Sender {
             | Segment::Fin
             | Segment::SubflowFin => {}
         }
+        self.check_control(now);
     }
 
     /// The timer of subflow `s` may be due. A wake-up that nobody asked for does no harm.
@@ -208,6 +209,15 @@ impl Sender {
             }
             State::Failed => {}
         }
+        self.check_control(now);
+    }
+
+    /// Gives up if a hook of the algorithm did what it must not.
+    #[inline]
+    fn check_control(&mut self, now: Time) {
+        if self.control.fault().is_some() {
+            self.give_up(now);
+        }
     }
 
     /// The connection has failed.
@@ -224,6 +234,10 @@ impl Sender {
         }
     }
 
+    /// Why a hook of the algorithm ends the run, if one does.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.control.fault()
+    }
     /// Where the connection stands.
     pub fn state(&self) -> SenderState {
         self.state

@@ -1,0 +1,415 @@
+//! An algorithm that is defined at run time: its parameters, its state, and its compiled hooks.
+
+use super::callbacks::{Answer, Block, Callbacks, OnSubflow, Raised, word_of};
+use super::{Ack, CongestionControl};
+use crate::path::Path;
+use linkpool_settings::{Bounds, Fallback, Limit, Preset, Scope, Setting, State, Visit};
+use std::cell::OnceCell;
+use std::ops::RangeInclusive;
+
+/// An algorithm that is not part of this crate. It lives as long as the process.
+#[derive(Debug)]
+pub struct Definition {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// How it works, in a sentence.
+    pub sentence: &'static str,
+    /// Where it is defined: a paper, an RFC.
+    pub source: &'static str,
+    /// Are packets sent as ECN-capable?
+    pub needs_ecn: bool,
+    /// What scenarios may set. The value of each has a word of the connection.
+    pub parameters: Vec<Parameter>,
+    /// The words of a new connection; those of parameters are replaced by their values.
+    pub connection: Vec<u64>,
+    /// The words of a new subflow.
+    pub subflow: Vec<u64>,
+    /// Words of the connection that are reported to the results, by name.
+    pub counters: Vec<(&'static str, usize)>,
+    /// The hooks.
+    pub callbacks: Callbacks,
+}
+
+/// A parameter of a [`Definition`].
+#[derive(Debug)]
+pub struct Parameter {
+    /// As scenarios write it.
+    pub key: &'static str,
+    /// Its documentation.
+    pub doc: &'static [&'static str],
+    /// Its word in those of the connection.
+    pub word: usize,
+    /// Its default of the presets "linux" and "paper-2013".
+    pub defaults: [Value; 2],
+    /// Between which values a number must be.
+    pub bounds: Bounds,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Value {
+    Float(f64),
+    Integer(i64),
+    Flag(bool),
+}
+
+impl Value {
+    fn word(self) -> u64 {
+        match self {
+            Value::Float(x) => x.to_bits(),
+            Value::Integer(n) => n as u64,
+            Value::Flag(flag) => word_of(flag),
+        }
+    }
+}
+
+/// Algorithms are the same if they are the same definition.
+impl PartialEq for Definition {
+    fn eq(&self, other: &Definition) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Definition {}
+
+impl std::hash::Hash for Definition {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        std::ptr::hash(self, state);
+    }
+}
+
+/// A defined algorithm with the values of its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DefinedConfig {
+    /// The algorithm.
+    pub definition: &'static Definition,
+    values: Box<[Value]>,
+}
+
+impl DefinedConfig {
+    pub(super) fn of(definition: &'static Definition, preset: Preset) -> DefinedConfig {
+        let default = |p: &Parameter| p.defaults[(preset == Preset::Paper2013) as usize];
+        DefinedConfig { definition, values: definition.parameters.iter().map(default).collect() }
+    }
+
+    pub(super) fn each<V: Visit>(&mut self, visit: &mut V) {
+        for (parameter, value) in self.definition.parameters.iter().zip(&mut self.values) {
+            let bounds = &parameter.bounds;
+            let setting = |schema| Setting {
+                key: parameter.key,
+                doc: parameter.doc,
+                scope: Scope::Tcp,
+                fallback: Fallback::Preset,
+                schema,
+            };
+            let state = |wrong| State { applies: true, condition: None, wrong };
+            match value {
+                Value::Float(x) => {
+                    let wrong = Limit::<f64>::wrong(bounds, x);
+                    visit.setting::<f64, f64>(&setting(|g| g.subschema_for::<f64>()), x, state(wrong));
+                }
+                Value::Integer(n) => {
+                    let wrong = Limit::<f64>::wrong(bounds, &(*n as f64));
+                    visit.setting::<i64, i64>(&setting(|g| g.subschema_for::<i64>()), n, state(wrong));
+                }
+                Value::Flag(flag) => {
+                    visit.setting::<bool, bool>(&setting(|g| g.subschema_for::<bool>()), flag, state(None));
+                }
+            }
+        }
+    }
+}
+
+/// Why a hook ended its run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// The hook.
+    pub hook: &'static str,
+    /// What it did wrong.
+    pub what: String,
+}
+
+/// A defined algorithm with the state of one connection.
+///
+/// After a fault no hook is called any more, and windows are sound: the sender gives up after the
+/// event.
+#[derive(Debug)]
+pub struct Defined {
+    definition: &'static Definition,
+    block: Block,
+    /// The first fault.
+    fault: OnceCell<Box<Fault>>,
+}
+
+const RAISED: &str = "raised an exception, such as an index out of range or a division by zero";
+
+/// The windows that a sender can have, packets: with less than one it would wait for ever, and more
+/// would fill the memory of the machine at once.
+const WINDOWS: RangeInclusive<f64> = 1.0..=(1 << 24) as f64;
+
+#[inline]
+fn has_windows(path: &Path) -> bool {
+    WINDOWS.contains(&path.cwnd) && path.ssthresh > 0.0
+}
+
+impl Defined {
+    pub(super) fn new(config: &DefinedConfig, n: usize) -> Defined {
+        let definition = config.definition;
+        let mut connection = definition.connection.clone();
+        for (parameter, value) in definition.parameters.iter().zip(&config.values) {
+            connection[parameter.word] = value.word();
+        }
+        let block = Block::new(&connection, &definition.subflow, n);
+        let defined = Defined { definition, block, fault: OnceCell::new() };
+        defined.call("init", definition.callbacks.init, 0, true);
+        defined
+    }
+
+    /// The fault of a hook, if one had one.
+    #[inline]
+    pub(super) fn fault(&self) -> Option<&Fault> {
+        self.fault.get().map(Box::as_ref)
+    }
+
+    /// The answer of a hook that sees no paths; `otherwise` if there is no such hook.
+    #[inline]
+    fn call(&self, name: &'static str, hook: Option<OnSubflow>, s: usize, otherwise: bool) -> bool {
+        if hook.is_none() || self.fault().is_some() {
+            return otherwise;
+        }
+        Callbacks::on_subflow(hook, &self.block, s).unwrap_or_else(|Raised| {
+            self.blame(name, RAISED);
+            otherwise
+        })
+    }
+
+    /// The answer of a hook that may set windows.
+    #[inline]
+    fn judge(&self, hook: &'static str, answer: Answer, paths: &mut [Path]) -> bool {
+        match answer {
+            Ok(answer) if paths.iter().all(has_windows) => answer,
+            _ => self.fail(hook, answer, paths),
+        }
+    }
+
+    #[cold]
+    fn fail(&self, hook: &'static str, answer: Answer, paths: &mut [Path]) -> bool {
+        if answer.is_err() {
+            self.blame(hook, RAISED);
+        }
+        for (s, path) in paths.iter_mut().enumerate().filter(|(_, path)| !has_windows(path)) {
+            let (cwnd, ssthresh) = (path.cwnd, path.ssthresh);
+            let bounds = "a cwnd is 1 to 2^24 packets, an ssthresh above 0";
+            self.blame(hook, format!("left subflow {s} with cwnd {cwnd:?} and ssthresh {ssthresh:?}; {bounds}"));
+            path.cut_to(1.0);
+        }
+        false
+    }
+
+    #[cold]
+    fn blame(&self, hook: &'static str, what: impl Into<String>) {
+        let (algorithm, what) = (self.definition.name, what.into());
+        self.fault.get_or_init(|| Box::new(Fault { algorithm, hook, what }));
+    }
+}
+
+// Functions that are not inlined let the compiler inline the other algorithms in the sender.
+impl CongestionControl for Defined {
+    fn needs_ecn(&self) -> bool {
+        self.definition.needs_ecn
+    }
+
+    fn needs_ecn_on(&self, s: usize) -> bool {
+        self.call("needs_ecn_on", self.definition.callbacks.needs_ecn_on, s, self.needs_ecn())
+    }
+
+    #[inline(never)]
+    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
+        if self.fault().is_some() {
+            return false;
+        }
+        let answer = self.definition.callbacks.in_ack_event(&self.block, paths, s, ack);
+        self.judge("in_ack_event", answer, paths)
+    }
+
+    #[inline(never)]
+    fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
+        if self.fault().is_some() {
+            return false;
+        }
+        let answer = self.definition.callbacks.cut_after_growth(&self.block, paths, s);
+        self.judge("cut_after_growth", answer, paths)
+    }
+
+    #[inline(never)]
+    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+        if self.fault().is_none() {
+            let answer = self.definition.callbacks.cong_avoid(&self.block, paths, s, acked);
+            self.judge("cong_avoid", answer, paths);
+        }
+    }
+
+    fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
+        let default = (flight as f64 / 2.0).max(2.0);
+        if self.fault().is_some() {
+            return default;
+        }
+        match self.definition.callbacks.ssthresh(&self.block, paths, s, flight) {
+            None => return default,
+            Some(Ok(value)) if WINDOWS.contains(&value) => return value,
+            Some(Ok(value)) => {
+                self.blame("ssthresh", format!("returned {value:?} for subflow {s}; an ssthresh is 1 to 2^24 packets"));
+            }
+            Some(Err(Raised)) => self.blame("ssthresh", RAISED),
+        }
+        default
+    }
+
+    fn on_timeout(&mut self, s: usize) {
+        self.call("on_timeout", self.definition.callbacks.on_timeout, s, true);
+    }
+
+    fn undo(&mut self, s: usize) {
+        self.call("undo", self.definition.callbacks.undo, s, true);
+    }
+
+    fn on_established(&mut self, s: usize) {
+        self.call("on_established", self.definition.callbacks.on_established, s, true);
+    }
+
+    fn on_failed(&mut self, s: usize) {
+        self.call("on_failed", self.definition.callbacks.on_failed, s, true);
+    }
+
+    fn joins_later(&self) -> bool {
+        self.definition.callbacks.joins_now.is_some()
+    }
+
+    fn joins_now(&self, paths: &[Path], sent: u64) -> bool {
+        if self.fault().is_some() {
+            return false;
+        }
+        self.definition.callbacks.joins_now(&self.block, paths, sent).unwrap_or_else(|Raised| {
+            self.blame("joins_now", RAISED);
+            false
+        })
+    }
+
+    #[inline]
+    fn is_active(&self, s: usize) -> bool {
+        self.call("is_active", self.definition.callbacks.is_active, s, true)
+    }
+
+    fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+        for (name, at) in &self.definition.counters {
+            report(name, self.block.word(*at));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, path};
+    use super::*;
+
+    const KEYS: [(&str, Value); 2] = [("growth", Value::Float(0.5)), ("slow", Value::Flag(true))];
+
+    extern "C" fn cut(
+        head: *mut u64,
+        _: *mut u64,
+        _: *mut Path,
+        _: i64,
+        _: i64,
+        acked: i64,
+        _: u8,
+        _: u8,
+        _: i64,
+    ) -> i32 {
+        if head.is_null() || acked == 7 { -1 } else { 1 }
+    }
+
+    extern "C" fn ssthresh(_: *mut u64, _: *mut u64, _: *mut Path, n: i64, s: i64, _: i64, _: *mut f64) -> i32 {
+        (n == s) as i32
+    }
+
+    fn definition() -> &'static Definition {
+        let parameter = |(word, (key, default)): (usize, (&'static str, Value))| Parameter {
+            key,
+            doc: &[],
+            word,
+            defaults: [default; 2],
+            bounds: Bounds::POSITIVE,
+        };
+        let callbacks = Callbacks { in_ack_event: Some(cut), ssthresh: Some(ssthresh), ..Callbacks::none() };
+        Box::leak(Box::new(Definition {
+            name: "mine",
+            sentence: "",
+            source: "",
+            needs_ecn: true,
+            parameters: KEYS.into_iter().enumerate().map(parameter).collect(),
+            connection: vec![0, 0, 5],
+            subflow: vec![1, 2],
+            counters: vec![("suppressions", 2)],
+            callbacks,
+        }))
+    }
+
+    fn defined(n: usize) -> Defined {
+        Defined::new(&DefinedConfig::of(definition(), Preset::Linux), n)
+    }
+
+    #[test]
+    fn parameters_and_state_are_words() {
+        let made = defined(2);
+        assert_eq!((made.block.word(0), made.block.word(1)), (0.5f64.to_bits(), word_of(true)));
+        assert_eq!((3..7).map(|at| made.block.word(at)).collect::<Vec<_>>(), [1, 2, 1, 2]);
+        let mut told = Vec::new();
+        made.metrics(&mut |name, value| told.push((name, value)));
+        assert_eq!(told, [("suppressions", 5)]);
+    }
+
+    #[test]
+    fn hooks_that_it_lacks_have_the_defaults() {
+        let made = defined(1);
+        assert!(made.is_active(0) && made.needs_ecn_on(0) && !made.joins_later());
+    }
+
+    #[test]
+    fn an_exception_or_a_wrong_window_is_a_fault_and_the_first_counts() {
+        let mut made = defined(1);
+        let mut paths = [path(10.0)];
+        assert!(made.in_ack_event(&mut paths, 0, ack(1)));
+        assert_eq!(made.fault(), None);
+        assert!(!made.in_ack_event(&mut paths, 0, ack(7)));
+        let fault = made.fault().cloned().expect("a fault");
+        assert_eq!((fault.algorithm, fault.hook), ("mine", "in_ack_event"));
+        paths[0].cwnd = f64::NAN;
+        assert!(!made.in_ack_event(&mut paths, 0, ack(1)));
+        assert_eq!(made.fault(), Some(&fault));
+    }
+
+    #[test]
+    fn windows_are_sound_after_a_fault() {
+        for (cwnd, ssthresh) in
+            [(f64::NAN, 2.0), (0.9, 2.0), (f64::INFINITY, 2.0), (1e9, 2.0), (5.0, 0.0), (5.0, f64::NAN)]
+        {
+            let mut made = defined(2);
+            let mut paths = [path(10.0), path(10.0)];
+            (paths[1].cwnd, paths[1].ssthresh) = (cwnd, ssthresh);
+            assert!(!made.in_ack_event(&mut paths, 0, ack(1)));
+            assert!(made.fault().is_some_and(|fault| fault.what.contains("subflow 1")), "{cwnd} {ssthresh}");
+            assert!(paths.iter().all(has_windows));
+        }
+    }
+
+    /// The hook writes no value: it stays NaN.
+    #[test]
+    fn an_ssthresh_that_is_no_number_is_a_fault() {
+        let mut made = defined(1);
+        assert_eq!(made.ssthresh(&[path(10.0)], 0, 8), 4.0);
+        assert!(made.fault().is_some_and(|fault| fault.what.contains("NaN")));
+    }
+}
