@@ -59,8 +59,15 @@ impl Calendar {
         if window - self.now < ROWS {
             self.set(window, input);
         } else {
-            self.far.push(Reverse((window, input)));
+            self.schedule_far(window, input);
         }
+    }
+
+    /// Out of line, so that the usual way stays short.
+    #[cold]
+    #[inline(never)]
+    fn schedule_far(&mut self, window: u64, input: u32) {
+        self.far.push(Reverse((window, input)));
     }
 
     #[inline]

@@ -37,9 +37,8 @@ const COLUMNS: usize = 16;
 /// A switch sends most blocks of neighbouring columns one way (an edge switch sends all but its own
 /// up), so a row has one entry per block, and only a block whose columns differ has an entry for
 /// each, elsewhere.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Table {
-    blocks_per_row: usize,
     rows: Vec<Next>,
     blocks: Vec<[Next; COLUMNS]>,
     lists: Vec<Vec<LinkId>>,
@@ -47,17 +46,6 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table for `columns` columns, without rows.
-    pub(crate) fn new(columns: usize) -> Table {
-        Table {
-            blocks_per_row: columns.div_ceil(COLUMNS),
-            rows: Vec::new(),
-            blocks: Vec::new(),
-            lists: Vec::new(),
-            list_numbers: HashMap::new(),
-        }
-    }
-
     /// The entry for `links`, which all lead nearer, in ascending order, repeated by their weights.
     pub(crate) fn next_of(&mut self, links: &[LinkId]) -> Next {
         match links {
@@ -78,9 +66,9 @@ impl Table {
         }
     }
 
-    /// Adds the row of a node; its number.
+    /// Adds the row of a node; where it begins.
     pub(crate) fn push_row(&mut self, row: &[Next]) -> u32 {
-        let number = self.rows.len() / self.blocks_per_row;
+        let first = self.rows.len();
         for columns in row.chunks(COLUMNS) {
             let same = columns.iter().all(|next| *next == columns[0]);
             self.rows.push(if same {
@@ -92,14 +80,14 @@ impl Table {
                 Next(BLOCK | (self.blocks.len() as u32 - 1))
             });
         }
-        number as u32
+        first as u32
     }
 
-    /// The next hop of the node of `row` for `column`.
+    /// The next hop for `column` of the node whose row begins at `row`.
     #[inline]
     pub(crate) fn next(&self, row: u32, column: u32) -> Next {
         let column = column as usize;
-        let next = self.rows[row as usize * self.blocks_per_row + column / COLUMNS];
+        let next = self.rows[row as usize + column / COLUMNS];
         if next.0 & KIND != BLOCK || next == Next::NOWHERE {
             return next;
         }
@@ -110,16 +98,18 @@ impl Table {
     /// index.
     #[inline]
     pub(crate) fn pick(&self, next: Next, choose: impl FnOnce(u32) -> u32) -> LinkId {
-        let list = if next.0 & KIND == RUN { None } else { Some(self.list(next)) };
-        // One call, so that it is inlined.
-        let i = choose(list.map_or(next.0 >> RUN_FIRST_BITS, |list| list.len() as u32));
-        list.map_or(next.first().plus(i), |list| list[i as usize])
+        if next.0 & KIND == RUN {
+            return next.first().plus(choose(next.0 >> RUN_FIRST_BITS));
+        }
+        self.pick_from_list(next, choose)
     }
 
     #[cold]
-    fn list(&self, next: Next) -> &[LinkId] {
+    #[inline(never)]
+    fn pick_from_list(&self, next: Next, choose: impl FnOnce(u32) -> u32) -> LinkId {
         assert!(next.0 & KIND == LIST, "packets go only where there is a way");
-        &self.lists[(next.0 & !KIND) as usize]
+        let list = &self.lists[(next.0 & !KIND) as usize];
+        list[choose(list.len() as u32) as usize]
     }
 
     /// All links that `next` leaves.
@@ -138,7 +128,7 @@ mod tests {
 
     #[test]
     fn keeps_what_it_is_given() {
-        let mut table = Table::new(40);
+        let mut table = Table::default();
         // Runs as long and as far on as an entry can say, and a little beyond.
         let run = |first: u32, n: u32| (first..first + n).map(LinkId::from).collect::<Vec<_>>();
         let long = [run(9, 255), run(9, 256), run(9, 257), run((1 << 22) - 1, 2), run(1 << 22, 2), run(1 << 25, 2)];
@@ -147,14 +137,15 @@ mod tests {
         let ways: Vec<Vec<LinkId>> = short.into_iter().chain(long).collect();
         let rows: Vec<Vec<usize>> =
             vec![vec![1; 40], (0..40).map(|c| c % 12).collect(), (0..40).map(|c| c / 16).collect()];
-        for (number, row) in rows.iter().enumerate() {
+        let mut starts = Vec::new();
+        for row in &rows {
             let nexts: Vec<Next> = row.iter().map(|w| table.next_of(&ways[*w])).collect();
-            assert_eq!(table.push_row(&nexts), number as u32);
+            starts.push(table.push_row(&nexts));
         }
         assert_eq!(table.blocks.len(), 3, "only columns of the second row differ within their block");
-        for (number, row) in rows.iter().enumerate() {
+        for (start, row) in starts.iter().zip(&rows) {
             for (column, way) in row.iter().enumerate() {
-                let next = table.next(number as u32, column as u32);
+                let next = table.next(*start, column as u32);
                 assert_eq!(table.links(next), ways[*way]);
                 for (i, link) in ways[*way].iter().enumerate() {
                     assert_eq!(table.pick(next, |n| if n as usize == ways[*way].len() { i as u32 } else { n }), *link);

@@ -37,7 +37,7 @@ pub struct Routing {
 
 #[derive(Debug)]
 struct Row {
-    /// Number of its row in the table; a host with one NIC needs none.
+    /// Where its row in the table begins; a host with one NIC needs none.
     row: u32,
     /// Its own column, or none.
     column: u32,
@@ -87,7 +87,7 @@ impl Routes {
         // Hosts with one NIC need no row.
         let needs_row = |node: NodeId| node.index() >= fabric.hosts() || fabric.links_from(node).len() != 1;
         let with_row: Vec<NodeId> = NodeId::first(fabric.nodes()).filter(|n| needs_row(*n)).collect();
-        let mut table = Table::new(column_nodes.len());
+        let mut table = Table::default();
         let mut ways = vec![vec![Next::NOWHERE; column_nodes.len()]; with_row.len()];
         for (column, target) in column_nodes.iter().enumerate() {
             let distance = distances(&into, ends, *target);

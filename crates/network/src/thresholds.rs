@@ -1,6 +1,6 @@
 //! The thresholds of a queue: when a packet that arrives is dropped, and when it is marked.
 
-use crate::packet::Flags;
+use crate::packet::{Envelope, Flags};
 use crate::queue_limit::QueueLimit;
 
 /// The fate of a packet that arrives at a queue.
@@ -82,9 +82,24 @@ impl Thresholds {
         self
     }
 
-    /// A packet that finds fewer packets queued is accepted unchanged.
-    pub(crate) fn acts_from(&self) -> u32 {
-        if self.in_bytes { 0 } else { self.mark_packets.min(self.limit_packets) }
+    /// No threshold in packets acts on a packet that finds fewer packets present, the packet in service included.
+    pub(crate) fn acts_from_present(&self) -> u32 {
+        match self.mark_packets.min(self.limit_packets) {
+            0 => 0,
+            queued => queued.saturating_add(self.uncounted),
+        }
+    }
+
+    /// No threshold in bytes acts on a packet that finds fewer bytes of which the wire has not got the last bit;
+    /// `u64::MAX`: none ever does.
+    pub(crate) fn acts_from_bytes(&self) -> u64 {
+        if !self.in_bytes {
+            return u64::MAX;
+        }
+        let longest = u64::from(Envelope::LONGEST);
+        // All of the packet in service may count, of which a part is on the wire already.
+        let in_service = if self.uncounted == 0 { longest } else { 0 };
+        self.mark_bytes.min(self.limit_bytes.saturating_sub(longest)).saturating_sub(in_service)
     }
 
     /// Is a packet that finds so much queued marked?

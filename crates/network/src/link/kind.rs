@@ -15,15 +15,24 @@ pub struct LinkKind {
     pub(crate) delay: Time,
     pub(crate) thresholds: Thresholds,
     per_byte: u64,
-    /// Of the thresholds, so that one comparison lets most packets pass.
+    /// A packet that finds fewer packets present, and less time until all of them have departed, passes all thresholds:
+    /// two comparisons let most packets pass.
     pub(super) acts_from: u32,
+    pub(super) acts_from_backlog: Time,
 }
 
 impl LinkKind {
     /// A link of `rate` with propagation `delay` and `thresholds` at its sending port.
     pub(crate) fn new(rate: Rate, delay: Time, thresholds: Thresholds) -> LinkKind {
         let per_byte = ((8_000_000_000_000u128 << FRACTION) / rate.0 as u128) as u64;
-        LinkKind { rate, delay, thresholds, per_byte, acts_from: thresholds.acts_from() }
+        let acts_from_backlog = match thresholds.acts_from_bytes() {
+            u64::MAX => Time::MAX,
+            // Counting bytes rounds to the nearest: half a byte less than this many may count as this many.
+            bytes => Time(
+                (u128::from(bytes.saturating_sub(1)) * u128::from(per_byte) >> FRACTION).try_into().unwrap_or(u64::MAX),
+            ),
+        };
+        LinkKind { rate, delay, thresholds, per_byte, acts_from: thresholds.acts_from_present(), acts_from_backlog }
     }
 
     /// How long `size` bytes take to be put on the wire.

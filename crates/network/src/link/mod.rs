@@ -29,7 +29,8 @@ pub struct Link {
     departed: u32,
     /// Next free place.
     tail: u32,
-    max_queue: u32,
+    /// The most packets that were queued at once, the packet in service included.
+    max_present: u32,
     /// The calendar's number of this link at its receiving node.
     pub(crate) input: u32,
     pub(crate) kind: u16,
@@ -37,13 +38,19 @@ pub struct Link {
     pub(crate) remote: u8,
 }
 
-/// What became of a packet that came to a port.
+/// The place of a packet that a link has accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Enqueued {
+pub(crate) enum Queued {
     /// It is the next to arrive at the other end, which must be told.
     Next(Time),
     /// Others are on the way before it.
     Behind,
+}
+
+/// The fate of a packet on which thresholds may act.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    Queued(Queued),
     /// It is gone.
     Dropped,
     /// A port of its own queues for this link.
@@ -65,7 +72,7 @@ impl Link {
             head: 0,
             departed: 0,
             tail: 0,
-            max_queue: 0,
+            max_present: 0,
             input,
             kind,
             remote,
@@ -80,10 +87,20 @@ impl Link {
     /// Forgets what has left the queue by `now`.
     #[inline]
     fn settle(&mut self, kind: &LinkKind, now: Time) {
+        if self.busy_until <= now {
+            self.departed = self.tail;
+            return;
+        }
         let arrives_by = now + kind.delay;
         while self.departed != self.tail && self.ring[self.at(self.departed)].arrival <= arrives_by {
             self.departed = self.departed.wrapping_add(1);
         }
+    }
+
+    /// Packets that have not departed, as far as [`Link::settle`] has looked: at least those that are queued.
+    #[inline]
+    fn present(&self) -> u32 {
+        self.tail.wrapping_sub(self.departed)
     }
 
     /// Bytes queued, the packet in service counted if the thresholds say so. What waits behind that packet is put on
@@ -97,41 +114,65 @@ impl Link {
         kind.bytes_in(self.busy_until - (first.arrival - kind.delay)) + in_service
     }
 
-    /// Queues `packet` at `now`, marking it if the thresholds say so, or drops it.
+    /// Queues `packet` at `now`; none if thresholds may act on it, see [`Link::enqueue_by_thresholds`].
+    ///
+    /// What has departed is looked for only when the queue might be longer than ever: until then it is known to be
+    /// shorter than any threshold that acts.
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, kind: &LinkKind, rare: &mut RareEvents, now: Time, packet: &Packet) -> Enqueued {
+    pub(crate) fn enqueue(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Option<Queued> {
+        if self.present() >= self.max_present {
+            self.settle(kind, now);
+        }
+        let backlog = self.busy_until.saturating_sub(now);
+        if self.present() >= kind.acts_from || backlog >= kind.acts_from_backlog {
+            return None;
+        }
+        Some(self.accept(kind, now, packet))
+    }
+
+    /// Queues `packet` at `now`, marking it if the thresholds say so, or drops it.
+    pub(crate) fn enqueue_by_thresholds(
+        &mut self,
+        kind: &LinkKind,
+        rare: &mut RareEvents,
+        now: Time,
+        packet: &Packet,
+    ) -> Fate {
         self.settle(kind, now);
         // What is being transmitted is the first that has not departed.
-        let present = self.tail.wrapping_sub(self.departed);
-        let queued = present - kind.thresholds.uncounted.min(present);
-        let mut flags = packet.flags;
-        if queued >= kind.acts_from {
-            match self.admission(kind, queued, packet) {
-                None => return Enqueued::Elsewhere,
-                Some(Admission::Drop) => {
-                    rare.drops += 1;
-                    rare.drop_bytes += packet.size() as u64;
-                    return Enqueued::Dropped;
-                }
-                Some(Admission::Mark) => {
-                    // A switch before may have marked it: count the mark where it was set.
-                    rare.marks += !flags.has(Flags::CE) as u64;
-                    flags = flags.with(Flags::CE);
-                }
-                Some(Admission::Queue) => {}
+        let queued = self.present() - kind.thresholds.uncounted.min(self.present());
+        let mut packet = *packet;
+        match self.admission(kind, queued, &packet) {
+            None => return Fate::Elsewhere,
+            Some(Admission::Drop) => {
+                rare.drops += 1;
+                rare.drop_bytes += packet.size() as u64;
+                return Fate::Dropped;
             }
+            Some(Admission::Mark) => {
+                // A switch before may have marked it: count the mark where it was set.
+                rare.marks += !packet.flags.has(Flags::CE) as u64;
+                packet.flags = packet.flags.with(Flags::CE);
+            }
+            Some(Admission::Queue) => {}
         }
-        self.max_queue = self.max_queue.max(present + 1 - kind.thresholds.uncounted);
+        Fate::Queued(self.accept(kind, now, &packet))
+    }
+
+    /// Puts `packet` at the end of the queue.
+    #[inline(always)]
+    fn accept(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Queued {
+        self.max_present = self.max_present.max(self.present() + 1);
         let departure = self.busy_until.max(now) + kind.serialisation(packet.size());
         self.busy_until = departure;
         self.packets += 1;
         self.bytes += packet.size() as u64;
         let arrival = departure + kind.delay;
         let alone = self.head == self.tail;
-        let place = self.next_place();
+        let place = self.next_place(kind, now);
         *place = *packet;
-        (place.arrival, place.flags) = (arrival, flags);
-        if alone { Enqueued::Next(arrival) } else { Enqueued::Behind }
+        place.arrival = arrival;
+        if alone { Queued::Next(arrival) } else { Queued::Behind }
     }
 
     /// What becomes of `packet`, which finds so many `queued` that the thresholds may act; none: a port of its own knows.
@@ -146,10 +187,9 @@ impl Link {
 
     /// The place at the end of the ring, which is filled from now on.
     #[inline]
-    fn next_place(&mut self) -> &mut Packet {
-        let oldest = self.oldest();
-        if self.tail.wrapping_sub(oldest) as usize == self.ring.len() {
-            self.grow(oldest);
+    fn next_place(&mut self, kind: &LinkKind, now: Time) -> &mut Packet {
+        if self.tail.wrapping_sub(self.oldest()) as usize == self.ring.len() {
+            self.make_room(kind, now);
         }
         let place = self.at(self.tail);
         self.tail = self.tail.wrapping_add(1);
@@ -171,7 +211,12 @@ impl Link {
     pub(crate) fn carry(&mut self, packet: Packet) -> Option<Time> {
         self.departed = self.head; // this end has no queue
         let alone = self.head == self.tail;
-        *self.next_place() = packet;
+        if self.on_the_way() as usize == self.ring.len() {
+            self.grow();
+        }
+        let place = self.at(self.tail);
+        self.ring[place] = packet;
+        self.tail = self.tail.wrapping_add(1);
         alone.then_some(packet.arrival)
     }
 
@@ -181,8 +226,18 @@ impl Link {
         if self.head.wrapping_sub(self.departed) as i32 > 0 { self.departed } else { self.head }
     }
 
+    /// The ring is full, unless more has departed than is known.
     #[cold]
-    fn grow(&mut self, oldest: u32) {
+    fn make_room(&mut self, kind: &LinkKind, now: Time) {
+        self.settle(kind, now);
+        if self.tail.wrapping_sub(self.oldest()) as usize == self.ring.len() {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let oldest = self.oldest();
         let mut larger = vec![Packet::default(); (self.ring.len() * 2).max(4)].into_boxed_slice();
         let mask = larger.len() - 1;
         for i in 0..self.ring.len() as u32 {
@@ -214,7 +269,6 @@ impl Link {
     /// Brings closer what the sender will read and write next.
     #[inline]
     pub(crate) fn prefetch_tail(&self) {
-        self.prefetch_two(self.departed);
         self.prefetch_end();
     }
 
@@ -224,32 +278,23 @@ impl Link {
         self.ring.get(self.at(self.tail)).inspect(|place| prefetch(*place));
     }
 
-    /// Arrival of the first packet on its way to the receiver, if there is one.
+    /// Takes the first packet if it arrives before `limit`. If not, returns when it arrives; none if there is no packet.
     #[inline]
-    pub(crate) fn next_arrival(&self) -> Option<Time> {
-        (self.head != self.tail).then(|| self.ring[self.at(self.head)].arrival)
-    }
-
-    /// Arrivals before `limit`, in order.
-    #[inline]
-    pub(crate) fn arrivals_before(&self, limit: Time) -> impl Iterator<Item = Time> {
-        let on_the_way = self.tail.wrapping_sub(self.head);
-        (0..on_the_way)
-            .map(move |i| self.ring[self.at(self.head.wrapping_add(i))].arrival)
-            .take_while(move |a| *a < limit)
-    }
-
-    /// Takes the first packet that arrives; there must be one.
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Packet {
-        let packet = self.ring[self.at(self.head)];
+    pub(crate) fn pop_before(&mut self, limit: Time) -> Result<&Packet, Option<Time>> {
+        if self.head == self.tail {
+            return Err(None);
+        }
+        let first = &self.ring[self.at(self.head)];
+        if first.arrival >= limit {
+            return Err(Some(first.arrival));
+        }
         self.head = self.head.wrapping_add(1);
-        packet
+        Ok(first)
     }
 
     /// What has not departed, as far as [`Link::settle`] has looked: the packet being sent, and those that wait.
     pub(crate) fn queued(&self) -> impl Iterator<Item = &Packet> {
-        (0..self.tail.wrapping_sub(self.departed)).map(|i| &self.ring[self.at(self.departed.wrapping_add(i))])
+        (0..self.present()).map(|i| &self.ring[self.at(self.departed.wrapping_add(i))])
     }
 
     /// The place that the next packet will take, for [`Link::since`].
@@ -265,8 +310,7 @@ impl Link {
     /// Length of the queue at `now`, counted as the thresholds say.
     pub(crate) fn queue_packets(&mut self, kind: &LinkKind, now: Time) -> u32 {
         self.settle(kind, now);
-        let present = self.tail.wrapping_sub(self.departed);
-        present - kind.thresholds.uncounted.min(present)
+        self.present() - kind.thresholds.uncounted.min(self.present())
     }
 
     /// Bytes not yet put on the wire at `now`, the rest of the packet in service included.
@@ -280,8 +324,9 @@ impl Link {
     }
 
     /// What it has carried, dropped and marked.
-    pub(crate) fn stats(&self, rare: RareEvents) -> LinkStats {
-        LinkStats { packets: self.packets, bytes: self.bytes, max_queue: self.max_queue, rare }
+    pub(crate) fn stats(&self, kind: &LinkKind, rare: RareEvents) -> LinkStats {
+        let max_queue = self.max_present - kind.thresholds.uncounted.min(self.max_present);
+        LinkStats { packets: self.packets, bytes: self.bytes, max_queue, rare }
     }
 }
 
@@ -300,14 +345,17 @@ mod tests {
     struct Port(Link, LinkKind, RareEvents);
 
     impl Port {
-        fn enqueue(&mut self, now: Time, packet: Packet) -> Enqueued {
-            self.0.enqueue(&self.1, &mut self.2, now, &packet)
+        fn enqueue(&mut self, now: Time, packet: Packet) -> Fate {
+            match self.0.enqueue(&self.1, now, &packet) {
+                Some(queued) => Fate::Queued(queued),
+                None => self.0.enqueue_by_thresholds(&self.1, &mut self.2, now, &packet),
+            }
         }
         fn pop(&mut self) -> Packet {
-            self.0.pop()
+            *self.0.pop_before(Time::MAX).expect("a packet on its way")
         }
         fn stats(&self) -> LinkStats {
-            self.0.stats(self.2)
+            self.0.stats(&self.1, self.2)
         }
     }
 
@@ -320,8 +368,11 @@ mod tests {
     fn departure_and_arrival_are_known_at_once() {
         let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(100)));
         // 1,462 B at 10 Gbps: 1,169.6 ns.
-        assert_eq!(l.enqueue(Time::ZERO, packet(1462)), Enqueued::Next(Time::from_ps(1_169_600 + 2_000_000)));
-        assert_eq!(l.enqueue(Time::from_ns(100), packet(1462)), Enqueued::Behind);
+        assert_eq!(
+            l.enqueue(Time::ZERO, packet(1462)),
+            Fate::Queued(Queued::Next(Time::from_ps(1_169_600 + 2_000_000)))
+        );
+        assert_eq!(l.enqueue(Time::from_ns(100), packet(1462)), Fate::Queued(Queued::Behind));
         assert_eq!(l.pop().arrival, Time::from_ps(3_169_600));
         assert_eq!(l.pop().arrival, Time::from_ps(2 * 1_169_600 + 2_000_000));
     }
@@ -398,7 +449,7 @@ mod tests {
                 expected += 1;
             }
         }
-        while l.0.next_arrival().is_some() {
+        while l.0.head_packet().is_some() {
             assert_eq!(l.pop().seq, expected);
             expected += 1;
         }
@@ -442,8 +493,9 @@ mod tests {
         l.pop();
         assert_eq!(l.0.head_packet().map(|packet| packet.seq), Some(8));
         // On the wire for two microseconds, behind one and behind two.
-        let arrivals = |limit| l.0.arrivals_before(Time::from_us(limit)).collect::<Vec<_>>();
-        assert_eq!((arrivals(4), arrivals(5)), (vec![], vec![Time::from_us(4)]));
+        let mut pop_before = |limit| l.0.pop_before(Time::from_us(limit)).map(|packet| packet.seq);
+        assert_eq!([pop_before(4), pop_before(5)], [Err(Some(Time::from_us(4))), Ok(8)]);
+        assert_eq!(pop_before(6), Err(None));
     }
 
     /// Four packets of 1,000 B and marks from 1,000 queued bytes on, as in `byte_limits_count_waiting_bytes`, but the limit

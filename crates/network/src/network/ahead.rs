@@ -12,30 +12,19 @@ pub(super) const AHEAD: usize = 16;
 /// inputs ahead. Nearer inputs are not prefetched.
 const LAST: usize = AHEAD / 8;
 
-/// Prefetches the memory of the inputs that are `due`; the first `hosts` of them belong to hosts.
+/// Prefetches, of the inputs that are `due`, the link of one and the packets at the head of a nearer one.
 #[inline]
-pub(super) fn prefetch<H: Handler>(links: &[Link], routes: &Routes, due: &[Input], hosts: usize, handler: &H) {
-    if due.len() > LAST {
-        prefetch_links(links, due);
-    }
-    if hosts > LAST {
-        prefetch_endpoints(links, routes, &due[..hosts], handler);
-    }
-}
-
-/// The links, then the packets at their heads.
-#[inline]
-fn prefetch_links(links: &[Link], due: &[Input]) {
+pub(super) fn prefetch_links(links: &[Link], due: &[Input]) {
     // There is no link of the number that stands for timers.
     let link = |ahead: usize| due.get(ahead).and_then(|input| links.get(input.link.index()));
     link(AHEAD).into_iter().for_each(linkpool_engine::prefetch);
     link(AHEAD * 3 / 4).into_iter().for_each(Link::prefetch_head);
 }
 
-/// For hosts: the link on which they will answer, and in stages the memory that they need for the
+/// For the inputs of hosts: the link on which they will answer, and in stages the memory that they need for the
 /// packets.
 #[inline]
-fn prefetch_endpoints<H: Handler>(links: &[Link], routes: &Routes, due: &[Input], handler: &H) {
+pub(super) fn prefetch_endpoints<H: Handler>(links: &[Link], routes: &Routes, due: &[Input], handler: &H) {
     let answer = |input: &Input| routes.only_link(input.node).map(|link| &links[link.index()]);
     if let Some(input) = due.get(AHEAD) {
         handler.prefetch(input.node, None, 0);

@@ -1,7 +1,8 @@
 //! How a network, or a partition of it, is put together.
 
+use super::batch::Batch;
 use super::inputs::inputs;
-use super::order::{LINK_BITS, VisitingOrder};
+use super::order::Arrivals;
 use super::run::Network;
 use crate::change::Timetable;
 use crate::fabric::{Fabric, LinkId, NodeId};
@@ -36,7 +37,6 @@ impl Network {
         me: u8,
     ) -> Network {
         let (policies, mut timetable) = (policies.into(), timetable.into());
-        assert!(fabric.links().len() < 1 << LINK_BITS, "a network has fewer than 2^24 links");
         let (inputs, input_of_link, timer_inputs) = inputs(fabric);
         let mut kinds = Kinds::default();
         let mut ports = Ports::new(fabric.links().len(), inputs.len());
@@ -84,9 +84,8 @@ impl Network {
             hops: 0,
             ending: false,
             woken: Vec::new(),
-            order: VisitingOrder::new(timetable.seed),
-            routed: Vec::new(),
-            routed_to: Vec::new(),
+            arrivals: Arrivals::new(timetable.seed),
+            batch: Batch::default(),
             handed: vec![Vec::new(); partitions.iter().max().map_or(0, |last| usize::from(*last) + 1)].into(),
             trailers: Trailers::default(),
         }

@@ -1,7 +1,7 @@
 //! The operations of a handler on the network.
 
 use crate::fabric::{LinkId, NodeId};
-use crate::link::{Enqueued, LOCAL, Link, LinkKind, LinkStats, RareEvents};
+use crate::link::{Fate, LOCAL, Link, LinkKind, LinkStats, Queued, RareEvents};
 use crate::packet::Packet;
 use crate::packet::Trailer;
 use crate::ports::Ports;
@@ -58,15 +58,34 @@ impl Egress<'_> {
     #[inline(always)]
     pub(super) fn enqueue(&mut self, id: LinkId, now: Time, packet: &Packet) {
         let link = &mut self.links[id.index()];
-        let kind = &self.kinds[link.kind as usize];
-        match link.enqueue(kind, &mut self.rare[id.index()], now, packet) {
-            Enqueued::Next(arrival) if link.remote == LOCAL => {
+        match link.enqueue(&self.kinds[link.kind as usize], now, packet) {
+            Some(queued) => self.announce(id, queued),
+            None => self.enqueue_by_thresholds(id, now, packet),
+        }
+    }
+
+    /// Has the receiver of link `id` woken for a packet that is the next to arrive.
+    #[inline(always)]
+    fn announce(&mut self, id: LinkId, queued: Queued) {
+        let link = &self.links[id.index()];
+        match queued {
+            Queued::Behind => {}
+            Queued::Next(arrival) if link.remote == LOCAL => {
                 self.calendar.schedule(self.windows.of(arrival), link.input);
             }
-            Enqueued::Next(_) => self.handed[link.remote as usize].push(id),
-            Enqueued::Behind => {}
-            Enqueued::Dropped => self.dropped(id, now, packet),
-            Enqueued::Elsewhere => self.enqueue_elsewhere(id, now, *packet),
+            Queued::Next(_) => self.handed[link.remote as usize].push(id),
+        }
+    }
+
+    /// Queues a packet on which thresholds may act. Out of line, so that the usual way stays short.
+    #[inline(never)]
+    fn enqueue_by_thresholds(&mut self, id: LinkId, now: Time, packet: &Packet) {
+        let link = &mut self.links[id.index()];
+        let kind = &self.kinds[link.kind as usize];
+        match link.enqueue_by_thresholds(kind, &mut self.rare[id.index()], now, packet) {
+            Fate::Queued(queued) => self.announce(id, queued),
+            Fate::Dropped => self.dropped(id, now, packet),
+            Fate::Elsewhere => self.enqueue_elsewhere(id, now, *packet),
         }
     }
 
@@ -137,7 +156,8 @@ impl Egress<'_> {
             return (stats, sent, held + self.links[id.index()].on_the_way());
         }
         let (rare, link) = (self.rare[id.index()], &self.links[id.index()]);
-        let stats = link.stats(rare);
-        (stats, stats.bytes - link.backlog_bytes(&self.kinds[link.kind as usize], now), link.on_the_way())
+        let kind = &self.kinds[link.kind as usize];
+        let stats = link.stats(kind, rare);
+        (stats, stats.bytes - link.backlog_bytes(kind, now), link.on_the_way())
     }
 }

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod assembly;
+mod batch;
 mod egress;
 mod handler;
 mod inputs;

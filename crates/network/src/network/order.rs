@@ -1,23 +1,24 @@
 //! The order in which a node sees the packets of a window.
 
-use super::inputs::Input;
 use crate::fabric::LinkId;
-use crate::link::Link;
+use crate::packet::Packet;
 use linkpool_engine::hash_u64;
 use linkpool_units::Time;
 
-/// A place is the time since the window began (at most a second: 40 bits), then the link.
-pub(super) const LINK_BITS: u32 = 24;
+/// The bits of a packet's number among the packets of a window at a node.
+const NUMBER_BITS: u32 = 24;
 
-/// The order in which a node sees the packets that reach it in a window: by time of arrival.
+/// The packets that reach a node in a window on several links, by time of arrival.
 ///
 /// Links of one rate and delay make ties common, and a fixed order of links would favour the same
 /// port of every switch at every instant: a sender there would never lose a packet to the others.
 /// Therefore the order is drawn for each instant, see [`tie_rank`].
 #[derive(Debug)]
-pub(super) struct VisitingOrder {
+pub(super) struct Arrivals {
     seed: u64,
-    places: Vec<u64>,
+    packets: Vec<(LinkId, Packet)>,
+    /// A key a packet: the time since the window began (at most a second: 40 bits), then its number among `packets`.
+    keys: Vec<u64>,
     /// Packets of one instant while they are put in order, with their ranks.
     tied: Vec<(u64, u64)>,
 }
@@ -31,59 +32,66 @@ pub fn tie_rank(seed: u64, at: Time, link: LinkId) -> u64 {
 }
 
 #[inline]
-fn link_of(place: u64) -> LinkId {
-    LinkId::new((place & ((1 << LINK_BITS) - 1)) as usize)
+fn number_of(key: u64) -> usize {
+    (key & ((1 << NUMBER_BITS) - 1)) as usize
 }
 
-impl VisitingOrder {
-    pub(super) fn new(seed: u64) -> VisitingOrder {
-        VisitingOrder { seed, places: Vec::new(), tied: Vec::new() }
+impl Arrivals {
+    pub(super) fn new(seed: u64) -> Arrivals {
+        Arrivals { seed, packets: Vec::new(), keys: Vec::new(), tied: Vec::new() }
     }
 
-    /// Puts the arrivals on the due links from `start` to before `limit` in order.
+    /// Forgets the packets of the last window.
+    pub(super) fn clear(&mut self) {
+        self.packets.clear();
+        self.keys.clear();
+    }
+
+    /// `packet` comes on `link`, in a window that began at `start`. Packets of one link are added in order.
     #[inline]
-    pub(super) fn sort(&mut self, links: &[Link], due: &[Input], (start, limit): (Time, Time)) {
-        self.places.clear();
-        for Input { link, .. } in due {
-            for arrival in links[link.index()].arrivals_before(limit) {
-                self.places.push((arrival - start).0 << LINK_BITS | u64::from(*link));
-            }
-        }
-        if due.len() > 1 {
-            self.places.sort_unstable();
-            if self.places.windows(2).any(|pair| pair[0] >> LINK_BITS == pair[1] >> LINK_BITS) {
-                self.break_ties(start);
-            }
+    pub(super) fn push(&mut self, start: Time, link: LinkId, packet: &Packet) {
+        self.keys.push((packet.arrival - start).0 << NUMBER_BITS | self.packets.len() as u64);
+        self.packets.push((link, *packet));
+    }
+
+    /// Puts the packets of the window that began at `start` in order.
+    #[inline]
+    pub(super) fn sort(&mut self, start: Time) {
+        assert!(self.packets.len() < 1 << NUMBER_BITS, "fewer than 2^24 packets reach a node in a window");
+        self.keys.sort_unstable();
+        if self.keys.windows(2).any(|pair| pair[0] >> NUMBER_BITS == pair[1] >> NUMBER_BITS) {
+            self.break_ties(start);
         }
     }
 
     #[cold]
     fn break_ties(&mut self, start: Time) {
-        for instant in self.places.chunk_by_mut(|a, b| a >> LINK_BITS == b >> LINK_BITS) {
+        for instant in self.keys.chunk_by_mut(|a, b| a >> NUMBER_BITS == b >> NUMBER_BITS) {
             if instant.len() > 1 {
-                let at = start + Time(instant[0] >> LINK_BITS);
+                let at = start + Time(instant[0] >> NUMBER_BITS);
+                let rank = |key: u64| tie_rank(self.seed, at, self.packets[number_of(key)].0);
                 self.tied.clear();
-                self.tied.extend(instant.iter().map(|place| (tie_rank(self.seed, at, link_of(*place)), *place)));
+                self.tied.extend(instant.iter().map(|key| (rank(*key), *key)));
                 self.tied.sort_unstable();
-                instant.iter_mut().zip(&self.tied).for_each(|(place, (_, drawn))| *place = *drawn);
+                instant.iter_mut().zip(&self.tied).for_each(|(key, (_, drawn))| *key = *drawn);
             }
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.keys.len()
     }
 
-    /// The link on which the packet number `i` comes.
+    /// Packet number `i` in the order of arrival.
     #[inline]
-    pub(super) fn link(&self, i: usize) -> usize {
-        link_of(self.places[i]).index()
+    pub(super) fn packet(&self, i: usize) -> Packet {
+        self.packets[number_of(self.keys[i])].1
     }
 
-    /// The links on which the packets come.
+    /// The packets in the order of arrival.
     #[inline]
-    pub(super) fn links(&self) -> impl Iterator<Item = usize> {
-        self.places.iter().map(|place| link_of(*place).index())
+    pub(super) fn in_order(&self) -> impl Iterator<Item = &Packet> {
+        self.keys.iter().map(|key| &self.packets[number_of(*key)].1)
     }
 }
 

@@ -1,15 +1,16 @@
 //! A network while it runs: window by window, node by node.
 
 use super::ahead::{self, AHEAD};
+use super::batch::Batch;
 use super::egress::Egress;
 use super::handler::Handler;
 use super::inputs::{Input, TIMERS};
-use super::order::VisitingOrder;
+use super::order::Arrivals;
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
 use crate::ports::Ports;
-use crate::routing::Routes;
+use crate::routing::{Routes, RoutesAt};
 use crate::spreading::Chooser;
 use crate::trailer::Trailers;
 use linkpool_engine::{Calendar, Windows, prefetch};
@@ -46,13 +47,9 @@ pub struct Network {
     pub(super) ending: bool,
     /// Inputs due in this window: hosts come first, and those of a node are neighbours, its timers the last.
     pub(super) woken: Vec<Input>,
-    /// Packets due at the node at hand, in the order of arrival.
-    pub(super) order: VisitingOrder,
-    /// Packets that switches have routed in this window and not queued yet. Queueing waits for a few nodes, so that the
-    /// links concerned are in the cache when it comes; each link still gets its packets in order.
-    pub(super) routed: Vec<Packet>,
-    /// And the link for each. Apart from the packets, which are copied as two aligned halves that way.
-    pub(super) routed_to: Vec<LinkId>,
+    /// Packets due at the node at hand.
+    pub(super) arrivals: Arrivals,
+    pub(super) batch: Batch,
     /// By partition, the links to it on which something has been sent in this window.
     pub(super) handed: Box<[Vec<LinkId>]>,
     /// Of the packets that are here.
@@ -145,31 +142,13 @@ impl Network {
         while let Some((_, routes)) = self.later_routes.pop_if(|(at, _)| *at <= start) {
             self.routes = routes;
         }
-        let mut woken = std::mem::take(&mut self.woken);
-        woken.clear();
-        self.calendar.take_due(|input| match self.inputs.get(input as usize) {
-            Some(input) => woken.push(*input),
-            None => self.ports.wake(input),
-        });
+        self.take_due();
+        let woken = std::mem::take(&mut self.woken);
         let hosts = woken.partition_point(|input| input.node < self.hosts);
-        let mut next = 0;
-        for due in woken.chunk_by(|a, b| a.node == b.node) {
-            for _ in due {
-                ahead::prefetch(&self.links, &self.routes, &woken[next..], hosts.saturating_sub(next), handler);
-                next += 1;
-            }
-            match due {
-                [due @ .., Input { link: TIMERS, node }] => {
-                    self.timer_windows[node.index()] = u64::MAX;
-                    self.visit(*node, due, start, limit, handler);
-                }
-                [Input { node, .. }, ..] if *node < self.hosts => self.visit(*node, due, start, limit, handler),
-                [Input { node, .. }, ..] => self.visit_switch(*node, due, start, limit),
-                [] => {}
-            }
-        }
+        self.visit_hosts(&woken, hosts, (start, limit), handler);
+        self.visit_switches(&woken[hosts..], (start, limit), handler);
         self.woken = woken;
-        if !self.routed.is_empty() {
+        if !self.batch.is_empty() {
             self.queue_routed();
         }
         if self.ports.are_due() {
@@ -180,16 +159,49 @@ impl Network {
         self.ending
     }
 
-    /// Has the receiving node of the due links woken for what is still on its way.
-    #[inline]
-    fn schedule_rest(&mut self, due: &[Input]) {
-        if self.ending {
-            return;
+    /// Finds the inputs that are due in this window.
+    #[inline(never)]
+    fn take_due(&mut self) {
+        let (woken, inputs, ports) = (&mut self.woken, &self.inputs[..], &mut self.ports);
+        woken.clear();
+        self.calendar.take_due(|input| match inputs.get(input as usize) {
+            Some(input) => woken.push(*input),
+            None => ports.wake(input),
+        });
+    }
+
+    /// The first so many inputs of `due` are those of hosts, which are visited in turn.
+    fn visit_hosts<H: Handler>(&mut self, due: &[Input], hosts: usize, span: (Time, Time), handler: &mut H) {
+        let mut next = 0;
+        while next < hosts {
+            let first = next;
+            let node = due[first].node;
+            while next < hosts && due[next].node == node {
+                ahead::prefetch_links(&self.links, &due[next..]);
+                ahead::prefetch_endpoints(&self.links, &self.routes, &due[next..hosts], handler);
+                next += 1;
+            }
+            self.visit(node, &due[first..next], span, handler);
         }
-        for Input { link, .. } in due {
-            let link = &self.links[link.index()];
-            if let Some(arrival) = link.next_arrival() {
-                self.calendar.schedule(self.windows.of(arrival), link.input);
+    }
+
+    /// Visits the switches whose inputs are `due`.
+    fn visit_switches<H: Handler>(&mut self, due: &[Input], span: (Time, Time), handler: &mut H) {
+        let mut next = 0;
+        while next < due.len() {
+            let first = next;
+            let node = due[first].node;
+            while next < due.len() && due[next].node == node {
+                ahead::prefetch_links(&self.links, &due[next..]);
+                next += 1;
+            }
+            match &due[first..next] {
+                [.., Input { link: TIMERS, .. }] => self.visit(node, &due[first..next], span, handler),
+                [input] => self.forward_from(*input, span.1),
+                several => self.forward_in_order(node, several, span),
+            }
+            if self.batch.len() >= BATCH {
+                self.queue_routed();
             }
         }
     }
@@ -210,22 +222,61 @@ impl Network {
         }
     }
 
-    fn visit_switch(&mut self, node: NodeId, due: &[Input], start: Time, limit: Time) {
-        let (links, chooser) = (&mut self.links[..], &mut self.chooser);
-        self.order.sort(links, due, (start, limit));
-        self.hops += self.order.len() as u64;
-        let routes = self.routes.at(node);
-        for from in self.order.links() {
-            let mut packet = links[from].pop();
-            let link = routes.next_link_by(&mut packet, |by, packet| chooser.draw(node, by, packet));
-            prefetch(&links[link.index()]);
-            self.routed.push(packet);
-            self.routed_to.push(link);
+    /// Routes the packets that come to a switch on its only due link before `limit`.
+    #[inline(never)]
+    fn forward_from(&mut self, Input { node, link: from }: Input, limit: Time) {
+        let Network { links, routes, chooser, batch, .. } = self;
+        let here = routes.at(node);
+        let before = batch.len();
+        let next = loop {
+            match links[from.index()].pop_before(limit) {
+                Ok(packet) => batch.push(packet),
+                Err(next) => break next,
+            }
+            batch.route_last(|packet| forward(&here, node, packet, chooser, links));
+        };
+        self.hops += (self.batch.len() - before) as u64;
+        self.wake_later(from, next);
+    }
+
+    /// Routes the packets that come to the switch `node` on several due links in a window, in the order in which they come.
+    #[inline(never)]
+    fn forward_in_order(&mut self, node: NodeId, due: &[Input], span: (Time, Time)) {
+        self.gather(due, span);
+        let Network { links, routes, chooser, batch, arrivals, .. } = self;
+        let here = routes.at(node);
+        for packet in arrivals.in_order() {
+            batch.push(packet);
+            batch.route_last(|packet| forward(&here, node, packet, chooser, links));
         }
-        if self.routed.len() >= BATCH {
-            self.queue_routed();
+    }
+
+    /// Takes the packets that come on the due links of a node in a window, and puts them in order.
+    #[inline]
+    fn gather(&mut self, due: &[Input], (start, limit): (Time, Time)) {
+        self.arrivals.clear();
+        for Input { link: from, .. } in due {
+            let link = &mut self.links[from.index()];
+            let next = loop {
+                match link.pop_before(limit) {
+                    Ok(packet) => self.arrivals.push(start, *from, packet),
+                    Err(next) => break next,
+                }
+            };
+            self.wake_later(*from, next);
         }
-        self.schedule_rest(due);
+        self.arrivals.sort(start);
+        self.hops += self.arrivals.len() as u64;
+    }
+
+    /// Has the receiving node of `link` woken for the packet that arrives `next` on it, in a later window.
+    #[inline(always)]
+    fn wake_later(&mut self, link: LinkId, next: Option<Time>) {
+        if let Some(arrival) = next
+            && !self.ending
+        {
+            self.calendar.schedule(self.windows.of(arrival), self.links[link.index()].input);
+        }
     }
 
     /// The link on which the switch `node` sends `packet` on.
@@ -237,44 +288,72 @@ impl Network {
 
     /// Queues what switches have routed; a packet's `arrival` is when it came.
     fn queue_routed(&mut self) {
-        let (mut routed, mut links) = (std::mem::take(&mut self.routed), std::mem::take(&mut self.routed_to));
+        let mut batch = std::mem::take(&mut self.batch);
         let mut egress = self.egress(NodeId::default());
+        let (packets, links) = batch.routed();
         links.iter().take(AHEAD / 2).for_each(|link| egress.links[link.index()].prefetch_tail());
-        for (i, (link, packet)) in links.iter().zip(&routed).enumerate() {
+        for (i, (link, packet)) in links.iter().zip(packets).enumerate() {
             if let Some(later) = links.get(i + AHEAD / 2) {
                 egress.links[later.index()].prefetch_tail();
             }
             egress.enqueue(*link, packet.arrival, packet);
         }
-        routed.clear();
-        links.clear();
-        (self.routed, self.routed_to) = (routed, links);
+        batch.clear();
+        self.batch = batch;
     }
 
     /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where they tie.
-    fn visit<H: Handler>(&mut self, node: NodeId, due: &[Input], start: Time, limit: Time, handler: &mut H) {
-        self.order.sort(&self.links, due, (start, limit));
-        self.hops += self.order.len() as u64;
-        let is_host = node < self.hosts;
-        for i in 0..self.order.len() {
-            let mut packet = self.links[self.order.link(i)].pop();
-            self.run_timers(node, packet.arrival, handler);
-            if !is_host {
-                let link = self.next_link(node, &mut packet);
-                self.egress(node).enqueue_one(link, packet.arrival, &packet);
-            } else if NodeId::from(packet.dst()) == node {
-                let mut out = self.egress(node);
-                handler.on_packet(node, packet.arrival, &packet, &mut out);
-                out.trailers.release(&packet);
-            } else {
-                // Hosts forward here, and packets for others come by.
-                self.egress(node).send(packet.arrival, packet);
+    #[inline(never)]
+    fn visit<H: Handler>(&mut self, node: NodeId, due: &[Input], (start, limit): (Time, Time), handler: &mut H) {
+        let links = match due {
+            [links @ .., Input { link: TIMERS, .. }] => {
+                self.timer_windows[node.index()] = u64::MAX;
+                links
+            }
+            links => links,
+        };
+        match links {
+            [] => {}
+            [Input { link: from, .. }] => {
+                let next = loop {
+                    match self.links[from.index()].pop_before(limit) {
+                        Ok(packet) => {
+                            let packet = *packet;
+                            self.take_in(node, packet, handler);
+                        }
+                        Err(next) => break next,
+                    }
+                    self.hops += 1;
+                };
+                self.wake_later(*from, next);
+            }
+            several => {
+                self.gather(several, (start, limit));
+                for i in 0..self.arrivals.len() {
+                    self.take_in(node, self.arrivals.packet(i), handler);
+                }
             }
         }
         self.run_timers(node, limit, handler);
-        self.schedule_rest(due);
         if !self.ending {
             self.wake(node, handler);
+        }
+    }
+
+    /// `packet` comes to `node`, after the timers that are due before.
+    #[inline]
+    fn take_in<H: Handler>(&mut self, node: NodeId, mut packet: Packet, handler: &mut H) {
+        self.run_timers(node, packet.arrival, handler);
+        if node >= self.hosts {
+            let link = self.next_link(node, &mut packet);
+            self.egress(node).enqueue_one(link, packet.arrival, &packet);
+        } else if NodeId::from(packet.dst()) == node {
+            let mut out = self.egress(node);
+            handler.on_packet(node, packet.arrival, &packet, &mut out);
+            out.trailers.release(&packet);
+        } else {
+            // Hosts forward here, and packets for others come by.
+            self.egress(node).send(packet.arrival, packet);
         }
     }
 
@@ -289,4 +368,12 @@ impl Network {
             handler.on_timer(node, at, &mut self.egress(node));
         }
     }
+}
+
+/// The link on which the switch `node` sends `packet` on; it is needed soon.
+#[inline(always)]
+fn forward(here: &RoutesAt<'_>, node: NodeId, packet: &mut Packet, chooser: &mut Chooser, links: &[Link]) -> LinkId {
+    let link = here.next_link_by(packet, |by, packet| chooser.draw(node, by, packet));
+    prefetch(&links[link.index()]);
+    link
 }
