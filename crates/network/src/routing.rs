@@ -146,6 +146,9 @@ impl Routes {
     /// this hop is taken off.
     #[inline]
     pub fn next_link(&self, node: NodeId, packet: &mut Packet) -> LinkId {
+        if let Some(only) = self.only_link(node) {
+            return only;
+        }
         self.at(node).next_link_by(packet, |(salt, _), packet| hash(salt, packet))
     }
 
@@ -209,16 +212,11 @@ pub(crate) struct RoutesAt<'a> {
 impl RoutesAt<'_> {
     /// As [`Routes::next_link`]; 32 bits choose among the links that lead on, which `draw` makes of
     /// the node's salt, their number and the packet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_link_by(&self, packet: &mut Packet, draw: impl FnOnce((u32, u32), &Packet) -> u32) -> LinkId {
         let row = self.row;
-        if row.row == NO_ROW {
-            return row.first_link;
-        }
-        if packet.flags.has(Flags::PINNED) {
-            let port = packet.entropy % row.ports;
-            packet.entropy /= row.ports;
-            return row.first_link.plus(port);
+        if row.row == NO_ROW || packet.flags.has(Flags::PINNED) {
+            return self.next_link_without_table(packet);
         }
         let dst = packet.dst().index();
         let column = self.columns[dst];
@@ -228,6 +226,19 @@ impl RoutesAt<'_> {
         // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
         let choose = |n: u32| ((draw((row.salt, n), packet) as u64 * n as u64) >> 32) as u32;
         self.table.pick(self.table.next(row.row, column), choose)
+    }
+
+    /// The node has one link, or the packet knows its way.
+    #[cold]
+    #[inline(never)]
+    fn next_link_without_table(&self, packet: &mut Packet) -> LinkId {
+        let row = self.row;
+        if row.row == NO_ROW {
+            return row.first_link;
+        }
+        let port = packet.entropy % row.ports;
+        packet.entropy /= row.ports;
+        row.first_link.plus(port)
     }
 }
 

@@ -1,6 +1,5 @@
 //! How a network, or a partition of it, is put together.
 
-use super::batch::Batch;
 use super::inputs::inputs;
 use super::order::Arrivals;
 use super::run::Network;
@@ -85,7 +84,6 @@ impl Network {
             ending: false,
             woken: Vec::new(),
             arrivals: Arrivals::new(timetable.seed),
-            batch: Batch::default(),
             handed: vec![Vec::new(); partitions.iter().max().map_or(0, |last| usize::from(*last) + 1)].into(),
             trailers: Trailers::default(),
         }

@@ -2,7 +2,6 @@
 
 mod ahead;
 mod assembly;
-mod batch;
 mod egress;
 mod handler;
 mod inputs;

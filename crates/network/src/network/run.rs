@@ -1,7 +1,6 @@
 //! A network while it runs: window by window, node by node.
 
 use super::ahead::{self, AHEAD};
-use super::batch::Batch;
 use super::egress::Egress;
 use super::handler::Handler;
 use super::inputs::{Input, TIMERS};
@@ -10,7 +9,7 @@ use crate::fabric::{LinkId, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, RareEvents};
 use crate::packet::Packet;
 use crate::ports::Ports;
-use crate::routing::{Routes, RoutesAt};
+use crate::routing::Routes;
 use crate::spreading::Chooser;
 use crate::trailer::Trailers;
 use linkpool_engine::{Calendar, Windows, prefetch};
@@ -47,16 +46,16 @@ pub struct Network {
     pub(super) ending: bool,
     /// Inputs due in this window: hosts come first, and those of a node are neighbours, its timers the last.
     pub(super) woken: Vec<Input>,
-    /// Packets due at the node at hand.
+    /// Packets due at the host at hand, or at a few switches.
     pub(super) arrivals: Arrivals,
-    pub(super) batch: Batch,
     /// By partition, the links to it on which something has been sent in this window.
     pub(super) handed: Box<[Vec<LinkId>]>,
     /// Of the packets that are here.
     pub(super) trailers: Trailers,
 }
 
-/// Queueing happens when so many packets have been routed.
+/// Switches route and queue when so many packets have come: the links concerned are then in the cache when they are needed,
+/// and each link still gets its packets in order.
 const BATCH: usize = 64;
 
 impl Network {
@@ -148,9 +147,6 @@ impl Network {
         self.visit_hosts(&woken, hosts, (start, limit), handler);
         self.visit_switches(&woken[hosts..], (start, limit), handler);
         self.woken = woken;
-        if !self.batch.is_empty() {
-            self.queue_routed();
-        }
         if self.ports.are_due() {
             let mut egress = self.egress(NodeId::default());
             let (ports, mut wires) = egress.ports();
@@ -185,23 +181,18 @@ impl Network {
         }
     }
 
-    /// Visits the switches whose inputs are `due`.
+    /// Visits the switches whose inputs are `due`, many at a time.
     fn visit_switches<H: Handler>(&mut self, due: &[Input], span: (Time, Time), handler: &mut H) {
         let mut next = 0;
         while next < due.len() {
-            let first = next;
-            let node = due[first].node;
-            while next < due.len() && due[next].node == node {
-                ahead::prefetch_links(&self.links, &due[next..]);
-                next += 1;
-            }
-            match &due[first..next] {
-                [.., Input { link: TIMERS, .. }] => self.visit(node, &due[first..next], span, handler),
-                [input] => self.forward_from(*input, span.1),
-                several => self.forward_in_order(node, several, span),
-            }
-            if self.batch.len() >= BATCH {
-                self.queue_routed();
+            self.arrivals.clear();
+            next = self.gather_batch(due, next, span);
+            self.route_batch();
+            self.queue_batch();
+            let here = of_one_node(&due[next..]);
+            if let [.., Input { link: TIMERS, node }] = here {
+                self.visit(*node, here, span, handler);
+                next += here.len();
             }
         }
     }
@@ -222,60 +213,61 @@ impl Network {
         }
     }
 
-    /// Routes the packets that come to a switch on its only due link before `limit`.
+    /// Takes the packets that come to switches, from input number `first` of those `due` on: a batch of them, but none of a
+    /// switch with a timer. Returns the number of the first input that is left.
     #[inline(never)]
-    fn forward_from(&mut self, Input { node, link: from }: Input, limit: Time) {
-        let Network { links, routes, chooser, batch, .. } = self;
-        let here = routes.at(node);
-        let before = batch.len();
+    fn gather_batch(&mut self, due: &[Input], first: usize, span: (Time, Time)) -> usize {
+        let mut next = first;
+        while self.arrivals.len() < BATCH {
+            let here = of_one_node(&due[next..]);
+            let [.., Input { link, node }] = here else { break };
+            if *link == TIMERS {
+                break;
+            }
+            self.arrivals.begin(*node);
+            for Input { link: from, .. } in here {
+                ahead::prefetch_links(&self.links, &due[next..]);
+                self.take_from(*from, span);
+                next += 1;
+            }
+            if here.len() > 1 {
+                self.arrivals.sort_last(span.0);
+            }
+        }
+        self.hops += self.arrivals.len() as u64;
+        next
+    }
+
+    /// Takes the packets that come on `link` in a window, and has the node woken for the next one in a later window.
+    #[inline(always)]
+    fn take_from(&mut self, link: LinkId, (start, limit): (Time, Time)) {
+        let from = &mut self.links[link.index()];
         let next = loop {
-            match links[from.index()].pop_before(limit) {
-                Ok(packet) => batch.push(packet),
+            match from.pop_before(limit) {
+                Ok(packet) => self.arrivals.push(start, link, packet),
                 Err(next) => break next,
             }
-            batch.route_last(|packet| forward(&here, node, packet, chooser, links));
         };
-        self.hops += (self.batch.len() - before) as u64;
-        self.wake_later(from, next);
-    }
-
-    /// Routes the packets that come to the switch `node` on several due links in a window, in the order in which they come.
-    #[inline(never)]
-    fn forward_in_order(&mut self, node: NodeId, due: &[Input], span: (Time, Time)) {
-        self.gather(due, span);
-        let Network { links, routes, chooser, batch, arrivals, .. } = self;
-        let here = routes.at(node);
-        for packet in arrivals.in_order() {
-            batch.push(packet);
-            batch.route_last(|packet| forward(&here, node, packet, chooser, links));
-        }
-    }
-
-    /// Takes the packets that come on the due links of a node in a window, and puts them in order.
-    #[inline]
-    fn gather(&mut self, due: &[Input], (start, limit): (Time, Time)) {
-        self.arrivals.clear();
-        for Input { link: from, .. } in due {
-            let link = &mut self.links[from.index()];
-            let next = loop {
-                match link.pop_before(limit) {
-                    Ok(packet) => self.arrivals.push(start, *from, packet),
-                    Err(next) => break next,
-                }
-            };
-            self.wake_later(*from, next);
-        }
-        self.arrivals.sort(start);
-        self.hops += self.arrivals.len() as u64;
-    }
-
-    /// Has the receiving node of `link` woken for the packet that arrives `next` on it, in a later window.
-    #[inline(always)]
-    fn wake_later(&mut self, link: LinkId, next: Option<Time>) {
         if let Some(arrival) = next
             && !self.ending
         {
-            self.calendar.schedule(self.windows.of(arrival), self.links[link.index()].input);
+            self.calendar.schedule(self.windows.of(arrival), from.input);
+        }
+    }
+
+    /// Chooses the links that the packets of the batch take.
+    #[inline(never)]
+    fn route_batch(&mut self) {
+        let Network { links, routes, chooser, arrivals, .. } = self;
+        let mut number = 0;
+        while let Some((node, packets)) = arrivals.node(number) {
+            let here = routes.at(node);
+            arrivals.route(packets, |packet| {
+                let link = here.next_link_by(packet, |by, packet| chooser.draw(node, by, packet));
+                prefetch(&links[link.index()]);
+                link
+            });
+            number += 1;
         }
     }
 
@@ -286,20 +278,22 @@ impl Network {
         self.routes.at(node).next_link_by(packet, |by, packet| chooser.draw(node, by, packet))
     }
 
-    /// Queues what switches have routed; a packet's `arrival` is when it came.
-    fn queue_routed(&mut self) {
-        let mut batch = std::mem::take(&mut self.batch);
+    /// Queues the packets of the batch; a packet's `arrival` is when it came.
+    #[inline(never)]
+    fn queue_batch(&mut self) {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
         let mut egress = self.egress(NodeId::default());
-        let (packets, links) = batch.routed();
-        links.iter().take(AHEAD / 2).for_each(|link| egress.links[link.index()].prefetch_tail());
-        for (i, (link, packet)) in links.iter().zip(packets).enumerate() {
-            if let Some(later) = links.get(i + AHEAD / 2) {
+        arrivals.links_from(0).take(AHEAD / 2).for_each(|link| egress.links[link.index()].prefetch_tail());
+        let mut later = arrivals.links_from(AHEAD / 2);
+        for (link, packet) in arrivals.routed() {
+            if let Some(later) = later.next() {
                 egress.links[later.index()].prefetch_tail();
             }
-            egress.enqueue(*link, packet.arrival, packet);
+            egress.enqueue(link, packet.arrival, packet);
         }
-        batch.clear();
-        self.batch = batch;
+        drop(later);
+        arrivals.clear();
+        self.arrivals = arrivals;
     }
 
     /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where they tie.
@@ -312,27 +306,15 @@ impl Network {
             }
             links => links,
         };
-        match links {
-            [] => {}
-            [Input { link: from, .. }] => {
-                let next = loop {
-                    match self.links[from.index()].pop_before(limit) {
-                        Ok(packet) => {
-                            let packet = *packet;
-                            self.take_in(node, packet, handler);
-                        }
-                        Err(next) => break next,
-                    }
-                    self.hops += 1;
-                };
-                self.wake_later(*from, next);
-            }
-            several => {
-                self.gather(several, (start, limit));
-                for i in 0..self.arrivals.len() {
-                    self.take_in(node, self.arrivals.packet(i), handler);
-                }
-            }
+        self.arrivals.clear();
+        self.arrivals.begin(node);
+        links.iter().for_each(|input| self.take_from(input.link, (start, limit)));
+        if links.len() > 1 {
+            self.arrivals.sort_last(start);
+        }
+        self.hops += self.arrivals.len() as u64;
+        for i in 0..self.arrivals.len() {
+            self.take_in(node, self.arrivals.packet(i), handler);
         }
         self.run_timers(node, limit, handler);
         if !self.ending {
@@ -370,10 +352,8 @@ impl Network {
     }
 }
 
-/// The link on which the switch `node` sends `packet` on; it is needed soon.
-#[inline(always)]
-fn forward(here: &RoutesAt<'_>, node: NodeId, packet: &mut Packet, chooser: &mut Chooser, links: &[Link]) -> LinkId {
-    let link = here.next_link_by(packet, |by, packet| chooser.draw(node, by, packet));
-    prefetch(&links[link.index()]);
-    link
+/// The first of the inputs that are `due`, all that are of one node.
+#[inline]
+fn of_one_node(due: &[Input]) -> &[Input] {
+    due.chunk_by(|a, b| a.node == b.node).next().unwrap_or_default()
 }
