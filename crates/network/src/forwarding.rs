@@ -94,22 +94,23 @@ impl Table {
         self.blocks[(next.0 & !KIND) as usize][column % COLUMNS]
     }
 
-    /// One of the links of `next`; if there are several, `choose` gets their number and returns an
-    /// index.
+    /// How many links `next` leaves to choose from.
     #[inline]
-    pub(crate) fn pick(&self, next: Next, choose: impl FnOnce(u32) -> u32) -> LinkId {
-        if next.0 & KIND == RUN {
-            return next.first().plus(choose(next.0 >> RUN_FIRST_BITS));
-        }
-        self.pick_from_list(next, choose)
+    pub(crate) fn choices(&self, next: Next) -> u32 {
+        if next.0 & KIND == RUN { next.0 >> RUN_FIRST_BITS } else { self.list(next).len() as u32 }
+    }
+
+    /// Link number `i` of the [`Table::choices`] of `next`.
+    #[inline]
+    pub(crate) fn choice(&self, next: Next, i: u32) -> LinkId {
+        if next.0 & KIND == RUN { next.first().plus(i) } else { self.list(next)[i as usize] }
     }
 
     #[cold]
     #[inline(never)]
-    fn pick_from_list(&self, next: Next, choose: impl FnOnce(u32) -> u32) -> LinkId {
+    fn list(&self, next: Next) -> &[LinkId] {
         assert!(next.0 & KIND == LIST, "packets go only where there is a way");
-        let list = &self.lists[(next.0 & !KIND) as usize];
-        list[choose(list.len() as u32) as usize]
+        &self.lists[(next.0 & !KIND) as usize]
     }
 
     /// All links that `next` leaves.
@@ -147,8 +148,9 @@ mod tests {
             for (column, way) in row.iter().enumerate() {
                 let next = table.next(*start, column as u32);
                 assert_eq!(table.links(next), ways[*way]);
-                for (i, link) in ways[*way].iter().enumerate() {
-                    assert_eq!(table.pick(next, |n| if n as usize == ways[*way].len() { i as u32 } else { n }), *link);
+                if !ways[*way].is_empty() {
+                    let links = (0..table.choices(next)).map(|i| table.choice(next, i));
+                    assert!(links.eq(ways[*way].iter().copied()));
                 }
             }
         }

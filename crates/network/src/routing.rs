@@ -216,29 +216,32 @@ impl RoutesAt<'_> {
     pub(crate) fn next_link_by(&self, packet: &mut Packet, draw: impl FnOnce((u32, u32), &Packet) -> u32) -> LinkId {
         let row = self.row;
         if row.row == NO_ROW || packet.flags.has(Flags::PINNED) {
-            return self.next_link_without_table(packet);
+            return row.next_link_without_table(packet);
         }
         let dst = packet.dst().index();
         let column = self.columns[dst];
         if row.column == column {
             return self.last_links[dst];
         }
+        let next = self.table.next(row.row, column);
+        let choices = self.table.choices(next);
         // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
-        let choose = |n: u32| ((draw((row.salt, n), packet) as u64 * n as u64) >> 32) as u32;
-        self.table.pick(self.table.next(row.row, column), choose)
+        let drawn = u64::from(draw((row.salt, choices), packet)) * u64::from(choices) >> 32;
+        self.table.choice(next, drawn as u32)
     }
+}
 
+impl Row {
     /// The node has one link, or the packet knows its way.
     #[cold]
     #[inline(never)]
     fn next_link_without_table(&self, packet: &mut Packet) -> LinkId {
-        let row = self.row;
-        if row.row == NO_ROW {
-            return row.first_link;
+        if self.row == NO_ROW {
+            return self.first_link;
         }
-        let port = packet.entropy % row.ports;
-        packet.entropy /= row.ports;
-        row.first_link.plus(port)
+        let port = packet.entropy % self.ports;
+        packet.entropy /= self.ports;
+        self.first_link.plus(port)
     }
 }
 

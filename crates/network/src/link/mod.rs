@@ -266,12 +266,6 @@ impl Link {
         (self.head != self.tail).then(|| &self.ring[self.at(self.head)])
     }
 
-    /// Brings closer what the sender will read and write next.
-    #[inline]
-    pub(crate) fn prefetch_tail(&self) {
-        self.prefetch_end();
-    }
-
     /// Brings closer the place that the next packet will take.
     #[inline]
     pub(crate) fn prefetch_end(&self) {

@@ -30,7 +30,7 @@ pub(super) fn prefetch_endpoints<H: Handler>(links: &[Link], routes: &Routes, du
         handler.prefetch(input.node, None, 0);
         answer(input).into_iter().for_each(linkpool_engine::prefetch);
     }
-    due.get(AHEAD * 3 / 4).and_then(answer).into_iter().for_each(Link::prefetch_tail);
+    due.get(AHEAD * 3 / 4).and_then(answer).into_iter().for_each(Link::prefetch_end);
     for (stage, ahead) in [(1, AHEAD / 2), (2, AHEAD * 3 / 8), (3, AHEAD / 4), (4, LAST)] {
         if let Some(input) = due.get(ahead)
             && let Some(packet) = links.get(input.link.index()).and_then(Link::head_packet)

@@ -80,7 +80,8 @@ impl Arrivals {
     #[inline]
     pub(super) fn push(&mut self, start: Time, from: LinkId, packet: &Packet) {
         let key = (packet.arrival - start).0 << NUMBER_BITS | self.packets.len() as u64;
-        self.packets.push(*packet);
+        // Copies from place to place, where `push` would copy to the stack first.
+        self.packets.extend_from_slice(std::slice::from_ref(packet));
         self.arrivals.push(Arrival { key, from, to: LinkId::NONE });
     }
 
@@ -118,16 +119,16 @@ impl Arrivals {
         }
     }
 
+    /// Of packet number `i` in order, the link that it takes, if there are so many packets.
+    #[inline]
+    pub(super) fn link(&self, i: usize) -> Option<LinkId> {
+        self.arrivals.get(i).map(|arrival| arrival.to)
+    }
+
     /// The packets in order, with the link that each takes.
     #[inline]
     pub(super) fn routed(&self) -> impl Iterator<Item = (LinkId, &Packet)> {
         self.arrivals.iter().map(|arrival| (arrival.to, &self.packets[arrival.number()]))
-    }
-
-    /// The links that packets take, from packet number `first` in order on.
-    #[inline]
-    pub(super) fn links_from(&self, first: usize) -> impl Iterator<Item = LinkId> {
-        self.arrivals.iter().skip(first).map(|arrival| arrival.to)
     }
 }
 

@@ -283,15 +283,14 @@ impl Network {
     fn queue_batch(&mut self) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         let mut egress = self.egress(NodeId::default());
-        arrivals.links_from(0).take(AHEAD / 2).for_each(|link| egress.links[link.index()].prefetch_tail());
-        let mut later = arrivals.links_from(AHEAD / 2);
-        for (link, packet) in arrivals.routed() {
-            if let Some(later) = later.next() {
-                egress.links[later.index()].prefetch_tail();
+        let ahead = AHEAD / 2;
+        (0..ahead.min(arrivals.len())).filter_map(|i| arrivals.link(i)).for_each(|link| egress.links[link.index()].prefetch_end());
+        for (i, (link, packet)) in arrivals.routed().enumerate() {
+            if let Some(later) = arrivals.link(i + ahead) {
+                egress.links[later.index()].prefetch_end();
             }
             egress.enqueue(link, packet.arrival, packet);
         }
-        drop(later);
         arrivals.clear();
         self.arrivals = arrivals;
     }
@@ -355,5 +354,7 @@ impl Network {
 /// The first of the inputs that are `due`, all that are of one node.
 #[inline]
 fn of_one_node(due: &[Input]) -> &[Input] {
-    due.chunk_by(|a, b| a.node == b.node).next().unwrap_or_default()
+    let Some(first) = due.first() else { return due };
+    let length = due.iter().position(|input| input.node != first.node).unwrap_or(due.len());
+    &due[..length]
 }
