@@ -39,6 +39,33 @@ min_rto = "10ms"
 transport = "t"
 jitter = "50us"
 """
+# Standard tasks of `linkpool bench` (python/linkpool/bench/tasks.py), here with other durations.
+FAT_TREES = {
+    "k8-dctcp-9000": ("dctcp", 1, '\nmark = "135KB"'),
+    "k8-mptcp8-9000": ("lia", 8, ""),
+}
+FAT_TREE = """
+duration = "{duration}"
+[topology.fat-tree]
+k = 8
+rate = "10Gbps"
+delay = "1us"
+[queue]
+limit = "900KB"{mark}
+[transport.t]
+control = "{control}"
+mss = "8938B"
+header = "62B"
+ack_size = "42B"
+ack_every = 1
+initial_ssthresh = "134070B"
+min_rto = "250ms"
+recovery = "newreno"
+subflows = {subflows}
+[[workload.permutation]]
+transport = "t"
+jitter = "50us"
+"""
 HOPS = {
     "dctcp": ("dctcp", 1, "newreno"),
     "lia8": ("lia", 8, "newreno"),
@@ -85,28 +112,37 @@ def count(tree: Path) -> dict[str, float]:
     programs = Path(target) / "release" / "examples"
     figures = {}
     with tempfile.TemporaryDirectory() as scratch:
-        # Before recovery was a setting it was NewReno.
-        has_choice = (tree / "crates/transport/src/scoreboard.rs").exists()
-        for name, (control, subflows, recovery) in HOPS.items():
-            if recovery != "newreno" and not has_choice:
-                continue
+        for name, scenario in scenarios().items():
             runs = []
             for duration in ("1ms", "3ms"):
                 file = Path(scratch) / f"{name}-{duration}.toml"
-                more = f"subflows = {subflows}" if subflows > 1 else ""
-                choice = f'recovery = "{recovery}"' if has_choice else ""
-                text = SCENARIO.format(
-                    duration=duration, control=control, recovery=choice, subflows=more
-                )
-                file.write_text(text, encoding="utf-8")
+                file.write_text(scenario.replace("{duration}", duration), encoding="utf-8")
                 runs.append(instructions([str(programs / "count_hops"), str(file)], scratch))
             figures[f"per hop, {name}"] = slope(runs)
     with tempfile.TemporaryDirectory() as scratch:
-        for law in ACKS:
+        for control in ACKS:
             program = str(programs / "count_acks")
-            runs = [instructions([program, law, str(n)], scratch) for n in (2000, 6000)]
-            figures[f"per ACK, {law}"] = slope(runs)
+            runs = [instructions([program, control, str(n)], scratch) for n in (2000, 6000)]
+            figures[f"per ACK, {control}"] = slope(runs)
     return figures
+
+
+def scenarios() -> dict[str, str]:
+    """Return the scenarios whose hops are counted, in which the duration is left open."""
+    here = {
+        name: SCENARIO.format(
+            duration="{duration}",
+            control=control,
+            recovery=f'recovery = "{recovery}"',
+            subflows=f"subflows = {subflows}" if subflows > 1 else "",
+        )
+        for name, (control, subflows, recovery) in HOPS.items()
+    }
+    fat_trees = {
+        name: FAT_TREE.format(duration="{duration}", control=control, subflows=subflows, mark=mark)
+        for name, (control, subflows, mark) in FAT_TREES.items()
+    }
+    return {**fat_trees, **here}
 
 
 def instructions(command: list[str], scratch: str) -> tuple[int, int]:

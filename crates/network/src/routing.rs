@@ -226,7 +226,7 @@ impl RoutesAt<'_> {
         let next = self.table.next(row.row, column);
         let choices = self.table.choices(next);
         // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
-        let drawn = u64::from(draw((row.salt, choices), packet)) * u64::from(choices) >> 32;
+        let drawn = (u64::from(draw((row.salt, choices), packet)) * u64::from(choices)) >> 32;
         self.table.choice(next, drawn as u32)
     }
 }

@@ -28,9 +28,10 @@ impl LinkKind {
         let acts_from_backlog = match thresholds.acts_from_bytes() {
             u64::MAX => Time::MAX,
             // Counting bytes rounds to the nearest: half a byte less than this many may count as this many.
-            bytes => Time(
-                (u128::from(bytes.saturating_sub(1)) * u128::from(per_byte) >> FRACTION).try_into().unwrap_or(u64::MAX),
-            ),
+            bytes => {
+                let time = (u128::from(bytes.saturating_sub(1)) * u128::from(per_byte)) >> FRACTION;
+                Time(u64::try_from(time).unwrap_or(u64::MAX))
+            }
         };
         LinkKind { rate, delay, thresholds, per_byte, acts_from: thresholds.acts_from_present(), acts_from_backlog }
     }

@@ -506,4 +506,26 @@ mod tests {
             assert_eq!((l.stats().packets, l.stats().rare.drops, l.stats().rare.marks), (4, 1, 2), "{limit:?}");
         }
     }
+
+    /// The quick way leaves a packet to the thresholds before any of them acts: against the same link whose every packet
+    /// is judged by them, with limits and marks in packets and in bytes, the packet in service counted or not.
+    #[test]
+    fn the_quick_way_agrees_with_the_thresholds() {
+        let (packets, bytes) = (QueueLimit::Packets, QueueLimit::Bytes);
+        for (limit, mark) in [(packets(4), packets(2)), (bytes(6000), bytes(2500)), (bytes(20_000), packets(3))] {
+            for counts in [false, true] {
+                let policy = QueuePolicy::drop_tail(limit).marking(mark, false).counting_in_service(counts);
+                let (mut quick, mut judged) = (link(policy), link(policy));
+                for i in 0..3000u64 {
+                    // Bursts of packets of several sizes, and gaps in which the queue runs empty.
+                    let now = Time::from_ns(300 * i + 30_000 * (i / 16));
+                    let packet = packet([42, 1462, 1000, 9000][(i as usize * 7 + i as usize / 5) % 4]);
+                    let fate = judged.0.enqueue_by_thresholds(&judged.1, &mut judged.2, now, &packet);
+                    assert_eq!(quick.enqueue(now, packet), fate, "{limit:?} {mark:?} {counts} {i}");
+                }
+                assert_eq!(quick.stats(), judged.stats());
+                assert!(judged.stats().rare.drops > 0 && judged.stats().rare.marks > 0, "{limit:?} {mark:?}");
+            }
+        }
+    }
 }

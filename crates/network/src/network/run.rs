@@ -284,7 +284,9 @@ impl Network {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         let mut egress = self.egress(NodeId::default());
         let ahead = AHEAD / 2;
-        (0..ahead.min(arrivals.len())).filter_map(|i| arrivals.link(i)).for_each(|link| egress.links[link.index()].prefetch_end());
+        (0..ahead.min(arrivals.len()))
+            .filter_map(|i| arrivals.link(i))
+            .for_each(|link| egress.links[link.index()].prefetch_end());
         for (i, (link, packet)) in arrivals.routed().enumerate() {
             if let Some(later) = arrivals.link(i + ahead) {
                 egress.links[later.index()].prefetch_end();
