@@ -143,6 +143,7 @@ impl Scenario {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let worker = Worker::start(move || {
+            let flows: Vec<_> = flows.into_iter().map(linkpool_sim::FlowId::from).collect();
             linkpool_sim::trace(&scenario, &flows, &mut |_| !stopped.load(Ordering::Relaxed))
                 .map(|rows| linkpool_sim::to_json(&rows))
         })?;
@@ -175,7 +176,7 @@ impl Scenario {
         let links: Vec<_> =
             fabric.links().iter().map(|l| (l.from.index(), l.to.index(), l.rate.0, l.delay.secs())).collect();
         let flow = |f: linkpool_sim::PlannedFlow| {
-            (f.flow.src.index(), f.flow.dst.index(), f.flow.size, f.flow.start.secs(), f.transport)
+            (f.flow.src.index(), f.flow.dst.index(), f.flow.size, f.flow.start.secs(), f.transport.index())
         };
         let flows: Vec<_> = plan.flows.iter().map(flow).collect();
         let transports: Vec<_> =

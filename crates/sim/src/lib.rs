@@ -16,8 +16,8 @@ pub use estimate::Estimate;
 pub use host::measured::{Acked, MeasuredBytes};
 pub use measure::{Measurement, measure};
 pub use plan::{
-    Changes, Flows, Goal, JobKind, Merged, Operation, PathError, PathRule, Placement, Plan, PlannedFlow,
-    PlannedProcess, PlannedTransport, Waits, WireSizes, worthwhile_threads,
+    Changes, FlowId, Flows, Goal, JobKind, LabelId, Merged, Operation, PathError, PathRule, Placement, Plan,
+    PlannedFlow, PlannedProcess, PlannedTransport, ProcessId, TransportId, Waits, WireSizes, worthwhile_threads,
 };
 pub use results::column::{Column, Kind, TableInfo};
 pub use results::elsewhere::{Recorded, write_tables};

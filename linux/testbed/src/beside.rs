@@ -66,7 +66,7 @@ fn measured(plan: &Plan, flows: &[FlowOutcome], samples: &[Sample]) -> Measured 
     };
     let of_label = |(label, name): (usize, &String)| {
         let all: Vec<f64> =
-            flows.iter().filter(|f| usize::from(f.planned.label) == label).filter_map(goodput).collect();
+            flows.iter().filter(|f| f.planned.label.index() == label).filter_map(goodput).collect();
         (!all.is_empty()).then(|| (name.clone(), all.iter().sum::<f64>() / all.len() as f64, jain(&all)))
     };
     let all: Vec<f64> = flows.iter().filter_map(goodput).collect();

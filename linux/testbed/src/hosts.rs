@@ -12,7 +12,7 @@ use crate::traffic::{Task, Tasks, Traffic};
 use crate::wire::{Ports, entropy};
 use anyhow::{Context as _, Result};
 use linkpool_network::{LinkId, Routes, reversed, source_route};
-use linkpool_sim::{FlowOutcome, MeasuredBytes, Plan, PlannedFlow, Sample, Value};
+use linkpool_sim::{FlowId, FlowOutcome, MeasuredBytes, Plan, PlannedFlow, Sample, TransportId, Value};
 use linkpool_transport::paths::Subflows as Which;
 use linkpool_units::Time;
 use rustix::event::{Timespec, epoll};
@@ -24,8 +24,17 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// A receiver's port is this and the number of its transport.
+/// The first of the ports at which hosts accept connections, one for each transport.
 const FIRST_LISTENER: u16 = 5_000;
+/// A host has at most as many of these ports; senders use the ports from 10,000 on.
+pub(crate) const MOST_TRANSPORTS: usize = 5_000;
+
+/// The port at which hosts accept connections of `transport`.
+fn listener_port(transport: TransportId) -> u16 {
+    debug_assert!(transport.index() < MOST_TRANSPORTS);
+    FIRST_LISTENER + transport.index() as u16
+}
+
 /// How often is looked whether the last data is acknowledged, or a subflow established.
 const LOOK: Time = Time::from_us(100);
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
@@ -35,11 +44,11 @@ const LONGEST_WAIT: Duration = Duration::from_millis(10);
 enum Due {
     Traffic(Task),
     /// Is this flow done?
-    Done(u32),
+    Done(FlowId),
     /// A flow stops.
-    Stop(u32),
+    Stop(FlowId),
     /// Further subflows of a flow are opened, or looked at.
-    Join(u32),
+    Join(FlowId),
     WarmUp,
     CutOff,
     Cwnd,
@@ -50,7 +59,7 @@ enum Due {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Token {
     Listener(u32),
-    Sender(u32),
+    Sender(FlowId),
     Receiver(u32),
 }
 
@@ -58,7 +67,7 @@ impl Token {
     fn data(self) -> epoll::EventData {
         let (kind, number) = match self {
             Token::Listener(n) => (0, n),
-            Token::Sender(n) => (1, n),
+            Token::Sender(flow) => (1, flow.into()),
             Token::Receiver(n) => (2, n),
         };
         epoll::EventData::new_u64(kind << 32 | u64::from(number))
@@ -68,7 +77,7 @@ impl Token {
         let raw = data.u64();
         match raw >> 32 {
             0 => Token::Listener(raw as u32),
-            1 => Token::Sender(raw as u32),
+            1 => Token::Sender((raw as u32).into()),
             _ => Token::Receiver(raw as u32),
         }
     }
@@ -78,7 +87,7 @@ impl Token {
 #[derive(Debug)]
 struct Receiving {
     socket: Socket,
-    flow: u32,
+    flow: FlowId,
     planned: PlannedFlow,
     received: u64,
 }
@@ -99,10 +108,10 @@ pub(crate) struct Hosts<'p> {
     asked: u64,
     traffic: Traffic<'p>,
     listeners: Vec<Socket>,
-    senders: HashMap<u32, Sending>,
+    senders: HashMap<FlowId, Sending>,
     receivers: HashMap<u32, Receiving>,
     /// The flows whose connections have not been accepted yet, by the sender's address and port.
-    expected: HashMap<(Ipv4Addr, u16), (u32, PlannedFlow)>,
+    expected: HashMap<(Ipv4Addr, u16), (FlowId, PlannedFlow)>,
     accepted: u32,
     buffer: Box<[u8]>,
     pub(crate) flows: Vec<FlowOutcome>,
@@ -157,9 +166,9 @@ impl<'p> Hosts<'p> {
     fn listen(&mut self) -> Result<()> {
         let hosts: Vec<End> = self.ends.keys().filter(|end| end.side == Side::Receiving).copied().collect();
         for end in hosts {
-            for transport in 0..self.plan.transports.len() as u16 {
+            for transport in TransportId::first(self.plan.transports.len()) {
                 let (socket, _) = self.socket(end, transport)?;
-                socket.bind(&SockAddr::from(SocketAddrV4::new(end.address(), FIRST_LISTENER + transport)))?;
+                socket.bind(&SockAddr::from(SocketAddrV4::new(end.address(), listener_port(transport))))?;
                 socket.listen(1024)?;
                 let token = Token::Listener(self.listeners.len() as u32);
                 epoll::add(&self.epoll, &socket, token.data(), epoll::EventFlags::IN)?;
@@ -170,14 +179,14 @@ impl<'p> Hosts<'p> {
     }
 
     /// A socket of `transport` in the namespace `end`; is it MPTCP's?
-    fn socket(&self, end: End, transport: u16) -> Result<(Socket, bool)> {
-        let is_mptcp = self.plan.transports[usize::from(transport)].config.subflows > 1;
+    fn socket(&self, end: End, transport: TransportId) -> Result<(Socket, bool)> {
+        let is_mptcp = self.plan.transports[transport.index()].config.subflows > 1;
         let protocol = if is_mptcp { Protocol::MPTCP } else { Protocol::TCP };
         self.ends.get(&end).context("hosts that take part have namespaces")?.namespace.enter()?;
         let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking(), Some(protocol));
         self.home.enter()?;
         let socket = socket.context("cannot make a socket")?;
-        let algorithm = &self.algorithms[usize::from(transport)];
+        let algorithm = &self.algorithms[transport.index()];
         socket
             .set_tcp_congestion(algorithm.as_bytes())
             .with_context(|| format!("the kernel does not let a socket have the algorithm {algorithm}"))?;
@@ -249,14 +258,14 @@ impl<'p> Hosts<'p> {
         Ok(())
     }
 
-    fn start(&mut self, flow: u32, mut planned: PlannedFlow) -> Result<()> {
+    fn start(&mut self, flow: FlowId, mut planned: PlannedFlow) -> Result<()> {
         let (src, dst) = (planned.flow.src, planned.flow.dst);
         let from = End { host: src, side: Side::Sending };
-        let subflows = self.plan.transports[usize::from(planned.transport)].config.subflows;
+        let subflows = self.plan.transports[planned.transport.index()].config.subflows;
         let host = self.ends.get_mut(&from).context("hosts that take part have namespaces")?;
         let ports: Vec<u16> = (0..subflows).map(|_| host.port()).collect();
         let to =
-            SocketAddrV4::new(End { host: dst, side: Side::Receiving }.address(), FIRST_LISTENER + planned.transport);
+            SocketAddrV4::new(End { host: dst, side: Side::Receiving }.address(), listener_port(planned.transport));
         let subflows = self.subflows(&planned, &ports, to);
         let (socket, is_mptcp) = self.socket(from, planned.transport)?;
         socket.bind(&SockAddr::from(SocketAddrV4::new(from.address(), ports[0])))?;
@@ -278,7 +287,7 @@ impl<'p> Hosts<'p> {
 
     /// The subflows of a flow with these ports of the sender; the fabric learns which paths they take.
     fn subflows(&self, planned: &PlannedFlow, ports: &[u16], to: SocketAddrV4) -> Vec<SubflowState> {
-        let transport = &self.plan.transports[usize::from(planned.transport)];
+        let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (planned.flow.src, planned.flow.dst);
         let paths = transport.paths.paths((&self.plan.fabric, self.routes), (src, dst), ports.len());
         let pin = |path: &[LinkId]| source_route(&self.plan.fabric, path);
@@ -306,7 +315,7 @@ impl<'p> Hosts<'p> {
         ports.iter().enumerate().map(subflow).collect()
     }
 
-    fn wake_sender(&mut self, flow: u32) {
+    fn wake_sender(&mut self, flow: FlowId) {
         let now = self.clock.now();
         let Some(sending) = self.senders.get_mut(&flow) else { return };
         if !sending.is_established() {
@@ -325,7 +334,7 @@ impl<'p> Hosts<'p> {
         }
     }
 
-    fn look_whether_done(&mut self, flow: u32) {
+    fn look_whether_done(&mut self, flow: FlowId) {
         let Some(sending) = self.senders.get(&flow) else { return };
         if sending.is_done() {
             self.end(flow, true);
@@ -336,7 +345,7 @@ impl<'p> Hosts<'p> {
     }
 
     /// Opens the subflows that are missing, one at a time, and looks again soon until all are there.
-    fn join(&mut self, flow: u32) -> Result<()> {
+    fn join(&mut self, flow: FlowId) -> Result<()> {
         let now = self.clock.now();
         let Some(sending) = self.senders.get_mut(&flow) else { return Ok(()) };
         let planned = sending.planned;
@@ -346,7 +355,7 @@ impl<'p> Hosts<'p> {
         }
         let end = End { host: planned.flow.src, side: Side::Sending };
         let to = End { host: planned.flow.dst, side: Side::Receiving };
-        let to = SocketAddrV4::new(to.address(), FIRST_LISTENER + planned.transport);
+        let to = SocketAddrV4::new(to.address(), listener_port(planned.transport));
         let manager = self.ends.get_mut(&end).and_then(|host| host.path_manager.as_mut());
         let manager = manager.context("hosts that send over several subflows have a path manager")?;
         let token = info::token(&sending.socket).context("an MPTCP connection has a token")?;
@@ -398,7 +407,7 @@ impl<'p> Hosts<'p> {
     }
 
     /// A flow is over; `finished`: it has carried what it had to carry.
-    fn end(&mut self, flow: u32, finished: bool) {
+    fn end(&mut self, flow: FlowId, finished: bool) {
         let Some(mut sending) = self.senders.remove(&flow) else { return };
         let now = self.clock.now();
         let outcome = sending.outcome(now, finished);
@@ -429,13 +438,13 @@ impl<'p> Hosts<'p> {
     }
 
     fn wanted<'s>(&self, labels: &'s Option<Vec<String>>, sending: &Sending) -> bool {
-        let label = &self.plan.labels[usize::from(sending.planned.label)];
+        let label = &self.plan.labels[sending.planned.label.index()];
         labels.as_ref().is_none_or(|wanted: &'s Vec<String>| wanted.contains(label))
     }
 
     fn sample_windows(&mut self, due: Time, now: Time) {
         let Some(series) = &self.plan.record.cwnd else { return };
-        let mut flows: Vec<u32> = self.senders.keys().copied().collect();
+        let mut flows: Vec<FlowId> = self.senders.keys().copied().collect();
         flows.retain(|flow| self.wanted(&series.labels, &self.senders[flow]));
         for flow in flows {
             let Some(sending) = self.senders.get_mut(&flow) else { continue };
@@ -453,7 +462,7 @@ impl<'p> Hosts<'p> {
 
     fn sample_rates(&mut self, due: Time, now: Time) {
         let Some(series) = &self.plan.record.rate else { return };
-        let mut flows: Vec<u32> = self.senders.keys().copied().collect();
+        let mut flows: Vec<FlowId> = self.senders.keys().copied().collect();
         flows.retain(|flow| self.wanted(&series.labels, &self.senders[flow]));
         for flow in flows {
             let Some(sending) = self.senders.get_mut(&flow) else { continue };

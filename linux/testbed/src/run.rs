@@ -6,11 +6,11 @@ use crate::controllers::Controllers;
 use crate::ends::Settings;
 use crate::fabric::{Fabric, FabricOutcome, Known};
 use crate::headroom::Headroom;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, MOST_TRANSPORTS};
 use crate::timing::TimingSummary;
 use crate::wire::FRAMING;
 use crate::{ends, headroom, kernel, refuse};
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use linkpool_network::{HostId, Routes};
 use linkpool_scenario::Scenario;
 use linkpool_sim::{Outcome, Plan, Recorded, Unknown, write_tables};
@@ -88,6 +88,11 @@ pub fn run(scenario: &Scenario, directory: &Path, stop: &dyn Fn() -> bool) -> Re
 /// Runs `scenario`, whose plan is `plan`, and returns what came out of it.
 pub(crate) fn record(scenario: &Scenario, plan: &Plan, stop: &dyn Fn() -> bool) -> Result<(Report, Recorded)> {
     let (settings, controllers) = refuse::check(scenario)?;
+    let transports = plan.transports.len();
+    ensure!(
+        transports <= MOST_TRANSPORTS,
+        "{transports} transports, counting one for each flow with paths of its own; at most {MOST_TRANSPORTS} are possible"
+    );
     let began = Instant::now();
     let timetable = plan.timetable();
     let routes = timetable.routes_at(Time::ZERO);

@@ -1,7 +1,7 @@
 //! The sending end of a flow: a socket, what was written to it, and what the kernel tells of it.
 
 use crate::info::{self, ESTABLISHED, NO_SSTHRESH, TcpInfo};
-use linkpool_sim::{Acked, FlowOutcome, MeasuredBytes, PlannedFlow, SubflowOutcome};
+use linkpool_sim::{Acked, FlowId, FlowOutcome, MeasuredBytes, PlannedFlow, SubflowOutcome};
 use linkpool_transport::SubflowStats;
 use linkpool_units::Time;
 use rustix::io::Errno;
@@ -29,7 +29,7 @@ pub(crate) struct SubflowState {
 /// A flow under way.
 #[derive(Debug)]
 pub(crate) struct Sending {
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) planned: PlannedFlow,
     pub(crate) socket: Socket,
     pub(crate) is_mptcp: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Sending {
 
 impl Sending {
     pub(crate) fn new(
-        (flow, planned): (u32, PlannedFlow),
+        (flow, planned): (FlowId, PlannedFlow),
         (socket, is_mptcp): (Socket, bool),
         measured: MeasuredBytes,
         subflows: Vec<SubflowState>,

@@ -5,6 +5,7 @@ use crate::host::inbox::Inbox;
 use crate::host::message::Message;
 use crate::host::slots::{Host, Sending};
 use crate::host::timer;
+use crate::plan::FlowId;
 use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, Recorded};
 use linkpool_engine::Timers;
@@ -30,7 +31,7 @@ pub(crate) trait Component {
     fn on_flow_start(&mut self, _sending: &mut Sending, _context: &mut Context) {}
 
     /// All data of `flow` has arrived at `ends.1`, from `ends.0`.
-    fn on_delivery(&mut self, _flow: u32, _ends: (HostId, HostId), _context: &mut Context) {}
+    fn on_delivery(&mut self, _flow: FlowId, _ends: (HostId, HostId), _context: &mut Context) {}
 
     /// The flow of `sending` has ended at its sender: it has `finished` (all data is acknowledged),
     /// or was given up.

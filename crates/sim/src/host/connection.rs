@@ -2,7 +2,7 @@
 
 use crate::host::handle::Handle;
 use crate::host::rtts::RttRecorder;
-use crate::plan::WireSizes;
+use crate::plan::{FlowId, TransportId, WireSizes};
 use linkpool_network::{Flags, HostId, Packet, Trailer};
 use linkpool_transport::paths::{PathSelector, Subflows};
 use rand::RngCore;
@@ -11,14 +11,14 @@ use rand::RngCore;
 #[derive(Debug)]
 pub(crate) struct Connection {
     /// Its number in the results. It is unique, while handles are used again.
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) host: HostId,
     pub(crate) peer_host: HostId,
     pub(crate) me: Handle,
     /// Unknown (default) at the sender before the first answer.
     pub(crate) peer: Handle,
     /// Index into the plan's transports.
-    pub(crate) transport: u16,
+    pub(crate) transport: TransportId,
     pub(crate) sizes: WireSizes,
     /// Of its packets.
     pub(crate) paths: PathSelector,
@@ -52,7 +52,7 @@ pub(crate) struct Opening {
     pub(crate) peer: Handle,
     pub(crate) subflow: usize,
     /// Index into the plan's transports.
-    pub(crate) transport: u16,
+    pub(crate) transport: TransportId,
     pub(crate) to: OpeningFor,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Opening {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OpeningFor {
     /// The connection of this flow.
-    Flow(u32),
+    Flow(FlowId),
     /// A subflow of the connection of this receiver.
     Join(Handle),
 }
@@ -73,7 +73,7 @@ impl Opening {
     pub(crate) fn write(self, packet: &mut Packet) -> Trailer {
         packet.endpoint = self.peer.of_subflow(self.subflow);
         let to = match self.to {
-            OpeningFor::Flow(flow) => flow,
+            OpeningFor::Flow(flow) => flow.into(),
             OpeningFor::Join(receiver) => receiver.raw(),
         };
         let mut trailer = Trailer::default();
@@ -86,8 +86,8 @@ impl Opening {
         let (peer, subflow) = Handle::split(packet.endpoint);
         let [src, transport, to] = *trailer.first_chunk().expect("a trailer has more words");
         let join = packet.flags.has(Flags::JOIN);
-        let to = if join { OpeningFor::Join(Handle::split(to).0) } else { OpeningFor::Flow(to) };
-        Opening { src: src.into(), peer, subflow, transport: transport as u16, to }
+        let to = if join { OpeningFor::Join(Handle::split(to).0) } else { OpeningFor::Flow(to.into()) };
+        Opening { src: src.into(), peer, subflow, transport: transport.into(), to }
     }
 }
 
@@ -99,10 +99,11 @@ mod tests {
     #[test]
     fn what_opens_a_connection_survives_the_wire() {
         let (src, peer) = (HostId::new(65_536 + 5), Handle::new(65_535, 7));
-        for (to, flags) in
-            [(OpeningFor::Flow(1 << 31), Flags::SYN), (OpeningFor::Join(Handle::new(3, 1)), Flags::SYN | Flags::JOIN)]
-        {
-            let opening = Opening { src, peer, subflow: 31, transport: u16::MAX, to };
+        for (to, flags) in [
+            (OpeningFor::Flow(FlowId::new(1 << 31)), Flags::SYN),
+            (OpeningFor::Join(Handle::new(3, 1)), Flags::SYN | Flags::JOIN),
+        ] {
+            let opening = Opening { src, peer, subflow: 31, transport: TransportId::new(65_536 + 9), to };
             let mut packet = Packet { flags, ..Packet::default() };
             let trailer = opening.write(&mut packet);
             assert_eq!(Opening::read(&packet, &trailer), opening);

@@ -11,7 +11,7 @@ use crate::host::message::Message;
 use crate::host::ndp;
 use crate::host::slots::{Host, Occupant, Receiving, Sending};
 use crate::host::timer;
-use crate::plan::{Plan, PlannedFlow};
+use crate::plan::{FlowId, Plan, PlannedFlow};
 use crate::results::outcome::FlowOutcome;
 use crate::results::sink::Buffer;
 use linkpool_engine::{hash_u64, prefetch, stream};
@@ -57,15 +57,15 @@ impl<'p> Hosts<'p> {
     }
 
     /// Opens the connection of flow `id` at its sender.
-    fn open(&mut self, host: NodeId, id: u32, planned: PlannedFlow, network: &mut Egress<'_>) {
+    fn open(&mut self, host: NodeId, id: FlowId, planned: PlannedFlow, network: &mut Egress<'_>) {
         let now = self.context.now;
-        let transport = &self.plan.transports[planned.transport as usize];
+        let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (HostId::from(host), planned.flow.dst);
         let path_count = || self.routes.path_count(&self.plan.fabric, src, dst);
         let subflows =
             if transport.ndp.is_some() { transport.ndp_paths(path_count()) } else { transport.config.subflows };
         let me = self.context.hosts[host.index()].allocate();
-        let ports = hash_u64(hash_u64(self.plan.seed) ^ id as u64) as u32;
+        let ports = hash_u64(hash_u64(self.plan.seed) ^ u64::from(id)) as u32;
         let paths = transport.paths.there((&self.plan.fabric, self.routes), (src, dst), subflows, ports);
         let connection = Connection {
             flow: id,
@@ -110,8 +110,8 @@ impl<'p> Hosts<'p> {
         self.deliver(host, (handle, opening.subflow), packet, network);
     }
 
-    fn new_receiver(&mut self, host: NodeId, flow: u32, opening: Opening, entropy: u32) -> Handle {
-        let transport = &self.plan.transports[opening.transport as usize];
+    fn new_receiver(&mut self, host: NodeId, flow: FlowId, opening: Opening, entropy: u32) -> Handle {
+        let transport = &self.plan.transports[opening.transport.index()];
         let h = &mut self.context.hosts[host.index()];
         let me = h.allocate();
         let paths = if transport.balancing.is_some_and(|balancing| balancing.echoes()) {

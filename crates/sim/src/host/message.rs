@@ -1,7 +1,7 @@
 //! Messages of hosts to each other, or to themselves for later, without a packet.
 
 use crate::host::handle::Handle;
-use crate::plan::PlannedFlow;
+use crate::plan::{FlowId, PlannedFlow, ProcessId};
 use linkpool_network::{HostId, LinkId, NodeId};
 use linkpool_workload::{FlowEnd, Process};
 
@@ -9,13 +9,13 @@ use linkpool_workload::{FlowEnd, Process};
 #[derive(Debug)]
 pub(crate) enum Message {
     /// Start this flow, which has this number in the results.
-    Start(u32, PlannedFlow),
+    Start(FlowId, PlannedFlow),
     /// This process of the plan begins here.
-    Begin(u32, Box<Process>),
+    Begin(ProcessId, Box<Process>),
     /// The flow of this number, of a process that is here, has ended elsewhere.
-    Ended(u32, FlowEnd),
+    Ended(FlowId, FlowEnd),
     /// The first flow, for which the second waits, which starts here, is over.
-    Over(u32, u32),
+    Over(FlowId, FlowId),
     /// The flows of this host are looked at, for the scheduler that places them.
     Scan,
     /// The result at a host; for the scheduler, which is here.
@@ -30,11 +30,11 @@ impl Message {
     /// The order of messages that are due at one time; it is total.
     pub(crate) fn order(&self) -> (u8, u32, u32) {
         match self {
-            Message::Start(flow, _) => (0, *flow, 0),
-            Message::Begin(process, _) => (1, *process, 0),
-            Message::Ended(flow, _) => (2, *flow, 0),
-            Message::Over(flow, follower) => (3, *flow, *follower),
-            Message::Place(long, _) => (4, long.flow, 0),
+            Message::Start(flow, _) => (0, (*flow).into(), 0),
+            Message::Begin(process, _) => (1, (*process).into(), 0),
+            Message::Ended(flow, _) => (2, (*flow).into(), 0),
+            Message::Over(flow, follower) => (3, (*flow).into(), (*follower).into()),
+            Message::Place(long, _) => (4, long.flow.into(), 0),
             Message::Scan => (5, 0, 0),
             Message::Report(host, _) => (6, (*host).into(), 0),
             Message::Decide => (7, 0, 0),
@@ -45,7 +45,7 @@ impl Message {
 /// A flow that its host reports as long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Long {
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) handle: Handle,
     pub(crate) ends: (HostId, HostId),
 }
@@ -55,5 +55,5 @@ pub(crate) struct Long {
 pub(crate) struct Report {
     pub(crate) long: Vec<Long>,
     /// Flows that were long, and no longer are.
-    pub(crate) over: Vec<u32>,
+    pub(crate) over: Vec<FlowId>,
 }

@@ -1,5 +1,6 @@
 //! Round-trip times as they are measured, of flows whose are recorded.
 
+use crate::plan::FlowId;
 use crate::results::sample::{Sample, Value};
 use crate::results::sink::Buffer;
 use linkpool_scenario::SeriesRecord;
@@ -22,7 +23,7 @@ impl RttRecorder {
     }
 
     #[cold]
-    pub(crate) fn record(&mut self, (flow, subflow): (u32, usize), now: Time, rtt: Time) {
+    pub(crate) fn record(&mut self, (flow, subflow): (FlowId, usize), now: Time, rtt: Time) {
         let next = &mut self.next[subflow];
         if now >= *next && now <= self.until {
             *next = now + self.every;

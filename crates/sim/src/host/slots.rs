@@ -5,7 +5,7 @@ use crate::host::family::{Receiver, Sender};
 use crate::host::handle::Handle;
 use crate::host::io::Shared;
 use crate::host::measured::MeasuredBytes;
-use crate::plan::PlannedFlow;
+use crate::plan::{FlowId, PlannedFlow};
 use linkpool_engine::{Stream, prefetch};
 use linkpool_network::HostId;
 use linkpool_transport::ndp::PullQueue;
@@ -18,7 +18,7 @@ pub(crate) struct Host {
     /// First freed, first taken: a generation comes back as late as possible.
     free: VecDeque<u32>,
     /// Receivers by their flow: a SYN that is sent again must not open a second one.
-    pub(crate) by_flow: HashMap<u32, Handle>,
+    pub(crate) by_flow: HashMap<FlowId, Handle>,
     shared: Shared,
     /// When receivers that wait in vain for a FIN were last looked for.
     pub(crate) swept: Time,
@@ -45,7 +45,7 @@ pub(crate) enum Occupant {
 pub(crate) struct Sending {
     pub(crate) end: Sender,
     /// The number of its flow.
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     /// The flow that it carries.
     pub(crate) planned: PlannedFlow,
     /// The data that it carries in the measured period.
@@ -58,7 +58,7 @@ pub(crate) struct Sending {
 pub(crate) struct Receiving {
     pub(crate) end: Receiver,
     /// The number of its flow.
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     /// Where it comes from.
     pub(crate) src: HostId,
 }

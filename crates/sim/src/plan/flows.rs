@@ -1,6 +1,7 @@
 //! The flows that are known before a run, in order of start. Flows of Poisson arrivals and of
 //! bursts are drawn when they are needed, so that memory does not grow with the simulated time.
 
+use crate::plan::ids::{FlowId, LabelId, TransportId};
 use crate::plan::planned::{PlannedFlow, by_size};
 use linkpool_engine::Stream;
 use linkpool_network::HostId;
@@ -25,9 +26,9 @@ pub struct Flows {
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
     pub(crate) source: Source,
-    pub(crate) transport: u16,
-    pub(crate) small: Option<(u64, u16)>,
-    pub(crate) label: u16,
+    pub(crate) transport: TransportId,
+    pub(crate) small: Option<(u64, TransportId)>,
+    pub(crate) label: LabelId,
 }
 
 /// The generators that draw them, in order of start.
@@ -119,9 +120,9 @@ impl Flows {
     }
 
     /// The numbers of the listed flows.
-    pub(crate) fn numbers_of_listed(&self) -> Vec<u32> {
+    pub(crate) fn numbers_of_listed(&self) -> Vec<FlowId> {
         let (mut all, mut numbers) = (self.iter(), Vec::with_capacity(self.listed.len()));
-        for number in 0.. {
+        for number in FlowId::first(self.len) {
             let left = all.listed.len();
             if left == 0 || all.next().is_none() {
                 break;

@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod flows;
+pub(crate) mod ids;
 pub(crate) mod jobs;
 pub(crate) mod paths;
 pub(crate) mod placement;
@@ -14,6 +15,7 @@ pub(crate) mod waits;
 
 pub use changes::Changes;
 pub use flows::{Flows, Merged};
+pub use ids::{FlowId, LabelId, ProcessId, TransportId};
 pub use jobs::{JobKind, Operation};
 pub use paths::{PathError, PathRule};
 pub use placement::Placement;
@@ -129,16 +131,16 @@ impl Plan {
     ///
     /// # Panics
     /// With more than 2^32 flows.
-    pub fn id(&self, process: u32, number: u32) -> u32 {
+    pub fn id(&self, process: ProcessId, number: u32) -> FlowId {
         let id = self.flows.len() as u64 + u64::from(number) * self.processes.len() as u64 + u64::from(process);
-        u32::try_from(id).expect("a run has at most 4,294,967,296 flows")
+        u32::try_from(id).expect("a run has at most 4,294,967,296 flows").into()
     }
 
     /// The process, if any, that started flow `id`, and what it calls it.
-    pub fn of_process(&self, id: u32) -> Option<(u32, u32)> {
-        let index = id.checked_sub(self.flows.len() as u32)?;
-        let processes = self.processes.len() as u32;
-        Some((index % processes, index / processes))
+    pub fn of_process(&self, id: FlowId) -> Option<(ProcessId, u32)> {
+        let index = id.index().checked_sub(self.flows.len())?;
+        let processes = self.processes.len();
+        Some((ProcessId::new(index % processes), (index / processes) as u32))
     }
 
     /// Hosts that send, or may.
@@ -172,16 +174,16 @@ impl Plan {
 }
 
 /// The transport of `w`: if it names paths, a copy that takes these.
-fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<PlannedTransport>) -> u16 {
+fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<PlannedTransport>) -> TransportId {
     match &w.kind {
         scenario::WorkloadKind::Flow { paths, .. } if !paths.is_empty() => {
             let link = |ends: &[NodeId]| fabric.link(ends[0], ends[1]).expect("paths are checked");
             let links = |nodes: &Vec<NodeId>| nodes.windows(2).map(link).collect();
             let paths = PathRule::Given(paths.iter().map(links).collect());
             transports.push(PlannedTransport { paths, ..transports[w.transport].clone() });
-            transports.len() as u16 - 1
+            TransportId::new(transports.len() - 1)
         }
-        _ => w.transport as u16,
+        _ => TransportId::new(w.transport),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Flows and processes as the plan of a run has them.
 
+use crate::plan::ids::{LabelId, TransportId};
 use linkpool_network::HostId;
 use linkpool_units::Time;
 use linkpool_workload::{Flow, Process};
@@ -10,9 +11,9 @@ pub struct PlannedFlow {
     /// Who, to whom, how much, when.
     pub flow: Flow,
     /// Index into [`Plan::transports`](crate::Plan::transports).
-    pub transport: u16,
+    pub transport: TransportId,
     /// Index into [`Plan::labels`](crate::Plan::labels).
-    pub label: u16,
+    pub label: LabelId,
 }
 
 /// A process, where and when it begins, and how its flows are carried.
@@ -27,24 +28,24 @@ pub struct PlannedProcess {
     /// It starts nothing at or after this.
     pub until: Time,
     /// Index into [`Plan::transports`](crate::Plan::transports).
-    pub transport: u16,
+    pub transport: TransportId,
     /// Below how many bytes flows have another transport, and which.
-    pub small: Option<(u64, u16)>,
+    pub small: Option<(u64, TransportId)>,
     /// Of the flows that it starts: index into [`Plan::labels`](crate::Plan::labels).
-    pub label: u16,
+    pub label: LabelId,
     /// Of those that answer them.
-    pub answer_label: u16,
+    pub answer_label: LabelId,
 }
 
 impl PlannedProcess {
     /// The transport of its flow of `size`.
-    pub fn transport_of(&self, size: Option<u64>) -> u16 {
+    pub fn transport_of(&self, size: Option<u64>) -> TransportId {
         by_size(self.small, size, self.transport)
     }
 }
 
 /// The transport of a flow of `size`.
-pub(crate) fn by_size(small: Option<(u64, u16)>, size: Option<u64>, transport: u16) -> u16 {
+pub(crate) fn by_size(small: Option<(u64, TransportId)>, size: Option<u64>, transport: TransportId) -> TransportId {
     match (small, size) {
         (Some((below, small)), Some(size)) if size < below => small,
         _ => transport,

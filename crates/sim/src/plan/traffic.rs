@@ -1,6 +1,7 @@
 //! From the workloads of a scenario to flows, and to the processes that start others.
 
 use crate::plan::flows::{Drawn, Flows};
+use crate::plan::ids::{FlowId, LabelId, TransportId};
 use crate::plan::jobs::JobKind;
 use crate::plan::planned::{PlannedFlow, PlannedProcess, by_size};
 use crate::plan::source::Source;
@@ -23,14 +24,18 @@ pub(crate) struct Traffic {
     pub(crate) drawn: Vec<Drawn>,
     pub(crate) processes: Vec<PlannedProcess>,
     /// Pairs of flows: the second waits for the first.
-    pub(crate) waits: Vec<(u32, u32)>,
+    pub(crate) waits: Vec<(usize, usize)>,
     /// Flows that do not wait for all of these, and for how many they do.
-    pub(crate) enough: HashMap<u32, u32>,
+    pub(crate) enough: HashMap<usize, u32>,
 }
 
 impl Traffic {
     /// `transport_of` numbers the transport of a workload.
-    pub(crate) fn new(scenario: &Scenario, fabric: &Fabric, mut transport_of: impl FnMut(&Workload) -> u16) -> Traffic {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        fabric: &Fabric,
+        mut transport_of: impl FnMut(&Workload) -> TransportId,
+    ) -> Traffic {
         let mut traffic = Traffic::default();
         for (i, w) in scenario.workloads.iter().enumerate() {
             // Numbered within its kind: one more workload of a kind does not shift the random
@@ -45,20 +50,20 @@ impl Traffic {
     /// The flows in order of start, those that start together in the order of the file, without
     /// those that would start at or after `duration`; and which wait for which.
     pub(crate) fn in_order(&mut self, duration: Time) -> (Flows, Waits) {
-        let mut order: Vec<u32> = (0..).take(self.flows.len()).collect();
-        order.retain(|i| self.flows[*i as usize].flow.start < duration);
-        order.sort_by_key(|i| self.flows[*i as usize].flow.start);
-        let listed = order.iter().map(|i| self.flows[*i as usize]).collect();
+        let mut order: Vec<usize> = (0..self.flows.len()).collect();
+        order.retain(|i| self.flows[*i].flow.start < duration);
+        order.sort_by_key(|i| self.flows[*i].flow.start);
+        let listed = order.iter().map(|i| self.flows[*i]).collect();
         let flows = Flows::new(listed, std::mem::take(&mut self.drawn), duration);
         if self.waits.is_empty() {
             return (flows, Waits::default());
         }
-        let numbers: HashMap<u32, u32> = order.iter().copied().zip(flows.numbers_of_listed()).collect();
+        let numbers: HashMap<usize, FlowId> = order.iter().copied().zip(flows.numbers_of_listed()).collect();
         // Who waits for a flow that never starts never starts; it has no number, or stays one that
         // waits for itself.
-        let numbered = |(first, second): &(u32, u32)| {
+        let numbered = |(first, second): &(usize, usize)| {
             let number = *numbers.get(second)?;
-            let planned = self.flows[*second as usize];
+            let planned = self.flows[*second];
             Some((numbers.get(first).copied().unwrap_or(number), (number, planned)))
         };
         let waits: Vec<_> = self.waits.iter().filter_map(numbered).collect();
@@ -66,12 +71,14 @@ impl Traffic {
         (flows, Waits::new(&waits, &enough))
     }
 
-    fn add(&mut self, source: &Source<'_>, transport: u16) {
+    fn add(&mut self, source: &Source<'_>, transport: TransportId) {
         let (label, answer_label) = self.labels(source.workload);
-        let small = source.workload.small.map(|small| (small.below, small.transport as u16));
+        let small = source.workload.small.map(|small| (small.below, TransportId::new(small.transport)));
         let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
-        let first = self.flows.len() as u32;
-        self.waits.extend(source.waits().into_iter().map(|(before, after)| (first + before, first + after)));
+        let first = self.flows.len();
+        self.waits.extend(
+            source.waits().into_iter().map(|(before, after)| (first + before as usize, first + after as usize)),
+        );
         if let WorkloadKind::Trace { flows, .. } = &source.workload.kind {
             let some = (first..).zip(flows).filter(|(_, flow)| (flow.enough as usize) < flow.after.len());
             self.enough.extend(some.map(|(i, flow)| (i, flow.enough)));
@@ -93,9 +100,9 @@ impl Traffic {
     }
 
     /// The places of the labels of `workload`, which are its own, whatever others are called.
-    fn labels(&mut self, workload: &Workload) -> (u16, u16) {
+    fn labels(&mut self, workload: &Workload) -> (LabelId, LabelId) {
         let (first, answers) = workload.labels();
-        let place = self.labels.len() as u16;
+        let place = LabelId::new(self.labels.len());
         let kind = JobKind::of(&workload.kind);
         if first == answers {
             self.labels.push(first);
@@ -104,6 +111,6 @@ impl Traffic {
         }
         self.labels.extend([first, answers.to_string()]);
         self.jobs.extend([None, kind]);
-        (place, place + 1)
+        (place, place.plus(1))
     }
 }

@@ -5,7 +5,7 @@ use crate::host::endpoint::Sending as _;
 use crate::host::rtts::RttRecorder;
 use crate::host::slots::Sending;
 use crate::host::timer;
-use crate::plan::Plan;
+use crate::plan::{FlowId, Plan};
 use crate::record::counters::Counters;
 use crate::results::sample::{Sample, Value};
 use linkpool_network::{Egress, LinkId, Network, NodeId};
@@ -48,7 +48,7 @@ pub(crate) struct Sampling<'p> {
     cwnd: Option<Series>,
     rate: Option<Series>,
     /// By number, the flows whose rates are sampled.
-    rates: HashMap<u32, Sampled>,
+    rates: HashMap<FlowId, Sampled>,
     rtt: Option<SeriesRecord>,
     /// By label of the plan: are RTTs wanted?
     rtt_wanted: Vec<bool>,
@@ -107,7 +107,7 @@ impl<'p> Sampling<'p> {
         let Some(series) = &self.cwnd else { return };
         let mut samples = Vec::new();
         for (_, Sending { end, flow, planned, .. }) in context.hosts[host.index()].senders() {
-            if !series.wanted[planned.label as usize] {
+            if !series.wanted[planned.label.index()] {
                 continue;
             }
             for s in 0..end.subflows() {
@@ -204,8 +204,8 @@ impl Component for Sampling<'_> {
     }
 
     fn on_flow_start(&mut self, sending: &mut Sending, context: &mut Context) {
-        let label = sending.planned.label as usize;
-        let subflows = self.plan.transports[sending.planned.transport as usize].config.subflows;
+        let label = sending.planned.label.index();
+        let subflows = self.plan.transports[sending.planned.transport.index()].config.subflows;
         if let Some(series) = self.rtt.as_ref().filter(|_| self.rtt_wanted[label]) {
             sending.end.record_rtts(Box::new(RttRecorder::new(series, subflows, context.buffer())));
         }

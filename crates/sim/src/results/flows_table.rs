@@ -1,6 +1,6 @@
 //! The tables of flows and of their subflows.
 
-use crate::plan::{Plan, PlannedTransport};
+use crate::plan::{FlowId, Plan, PlannedTransport};
 use crate::results::column::table;
 use crate::results::outcome::{FlowOutcome, SubflowOutcome};
 use linkpool_network::{Envelope, Flags, Packet, Spreading, Timetable};
@@ -26,9 +26,9 @@ table! {
     "flows" of FlowRow<'_>, always, |row|
     /// Number of the flow: first the flows that are known before the run, in order of start, then
     /// those that others have started.
-    flow: u32, "" = row.flow.flow;
+    flow: FlowId, "" = row.flow.flow;
     /// Label of the workload.
-    label: str, "" = row.plan.labels[row.flow.planned.label as usize].as_str();
+    label: str, "" = row.plan.labels[row.flow.planned.label.index()].as_str();
     /// Number of the burst, or of the round of `repeat = "all"`; 0 for flows that are in none.
     burst: u32, "" = row.asked().burst;
     /// Number of the job among those of its label; null: of no job.
@@ -113,7 +113,7 @@ impl<'a> FlowRow<'a> {
     }
 
     fn transport(&self) -> &'a PlannedTransport {
-        &self.plan.transports[self.flow.planned.transport as usize]
+        &self.plan.transports[self.flow.planned.transport.index()]
     }
 
     /// How far apart its hosts are.
@@ -177,7 +177,7 @@ table! {
     /// A row per subflow, in the order of their flows.
     "subflows" of SubflowRow<'_>, always, |row|
     /// Flow that it belongs to.
-    flow: u32, "" = row.flow.flow;
+    flow: FlowId, "" = row.flow.flow;
     /// Number within the flow, from 0.
     subflow: u32, "" = row.number as u32;
     /// Names of the nodes, `S1 W R`, when it was established; null: packets take paths of their own
@@ -221,7 +221,7 @@ table! {
 impl SubflowRow<'_> {
     /// Do its packets take paths of their own, chosen by switches or at random by its host?
     fn changes_paths(&self) -> bool {
-        let transport = &self.plan.transports[self.flow.planned.transport as usize];
+        let transport = &self.plan.transports[self.flow.planned.transport.index()];
         let by_switches = self.plan.routing.spreading != Spreading::Flows && !self.subflow.pinned;
         by_switches || transport.scatter.covers(self.number) || matches!(transport.balancing, Some(Balancing::Reps(_)))
     }

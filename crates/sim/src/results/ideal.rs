@@ -79,7 +79,7 @@ impl<'p> Ideal<'p> {
     /// From the first SYN to the ACK of the last data; none for a flow without end.
     pub fn fct(&mut self, planned: &PlannedFlow) -> Option<Time> {
         let size = planned.flow.size?;
-        let transport = &self.plan.transports[planned.transport as usize];
+        let transport = &self.plan.transports[planned.transport.index()];
         let (mss, header, ack) =
             (transport.config.mss as u64, transport.sizes.header as u64, transport.sizes.ack as u64);
         let packets = size.div_ceil(mss);
@@ -106,7 +106,7 @@ impl<'p> Ideal<'p> {
     /// The hops of a flow.
     fn hops(&mut self, planned: &PlannedFlow) -> Vec<Hop> {
         let fabric = &self.plan.fabric;
-        let transport = &self.plan.transports[planned.transport as usize];
+        let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (planned.flow.src, planned.flow.dst);
         match &transport.paths {
             PathRule::Hash | PathRule::Placed | PathRule::Distinct => self.shortest(src, dst),

@@ -1,6 +1,6 @@
 //! Collective operations, which are done when their flows are.
 
-use crate::plan::{Operation, Plan};
+use crate::plan::{LabelId, Operation, Plan};
 use crate::results::outcome::{FlowOutcome, JobOutcome};
 use linkpool_units::Time;
 use linkpool_workload::Job;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// Operations under way, by label and number.
 #[derive(Debug, Default)]
-pub(crate) struct Operations(HashMap<(u16, u32), UnderWay>);
+pub(crate) struct Operations(HashMap<(LabelId, u32), UnderWay>);
 
 #[derive(Debug)]
 struct UnderWay {
@@ -22,7 +22,7 @@ impl Operations {
     /// `flow` is over. If it was the last of an operation, that is done.
     pub(crate) fn note(&mut self, plan: &Plan, flow: &FlowOutcome) -> Option<JobOutcome> {
         let label = flow.planned.label;
-        let operation = plan.jobs[label as usize]?.operation?;
+        let operation = plan.jobs[label.index()]?.operation?;
         let key = (label, flow.planned.flow.job?);
         let start = flow.planned.flow.start;
         let new = UnderWay { not_started: operation.flows, missing: operation.flows, start, end: Time::ZERO };
@@ -41,14 +41,14 @@ impl Operations {
     /// Those that the end of the run, at `now`, cuts off.
     pub(crate) fn unfinished(&mut self, plan: &Plan, now: Time) -> impl Iterator<Item = JobOutcome> {
         self.0.drain().filter_map(move |(key, under_way)| {
-            let operation = plan.jobs[key.0 as usize]?.operation?;
+            let operation = plan.jobs[key.0.index()]?.operation?;
             Some(outcome(key, &operation, (under_way.start, None), now, under_way.not_started))
         })
     }
 }
 
 fn outcome(
-    (label, number): (u16, u32),
+    (label, number): (LabelId, u32),
     operation: &Operation,
     (start, end): (Time, Option<Time>),
     active_until: Time,

@@ -19,7 +19,7 @@ table! {
     /// off come last.
     "jobs" of JobRow<'_>, unless "no workload of its scenario has jobs", |row|
     /// Label of the workload.
-    label: str, "" = row.plan.labels[row.outcome.label as usize].as_str();
+    label: str, "" = row.plan.labels[row.outcome.label.index()].as_str();
     /// `partition-aggregate`, or the algorithm of a collective operation.
     kind: str, "" = row.kind().name;
     /// Number among those of its label; `job` in flows.
@@ -55,7 +55,7 @@ impl<'a> JobRow<'a> {
     }
 
     fn kind(&self) -> &'a JobKind {
-        self.plan.jobs[self.outcome.label as usize].as_ref().expect("a job is of a kind")
+        self.plan.jobs[self.outcome.label.index()].as_ref().expect("a job is of a kind")
     }
 
     fn measured(&self) -> bool {

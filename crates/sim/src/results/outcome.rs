@@ -1,6 +1,6 @@
 //! The outcomes of a run, as in the tables.
 
-use crate::plan::PlannedFlow;
+use crate::plan::{FlowId, LabelId, PlannedFlow};
 use linkpool_network::LinkStats;
 use linkpool_transport::SubflowStats;
 use linkpool_transport::control::Fault;
@@ -11,7 +11,7 @@ use linkpool_workload::Job;
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowOutcome {
     /// Its number; a flow of the plan's list has its place there as its number.
-    pub flow: u32,
+    pub flow: FlowId,
     /// The planned flow.
     pub planned: PlannedFlow,
     /// When the last data was acknowledged.
@@ -77,7 +77,7 @@ pub struct SubflowOutcome {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobOutcome {
     /// Index into the plan's labels.
-    pub label: u16,
+    pub label: LabelId,
     /// The kind of the job.
     pub job: Job,
     /// Its end, or that of the run.

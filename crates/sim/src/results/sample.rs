@@ -1,5 +1,6 @@
 //! Rows of time series.
 
+use crate::plan::FlowId;
 use linkpool_network::{LinkId, RareEvents};
 use linkpool_units::Time;
 
@@ -27,7 +28,7 @@ pub enum Value {
     /// Window of a subflow.
     Cwnd {
         /// Index of the flow.
-        flow: u32,
+        flow: FlowId,
         /// Index of the subflow.
         subflow: u32,
         /// Congestion window, packets.
@@ -42,7 +43,7 @@ pub enum Value {
     /// Payload acknowledged on a subflow in the interval that ends now.
     Rate {
         /// Index of the flow.
-        flow: u32,
+        flow: FlowId,
         /// Index of the subflow.
         subflow: u32,
         /// bit/s.
@@ -51,7 +52,7 @@ pub enum Value {
     /// A round-trip time that a sender has measured.
     Rtt {
         /// Index of the flow.
-        flow: u32,
+        flow: FlowId,
         /// Index of the subflow.
         subflow: u32,
         /// From a segment to its ACK.
@@ -78,9 +79,9 @@ impl Sample {
     pub(crate) fn order(&self) -> (Time, u8, u32, u32) {
         match self.value {
             Value::Queue { link, .. } => (self.at, 0, link.into(), 0),
-            Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow, subflow),
-            Value::Rate { flow, subflow, .. } => (self.at, 2, flow, subflow),
-            Value::Rtt { flow, subflow, .. } => (self.at, 3, flow, subflow),
+            Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow.into(), subflow),
+            Value::Rate { flow, subflow, .. } => (self.at, 2, flow.into(), subflow),
+            Value::Rtt { flow, subflow, .. } => (self.at, 3, flow.into(), subflow),
             Value::Counters { link, .. } => (self.at, 4, link.into(), 0),
         }
     }

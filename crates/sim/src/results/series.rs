@@ -1,6 +1,6 @@
 //! The tables of time series.
 
-use crate::plan::Plan;
+use crate::plan::{FlowId, Plan};
 use crate::results::column::{Row, TableInfo, table};
 use crate::results::sample::{Sample, Value};
 use crate::results::table::Table;
@@ -34,7 +34,7 @@ table! {
 /// The window of a subflow.
 struct CwndRow {
     at: Time,
-    flow: u32,
+    flow: FlowId,
     subflow: u32,
     cwnd: f64,
     ssthresh: f64,
@@ -48,7 +48,7 @@ table! {
     /// Time of the sample.
     time_s: f64, "s" = row.at.secs();
     /// Number of the flow.
-    flow: u32, "" = row.flow;
+    flow: FlowId, "" = row.flow;
     /// Number of the subflow.
     subflow: u32, "" = row.subflow;
     /// Congestion window.
@@ -64,7 +64,7 @@ table! {
 /// The goodput of a subflow.
 struct RateRow {
     at: Time,
-    flow: u32,
+    flow: FlowId,
     subflow: u32,
     goodput: f64,
 }
@@ -75,7 +75,7 @@ table! {
     /// End of the interval.
     time_s: f64, "s" = row.at.secs();
     /// Number of the flow.
-    flow: u32, "" = row.flow;
+    flow: FlowId, "" = row.flow;
     /// Number of the subflow.
     subflow: u32, "" = row.subflow;
     /// Payload acknowledged on the subflow in the interval.
@@ -85,7 +85,7 @@ table! {
 /// A round-trip time.
 struct RttRow {
     at: Time,
-    flow: u32,
+    flow: FlowId,
     subflow: u32,
     rtt: Time,
 }
@@ -96,7 +96,7 @@ table! {
     /// The ACK arrived.
     time_s: f64, "s" = row.at.secs();
     /// Number of the flow.
-    flow: u32, "" = row.flow;
+    flow: FlowId, "" = row.flow;
     /// Number of the subflow.
     subflow: u32, "" = row.subflow;
     /// From a segment that was sent once, or the SYN, to its ACK, as the retransmission timer takes

@@ -95,7 +95,7 @@ impl Sink for Tables<'_> {
 
     fn flow(&mut self, flow: FlowOutcome) {
         let (plan, flow) = (self.plan, &flow);
-        self.started[flow.planned.label as usize] += 1;
+        self.started[flow.planned.label.index()] += 1;
         let ideal = self.ideal.fct(&flow.planned);
         let mut written = self.flows.push(&FlowRow { plan, flow, ideal, places: &self.places });
         for (number, subflow) in flow.subflows.iter().enumerate() {

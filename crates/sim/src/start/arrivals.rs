@@ -3,7 +3,7 @@
 use crate::host::component::{Component, Context};
 use crate::host::message::Message;
 use crate::host::timer;
-use crate::plan::{Merged, Plan};
+use crate::plan::{FlowId, Merged, Plan};
 use linkpool_network::{Egress, NodeId};
 use linkpool_units::Time;
 use std::iter::{Enumerate, Peekable};
@@ -31,7 +31,7 @@ impl<'p> Arrivals<'p> {
         let ahead = context.lookahead * 2;
         let mut looked_at = 0;
         while let Some((id, planned)) = self.flows.next() {
-            let (id, host) = (id as u32, NodeId::from(planned.flow.src));
+            let (id, host) = (FlowId::new(id), NodeId::from(planned.flow.src));
             if context.is_mine(host) && !self.plan.waits.waits(id) {
                 out.push((host, planned.flow.start, Message::Start(id, planned)));
             }

@@ -3,7 +3,7 @@
 use crate::host::component::{Component, Context};
 use crate::host::message::Message;
 use crate::host::slots::Sending;
-use crate::plan::Plan;
+use crate::plan::{FlowId, Plan};
 use linkpool_network::{HostId, NodeId};
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub(crate) struct Followers<'p> {
     plan: &'p Plan,
     /// By flow that waits: how many others are over.
-    done: HashMap<u32, u32>,
+    done: HashMap<FlowId, u32>,
 }
 
 impl<'p> Followers<'p> {
@@ -22,7 +22,7 @@ impl<'p> Followers<'p> {
     /// Flow `id` from `src` to `dst` is over at `here`: all data has arrived, if this is `dst`, or
     /// is acknowledged, if it is `src`. A follower learns of it at the host that it starts from, or
     /// else by a message after the arrival.
-    fn tell(&mut self, id: u32, (src, dst): (HostId, HostId), here: HostId, context: &mut Context) {
+    fn tell(&mut self, id: FlowId, (src, dst): (HostId, HostId), here: HostId, context: &mut Context) {
         for follower in self.plan.waits.followers(id) {
             let Some((_, planned)) = self.plan.waits.needs(*follower) else { continue };
             let home = planned.flow.src;
@@ -35,7 +35,7 @@ impl<'p> Followers<'p> {
     }
 
     /// One of the flows that `flow` waits for is over, as its sender knows now.
-    fn one_less(&mut self, flow: u32, context: &mut Context) {
+    fn one_less(&mut self, flow: FlowId, context: &mut Context) {
         let Some((needed, mut planned)) = self.plan.waits.needs(flow) else { return };
         let done = self.done.entry(flow).or_insert(0);
         *done += 1;
@@ -55,7 +55,7 @@ impl Component for Followers<'_> {
         None
     }
 
-    fn on_delivery(&mut self, flow: u32, ends: (HostId, HostId), context: &mut Context) {
+    fn on_delivery(&mut self, flow: FlowId, ends: (HostId, HostId), context: &mut Context) {
         self.tell(flow, ends, ends.1, context);
     }
 

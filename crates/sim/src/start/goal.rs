@@ -9,7 +9,7 @@ pub(crate) struct GoalCounter<'p>(pub(crate) &'p Goal);
 
 impl Component for GoalCounter<'_> {
     fn on_flow_end(&mut self, sending: &Sending, finished: bool, context: &mut Context) {
-        let counts = self.0.labels[sending.planned.label as usize];
+        let counts = self.0.labels[sending.planned.label.index()];
         context.done += u64::from(counts && finished);
     }
 }

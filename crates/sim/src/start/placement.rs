@@ -11,7 +11,7 @@ use crate::host::endpoint::Sending as _;
 use crate::host::message::{Long, Message, Report};
 use crate::host::slots::{Occupant, Sending};
 use crate::plan::paths::pinned;
-use crate::plan::{PathRule, Placement, Plan};
+use crate::plan::{FlowId, PathRule, Placement, Plan};
 use linkpool_network::{Fabric, HostId, LinkId, NodeId, Paths, Routes};
 use std::collections::{BTreeMap, HashMap};
 
@@ -33,9 +33,9 @@ pub(crate) struct Placer<'p> {
     routes: &'p Routes,
     placement: Placement,
     /// By number, the flows that may be placed.
-    scanned: HashMap<u32, Scanned>,
+    scanned: HashMap<FlowId, Scanned>,
     /// By host, flows that ended as long ones, of which the scheduler has not heard.
-    unplaced: HashMap<NodeId, Vec<u32>>,
+    unplaced: HashMap<NodeId, Vec<FlowId>>,
     controller: Controller,
 }
 
@@ -44,9 +44,9 @@ pub(crate) struct Placer<'p> {
 struct Controller {
     /// Placed flows on each link.
     load: HashMap<LinkId, u32>,
-    placed: HashMap<u32, Vec<LinkId>>,
+    placed: HashMap<FlowId, Vec<LinkId>>,
     /// To be placed, by their numbers.
-    waiting: BTreeMap<u32, Long>,
+    waiting: BTreeMap<FlowId, Long>,
 }
 
 impl Controller {
@@ -155,7 +155,7 @@ impl Component for Placer<'_> {
     }
 
     fn on_flow_start(&mut self, sending: &mut Sending, _: &mut Context) {
-        if self.plan.transports[sending.planned.transport as usize].paths == PathRule::Placed {
+        if self.plan.transports[sending.planned.transport.index()].paths == PathRule::Placed {
             self.scanned.insert(sending.flow, Scanned::default());
         }
     }
@@ -182,7 +182,8 @@ mod tests {
         topology::LeafSpine { leaves: 2, spines: 3, hosts_per_leaf: 4, rate, delay, uplink_rate, uplink_delay }.fabric()
     }
 
-    fn long(flow: u32, (from, to): (usize, usize)) -> Long {
+    fn long(flow: usize, (from, to): (usize, usize)) -> Long {
+        let flow = FlowId::new(flow);
         Long { flow, handle: Handle::default(), ends: (HostId::new(from), HostId::new(to)) }
     }
 
@@ -191,11 +192,12 @@ mod tests {
         let fabric = fabric();
         let routes = Routes::new(&fabric, 1);
         let mut controller = Controller::default();
-        let mut place = |long: Vec<Long>, over: Vec<u32>| {
+        let mut place = |long: Vec<Long>, over: Vec<usize>| {
+            let over = over.into_iter().map(FlowId::new).collect();
             controller.take(Report { long, over });
             let decided = controller.decide(&fabric, &routes);
             // The spine of each.
-            decided.iter().map(|(l, path)| (l.flow, fabric.links()[path[1].index()].to)).collect::<Vec<_>>()
+            decided.iter().map(|(l, path)| (l.flow.index(), fabric.links()[path[1].index()].to)).collect::<Vec<_>>()
         };
         // From four hosts to four: each spine gets one, the fourth goes to the first of three that are alike. By number, not as reported.
         let first = place(vec![long(9, (3, 7)), long(2, (0, 4)), long(5, (2, 6)), long(4, (1, 5))], vec![]);

@@ -3,7 +3,7 @@
 use crate::host::component::{Component, Context};
 use crate::host::message::Message;
 use crate::host::slots::Sending;
-use crate::plan::{Plan, PlannedFlow, PlannedProcess};
+use crate::plan::{FlowId, LabelId, Plan, PlannedFlow, PlannedProcess, ProcessId};
 use crate::results::outcome::JobOutcome;
 use linkpool_network::{HostId, Network, NodeId};
 use linkpool_workload::{Action, Flow, FlowEnd, Listens, Process};
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 pub(crate) struct Processes<'p> {
     plan: &'p Plan,
     /// By their numbers in the plan: where each is now, and its state.
-    here: HashMap<u32, (NodeId, Process)>,
+    here: HashMap<ProcessId, (NodeId, Process)>,
 }
 
 impl<'p> Processes<'p> {
@@ -22,8 +22,8 @@ impl<'p> Processes<'p> {
     }
 
     /// Process `number` begins at `host`.
-    fn begin(&mut self, number: u32, host: NodeId, mut process: Process, context: &mut Context) {
-        if context.now < self.plan.processes[number as usize].until {
+    fn begin(&mut self, number: ProcessId, host: NodeId, mut process: Process, context: &mut Context) {
+        if context.now < self.plan.processes[number.index()].until {
             let mut actions = Vec::new();
             process.begin(HostId::from(host), context.now, &mut actions);
             self.here.insert(number, (host, process));
@@ -31,7 +31,7 @@ impl<'p> Processes<'p> {
         }
     }
 
-    fn tell(&mut self, number: u32, host: NodeId, end: FlowEnd, context: &mut Context) {
+    fn tell(&mut self, number: ProcessId, host: NodeId, end: FlowEnd, context: &mut Context) {
         let mut actions = Vec::new();
         if let Some((at, process)) = self.here.get_mut(&number)
             && *at == host
@@ -42,8 +42,8 @@ impl<'p> Processes<'p> {
     }
 
     /// Does what process `number`, at `host`, asks for.
-    fn act(&mut self, number: u32, host: NodeId, actions: Vec<Action>, context: &mut Context) {
-        let planned = &self.plan.processes[number as usize];
+    fn act(&mut self, number: ProcessId, host: NodeId, actions: Vec<Action>, context: &mut Context) {
+        let planned = &self.plan.processes[number.index()];
         let soonest = context.now + context.lookahead;
         for action in actions {
             match action {
@@ -70,8 +70,8 @@ impl<'p> Processes<'p> {
     }
 
     /// Has a flow of process `number`, which is at `host`, started by its sender when it says.
-    fn start(&self, number: u32, host: NodeId, (of, flow): (u32, Flow), label: u16, context: &mut Context) {
-        let transport = self.plan.processes[number as usize].transport_of(flow.size);
+    fn start(&self, number: ProcessId, host: NodeId, (of, flow): (u32, Flow), label: LabelId, context: &mut Context) {
+        let transport = self.plan.processes[number.index()].transport_of(flow.size);
         let message = Message::Start(self.plan.id(number, of), PlannedFlow { flow, transport, label });
         context.send_or_leave(host, flow.src.into(), flow.start, message);
     }
@@ -79,7 +79,7 @@ impl<'p> Processes<'p> {
 
 impl Component for Processes<'_> {
     fn on_start(&mut self, context: &mut Context) {
-        for (number, planned) in (0..).zip(&self.plan.processes) {
+        for (number, planned) in ProcessId::first(self.plan.processes.len()).zip(&self.plan.processes) {
             let home = NodeId::from(planned.home);
             if context.is_mine(home) {
                 context.leave(home, planned.start, Message::Begin(number, Box::new(planned.process.clone())));
@@ -100,9 +100,9 @@ impl Component for Processes<'_> {
         None
     }
 
-    fn on_delivery(&mut self, flow: u32, (src, dst): (HostId, HostId), context: &mut Context) {
+    fn on_delivery(&mut self, flow: FlowId, (src, dst): (HostId, HostId), context: &mut Context) {
         let Some((number, of)) = self.plan.of_process(flow) else { return };
-        let planned = &self.plan.processes[number as usize];
+        let planned = &self.plan.processes[number.index()];
         let end = FlowEnd { number: of, src, dst, at: context.now };
         if planned.process.listens() != Listens::Receiver {
             return;
@@ -116,7 +116,7 @@ impl Component for Processes<'_> {
     fn on_flow_end(&mut self, sending: &Sending, _: bool, context: &mut Context) {
         let Flow { src, dst, .. } = sending.planned.flow;
         let Some((number, of)) = self.plan.of_process(sending.flow) else { return };
-        let PlannedProcess { process, home, .. } = &self.plan.processes[number as usize];
+        let PlannedProcess { process, home, .. } = &self.plan.processes[number.index()];
         let end = FlowEnd { number: of, src, dst, at: context.now };
         match process.listens() {
             Listens::Sender => self.tell(number, src.into(), end, context),
@@ -133,7 +133,7 @@ impl Component for Processes<'_> {
         let now = context.now;
         let mut record = context.record();
         for (number, (host, process)) in &self.here {
-            let label = self.plan.processes[*number as usize].answer_label;
+            let label = self.plan.processes[number.index()].answer_label;
             let outcome = |job| JobOutcome { label, job, active_until: now, not_started: None };
             record.jobs.extend(process.unfinished(HostId::from(*host)).map(outcome));
         }

@@ -9,7 +9,7 @@ mod watch;
 pub use row::{End, Row, Sight, State, What};
 
 use crate::host::hosts::Hosts;
-use crate::plan::Plan;
+use crate::plan::{FlowId, Plan};
 use crate::results::sink::{Buffer, take};
 use crate::run::{Progress, RunError, WINDOWS_PER_STEP, components};
 use linkpool_network::{Ended, LinkId, Network, run_partitions};
@@ -33,7 +33,7 @@ pub enum TraceError {
 /// does not start has no row. `progress` is as in [`crate::simulate`].
 pub fn trace(
     scenario: &Scenario,
-    flows: &[u32],
+    flows: &[FlowId],
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Row>, TraceError> {
     let plan = Plan::new(scenario);

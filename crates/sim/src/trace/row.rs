@@ -1,5 +1,6 @@
 //! What a trace says: a row for each thing that happens to a flow.
 
+use crate::plan::FlowId;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Flags, Packet};
 use serde::Serialize;
@@ -10,7 +11,7 @@ pub struct Row {
     /// When, ps.
     pub at: u64,
     /// Number of the flow.
-    pub flow: u32,
+    pub flow: FlowId,
     /// What.
     #[serde(flatten)]
     pub what: What,
@@ -84,7 +85,7 @@ pub enum What {
         /// Packets that stood in the queue.
         queued: u32,
         /// Of these, by flow (none: unknown): packets. Empty where the port does not tell.
-        queue: Vec<(Option<u32>, u32)>,
+        queue: Vec<(Option<FlowId>, u32)>,
     },
     /// The sender's view of a subflow has changed.
     State {

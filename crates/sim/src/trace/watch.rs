@@ -8,7 +8,7 @@ use crate::host::hosts::Hosts;
 use crate::host::message::Message;
 use crate::host::slots::Occupant;
 use crate::host::timer;
-use crate::plan::Plan;
+use crate::plan::{FlowId, Plan};
 use linkpool_network::{Cause, Discarded, Egress, Flags, Handler, LinkId, NodeId, Packet, Seen, Trailer};
 use linkpool_transport::SenderState;
 use linkpool_units::Time;
@@ -20,7 +20,7 @@ pub(crate) struct Watch<'p> {
     hosts: Hosts<'p>,
     plan: &'p Plan,
     /// The flows, and what is known of each.
-    flows: BTreeMap<u32, Known>,
+    flows: BTreeMap<FlowId, Known>,
     pub(crate) rows: Vec<Row>,
     /// Set when all of them have ended.
     over: &'p AtomicBool,
@@ -36,22 +36,22 @@ struct Known {
 }
 
 impl<'p> Watch<'p> {
-    pub(crate) fn new(hosts: Hosts<'p>, plan: &'p Plan, flows: &[u32], over: &'p AtomicBool) -> Watch<'p> {
+    pub(crate) fn new(hosts: Hosts<'p>, plan: &'p Plan, flows: &[FlowId], over: &'p AtomicBool) -> Watch<'p> {
         let flows = flows.iter().map(|flow| (*flow, Known::default())).collect();
         Watch { hosts, plan, flows, rows: Vec::new(), over }
     }
 
-    fn row(&mut self, at: Time, flow: u32, what: What) {
+    fn row(&mut self, at: Time, flow: FlowId, what: What) {
         self.rows.push(Row { at: at.0, flow, what });
     }
 
     /// Is `flow` watched, and has it not ended?
-    fn watches(&self, flow: u32) -> bool {
+    fn watches(&self, flow: FlowId) -> bool {
         self.flows.get(&flow).is_some_and(|known| !known.ended)
     }
 
     /// Whose endpoint `handle` of `host` is.
-    fn owner(&mut self, host: NodeId, handle: Handle) -> Option<(u32, End)> {
+    fn owner(&mut self, host: NodeId, handle: Handle) -> Option<(FlowId, End)> {
         match self.hosts.context.hosts[host.index()].endpoint(handle)? {
             (Occupant::Sender(sending), _) => Some((sending.flow, End::Sender)),
             (Occupant::Receiver(receiving), _) => Some((receiving.flow, End::Receiver)),
@@ -60,7 +60,7 @@ impl<'p> Watch<'p> {
     }
 
     /// Whose `packet` is: the flow, the end that it is for, and the subflow.
-    fn addressee(&mut self, packet: &Packet, trailer: Option<&Trailer>) -> Option<(u32, End, usize)> {
+    fn addressee(&mut self, packet: &Packet, trailer: Option<&Trailer>) -> Option<(FlowId, End, usize)> {
         let (handle, subflow) = Handle::split(packet.endpoint);
         let to = NodeId::from(packet.dst());
         if is_opening(packet) {
@@ -78,7 +78,7 @@ impl<'p> Watch<'p> {
     }
 
     /// What has been sent since `marks`, by an end of `flow`.
-    fn sent(&mut self, (flow, by): (u32, End), now: Time, marks: &[(LinkId, u32)], network: &Egress<'_>) {
+    fn sent(&mut self, (flow, by): (FlowId, End), now: Time, marks: &[(LinkId, u32)], network: &Egress<'_>) {
         for (link, mark) in marks {
             for packet in network.queued_since(*link, *mark) {
                 let sight = Sight::of(packet, Handle::split(packet.endpoint).1);
@@ -88,7 +88,7 @@ impl<'p> Watch<'p> {
     }
 
     /// How the sender of `flow` has changed.
-    fn look(&mut self, flow: u32, now: Time) {
+    fn look(&mut self, flow: FlowId, now: Time) {
         let Some(known) = self.flows.get(&flow) else { return };
         let Some((host, handle)) = known.sender.filter(|_| !known.ended) else { return };
         let mut found: Vec<What> = Vec::new();
@@ -143,7 +143,7 @@ impl<'p> Watch<'p> {
             if !self.watches(flow) {
                 continue;
             }
-            let mut held: BTreeMap<Option<u32>, u32> = BTreeMap::new();
+            let mut held: BTreeMap<Option<FlowId>, u32> = BTreeMap::new();
             for Seen { packet, trailer } in queue {
                 let whose = self.addressee(packet, trailer.as_ref()).map(|(flow, _, _)| flow);
                 *held.entry(whose).or_default() += 1;
@@ -192,12 +192,12 @@ impl<'p> Watch<'p> {
     }
 
     /// What the flow whose sender has just opened its connection is.
-    fn opens(&mut self, flow: u32, (host, sender): (NodeId, Handle), now: Time) {
+    fn opens(&mut self, flow: FlowId, (host, sender): (NodeId, Handle), now: Time) {
         let Some((Occupant::Sender(sending), _)) = self.hosts.context.hosts[host.index()].endpoint(sender) else {
             return;
         };
         let (planned, plan) = (sending.planned, self.plan);
-        let transport = &plan.transports[planned.transport as usize];
+        let transport = &plan.transports[planned.transport.index()];
         let buffers = transport.config.buffers;
         let buffer = buffers.send.min(buffers.receive);
         let name = |node: NodeId| plan.fabric.name(node).to_owned();

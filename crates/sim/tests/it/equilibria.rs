@@ -22,7 +22,7 @@ fn run(text: &str) -> Run {
 /// Payload acknowledged on subflow `s` of the flows of transport `t`, bytes, and how many flows
 /// these are.
 fn acked(r: &Run, t: &str, s: usize) -> (f64, usize) {
-    let is_it = |f: &&FlowOutcome| r.plan.transports[f.planned.transport as usize].name == t;
+    let is_it = |f: &&FlowOutcome| r.plan.transports[f.planned.transport.index()].name == t;
     let flows: Vec<_> = r.outcome.flows.iter().filter(is_it).collect();
     (flows.iter().map(|f| f.subflows[s].stats.acked_bytes as f64).sum(), flows.len())
 }

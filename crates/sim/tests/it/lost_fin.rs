@@ -55,9 +55,9 @@ fn names_of_endpoints_come_round() {
     for f in &r.outcome.flows {
         let planned = &f.planned.flow;
         if let Some(size) = planned.size {
-            assert!(f.finished.is_some(), "flow {}", f.flow);
+            assert!(f.finished.is_some(), "flow {:?}", f.flow);
             let packets = f.total(|s| s.segments) - f.total(|s| s.retransmits);
-            assert_eq!(packets, size / 1400, "flow {} finished without sending all", f.flow);
+            assert_eq!(packets, size / 1400, "flow {:?} finished without sending all", f.flow);
         }
     }
 }

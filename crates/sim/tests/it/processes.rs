@@ -41,8 +41,8 @@ fn a_job_on_an_idle_network_takes_what_it_should() {
     assert_eq!(r.outcome.flows.len(), 2);
     let answer = &r.outcome.flows[1].planned;
     assert_eq!(answer.flow.start, us(handshake + carries(2.0) + 0.32));
-    assert_eq!(r.plan.labels[answer.label as usize], "job");
-    assert_eq!(r.plan.labels[r.outcome.flows[0].planned.label as usize], "job request");
+    assert_eq!(r.plan.labels[answer.label.index()], "job");
+    assert_eq!(r.plan.labels[r.outcome.flows[0].planned.label.index()], "job request");
 }
 
 /// Two servers: both requests leave the client, and both answers come to it, one behind the other.

@@ -10,15 +10,15 @@ use proptest::prelude::*;
 /// Every flow of the plan has its outcome, and its numbers fit each other.
 fn check_flows(r: &Run) {
     let due = r.plan.flows.iter().filter(|f| f.flow.start < r.outcome.simulated).count();
-    let known = r.outcome.flows.iter().take_while(|f| (f.flow as usize) < r.plan.flows.len()).count();
+    let known = r.outcome.flows.iter().take_while(|f| f.flow.index() < r.plan.flows.len()).count();
     assert_eq!(known, due, "a row for each flow that was due");
     assert!(r.outcome.flows.windows(2).all(|pair| pair[0].flow < pair[1].flow), "no number twice");
     let mut plans = r.plan.flows.iter();
     for (i, f) in r.outcome.flows.iter().enumerate() {
         let planned = &f.planned;
-        assert!(i >= known || (f.flow as usize, Some(*planned)) == (i, plans.next()));
+        assert!(i >= known || (f.flow.index(), Some(*planned)) == (i, plans.next()));
         assert!(planned.flow.job.is_some() || planned.flow.start < Time::from_ms(2), "started too late");
-        let config = &r.plan.transports[planned.transport as usize].config;
+        let config = &r.plan.transports[planned.transport.index()].config;
         assert_eq!(f.subflows.len(), config.subflows);
         let distinct = f.total(|s| s.segments) - f.total(|s| s.retransmits);
         let on_subflows = f.total(|s| s.acked_bytes);

@@ -2,7 +2,7 @@
 
 use crate::common::{Run, run};
 use linkpool_network::{LinkId, RareEvents};
-use linkpool_sim::Value;
+use linkpool_sim::{FlowId, Value};
 use linkpool_units::Time;
 
 /// Ten senders into one port, which drops and marks.
@@ -68,7 +68,7 @@ fn every_rtt_may_be_recorded() {
         .samples
         .iter()
         .map(|s| match s.value {
-            Value::Rtt { flow: 0, subflow: 0, rtt } => rtt,
+            Value::Rtt { flow, subflow: 0, rtt } if flow == FlowId::new(0) => rtt,
             _ => panic!("{s:?}"),
         })
         .collect();
@@ -90,7 +90,7 @@ fn rtts_may_be_thinned_out_and_of_some_flows() {
     let mut last = std::collections::HashMap::new();
     for sample in &r.samples {
         let Value::Rtt { flow, subflow, .. } = sample.value else { panic!("{sample:?}") };
-        assert_eq!(r.plan.labels[r.flow(flow as usize).planned.label as usize], "few");
+        assert_eq!(r.plan.labels[r.flow(flow.index()).planned.label.index()], "few");
         assert!((Time::from_us(50)..=Time::from_ms(2)).contains(&sample.at));
         let before = last.insert((flow, subflow), sample.at);
         assert!(before.is_none_or(|before| sample.at >= before + Time::from_us(100)));

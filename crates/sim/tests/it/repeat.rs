@@ -86,7 +86,7 @@ fn sources_of_randomness_are_independent() {
     );
     let starts = |text: &str| -> Vec<_> {
         let plan = linkpool_sim::Plan::new(&scenario(text));
-        let label = |l: u16| plan.labels[l as usize].clone();
+        let label = |l: linkpool_sim::LabelId| plan.labels[l.index()].clone();
         plan.flows.iter().filter(|f| label(f.label) != "more").map(|f| (f.flow, label(f.label))).collect()
     };
     assert_eq!(starts(TEXT), starts(&more));

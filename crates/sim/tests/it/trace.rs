@@ -1,7 +1,7 @@
 //! Traces of flows: they say what the tables of the run say, packet by packet and loss by loss.
 
 use crate::common::{run_on, scenario};
-use linkpool_sim::{End, What, trace};
+use linkpool_sim::{End, FlowId, What, trace};
 use linkpool_units::Time;
 
 const INCAST: &str = "
@@ -29,7 +29,7 @@ const INCAST: &str = "
 fn a_trace_tells_what_the_tables_count() {
     let s = scenario(INCAST);
     let run = run_on(&s, 1);
-    let all: Vec<u32> = run.outcome.flows.iter().map(|flow| flow.flow).collect();
+    let all: Vec<FlowId> = run.outcome.flows.iter().map(|flow| flow.flow).collect();
     let rows = trace(&s, &all, &mut |_| true).unwrap();
     assert!(rows.is_sorted_by_key(|row| row.at));
     let drops: u64 = run.outcome.links.iter().map(|link| link.stats.rare.drops).sum();
@@ -67,9 +67,9 @@ fn a_trace_tells_what_the_tables_count() {
 #[test]
 fn a_trace_of_one_flow_is_part_of_that_of_all() {
     let s = scenario(INCAST);
-    let all = trace(&s, &[0, 1, 2, 3, 4, 5], &mut |_| true).unwrap();
-    let one = trace(&s, &[3], &mut |_| true).unwrap();
-    assert_eq!(one, all.into_iter().filter(|row| row.flow == 3).collect::<Vec<_>>());
+    let all = trace(&s, &FlowId::first(6).collect::<Vec<_>>(), &mut |_| true).unwrap();
+    let one = trace(&s, &[FlowId::new(3)], &mut |_| true).unwrap();
+    assert_eq!(one, all.into_iter().filter(|row| row.flow == FlowId::new(3)).collect::<Vec<_>>());
 }
 
 /// Links that fail, and lose packets, say so.
@@ -81,7 +81,7 @@ fn a_trace_names_the_cause_of_a_loss() {
     for (change, cause) in [(down, "down"), (wire, "wire")] {
         let s = scenario(&format!("{text}\n{change}"));
         let run = run_on(&s, 1);
-        let rows = trace(&s, &[0, 1, 2, 3, 4, 5], &mut |_| true).unwrap();
+        let rows = trace(&s, &FlowId::first(6).collect::<Vec<_>>(), &mut |_| true).unwrap();
         let named = |row: &&linkpool_sim::Row| matches!(&row.what, What::Lost { cause: c, .. } if *c == cause);
         let rare = run.link("W->R").stats.rare;
         assert_eq!(rows.iter().filter(named).count() as u64, rare.drops_down + rare.drops_loss, "{cause}");
@@ -92,6 +92,6 @@ fn a_trace_names_the_cause_of_a_loss() {
 #[test]
 fn what_cannot_be_seen_is_refused() {
     let text = format!("{INCAST}\n[[change]]\nlinks = [\"S1->W\"]\nloss = 0.01");
-    let error = trace(&scenario(&text), &[0], &mut |_| true).unwrap_err();
+    let error = trace(&scenario(&text), &[FlowId::new(0)], &mut |_| true).unwrap_err();
     assert!(error.to_string().starts_with("S1->W is a link from a host that fails"), "{error}");
 }

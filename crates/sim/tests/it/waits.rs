@@ -34,7 +34,7 @@ const TEXT: &str = r#"
 fn flows_start_when_those_that_they_wait_for_are_over() {
     let s = scenario(TEXT);
     let one = run_on(&s, 1);
-    let label = one.plan.labels.iter().position(|l| l == "trace").unwrap() as u16;
+    let label = linkpool_sim::LabelId::new(one.plan.labels.iter().position(|l| l == "trace").unwrap());
     let find = |src, dst| {
         let is = |f: &&linkpool_sim::FlowOutcome| {
             f.planned.label == label && (f.planned.flow.src.index(), f.planned.flow.dst.index()) == (src, dst)
@@ -132,7 +132,7 @@ fn some_of_those_that_a_flow_waits_for_may_be_enough() {
            { from = \"h4\", to = \"h10\", size = \"1KB\", after = [0, 1, 2] },\n]\n";
     let s = scenario(&text);
     let one = run_on(&s, 1);
-    let label = one.plan.labels.iter().position(|l| l == "trace").unwrap() as u16;
+    let label = linkpool_sim::LabelId::new(one.plan.labels.iter().position(|l| l == "trace").unwrap());
     let flows: Vec<_> = one.outcome.flows.iter().filter(|f| f.planned.label == label).collect();
     let of = |src, dst| {
         flows.iter().find(|f| (f.planned.flow.src.index(), f.planned.flow.dst.index()) == (src, dst)).unwrap()

@@ -2,7 +2,7 @@
 
 use linkpool_engine::stream;
 use linkpool_scenario::load;
-use linkpool_sim::{Plan, PlannedFlow};
+use linkpool_sim::{LabelId, Plan, PlannedFlow};
 use linkpool_units::{HostId, Time};
 use linkpool_workload::{Flow, PoissonTimes, Sizes, random_other};
 use rand::Rng;
@@ -98,7 +98,7 @@ fn one_workload_does_not_shift_the_random_numbers_of_another() {
     let poisson = "[[workload.poisson]]\ntransport = \"t\"\nload = 0.1\nsize = \"10KB\"\n";
     let of = |text: &str, label: &str| {
         let plan = plan(text);
-        let label = plan.labels.iter().position(|l| l == label).unwrap() as u16;
+        let label = LabelId::new(plan.labels.iter().position(|l| l == label).unwrap());
         plan.flows.iter().filter(|f| f.label == label).map(|f| f.flow).collect::<Vec<_>>()
     };
     let flow = "[[workload.flow]]\ntransport = \"t\"\nfrom = 0\nto = 1\n";
@@ -114,7 +114,7 @@ fn roles_share_the_hosts_out() {
         "[roles]\nlong = 5\n[[workload.permutation]]\ntransport = \"t\"\nrole = \"long\"\n\
          [[workload.poisson]]\ntransport = \"t\"\nrole = \"others\"\nto = \"permutation\"\nflows_per_second = 20000\nsize = \"1KB\"\n",
     );
-    let label = |name: &str| plan.labels.iter().position(|l| l == name).unwrap() as u16;
+    let label = |name: &str| LabelId::new(plan.labels.iter().position(|l| l == name).unwrap());
     let of = |name: &str| -> Vec<_> { plan.flows.iter().filter(|f| f.label == label(name)).map(|f| f.flow).collect() };
     let (long, short) = (of("permutation"), of("poisson"));
     assert_eq!(long.len(), 5);
@@ -136,8 +136,8 @@ fn small_flows_have_their_transport() {
     let flows =
         plan(&format!("[transport.u]\ncontrol = \"reno\"\n[[workload.all-to-all]]\ntransport = \"t\"\n{small}\n"))
             .flows;
-    assert!(flows.iter().all(|f| f.transport == u16::from(f.flow.size.unwrap() < 1500)));
-    assert!([0, 1].iter().all(|t| flows.iter().any(|f| f.transport == *t)));
+    assert!(flows.iter().all(|f| f.transport.index() == usize::from(f.flow.size.unwrap() < 1500)));
+    assert!([0, 1].iter().all(|t| flows.iter().any(|f| f.transport.index() == *t)));
 }
 
 /// All times are drawn first, then of each flow who sends, who receives and how much, from one

@@ -95,7 +95,7 @@ impl Run {
 
     pub fn flow(&self, flow: usize) -> &FlowOutcome {
         let found = &self.outcome.flows[flow];
-        assert_eq!(found.flow as usize, flow);
+        assert_eq!(found.flow.index(), flow);
         found
     }
 }
