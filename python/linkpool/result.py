@@ -102,6 +102,11 @@ class Result:
         return self._table("subflows")
 
     @cached_property
+    def metrics(self) -> pl.DataFrame:
+        """Measures that only one congestion control algorithm or family of transports has."""
+        return self._table("metrics")
+
+    @cached_property
     def links(self) -> pl.DataFrame:
         """One row per directed link."""
         return self._table("links")

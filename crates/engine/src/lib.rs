@@ -4,7 +4,7 @@
 //! Let L be the least time that a packet needs from one node to the next. In a window of length L
 //! no node can affect another, since whatever arrives in it was on a link when it began. So the
 //! engine has no global event heap: [`Windows`] cuts time, [`Calendar`] says which inputs are due
-//! in the window at hand.
+//! in the current window.
 
 mod calendar;
 mod prefetch;

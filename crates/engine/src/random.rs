@@ -43,8 +43,8 @@ mod tests {
         }
     }
 
-    /// The first outputs of SplitMix64 with seed 0, as its authors' program prints them: output i is the hash of i times
-    /// the constant that each step adds.
+    /// The first outputs of SplitMix64 with seed 0, as its authors' program prints them: output i
+    /// is the hash of i times the constant that each step adds.
     #[test]
     fn the_hash_is_that_of_splitmix64() {
         let step = 0x9e37_79b9_7f4a_7c15_u64;

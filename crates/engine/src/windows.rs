@@ -81,8 +81,8 @@ mod tests {
         }
     }
 
-    /// With windows of 3 ps, m is (2^64 + 2) / 3 and the excess 2: at window m / 2 the windows have come to begin one
-    /// picosecond early.
+    /// With windows of 3 ps, m is (2^64 + 2) / 3 and the excess 2: at window m / 2 the windows have
+    /// come to begin one picosecond early.
     #[test]
     fn windows_are_early_by_a_picosecond_where_the_excess_has_summed_up_to_it() {
         let w = Windows::new(Time(3));

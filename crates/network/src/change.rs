@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A change of a link from some time on.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Change {
+pub enum LinkChange {
     /// It works (true), or fails (false): its port loses the queued packets, the packet in service,
     /// and all that arrive until it works again. Packets that have left the port arrive.
     Up(bool),
@@ -17,11 +17,11 @@ pub enum Change {
     Rate(Rate),
     /// The limit of the queue at its port, for packets that come from then on.
     Limit(QueueLimit),
-    /// How packets are lost on the wire.
+    /// The random loss of packets on it.
     Loss(Loss),
 }
 
-/// Random loss of packets on a wire: the model of Gilbert and Elliott, a Markov chain of a good and
+/// Random loss of packets on a link: the model of Gilbert and Elliott, a Markov chain of a good and
 /// a bad state. Each packet is lost with the probability of the state that it meets; then the state
 /// changes with its probability.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -63,7 +63,7 @@ pub struct Timetable {
     pub seed: u64,
     /// Changes of links, in order of time; at one time, in the order in which they take effect.
     /// Changes at time zero hold from the start.
-    pub links: BTreeMap<LinkId, Vec<(Time, Change)>>,
+    pub links: BTreeMap<LinkId, Vec<(Time, LinkChange)>>,
     /// Routes in order of time, the first from time zero. A packet is routed by the routes in force
     /// at the beginning of the window in which it arrives at a switch.
     pub routes: Vec<(Time, Arc<Routes>)>,
@@ -83,7 +83,7 @@ pub(crate) struct Course<'t> {
     pub(crate) limit: Option<QueueLimit>,
     pub(crate) up: bool,
     pub(crate) loss: Loss,
-    pub(crate) later: &'t [(Time, Change)],
+    pub(crate) later: &'t [(Time, LinkChange)],
 }
 
 impl Timetable {
@@ -100,10 +100,10 @@ impl Timetable {
         let mut course = Course { rate, limit: None, up: true, loss: Loss::NONE, later };
         for (_, change) in first {
             match *change {
-                Change::Up(up) => course.up = up,
-                Change::Rate(rate) => course.rate = rate,
-                Change::Limit(limit) => course.limit = Some(limit),
-                Change::Loss(loss) => course.loss = loss,
+                LinkChange::Up(up) => course.up = up,
+                LinkChange::Rate(rate) => course.rate = rate,
+                LinkChange::Limit(limit) => course.limit = Some(limit),
+                LinkChange::Loss(loss) => course.loss = loss,
             }
         }
         course
@@ -119,7 +119,7 @@ impl Course<'_> {
     /// The highest rate that the link ever has.
     pub(crate) fn fastest(&self) -> Rate {
         let rates = self.later.iter().filter_map(|(_, change)| match change {
-            Change::Rate(rate) => Some(*rate),
+            LinkChange::Rate(rate) => Some(*rate),
             _ => None,
         });
         rates.fold(self.rate, |most, rate| if rate.0 > most.0 { rate } else { most })
@@ -153,28 +153,28 @@ mod tests {
     #[test]
     fn a_course_is_plain_unless_a_port_must_know_more_than_a_rate_and_a_limit() {
         let fabric = ManyToOne { senders: 2, rate: Rate::gbps(1), delay: Time::from_us(1) }.fabric();
-        let is_plain = |changes: &[(Time, Change)]| {
+        let is_plain = |changes: &[(Time, LinkChange)]| {
             let mut timetable = Timetable::from(Arc::new(Routes::new(&fabric, 1)));
             timetable.links.insert(LinkId::new(0), changes.to_vec());
             timetable.course(LinkId::new(0), Rate::gbps(1)).is_plain()
         };
         assert!(is_plain(&[]));
-        assert!(is_plain(&[(Time::ZERO, Change::Rate(Rate::gbps(2)))]));
-        assert!(is_plain(&[(Time::ZERO, Change::Limit(QueueLimit::Packets(3)))]));
-        assert!(!is_plain(&[(Time(1), Change::Rate(Rate::gbps(2)))]));
-        assert!(!is_plain(&[(Time::ZERO, Change::Up(false))]));
-        assert!(!is_plain(&[(Time::ZERO, Change::Loss(Loss::random(0.1)))]));
+        assert!(is_plain(&[(Time::ZERO, LinkChange::Rate(Rate::gbps(2)))]));
+        assert!(is_plain(&[(Time::ZERO, LinkChange::Limit(QueueLimit::Packets(3)))]));
+        assert!(!is_plain(&[(Time(1), LinkChange::Rate(Rate::gbps(2)))]));
+        assert!(!is_plain(&[(Time::ZERO, LinkChange::Up(false))]));
+        assert!(!is_plain(&[(Time::ZERO, LinkChange::Loss(Loss::random(0.1)))]));
     }
 
     /// It sets the lookahead: a packet is never there sooner than at the highest rate.
     #[test]
     fn the_fastest_rate_is_the_highest_of_all_times() {
-        let changes = |rates: &[u64]| -> Vec<(Time, Change)> {
-            (1..).zip(rates).map(|(us, gbps)| (Time::from_us(us), Change::Rate(Rate::gbps(*gbps)))).collect()
+        let changes = |rates: &[u64]| -> Vec<(Time, LinkChange)> {
+            (1..).zip(rates).map(|(us, gbps)| (Time::from_us(us), LinkChange::Rate(Rate::gbps(*gbps)))).collect()
         };
         for (rates, fastest) in [(vec![], 4), (vec![1, 2], 4), (vec![1, 9, 5], 9)] {
             let mut later = changes(&rates);
-            later.push((Time::from_us(8), Change::Up(false)));
+            later.push((Time::from_us(8), LinkChange::Up(false)));
             let course = Course { rate: Rate::gbps(4), limit: None, up: true, loss: Loss::NONE, later: &later };
             assert_eq!(course.fastest(), Rate::gbps(fastest), "{rates:?}");
         }

@@ -34,7 +34,7 @@ linkpool_units::id! {
     pub struct LinkId;
 }
 
-/// Where in the fabric a node stands; its output ports are reported under this layer.
+/// The layer of a node in the fabric; results report its output ports under this layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layer {
@@ -68,7 +68,7 @@ impl Layer {
 
 /// The properties of a cable, in both directions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wire {
+pub struct Cable {
     /// Rate.
     pub rate: Rate,
     /// Propagation delay.
@@ -223,9 +223,9 @@ impl FabricBuilder {
         self.links.push(LinkSpec { from: b, to: a, rate, delay });
     }
 
-    /// Joins two nodes by `wire`.
-    pub fn wire(&mut self, a: NodeId, b: NodeId, wire: Wire) {
-        self.cable(a, b, wire.rate, wire.delay);
+    /// Joins two nodes by a cable with the properties of `cable`.
+    pub fn lay(&mut self, a: NodeId, b: NodeId, cable: Cable) {
+        self.cable(a, b, cable.rate, cable.delay);
     }
 
     /// Lets hosts forward packets for other hosts, as in server-centric fabrics.

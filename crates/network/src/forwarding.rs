@@ -22,7 +22,7 @@ impl Next {
     /// There is no way.
     pub(crate) const NOWHERE: Next = Next(u32::MAX);
 
-    /// Of a run, the first link.
+    /// The first link of a run.
     #[inline]
     fn first(self) -> LinkId {
         LinkId::from(self.0 & ((1 << RUN_FIRST_BITS) - 1))

@@ -1,4 +1,5 @@
-//! The network: packets on links, output queues that mark and drop, switches that route, and the fabrics they form.
+//! The network: packets on links, output queues that mark and drop, switches that route, and the
+//! fabrics they form.
 
 mod change;
 mod discipline;
@@ -11,36 +12,36 @@ mod network;
 mod packet;
 mod parallel;
 mod partition;
-mod paths;
 mod policy;
 mod ports;
 mod queue;
 mod queue_limit;
 mod routing;
+mod shortest_paths;
 mod source_route;
 mod spreading;
 mod thresholds;
 pub mod topology;
 mod trailer;
+mod transmitter;
 mod weights;
-mod wires;
 mod witness;
 
-pub use change::{Change, Loss, Timetable};
+pub use change::{LinkChange, Loss, Timetable};
 pub use discipline::{Order, Red, RedAction, SharedBuffer, Trimming};
 pub use disjoint::disjoint_paths;
-pub use fabric::{Fabric, FabricBuilder, Layer, LinkId, LinkSpec, MOST_HOSTS, NodeId, Wire};
+pub use fabric::{Cable, Fabric, FabricBuilder, Layer, LinkId, LinkSpec, MOST_HOSTS, NodeId};
 pub use link::{LinkStats, RareEvents};
 pub use network::{Egress, Handler, Network, tie_rank};
 pub use packet::Trailer;
 pub use packet::{Envelope, Flags, Packet};
 pub use parallel::{Ended, run_partitions};
 pub use partition::partition;
-pub use paths::Paths;
 pub use policy::{Policies, QueuePolicy};
 pub use queue::{Exempt, MarkAt, MarkWhen, NonEct, Queue};
 pub use queue_limit::QueueLimit;
 pub use routing::{Routes, Routing};
+pub use shortest_paths::ShortestPaths;
 pub use source_route::{reversed, source_route};
 pub use spreading::Spreading;
 pub use weights::Weights;

@@ -1,4 +1,4 @@
-//! Which partition runs which node.
+//! Divides the nodes of a fabric among partitions.
 
 use crate::fabric::{Fabric, NodeId};
 

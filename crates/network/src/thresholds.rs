@@ -82,7 +82,8 @@ impl Thresholds {
         self
     }
 
-    /// No threshold in packets acts on a packet that finds fewer packets present, the packet in service included.
+    /// No threshold in packets acts on a packet that finds fewer packets present, the packet in
+    /// service included.
     pub(crate) fn acts_from_present(&self) -> u32 {
         match self.mark_packets.min(self.limit_packets) {
             0 => 0,
@@ -90,8 +91,8 @@ impl Thresholds {
         }
     }
 
-    /// No threshold in bytes acts on a packet that finds fewer bytes of which the wire has not got the last bit;
-    /// `u64::MAX`: none ever does.
+    /// No threshold in bytes acts on a packet that finds fewer bytes of which the wire has not got
+    /// the last bit; `u64::MAX`: none ever does.
     pub(crate) fn acts_from_bytes(&self) -> u64 {
         if !self.in_bytes {
             return u64::MAX;

@@ -40,7 +40,8 @@ impl Trailers {
         }
     }
 
-    /// `packet` is lost: its slot is free, and whoever asks is told how, and what was in the `queue`.
+    /// `packet` is lost: its slot is free, and the witness is told how, and what was in the
+    /// `queue`.
     pub(crate) fn discard<'q>(&mut self, packet: &Packet, loss: PacketLoss, queue: impl Iterator<Item = &'q Packet>) {
         let see = |packet: &Packet| Seen { packet: *packet, trailer: self.of(packet).copied() };
         let discarded =

@@ -1,4 +1,4 @@
-//! Packets that go no further, for whoever asks: where, why, and what stood in the queue.
+//! Lost packets: where and why each was lost, and the packets in the queue.
 
 use crate::fabric::LinkId;
 use crate::packet::Packet;
@@ -12,8 +12,8 @@ pub enum Cause {
     Full,
     /// The link was down, or failed.
     Down,
-    /// The wire lost it at random.
-    Wire,
+    /// It was lost at random on the link.
+    Random,
 }
 
 /// When, where and why a packet was lost.
@@ -25,7 +25,8 @@ pub struct PacketLoss {
     pub link: LinkId,
     /// Why.
     pub cause: Cause,
-    /// Packets that stood in the queue; the one being sent counts where the port is a plain FIFO queue.
+    /// Packets that stood in the queue; the one being sent counts where the port is a plain FIFO
+    /// queue.
     pub queued: u32,
 }
 
@@ -45,7 +46,7 @@ pub struct Discarded {
     pub loss: PacketLoss,
     /// The packet.
     pub packet: Seen,
-    /// The packets in the queue, the oldest first; none where the port has a discipline of its own, which shows nobody what it
-    /// holds.
+    /// The packets in the queue, the oldest first; none where the port has a discipline of its own,
+    /// which does not show its queue.
     pub queue: Vec<Seen>,
 }

@@ -1,4 +1,4 @@
-//! How much work a run will be, about: for the order of runs, and to say how long they will take.
+//! Estimates the work of a run, to order runs and to predict their time.
 
 use linkpool_network::{Fabric, NodeId};
 use linkpool_scenario::{Scenario, Workload, WorkloadKind};

@@ -32,7 +32,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of `scenario`.
+    /// Estimates `scenario`.
     pub fn new(scenario: &Scenario) -> Estimate {
         let fabric = scenario.topology.fabric();
         let traffic = Traffic::new(scenario, &fabric);

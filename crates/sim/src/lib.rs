@@ -1,4 +1,5 @@
-//! Runs scenarios: builds the fabric, puts transport endpoints on its hosts, moves time, writes tables.
+//! Runs scenarios: builds the fabric, puts transport endpoints on its hosts, moves time, writes
+//! tables.
 
 mod effort;
 mod estimate;
@@ -16,8 +17,9 @@ pub use estimate::Estimate;
 pub use host::measured::{Acked, MeasuredBytes};
 pub use measure::{Measurement, measure};
 pub use plan::{
-    Changes, FlowId, Flows, Goal, JobKind, LabelId, Merged, Operation, PathError, PathRule, Placement, Plan,
-    PlannedFlow, PlannedProcess, PlannedTransport, ProcessId, TransportId, Waits, WireSizes, worthwhile_threads,
+    Facts, Family, FlowId, Flows, Goal, JobKind, LabelId, LinkChanges, Merged, Operation, PacketSizes, PathError,
+    PathRule, Placement, Plan, PlannedFlow, PlannedProcess, PlannedTransport, ProcessId, TransportId, Waits,
+    worthwhile_threads,
 };
 pub use results::column::{Column, Kind, TableInfo};
 pub use results::elsewhere::{Recorded, write_tables};

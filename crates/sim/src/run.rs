@@ -1,13 +1,13 @@
-//! Runs a scenario, with or without files.
+//! Runs a scenario, with or without result files.
 
 use crate::host::component::Component;
 use crate::host::hosts::Hosts;
-use crate::plan::{PathError, Plan, worthwhile_threads};
+use crate::plan::{FlowId, PathError, Plan, worthwhile_threads};
 use crate::record::period::Period;
 use crate::record::sampling::Sampling;
 use crate::results::jobs::Operations;
 use crate::results::outcome::{FlowOutcome, LinkOutcome, Outcome};
-use crate::results::sink::{Buffer, Sink, take};
+use crate::results::sink::{Buffer, Failure, Limit, Sink, failure, take};
 use crate::results::tables::{self, Tables, Unknown};
 use crate::start::arrivals::Arrivals;
 use crate::start::followers::Followers;
@@ -23,15 +23,15 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::time::Instant;
 
-/// Windows between two reports of progress; a fraction of a millisecond's work.
+/// Windows between two reports of progress; they take a fraction of a millisecond.
 pub(crate) const WINDOWS_PER_STEP: u64 = 2048;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// The simulated clock.
     pub now: Time,
-    /// Where it will end at the latest.
+    /// The latest end of the run.
     pub end: Time,
     /// Packet-hops so far.
     pub hops: u64,
@@ -43,40 +43,74 @@ pub enum RunError {
     /// A file of the result directory could not be written.
     #[error("cannot write {0}: {1}")]
     Write(String, String),
-    /// Progress was told to stop.
+    /// The progress callback returned false.
     #[error("stopped")]
     Stopped,
-    /// Flows cannot have the paths that their transport is to give them.
+    /// Flows cannot have the paths of their transport.
     #[error(transparent)]
     Paths(#[from] PathError),
     /// A hook of a congestion control algorithm did what it must not.
     #[error(
-        "flow {flow} of transport {transport:?}, at {at}: {} of control {:?} {}",
+        "flow {flow:?} of transport {transport:?}, at {at}: {} of control {:?} {}",
         fault.hook, fault.algorithm, fault.what
     )]
     Control {
         /// The flow's number.
-        flow: u32,
+        flow: FlowId,
         /// Its transport.
         transport: String,
         /// When.
         at: Time,
-        /// What.
+        /// The fault.
         fault: Fault,
+    },
+    /// A host has more open connections than a packet can name.
+    #[error("at {at} host {host} has more than {limit} open connections; no packet can name another one")]
+    Connections {
+        /// The name of the host.
+        host: String,
+        /// When it opened the connection that is one too many.
+        at: Time,
+        /// The connections that it may have open at one time.
+        limit: usize,
+    },
+    /// The flows that processes start have used up the numbers of flows.
+    #[error("at {at} the numbers of flows are used up; a run has 4,294,967,296")]
+    FlowNumbers {
+        /// When the flow started that is one too many.
+        at: Time,
     },
 }
 
 impl RunError {
     /// Why `flow` ends the run, if it does.
-    fn of(plan: &Plan, flow: &FlowOutcome) -> Option<RunError> {
+    fn of_flow(plan: &Plan, flow: &FlowOutcome) -> Option<RunError> {
         let fault = flow.fault.clone()?;
-        let transport = plan.transports[usize::from(flow.planned.transport)].name.clone();
+        let transport = plan.transports[flow.planned.transport.index()].name.clone();
         Some(RunError::Control { flow: flow.flow, transport, at: flow.active_until, fault })
+    }
+
+    fn of(Failure { at, what }: Failure, plan: &Plan) -> RunError {
+        match what {
+            Limit::Connections(host) => {
+                RunError::Connections { host: plan.fabric.name(host).to_string(), at, limit: plan.most_connections }
+            }
+            Limit::FlowNumbers => RunError::FlowNumbers { at },
+        }
     }
 }
 
-/// Simulates `plan`, whose `timetable` is [`Plan::timetable`], on `threads` threads, with the same result on any number. Flows and samples go to `sink`
-/// as the run goes on. `progress` is called when all is set up and then now and again, and ends the run by returning false.
+/// Why the partitions with these `buffers`, which have stopped, could not go on, if they could not.
+pub(crate) fn check_limits(buffers: &[Buffer], plan: &Plan) -> Result<(), RunError> {
+    failure(buffers).map_or(Ok(()), |failure| Err(RunError::of(failure, plan)))
+}
+
+/// Simulates `plan`, whose `timetable` is [`Plan::timetable`], on `threads` threads. The result is
+/// the same on any number of threads. Flows and samples go to `sink` during the run. `progress` is
+/// called before the first window and regularly after it; it returns false to stop the run.
+///
+/// # Errors
+/// Paths do not fit into packets, a limit is reached, or `progress` or `sink` has stopped the run.
 pub fn simulate(
     plan: &Plan,
     timetable: &Timetable,
@@ -86,13 +120,14 @@ pub fn simulate(
 ) -> Result<Outcome, RunError> {
     let routes = timetable.routes_at(Time::ZERO);
     plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes)))?;
-    let parts = partition(&plan.fabric, threads);
-    let buffers = Buffer::of_parts(threads);
+    let partitions = partition(&plan.fabric, threads);
+    let buffers = Buffer::of_partitions(threads);
     let mut runs: Vec<(Network, Hosts<'_>)> = (0..threads)
         .map(|me| {
-            let mine = |node: NodeId| parts[node.index()] == me;
+            let mine = |node: NodeId| partitions[node.index()] == me;
             let smallest = plan.smallest_packet();
-            let mut network = Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &parts, me);
+            let mut network =
+                Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &partitions, me);
             let components = components(plan, routes);
             let recorded = buffers[me as usize].clone();
             let hosts = Hosts::new(plan, routes, recorded, network.lookahead(), mine, components);
@@ -108,7 +143,7 @@ pub fn simulate(
     let fault = OnceCell::new();
     let mut give = |before, ended: Option<Time>| {
         let mut recorded = take(&buffers, before);
-        if let Some(error) = recorded.flows.iter().find_map(|flow| RunError::of(plan, flow)) {
+        if let Some(error) = recorded.flows.iter().find_map(|flow| RunError::of_flow(plan, flow)) {
             fault.get_or_init(|| error);
             return false;
         }
@@ -124,7 +159,7 @@ pub fn simulate(
             sink.flow(flow);
         }
         recorded.jobs.into_iter().for_each(|job| sink.job(job));
-        !sink.is_broken()
+        !sink.is_broken() && failure(&buffers).is_none()
     };
     let ended = run_partitions(
         runs.iter_mut().map(|(network, hosts)| (network, hosts)).collect(),
@@ -133,9 +168,10 @@ pub fn simulate(
         WINDOWS_PER_STEP,
         &mut |now, hops| give(now, None) && progress(Progress { now, end: plan.end, hops }),
     );
+    check_limits(&buffers, plan)?;
     let simulated = match ended {
         Ended::Stopped => return Err(fault.into_inner().unwrap_or(RunError::Stopped)),
-        // Where nothing more happens, the rest of the time passes too.
+        // Without further events the simulated time still passes to the end.
         Ended::End | Ended::Silent(_) => plan.end,
         Ended::Done(at) => at,
     };
@@ -153,7 +189,7 @@ pub fn simulate(
         outcome.delivered += hosts.delivered;
     }
     for (id, spec) in plan.fabric.links().iter().enumerate() {
-        let (sender, receiver) = (parts[spec.from.index()], parts[spec.to.index()]);
+        let (sender, receiver) = (partitions[spec.from.index()], partitions[spec.to.index()]);
         let (stats, sent_bytes, mut on_the_way) = runs[sender as usize].0.link_outcome(LinkId::new(id), simulated);
         if receiver != sender {
             on_the_way += runs[receiver as usize].0.link_outcome(LinkId::new(id), simulated).2;
@@ -166,7 +202,7 @@ pub fn simulate(
     Ok(outcome)
 }
 
-/// What runs beside the endpoints of a partition.
+/// The components of a partition, beside its endpoints.
 pub(crate) fn components<'p>(plan: &'p Plan, routes: &'p Routes) -> Vec<Box<dyn Component + Send + 'p>> {
     let mut all: Vec<Box<dyn Component + Send + 'p>> = vec![
         Box::new(Sampling::new(plan)),
@@ -184,17 +220,17 @@ pub(crate) fn components<'p>(plan: &'p Plan, routes: &'p Routes) -> Vec<Box<dyn 
     all
 }
 
-/// What a run took, and what differs from machine to machine: the content of `run.json`.
+/// The cost of a run, which differs from machine to machine: the content of `run.json`.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct RunInfo {
-    /// Of linkpool.
+    /// The version of linkpool.
     pub version: &'static str,
     /// Threads of the simulation.
     pub threads: u8,
-    /// Wall-clock seconds of the simulation, with writing what goes to tables meanwhile.
+    /// Wall-clock seconds of the simulation, with the tables that are written during it.
     pub wall_s: f64,
-    /// Processor seconds of the whole process in this time, in user and system mode: of this run, of other
-    /// runs that it makes meanwhile, and of whatever else it does.
+    /// Processor seconds of the whole process in this time, in user and system mode: of this run,
+    /// of other runs that the process makes at the same time, and of all its other work.
     pub process_cpu_s: f64,
     /// Packets times links that they crossed.
     pub packet_hops: u64,
@@ -202,12 +238,16 @@ pub struct RunInfo {
     pub data_packets: u64,
     /// Simulated seconds.
     pub simulated_s: f64,
-    /// Packets that came for connections already closed.
+    /// Packets that arrived for connections already closed.
     pub stray_packets: u64,
 }
 
-/// Runs `scenario` and writes its results, as `docs/results.md` describes them, to `directory`, which is made if need be.
-/// On `threads` threads (none: as many as are worthwhile); the files but for `run.json` are the same on any number.
+/// Runs `scenario` on `threads` threads (none: as many as are worthwhile) and writes its results,
+/// as `docs/results.md` describes them, to `directory`, which is created if necessary. All files
+/// except `run.json` are the same on any number of threads.
+///
+/// # Errors
+/// See [`simulate`]; or a file cannot be written.
 pub fn run_to_directory(
     scenario: &Scenario,
     directory: &Path,
@@ -230,7 +270,7 @@ pub fn run_to_directory(
     let (began, cpu) = (Instant::now(), ProcessTime::now());
     let simulated = simulate(&plan, &timetable, threads, &mut tables, progress);
     let (wall_s, process_cpu_s) = (began.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
-    // A failure to write stops the run: it comes first.
+    // A failure to write also stops the run: report it first.
     let started = tables.close().map_err(|e| failed(directory, &e))?;
     let outcome = simulated?;
     tables::write_rest(directory, scenario, &plan, &outcome, &started).map_err(|e| failed(directory, &e))?;

@@ -5,7 +5,7 @@
 
 use linkpool_settings::{Preset, Settings};
 use linkpool_transport::control::{Algorithm, ControlConfig};
-use linkpool_transport::{Config, Multipath, Output, Receiver, Recovery, RttConfig, Segment, Sender, SenderState};
+use linkpool_transport::{Config, LossRecovery, Multipath, Output, Receiver, RttConfig, Segment, Sender, SenderState};
 use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn main() {
             ..RttConfig::defaults(Preset::Linux)
         },
         fail_after: u32::MAX,
-        recovery: Recovery::NewReno,
+        recovery: LossRecovery::NewReno,
         cut_in_recovery: true,
         limited_transmit: false,
         ack_every: 1,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// How a sender finds losses and repairs them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Recovery {
+pub enum LossRecovery {
     /// By duplicate ACKs, one loss a round (RFC 6582).
     NewReno,
     /// By SACKs (RFC 2018, 2883), counted (RFC 6675).
@@ -52,7 +52,7 @@ settings! {
         /// How losses are found and repaired: `"newreno"`, by duplicate ACKs, one a round (RFC
         /// 6582); `"sack"`, by SACKs (RFC 2018, 2883, 6675); `"rack"`, by SACKs and time, with tail
         /// loss probes (RFC 8985); see below.
-        recovery: Recovery = Recovery::Rack, paper_2013 = Recovery::NewReno;
+        recovery: LossRecovery = LossRecovery::Rack, paper_2013 = LossRecovery::NewReno;
         /// Are windows restored when D-SACKs (RFC 3708; with SACKs), or F-RTO after a timeout (RFC
         /// 5682), show that nothing had been lost?
         undo: bool = true, paper_2013 = false;

@@ -10,14 +10,15 @@
 extern crate self as linkpool_transport;
 
 mod config;
+mod congestion;
 pub mod control;
 mod flow_control;
 mod loss;
+mod metric;
 mod multipath;
 pub mod ndp;
 mod options;
 mod outstanding;
-mod path;
 pub mod paths;
 mod quickack;
 mod reassembly;
@@ -31,12 +32,14 @@ mod seq;
 mod subflow;
 mod threshold;
 mod timer;
+mod turns;
 
-pub use config::{Config, Recovery};
+pub use config::{Config, LossRecovery};
+pub use congestion::CongestionState;
 pub use flow_control::Buffers;
-pub use multipath::{Fault, Faults, Multipath, Scheduler};
+pub use metric::Metric;
+pub use multipath::{Fault, Faults, Multipath, PacketScheduler};
 pub use options::{AckOptions, SackBlocks};
-pub use path::Path;
 pub use paths::{PlbConfig, RepsConfig};
 pub use reassembly::Reassembly;
 pub use receiver::{Delivery, Receiver};
@@ -46,6 +49,7 @@ pub use sender::{Sender, SenderState};
 pub use seq::Seq;
 pub use subflow::SubflowStats;
 pub use threshold::DupackThreshold;
+pub use turns::TurnQueue;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/new-algorithm.md")]

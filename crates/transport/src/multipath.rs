@@ -20,7 +20,7 @@ settings! {
         /// Which of the subflows with room in their windows gets new data: `"round-robin"`, a
         /// segment at a time; `"lowest-rtt"`; `"lowest-time-to-send"`, the one that needs the least
         /// time to send its data, as Linux (see below).
-        scheduler: Scheduler = Scheduler::RoundRobin, of Several;
+        scheduler: PacketScheduler = PacketScheduler::RoundRobin, of Several;
         /// Timeouts in a row after which a subflow is stale, or `"never"`. Other subflows send its
         /// data again, and it gets new data only if all are stale, until new data on it is
         /// acknowledged.
@@ -98,7 +98,7 @@ impl Written<Faults> for Vec<Fault> {
 impl Default for Multipath {
     fn default() -> Multipath {
         Multipath {
-            scheduler: Scheduler::RoundRobin,
+            scheduler: PacketScheduler::RoundRobin,
             backup: 0,
             join_after: 0,
             join_at: Vec::new(),
@@ -111,7 +111,7 @@ impl Default for Multipath {
 /// Which of the subflows that have room in their windows gets new data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Scheduler {
+pub enum PacketScheduler {
     /// One after another, a segment at a time.
     RoundRobin,
     /// The one with the least smoothed RTT.

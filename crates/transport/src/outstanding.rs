@@ -12,9 +12,9 @@ use std::ops::{Index, IndexMut, RangeFrom};
 pub(crate) struct Sent {
     /// When, in picoseconds, above the marks.
     at_and_marks: u64,
-    /// Where it ends in the subflow's stream.
+    /// Its end in the subflow's stream.
     pub(crate) end: Seq,
-    /// Where it begins in the connection's stream.
+    /// Its start in the connection's stream.
     pub(crate) data_seq: Seq,
 }
 

@@ -8,7 +8,7 @@ use linkpool_units::Time;
 /// The most ACKs that are sent at once (Linux, `TCP_MAX_QUICKACKS`).
 const MOST: u64 = 16;
 
-/// Of one subflow at the receiver.
+/// The quick ACKs of one subflow at the receiver.
 #[derive(Debug, Default)]
 pub(crate) struct Quickack {
     /// The number of ACKs that are still to be sent at once.

@@ -1,9 +1,9 @@
-//! How late packets come, and how many duplicate ACKs to wait for them: RR-TCP (Zhang, Karp, Floyd,
-//! Peterson, "RR-TCP: A Reordering-Robust TCP with DSACK", ICNP 2003), with a fixed ratio of
-//! avoided false fast retransmits (its DSACK-FA).
+//! The lateness of reordered packets, and the number of duplicate ACKs to wait for them: RR-TCP
+//! (Zhang, Karp, Floyd, Peterson, "RR-TCP: A Reordering-Robust TCP with DSACK", ICNP 2003), with a
+//! fixed ratio of avoided false fast retransmits (its DSACK-FA).
 
+use crate::congestion::CongestionState;
 use crate::outstanding::{Mark, Sent};
-use crate::path::Path;
 use std::collections::VecDeque;
 
 /// The threshold is high enough for nine of ten late packets (the FA ratio).
@@ -96,9 +96,9 @@ impl Reordering {
     /// the late packets require, but no more than a loss causes, or the loss would take a timeout.
     /// A loss causes one duplicate ACK for each other outstanding segment, of a window and of the
     /// segments that `limited_transmit` sends in the next round (RR-TCP: a window more).
-    pub(crate) fn threshold(&self, path: &Path, outstanding: usize, limited_transmit: bool) -> u32 {
+    pub(crate) fn threshold(&self, state: &CongestionState, outstanding: usize, limited_transmit: bool) -> u32 {
         let windows = if limited_transmit { 2.0 } else { 1.0 };
-        let most = (outstanding as u32).min((windows * path.cwnd) as u32).saturating_sub(1);
+        let most = (outstanding as u32).min((windows * state.cwnd) as u32).saturating_sub(1);
         (self.above as u32).min(most).max(LEAST)
     }
 }
@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(above(std::iter::repeat_n(40, 1000).chain(std::iter::repeat_n(2, 900))), 3);
     }
 
-    fn path(cwnd: f64) -> Path {
-        Path {
+    fn state(cwnd: f64) -> CongestionState {
+        CongestionState {
             cwnd,
             ssthresh: 5.0,
             srtt: 0.0,
@@ -166,19 +166,19 @@ mod tests {
     fn is_no_more_than_a_loss_brings_about() {
         let mut reordering = Reordering::new(1000);
         reordering.note(29);
-        assert_eq!(reordering.threshold(&path(20.0), 100, true), 30);
-        assert_eq!(reordering.threshold(&path(20.0), 100, false), 19);
-        assert_eq!(reordering.threshold(&path(10.5), 100, true), 20);
-        assert_eq!(reordering.threshold(&path(20.0), 12, true), 11);
-        assert_eq!(reordering.threshold(&path(20.0), 2, true), 3);
+        assert_eq!(reordering.threshold(&state(20.0), 100, true), 30);
+        assert_eq!(reordering.threshold(&state(20.0), 100, false), 19);
+        assert_eq!(reordering.threshold(&state(10.5), 100, true), 20);
+        assert_eq!(reordering.threshold(&state(20.0), 12, true), 11);
+        assert_eq!(reordering.threshold(&state(20.0), 2, true), 3);
     }
 
     #[test]
     fn is_three_at_least() {
         let mut reordering = Reordering::new(1000);
-        assert_eq!(reordering.threshold(&path(20.0), 100, true), 3);
+        assert_eq!(reordering.threshold(&state(20.0), 100, true), 3);
         reordering.note(1);
-        assert_eq!(reordering.threshold(&path(20.0), 100, true), 3);
+        assert_eq!(reordering.threshold(&state(20.0), 100, true), 3);
     }
 
     /// The oldest of 1,001 lengths is forgotten even if it is the one that decides. 900 ones and

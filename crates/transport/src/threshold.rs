@@ -1,4 +1,4 @@
-//! How many duplicate ACKs mean a loss, as a scenario writes it.
+//! The setting of the duplicate-ACK threshold: how many duplicate ACKs mean a loss.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};

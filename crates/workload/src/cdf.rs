@@ -22,7 +22,7 @@ impl Interpolation {
 /// A cumulative distribution of flow sizes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cdf {
-    /// What results call it.
+    /// Its name in results.
     pub name: String,
     /// Size in bytes and the probability of at most this; both never fall, and the last probability
     /// is 1.

@@ -28,7 +28,7 @@ pub struct Message {
     pub after: Vec<u32>,
 }
 
-/// Where each rank sends in a step.
+/// The receiver of each rank in a step.
 #[derive(Clone, Copy)]
 enum Step {
     /// The rank this many places on, round the end.

@@ -1,4 +1,4 @@
-//! To whom a host sends.
+//! Random choice of receivers.
 
 use linkpool_engine::Stream;
 use linkpool_units::HostId;

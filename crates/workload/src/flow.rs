@@ -39,9 +39,9 @@ impl Flow {
 pub struct Bursts {
     /// In the order in which they start in a burst.
     pub senders: Arc<[HostId]>,
-    /// Of all flows.
+    /// The receiver of all flows.
     pub receiver: HostId,
-    /// Of each flow.
+    /// The size of each flow.
     pub size: Sizes,
     /// When the next burst starts.
     pub start: Time,
@@ -51,7 +51,7 @@ pub struct Bursts {
     pub spacing: Time,
     /// Bursts still to come, and the number of the next.
     pub left: Range<u32>,
-    /// For the sizes.
+    /// Draws the sizes.
     pub random: Stream,
     /// Flows of bursts that have begun, by start, burst and sender.
     pub begun: BTreeMap<(Time, u32, u32), Flow>,

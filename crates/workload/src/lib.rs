@@ -1,4 +1,4 @@
-//! Workloads: who sends how much to whom, and when.
+//! Workloads: the senders, receivers, sizes and starts of flows.
 
 mod arrivals;
 mod cdf;
@@ -19,7 +19,7 @@ pub use flow::{Bursts, Flow};
 pub use gaps::Gaps;
 pub use matrix::{Matrix, Rule, Senders};
 pub use process::{
-    Action, Chain, ClosedLoop, Destinations, FlowEnd, Job, Listens, PartitionAggregate, Process, Redraw, Rounds,
-    Scheduler,
+    Action, Chain, ClosedLoop, Destinations, FlowEnd, Job, JointLoop, Listens, PartitionAggregate, Process, Redraw,
+    Rounds,
 };
 pub use sizes::Sizes;

@@ -1,4 +1,4 @@
-//! Who sends to whom.
+//! Traffic matrices: the pairs of senders and receivers.
 
 use crate::destination::{hotspot_pair, permutation, same_rack, staggered_destination, stride};
 use crate::room::{matrix_across_racks, random_matrix};
@@ -6,7 +6,7 @@ use linkpool_engine::Stream;
 use linkpool_units::HostId;
 use std::sync::Arc;
 
-/// Who sends to whom.
+/// A traffic matrix.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Matrix {
     /// By which rule.
@@ -22,7 +22,7 @@ pub struct Matrix {
 pub enum Senders {
     /// All hosts.
     All,
-    /// Of every host: does it?
+    /// By host: does it send?
     Some(Arc<[bool]>),
 }
 

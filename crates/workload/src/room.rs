@@ -1,4 +1,5 @@
-//! Every host sends to one other, and none gets more flows than it has room for.
+//! Random matrices with a limit: each host sends one flow, and no host gets more flows than
+//! allowed.
 
 use crate::destination::same_rack;
 use linkpool_engine::Stream;

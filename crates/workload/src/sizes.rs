@@ -69,7 +69,7 @@ impl Sizes {
         }
     }
 
-    /// What results call it.
+    /// Its name in results.
     pub fn name(&self) -> String {
         match self {
             Sizes::Constant(_) => "constant".to_string(),

@@ -178,7 +178,7 @@ impl Instance {
             .map_err(|_| anyhow!("{} is of another version of linkpool: unload it", self.name))
     }
 
-    /// Changes parameters while it runs. Errors as of [`Settings::apply`].
+    /// LinkChanges parameters while it runs. Errors as of [`Settings::apply`].
     pub fn set(&self, settings: &Settings) -> Result<Params> {
         let mut params = self.params()?;
         settings.apply(&self.algorithm, &mut params)?;

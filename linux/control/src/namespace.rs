@@ -56,7 +56,7 @@ impl Namespace {
         })
     }
 
-    /// Changes a setting.
+    /// LinkChanges a setting.
     pub fn set(&self, name: &str, value: &str) -> Result<()> {
         let write = || fs::write(Path::new("/proc/sys").join(name), value);
         self.within(|| write().with_context(|| format!("{name} = {value}")))

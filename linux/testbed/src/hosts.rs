@@ -350,7 +350,7 @@ impl<'p> Hosts<'p> {
         let Some(sending) = self.senders.get_mut(&flow) else { return Ok(()) };
         let planned = sending.planned;
         if let Err(e) = sending.look(now) {
-            self.warnings.push(format!("flow {flow} is no MPTCP connection: {e}"));
+            self.warnings.push(format!("flow {flow:?} is no MPTCP connection: {e}"));
             return Ok(());
         }
         let end = End { host: planned.flow.src, side: Side::Sending };

@@ -154,7 +154,8 @@ impl<'p> Traffic<'p> {
         let planned = PlannedFlow { flow, transport: process.transport_of(flow.size), label };
         // Answers come whenever they are asked for.
         let until = if label == process.label { process.until } else { Time::MAX };
-        self.in_time(self.plan.id(number, of), planned, until)
+        let id = self.plan.id(number, of).expect("a test bed is done before it has started 2^32 flows");
+        self.in_time(id, planned, until)
     }
 }
 

@@ -10,7 +10,7 @@ use linkpool_linux_control::intf::{self, Conn, Params};
 use linkpool_linux_control::settings;
 use linkpool_linux_twins::{ALL, Hooks};
 use linkpool_settings::Preset;
-use linkpool_transport::Path;
+use linkpool_transport::CongestionState;
 use linkpool_transport::control::{
     Ack, AckOrder, Algorithm, CongestionControl, Control, ControlConfig, EwtcpIncrease, Release,
 };
@@ -40,7 +40,7 @@ struct Twins {
     params: Params,
     conn: Conn,
     control: Control,
-    paths: Vec<Path>,
+    states: Vec<CongestionState>,
     round_ends: Vec<u64>,
 }
 
@@ -56,7 +56,7 @@ impl Twins {
         let hooks = ALL.iter().find(|(known, _)| *known == name).unwrap().1;
         let mut conn = Conn::zeroed();
         conn.subflows = n as u8;
-        let paths = (0..n).map(|_| Path {
+        let states = (0..n).map(|_| CongestionState {
             cwnd: cwnd.into(),
             ssthresh: ssthresh.map_or(f64::INFINITY, f64::from),
             srtt: 0.0,
@@ -66,54 +66,54 @@ impl Twins {
             established: true,
             in_recovery: false,
         });
-        let paths: Vec<Path> = paths.collect();
-        for path in &mut conn.paths[..n] {
-            path.established = 1;
-            path.cwnd = u64::from(cwnd) << intf::FIX_BITS;
-            path.ssthresh = u64::from(ssthresh.unwrap_or(0x7fff_ffff)) << intf::FIX_BITS;
+        let states: Vec<CongestionState> = states.collect();
+        for state in &mut conn.paths[..n] {
+            state.established = 1;
+            state.cwnd = u64::from(cwnd) << intf::FIX_BITS;
+            state.ssthresh = u64::from(ssthresh.unwrap_or(0x7fff_ffff)) << intf::FIX_BITS;
             if matches!(name, "dctcp" | "dcm") {
-                path.own[0] = params.alpha0;
+                state.own[0] = params.alpha0;
             }
         }
-        let round_ends = paths.iter().map(|p| p.snd_nxt).collect();
-        let mut twins = Twins { name, hooks, params, conn, control: config.build(n), paths, round_ends };
+        let round_ends = states.iter().map(|p| p.snd_nxt).collect();
+        let mut twins = Twins { name, hooks, params, conn, control: config.build(n), states, round_ends };
         (0..n).for_each(|s| twins.share_sequences(s));
         twins
     }
 
     /// Both see the same sequence numbers; the kernel's wrap.
     fn share_sequences(&mut self, s: usize) {
-        let (path, own) = (&self.paths[s], &mut self.conn.paths[s]);
-        (own.snd_una, own.snd_nxt) = (path.snd_una as u32, path.snd_nxt as u32);
+        let (state, own) = (&self.states[s], &mut self.conn.paths[s]);
+        (own.snd_una, own.snd_nxt) = (state.snd_una as u32, state.snd_nxt as u32);
     }
 
     fn flight(&self, s: usize) -> u32 {
-        ((self.paths[s].snd_nxt - self.paths[s].snd_una) / MSS) as u32
+        ((self.states[s].snd_nxt - self.states[s].snd_una) / MSS) as u32
     }
 
     fn take(&mut self, event: Event) {
         match event {
             Event::Rtt { s, us } => {
-                self.paths[s].srtt = f64::from(us) * 1e6;
+                self.states[s].srtt = f64::from(us) * 1e6;
                 self.conn.paths[s].srtt = us * 8;
             }
             Event::Ack { s, acked, marked } => self.ack(s, acked.min(self.flight(s)), marked),
-            Event::Loss { s } if !self.paths[s].in_recovery => {
+            Event::Loss { s } if !self.states[s].in_recovery => {
                 self.lose(s);
-                self.paths[s].in_recovery = true;
+                self.states[s].in_recovery = true;
                 self.conn.paths[s].in_recovery = 1;
                 self.set_window(s, 3.0);
             }
-            Event::Recovered { s } if self.paths[s].in_recovery => {
-                self.paths[s].in_recovery = false;
+            Event::Recovered { s } if self.states[s].in_recovery => {
+                self.states[s].in_recovery = false;
                 self.conn.paths[s].in_recovery = 0;
                 self.set_window(s, 0.0);
             }
             Event::Timeout { s } => {
                 self.lose(s);
-                self.paths[s].in_recovery = false;
+                self.states[s].in_recovery = false;
                 self.conn.paths[s].in_recovery = 0;
-                self.paths[s].cwnd = 1.0;
+                self.states[s].cwnd = 1.0;
                 self.conn.paths[s].cwnd = 1 << intf::FIX_BITS;
             }
             Event::Loss { .. } | Event::Recovered { .. } => {}
@@ -122,66 +122,66 @@ impl Twins {
 
     fn lose(&mut self, s: usize) {
         let flight = self.flight(s);
-        self.paths[s].ssthresh = self.control.ssthresh(&self.paths, s, flight);
+        self.states[s].ssthresh = self.control.ssthresh(&self.states, s, flight);
         self.conn.paths[s].ssthresh = self.hooks.ssthresh(&mut self.conn, s, flight, &self.params);
     }
 
     fn set_window(&mut self, s: usize, more: f64) {
-        self.paths[s].cwnd = self.paths[s].ssthresh + more;
+        self.states[s].cwnd = self.states[s].ssthresh + more;
         self.conn.paths[s].cwnd = self.conn.paths[s].ssthresh + intf::fixed(more);
     }
 
     /// As the sender does it: the algorithm sees the ACK, grows outside recovery, cuts after growth; a mark in recovery cuts
     /// nothing.
     fn ack(&mut self, s: usize, acked: u32, marked: bool) {
-        self.paths[s].snd_una += u64::from(acked) * MSS;
+        self.states[s].snd_una += u64::from(acked) * MSS;
         self.share_sequences(s);
-        let round_ended = self.paths[s].snd_una > self.round_ends[s];
+        let round_ended = self.states[s].snd_una > self.round_ends[s];
         if round_ended {
-            self.round_ends[s] = self.paths[s].snd_nxt;
+            self.round_ends[s] = self.states[s].snd_nxt;
         }
-        let recovering = self.paths[s].in_recovery;
-        let before = (self.paths[s].cwnd, self.paths[s].ssthresh);
+        let recovering = self.states[s].in_recovery;
+        let before = (self.states[s].cwnd, self.states[s].ssthresh);
         let own_before = (self.conn.paths[s].cwnd, self.conn.paths[s].ssthresh);
         let ack = Ack { acked, marked, round_ended, now: Time::ZERO };
         let own_ack = intf::Ack { acked, marked: marked.into(), round_ended: round_ended.into() };
-        let cut = self.control.in_ack_event(&mut self.paths, s, ack);
+        let cut = self.control.in_ack_event(&mut self.states, s, ack);
         let own_cut = self.hooks.in_ack_event(&mut self.conn, s, own_ack, &self.params);
         assert_eq!(cut, own_cut, "{}: who cuts for a mark", self.name);
         if acked > 0 && !recovering && !cut {
-            self.control.cong_avoid(&mut self.paths, s, acked.into());
+            self.control.cong_avoid(&mut self.states, s, acked.into());
             self.hooks.cong_avoid(&mut self.conn, s, acked, &self.params);
         }
         if marked {
-            let cut = self.control.cut_after_growth(&mut self.paths, s);
+            let cut = self.control.cut_after_growth(&mut self.states, s);
             assert_eq!(cut, self.hooks.cut_after_growth(&mut self.conn, s, &self.params));
         }
         if recovering {
-            (self.paths[s].cwnd, self.paths[s].ssthresh) = before;
+            (self.states[s].cwnd, self.states[s].ssthresh) = before;
             (self.conn.paths[s].cwnd, self.conn.paths[s].ssthresh) = own_before;
         }
-        let sent = self.paths[s].snd_una + (self.paths[s].cwnd.min(1e6) as u64) * MSS;
-        self.paths[s].snd_nxt = self.paths[s].snd_nxt.max(sent);
+        let sent = self.states[s].snd_una + (self.states[s].cwnd.min(1e6) as u64) * MSS;
+        self.states[s].snd_nxt = self.states[s].snd_nxt.max(sent);
         self.share_sequences(s);
     }
 
     /// The largest distance of two windows, in packets.
     fn distance(&self) -> f64 {
-        let pairs = self.paths.iter().zip(&self.conn.paths);
-        pairs.map(|(path, own)| (path.cwnd - intf::real(own.cwnd)).abs()).fold(0.0, f64::max)
+        let pairs = self.states.iter().zip(&self.conn.paths);
+        pairs.map(|(state, own)| (state.cwnd - intf::real(own.cwnd)).abs()).fold(0.0, f64::max)
     }
 
     fn check(&mut self, event: Event) {
         let windows = || self.conn.paths.iter().map(|p| intf::real(p.cwnd)).collect::<Vec<_>>();
-        let theirs = || self.paths.iter().map(|p| p.cwnd).collect::<Vec<_>>();
+        let theirs = || self.states.iter().map(|p| p.cwnd).collect::<Vec<_>>();
         assert!(self.distance() < 1.001, "{} after {event:?}: {:?} for {:?}", self.name, windows(), theirs());
         if self.name == "xmp" {
-            for (path, own) in self.paths.iter().zip(&mut self.conn.paths) {
-                own.cwnd = intf::fixed(path.cwnd);
-                own.ssthresh = intf::fixed(path.ssthresh.min(f64::from(0x7fff_ffff)));
+            for (state, own) in self.states.iter().zip(&mut self.conn.paths) {
+                own.cwnd = intf::fixed(state.cwnd);
+                own.ssthresh = intf::fixed(state.ssthresh.min(f64::from(0x7fff_ffff)));
             }
         }
-        if self.paths.len() > 1 {
+        if self.states.len() > 1 {
             assert_eq!(self.conn.suppressed != 0, !self.control.is_active(1), "{} after {event:?}", self.name);
         }
     }
@@ -217,7 +217,7 @@ fn a_long_fixed_trace() {
         }
         table += &format!("{name:<10} {farthest:.6}\n");
         assert!(
-            twins.paths.iter().all(|p| p.cwnd > 1.0 && p.cwnd < 1e5),
+            twins.states.iter().all(|p| p.cwnd > 1.0 && p.cwnd < 1e5),
             "{name}: the trace reaches no sensible windows"
         );
     }

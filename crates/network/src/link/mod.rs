@@ -1,4 +1,4 @@
-//! A link: an output port with one FIFO queue, and the wire behind it.
+//! A link: an output port with one FIFO queue, and the line to the next node.
 
 mod kind;
 mod stats;
@@ -11,11 +11,12 @@ use crate::thresholds::Admission;
 use linkpool_engine::prefetch;
 use linkpool_units::Time;
 
-/// An output port with its FIFO queue and the wire behind it, in one ring of packets sorted by arrival time.
+/// An output port with its FIFO queue and the line to the next node, in one ring of packets sorted
+/// by arrival time.
 ///
-/// When a packet joins a FIFO queue its departure is known, `max(now, busy_until) + serialisation`, and so is its
-/// arrival. So the ring holds what is queued and what is in flight alike; the queue is its part that
-/// has not departed, and no event serves it.
+/// When a packet joins a FIFO queue, its departure is known: `max(now, busy_until) +
+/// serialisation`. Its arrival is known too. So one ring holds the queued packets and the packets
+/// in flight. The queue is the part of the ring that has not departed. It needs no service events.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Link {
@@ -25,7 +26,8 @@ pub struct Link {
     bytes: u64,
     /// Next packet to arrive (advanced by the receiving node).
     head: u32,
-    /// First packet that has not departed, as far as looked (advanced by the sending node).
+    /// First packet that had not departed at the last [`Link::settle`] (advanced by the sending
+    /// node).
     departed: u32,
     /// Next free place.
     tail: u32,
@@ -34,16 +36,16 @@ pub struct Link {
     /// The calendar's number of this link at its receiving node.
     pub(crate) input: u32,
     pub(crate) kind: u16,
-    /// The partition that runs the receiving node, if it is not the one that runs the sending node; else [`LOCAL`].
+    /// The partition of the receiving node; [`LOCAL`] if the sending node is in the same one.
     pub(crate) remote: u8,
 }
 
 /// The place of a packet that a link has accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Queued {
-    /// It is the next to arrive at the other end, which must be told.
+    /// It is the next to arrive at the other end, which must be woken for it.
     Next(Time),
-    /// Others are on the way before it.
+    /// Other packets arrive before it.
     Behind,
 }
 
@@ -51,9 +53,9 @@ pub(crate) enum Queued {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
     Queued(Queued),
-    /// It is gone.
+    /// It was dropped.
     Dropped,
-    /// A port of its own queues for this link.
+    /// The link has a port with a queue discipline of its own; nothing was queued here.
     Elsewhere,
 }
 
@@ -84,7 +86,7 @@ impl Link {
         index as usize & self.ring.len().wrapping_sub(1)
     }
 
-    /// Forgets what has left the queue by `now`.
+    /// Advances `departed` past the packets that have left the queue by `now`.
     #[inline]
     fn settle(&mut self, kind: &LinkKind, now: Time) {
         if self.busy_until <= now {
@@ -97,14 +99,14 @@ impl Link {
         }
     }
 
-    /// Packets that have not departed, as far as [`Link::settle`] has looked: at least those that are queued.
+    /// Packets that had not departed at the last [`Link::settle`]: at least the queued packets.
     #[inline]
     fn present(&self) -> u32 {
         self.tail.wrapping_sub(self.departed)
     }
 
-    /// Bytes queued, the packet in service counted if the thresholds say so. What waits behind that packet is put on
-    /// the wire between its departure and `busy_until`.
+    /// Bytes queued, with the packet in service if the thresholds count it. The packets behind it
+    /// are sent between its departure and `busy_until`.
     fn queued_bytes(&self, kind: &LinkKind) -> u64 {
         if self.departed == self.tail {
             return 0;
@@ -114,10 +116,11 @@ impl Link {
         kind.bytes_in(self.busy_until - (first.arrival - kind.delay)) + in_service
     }
 
-    /// Queues `packet` at `now`; none if thresholds may act on it, see [`Link::enqueue_by_thresholds`].
+    /// Queues `packet` at `now`; none if thresholds may act on it, see
+    /// [`Link::enqueue_by_thresholds`].
     ///
-    /// What has departed is looked for only when the queue might be longer than ever: until then it is known to be
-    /// shorter than any threshold that acts.
+    /// It settles the queue only when the queue may be longer than ever before; otherwise the queue
+    /// is shorter than any threshold that acts.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Option<Queued> {
         if self.present() >= self.max_present {
@@ -130,7 +133,7 @@ impl Link {
         Some(self.accept(kind, now, packet))
     }
 
-    /// Queues `packet` at `now`, marking it if the thresholds say so, or drops it.
+    /// Queues, marks or drops `packet` at `now`, as the thresholds say.
     pub(crate) fn enqueue_by_thresholds(
         &mut self,
         kind: &LinkKind,
@@ -139,7 +142,7 @@ impl Link {
         packet: &Packet,
     ) -> Fate {
         self.settle(kind, now);
-        // What is being transmitted is the first that has not departed.
+        // The packet in service is the first that has not departed.
         let queued = self.present() - kind.thresholds.uncounted.min(self.present());
         let mut packet = *packet;
         match self.admission(kind, queued, &packet) {
@@ -150,7 +153,7 @@ impl Link {
                 return Fate::Dropped;
             }
             Some(Admission::Mark) => {
-                // A switch before may have marked it: count the mark where it was set.
+                // An earlier switch may have marked it; only the first mark counts.
                 rare.marks += !packet.flags.has(Flags::CE) as u64;
                 packet.flags = packet.flags.with(Flags::CE);
             }
@@ -175,7 +178,8 @@ impl Link {
         if alone { Queued::Next(arrival) } else { Queued::Behind }
     }
 
-    /// What becomes of `packet`, which finds so many `queued` that the thresholds may act; none: a port of its own knows.
+    /// The decision on `packet`, which meets `queued` packets, enough for the thresholds to act.
+    /// None: the link has a port with a queue discipline of its own, which decides.
     fn admission(&self, kind: &LinkKind, queued: u32, packet: &Packet) -> Option<Admission> {
         let thresholds = &kind.thresholds;
         let bytes = if thresholds.in_bytes { self.queued_bytes(kind) } else { 0 };
@@ -185,7 +189,7 @@ impl Link {
         (!thresholds.is_elsewhere()).then(|| thresholds.admission(over, full, markable, packet.flags))
     }
 
-    /// The place at the end of the ring, which is filled from now on.
+    /// Adds a place at the end of the ring; the caller fills it.
     #[inline]
     fn next_place(&mut self, kind: &LinkKind, now: Time) -> &mut Packet {
         if self.tail.wrapping_sub(self.oldest()) as usize == self.ring.len() {
@@ -196,7 +200,8 @@ impl Link {
         &mut self.ring[place]
     }
 
-    /// Gives away what has been sent since the last time, on its way to another partition. The queue still knows of it.
+    /// Gives the packets sent since the last call to `give`, for another partition. They still
+    /// count in the queue here.
     #[inline]
     pub(crate) fn hand_over(&mut self, mut give: impl FnMut(&Packet)) {
         while self.head != self.tail {
@@ -205,11 +210,12 @@ impl Link {
         }
     }
 
-    /// `packet` is on its way, from a queue elsewhere: of a port of its own, or of the sending partition. Returns its arrival if nothing
-    /// else is.
+    /// Takes `packet`, which has left a queue elsewhere: that of a port with a queue discipline of
+    /// its own, or that of the sending partition. Returns its arrival if no other packet is in
+    /// flight.
     #[inline]
     pub(crate) fn carry(&mut self, packet: Packet) -> Option<Time> {
-        self.departed = self.head; // this end has no queue
+        self.departed = self.head; // this ring has no queue
         let alone = self.head == self.tail;
         if self.on_the_way() as usize == self.ring.len() {
             self.grow();
@@ -220,7 +226,7 @@ impl Link {
         alone.then_some(packet.arrival)
     }
 
-    /// The first place still needed: by the receiver, or to know what has departed.
+    /// The first place that is still needed, by the receiver or by [`Link::settle`].
     #[inline]
     fn oldest(&self) -> u32 {
         if self.head.wrapping_sub(self.departed) as i32 > 0 { self.departed } else { self.head }
@@ -247,13 +253,13 @@ impl Link {
         self.ring = larger;
     }
 
-    /// Brings closer what the receiver will read next: a packet, and when the one behind it comes.
+    /// Prefetches the next packet for the receiver, and the arrival of the packet behind it.
     #[inline]
     pub(crate) fn prefetch_head(&self) {
         self.prefetch_two(self.head);
     }
 
-    /// The place `index` and the next, which is in another line of the cache every other time.
+    /// Prefetches the place `index` and the next one, which may be in another cache line.
     #[inline]
     fn prefetch_two(&self, index: u32) {
         self.ring.get(self.at(index)).inspect(|place| prefetch(*place));
@@ -266,13 +272,14 @@ impl Link {
         (self.head != self.tail).then(|| &self.ring[self.at(self.head)])
     }
 
-    /// Brings closer the place that the next packet will take.
+    /// Prefetches the place of the next packet.
     #[inline]
     pub(crate) fn prefetch_end(&self) {
         self.ring.get(self.at(self.tail)).inspect(|place| prefetch(*place));
     }
 
-    /// Takes the first packet if it arrives before `limit`. If not, returns when it arrives; none if there is no packet.
+    /// Removes the first packet if it arrives before `limit`. If not, returns its arrival; none if
+    /// there is no packet.
     #[inline]
     pub(crate) fn pop_before(&mut self, limit: Time) -> Result<&Packet, Option<Time>> {
         if self.head == self.tail {
@@ -286,7 +293,8 @@ impl Link {
         Ok(first)
     }
 
-    /// What has not departed, as far as [`Link::settle`] has looked: the packet being sent, and those that wait.
+    /// The packets that had not departed at the last [`Link::settle`]: the packet in service, and
+    /// the waiting packets.
     pub(crate) fn queued(&self) -> impl Iterator<Item = &Packet> {
         (0..self.present()).map(|i| &self.ring[self.at(self.departed.wrapping_add(i))])
     }
@@ -296,7 +304,7 @@ impl Link {
         self.tail
     }
 
-    /// What has been queued since `mark`, which was this instant.
+    /// The packets queued since `mark`, which was taken at this instant.
     pub(crate) fn since(&self, mark: u32) -> impl Iterator<Item = &Packet> {
         (0..self.tail.wrapping_sub(mark)).map(move |i| &self.ring[self.at(mark.wrapping_add(i))])
     }
@@ -307,7 +315,7 @@ impl Link {
         self.present() - kind.thresholds.uncounted.min(self.present())
     }
 
-    /// Bytes not yet put on the wire at `now`, the rest of the packet in service included.
+    /// Bytes not yet sent at `now`, with the rest of the packet in service.
     pub(crate) fn backlog_bytes(&self, kind: &LinkKind, now: Time) -> u64 {
         kind.bytes_in(self.busy_until.saturating_sub(now))
     }
@@ -317,7 +325,7 @@ impl Link {
         self.tail.wrapping_sub(self.head)
     }
 
-    /// What it has carried, dropped and marked.
+    /// The counters of the link: packets carried, dropped and marked.
     pub(crate) fn stats(&self, kind: &LinkKind, rare: RareEvents) -> LinkStats {
         let max_queue = self.max_present - kind.thresholds.uncounted.min(self.max_present);
         LinkStats { packets: self.packets, bytes: self.bytes, max_queue, rare }
@@ -415,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ect_is_dropped_or_queued_or_exempt() {
+    fn packets_without_ect_are_dropped_queued_or_exempt() {
         let k = QueueLimit::Packets(1);
         let base = QueuePolicy::drop_tail(QueueLimit::Packets(3)).marking(k, false);
         let ack = Packet { flags: Flags::ACK, ..packet(42) };
@@ -450,7 +458,8 @@ mod tests {
         assert_eq!(expected, 500);
     }
 
-    /// 1,000 packets, each of which leaves before the fourth behind it comes: the ring stays at four places.
+    /// Of 1,000 packets each leaves before the fourth behind it comes: the ring stays at four
+    /// places.
     #[test]
     fn the_ring_is_used_again() {
         let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(1000)));
@@ -463,7 +472,8 @@ mod tests {
         assert_eq!((l.0.ring.len(), l.0.on_the_way()), (4, 3));
     }
 
-    /// A queue of 4 packets of 1,250 B at 10 Gbit/s, a microsecond each: with and without the one in service.
+    /// A queue of 4 packets of 1,250 B at 10 Gbit/s, a microsecond each: with and without the
+    /// packet in service.
     #[test]
     fn the_queue_is_as_long_as_what_has_not_departed() {
         for (counts, lengths) in [(false, [3, 2, 1, 0, 0]), (true, [4, 3, 2, 1, 0])] {
@@ -486,14 +496,14 @@ mod tests {
         assert_eq!(l.0.head_packet().map(|packet| packet.seq), Some(7));
         l.pop();
         assert_eq!(l.0.head_packet().map(|packet| packet.seq), Some(8));
-        // On the wire for two microseconds, behind one and behind two.
+        // Each packet takes 1 us to send and 2 us to arrive.
         let mut pop_before = |limit| l.0.pop_before(Time::from_us(limit)).map(|packet| packet.seq);
         assert_eq!([pop_before(4), pop_before(5)], [Err(Some(Time::from_us(4))), Ok(8)]);
         assert_eq!(pop_before(6), Err(None));
     }
 
-    /// Four packets of 1,000 B and marks from 1,000 queued bytes on, as in `byte_limits_count_waiting_bytes`, but the limit
-    /// in bytes became one in packets before the start.
+    /// As in `byte_limits_count_waiting_bytes`, four packets of 1,000 B with marks from 1,000
+    /// queued bytes on. Here the limit in bytes became a limit in packets before the start.
     #[test]
     fn marks_in_bytes_stay_when_the_limit_changes() {
         let policy = QueuePolicy::drop_tail(QueueLimit::Bytes(9000)).marking(QueueLimit::Bytes(1000), false);
@@ -507,8 +517,9 @@ mod tests {
         }
     }
 
-    /// The quick way leaves a packet to the thresholds before any of them acts: against the same link whose every packet
-    /// is judged by them, with limits and marks in packets and in bytes, the packet in service counted or not.
+    /// The quick way leaves a packet to the thresholds before any of them acts: against the same
+    /// link whose every packet is judged by them, with limits and marks in packets and in bytes,
+    /// the packet in service counted or not.
     #[test]
     fn the_quick_way_agrees_with_the_thresholds() {
         let (packets, bytes) = (QueueLimit::Packets, QueueLimit::Bytes);

@@ -12,7 +12,8 @@ pub(super) const AHEAD: usize = 16;
 /// inputs ahead. Nearer inputs are not prefetched.
 const LAST: usize = AHEAD / 8;
 
-/// Prefetches, of the inputs that are `due`, the link of one and the packets at the head of a nearer one.
+/// Prefetches, of the inputs that are `due`, the link of one and the packets at the head of a
+/// nearer one.
 #[inline]
 pub(super) fn prefetch_links(links: &[Link], due: &[Input]) {
     // There is no link of the number that stands for timers.
@@ -21,8 +22,8 @@ pub(super) fn prefetch_links(links: &[Link], due: &[Input]) {
     link(AHEAD * 3 / 4).into_iter().for_each(Link::prefetch_head);
 }
 
-/// For the inputs of hosts: the link on which they will answer, and in stages the memory that they need for the
-/// packets.
+/// For the inputs of hosts: the link on which they will answer, and in stages the memory that they
+/// need for the packets.
 #[inline]
 pub(super) fn prefetch_endpoints<H: Handler>(links: &[Link], routes: &Routes, due: &[Input], handler: &H) {
     let answer = |input: &Input| routes.only_link(input.node).map(|link| &links[link.index()]);

@@ -1,4 +1,4 @@
-//! How a network, or a partition of it, is put together.
+//! Builds a network, or a partition of it.
 
 use super::inputs::inputs;
 use super::order::Arrivals;
@@ -26,7 +26,7 @@ impl Network {
         Network::partition(fabric, policies, timetable, smallest, &vec![0; fabric.nodes()], 0)
     }
 
-    /// The partition of the network that runs the nodes of which `partitions` says `me`.
+    /// The partition number `me` of the network: it runs the nodes that `partitions` gives to it.
     pub fn partition(
         fabric: &Fabric,
         policies: impl Into<Policies>,

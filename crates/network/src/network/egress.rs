@@ -7,7 +7,7 @@ use crate::packet::Trailer;
 use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::trailer::Trailers;
-use crate::wires::Wires;
+use crate::transmitter::Transmitter;
 use crate::witness::{Cause, Discarded, PacketLoss};
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::Time;
@@ -29,7 +29,7 @@ pub struct Egress<'a> {
 }
 
 impl Egress<'_> {
-    /// Sends `packet` on its way: routes it at this node and queues it.
+    /// Sends `packet`: routes it at this node and queues it.
     #[inline]
     pub fn send(&mut self, now: Time, mut packet: Packet) {
         let id = self.routes.next_link(self.node, &mut packet);
@@ -100,8 +100,8 @@ impl Egress<'_> {
     /// At a port with service events of its own. Out of line, so that the usual way stays short.
     #[inline(never)]
     fn enqueue_elsewhere(&mut self, id: LinkId, now: Time, packet: Packet) {
-        let (ports, mut wires) = self.ports();
-        if let Some((node, mut packet)) = ports.enqueue(id, now, packet, &mut wires) {
+        let (ports, mut transmitter) = self.ports();
+        if let Some((node, mut packet)) = ports.enqueue(id, now, packet, &mut transmitter) {
             let back = self.routes.next_link(node, &mut packet);
             self.enqueue_one(back, now, &packet);
         }
@@ -110,17 +110,17 @@ impl Egress<'_> {
     /// The ports that are served packet by packet, and the state that they need. It is put together
     /// only where there are such ports, so that other nodes need only registers.
     #[inline]
-    pub(super) fn ports(&mut self) -> (&mut Ports, Wires<'_>) {
+    pub(super) fn ports(&mut self) -> (&mut Ports, Transmitter<'_>) {
         let (links, calendar) = (&mut *self.links, &mut *self.calendar);
         let (handed, trailers) = (&mut *self.handed, &mut *self.trailers);
-        (self.ports, Wires { links, calendar, handed, trailers, windows: self.windows })
+        (self.ports, Transmitter { links, calendar, handed, trailers, windows: self.windows })
     }
 
     /// The queue of a link that leaves this node: packets, counted as its policy counts, and all
     /// bytes not yet on the wire.
     pub fn queue(&mut self, link: LinkId, now: Time) -> (u32, u64) {
-        let (ports, mut wires) = self.ports();
-        if let Some(queue) = ports.queue(link, now, &mut wires) {
+        let (ports, mut transmitter) = self.ports();
+        if let Some(queue) = ports.queue(link, now, &mut transmitter) {
             return queue;
         }
         let link = &mut self.links[link.index()];
@@ -134,25 +134,28 @@ impl Egress<'_> {
         (stats, sent)
     }
 
-    /// A mark in what has been queued for a link that leaves this node, for [`Egress::queued_since`].
+    /// A mark in what has been queued for a link that leaves this node, for
+    /// [`Egress::queued_since`].
     pub fn mark(&self, link: LinkId) -> u32 {
         self.links[link.index()].mark()
     }
 
-    /// The packets queued since `mark` for a link that leaves this node, in this instant; none where a port of its own holds them.
+    /// The packets queued since `mark` for a link that leaves this node, in this instant; none
+    /// where a port of its own holds them.
     pub fn queued_since(&self, link: LinkId, mark: u32) -> impl Iterator<Item = &Packet> {
         self.links[link.index()].since(mark)
     }
 
-    /// The packets that were lost since the last time, in all the network; [`crate::Network::watch_losses`] asks for them.
+    /// The packets of the whole network that were lost since the last call. They are kept after
+    /// [`crate::Network::watch_losses`].
     pub fn take_discarded(&mut self) -> Vec<Discarded> {
         self.trailers.witness.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// See [`crate::Network::link_outcome`].
     pub(super) fn outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
-        let (ports, mut wires) = self.ports();
-        if let Some((stats, sent, held)) = ports.outcome(id, now, &mut wires) {
+        let (ports, mut transmitter) = self.ports();
+        if let Some((stats, sent, held)) = ports.outcome(id, now, &mut transmitter) {
             return (stats, sent, held + self.links[id.index()].on_the_way());
         }
         let (rare, link) = (self.rare[id.index()], &self.links[id.index()]);

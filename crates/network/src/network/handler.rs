@@ -28,7 +28,7 @@ pub trait Handler {
     }
     /// `message` reaches `host` at `at`, which is later than all that it has seen.
     fn on_message(&mut self, _host: NodeId, _at: Time, _message: Self::Message) {}
-    /// Has so much been recorded here that progress must be reported now, and the records taken?
+    /// Must progress be reported now, so that records are taken?
     fn is_full(&self) -> bool {
         false
     }

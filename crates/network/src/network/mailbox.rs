@@ -12,7 +12,7 @@ use linkpool_units::Time;
 /// The packets that one partition of a network has sent to another in a window.
 #[derive(Debug, Default)]
 pub(crate) struct PacketMailbox {
-    /// Links, and how many packets are on each.
+    /// Links, each with its number of packets.
     links: Vec<(LinkId, u32)>,
     /// Link by link, in order.
     packets: Vec<Packet>,
@@ -46,7 +46,7 @@ impl Network {
     /// now on.
     pub(crate) fn receive(&mut self, mailbox: &mut PacketMailbox) {
         let PacketMailbox { links, packets, trailers } = mailbox;
-        // Memory that another processor has just written is far away.
+        // Another processor has just written this memory, so reading it is slow: prefetch it.
         packets.iter().take(AHEAD).for_each(prefetch);
         let mut trailers = trailers.drain(..);
         let mut next = 0;

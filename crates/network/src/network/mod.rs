@@ -1,4 +1,5 @@
-//! The network while it runs: what nodes do in a window, what handlers see of it, and what goes from one partition to another.
+//! The network while it runs: nodes in a window, the interface for handlers, and the exchange
+//! between partitions.
 
 mod ahead;
 mod assembly;

@@ -75,8 +75,8 @@ impl Arrivals {
         self.nodes.push((node, self.arrivals.len() as u32));
     }
 
-    /// `packet` comes on the link `from` to the node that began last, in a window that began at `start`. Packets of one
-    /// link are added in order.
+    /// `packet` comes on the link `from` to the node that began last, in a window that began at
+    /// `start`. Packets of one link are added in order.
     #[inline]
     pub(super) fn push(&mut self, start: Time, from: LinkId, packet: &Packet) {
         let key = (packet.arrival - start).0 << NUMBER_BITS | self.packets.len() as u64;
@@ -163,7 +163,8 @@ mod tests {
         assert!(counts.values().all(|n| (880..1120).contains(n)), "{counts:?}");
     }
 
-    /// Two nodes: at the first, packets 0 and 1 of one link, and 2 between them in time; at the second, two at once.
+    /// Two nodes: at the first, packets 0 and 1 of one link, and 2 between them in time; at the
+    /// second, two at once.
     #[test]
     fn each_node_sees_its_packets_in_the_order_of_time_and_ties_are_drawn() {
         let mut arrivals = Arrivals::new(7);

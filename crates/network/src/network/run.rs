@@ -18,9 +18,10 @@ use std::sync::Arc;
 
 /// Links, switches and the clock, of a whole fabric or of a partition of it.
 ///
-/// A partition runs some of the nodes; numbers of nodes, links and inputs are those of the whole fabric. Of a link between two
-/// partitions the sender's partition holds the queue, the receiver's partition the packets in flight; at the end of each
-/// window the packets go from one to the other. Nothing else is shared.
+/// A partition runs some of the nodes. Ids of nodes, links and inputs are those of the whole
+/// fabric. Of a link between two partitions, the sender's partition holds the queue and the
+/// receiver's partition the packets in flight. At the end of each window the packets move from one
+/// partition to the other. The partitions share nothing else.
 #[derive(Debug)]
 pub struct Network {
     pub(super) links: Vec<Link>,
@@ -28,38 +29,39 @@ pub struct Network {
     pub(super) rare: Vec<RareEvents>,
     pub(super) ports: Ports,
     pub(super) routes: Arc<Routes>,
-    /// Later ones, the next one last.
+    /// Routes that apply later, the next ones last.
     pub(super) later_routes: Vec<(Time, Arc<Routes>)>,
     pub(super) chooser: Chooser,
     pub(super) calendar: Calendar,
     pub(super) windows: Windows,
     pub(super) inputs: Vec<Input>,
     pub(super) timer_inputs: Vec<u32>,
-    /// Per node: the soonest window in which its timers are due in the calendar already.
+    /// Per node: the first window for which the calendar has its timers; `u64::MAX`: none.
     pub(super) timer_windows: Vec<u64>,
     pub(super) hosts: NodeId,
     pub(super) lookahead: Time,
-    /// Of every host, the partition that runs it.
+    /// By host: the partition that runs it.
     pub(super) partitions: Box<[u8]>,
     pub(super) hops: u64,
-    /// In the last window: nothing beyond it will happen, and what is left of it must not be scheduled again.
+    /// True in the last window of the run: later arrivals need not be scheduled.
     pub(super) ending: bool,
-    /// Inputs due in this window: hosts come first, and those of a node are neighbours, its timers the last.
+    /// Inputs due in this window. Inputs of hosts come first. Inputs of a node are neighbours, with
+    /// its timers last.
     pub(super) woken: Vec<Input>,
-    /// Packets due at the host at hand, or at a few switches.
+    /// Packets due at the host that is being run, or at a few switches.
     pub(super) arrivals: Arrivals,
-    /// By partition, the links to it on which something has been sent in this window.
+    /// By partition: the links to it that have sent packets in this window.
     pub(super) handed: Box<[Vec<LinkId>]>,
-    /// Of the packets that are here.
+    /// The trailers of the packets in this partition.
     pub(super) trailers: Trailers,
 }
 
-/// Switches route and queue when so many packets have come: the links concerned are then in the cache when they are needed,
-/// and each link still gets its packets in order.
+/// Switches route and queue when this many packets have arrived. Then their links are in the cache
+/// when they are needed. Each link still gets its packets in order.
 const BATCH: usize = 64;
 
 impl Network {
-    /// No packet and no inter-partition message takes less to get from one node to another.
+    /// The least time that a packet or an inter-partition message takes from one node to another.
     pub fn lookahead(&self) -> Time {
         self.lookahead
     }
@@ -79,35 +81,36 @@ impl Network {
         self.trailers.witness = Some(Vec::new());
     }
 
-    /// Is `link` served packet by packet, so that [`Egress::queued_since`] cannot tell?
+    /// Has `link` a port with service events? Then [`Egress::queued_since`] does not know its
+    /// packets.
     pub fn is_served(&mut self, link: LinkId) -> bool {
         self.ports.has(link)
     }
 
-    /// Packets here that have a trailer, queued or in flight.
+    /// Packets with a trailer that are queued or in flight in this partition.
     pub fn trailers(&self) -> usize {
         self.trailers.in_use()
     }
 
-    /// What link `id` has done, what it has put on the wire by `now` in bytes, and how many packets are queued
-    /// or in flight.
+    /// The counters of link `id`, the bytes that it has sent by `now`, and its packets that are
+    /// queued or in flight.
     pub fn link_outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
         self.egress(NodeId::default()).outcome(id, now)
     }
 
-    /// Makes sure that `node` is woken for its next timer. Needed before the first step only: during the run, a
-    /// node's timers are looked at whenever it has run.
+    /// Makes sure that `node` is woken for its next timer. Call it before the first window; after
+    /// that, the network calls it for each node that it has run.
     pub fn wake<H: Handler>(&mut self, node: NodeId, handler: &H) {
         let at = handler.next_timer(node);
         let window = if at == Time::MAX { u64::MAX } else { self.windows.of(at) };
-        // An earlier wake will ask again.
+        // If the node wakes earlier, this is called again then.
         if window < self.timer_windows[node.index()] {
             self.timer_windows[node.index()] = window;
             self.calendar.schedule(window, self.timer_inputs[node.index()]);
         }
     }
 
-    /// The next window in which something is due.
+    /// The next window in which an input is due.
     pub(crate) fn next_window(&self) -> Option<u64> {
         self.calendar.peek()
     }
@@ -132,7 +135,7 @@ impl Network {
         self.windows.of(t)
     }
 
-    /// Runs `window`, before which nothing is due, but nothing at or after `end`. Returns whether that is reached.
+    /// Runs `window`, up to `end`; no input is due before it. Returns true if `end` is reached.
     pub(crate) fn run_window<H: Handler>(&mut self, window: u64, end: Time, handler: &mut H) -> bool {
         self.calendar.advance_to(window);
         let start = self.windows.start(window);
@@ -149,8 +152,8 @@ impl Network {
         self.woken = woken;
         if self.ports.are_due() {
             let mut egress = self.egress(NodeId::default());
-            let (ports, mut wires) = egress.ports();
-            ports.end_window(limit, limit == end, &mut wires);
+            let (ports, mut transmitter) = egress.ports();
+            ports.end_window(limit, limit == end, &mut transmitter);
         }
         self.ending
     }
@@ -213,8 +216,9 @@ impl Network {
         }
     }
 
-    /// Takes the packets that come to switches, from input number `first` of those `due` on: a batch of them, but none of a
-    /// switch with a timer. Returns the number of the first input that is left.
+    /// Takes the packets that come to switches, from input number `first` of those `due` on: a
+    /// batch of them, but none of a switch with a timer. Returns the number of the first input that
+    /// is left.
     #[inline(never)]
     fn gather_batch(&mut self, due: &[Input], first: usize, span: (Time, Time)) -> usize {
         let mut next = first;
@@ -238,7 +242,8 @@ impl Network {
         next
     }
 
-    /// Takes the packets that come on `link` in a window, and has the node woken for the next one in a later window.
+    /// Takes the packets that come on `link` in a window, and has the node woken for the next one
+    /// in a later window.
     #[inline(always)]
     fn take_from(&mut self, link: LinkId, (start, limit): (Time, Time)) {
         let from = &mut self.links[link.index()];
@@ -271,7 +276,7 @@ impl Network {
         }
     }
 
-    /// The link on which the switch `node` sends `packet` on.
+    /// The link by which the switch `node` forwards `packet`.
     #[inline]
     fn next_link(&mut self, node: NodeId, packet: &mut Packet) -> LinkId {
         let chooser = &mut self.chooser;
@@ -297,7 +302,8 @@ impl Network {
         self.arrivals = arrivals;
     }
 
-    /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where they tie.
+    /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where
+    /// they tie.
     #[inline(never)]
     fn visit<H: Handler>(&mut self, node: NodeId, due: &[Input], (start, limit): (Time, Time), handler: &mut H) {
         let links = match due {

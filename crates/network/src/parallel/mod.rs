@@ -1,11 +1,11 @@
 //! One simulation on one thread or on several, with the same result to the bit.
 //!
 //! In a window no partition can affect another, so threads meet once a window, at a barrier. Before
-//! the barrier each partition puts its packets and messages for another into a mailbox, and says
-//! which window it needs next. After it each takes its mail, and all go to the earliest window that
-//! any partition needs. Mailboxes and words are double-buffered: a thread that is slow to read
-//! finds them unchanged until it comes to the next barrier. A network in one partition needs no
-//! barrier: it goes from window to window.
+//! the barrier, each partition puts its packets and messages for another partition into a mailbox,
+//! and reports the next window that it needs. After the barrier, each partition empties its
+//! mailboxes, and all run the earliest window that any partition needs. Mailboxes and words are
+//! double-buffered: a thread that is slow to read finds them unchanged until it comes to the next
+//! barrier. A network in one partition needs no barrier: it goes from window to window.
 
 mod barrier;
 
@@ -17,17 +17,17 @@ use linkpool_units::Time;
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
-    /// At its end.
+    /// It reached its end.
     End,
-    /// Before it: enough is done. The window that began before this time was the last.
+    /// The goal was reached. The window that began before this time was the last.
     Done(Time),
-    /// Before it: nothing is left that could ever happen; the last event was before this time.
+    /// No event is left; the last event was before this time.
     Silent(Time),
     /// The progress callback stopped it.
     Stopped,
 }
 
-/// A partition as it goes from window to window.
+/// A partition that runs window after window.
 struct Partition<'a, H> {
     me: usize,
     network: &'a mut Network,
@@ -117,7 +117,7 @@ impl<H: Handler> Partition<'_, H> {
         unreachable!("rounds do not run out")
     }
 
-    /// Where there is no other partition.
+    /// The end of a window without other partitions.
     #[inline]
     fn alone(&mut self, progress: &mut Progress<'_>) -> Option<Agreed> {
         while let Some((host, at, message)) = self.handler.take_message() {
@@ -127,7 +127,7 @@ impl<H: Handler> Partition<'_, H> {
         progress.goes_on(self.handler.is_full(), state).then(|| Agreed { next: self.next(), done: self.handler.done() })
     }
 
-    /// With the others, who come to barrier number `round` too.
+    /// The end of a window with other partitions: all meet at barrier number `round`.
     fn meet(&mut self, round: u64, barrier: &Barrier<Mailbox<H::Message>>, goes_on: bool) -> Option<Agreed> {
         let sent = self.send(barrier, round);
         let report = Report {
@@ -141,8 +141,8 @@ impl<H: Handler> Partition<'_, H> {
         barrier.agreed(round)
     }
 
-    /// Before the barrier: the mail for other partitions, and the first window in which any of it
-    /// is due.
+    /// Before the barrier: fills the mailboxes for other partitions. Returns the first window in
+    /// which a packet or message in them is due.
     fn send(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64) -> u64 {
         let mut first = Time::MAX;
         while let Some((host, at, message)) = self.handler.take_message() {
@@ -160,7 +160,7 @@ impl<H: Handler> Partition<'_, H> {
         if first == Time::MAX { NEVER } else { self.network.window_of(first) }
     }
 
-    /// After the barrier: the mail from the others.
+    /// After the barrier: empties the mailboxes from other partitions.
     fn receive(&mut self, barrier: &Barrier<Mailbox<H::Message>>, round: u64) {
         for from in barrier.others(self.me) {
             let mut mailbox = barrier.mailbox(round, from, self.me);
@@ -176,14 +176,14 @@ impl<H: Handler> Partition<'_, H> {
         self.network.wake(host, self.handler);
     }
 
-    /// The next window that this partition knows that it needs.
+    /// The next window in which an input of this partition is due.
     #[inline]
     fn next(&self) -> u64 {
         self.network.next_window().unwrap_or(NEVER)
     }
 }
 
-/// The mail of one partition for another.
+/// The mailbox from one partition to another.
 struct Mailbox<M> {
     packets: PacketMailbox,
     messages: Vec<(NodeId, Time, M)>,

@@ -1,10 +1,10 @@
-//! Random loss on a wire.
+//! Random loss on a link.
 
 use crate::change::Loss;
 use linkpool_engine::Stream;
 use rand::Rng;
 
-/// Which packets a wire loses.
+/// The random loss of a link, packet by packet.
 #[derive(Debug)]
 pub(super) struct LossProcess {
     model: Loss,

@@ -1,11 +1,11 @@
 //! Output ports with a queue discipline ([`crate::discipline`]), and ports of links that fail,
 //! change or lose packets.
 //!
-//! They stand beside the fast ones ([`crate::link`]), which are one FIFO queue, and cost an event
-//! per transmission that others wait for. A port is private to its node, and a packet reaches
-//! another node no earlier than a lookahead after its transmission began: so it is enough to look
-//! at a port when a packet comes to it, and at the end of each window in which it may begin to
-//! transmit.
+//! They stand beside the fast FIFO queues ([`crate::link`]). They cost an event for each
+//! transmission behind which packets wait. A port is private to its node, and a packet reaches
+//! another node no earlier than a lookahead after its transmission began. So a port needs to be
+//! brought up to date only when a packet arrives at it, and at the end of each window in which it
+//! may begin to transmit.
 
 mod loss;
 mod port;
@@ -16,7 +16,7 @@ use crate::fabric::{LinkId, LinkSpec, NodeId};
 use crate::link::LinkStats;
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
-use crate::wires::Wires;
+use crate::transmitter::Transmitter;
 use linkpool_units::Time;
 use port::Port;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Ports {
     ports: Vec<Port>,
-    /// By link, the number of its port; [`NONE`] where it has none of these.
+    /// By link: the number of its port, or [`NONE`].
     of_link: Vec<u32>,
     buffers: Vec<Buffer>,
     buffer_of_node: BTreeMap<NodeId, u32>,
@@ -59,17 +59,17 @@ impl Ports {
         self.ports.push(port);
     }
 
-    /// Does `link` have one?
+    /// Does `link` have a port?
     pub(crate) fn has(&self, link: LinkId) -> bool {
         self.of_link[link.index()] != NONE
     }
 
-    /// How many there are.
+    /// The number of ports.
     pub(crate) fn len(&self) -> usize {
         self.ports.len()
     }
 
-    /// `input` of the calendar, which is that of a port, is due.
+    /// The input of a port, number `input` of the calendar, is due.
     #[cold]
     pub(crate) fn wake(&mut self, input: u32) {
         self.due.push(input - self.first_input);
@@ -83,14 +83,14 @@ impl Ports {
         link: LinkId,
         now: Time,
         packet: Packet,
-        wires: &mut Wires<'_>,
+        transmitter: &mut Transmitter<'_>,
     ) -> Option<(NodeId, Packet)> {
         let number = self.of_link[link.index()];
-        self.bring_up_to(now, number, wires);
+        self.bring_up_to(now, number, transmitter);
         let port = &mut self.ports[number as usize];
         let waited = port.is_waiting();
         let mut buffer = port.buffer.map(|b| &mut self.buffers[b as usize]);
-        let returned = port.enqueue(now, packet, &mut buffer, wires);
+        let returned = port.enqueue(now, packet, &mut buffer, transmitter);
         if port.is_waiting() && !waited {
             self.due.push(number);
         }
@@ -98,14 +98,14 @@ impl Ports {
     }
 
     /// Processes the events due by `now` at a port, and at the ports with which it shares a buffer.
-    fn bring_up_to(&mut self, now: Time, number: u32, wires: &mut Wires<'_>) {
+    fn bring_up_to(&mut self, now: Time, number: u32, transmitter: &mut Transmitter<'_>) {
         match self.ports[number as usize].buffer {
-            None => self.ports[number as usize].advance(now, &mut None, wires),
+            None => self.ports[number as usize].advance(now, &mut None, transmitter),
             Some(b) => {
                 let buffer = &mut self.buffers[b as usize];
                 for place in 0..buffer.members.len() {
                     let member = buffer.members[place];
-                    self.ports[member as usize].advance(now, &mut Some(&mut *buffer), wires);
+                    self.ports[member as usize].advance(now, &mut Some(&mut *buffer), transmitter);
                 }
             }
         }
@@ -114,23 +114,23 @@ impl Ports {
     /// Ends a window: processes the events due before `limit`, and schedules ports where packets
     /// wait.
     #[cold]
-    pub(crate) fn end_window(&mut self, limit: Time, ending: bool, wires: &mut Wires<'_>) {
+    pub(crate) fn end_window(&mut self, limit: Time, ending: bool, transmitter: &mut Transmitter<'_>) {
         for i in 0..self.due.len() {
             let number = self.due[i];
             let port = &mut self.ports[number as usize];
             let mut buffer = port.buffer.map(|b| &mut self.buffers[b as usize]);
-            port.advance(Time(limit.0 - 1), &mut buffer, wires);
+            port.advance(Time(limit.0 - 1), &mut buffer, transmitter);
             if port.is_waiting()
                 && !ending
                 && let Some(next) = port.next_service()
             {
-                wires.calendar.schedule(wires.windows.of(next), self.first_input + number);
+                transmitter.calendar.schedule(transmitter.windows.of(next), self.first_input + number);
             }
         }
         self.due.clear();
     }
 
-    /// Is anything left to do in this window?
+    /// Are ports due in this window?
     #[inline]
     pub(crate) fn are_due(&self) -> bool {
         !self.due.is_empty()
@@ -138,24 +138,29 @@ impl Ports {
 
     /// The queue at `now` of the port of `link`, if it has one of these: packets, counted as its
     /// policy counts, and all bytes not yet on the wire.
-    pub(crate) fn queue(&mut self, link: LinkId, now: Time, wires: &mut Wires<'_>) -> Option<(u32, u64)> {
+    pub(crate) fn queue(&mut self, link: LinkId, now: Time, transmitter: &mut Transmitter<'_>) -> Option<(u32, u64)> {
         let number = self.of_link[link.index()];
         if number == NONE {
             return None;
         }
-        self.bring_up_to(now, number, wires);
+        self.bring_up_to(now, number, transmitter);
         let port = &self.ports[number as usize];
         Some((port.queue_packets(), port.backlog_bytes(now)))
     }
 
     /// The state of `link`'s port by `now`, the end of the run, if it has a port: counters, bytes
     /// put on the wire, packets that it holds.
-    pub(crate) fn outcome(&mut self, link: LinkId, now: Time, wires: &mut Wires<'_>) -> Option<(LinkStats, u64, u32)> {
+    pub(crate) fn outcome(
+        &mut self,
+        link: LinkId,
+        now: Time,
+        transmitter: &mut Transmitter<'_>,
+    ) -> Option<(LinkStats, u64, u32)> {
         let number = self.of_link[link.index()];
         if number == NONE {
             return None;
         }
-        self.bring_up_to(Time(now.0.saturating_sub(1)), number, wires);
+        self.bring_up_to(Time(now.0.saturating_sub(1)), number, transmitter);
         Some(self.ports[number as usize].outcome(now))
     }
 }

@@ -1,13 +1,13 @@
 //! An output port that is served packet by packet.
 
 use super::loss::LossProcess;
-use crate::change::{Change, Course};
+use crate::change::{Course, LinkChange};
 use crate::discipline::{Arrival, Buffer, Discipline, Verdict};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
 use crate::link::{LinkKind, LinkStats};
 use crate::packet::Packet;
 use crate::policy::QueuePolicy;
-use crate::wires::Wires;
+use crate::transmitter::Transmitter;
 use crate::witness::{Cause, PacketLoss};
 use linkpool_engine::stream;
 use linkpool_units::{Rate, Time};
@@ -18,7 +18,7 @@ struct Service {
     packet: Packet,
     ends: Time,
     fate: Fate,
-    /// Of its work, this was left when the rate last changed, or the transmission began.
+    /// The work that was left when the rate last changed, or the transmission began.
     left: u128,
     since: Time,
 }
@@ -28,9 +28,9 @@ struct Service {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Arrives,
-    /// Its wire loses it.
+    /// The link loses it.
     Lost,
-    /// The link fails before all of it is out.
+    /// The link fails before all of it is sent.
     Cut,
 }
 
@@ -46,14 +46,14 @@ pub(super) struct Port {
     link: LinkId,
     /// The node whose port it is.
     pub(super) node: NodeId,
-    /// As it is now.
+    /// The present state of the link.
     kind: LinkKind,
     up: bool,
     discipline: Box<dyn Discipline>,
     server: Option<Service>,
     loss: LossProcess,
     /// The changes to come, the next one last.
-    changes: Vec<(Time, Change)>,
+    changes: Vec<(Time, LinkChange)>,
     /// Number of the buffer that it shares with others.
     pub(super) buffer: Option<u32>,
     stats: LinkStats,
@@ -90,14 +90,14 @@ impl Port {
         self.discipline.waiting().0 > 0
     }
 
-    /// When the transmission at hand ends.
+    /// When the transmission of the packet in service ends.
     pub(super) fn next_service(&self) -> Option<Time> {
         self.server.map(|service| service.ends)
     }
 
-    /// Does all that is due by `now`. At one instant a transmission ends, then the link changes,
-    /// then the next begins.
-    pub(super) fn advance(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
+    /// Processes all events by `now`. At one instant a transmission ends, then the link changes,
+    /// then the next transmission begins.
+    pub(super) fn advance(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, transmitter: &mut Transmitter<'_>) {
         loop {
             let ends = self.server.map_or(Time::MAX, |service| service.ends);
             let changes = self.changes.last().map_or(Time::MAX, |change| change.0);
@@ -106,18 +106,18 @@ impl Port {
                 return;
             }
             if ends == at {
-                self.complete(buffer, wires);
+                self.complete(buffer, transmitter);
             }
             while let Some((_, change)) = self.changes.pop_if(|(when, _)| *when == at) {
-                self.apply(change, at, buffer, wires);
+                self.apply(change, at, buffer, transmitter);
             }
             if self.server.is_none() {
-                self.begin(at, wires);
+                self.begin(at, transmitter);
             }
         }
     }
 
-    fn complete(&mut self, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
+    fn complete(&mut self, buffer: &mut Option<&mut Buffer>, transmitter: &mut Transmitter<'_>) {
         let Some(Service { packet, ends, fate, .. }) = self.server.take() else { return };
         self.discipline.sent(ends);
         if let Some(buffer) = buffer {
@@ -127,48 +127,54 @@ impl Port {
             Fate::Arrives => {}
             Fate::Lost => {
                 self.stats.rare.drops_loss += 1;
-                self.lose(&packet, ends, Cause::Wire, wires);
+                self.lose(&packet, ends, Cause::Random, transmitter);
             }
-            Fate::Cut => self.give_up(&packet, ends, wires),
+            Fate::Cut => self.give_up(&packet, ends, transmitter),
         }
     }
 
     /// A packet that had been accepted goes down with the link.
-    fn give_up(&mut self, packet: &Packet, now: Time, wires: &mut Wires<'_>) {
+    fn give_up(&mut self, packet: &Packet, now: Time, transmitter: &mut Transmitter<'_>) {
         self.stats.packets -= 1;
         self.stats.bytes -= packet.size() as u64;
         self.stats.rare.drops_down += 1;
-        self.lose(packet, now, Cause::Down, wires);
+        self.lose(packet, now, Cause::Down, transmitter);
     }
 
-    fn lose(&self, packet: &Packet, now: Time, cause: Cause, wires: &mut Wires<'_>) {
+    fn lose(&self, packet: &Packet, now: Time, cause: Cause, transmitter: &mut Transmitter<'_>) {
         let queued = self.discipline.waiting().0;
-        wires.discard(packet, PacketLoss { at: now, link: self.link, cause, queued });
+        transmitter.discard(packet, PacketLoss { at: now, link: self.link, cause, queued });
     }
 
-    fn apply(&mut self, change: Change, now: Time, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
+    fn apply(
+        &mut self,
+        change: LinkChange,
+        now: Time,
+        buffer: &mut Option<&mut Buffer>,
+        transmitter: &mut Transmitter<'_>,
+    ) {
         match change {
-            Change::Up(true) => self.up = true,
-            Change::Up(false) => {
+            LinkChange::Up(true) => self.up = true,
+            LinkChange::Up(false) => {
                 self.up = false;
-                self.lose_all(now, buffer, wires);
+                self.lose_all(now, buffer, transmitter);
             }
-            Change::Rate(rate) => {
+            LinkChange::Rate(rate) => {
                 if let Some(service) = &mut self.server {
                     service.left = service.left_at(now, self.kind.rate);
                     service.since = now;
                 }
                 self.kind = LinkKind::new(rate, self.kind.delay, self.kind.thresholds);
             }
-            Change::Limit(limit) => self.kind.thresholds = self.kind.thresholds.limited_to(limit),
-            Change::Loss(loss) => self.loss.follow(loss),
+            LinkChange::Limit(limit) => self.kind.thresholds = self.kind.thresholds.limited_to(limit),
+            LinkChange::Loss(loss) => self.loss.follow(loss),
         }
     }
 
     /// Waiting packets are lost with the link.
-    fn lose_all(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, wires: &mut Wires<'_>) {
+    fn lose_all(&mut self, now: Time, buffer: &mut Option<&mut Buffer>, transmitter: &mut Transmitter<'_>) {
         while let Some(packet) = self.discipline.give_up(now) {
-            self.give_up(&packet, now, wires);
+            self.give_up(&packet, now, transmitter);
             if let Some(buffer) = buffer {
                 buffer.release(packet.size() as u64);
             }
@@ -176,7 +182,7 @@ impl Port {
     }
 
     /// Begins to transmit the next packet at `now`, if there is one.
-    fn begin(&mut self, now: Time, wires: &mut Wires<'_>) {
+    fn begin(&mut self, now: Time, transmitter: &mut Transmitter<'_>) {
         let Some(mut packet) = self.discipline.dequeue(&self.kind.thresholds, &mut self.stats.rare) else { return };
         let (ends, cut) = self.end_of(packet.size(), now);
         let fate = match (self.loss.loses_next(), cut) {
@@ -188,7 +194,7 @@ impl Port {
         self.server = Some(Service { packet, ends, fate, left, since: now });
         if fate == Fate::Arrives {
             packet.arrival = ends + self.kind.delay;
-            wires.carry(self.link, packet);
+            transmitter.carry(self.link, packet);
         }
     }
 
@@ -202,8 +208,8 @@ impl Port {
                 break;
             }
             match change {
-                Change::Up(false) => return (*at, true),
-                Change::Rate(new) => {
+                LinkChange::Up(false) => return (*at, true),
+                LinkChange::Rate(new) => {
                     left = left.saturating_sub((*at - since).0 as u128 * rate.0 as u128);
                     (since, rate) = (*at, *new);
                     end = since + Time(left.div_ceil(rate.0 as u128) as u64);
@@ -221,11 +227,11 @@ impl Port {
         now: Time,
         packet: Packet,
         buffer: &mut Option<&mut Buffer>,
-        wires: &mut Wires<'_>,
+        transmitter: &mut Transmitter<'_>,
     ) -> Option<Packet> {
         if !self.up {
             self.stats.rare.drops_down += 1;
-            self.lose(&packet, now, Cause::Down, wires);
+            self.lose(&packet, now, Cause::Down, transmitter);
             return None;
         }
         let (packets, bytes) = self.discipline.waiting();
@@ -243,7 +249,7 @@ impl Port {
             Verdict::Dropped(packet) => {
                 self.stats.rare.drops += 1;
                 self.stats.rare.drop_bytes += packet.size() as u64;
-                self.lose(&packet, now, Cause::Full, wires);
+                self.lose(&packet, now, Cause::Full, transmitter);
                 None
             }
             Verdict::Returned(packet) => {
@@ -252,7 +258,7 @@ impl Port {
             }
         };
         if self.server.is_none() {
-            self.begin(now, wires);
+            self.begin(now, transmitter);
         }
         self.stats.max_queue = self.stats.max_queue.max(self.discipline.longest(&self.kind.thresholds));
         returned

@@ -1,7 +1,7 @@
 //! BCube: hosts with several NICs that forward for each other.
 
 use super::Generator;
-use crate::fabric::{Fabric, FabricBuilder, Layer, Wire};
+use crate::fabric::{Cable, Fabric, FabricBuilder, Layer};
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Rate, Time};
 
@@ -38,7 +38,7 @@ impl Generator for BCube {
     /// Hosts `h0..` by their addresses; switches `s<level>.<i>`. A host's NICs are in order of
     /// level.
     fn fabric(&self) -> Fabric {
-        let wire = Wire { rate: self.rate, delay: self.delay };
+        let wire = Cable { rate: self.rate, delay: self.delay };
         let mut b = FabricBuilder::default();
         let hosts: Vec<_> = (0..self.hosts()).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
         let n = self.n as usize;
@@ -48,7 +48,7 @@ impl Generator for BCube {
             // The address without the digit of this level is the number of the switch.
             let below = n.pow(level);
             for (address, host) in hosts.iter().enumerate() {
-                b.wire(*host, switches[address / (below * n) * below + address % below], wire);
+                b.lay(*host, switches[address / (below * n) * below + address % below], wire);
             }
         }
         b.hosts_forward();

@@ -1,7 +1,7 @@
 //! Fat-trees of k-port switches.
 
 use super::Generator;
-use crate::fabric::{Fabric, FabricBuilder, Layer, NodeId, Wire};
+use crate::fabric::{Cable, Fabric, FabricBuilder, Layer, NodeId};
 use linkpool_settings::{Bounds, Even, settings};
 use linkpool_units::{Rate, Time};
 
@@ -54,7 +54,7 @@ impl FatTree {
     fn cable_rack(&self, b: &mut FabricBuilder, hosts: &[NodeId], edges: &[NodeId], i: usize) {
         for host in hosts {
             (0..self.nics as usize).for_each(|nic| {
-                b.wire(*host, edges[(i + nic) % edges.len()], Wire { rate: self.rate, delay: self.delay })
+                b.lay(*host, edges[(i + nic) % edges.len()], Cable { rate: self.rate, delay: self.delay })
             });
         }
     }
@@ -76,7 +76,7 @@ impl Generator for FatTree {
 
     fn fabric(&self) -> Fabric {
         let [aggregation, core] = [(self.aggregation_rate, self.aggregation_delay), (self.core_rate, self.core_delay)]
-            .map(|(rate, delay)| Wire { rate, delay });
+            .map(|(rate, delay)| Cable { rate, delay });
         let mut b = FabricBuilder::default();
         let hosts: Vec<NodeId> = (0..self.hosts()).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
         let half = self.k as usize / 2;
@@ -86,7 +86,7 @@ impl Generator for FatTree {
             let cores: Vec<_> = (0..half).map(|i| b.node(format!("c{i}"), Layer::Core)).collect();
             racks.enumerate().for_each(|(rack, hosts)| self.cable_rack(&mut b, hosts, &edges, rack));
             for edge in edges {
-                cores.iter().for_each(|c| b.wire(edge, *c, core));
+                cores.iter().for_each(|c| b.lay(edge, *c, core));
             }
             return b.build();
         }
@@ -99,10 +99,10 @@ impl Generator for FatTree {
         racks.enumerate().for_each(|(rack, hosts)| self.cable_rack(&mut b, hosts, &edges[rack / half], rack % half));
         for pod in 0..self.k as usize {
             for edge in &edges[pod] {
-                aggregations[pod].iter().for_each(|a| b.wire(*edge, *a, aggregation));
+                aggregations[pod].iter().for_each(|a| b.lay(*edge, *a, aggregation));
             }
             for (i, aggregation) in aggregations[pod].iter().enumerate() {
-                cores[i * half..][..half].iter().for_each(|c| b.wire(*aggregation, *c, core));
+                cores[i * half..][..half].iter().for_each(|c| b.lay(*aggregation, *c, core));
             }
         }
         b.build()

@@ -1,7 +1,7 @@
 //! Leaf-spine fabrics.
 
 use super::Generator;
-use crate::fabric::{Fabric, FabricBuilder, Layer, Wire};
+use crate::fabric::{Cable, Fabric, FabricBuilder, Layer};
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Rate, Time};
 
@@ -41,15 +41,15 @@ impl Generator for LeafSpine {
 
     /// Hosts `h0..`, leaves `l0..`, spines `s0..`.
     fn fabric(&self) -> Fabric {
-        let host = Wire { rate: self.rate, delay: self.delay };
-        let uplink = Wire { rate: self.uplink_rate, delay: self.uplink_delay };
+        let host = Cable { rate: self.rate, delay: self.delay };
+        let uplink = Cable { rate: self.uplink_rate, delay: self.uplink_delay };
         let mut b = FabricBuilder::default();
         let hosts: Vec<_> = (0..self.hosts()).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
         let leaves: Vec<_> = (0..self.leaves).map(|i| b.node(format!("l{i}"), Layer::Edge)).collect();
         let spines: Vec<_> = (0..self.spines).map(|i| b.node(format!("s{i}"), Layer::Core)).collect();
         for (hosts, leaf) in hosts.chunks(self.hosts_per_leaf as usize).zip(leaves) {
-            hosts.iter().for_each(|h| b.wire(*h, leaf, host));
-            spines.iter().for_each(|s| b.wire(leaf, *s, uplink));
+            hosts.iter().for_each(|h| b.lay(*h, leaf, host));
+            spines.iter().for_each(|s| b.lay(leaf, *s, uplink));
         }
         b.build()
     }

@@ -1,7 +1,7 @@
 //! Bottlenecks in a ring.
 
 use super::Generator;
-use crate::fabric::{Fabric, FabricBuilder, Layer, Wire};
+use crate::fabric::{Cable, Fabric, FabricBuilder, Layer};
 use linkpool_settings::{Bounds, Length, settings};
 use linkpool_units::{Rate, Time};
 
@@ -42,7 +42,7 @@ impl Generator for Ring {
 
     fn fabric(&self) -> Fabric {
         let n = self.bottleneck_rates.len();
-        let access = Wire { rate: self.rate, delay: self.delay };
+        let access = Cable { rate: self.rate, delay: self.delay };
         let mut b = FabricBuilder::default();
         let mut nodes =
             |letter: char, layer: Layer| -> Vec<_> { (1..=n).map(|i| b.node(format!("{letter}{i}"), layer)).collect() };
@@ -51,11 +51,11 @@ impl Generator for Ring {
         for i in 0..n {
             b.cable(from[i], to[i], self.bottleneck_rates[i], self.bottleneck_delays[i]);
             for (host, switches) in [(s[i], &from), (d[i], &to)] {
-                b.wire(host, switches[i], access);
-                b.wire(host, switches[(i + 1) % n], access);
+                b.lay(host, switches[i], access);
+                b.lay(host, switches[(i + 1) % n], access);
             }
-            b.wire(x[i], from[i], access);
-            b.wire(y[i], to[i], access);
+            b.lay(x[i], from[i], access);
+            b.lay(y[i], to[i], access);
         }
         b.build()
     }

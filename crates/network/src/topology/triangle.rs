@@ -1,7 +1,7 @@
 //! Three bottlenecks, each on short and long ways.
 
 use super::Generator;
-use crate::fabric::{Fabric, FabricBuilder, Layer, Wire};
+use crate::fabric::{Cable, Fabric, FabricBuilder, Layer};
 use linkpool_settings::{Bounds, Length, settings};
 use linkpool_units::{Rate, Time};
 
@@ -45,19 +45,19 @@ impl Generator for Triangle {
     }
 
     fn fabric(&self) -> Fabric {
-        let access = Wire { rate: self.rate, delay: self.delay };
+        let access = Cable { rate: self.rate, delay: self.delay };
         let mut b = FabricBuilder::default();
         let mut nodes = |letter: char, layer: Layer| [1, 2, 3].map(|i| b.node(format!("{letter}{i}"), layer));
         let [s, d] = ['S', 'D'].map(|letter| nodes(letter, Layer::Host));
         let [from, to, joint] = ['A', 'B', 'C'].map(|letter| nodes(letter, Layer::Switch));
         for i in 0..3 {
             b.cable(from[i], to[i], self.bottleneck_rates[i], self.bottleneck_delays[i]);
-            b.wire(to[i], joint[i], access);
-            b.wire(joint[i], from[(i + 1) % 3], access);
-            b.wire(s[i], from[i], access);
-            b.wire(s[i], from[(i + 1) % 3], access);
-            b.wire(d[i], to[i], access);
-            b.wire(d[i], to[(i + 2) % 3], access);
+            b.lay(to[i], joint[i], access);
+            b.lay(joint[i], from[(i + 1) % 3], access);
+            b.lay(s[i], from[i], access);
+            b.lay(s[i], from[(i + 1) % 3], access);
+            b.lay(d[i], to[i], access);
+            b.lay(d[i], to[(i + 2) % 3], access);
         }
         b.build()
     }

@@ -1,7 +1,7 @@
 //! VL2: a Clos network of aggregation and intermediate switches.
 
 use super::Generator;
-use crate::fabric::{Fabric, FabricBuilder, Layer, Wire};
+use crate::fabric::{Cable, Fabric, FabricBuilder, Layer};
 use linkpool_settings::{Bounds, Even, settings};
 use linkpool_units::{Rate, Time};
 
@@ -57,8 +57,8 @@ impl Generator for Vl2 {
     /// Hosts `h0..`, top-of-rack switches `t0..`, aggregation switches `a0..`, intermediate
     /// switches `i0..`.
     fn fabric(&self) -> Fabric {
-        let host = Wire { rate: self.rate, delay: self.delay };
-        let core = Wire { rate: self.core_rate, delay: self.core_delay };
+        let host = Cable { rate: self.rate, delay: self.delay };
+        let core = Cable { rate: self.core_rate, delay: self.core_delay };
         let mut b = FabricBuilder::default();
         let hosts: Vec<_> = (0..self.hosts()).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
         let racks: Vec<_> = (0..self.racks()).map(|i| b.node(format!("t{i}"), Layer::Edge)).collect();
@@ -67,13 +67,13 @@ impl Generator for Vl2 {
         let intermediates: Vec<_> =
             (0..self.aggregation_ports / 2).map(|i| b.node(format!("i{i}"), Layer::Core)).collect();
         for (i, (hosts, rack)) in hosts.chunks(self.hosts_per_rack as usize).zip(racks).enumerate() {
-            hosts.iter().for_each(|h| b.wire(*h, rack, host));
+            hosts.iter().for_each(|h| b.lay(*h, rack, host));
             for uplink in [2 * i, 2 * i + 1] {
-                b.wire(rack, aggregations[uplink % aggregations.len()], core);
+                b.lay(rack, aggregations[uplink % aggregations.len()], core);
             }
         }
         for aggregation in aggregations {
-            intermediates.iter().for_each(|i| b.wire(aggregation, *i, core));
+            intermediates.iter().for_each(|i| b.lay(aggregation, *i, core));
         }
         b.build()
     }

@@ -5,7 +5,7 @@ use crate::common::topologies::leaf_spine;
 use crate::common::traffic::{ANSWER, Scene, changing_scenes, scenes, trimming_scenes};
 use crate::common::{cases, fabrics, reference, serialisation};
 use linkpool_network::topology::{self, Generator};
-use linkpool_network::{Change, Fabric, Flags, LinkStats, NodeId, QueueLimit, Wire, partition};
+use linkpool_network::{Cable, Fabric, Flags, LinkChange, LinkStats, NodeId, QueueLimit, partition};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ fn topologies() -> impl Strategy<Value = Fabric> {
             2 => dumbbell(rate, delay),
             3 => topology::BCube { n: 3, k: 1, rate, delay }.fabric(),
             4 => {
-                let (host, uplink) = (Wire { rate, delay }, Wire { rate: Rate::gbps(1), delay });
+                let (host, uplink) = (Cable { rate, delay }, Cable { rate: Rate::gbps(1), delay });
                 leaf_spine(3, 2, 3, [host, uplink]).fabric()
             }
             _ => topology::fat_tree(4, 2, rate, delay),
@@ -63,8 +63,8 @@ fn check_conservation(scene: &Scene) {
         for (id, (stats, ..)) in results.links.iter().enumerate() {
             let limits =
                 scene.changes.iter().filter(|(_, link, _)| link.index() == id).map(|(.., change)| match change {
-                    Change::Limit(QueueLimit::Packets(n)) => *n,
-                    Change::Limit(QueueLimit::Bytes(_)) => u32::MAX,
+                    LinkChange::Limit(QueueLimit::Packets(n)) => *n,
+                    LinkChange::Limit(QueueLimit::Bytes(_)) => u32::MAX,
                     _ => 0,
                 });
             assert!(stats.max_queue <= limits.fold(limit, u32::max));

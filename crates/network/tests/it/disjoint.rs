@@ -3,12 +3,12 @@
 use crate::common::topologies::{bcube, fat_tree_of, ring};
 use crate::common::{cases, distance, fabrics, host, nodes};
 use linkpool_network::topology::{Generator, fat_tree};
-use linkpool_network::{Fabric, FabricBuilder, HostId, Layer, LinkId, NodeId, Wire, disjoint_paths};
+use linkpool_network::{Cable, Fabric, FabricBuilder, HostId, Layer, LinkId, NodeId, disjoint_paths};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-const WIRE: Wire = Wire { rate: Rate::gbps(1), delay: Time::from_us(1) };
+const CABLE: Cable = Cable { rate: Rate::gbps(1), delay: Time::from_us(1) };
 
 /// No cable twice, not even in the two directions, but for the only one of a host; no node twice in a path; shortest first.
 fn check(f: &Fabric, from: HostId, to: HostId, paths: &[Vec<LinkId>]) {
@@ -80,7 +80,7 @@ proptest! {
 #[test]
 fn parallel_paths_of_bcube() {
     for (n, k) in [(2, 2), (4, 1), (5, 2), (3, 3)] {
-        let f = bcube(n, k, WIRE).fabric();
+        let f = bcube(n, k, CABLE).fabric();
         for to in 1..f.hosts() as u32 {
             let differ = (0..=k).filter(|digit| to / n.pow(*digit) % n != 0).count();
             let paths = disjoint_paths(&f, host(0), to.into(), 100);
@@ -96,14 +96,14 @@ fn parallel_paths_of_bcube() {
 /// k/2 ways up from an edge switch; twice as many with two NICs; both bottlenecks of a ring.
 #[test]
 fn of_known_fabrics() {
-    let tree = fat_tree(8, 4, WIRE.rate, WIRE.delay);
+    let tree = fat_tree(8, 4, CABLE.rate, CABLE.delay);
     assert_eq!(disjoint_paths(&tree, host(0), host(1), 8).len(), 1, "in a rack");
     assert_eq!(disjoint_paths(&tree, host(0), host(4), 8).len(), 4, "in a pod");
     assert_eq!(disjoint_paths(&tree, host(0), host(127), 8).len(), 4, "across");
     assert_eq!(disjoint_paths(&tree, host(0), host(127), 3).len(), 3, "no more than asked");
-    let dual = fat_tree_of(4, 3, 2, 2, [WIRE; 3]).fabric();
+    let dual = fat_tree_of(4, 3, 2, 2, [CABLE; 3]).fabric();
     assert_eq!(disjoint_paths(&dual, host(0), host(15), 8).len(), 2, "one each NIC");
-    let ring = ring(5, WIRE, WIRE).fabric();
+    let ring = ring(5, CABLE, CABLE).fabric();
     assert_eq!(disjoint_paths(&ring, host(0), host(5), 8).iter().map(Vec::len).collect::<Vec<_>>(), [3, 3]);
 }
 

@@ -3,7 +3,7 @@
 use crate::common::host;
 use crate::common::topologies::many_to_one;
 use linkpool_network::{
-    Change, Egress, Envelope, Flags, Handler, LinkId, LinkStats, Network, NodeId, Order, Packet, QueueLimit,
+    Egress, Envelope, Flags, Handler, LinkChange, LinkId, LinkStats, Network, NodeId, Order, Packet, QueueLimit,
     QueuePolicy, Routes, Timetable, Trimming, run_partitions,
 };
 use linkpool_units::{Rate, Time};
@@ -61,7 +61,7 @@ fn packet(size: u16, flags: Flags) -> Act {
 /// Runs `acts`, in order of time, at a port of `policy` with `changes`; returns what was seen.
 fn run(
     policy: QueuePolicy,
-    changes: &[(Time, Change)],
+    changes: &[(Time, LinkChange)],
     mut acts: Vec<(Time, Act)>,
 ) -> Vec<((u32, u64), LinkStats, u64)> {
     let fabric = many_to_one(1, Rate::gbps(10), Time::from_us(2));
@@ -84,7 +84,7 @@ fn a_queue_is_seen_as_it_drains() {
     let fifo = QueuePolicy::drop_tail(QueueLimit::Packets(100));
     let trimming =
         Trimming { headers: Some(QueueLimit::Packets(100)), share: 10, trim_arriving: 0.5, return_to_sender: false };
-    let later = (Time::from_us(90), Change::Limit(QueueLimit::Packets(50)));
+    let later = (Time::from_us(90), LinkChange::Limit(QueueLimit::Packets(50)));
     for (policy, changes) in [
         (fifo, &[][..]),
         (fifo, &[later]),
@@ -111,7 +111,7 @@ fn marks_in_bytes_stay_when_a_limit_changes_during_the_run() {
             acts.extend([(start, packet(1000, Flags::ECT)); 5]);
             acts.push((start, Act::Look));
         }
-        let seen = run(policy, &[(Time::from_us(5), Change::Limit(limit))], acts);
+        let seen = run(policy, &[(Time::from_us(5), LinkChange::Limit(limit))], acts);
         let counts: Vec<_> =
             seen.iter().map(|(_, stats, _)| (stats.packets, stats.rare.drops, stats.rare.marks)).collect();
         assert_eq!(counts, [(5, 0, 3), (9, 1, 5)], "{limit:?}");

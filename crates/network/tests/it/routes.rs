@@ -1,7 +1,7 @@
 //! Routes on random graphs against a breadth-first search.
 
 use crate::common::{cases, distance, fabrics, hashed, nodes, pinned};
-use linkpool_network::{Fabric, FabricBuilder, HostId, Layer, NodeId, Paths, Routes};
+use linkpool_network::{Fabric, FabricBuilder, HostId, Layer, NodeId, Routes, ShortestPaths};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ fn check(f: &Fabric, seed: u64) {
         };
         let paths = routes.path_count(f, from, to);
         assert!(paths >= 1);
-        let numbered: BTreeSet<_> = (0..paths).map(|i| Paths::new(&routes, f, to).nth(from, i)).collect();
+        let numbered: BTreeSet<_> = (0..paths).map(|i| ShortestPaths::new(&routes, f, to).nth(from, i)).collect();
         assert_eq!(numbered.len() as u64, paths, "each number has a path of its own");
         for entropy in 0..20 {
             for packet in [hashed(to, entropy), pinned(f, &routes, from, to, entropy)] {

@@ -2,7 +2,8 @@
 
 use crate::common::{cases, fabrics, hashed, host, nodes};
 use linkpool_network::{
-    Fabric, FabricBuilder, Flags, Layer, LinkId, NodeId, Packet, Paths, Routes, reversed, source_route, topology,
+    Fabric, FabricBuilder, Flags, Layer, LinkId, NodeId, Packet, Routes, ShortestPaths, reversed, source_route,
+    topology,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -80,6 +81,6 @@ fn paths_can_be_pinned_if_the_numbers_of_their_ports_fit_into_32_bits() {
         others.iter().zip(0..).for_each(|(host, i)| cable(*host, switches[(i / 14).min(7)]));
         let fabric = b.build();
         let routes = Routes::new(&fabric, 1);
-        assert_eq!(Paths::new(&routes, &fabric, host(1)).can_be_pinned(ends[0]), fits, "{more} more");
+        assert_eq!(ShortestPaths::new(&routes, &fabric, host(1)).can_be_pinned(ends[0]), fits, "{more} more");
     }
 }

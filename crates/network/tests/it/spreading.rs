@@ -5,14 +5,14 @@ use crate::common::traffic::{Scene, Send, sends};
 use crate::common::{cases, hashed, host};
 use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{
-    Envelope, Fabric, FabricBuilder, Flags, Layer, Packet, QueueLimit, Routes, Routing, Spreading, Weights, Wire,
+    Cable, Envelope, Fabric, FabricBuilder, Flags, Layer, Packet, QueueLimit, Routes, Routing, Spreading, Weights,
     partition,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 
-const WIRE: Wire = Wire { rate: Rate::gbps(10), delay: Time::from_us(1) };
+const CABLE: Cable = Cable { rate: Rate::gbps(10), delay: Time::from_us(1) };
 
 fn scene(fabric: Fabric, spreading: Spreading, sends: Vec<Send>) -> Scene {
     let rules = crate::common::Rules { limit: QueueLimit::Packets(100_000), ..crate::common::Rules::default() };
@@ -29,7 +29,7 @@ fn flow(fabric: &Fabric, n: u32, every: Time) -> Vec<Send> {
 
 /// Packets over each of the links from a leaf to the four spines.
 fn shares(spreading: Spreading, n: u32, every: Time) -> Vec<u64> {
-    let fabric = leaf_spine(2, 4, 2, [WIRE; 2]).fabric();
+    let fabric = leaf_spine(2, 4, 2, [CABLE; 2]).fabric();
     let leaf = fabric.node("l0").unwrap();
     let up: Vec<_> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
     let results = scene(fabric.clone(), spreading, flow(&fabric, n, every)).run(1000);
@@ -65,7 +65,7 @@ proptest! {
     #[test]
     fn choices_do_not_depend_on_threads(sends in sends(16), packets in any::<bool>(), seed in any::<u64>()) {
         let spreading = if packets { Spreading::Packets } else { Spreading::Flowlets(Time::from_us(3)) };
-        let fabric = fat_tree(4, 2, WIRE.rate, WIRE.delay);
+        let fabric = fat_tree(4, 2, CABLE.rate, CABLE.delay);
         let mut sends = sends;
         sends.iter_mut().enumerate().for_each(|(i, s)| {
             s.packet.seq = i as u32;
@@ -118,7 +118,7 @@ fn weights_by_capacity_look_beyond_the_next_link() {
 /// Where all is alike, capacity changes nothing.
 #[test]
 fn weights_of_a_regular_fabric_are_equal() {
-    let f = fat_tree(4, 2, WIRE.rate, WIRE.delay);
+    let f = fat_tree(4, 2, CABLE.rate, CABLE.delay);
     let [equal, weighted] = [Weights::Equal, Weights::Capacity]
         .map(|weights| Routes::with(&f, 1, &Routing { weights, ..Routing::default() }, &HashSet::new()));
     for entropy in 0..200 {

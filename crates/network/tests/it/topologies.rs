@@ -2,21 +2,21 @@
 
 use crate::common::topologies::{bcube, fat_tree_of, leaf_spine, ring, triangle, vl2};
 use linkpool_network::topology::{Generator, fat_tree};
-use linkpool_network::{Fabric, HostId, Layer, NodeId, Paths, Routes, Wire, reversed};
+use linkpool_network::{Cable, Fabric, HostId, Layer, NodeId, Routes, ShortestPaths, reversed};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
-const SLOW: Wire = Wire { rate: Rate::gbps(1), delay: Time::from_us(1) };
-const FAST: Wire = Wire { rate: Rate::gbps(10), delay: Time::from_us(2) };
-const FASTEST: Wire = Wire { rate: Rate::gbps(40), delay: Time::from_us(3) };
+const SLOW: Cable = Cable { rate: Rate::gbps(1), delay: Time::from_us(1) };
+const FAST: Cable = Cable { rate: Rate::gbps(10), delay: Time::from_us(2) };
+const FASTEST: Cable = Cable { rate: Rate::gbps(40), delay: Time::from_us(3) };
 
 fn layers<const N: usize>(fabric: &Fabric, layers: [Layer; N]) -> [usize; N] {
     layers.map(|layer| NodeId::first(fabric.nodes()).filter(|n| fabric.layer(*n) == layer).count())
 }
 
 /// How many cables are of each kind.
-fn cables<const N: usize>(fabric: &Fabric, wires: [Wire; N]) -> [usize; N] {
-    let is = |l: &linkpool_network::LinkSpec, wire: Wire| (l.rate, l.delay) == (wire.rate, wire.delay);
+fn cables<const N: usize>(fabric: &Fabric, wires: [Cable; N]) -> [usize; N] {
+    let is = |l: &linkpool_network::LinkSpec, wire: Cable| (l.rate, l.delay) == (wire.rate, wire.delay);
     wires.map(|wire| fabric.links().iter().filter(|l| is(l, wire)).count() / 2)
 }
 
@@ -154,7 +154,7 @@ fn pinned_subflows_of_a_ring_take_neighbouring_bottlenecks() {
     for i in 0..5 {
         for subflow in 0..2 {
             let bottleneck = (i as u64 + subflow) % 5 + 1;
-            let there = Paths::new(&routes, &f, HostId::new(5 + i)).nth(HostId::new(i), subflow);
+            let there = ShortestPaths::new(&routes, &f, HostId::new(5 + i)).nth(HostId::new(i), subflow);
             assert_eq!(f.link_name(there[1]), format!("A{bottleneck}->B{bottleneck}"));
             let back = reversed(&f, &there);
             assert_eq!(f.link_name(back[1]), format!("B{bottleneck}->A{bottleneck}"));
@@ -169,7 +169,7 @@ fn a_triangle_has_one_shortest_path_each() {
     assert_eq!((f.hosts(), f.nodes(), f.links().len()), (6, 15, 2 * 21));
     let routes = Routes::new(&f, 1);
     for i in 0..3 {
-        let there = Paths::new(&routes, &f, HostId::new(3 + i)).nth(HostId::new(i), 0);
+        let there = ShortestPaths::new(&routes, &f, HostId::new(3 + i)).nth(HostId::new(i), 0);
         assert_eq!((paths(&f, i, 3 + i), there.len()), (1, 3));
         assert_eq!(f.link_name(there[1]), format!("A{0}->B{0}", i + 1));
         assert_eq!(paths(&f, 3 + i, i), 1);

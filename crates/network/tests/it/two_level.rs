@@ -2,12 +2,12 @@
 
 use crate::common::topologies::fat_tree_of;
 use linkpool_network::topology::{FatTree, Generator};
-use linkpool_network::{Fabric, HostId, Layer, NodeId, Wire};
+use linkpool_network::{Cable, Fabric, HostId, Layer, NodeId};
 use linkpool_units::{Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn tree(k: u32, tiers: u32, hosts_per_edge: u32) -> FatTree {
-    let wire = Wire { rate: Rate::gbps(1), delay: Time::from_us(1) };
+    let wire = Cable { rate: Rate::gbps(1), delay: Time::from_us(1) };
     fat_tree_of(k, tiers, hosts_per_edge, 1, [wire; 3])
 }
 

@@ -1,6 +1,6 @@
 //! Any graph: its nodes and edges with the names that networkx gives them in its node-link form.
 
-use linkpool_network::{Layer, Wire};
+use linkpool_network::{Cable, Layer};
 use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ impl From<&Graph> for GraphTable {
             kind: if *layer == Layer::Host { NodeKind::Host } else { NodeKind::Switch },
             layer: Some(*layer),
         };
-        let edge = |(from, to, wire): &(u32, u32, Wire)| EdgeTable {
+        let edge = |(from, to, wire): &(u32, u32, Cable)| EdgeTable {
             source: name(*from),
             target: name(*to),
             rate: Some(wire.rate),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use linkpool_network::{Layer, Wire};
+use linkpool_network::{Cable, Layer};
 use linkpool_units::{Rate, Time};
 
 use super::graph_file::GraphFile;
@@ -140,7 +140,7 @@ fn cables(
     (rate, delay): (Option<Rate>, Option<Time>),
     place: &Place,
     section: &mut Section<'_, '_>,
-) -> Vec<(u32, u32, Wire)> {
+) -> Vec<(u32, u32, Cable)> {
     let mut seen = HashSet::new();
     let mut cables = Vec::new();
     for (i, edge) in edges.iter().enumerate() {
@@ -174,7 +174,7 @@ fn cables(
             Some(delay) if delay > super::section::LONGEST => wrong("its `delay` is too long"),
             _ => {}
         }
-        cables.extend(rate.zip(delay).map(|(rate, delay)| (from, to, Wire { rate, delay })));
+        cables.extend(rate.zip(delay).map(|(rate, delay)| (from, to, Cable { rate, delay })));
     }
     cables
 }

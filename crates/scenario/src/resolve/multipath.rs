@@ -1,6 +1,6 @@
 //! Settings of several subflows that must fit their number.
 
-use linkpool_transport::Scheduler;
+use linkpool_transport::PacketScheduler;
 
 use super::section::Section;
 use crate::model::{Subflows, Transport};
@@ -8,7 +8,7 @@ use crate::model::{Subflows, Transport};
 pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     let config = &t.config.multipath;
     let turns = "\"join-stall\" is a fault of `scheduler = \"round-robin\"`; leave it or the other scheduler out";
-    section.check(!config.faults.join_stall || config.scheduler == Scheduler::RoundRobin, "faults", turns);
+    section.check(!config.faults.join_stall || config.scheduler == PacketScheduler::RoundRobin, "faults", turns);
     match t.subflows {
         Subflows::Count(subflows) => check_each(t, subflows, section),
         Subflows::Auto => {

@@ -250,7 +250,7 @@ fn unpinnable(fabric: &Fabric) -> Option<Pair> {
     let routes = Routes::new(fabric, 0);
     let hosts: Vec<NodeId> = alike(fabric).into_iter().map(|group| group[0]).collect();
     hosts.iter().find_map(|to| {
-        let mut paths = network::Paths::new(&routes, fabric, (*to).into());
+        let mut paths = network::ShortestPaths::new(&routes, fabric, (*to).into());
         let from = hosts.iter().find(|from| *from != to && !paths.can_be_pinned(**from))?;
         Some((*from, *to))
     })

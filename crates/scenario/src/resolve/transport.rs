@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use linkpool_network::Envelope;
 use linkpool_settings::{Preset, Settings};
 use linkpool_transport::control::Algorithm;
-use linkpool_transport::{DupackThreshold, Recovery};
+use linkpool_transport::{DupackThreshold, LossRecovery};
 use linkpool_units::{Bytes, Time};
 
 use super::controls::Controls;
@@ -171,9 +171,9 @@ fn check_scatter(t: &Transport, section: &mut Section<'_, '_>) {
     section.check(scatters || threshold != DupackThreshold::Auto, "dupack_threshold", pointless);
     let by_sacks = "\"adaptive\" needs SACKs, and \"rack\" adapts a time instead; set `recovery = \"sack\"`";
     let adaptive = threshold == DupackThreshold::Adaptive;
-    section.check(!adaptive || t.config.recovery == Recovery::Sack, "dupack_threshold", by_sacks);
+    section.check(!adaptive || t.config.recovery == LossRecovery::Sack, "dupack_threshold", by_sacks);
     let by_nacks = "without SACKs the sender hears no NACKs; set `recovery` to \"sack\" or \"rack\"";
-    section.check(!t.trimming || t.config.recovery != Recovery::NewReno, "trimming", by_nacks);
+    section.check(!t.trimming || t.config.recovery != LossRecovery::NewReno, "trimming", by_nacks);
     section.check(
         all || t.is_mmptcp() || t.priority != Priority::Scatter,
         "priority",

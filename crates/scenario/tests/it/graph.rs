@@ -209,7 +209,7 @@ fn a_tree_of_htsim() {
     assert_eq!(counts, [16, 8, 8, 4]);
     let routes = linkpool_network::Routes::new(&fabric, 1);
     assert_eq!([1, 2, 15].map(|to| routes.path_count(&fabric, 0.into(), to.into())), [1, 2, 4]);
-    let path = linkpool_network::Paths::new(&routes, &fabric, 15.into()).nth(0.into(), 0);
+    let path = linkpool_network::ShortestPaths::new(&routes, &fabric, 15.into()).nth(0.into(), 0);
     let along = |what: fn(&linkpool_network::LinkSpec) -> u64| -> Vec<u64> {
         path.iter().map(|l| what(&fabric.links()[l.index()])).collect()
     };

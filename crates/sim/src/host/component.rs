@@ -7,7 +7,7 @@ use crate::host::slots::{Host, Sending};
 use crate::host::timer;
 use crate::plan::FlowId;
 use crate::results::sample::Sample;
-use crate::results::sink::{Buffer, Recorded};
+use crate::results::sink::{Buffer, Failure, Limit, Recorded};
 use linkpool_engine::Timers;
 use linkpool_network::{Egress, HostId, Network, NodeId};
 use linkpool_units::Time;
@@ -45,19 +45,20 @@ pub(crate) trait Component {
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) now: Time,
-    /// The least time in which hosts learn of each other.
+    /// The least time of a message between hosts.
     pub(crate) lookahead: Time,
-    /// Of every host; those of other partitions stay empty.
+    /// By host; the hosts of other partitions stay empty.
     pub(crate) hosts: Vec<Host>,
-    /// Of every node: is it of this partition?
+    /// By node: does this partition run it?
     mine: Vec<bool>,
-    /// Of every node.
+    /// By node.
     pub(super) timers: Vec<Timers>,
-    /// Of every host.
+    /// By host.
     pub(super) inboxes: Vec<Inbox>,
-    /// For hosts that other partitions may run, the soonest a lookahead from when they were made.
+    /// Messages for hosts that other partitions may run; each is due a lookahead after it was sent,
+    /// or later.
     pub(super) outbox: Vec<(NodeId, Time, Message)>,
-    /// How many of the flows that count for the end of the run have finished.
+    /// The number of flows that have finished and count for the goal of the run.
     pub(crate) done: u64,
     recorded: Buffer,
 }
@@ -88,12 +89,13 @@ impl Context {
         mine.into_iter()
     }
 
-    /// Has `node`, which is running or about to, call [`Component::on_timer`] with `key` at `at`.
+    /// Sets a timer of `node`, which is running or about to run: [`Component::on_timer`] is called
+    /// with `key` at `at`.
     pub(crate) fn set_timer(&mut self, node: NodeId, at: Time, key: u64) {
         self.timers[node.index()].push(at, key);
     }
 
-    /// Leaves `message` for `host`, which is running or about to, until `at`.
+    /// Gives `message` to `host`, which is running or about to run, at `at`.
     pub(crate) fn leave(&mut self, host: NodeId, at: Time, message: Message) {
         self.inboxes[host.index()].insert(at, message);
         self.timers[host.index()].push(at, timer::INBOX);
@@ -114,6 +116,11 @@ impl Context {
         }
     }
 
+    /// Ends the run: it cannot go on.
+    pub(crate) fn fail(&self, what: Limit) {
+        self.recorded.fail(Failure { at: self.now, what });
+    }
+
     /// The records of the run.
     pub(crate) fn record(&self) -> MutexGuard<'_, Recorded> {
         self.recorded.lock()
@@ -124,12 +131,12 @@ impl Context {
         self.recorded.sample(samples);
     }
 
-    /// Do rows wait that are to be taken now?
+    /// Must the records be taken now?
     pub(crate) fn is_full(&self) -> bool {
         self.recorded.is_full()
     }
 
-    /// The same, for who records later.
+    /// The buffer of the records, to record later.
     pub(crate) fn buffer(&self) -> Buffer {
         self.recorded.clone()
     }

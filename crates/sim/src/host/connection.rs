@@ -1,8 +1,8 @@
-//! Whom an endpoint talks to, and how.
+//! One end of a connection: its peer, its paths and its packet sizes; and how connections open.
 
 use crate::host::handle::Handle;
 use crate::host::rtts::RttRecorder;
-use crate::plan::{FlowId, TransportId, WireSizes};
+use crate::plan::{FlowId, PacketSizes, TransportId};
 use linkpool_network::{Flags, HostId, Packet, Trailer};
 use linkpool_transport::paths::{PathSelector, Subflows};
 use rand::RngCore;
@@ -19,18 +19,23 @@ pub(crate) struct Connection {
     pub(crate) peer: Handle,
     /// Index into the plan's transports.
     pub(crate) transport: TransportId,
-    pub(crate) sizes: WireSizes,
-    /// Of its packets.
+    pub(crate) sizes: PacketSizes,
+    /// The paths of its packets.
     pub(crate) paths: PathSelector,
-    /// Whose packets are of high priority.
+    /// The subflows whose packets are of high priority.
     pub(crate) high: Subflows,
     /// May switches trim its data packets?
     pub(crate) trimming: bool,
-    /// Of a sender whose RTTs are recorded.
+    /// Records the RTTs of a sender, if they are recorded.
     pub(crate) rtts: Option<Box<RttRecorder>>,
 }
 
 impl Connection {
+    /// Is its other end the endpoint called `peer` at `host`?
+    pub(crate) fn is_with(&self, host: HostId, peer: Handle) -> bool {
+        self.peer_host == host && self.peer == peer
+    }
+
     /// Addresses `packet` of `subflow` to the peer, and gives it a path and a priority.
     #[inline]
     pub(crate) fn address(&mut self, subflow: usize, packet: &mut Packet, random: &mut impl RngCore) {
@@ -81,7 +86,7 @@ impl Opening {
         trailer
     }
 
-    /// What `packet` with its `trailer` says.
+    /// Reads it from `packet` and its `trailer`.
     pub(crate) fn read(packet: &Packet, trailer: &Trailer) -> Opening {
         let (peer, subflow) = Handle::split(packet.endpoint);
         let [src, transport, to] = *trailer.first_chunk().expect("a trailer has more words");
@@ -95,9 +100,9 @@ impl Opening {
 mod tests {
     use super::*;
 
-    /// Of the numbers above 65,535, none becomes that of another.
+    /// Ids above 65,535 keep their value.
     #[test]
-    fn what_opens_a_connection_survives_the_wire() {
+    fn an_opening_reads_back_as_written() {
         let (src, peer) = (HostId::new(65_536 + 5), Handle::new(65_535, 7));
         for (to, flags) in [
             (OpeningFor::Flow(FlowId::new(1 << 31)), Flags::SYN),

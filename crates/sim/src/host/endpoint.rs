@@ -1,17 +1,18 @@
 //! The interface for families of transports: an endpoint lives on a host, takes packets and
 //! wake-ups, and answers with packets.
 //!
-//! A family is a type for each end, [`Sending`] and [`Receiving`], in a file of its own, and a line
-//! in [`families!`](crate::host::family). Dispatch is static. A family reports further counters by
-//! name, see [`Sending::metrics`].
+//! A family is a type for each end, [`Sending`] and [`Receiving`], in a file of its own, its
+//! settings, and a line in `families!` ([`crate::plan::family`]). Dispatch is static. A family
+//! reports measures of its own by name, see [`Sending::metrics`].
 
+use crate::host::connection::Connection;
 use crate::host::io::Io;
 use crate::host::rtts::RttRecorder;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::Packet;
-use linkpool_transport::SenderState;
 use linkpool_transport::control::Fault;
 use linkpool_transport::paths::PathSelector;
+use linkpool_transport::{Metric, SenderState};
 use linkpool_units::Time;
 use std::fmt::Debug;
 
@@ -32,6 +33,11 @@ pub(crate) trait Endpoint: Debug {
     fn on_packet(&mut self, subflow: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event;
     /// A wake-up for `subflow` is due. A wake-up that the endpoint did not ask for must do no harm.
     fn on_timer(&mut self, subflow: usize, io: &mut Io<'_, '_>) -> Event;
+    /// The turn that the endpoint asked for has come ([`Io::queue_turn`]). It uses the turn with
+    /// [`Io::spend_turn`], or leaves it to the next endpoint.
+    fn on_turn(&mut self, _io: &mut Io<'_, '_>) -> Event {
+        Event::None
+    }
     /// Prefetches the memory that a packet of `subflow` will touch, in stages 3 and 4. The later
     /// stage may follow the pointers that the earlier one fetched. The endpoint itself is in the
     /// cache by then.
@@ -44,7 +50,7 @@ pub(crate) trait Sending: Endpoint {
     fn open(&mut self, io: &mut Io<'_, '_>);
     /// Sends no new data from now on; the endpoint closes when all data sent is acknowledged.
     fn stop(&mut self, io: &mut Io<'_, '_>) -> Event;
-    /// Where it stands.
+    /// The state of the connection.
     fn state(&self) -> SenderState;
     /// When it was opened.
     fn started(&self) -> Time;
@@ -64,15 +70,17 @@ pub(crate) trait Sending: Endpoint {
     fn is_suppressed(&self, _s: usize) -> bool {
         false
     }
-    /// Reports the family's further counters, each by its name in the results.
-    fn metrics(&self, _report: &mut dyn FnMut(&'static str, u64)) {}
+    /// Reports the measures of the family, each by its name in the results.
+    fn metrics(&self, _report: &mut dyn FnMut(Metric)) {}
     /// Why a hook of its algorithm ends the run, if one does.
     fn fault(&self) -> Option<&Fault> {
         None
     }
+    /// Its end of the connection.
+    fn connection(&self) -> &Connection;
     /// Takes these fixed paths from now on.
     fn take_paths(&mut self, paths: PathSelector);
-    /// Has its round-trip times recorded from now on.
+    /// Records its round-trip times with `recorder` from now on.
     fn record_rtts(&mut self, recorder: Box<RttRecorder>);
 }
 

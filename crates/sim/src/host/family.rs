@@ -1,23 +1,24 @@
-//! The families of transports whose endpoints live on hosts.
+//! Dispatch to the families of transports whose endpoints live on hosts.
+//!
+//! The list of families is in [`crate::plan::family`].
 
 use crate::host::connection::Connection;
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::io::Io;
-use crate::host::ndp::{NdpReceiver, NdpSender};
 use crate::host::rtts::RttRecorder;
-use crate::host::tcp::{TcpReceiver, TcpSender};
-use crate::plan::PlannedTransport;
+use crate::plan::family::families;
+use crate::plan::{Family, PlannedTransport};
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::Packet;
-use linkpool_transport::SenderState;
 use linkpool_transport::control::Fault;
 use linkpool_transport::paths::PathSelector;
+use linkpool_transport::{Metric, SenderState};
 use linkpool_units::Time;
 
 macro_rules! endpoint {
-    ($name:ident: $($family:ident($end:ty)),*) => {
+    ($name:ident: $($family:ident($module:ident::$end:ident)),*) => {
         #[derive(Debug)]
-        pub(crate) enum $name { $($family($end)),* }
+        pub(crate) enum $name { $($family(crate::host::$module::$end)),* }
 
         impl Endpoint for $name {
             #[inline]
@@ -28,6 +29,9 @@ macro_rules! endpoint {
             fn on_timer(&mut self, subflow: usize, io: &mut Io<'_, '_>) -> Event {
                 match self { $($name::$family(end) => end.on_timer(subflow, io)),* }
             }
+            fn on_turn(&mut self, io: &mut Io<'_, '_>) -> Event {
+                match self { $($name::$family(end) => end.on_turn(io)),* }
+            }
             #[inline]
             fn prefetch(&self, subflow: usize, stage: usize) {
                 match self { $($name::$family(end) => end.prefetch(subflow, stage)),* }
@@ -36,10 +40,38 @@ macro_rules! endpoint {
     };
 }
 
-macro_rules! families {
-    ($($family:ident($sender:ty, $receiver:ty)),* $(,)?) => {
-        endpoint! { Sender: $($family($sender)),* }
-        endpoint! { Receiver: $($family($receiver)),* }
+macro_rules! ends {
+    ($($family:ident: $module:ident($sender:ident, $receiver:ident),)*) => {
+        endpoint! { Sender: $($family($module::$sender)),* }
+        endpoint! { Receiver: $($family($module::$receiver)),* }
+
+        impl Sender {
+            /// A sender of `transport` with `size` bytes (none: without end), to a host to which
+            /// `paths` equal-cost paths lead.
+            pub(crate) fn new(
+                transport: &PlannedTransport,
+                connection: Connection,
+                size: Option<u64>,
+                paths: &dyn Fn() -> u64,
+            ) -> Sender {
+                match &transport.family {
+                    $(Family::$family(settings) => Sender::$family(
+                        crate::host::$module::$sender::new((transport, settings), connection, size, paths),
+                    )),*
+                }
+            }
+        }
+
+        impl Receiver {
+            /// A receiver of `transport`.
+            pub(crate) fn new(transport: &PlannedTransport, connection: Connection) -> Receiver {
+                match &transport.family {
+                    $(Family::$family(settings) => Receiver::$family(
+                        crate::host::$module::$receiver::new((transport, settings), connection),
+                    )),*
+                }
+            }
+        }
 
         impl Sending for Sender {
             fn open(&mut self, io: &mut Io<'_, '_>) {
@@ -75,11 +107,14 @@ macro_rules! families {
             fn is_suppressed(&self, s: usize) -> bool {
                 match self { $(Sender::$family(end) => end.is_suppressed(s)),* }
             }
-            fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+            fn metrics(&self, report: &mut dyn FnMut(Metric)) {
                 match self { $(Sender::$family(end) => end.metrics(report)),* }
             }
             fn fault(&self) -> Option<&Fault> {
                 match self { $(Sender::$family(end) => end.fault()),* }
+            }
+            fn connection(&self) -> &Connection {
+                match self { $(Sender::$family(end) => end.connection()),* }
             }
             fn take_paths(&mut self, paths: PathSelector) {
                 match self { $(Sender::$family(end) => end.take_paths(paths)),* }
@@ -97,33 +132,4 @@ macro_rules! families {
     };
 }
 
-families! {
-    Tcp(TcpSender, TcpReceiver),
-    Ndp(NdpSender, NdpReceiver),
-}
-
-impl Sender {
-    /// A sender of `transport` with `size` bytes (none: without end), to a host to which `paths`
-    /// equal-cost paths lead.
-    pub(crate) fn new(
-        transport: &PlannedTransport,
-        connection: Connection,
-        size: Option<u64>,
-        paths: impl Fn() -> u64,
-    ) -> Sender {
-        match &transport.ndp {
-            Some(config) => Sender::Ndp(NdpSender::new(config, connection, size, transport.ndp_paths(paths()))),
-            None => Sender::Tcp(TcpSender::new(transport, connection, size, paths)),
-        }
-    }
-}
-
-impl Receiver {
-    /// A receiver of `transport`.
-    pub(crate) fn new(transport: &PlannedTransport, connection: Connection) -> Receiver {
-        match &transport.ndp {
-            Some(config) => Receiver::Ndp(NdpReceiver::new(config, connection)),
-            None => Receiver::Tcp(TcpReceiver::new(transport, connection)),
-        }
-    }
-}
+families!(ends);

@@ -1,4 +1,4 @@
-//! Names of endpoints at their hosts.
+//! Handles: names of endpoints at their hosts.
 
 /// Names an endpoint at its host, and a subflow of it: 16 bits of slot, 11 of generation, 5 of
 /// subflow.

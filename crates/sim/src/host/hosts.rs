@@ -8,16 +8,14 @@ use crate::host::handle::Handle;
 use crate::host::io::Io;
 use crate::host::measured::{Acked, MeasuredBytes};
 use crate::host::message::Message;
-use crate::host::ndp;
 use crate::host::slots::{Host, Occupant, Receiving, Sending};
 use crate::host::timer;
 use crate::plan::{FlowId, Plan, PlannedFlow};
 use crate::results::outcome::FlowOutcome;
-use crate::results::sink::Buffer;
+use crate::results::sink::{Buffer, Limit};
 use linkpool_engine::{hash_u64, prefetch, stream};
 use linkpool_network::{Egress, Flags, Handler, HostId, Network, NodeId, Packet, Routes};
 use linkpool_transport::SenderState;
-use linkpool_transport::paths::PathSelector;
 use linkpool_units::{Rate, Time};
 
 /// A receiver whose sender has been silent for this long is removed when new connections arrive.
@@ -47,7 +45,7 @@ impl<'p> Hosts<'p> {
         components: Vec<Box<dyn Component + Send + 'p>>,
     ) -> Hosts<'p> {
         let rate = |h| plan.fabric.links_from(NodeId::new(h)).map(|l| plan.fabric.links()[l.index()].rate.0).sum();
-        let host = |h| Host::new(stream(plan.seed, "host", h as u64), Rate(rate(h)));
+        let host = |h| Host::new(stream(plan.seed, "host", h as u64), Rate(rate(h)), plan.most_connections);
         let hosts = (0..plan.fabric.hosts()).map(host).collect();
         let mine = NodeId::first(plan.fabric.nodes()).map(mine).collect();
         let mut context = Context::new(hosts, mine, lookahead, recorded);
@@ -62,11 +60,11 @@ impl<'p> Hosts<'p> {
         let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (HostId::from(host), planned.flow.dst);
         let path_count = || self.routes.path_count(&self.plan.fabric, src, dst);
-        let subflows =
-            if transport.ndp.is_some() { transport.ndp_paths(path_count()) } else { transport.config.subflows };
-        let me = self.context.hosts[host.index()].allocate();
+        let Some(me) = self.context.hosts[host.index()].allocate() else {
+            return self.context.fail(Limit::Connections(host));
+        };
         let ports = hash_u64(hash_u64(self.plan.seed) ^ u64::from(id)) as u32;
-        let paths = transport.paths.there((&self.plan.fabric, self.routes), (src, dst), subflows, ports);
+        let paths = transport.sender_paths((&self.plan.fabric, self.routes), (src, dst), ports, path_count);
         let connection = Connection {
             flow: id,
             host: src,
@@ -75,7 +73,7 @@ impl<'p> Hosts<'p> {
             peer: Handle::default(),
             transport: planned.transport,
             sizes: transport.sizes,
-            paths: paths.scattering(transport.scatter).balanced(transport.balancing.as_ref(), subflows),
+            paths,
             high: transport.high,
             trimming: transport.trimming,
             rtts: None,
@@ -83,7 +81,7 @@ impl<'p> Hosts<'p> {
         if planned.flow.stop < self.plan.end {
             self.context.set_timer(host, planned.flow.stop, timer::STOP | u64::from(me.raw()));
         }
-        let end = Sender::new(transport, connection, planned.flow.size, path_count);
+        let end = Sender::new(transport, connection, planned.flow.size, &path_count);
         let measured = MeasuredBytes::new(&self.plan.measure, now);
         let mut sending = Box::new(Sending { end, flow: id, planned, measured });
         for component in &mut self.components {
@@ -104,28 +102,22 @@ impl<'p> Hosts<'p> {
             OpeningFor::Join(receiver) => receiver,
             OpeningFor::Flow(flow) => match self.context.hosts[host.index()].by_flow.get(&flow) {
                 Some(handle) => *handle,
-                None => self.new_receiver(host, flow, opening, packet.entropy),
+                None => match self.new_receiver(host, flow, opening, packet.entropy) {
+                    Some(handle) => handle,
+                    None => return self.context.fail(Limit::Connections(host)),
+                },
             },
         };
         self.deliver(host, (handle, opening.subflow), packet, network);
     }
 
-    fn new_receiver(&mut self, host: NodeId, flow: FlowId, opening: Opening, entropy: u32) -> Handle {
+    /// The receiver of `flow`; none if `host` has no place for it.
+    fn new_receiver(&mut self, host: NodeId, flow: FlowId, opening: Opening, entropy: u32) -> Option<Handle> {
         let transport = &self.plan.transports[opening.transport.index()];
         let h = &mut self.context.hosts[host.index()];
-        let me = h.allocate();
-        let paths = if transport.balancing.is_some_and(|balancing| balancing.echoes()) {
-            PathSelector::echoing()
-        } else if transport.ndp.is_some() {
-            PathSelector::hashed(entropy)
-        } else {
-            transport.paths.back(
-                (&self.plan.fabric, self.routes),
-                (opening.src, host.into()),
-                transport.config.subflows,
-                (entropy, opening.subflow),
-            )
-        };
+        let me = h.allocate()?;
+        let network = (&self.plan.fabric, self.routes);
+        let paths = transport.receiver_paths(network, (opening.src, host.into()), (entropy, opening.subflow));
         let connection = Connection {
             flow,
             host: host.into(),
@@ -142,7 +134,7 @@ impl<'p> Hosts<'p> {
         let end = Receiver::new(transport, connection);
         h.fill(me, Occupant::Receiver(Box::new(Receiving { end, flow, src: opening.src })));
         h.by_flow.insert(flow, me);
-        me
+        Some(me)
     }
 
     #[inline]
@@ -214,31 +206,42 @@ impl<'p> Hosts<'p> {
 
     fn wake_endpoint(&mut self, host: NodeId, raw: u32, network: &mut Egress<'_>) {
         let (handle, subflow) = Handle::split(raw);
+        self.with_endpoint(host, handle, network, |end, io| end.on_timer(subflow, io));
+    }
+
+    /// Gives the endpoints of `host` the turns that are due.
+    fn take_turns(&mut self, host: NodeId, network: &mut Egress<'_>) {
+        let now = self.context.now;
+        self.context.hosts[host.index()].shared().turn_at = Time::MAX;
+        while let Some(name) = self.context.hosts[host.index()].shared().turns.next(now) {
+            self.with_endpoint(host, Handle::split(name).0, network, |end, io| end.on_turn(io));
+        }
+        let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers[host.index()]);
+        Io::new(now, h.shared(), network, timers).await_turns();
+    }
+
+    /// Calls `act` with the endpoint `handle` of `host`, if it is still there.
+    fn with_endpoint(
+        &mut self,
+        host: NodeId,
+        handle: Handle,
+        network: &mut Egress<'_>,
+        act: impl Fn(&mut dyn Endpoint, &mut Io<'_, '_>) -> Event,
+    ) {
         let (now, timers) = (self.context.now, &mut self.context.timers[host.index()]);
         match self.context.hosts[host.index()].endpoint(handle) {
             Some((Occupant::Sender(sending), shared)) => {
-                let event = sending.end.on_timer(subflow, &mut Io::new(now, shared, network, timers));
+                let event = act(&mut sending.end, &mut Io::new(now, shared, network, timers));
                 if let Event::Closed = event {
                     self.end_flow(host, handle);
                 }
             }
             Some((Occupant::Receiver(receiving), shared)) => {
-                let event = receiving.end.on_timer(subflow, &mut Io::new(now, shared, network, timers));
+                let event = act(&mut receiving.end, &mut Io::new(now, shared, network, timers));
                 self.on_receiver(host, handle, event);
             }
-            _ => {} // it ended before its timer
+            _ => {} // it ended before
         }
-    }
-
-    /// Lets receivers of `host` send the PULLs that may leave now, in their turns.
-    fn pull(&mut self, host: NodeId, network: &mut Egress<'_>) {
-        let now = self.context.now;
-        self.context.hosts[host.index()].shared().pulls_at = Time::MAX;
-        while let Some(receiver) = self.context.hosts[host.index()].shared().pulls.next(now) {
-            self.wake_endpoint(host, receiver | ndp::TURN as u32, network);
-        }
-        let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers[host.index()]);
-        Io::new(now, h.shared(), network, timers).await_pulls();
     }
 
     /// A switch has sent `packet` back to this host. One that may have opened its connection is for
@@ -247,7 +250,7 @@ impl<'p> Hosts<'p> {
     fn take_back(&mut self, host: NodeId, packet: &Packet, network: &mut Egress<'_>) {
         let (named, _) = Handle::split(packet.endpoint);
         let receiver = HostId::from(packet.ack);
-        let sends = |sending: &Sending| matches!(&sending.end, Sender::Ndp(end) if end.sends_to(receiver, named));
+        let sends = |sending: &Sending| sending.end.connection().is_with(receiver, named);
         let handle = if packet.flags.has(Flags::SYN) {
             Some(named)
         } else {
@@ -322,7 +325,7 @@ fn outcome(sending: &Sending, now: Time) -> FlowOutcome {
     let (end, state) = (&sending.end, sending.end.state());
     let measured = sending.measured.bytes(Acked::of(end));
     let mut metrics = Vec::new();
-    end.metrics(&mut |name, value| metrics.push((name, value)));
+    end.metrics(&mut |metric| metrics.push(metric));
     FlowOutcome {
         flow: sending.flow,
         planned: sending.planned,
@@ -364,7 +367,7 @@ impl Handler for Hosts<'_> {
         };
         match timer::kind(key) {
             timer::ENDPOINT => self.wake_endpoint(node, key as u32, network),
-            timer::PULLS => self.pull(node, network),
+            timer::TURNS => self.take_turns(node, network),
             timer::STOP => self.stop_flow(node, key as u32, network),
             timer::INBOX => self.read_inbox(node, network),
             _ => {

@@ -1,4 +1,4 @@
-//! The messages that a host has got, or has left itself for later.
+//! The messages of a host that are not due yet.
 
 use crate::host::message::Message;
 use linkpool_units::Time;

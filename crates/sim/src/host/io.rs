@@ -4,7 +4,7 @@ use crate::host::handle::Handle;
 use crate::host::timer;
 use linkpool_engine::{Stream, Timers};
 use linkpool_network::{Egress, Packet, Trailer};
-use linkpool_transport::ndp::PullQueue;
+use linkpool_transport::TurnQueue;
 use linkpool_units::{Rate, Time};
 
 /// The state that the endpoints of one host share.
@@ -12,12 +12,12 @@ use linkpool_units::{Rate, Time};
 pub(crate) struct Shared {
     /// The host's source of randomness.
     pub(crate) random: Stream,
-    /// The turns of its NDP receivers.
-    pub(crate) pulls: PullQueue,
+    /// The turns of its endpoints that pace together.
+    pub(crate) turns: TurnQueue,
     /// The rate of all its links together.
     pub(crate) rate: Rate,
-    /// When the host looks at the pull queue next, as far as it is known.
-    pub(crate) pulls_at: Time,
+    /// When the next turn is, as far as a timer is set for it.
+    pub(crate) turn_at: Time,
 }
 
 /// The surroundings of an endpoint while it handles a packet or a timer.
@@ -56,25 +56,27 @@ impl<'a, 'n> Io<'a, 'n> {
         self.network.trailer(packet)
     }
 
-    /// Puts the receiver `handle`, which owes PULLs, into the pull queue of its host.
-    pub(crate) fn queue_pull(&mut self, handle: Handle, priority: bool) {
-        self.shared.pulls.add(handle.raw(), priority);
-        self.await_pulls();
+    /// Puts the endpoint `handle`, which is not in it, into the queue for turns of its host:
+    /// [`crate::host::endpoint::Endpoint::on_turn`] is called when its turn comes.
+    pub(crate) fn queue_turn(&mut self, handle: Handle, priority: bool) {
+        self.shared.turns.add(handle.raw(), priority);
+        self.await_turns();
     }
 
-    /// A PULL has been sent, for a packet of `bytes` bytes.
-    pub(crate) fn pulled(&mut self, bytes: u16) {
+    /// The endpoint whose turn it is uses it: the next turn is when `bytes` more bytes fit on the
+    /// links of the host.
+    pub(crate) fn spend_turn(&mut self, bytes: u16) {
         let time = Time((u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(self.shared.rate.0)) as u64);
-        self.shared.pulls.spend(self.now, time);
+        self.shared.turns.spend(self.now, time);
     }
 
-    /// Has the host look at its pull queue when the next PULL may leave.
-    pub(crate) fn await_pulls(&mut self) {
-        let Some(due) = self.shared.pulls.due() else { return };
+    /// Sets a timer for the next turn.
+    pub(crate) fn await_turns(&mut self) {
+        let Some(due) = self.shared.turns.due() else { return };
         let at = due.max(self.now);
-        if at < self.shared.pulls_at {
-            self.shared.pulls_at = at;
-            self.timers.push(at, timer::PULLS);
+        if at < self.shared.turn_at {
+            self.shared.turn_at = at;
+            self.timers.push(at, timer::TURNS);
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a flow carries in the period that statistics are about.
+//! The payload of a flow that is acknowledged in the measured period.
 
 use crate::host::endpoint::Sending;
 use linkpool_scenario::Measure;
@@ -14,29 +14,29 @@ pub struct Acked {
 }
 
 impl Acked {
-    /// By now.
+    /// The payload acknowledged so far at `end`.
     pub(crate) fn of(end: &impl Sending) -> Acked {
         Acked { in_order: end.acked(), on_subflows: (0..end.subflows()).map(|s| end.acked_on(s)).sum() }
     }
 }
 
-/// Payload of a flow that was acknowledged by the ends of the period.
+/// Payload of a flow that was acknowledged by the two ends of the period.
 #[derive(Debug)]
 pub struct MeasuredBytes {
-    /// Once that is past.
+    /// By the end of the warm-up; none before that.
     by_warm_up: Option<Acked>,
-    /// Once that is past.
+    /// By the cut-off; none before that.
     by_cut_off: Option<Acked>,
 }
 
 impl MeasuredBytes {
-    /// Of a flow that begins at `now`.
+    /// For a flow that begins at `now`.
     pub fn new(period: &Measure, now: Time) -> MeasuredBytes {
         let past = |end: Time| (now >= end).then(Acked::default);
         MeasuredBytes { by_warm_up: past(period.warm_up), by_cut_off: past(period.cut_off) }
     }
 
-    /// The flow has `acked` by `now`, when the period begins or ends.
+    /// Notes that `acked` is acknowledged at `now`, when the period begins or ends.
     pub fn note(&mut self, period: &Measure, acked: Acked, now: Time) {
         if now == period.warm_up {
             self.by_warm_up = Some(acked);
@@ -46,7 +46,7 @@ impl MeasuredBytes {
         }
     }
 
-    /// Payload acknowledged in the period, of a flow with `acked` by now.
+    /// Payload acknowledged in the period; `acked` is acknowledged so far.
     pub fn bytes(&self, acked: Acked) -> Acked {
         let Some(before) = self.by_warm_up else { return Acked::default() };
         let by_end = self.by_cut_off.unwrap_or(acked);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_acknowledged_before_and_after_does_not_count() {
+    fn payload_acknowledged_before_or_after_the_period_does_not_count() {
         let mut flow = MeasuredBytes::new(&PERIOD, Time::from_secs(1));
         assert_eq!(flow.bytes(acked(9)), acked(0), "it has not begun");
         flow.note(&PERIOD, acked(10), Time::from_secs(2));

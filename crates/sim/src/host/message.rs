@@ -1,11 +1,11 @@
-//! Messages of hosts to each other, or to themselves for later, without a packet.
+//! Messages between hosts, or from a host to itself for later, without a packet.
 
 use crate::host::handle::Handle;
 use crate::plan::{FlowId, PlannedFlow, ProcessId};
 use linkpool_network::{HostId, LinkId, NodeId};
 use linkpool_workload::{FlowEnd, Process};
 
-/// Something for a host at a time.
+/// A message that a host gets at a set time.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// Start this flow, which has this number in the results.
@@ -14,13 +14,13 @@ pub(crate) enum Message {
     Begin(ProcessId, Box<Process>),
     /// The flow of this number, of a process that is here, has ended elsewhere.
     Ended(FlowId, FlowEnd),
-    /// The first flow, for which the second waits, which starts here, is over.
+    /// The first flow has ended; the second flow, which starts here, waits for it.
     Over(FlowId, FlowId),
-    /// The flows of this host are looked at, for the scheduler that places them.
+    /// This host reports its long flows to the scheduler.
     Scan,
-    /// The result at a host; for the scheduler, which is here.
+    /// The report of a host to the scheduler, which is here.
     Report(NodeId, Report),
-    /// All reports are in: the scheduler decides.
+    /// All reports have arrived: the scheduler decides.
     Decide,
     /// A flow takes this path from now on.
     Place(Long, Vec<LinkId>),

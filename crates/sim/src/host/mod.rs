@@ -5,6 +5,7 @@
 
 pub(crate) mod component;
 pub(crate) mod connection;
+pub(crate) mod encoding;
 pub(crate) mod endpoint;
 pub(crate) mod family;
 pub(crate) mod handle;
@@ -18,4 +19,3 @@ pub(crate) mod rtts;
 pub(crate) mod slots;
 pub(crate) mod tcp;
 pub(crate) mod timer;
-pub(crate) mod wire;

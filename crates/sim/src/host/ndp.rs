@@ -6,11 +6,13 @@ use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::handle::Handle;
 use crate::host::io::Io;
 use crate::host::rtts::RttRecorder;
+use crate::plan::PlannedTransport;
+use crate::plan::family::ndp::Ndp;
 use crate::results::outcome::SubflowOutcome;
-use linkpool_network::{Envelope, Flags, HostId, Packet};
+use linkpool_network::{Envelope, Flags, Packet};
 use linkpool_transport::ndp::{Config, Message, Output, Receiver, Sender};
 use linkpool_transport::paths::PathSelector;
-use linkpool_transport::{SenderState, SubflowStats};
+use linkpool_transport::{Metric, SenderState, SubflowStats};
 use linkpool_units::Time;
 use rand::{Rng, RngCore};
 use std::sync::Arc;
@@ -39,11 +41,6 @@ pub(crate) struct NdpReceiver {
     closes: Option<Time>,
 }
 
-/// Which timer of a receiver is due; stands where others have the number of a subflow.
-pub(crate) const TIME_WAIT: usize = 0;
-/// Its turn in the pull queue has come.
-pub(crate) const TURN: usize = 1;
-
 /// In the trailer of a packet that may open a connection: the number of the packet.
 const NUMBER: usize = Opening::WORDS;
 
@@ -53,14 +50,15 @@ fn number(packet: &Packet, io: &Io<'_, '_>) -> u32 {
 }
 
 impl NdpSender {
-    /// A sender over `paths` paths.
-    pub(crate) fn new(config: &Arc<Config>, connection: Connection, size: Option<u64>, paths: usize) -> NdpSender {
-        NdpSender { sender: Sender::new(config.clone(), size, paths), connection }
-    }
-
-    /// Is it the one that sends to the endpoint called `peer` at `host`?
-    pub(crate) fn sends_to(&self, host: HostId, peer: Handle) -> bool {
-        self.connection.peer_host == host && self.connection.peer == peer
+    /// A sender of `size` bytes (none: without end), to a host to which `paths` equal-cost paths
+    /// lead.
+    pub(crate) fn new(
+        (transport, settings): (&PlannedTransport, &Ndp),
+        connection: Connection,
+        size: Option<u64>,
+        paths: &dyn Fn() -> u64,
+    ) -> NdpSender {
+        NdpSender { sender: Sender::new(settings.config.clone(), size, transport.path_count(paths)), connection }
     }
 
     fn event(&self) -> Event {
@@ -164,11 +162,15 @@ impl Sending for NdpSender {
         }
     }
 
-    fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+    fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         let counters = self.sender.counters();
-        report("nacks", counters.nacks);
-        report("returned", counters.returned);
-        report("pulls", counters.pulls);
+        report(Metric::count("nacks", counters.nacks));
+        report(Metric::count("returned", counters.returned));
+        report(Metric::count("pulls", counters.pulls));
+    }
+
+    fn connection(&self) -> &Connection {
+        &self.connection
     }
 
     fn take_paths(&mut self, paths: PathSelector) {
@@ -182,15 +184,16 @@ impl Sending for NdpSender {
 
 impl NdpReceiver {
     /// A receiver.
-    pub(crate) fn new(config: &Arc<Config>, connection: Connection) -> NdpReceiver {
-        NdpReceiver { receiver: Receiver::new(), config: config.clone(), connection, enrolled: false, closes: None }
+    pub(crate) fn new((_, settings): (&PlannedTransport, &Ndp), connection: Connection) -> NdpReceiver {
+        let (receiver, config) = (Receiver::new(), settings.config.clone());
+        NdpReceiver { receiver, config, connection, enrolled: false, closes: None }
     }
 
     /// Takes its place in the pull queue if it owes PULLs.
     fn enrol(&mut self, io: &mut Io<'_, '_>) {
         if self.receiver.owes() && !self.enrolled {
             self.enrolled = true;
-            io.queue_pull(self.connection.me, self.config.priority);
+            io.queue_turn(self.connection.me, self.config.priority);
         }
     }
 }
@@ -201,7 +204,7 @@ impl Endpoint for NdpReceiver {
         if packet.flags.has(Flags::FIN) {
             let at = now + self.config.rto;
             self.closes = Some(at);
-            io.wake(self.connection.me, TIME_WAIT, at);
+            io.wake(self.connection.me, 0, at);
             return Event::None;
         }
         let (number, flags) = (number(packet, io), packet.flags);
@@ -212,17 +215,19 @@ impl Endpoint for NdpReceiver {
         if complete { Event::Delivered } else { Event::None }
     }
 
-    fn on_timer(&mut self, which: usize, io: &mut Io<'_, '_>) -> Event {
-        if which == TURN {
-            self.enrolled = false;
-            let out = &mut Out { connection: &mut self.connection, io, answers_opening: false };
-            if self.receiver.pull(out) {
-                let full = self.config.mss + self.connection.sizes.header;
-                io.pulled(full);
-            }
-            self.enrol(io);
-            return Event::None;
+    /// Sends a PULL, which takes the time of a full packet on the host's links.
+    fn on_turn(&mut self, io: &mut Io<'_, '_>) -> Event {
+        self.enrolled = false;
+        let out = &mut Out { connection: &mut self.connection, io, answers_opening: false };
+        if self.receiver.pull(out) {
+            let full = self.config.mss + self.connection.sizes.header;
+            io.spend_turn(full);
         }
+        self.enrol(io);
+        Event::None
+    }
+
+    fn on_timer(&mut self, _: usize, io: &mut Io<'_, '_>) -> Event {
         if self.closes.is_some_and(|at| at <= io.now) { Event::Closed } else { Event::None }
     }
 }

@@ -1,4 +1,4 @@
-//! Round-trip times as they are measured, of flows whose are recorded.
+//! Records the round-trip times of flows as their senders measure them.
 
 use crate::plan::FlowId;
 use crate::results::sample::{Sample, Value};
@@ -12,7 +12,7 @@ pub(crate) struct RttRecorder {
     buffer: Buffer,
     every: Time,
     until: Time,
-    /// By subflow: samples before this time are not recorded.
+    /// By subflow: earlier samples are not recorded.
     next: Box<[Time]>,
 }
 

@@ -8,14 +8,16 @@ use crate::host::measured::MeasuredBytes;
 use crate::plan::{FlowId, PlannedFlow};
 use linkpool_engine::{Stream, prefetch};
 use linkpool_network::HostId;
-use linkpool_transport::ndp::PullQueue;
+use linkpool_transport::TurnQueue;
 use linkpool_units::{Rate, Time};
 use std::collections::{HashMap, VecDeque};
 
 #[derive(Debug)]
 pub(crate) struct Host {
     slots: Vec<Slot>,
-    /// First freed, first taken: a generation comes back as late as possible.
+    /// The most endpoints that it has at one time.
+    most: usize,
+    /// Free slots, the first freed first, so that a generation comes back as late as possible.
     free: VecDeque<u32>,
     /// Receivers by their flow: a SYN that is sent again must not open a second one.
     pub(crate) by_flow: HashMap<FlowId, Handle>,
@@ -59,36 +61,38 @@ pub(crate) struct Receiving {
     pub(crate) end: Receiver,
     /// The number of its flow.
     pub(crate) flow: FlowId,
-    /// Where it comes from.
+    /// The sending host.
     pub(crate) src: HostId,
 }
 
 impl Host {
-    /// A host whose links carry `rate` together.
-    pub(crate) fn new(random: Stream, rate: Rate) -> Host {
+    /// A host whose links carry `rate` together, with at most `most` endpoints at one time.
+    pub(crate) fn new(random: Stream, rate: Rate, most: usize) -> Host {
         Host {
             slots: Vec::new(),
+            most,
             free: VecDeque::new(),
             by_flow: HashMap::new(),
-            shared: Shared { random, pulls: PullQueue::default(), rate, pulls_at: Time::MAX },
+            shared: Shared { random, turns: TurnQueue::default(), rate, turn_at: Time::MAX },
             swept: Time::ZERO,
         }
     }
 
-    /// A name for a new endpoint; [`Host::fill`] puts it in its place.
-    ///
-    /// # Panics
-    /// With more than 65,536 connections open at once.
-    pub(crate) fn allocate(&mut self) -> Handle {
-        let index = self.free.pop_front().unwrap_or_else(|| {
-            assert!(self.slots.len() < 1 << 16, "a host has more than 65,536 connections open at once");
-            self.slots.push(Slot { handle: Handle::default(), generation: 0, occupant: Occupant::Free });
-            self.slots.len() as u32 - 1
-        });
-        let slot = &mut self.slots[index as usize];
+    /// A name for a new endpoint, for which [`Host::fill`] has the place; none if all places are
+    /// taken.
+    pub(crate) fn allocate(&mut self) -> Option<Handle> {
+        let index = match self.free.pop_front() {
+            Some(index) => index as usize,
+            None if self.slots.len() == self.most => return None,
+            None => {
+                self.slots.push(Slot { handle: Handle::default(), generation: 0, occupant: Occupant::Free });
+                self.slots.len() - 1
+            }
+        };
+        let slot = &mut self.slots[index];
         slot.generation += 1;
-        slot.handle = Handle::new(index as usize, slot.generation);
-        slot.handle
+        slot.handle = Handle::new(index, slot.generation);
+        Some(slot.handle)
     }
 
     pub(crate) fn fill(&mut self, handle: Handle, occupant: Occupant) {
@@ -127,7 +131,7 @@ impl Host {
             return prefetch(slot);
         }
         match (stage, &slot.occupant) {
-            // Which family it is of stands where the endpoint does: it is not known yet.
+            // The family is stored with the endpoint, so it is not known yet.
             (2, Occupant::Sender(sending)) => prefetch(&sending.end),
             (2, Occupant::Receiver(receiving)) => prefetch(&**receiving),
             (3.., Occupant::Sender(sending)) => sending.end.prefetch(subflow, stage),
@@ -157,5 +161,21 @@ impl Host {
         slot.handle = Handle::default();
         self.free.push_back(handle.slot() as u32);
         std::mem::replace(&mut slot.occupant, Occupant::Free)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_engine::stream;
+
+    #[test]
+    fn a_full_table_has_no_place_until_one_is_free() {
+        let mut host = Host::new(stream(1, "host", 0), Rate(1), 2);
+        let [first, second] = [(); 2].map(|()| host.allocate().unwrap());
+        assert_eq!((first.slot(), second.slot(), host.allocate()), (0, 1, None));
+        host.remove(first);
+        let third = host.allocate().unwrap();
+        assert_eq!((third.slot(), host.has(first), host.has(third), host.allocate()), (0, false, true, None));
     }
 }

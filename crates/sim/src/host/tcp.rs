@@ -1,17 +1,18 @@
 //! TCP and MPTCP as endpoints of a host: segments become packets, and wake-ups timers.
 
 use crate::host::connection::{Connection, Opening, OpeningFor};
+use crate::host::encoding::{decode, encode, encode_options};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::handle::Handle;
 use crate::host::io::Io;
 use crate::host::rtts::RttRecorder;
-use crate::host::wire::{decode, encode, encode_options};
 use crate::plan::PlannedTransport;
+use crate::plan::family::tcp::Tcp;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Flags, Packet};
 use linkpool_transport::control::Fault;
 use linkpool_transport::paths::{PathSelector, Progress, Subflows};
-use linkpool_transport::{Delivery, Output, Receiver, Segment, Sender, SenderState};
+use linkpool_transport::{Delivery, Metric, Output, Receiver, Segment, Sender, SenderState};
 use linkpool_units::Time;
 
 /// The first stage of [`Endpoint::prefetch`].
@@ -35,13 +36,13 @@ pub(crate) struct TcpReceiver {
 impl TcpSender {
     /// A sender of `transport`, to a host to which `paths` equal-cost paths lead.
     pub(crate) fn new(
-        transport: &PlannedTransport,
+        (transport, settings): (&PlannedTransport, &Tcp),
         connection: Connection,
         size: Option<u64>,
-        paths: impl Fn() -> u64,
+        paths: &dyn Fn() -> u64,
     ) -> TcpSender {
         let config = transport.config.clone();
-        let mut sender = if transport.auto_subflows {
+        let mut sender = if settings.auto_subflows {
             // The paths are not for subflow 0 of MMPTCP.
             let before = transport.scatter == Subflows::First;
             let most = config.subflows - before as usize;
@@ -49,7 +50,7 @@ impl TcpSender {
         } else {
             Sender::new(config, size)
         };
-        if transport.auto_dupack {
+        if settings.auto_dupack {
             sender.expect_reordering(dupack_threshold(paths()));
         }
         TcpSender { sender, connection }
@@ -70,11 +71,11 @@ fn dupack_threshold(paths: u64) -> u32 {
 }
 
 fn progress(sender: &Sender, s: usize) -> Progress {
-    let path = sender.path(s);
+    let state = sender.congestion(s);
     Progress {
         acked_bytes: sender.acked_on(s),
-        snd_una: path.snd_una,
-        snd_nxt: path.snd_nxt,
+        snd_una: state.snd_una,
+        snd_nxt: state.snd_nxt,
         in_flight: sender.in_flight(s),
     }
 }
@@ -88,7 +89,7 @@ impl Endpoint for TcpSender {
         }
         let segment = decode(packet, io.trailer(packet));
         let (marked, now) = (packet.flags.has(Flags::ECE), io.now);
-        connection.paths.before_ack(subflow, packet.entropy, marked, || sender.path(subflow).cwnd, now);
+        connection.paths.before_ack(subflow, packet.entropy, marked, || sender.congestion(subflow).cwnd, now);
         sender.on_segment(subflow, segment, now, &mut Out { connection, io });
         connection.paths.after_ack(subflow, marked, || progress(sender, subflow), &mut io.shared.random, now);
         self.event()
@@ -140,33 +141,37 @@ impl Sending for TcpSender {
     }
 
     fn subflow(&self, s: usize) -> SubflowOutcome {
-        let (sender, id, path) = (&self.sender, self.connection.paths.fixed(s), self.sender.path(s));
+        let (sender, id, state) = (&self.sender, self.connection.paths.fixed(s), self.sender.congestion(s));
         SubflowOutcome {
             entropy: id.entropy,
             pinned: id.pinned,
             stats: sender.stats(s),
-            cwnd: path.cwnd,
-            ssthresh: path.ssthresh,
-            srtt: (path.srtt > 0.0).then_some(path.srtt / 1e12),
+            cwnd: state.cwnd,
+            ssthresh: state.ssthresh,
+            srtt: (state.srtt > 0.0).then_some(state.srtt / 1e12),
             min_rtt: sender.min_rtt(s),
             rto: sender.rto(s),
         }
     }
 
     fn is_established(&self, s: usize) -> bool {
-        self.sender.path(s).established
+        self.sender.congestion(s).established
     }
 
     fn is_suppressed(&self, s: usize) -> bool {
         self.sender.is_suppressed(s)
     }
 
-    fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+    fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         self.sender.metrics(report);
     }
 
     fn fault(&self) -> Option<&Fault> {
         self.sender.fault()
+    }
+
+    fn connection(&self) -> &Connection {
+        &self.connection
     }
 
     fn take_paths(&mut self, paths: PathSelector) {
@@ -180,7 +185,7 @@ impl Sending for TcpSender {
 
 impl TcpReceiver {
     /// A receiver of `transport`.
-    pub(crate) fn new(transport: &PlannedTransport, connection: Connection) -> TcpReceiver {
+    pub(crate) fn new((transport, _): (&PlannedTransport, &Tcp), connection: Connection) -> TcpReceiver {
         TcpReceiver { receiver: Receiver::new(transport.config.clone()), connection }
     }
 }

@@ -1,7 +1,7 @@
 //! The changes of a scenario, link by link.
 
 use linkpool_engine::stream;
-use linkpool_network::{Change, Fabric, LinkId, Loss, NodeId, QueueLimit, Routes, Routing, Timetable};
+use linkpool_network::{Fabric, LinkChange, LinkId, Loss, NodeId, QueueLimit, Routes, Routing, Timetable};
 use linkpool_scenario::{ChangeOf, LinkState, Scenario};
 use linkpool_units::{Rate, Time};
 use rand::seq::SliceRandom;
@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 /// All that changes during a run, known before it.
 #[derive(Clone, Debug, Default)]
-pub struct Changes {
-    /// Of each link that changes, in order of time.
-    pub links: BTreeMap<LinkId, Vec<(Time, Change)>>,
+pub struct LinkChanges {
+    /// By link: its changes, in order of time.
+    pub links: BTreeMap<LinkId, Vec<(Time, LinkChange)>>,
     /// The delay after which routing follows when links fail or work again; none: never.
     reconverge: Option<Time>,
 }
@@ -29,9 +29,9 @@ struct Said {
     loss: Vec<Span<Loss>>,
 }
 
-impl Changes {
-    /// Those of `scenario`; `built` is the limit of the queue at a link's port.
-    pub(crate) fn new(scenario: &Scenario, fabric: &Fabric, built: impl Fn(LinkId) -> QueueLimit) -> Changes {
+impl LinkChanges {
+    /// The changes of `scenario`; `built` is the limit of the queue at a link's port.
+    pub(crate) fn new(scenario: &Scenario, fabric: &Fabric, built: impl Fn(LinkId) -> QueueLimit) -> LinkChanges {
         let mut said: BTreeMap<LinkId, Said> = BTreeMap::new();
         for (i, change) in scenario.changes.iter().enumerate() {
             let until = change.until.unwrap_or(Time::MAX);
@@ -45,25 +45,25 @@ impl Changes {
         }
         let course = |(link, said): (LinkId, Said)| {
             let rate = fabric.links()[link.index()].rate;
-            let up = steps(&said.up, true).map(|(at, up)| (at, Change::Up(up)));
-            let rate = steps(&said.rate, rate).map(|(at, rate)| (at, Change::Rate(rate)));
-            let limit = steps(&said.limit, built(link)).map(|(at, limit)| (at, Change::Limit(limit)));
-            let loss = steps(&said.loss, Loss::NONE).map(|(at, loss)| (at, Change::Loss(loss)));
-            let mut all: Vec<(Time, Change)> = up.chain(rate).chain(limit).chain(loss).collect();
+            let up = steps(&said.up, true).map(|(at, up)| (at, LinkChange::Up(up)));
+            let rate = steps(&said.rate, rate).map(|(at, rate)| (at, LinkChange::Rate(rate)));
+            let limit = steps(&said.limit, built(link)).map(|(at, limit)| (at, LinkChange::Limit(limit)));
+            let loss = steps(&said.loss, Loss::NONE).map(|(at, loss)| (at, LinkChange::Loss(loss)));
+            let mut all: Vec<(Time, LinkChange)> = up.chain(rate).chain(limit).chain(loss).collect();
             all.retain(|(at, _)| *at < scenario.end());
             all.sort_by_key(|(at, _)| *at);
             (link, all)
         };
         let links = said.into_iter().map(course).filter(|(_, all)| !all.is_empty()).collect();
-        Changes { links, reconverge: scenario.reconverge }
+        LinkChanges { links, reconverge: scenario.reconverge }
     }
 
     /// Which links are down at `now`.
     fn down_at(&self, now: Time) -> HashSet<LinkId> {
-        let is_down = |(link, changes): (&LinkId, &Vec<(Time, Change)>)| {
+        let is_down = |(link, changes): (&LinkId, &Vec<(Time, LinkChange)>)| {
             let states = changes.iter().take_while(|(at, _)| *at <= now);
-            let last = states.filter(|(_, change)| matches!(change, Change::Up(_))).last();
-            matches!(last, Some((_, Change::Up(false)))).then_some(*link)
+            let last = states.filter(|(_, change)| matches!(change, LinkChange::Up(_))).last();
+            matches!(last, Some((_, LinkChange::Up(false)))).then_some(*link)
         };
         self.links.iter().filter_map(is_down).collect()
     }
@@ -71,7 +71,7 @@ impl Changes {
     /// When routing changes, and which links it avoids from then on; not that of the start.
     pub fn reroutes(&self) -> Vec<(Time, HashSet<LinkId>)> {
         let Some(after) = self.reconverge else { return Vec::new() };
-        let states = self.links.values().flatten().filter(|(_, change)| matches!(change, Change::Up(_)));
+        let states = self.links.values().flatten().filter(|(_, change)| matches!(change, LinkChange::Up(_)));
         let times: BTreeSet<Time> = states.map(|(at, _)| *at).filter(|at| *at > Time::ZERO).collect();
         times.into_iter().map(|at| (at.saturating_add(after), self.down_at(at))).collect()
     }
@@ -94,8 +94,8 @@ impl Changes {
             bits += carried(*at - since, rate, up);
             since = *at;
             match change {
-                Change::Rate(new) => rate = *new,
-                Change::Up(new) => up = *new,
+                LinkChange::Rate(new) => rate = *new,
+                LinkChange::Up(new) => up = *new,
                 _ => {}
             }
         }
@@ -174,10 +174,10 @@ mod tests {
 
     #[test]
     fn capacity_follows_rate_and_state() {
-        let (gbps, down) = (Rate::gbps(1), Change::Up(false));
-        let course = vec![(s(1), Change::Rate(gbps)), (s(3), down), (s(4), Change::Up(true))];
+        let (gbps, down) = (Rate::gbps(1), LinkChange::Up(false));
+        let course = vec![(s(1), LinkChange::Rate(gbps)), (s(3), down), (s(4), LinkChange::Up(true))];
         let [link, other] = [0, 1].map(LinkId::new);
-        let changes = Changes { links: BTreeMap::from([(link, course)]), reconverge: Some(s(1)) };
+        let changes = LinkChanges { links: BTreeMap::from([(link, course)]), reconverge: Some(s(1)) };
         // 10 Gbit/s for 1 s, 1 Gbit/s for 2 s, nothing for 1 s, 1 Gbit/s for 6 s.
         assert_eq!(changes.capacity(link, Rate::gbps(10), s(10)), 18e9);
         assert_eq!(changes.capacity(other, Rate::gbps(10), s(10)), 100e9);

@@ -11,7 +11,7 @@ use rand::Rng;
 use std::iter::Peekable;
 use std::sync::Arc;
 
-/// Flows that have their places among each other as numbers.
+/// The flows that are known before a run; their places are their numbers.
 #[derive(Debug, Default)]
 pub struct Flows {
     /// In order of start.
@@ -25,7 +25,7 @@ pub struct Flows {
 /// The flows of a workload that are drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
-    pub(crate) source: Source,
+    pub(crate) source: Generator,
     pub(crate) transport: TransportId,
     pub(crate) small: Option<(u64, TransportId)>,
     pub(crate) label: LabelId,
@@ -33,7 +33,7 @@ pub(crate) struct Drawn {
 
 /// The generators that draw them, in order of start.
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
+pub(crate) enum Generator {
     Poisson(Poisson),
     Bursts(Bursts),
 }
@@ -42,15 +42,14 @@ pub(crate) enum Source {
 #[derive(Clone, Debug)]
 pub(crate) struct Poisson {
     times: PoissonTimes,
-    /// Where it is when all times have been drawn: what comes after them has always been drawn
-    /// then.
+    /// The stream as it is after all times have been drawn; ends and sizes come from it.
     random: Stream,
     senders: Arc<[HostId]>,
     to: To,
     size: Sizes,
 }
 
-/// Where a flow goes.
+/// The receivers of flows.
 #[derive(Clone, Debug)]
 pub(crate) enum To {
     /// Any other of this many hosts.
@@ -88,8 +87,8 @@ impl Iterator for Drawn {
 
     fn next(&mut self) -> Option<PlannedFlow> {
         let flow = match &mut self.source {
-            Source::Poisson(poisson) => poisson.next()?,
-            Source::Bursts(bursts) => bursts.next()?,
+            Generator::Poisson(poisson) => poisson.next()?,
+            Generator::Bursts(bursts) => bursts.next()?,
         };
         Some(PlannedFlow { flow, transport: by_size(self.small, flow.size, self.transport), label: self.label })
     }

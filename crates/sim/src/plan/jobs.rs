@@ -1,4 +1,4 @@
-//! Groups of a workload's flows: jobs that know when they are done, and collective operations.
+//! Groups of a workload's flows: partition-aggregate jobs and collective operations.
 
 use linkpool_scenario::WorkloadKind;
 

@@ -1,26 +1,28 @@
-//! From a scenario to what is simulated.
+//! From a scenario to the plan of a run: fabric, transports, flows and processes.
 
 pub(crate) mod changes;
+pub(crate) mod family;
 pub(crate) mod flows;
 pub(crate) mod ids;
 pub(crate) mod jobs;
 pub(crate) mod paths;
 pub(crate) mod placement;
 pub(crate) mod planned;
-pub(crate) mod source;
 pub(crate) mod starters;
 pub(crate) mod traffic;
 pub(crate) mod transports;
 pub(crate) mod waits;
+pub(crate) mod workload;
 
-pub use changes::Changes;
+pub use changes::LinkChanges;
+pub use family::{Facts, Family};
 pub use flows::{Flows, Merged};
 pub use ids::{FlowId, LabelId, ProcessId, TransportId};
 pub use jobs::{JobKind, Operation};
 pub use paths::{PathError, PathRule};
 pub use placement::Placement;
 pub use planned::{PlannedFlow, PlannedProcess};
-pub use transports::{PlannedTransport, WireSizes};
+pub use transports::{PacketSizes, PlannedTransport};
 pub use waits::Waits;
 
 use linkpool_network::{Fabric, HostId, LinkId, NodeId, Policies, QueuePolicy, Routing, Timetable, topology};
@@ -30,51 +32,59 @@ use linkpool_units::Time;
 use linkpool_workload::Flow;
 use traffic::Traffic;
 
-/// Everything about a run that does not change while it runs.
+/// Everything that is known about a run before it begins.
 #[derive(Debug)]
 pub struct Plan {
     /// The network.
     pub fabric: Fabric,
-    /// How switches choose.
+    /// How switches choose among links.
     pub routing: Routing,
-    /// At the output ports.
+    /// The queue policies of output ports.
     pub policies: Policies,
-    /// As in the scenario; then those of flows with paths of their own.
+    /// The transports of the scenario, then a copy for each flow with paths of its own.
     pub transports: Vec<PlannedTransport>,
-    /// Those known before the run, in order of start; in the results they have their places here as numbers.
+    /// The flows that are known before the run, in order of start. Their places are their numbers
+    /// in the results.
     pub flows: Flows,
-    /// Which of them wait for others; these start so much after the last of those as they would after time zero.
+    /// Which of these flows wait for others. The start of a flow that waits is a time after the end
+    /// of the last flow that it waits for.
     pub waits: Waits,
-    /// What starts others during the run.
+    /// The processes that start further flows during the run.
     pub processes: Vec<PlannedProcess>,
-    /// What ends the run before its end.
+    /// The goal that ends the run early, if there is one.
     pub goal: Option<Goal>,
-    /// Names that flows carry into the results: of each workload one, or two if some of its flows answer others.
+    /// The labels of flows in the results: one for each workload, or two if some of its flows
+    /// answer others.
     pub labels: Vec<String>,
-    /// By label, what its flows make together.
+    /// By label: the kind of job that its flows form, if any.
     pub jobs: Vec<Option<JobKind>>,
     /// The period that statistics are about.
     pub measure: scenario::Measure,
-    /// The scheduler that places flows, if there is one.
+    /// The settings of the scheduler that places flows, if there is one.
     pub placement: Option<Placement>,
-    /// What becomes of links.
-    pub changes: Changes,
-    /// Which time series are wanted.
+    /// The changes of links during the run.
+    pub changes: LinkChanges,
+    /// The time series to record.
     pub record: scenario::Record,
-    /// The source of all randomness.
+    /// The seed of all random streams.
     pub seed: u64,
-    /// No flow starts at or after this, but for answers.
+    /// The most connections that may be open at a host at one time; a run that needs more stops.
+    pub most_connections: usize,
+    /// No flow starts at or after this, except answers.
     pub last_start: Time,
-    /// When the run ends at the latest.
+    /// The latest end of the run.
     pub end: Time,
 }
 
-/// The run ends when so many flows of some labels have finished.
+/// A packet has 16 bits for the place of its endpoint at the host.
+const MOST_CONNECTIONS: usize = 1 << 16;
+
+/// The goal of a run: it ends when enough flows of some labels have finished.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Goal {
-    /// By label of [`Plan::labels`]: do its flows count?
+    /// By place in [`Plan::labels`]: do its flows count?
     pub labels: Vec<bool>,
-    /// How many.
+    /// The number of flows that must finish.
     pub flows: u64,
 }
 
@@ -104,7 +114,7 @@ impl Plan {
             let of_layer = scenario.layer_queues.iter().find(|(other, _)| *other == layer);
             of_layer.map_or(&scenario.queue, |(_, queue)| queue).limit
         };
-        let changes = Changes::new(scenario, &fabric, built);
+        let changes = LinkChanges::new(scenario, &fabric, built);
         Plan {
             fabric,
             routing: scenario.routing.network(),
@@ -121,59 +131,57 @@ impl Plan {
             placement: scenario.routing.placement.map(|p| Placement { period: p.period, share: p.share }),
             record: scenario.record.clone(),
             seed: scenario.seed,
+            most_connections: MOST_CONNECTIONS,
             last_start: scenario.duration,
             end: scenario.end(),
         }
     }
 
-    /// The number in the results of the flow that `process` calls `number`: behind those of the list, those of all processes by
-    /// turns.
-    ///
-    /// # Panics
-    /// With more than 2^32 flows.
-    pub fn id(&self, process: ProcessId, number: u32) -> FlowId {
+    /// The number in the results of flow `number` of `process`. The flows of the plan come first;
+    /// the flows of processes follow, one of each process by turns. None beyond 32 bits.
+    pub fn id(&self, process: ProcessId, number: u32) -> Option<FlowId> {
         let id = self.flows.len() as u64 + u64::from(number) * self.processes.len() as u64 + u64::from(process);
-        u32::try_from(id).expect("a run has at most 4,294,967,296 flows").into()
+        u32::try_from(id).ok().map(FlowId::from)
     }
 
-    /// The process, if any, that started flow `id`, and what it calls it.
+    /// The process that started flow `id`, if one did, and its own number for the flow.
     pub fn of_process(&self, id: FlowId) -> Option<(ProcessId, u32)> {
         let index = id.index().checked_sub(self.flows.len())?;
         let processes = self.processes.len();
         Some((ProcessId::new(index % processes), (index / processes) as u32))
     }
 
-    /// Hosts that send, or may.
+    /// Hosts that may send.
     pub(crate) fn senders(&self) -> impl Iterator<Item = HostId> {
         self.ends(|flow| flow.src)
     }
 
-    /// Hosts that are sent to, or may be.
+    /// Hosts that may receive.
     pub(crate) fn receivers(&self) -> impl Iterator<Item = HostId> {
         self.ends(|flow| flow.dst)
     }
 
-    /// Processes send from anywhere to anywhere.
+    /// The ends of all flows; with processes, all hosts, as a process may use any.
     fn ends(&self, end: impl Fn(&Flow) -> HostId) -> impl Iterator<Item = HostId> {
         let mut found = vec![!self.processes.is_empty(); self.fabric.hosts()];
         self.flows.iter().for_each(|f| found[end(&f.flow).index()] = true);
         HostId::first(found.len()).zip(found).filter_map(|(host, is)| is.then_some(host))
     }
 
-    /// What changes in the network, and its routes.
+    /// The changes of the network, with its routes at each time.
     pub fn timetable(&self) -> Timetable {
         self.changes.timetable(&self.fabric, &self.routing, self.seed, self.end)
     }
 
-    /// The smallest packet that will be sent, bytes.
+    /// The size of the smallest packet, in bytes.
     pub fn smallest_packet(&self) -> u16 {
-        // A packet that was trimmed is all header.
+        // A trimmed packet is only a header.
         let data = |t: &PlannedTransport| t.sizes.header + u16::from(!t.trimming);
         self.transports.iter().map(|t| t.sizes.ack.min(data(t))).min().unwrap_or(1)
     }
 }
 
-/// The transport of `w`: if it names paths, a copy that takes these.
+/// The transport of `w`. If `w` names paths, a copy of the transport takes these paths.
 fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<PlannedTransport>) -> TransportId {
     match &w.kind {
         scenario::WorkloadKind::Flow { paths, .. } if !paths.is_empty() => {
@@ -187,8 +195,8 @@ fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<Pl
     }
 }
 
-/// How many threads a run on a fabric of so many `hosts` is worth on so many `cores`: with fewer than 64 hosts a thread,
-/// waiting for each other at the end of every window costs more than it saves.
+/// The number of threads for a run on a fabric of `hosts` hosts, on `cores` cores. With fewer than
+/// 64 hosts for each thread, waiting at the end of every window costs more than the threads save.
 pub fn worthwhile_threads(hosts: usize, cores: usize) -> u8 {
     cores.min(hosts / 64).clamp(1, 64) as u8
 }

@@ -1,10 +1,10 @@
-//! How the subflows of a connection come by their paths.
+//! How the subflows of a connection get their paths.
 
 use linkpool_network::topology::FatTree;
-use linkpool_network::{Fabric, HostId, LinkId, NodeId, Paths, Routes, disjoint_paths, reversed, source_route};
+use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes, ShortestPaths, disjoint_paths, reversed, source_route};
 use linkpool_transport::paths::{PathSelector, reverse_ports};
 
-/// Why flows cannot have the paths that their transport is to give them.
+/// Why flows cannot have the paths of their transport.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// Two hosts have a path that does not fit into a packet.
@@ -15,22 +15,22 @@ pub enum PathError {
 /// Which paths the subflows of a transport's connections take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathRule {
-    /// Those that ECMP gives them by their addresses and ports.
+    /// The paths that ECMP chooses by addresses and ports.
     Hash,
-    /// The same, until a scheduler places them (`start::placement`).
+    /// As `Hash`, until a central scheduler places the flow (`start::placement`).
     Placed,
-    /// Subflow i the i-th of the shortest paths.
+    /// Subflow i takes the i-th of the shortest paths.
     Distinct,
-    /// Subflow i the i-th of the paths without a cable in common.
+    /// Subflow i takes the i-th of the paths without a cable in common.
     Disjoint,
-    /// Subflow i that to address i of the other end, each way.
+    /// Subflow i takes the path to address i of the other end, in both directions.
     TwoLevel(FatTree),
-    /// Subflow i the i-th of these.
+    /// Subflow i takes the i-th of these paths.
     Given(Vec<Vec<LinkId>>),
 }
 
 impl PathRule {
-    /// The paths of `subflows` subflows from `src` to `dst`; none if switches choose.
+    /// The paths of `subflows` subflows from `src` to `dst`; none if switches choose them.
     pub fn paths(
         &self,
         (fabric, routes): (&Fabric, &Routes),
@@ -40,7 +40,7 @@ impl PathRule {
         match self {
             PathRule::Hash | PathRule::Placed => None,
             PathRule::Distinct => {
-                let mut paths = Paths::new(routes, fabric, dst);
+                let mut paths = ShortestPaths::new(routes, fabric, dst);
                 Some((0..subflows as u64).map(|i| paths.nth(src, i)).collect())
             }
             PathRule::Disjoint => {
@@ -56,7 +56,7 @@ impl PathRule {
         }
     }
 
-    /// What the sender of a connection writes into its packets; `ports` stand for its addresses and ports.
+    /// The paths of a sender; `ports` stand for the addresses and ports of its connection.
     pub(crate) fn there(
         &self,
         network: (&Fabric, &Routes),
@@ -70,8 +70,8 @@ impl PathRule {
         }
     }
 
-    /// What the receiver writes, of a connection whose first packet is of `subflow` and has come with `entropy`: the way back is the same, except where
-    /// addresses decide.
+    /// The paths of a receiver. The first packet of its connection was of `subflow` and came with
+    /// `entropy`. Packets take the same paths back, except where addresses decide.
     pub(crate) fn back(
         &self,
         network: (&Fabric, &Routes),
@@ -83,13 +83,17 @@ impl PathRule {
             return self.there(network, (ends.1, ends.0), subflows, 0);
         }
         match self.paths(network, ends, subflows) {
-            // Of the other direction addresses and ports are swapped.
+            // In the other direction, addresses and ports are swapped.
             None => PathSelector::hashed(reverse_ports(entropy, subflow)),
             Some(paths) => pinned(network.0, paths.into_iter().map(|path| reversed(network.0, &path))),
         }
     }
 
-    /// What is wrong with the paths of this rule, by routes that lead around what is down: the scenario was checked where all is up.
+    /// Checks the paths of this rule on `routes`, which avoid links that are down. Loading has
+    /// checked them with all links up.
+    ///
+    /// # Errors
+    /// A path does not fit into a packet.
     pub fn check(&self, (fabric, routes): (&Fabric, &Routes)) -> Result<(), PathError> {
         let name = |host: HostId| fabric.name(host.into()).to_string();
         match self {
@@ -102,22 +106,22 @@ impl PathRule {
     }
 }
 
-/// Two hosts of which a shortest path cannot be pinned.
+/// Two hosts with a shortest path between them that cannot be pinned.
 fn too_long(fabric: &Fabric, routes: &Routes) -> Option<(HostId, HostId)> {
-    // Of neighbours at the same switches, one stands for all.
+    // One host stands for its neighbours at the same switches.
     let first_hops = |host: HostId| fabric.links_from(host.into()).map(|l| fabric.links()[l.index()].to);
     let stands_for_others = |(before, host): &(HostId, HostId)| !first_hops(*host).eq(first_hops(*before));
     let all = || HostId::first(fabric.hosts());
     let others = all().zip(all().skip(1)).filter(stands_for_others).map(|(_, host)| host);
     let hosts: Vec<HostId> = all().take(1).chain(others).collect();
     hosts.iter().find_map(|to| {
-        let mut paths = Paths::new(routes, fabric, *to);
+        let mut paths = ShortestPaths::new(routes, fabric, *to);
         let from = hosts.iter().find(|from| !paths.can_be_pinned((**from).into()))?;
         Some((*from, *to))
     })
 }
 
-/// What an endpoint writes into its packets so that subflow i takes the i-th of `paths`.
+/// Pins subflow i to the i-th of `paths`.
 pub(crate) fn pinned(fabric: &Fabric, paths: impl IntoIterator<Item = Vec<LinkId>>) -> PathSelector {
     let route = |path: Vec<LinkId>| source_route(fabric, &path).expect("paths that are pinned fit into a packet");
     PathSelector::pinned(paths.into_iter().map(route))

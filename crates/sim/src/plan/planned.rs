@@ -1,4 +1,4 @@
-//! Flows and processes as the plan of a run has them.
+//! Planned flows and processes.
 
 use crate::plan::ids::{LabelId, TransportId};
 use linkpool_network::HostId;
@@ -8,32 +8,32 @@ use linkpool_workload::{Flow, Process};
 /// A flow with its transport.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlannedFlow {
-    /// Who, to whom, how much, when.
+    /// Its ends, size and start.
     pub flow: Flow,
-    /// Index into [`Plan::transports`](crate::Plan::transports).
+    /// Its transport.
     pub transport: TransportId,
-    /// Index into [`Plan::labels`](crate::Plan::labels).
+    /// Its label.
     pub label: LabelId,
 }
 
 /// A process, where and when it begins, and how its flows are carried.
 #[derive(Clone, Debug)]
 pub struct PlannedProcess {
-    /// As it begins.
+    /// Its state at the beginning.
     pub process: Process,
     /// The host at which it begins.
     pub home: HostId,
     /// When it begins.
     pub start: Time,
-    /// It starts nothing at or after this.
+    /// It starts no flow at or after this.
     pub until: Time,
-    /// Index into [`Plan::transports`](crate::Plan::transports).
+    /// The transport of its flows.
     pub transport: TransportId,
-    /// Below how many bytes flows have another transport, and which.
+    /// Flows below this many bytes have this other transport.
     pub small: Option<(u64, TransportId)>,
-    /// Of the flows that it starts: index into [`Plan::labels`](crate::Plan::labels).
+    /// The label of the flows that it starts.
     pub label: LabelId,
-    /// Of those that answer them.
+    /// The label of the flows that answer them.
     pub answer_label: LabelId,
 }
 

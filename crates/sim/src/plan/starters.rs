@@ -1,18 +1,18 @@
-//! From one workload of a scenario to the processes that start its flows during the run.
+//! Plans the processes of one workload, which start its flows during the run.
 
-use crate::plan::source::Source;
+use crate::plan::workload::WorkloadPlan;
 use linkpool_engine::{Stream, stream};
 use linkpool_network::HostId;
 use linkpool_scenario::{Repeat, WorkloadKind};
 use linkpool_units::Time;
 use linkpool_workload::{
-    self as workload, Chain, ClosedLoop, Destinations, Gaps, Matrix, PartitionAggregate, Process, Redraw, Rounds, Rule,
-    Scheduler, Sizes,
+    self as workload, Chain, ClosedLoop, Destinations, Gaps, JointLoop, Matrix, PartitionAggregate, Process, Redraw,
+    Rounds, Rule, Sizes,
 };
 use rand::RngCore;
 use std::sync::Arc;
 
-impl Source<'_> {
+impl WorkloadPlan<'_> {
     /// A process that starts flows during the run: the process, the host and time (after the start
     /// of the workload) at which it begins, and the time at which it stops starting flows.
     pub(crate) fn processes(&self) -> Vec<(Process, HostId, Time, Time)> {
@@ -67,8 +67,8 @@ impl Source<'_> {
             Rule::Hotspot { hosts: hot, share, .. } => Redraw::Hotspot { hosts, hot: hot.clone(), share: *share },
             _ => return self.loops(&matrix, &size, (stop, jitter), gap, &mut random),
         };
-        let scheduler = Scheduler { matrix, redraw, size, jitter, gap, stop, next: 0, random };
-        vec![(Process::Scheduler(scheduler), HostId::default(), Time::ZERO)]
+        let scheduler = JointLoop { matrix, redraw, size, jitter, gap, stop, next: 0, random };
+        vec![(Process::JointLoop(scheduler), HostId::default(), Time::ZERO)]
     }
 
     /// A closed loop for each pair of the matrix, or for each host that draws its destinations.

@@ -1,11 +1,11 @@
-//! From the workloads of a scenario to flows, and to the processes that start others.
+//! Plans the flows of all workloads, and the processes that start further flows.
 
 use crate::plan::flows::{Drawn, Flows};
 use crate::plan::ids::{FlowId, LabelId, TransportId};
 use crate::plan::jobs::JobKind;
 use crate::plan::planned::{PlannedFlow, PlannedProcess, by_size};
-use crate::plan::source::Source;
 use crate::plan::waits::Waits;
+use crate::plan::workload::WorkloadPlan;
 use linkpool_network::Fabric;
 use linkpool_scenario::{Scenario, Workload, WorkloadKind};
 use linkpool_units::Time;
@@ -41,7 +41,7 @@ impl Traffic {
             // Numbered within its kind: one more workload of a kind does not shift the random
             // numbers of other kinds.
             let index = scenario.workloads[..i].iter().filter(|other| other.kind.name() == w.kind.name()).count();
-            let source = Source { workload: w, index: index as u64, scenario, fabric };
+            let source = WorkloadPlan { workload: w, index: index as u64, scenario, fabric };
             traffic.add(&source, transport_of(w));
         }
         traffic
@@ -71,7 +71,7 @@ impl Traffic {
         (flows, Waits::new(&waits, &enough))
     }
 
-    fn add(&mut self, source: &Source<'_>, transport: TransportId) {
+    fn add(&mut self, source: &WorkloadPlan<'_>, transport: TransportId) {
         let (label, answer_label) = self.labels(source.workload);
         let small = source.workload.small.map(|small| (small.below, TransportId::new(small.transport)));
         let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };

@@ -1,9 +1,11 @@
-//! From the transports of a scenario to the configuration of endpoints.
+//! Plans the transports of a scenario: the configuration of their endpoints.
 
+use crate::plan::family::{Facts, Family};
 use crate::plan::paths::PathRule;
-use linkpool_scenario::{self as scenario, Control, Paths};
-use linkpool_transport::paths::{Balancing, Subflows};
-use linkpool_transport::{Config, DupackThreshold, ndp};
+use linkpool_network::{Fabric, HostId, Routes};
+use linkpool_scenario::{self as scenario, Paths};
+use linkpool_transport::Config;
+use linkpool_transport::paths::{Balancing, PathSelector, Subflows};
 use std::sync::Arc;
 
 /// A transport, ready to make endpoints of.
@@ -13,52 +15,43 @@ pub struct PlannedTransport {
     pub name: String,
     /// Its congestion control.
     pub control: &'static str,
-    /// For both ends.
+    /// For both ends. Families other than TCP read only the settings that apply to them.
     pub config: Arc<Config>,
-    /// On the wire.
-    pub sizes: WireSizes,
-    /// Which paths subflows take.
+    /// The sizes of its packets on the wire.
+    pub sizes: PacketSizes,
+    /// How subflows get their paths.
     pub paths: PathRule,
-    /// Whose data packets take random paths?
+    /// The subflows whose data packets take random paths.
     pub scatter: Subflows,
-    /// Whose packets, and their ACKs, are of high priority?
+    /// The subflows whose packets, and their ACKs, are of high priority.
     pub high: Subflows,
     /// How senders choose paths by their ACKs, if they do.
     pub balancing: Option<Balancing>,
-    /// Does a connection have as many subflows as there are paths, at most as many as its config
-    /// says?
-    pub auto_subflows: bool,
-    /// Does the duplicate-ACK threshold of scattered packets follow from the number of paths?
-    pub auto_dupack: bool,
-    /// The settings of NDP, if it is NDP; then `config` has no meaning.
-    pub ndp: Option<Arc<ndp::Config>>,
     /// Do its receivers understand a header whose payload a switch has cut off?
     pub trimming: bool,
+    /// Its family, with the settings of that family alone.
+    pub family: Family,
+    /// The properties of the family.
+    pub facts: Facts,
 }
-
-/// The most paths over which an NDP sender spreads its packets.
-const MOST_PATHS: u64 = 256;
 
 /// Bytes on the wire.
 #[derive(Clone, Copy, Debug)]
-pub struct WireSizes {
-    /// Beside the payload of a data segment.
+pub struct PacketSizes {
+    /// Headers of a data segment.
     pub header: u16,
-    /// Of a segment without payload.
+    /// A segment without payload.
     pub ack: u16,
 }
 
 impl PlannedTransport {
-    /// Over how many of `all` paths an NDP sender spreads its packets.
-    pub(crate) fn ndp_paths(&self, all: u64) -> usize {
-        all.clamp(1, MOST_PATHS) as usize
-    }
-
     /// Plans `t`.
     pub(crate) fn new(t: &scenario::Transport) -> PlannedTransport {
-        let is_ndp = t.control == Control::Ndp;
+        let family = Family::of(t);
+        let facts = family.facts();
+        let spreads = facts.spreads_over.is_some();
         let scatter = match t.paths.rule {
-            _ if is_ndp => Subflows::All,
+            _ if spreads => Subflows::All,
             Paths::Scatter => Subflows::All,
             _ if t.is_mmptcp() => Subflows::First,
             _ => Subflows::None,
@@ -67,10 +60,9 @@ impl PlannedTransport {
             name: t.name.clone(),
             control: t.control.name(),
             config: Arc::new(t.config.clone()),
-            sizes: WireSizes { header: t.wire.header as u16, ack: t.wire.ack_size as u16 },
+            sizes: PacketSizes { header: t.wire.header as u16, ack: t.wire.ack_size as u16 },
             paths: match t.paths.rule {
-                // An NDP sender knows all paths, and takes them in turns.
-                _ if is_ndp => PathRule::Distinct,
+                _ if spreads => PathRule::Distinct,
                 Paths::Distinct => PathRule::Distinct,
                 Paths::Disjoint => PathRule::Disjoint,
                 Paths::Placed => PathRule::Placed,
@@ -87,21 +79,48 @@ impl PlannedTransport {
                 Paths::Reps => Some(Balancing::Reps(t.paths.reps)),
                 _ => None,
             },
-            auto_subflows: t.subflows == scenario::Subflows::Auto,
-            auto_dupack: t.config.dupack_threshold == DupackThreshold::Auto,
-            trimming: t.trimming || is_ndp,
-            ndp: is_ndp.then(|| Arc::new(ndp_config(t))),
+            trimming: t.trimming || facts.trimming,
+            family,
+            facts,
         }
     }
-}
 
-fn ndp_config(t: &scenario::Transport) -> ndp::Config {
-    ndp::Config {
-        mss: t.config.mss,
-        initial_window: t.config.initial_window,
-        rto: t.config.rtt.min_rto,
-        max_backoff: t.config.rtt.max_backoff,
-        priority: t.ndp.pull_priority,
-        penalties: t.ndp.path_penalties.then(ndp::Penalties::default),
+    /// The number of paths that a sender knows, where `all` is the number of equal-cost paths.
+    pub(crate) fn path_count(&self, all: impl Fn() -> u64) -> usize {
+        match self.facts.spreads_over {
+            Some(most) => all().clamp(1, most) as usize,
+            None => self.config.subflows,
+        }
+    }
+
+    /// The paths of a sender at `src`; `ports` stand for its addresses and ports, and `all` is the
+    /// number of equal-cost paths.
+    pub(crate) fn sender_paths(
+        &self,
+        network: (&Fabric, &Routes),
+        ends: (HostId, HostId),
+        ports: u32,
+        all: impl Fn() -> u64,
+    ) -> PathSelector {
+        let paths = self.path_count(all);
+        let fixed = self.paths.there(network, ends, paths, ports);
+        fixed.scattering(self.scatter).balanced(self.balancing.as_ref(), paths)
+    }
+
+    /// The paths of a receiver at `ends.1`. The first packet of its connection was of `subflow` and
+    /// came with `entropy`.
+    pub(crate) fn receiver_paths(
+        &self,
+        network: (&Fabric, &Routes),
+        ends: (HostId, HostId),
+        (entropy, subflow): (u32, usize),
+    ) -> PathSelector {
+        if self.balancing.is_some_and(|balancing| balancing.echoes()) {
+            PathSelector::echoing()
+        } else if self.facts.spreads_over.is_some() {
+            PathSelector::hashed(entropy)
+        } else {
+            self.paths.back(network, ends, self.config.subflows, (entropy, subflow))
+        }
     }
 }

@@ -1,21 +1,21 @@
-//! Which flows wait for which.
+//! Flows that wait for the ends of other flows.
 
 use crate::plan::ids::FlowId;
 use crate::plan::planned::PlannedFlow;
 use std::collections::HashMap;
 
-/// Who waits for whom, by numbers of flows.
+/// Which flows wait for which.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
-    /// Those that wait for a flow.
+    /// By flow: the flows that wait for it.
     followers: HashMap<FlowId, Vec<FlowId>>,
-    /// For how many flows one waits, and what it is.
+    /// By flow that waits: the number of flows that it waits for, and the flow itself.
     needs: HashMap<FlowId, (u32, PlannedFlow)>,
 }
 
 impl Waits {
-    /// From pairs of flows, of which the second waits for the first; with it, what the second is. Of some flows, how many of those
-    /// that they wait for are enough.
+    /// From pairs: the second flow, which is given with its plan, waits for the first. For some
+    /// flows it is `enough` that fewer flows end than they wait for.
     pub(crate) fn new(pairs: &[(FlowId, (FlowId, PlannedFlow))], enough: &HashMap<FlowId, u32>) -> Waits {
         let mut waits = Waits::default();
         for (first, (second, planned)) in pairs {
@@ -33,12 +33,12 @@ impl Waits {
         self.needs.contains_key(&flow)
     }
 
-    /// Those that wait for `flow`.
+    /// The flows that wait for `flow`.
     pub fn followers(&self, flow: FlowId) -> &[FlowId] {
         self.followers.get(&flow).map_or(&[], Vec::as_slice)
     }
 
-    /// For how many flows `flow` waits, and what it is, if it waits.
+    /// The number of flows that `flow` waits for, and `flow` itself; none if it waits for none.
     pub fn needs(&self, flow: FlowId) -> Option<(u32, PlannedFlow)> {
         self.needs.get(&flow).copied()
     }

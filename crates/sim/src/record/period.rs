@@ -1,4 +1,4 @@
-//! Notes how far flows and links are when the measured period begins and ends.
+//! Records the counters of flows and links at the ends of the measured period.
 
 use crate::host::component::{Component, Context};
 use crate::host::measured::Acked;
@@ -19,9 +19,9 @@ pub(crate) struct Period<'p> {
 /// The bytes that a link had put on the wire by both ends of the period.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
-    /// Once that is past.
+    /// By the end of the warm-up; none before that.
     by_warm_up: Option<u64>,
-    /// Once that is past.
+    /// By the cut-off; none before that.
     by_cut_off: Option<u64>,
 }
 

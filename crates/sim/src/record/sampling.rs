@@ -13,7 +13,7 @@ use linkpool_scenario::SeriesRecord;
 use linkpool_units::Time;
 use std::collections::HashMap;
 
-/// When a series is sampled, and whose.
+/// The times of a series, and the labels of the flows that it samples.
 #[derive(Debug)]
 struct Series {
     every: Time,
@@ -56,7 +56,7 @@ pub(crate) struct Sampling<'p> {
 }
 
 impl<'p> Sampling<'p> {
-    /// Of the series that `plan` asks for.
+    /// Samples the series that `plan` asks for.
     pub(crate) fn new(plan: &'p Plan) -> Sampling<'p> {
         let wanted = |s: &SeriesRecord| -> Vec<bool> {
             plan.labels.iter().map(|l| s.labels.as_ref().is_none_or(|wanted| wanted.contains(l))).collect()

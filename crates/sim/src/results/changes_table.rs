@@ -3,7 +3,7 @@
 use crate::plan::Plan;
 use crate::results::column::table;
 use crate::results::table::Table;
-use linkpool_network::{Change, LinkId, QueueLimit};
+use linkpool_network::{LinkChange, LinkId, QueueLimit};
 use linkpool_units::Time;
 use parquet::errors::Result;
 use std::path::Path;
@@ -36,9 +36,9 @@ table! {
 
 /// Writes `changes.parquet`, if anything changes.
 pub(crate) fn write(directory: &Path, plan: &Plan) -> Result<()> {
-    let of_link = |(link, changes): (&LinkId, &Vec<(Time, Change)>)| {
+    let of_link = |(link, changes): (&LinkId, &Vec<(Time, LinkChange)>)| {
         let link = *link;
-        let row = move |(at, change): &(Time, Change)| {
+        let row = move |(at, change): &(Time, LinkChange)| {
             let (change, value) = describe(*change);
             ChangeRow { plan, at: *at, link: Some(link), change, value }
         };
@@ -55,13 +55,13 @@ pub(crate) fn write(directory: &Path, plan: &Plan) -> Result<()> {
 }
 
 /// The name of a change, its value and the value's unit.
-fn describe(change: Change) -> (&'static str, Option<(f64, Option<&'static str>)>) {
+fn describe(change: LinkChange) -> (&'static str, Option<(f64, Option<&'static str>)>) {
     match change {
-        Change::Up(true) => ("up", None),
-        Change::Up(false) => ("down", None),
-        Change::Rate(rate) => ("rate", Some((rate.0 as f64, Some("bit/s")))),
-        Change::Limit(QueueLimit::Packets(n)) => ("limit", Some((n as f64, Some("packets")))),
-        Change::Limit(QueueLimit::Bytes(n)) => ("limit", Some((n as f64, Some("bytes")))),
-        Change::Loss(loss) => ("loss", Some((loss.rate(), None))),
+        LinkChange::Up(true) => ("up", None),
+        LinkChange::Up(false) => ("down", None),
+        LinkChange::Rate(rate) => ("rate", Some((rate.0 as f64, Some("bit/s")))),
+        LinkChange::Limit(QueueLimit::Packets(n)) => ("limit", Some((n as f64, Some("packets")))),
+        LinkChange::Limit(QueueLimit::Bytes(n)) => ("limit", Some((n as f64, Some("bytes")))),
+        LinkChange::Loss(loss) => ("loss", Some((loss.rate(), None))),
     }
 }

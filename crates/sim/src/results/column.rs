@@ -1,4 +1,5 @@
-//! Columns of result tables. Each is declared once, with [`table!`]: name, type, unit, meaning, and how its value is taken.
+//! Columns of result tables. Each is declared once, with [`table!`]: name, type, unit, meaning, and
+//! the expression for its value.
 
 use crate::plan::FlowId;
 use parquet::data_type::ByteArray;
@@ -8,15 +9,15 @@ use parquet::data_type::ByteArray;
 pub struct TableInfo {
     /// Its file is `NAME.parquet`.
     pub name: &'static str,
-    /// What its rows are, and their order.
+    /// The meaning of a row, and the order of rows.
     pub rows: &'static str,
-    /// Why a result may lack the table, as a clause; none: every result has it.
+    /// The condition under which a result lacks the table, as a clause; none: every result has it.
     pub lacking: Option<&'static str>,
-    /// In the order of the file.
+    /// The columns, in the order of the file.
     pub columns: &'static [Column],
 }
 
-/// A column of a table. Any may hold nulls.
+/// A column of a table. Any column may hold nulls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Column {
     /// The name in the file.
@@ -25,7 +26,7 @@ pub struct Column {
     pub kind: Kind,
     /// The unit; empty for numbers without one.
     pub unit: &'static str,
-    /// The meaning, and that of null; code stands between backticks.
+    /// The meaning of a value, and of null; code stands between backticks.
     pub meaning: &'static str,
 }
 
@@ -45,7 +46,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name of the type, as documentation has it.
+    /// The name of the type in the documentation.
     pub fn name(self) -> &'static str {
         match self {
             Kind::U32 => "u32",
@@ -79,7 +80,7 @@ impl Values {
     }
 }
 
-/// A Rust type that a column is declared with.
+/// A Rust type that declares the type of a column.
 pub(crate) trait Value {
     const KIND: Kind;
     /// One value.
@@ -122,18 +123,18 @@ pub(crate) struct Cells<'t> {
     pub(super) columns: std::slice::IterMut<'t, Buffered>,
 }
 
-/// What a column holds that has not been written yet.
+/// The part of a column that has not been written yet.
 #[derive(Debug)]
 pub(crate) struct Buffered {
     pub(super) values: Values,
     /// By row: 1 if there is a value.
     pub(super) present: Vec<i16>,
-    /// Whoever made the run cannot know its values: all are null.
+    /// The run cannot know the values, so all are null.
     pub(super) unknown: bool,
 }
 
 impl Cells<'_> {
-    /// The value of the next column; none: null.
+    /// Adds the value of the next column; none: null.
     pub(crate) fn next<T: Value + ?Sized>(&mut self, cell: Option<T::Cell<'_>>) {
         let column = self.columns.next().expect("a column for each value: both come from one declaration");
         let cell = cell.filter(|_| !column.unknown);
@@ -144,9 +145,10 @@ impl Cells<'_> {
     }
 }
 
-/// Declares the table of a row type. The doc comment of the table says what its rows are; that of a column says what it means. A
-/// column has a name, a Rust type, a unit and an expression, which gives a value or an option. Either every result has the table
-/// (`always`), or the clause behind `unless` says why a result lacks it.
+/// Declares the table of a row type. The doc comment of the table describes its rows; the doc
+/// comment of a column describes its values. A column has a name, a Rust type, a unit and an
+/// expression, which gives a value or an option. Either every result has the table (`always`), or
+/// the clause behind `unless` is the condition under which a result lacks it.
 macro_rules! table {
     (
         $(#[doc = $rows:literal])+

@@ -1,4 +1,5 @@
-//! The tables of a run that was made elsewhere, such as on the network stack of a real system.
+//! Writes the tables of a run that was not simulated, for example on the network stack of a real
+//! system.
 
 use crate::plan::Plan;
 use crate::results::outcome::{FlowOutcome, JobOutcome, Outcome};
@@ -9,7 +10,7 @@ use linkpool_network::Timetable;
 use linkpool_scenario::Scenario;
 use std::path::Path;
 
-/// All that came out of a run.
+/// All results of a run.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// In any order.
@@ -18,14 +19,14 @@ pub struct Recorded {
     pub jobs: Vec<JobOutcome>,
     /// In any order.
     pub samples: Vec<Sample>,
-    /// Of links, and in sum.
+    /// The outcomes of links, and the sums of the run.
     pub outcome: Outcome,
-    /// What nobody knows.
+    /// The columns whose values are unknown.
     pub unknown: Unknown,
 }
 
-/// Writes `scenario.toml` and the tables of a run of `plan`, which is that of `scenario`, to `directory`, which is made if need be; all but
-/// `run.json`, which is whoever's made the run.
+/// Writes `scenario.toml` and the tables of a run of `scenario`, whose plan is `plan`, to
+/// `directory`, which is created if necessary. The caller writes `run.json`.
 ///
 /// # Errors
 /// A file could not be written.

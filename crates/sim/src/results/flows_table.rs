@@ -5,6 +5,7 @@ use crate::results::column::table;
 use crate::results::outcome::{FlowOutcome, SubflowOutcome};
 use linkpool_network::{Envelope, Flags, Packet, Spreading, Timetable};
 use linkpool_scenario::Measure;
+use linkpool_transport::Metric;
 use linkpool_transport::paths::Balancing;
 use linkpool_units::Time;
 use linkpool_workload::Flow;
@@ -90,9 +91,9 @@ table! {
     /// Subflows established.
     subflows: u32, "" = row.flow.subflows.iter().filter(|s| s.stats.established.is_some()).count() as u32;
     /// AMP: times the flow became single-path.
-    suppressions: u32, "" = row.flow.metric("suppressions") as u32;
+    suppressions: u32, "" = row.flow.metric("suppressions").unwrap_or(0.0) as u32;
     /// AMP: times the flow became multipath again.
-    releases: u32, "" = row.flow.metric("releases") as u32;
+    releases: u32, "" = row.flow.metric("releases").unwrap_or(0.0) as u32;
     /// The connection was given up.
     failed: bool, "" = row.flow.failed;
     /// The flow counts in statistics: it started in the measured period, or it is unlimited and was
@@ -116,7 +117,7 @@ impl<'a> FlowRow<'a> {
         &self.plan.transports[self.flow.planned.transport.index()]
     }
 
-    /// How far apart its hosts are.
+    /// The distance of its hosts.
     fn locality(&self) -> &'static str {
         let [a, b] = [self.asked().src, self.asked().dst].map(|host| self.places[host.index()]);
         match (a.0 == b.0, a.1 == b.1) {
@@ -216,6 +217,27 @@ table! {
     min_rtt_s: f64, "s" = row.subflow.min_rtt.map(Time::secs);
     /// Retransmission timeout at the end, back-off included.
     rto_s: f64, "s" = row.subflow.rto.secs();
+}
+
+/// A measure that the family or the congestion control algorithm of a flow reports.
+#[derive(Debug)]
+pub(crate) struct MetricRow {
+    pub(crate) flow: FlowId,
+    pub(crate) metric: Metric,
+}
+
+table! {
+    /// A row per measure that only one congestion control algorithm or one family of transports
+    /// has, in the order of their flows.
+    "metrics" of MetricRow, unless "no flow of it has measures of its congestion control algorithm or family", |row|
+    /// Number of the flow.
+    flow: FlowId, "" = row.flow;
+    /// Name of the measure.
+    metric: str, "" = row.metric.name;
+    /// Value.
+    value: f64, "`unit`" = row.metric.value;
+    /// `s`; null: a count.
+    unit: str, "" = Some(row.metric.unit).filter(|unit| !unit.is_empty());
 }
 
 impl SubflowRow<'_> {

@@ -1,4 +1,5 @@
-//! The least time in which a flow that is alone in the network can complete, by whatever transport.
+//! The ideal completion time of a flow: the least that any transport can reach alone in the
+//! network.
 
 use crate::plan::{PathRule, Plan, PlannedFlow};
 use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes};
@@ -26,9 +27,9 @@ pub struct Ideal<'p> {
 /// The links that may be the n-th of a path.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
-    /// Of all together, bit/ps.
+    /// The rate of all links together, bit/ps.
     capacity: f64,
-    /// Of the fastest, bit/ps.
+    /// The rate of the fastest link, bit/ps.
     fastest: f64,
     /// Least propagation delay, ps.
     delay: f64,
@@ -98,8 +99,7 @@ impl<'p> Ideal<'p> {
         });
         let data = data.fold(0.0, f64::max) + propagation(&hops);
         let rounding = ROUNDING * (packets as f64 + 4.0 * hops.len() as f64);
-        // A SYN and a SYN-ACK, but for NDP, and the last ACK.
-        let controls = if transport.ndp.is_some() { 1.0 } else { 3.0 };
+        let controls = f64::from(transport.facts.control_packets);
         Some(Time((controls * control + data - rounding).floor().max(1.0) as u64))
     }
 

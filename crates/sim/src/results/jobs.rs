@@ -1,4 +1,4 @@
-//! Collective operations, which are done when their flows are.
+//! Collective operations: each is done when all its flows are.
 
 use crate::plan::{LabelId, Operation, Plan};
 use crate::results::outcome::{FlowOutcome, JobOutcome};
@@ -19,7 +19,7 @@ struct UnderWay {
 }
 
 impl Operations {
-    /// `flow` is over. If it was the last of an operation, that is done.
+    /// `flow` has ended. If it was the last flow of an operation, returns the operation.
     pub(crate) fn note(&mut self, plan: &Plan, flow: &FlowOutcome) -> Option<JobOutcome> {
         let label = flow.planned.label;
         let operation = plan.jobs[label.index()]?.operation?;
@@ -38,7 +38,7 @@ impl Operations {
         Some(outcome(key, &operation, (start, Some(end)), end, 0))
     }
 
-    /// Those that the end of the run, at `now`, cuts off.
+    /// The operations that the end of the run, at `now`, cuts off.
     pub(crate) fn unfinished(&mut self, plan: &Plan, now: Time) -> impl Iterator<Item = JobOutcome> {
         self.0.drain().filter_map(move |(key, under_way)| {
             let operation = plan.jobs[key.0.index()]?.operation?;

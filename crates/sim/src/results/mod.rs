@@ -1,4 +1,4 @@
-//! What comes out of a run: outcomes, and the tables that they are written to.
+//! The results of a run: outcomes, and the tables in which they are written.
 
 pub(crate) mod changes_table;
 pub(crate) mod column;

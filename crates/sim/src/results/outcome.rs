@@ -2,8 +2,8 @@
 
 use crate::plan::{FlowId, LabelId, PlannedFlow};
 use linkpool_network::LinkStats;
-use linkpool_transport::SubflowStats;
 use linkpool_transport::control::Fault;
+use linkpool_transport::{Metric, SubflowStats};
 use linkpool_units::Time;
 use linkpool_workload::Job;
 
@@ -26,8 +26,8 @@ pub struct FlowOutcome {
     pub measured_subflow_bytes: u64,
     /// The connection was given up.
     pub failed: bool,
-    /// The further counters of its family of transports and its congestion control, by name.
-    pub metrics: Vec<(&'static str, u64)>,
+    /// The measures that its family of transports and its congestion control report.
+    pub metrics: Vec<Metric>,
     /// Why a hook of its algorithm ends the run, if one does.
     pub fault: Option<Fault>,
     /// All of them, established or not.
@@ -40,10 +40,10 @@ impl FlowOutcome {
         self.subflows.first().and_then(|s| s.stats.established)
     }
 
-    /// The counter with this name of its family of transports or its congestion control; 0 if there
-    /// is none.
-    pub fn metric(&self, name: &str) -> u64 {
-        self.metrics.iter().find(|(other, _)| *other == name).map_or(0, |(_, value)| *value)
+    /// The measure with this name of its family of transports or its congestion control; none if
+    /// neither reports it.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        self.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value)
     }
 
     /// A sum over the subflows.
@@ -82,7 +82,7 @@ pub struct JobOutcome {
     pub job: Job,
     /// Its end, or that of the run.
     pub active_until: Time,
-    /// Of a collective operation: messages that did not start, as the run was ending.
+    /// Messages of a collective operation that did not start before the end of the run.
     pub not_started: Option<u32>,
 }
 

@@ -1,8 +1,8 @@
-//! Where results go while a run goes on: nothing that grows with simulated time is kept in memory.
+//! The interface for results during a run: memory does not grow with simulated time.
 
 use crate::results::outcome::{FlowOutcome, JobOutcome};
 use crate::results::sample::Sample;
-use linkpool_network::LinkId;
+use linkpool_network::{LinkId, NodeId};
 use linkpool_units::Time;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -30,6 +30,22 @@ impl Sink for () {
     fn job(&mut self, _: JobOutcome) {}
 }
 
+/// A limit that a run has reached.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Limit {
+    /// The connections that are open at this host.
+    Connections(NodeId),
+    /// The numbers of flows.
+    FlowNumbers,
+}
+
+/// Why, and when, a run cannot go on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Failure {
+    pub(crate) at: Time,
+    pub(crate) what: Limit,
+}
+
 /// The records of one partition that have not been taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
@@ -38,6 +54,8 @@ pub(crate) struct Recorded {
     pub(crate) jobs: Vec<JobOutcome>,
     /// At the end of the run: bytes that links put on the wire in the measured period.
     pub(crate) measured_links: Vec<(LinkId, u64)>,
+    /// The first failure.
+    pub(crate) failure: Option<Failure>,
 }
 
 /// Samples of a partition are taken when there are this many: 5 MB.
@@ -47,15 +65,15 @@ const MANY: usize = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buffer {
     recorded: Arc<Mutex<Recorded>>,
-    /// Does any partition hold many samples? All partitions of a run share it.
+    /// Does any partition hold many samples, or a failure? All partitions of a run share it.
     is_full: Arc<AtomicBool>,
 }
 
 impl Buffer {
-    /// The buffers of `parts` partitions.
-    pub(crate) fn of_parts(parts: u8) -> Vec<Buffer> {
+    /// One buffer for each of `count` partitions.
+    pub(crate) fn of_partitions(count: u8) -> Vec<Buffer> {
         let is_full = Arc::new(AtomicBool::new(false));
-        (0..parts).map(|_| Buffer { is_full: is_full.clone(), ..Buffer::default() }).collect()
+        (0..count).map(|_| Buffer { is_full: is_full.clone(), ..Buffer::default() }).collect()
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Recorded> {
@@ -71,7 +89,14 @@ impl Buffer {
         }
     }
 
-    /// Does any partition hold so many samples that they must be taken?
+    /// Ends the run as soon as the records are taken.
+    pub(crate) fn fail(&self, failure: Failure) {
+        let mut recorded = self.lock();
+        recorded.failure.get_or_insert(failure);
+        self.is_full.store(true, Ordering::Relaxed);
+    }
+
+    /// Must the records be taken now?
     pub(crate) fn is_full(&self) -> bool {
         self.is_full.load(Ordering::Relaxed)
     }
@@ -91,4 +116,10 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
     ready.samples.sort_unstable_by_key(Sample::order);
     ready.flows.sort_unstable_by_key(|f| (f.active_until, f.flow));
     ready
+}
+
+/// The first failure of all partitions. Call it when they have stopped: while they run, a failure
+/// that is earlier may still come.
+pub(crate) fn failure(buffers: &[Buffer]) -> Option<Failure> {
+    buffers.iter().filter_map(|buffer| buffer.lock().failure).min()
 }

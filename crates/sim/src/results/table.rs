@@ -1,4 +1,4 @@
-//! A Parquet table written row by row, in row groups, so that its memory does not grow with its length.
+//! A Parquet table, written row by row in row groups: memory does not grow with its length.
 
 use crate::results::column::{Buffered, Cells, Column, Kind, Row, TableInfo, Values};
 use parquet::basic::Compression;
@@ -20,12 +20,13 @@ pub(crate) struct Table {
     name: &'static str,
     writer: SerializedFileWriter<File>,
     columns: Vec<Buffered>,
-    /// Of those that have not been written yet.
+    /// The number of rows that have not been written yet.
     rows: usize,
 }
 
 impl Table {
-    /// Creates the file of the table with rows `R` in `directory`. Its metadata have the unit and the meaning of each column.
+    /// Creates the file of the table with rows `R` in `directory`. Its metadata has the unit and
+    /// the meaning of each column.
     pub(crate) fn create<R: Row>(directory: &Path) -> Result<Table> {
         let TableInfo { name, columns, .. } = R::TABLE;
         let fields: String = columns.iter().map(field).collect();
@@ -58,7 +59,7 @@ impl Table {
         self
     }
 
-    /// Creates a table and writes all its rows.
+    /// Writes a whole table.
     pub(crate) fn write<R: Row>(directory: &Path, rows: impl IntoIterator<Item = R>) -> Result<()> {
         let mut table = Table::create::<R>(directory)?;
         rows.into_iter().try_for_each(|row| table.push(&row))?;
@@ -91,7 +92,7 @@ impl Table {
         Ok(())
     }
 
-    /// Writes what is left and the end of the file.
+    /// Writes the remaining rows and the end of the file.
     pub(crate) fn close(mut self) -> Result<()> {
         self.flush()?;
         self.writer.close()?;
@@ -99,7 +100,7 @@ impl Table {
     }
 }
 
-/// The column in Parquet's language of schemas.
+/// The column in Parquet's schema language.
 fn field(Column { name, kind, .. }: &Column) -> String {
     match kind {
         Kind::U32 => format!("optional int32 {name} (INTEGER(32,false));"),
@@ -110,7 +111,7 @@ fn field(Column { name, kind, .. }: &Column) -> String {
     }
 }
 
-/// Writes the values of a column in a row group, and forgets them.
+/// Writes the values of a column in a row group, and clears them.
 fn write_values<T: DataType>(
     mut writer: SerializedColumnWriter<'_>,
     values: &mut Vec<T::T>,
@@ -128,7 +129,7 @@ mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
 
-    /// Of each kind a value that may be missing.
+    /// A value of each kind, any of which may be missing.
     struct Any<'a>(Option<u32>, Option<u64>, Option<f64>, Option<bool>, Option<&'a str>);
 
     table! {
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_has_it_all() {
+    fn a_declaration_gives_name_rows_and_columns() {
         let TableInfo { name, rows, lacking, columns } = Any::TABLE;
         assert_eq!((name, rows, lacking), ("any", "Of each kind one.", Some("it is not wanted")));
         assert_eq!(Other::TABLE.lacking, None);
@@ -169,7 +170,7 @@ mod tests {
 
     /// More rows than a group holds; every seventh is empty.
     #[test]
-    fn what_is_written_is_read() {
+    fn a_table_reads_back_as_written() {
         let directory = tempfile::tempdir().unwrap();
         let rows = GROUP as u32 + 5;
         let mut table = Table::create::<Any<'_>>(directory.path()).unwrap();
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_null() {
+    fn unknown_columns_are_null() {
         let directory = tempfile::tempdir().unwrap();
         let mut table = Table::create::<Any<'_>>(directory.path()).unwrap().without::<Any<'_>>(&["sum", "name"]);
         table.push(&Any(Some(1), Some(2), Some(3.0), Some(true), Some("four"))).unwrap();

@@ -1,9 +1,9 @@
-//! The tables of a result directory; their columns are declared where their rows are.
+//! The tables of a result directory. Their columns are declared beside the types of their rows.
 
 use crate::plan::Plan;
 use crate::results::changes_table::{self, ChangeRow};
 use crate::results::column::{Row, TableInfo};
-use crate::results::flows_table::{FlowRow, SubflowRow};
+use crate::results::flows_table::{FlowRow, MetricRow, SubflowRow};
 use crate::results::ideal::Ideal;
 use crate::results::jobs_table::JobRow;
 use crate::results::links_table::LinkRow;
@@ -19,36 +19,39 @@ use linkpool_units::Time;
 use parquet::errors::{ParquetError, Result};
 use std::path::Path;
 
-/// Names of columns whose values nobody knows, in a run that was not simulated.
+/// Columns whose values are unknown in a run that was not simulated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unknown {
-    /// Of the table of flows.
+    /// Columns of the table of flows.
     pub of_flows: &'static [&'static str],
-    /// Of the table of subflows.
+    /// Columns of the table of subflows.
     pub of_subflows: &'static [&'static str],
 }
 
-/// What is written while the run goes on.
+/// The tables that are written during the run.
 pub(crate) struct Tables<'p> {
     plan: &'p Plan,
     timetable: &'p Timetable,
     flows: Table,
     subflows: Table,
+    /// Created with the first measure.
+    metrics: Option<Table>,
+    directory: &'p Path,
     ideal: Ideal<'p>,
     /// Rack and pod of every host.
     places: Vec<(u32, u32)>,
     jobs: Option<Table>,
-    /// By label: flows that have started.
+    /// By label: the number of flows that have started.
     started: Vec<u32>,
     series: SeriesTables<'p>,
-    /// The first failure to write; it ends the run.
+    /// The first failure to write, which ends the run.
     failure: Option<ParquetError>,
 }
 
 impl<'p> Tables<'p> {
-    /// In `directory`; columns that are `unknown` are null.
+    /// Creates them in `directory`; columns that are `unknown` are null.
     pub(crate) fn create(
-        directory: &Path,
+        directory: &'p Path,
         plan: &'p Plan,
         timetable: &'p Timetable,
         unknown: &Unknown,
@@ -59,6 +62,8 @@ impl<'p> Tables<'p> {
             timetable,
             flows: Table::create::<FlowRow<'_>>(directory)?.without::<FlowRow<'_>>(unknown.of_flows),
             subflows: Table::create::<SubflowRow<'_>>(directory)?.without::<SubflowRow<'_>>(unknown.of_subflows),
+            metrics: None,
+            directory,
             places: plan.fabric.racks_and_pods(),
             ideal: Ideal::new(plan, timetable.routes_at(Time::ZERO)),
             jobs: has_jobs.then(|| Table::create::<JobRow<'_>>(directory)).transpose()?,
@@ -68,19 +73,34 @@ impl<'p> Tables<'p> {
         })
     }
 
+    /// Writes the measures of `flow`.
+    fn metrics(&mut self, flow: &FlowOutcome) -> Result<()> {
+        for metric in &flow.metrics {
+            let table = match &mut self.metrics {
+                Some(table) => table,
+                none => none.insert(Table::create::<MetricRow>(self.directory)?),
+            };
+            table.push(&MetricRow { flow: flow.flow, metric: *metric })?;
+        }
+        Ok(())
+    }
+
     fn note(&mut self, written: Result<()>) {
         if let Err(e) = written {
             self.failure.get_or_insert(e);
         }
     }
 
-    /// Closes the tables; returns how many flows have started, by label. The first failure of any write comes back here.
+    /// Closes the tables, and returns the number of flows that have started, by label.
+    ///
+    /// # Errors
+    /// The first failure of any write so far.
     pub(crate) fn close(self) -> Result<Vec<u32>> {
         match self.failure {
             Some(failure) => Err(failure),
             None => {
-                let jobs = self.jobs.map_or(Ok(()), Table::close);
-                self.series.close().and(self.flows.close()).and(self.subflows.close()).and(jobs)?;
+                let rest = [self.jobs, self.metrics].into_iter().flatten().try_for_each(Table::close);
+                self.series.close().and(self.flows.close()).and(self.subflows.close()).and(rest)?;
                 Ok(self.started)
             }
         }
@@ -102,6 +122,7 @@ impl Sink for Tables<'_> {
             let row = SubflowRow { plan, timetable: self.timetable, flow, number, subflow };
             written = written.and_then(|()| self.subflows.push(&row));
         }
+        written = written.and_then(|()| self.metrics(flow));
         self.note(written);
     }
 
@@ -116,7 +137,8 @@ impl Sink for Tables<'_> {
     }
 }
 
-/// Writes the tables of what is known at the end of a run only; `started` as [`Tables::close`] returns it.
+/// Writes the tables that are known only at the end of a run; `started` is the result of
+/// [`Tables::close`].
 pub(crate) fn write_rest(
     directory: &Path,
     scenario: &Scenario,
@@ -131,8 +153,8 @@ pub(crate) fn write_rest(
 
 /// The tables that a result may have, with their columns.
 pub fn tables() -> Vec<TableInfo> {
-    let mut tables =
-        vec![FlowRow::TABLE, SubflowRow::TABLE, JobRow::TABLE, WorkloadRow::TABLE, LinkRow::TABLE, ChangeRow::TABLE];
+    let mut tables = vec![FlowRow::TABLE, SubflowRow::TABLE, MetricRow::TABLE];
+    tables.extend([JobRow::TABLE, WorkloadRow::TABLE, LinkRow::TABLE, ChangeRow::TABLE]);
     tables.extend(SERIES);
     tables
 }

@@ -30,7 +30,7 @@ impl Distribution {
         sizes.map_or(Distribution { name: "unlimited".into(), interpolation: None, mean: None }, Distribution::of)
     }
 
-    /// Of flows that are listed.
+    /// The distribution of listed flows.
     fn of_list(name: &str, sizes: impl ExactSizeIterator<Item = u64>) -> Distribution {
         let n = sizes.len() as f64;
         Distribution { name: name.into(), interpolation: None, mean: (n > 0.0).then(|| sizes.sum::<u64>() as f64 / n) }
@@ -44,7 +44,7 @@ pub(super) struct WorkloadRow<'a> {
     workload: &'a Workload,
     label: &'a str,
     sizes: Distribution,
-    /// Of its flows, if it lists them: how many did not start.
+    /// The number of its listed flows that did not start; none if it lists none.
     not_started: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Hands the flows that are known before the run to their hosts, a while before they start.
+//! Starts the flows that are known before the run: gives each to its host shortly before its start.
 
 use crate::host::component::{Component, Context};
 use crate::host::message::Message;
@@ -8,10 +8,10 @@ use linkpool_network::{Egress, NodeId};
 use linkpool_units::Time;
 use std::iter::{Enumerate, Peekable};
 
-/// Flows to look at at a time.
+/// The least number of flows to give out at a time.
 const AT_ONCE: usize = 1024;
 
-/// The flows that are still to be handed out. Each partition draws all flows, and keeps its own.
+/// The flows that have not been given out. Each partition draws all flows and keeps its own.
 pub(crate) struct Arrivals<'p> {
     plan: &'p Plan,
     flows: Peekable<Enumerate<Merged<'p>>>,
@@ -22,8 +22,8 @@ impl<'p> Arrivals<'p> {
         Arrivals { plan, flows: plan.flows.iter().enumerate().peekable() }
     }
 
-    /// Takes the next flows, at least the flows that start soon after `now`, and sets the timer for
-    /// the flows after them. Flows that wait for others start when these are over.
+    /// Takes the next flows, at least the flows that start soon after `now`, and sets a timer for
+    /// the following flows. It leaves out the flows that wait for others.
     fn next(&mut self, context: &mut Context) -> Vec<(NodeId, Time, Message)> {
         let mut out = Vec::new();
         let Some(node) = context.my_hosts().next() else { return out };

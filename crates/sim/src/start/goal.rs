@@ -1,4 +1,4 @@
-//! Counts the flows whose number ends the run.
+//! Counts the finished flows that count for the goal of the run.
 
 use crate::host::component::{Component, Context};
 use crate::host::slots::Sending;

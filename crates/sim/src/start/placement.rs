@@ -1,10 +1,13 @@
-//! A central scheduler: long flows get the least loaded of their shortest paths.
+//! The central scheduler of flows: it gives long flows the least loaded of their shortest paths.
 //!
-//! After every period each host reports which of its flows have got a share of what its links carry, and which of those no longer do or
-//! are over. The scheduler, at the first host, forgets the latter, and gives each of the former in turn the path whose fullest link has
-//! the fewest placed flows, of several the one whose next link has, and so on, and at last the first ("global first fit" of Al-Fares et al., NSDI 2010, section 4.1, with flows counted
-//! instead of their demands, as Raiciu et al. simulate it, SIGCOMM 2011). Reports and decisions each take a lookahead, as all that hosts
-//! learn of each other without a packet; so it is the same on any number of threads.
+//! After every period each host reports its long flows: the flows that got at least a share of the
+//! capacity of its links. It also reports the flows that were long and no longer are. The scheduler
+//! runs at the first host. It removes the latter flows from its links, and places the former in
+//! order of number. A flow gets the path whose fullest link has the fewest placed flows. Among
+//! several such paths the next fullest links decide, and at last the order of paths ("global first
+//! fit" of Al-Fares et al., NSDI 2010, section 4.1, with flows counted instead of their demands, as
+//! Raiciu et al. simulate it, SIGCOMM 2011). Reports and decisions each take a lookahead, as any
+//! message between hosts does; so the result is the same on any number of threads.
 
 use crate::host::component::{Component, Context};
 use crate::host::endpoint::Sending as _;
@@ -12,40 +15,40 @@ use crate::host::message::{Long, Message, Report};
 use crate::host::slots::{Occupant, Sending};
 use crate::plan::paths::pinned;
 use crate::plan::{FlowId, PathRule, Placement, Plan};
-use linkpool_network::{Fabric, HostId, LinkId, NodeId, Paths, Routes};
+use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes, ShortestPaths};
 use std::collections::{BTreeMap, HashMap};
 
-/// Where the scheduler is.
+/// The host at which the scheduler runs.
 const HOME: HostId = HostId::new(0);
 
-/// How a flow that may be placed stands.
+/// A flow that may be placed, at its host.
 #[derive(Default, Debug)]
 struct Scanned {
-    /// Bytes acknowledged at the last report.
+    /// Bytes acknowledged by the last report.
     acked: u64,
     /// Has it been reported as long?
     long: bool,
 }
 
-/// The hosts' part in placement, and at one of them the scheduler.
+/// The reports of the hosts, and at one host the scheduler.
 pub(crate) struct Placer<'p> {
     plan: &'p Plan,
     routes: &'p Routes,
     placement: Placement,
-    /// By number, the flows that may be placed.
+    /// The flows that may be placed.
     scanned: HashMap<FlowId, Scanned>,
-    /// By host, flows that ended as long ones, of which the scheduler has not heard.
+    /// By host: long flows that have ended since the last report.
     unplaced: HashMap<NodeId, Vec<FlowId>>,
     controller: Controller,
 }
 
-/// What the scheduler knows.
+/// The state of the scheduler.
 #[derive(Default, Debug)]
 struct Controller {
     /// Placed flows on each link.
     load: HashMap<LinkId, u32>,
     placed: HashMap<FlowId, Vec<LinkId>>,
-    /// To be placed, by their numbers.
+    /// Flows to be placed, in order of number.
     waiting: BTreeMap<FlowId, Long>,
 }
 
@@ -60,14 +63,14 @@ impl Controller {
         self.waiting.extend(report.long.into_iter().map(|long| (long.flow, long)));
     }
 
-    /// Places the flows that wait, and returns where.
+    /// Places the waiting flows, and returns the path of each.
     fn decide(&mut self, fabric: &Fabric, routes: &Routes) -> Vec<(Long, Vec<LinkId>)> {
         let mut decided = Vec::new();
         for (flow, long) in std::mem::take(&mut self.waiting) {
             let (src, dst) = long.ends;
-            let mut paths = Paths::new(routes, fabric, dst);
+            let mut paths = ShortestPaths::new(routes, fabric, dst);
             let all = (0..paths.count(src.into())).map(|i| paths.nth(src, i)).collect::<Vec<_>>();
-            // The fullest link first, then the next: a host's own link may be the fullest of all paths.
+            // Loads in falling order: a host's own link may be the fullest link of all paths.
             let fullness = |path: &Vec<LinkId>| {
                 let mut loads: Vec<u32> = path.iter().map(|l| self.load.get(l).copied().unwrap_or(0)).collect();
                 loads.sort_unstable_by(|a, b| b.cmp(a));
@@ -83,13 +86,13 @@ impl Controller {
 }
 
 impl<'p> Placer<'p> {
-    /// What places flows of `plan` as `placement` says.
+    /// The placement of flows of `plan`, with the settings `placement`.
     pub(crate) fn new(plan: &'p Plan, routes: &'p Routes, placement: Placement) -> Placer<'p> {
         let (scanned, unplaced) = (HashMap::new(), HashMap::new());
         Placer { plan, routes, placement, scanned, unplaced, controller: Controller::default() }
     }
 
-    /// Reports on the flows of `host`, and does so again after a period.
+    /// Sends the report of `host`, and sets the time of the next one.
     fn scan(&mut self, host: NodeId, context: &mut Context) {
         let Placement { period, share } = self.placement;
         let links = self.plan.fabric.links_from(host).map(|l| self.plan.fabric.links()[l.index()].rate.0).sum::<u64>();
@@ -118,7 +121,7 @@ impl<'p> Placer<'p> {
         }
     }
 
-    /// All reports of a period are in.
+    /// All reports of a period have arrived: the scheduler decides.
     fn decide(&mut self, context: &mut Context) {
         for (long, path) in self.controller.decide(&self.plan.fabric, self.routes) {
             let at = context.now + context.lookahead;
@@ -126,7 +129,7 @@ impl<'p> Placer<'p> {
         }
     }
 
-    /// A flow of `host` takes `path` from now on, if it is still there.
+    /// Moves a flow of `host` to `path`, if the flow has not ended.
     fn place(&self, host: NodeId, long: Long, path: Vec<LinkId>, context: &mut Context) {
         if let Some((Occupant::Sender(sending), _)) = context.hosts[host.index()].endpoint(long.handle)
             && sending.flow == long.flow
@@ -160,7 +163,7 @@ impl Component for Placer<'_> {
         }
     }
 
-    /// The scheduler must hear of the end of a flow that was long.
+    /// The next report says that a long flow has ended.
     fn on_flow_end(&mut self, sending: &Sending, _: bool, _: &mut Context) {
         if self.scanned.remove(&sending.flow).is_some_and(|scanned| scanned.long) {
             self.unplaced.entry(sending.planned.flow.src.into()).or_default().push(sending.flow);
@@ -175,7 +178,8 @@ mod tests {
     use linkpool_network::topology::{self, Generator};
     use linkpool_units::{Rate, Time};
 
-    /// Two leaves, three spines: three paths between hosts of different leaves, which part behind the first link.
+    /// Two leaves, three spines: three paths between hosts of different leaves, which differ after
+    /// the first link.
     fn fabric() -> Fabric {
         let (rate, delay) = (Rate(10_000_000_000), Time::from_us(1));
         let (uplink_rate, uplink_delay) = (rate, delay);
@@ -199,15 +203,17 @@ mod tests {
             // The spine of each.
             decided.iter().map(|(l, path)| (l.flow.index(), fabric.links()[path[1].index()].to)).collect::<Vec<_>>()
         };
-        // From four hosts to four: each spine gets one, the fourth goes to the first of three that are alike. By number, not as reported.
+        // From four hosts to four: each spine gets one flow, and the fourth flow goes to the first
+        // of three equal spines. Flows are placed in order of number, not of report.
         let first = place(vec![long(9, (3, 7)), long(2, (0, 4)), long(5, (2, 6)), long(4, (1, 5))], vec![]);
         assert_eq!(first.iter().map(|(flow, _)| *flow).collect::<Vec<_>>(), [2, 4, 5, 9]);
         let spines: Vec<NodeId> = first.iter().map(|(_, spine)| *spine).collect();
         assert_eq!(spines[3], spines[0]);
         assert!(spines[0] != spines[1] && spines[1] != spines[2] && spines[0] != spines[2]);
-        // What is over leaves room, in the period in which it is.
+        // A flow that has ended leaves room in the same period.
         assert_eq!(place(vec![long(11, (0, 4))], vec![4]), [(11, spines[1])]);
-        // Two flows leave that host already, over each of its paths: the links beyond decide.
+        // Two flows leave this host already, so all its paths have that load: the other links
+        // decide.
         assert_eq!(place(vec![long(12, (0, 5))], vec![5]), [(12, spines[2])]);
     }
 }

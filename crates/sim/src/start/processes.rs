@@ -1,18 +1,20 @@
-//! Processes of the workload on hosts: what they are told, and what becomes of what they ask for.
+//! Runs the processes of workloads at hosts: informs them of the ends of flows, and carries out
+//! their actions.
 
 use crate::host::component::{Component, Context};
 use crate::host::message::Message;
 use crate::host::slots::Sending;
 use crate::plan::{FlowId, LabelId, Plan, PlannedFlow, PlannedProcess, ProcessId};
 use crate::results::outcome::JobOutcome;
+use crate::results::sink::Limit;
 use linkpool_network::{HostId, Network, NodeId};
 use linkpool_workload::{Action, Flow, FlowEnd, Listens, Process};
 use std::collections::HashMap;
 
-/// The processes that are at hosts of this partition.
+/// The processes at hosts of this partition.
 pub(crate) struct Processes<'p> {
     plan: &'p Plan,
-    /// By their numbers in the plan: where each is now, and its state.
+    /// The host and the state of each.
     here: HashMap<ProcessId, (NodeId, Process)>,
 }
 
@@ -31,6 +33,7 @@ impl<'p> Processes<'p> {
         }
     }
 
+    /// Informs process `number` of the end of a flow, if it is at `host`.
     fn tell(&mut self, number: ProcessId, host: NodeId, end: FlowEnd, context: &mut Context) {
         let mut actions = Vec::new();
         if let Some((at, process)) = self.here.get_mut(&number)
@@ -41,7 +44,7 @@ impl<'p> Processes<'p> {
         self.act(number, host, actions, context);
     }
 
-    /// Does what process `number`, at `host`, asks for.
+    /// Carries out the `actions` of process `number`, which is at `host`.
     fn act(&mut self, number: ProcessId, host: NodeId, actions: Vec<Action>, context: &mut Context) {
         let planned = &self.plan.processes[number.index()];
         let soonest = context.now + context.lookahead;
@@ -69,10 +72,11 @@ impl<'p> Processes<'p> {
         }
     }
 
-    /// Has a flow of process `number`, which is at `host`, started by its sender when it says.
+    /// Starts a flow of process `number`, which is at `host`, at its sender and at its start time.
     fn start(&self, number: ProcessId, host: NodeId, (of, flow): (u32, Flow), label: LabelId, context: &mut Context) {
         let transport = self.plan.processes[number.index()].transport_of(flow.size);
-        let message = Message::Start(self.plan.id(number, of), PlannedFlow { flow, transport, label });
+        let Some(id) = self.plan.id(number, of) else { return context.fail(Limit::FlowNumbers) };
+        let message = Message::Start(id, PlannedFlow { flow, transport, label });
         context.send_or_leave(host, flow.src.into(), flow.start, message);
     }
 }
@@ -128,7 +132,7 @@ impl Component for Processes<'_> {
         }
     }
 
-    /// Jobs that are not done yet.
+    /// Records the jobs that are not done.
     fn on_end(&mut self, _: &mut Network, context: &mut Context) {
         let now = context.now;
         let mut record = context.record();

@@ -1,7 +1,7 @@
-//! The life of single flows: a run, made again, of which all that happens to some flows is kept.
+//! Traces of single flows: repeats a run and records each event of some flows.
 //!
-//! It stands beside the simulation: [`watch::Watch`] is a handler around the hosts, and looks at them before and after each thing
-//! that happens. The hosts know nothing of it.
+//! [`watch::Watch`] is a handler around the hosts. It compares their state before and after each
+//! event. The hosts do not know of it.
 
 mod row;
 mod watch;
@@ -10,8 +10,8 @@ pub use row::{End, Row, Sight, State, What};
 
 use crate::host::hosts::Hosts;
 use crate::plan::{FlowId, Plan};
-use crate::results::sink::{Buffer, take};
-use crate::run::{Progress, RunError, WINDOWS_PER_STEP, components};
+use crate::results::sink::{Buffer, failure, take};
+use crate::run::{Progress, RunError, WINDOWS_PER_STEP, check_limits, components};
 use linkpool_network::{Ended, LinkId, Network, run_partitions};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
@@ -21,32 +21,38 @@ use watch::Watch;
 /// Why there is no trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The run could not be made.
+    /// The run has no result.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The trace cannot see what hosts send.
+    /// The trace cannot see the packets that some hosts send.
     #[error("{0}")]
     Unseen(String),
 }
 
-/// Simulates `scenario`, on one thread, until `flows` have ended, and returns all that happened to them, in order of time. A flow that
-/// does not start has no row. `progress` is as in [`crate::simulate`].
+/// Simulates `scenario` on one thread until `flows` have ended, and returns their events in order
+/// of time. A flow that does not start has no row. `progress` is as in [`crate::simulate`].
+///
+/// # Errors
+/// The run has no result, or the trace cannot see the packets that some hosts send.
 pub fn trace(
     scenario: &Scenario,
     flows: &[FlowId],
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Row>, TraceError> {
     let plan = Plan::new(scenario);
-    if let Some(ndp) = plan.transports.iter().find(|transport| transport.ndp.is_some()) {
-        return Err(TraceError::Unseen(format!("flows beside those of transport {} (NDP) cannot be traced", ndp.name)));
+    if let Some(other) = plan.transports.iter().find(|transport| !transport.facts.traceable) {
+        let (name, control) = (&other.name, other.control);
+        return Err(TraceError::Unseen(format!(
+            "flows beside those of transport {name} (`control = \"{control}\"`) cannot be traced"
+        )));
     }
     let timetable = plan.timetable();
     let routes = timetable.routes_at(Time::ZERO);
     plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes))).map_err(RunError::Paths)?;
-    let parts = vec![0; plan.fabric.nodes()];
-    let buffers = Buffer::of_parts(1);
+    let partitions = vec![0; plan.fabric.nodes()];
+    let buffers = Buffer::of_partitions(1);
     let smallest = plan.smallest_packet();
-    let mut network = Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &parts, 0);
+    let mut network = Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &partitions, 0);
     network.watch_losses();
     for (id, link) in plan.fabric.links().iter().enumerate() {
         if link.from.index() < plan.fabric.hosts() && network.is_served(LinkId::new(id)) {
@@ -67,14 +73,17 @@ pub fn trace(
         WINDOWS_PER_STEP,
         &mut |now, hops| {
             take(&buffers, now);
-            !over.load(Ordering::Relaxed) && progress(Progress { now, end: plan.end, hops })
+            !over.load(Ordering::Relaxed)
+                && failure(&buffers).is_none()
+                && progress(Progress { now, end: plan.end, hops })
         },
     );
+    check_limits(&buffers, &plan)?;
     if ended == Ended::Stopped && !over.load(Ordering::Relaxed) {
         return Err(RunError::Stopped.into());
     }
     let mut rows = watch.rows;
-    // Losses are noted a little later.
+    // Losses are noted after later events.
     rows.sort_by_key(|row| row.at);
     Ok(rows)
 }

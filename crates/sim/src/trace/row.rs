@@ -1,18 +1,18 @@
-//! What a trace says: a row for each thing that happens to a flow.
+//! The rows of a trace: one for each event of a flow.
 
 use crate::plan::FlowId;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Flags, Packet};
 use serde::Serialize;
 
-/// Something that happened to a flow.
+/// An event of a flow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
-    /// When, ps.
+    /// Time of the event, ps.
     pub at: u64,
     /// Number of the flow.
     pub flow: FlowId,
-    /// What.
+    /// The event.
     #[serde(flatten)]
     pub what: What,
 }
@@ -21,13 +21,13 @@ pub struct Row {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// That has data to send.
+    /// The end that has data to send.
     Sender,
-    /// That data is sent to.
+    /// The end that gets the data.
     Receiver,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum What {
@@ -46,7 +46,7 @@ pub enum What {
         /// Room for data not acknowledged, bytes; none: without limit.
         buffer: Option<u64>,
     },
-    /// An end has sent a packet: it stands in the queue of its host's link.
+    /// An end has sent a packet, which is now in the queue of its host's link.
     Sent {
         /// Which end.
         by: End,
@@ -56,7 +56,7 @@ pub enum What {
         /// When it reaches the next node, ps.
         next: u64,
     },
-    /// A packet has come to an end.
+    /// A packet has arrived at an end.
     Arrived {
         /// Which end.
         at_end: End,
@@ -64,7 +64,7 @@ pub enum What {
         #[serde(flatten)]
         packet: Sight,
     },
-    /// A timer that an end had set has passed, and it acted.
+    /// A timer of an end has expired, and the end acted.
     Timer {
         /// Which end.
         of: End,
@@ -82,20 +82,20 @@ pub enum What {
         link: String,
         /// `full`, `down` or `wire`.
         cause: &'static str,
-        /// Packets that stood in the queue.
+        /// Packets in the queue.
         queued: u32,
-        /// Of these, by flow (none: unknown): packets. Empty where the port does not tell.
+        /// Packets in the queue by flow (none: unknown). Empty where the port does not tell.
         queue: Vec<(Option<FlowId>, u32)>,
     },
     /// The sender's view of a subflow has changed.
     State {
         /// The subflow.
         subflow: usize,
-        /// How it is now.
+        /// The new state.
         #[serde(flatten)]
         state: State,
     },
-    /// So much payload is acknowledged at connection level.
+    /// Payload acknowledged at connection level.
     Acked {
         /// Bytes.
         bytes: u64,
@@ -116,7 +116,8 @@ pub struct Sight {
     pub kind: &'static str,
     /// Of data: its first byte in the subflow, modulo 2^32.
     pub seq: u32,
-    /// Of data: its first byte in the connection's stream; of an ACK: the next byte that the subflow expects; modulo 2^32.
+    /// Of data: its first byte in the connection's stream; of an ACK: the next byte that the
+    /// subflow expects; modulo 2^32.
     pub ack: u32,
     /// Payload, bytes.
     pub payload: u16,

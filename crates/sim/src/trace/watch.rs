@@ -1,4 +1,4 @@
-//! Hosts of which some flows are watched: what comes to their ends, what these send, and how they change by it.
+//! Records the events of some flows: packets that their ends get and send, and changes of state.
 
 use super::row::{End, Row, Sight, State, What};
 use crate::host::connection::{Opening, OpeningFor};
@@ -15,14 +15,14 @@ use linkpool_units::Time;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// [`Hosts`], and a view of some of their flows. It acts on nothing: the run is the same as without.
+/// [`Hosts`], with a record of some of their flows. It does not change the run.
 pub(crate) struct Watch<'p> {
     hosts: Hosts<'p>,
     plan: &'p Plan,
-    /// The flows, and what is known of each.
+    /// The watched flows.
     flows: BTreeMap<FlowId, Known>,
     pub(crate) rows: Vec<Row>,
-    /// Set when all of them have ended.
+    /// Set when all watched flows have ended.
     over: &'p AtomicBool,
 }
 
@@ -50,7 +50,7 @@ impl<'p> Watch<'p> {
         self.flows.get(&flow).is_some_and(|known| !known.ended)
     }
 
-    /// Whose endpoint `handle` of `host` is.
+    /// The flow and the end of the endpoint `handle` at `host`.
     fn owner(&mut self, host: NodeId, handle: Handle) -> Option<(FlowId, End)> {
         match self.hosts.context.hosts[host.index()].endpoint(handle)? {
             (Occupant::Sender(sending), _) => Some((sending.flow, End::Sender)),
@@ -59,7 +59,7 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// Whose `packet` is: the flow, the end that it is for, and the subflow.
+    /// The flow of `packet`, the end that it is for, and the subflow.
     fn addressee(&mut self, packet: &Packet, trailer: Option<&Trailer>) -> Option<(FlowId, End, usize)> {
         let (handle, subflow) = Handle::split(packet.endpoint);
         let to = NodeId::from(packet.dst());
@@ -72,12 +72,12 @@ impl<'p> Watch<'p> {
         self.owner(to, handle).map(|(flow, end)| (flow, end, subflow))
     }
 
-    /// How far the queues of the host's links have come.
+    /// The positions of the queues of the host's links.
     fn marks(&self, host: NodeId, network: &Egress<'_>) -> Vec<(LinkId, u32)> {
         self.plan.fabric.links_from(host).map(|link| (link, network.mark(link))).collect()
     }
 
-    /// What has been sent since `marks`, by an end of `flow`.
+    /// Records the packets that an end of `flow` has sent since `marks`.
     fn sent(&mut self, (flow, by): (FlowId, End), now: Time, marks: &[(LinkId, u32)], network: &Egress<'_>) {
         for (link, mark) in marks {
             for packet in network.queued_since(*link, *mark) {
@@ -87,7 +87,7 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// How the sender of `flow` has changed.
+    /// Records the changes of the sender of `flow`.
     fn look(&mut self, flow: FlowId, now: Time) {
         let Some(known) = self.flows.get(&flow) else { return };
         let Some((host, handle)) = known.sender.filter(|_| !known.ended) else { return };
@@ -158,7 +158,7 @@ impl<'p> Watch<'p> {
             let cause = match loss.cause {
                 Cause::Full => "full",
                 Cause::Down => "down",
-                Cause::Wire => "wire",
+                Cause::Random => "wire",
             };
             let (link, queue) = (fabric.link_name(loss.link), held.into_iter().collect());
             self.row(loss.at, flow, What::Lost { to, packet, link, cause, queued: loss.queued, queue });
@@ -191,7 +191,7 @@ impl<'p> Watch<'p> {
         self.lost(&lost);
     }
 
-    /// What the flow whose sender has just opened its connection is.
+    /// Records that the sender of `flow` has opened its connection.
     fn opens(&mut self, flow: FlowId, (host, sender): (NodeId, Handle), now: Time) {
         let Some((Occupant::Sender(sending), _)) = self.hosts.context.hosts[host.index()].endpoint(sender) else {
             return;
@@ -257,7 +257,7 @@ impl Handler for Watch<'_> {
         self.losses(network);
         self.look(flow, now);
         if self.rows.len() == so_far {
-            // A deadline that had moved: nobody acted.
+            // The deadline had moved: the endpoint did nothing.
             self.rows.pop();
         }
     }
@@ -283,7 +283,7 @@ impl Handler for Watch<'_> {
     }
 }
 
-/// Does `packet` open a connection, or one more subflow of it?
+/// Does `packet` open a connection, or a further subflow?
 fn is_opening(packet: &Packet) -> bool {
     packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::ACK)
 }

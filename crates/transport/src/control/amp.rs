@@ -2,7 +2,8 @@
 
 use super::mptcp_cut::CutConfig;
 use super::{Ack, CongestionControl, slow_start, total_window};
-use crate::path::Path;
+use crate::congestion::CongestionState;
+use crate::metric::Metric;
 use linkpool_settings::{Bounds, settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,14 +60,14 @@ impl Amp {
         Amp { config: config.clone(), suppressed: false, rounds: 0, marked: false, suppressions: 0, releases: 0 }
     }
 
-    fn at_minimum(&self, path: &Path) -> bool {
-        path.cwnd.floor() == self.config.cut.floor.cwnd_min
+    fn at_minimum(&self, state: &CongestionState) -> bool {
+        state.cwnd.floor() == self.config.cut.floor.cwnd_min
     }
 
     /// Algorithm 1, lines 2 to 13, when a round of subflow 0 ends.
-    fn suppress_subflows(&mut self, paths: &[Path]) {
-        let stuck = |p: &Path| p.established && !p.in_recovery && self.at_minimum(p);
-        self.rounds = if paths.iter().all(stuck) { self.rounds + 1 } else { 0 };
+    fn suppress_subflows(&mut self, states: &[CongestionState]) {
+        let stuck = |p: &CongestionState| p.established && !p.in_recovery && self.at_minimum(p);
+        self.rounds = if states.iter().all(stuck) { self.rounds + 1 } else { 0 };
         if self.rounds >= self.config.gamma {
             (self.suppressed, self.rounds) = (true, 0);
             self.suppressions += 1;
@@ -74,7 +75,7 @@ impl Amp {
     }
 
     /// Algorithm 1, lines 14 to 21, when a round of subflow 0 ends.
-    fn release_subflows(&mut self, first: &Path) {
+    fn release_subflows(&mut self, first: &CongestionState) {
         let calm = match self.config.release {
             Release::Rounds => {
                 !self.marked && !first.in_recovery && first.cwnd.floor() > self.config.cut.floor.cwnd_min
@@ -90,15 +91,15 @@ impl Amp {
 }
 
 impl CongestionControl for Amp {
-    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
-        let cut = self.config.cut.in_ack_event(&mut paths[s], ack);
-        if s == 0 && paths.len() > 1 && self.config.suppression {
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
+        let cut = self.config.cut.in_ack_event(&mut states[s], ack);
+        if s == 0 && states.len() > 1 && self.config.suppression {
             self.marked |= ack.marked;
             if ack.round_ended {
                 if self.suppressed {
-                    self.release_subflows(&paths[0]);
+                    self.release_subflows(&states[0]);
                 } else {
-                    self.suppress_subflows(paths);
+                    self.suppress_subflows(states);
                 }
                 self.marked = false;
             }
@@ -106,18 +107,18 @@ impl CongestionControl for Amp {
         cut
     }
 
-    fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
-        self.config.cut.cut_after_growth(&mut paths[s])
+    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
+        self.config.cut.cut_after_growth(&mut states[s])
     }
 
     /// `1 / w_total` for each packet acknowledged (Algorithm 1, line 25); of one subflow only while
     /// suppressed.
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-        if slow_start(&mut paths[s], acked) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+        if slow_start(&mut states[s], acked) {
             return;
         }
-        let total = if self.suppressed { paths[0].coupled_window() } else { total_window(paths) };
-        paths[s].cwnd += acked / total;
+        let total = if self.suppressed { states[0].coupled_window() } else { total_window(states) };
+        states[s].cwnd += acked / total;
     }
 
     /// Its rounds would have told when congestion is over.
@@ -132,16 +133,16 @@ impl CongestionControl for Amp {
         s == 0 || !self.suppressed
     }
 
-    fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
-        report("suppressions", self.suppressions.into());
-        report("releases", self.releases.into());
+    fn metrics(&self, report: &mut dyn FnMut(Metric)) {
+        report(Metric::count("suppressions", self.suppressions.into()));
+        report(Metric::count("releases", self.releases.into()));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::AckOrder;
-    use super::super::testing::{CUT, ack, marked, path};
+    use super::super::testing::{CUT, ack, marked, state};
     use super::*;
 
     fn amp(release: Release) -> Amp {
@@ -157,31 +158,31 @@ mod tests {
         Ack { round_ended: true, ..if marks { marked(1) } else { ack(1) } }
     }
 
-    fn suppressed(release: Release) -> (Amp, Vec<Path>) {
+    fn suppressed(release: Release) -> (Amp, Vec<CongestionState>) {
         let mut a = amp(release);
-        let mut paths = vec![path(2.4); 4];
-        a.in_ack_event(&mut paths, 0, round(true));
+        let mut states = vec![state(2.4); 4];
+        a.in_ack_event(&mut states, 0, round(true));
         assert!(!a.suppressed);
-        a.in_ack_event(&mut paths, 0, round(true));
+        a.in_ack_event(&mut states, 0, round(true));
         assert!(a.suppressed);
-        (a, paths)
+        (a, states)
     }
 
     #[test]
     fn grows_one_packet_a_round_over_all_subflows() {
         let mut a = amp(Release::Rounds);
-        let mut paths = vec![path(2.0), path(3.0), path(4.0), path(7.0)];
-        a.cong_avoid(&mut paths, 2, 1.0);
-        assert_eq!(paths[2].cwnd, 4.0625); // 4 + 1/16
+        let mut states = vec![state(2.0), state(3.0), state(4.0), state(7.0)];
+        a.cong_avoid(&mut states, 2, 1.0);
+        assert_eq!(states[2].cwnd, 4.0625); // 4 + 1/16
     }
 
     #[test]
     fn cuts_a_quarter_to_the_floor() {
         let mut a = amp(Release::Rounds);
-        let mut paths = vec![path(8.0), path(2.5), path(4.0), path(4.0)];
-        a.in_ack_event(&mut paths, 0, marked(1));
-        a.in_ack_event(&mut paths, 1, marked(1));
-        assert_eq!((paths[0].cwnd, paths[1].cwnd), (6.0, 2.0));
+        let mut states = vec![state(8.0), state(2.5), state(4.0), state(4.0)];
+        a.in_ack_event(&mut states, 0, marked(1));
+        a.in_ack_event(&mut states, 1, marked(1));
+        assert_eq!((states[0].cwnd, states[1].cwnd), (6.0, 2.0));
     }
 
     #[test]
@@ -194,14 +195,14 @@ mod tests {
 
     #[test]
     fn a_subflow_that_is_larger_or_recovering_or_not_there_blocks_it() {
-        let spoil: [fn(&mut Path); 4] =
+        let spoil: [fn(&mut CongestionState); 4] =
             [|p| p.cwnd = 3.0, |p| p.in_recovery = true, |p| p.established = false, |p| p.cwnd = 1.0];
         for spoil in spoil {
             let mut a = amp(Release::Rounds);
-            let mut paths = vec![path(2.0); 4];
-            spoil(&mut paths[3]);
+            let mut states = vec![state(2.0); 4];
+            spoil(&mut states[3]);
             for _ in 0..5 {
-                a.in_ack_event(&mut paths, 0, round(true));
+                a.in_ack_event(&mut states, 0, round(true));
             }
             assert!(!a.suppressed);
         }
@@ -210,51 +211,51 @@ mod tests {
     #[test]
     fn rounds_must_be_in_a_row() {
         let mut a = amp(Release::Rounds);
-        let mut paths = vec![path(2.0); 4];
-        a.in_ack_event(&mut paths, 0, round(true));
-        paths[1].cwnd = 3.0;
-        a.in_ack_event(&mut paths, 0, round(true));
-        paths[1].cwnd = 2.0;
-        a.in_ack_event(&mut paths, 0, round(true));
+        let mut states = vec![state(2.0); 4];
+        a.in_ack_event(&mut states, 0, round(true));
+        states[1].cwnd = 3.0;
+        a.in_ack_event(&mut states, 0, round(true));
+        states[1].cwnd = 2.0;
+        a.in_ack_event(&mut states, 0, round(true));
         assert!(!a.suppressed);
     }
 
     #[test]
     fn release_by_rounds_needs_a_window_above_the_minimum() {
-        let (mut a, mut paths) = suppressed(Release::Rounds);
+        let (mut a, mut states) = suppressed(Release::Rounds);
         for _ in 0..5 {
-            a.in_ack_event(&mut paths, 0, round(false));
+            a.in_ack_event(&mut states, 0, round(false));
         }
         assert!(a.suppressed); // floor(2.4) = 2
-        paths[0].cwnd = 3.1;
-        a.in_ack_event(&mut paths, 0, round(false));
-        a.in_ack_event(&mut paths, 0, round(false));
+        states[0].cwnd = 3.1;
+        a.in_ack_event(&mut states, 0, round(false));
+        a.in_ack_event(&mut states, 0, round(false));
         assert!(a.suppressed);
-        a.in_ack_event(&mut paths, 0, round(false));
+        a.in_ack_event(&mut states, 0, round(false));
         assert!(!a.suppressed);
         assert_eq!((a.suppressions, a.releases), (1, 1));
     }
 
     #[test]
     fn release_by_acks_has_no_condition_on_the_window() {
-        let (mut a, mut paths) = suppressed(Release::Acks);
-        a.in_ack_event(&mut paths, 0, round(false));
-        a.in_ack_event(&mut paths, 0, round(false));
-        a.in_ack_event(&mut paths, 0, marked(1)); // resets
-        a.in_ack_event(&mut paths, 0, round(false)); // the round with the mark
-        a.in_ack_event(&mut paths, 0, round(false));
-        a.in_ack_event(&mut paths, 0, round(false));
+        let (mut a, mut states) = suppressed(Release::Acks);
+        a.in_ack_event(&mut states, 0, round(false));
+        a.in_ack_event(&mut states, 0, round(false));
+        a.in_ack_event(&mut states, 0, marked(1)); // resets
+        a.in_ack_event(&mut states, 0, round(false)); // the round with the mark
+        a.in_ack_event(&mut states, 0, round(false));
+        a.in_ack_event(&mut states, 0, round(false));
         assert!(a.suppressed);
-        a.in_ack_event(&mut paths, 0, round(false));
+        a.in_ack_event(&mut states, 0, round(false));
         assert!(!a.suppressed);
     }
 
     #[test]
     fn while_suppressed_it_grows_as_a_single_path() {
-        let (mut a, mut paths) = suppressed(Release::Rounds);
-        paths[0].cwnd = 4.0;
-        a.cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 4.25);
+        let (mut a, mut states) = suppressed(Release::Rounds);
+        states[0].cwnd = 4.0;
+        a.cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 4.25);
     }
 
     /// Nothing would count the rounds to the release.
@@ -272,9 +273,9 @@ mod tests {
     fn without_ssr_nothing_is_suppressed() {
         let mut a = amp(Release::Rounds);
         a.config.suppression = false;
-        let mut paths = vec![path(2.0); 4];
+        let mut states = vec![state(2.0); 4];
         for _ in 0..10 {
-            a.in_ack_event(&mut paths, 0, round(true));
+            a.in_ack_event(&mut states, 0, round(true));
         }
         assert!(!a.suppressed);
     }
@@ -283,17 +284,17 @@ mod tests {
     /// window is inflated.
     #[test]
     fn release_by_rounds_waits_for_the_end_of_a_recovery() {
-        let (mut a, mut paths) = suppressed(Release::Rounds);
-        (paths[0].cwnd, paths[0].in_recovery) = (5.0, true);
+        let (mut a, mut states) = suppressed(Release::Rounds);
+        (states[0].cwnd, states[0].in_recovery) = (5.0, true);
         for _ in 0..4 {
-            a.in_ack_event(&mut paths, 0, round(false));
+            a.in_ack_event(&mut states, 0, round(false));
         }
         assert!(a.suppressed);
-        paths[0].in_recovery = false;
-        a.in_ack_event(&mut paths, 0, round(false));
-        a.in_ack_event(&mut paths, 0, round(false));
+        states[0].in_recovery = false;
+        a.in_ack_event(&mut states, 0, round(false));
+        a.in_ack_event(&mut states, 0, round(false));
         assert!(a.suppressed);
-        a.in_ack_event(&mut paths, 0, round(false));
+        a.in_ack_event(&mut states, 0, round(false));
         assert!(!a.suppressed);
     }
 
@@ -301,15 +302,15 @@ mod tests {
     #[test]
     fn other_subflows_neither_suppress_nor_release() {
         let mut a = amp(Release::Acks);
-        let mut paths = vec![path(2.0); 4];
+        let mut states = vec![state(2.0); 4];
         for _ in 0..5 {
-            a.in_ack_event(&mut paths, 1, round(true));
+            a.in_ack_event(&mut states, 1, round(true));
         }
         assert!(!a.suppressed);
-        let (mut a, mut paths) = suppressed(Release::Acks);
+        let (mut a, mut states) = suppressed(Release::Acks);
         for _ in 0..3 {
-            a.in_ack_event(&mut paths, 1, round(true));
-            a.in_ack_event(&mut paths, 0, round(false));
+            a.in_ack_event(&mut states, 1, round(true));
+            a.in_ack_event(&mut states, 0, round(false));
         }
         assert!(!a.suppressed);
     }
@@ -317,13 +318,13 @@ mod tests {
     /// Suppression begins a new count: the rounds that led to it are no rounds without marks.
     #[test]
     fn the_count_begins_anew_at_suppression_and_at_release() {
-        let (mut a, mut paths) = suppressed(Release::Acks);
+        let (mut a, mut states) = suppressed(Release::Acks);
         for expected in [true, true, false] {
-            a.in_ack_event(&mut paths, 0, round(false));
+            a.in_ack_event(&mut states, 0, round(false));
             assert_eq!(a.suppressed, expected);
         }
         for expected in [false, true] {
-            a.in_ack_event(&mut paths, 0, round(true));
+            a.in_ack_event(&mut states, 0, round(true));
             assert_eq!(a.suppressed, expected);
         }
         assert_eq!((a.suppressions, a.releases), (2, 1));
@@ -337,12 +338,12 @@ mod tests {
         for (order, suppressed) in [(AckOrder::GrowThenCut, false), (AckOrder::CutInsteadOfGrowth, true)] {
             let mut a = amp_in_order(Release::Rounds, order);
             a.config.gamma = 1;
-            let mut paths = vec![path(3.2), path(2.0)];
-            let cut = a.in_ack_event(&mut paths, 0, round(true));
+            let mut states = vec![state(3.2), state(2.0)];
+            let cut = a.in_ack_event(&mut states, 0, round(true));
             assert_eq!(a.suppressed, suppressed);
             assert_eq!(cut, order == AckOrder::CutInsteadOfGrowth);
-            assert_eq!(a.cut_after_growth(&mut paths, 0), !cut);
-            assert!((paths[0].cwnd - 2.4).abs() < 1e-12); // 3.2 x 3/4, once
+            assert_eq!(a.cut_after_growth(&mut states, 0), !cut);
+            assert!((states[0].cwnd - 2.4).abs() < 1e-12); // 3.2 x 3/4, once
         }
     }
 
@@ -350,9 +351,9 @@ mod tests {
     #[test]
     fn one_subflow_is_never_suppressed() {
         let mut a = amp(Release::Rounds);
-        let mut paths = vec![path(2.0)];
+        let mut states = vec![state(2.0)];
         for _ in 0..5 {
-            a.in_ack_event(&mut paths, 0, round(true));
+            a.in_ack_event(&mut states, 0, round(true));
         }
         assert_eq!((a.suppressions, a.releases), (0, 0));
     }

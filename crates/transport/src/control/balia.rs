@@ -1,7 +1,7 @@
 //! BALIA, the balanced linked adaptation algorithm.
 
 use super::{Ack, CongestionControl, share_of_rate, slow_start};
-use crate::path::Path;
+use crate::congestion::CongestionState;
 
 /// BALIA (draft-walid-mptcp-congestion-control-04), the balanced linked adaptation, without ECN:
 /// between LIA's friendliness and OLIA's responsiveness.
@@ -16,12 +16,12 @@ impl Balia {
 
 /// alpha_s = max_r(x_r) / x_s, with the rates x_r = w_r / rtt_r; 1 before the first RTT sample,
 /// when there is nothing to link.
-fn alpha(paths: &[Path], s: usize) -> f64 {
-    if !paths[s].is_coupled() {
+fn alpha(states: &[CongestionState], s: usize) -> f64 {
+    if !states[s].is_coupled() {
         return 1.0;
     }
-    let max = paths.iter().filter(|p| p.is_coupled()).map(Path::rate).fold(0.0, f64::max);
-    max / paths[s].rate()
+    let max = states.iter().filter(|p| p.is_coupled()).map(CongestionState::rate).fold(0.0, f64::max);
+    max / states[s].rate()
 }
 
 impl CongestionControl for Balia {
@@ -29,72 +29,72 @@ impl CongestionControl for Balia {
         false
     }
 
-    fn in_ack_event(&mut self, _paths: &mut [Path], _s: usize, _ack: Ack) -> bool {
+    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: usize, _ack: Ack) -> bool {
         false
     }
 
     /// For each packet acknowledged, `(x_s / rtt_s) / (sum_r x_r)^2 (1 + alpha_s) / 2 (4 + alpha_s)
     /// / 5`.
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-        if slow_start(&mut paths[s], acked) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+        if slow_start(&mut states[s], acked) {
             return;
         }
-        let (share, alpha) = (share_of_rate(paths, s), alpha(paths, s));
+        let (share, alpha) = (share_of_rate(states, s), alpha(states, s));
         let linked = share * share * ((1.0 + alpha) / 2.0) * ((4.0 + alpha) / 5.0);
-        paths[s].cwnd += acked * linked / paths[s].cwnd;
+        states[s].cwnd += acked * linked / states[s].cwnd;
     }
 
     /// On a loss the window goes down by `w_s / 2 min(alpha_s, 1.5)`; w_s is the data in flight, as
     /// in RFC 5681, equation 4.
-    fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
-        (flight as f64 * (1.0 - alpha(paths, s).min(1.5) / 2.0)).max(2.0)
+    fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
+        (flight as f64 * (1.0 - alpha(states, s).min(1.5) / 2.0)).max(2.0)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::path;
+    use super::super::testing::state;
     use super::*;
 
     #[test]
     fn one_subflow_is_reno() {
-        let mut paths = [path(8.0)];
-        Balia.cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 8.125);
-        assert_eq!(Balia.ssthresh(&paths, 0, 8), 4.0);
-        assert_eq!(Balia.ssthresh(&paths, 0, 3), 2.0);
+        let mut states = [state(8.0)];
+        Balia.cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 8.125);
+        assert_eq!(Balia.ssthresh(&states, 0, 8), 4.0);
+        assert_eq!(Balia.ssthresh(&states, 0, 3), 2.0);
     }
 
     #[test]
     fn worked_example() {
         // w = 5, 20 at 100 us. Subflow 0: alpha = 4: 5/625 5/2 8/5 = 0.032; subflow 1: alpha = 1:
         // 20/625 = 0.032.
-        let mut paths = [path(5.0), path(20.0)];
-        Balia.cong_avoid(&mut paths, 0, 1.0);
-        assert!((paths[0].cwnd - 5.032).abs() < 1e-12);
-        paths[0].cwnd = 5.0;
-        Balia.cong_avoid(&mut paths, 1, 1.0);
-        assert!((paths[1].cwnd - 20.032).abs() < 1e-12);
+        let mut states = [state(5.0), state(20.0)];
+        Balia.cong_avoid(&mut states, 0, 1.0);
+        assert!((states[0].cwnd - 5.032).abs() < 1e-12);
+        states[0].cwnd = 5.0;
+        Balia.cong_avoid(&mut states, 1, 1.0);
+        assert!((states[1].cwnd - 20.032).abs() < 1e-12);
     }
 
     #[test]
     fn rates_count_not_windows() {
         // 20 at 400 us is the rate of 5 at 100 us: alpha = 1 on both. Sum 0.1/us: 5/100/100 / 0.01
         // = 0.05, a quarter of Reno's 1/5; on the other 0.05/400 / 0.01 = 0.0125.
-        let mut paths = [path(5.0), path(20.0)];
-        paths[1].srtt = 400e6;
-        Balia.cong_avoid(&mut paths, 0, 1.0);
-        assert!((paths[0].cwnd - 5.05).abs() < 1e-12);
-        paths[0].cwnd = 5.0;
-        Balia.cong_avoid(&mut paths, 1, 1.0);
-        assert!((paths[1].cwnd - 20.0125).abs() < 1e-12);
+        let mut states = [state(5.0), state(20.0)];
+        states[1].srtt = 400e6;
+        Balia.cong_avoid(&mut states, 0, 1.0);
+        assert!((states[0].cwnd - 5.05).abs() < 1e-12);
+        states[0].cwnd = 5.0;
+        Balia.cong_avoid(&mut states, 1, 1.0);
+        assert!((states[1].cwnd - 20.0125).abs() < 1e-12);
     }
 
     #[test]
     fn a_slow_path_is_cut_by_up_to_three_quarters() {
         // alpha = 1, 1.25, 4.
         for (w, flight, after) in [(20.0, 20, 10.0), (16.0, 16, 6.0), (5.0, 40, 10.0)] {
-            assert_eq!(Balia.ssthresh(&[path(w), path(20.0)], 0, flight), after);
+            assert_eq!(Balia.ssthresh(&[state(w), state(20.0)], 0, flight), after);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! both sides share.
 
 use super::Ack;
-use crate::path::Path;
+use crate::congestion::CongestionState;
 use std::cell::Cell;
 use std::mem::offset_of;
 
@@ -19,19 +19,19 @@ pub struct Layout {
     pub fields: Vec<(&'static str, usize, char)>,
 }
 
-/// The layout of a [`Path`].
+/// The layout of a [`CongestionState`].
 pub fn layout() -> Layout {
     let fields = vec![
-        ("cwnd", offset_of!(Path, cwnd), 'f'),
-        ("ssthresh", offset_of!(Path, ssthresh), 'f'),
-        ("srtt", offset_of!(Path, srtt), 'f'),
-        ("snd_una", offset_of!(Path, snd_una), 'i'),
-        ("snd_nxt", offset_of!(Path, snd_nxt), 'i'),
-        ("cut_until", offset_of!(Path, cut_until), 'i'),
-        ("established", offset_of!(Path, established), 'b'),
-        ("in_recovery", offset_of!(Path, in_recovery), 'b'),
+        ("cwnd", offset_of!(CongestionState, cwnd), 'f'),
+        ("ssthresh", offset_of!(CongestionState, ssthresh), 'f'),
+        ("srtt", offset_of!(CongestionState, srtt), 'f'),
+        ("snd_una", offset_of!(CongestionState, snd_una), 'i'),
+        ("snd_nxt", offset_of!(CongestionState, snd_nxt), 'i'),
+        ("cut_until", offset_of!(CongestionState, cut_until), 'i'),
+        ("established", offset_of!(CongestionState, established), 'b'),
+        ("in_recovery", offset_of!(CongestionState, in_recovery), 'b'),
     ];
-    Layout { size: size_of::<Path>(), fields }
+    Layout { size: size_of::<CongestionState>(), fields }
 }
 
 /// The memory of one connection: words of the connection, then as many words for each subflow. A
@@ -85,10 +85,10 @@ fn answer(returned: i32) -> Answer {
 }
 
 // In all: the words of the connection, those of the subflows, the paths, and the number of both.
-type InAckEvent = unsafe extern "C" fn(*mut u64, *mut u64, *mut Path, i64, i64, i64, u8, u8, i64) -> i32;
-type OnPaths = unsafe extern "C" fn(*mut u64, *mut u64, *mut Path, i64, i64) -> i32;
-type CongAvoid = unsafe extern "C" fn(*mut u64, *mut u64, *mut Path, i64, i64, f64) -> i32;
-type Ssthresh = unsafe extern "C" fn(*mut u64, *mut u64, *mut Path, i64, i64, i64, *mut f64) -> i32;
+type InAckEvent = unsafe extern "C" fn(*mut u64, *mut u64, *mut CongestionState, i64, i64, i64, u8, u8, i64) -> i32;
+type OnStates = unsafe extern "C" fn(*mut u64, *mut u64, *mut CongestionState, i64, i64) -> i32;
+type CongAvoid = unsafe extern "C" fn(*mut u64, *mut u64, *mut CongestionState, i64, i64, f64) -> i32;
+type Ssthresh = unsafe extern "C" fn(*mut u64, *mut u64, *mut CongestionState, i64, i64, i64, *mut f64) -> i32;
 pub(super) type OnSubflow = unsafe extern "C" fn(*mut u64, *mut u64, i64, i64) -> i32;
 
 /// Declares the hooks: each has a field, and a place in the array of addresses.
@@ -138,14 +138,14 @@ macro_rules! callbacks {
 callbacks! {
     init: OnSubflow;
     in_ack_event: InAckEvent;
-    cut_after_growth: OnPaths;
+    cut_after_growth: OnStates;
     cong_avoid: CongAvoid;
     ssthresh: Ssthresh;
     on_timeout: OnSubflow;
     undo: OnSubflow;
     on_established: OnSubflow;
     on_failed: OnSubflow;
-    joins_now: OnPaths;
+    joins_now: OnStates;
     is_active: OnSubflow;
     needs_ecn_on: OnSubflow;
 }
@@ -156,45 +156,51 @@ callbacks! {
 #[allow(unsafe_code)]
 impl Callbacks {
     #[inline]
-    pub(super) fn in_ack_event(&self, block: &Block, paths: &mut [Path], s: usize, ack: Ack) -> Answer {
+    pub(super) fn in_ack_event(&self, block: &Block, states: &mut [CongestionState], s: usize, ack: Ack) -> Answer {
         let Some(call) = self.in_ack_event else { return Ok(false) };
-        let ((connection, subflows), n) = (block.parts(paths.len()), paths.len() as i64);
-        let (acked, now, paths) = (ack.acked.into(), ack.now.0 as i64, paths.as_mut_ptr());
+        let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
+        let (acked, now, states) = (ack.acked.into(), ack.now.0 as i64, states.as_mut_ptr());
         let (marked, ended) = (ack.marked.into(), ack.round_ended.into());
-        answer(unsafe { call(connection, subflows, paths, n, s as i64, acked, marked, ended, now) })
+        answer(unsafe { call(connection, subflows, states, n, s as i64, acked, marked, ended, now) })
     }
 
     #[inline]
-    pub(super) fn cut_after_growth(&self, block: &Block, paths: &mut [Path], s: usize) -> Answer {
+    pub(super) fn cut_after_growth(&self, block: &Block, states: &mut [CongestionState], s: usize) -> Answer {
         let Some(call) = self.cut_after_growth else { return Ok(false) };
-        let ((connection, subflows), n) = (block.parts(paths.len()), paths.len() as i64);
-        answer(unsafe { call(connection, subflows, paths.as_mut_ptr(), n, s as i64) })
+        let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
+        answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, s as i64) })
     }
 
     #[inline]
-    pub(super) fn cong_avoid(&self, block: &Block, paths: &mut [Path], s: usize, acked: f64) -> Answer {
+    pub(super) fn cong_avoid(&self, block: &Block, states: &mut [CongestionState], s: usize, acked: f64) -> Answer {
         let Some(call) = self.cong_avoid else { return Ok(false) };
-        let ((connection, subflows), n) = (block.parts(paths.len()), paths.len() as i64);
-        answer(unsafe { call(connection, subflows, paths.as_mut_ptr(), n, s as i64, acked) })
+        let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
+        answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, s as i64, acked) })
     }
 
     /// The slow start threshold after a loss; none if the algorithm leaves it to the default. Of the
     /// paths it gets a copy, as it may not change them.
-    pub(super) fn ssthresh(&self, block: &Block, paths: &[Path], s: usize, flight: u32) -> Option<Result<f64, Raised>> {
+    pub(super) fn ssthresh(
+        &self,
+        block: &Block,
+        states: &[CongestionState],
+        s: usize,
+        flight: u32,
+    ) -> Option<Result<f64, Raised>> {
         let call = self.ssthresh?;
-        let ((connection, subflows), n) = (block.parts(paths.len()), paths.len() as i64);
-        let (mut paths, mut value) = (paths.to_vec(), f64::NAN);
-        let paths = paths.as_mut_ptr();
-        let returned = unsafe { call(connection, subflows, paths, n, s as i64, flight.into(), &raw mut value) };
+        let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
+        let (mut states, mut value) = (states.to_vec(), f64::NAN);
+        let states = states.as_mut_ptr();
+        let returned = unsafe { call(connection, subflows, states, n, s as i64, flight.into(), &raw mut value) };
         Some(answer(returned).map(|_| value))
     }
 
     /// Of the paths it gets a copy, as it may not change them.
-    pub(super) fn joins_now(&self, block: &Block, paths: &[Path], sent: u64) -> Answer {
+    pub(super) fn joins_now(&self, block: &Block, states: &[CongestionState], sent: u64) -> Answer {
         let Some(call) = self.joins_now else { return Ok(true) };
-        let ((connection, subflows), n) = (block.parts(paths.len()), paths.len() as i64);
-        let mut paths = paths.to_vec();
-        answer(unsafe { call(connection, subflows, paths.as_mut_ptr(), n, sent as i64) })
+        let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
+        let mut states = states.to_vec();
+        answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, sent as i64) })
     }
 
     /// Calls one of the hooks that see no paths.

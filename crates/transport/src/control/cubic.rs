@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438) on each subflow.
 
 use super::{Ack, CongestionControl, slow_start};
-use crate::path::Path;
+use crate::congestion::CongestionState;
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
 
@@ -81,17 +81,17 @@ impl CongestionControl for Cubic {
         false
     }
 
-    fn in_ack_event(&mut self, _paths: &mut [Path], _s: usize, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: usize, ack: Ack) -> bool {
         self.now = ack.now;
         false
     }
 
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-        let path = &mut paths[s];
-        if slow_start(path, acked) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+        let state = &mut states[s];
+        if slow_start(state, acked) {
             return;
         }
-        let cwnd = path.cwnd;
+        let cwnd = state.cwnd;
         let mut epoch = self.subflows[s].epoch.take().unwrap_or_else(|| self.epoch(s, cwnd));
         let CubicConfig { c, beta, .. } = self.config;
         let t = (self.now - epoch.start).secs();
@@ -101,22 +101,22 @@ impl CongestionControl for Cubic {
         let reached = epoch.w_est >= self.subflows[s].cwnd_prior;
         let alpha = if reached { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
         epoch.w_est += alpha * acked / cwnd;
-        path.cwnd = if epoch.w_cubic(c, t) < epoch.w_est {
+        state.cwnd = if epoch.w_cubic(c, t) < epoch.w_est {
             // The Reno-friendly region (RFC 9438, section 4.3); never down.
             epoch.w_est.max(cwnd)
         } else {
             // (target - cwnd) / cwnd for each packet acknowledged (RFC 9438, sections 4.2, 4.4 and
             // 4.5)
-            let target = epoch.w_cubic(c, t + path.srtt * 1e-12).clamp(cwnd, 1.5 * cwnd);
+            let target = epoch.w_cubic(c, t + state.srtt * 1e-12).clamp(cwnd, 1.5 * cwnd);
             cwnd + acked * (target - cwnd) / cwnd
         };
         self.subflows[s].epoch = Some(epoch);
     }
 
     /// RFC 9438, section 4.6, with W_max of section 4.7.
-    fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
+    fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
         let CubicConfig { beta, fast_convergence, .. } = self.config;
-        let cwnd = paths[s].coupled_window();
+        let cwnd = states[s].coupled_window();
         let gives_way = fast_convergence && self.subflows[s].w_max.is_some_and(|w_max| cwnd < w_max);
         let w_max = if gives_way { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
         let after = Subflow { w_max: Some(w_max), cwnd_prior: cwnd, epoch: None };
@@ -139,22 +139,22 @@ impl CongestionControl for Cubic {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, path};
+    use super::super::testing::{ack, state};
     use super::*;
 
     fn cubic() -> Cubic {
         Cubic::new(&CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true }, 1)
     }
 
-    fn acknowledge(cubic: &mut Cubic, path: &mut Path, at: Time) {
-        let paths = std::slice::from_mut(path);
-        cubic.in_ack_event(paths, 0, Ack { now: at, ..ack(1) });
-        cubic.cong_avoid(paths, 0, 1.0);
+    fn acknowledge(cubic: &mut Cubic, state: &mut CongestionState, at: Time) {
+        let states = std::slice::from_mut(state);
+        cubic.in_ack_event(states, 0, Ack { now: at, ..ack(1) });
+        cubic.cong_avoid(states, 0, 1.0);
     }
 
-    fn after_a_loss_at(cwnd: f64) -> (Cubic, Path) {
+    fn after_a_loss_at(cwnd: f64) -> (Cubic, CongestionState) {
         let mut c = cubic();
-        let mut p = path(cwnd);
+        let mut p = state(cwnd);
         p.ssthresh = c.ssthresh(std::slice::from_ref(&p), 0, cwnd as u32);
         p.cwnd = p.ssthresh;
         (c, p)
@@ -215,7 +215,7 @@ mod tests {
     fn growth_is_at_most_half_a_packet_for_each() {
         // K = 0 at 10; after 60 s the target is 0.4 60^3 away.
         let mut c = cubic();
-        let mut p = path(10.0);
+        let mut p = state(10.0);
         acknowledge(&mut c, &mut p, Time::ZERO);
         let before = p.cwnd;
         acknowledge(&mut c, &mut p, Time::from_secs(60));
@@ -239,12 +239,12 @@ mod tests {
     #[test]
     fn fast_convergence_gives_way() {
         let (mut c, _) = after_a_loss_at(100.0);
-        c.ssthresh(&[path(80.0)], 0, 80);
+        c.ssthresh(&[state(80.0)], 0, 80);
         assert_eq!(c.subflows[0].w_max, Some(68.0)); // 80 (1 + 0.7) / 2
-        c.ssthresh(&[path(90.0)], 0, 90);
+        c.ssthresh(&[state(90.0)], 0, 90);
         assert_eq!(c.subflows[0].w_max, Some(90.0));
         c.config.fast_convergence = false;
-        c.ssthresh(&[path(80.0)], 0, 80);
+        c.ssthresh(&[state(80.0)], 0, 80);
         assert_eq!(c.subflows[0].w_max, Some(80.0));
     }
 
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn nothing_gives_way_at_the_same_window() {
         let (mut c, _) = after_a_loss_at(100.0);
-        c.ssthresh(&[path(100.0)], 0, 100);
+        c.ssthresh(&[state(100.0)], 0, 100);
         assert_eq!(c.subflows[0].w_max, Some(100.0));
     }
 }

@@ -3,7 +3,7 @@
 use super::dctcp::{DctcpConfig, DctcpCut};
 use super::lia::lia_growth;
 use super::{Ack, CongestionControl};
-use crate::path::Path;
+use crate::congestion::CongestionState;
 
 /// DCM (AMP paper, section 2.1): grows as MPTCP with LIA, cuts each subflow as DCTCP.
 #[derive(Debug)]
@@ -18,15 +18,15 @@ impl Dcm {
 }
 
 impl CongestionControl for Dcm {
-    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
-        self.cut.in_ack_event(&mut paths[s], s, ack)
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
+        self.cut.in_ack_event(&mut states[s], s, ack)
     }
 
-    fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
-        self.cut.cut_after_growth(&mut paths[s], s)
+    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
+        self.cut.cut_after_growth(&mut states[s], s)
     }
 
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-        lia_growth(paths, s, acked);
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+        lia_growth(states, s, acked);
     }
 }

@@ -2,8 +2,10 @@
 
 use super::callbacks::{Answer, Block, Callbacks, OnSubflow, Raised, word_of};
 use super::{Ack, CongestionControl};
-use crate::path::Path;
+use crate::congestion::CongestionState;
+use crate::metric::Metric;
 use linkpool_settings::{Bounds, Fallback, Limit, Preset, Scope, Setting, State, Visit};
+use linkpool_units::Time;
 use std::cell::OnceCell;
 use std::ops::RangeInclusive;
 
@@ -151,8 +153,8 @@ const RAISED: &str = "raised an exception, such as an index out of range or a di
 const WINDOWS: RangeInclusive<f64> = 1.0..=(1 << 24) as f64;
 
 #[inline]
-fn has_windows(path: &Path) -> bool {
-    WINDOWS.contains(&path.cwnd) && path.ssthresh > 0.0
+fn has_windows(state: &CongestionState) -> bool {
+    WINDOWS.contains(&state.cwnd) && state.ssthresh > 0.0
 }
 
 impl Defined {
@@ -188,23 +190,23 @@ impl Defined {
 
     /// The answer of a hook that may set windows.
     #[inline]
-    fn judge(&self, hook: &'static str, answer: Answer, paths: &mut [Path]) -> bool {
+    fn judge(&self, hook: &'static str, answer: Answer, states: &mut [CongestionState]) -> bool {
         match answer {
-            Ok(answer) if paths.iter().all(has_windows) => answer,
-            _ => self.fail(hook, answer, paths),
+            Ok(answer) if states.iter().all(has_windows) => answer,
+            _ => self.fail(hook, answer, states),
         }
     }
 
     #[cold]
-    fn fail(&self, hook: &'static str, answer: Answer, paths: &mut [Path]) -> bool {
+    fn fail(&self, hook: &'static str, answer: Answer, states: &mut [CongestionState]) -> bool {
         if answer.is_err() {
             self.blame(hook, RAISED);
         }
-        for (s, path) in paths.iter_mut().enumerate().filter(|(_, path)| !has_windows(path)) {
-            let (cwnd, ssthresh) = (path.cwnd, path.ssthresh);
+        for (s, state) in states.iter_mut().enumerate().filter(|(_, state)| !has_windows(state)) {
+            let (cwnd, ssthresh) = (state.cwnd, state.ssthresh);
             let bounds = "a cwnd is 1 to 2^24 packets, an ssthresh above 0";
             self.blame(hook, format!("left subflow {s} with cwnd {cwnd:?} and ssthresh {ssthresh:?}; {bounds}"));
-            path.cut_to(1.0);
+            state.cut_to(1.0);
         }
         false
     }
@@ -227,37 +229,37 @@ impl CongestionControl for Defined {
     }
 
     #[inline(never)]
-    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
         if self.fault().is_some() {
             return false;
         }
-        let answer = self.definition.callbacks.in_ack_event(&self.block, paths, s, ack);
-        self.judge("in_ack_event", answer, paths)
+        let answer = self.definition.callbacks.in_ack_event(&self.block, states, s, ack);
+        self.judge("in_ack_event", answer, states)
     }
 
     #[inline(never)]
-    fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
+    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
         if self.fault().is_some() {
             return false;
         }
-        let answer = self.definition.callbacks.cut_after_growth(&self.block, paths, s);
-        self.judge("cut_after_growth", answer, paths)
+        let answer = self.definition.callbacks.cut_after_growth(&self.block, states, s);
+        self.judge("cut_after_growth", answer, states)
     }
 
     #[inline(never)]
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
         if self.fault().is_none() {
-            let answer = self.definition.callbacks.cong_avoid(&self.block, paths, s, acked);
-            self.judge("cong_avoid", answer, paths);
+            let answer = self.definition.callbacks.cong_avoid(&self.block, states, s, acked);
+            self.judge("cong_avoid", answer, states);
         }
     }
 
-    fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
+    fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
         let default = (flight as f64 / 2.0).max(2.0);
         if self.fault().is_some() {
             return default;
         }
-        match self.definition.callbacks.ssthresh(&self.block, paths, s, flight) {
+        match self.definition.callbacks.ssthresh(&self.block, states, s, flight) {
             None => return default,
             Some(Ok(value)) if WINDOWS.contains(&value) => return value,
             Some(Ok(value)) => {
@@ -288,11 +290,11 @@ impl CongestionControl for Defined {
         self.definition.callbacks.joins_now.is_some()
     }
 
-    fn joins_now(&self, paths: &[Path], sent: u64) -> bool {
+    fn joins_now(&mut self, states: &[CongestionState], sent: u64, _now: Time) -> bool {
         if self.fault().is_some() {
             return false;
         }
-        self.definition.callbacks.joins_now(&self.block, paths, sent).unwrap_or_else(|Raised| {
+        self.definition.callbacks.joins_now(&self.block, states, sent).unwrap_or_else(|Raised| {
             self.blame("joins_now", RAISED);
             false
         })
@@ -303,16 +305,16 @@ impl CongestionControl for Defined {
         self.call("is_active", self.definition.callbacks.is_active, s, true)
     }
 
-    fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+    fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         for (name, at) in &self.definition.counters {
-            report(name, self.block.word(*at));
+            report(Metric::count(name, self.block.word(*at)));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, path};
+    use super::super::testing::{ack, state};
     use super::*;
 
     const KEYS: [(&str, Value); 2] = [("growth", Value::Float(0.5)), ("slow", Value::Flag(true))];
@@ -320,7 +322,7 @@ mod tests {
     extern "C" fn cut(
         head: *mut u64,
         _: *mut u64,
-        _: *mut Path,
+        _: *mut CongestionState,
         _: i64,
         _: i64,
         acked: i64,
@@ -331,7 +333,15 @@ mod tests {
         if head.is_null() || acked == 7 { -1 } else { 1 }
     }
 
-    extern "C" fn ssthresh(_: *mut u64, _: *mut u64, _: *mut Path, n: i64, s: i64, _: i64, _: *mut f64) -> i32 {
+    extern "C" fn ssthresh(
+        _: *mut u64,
+        _: *mut u64,
+        _: *mut CongestionState,
+        n: i64,
+        s: i64,
+        _: i64,
+        _: *mut f64,
+    ) -> i32 {
         (n == s) as i32
     }
 
@@ -367,7 +377,7 @@ mod tests {
         assert_eq!((made.block.word(0), made.block.word(1)), (0.5f64.to_bits(), word_of(true)));
         assert_eq!((3..7).map(|at| made.block.word(at)).collect::<Vec<_>>(), [1, 2, 1, 2]);
         let mut told = Vec::new();
-        made.metrics(&mut |name, value| told.push((name, value)));
+        made.metrics(&mut |metric| told.push((metric.name, metric.value as u64)));
         assert_eq!(told, [("suppressions", 5)]);
     }
 
@@ -380,14 +390,14 @@ mod tests {
     #[test]
     fn an_exception_or_a_wrong_window_is_a_fault_and_the_first_counts() {
         let mut made = defined(1);
-        let mut paths = [path(10.0)];
-        assert!(made.in_ack_event(&mut paths, 0, ack(1)));
+        let mut states = [state(10.0)];
+        assert!(made.in_ack_event(&mut states, 0, ack(1)));
         assert_eq!(made.fault(), None);
-        assert!(!made.in_ack_event(&mut paths, 0, ack(7)));
+        assert!(!made.in_ack_event(&mut states, 0, ack(7)));
         let fault = made.fault().cloned().expect("a fault");
         assert_eq!((fault.algorithm, fault.hook), ("mine", "in_ack_event"));
-        paths[0].cwnd = f64::NAN;
-        assert!(!made.in_ack_event(&mut paths, 0, ack(1)));
+        states[0].cwnd = f64::NAN;
+        assert!(!made.in_ack_event(&mut states, 0, ack(1)));
         assert_eq!(made.fault(), Some(&fault));
     }
 
@@ -397,11 +407,11 @@ mod tests {
             [(f64::NAN, 2.0), (0.9, 2.0), (f64::INFINITY, 2.0), (1e9, 2.0), (5.0, 0.0), (5.0, f64::NAN)]
         {
             let mut made = defined(2);
-            let mut paths = [path(10.0), path(10.0)];
-            (paths[1].cwnd, paths[1].ssthresh) = (cwnd, ssthresh);
-            assert!(!made.in_ack_event(&mut paths, 0, ack(1)));
+            let mut states = [state(10.0), state(10.0)];
+            (states[1].cwnd, states[1].ssthresh) = (cwnd, ssthresh);
+            assert!(!made.in_ack_event(&mut states, 0, ack(1)));
             assert!(made.fault().is_some_and(|fault| fault.what.contains("subflow 1")), "{cwnd} {ssthresh}");
-            assert!(paths.iter().all(has_windows));
+            assert!(states.iter().all(has_windows));
         }
     }
 
@@ -409,7 +419,7 @@ mod tests {
     #[test]
     fn an_ssthresh_that_is_no_number_is_a_fault() {
         let mut made = defined(1);
-        assert_eq!(made.ssthresh(&[path(10.0)], 0, 8), 4.0);
+        assert_eq!(made.ssthresh(&[state(10.0)], 0, 8), 4.0);
         assert!(made.fault().is_some_and(|fault| fault.what.contains("NaN")));
     }
 }

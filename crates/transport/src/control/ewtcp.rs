@@ -1,7 +1,7 @@
 //! EWTCP: a TCP of less weight on each subflow.
 
 use super::{Ack, CongestionControl, slow_start};
-use crate::path::Path;
+use crate::congestion::CongestionState;
 use linkpool_settings::settings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,8 +44,8 @@ impl Ewtcp {
     }
 
     /// `a`, over the subflows that are established.
-    fn weight(&self, paths: &[Path]) -> f64 {
-        let n = paths.iter().filter(|p| p.established).count().max(1) as f64;
+    fn weight(&self, states: &[CongestionState]) -> f64 {
+        let n = states.iter().filter(|p| p.established).count().max(1) as f64;
         match self.increase {
             EwtcpIncrease::InverseSquare => 1.0 / (n * n),
             EwtcpIncrease::InverseRoot => 1.0 / n.sqrt(),
@@ -58,27 +58,27 @@ impl CongestionControl for Ewtcp {
         false
     }
 
-    fn in_ack_event(&mut self, _paths: &mut [Path], _s: usize, _ack: Ack) -> bool {
+    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: usize, _ack: Ack) -> bool {
         false
     }
 
     /// `a / w_s` for each packet acknowledged.
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-        if !slow_start(&mut paths[s], acked) {
-            paths[s].cwnd += acked * self.weight(paths) / paths[s].cwnd;
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+        if !slow_start(&mut states[s], acked) {
+            states[s].cwnd += acked * self.weight(states) / states[s].cwnd;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::path;
+    use super::super::testing::state;
     use super::*;
 
     fn grown(increase: EwtcpIncrease, windows: &[f64]) -> f64 {
-        let mut paths: Vec<Path> = windows.iter().map(|w| path(*w)).collect();
-        Ewtcp { increase }.cong_avoid(&mut paths, 0, 1.0);
-        paths[0].cwnd
+        let mut states: Vec<CongestionState> = windows.iter().map(|w| state(*w)).collect();
+        Ewtcp { increase }.cong_avoid(&mut states, 0, 1.0);
+        states[0].cwnd
     }
 
     #[test]
@@ -95,10 +95,10 @@ mod tests {
 
     #[test]
     fn a_subflow_that_is_not_there_does_not_count() {
-        let mut paths = [path(8.0), path(8.0)];
-        paths[1].established = false;
-        Ewtcp { increase: EwtcpIncrease::InverseSquare }.cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 8.125);
+        let mut states = [state(8.0), state(8.0)];
+        states[1].established = false;
+        Ewtcp { increase: EwtcpIncrease::InverseSquare }.cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 8.125);
     }
 
     /// Sawteeth by rounds, with a loss after 1/p packets: the mean window is sqrt(a) times TCP's.
@@ -106,17 +106,17 @@ mod tests {
     fn half_of_tcp_with_two_subflows() {
         let mean = |subflows: usize| {
             let mut e = Ewtcp { increase: EwtcpIncrease::InverseSquare };
-            let mut paths = vec![path(30.0); subflows];
+            let mut states = vec![state(30.0); subflows];
             let (mut since_loss, mut sum, mut acks) = (0, 0.0, 0);
             for _ in 0..2_000_000 {
-                e.cong_avoid(&mut paths, 0, 1.0);
+                e.cong_avoid(&mut states, 0, 1.0);
                 since_loss += 1;
                 if since_loss == 2_000 {
                     since_loss = 0;
-                    paths[0].cwnd /= 2.0;
+                    states[0].cwnd /= 2.0;
                 }
                 // A round lasts w ACKs: by time, an ACK weighs 1/w.
-                sum += 1.0 / paths[0].cwnd;
+                sum += 1.0 / states[0].cwnd;
                 acks += 1;
             }
             acks as f64 / sum

@@ -1,7 +1,7 @@
 //! Full coupling: one TCP whose window is the sum of all subflows.
 
 use super::{Ack, CongestionControl, slow_start, total_window};
-use crate::path::Path;
+use crate::congestion::CongestionState;
 use linkpool_settings::{Bounds, settings};
 
 settings! {
@@ -32,21 +32,21 @@ impl CongestionControl for FullyCoupled {
         false
     }
 
-    fn in_ack_event(&mut self, _paths: &mut [Path], _s: usize, _ack: Ack) -> bool {
+    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: usize, _ack: Ack) -> bool {
         false
     }
 
     /// `1 / w_total` for each packet acknowledged.
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-        if !slow_start(&mut paths[s], acked) {
-            paths[s].cwnd += acked / total_window(paths);
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+        if !slow_start(&mut states[s], acked) {
+            states[s].cwnd += acked / total_window(states);
         }
     }
 
     /// `w_s - w_total / 2`; w of subflow s is its data in flight, as in RFC 5681, equation 4.
-    fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
+    fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
         let flight = flight as f64;
-        let others = paths.iter().enumerate().filter(|(r, p)| *r != s && p.established);
+        let others = states.iter().enumerate().filter(|(r, p)| *r != s && p.established);
         let others: f64 = others.map(|(_, p)| p.coupled_window()).sum();
         (flight - (flight + others) / 2.0).max(self.config.loss_floor)
     }
@@ -54,7 +54,7 @@ impl CongestionControl for FullyCoupled {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::path;
+    use super::super::testing::state;
     use super::*;
 
     fn algorithm(loss_floor: f64) -> FullyCoupled {
@@ -63,26 +63,26 @@ mod tests {
 
     #[test]
     fn one_subflow_is_reno() {
-        let mut paths = [path(8.0)];
-        algorithm(2.0).cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 8.125);
-        assert_eq!(algorithm(2.0).ssthresh(&paths, 0, 8), 4.0);
-        assert_eq!(algorithm(2.0).ssthresh(&paths, 0, 3), 2.0);
+        let mut states = [state(8.0)];
+        algorithm(2.0).cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 8.125);
+        assert_eq!(algorithm(2.0).ssthresh(&states, 0, 8), 4.0);
+        assert_eq!(algorithm(2.0).ssthresh(&states, 0, 3), 2.0);
     }
 
     #[test]
     fn all_subflows_grow_by_one_packet_a_round_between_them() {
-        let mut paths = [path(6.0), path(10.0)];
-        algorithm(2.0).cong_avoid(&mut paths, 1, 1.0);
-        assert_eq!(paths[1].cwnd, 10.0625);
+        let mut states = [state(6.0), state(10.0)];
+        algorithm(2.0).cong_avoid(&mut states, 1, 1.0);
+        assert_eq!(states[1].cwnd, 10.0625);
     }
 
     #[test]
     fn a_loss_takes_half_of_the_sum_off_one_window() {
         // 12 - 16/2 = 4; 4 - 16/2 < 0.
-        let paths = [path(12.0), path(4.0)];
-        assert_eq!(algorithm(1.0).ssthresh(&paths, 0, 12), 4.0);
-        assert_eq!(algorithm(1.0).ssthresh(&paths, 1, 4), 1.0);
-        assert_eq!(algorithm(2.0).ssthresh(&paths, 1, 4), 2.0);
+        let states = [state(12.0), state(4.0)];
+        assert_eq!(algorithm(1.0).ssthresh(&states, 0, 12), 4.0);
+        assert_eq!(algorithm(1.0).ssthresh(&states, 1, 4), 1.0);
+        assert_eq!(algorithm(2.0).ssthresh(&states, 1, 4), 2.0);
     }
 }

@@ -2,8 +2,10 @@
 
 use super::phases::{Phase1, Phase2};
 use super::{Ack, Algorithm, CongestionControl, Control, ControlConfig};
-use crate::path::Path;
+use crate::congestion::CongestionState;
+use crate::metric::Metric;
 use linkpool_settings::{Bounds, Packets, Preset, Settings, Size, Visit, settings};
+use linkpool_units::Time;
 
 /// Parameters of MMPTCP.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +90,8 @@ pub struct Mmptcp {
     /// Phase 1 has had a cut.
     congested: bool,
     phase_2: bool,
+    /// When phase 1 ended, and phase 2 was to open its subflows; `Time::MAX`: it has not.
+    switched: Time,
 }
 
 impl Mmptcp {
@@ -98,6 +102,7 @@ impl Mmptcp {
             coupled: Box::new(config.coupled.build(n - 1)),
             congested: false,
             phase_2: false,
+            switched: Time::MAX,
         }
     }
 }
@@ -114,40 +119,40 @@ impl CongestionControl for Mmptcp {
     }
 
     #[inline(never)]
-    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
         if s > 0 {
-            return self.coupled.in_ack_event(&mut paths[1..], s - 1, ack);
+            return self.coupled.in_ack_event(&mut states[1..], s - 1, ack);
         }
-        let cut = self.scattered.in_ack_event(&mut paths[..1], 0, ack);
+        let cut = self.scattered.in_ack_event(&mut states[..1], 0, ack);
         self.congested |= cut;
         cut
     }
 
     #[inline(never)]
-    fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
+    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
         if s > 0 {
-            return self.coupled.cut_after_growth(&mut paths[1..], s - 1);
+            return self.coupled.cut_after_growth(&mut states[1..], s - 1);
         }
-        let cut = self.scattered.cut_after_growth(&mut paths[..1], 0);
+        let cut = self.scattered.cut_after_growth(&mut states[..1], 0);
         self.congested |= cut;
         cut
     }
 
     #[inline(never)]
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
         if s == 0 {
-            self.scattered.cong_avoid(&mut paths[..1], 0, acked);
+            self.scattered.cong_avoid(&mut states[..1], 0, acked);
         } else {
-            self.coupled.cong_avoid(&mut paths[1..], s - 1, acked);
+            self.coupled.cong_avoid(&mut states[1..], s - 1, acked);
         }
     }
 
-    fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
+    fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
         if s > 0 {
-            return self.coupled.ssthresh(&paths[1..], s - 1, flight);
+            return self.coupled.ssthresh(&states[1..], s - 1, flight);
         }
         self.congested = true;
-        self.scattered.ssthresh(&paths[..1], 0, flight)
+        self.scattered.ssthresh(&states[..1], 0, flight)
     }
 
     fn on_timeout(&mut self, s: usize) {
@@ -172,9 +177,13 @@ impl CongestionControl for Mmptcp {
         true
     }
 
-    fn joins_now(&self, paths: &[Path], sent: u64) -> bool {
+    fn joins_now(&mut self, states: &[CongestionState], sent: u64, now: Time) -> bool {
         let Switch { bytes, window, congestion } = self.switch;
-        sent > bytes || paths[0].coupled_window() >= window || congestion && self.congested
+        let is_due = sent > bytes || states[0].coupled_window() >= window || congestion && self.congested;
+        if is_due {
+            self.switched = now;
+        }
+        is_due
     }
 
     #[inline(never)]
@@ -182,17 +191,21 @@ impl CongestionControl for Mmptcp {
         if s == 0 { !self.phase_2 } else { self.coupled.is_active(s - 1) }
     }
 
-    fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+    fn metrics(&self, report: &mut dyn FnMut(Metric)) {
+        if self.switched < Time::MAX {
+            report(Metric::time("switch", self.switched));
+        }
         self.coupled.metrics(report);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{CUT, ack, marked, path};
+    use super::super::testing::{CUT, ack, marked, state};
     use super::super::{AckOrder, AmpConfig, CubicConfig, CutConfig, DctcpConfig, Release};
     use super::*;
 
+    const NOW: Time = Time::from_ms(7);
     const BY_BYTES: Switch = Switch { bytes: 100_000, window: f64::INFINITY, congestion: false };
     const AT_CONGESTION: Switch = Switch { bytes: u64::MAX, window: f64::INFINITY, congestion: true };
 
@@ -207,10 +220,10 @@ mod tests {
     #[test]
     fn phase_1_is_reno_on_subflow_0() {
         let mut m = mmptcp(BY_BYTES);
-        let mut paths = vec![path(8.0); 3];
-        m.cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 8.125);
-        assert_eq!(m.ssthresh(&paths, 0, 9), 4.5);
+        let mut states = vec![state(8.0); 3];
+        m.cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 8.125);
+        assert_eq!(m.ssthresh(&states, 0, 9), 4.5);
         assert!(m.is_active(0));
     }
 
@@ -227,52 +240,55 @@ mod tests {
     fn subflow_0_is_not_in_the_coupled_sum() {
         // LIA over 10 and 10 gives 1/40 each, whatever subflow 0 has.
         let mut m = mmptcp(BY_BYTES);
-        let mut paths = vec![path(500.0), path(10.0), path(10.0)];
-        m.cong_avoid(&mut paths, 1, 1.0);
-        assert!((paths[1].cwnd - 10.025).abs() < 1e-12);
+        let mut states = vec![state(500.0), state(10.0), state(10.0)];
+        m.cong_avoid(&mut states, 1, 1.0);
+        assert!((states[1].cwnd - 10.025).abs() < 1e-12);
     }
 
     #[test]
     fn the_switch_is_due_when_more_than_the_threshold_has_been_sent() {
-        let m = mmptcp(BY_BYTES);
-        let paths = vec![path(500.0); 3];
-        assert_eq!([99_999, 100_000, 100_001].map(|sent| m.joins_now(&paths, sent)), [false, false, true]);
+        let mut m = mmptcp(BY_BYTES);
+        let states = vec![state(500.0); 3];
+        assert_eq!([99_999, 100_000].map(|sent| m.joins_now(&states, sent, Time::ZERO)), [false, false]);
+        assert_eq!(metrics(&m), []);
+        assert!(m.joins_now(&states, 100_001, NOW));
+        assert_eq!(metrics(&m), [Metric::time("switch", NOW)]);
     }
 
     #[test]
     fn the_switch_by_window_looks_at_phase_1_only() {
-        let m = mmptcp(Switch { bytes: u64::MAX, window: 30.0, congestion: false });
-        let mut paths = vec![path(29.9), path(50.0), path(50.0)];
-        assert!(!m.joins_now(&paths, 1 << 40));
-        paths[0].cwnd = 30.0;
-        assert!(m.joins_now(&paths, 0));
+        let mut m = mmptcp(Switch { bytes: u64::MAX, window: 30.0, congestion: false });
+        let mut states = vec![state(29.9), state(50.0), state(50.0)];
+        assert!(!m.joins_now(&states, 1 << 40, NOW));
+        states[0].cwnd = 30.0;
+        assert!(m.joins_now(&states, 0, NOW));
         // In recovery the window is inflated and says nothing.
-        (paths[0].in_recovery, paths[0].ssthresh) = (true, 20.0);
-        assert!(!m.joins_now(&paths, 0));
+        (states[0].in_recovery, states[0].ssthresh) = (true, 20.0);
+        assert!(!m.joins_now(&states, 0, NOW));
     }
 
     #[test]
     fn the_switch_at_the_first_loss() {
         let mut m = mmptcp(AT_CONGESTION);
-        let paths = vec![path(10.0); 3];
-        m.ssthresh(&paths, 1, 10); // not of phase 1
-        assert!(!m.joins_now(&paths, 1 << 40));
-        m.ssthresh(&paths, 0, 10);
-        assert!(m.joins_now(&paths, 0));
+        let states = vec![state(10.0); 3];
+        m.ssthresh(&states, 1, 10); // not of phase 1
+        assert!(!m.joins_now(&states, 1 << 40, NOW));
+        m.ssthresh(&states, 0, 10);
+        assert!(m.joins_now(&states, 0, NOW));
     }
 
     #[test]
     fn the_switch_at_the_first_mark_that_phase_1_heeds() {
         let dctcp = DctcpConfig::defaults(Preset::Linux);
         let mut m = build(AT_CONGESTION, ControlConfig::Dctcp(dctcp), ControlConfig::MptcpCut(CUT), 3);
-        let mut paths = vec![path(8.0); 3];
-        assert!(m.in_ack_event(&mut paths, 1, marked(1)));
-        assert_eq!([1, 2].map(|s| paths[s].cwnd), [6.0, 8.0]);
-        assert!(!m.in_ack_event(&mut paths, 0, ack(1)));
-        assert!(!m.joins_now(&paths, 0));
-        assert!(m.in_ack_event(&mut paths, 0, marked(1)));
-        assert_eq!(paths[0].cwnd, 4.0); // alpha = 1: half
-        assert!(m.joins_now(&paths, 0));
+        let mut states = vec![state(8.0); 3];
+        assert!(m.in_ack_event(&mut states, 1, marked(1)));
+        assert_eq!([1, 2].map(|s| states[s].cwnd), [6.0, 8.0]);
+        assert!(!m.in_ack_event(&mut states, 0, ack(1)));
+        assert!(!m.joins_now(&states, 0, NOW));
+        assert!(m.in_ack_event(&mut states, 0, marked(1)));
+        assert_eq!(states[0].cwnd, 4.0); // alpha = 1: half
+        assert!(m.joins_now(&states, 0, NOW));
     }
 
     #[test]
@@ -282,9 +298,9 @@ mod tests {
         assert_eq!([0, 1, 2].map(|s| m.needs_ecn_on(s)), [true, false, false]);
     }
 
-    fn counted(algorithm: &impl CongestionControl) -> Vec<(&'static str, u64)> {
+    fn metrics(algorithm: &impl CongestionControl) -> Vec<Metric> {
         let mut all = Vec::new();
-        algorithm.metrics(&mut |name, count| all.push((name, count)));
+        algorithm.metrics(&mut |metric| all.push(metric));
         all
     }
 
@@ -294,21 +310,21 @@ mod tests {
         let cubic = || ControlConfig::Cubic(CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true });
         let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
         let amp = AmpConfig { cut, gamma: 1, tau: 1, suppression: true, release: Release::Acks };
-        type Event = fn(&mut dyn CongestionControl, &mut [Path], usize);
+        type Event = fn(&mut dyn CongestionControl, &mut [CongestionState], usize);
         let events: [Event; 8] = [
-            |algorithm, paths, s| {
-                algorithm.in_ack_event(paths, s, Ack { round_ended: true, ..marked(1) });
+            |algorithm, states, s| {
+                algorithm.in_ack_event(states, s, Ack { round_ended: true, ..marked(1) });
             },
-            |algorithm, paths, s| {
-                algorithm.cut_after_growth(paths, s);
+            |algorithm, states, s| {
+                algorithm.cut_after_growth(states, s);
             },
-            |algorithm, paths, s| {
-                algorithm.ssthresh(paths, s, 9);
+            |algorithm, states, s| {
+                algorithm.ssthresh(states, s, 9);
             },
-            |algorithm, paths, s| algorithm.cong_avoid(paths, s, 1.0),
+            |algorithm, states, s| algorithm.cong_avoid(states, s, 1.0),
             |algorithm, _, s| algorithm.on_timeout(s),
-            |algorithm, paths, s| {
-                algorithm.ssthresh(paths, s, 7);
+            |algorithm, states, s| {
+                algorithm.ssthresh(states, s, 7);
             },
             |algorithm, _, s| algorithm.undo(s),
             |algorithm, _, s| algorithm.on_failed(s),
@@ -316,20 +332,20 @@ mod tests {
         for algorithm in [cubic(), ControlConfig::Amp(amp), ControlConfig::Olia(())] {
             let mut m = build(BY_BYTES, cubic(), algorithm.clone(), 3);
             let (mut first, mut others) = (cubic().build(1), algorithm.build(2));
-            let (mut paths, mut same) = (vec![path(2.0); 3], vec![path(2.0); 3]);
+            let (mut states, mut same) = (vec![state(2.0); 3], vec![state(2.0); 3]);
             for (i, s) in (0..3).cycle().take(24).enumerate() {
                 let event = events[i / 3];
-                event(&mut m, &mut paths, s);
+                event(&mut m, &mut states, s);
                 match s {
                     0 if i / 3 == 7 => {} // subflow 0 is given up: nothing of phase 1 is left to be told
                     0 => event(&mut first, &mut same[..1], 0),
                     _ => event(&mut others, &mut same[1..], s - 1),
                 }
                 assert_eq!(
-                    format!("{:?} {:?} {paths:?}", m.scattered, m.coupled),
+                    format!("{:?} {:?} {states:?}", m.scattered, m.coupled),
                     format!("{first:?} {others:?} {same:?}")
                 );
-                assert_eq!(counted(&m), counted(&others));
+                assert_eq!(metrics(&m), metrics(&others));
                 m.phase_2 = true;
                 assert_eq!([1, 2].map(|s| m.is_active(s)), [0, 1].map(|s| others.is_active(s)));
                 assert_eq!(m.needs_ecn(), others.needs_ecn());
@@ -343,12 +359,12 @@ mod tests {
         let dctcp = DctcpConfig { ack_order: AckOrder::GrowThenCut, ..DctcpConfig::defaults(Preset::Linux) };
         let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
         let mut m = build(AT_CONGESTION, ControlConfig::Dctcp(dctcp), ControlConfig::MptcpCut(cut), 3);
-        let mut paths = vec![path(8.0); 3];
-        assert!(!m.in_ack_event(&mut paths, 2, marked(1)));
-        assert!(m.cut_after_growth(&mut paths, 2));
-        assert_eq!([1, 2].map(|s| paths[s].cwnd), [8.0, 6.0]);
-        assert!(!m.joins_now(&paths, 0));
-        assert!(m.cut_after_growth(&mut paths, 0));
-        assert!(m.joins_now(&paths, 0));
+        let mut states = vec![state(8.0); 3];
+        assert!(!m.in_ack_event(&mut states, 2, marked(1)));
+        assert!(m.cut_after_growth(&mut states, 2));
+        assert_eq!([1, 2].map(|s| states[s].cwnd), [8.0, 6.0]);
+        assert!(!m.joins_now(&states, 0, NOW));
+        assert!(m.cut_after_growth(&mut states, 0));
+        assert!(m.joins_now(&states, 0, NOW));
     }
 }

@@ -41,7 +41,8 @@ pub use semi_coupled::{SemiCoupled, SemiCoupledConfig};
 pub use uncoupled::Uncoupled;
 pub use xmp::{SsthreshAfterCut, Xmp, XmpConfig};
 
-use crate::path::Path;
+use crate::congestion::CongestionState;
+use crate::metric::Metric;
 use linkpool_settings::{Bounds, Preset, Settings, Visit, settings};
 use linkpool_units::Time;
 use schemars::JsonSchema;
@@ -76,7 +77,7 @@ pub enum AckOrder {
     CutInsteadOfGrowth,
 }
 
-/// A congestion control algorithm. `s` is the subflow of an event, `paths` are all subflows of the
+/// A congestion control algorithm. `s` is the subflow of an event, `states` are all subflows of the
 /// connection.
 pub trait CongestionControl {
     /// Are packets sent as ECN-capable?
@@ -89,22 +90,22 @@ pub trait CongestionControl {
         self.needs_ecn()
     }
 
-    /// An ACK has arrived, also if it is a duplicate or in recovery; `paths[s].snd_una` has moved.
+    /// An ACK has arrived, also if it is a duplicate or in recovery; `states[s].snd_una` has moved.
     /// Returns whether the window was cut for a mark.
-    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool;
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool;
 
     /// The ACK echoes a mark, and has grown the window: cut here with [`AckOrder::GrowThenCut`].
     /// Returns whether the window was cut.
-    fn cut_after_growth(&mut self, _paths: &mut [Path], _s: usize) -> bool {
+    fn cut_after_growth(&mut self, _states: &mut [CongestionState], _s: usize) -> bool {
         false
     }
 
     /// `acked` packets (see `byte_counting`) are acknowledged outside recovery: grow.
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64);
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64);
 
     /// The slow start threshold after a loss with `flight` packets outstanding (RFC 5681, equation
     /// 4).
-    fn ssthresh(&mut self, _paths: &[Path], _s: usize, flight: u32) -> f64 {
+    fn ssthresh(&mut self, _states: &[CongestionState], _s: usize, flight: u32) -> f64 {
         (flight as f64 / 2.0).max(2.0)
     }
 
@@ -120,7 +121,7 @@ pub trait CongestionControl {
     /// The handshake of subflow `s` is done.
     fn on_established(&mut self, _s: usize) {}
 
-    /// Subflow `s` is given up; `paths[s].established` is false from now on.
+    /// Subflow `s` is given up; `states[s].established` is false from now on.
     fn on_failed(&mut self, _s: usize) {}
 
     /// Does `joins_now` decide when further subflows open? If false, they open as soon as the first
@@ -131,7 +132,7 @@ pub trait CongestionControl {
 
     /// Called on every ACK until it returns true: open the further subflows now, after `sent`
     /// bytes?
-    fn joins_now(&self, _paths: &[Path], _sent: u64) -> bool {
+    fn joins_now(&mut self, _states: &[CongestionState], _sent: u64, _now: Time) -> bool {
         true
     }
 
@@ -140,25 +141,25 @@ pub trait CongestionControl {
         true
     }
 
-    /// Reports the algorithm's counters, each by its name in the results.
-    fn metrics(&self, _report: &mut dyn FnMut(&'static str, u64)) {}
+    /// Reports the algorithm's own measures, each by its name in the results.
+    fn metrics(&self, _report: &mut dyn FnMut(Metric)) {}
 }
 
 /// Slow start: grows the window by a packet for each acknowledged packet (RFC 5681, section 3.1).
 /// Returns false and does nothing if slow start is over.
 #[inline]
-pub fn slow_start(path: &mut Path, acked: f64) -> bool {
-    let slow = path.in_slow_start();
+pub fn slow_start(state: &mut CongestionState, acked: f64) -> bool {
+    let slow = state.in_slow_start();
     if slow {
-        path.cwnd += acked;
+        state.cwnd += acked;
     }
     slow
 }
 
 /// w_total: the windows of all subflows, as a coupled increase sees them.
 #[inline]
-pub fn total_window(paths: &[Path]) -> f64 {
-    paths.iter().filter(|p| p.established).map(Path::coupled_window).sum()
+pub fn total_window(states: &[CongestionState]) -> f64 {
+    states.iter().filter(|p| p.established).map(CongestionState::coupled_window).sum()
 }
 
 /// x_s / sum_r x_r: the share of subflow `s` in the connection's rate; 1 before its first RTT
@@ -168,12 +169,12 @@ pub fn total_window(paths: &[Path]) -> f64 {
 /// its square by `w_s`. In this order a single subflow has Reno's `1 / w` to the last digit: a
 /// window that falls short of a whole packet by a rounding sends one packet less.
 #[inline]
-fn share_of_rate(paths: &[Path], s: usize) -> f64 {
-    if !paths[s].is_coupled() {
+fn share_of_rate(states: &[CongestionState], s: usize) -> f64 {
+    if !states[s].is_coupled() {
         return 1.0;
     }
-    let sum: f64 = paths.iter().filter(|p| p.is_coupled()).map(Path::rate).sum();
-    paths[s].rate() / sum
+    let sum: f64 = states.iter().filter(|p| p.is_coupled()).map(CongestionState::rate).sum();
+    states[s].rate() / sum
 }
 
 /// Registers algorithms: the type, the type of its settings, its name in scenarios, a sentence
@@ -227,7 +228,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// Where it is defined.
+            /// Its source in the literature.
             pub const fn source(self) -> &'static str {
                 match self {
                     $(Algorithm::$algorithm => $source,)*
@@ -294,19 +295,19 @@ macro_rules! algorithms {
                 match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn_on(s),)* Control::Defined(algorithm) => algorithm.needs_ecn_on(s) }
             }
             #[inline]
-            fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
-                match self { $(Control::$algorithm(algorithm) => algorithm.in_ack_event(paths, s, ack),)* Control::Defined(algorithm) => algorithm.in_ack_event(paths, s, ack) }
+            fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
+                match self { $(Control::$algorithm(algorithm) => algorithm.in_ack_event(states, s, ack),)* Control::Defined(algorithm) => algorithm.in_ack_event(states, s, ack) }
             }
             #[inline]
-            fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
-                match self { $(Control::$algorithm(algorithm) => algorithm.cut_after_growth(paths, s),)* Control::Defined(algorithm) => algorithm.cut_after_growth(paths, s) }
+            fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
+                match self { $(Control::$algorithm(algorithm) => algorithm.cut_after_growth(states, s),)* Control::Defined(algorithm) => algorithm.cut_after_growth(states, s) }
             }
             #[inline]
-            fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-                match self { $(Control::$algorithm(algorithm) => algorithm.cong_avoid(paths, s, acked),)* Control::Defined(algorithm) => algorithm.cong_avoid(paths, s, acked) }
+            fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+                match self { $(Control::$algorithm(algorithm) => algorithm.cong_avoid(states, s, acked),)* Control::Defined(algorithm) => algorithm.cong_avoid(states, s, acked) }
             }
-            fn ssthresh(&mut self, paths: &[Path], s: usize, flight: u32) -> f64 {
-                match self { $(Control::$algorithm(algorithm) => algorithm.ssthresh(paths, s, flight),)* Control::Defined(algorithm) => algorithm.ssthresh(paths, s, flight) }
+            fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
+                match self { $(Control::$algorithm(algorithm) => algorithm.ssthresh(states, s, flight),)* Control::Defined(algorithm) => algorithm.ssthresh(states, s, flight) }
             }
             fn on_timeout(&mut self, s: usize) {
                 match self { $(Control::$algorithm(algorithm) => algorithm.on_timeout(s),)* Control::Defined(algorithm) => algorithm.on_timeout(s) }
@@ -323,14 +324,14 @@ macro_rules! algorithms {
             fn joins_later(&self) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.joins_later(),)* Control::Defined(algorithm) => algorithm.joins_later() }
             }
-            fn joins_now(&self, paths: &[Path], sent: u64) -> bool {
-                match self { $(Control::$algorithm(algorithm) => algorithm.joins_now(paths, sent),)* Control::Defined(algorithm) => algorithm.joins_now(paths, sent) }
+            fn joins_now(&mut self, states: &[CongestionState], sent: u64, now: Time) -> bool {
+                match self { $(Control::$algorithm(algorithm) => algorithm.joins_now(states, sent, now),)* Control::Defined(algorithm) => algorithm.joins_now(states, sent, now) }
             }
             #[inline]
             fn is_active(&self, s: usize) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.is_active(s),)* Control::Defined(algorithm) => algorithm.is_active(s) }
             }
-            fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+            fn metrics(&self, report: &mut dyn FnMut(Metric)) {
                 match self { $(Control::$algorithm(algorithm) => algorithm.metrics(report),)* Control::Defined(algorithm) => algorithm.metrics(report) }
             }
         }

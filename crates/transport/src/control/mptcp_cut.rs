@@ -2,7 +2,7 @@
 
 use super::lia::lia_growth;
 use super::{Ack, AckOrder, CongestionControl, Floor};
-use crate::path::Path;
+use crate::congestion::CongestionState;
 use linkpool_settings::{Bounds, settings};
 
 settings! {
@@ -23,21 +23,21 @@ settings! {
 
 impl CutConfig {
     #[inline]
-    pub(super) fn in_ack_event(&self, path: &mut Path, ack: Ack) -> bool {
-        ack.marked && self.ack_order == AckOrder::CutInsteadOfGrowth && self.respond_to_ecn(path)
+    pub(super) fn in_ack_event(&self, state: &mut CongestionState, ack: Ack) -> bool {
+        ack.marked && self.ack_order == AckOrder::CutInsteadOfGrowth && self.respond_to_ecn(state)
     }
 
     #[inline]
-    pub(super) fn cut_after_growth(&self, path: &mut Path) -> bool {
-        self.ack_order == AckOrder::GrowThenCut && self.respond_to_ecn(path)
+    pub(super) fn cut_after_growth(&self, state: &mut CongestionState) -> bool {
+        self.ack_order == AckOrder::GrowThenCut && self.respond_to_ecn(state)
     }
 
     /// On the first marked ACK of a window, `w = max(w (1 - 1/beta), cwnd_min)` (AMP paper,
     /// Algorithm 1, line 29).
-    fn respond_to_ecn(&self, path: &mut Path) -> bool {
-        let cut = path.first_mark_of_window();
+    fn respond_to_ecn(&self, state: &mut CongestionState) -> bool {
+        let cut = state.first_mark_of_window();
         if cut {
-            path.cut_to((path.cwnd * (1.0 - 1.0 / self.beta)).max(self.floor.cwnd_min));
+            state.cut_to((state.cwnd * (1.0 - 1.0 / self.beta)).max(self.floor.cwnd_min));
         }
         cut
     }
@@ -57,15 +57,15 @@ impl MptcpCut {
 }
 
 impl CongestionControl for MptcpCut {
-    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
-        self.config.in_ack_event(&mut paths[s], ack)
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
+        self.config.in_ack_event(&mut states[s], ack)
     }
 
-    fn cut_after_growth(&mut self, paths: &mut [Path], s: usize) -> bool {
-        self.config.cut_after_growth(&mut paths[s])
+    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
+        self.config.cut_after_growth(&mut states[s])
     }
 
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-        lia_growth(paths, s, acked);
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+        lia_growth(states, s, acked);
     }
 }

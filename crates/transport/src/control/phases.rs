@@ -1,4 +1,4 @@
-//! Which algorithms the phases of MMPTCP may have, as a scenario writes them.
+//! The settings for the algorithms of MMPTCP's phases.
 
 use super::Algorithm;
 use linkpool_settings::Written;

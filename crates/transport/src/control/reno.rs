@@ -1,7 +1,7 @@
 //! NewReno's growth and cut (RFC 5681).
 
 use super::{Ack, CongestionControl, slow_start};
-use crate::path::Path;
+use crate::congestion::CongestionState;
 
 /// Standard TCP (RFC 5681), without ECN.
 #[derive(Debug)]
@@ -15,9 +15,9 @@ impl Reno {
 
 /// One packet per round: `1/w` for each packet acknowledged (RFC 5681, equation 3).
 #[inline]
-pub(super) fn reno_growth(path: &mut Path, acked: f64) {
-    if !slow_start(path, acked) {
-        path.cwnd += acked / path.cwnd;
+pub(super) fn reno_growth(state: &mut CongestionState, acked: f64) {
+    if !slow_start(state, acked) {
+        state.cwnd += acked / state.cwnd;
     }
 }
 
@@ -26,11 +26,11 @@ impl CongestionControl for Reno {
         false
     }
 
-    fn in_ack_event(&mut self, _paths: &mut [Path], _s: usize, _ack: Ack) -> bool {
+    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: usize, _ack: Ack) -> bool {
         false
     }
 
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-        reno_growth(&mut paths[s], acked);
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+        reno_growth(&mut states[s], acked);
     }
 }

@@ -1,7 +1,7 @@
 //! Semi-coupled: a coupled increase with TCP's halving.
 
 use super::{Ack, CongestionControl, slow_start, total_window};
-use crate::path::Path;
+use crate::congestion::CongestionState;
 use linkpool_settings::{Bounds, settings};
 
 settings! {
@@ -31,21 +31,21 @@ impl CongestionControl for SemiCoupled {
         false
     }
 
-    fn in_ack_event(&mut self, _paths: &mut [Path], _s: usize, _ack: Ack) -> bool {
+    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: usize, _ack: Ack) -> bool {
         false
     }
 
     /// `a / w_total` for each packet acknowledged. The loss halves w_s.
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-        if !slow_start(&mut paths[s], acked) {
-            paths[s].cwnd += acked * self.config.aggressiveness / total_window(paths);
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+        if !slow_start(&mut states[s], acked) {
+            states[s].cwnd += acked * self.config.aggressiveness / total_window(states);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::path;
+    use super::super::testing::state;
     use super::*;
 
     fn algorithm(aggressiveness: f64) -> SemiCoupled {
@@ -54,28 +54,28 @@ mod tests {
 
     #[test]
     fn one_subflow_is_reno() {
-        let mut paths = [path(8.0)];
-        algorithm(1.0).cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 8.125);
-        assert_eq!(algorithm(1.0).ssthresh(&paths, 0, 9), 4.5);
+        let mut states = [state(8.0)];
+        algorithm(1.0).cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 8.125);
+        assert_eq!(algorithm(1.0).ssthresh(&states, 0, 9), 4.5);
     }
 
     #[test]
     fn grows_by_the_sum_cuts_by_itself() {
-        let mut paths = [path(6.0), path(10.0)];
-        algorithm(1.0).cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 6.0625);
-        paths[0].cwnd = 6.0;
-        algorithm(0.5).cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 6.03125);
-        assert_eq!(algorithm(1.0).ssthresh(&paths, 1, 10), 5.0);
+        let mut states = [state(6.0), state(10.0)];
+        algorithm(1.0).cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 6.0625);
+        states[0].cwnd = 6.0;
+        algorithm(0.5).cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 6.03125);
+        assert_eq!(algorithm(1.0).ssthresh(&states, 1, 10), 5.0);
     }
 
     #[test]
     fn a_subflow_in_recovery_counts_as_its_ssthresh() {
-        let mut paths = [path(6.0), path(23.0)];
-        (paths[1].in_recovery, paths[1].ssthresh) = (true, 10.0);
-        algorithm(1.0).cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 6.0625);
+        let mut states = [state(6.0), state(23.0)];
+        (states[1].in_recovery, states[1].ssthresh) = (true, 10.0);
+        algorithm(1.0).cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 6.0625);
     }
 }

@@ -1,7 +1,7 @@
 //! Values that the tests of algorithms share.
 
 use super::{Ack, AckOrder, CutConfig, Floor};
-use crate::path::Path;
+use crate::congestion::CongestionState;
 use linkpool_units::Time;
 
 /// AMP's and XMP's cut on marks.
@@ -9,8 +9,8 @@ pub(super) const CUT: CutConfig =
     CutConfig { beta: 4.0, floor: Floor { cwnd_min: 2.0 }, ack_order: AckOrder::CutInsteadOfGrowth };
 
 /// An established subflow in congestion avoidance with an RTT of 100 us.
-pub(crate) fn path(cwnd: f64) -> Path {
-    Path {
+pub(crate) fn state(cwnd: f64) -> CongestionState {
+    CongestionState {
         cwnd,
         ssthresh: cwnd.min(2.0),
         srtt: 100e6,

@@ -2,7 +2,7 @@
 
 use super::mptcp_cut::CutConfig;
 use super::{Ack, CongestionControl};
-use crate::path::Path;
+use crate::congestion::CongestionState;
 use linkpool_settings::{Written, settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,73 +67,73 @@ impl Xmp {
         Xmp { config: config.clone(), subflows: vec![TraSh { rate: 0.0, delta: 1.0, adder: 0.0 }; n].into() }
     }
 
-    fn in_slow_start(&self, path: &Path) -> bool {
-        if self.config.ssthresh_below { path.cwnd <= path.ssthresh } else { path.cwnd < path.ssthresh }
+    fn in_slow_start(&self, state: &CongestionState) -> bool {
+        if self.config.ssthresh_below { state.cwnd <= state.ssthresh } else { state.cwnd < state.ssthresh }
     }
 
     /// "At receiving ECE or CWR on subflow r".
-    fn bos_cut(&self, path: &mut Path) -> bool {
-        if !path.first_mark_of_window() {
+    fn bos_cut(&self, state: &mut CongestionState) -> bool {
+        if !state.first_mark_of_window() {
             return false;
         }
-        let cut = !self.in_slow_start(path);
+        let cut = !self.in_slow_start(state);
         if cut {
-            let part = (path.cwnd / self.config.cut.beta).floor();
-            path.cwnd = (path.cwnd - part.max(1.0)).max(self.config.cut.floor.cwnd_min);
+            let part = (state.cwnd / self.config.cut.beta).floor();
+            state.cwnd = (state.cwnd - part.max(1.0)).max(self.config.cut.floor.cwnd_min);
         }
-        path.ssthresh = path.cwnd - self.config.ssthresh_below as u32 as f64;
+        state.ssthresh = state.cwnd - self.config.ssthresh_below as u32 as f64;
         cut
     }
 
     /// "Per-round operations": delta by equation (9), then the increase of BOS.
-    fn end_round(&mut self, paths: &mut [Path], s: usize) {
-        if paths[s].srtt == 0.0 {
+    fn end_round(&mut self, states: &mut [CongestionState], s: usize) {
+        if states[s].srtt == 0.0 {
             return;
         }
-        self.subflows[s].rate = paths[s].cwnd / paths[s].srtt;
-        let established = || paths.iter().zip(&self.subflows).filter(|(p, _)| p.established && p.srtt > 0.0);
+        self.subflows[s].rate = states[s].cwnd / states[s].srtt;
+        let established = || states.iter().zip(&self.subflows).filter(|(p, _)| p.established && p.srtt > 0.0);
         let total_rate: f64 = established().map(|(_, t)| t.rate).sum();
         let min_rtt = established().map(|(p, _)| p.srtt).fold(f64::INFINITY, f64::min);
-        let slow = self.in_slow_start(&paths[s]);
+        let slow = self.in_slow_start(&states[s]);
         let trash = &mut self.subflows[s];
         // delta = w / (total_rate min_rtt)
-        trash.delta = paths[s].cwnd / (total_rate * min_rtt);
-        let normal = paths[s].snd_una > paths[s].cut_until;
-        if normal && !slow && !paths[s].in_recovery {
+        trash.delta = states[s].cwnd / (total_rate * min_rtt);
+        let normal = states[s].snd_una > states[s].cut_until;
+        if normal && !slow && !states[s].in_recovery {
             trash.adder += trash.delta;
-            paths[s].cwnd += trash.adder.floor();
+            states[s].cwnd += trash.adder.floor();
             trash.adder -= trash.adder.floor();
         }
     }
 }
 
 impl CongestionControl for Xmp {
-    fn in_ack_event(&mut self, paths: &mut [Path], s: usize, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
         // The cut comes before anything else that this ACK does.
-        let cut = ack.marked && self.bos_cut(&mut paths[s]);
+        let cut = ack.marked && self.bos_cut(&mut states[s]);
         if ack.round_ended {
-            self.end_round(paths, s);
+            self.end_round(states, s);
         }
         cut
     }
 
     /// "Per-ACK operations": slow start, in state NORMAL only.
-    fn cong_avoid(&mut self, paths: &mut [Path], s: usize, acked: f64) {
-        let path = &mut paths[s];
-        if path.snd_una > path.cut_until && self.in_slow_start(path) {
-            path.cwnd += acked;
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+        let state = &mut states[s];
+        if state.snd_una > state.cut_until && self.in_slow_start(state) {
+            state.cwnd += acked;
         }
     }
 
     /// Whole packets.
-    fn ssthresh(&mut self, _paths: &[Path], _s: usize, flight: u32) -> f64 {
+    fn ssthresh(&mut self, _states: &[CongestionState], _s: usize, flight: u32) -> f64 {
         (flight / 2).max(2) as f64
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{CUT, ack, marked, path};
+    use super::super::testing::{CUT, ack, marked, state};
     use super::*;
 
     fn xmp(n: usize) -> Xmp {
@@ -147,31 +147,31 @@ mod tests {
     #[test]
     fn cuts_a_quarter_rounded_down_but_at_least_one_packet() {
         for (before, after) in [(20.0, 15.0), (11.0, 9.0), (7.0, 6.0), (3.0, 2.0), (2.0, 2.0)] {
-            let mut paths = [path(before)];
-            assert!(xmp(1).in_ack_event(&mut paths, 0, marked(1)));
-            assert_eq!(paths[0].cwnd, after);
+            let mut states = [state(before)];
+            assert!(xmp(1).in_ack_event(&mut states, 0, marked(1)));
+            assert_eq!(states[0].cwnd, after);
         }
     }
 
     #[test]
     fn a_mark_in_slow_start_ends_it_without_a_cut() {
         let mut x = xmp(1);
-        let mut paths = [path(12.0)];
-        paths[0].ssthresh = 46.8;
-        paths[0].snd_nxt = 1000;
-        assert!(!x.in_ack_event(&mut paths, 0, marked(1)));
-        assert_eq!((paths[0].cwnd, paths[0].ssthresh), (12.0, 12.0));
-        x.cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 12.0);
+        let mut states = [state(12.0)];
+        states[0].ssthresh = 46.8;
+        states[0].snd_nxt = 1000;
+        assert!(!x.in_ack_event(&mut states, 0, marked(1)));
+        assert_eq!((states[0].cwnd, states[0].ssthresh), (12.0, 12.0));
+        x.cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 12.0);
     }
 
     #[test]
     fn alone_it_grows_a_packet_a_round() {
         let mut x = xmp(1);
-        let mut paths = [path(10.0)];
+        let mut states = [state(10.0)];
         for expected in [11.0, 12.0, 13.0] {
-            x.in_ack_event(&mut paths, 0, round());
-            assert_eq!(paths[0].cwnd, expected);
+            x.in_ack_event(&mut states, 0, round());
+            assert_eq!(states[0].cwnd, expected);
         }
     }
 
@@ -179,37 +179,37 @@ mod tests {
     fn equation_9_for_two_subflows() {
         // w = 10 at 100 us, 5 at 200 us: rates 0.1 and 0.025 per us; min rtt 100 us.
         let mut x = xmp(2);
-        let mut paths = [path(10.0), path(5.0)];
-        paths[1].srtt = 200e6;
-        x.in_ack_event(&mut paths, 1, round()); // its own rate only so far: 5 / (0.025 * 100) = 2
+        let mut states = [state(10.0), state(5.0)];
+        states[1].srtt = 200e6;
+        x.in_ack_event(&mut states, 1, round()); // its own rate only so far: 5 / (0.025 * 100) = 2
         assert!((x.subflows[1].delta - 2.0).abs() < 1e-9);
-        assert_eq!(paths[1].cwnd, 7.0);
-        paths[1].cwnd = 5.0;
-        x.in_ack_event(&mut paths, 0, round()); // 10 / (0.125 * 100) = 0.8
+        assert_eq!(states[1].cwnd, 7.0);
+        states[1].cwnd = 5.0;
+        x.in_ack_event(&mut states, 0, round()); // 10 / (0.125 * 100) = 0.8
         assert!((x.subflows[0].delta - 0.8).abs() < 1e-9);
-        assert_eq!(paths[0].cwnd, 10.0);
-        x.in_ack_event(&mut paths, 0, round()); // 0.8 + 0.8 = one packet and 0.6
-        assert_eq!(paths[0].cwnd, 11.0);
+        assert_eq!(states[0].cwnd, 10.0);
+        x.in_ack_event(&mut states, 0, round()); // 0.8 + 0.8 = one packet and 0.6
+        assert_eq!(states[0].cwnd, 11.0);
         assert!((x.subflows[0].adder - 0.6).abs() < 1e-9);
     }
 
     #[test]
     fn no_growth_and_no_second_cut_while_reduced() {
         let mut x = xmp(1);
-        let mut paths = [path(20.0)];
-        paths[0].snd_nxt = 30_000;
-        assert!(x.in_ack_event(&mut paths, 0, marked(1)));
-        paths[0].snd_una = 29_000;
-        assert!(!x.in_ack_event(&mut paths, 0, Ack { round_ended: true, ..marked(1) }));
-        assert_eq!(paths[0].cwnd, 15.0);
+        let mut states = [state(20.0)];
+        states[0].snd_nxt = 30_000;
+        assert!(x.in_ack_event(&mut states, 0, marked(1)));
+        states[0].snd_una = 29_000;
+        assert!(!x.in_ack_event(&mut states, 0, Ack { round_ended: true, ..marked(1) }));
+        assert_eq!(states[0].cwnd, 15.0);
     }
 
     #[test]
     fn the_pseudocode_s_ssthresh_is_one_below() {
         let mut x = Xmp::new(&XmpConfig { cut: CUT, ssthresh_below: true }, 1);
-        let mut paths = [path(20.0)];
-        x.in_ack_event(&mut paths, 0, marked(1));
-        assert_eq!((paths[0].cwnd, paths[0].ssthresh), (15.0, 14.0));
+        let mut states = [state(20.0)];
+        x.in_ack_event(&mut states, 0, marked(1));
+        assert_eq!((states[0].cwnd, states[0].ssthresh), (15.0, 14.0));
     }
 
     /// REDUCED ends with the ACK beyond all that was sent before the cut (Algorithm 1: `cwr_seq =
@@ -217,17 +217,17 @@ mod tests {
     #[test]
     fn reduced_ends_beyond_what_was_sent_before_the_cut() {
         let mut x = xmp(1);
-        let mut paths = [path(20.0)];
-        paths[0].snd_nxt = 30_000;
-        assert!(x.in_ack_event(&mut paths, 0, marked(1)));
-        assert_eq!(paths[0].cwnd, 15.0);
-        paths[0].snd_una = 30_000;
-        assert!(!x.in_ack_event(&mut paths, 0, marked(1)));
-        x.in_ack_event(&mut paths, 0, round());
-        assert_eq!(paths[0].cwnd, 15.0);
-        paths[0].snd_una = 30_001;
-        x.in_ack_event(&mut paths, 0, round());
-        assert_eq!(paths[0].cwnd, 16.0);
+        let mut states = [state(20.0)];
+        states[0].snd_nxt = 30_000;
+        assert!(x.in_ack_event(&mut states, 0, marked(1)));
+        assert_eq!(states[0].cwnd, 15.0);
+        states[0].snd_una = 30_000;
+        assert!(!x.in_ack_event(&mut states, 0, marked(1)));
+        x.in_ack_event(&mut states, 0, round());
+        assert_eq!(states[0].cwnd, 15.0);
+        states[0].snd_una = 30_001;
+        x.in_ack_event(&mut states, 0, round());
+        assert_eq!(states[0].cwnd, 16.0);
     }
 
     /// After a timeout in state REDUCED slow start waits for NORMAL too ("if state = NORMAL and
@@ -235,76 +235,76 @@ mod tests {
     #[test]
     fn no_slow_start_while_reduced() {
         let mut x = xmp(1);
-        let mut paths = [path(20.0)];
-        paths[0].snd_nxt = 30_000;
-        assert!(x.in_ack_event(&mut paths, 0, marked(1)));
-        (paths[0].cwnd, paths[0].ssthresh, paths[0].snd_una) = (1.0, 7.0, 30_000);
-        x.cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 1.0);
-        paths[0].snd_una = 30_001;
-        x.cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 2.0);
+        let mut states = [state(20.0)];
+        states[0].snd_nxt = 30_000;
+        assert!(x.in_ack_event(&mut states, 0, marked(1)));
+        (states[0].cwnd, states[0].ssthresh, states[0].snd_una) = (1.0, 7.0, 30_000);
+        x.cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 1.0);
+        states[0].snd_una = 30_001;
+        x.cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 2.0);
     }
 
     /// In fast recovery the window is inflated and waits to be set; in slow start it grows by ACKs.
     #[test]
     fn no_increase_by_rounds_in_recovery_and_in_slow_start() {
         let mut x = xmp(1);
-        let mut paths = [path(10.0)];
-        paths[0].in_recovery = true;
-        x.in_ack_event(&mut paths, 0, round());
-        assert_eq!(paths[0].cwnd, 10.0);
-        (paths[0].in_recovery, paths[0].ssthresh) = (false, 20.0);
-        x.in_ack_event(&mut paths, 0, round());
-        assert_eq!(paths[0].cwnd, 10.0);
-        x.cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 11.0);
-        paths[0].ssthresh = 11.0; // at equality: congestion avoidance
-        x.cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 11.0);
-        x.in_ack_event(&mut paths, 0, round());
-        assert_eq!(paths[0].cwnd, 12.0);
+        let mut states = [state(10.0)];
+        states[0].in_recovery = true;
+        x.in_ack_event(&mut states, 0, round());
+        assert_eq!(states[0].cwnd, 10.0);
+        (states[0].in_recovery, states[0].ssthresh) = (false, 20.0);
+        x.in_ack_event(&mut states, 0, round());
+        assert_eq!(states[0].cwnd, 10.0);
+        x.cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 11.0);
+        states[0].ssthresh = 11.0; // at equality: congestion avoidance
+        x.cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 11.0);
+        x.in_ack_event(&mut states, 0, round());
+        assert_eq!(states[0].cwnd, 12.0);
     }
 
     /// With the pseudocode's ssthresh slow start is at `w <= ssthresh`.
     #[test]
     fn the_pseudocode_is_in_slow_start_at_equality() {
         let mut x = Xmp::new(&XmpConfig { cut: CUT, ssthresh_below: true }, 1);
-        let mut paths = [path(10.0)];
-        paths[0].ssthresh = 10.0;
-        x.cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 11.0);
-        x.cong_avoid(&mut paths, 0, 1.0);
-        assert_eq!(paths[0].cwnd, 11.0);
+        let mut states = [state(10.0)];
+        states[0].ssthresh = 10.0;
+        x.cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 11.0);
+        x.cong_avoid(&mut states, 0, 1.0);
+        assert_eq!(states[0].cwnd, 11.0);
     }
 
     /// Subflows that are not there, or whose RTT is not known, have no rate and no RTT in equation
     /// (9).
     #[test]
     fn only_subflows_with_an_rtt_count_in_equation_9() {
-        for spoil in [|p: &mut Path| p.established = false, |p: &mut Path| p.srtt = 0.0] {
+        for spoil in [|p: &mut CongestionState| p.established = false, |p: &mut CongestionState| p.srtt = 0.0] {
             let mut x = xmp(2);
-            let mut paths = [path(10.0), path(5.0)];
-            paths[1].srtt = 50e6;
-            x.in_ack_event(&mut paths, 1, round());
-            spoil(&mut paths[1]);
-            x.in_ack_event(&mut paths, 0, round()); // as a single path
+            let mut states = [state(10.0), state(5.0)];
+            states[1].srtt = 50e6;
+            x.in_ack_event(&mut states, 1, round());
+            spoil(&mut states[1]);
+            x.in_ack_event(&mut states, 0, round()); // as a single path
             assert_eq!(x.subflows[0].delta, 1.0);
-            assert_eq!(paths[0].cwnd, 11.0);
+            assert_eq!(states[0].cwnd, 11.0);
         }
         // Without an RTT of its own nothing can be worked out.
         let mut x = xmp(1);
-        let mut paths = [path(10.0)];
-        paths[0].srtt = 0.0;
-        x.in_ack_event(&mut paths, 0, round());
-        assert_eq!((paths[0].cwnd, x.subflows[0].rate), (10.0, 0.0));
+        let mut states = [state(10.0)];
+        states[0].srtt = 0.0;
+        x.in_ack_event(&mut states, 0, round());
+        assert_eq!((states[0].cwnd, x.subflows[0].rate), (10.0, 0.0));
     }
 
     /// Half, in whole packets, and at least two (RFC 5681, equation 4).
     #[test]
     fn a_loss_halves_to_whole_packets() {
         for (flight, after) in [(9, 4.0), (8, 4.0), (5, 2.0), (3, 2.0), (0, 2.0)] {
-            assert_eq!(xmp(1).ssthresh(&[path(9.0)], 0, flight), after);
+            assert_eq!(xmp(1).ssthresh(&[state(9.0)], 0, flight), after);
         }
     }
 }

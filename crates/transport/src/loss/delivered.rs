@@ -1,4 +1,4 @@
-//! What an ACK tells of the segments that have arrived.
+//! The segments that an ACK reports as delivered.
 
 use crate::outstanding::{Mark, Sent};
 use linkpool_units::Time;

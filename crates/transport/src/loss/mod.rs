@@ -1,5 +1,5 @@
-//! What the sender of a subflow knows of losses: which segments have arrived, are lost, or have been sent again, and the state before
-//! the window was cut for them. [`crate::sender`] acts on it.
+//! The sender's knowledge of losses on a subflow: which segments have arrived, are lost, or have
+//! been sent again, and the state before the window was cut for them. [`crate::sender`] acts on it.
 
 mod delivered;
 mod prr;

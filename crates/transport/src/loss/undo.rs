@@ -1,6 +1,6 @@
-//! The state before a window was cut, in case that the cut turns out to be wrong.
+//! The state before a cut of the window, to restore it if the loss was spurious.
 
-use crate::path::Path;
+use crate::congestion::CongestionState;
 
 /// The state that is needed to undo a reduction.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Undo {
     pub(crate) probation: Probation,
 }
 
-/// Where F-RTO (RFC 5682, section 3.1) stands.
+/// The step of F-RTO (RFC 5682, section 3.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Probation {
     /// Not after a timeout, or the timeout was right.
@@ -33,8 +33,15 @@ impl Undo {
     }
 
     /// Before the window of `path` is cut.
-    pub(crate) fn new(path: &Path, probation: Probation) -> Undo {
-        Undo { cwnd: path.cwnd, ssthresh: path.ssthresh, from: path.snd_una, to: path.snd_nxt, needed: 0, probation }
+    pub(crate) fn new(state: &CongestionState, probation: Probation) -> Undo {
+        Undo {
+            cwnd: state.cwnd,
+            ssthresh: state.ssthresh,
+            from: state.snd_una,
+            to: state.snd_nxt,
+            needed: 0,
+            probation,
+        }
     }
 }
 
@@ -50,13 +57,13 @@ pub(crate) struct Frto {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::path;
+    use crate::control::testing::state;
 
     /// Bytes 1,000 to 4,999 were outstanding at the cut: only their retransmissions have to be
     /// needless.
     #[test]
     fn only_what_was_outstanding_at_the_cut_counts() {
-        let cut = Path { snd_una: 1000, snd_nxt: 5000, ..path(4.0) };
+        let cut = CongestionState { snd_una: 1000, snd_nxt: 5000, ..state(4.0) };
         let mut undo = Undo::new(&cut, Probation::None);
         for (end, needed) in [(1000, 0), (1001, 1), (5000, 2), (5001, 2)] {
             undo.follow_retransmission(end);

@@ -3,8 +3,9 @@
 //!
 //! A [`Sender`] sends a first window without a handshake, then a packet for each PULL. A
 //! [`Receiver`] answers each packet with an ACK, and each header without payload with a NACK.
-//! Either owes the sender a PULL, which it sends when its turn comes in the [`PullQueue`] that all
-//! receivers of a host share. A [`PathSet`] spreads the packets of a sender over all paths.
+//! Either owes the sender a PULL, which it sends when its turn comes in the
+//! [`TurnQueue`](crate::TurnQueue) of its host. A [`PathSet`] spreads the packets of a sender over
+//! all paths.
 //!
 //! Section numbers are those of the paper. Where the paper leaves a rule open, the comment at the
 //! rule names our choice.
@@ -12,13 +13,11 @@
 mod config;
 mod message;
 mod path_set;
-mod pull_queue;
 mod receiver;
 mod sender;
 
 pub use config::{Config, Penalties};
 pub use message::{Message, Output};
 pub use path_set::{Feedback, PathSet};
-pub use pull_queue::PullQueue;
 pub use receiver::Receiver;
 pub use sender::{Counters, Sender};

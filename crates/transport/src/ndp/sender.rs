@@ -25,7 +25,7 @@ pub struct Counters {
     pub pulls: u64,
 }
 
-/// Where a packet is.
+/// The state of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     /// Sent, and not heard of.
@@ -324,7 +324,7 @@ impl Sender {
             return;
         }
         // The packet sent last becomes the last packet. It was sent without saying so. This does no
-        // harm: the receiver owes PULLs that nobody answers.
+        // harm: the receiver owes PULLs that bring no data.
         (self.total, self.last_len) = (self.next(), self.config.mss);
         if self.acked_packets == self.total {
             self.finish(now, out);
@@ -402,7 +402,7 @@ impl Sender {
         }
     }
 
-    /// Where it stands.
+    /// The state of the connection.
     pub fn state(&self) -> SenderState {
         self.state
     }

@@ -92,7 +92,7 @@ enum Fixed {
 #[derive(Debug)]
 pub struct PathSelector {
     fixed: Fixed,
-    /// Whose data packets take random paths instead.
+    /// The subflows whose data packets take random paths instead.
     scatter: Subflows,
     balancer: Option<Box<Balancer>>,
 }

@@ -23,7 +23,7 @@ settings! {
     }
 }
 
-/// How far a subflow is.
+/// The progress of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Payload acknowledged, bytes.

@@ -2,7 +2,7 @@
 
 mod handshake;
 
-use crate::config::{Config, Recovery};
+use crate::config::{Config, LossRecovery};
 use crate::flow_control::Window;
 use crate::options::{AckOptions, SackBlocks};
 use crate::quickack::Quickack;
@@ -54,7 +54,7 @@ struct Incoming {
     timer: Timer,
     /// The third segment of the handshake has come.
     confirmed: bool,
-    /// Of its SYN-ACK, where the sender does not repeat its SYN.
+    /// The timer of its SYN-ACK, if the sender does not repeat its SYN.
     repeats: Option<Box<Repeats>>,
     reporting: Reporting,
     quickack: Quickack,
@@ -141,7 +141,7 @@ impl Receiver {
         let end = start + len as u64;
         let new_here = subflow.bytes.insert(start, end);
         let duplicate = (!new_here && len > 0).then_some((start, end));
-        if start > subflow.bytes.next() && self.config.recovery != Recovery::NewReno {
+        if start > subflow.bytes.next() && self.config.recovery != LossRecovery::NewReno {
             subflow.reporting.note(&subflow.bytes, start);
         }
         subflow.pending += 1;
@@ -198,7 +198,7 @@ impl Receiver {
         subflow.quickack.spend();
         subflow.timer.clear();
         let ack = Seq::of(subflow.bytes.next());
-        let reports = (duplicate.is_some() || subflow.bytes.has_gap()) && self.config.recovery != Recovery::NewReno;
+        let reports = (duplicate.is_some() || subflow.bytes.has_gap()) && self.config.recovery != LossRecovery::NewReno;
         let options = (reports || window.is_some()).then(|| AckOptions {
             window,
             sack: if reports { subflow.reporting.blocks(&subflow.bytes, duplicate) } else { SackBlocks::default() },
@@ -206,7 +206,7 @@ impl Receiver {
         out.send(s, Segment::Ack { ack, data_ack: Seq::of(self.data.next()), ece: subflow.ce, options });
     }
 
-    /// The timer of subflow `s` may be due. A wake-up that nobody asked for does no harm.
+    /// The timer of subflow `s` may be due. A wake-up that was not asked for does no harm.
     pub fn on_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let Some(subflow) = self.subflows.get_mut(s) else {
             return;
@@ -221,8 +221,8 @@ impl Receiver {
         }
     }
 
-    /// A segment on subflow `s` comes soon: has the processor fetch the memory that it will read and write into the cache. It changes
-    /// nothing but time.
+    /// A segment on subflow `s` comes soon: has the processor fetch the memory that it will read
+    /// and write into the cache. It changes nothing but time.
     #[inline]
     pub fn prefetch(&self, s: usize) {
         self.subflows.get(s).into_iter().for_each(prefetch);

@@ -48,10 +48,10 @@ impl Sender {
         subflow.state = State::Failed;
         subflow.timer.clear();
         self.rescue(s);
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         subflow.sent.clear();
         (subflow.in_flight, subflow.board) = (0, None);
-        (path.established, path.in_recovery, path.snd_nxt) = (false, false, path.snd_una);
+        (state.established, state.in_recovery, state.snd_nxt) = (false, false, state.snd_una);
         let others = !(1 << s);
         (self.open, self.stale, self.rescued) = (self.open & others, self.stale & others, self.rescued & others);
         self.control.on_failed(s);
@@ -90,7 +90,7 @@ impl Sender {
             return;
         }
         let pieces = self.pieces.get_or_insert_with(Box::<Pieces>::default);
-        let held = subflow.mappings(&self.paths[s]).map(|(first, len)| (first.near(self.data_una), len));
+        let held = subflow.mappings(&self.states[s]).map(|(first, len)| (first.near(self.data_una), len));
         pieces.send_again(held.filter(|(first, len)| first + *len as u64 > self.data_una), true);
         pieces.give_back(s);
     }

@@ -1,4 +1,4 @@
-//! How much new data the buffers at both ends allow, and the probes of a zero window.
+//! The limit on new data by the buffers at both ends, and the probes of a zero window.
 
 use super::Sender;
 use crate::options::AckOptions;
@@ -26,8 +26,8 @@ impl Sender {
         let reached = data_ack.near(self.data_una);
         let more = reached + *window as u64 > self.edge;
         self.edge = self.edge.max(reached + *window as u64);
-        let (path, subflow) = (&self.paths[s], &self.subflows[s]);
-        let news = reached > self.data_una || ack.near(path.snd_una) > path.snd_una;
+        let (state, subflow) = (&self.states[s], &self.subflows[s]);
+        let news = reached > self.data_una || ack.near(state.snd_una) > state.snd_una;
         if !news && subflow.sent.is_empty() && subflow.timeouts > 0 {
             self.subflows[s].timeouts = 0; // a probe is answered: the receiver is there (RFC 9293, section 3.8.6.1)
         }
@@ -71,7 +71,7 @@ impl Sender {
         let subflow = &mut self.subflows[s];
         subflow.timeouts += 1;
         subflow.rtt.back_off(&self.config.rtt);
-        let seq = Seq::of(self.paths[s].snd_una - 1);
+        let seq = Seq::of(self.states[s].snd_una - 1);
         out.send(s, Segment::Data { seq, data_seq: Seq::of(self.data_una), len: 0, last: false, ect: subflow.ect });
         self.watch_window(now, out);
     }

@@ -1,8 +1,8 @@
 //! F-RTO without SACKs (RFC 5682, section 2.1): was a timeout right? With SACKs: `undo.rs`.
 
 use super::Sender;
+use crate::congestion::CongestionState;
 use crate::loss::Frto;
-use crate::path::Path;
 use crate::segment::Output;
 use linkpool_units::Time;
 
@@ -13,8 +13,8 @@ impl Sender {
     /// Step 1: the timer has expired; the window of subflow `s` is about to be cut for it. F-RTO
     /// does not begin if the window has been cut since the outstanding data was sent.
     pub(super) fn begin_frto(&mut self, s: usize) {
-        let (Path { cwnd, ssthresh, .. }, recover) = (self.paths[s].clone(), self.subflows[s].recover);
-        let first = self.config.undo && self.paths[s].snd_una >= recover;
+        let (CongestionState { cwnd, ssthresh, .. }, recover) = (self.states[s].clone(), self.subflows[s].recover);
+        let first = self.config.undo && self.states[s].snd_una >= recover;
         let subflow = &mut self.subflows[s];
         subflow.on_probation = first;
         subflow.frto = first.then(|| Box::new(Frto { cwnd, ssthresh, second: false }));
@@ -23,19 +23,19 @@ impl Sender {
     /// An ACK of `segments` segments, or a duplicate, has arrived since `begin_frto`.
     #[inline(never)]
     pub(super) fn follow_frto(&mut self, s: usize, segments: u32, now: Time, out: &mut impl Output) {
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         subflow.on_probation = false;
         let Some(mut frto) = subflow.frto.take() else { return };
         if frto.second && segments > 0 {
             // Step 3b: data that was never sent again has arrived. The window is restored (as with
             // SACKs), and duplicates mean a loss again.
-            subflow.recover = path.snd_una;
+            subflow.recover = state.snd_una;
             return self.restore(s, (frto.cwnd, frto.ssthresh));
         }
-        if !frto.second && segments > 0 && path.snd_una < subflow.recover {
+        if !frto.second && segments > 0 && state.snd_una < subflow.recover {
             // Step 2b: the outstanding data counts as still in flight, and new data follows it.
             subflow.in_flight = subflow.sent.len() as u32;
-            path.snd_nxt = subflow.recover;
+            state.snd_nxt = subflow.recover;
             if (0..NEW_SEGMENTS).filter(|_| self.send_one(s, now, out)).count() > 0 {
                 frto.second = true;
                 let subflow = &mut self.subflows[s];
@@ -45,7 +45,7 @@ impl Sender {
             }
         } else if frto.second {
             // Step 3a: it was right.
-            self.paths[s].cwnd = self.paths[s].cwnd.min(3.0);
+            self.states[s].cwnd = self.states[s].cwnd.min(3.0);
             self.go_back(s);
         }
     }

@@ -50,15 +50,15 @@ impl Sender {
         subflow.counts.established = Some(now);
         subflow.timer.clear();
         subflow.ect = ecn;
-        let path = &mut self.paths[s];
-        path.established = true;
-        subflow.round_end = path.snd_nxt;
+        let state = &mut self.states[s];
+        state.established = true;
+        subflow.round_end = state.snd_nxt;
         if subflow.syns > 1 {
             // A lost SYN or SYN-ACK: the initial window is one segment (RFC 5681, section 3.1).
-            path.cwnd = 1.0;
+            state.cwnd = 1.0;
         } else if self.config.handshake_sample {
             subflow.rtt.sample(&self.config.rtt, now - subflow.syn_sent_at);
-            path.srtt = subflow.rtt.srtt().unwrap_or(0.0);
+            state.srtt = subflow.rtt.srtt().unwrap_or(0.0);
             out.measured_rtt(s, now - subflow.syn_sent_at);
         }
         // The third segment of the handshake.
@@ -76,8 +76,8 @@ impl Sender {
     }
 
     /// Is it time to open the further subflows that wait?
-    pub(super) fn joins_now(&self) -> bool {
-        self.data_nxt > self.config.multipath.join_after && self.control.joins_now(&self.paths, self.data_nxt)
+    pub(super) fn joins_now(&mut self, now: Time) -> bool {
+        self.data_nxt > self.config.multipath.join_after && self.control.joins_now(&self.states, self.data_nxt, now)
     }
 
     /// Opens the further subflows, each when its time has come and after a random delay.

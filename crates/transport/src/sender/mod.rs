@@ -13,8 +13,9 @@ mod transmit;
 mod undo;
 
 use crate::config::Config;
+use crate::congestion::CongestionState;
 use crate::control::{CongestionControl, Control, Fault};
-use crate::path::Path;
+use crate::metric::Metric;
 use crate::reordering::Reordering;
 use crate::segment::{Output, Segment};
 use crate::seq::FIRST_BYTE;
@@ -41,7 +42,7 @@ pub enum SenderState {
 pub struct Sender {
     config: Arc<Config>,
     control: Control,
-    paths: Box<[Path]>,
+    states: Box<[CongestionState]>,
     subflows: Box<[Subflow]>,
     /// End of the stream; `u64::MAX`: not known yet.
     size: u64,
@@ -83,7 +84,7 @@ impl Sender {
 
     /// The same with `n` subflows instead of as many as `config` says.
     pub fn with_subflows(config: Arc<Config>, n: usize, size: Option<u64>) -> Sender {
-        let path = Path {
+        let state = CongestionState {
             cwnd: config.initial_window as f64,
             ssthresh: config.ssthresh(),
             srtt: 0.0,
@@ -96,7 +97,7 @@ impl Sender {
         let control = config.control.build(n);
         let mut sender = Sender {
             control,
-            paths: vec![path; n].into(),
+            states: vec![state; n].into(),
             subflows: (0..n).map(|_| Subflow::new(&config)).collect(),
             size: size.unwrap_or(u64::MAX),
             data_nxt: 0,
@@ -191,7 +192,7 @@ impl Sender {
         self.check_control(now);
     }
 
-    /// The timer of subflow `s` may be due. A wake-up that nobody asked for does no harm.
+    /// The timer of subflow `s` may be due. A wake-up that was not asked for does no harm.
     pub fn on_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let Some(subflow) = self.subflows.get_mut(s) else {
             return;
@@ -238,7 +239,7 @@ impl Sender {
     pub fn fault(&self) -> Option<&Fault> {
         self.control.fault()
     }
-    /// Where the connection stands.
+    /// The state of the connection.
     pub fn state(&self) -> SenderState {
         self.state
     }
@@ -259,20 +260,20 @@ impl Sender {
         self.subflows.len()
     }
     /// Congestion state of subflow `s`.
-    pub fn path(&self, s: usize) -> &Path {
-        &self.paths[s]
+    pub fn congestion(&self, s: usize) -> &CongestionState {
+        &self.states[s]
     }
     /// Counters of subflow `s`.
     pub fn stats(&self, s: usize) -> SubflowStats {
-        self.subflows[s].stats(&self.paths[s])
+        self.subflows[s].stats(&self.states[s])
     }
     /// Payload acknowledged on subflow `s`, bytes.
     pub fn acked_on(&self, s: usize) -> u64 {
-        self.paths[s].snd_una - FIRST_BYTE
+        self.states[s].snd_una - FIRST_BYTE
     }
-    /// An ACK on subflow `s` comes soon: has the processor fetch the memory that it will read and write into the cache. Called twice,
-    /// with `stage` 0 and 1, since the second stage follows a pointer that the first one fetches. It changes nothing but time
-    /// (`docs/performance.md`).
+    /// An ACK on subflow `s` comes soon: has the processor fetch the memory that it will read and
+    /// write into the cache. Called twice, with `stage` 0 and 1, since the second stage follows a
+    /// pointer that the first one fetches. It changes nothing but time (`docs/performance.md`).
     #[inline]
     pub fn prefetch(&self, s: usize, stage: usize) {
         // The packet may be for a connection of more subflows that had this place before.
@@ -280,7 +281,7 @@ impl Sender {
         if stage > 0 {
             return subflow.sent.front().into_iter().for_each(prefetch);
         }
-        prefetch(&self.paths[s]);
+        prefetch(&self.states[s]);
         prefetch(&subflow.sent);
         prefetch(&subflow.timer);
     }
@@ -296,8 +297,8 @@ impl Sender {
     pub fn is_suppressed(&self, s: usize) -> bool {
         !self.control.is_active(s)
     }
-    /// Reports the counters of congestion control, each by its name in the results.
-    pub fn metrics(&self, report: &mut dyn FnMut(&'static str, u64)) {
+    /// Reports the measures of the congestion control algorithm, each by its name in the results.
+    pub fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         self.control.metrics(report);
     }
     /// Segments of subflow `s` in flight.

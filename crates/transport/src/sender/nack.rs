@@ -1,4 +1,4 @@
-//! NACKs: a switch has cut off the payload of a segment, and the receiver says so.
+//! NACKs: the receiver reports that a switch has cut off the payload of a segment.
 
 use super::Sender;
 use crate::outstanding::Mark;
@@ -14,20 +14,20 @@ impl Sender {
     /// 6675, section 5, step 4). A connection without SACKs takes no NACKs.
     #[inline(never)]
     pub(super) fn on_nack(&mut self, s: usize, seq: Seq, now: Time, out: &mut impl Output) {
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
-        let start = seq.near(path.snd_una);
-        if subflow.state != State::Established || subflow.board.is_none() || start < path.snd_una {
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
+        let start = seq.near(state.snd_una);
+        if subflow.state != State::Established || subflow.board.is_none() || start < state.snd_una {
             return;
         }
-        let Some(i) = subflow.segment_at(path, start) else { return };
+        let Some(i) = subflow.segment_at(state, start) else { return };
         let segment = &subflow.sent[i];
         // It has arrived meanwhile, or waits to be sent again.
         if segment.is(Mark::SACKED) || segment.is(Mark::LOST) && !segment.is(Mark::RESENT) {
             return;
         }
-        let flight = subflow.flight(path);
-        subflow.lose(path, start, |_, (begin, _)| (begin == start).then_some(true));
-        let recovers = path.in_recovery || subflow.board.as_ref().is_some_and(|board| board.in_loss);
+        let flight = subflow.flight(state);
+        subflow.lose(state, start, |_, (begin, _)| (begin == start).then_some(true));
+        let recovers = state.in_recovery || subflow.board.as_ref().is_some_and(|board| board.in_loss);
         if !recovers {
             self.begin_recovery(s, flight);
         }

@@ -1,9 +1,9 @@
 //! Pieces of the connection's stream that wait in the sender for a subflow.
 
 use super::Sender;
+use crate::congestion::CongestionState;
 use crate::control::CongestionControl;
-use crate::multipath::Scheduler;
-use crate::path::Path;
+use crate::multipath::PacketScheduler;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Pieces are assigned to the same subflow until they have this many bytes together (Linux,
@@ -39,11 +39,11 @@ impl Apart {
 }
 
 impl Pieces {
-    /// Of a connection with these settings, if there can be any.
-    pub(super) fn new(scheduler: Scheduler, subflows: usize) -> Option<Box<Pieces>> {
+    /// The pieces of a connection with these settings; none if it can have none.
+    pub(super) fn new(scheduler: PacketScheduler, subflows: usize) -> Option<Box<Pieces>> {
         let apart = (0..subflows).map(|_| Apart::default()).collect();
         let again = BTreeMap::new();
-        (scheduler == Scheduler::LowestTimeToSend && subflows > 1).then(|| Box::new(Pieces { again, apart }))
+        (scheduler == PacketScheduler::LowestTimeToSend && subflows > 1).then(|| Box::new(Pieces { again, apart }))
     }
 
     /// `pieces` are to be sent by other subflows; `sent`: they have been, by one.
@@ -74,10 +74,10 @@ impl Pieces {
 /// Linux's pacing rate, packets per ps: twice the window an RTT while it is below half the
 /// threshold, else 1.2 times (`tcp_update_pacing_rate` in net/ipv4/tcp_input.c). None before the
 /// first RTT sample.
-fn pacing_rate(path: &Path, flight: u32) -> Option<f64> {
-    let window = path.coupled_window();
-    let ratio = if window < path.ssthresh / 2.0 { 2.0 } else { 1.2 };
-    (path.srtt > 0.0).then(|| ratio * window.max(flight as f64) / path.srtt)
+fn pacing_rate(state: &CongestionState, flight: u32) -> Option<f64> {
+    let window = state.coupled_window();
+    let ratio = if window < state.ssthresh / 2.0 { 2.0 } else { 1.2 };
+    (state.srtt > 0.0).then(|| ratio * window.max(flight as f64) / state.srtt)
 }
 
 impl Sender {
@@ -129,7 +129,7 @@ impl Sender {
         for s in (0..self.subflows.len()).filter(|s| self.may_carry(*s)) {
             let rate = &mut pieces.apart[s].rate;
             if *rate == 0.0 {
-                *rate = pacing_rate(&self.paths[s], self.subflows[s].in_flight).unwrap_or(0.0);
+                *rate = pacing_rate(&self.states[s], self.subflows[s].in_flight).unwrap_or(0.0);
             }
             // Before the first sample nothing is known to be in the way.
             let linger = if *rate > 0.0 { self.has(s, pieces) as f64 / pieces.apart[s].rate } else { 0.0 };
@@ -144,7 +144,7 @@ impl Sender {
     /// now.
     fn follow_rate(&self, s: usize, pieces: &mut Pieces, burst: f64) {
         let before = (self.has(s, pieces) as f64 - burst).max(0.0);
-        if let Some(rate) = pacing_rate(&self.paths[s], self.subflows[s].in_flight) {
+        if let Some(rate) = pacing_rate(&self.states[s], self.subflows[s].in_flight) {
             pieces.apart[s].follow_rate(rate, before, burst);
         }
     }
@@ -157,7 +157,7 @@ impl Sender {
     /// Is there room in the send buffer of subflow `s`, of two windows (Linux, `tcp_sndbuf_expand`
     /// in net/ipv4/tcp_input.c)?
     fn has_memory(&self, s: usize, pieces: &Pieces) -> bool {
-        let window = self.paths[s].coupled_window().max(self.config.initial_window as f64);
+        let window = self.states[s].coupled_window().max(self.config.initial_window as f64);
         (self.has(s, pieces) as f64) < 2.0 * window
     }
 
@@ -177,17 +177,19 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::path;
+    use crate::control::testing::state;
 
     /// Below half of ssthresh two windows an RTT (100 us), else 1.2 (`tcp_update_pacing_rate`); of
     /// the data in flight, if that is more.
     #[test]
     fn the_pacing_rate_is_linux_s() {
-        let rate = |ssthresh: f64, flight: u32| pacing_rate(&Path { ssthresh, ..path(10.0) }, flight).unwrap() * 1e8;
+        let rate = |ssthresh: f64, flight: u32| {
+            pacing_rate(&CongestionState { ssthresh, ..state(10.0) }, flight).unwrap() * 1e8
+        };
         assert!((rate(21.0, 4) - 20.0).abs() < 1e-9);
         assert!((rate(20.0, 4) - 12.0).abs() < 1e-9);
         assert!((rate(18.0, 30) - 36.0).abs() < 1e-9);
-        assert_eq!(pacing_rate(&Path { srtt: 0.0, ..path(10.0) }, 4), None);
+        assert_eq!(pacing_rate(&CongestionState { srtt: 0.0, ..state(10.0) }, 4), None);
     }
 
     #[test]

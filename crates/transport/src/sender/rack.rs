@@ -21,27 +21,27 @@ impl Subflow {
 impl Sender {
     /// Updates RACK with an ACK, and detects whether a probe has repaired a loss.
     pub(super) fn follow_rack(&mut self, s: usize, told: &Delivered, now: Time) {
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let handshake = subflow.rtt.min();
         let Some(rack) = subflow.rack() else { return };
         if rack.least_rtt.get().is_none() {
             handshake.into_iter().for_each(|rtt| rack.least_rtt.sample(rtt, now));
         }
         rack.follow(told, now);
-        rack.follow_duplicate(told.duplicate.is_some(), path.snd_una, path.snd_nxt);
+        rack.follow_duplicate(told.duplicate.is_some(), state.snd_una, state.snd_nxt);
         // TLP_process_ack (section 7.4.2)
-        let Some(Probe { end, again }) = rack.probe.take_if(|probe| path.snd_una >= probe.end) else { return };
+        let Some(Probe { end, again }) = rack.probe.take_if(|probe| state.snd_una >= probe.end) else { return };
         let needless = told.duplicate.is_some_and(|(_, duplicate)| duplicate == end);
         let twice = told.segments == 0 && told.fresh == 0 && told.duplicate.is_none();
         if !again || needless {
             return;
         }
-        if path.snd_una > end {
+        if state.snd_una > end {
             // It has repaired a loss for which no window was cut.
-            let flight = path.cwnd as u32;
-            let ssthresh = self.control.ssthresh(&self.paths, s, flight);
-            let path = &mut self.paths[s];
-            (path.ssthresh, path.cwnd) = (ssthresh, ssthresh.min(path.cwnd));
+            let flight = state.cwnd as u32;
+            let ssthresh = self.control.ssthresh(&self.states, s, flight);
+            let state = &mut self.states[s];
+            (state.ssthresh, state.cwnd) = (ssthresh, ssthresh.min(state.cwnd));
         } else if !twice {
             rack.probe = Some(Probe { end, again });
         }
@@ -50,10 +50,10 @@ impl Sender {
     /// RACK_update_reo_wnd and RACK_detect_loss (section 6.2, steps 4 and 5). Returns how long
     /// until there may be more.
     pub(super) fn lose_by_time(&mut self, s: usize, now: Time) -> Option<Time> {
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
-        let (threshold, srtt) = (subflow.dupack_threshold, Time(path.srtt as u64));
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
+        let (threshold, srtt) = (subflow.dupack_threshold, Time(state.srtt as u64));
         let board = subflow.board.as_mut()?;
-        let repairing = path.in_recovery || board.in_loss;
+        let repairing = state.in_recovery || board.in_loss;
         let sacked = board.sacked;
         let resent = board.resent > 0;
         let rack = board.rack.as_mut()?;
@@ -63,13 +63,13 @@ impl Sender {
             // In order: no segment sent before the latest arrived one is outstanding, except those
             // sent with it.
             let first = subflow.sent.front()?;
-            if !rack.sent_after(first, first.end.near(path.snd_una)) {
+            if !rack.sent_after(first, first.end.near(state.snd_una)) {
                 return None;
             }
         }
         let (latest, reach) = (rack.latest, rack.reach());
         let mut wait = Time::ZERO;
-        subflow.lose(path, path.snd_una, |segment, (_, end)| {
+        subflow.lose(state, state.snd_una, |segment, (_, end)| {
             if latest <= (segment.at(), end) {
                 // The segments sent first are in order: all that follow were sent later.
                 return if segment.is(Mark::AGAIN) { Some(false) } else { None };
@@ -103,7 +103,7 @@ impl Sender {
             Due::Reordering => {
                 let again = self.lose_by_time(s, now);
                 let board = self.subflows[s].board.as_ref();
-                if board.is_some_and(|b| b.lost > 0 && !b.in_loss) && !self.paths[s].in_recovery {
+                if board.is_some_and(|b| b.lost > 0 && !b.in_loss) && !self.states[s].in_recovery {
                     self.enter_recovery(s, now, out);
                 }
                 self.set_timeout(s, now, out);
@@ -120,9 +120,9 @@ impl Sender {
     /// segment again.
     fn send_probe(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let new = self.send_one(s, now, out);
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         subflow.counts.probes += 1;
-        let (last, end) = (subflow.sent.len().checked_sub(1), path.snd_nxt);
+        let (last, end) = (subflow.sent.len().checked_sub(1), state.snd_nxt);
         if let Some(rack) = subflow.rack() {
             (rack.probe, rack.unsampled) = (Some(Probe { end, again: !new }), true);
         }
@@ -135,17 +135,17 @@ impl Sender {
     /// Restarts the timer after progress: to a probe where one is due sooner (TLP_calc_PTO, section
     /// 7.2), else to a timeout.
     pub(super) fn arm_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         if subflow.sent.is_empty() {
             return subflow.timer.clear(); // RFC 6298 (5.2)
         }
         let rto = subflow.rtt.rto(&self.config.rtt);
         let alone = subflow.sent.len() == 1 && self.config.ack_every > 1;
-        let pto = Time(2 * path.srtt as u64) + if alone { self.config.ack_delay } else { Time::ZERO };
-        let calm = !path.in_recovery
+        let pto = Time(2 * state.srtt as u64) + if alone { self.config.ack_delay } else { Time::ZERO };
+        let calm = !state.in_recovery
             && subflow.board.as_ref().is_some_and(|b| !b.in_loss && b.sacked == 0 && b.lost == 0 && b.resent == 0);
         if let Some(rack) = subflow.rack() {
-            let probes = calm && !rack.unsampled && rack.probe.is_none() && path.srtt > 0.0 && pto < rto;
+            let probes = calm && !rack.unsampled && rack.probe.is_none() && state.srtt > 0.0 && pto < rto;
             rack.due = if probes { Due::Probe } else { Due::Timeout };
             if probes {
                 return subflow.timer.set(s, now + pto, out);

@@ -2,10 +2,10 @@
 //! RFC 6582).
 
 use super::{Sender, SenderState};
+use crate::congestion::CongestionState;
 use crate::control::{Ack, CongestionControl, Control};
 use crate::options::AckOptions;
 use crate::outstanding::Mark;
-use crate::path::Path;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
 use crate::subflow::State;
@@ -24,17 +24,17 @@ impl Sender {
         if self.limited {
             self.set_limit();
         }
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         if subflow.state != State::Established {
             return;
         }
-        let ack = ack.near(path.snd_una);
-        if ack < path.snd_una {
+        let ack = ack.near(state.snd_una);
+        if ack < state.snd_una {
             return; // older than what is known
         }
         let (was_in_flight, timeouts) = (subflow.in_flight, subflow.timeouts);
         let selective = subflow.board.is_some();
-        let told = if selective { subflow.take_ack(path, ack, options) } else { subflow.acknowledge(path, ack) };
+        let told = if selective { subflow.take_ack(state, ack, options) } else { subflow.acknowledge(state, ack) };
         let cut = self.note_ack(s, told, ece, now, out);
         let segments = told.0;
         let grown = if selective {
@@ -56,13 +56,13 @@ impl Sender {
         // The others of the window that is cut grow it, whatever the order.
         if grown > 0 && !cut {
             let counted = if self.config.byte_counting { grown.min(self.most_counted(s)) as f64 } else { 1.0 };
-            self.control.cong_avoid(&mut self.paths, s, counted);
+            self.control.cong_avoid(&mut self.states, s, counted);
         }
         if ece {
-            self.cut_for_mark(s, |control, paths| control.cut_after_growth(paths, s));
+            self.cut_for_mark(s, |control, states| control.cut_after_growth(states, s));
         }
         if self.state == SenderState::Open {
-            if self.joins_wait && self.joins_now() {
+            if self.joins_wait && self.joins_now(now) {
                 self.open_joins(now, out);
             }
             self.update_open(s);
@@ -78,9 +78,9 @@ impl Sender {
     /// 3465, which is 1 while the ACK may acknowledge data sent before a timeout (section 2.3).
     #[inline]
     fn most_counted(&self, s: usize) -> u32 {
-        let (path, limit) = (&self.paths[s], self.config.byte_counting_limit);
-        match path.in_slow_start() && limit < u32::MAX {
-            true if path.snd_una <= self.subflows[s].recover => 1,
+        let (state, limit) = (&self.states[s], self.config.byte_counting_limit);
+        match state.in_slow_start() && limit < u32::MAX {
+            true if state.snd_una <= self.subflows[s].recover => 1,
             true => limit,
             false => u32::MAX,
         }
@@ -97,31 +97,31 @@ impl Sender {
         now: Time,
         out: &mut impl Output,
     ) -> bool {
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         subflow.counts.marked_acks += ece as u64;
         if let Some(at) = sent_at {
             subflow.rtt.sample(&self.config.rtt, now - at);
-            path.srtt = subflow.rtt.srtt().unwrap_or(0.0);
+            state.srtt = subflow.rtt.srtt().unwrap_or(0.0);
             out.measured_rtt(s, now - at);
         }
-        let round_ended = path.snd_una > subflow.round_end;
+        let round_ended = state.snd_una > subflow.round_end;
         if round_ended {
-            subflow.round_end = path.snd_nxt;
+            subflow.round_end = state.snd_nxt;
         }
         let event = Ack { acked, marked: ece, round_ended, now };
-        self.cut_for_mark(s, |control, paths| control.in_ack_event(paths, s, event))
+        self.cut_for_mark(s, |control, states| control.in_ack_event(states, s, event))
     }
 
     /// The algorithm may cut the window of subflow `s` for a mark; fast recovery may keep it from
     /// that. Has it been cut?
     #[inline]
-    fn cut_for_mark(&mut self, s: usize, respond: impl FnOnce(&mut Control, &mut [Path]) -> bool) -> bool {
-        let path = &self.paths[s];
-        let (before, spared) = ((path.cwnd, path.ssthresh), path.in_recovery && !self.config.cut_in_recovery);
-        let mut cut = respond(&mut self.control, &mut self.paths);
+    fn cut_for_mark(&mut self, s: usize, respond: impl FnOnce(&mut Control, &mut [CongestionState]) -> bool) -> bool {
+        let state = &self.states[s];
+        let (before, spared) = ((state.cwnd, state.ssthresh), state.in_recovery && !self.config.cut_in_recovery);
+        let mut cut = respond(&mut self.control, &mut self.states);
         if cut && spared {
-            let path = &mut self.paths[s];
-            (path.cwnd, path.ssthresh) = before;
+            let state = &mut self.states[s];
+            (state.cwnd, state.ssthresh) = before;
             cut = false;
         }
         self.subflows[s].counts.cuts += cut as u64;
@@ -131,19 +131,19 @@ impl Sender {
     /// `segments` segments have been acknowledged for the first time. Returns by how many of them
     /// the window may grow.
     fn on_new_ack(&mut self, s: usize, segments: u32, now: Time, out: &mut impl Output) -> u32 {
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         (subflow.dupacks, subflow.limited) = (0, 0);
         let mut restart = true;
         let mut grown = 0;
-        if !path.in_recovery {
+        if !state.in_recovery {
             grown = segments;
-        } else if path.snd_una >= subflow.recover {
+        } else if state.snd_una >= subflow.recover {
             // Full acknowledgment (RFC 6582, section 3.2, step 3)
-            path.in_recovery = false;
-            path.cwnd = path.ssthresh.min(subflow.in_flight.max(1) as f64 + 1.0);
+            state.in_recovery = false;
+            state.cwnd = state.ssthresh.min(subflow.in_flight.max(1) as f64 + 1.0);
         } else {
             // Partial acknowledgment: deflate, and the next hole is lost as well
-            path.cwnd = (path.cwnd - segments as f64 + 1.0).max(1.0);
+            state.cwnd = (state.cwnd - segments as f64 + 1.0).max(1.0);
             // "For the first partial ACK, also reset the retransmit timer"
             restart = !subflow.partial;
             subflow.partial = true;
@@ -159,31 +159,31 @@ impl Sender {
     }
 
     pub(super) fn on_duplicate_ack(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        if path.in_recovery {
-            path.cwnd += 1.0; // RFC 5681, section 3.2, step 4
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
+        if state.in_recovery {
+            state.cwnd += 1.0; // RFC 5681, section 3.2, step 4
             return;
         }
         subflow.dupacks += 1;
         // After a timeout, duplicates caused by segments sent again must not start a recovery (RFC
         // 6582, section 4.1)
-        if path.snd_una <= subflow.recover {
+        if state.snd_una <= subflow.recover {
             return;
         }
         if subflow.dupacks != subflow.dupack_threshold {
             return self.limited_transmit(s, now, out);
         }
         // RFC 6582, section 3.2, step 2; RFC 5681, section 3.2, steps 2 and 3
-        subflow.recover = path.snd_nxt;
+        subflow.recover = state.snd_nxt;
         subflow.partial = false;
         subflow.counts.recoveries += 1;
         // Segments of limited transmit do not count (RFC 5681, section 3.2, step 2).
         let flight = subflow.in_flight.saturating_sub(subflow.limited);
-        let ssthresh = self.control.ssthresh(&self.paths, s, flight);
-        let path = &mut self.paths[s];
-        path.in_recovery = true;
-        path.ssthresh = ssthresh;
-        path.cwnd = ssthresh + 3.0;
+        let ssthresh = self.control.ssthresh(&self.states, s, flight);
+        let state = &mut self.states[s];
+        state.in_recovery = true;
+        state.ssthresh = ssthresh;
+        state.cwnd = ssthresh + 3.0;
         self.send_again(s, 0, now, out);
         let subflow = &mut self.subflows[s];
         subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
@@ -195,7 +195,7 @@ impl Sender {
     pub(super) fn limited_transmit(&mut self, s: usize, now: Time, out: &mut impl Output) {
         let subflow = &self.subflows[s];
         let below = self.config.limited_transmit && subflow.dupacks < subflow.dupack_threshold;
-        let allowed = self.paths[s].cwnd as u32 + subflow.dupacks;
+        let allowed = self.states[s].cwnd as u32 + subflow.dupacks;
         if below && !subflow.has_backlog() && subflow.in_flight < allowed && self.send_one(s, now, out) {
             self.subflows[s].limited += 1;
         }
@@ -216,8 +216,8 @@ impl Sender {
         self.check_stale(timeouts, s);
         let subflow = &mut self.subflows[s];
         subflow.rtt.back_off(&self.config.rtt); // RFC 6298 (5.5)
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
-        let flight = subflow.flight(path);
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
+        let flight = subflow.flight(state);
         if subflow.board.is_some() {
             self.begin_probation(s);
         } else {
@@ -225,18 +225,18 @@ impl Sender {
         }
         if self.subflows[s].timeouts == 1 {
             // RFC 5681, section 3.1: held at its value when a segment times out again
-            self.paths[s].ssthresh = self.control.ssthresh(&self.paths, s, flight);
+            self.states[s].ssthresh = self.control.ssthresh(&self.states, s, flight);
         }
         self.control.on_timeout(s);
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         (subflow.dupacks, subflow.limited) = (0, 0);
         if subflow.board.is_some() {
             self.enter_loss(s, now);
         } else {
-            path.cwnd = 1.0; // the loss window (RFC 5681, section 3.1)
+            state.cwnd = 1.0; // the loss window (RFC 5681, section 3.1)
             self.go_back(s);
         }
-        self.paths[s].in_recovery = false;
+        self.states[s].in_recovery = false;
         self.update_open(s);
         self.transmit(now, out);
         if self.limited {
@@ -246,26 +246,26 @@ impl Sender {
 
     /// Without SACKs: all that is outstanding waits to be sent again.
     pub(super) fn go_back(&mut self, s: usize) {
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        subflow.recover = subflow.recover.max(path.snd_nxt); // RFC 6582, section 3.2, step 4
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
+        subflow.recover = subflow.recover.max(state.snd_nxt); // RFC 6582, section 3.2, step 4
         subflow.in_flight = 0;
-        path.snd_nxt = path.snd_una;
+        state.snd_nxt = state.snd_una;
     }
 
     /// Sends outstanding segment number `i` of subflow `s` again.
     pub(super) fn send_again(&mut self, s: usize, i: usize, now: Time, out: &mut impl Output) {
-        let path = &self.paths[s];
+        let state = &self.states[s];
         let subflow = &mut self.subflows[s];
         if i >= subflow.sent.len() {
             return;
         }
-        let start = subflow.start_of(path, i);
+        let start = subflow.start_of(state, i);
         let segment = &mut subflow.sent[i];
         segment.set_at(now);
         segment.mark(Mark::AGAIN);
         subflow.segments += 1;
         subflow.counts.retransmits += 1;
-        let end = segment.end.near(path.snd_una);
+        let end = segment.end.near(state.snd_una);
         let (seq, data_seq, len) = (Seq::of(start), segment.data_seq, (end - start) as u16);
         let last = data_seq.near(self.data_una) + len as u64 == self.size;
         if let Some(board) = &mut subflow.board {

@@ -25,18 +25,18 @@ impl Sender {
         self.follow_rack(s, &told, now);
         self.follow_duplicate(s, &told);
         self.follow_probation(s, &told);
-        let was_in_recovery = self.paths[s].in_recovery;
+        let was_in_recovery = self.states[s].in_recovery;
         self.leave_recovery(s);
         let again = self.find_losses(s, now);
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return 0 };
         let mut grown = 0;
         let lost = board.lost > 0 || board.rack.is_none() && subflow.dupacks >= subflow.dupack_threshold;
-        if path.in_recovery {
+        if state.in_recovery {
             if board.rack.is_some() {
                 let segments = subflow.segments;
-                let more = board.prr.allowance(subflow.in_flight, path.ssthresh, told.fresh, segments);
-                path.cwnd = (subflow.in_flight + more).max(1) as f64;
+                let more = board.prr.allowance(subflow.in_flight, state.ssthresh, told.fresh, segments);
+                state.cwnd = (subflow.in_flight + more).max(1) as f64;
             }
         } else if lost && !board.in_loss {
             self.enter_recovery(s, now, out);
@@ -57,23 +57,23 @@ impl Sender {
         if self.subflows[s].has_rack() {
             return self.lose_by_time(s, now);
         }
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
-        subflow.adapt_threshold(path, self.config.limited_transmit);
-        subflow.lose_by_sacks(path, self.config.mss);
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
+        subflow.adapt_threshold(state, self.config.limited_transmit);
+        subflow.lose_by_sacks(state, self.config.mss);
         None
     }
 
     /// RFC 6675, section 5, step 4.
     pub(super) fn enter_recovery(&mut self, s: usize, now: Time, out: &mut impl Output) {
         // The first is "presumed dropped".
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
-        let first = path.snd_una;
-        let flight = subflow.flight(path);
-        subflow.lose(path, first, |_, (start, _)| (start == first).then_some(true));
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
+        let first = state.snd_una;
+        let flight = subflow.flight(state);
+        subflow.lose(state, first, |_, (start, _)| (start == first).then_some(true));
         self.begin_recovery(s, flight);
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
-        subflow.forget_retransmissions(path, self.config.mss);
-        if let Some(first) = subflow.first_lost(path) {
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
+        subflow.forget_retransmissions(state, self.config.mss);
+        if let Some(first) = subflow.first_lost(state) {
             self.send_again(s, first, now, out); // step 4.3, whatever the window
         }
         self.set_timeout(s, now, out);
@@ -82,47 +82,47 @@ impl Sender {
     /// Cuts the window for losses among the `flight` segments outstanding (RFC 6675, section 5,
     /// steps 4.1 and 4.2).
     pub(super) fn begin_recovery(&mut self, s: usize, flight: u32) {
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
-        subflow.recover = path.snd_nxt;
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
+        subflow.recover = state.snd_nxt;
         subflow.counts.recoveries += 1;
         if let Some(board) = &mut subflow.board {
-            board.undo = self.config.undo.then(|| Undo::new(path, Probation::None));
+            board.undo = self.config.undo.then(|| Undo::new(state, Probation::None));
             (board.high_rxt, board.rescue) = (0, None);
             board.prr = Prr { flight: flight.max(1), delivered: 0, sent_before: subflow.segments };
         }
-        let ssthresh = self.control.ssthresh(&self.paths, s, flight);
-        let path = &mut self.paths[s];
-        (path.in_recovery, path.ssthresh, path.cwnd) = (true, ssthresh, ssthresh);
+        let ssthresh = self.control.ssthresh(&self.states, s, flight);
+        let state = &mut self.states[s];
+        (state.in_recovery, state.ssthresh, state.cwnd) = (true, ssthresh, ssthresh);
     }
 
     /// All that was outstanding when recovery began, or at the timeout, is acknowledged: it is over
     /// (RFC 6675, section 5).
     fn leave_recovery(&mut self, s: usize) {
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
-        if path.snd_una < subflow.recover || !(path.in_recovery || board.in_loss) {
+        if state.snd_una < subflow.recover || !(state.in_recovery || board.in_loss) {
             return;
         }
-        if path.in_recovery && board.rack.is_some() {
-            path.cwnd = path.ssthresh; // RFC 6937, section 3
+        if state.in_recovery && board.rack.is_some() {
+            state.cwnd = state.ssthresh; // RFC 6937, section 3
         }
-        (path.in_recovery, board.in_loss) = (false, false);
+        (state.in_recovery, board.in_loss) = (false, false);
         board.rack.iter_mut().for_each(|rack| rack.leave_recovery());
     }
 
     /// After a timeout: outstanding data is lost, unless RACK knows that it was sent too late for
     /// that (RFC 8985, section 6.3); slow start repairs it.
     pub(super) fn enter_loss(&mut self, s: usize, now: Time) {
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
         board.in_loss = true;
         board.rescue = None;
         let reach = board.rack.as_ref().map(|rack| rack.reach());
-        let first = path.snd_una;
-        subflow.lose(path, first, |segment, (start, _)| {
+        let first = state.snd_una;
+        subflow.lose(state, first, |segment, (start, _)| {
             Some(start == first || reach.is_none_or(|reach| segment.at() + reach <= now))
         });
-        subflow.recover = path.snd_nxt;
-        path.cwnd = subflow.in_flight as f64 + 1.0;
+        subflow.recover = state.snd_nxt;
+        state.cwnd = subflow.in_flight as f64 + 1.0;
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Sender;
 use super::pieces::Piece;
-use crate::multipath::Scheduler;
+use crate::multipath::PacketScheduler;
 use crate::outstanding::Sent;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
@@ -15,7 +15,7 @@ impl Sender {
     pub(super) fn update_open(&mut self, s: usize) {
         let subflow = &self.subflows[s];
         let held = if subflow.board.is_none() { 0 } else { self.held_back(s) };
-        let room = subflow.in_flight + held < self.paths[s].cwnd as u32;
+        let room = subflow.in_flight + held < self.states[s].cwnd as u32;
         self.open = self.open & !(1 << s) | (room as u32) << s;
     }
 
@@ -24,7 +24,7 @@ impl Sender {
     #[inline(never)]
     fn held_back(&self, s: usize) -> u32 {
         let board = self.subflows[s].board.as_ref();
-        let held = board.filter(|board| !self.config.limited_transmit && !self.paths[s].in_recovery && !board.in_loss);
+        let held = board.filter(|board| !self.config.limited_transmit && !self.states[s].in_recovery && !board.in_loss);
         held.map_or(0, |board| board.sacked)
     }
 
@@ -40,7 +40,7 @@ impl Sender {
             if candidates == 0 {
                 return;
             }
-            let s = if self.config.multipath.scheduler == Scheduler::LowestRtt {
+            let s = if self.config.multipath.scheduler == PacketScheduler::LowestRtt {
                 self.lowest_rtt(candidates)
             } else {
                 // The next set bit, from `next` on, around.
@@ -82,10 +82,10 @@ impl Sender {
         let Some((data, len)) = self.next_piece(s) else {
             return self.subflows[s].board.is_some() && self.send_last_resort(s, now, out);
         };
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        let (seq, data_seq) = (Seq::of(path.snd_nxt), Seq::of(data));
-        path.snd_nxt += len as u64;
-        subflow.sent.push_back(Sent::new(now, Seq::of(path.snd_nxt), data_seq));
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
+        let (seq, data_seq) = (Seq::of(state.snd_nxt), Seq::of(data));
+        state.snd_nxt += len as u64;
+        subflow.sent.push_back(Sent::new(now, Seq::of(state.snd_nxt), data_seq));
         subflow.in_flight += 1;
         subflow.segments += 1;
         let ect = subflow.ect;
@@ -120,7 +120,7 @@ impl Sender {
         match &subflow.board {
             None => Some(subflow.in_flight as usize),
             Some(board) if board.wants_new_data() => None,
-            Some(_) => subflow.first_lost(&self.paths[s]),
+            Some(_) => subflow.first_lost(&self.states[s]),
         }
     }
 
@@ -128,11 +128,11 @@ impl Sender {
     #[inline(never)]
     fn send_waiting(&mut self, s: usize, i: usize, now: Time, out: &mut impl Output) {
         self.send_again(s, i, now, out);
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        let end = subflow.sent[i].end.near(path.snd_una);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
+        let end = subflow.sent[i].end.near(state.snd_una);
         match &mut subflow.board {
             None => {
-                path.snd_nxt = end;
+                state.snd_nxt = end;
                 subflow.in_flight += 1;
             }
             Some(board) => board.high_rxt = board.high_rxt.max(end),
@@ -145,11 +145,11 @@ impl Sender {
     /// In recovery by RFC 6675's rules, when nothing is known to be lost and there is no new data.
     #[inline(never)]
     fn send_last_resort(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
-        if !path.in_recovery || subflow.has_rack() {
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
+        if !state.in_recovery || subflow.has_rack() {
             return false;
         }
-        let Some(i) = subflow.last_resort(path, subflow.recover) else { return false };
+        let Some(i) = subflow.last_resort(state, subflow.recover) else { return false };
         self.send_again(s, i, now, out);
         true
     }
@@ -179,6 +179,6 @@ impl Sender {
     #[inline(never)]
     fn lowest_rtt(&self, candidates: u32) -> u32 {
         let set = (0..self.subflows.len() as u32).filter(|s| candidates >> s & 1 != 0);
-        set.min_by(|a, b| self.paths[*a as usize].srtt.total_cmp(&self.paths[*b as usize].srtt)).unwrap_or(0)
+        set.min_by(|a, b| self.states[*a as usize].srtt.total_cmp(&self.states[*b as usize].srtt)).unwrap_or(0)
     }
 }

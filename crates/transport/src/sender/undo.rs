@@ -23,10 +23,10 @@ impl Sender {
     /// The timer has expired; the window is about to be cut for it, unless it has been cut for an
     /// earlier loss.
     pub(super) fn begin_probation(&mut self, s: usize) {
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
-        if !path.in_recovery && !board.in_loss {
-            board.undo = self.config.undo.then(|| Undo::new(path, Probation::Timeout));
+        if !state.in_recovery && !board.in_loss {
+            board.undo = self.config.undo.then(|| Undo::new(state, Probation::Timeout));
         } else if let Some(undo) = &mut board.undo {
             undo.probation = Probation::Timeout;
         }
@@ -34,7 +34,7 @@ impl Sender {
 
     /// F-RTO with SACKs (RFC 5682, section 3.1).
     pub(super) fn follow_probation(&mut self, s: usize, told: &Delivered) {
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let Some(board) = subflow.board.as_mut().filter(|b| b.in_loss) else { return };
         let Some(undo) = board.undo.as_mut() else { return };
         undo.probation = match undo.probation {
@@ -42,7 +42,7 @@ impl Sender {
             // Data that was never sent again has arrived: no data was lost when the timer expired
             // (step 3b).
             _ if told.original => return self.undo(s),
-            Probation::Timeout if told.segments > 0 && path.snd_una < subflow.recover => Probation::NewData,
+            Probation::Timeout if told.segments > 0 && state.snd_una < subflow.recover => Probation::NewData,
             Probation::NewData if told.sacked == 0 && told.segments > 0 => Probation::NewData,
             _ => Probation::None,
         };
@@ -51,9 +51,9 @@ impl Sender {
     /// F-RTO calls for new data (step 2b) when there is none: go on as after any timeout.
     #[inline(never)]
     pub(super) fn end_probation(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        let (path, subflow) = (&self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let undo = subflow.board.as_mut().and_then(|b| b.undo.as_mut());
-        let Some(undo) = undo.filter(|u| u.probation == Probation::NewData && path.snd_nxt == subflow.recover) else {
+        let Some(undo) = undo.filter(|u| u.probation == Probation::NewData && state.snd_nxt == subflow.recover) else {
             return;
         };
         undo.probation = Probation::None;
@@ -63,10 +63,10 @@ impl Sender {
     /// Restores the window of before the cut (as Linux does, `tcp_undo_cwnd_reduction`; RFC 9438,
     /// section 4.9).
     fn undo(&mut self, s: usize) {
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
         let Some(undo) = board.undo.take() else { return };
-        path.in_recovery = false;
+        state.in_recovery = false;
         board.in_loss = false;
         subflow.unlose();
         self.restore(s, (undo.cwnd, undo.ssthresh));
@@ -74,9 +74,9 @@ impl Sender {
 
     /// The cut of subflow `s`, before which the window was so large, had no cause.
     pub(super) fn restore(&mut self, s: usize, (cwnd, ssthresh): (f64, f64)) {
-        let (path, subflow) = (&mut self.paths[s], &mut self.subflows[s]);
-        path.cwnd = path.cwnd.max(cwnd);
-        path.ssthresh = path.ssthresh.max(ssthresh);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
+        state.cwnd = state.cwnd.max(cwnd);
+        state.ssthresh = state.ssthresh.max(ssthresh);
         subflow.counts.undos += 1;
         subflow.rtt.end_back_off();
         self.control.undo(s);

@@ -2,10 +2,10 @@
 
 mod selective;
 
-use crate::config::{Config, Recovery};
+use crate::config::{Config, LossRecovery};
+use crate::congestion::CongestionState;
 use crate::loss::{Frto, Scoreboard};
 use crate::outstanding::{Mark, Outstanding};
-use crate::path::Path;
 use crate::rtt::RttEstimator;
 use crate::seq::{FIRST_BYTE, Seq};
 use crate::timer::Timer;
@@ -112,9 +112,9 @@ impl Subflow {
         Subflow {
             sent: Outstanding::default(),
             board: match config.recovery {
-                Recovery::NewReno => None,
-                Recovery::Sack => Some(Box::new(Scoreboard::new(false))),
-                Recovery::Rack => Some(Box::new(Scoreboard::new(true))),
+                LossRecovery::NewReno => None,
+                LossRecovery::Sack => Some(Box::new(Scoreboard::new(false))),
+                LossRecovery::Rack => Some(Box::new(Scoreboard::new(true))),
             },
             in_flight: 0,
             dupacks: 0,
@@ -138,7 +138,7 @@ impl Subflow {
     }
 
     /// Its counters; `path` has the acknowledged bytes.
-    pub(crate) fn stats(&self, path: &Path) -> SubflowStats {
+    pub(crate) fn stats(&self, state: &CongestionState) -> SubflowStats {
         let Counts {
             established,
             retransmits,
@@ -152,7 +152,7 @@ impl Subflow {
         } = self.counts;
         SubflowStats {
             established,
-            acked_bytes: path.snd_una - FIRST_BYTE,
+            acked_bytes: state.snd_una - FIRST_BYTE,
             segments: self.segments,
             retransmits,
             timeouts,
@@ -171,8 +171,8 @@ impl Subflow {
     }
 
     /// FlightSize of RFC 5681, packets: sent within the window and not acknowledged.
-    pub(crate) fn flight(&self, path: &Path) -> u32 {
-        if self.board.is_some() { (self.sent.len() as u32).min(path.cwnd as u32) } else { self.in_flight }
+    pub(crate) fn flight(&self, state: &CongestionState) -> u32 {
+        if self.board.is_some() { (self.sent.len() as u32).min(state.cwnd as u32) } else { self.in_flight }
     }
 
     /// May anything that has been sent wait to be sent again?
@@ -185,13 +185,13 @@ impl Subflow {
     }
 
     /// The first byte of sent segment number `i`.
-    pub(crate) fn start_of(&self, path: &Path, i: usize) -> u64 {
-        i.checked_sub(1).map_or(path.snd_una, |before| self.sent[before].end.near(path.snd_una))
+    pub(crate) fn start_of(&self, state: &CongestionState, i: usize) -> u64 {
+        i.checked_sub(1).map_or(state.snd_una, |before| self.sent[before].end.near(state.snd_una))
     }
 
     /// Of each segment sent, where it begins in the connection's stream, and its length.
-    pub(crate) fn mappings(&self, path: &Path) -> impl Iterator<Item = (Seq, u16)> {
-        let mut reached = Seq::of(path.snd_una);
+    pub(crate) fn mappings(&self, state: &CongestionState) -> impl Iterator<Item = (Seq, u16)> {
+        let mut reached = Seq::of(state.snd_una);
         self.sent.range(0..).map(move |segment| {
             let start = std::mem::replace(&mut reached, segment.end);
             (segment.data_seq, segment.end.0.wrapping_sub(start.0) as u16)
@@ -201,23 +201,23 @@ impl Subflow {
     /// Removes the segments that `ack` acknowledges from the list. Returns their number, and when
     /// the first of them was sent if none was sent twice.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, path: &mut Path, ack: u64) -> (u32, Option<Time>) {
+    pub(crate) fn acknowledge(&mut self, state: &mut CongestionState, ack: u64) -> (u32, Option<Time>) {
         let mut segments = 0;
         let mut sent_at = None;
         let mut again = false;
         while let Some(first) = self.sent.front() {
-            let end = first.end.near(path.snd_una);
+            let end = first.end.near(state.snd_una);
             if end > ack {
                 break;
             }
-            path.snd_una = end;
+            state.snd_una = end;
             sent_at = sent_at.or(Some(first.at()));
             again |= first.is(Mark::AGAIN);
             self.sent.pop_front();
             segments += 1;
         }
         self.in_flight = self.in_flight.saturating_sub(segments);
-        path.snd_nxt = path.snd_nxt.max(path.snd_una);
+        state.snd_nxt = state.snd_nxt.max(state.snd_una);
         (segments, sent_at.filter(|_| !again))
     }
 }

@@ -1,10 +1,11 @@
-//! The scoreboard of a subflow and its outstanding segments: SACKs change both (RFC 6675, section 4).
+//! The scoreboard of a subflow and its outstanding segments: SACKs change both (RFC 6675, section
+//! 4).
 
 use super::Subflow;
+use crate::congestion::CongestionState;
 use crate::loss::{Delivered, Scoreboard};
 use crate::options::AckOptions;
 use crate::outstanding::{Mark, Sent};
-use crate::path::Path;
 use crate::seq::Seq;
 use linkpool_units::Time;
 
@@ -18,60 +19,65 @@ impl Subflow {
     }
 
     /// The first segment that begins at `position` or beyond, by its place in `sent`.
-    fn place(&self, path: &Path, position: u64) -> usize {
-        if position <= path.snd_una {
+    fn place(&self, state: &CongestionState, position: u64) -> usize {
+        if position <= state.snd_una {
             return 0;
         }
         // The one that holds the byte before begins before.
-        let before = self.sent.partition_point(|segment| segment.end.near(path.snd_una) < position);
+        let before = self.sent.partition_point(|segment| segment.end.near(state.snd_una) < position);
         self.sent.len().min(before + 1)
     }
 
     /// The segment that begins at `start`, by its place in `sent`.
-    pub(crate) fn segment_at(&self, path: &Path, start: u64) -> Option<usize> {
-        let place = self.place(path, start);
-        (place < self.sent.len() && self.start_of(path, place) == start).then_some(place)
+    pub(crate) fn segment_at(&self, state: &CongestionState, start: u64) -> Option<usize> {
+        let place = self.place(state, start);
+        (place < self.sent.len() && self.start_of(state, place) == start).then_some(place)
     }
 
     /// Update of RFC 6675, section 4: enters the data that an ACK acknowledges, all before `ack`
     /// and the blocks of its SACK option. Returns how many segments of these were new, how many
     /// bytes come before `ack`, and when the first of them was sent if none was sent twice.
     #[inline(never)]
-    pub(crate) fn take_ack(&mut self, path: &mut Path, ack: u64, options: Option<&AckOptions>) -> (u32, Option<Time>) {
+    pub(crate) fn take_ack(
+        &mut self,
+        state: &mut CongestionState,
+        ack: u64,
+        options: Option<&AckOptions>,
+    ) -> (u32, Option<Time>) {
         let mut told = Delivered::default();
         let sack = options.map_or(&[][..], |o| o.sack.as_slice());
         let Some(mut board) = self.board.take() else {
             return (0, None);
         };
         let bounds = (board.highest(), self.recover);
-        let before = path.snd_una;
+        let before = state.snd_una;
         let mut again = false;
-        while let Some(mut first) = self.sent.front().copied().filter(|s| s.end.near(path.snd_una) <= ack) {
-            path.snd_una = first.end.near(path.snd_una);
+        while let Some(mut first) = self.sent.front().copied().filter(|s| s.end.near(state.snd_una) <= ack) {
+            state.snd_una = first.end.near(state.snd_una);
             told.segments += 1;
             told.sent_at = told.sent_at.or(Some(first.at()));
             again |= first.is(Mark::AGAIN);
             if first.is(Mark::SACKED) {
                 board.sacked -= 1;
             } else {
-                told.note(&first, path.snd_una, bounds);
-                board.note_lateness(&first, path.snd_una);
+                told.note(&first, state.snd_una, bounds);
+                board.note_lateness(&first, state.snd_una);
                 board.forget(&mut first);
             }
             self.sent.pop_front();
         }
         told.sent_at = told.sent_at.filter(|_| !again);
-        board.arrived.insert(before, path.snd_una);
-        let near = |seq: Seq| seq.near(path.snd_una);
+        board.arrived.insert(before, state.snd_una);
+        let near = |seq: Seq| seq.near(state.snd_una);
         for (i, (start, end)) in sack.iter().map(|(start, end)| (near(*start), near(*end))).enumerate() {
             // RFC 2883, section 4: the first block reports a duplicate if it lies below the ACK, or
             // within the second.
             let within = |(s, e): (Seq, Seq)| near(s) <= start && end <= near(e);
-            if i == 0 && (end <= path.snd_una || sack.get(1).copied().is_some_and(within)) {
+            if i == 0 && (end <= state.snd_una || sack.get(1).copied().is_some_and(within)) {
                 told.duplicate = Some((start, end));
                 board.reordering.iter_mut().for_each(|reordering| reordering.follow_duplicate(end));
-            } else if start >= path.snd_una && end <= path.snd_nxt {
-                self.take_block(path, &mut board, (start, end), bounds, &mut told);
+            } else if start >= state.snd_una && end <= state.snd_nxt {
+                self.take_block(state, &mut board, (start, end), bounds, &mut told);
             }
         }
         let summary = (told.fresh, told.sent_at);
@@ -83,16 +89,16 @@ impl Subflow {
 
     fn take_block(
         &mut self,
-        path: &Path,
+        state: &CongestionState,
         board: &mut Scoreboard,
         (start, end): (u64, u64),
         bounds: (u64, u64),
         told: &mut Delivered,
     ) {
         while let Some((from, to)) = board.arrived.first_gap(start, end) {
-            let first = self.place(path, from);
+            let first = self.place(state, from);
             for segment in self.sent.range_mut(first..) {
-                let end = segment.end.near(path.snd_una);
+                let end = segment.end.near(state.snd_una);
                 if end > to {
                     break;
                 }
@@ -109,12 +115,17 @@ impl Subflow {
 
     /// Marks segments from `from` on as lost that have not arrived and for which `is_lost`, called
     /// with the begin and end of each, returns true, until it returns none.
-    pub(crate) fn lose(&mut self, path: &Path, from: u64, mut is_lost: impl FnMut(&Sent, (u64, u64)) -> Option<bool>) {
-        let first = self.place(path, from);
-        let mut reached = self.start_of(path, first);
+    pub(crate) fn lose(
+        &mut self,
+        state: &CongestionState,
+        from: u64,
+        mut is_lost: impl FnMut(&Sent, (u64, u64)) -> Option<bool>,
+    ) {
+        let first = self.place(state, from);
+        let mut reached = self.start_of(state, first);
         let Some(board) = &mut self.board else { return };
         for segment in self.sent.range_mut(first..) {
-            let start = std::mem::replace(&mut reached, segment.end.near(path.snd_una));
+            let start = std::mem::replace(&mut reached, segment.end.near(state.snd_una));
             if segment.is(Mark::SACKED) || segment.is(Mark::LOST) && !segment.is(Mark::RESENT) {
                 continue;
             }
@@ -133,14 +144,14 @@ impl Subflow {
     }
 
     /// Sets how many duplicate ACKs mean a loss, if that depends on how late packets come.
-    pub(crate) fn adapt_threshold(&mut self, path: &Path, limited_transmit: bool) {
+    pub(crate) fn adapt_threshold(&mut self, state: &CongestionState, limited_transmit: bool) {
         if let Some(reordering) = self.board.as_ref().and_then(|board| board.reordering.as_ref()) {
-            self.dupack_threshold = reordering.threshold(path, self.sent.len(), limited_transmit);
+            self.dupack_threshold = reordering.threshold(state, self.sent.len(), limited_transmit);
         }
     }
 
     /// RFC 6675's rule finds losses.
-    pub(crate) fn lose_by_sacks(&mut self, path: &Path, mss: u16) {
+    pub(crate) fn lose_by_sacks(&mut self, state: &CongestionState, mss: u16) {
         let Some(board) = &mut self.board else { return };
         let to = board.lost_before(self.dupack_threshold, mss);
         let from = board.lost_to;
@@ -148,20 +159,20 @@ impl Subflow {
             return;
         }
         board.lost_to = to;
-        self.lose(path, from, |s, (_, end)| (end <= to).then_some(!s.is(Mark::RESENT)));
+        self.lose(state, from, |s, (_, end)| (end <= to).then_some(!s.is(Mark::RESENT)));
     }
 
     /// A recovery begins by RFC 6675: data that an earlier recovery has sent again is lost like
     /// other data, and may be sent again (step 4.3: HighRxt is that of the first retransmission
     /// now, and so is RescueRxt, so that no rescue goes out before more than that is acknowledged).
-    pub(crate) fn forget_retransmissions(&mut self, path: &Path, mss: u16) {
-        let end = self.sent.front().map_or(path.snd_nxt, |first| first.end.near(path.snd_una));
+    pub(crate) fn forget_retransmissions(&mut self, state: &CongestionState, mss: u16) {
+        let end = self.sent.front().map_or(state.snd_nxt, |first| first.end.near(state.snd_una));
         let Some(board) = self.board.as_mut().filter(|board| board.rack.is_none()) else { return };
         (board.high_rxt, board.rescue) = (end, Some(end));
         if board.resent > 0 {
-            (board.resent, board.wait_from, board.lost_to) = (0, path.snd_una, 0);
+            (board.resent, board.wait_from, board.lost_to) = (0, state.snd_una, 0);
             self.sent.range_mut(0..).for_each(|segment| segment.unmark(Mark::RESENT));
-            self.lose_by_sacks(path, mss);
+            self.lose_by_sacks(state, mss);
             self.count_in_flight();
         }
     }
@@ -177,11 +188,11 @@ impl Subflow {
 
     /// The first segment that is lost and has not been sent again (NextSeg of RFC 6675, section 4,
     /// rule 1).
-    pub(crate) fn first_lost(&mut self, path: &Path) -> Option<usize> {
+    pub(crate) fn first_lost(&mut self, state: &CongestionState) -> Option<usize> {
         let from = self.board.as_ref().filter(|b| b.lost > 0)?.wait_from;
-        let first = self.place(path, from);
+        let first = self.place(state, from);
         let found = self.sent.range(first..).position(|s| s.is(Mark::LOST) && !s.is(Mark::RESENT)).map(|i| first + i);
-        let wait_from = found.map_or(path.snd_nxt, |i| self.start_of(path, i));
+        let wait_from = found.map_or(state.snd_nxt, |i| self.start_of(state, i));
         self.board.as_mut()?.wait_from = wait_from;
         found
     }
@@ -189,16 +200,16 @@ impl Subflow {
     /// Data that may be sent again if there is no better choice (NextSeg, rules 3 and 4): a segment
     /// that was not SACKed below one that was, or once in a recovery the last segment that was not
     /// SACKed.
-    pub(crate) fn last_resort(&mut self, path: &Path, recover: u64) -> Option<usize> {
+    pub(crate) fn last_resort(&mut self, state: &CongestionState, recover: u64) -> Option<usize> {
         let board = self.board.as_ref()?;
         let unknown = |i: &usize| !self.sent[*i].is(Mark::SACKED) && !self.sent[*i].is(Mark::RESENT);
-        let below = self.place(path, board.high_rxt)..self.place(path, board.highest());
+        let below = self.place(state, board.high_rxt)..self.place(state, board.highest());
         if let Some(i) = below.into_iter().find(unknown) {
-            let end = self.sent[i].end.near(path.snd_una);
+            let end = self.sent[i].end.near(state.snd_una);
             self.board.as_mut()?.high_rxt = end;
             return Some(i);
         }
-        if board.rescue.is_some_and(|rescue| path.snd_una <= rescue) {
+        if board.rescue.is_some_and(|rescue| state.snd_una <= rescue) {
             return None;
         }
         let last = (0..self.sent.len()).rev().find(unknown)?;

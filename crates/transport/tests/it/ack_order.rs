@@ -7,7 +7,7 @@ use crate::common::script::sender;
 use crate::common::{AMP, CUT, DCTCP, config};
 use linkpool_transport::control::AckOrder::{CutInsteadOfGrowth, GrowThenCut};
 use linkpool_transport::control::{AckOrder, AmpConfig, ControlConfig, CutConfig, DctcpConfig};
-use linkpool_transport::{Config, Recovery, Segment};
+use linkpool_transport::{Config, LossRecovery, Segment};
 use linkpool_units::Time;
 
 fn dctcp(ack_order: AckOrder) -> ControlConfig {
@@ -89,7 +89,8 @@ fn a_marked_duplicate_cuts() {
 #[test]
 fn recovery_keeps_a_mark_from_cutting_in_any_order() {
     for order in [CutInsteadOfGrowth, GrowThenCut] {
-        let config = Config { recovery: Recovery::Sack, cut_in_recovery: false, ..with_ecn(dctcp(order), 6, 2_000) };
+        let config =
+            Config { recovery: LossRecovery::Sack, cut_in_recovery: false, ..with_ecn(dctcp(order), 6, 2_000) };
         sender(config, None).run(
             "0      > syn ecn
              100us  < synack ecn
@@ -124,7 +125,7 @@ fn under_full_marking(control: ControlConfig, window: u32, rounds: u64) -> f64 {
     let carry = move |c: &Crossing| vec![(half_a_round, matches!(c.segment, Segment::Data { .. }))];
     let mut pair = Pair::new(with_ecn(control, window, 2_000), None, carry);
     pair.run_until(half_a_round * (2 * rounds + 3));
-    pair.sender.path(0).cwnd
+    pair.sender.congestion(0).cwnd
 }
 
 /// Every ACK is marked: the first of a round grows `w` to `w + 1/w` and cuts that, the others of

@@ -6,7 +6,7 @@ use crate::common::opened::both_in_flight;
 use crate::common::script::{receiver, sender};
 use crate::common::{config, reno};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Buffers, Config, Multipath, Scheduler};
+use linkpool_transport::{Buffers, Config, Multipath, PacketScheduler};
 use linkpool_units::{Rate, Time};
 
 fn receiving(receive: u64) -> Config {
@@ -167,7 +167,7 @@ fn the_send_buffer_limits() {
 /// Of two subflows with room the one with the lower RTT is given data, until its window is full.
 #[test]
 fn lowest_rtt_first() {
-    let multipath = Multipath { scheduler: Scheduler::LowestRtt, ..Multipath::default() };
+    let multipath = Multipath { scheduler: PacketScheduler::LowestRtt, ..Multipath::default() };
     let config = Config { multipath, ..lia(2, Buffers { send: 3000, ..Buffers::default() }) };
     sender(config, None).run(
         "0      > syn

@@ -6,7 +6,9 @@ use crate::common::channel::{Crossing, Fate, Pair};
 use crate::common::ledger::Ledger;
 use crate::common::{DCTCP, Random, algorithms, config};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
-use linkpool_transport::{Buffers, Config, DupackThreshold, Multipath, Recovery, Scheduler, Segment, SenderState};
+use linkpool_transport::{
+    Buffers, Config, DupackThreshold, LossRecovery, Multipath, PacketScheduler, Segment, SenderState,
+};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 
@@ -69,13 +71,13 @@ struct Case {
     ack_every: u32,
     quickack: bool,
     limited_transmit: bool,
-    scheduler: Scheduler,
+    scheduler: PacketScheduler,
     /// One bit each.
     backup: u32,
     stale_after: u32,
     fail_after: u32,
     buffers: Buffers,
-    recovery: Recovery,
+    recovery: LossRecovery,
     adaptive_threshold: bool,
     undo: bool,
     cut_in_recovery: bool,
@@ -121,10 +123,10 @@ impl Case {
         let mut pair = Pair::new(self.config(), Some(self.size), self.weather.channel());
         let mut ledger = Ledger::new(self.subflows, self.config().mss, 2.0);
         ledger.edge = self.buffers.receive;
-        ledger.any_order = self.scheduler == Scheduler::LowestTimeToSend;
-        ledger.selective = self.recovery != Recovery::NewReno;
-        ledger.probes = self.recovery == Recovery::Rack;
-        if self.recovery == Recovery::NewReno {
+        ledger.any_order = self.scheduler == PacketScheduler::LowestTimeToSend;
+        ledger.selective = self.recovery != LossRecovery::NewReno;
+        ledger.probes = self.recovery == LossRecovery::Rack;
+        if self.recovery == LossRecovery::NewReno {
             ledger.limited_transmit = 2 * self.limited_transmit as u32;
             ledger.frto = self.undo;
         }
@@ -190,11 +192,12 @@ fn weathers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strateg
 
 fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strategy<Value = Case> {
     let size = prop_oneof![1u64..20_000, 1u64..400_000];
-    const RECOVERIES: &[Recovery] = &[Recovery::NewReno, Recovery::Sack, Recovery::Rack];
+    const RECOVERIES: &[LossRecovery] = &[LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack];
     let recovery = (prop::sample::select(RECOVERIES), any::<(bool, bool, bool)>());
     let limit = prop::sample::select(&[1, 2, u32::MAX]);
     let tcp = (1u32..=10, any::<(bool, bool)>(), limit, (1u32..=2, any::<bool>()), recovery);
-    const SCHEDULERS: &[Scheduler] = &[Scheduler::RoundRobin, Scheduler::LowestRtt, Scheduler::LowestTimeToSend];
+    const SCHEDULERS: &[PacketScheduler] =
+        &[PacketScheduler::RoundRobin, PacketScheduler::LowestRtt, PacketScheduler::LowestTimeToSend];
     // Where packets are lost or late a subflow may look dead that is not: none is given up.
     let multipath = (
         proptest::sample::select(SCHEDULERS),
@@ -276,12 +279,12 @@ fn plain() -> Case {
         ack_every: 1,
         quickack: false,
         limited_transmit: false,
-        scheduler: Scheduler::RoundRobin,
+        scheduler: PacketScheduler::RoundRobin,
         backup: 0,
         stale_after: NEVER,
         fail_after: NEVER,
         buffers: Buffers::default(),
-        recovery: Recovery::NewReno,
+        recovery: LossRecovery::NewReno,
         undo: false,
         adaptive_threshold: false,
         cut_in_recovery: false,
@@ -320,11 +323,11 @@ fn lost_probes_do_not_count_against_a_subflow() {
         size: 277_395,
         initial_window: 5,
         byte_counting: true,
-        scheduler: Scheduler::LowestTimeToSend,
+        scheduler: PacketScheduler::LowestTimeToSend,
         backup: 0b10,
         stale_after: 1,
         buffers: Buffers { send: u64::MAX, receive: 5496, read_rate: Some(Rate::mbps(139)) },
-        recovery: Recovery::Rack,
+        recovery: LossRecovery::Rack,
         weather: Weather {
             seed: 1370131534216519039,
             loss: 0.20689413965130798,
@@ -349,7 +352,7 @@ fn a_dead_subflow_does_not_ask_for_all() {
         backup: 0b11,
         stale_after: 1,
         buffers: Buffers { send: u64::MAX, receive: 1000, read_rate: Some(Rate::mbps(1)) },
-        recovery: Recovery::Rack,
+        recovery: LossRecovery::Rack,
         weather: Weather {
             seed: 4663829874133889743,
             loss: 0.1679262454143359,
@@ -389,8 +392,8 @@ fn a_probe_s_copy_does_not_hide_a_lost_segment() {
         size: 11_001,
         initial_window: 6,
         ack_every: 2,
-        scheduler: Scheduler::LowestTimeToSend,
-        recovery: Recovery::Rack,
+        scheduler: PacketScheduler::LowestTimeToSend,
+        recovery: LossRecovery::Rack,
         undo: true,
         weather: Weather {
             seed: 15862027589576392628,
@@ -412,7 +415,7 @@ fn a_shut_window_is_watched_when_a_subflow_gets_stale() {
         algorithm: 7,
         subflows: 3,
         size: 4985,
-        scheduler: Scheduler::LowestRtt,
+        scheduler: PacketScheduler::LowestRtt,
         backup: 0b110,
         stale_after: 2,
         buffers: Buffers { send: u64::MAX, receive: 1334, read_rate: Some(Rate::mbps(217)) },
@@ -437,11 +440,11 @@ fn an_idle_subflow_is_not_stale() {
         size: 243_398,
         initial_window: 6,
         limited_transmit: true,
-        scheduler: Scheduler::LowestTimeToSend,
+        scheduler: PacketScheduler::LowestTimeToSend,
         backup: 20,
         stale_after: 2,
         buffers: Buffers { send: u64::MAX, receive: 6339, read_rate: Some(Rate::mbps(32)) },
-        recovery: Recovery::Rack,
+        recovery: LossRecovery::Rack,
         weather: Weather { seed: 4533478444855269256, loss: 0.20260406597817576, ..plain().weather },
         ..plain()
     }
@@ -456,11 +459,11 @@ fn timeouts_are_counted_anew_after_probes() {
         subflows: 4,
         size: 43_082,
         limited_transmit: true,
-        scheduler: Scheduler::LowestRtt,
+        scheduler: PacketScheduler::LowestRtt,
         backup: 40,
         stale_after: 1,
         buffers: Buffers { send: u64::MAX, receive: 19935, read_rate: Some(Rate::mbps(16)) },
-        recovery: Recovery::Rack,
+        recovery: LossRecovery::Rack,
         undo: true,
         weather: Weather {
             seed: 7094778274657519880,
@@ -484,10 +487,10 @@ fn a_short_segment_counts_as_one() {
         size: 13_001,
         initial_window: 3,
         limited_transmit: true,
-        scheduler: Scheduler::LowestRtt,
+        scheduler: PacketScheduler::LowestRtt,
         backup: 53,
         stale_after: 2,
-        recovery: Recovery::Sack,
+        recovery: LossRecovery::Sack,
         undo: true,
         weather: Weather {
             seed: 6101431456303794795,

@@ -3,7 +3,7 @@
 use crate::common::script::sender;
 use crate::common::{AMP, DCTCP};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
-use linkpool_transport::{Config, Recovery};
+use linkpool_transport::{Config, LossRecovery};
 
 /// Switches to two subflows.
 fn switching(switch: Switch, scattered: ControlConfig, coupled: ControlConfig) -> Config {
@@ -191,7 +191,7 @@ fn the_switch_at_the_first_loss() {
 /// NextSeg).
 #[test]
 fn sacks_repair_what_phase_1_has_lost() {
-    let config = Config { initial_window: 6, recovery: Recovery::Sack, ..mmptcp(ControlConfig::Lia(())) };
+    let config = Config { initial_window: 6, recovery: LossRecovery::Sack, ..mmptcp(ControlConfig::Lia(())) };
     sender(config, None).run(
         "0      > syn
          100us  < synack

@@ -3,10 +3,10 @@
 use crate::common::opened::in_flight;
 use crate::common::reno;
 use crate::common::script::receiver;
-use linkpool_transport::{Config, Recovery};
+use linkpool_transport::{Config, LossRecovery};
 
 fn sack() -> Config {
-    Config { recovery: Recovery::Sack, limited_transmit: true, ..reno() }
+    Config { recovery: LossRecovery::Sack, limited_transmit: true, ..reno() }
 }
 
 /// The first NACK of a window halves it; each is answered at once by the trimmed segment, and by no

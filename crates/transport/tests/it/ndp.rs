@@ -1,7 +1,7 @@
 //! NDP, packet by packet, and over a channel that trims, returns, loses and reorders.
 
-use linkpool_transport::SenderState;
-use linkpool_transport::ndp::{Config, Message, Output, PullQueue, Receiver, Sender};
+use linkpool_transport::ndp::{Config, Message, Output, Receiver, Sender};
+use linkpool_transport::{SenderState, TurnQueue};
 use linkpool_units::Time;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -259,7 +259,7 @@ struct World {
     senders: Vec<Sender>,
     receivers: Vec<Receiver>,
     enrolled: Vec<bool>,
-    pulls: PullQueue,
+    pulls: TurnQueue,
     pull_times: Vec<Time>,
     random: Random,
     fates: Fates,
@@ -307,7 +307,7 @@ impl World {
             senders: sizes.iter().map(sender).collect(),
             receivers: (0..n).map(|_| Receiver::new()).collect(),
             enrolled: vec![false; n],
-            pulls: PullQueue::default(),
+            pulls: TurnQueue::default(),
             pull_times: Vec::new(),
             random: Random(seed),
             fates,

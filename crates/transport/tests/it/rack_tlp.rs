@@ -4,10 +4,10 @@
 use crate::common::opened::{all_in_flight, in_flight};
 use crate::common::reno;
 use crate::common::script::Script;
-use linkpool_transport::{Buffers, Config, Recovery, Sender};
+use linkpool_transport::{Buffers, Config, LossRecovery, Sender};
 
 fn rack() -> Config {
-    Config { recovery: Recovery::Rack, limited_transmit: true, ..reno() }
+    Config { recovery: LossRecovery::Rack, limited_transmit: true, ..reno() }
 }
 
 /// A packet that comes 20 us late, less than a quarter of the RTT, is not lost.

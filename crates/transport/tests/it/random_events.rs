@@ -2,7 +2,7 @@
 //! stay windows.
 
 use crate::common::algorithms;
-use linkpool_transport::Path;
+use linkpool_transport::CongestionState;
 use linkpool_transport::control::{Ack, CongestionControl, Control};
 use linkpool_units::Time;
 use proptest::prelude::*;
@@ -64,7 +64,7 @@ fn ops() -> impl Strategy<Value = Vec<(usize, Op)>> {
 
 struct Connection {
     control: Control,
-    paths: Vec<Path>,
+    states: Vec<CongestionState>,
     cut_at: Vec<u64>,
     /// The windows before the last cut for a loss, and the thresholds.
     before_loss: Vec<Option<(f64, f64)>>,
@@ -73,7 +73,7 @@ struct Connection {
 
 impl Connection {
     fn new(algorithm: usize, windows: &[f64], ssthresh: f64) -> Connection {
-        let path = |cwnd: &f64| Path {
+        let state = |cwnd: &f64| CongestionState {
             cwnd: *cwnd,
             ssthresh,
             srtt: 0.0,
@@ -83,13 +83,13 @@ impl Connection {
             established: false,
             in_recovery: false,
         };
-        let paths: Vec<Path> = windows.iter().map(path).collect();
-        let n = paths.len();
+        let states: Vec<CongestionState> = windows.iter().map(state).collect();
+        let n = states.len();
         Connection {
             control: algorithms()[algorithm].1.build(n),
             cut_at: vec![0; n],
             before_loss: vec![None; n],
-            paths,
+            states,
             now: Time::ZERO,
         }
     }
@@ -97,91 +97,91 @@ impl Connection {
     /// As the sender does it.
     fn apply(&mut self, s: usize, op: &Op) {
         match *op {
-            Op::Ack { acked, marked, round_ended } if self.paths[s].established => {
-                let path = &mut self.paths[s];
-                path.snd_una += acked as u64 * MSS;
-                path.snd_nxt = path.snd_una + path.cwnd as u64 * MSS;
-                let before = self.paths.clone();
+            Op::Ack { acked, marked, round_ended } if self.states[s].established => {
+                let state = &mut self.states[s];
+                state.snd_una += acked as u64 * MSS;
+                state.snd_nxt = state.snd_una + state.cwnd as u64 * MSS;
+                let before = self.states.clone();
                 let cut = self.acknowledge(s, Ack { acked, marked, round_ended, now: self.now }, &before);
-                if !cut && !self.paths[s].in_recovery {
-                    self.control.cong_avoid(&mut self.paths, s, acked as f64);
+                if !cut && !self.states[s].in_recovery {
+                    self.control.cong_avoid(&mut self.states, s, acked as f64);
                     self.check_growth(s, acked, round_ended, &before);
                 }
                 self.check_others(s, &before);
             }
-            Op::Duplicate { marked } if self.paths[s].established => {
-                let before = self.paths.clone();
+            Op::Duplicate { marked } if self.states[s].established => {
+                let before = self.states.clone();
                 self.acknowledge(s, Ack { acked: 0, marked, round_ended: false, now: self.now }, &before);
                 self.check_others(s, &before);
             }
             Op::Loss { selective } => {
-                let flight = self.paths[s].cwnd as u32;
-                self.before_loss[s] = selective.then_some((self.paths[s].cwnd, self.paths[s].ssthresh));
+                let flight = self.states[s].cwnd as u32;
+                self.before_loss[s] = selective.then_some((self.states[s].cwnd, self.states[s].ssthresh));
                 let ssthresh = self.ssthresh(s, flight);
-                let path = &mut self.paths[s];
+                let state = &mut self.states[s];
                 let inflation = if selective { 0.0 } else { 3.0 };
-                (path.in_recovery, path.ssthresh, path.cwnd) = (true, ssthresh, ssthresh + inflation);
+                (state.in_recovery, state.ssthresh, state.cwnd) = (true, ssthresh, ssthresh + inflation);
             }
-            Op::Recovered { cwnd } if self.paths[s].in_recovery => {
-                let path = &mut self.paths[s];
-                (path.in_recovery, path.cwnd) = (false, path.ssthresh.min(cwnd));
+            Op::Recovered { cwnd } if self.states[s].in_recovery => {
+                let state = &mut self.states[s];
+                (state.in_recovery, state.cwnd) = (false, state.ssthresh.min(cwnd));
             }
             Op::Timeout => {
-                let flight = self.paths[s].cwnd as u32;
-                if !self.paths[s].in_recovery {
-                    self.before_loss[s] = Some((self.paths[s].cwnd, self.paths[s].ssthresh));
+                let flight = self.states[s].cwnd as u32;
+                if !self.states[s].in_recovery {
+                    self.before_loss[s] = Some((self.states[s].cwnd, self.states[s].ssthresh));
                 }
                 let ssthresh = self.ssthresh(s, flight);
                 self.control.on_timeout(s);
-                let path = &mut self.paths[s];
-                (path.in_recovery, path.ssthresh, path.cwnd) = (false, ssthresh, 1.0);
-                path.snd_nxt = path.snd_una;
+                let state = &mut self.states[s];
+                (state.in_recovery, state.ssthresh, state.cwnd) = (false, ssthresh, 1.0);
+                state.snd_nxt = state.snd_una;
             }
             Op::Undo => {
                 if let Some((cwnd, ssthresh)) = self.before_loss[s].take() {
-                    let path = &mut self.paths[s];
-                    (path.cwnd, path.ssthresh) = (path.cwnd.max(cwnd), path.ssthresh.max(ssthresh));
-                    path.in_recovery = false;
-                    let before = self.paths.clone();
+                    let state = &mut self.states[s];
+                    (state.cwnd, state.ssthresh) = (state.cwnd.max(cwnd), state.ssthresh.max(ssthresh));
+                    state.in_recovery = false;
+                    let before = self.states.clone();
                     self.control.undo(s);
-                    assert!(self.paths.iter().zip(&before).all(|(p, b)| (p.cwnd, p.ssthresh) == (b.cwnd, b.ssthresh)));
+                    assert!(self.states.iter().zip(&before).all(|(p, b)| (p.cwnd, p.ssthresh) == (b.cwnd, b.ssthresh)));
                 }
             }
-            Op::Establish => self.paths[s].established = true,
+            Op::Establish => self.states[s].established = true,
             Op::Fail => {
-                self.paths[s].established = false;
+                self.states[s].established = false;
                 self.control.on_failed(s);
             }
-            Op::Rtt(srtt) => self.paths[s].srtt = srtt,
+            Op::Rtt(srtt) => self.states[s].srtt = srtt,
             Op::Later(time) => self.now += time,
             _ => {}
         }
     }
 
     fn ssthresh(&mut self, s: usize, flight: u32) -> f64 {
-        let ssthresh = self.control.ssthresh(&self.paths, s, flight);
+        let ssthresh = self.control.ssthresh(&self.states, s, flight);
         let most = if matches!(self.control, Control::Cubic(_)) { 0.7 } else { 0.5 };
         assert!(ssthresh >= 2.0 && ssthresh <= (flight as f64 * most).max(2.0), "ssthresh {ssthresh} of {flight}");
         ssthresh
     }
 
-    fn acknowledge(&mut self, s: usize, ack: Ack, before: &[Path]) -> bool {
-        let cut = self.control.in_ack_event(&mut self.paths, s, ack);
+    fn acknowledge(&mut self, s: usize, ack: Ack, before: &[CongestionState]) -> bool {
+        let cut = self.control.in_ack_event(&mut self.states, s, ack);
         if cut {
             assert!(ack.marked && self.control.needs_ecn());
-            let (was, is) = (before[s].cwnd, self.paths[s].cwnd);
+            let (was, is) = (before[s].cwnd, self.states[s].cwnd);
             assert!(is >= CWND_MIN && is <= was.max(CWND_MIN), "cut from {was} to {is}");
             // Once a window: all that was sent before the last cut has been acknowledged.
-            assert!(self.paths[s].snd_una > self.cut_at[s], "a second cut in a window");
-            self.cut_at[s] = self.paths[s].snd_nxt;
+            assert!(self.states[s].snd_una > self.cut_at[s], "a second cut in a window");
+            self.cut_at[s] = self.states[s].snd_nxt;
         }
         cut
     }
 
     /// No ACK grows a window by more than what it acknowledges, but for XMP at the end of a round:
     /// there by no more than the ratio of the RTTs (equation 9), in whole packets.
-    fn check_growth(&self, s: usize, acked: u32, round_ended: bool, before: &[Path]) {
-        let grown = self.paths[s].cwnd - before[s].cwnd;
+    fn check_growth(&self, s: usize, acked: u32, round_ended: bool, before: &[CongestionState]) {
+        let grown = self.states[s].cwnd - before[s].cwnd;
         let mut most = acked as f64 * (1.0 + 1e-9);
         // OLIA moves up to 1/2 between windows of two subflows or more, in a window's ACKs.
         let moved = if matches!(self.control, Control::Olia(_)) { acked as f64 / 2.0 / before[s].cwnd } else { 0.0 };
@@ -195,14 +195,14 @@ impl Connection {
         assert!(grown <= most, "from {} by {grown}, at most {most}", before[s].cwnd);
     }
 
-    fn check_others(&self, s: usize, before: &[Path]) {
-        for (i, (now, was)) in self.paths.iter().zip(before).enumerate() {
+    fn check_others(&self, s: usize, before: &[CongestionState]) {
+        for (i, (now, was)) in self.states.iter().zip(before).enumerate() {
             assert!(i == s || (now.cwnd, now.ssthresh) == (was.cwnd, was.ssthresh), "not its subflow");
         }
     }
 
     fn check(&self, before: (u64, u64)) {
-        for p in &self.paths {
+        for p in &self.states {
             assert!(p.cwnd.is_finite() && p.cwnd >= 1.0, "{p:?}");
             assert!(p.ssthresh >= 1.0, "{p:?}");
         }
@@ -210,10 +210,10 @@ impl Connection {
         let (suppressions, releases) = suppressions_and_releases(&self.control);
         // They alternate, one at a time, suppression first.
         assert!(suppressions - releases <= 1 && suppressions + releases - before.0 - before.1 <= 1);
-        for s in 1..self.paths.len() {
+        for s in 1..self.states.len() {
             assert_eq!(self.control.is_active(s), suppressions == releases);
         }
-        if !matches!(self.control, Control::Amp(_)) || self.paths.len() == 1 {
+        if !matches!(self.control, Control::Amp(_)) || self.states.len() == 1 {
             assert_eq!((suppressions, releases), (0, 0));
         }
     }
@@ -222,10 +222,10 @@ impl Connection {
 /// What AMP counts; of all others nothing.
 fn suppressions_and_releases(control: &Control) -> (u64, u64) {
     let mut counted = (0, 0);
-    control.metrics(&mut |name, value| match name {
-        "suppressions" => counted.0 = value,
-        "releases" => counted.1 = value,
-        _ => panic!("{name} is counted by nobody"),
+    control.metrics(&mut |metric| match metric.name {
+        "suppressions" => counted.0 = metric.value as u64,
+        "releases" => counted.1 = metric.value as u64,
+        name => panic!("no algorithm reports {name}"),
     });
     counted
 }
@@ -268,8 +268,8 @@ proptest! {
             let mut connection = Connection::new(algorithm, &windows, 30.0);
             for (i, (s_op, op)) in ops.iter().enumerate() {
                 // A recovery takes at least four packets in flight.
-                let path = &connection.paths[s % n];
-                if undone && i == at.index(ops.len()) && !path.in_recovery && path.cwnd >= 4.0 {
+                let state = &connection.states[s % n];
+                if undone && i == at.index(ops.len()) && !state.in_recovery && state.cwnd >= 4.0 {
                     connection.apply(s % n, &Op::Loss { selective: true });
                     connection.apply(s % n, &Op::Undo);
                 }
@@ -277,7 +277,7 @@ proptest! {
                     connection.apply(s_op % n, op);
                 }
             }
-            connection.paths.iter().map(|p| p.cwnd).collect::<Vec<_>>()
+            connection.states.iter().map(|p| p.cwnd).collect::<Vec<_>>()
         };
         prop_assert_eq!(run(false), run(true));
     }
@@ -290,8 +290,8 @@ proptest! {
         let mut connection = Connection::new(amp, &vec![start; n], 2.0);
         let round = |c: &mut Connection, marked: bool| {
             for s in 0..n {
-                c.paths[s].established = true;
-                for i in 0..c.paths[s].cwnd as u32 {
+                c.states[s].established = true;
+                for i in 0..c.states[s].cwnd as u32 {
                     let ack = Op::Ack { acked: 1, marked, round_ended: i == 0 };
                     c.apply(s, &ack);
                 }

@@ -4,7 +4,7 @@
 use crate::common::channel::{Crossing, Pair};
 use crate::common::{AMP, CUT, DCTCP, FULLY_COUPLED, Random, SEMI_COUPLED, config};
 use linkpool_transport::control::{CongestionControl, ControlConfig, EwtcpConfig, EwtcpIncrease};
-use linkpool_transport::{Config, Path};
+use linkpool_transport::{Config, CongestionState};
 use linkpool_units::Time;
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ fn trace(control: ControlConfig, byte_counting: bool, seed: u64, loss: f64, mark
 
 /// The window after `acked` packets in congestion avoidance.
 fn grown(control: &ControlConfig, cwnd: f64, srtt: f64, acked: u32) -> f64 {
-    let mut paths = [Path {
+    let mut states = [CongestionState {
         cwnd,
         ssthresh: 2.0,
         srtt,
@@ -58,8 +58,8 @@ fn grown(control: &ControlConfig, cwnd: f64, srtt: f64, acked: u32) -> f64 {
         established: true,
         in_recovery: false,
     }];
-    control.build(1).cong_avoid(&mut paths, 0, acked as f64);
-    paths[0].cwnd
+    control.build(1).cong_avoid(&mut states, 0, acked as f64);
+    states[0].cwnd
 }
 
 proptest! {

@@ -5,12 +5,12 @@ use crate::common::opened::in_flight;
 use crate::common::script::sender;
 use crate::common::{Random, config, reno};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
-use linkpool_transport::{Buffers, Config, DupackThreshold, Recovery, Segment, SenderState};
+use linkpool_transport::{Buffers, Config, DupackThreshold, LossRecovery, Segment, SenderState};
 use linkpool_units::Time;
 
 fn adaptive() -> Config {
     Config {
-        recovery: Recovery::Sack,
+        recovery: LossRecovery::Sack,
         dupack_threshold: DupackThreshold::Adaptive,
         limited_transmit: true,
         undo: true,
@@ -133,7 +133,7 @@ fn phase_2_waits_for_three() {
     let config = Config {
         subflows: 2,
         initial_window: 9,
-        recovery: Recovery::Sack,
+        recovery: LossRecovery::Sack,
         dupack_threshold: DupackThreshold::Adaptive,
         undo: false,
         ..config(algorithm)

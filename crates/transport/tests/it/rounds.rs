@@ -85,7 +85,7 @@ fn table_of(
 /// The windows of all subflows, to one decimal; `R`: in recovery, `s`: suppressed.
 fn windows(pair: &Pair<Channel>) -> String {
     let window = |s| {
-        let path = pair.sender.path(s);
+        let path = pair.sender.congestion(s);
         let recovery = if path.in_recovery { "R" } else { "" };
         let suppressed = if pair.sender.is_suppressed(s) { "s" } else { "" };
         if path.established { format!("{:.1}{recovery}{suppressed}", path.cwnd) } else { "-".into() }

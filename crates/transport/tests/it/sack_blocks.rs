@@ -3,10 +3,10 @@
 
 use crate::common::reno;
 use crate::common::script::{Script, receiver};
-use linkpool_transport::{Config, Receiver, Recovery};
+use linkpool_transport::{Config, LossRecovery, Receiver};
 
 fn connected() -> Script<Receiver> {
-    let mut script = receiver(Config { recovery: Recovery::Sack, ..reno() });
+    let mut script = receiver(Config { recovery: LossRecovery::Sack, ..reno() });
     script.run(
         "0      < syn
                 > synack",

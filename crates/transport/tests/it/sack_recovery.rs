@@ -4,10 +4,10 @@ use crate::common::opened::{all_in_flight, in_flight};
 use crate::common::script::sender;
 use crate::common::{DCTCP, config, reno};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Buffers, Config, DupackThreshold, Recovery};
+use linkpool_transport::{Buffers, Config, DupackThreshold, LossRecovery};
 
 fn sack() -> Config {
-    Config { recovery: Recovery::Sack, limited_transmit: true, ..reno() }
+    Config { recovery: LossRecovery::Sack, limited_transmit: true, ..reno() }
 }
 
 /// Packets 2 and 5 of ten are lost. Both are repaired in one round, where NewReno takes two
@@ -243,7 +243,7 @@ fn no_recovery_for_what_was_sent_before_the_timeout() {
 fn marks_in_recovery_cut_if_told() {
     for (cuts, window, sent) in [(true, 2, ""), (false, 3, "> pkt 6 ect")] {
         let dctcp = config(ControlConfig::Dctcp(linkpool_transport::control::DctcpConfig { alpha0: 1.0, ..DCTCP }));
-        let config = Config { recovery: Recovery::Sack, cut_in_recovery: cuts, initial_window: 6, ..dctcp };
+        let config = Config { recovery: LossRecovery::Sack, cut_in_recovery: cuts, initial_window: 6, ..dctcp };
         sender(config, None).run(&format!(
             "0      > syn ecn
              100us  < synack ecn

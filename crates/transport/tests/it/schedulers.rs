@@ -3,7 +3,7 @@
 use crate::common::config;
 use crate::common::script::{sender, sender_with_jitters};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Config, Multipath, Scheduler};
+use linkpool_transport::{Config, Multipath, PacketScheduler};
 use linkpool_units::Time;
 
 fn lia(subflows: usize, multipath: Multipath) -> Config {
@@ -111,7 +111,7 @@ fn a_backup_is_used_while_it_is_alone() {
 /// which is 200 us. Then subflow 0 has 5, for 100 us: 11 to 13 are its own.
 #[test]
 fn lowest_time_to_send() {
-    let multipath = Multipath { scheduler: Scheduler::LowestTimeToSend, ..Multipath::default() };
+    let multipath = Multipath { scheduler: PacketScheduler::LowestTimeToSend, ..Multipath::default() };
     let config = Config { initial_window: 2, ..lia(2, multipath) };
     sender(config, None).run(
         "0      > syn
@@ -144,7 +144,7 @@ fn lowest_time_to_send() {
 /// makes its window 101.
 #[test]
 fn bursts_of_64_kib_are_set_apart() {
-    let multipath = Multipath { scheduler: Scheduler::LowestTimeToSend, ..Multipath::default() };
+    let multipath = Multipath { scheduler: PacketScheduler::LowestTimeToSend, ..Multipath::default() };
     let config = Config { initial_window: 100, ..lia(2, multipath) };
     sender(config, None).run(
         "0      > syn

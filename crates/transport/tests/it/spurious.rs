@@ -5,10 +5,10 @@ use crate::common::opened::{all_in_flight, in_flight};
 use crate::common::script::sender;
 use crate::common::{CUBIC, config, reno};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Config, Recovery};
+use linkpool_transport::{Config, LossRecovery};
 
 fn sack() -> Config {
-    Config { recovery: Recovery::Sack, limited_transmit: true, undo: true, ..reno() }
+    Config { recovery: LossRecovery::Sack, limited_transmit: true, undo: true, ..reno() }
 }
 
 /// Packet 0 was overtaken by three others, and sent again for it.
@@ -60,8 +60,12 @@ fn all_must_have_been_needless() {
 /// CUBIC is as it was before, window and curve (RFC 9438, section 4.9.2).
 #[test]
 fn cubic_goes_on_where_it_was() {
-    let cubic =
-        Config { recovery: Recovery::Sack, limited_transmit: true, undo: true, ..config(ControlConfig::Cubic(CUBIC)) };
+    let cubic = Config {
+        recovery: LossRecovery::Sack,
+        limited_transmit: true,
+        undo: true,
+        ..config(ControlConfig::Cubic(CUBIC))
+    };
     in_flight(10, cubic).run(OVERTAKEN).run(
         "       = cwnd 7 ssthresh 7
          210us  < ack 4

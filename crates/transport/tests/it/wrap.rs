@@ -28,7 +28,7 @@ fn a_flow_goes_round_the_sequence_numbers() {
     while let Some(event) = pair.step() {
         ledger.enter(&pair, &event);
         for (s, around) in around.iter_mut().enumerate() {
-            *around |= pair.sender.path(s).snd_una > ROUND;
+            *around |= pair.sender.congestion(s).snd_una > ROUND;
         }
     }
     assert_eq!((pair.sender.state(), pair.sender.acked()), (SenderState::Finished, size));

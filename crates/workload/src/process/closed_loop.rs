@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// Flows of one host, each started by the end of the one before it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClosedLoop {
-    /// Where they go.
+    /// The receivers of its flows.
     pub to: Destinations,
-    /// Of each flow.
+    /// The size of each flow.
     pub size: Sizes,
     /// From the end of a flow to the start of the next.
     pub gap: Gaps,
@@ -22,7 +22,7 @@ pub struct ClosedLoop {
     pub stop: Time,
     /// Number of the next flow.
     pub next: u32,
-    /// Of what is drawn.
+    /// Draws sizes and destinations.
     pub random: Stream,
 }
 

@@ -6,13 +6,13 @@
 
 mod closed_loop;
 mod jobs;
+mod joint_loop;
 mod rounds;
-mod scheduler;
 
 pub use closed_loop::{ClosedLoop, Destinations};
 pub use jobs::{Chain, PartitionAggregate};
+pub use joint_loop::{JointLoop, Redraw};
 pub use rounds::Rounds;
-pub use scheduler::{Redraw, Scheduler};
 
 use crate::flow::Flow;
 use linkpool_units::{HostId, Time};
@@ -75,8 +75,8 @@ pub enum Process {
     ClosedLoop(ClosedLoop),
     /// See [`Rounds`].
     Rounds(Rounds),
-    /// See [`Scheduler`].
-    Scheduler(Scheduler),
+    /// See [`JointLoop`].
+    JointLoop(JointLoop),
     /// See [`Chain`].
     Chain(Chain),
 }
@@ -87,7 +87,7 @@ impl Process {
         match self {
             Process::ClosedLoop(p) => p.begin(home, now, out),
             Process::Rounds(p) => p.begin(now, out),
-            Process::Scheduler(p) => p.begin(now, out),
+            Process::JointLoop(p) => p.begin(now, out),
             Process::Chain(p) => p.begin(home, now, out),
         }
     }
@@ -96,7 +96,7 @@ impl Process {
     pub fn listens(&self) -> Listens {
         match self {
             Process::ClosedLoop(_) => Listens::Sender,
-            Process::Rounds(_) | Process::Scheduler(_) => Listens::Anywhere,
+            Process::Rounds(_) | Process::JointLoop(_) => Listens::Anywhere,
             Process::Chain(_) => Listens::Receiver,
         }
     }
@@ -106,7 +106,7 @@ impl Process {
         match self {
             Process::ClosedLoop(p) => p.on_end(flow.src, now, out),
             Process::Rounds(p) => p.on_end(now, out),
-            Process::Scheduler(p) => p.on_end(flow, now, out),
+            Process::JointLoop(p) => p.on_end(flow, now, out),
             Process::Chain(p) => p.on_arrival(flow.dst, now, out),
         }
     }
@@ -168,11 +168,11 @@ mod tests {
             random: random.clone(),
         };
         let redraw = Redraw::Room(vec![1; 2]);
-        let scheduler = Scheduler { matrix, redraw, size, jitter, gap, stop, next, random: random.clone() };
+        let scheduler = JointLoop { matrix, redraw, size, jitter, gap, stop, next, random: random.clone() };
         [
             (Process::ClosedLoop(closed), Listens::Sender),
             (Process::Rounds(rounds), Listens::Anywhere),
-            (Process::Scheduler(scheduler), Listens::Anywhere),
+            (Process::JointLoop(scheduler), Listens::Anywhere),
             (Process::Chain(Chain::new(Arc::new(jobs), 0, random).0), Listens::Receiver),
         ]
     }

@@ -14,7 +14,7 @@ use linkpool_units::Time;
 pub struct Rounds {
     /// Drawn for every round.
     pub matrix: Matrix,
-    /// Of each flow.
+    /// The size of each flow.
     pub size: Sizes,
     /// Starts of a round are uniform over this.
     pub jitter: Time,
@@ -28,7 +28,7 @@ pub struct Rounds {
     pub open: u32,
     /// The number of this round.
     pub round: u32,
-    /// Of what is drawn.
+    /// Draws sizes and destinations.
     pub random: Stream,
 }
 

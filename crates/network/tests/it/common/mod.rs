@@ -5,8 +5,8 @@ pub mod topologies;
 pub mod traffic;
 
 use linkpool_network::{
-    Change, Envelope, Fabric, FabricBuilder, Flags, HostId, Layer, LinkId, Loss, NodeId, Order, Packet, Paths,
-    QueueLimit, QueuePolicy, Red, RedAction, Routes, SharedBuffer, Trimming, source_route,
+    Envelope, Fabric, FabricBuilder, Flags, HostId, Layer, LinkChange, LinkId, Loss, NodeId, Order, Packet, QueueLimit,
+    QueuePolicy, Red, RedAction, Routes, SharedBuffer, ShortestPaths, Trimming, source_route,
 };
 use linkpool_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ pub fn hashed(dst: HostId, entropy: u32) -> Packet {
 
 /// A packet on the shortest path numbered `i`.
 pub fn pinned(fabric: &Fabric, routes: &Routes, from: HostId, to: HostId, i: u32) -> Packet {
-    let path = Paths::new(routes, fabric, to).nth(from, i.into());
+    let path = ShortestPaths::new(routes, fabric, to).nth(from, i.into());
     let entropy = source_route(fabric, &path).expect("a path of few hops");
     Packet { flags: Flags::PINNED, ..hashed(to, entropy) }
 }
@@ -188,16 +188,16 @@ pub fn disciplines() -> impl Strategy<Value = Rules> {
 }
 
 /// What may become of a link.
-pub fn change() -> impl Strategy<Value = Change> {
+pub fn change() -> impl Strategy<Value = LinkChange> {
     let p = || prop_oneof![Just(0.0), Just(1.0), 0.0f64..1.0];
     prop_oneof![
-        Just(Change::Up(false)),
-        Just(Change::Up(true)),
-        prop::sample::select(&RATES[..]).prop_map(Change::Rate),
-        (1u32..30).prop_map(|n| Change::Limit(QueueLimit::Packets(n))),
-        (1_500u64..30_000).prop_map(|n| Change::Limit(QueueLimit::Bytes(n))),
-        p().prop_map(|p| Change::Loss(Loss::random(p / 2.0))),
-        (p(), p(), p(), p()).prop_map(|(in_good, in_bad, to_bad, to_good)| Change::Loss(Loss {
+        Just(LinkChange::Up(false)),
+        Just(LinkChange::Up(true)),
+        prop::sample::select(&RATES[..]).prop_map(LinkChange::Rate),
+        (1u32..30).prop_map(|n| LinkChange::Limit(QueueLimit::Packets(n))),
+        (1_500u64..30_000).prop_map(|n| LinkChange::Limit(QueueLimit::Bytes(n))),
+        p().prop_map(|p| LinkChange::Loss(Loss::random(p / 2.0))),
+        (p(), p(), p(), p()).prop_map(|(in_good, in_bad, to_bad, to_good)| LinkChange::Loss(Loss {
             in_good,
             in_bad,
             to_bad,

@@ -4,7 +4,7 @@ use super::serialisation;
 use super::traffic::{Arrival, Results, Scene, answer, has_trailer};
 use linkpool_engine::{Stream, Windows, stream};
 use linkpool_network::{
-    Change, Flags, LinkId, LinkStats, Loss, NodeId, Packet, QueueLimit, Red, RedAction, Trimming, tie_rank,
+    Flags, LinkChange, LinkId, LinkStats, Loss, NodeId, Packet, QueueLimit, Red, RedAction, Trimming, tie_rank,
 };
 use linkpool_units::{Rate, Time};
 use rand::Rng;
@@ -17,7 +17,7 @@ enum Event {
     /// Of the transmission of this number.
     Departure(LinkId, u32),
     /// The change of this number.
-    Change(usize),
+    LinkChange(usize),
     Serve(LinkId),
     /// By rank among those of the instant, over this link; the packet is the first of those in flight on it.
     Arrival(u64, LinkId),
@@ -90,7 +90,7 @@ pub fn simulate(scene: &Scene) -> Results {
         }
     });
     let sends = scene.sends.iter().map(|s| Reverse((s.at, Event::Send(s.packet.seq))));
-    let changes = scene.changes.iter().enumerate().map(|(i, c)| Reverse((c.0, Event::Change(i))));
+    let changes = scene.changes.iter().enumerate().map(|(i, c)| Reverse((c.0, Event::LinkChange(i))));
     let mut simulation = Simulation {
         scene,
         ports: ports.collect(),
@@ -120,7 +120,7 @@ impl Simulation<'_> {
                     self.depart(link, service, now);
                     continue;
                 }
-                Event::Change(i) => {
+                Event::LinkChange(i) => {
                     self.change(self.scene.changes[i].1, self.scene.changes[i].2, now);
                     continue;
                 }
@@ -162,7 +162,7 @@ impl Simulation<'_> {
             // What a link is built with does not count if it is changed from the start.
             let mut rates = vec![(Time::ZERO, l.rate)];
             for (at, link, change) in &self.scene.changes {
-                if let (true, Change::Rate(rate)) = (link.index() == id, change) {
+                if let (true, LinkChange::Rate(rate)) = (link.index() == id, change) {
                     rates.retain(|(before, _)| *before != Time::ZERO || *at != Time::ZERO);
                     rates.push((*at, *rate));
                 }
@@ -410,11 +410,11 @@ impl Simulation<'_> {
         self.events.push(Reverse((now, Event::Serve(link))));
     }
 
-    fn change(&mut self, link: LinkId, change: Change, now: Time) {
+    fn change(&mut self, link: LinkId, change: LinkChange, now: Time) {
         let port = &mut self.ports[link.index()];
         match change {
-            Change::Up(true) => port.up = true,
-            Change::Up(false) => {
+            LinkChange::Up(true) => port.up = true,
+            LinkChange::Up(false) => {
                 port.up = false;
                 port.services += 1;
                 let in_service = port.in_service.take().map(|s| (s.class, s.packet));
@@ -428,7 +428,7 @@ impl Simulation<'_> {
                     port.red[class].empty_since = now;
                 }
             }
-            Change::Rate(rate) => {
+            LinkChange::Rate(rate) => {
                 if let Some(service) = &mut port.in_service {
                     service.done += (now - service.since).0 as u128 * port.rate.0 as u128;
                     service.since = now;
@@ -436,8 +436,8 @@ impl Simulation<'_> {
                 port.rate = rate;
                 self.expect_departure(link);
             }
-            Change::Limit(limit) => port.limit = limit,
-            Change::Loss(loss) => (port.loss, port.bad) = (loss, false),
+            LinkChange::Limit(limit) => port.limit = limit,
+            LinkChange::Loss(loss) => (port.loss, port.bad) = (loss, false),
         }
     }
 

@@ -1,12 +1,12 @@
 //! Topologies by the cables of their layers.
 
 use linkpool_network::topology::{BCube, FatTree, Generator, LeafSpine, ManyToOne, Ring, Triangle, Vl2};
-use linkpool_network::{Fabric, Wire};
+use linkpool_network::{Cable, Fabric};
 use linkpool_units::{Rate, Time};
 
 /// A fat-tree with cables to hosts, between edge and aggregation, and to the core.
-pub fn fat_tree_of(k: u32, tiers: u32, hosts_per_edge: u32, nics: u32, wires: [Wire; 3]) -> FatTree {
-    let [Wire { rate, delay }, aggregation, core] = wires;
+pub fn fat_tree_of(k: u32, tiers: u32, hosts_per_edge: u32, nics: u32, wires: [Cable; 3]) -> FatTree {
+    let [Cable { rate, delay }, aggregation, core] = wires;
     FatTree {
         k,
         tiers,
@@ -22,29 +22,29 @@ pub fn fat_tree_of(k: u32, tiers: u32, hosts_per_edge: u32, nics: u32, wires: [W
 }
 
 /// A leaf-spine fabric with cables to hosts and to spines.
-pub fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32, wires: [Wire; 2]) -> LeafSpine {
-    let [Wire { rate, delay }, Wire { rate: uplink_rate, delay: uplink_delay }] = wires;
+pub fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32, wires: [Cable; 2]) -> LeafSpine {
+    let [Cable { rate, delay }, Cable { rate: uplink_rate, delay: uplink_delay }] = wires;
     LeafSpine { leaves, spines, hosts_per_leaf, rate, delay, uplink_rate, uplink_delay }
 }
 
 /// VL2 with cables to hosts and between switches.
-pub fn vl2(aggregation_ports: u32, intermediate_ports: u32, hosts_per_rack: u32, wires: [Wire; 2]) -> Vl2 {
-    let [Wire { rate, delay }, Wire { rate: core_rate, delay: core_delay }] = wires;
+pub fn vl2(aggregation_ports: u32, intermediate_ports: u32, hosts_per_rack: u32, wires: [Cable; 2]) -> Vl2 {
+    let [Cable { rate, delay }, Cable { rate: core_rate, delay: core_delay }] = wires;
     Vl2 { aggregation_ports, intermediate_ports, hosts_per_rack, rate, delay, core_rate, core_delay }
 }
 
 /// A BCube.
-pub fn bcube(n: u32, k: u32, Wire { rate, delay }: Wire) -> BCube {
+pub fn bcube(n: u32, k: u32, Cable { rate, delay }: Cable) -> BCube {
     BCube { n, k, rate, delay }
 }
 
 /// A ring of so many bottlenecks, with other cables to hosts.
-pub fn ring(n: usize, bottleneck: Wire, Wire { rate, delay }: Wire) -> Ring {
+pub fn ring(n: usize, bottleneck: Cable, Cable { rate, delay }: Cable) -> Ring {
     Ring { bottleneck_rates: vec![bottleneck.rate; n], bottleneck_delays: vec![bottleneck.delay; n], rate, delay }
 }
 
 /// A triangle.
-pub fn triangle(bottleneck: Wire, Wire { rate, delay }: Wire) -> Triangle {
+pub fn triangle(bottleneck: Cable, Cable { rate, delay }: Cable) -> Triangle {
     Triangle { bottleneck_rates: vec![bottleneck.rate; 3], bottleneck_delays: vec![bottleneck.delay; 3], rate, delay }
 }
 

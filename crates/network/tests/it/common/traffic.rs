@@ -2,7 +2,7 @@
 
 use super::Rules;
 use linkpool_network::{
-    Change, Egress, Ended, Envelope, Fabric, Flags, Handler, HostId, LinkId, LinkStats, Network, NodeId, Packet,
+    Egress, Ended, Envelope, Fabric, Flags, Handler, HostId, LinkChange, LinkId, LinkStats, Network, NodeId, Packet,
     Routes, Routing, Timetable, run_partitions,
 };
 use linkpool_units::Time;
@@ -186,7 +186,7 @@ pub struct Scene {
     pub end: Time,
     pub seed: u64,
     /// Of links, in order of time.
-    pub changes: Vec<(Time, LinkId, Change)>,
+    pub changes: Vec<(Time, LinkId, LinkChange)>,
     /// From then on packets avoid these links.
     pub reroutes: Vec<(Time, HashSet<LinkId>)>,
     pub routing: Routing,
@@ -211,8 +211,9 @@ pub fn changing_scenes(fabrics: impl Strategy<Value = Fabric>) -> impl Strategy<
     (scenes_by(fabrics, rules), changes, reroutes).prop_map(|(mut scene, changes, reroutes)| {
         let links = scene.fabric.links().len();
         if links > 0 {
-            let change =
-                |(at, link, change): (Time, prop::sample::Index, Change)| (at, LinkId::new(link.index(links)), change);
+            let change = |(at, link, change): (Time, prop::sample::Index, LinkChange)| {
+                (at, LinkId::new(link.index(links)), change)
+            };
             scene.changes = changes.into_iter().map(change).collect();
             let reroute = |(at, links_down): (Time, Vec<prop::sample::Index>)| {
                 (at, links_down.into_iter().map(|l| LinkId::new(l.index(links))).collect())

@@ -58,7 +58,7 @@ pub struct Ledger {
     reinjected: u64,
     /// Tail loss probes may exceed windows?
     pub probes: bool,
-    /// Recovery by SACKs?
+    /// Loss recovery by SACKs?
     pub selective: bool,
     mss: u64,
 }
@@ -177,7 +177,7 @@ impl Ledger {
     }
 
     fn check_window<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, s: usize, new: bool) {
-        let (path, stats) = (pair.sender.path(s), pair.sender.stats(s));
+        let (path, stats) = (pair.sender.congestion(s), pair.sender.stats(s));
         assert!(path.cwnd.is_finite() && path.cwnd >= 1.0, "cwnd {}", path.cwnd);
         assert!(path.ssthresh >= 1.0, "ssthresh {}", path.ssthresh);
         assert!(path.srtt.is_finite() && path.srtt >= 0.0);
@@ -229,6 +229,6 @@ impl Ledger {
 
     /// Is there data on subflow `s` that has not been acknowledged?
     pub fn outstanding<C: FnMut(&Crossing) -> Fate>(&self, pair: &Pair<C>, s: usize) -> bool {
-        pair.sender.path(s).snd_una < self.subflows[s].end
+        pair.sender.congestion(s).snd_una < self.subflows[s].end
     }
 }

@@ -9,7 +9,7 @@ use linkpool_transport::control::{
     AckOrder, AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpConfig, EwtcpIncrease, Floor,
     FullyCoupledConfig, Release, SemiCoupledConfig, XmpConfig,
 };
-use linkpool_transport::{Buffers, Config, DupackThreshold, Multipath, Recovery, RttConfig};
+use linkpool_transport::{Buffers, Config, DupackThreshold, LossRecovery, Multipath, RttConfig};
 use linkpool_units::Time;
 
 pub const FLOOR: Floor = Floor { cwnd_min: 2.0 };
@@ -63,7 +63,7 @@ pub fn config(control: ControlConfig) -> Config {
         syn_timeout: Time::from_secs(1),
         syn_retries: 6,
         fail_after: u32::MAX,
-        recovery: Recovery::NewReno,
+        recovery: LossRecovery::NewReno,
         undo: false,
         cut_in_recovery: true,
         dupack_threshold: DupackThreshold::Acks(3),

@@ -42,8 +42,8 @@ impl Endpoint for Sender {
     fn state(&self, s: usize, what: &str) -> String {
         let rounded = |x: f64| format!("{}", (x * 1e4).round() / 1e4);
         match what {
-            "cwnd" => rounded(self.path(s).cwnd),
-            "ssthresh" => rounded(self.path(s).ssthresh),
+            "cwnd" => rounded(self.congestion(s).cwnd),
+            "ssthresh" => rounded(self.congestion(s).ssthresh),
             "flight" => self.in_flight(s).to_string(),
             "rto" => self.rto(s).to_string(),
             "state" => format!("{:?}", self.state()).to_lowercase(),
@@ -59,7 +59,7 @@ impl Endpoint for Sender {
             "cuts" => self.stats(s).cuts.to_string(),
             "carried" => self.stats(s).acked_bytes.to_string(),
             "reinjected" => self.stats(s).reinjected_bytes.to_string(),
-            "recovery" => self.path(s).in_recovery.to_string(),
+            "recovery" => self.congestion(s).in_recovery.to_string(),
             "suppressed" => self.is_suppressed(s).to_string(),
             _ => panic!("a sender has no {what}"),
         }

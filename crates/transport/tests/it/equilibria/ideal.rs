@@ -2,7 +2,7 @@
 //! rate w/RTT, constant RTTs, independent losses that are known at once and cost no time.
 
 use crate::common::Random;
-use linkpool_transport::Path;
+use linkpool_transport::CongestionState;
 use linkpool_transport::control::{Ack, CongestionControl, Control, ControlConfig};
 use linkpool_units::Time;
 
@@ -17,7 +17,7 @@ pub struct Hop {
 pub struct Ideal {
     control: Control,
     hops: Vec<Hop>,
-    paths: Vec<Path>,
+    states: Vec<CongestionState>,
     round_ends: Vec<u64>,
     /// When the next ACK of each subflow is due, ms.
     due: Vec<f64>,
@@ -39,7 +39,7 @@ impl Means {
 
 impl Ideal {
     pub fn new(control: &ControlConfig, hops: &[Hop], seed: u64) -> Ideal {
-        let path = |hop: &Hop| Path {
+        let state = |hop: &Hop| CongestionState {
             cwnd: 10.0,
             ssthresh: 2.0,
             srtt: hop.rtt_ms * 1e9,
@@ -52,7 +52,7 @@ impl Ideal {
         Ideal {
             control: control.build(hops.len()),
             hops: hops.to_vec(),
-            paths: hops.iter().map(path).collect(),
+            states: hops.iter().map(state).collect(),
             round_ends: vec![0; hops.len()],
             due: hops.iter().map(|hop| hop.rtt_ms / 10.0).collect(),
             random: Random(seed),
@@ -62,24 +62,24 @@ impl Ideal {
     /// The next ACK, of subflow `s`; `lost`: of a packet that was lost instead; `marked`: it echoes
     /// a mark. True if a round has ended.
     fn ack(&mut self, s: usize, lost: bool, marked: bool) -> bool {
-        let path = &mut self.paths[s];
-        path.snd_una += 1;
-        path.snd_nxt = path.snd_una + path.cwnd as u64;
-        let round_ended = path.snd_una > self.round_ends[s];
+        let state = &mut self.states[s];
+        state.snd_una += 1;
+        state.snd_nxt = state.snd_una + state.cwnd as u64;
+        let round_ended = state.snd_una > self.round_ends[s];
         if round_ended {
-            self.round_ends[s] = path.snd_nxt;
+            self.round_ends[s] = state.snd_nxt;
         }
         if lost {
-            let flight = path.cwnd as u32;
-            let w = self.control.ssthresh(&self.paths, s, flight);
-            self.paths[s].cut_to(w);
+            let flight = state.cwnd as u32;
+            let w = self.control.ssthresh(&self.states, s, flight);
+            self.states[s].cut_to(w);
         } else {
             let event = Ack { acked: 1, marked, round_ended, now: Time::ZERO };
-            if !self.control.in_ack_event(&mut self.paths, s, event) {
-                self.control.cong_avoid(&mut self.paths, s, 1.0);
+            if !self.control.in_ack_event(&mut self.states, s, event) {
+                self.control.cong_avoid(&mut self.states, s, 1.0);
             }
             if marked {
-                self.control.cut_after_growth(&mut self.paths, s);
+                self.control.cut_after_growth(&mut self.states, s);
             }
         }
         round_ended
@@ -100,7 +100,7 @@ impl Ideal {
             now = self.due[s];
             packets[s] += 1;
             each(self, s);
-            self.due[s] = now + self.hops[s].rtt_ms / self.paths[s].cwnd;
+            self.due[s] = now + self.hops[s].rtt_ms / self.states[s].cwnd;
         }
         Means { rates: packets.iter().map(|n| *n as f64 / (now - start)).collect() }
     }

@@ -1,4 +1,4 @@
-//! The links of a network, as its nodes and ports see them.
+//! Puts packets on links, and wakes the nodes at their other ends.
 
 use crate::fabric::LinkId;
 use crate::link::{LOCAL, Link};
@@ -8,9 +8,9 @@ use crate::witness::PacketLoss;
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::Time;
 
-/// The links of a network, and the nodes that must be woken for their packets.
+/// The links of a network, and the calendar in which their receivers are woken.
 #[derive(Debug)]
-pub(crate) struct Wires<'a> {
+pub(crate) struct Transmitter<'a> {
     pub(crate) links: &'a mut [Link],
     pub(crate) calendar: &'a mut Calendar,
     pub(crate) handed: &'a mut [Vec<LinkId>],
@@ -18,15 +18,15 @@ pub(crate) struct Wires<'a> {
     pub(crate) windows: Windows,
 }
 
-impl Wires<'_> {
-    /// Puts `packet`, whose arrival is known, on its way.
+impl Transmitter<'_> {
+    /// Sends `packet`, whose arrival is known, on link `id`.
     pub(crate) fn carry(&mut self, id: LinkId, packet: Packet) {
         if let Some(arrival) = self.links[id.index()].carry(packet) {
             self.announce(id, arrival);
         }
     }
 
-    /// Wakes the receiver for the first packet in flight.
+    /// Wakes the receiver of link `id` for its first packet in flight.
     #[inline]
     pub(crate) fn announce(&mut self, id: LinkId, arrival: Time) {
         let link = &self.links[id.index()];
@@ -37,7 +37,7 @@ impl Wires<'_> {
         }
     }
 
-    /// `packet` is lost at a port that shows nobody its queue, or behind it.
+    /// `packet` is lost at a port that does not show its queue, or on its link.
     pub(crate) fn discard(&mut self, packet: &Packet, loss: PacketLoss) {
         self.trailers.discard(packet, loss, std::iter::empty());
     }

@@ -5,7 +5,7 @@
 /// Windows are in packets of one MSS, with fractions; times in picoseconds.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub struct Path {
+pub struct CongestionState {
     /// Congestion window, packets.
     pub cwnd: f64,
     /// Slow start threshold, packets; infinite: unlimited.
@@ -25,7 +25,7 @@ pub struct Path {
     pub in_recovery: bool,
 }
 
-impl Path {
+impl CongestionState {
     /// Is this the first marked ACK of a window (RFC 8257, section 3.3: at most one cut per window
     /// of data)? If so, the next window begins.
     #[inline]

@@ -1,4 +1,4 @@
-//! Closed loops over the whole network: the next destination depends on all other flows.
+//! A closed loop of all hosts together: the next destination depends on all other flows.
 
 use super::{Action, FlowEnd};
 use crate::arrivals::jitter;
@@ -11,15 +11,15 @@ use linkpool_engine::Stream;
 use linkpool_units::{HostId, Time};
 use rand::Rng;
 
-/// A closed loop over the whole network: the destination of the next flow depends on all others,
-/// for example if the number of flows into a host is limited (XMP, section 5.2.1, "Random").
+/// A closed loop of all hosts together: the destination of the next flow depends on all other
+/// flows, for example if the number of flows into a host is limited (XMP, section 5.2.1, "Random").
 #[derive(Clone, PartialEq, Debug)]
-pub struct Scheduler {
+pub struct JointLoop {
     /// The first flows.
     pub matrix: Matrix,
     /// The flow that follows the end of a flow.
     pub redraw: Redraw,
-    /// Of each flow.
+    /// The size of each flow.
     pub size: Sizes,
     /// Starts of the first flows are uniform over this.
     pub jitter: Time,
@@ -29,11 +29,11 @@ pub struct Scheduler {
     pub stop: Time,
     /// Number of the next flow.
     pub next: u32,
-    /// Of what is drawn.
+    /// Draws sizes and destinations.
     pub random: Stream,
 }
 
-/// How a [`Scheduler`] draws the flow that follows another.
+/// How a [`JointLoop`] draws the flow that follows another.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Redraw {
     /// From the same sender, to a host that has room; itself excepted.
@@ -42,14 +42,14 @@ pub enum Redraw {
     Hotspot {
         /// Hosts of the network.
         hosts: usize,
-        /// Those that get more.
+        /// The hosts that get more flows.
         hot: Vec<HostId>,
-        /// The share of flows that they get.
+        /// The share of flows that these hosts get.
         share: f64,
     },
 }
 
-impl Scheduler {
+impl JointLoop {
     pub(super) fn begin(&mut self, now: Time, out: &mut Vec<Action>) {
         for pair in self.matrix.draw(&mut self.random) {
             if let Redraw::Room(room) = &mut self.redraw {
@@ -94,10 +94,10 @@ mod tests {
     use crate::matrix::{Rule, Senders};
     use linkpool_engine::stream;
 
-    fn scheduler(redraw: Redraw, other_racks: bool) -> Scheduler {
+    fn scheduler(redraw: Redraw, other_racks: bool) -> JointLoop {
         let places = [(0, 0), (0, 0), (1, 0), (1, 0)].into();
         let rule = Rule::Random { at_most: Some(2), other_racks };
-        Scheduler {
+        JointLoop {
             matrix: Matrix { rule, places, senders: Senders::All },
             redraw,
             size: Sizes::Constant(2_000),

@@ -7,19 +7,19 @@ use std::collections::HashMap;
 
 /// The shortest paths to a host, counted and numbered.
 #[derive(Debug)]
-pub struct Paths<'a> {
+pub struct ShortestPaths<'a> {
     routes: &'a Routes,
     fabric: &'a Fabric,
     to: HostId,
-    /// Of the nodes seen so far.
+    /// The number of paths from each node seen so far.
     counts: HashMap<NodeId, u64>,
     widths: HashMap<NodeId, u64>,
 }
 
-impl<'a> Paths<'a> {
+impl<'a> ShortestPaths<'a> {
     /// The paths to host `to`.
-    pub fn new(routes: &'a Routes, fabric: &'a Fabric, to: HostId) -> Paths<'a> {
-        Paths { routes, fabric, to, counts: HashMap::new(), widths: HashMap::new() }
+    pub fn new(routes: &'a Routes, fabric: &'a Fabric, to: HostId) -> ShortestPaths<'a> {
+        ShortestPaths { routes, fabric, to, counts: HashMap::new(), widths: HashMap::new() }
     }
 
     /// How many there are from `node`.
@@ -85,7 +85,7 @@ impl<'a> Paths<'a> {
 impl Routes {
     /// How many equal-cost paths lead from one host to another.
     pub fn path_count(&self, fabric: &Fabric, from: HostId, to: HostId) -> u64 {
-        Paths::new(self, fabric, to).count(NodeId::from(from))
+        ShortestPaths::new(self, fabric, to).count(NodeId::from(from))
     }
 }
 

@@ -1,12 +1,12 @@
-//! How segments look as packets.
+//! Segments as packets.
 
-use crate::plan::WireSizes;
+use crate::plan::PacketSizes;
 use linkpool_network::{Envelope, Flags, HostId, Packet, Trailer};
 use linkpool_transport::{AckOptions, SackBlocks, Segment, Seq};
 
 /// Puts `segment` into a packet; addresses are the caller's.
 #[inline]
-pub(crate) fn encode(segment: Segment, sizes: WireSizes) -> Packet {
+pub(crate) fn encode(segment: Segment, sizes: PacketSizes) -> Packet {
     let (flags, seq, ack, payload) = match segment {
         Segment::Data { seq, data_seq, len, last, ect } => {
             let flags = Flags::DATA.with_if(Flags::LAST, last).with_if(Flags::ECT, ect);
@@ -106,8 +106,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn segments_survive_the_wire() {
-        let sizes = WireSizes { header: 62, ack: 42 };
+    fn segments_read_back_as_written() {
+        let sizes = PacketSizes { header: 62, ack: 42 };
         let mut all = vec![Segment::Fin, Segment::SubflowFin, Segment::Reset, Segment::Nack { seq: Seq(5) }];
         all.push(Segment::Trimmed { seq: Seq(6), len: 1400 });
         for bit in [false, true] {
@@ -123,8 +123,8 @@ mod tests {
     }
 
     #[test]
-    fn options_survive_the_wire() {
-        let sizes = WireSizes { header: 62, ack: 42 };
+    fn options_read_back_as_written() {
+        let sizes = PacketSizes { header: 62, ack: 42 };
         for window in [None, Some(0), Some(u32::MAX - 1)] {
             for blocks in 0..=SackBlocks::MOST as u32 {
                 let sack = (0..blocks).map(|b| (Seq(1000 * b), Seq(u32::MAX - b))).collect();

@@ -1,4 +1,4 @@
-//! From one workload of a scenario to its flows, listed or drawn while the run goes on.
+//! Plans the flows of one workload: flows listed before the run, and generators of flows.
 
 use crate::plan::flows::{self, Poisson, To};
 use linkpool_engine::{Stream, stream};
@@ -10,7 +10,7 @@ use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
 
 /// A workload in its surroundings.
-pub(crate) struct Source<'s> {
+pub(crate) struct WorkloadPlan<'s> {
     pub(crate) workload: &'s Workload,
     /// Among those of its kind.
     pub(crate) index: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Source<'s> {
     pub(crate) fabric: &'s Fabric,
 }
 
-impl Source<'_> {
+impl WorkloadPlan<'_> {
     pub(crate) fn random(&self) -> Stream {
         stream(self.scenario.seed, self.workload.kind.name(), self.index)
     }
@@ -108,13 +108,13 @@ impl Source<'_> {
     }
 
     /// The generator of the flows that are not listed: as many as the time allows.
-    pub(crate) fn drawn(&self) -> Option<flows::Source> {
+    pub(crate) fn drawn(&self) -> Option<flows::Generator> {
         let (start, random) = (self.workload.start, self.random());
         match &self.workload.kind {
             WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
                 let receiver = HostId::from(*receiver);
                 let others = HostId::first(self.hosts()).filter(|host| *host != receiver);
-                Some(flows::Source::Bursts(Bursts {
+                Some(flows::Generator::Bursts(Bursts {
                     senders: others.take(*senders as usize).collect(),
                     receiver,
                     size: size.clone(),
@@ -137,13 +137,14 @@ impl Source<'_> {
                     Destination::OtherRacks => To::OtherRacks(self.fabric.racks_and_pods().into()),
                     Destination::Any => To::Any(self.hosts()),
                 };
-                Some(flows::Source::Poisson(Poisson::new(times, senders, to, size.clone())))
+                Some(flows::Generator::Poisson(Poisson::new(times, senders, to, size.clone())))
             }
             _ => None,
         }
     }
 
-    /// Which of [`Source::flows`] wait for which, by places: the second of each pair for the first.
+    /// Which of [`WorkloadPlan::flows`] wait for which, by places: the second of each pair for the
+    /// first.
     pub(crate) fn waits(&self) -> Vec<(u32, u32)> {
         let mut waits = Vec::new();
         match &self.workload.kind {

@@ -1,32 +1,35 @@
-//! The pull queue of a receiving host: whose turn it is to be sent a PULL, and when.
+//! The turns of the endpoints of a host that pace together: whose turn it is, and when.
 
 use linkpool_units::Time;
 use std::collections::VecDeque;
 
-/// The pull queue of a host, one for all connections (section 3.2). PULLs leave it at the pace at
-/// which the requested packets fit on the host's link, so that data arrives at line rate. Receivers
-/// take turns; receivers with priority go first.
+/// A queue of endpoints that each wait to send one packet, one queue for all endpoints of a host.
+///
+/// A packet that has left takes time, and no other leaves before that time has passed. Endpoints
+/// take turns; endpoints with priority go first. It is the pull queue of NDP (Handley et al.,
+/// SIGCOMM 2017, section 3.2): there a turn is a PULL, and its time is that of the requested packet
+/// on the host's link, so that data arrives at line rate.
 #[derive(Debug, Default)]
-pub struct PullQueue {
-    /// Receivers that owe PULLs, by class, that of priority first; each is there once.
+pub struct TurnQueue {
+    /// Endpoints that wait, by class, the class with priority first; each is there once.
     waiting: [VecDeque<u32>; 2],
-    /// No PULL leaves before.
+    /// The next turn is not before this.
     free: Time,
 }
 
-impl PullQueue {
-    /// The receiver `name` owes PULLs; it must not be in the queue.
+impl TurnQueue {
+    /// The endpoint `name` waits for a turn; it must not be in the queue.
     pub fn add(&mut self, name: u32, priority: bool) {
         self.waiting[usize::from(!priority)].push_back(name);
     }
 
-    /// When the next PULL may leave; none if no receiver owes any.
+    /// When the next turn may be; none if no endpoint waits.
     pub fn due(&self) -> Option<Time> {
         (!self.waiting.iter().all(VecDeque::is_empty)).then_some(self.free)
     }
 
-    /// The receiver whose turn it is at `now`, if a PULL may leave. It comes back by
-    /// [`PullQueue::add`] if it owes more, and says by [`PullQueue::spend`] that it has sent one.
+    /// The endpoint whose turn it is at `now`, if it is time. The endpoint calls
+    /// [`TurnQueue::spend`] if it uses the turn, and [`TurnQueue::add`] if it wants another.
     pub fn next(&mut self, now: Time) -> Option<u32> {
         if self.free > now {
             return None;
@@ -34,7 +37,7 @@ impl PullQueue {
         self.waiting.iter_mut().find_map(VecDeque::pop_front)
     }
 
-    /// A PULL has left at `now` for a packet that takes `time` on the host's link.
+    /// The turn at `now` takes `time`.
     pub fn spend(&mut self, now: Time, time: Time) {
         self.free = now + time;
     }
@@ -46,7 +49,7 @@ mod tests {
 
     #[test]
     fn turns_are_paced_and_go_round() {
-        let (mut queue, packet) = (PullQueue::default(), Time::from_ns(1200));
+        let (mut queue, packet) = (TurnQueue::default(), Time::from_ns(1200));
         assert_eq!((queue.due(), queue.next(Time::ZERO)), (None, None));
         [1, 2, 3].into_iter().for_each(|name| queue.add(name, false));
         let mut turns = Vec::new();
@@ -64,8 +67,8 @@ mod tests {
     }
 
     #[test]
-    fn who_has_nothing_to_pull_costs_no_turn() {
-        let mut queue = PullQueue::default();
+    fn an_endpoint_with_nothing_to_send_costs_no_turn() {
+        let mut queue = TurnQueue::default();
         [1, 2].into_iter().for_each(|name| queue.add(name, false));
         assert_eq!(queue.next(Time::ZERO), Some(1));
         assert_eq!(queue.next(Time::ZERO), Some(2), "1 has sent none");
@@ -76,7 +79,7 @@ mod tests {
 
     #[test]
     fn priority_goes_first() {
-        let mut queue = PullQueue::default();
+        let mut queue = TurnQueue::default();
         queue.add(1, false);
         queue.add(2, true);
         queue.add(3, true);

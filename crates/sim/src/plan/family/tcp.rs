@@ -1,0 +1,28 @@
+//! The settings of TCP and MPTCP in a plan.
+
+use super::{Facts, Settings};
+use linkpool_scenario::{self as scenario, Control};
+use linkpool_transport::DupackThreshold;
+
+/// The settings of TCP that other families do not have.
+#[derive(Clone, Copy, Debug)]
+pub struct Tcp {
+    /// A connection has as many subflows as there are paths, at most as many as its config says.
+    pub auto_subflows: bool,
+    /// The duplicate-ACK threshold of scattered packets follows from the number of paths.
+    pub auto_dupack: bool,
+}
+
+impl Settings for Tcp {
+    fn of(t: &scenario::Transport) -> Option<Tcp> {
+        matches!(t.control, Control::Tcp(_)).then(|| Tcp {
+            auto_subflows: t.subflows == scenario::Subflows::Auto,
+            auto_dupack: t.config.dupack_threshold == DupackThreshold::Auto,
+        })
+    }
+
+    /// A flow waits for a SYN, a SYN-ACK and the last ACK.
+    fn facts(&self) -> Facts {
+        Facts { spreads_over: None, trimming: false, control_packets: 3, traceable: true }
+    }
+}
