@@ -1,6 +1,8 @@
 """The page on studies: its example, its table of measures, its Python."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,19 @@ def test_its_command_gives_its_table(
     place = tmp_path / "results" / "transports"
     for made in re.findall(r"^results/transports/(.+)$", shown[0], re.MULTILINE):
         assert (place / made).stat().st_size > 10_000
+
+
+def test_its_slurm_recipe_makes_the_job_that_it_shows() -> None:
+    pytest.importorskip("dask_jobqueue")
+    (recipe,) = re.findall(r"```python\n(from dask_jobqueue.*?)cluster\.scale", PAGE, re.DOTALL)
+    (shown,) = re.findall(r"```text\n(#SBATCH.*?)```", PAGE, re.DOTALL)
+    code = f"{recipe}print(cluster.scheduler_address)\nprint(cluster.job_script())\n"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    address, _, script = done.stdout.partition("\n")
+    made = script.partition("#SBATCH")
+    wanted = shown.replace("PYTHON", sys.executable).replace("ADDRESS", address)
+    assert (made[1] + made[2]).strip() == wanted.strip()
 
 
 def names(table: str) -> list[str]:

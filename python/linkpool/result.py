@@ -79,7 +79,7 @@ class Result:
         self._checked: set[str] = set()
 
     def __repr__(self) -> str:
-        return f"Result({str(self.dir)!r})"
+        return f"Result({str(self._shown)!r})"
 
     def __eq__(self, other: object) -> bool:
         return self.dir == other.dir if isinstance(other, Result) else NotImplemented
@@ -252,7 +252,7 @@ class Result:
             "packets dropped by queues": str(self.summary.drops),
         }
         rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in shown.items())
-        return f"<table><caption>{escape(str(self.dir))}</caption>{rows}</table>"
+        return f"<table><caption>{escape(str(self._shown))}</caption>{rows}</table>"
 
     def check(self) -> None:
         """Raise `ResultError` unless every file is there, and of this version of linkpool."""
@@ -272,6 +272,12 @@ class Result:
         for name, table in TABLES.items():
             if table.lacking is None or self.has(name):
                 self._require(name)
+
+    @property
+    def _shown(self) -> Path:
+        """The directory, as seen from the working directory if it is in there."""
+        here = Path.cwd()
+        return self.dir.relative_to(here) if self.dir.is_relative_to(here) else self.dir
 
     def _table(self, name: str) -> pl.DataFrame:
         self._require(name)
