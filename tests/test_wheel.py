@@ -1,0 +1,62 @@
+"""The wheel as users get it: built for older systems, installed and run where there is no Rust."""
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BIN = Path(sys.executable).parent
+
+MANYLINUX = "manylinux_2_28"
+"""Systems with glibc 2.28 or newer: Debian 10, RHEL 8, Ubuntu 18.10."""
+
+pytestmark = [pytest.mark.core, pytest.mark.long]
+
+
+def call(*words: object, path: str, cwd: Path) -> str:
+    """Run a program, which finds others in `path` only, and return what it printed."""
+    left_out = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "CARGO_HOME", "RUSTUP_HOME")
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    done = subprocess.run(
+        [str(word) for word in words],
+        cwd=cwd,
+        env={**environment, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_wheel_runs_where_there_is_no_rust(tmp_path: Path) -> None:
+    # zig links against an older glibc than this system's. It comes from PyPI (the extra `wheel`).
+    build = [BIN / "maturin", "build", "--zig", "--locked", "--compatibility", MANYLINUX]
+    subprocess.run(
+        [*build, "--profile", "quick", "--out", tmp_path],
+        cwd=ROOT,
+        check=True,
+        env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"},
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    name = rf"linkpool-[\d.]+-cp310-abi3-{MANYLINUX}_{platform.machine()}\.whl"
+    assert re.fullmatch(name, wheel.name)
+    home = tmp_path / "venv"
+    venv.create(home, with_pip=True)
+    programs = home / "bin"
+    install = [programs / "python", "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
+    call(*install, wheel, path=str(programs), cwd=tmp_path)
+    linkpool = programs / "linkpool"
+    scenario = ROOT / "docs" / "workloads" / "incast.toml"
+    call(linkpool, "run", scenario, "--out", "result", path=str(programs), cwd=tmp_path)
+    report = [linkpool, "report", "result", "--out", "page.html", "--trace", "1"]
+    call(*report, path=str(programs), cwd=tmp_path)
+    said = call(linkpool, "explain", "result", "--flow", "0", path=str(programs), cwd=tmp_path)
+    assert "Where the time went" in said
+    assert (tmp_path / "page.html").stat().st_size > 100_000
