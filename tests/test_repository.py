@@ -62,6 +62,14 @@ def test_links_of_a_page_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(to), f"{target}: no such heading"
 
 
+def test_every_page_of_the_documentation_is_in_the_menu_of_the_site() -> None:
+    """mkdocs would fail too, and later; its page of commands is made by the build."""
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    listed = re.findall(r"([\w/.-]+\.md)$", menu, flags=re.M)
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in files("docs/*.md")}
+    assert sorted(listed) == sorted({*pages, "commands.md"})
+
+
 # Files that a page tells its reader to make.
 TO_BE_MADE = {"crates/transport/src/control/scalable.rs"}
 
