@@ -37,9 +37,9 @@ def call(*words: object, path: str, cwd: Path) -> str:
 
 def test_the_wheel_runs_where_there_is_no_rust(tmp_path: Path) -> None:
     # zig links against an older glibc than this system's. It comes from PyPI (the extra `wheel`).
-    build = [BIN / "maturin", "build", "--zig", "--locked", "--compatibility", MANYLINUX]
+    build = [str(BIN / "maturin"), "build", "--zig", "--locked", "--compatibility", MANYLINUX]
     subprocess.run(
-        [*build, "--profile", "quick", "--out", tmp_path],
+        [*build, "--profile", "quick", "--out", str(tmp_path)],
         cwd=ROOT,
         check=True,
         env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"},
