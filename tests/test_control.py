@@ -1,5 +1,6 @@
 """Congestion control algorithms in Python: the tables of the built-in ones, and clear errors."""
 
+import pickle
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import linkpool.control as lc
 from linkpool.control.load import declarations
 from linkpool.identity import run_key
 from linkpool.publish import run_key_of
+from linkpool.study.perform import Plan
 
 ROOT = Path(__file__).parents[1]
 CONTROLS = ROOT / "docs" / "controls"
@@ -220,10 +222,49 @@ def test_its_parameters_are_keys_of_the_transport(tmp_path: Path) -> None:
     assert "did you mean `mine`?" in complaint(tmp_path, scenario=text)
 
 
+@pytest.mark.core
+def test_a_study_makes_the_runs_again_whose_algorithm_has_changed(tmp_path: Path) -> None:
+    scenario = at(tmp_path, scenario=SIMPLE.replace('"mine"', '"reno"').replace("controls", "# "))
+    mine = {"controls": ["mine.py"], "transport.t.control": "mine"}
+    study = linkpool.Scenario.load(scenario).study(
+        name="mine", arms=[{"name": "reno"}, {"name": "mine", "set": mine}], seeds=2
+    )
+    out = tmp_path / "results"
+    study.run(out, jobs=2)
+    assert Plan.of(study, out).missing == []
+    at(tmp_path, MINE.replace("self.growth", "2 * self.growth"), scenario.read_text())
+    arms = [entry.point.keys["arm"] for entry in Plan.of(study, out).missing]
+    assert arms == ["mine", "mine"]
+
+
+@pytest.mark.core
+def test_it_needs_no_file_of_a_scenario(tmp_path: Path) -> None:
+    """Of one in Python, which is pickled, too."""
+    from linkpool.settings import Flow, ManyToOne, Queue
+
+    at(tmp_path)
+    scenario = linkpool.Scenario.of(
+        duration="1ms",
+        controls=[str(tmp_path / "mine.py")],
+        topology=ManyToOne(senders=2, rate="1Gbps", delay="2us"),
+        queue=Queue(limit=100, mark=10),
+        transport={"t": {"control": "mine", "growth": 2}},
+        workload=[Flow(transport="t", from_="S1", to="R", size="14KB")],
+    )
+    result = pickle.loads(pickle.dumps(scenario)).run()
+    assert result.flows["acked_bytes"].to_list() == [14000]
+
+
 BAD = [
     ("+= self.growth", "+= self.grwth", r"mine.py:17: cong_avoid cannot be compiled: .*grwth"),
     ("+= self.growth", "+= missing(1)", r"mine.py:17: cong_avoid cannot be compiled: .*missing"),
     ("+= self.growth", "= paths[s].cwnd.x", r"mine.py:17: cong_avoid cannot be compiled"),
+    ("+= self.growth", "= self.subflows[s].x", r"mine.py:17: cong_avoid .*: there is no field 'x'"),
+    (
+        "+= self.growth\n",
+        "= helper(paths)\n\n\ndef helper(paths):\n    return paths.x\n",
+        r"mine.py:21: cong_avoid cannot be compiled: Unknown attribute 'x' of type paths",
+    ),
     ("paths[s].cwnd +=", "paths[s].snd_nxt = 1 #", r"mine.py:17: cong_avoid sets snd_nxt"),
     ("paths[s].cwnd +=", "paths[s].srtt = 1 #", r"mine.py:17: cong_avoid sets srtt"),
     ("paths[s].cwnd +=", "paths[0] = paths[s] #", r"mine.py:17: cong_avoid sets a whole record"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import dis
 import math
+import re
 import sys
 from collections.abc import Mapping
 from types import FunctionType, ModuleType
@@ -17,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numba import cfunc, njit, types
-from numba.core.errors import NumbaError
 from numba.np.numpy_support import from_dtype
 
 from linkpool import _core, control
@@ -31,6 +31,8 @@ from linkpool.control.state import ALONE, WITH_SUBFLOWS, ConnectionType
 _OPTIONS: dict[str, Any] = {"boundscheck": True, "error_model": "python"}
 _INNER = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _WORD = 8
+_NOISE = ("Failed in", "During:", "File ", "<source", "^", "def ", "[")
+"""The beginnings of lines that say nothing to users."""
 _KEPT: list[Any] = []
 """What the simulator may call until the process ends."""
 
@@ -140,6 +142,7 @@ class _Hooks:
         self._self = ConnectionType(
             self._head, types.Array(self._own, 1, "C") if declared.subflow else None
         )
+        self._short = ((self._own, "subflow"), (self._head, "self"))
         self._natives: dict[object, Any] = {}
         self._namespaces: dict[int, dict[str, Any]] = {}
 
@@ -154,8 +157,10 @@ class _Hooks:
             call, signature = _ADAPTERS[name](compiled, view)
             head, own = types.CPointer(self._head), types.CPointer(self._own)
             native = cfunc(types.int32(head, own, *signature), **_OPTIONS)(call)
-        except NumbaError as error:
-            raise ControlError(_explain(self._file, name, error)) from None
+        except ControlError:
+            raise
+        except Exception as error:  # numba has many, and not all are its own
+            raise ControlError(self._explain(name, error)) from None
         _KEPT.append(native)
         return int(native.address)
 
@@ -204,6 +209,33 @@ class _Hooks:
                 where = f"{self._file}:{line}: {function.__name__}"
                 raise ControlError(f"{where} cannot be compiled: {name} is not defined")
 
+    def _explain(self, name: str, error: Exception) -> str:
+        """Return the message of the compiler in one line, with the place of the mistake."""
+        text, file = str(error), re.escape(self._file)
+        # The innermost place comes first.
+        place = re.search(rf'(?:File "{file}", line |at {file} \()(\d+)', text)
+        line = place[1] if place else getattr(getattr(error, "loc", None), "line", None)
+        if isinstance(error, KeyError):
+            text = f"there is no field {text}"
+            line = self._first_line(error.args[0])
+        for kind, short in ((self._self, "self"), (_PATHS, "paths"), (PATH, "path"), *self._short):
+            text = text.replace(str(kind), short)
+        told = [line.strip() for line in text.splitlines()]
+        told = [line for line in told if line and not line.startswith(_NOISE)]
+        line = line or self._declared.hooks[name].__code__.co_firstlineno
+        what = (told or [type(error).__name__])[0][:200]
+        return f"{self._file}:{line}: {name} cannot be compiled: {what}"
+
+    def _first_line(self, name: object) -> int | None:
+        """Return the line of the first function that uses a name, and where."""
+        for native in self._natives.values():
+            line = None
+            for instruction in dis.get_instructions(native.py_func):
+                line = _line(instruction) or line
+                if instruction.argval == name:
+                    return line
+        return None
+
     def _in_reach(self, value: Any, of: FunctionType) -> Any:
         """Return what a name of a function stands for, with functions of Python compiled."""
         value = getattr(value, "py_func", value)
@@ -225,17 +257,3 @@ def _line(instruction: dis.Instruction) -> int | None:
     if sys.version_info >= (3, 11):
         return instruction.positions.lineno if instruction.positions else None
     return instruction.starts_line  # Python 3.10: of the first of a line
-
-
-def _explain(file: str, name: str, error: NumbaError) -> str:
-    """Return the message of the compiler in one line, with the place."""
-    text = str(error)
-    place = [
-        line.rpartition("line ")[2].rstrip(":")
-        for line in text.splitlines()
-        if line.startswith(f'File "{file}", line ')
-    ]
-    told = [line.strip() for line in text.splitlines()]
-    skipped = ("Failed in", "During:", "File ", "<source", "^", "def ", "[")
-    told = [line for line in told if line and not line.startswith(skipped)]
-    return f"{file}:{place[-1] if place else '?'}: {name} cannot be compiled: {'; '.join(told[:3])}"
