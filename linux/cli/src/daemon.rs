@@ -56,6 +56,9 @@ impl Daemon {
             "opened {} subflows; set {} flags; {} commands failed; from event to effect: {}",
             report.opened, report.flags_set, report.failed, report.latency
         );
+        if !report.real_time {
+            eprintln!("it had no right to real-time priority (CAP_SYS_NICE): other work may have delayed it");
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -10,6 +10,7 @@ pub mod intf;
 pub mod namespace;
 pub mod netlink;
 pub mod observe;
+pub mod realtime;
 pub mod settings;
 
 pub use btf::KernelTypes;

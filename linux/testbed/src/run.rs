@@ -11,6 +11,7 @@ use crate::timing::TimingSummary;
 use crate::wire::FRAMING;
 use crate::{ends, headroom, kernel, refuse};
 use anyhow::{Context as _, Result, anyhow, ensure};
+use linkpool_linux_control::realtime::hurry;
 use linkpool_network::{HostId, Routes};
 use linkpool_scenario::Scenario;
 use linkpool_sim::{Outcome, Plan, Recorded, Unknown, write_tables};
@@ -30,8 +31,8 @@ const AFTER: Duration = Duration::from_millis(50);
 const SMALLEST: u16 = 40 + FRAMING as u16;
 
 /// Real-time priorities of fabric and hosts.
-const FABRIC: libc::c_int = 10;
-const HOSTS: libc::c_int = 5;
+const FABRIC: i32 = 10;
+const HOSTS: i32 = 5;
 
 /// What the kernel does not tell of flows and subflows.
 const UNKNOWN: Unknown = Unknown {
@@ -203,15 +204,6 @@ fn with_copies(mut names: Vec<String>, plan: &Plan, scenario: &Scenario) -> Vec<
         names.push(of.map_or_else(String::new, |of| names[of].clone()));
     }
     names
-}
-
-/// Lets the calling thread go before others that have a smaller number, and before all that have none; zero: no more.
-fn hurry(priority: libc::c_int) -> std::io::Result<()> {
-    let parameter = libc::sched_param { sched_priority: priority };
-    let policy = if priority > 0 { libc::SCHED_FIFO } else { libc::SCHED_OTHER };
-    // SAFETY: the call reads the parameter, which outlives it; 0 is the calling thread.
-    let done = unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) };
-    if done < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
 }
 
 fn outcome(hosts: &Hosts<'_>, fabric: &FabricOutcome, simulated: Time) -> Outcome {

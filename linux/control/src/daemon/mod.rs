@@ -15,6 +15,7 @@ use crate::instance::{self, Instance};
 use crate::intf::{Conn, Event, kind};
 use crate::namespace::Namespace;
 use crate::netlink::PathManager;
+use crate::realtime::hurry;
 use anyhow::{Context, Result, ensure};
 use events::Events;
 use paths::Openings;
@@ -27,6 +28,9 @@ use takeover::Takeover;
 
 /// How often it looks whether events were lost.
 const REVIEW: Duration = Duration::from_secs(1);
+
+/// The lowest real-time priority: it goes before all threads that have none.
+const PRIORITY: i32 = 1;
 
 /// What the daemon does, and where.
 #[derive(Clone, Debug)]
@@ -46,12 +50,14 @@ pub struct Report {
     pub opened: u64,
     /// Netlink commands that failed, other than for connections that have just ended.
     pub failed: u64,
+    /// Its thread had real-time priority: other work of the machine does not delay it.
+    pub real_time: bool,
     /// From the BPF event to the last subflow of the connection suppressed or released.
     pub latency: Latency,
 }
 
 /// Serves the controllers that are loaded now, until `stop` is set. `started` is called once everything is in order. From then on
-/// this thread has CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, and no other capability.
+/// this thread has CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, and no other capability, and real-time priority if it may.
 pub fn run(config: &Config, stop: &Arc<AtomicBool>, started: impl FnOnce()) -> Result<Report> {
     ensure!(!config.namespaces.is_empty(), "no network namespace to serve");
     let _takeover = config.namespaces.iter().map(Takeover::of).collect::<Result<Vec<_>>>()?;
@@ -59,6 +65,7 @@ pub fn run(config: &Config, stop: &Arc<AtomicBool>, started: impl FnOnce()) -> R
     for controller in daemon.controllers.values() {
         config.rule.tell(controller)?;
     }
+    daemon.report.real_time = hurry(PRIORITY).is_ok();
     drop_rights()?;
     // What happened before is in the maps.
     daemon.events.discard();

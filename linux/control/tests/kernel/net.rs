@@ -77,16 +77,21 @@ impl Net {
 
     /// Marks each packet of link `i` from the client that is ECN-capable, or no more.
     pub fn mark(&self, i: u8, on: bool) {
-        let c = self.client_name();
         if on {
-            run(&format!("tc -n {c} qdisc add dev l{i} clsact"));
-            let object = concat!(env!("OUT_DIR"), "/mark.o");
-            run(&format!(
-                "ip netns exec {c} tc filter add dev l{i} egress bpf direct-action object-file {object} section tc"
-            ));
+            self.mark_by("tc", i);
         } else {
-            run(&format!("tc -n {c} qdisc del dev l{i} clsact"));
+            run(&format!("tc -n {} qdisc del dev l{i} clsact", self.client_name()));
         }
+    }
+
+    /// Marks packets of link `i` from the client by a program of `mark.c`.
+    pub fn mark_by(&self, section: &str, i: u8) {
+        let c = self.client_name();
+        run(&format!("tc -n {c} qdisc add dev l{i} clsact"));
+        let object = concat!(env!("OUT_DIR"), "/mark.o");
+        run(&format!(
+            "ip netns exec {c} tc filter add dev l{i} egress bpf direct-action object-file {object} section {section}"
+        ));
     }
 
     /// Both ends use `controller` from now on, and the server accepts subflows.

@@ -143,6 +143,33 @@ fn subflows_are_opened_suppressed_released_and_opened_again() {
     assert_eq!(loaded.0.counters().unwrap()[..4], [0, 0, 0, 0]);
 }
 
+/// How long it takes from an event to all subflows suppressed or released. Not a test, but a measurement.
+#[test]
+#[ignore = "measures, and takes a minute"]
+fn measure_suppression() {
+    if skipped("measure_suppression") {
+        return;
+    }
+    let net = Net::new(1);
+    net.limit(0, 100);
+    let loaded = Loaded::new("amp", &Settings { tau: Some(2), ..Settings::default() });
+    net.enable(loaded.name());
+    let serving = Serving::new(&net, Rule { subflows: 4, ..Rule::default() });
+    let server = net.serve(7300);
+    let mut stream = net.connect(7300);
+    send_until(&mut stream, &loaded, &net, "four subflows", |c| c.subflows == 4);
+    net.mark_by("waves", 0);
+    let end = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < end {
+        send(&mut stream, 1_000_000);
+    }
+    drop(stream);
+    server.join().unwrap();
+    let report = serving.end();
+    println!("real-time priority: {}; from event to effect: {}", report.real_time, report.latency);
+    assert_eq!(report.failed, 0, "{report:?}");
+}
+
 /// MMPTCP's switch: one subflow until so many bytes were sent.
 #[test]
 fn subflows_are_opened_by_bytes() {
