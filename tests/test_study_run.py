@@ -174,7 +174,18 @@ def test_its_report_opens_the_slowest_flow_of_all_seeds(folder: Path, answer: St
         ]
         slowdown, flow = max(known)
         assert slowdown == pytest.approx(max(map(max, slowdowns)))
+        assert f"of seed {seed_of(results, slowdown)}, in runs/" in shown["notes"][0]
         assert "Where the time went" in shown["lanes"][str(flow)]["story"]
+
+
+def seed_of(results: list[Result], slowdown: float) -> int:
+    """Return the seed of the run that has a flow of this slowdown."""
+    (seed,) = {
+        result.seed
+        for result in results
+        if result.flows["slowdown"].max() == pytest.approx(slowdown)
+    }
+    return seed
 
 
 def test_a_sweep_is_of_the_first_measure(folder: Path, answer: StudyResult) -> None:

@@ -61,9 +61,10 @@ def _of_several(arm: Arm, shown: Result) -> list[str]:
     """Say which run of an arm is shown, if there are several."""
     if len(arm.results) == 1:
         return []
+    place = "/".join(shown.dir.parts[-2:])
     return [
         f"Of the {len(arm.results)} runs of {arm.name} the page shows the one that has the slowest "
-        f"flow, that of seed {shown.seed}."
+        f"flow, that of seed {shown.seed}, in {place}."
     ]
 
 
