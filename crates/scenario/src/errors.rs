@@ -1,11 +1,12 @@
 //! The errors of a scenario: the message, the place, and the remedy.
 
 use std::fmt;
+use std::path::PathBuf;
 
-use crate::names::closest;
 use crate::quote::one_line;
 use crate::schema::tables_with;
 use crate::source::{Fault, Node, Origin, Path};
+use linkpool_settings::closest;
 
 /// The most errors that are listed; further ones are counted.
 const MOST_ERRORS: usize = 100;
@@ -56,9 +57,9 @@ impl<'a> Report<'a> {
         Report { file, root, errors, settled: Vec::new(), unlisted: 0 }
     }
 
-    /// The scenario's file.
-    pub(crate) fn file(&self) -> &str {
-        self.file
+    /// The directory of the scenario's file.
+    pub(crate) fn directory(&self) -> PathBuf {
+        std::path::Path::new(self.file).parent().map_or_else(PathBuf::new, PathBuf::from)
     }
 
     /// The tree that errors are about.

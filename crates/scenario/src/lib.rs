@@ -7,26 +7,28 @@
 mod compile;
 mod errors;
 mod file;
+mod hosts;
+mod included;
+mod known;
 mod load;
 mod model;
-mod names;
 mod quote;
 mod reference;
 mod resolve;
 mod schema;
 mod situation;
 mod source;
-mod to_toml;
 
 pub use compile::{Compile, NoCompiler};
 pub use errors::ScenarioError;
 pub use linkpool_settings::Preset;
 pub use linkpool_transport::control::Algorithm;
+pub use linkpool_workload::WorkloadKind;
 pub use load::{load, load_with};
 pub use model::{
-    Change, ChangeOf, Control, ControlFile, CounterRecord, Destination, Graph, LinkState, Measure, NdpConfig, OTHERS,
-    PathConfig, Paths, Placement, Priority, QueueRecord, Record, Repeat, Role, Routing, RoutingKind, Scenario,
-    SeriesRecord, Small, Subflows, Topology, TraceFlow, Transport, Until, WireConfig, Workload, WorkloadKind,
+    BurstLoss, Change, ChangedLinks, Control, ControlFile, CounterSeries, Graph, LinkState, LinkWeight, Measure,
+    NdpConfig, OTHERS, PathConfig, Paths, Placement, Priority, QueueSeries, Reconverge, Record, Role, Routing,
+    RoutingKind, Scenario, Series, Small, Subflows, Topology, Transport, Until, WeightRule, WireConfig, Workload,
 };
 pub use reference::reference;
 pub use schema::schema;

@@ -2,10 +2,9 @@
 
 use crate::compile::{Compile, NoCompiler};
 use crate::errors::{Report, ScenarioError};
-use crate::file::File;
 use crate::model::Scenario;
 use crate::resolve::resolve;
-use crate::source::{Node, Path, apply, apply_seed, parse};
+use crate::source::{apply, apply_seed, parse};
 
 /// Reads the scenario `text` of the file `path`, with `seed` in place of its own if given, and with
 /// `overrides` of single values: dotted paths and the new values, as TOML or, if they are not TOML,
@@ -54,28 +53,8 @@ pub fn load_with(
     if let Some(seed) = seed {
         note("seed", format!("--seed {seed}"), apply_seed(&mut root, seed));
     }
-    let mut report = Report::new(path, root.clone(), misled);
-    let file = read(root, &mut report);
-    if report.is_full() {
-        return report.finish(None);
-    }
+    let mut report = Report::new(path, root, misled);
     let title = std::path::Path::new(path).file_stem().map_or(path.into(), |stem| stem.to_string_lossy());
-    let scenario = resolve(file, &title, compile, &mut report);
-    report.finish(scenario)
-}
-
-/// Reads as much as possible: a value that cannot be read is reported and taken out, and the rest
-/// is read again, so that one error does not hide the others.
-fn read(mut root: Node, report: &mut Report<'_>) -> File {
-    loop {
-        match serde_path_to_error::deserialize(&root) {
-            Ok(file) => return file,
-            Err(error) => {
-                let blamed = report.fault(Path::from(error.path()), error.inner());
-                if report.is_full() || !root.remove(&blamed) {
-                    return File::default();
-                }
-            }
-        }
-    }
+    let scenario = resolve(&title, compile, &mut report);
+    report.finish(Some(scenario))
 }

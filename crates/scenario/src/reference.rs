@@ -6,10 +6,10 @@ use linkpool_network::{Queue, topology};
 use linkpool_settings::{
     Declared, EachKind, Fallback, Kinds, Preset, Scope, Setting, Settings, State, Visit, Written, Wrong, one_line,
 };
-
+use linkpool_workload::WorkloadKind;
 use serde::Serialize;
 
-use crate::model::{Control, Transport};
+use crate::model::{Change, Control, Measure, Record, Routing, Scenario, Transport, Workload};
 use crate::situation;
 
 /// A setting, as it is described.
@@ -240,8 +240,7 @@ impl EachKind for ChosenRows<'_> {
     fn plain(&mut self, _: &'static str, _: &'static [&'static str]) {}
 }
 
-/// Rows about kinds: of each its name, its keys with their defaults, and its documentation; and a
-/// row about each key.
+/// Rows about kinds: of each its name, its keys, and its documentation; and a row about each key.
 #[derive(Default)]
 struct KindRows {
     kinds: Vec<String>,
@@ -250,39 +249,22 @@ struct KindRows {
 
 impl EachKind for KindRows {
     fn kind<S: Declared>(&mut self, name: &'static str, doc: &'static [&'static str]) {
-        let mut keys = KeyList::default();
+        let mut keys = KeysOf::default();
         S::defaults(Preset::Linux).each(&mut keys);
-        let doc = one_line(doc);
-        self.kinds.push(format!("| `{name}` | {} | {} |", keys.0.join(", "), cell(&doc)));
+        let keys: Vec<String> = keys.0.iter().map(|key| format!("`{key}`")).collect();
+        self.kinds.push(format!("| `{name}` | {} | {} |", keys.join(", "), cell(&one_line(doc))));
         self.keys.extend(Rows::of::<S>(&format!("{name}.")).rows);
     }
 
     fn plain(&mut self, name: &'static str, doc: &'static [&'static str]) {
-        self.kinds.push(format!("| `{name}` | | {} |", one_line(doc)));
+        self.kinds.push(format!("| `{name}` | | {} |", cell(&one_line(doc))));
     }
 }
 
-/// The keys of a kind, with their defaults.
-#[derive(Default)]
-struct KeyList(Vec<String>);
-
-impl Visit for KeyList {
-    fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, _: State) {
-        let default = default_of::<T, W>(setting, value).map_or(String::new(), |text| format!(" (default: {text})"));
-        self.0.push(format!("`{}`{default}", setting.key));
-    }
-
-    fn table<S: Declared>(
-        &mut self,
-        key: &'static str,
-        _: &'static [&'static str],
-        _: &mut Option<S>,
-        _: Option<Wrong>,
-    ) {
-        self.0.push(format!("`{key}`"));
-    }
-
-    fn chosen<K: Kinds>(&mut self, _: &'static str, _: &mut K) {}
+/// All keys of a table, with the keys of the tables in it.
+fn page<S: Declared>() -> String {
+    let Rows { rows, inner, .. } = Rows::of::<S>("");
+    format!("{HEAD}{}", rows.into_iter().chain(inner).collect::<Vec<_>>().join("\n"))
 }
 
 const HEAD: &str = "| key | default | meaning |\n|---|---|---|\n";
@@ -302,6 +284,23 @@ pub fn reference(name: &str) -> Option<String> {
             let layer = "| `layer` | none | other values of the keys above for the ports of one layer, as in \
                          `[queue.layer.core]`; what is left out is as in `[queue]` |";
             Some(format!("{HEAD}{rows}\n{layer}"))
+        }
+        "top" => Some(format!("{HEAD}{}", Rows::of::<Scenario>("").rows.join("\n"))),
+        "measure" => Some(page::<Measure>()),
+        "routing" => Some(page::<Routing>()),
+        "change" => Some(page::<Change>()),
+        "record" => Some(page::<Record>()),
+        "workloads" => {
+            let mut kinds = KindRows::default();
+            WorkloadKind::kinds(&mut kinds);
+            Some(format!("| kind | keys | flows |\n|---|---|---|\n{}", kinds.kinds.join("\n")))
+        }
+        "workload keys" => {
+            let mut kinds = KindRows::default();
+            WorkloadKind::kinds(&mut kinds);
+            let Rows { rows, inner, .. } = Rows::of::<Workload>("");
+            let all = rows.into_iter().chain(inner).chain(kinds.keys);
+            Some(format!("{HEAD}{}", all.collect::<Vec<_>>().join("\n")))
         }
         "topologies" => {
             let mut kinds = KindRows::default();

@@ -23,6 +23,8 @@ impl Bounds {
     pub const POSITIVE_OR_UNLIMITED: Bounds = Bounds::above(0.0, "must be above zero, or \"unlimited\"");
     /// The same of a number of timeouts.
     pub const POSITIVE_OR_NEVER: Bounds = Bounds::above(0.0, "must be above zero, or \"never\"");
+    /// A probability, or a share of something.
+    pub const SHARE: Bounds = Bounds::from(0.0, "{} is no share; it goes from 0 to 1").to(1.0);
     /// The gain of an average.
     pub const GAIN: Bounds = Bounds::above(0.0, "{} is no gain; it is above 0 and at most 1").to(1.0);
     /// No time in a scenario is longer: sums of some of them still fit into [`Time`].
@@ -68,10 +70,17 @@ pub trait Limit<T> {
 /// What is wrong with a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// Of an array, which element.
-    pub at: Option<usize>,
+    /// The part of the value that is wrong, as a dotted path; none: the whole.
+    pub at: Option<String>,
     /// What is wrong, and what would be right.
     pub message: String,
+}
+
+impl Wrong {
+    /// An error of the part of a value at this dotted path.
+    pub fn at(path: impl ToString, message: impl Into<String>) -> Wrong {
+        Wrong { at: Some(path.to_string()), message: message.into() }
+    }
 }
 
 impl<M: Into<String>> From<M> for Wrong {
@@ -87,7 +96,9 @@ impl<T: Quantity> Limit<T> for Bounds {
 
     /// Quantities are strings in a schema, with their unit.
     fn describe(&self, schema: &mut Schema) {
-        let kind = schema.get("type").and_then(|kind| kind.as_str());
+        // Of an optional number, "null" is another of its types.
+        let kinds = schema.get("type").map(|kind| kind.as_array().map_or(std::slice::from_ref(kind), Vec::as_slice));
+        let kind = kinds.into_iter().flatten().filter_map(|kind| kind.as_str()).find(|kind| *kind != "null");
         let whole = match kind {
             Some("integer") => true,
             Some("number") => false,
@@ -172,6 +183,17 @@ pub trait Quantity {
     }
 }
 
+/// An array that is not given is of any length.
+impl<T> Limit<Option<Vec<T>>> for Length {
+    fn wrong(&self, value: &Option<Vec<T>>) -> Option<Wrong> {
+        value.as_ref().and_then(|value| Limit::<Vec<T>>::wrong(self, value))
+    }
+
+    fn describe(&self, schema: &mut Schema) {
+        self.describe(schema);
+    }
+}
+
 /// What is not given is within any bounds.
 impl<T: Quantity> Quantity for Option<T> {
     fn number(&self) -> Option<f64> {
@@ -191,7 +213,7 @@ impl<T: Quantity> Quantity for Vec<T> {
         String::new()
     }
     fn outside(&self, bounds: &Bounds) -> Option<Wrong> {
-        let element = |(at, value): (usize, &T)| Some(Wrong { at: Some(at), ..value.outside(bounds)? });
+        let element = |(at, value): (usize, &T)| Some(Wrong { at: Some(at.to_string()), ..value.outside(bounds)? });
         self.iter().enumerate().find_map(element)
     }
 }

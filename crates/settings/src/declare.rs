@@ -80,13 +80,14 @@ macro_rules! settings {
 
             fn each<V: $crate::Visit>(&mut self, visit: &mut V) {
                 $({
-                    $(if V::READS {
+                    let key: &'static str = $crate::settings!(@or $($key,)? stringify!($field));
+                    $(if visit.derives(key) {
                         let $before = &*self;
                         self.$field = $derived;
                     })?
                     type Form = $crate::settings!(@form $($written,)? $type);
                     let setting = $crate::Setting {
-                        key: $crate::settings!(@or $($key,)? stringify!($field)),
+                        key,
                         doc: &[$($doc),+],
                         scope: $crate::settings!(@or $($crate::Scope::$scope,)? $crate::Scope::Tcp),
                         fallback: $crate::settings!(@default $($example)? $(, $derivation)?),

@@ -27,11 +27,16 @@ mod bounds;
 mod declare;
 mod kinds;
 mod limits;
+mod names;
+mod nearest;
+mod references;
 mod visit;
 
 pub use bounds::{Bounds, Even, Length, Limit, Quantity, Wrong};
 pub use kinds::Name;
 pub use limits::{Packets, Size, Speed, Timeouts};
+pub use names::{HostName, LinkEnds, LinkName, Names, NoNames, TransportName};
+pub use nearest::{closest, nearest};
 pub use visit::{
     Condition, Declared, EachKind, Fallback, Gated, Kinds, Preset, Scope, Setting, Settings, State, Visit, Written,
     one_line,

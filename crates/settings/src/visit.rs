@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::Wrong;
+use crate::names::Names;
 
 /// A set of defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -116,8 +117,10 @@ impl Settings for () {
 
 /// Somebody who looks at settings one by one, and may change them.
 pub trait Visit {
-    /// Do values come from a file? Then values that the file does not have follow from others.
-    const READS: bool = false;
+    /// Does the value of `key` follow from other settings now, if it has such a default?
+    fn derives(&self, _key: &str) -> bool {
+        false
+    }
 
     /// `value` is that of `setting`, which a file writes as a `W`.
     fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State);
@@ -144,8 +147,22 @@ pub trait Visit {
 pub trait Written<T>: Serialize + DeserializeOwned + JsonSchema {
     /// `value` as it is written.
     fn of(value: &T) -> Self;
-    /// Parses a written value.
+    /// The value that is written.
     fn value(self) -> T;
+
+    /// [`Written::of`], of a value that refers to something of the scenario by its name.
+    fn with_names(value: &T, _names: &dyn Names) -> Self {
+        Self::of(value)
+    }
+
+    /// [`Written::value`], of a value that refers to something of the scenario by its name.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the names.
+    fn find(self, _names: &dyn Names) -> Result<T, Vec<Wrong>> {
+        Ok(self.value())
+    }
 }
 
 impl<T: Clone + Serialize + DeserializeOwned + JsonSchema> Written<T> for T {
@@ -219,7 +236,9 @@ pub struct Gated<'v, V> {
 }
 
 impl<V: Visit> Visit for Gated<'_, V> {
-    const READS: bool = V::READS;
+    fn derives(&self, key: &str) -> bool {
+        self.visit.derives(key)
+    }
 
     fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State) {
         let of_struct = !self.applies || state.condition.is_none();

@@ -2,9 +2,10 @@
 //! is built. `docs/limits.md` explains it.
 
 use linkpool_network::Fabric;
-use linkpool_scenario::{Change, Scenario, TraceFlow, Workload, WorkloadKind};
+use linkpool_scenario::{Change, Scenario, Workload, WorkloadKind};
 use linkpool_units::Time;
-use linkpool_workload::Rule;
+use linkpool_workload::kinds::{Collective, Incast, PartitionAggregate, TraceFlow, Workload as _};
+use linkpool_workload::{CollectiveAlgorithm, Rule};
 use std::collections::{BTreeSet, HashMap};
 
 // Bytes, measured and rounded up (`docs/limits.md`).
@@ -93,36 +94,39 @@ impl Traffic {
 fn flows_of(workload: &Workload, scenario: &Scenario, fabric: &Fabric) -> (f64, f64, bool) {
     let hosts = fabric.hosts() as f64;
     let all = |n: f64| (n, n, true);
+    if let Some((rule, _)) = workload.kind.matrix() {
+        return all(match rule {
+            Rule::AllToAll => hosts * (hosts - 1.0),
+            Rule::Hotspot { flows, .. } => f64::from(flows),
+            _ => hosts,
+        });
+    }
     match &workload.kind {
-        WorkloadKind::Flow { count, .. } => all(f64::from(*count)),
-        WorkloadKind::ManyToOne { flows, .. } => all(f64::from(*flows)),
-        WorkloadKind::Incast { senders, bursts, .. } => {
+        WorkloadKind::Flow(flow) => all(f64::from(flow.count)),
+        WorkloadKind::ManyToOne(flows) => all(f64::from(flows.flows)),
+        WorkloadKind::Incast(Incast { senders, bursts, .. }) => {
             (f64::from(*senders) * f64::from(*bursts), f64::from(*senders), false)
         }
-        WorkloadKind::Poisson { flows_per_second, stop, size, .. } => {
-            let span = (*stop).min(scenario.duration).saturating_sub(workload.start).secs();
+        WorkloadKind::Poisson(poisson) => {
+            let span = poisson.stop.min(scenario.duration).saturating_sub(workload.start).secs();
             // Ten times the time that a flow needs alone: more than that is overload.
-            let alone = 8.0 * size.mean() * hosts / fabric.access_rate();
-            (flows_per_second * span, flows_per_second * span.min(10.0 * alone), false)
+            let alone = 8.0 * poisson.size.mean() * hosts / fabric.access_rate();
+            (poisson.rate() * span, poisson.rate() * span.min(10.0 * alone), false)
         }
-        WorkloadKind::Matrix { rule, .. } => all(match rule {
-            Rule::AllToAll => hosts * (hosts - 1.0),
-            Rule::Hotspot { flows, .. } => f64::from(*flows),
-            _ => hosts,
-        }),
-        WorkloadKind::PartitionAggregate { servers, chains, .. } => {
+        WorkloadKind::PartitionAggregate(PartitionAggregate { servers, chains, .. }) => {
             let n = 2.0 * f64::from(*servers) * f64::from(*chains);
             (n, n, false)
         }
-        WorkloadKind::Trace { flows, .. } => (flows.len() as f64, together(flows), true),
-        WorkloadKind::Collective { algorithm, ranks, iterations, .. } => {
+        WorkloadKind::Trace(trace) => (trace.flows.len() as f64, together(&trace.flows), true),
+        WorkloadKind::Collective(Collective { algorithm, ranks, iterations, .. }) => {
             let steps = match algorithm {
-                linkpool_workload::Collective::TreeAllReduce => 2.0 * f64::from(ranks.ilog2()),
-                linkpool_workload::Collective::RingAllReduce => 2.0 * (f64::from(*ranks) - 1.0),
-                linkpool_workload::Collective::AllToAll => f64::from(*ranks) - 1.0,
+                CollectiveAlgorithm::TreeAllReduce => 2.0 * f64::from(ranks.ilog2()),
+                CollectiveAlgorithm::RingAllReduce => 2.0 * (f64::from(*ranks) - 1.0),
+                CollectiveAlgorithm::AllToAll => f64::from(*ranks) - 1.0,
             };
             (f64::from(*ranks) * steps * f64::from(*iterations), f64::from(*ranks), true)
         }
+        _ => unreachable!("the others are matrices"),
     }
 }
 
@@ -139,7 +143,7 @@ fn routes(scenario: &Scenario, fabric: &Fabric) -> f64 {
     let racks: BTreeSet<u32> = fabric.racks_and_pods().into_iter().map(|(rack, _)| rack).collect();
     let rows = fabric.nodes() - fabric.hosts();
     let times = |change: &Change| [Some(change.at), change.until];
-    let changes = scenario.changes.iter().filter(|change| change.state.is_some() && scenario.reconverge.is_some());
+    let changes = scenario.changes.iter().filter(|change| change.state.is_some() && scenario.reconverge().is_some());
     let times: BTreeSet<Time> = changes.flat_map(times).flatten().filter(|at| *at > Time::ZERO).collect();
     rows as f64 * racks.len() as f64 * (1.0 + times.len() as f64)
 }

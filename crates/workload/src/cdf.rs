@@ -1,7 +1,11 @@
 //! Distributions of flow sizes by tables, among them the published ones.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// How sizes between two points of a table are drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Interpolation {
     /// Sizes are uniform between the two.
     Linear,

@@ -1,9 +1,13 @@
 //! Collective operations, as in training clusters: their messages, and the messages for which each
 //! waits.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// How ranks exchange their data.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Collective {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CollectiveAlgorithm {
     /// All-reduce round a ring: a reduce-scatter, then an all-gather, each in n - 1 steps of a
     /// chunk of 1/n.
     RingAllReduce,
@@ -37,13 +41,13 @@ enum Step {
     Across(u32),
 }
 
-impl Collective {
+impl CollectiveAlgorithm {
     /// As scenario files and results write it.
     pub fn name(self) -> &'static str {
         match self {
-            Collective::RingAllReduce => "ring-all-reduce",
-            Collective::TreeAllReduce => "tree-all-reduce",
-            Collective::AllToAll => "all-to-all",
+            CollectiveAlgorithm::RingAllReduce => "ring-all-reduce",
+            CollectiveAlgorithm::TreeAllReduce => "tree-all-reduce",
+            CollectiveAlgorithm::AllToAll => "all-to-all",
         }
     }
 
@@ -53,14 +57,14 @@ impl Collective {
         let chunk = |parts: u64| size.div_ceil(parts).max(1);
         let all = u64::from(n);
         let steps: Vec<(Step, u64)> = match self {
-            Collective::RingAllReduce => (0..2 * (n - 1)).map(|_| (Step::Round(1), chunk(all))).collect(),
-            Collective::TreeAllReduce => {
+            CollectiveAlgorithm::RingAllReduce => (0..2 * (n - 1)).map(|_| (Step::Round(1), chunk(all))).collect(),
+            CollectiveAlgorithm::TreeAllReduce => {
                 let halving = (0..n.ilog2()).map(|k| n >> (k + 1));
                 let doubling = (0..n.ilog2()).map(|k| 1 << k);
                 let step = |distance: u32| (Step::Across(distance), chunk(all / u64::from(distance)));
                 halving.chain(doubling).map(step).collect()
             }
-            Collective::AllToAll => (1..n).map(|s| (Step::Round(s), chunk(all))).collect(),
+            CollectiveAlgorithm::AllToAll => (1..n).map(|s| (Step::Round(s), chunk(all))).collect(),
         };
         let mut messages: Vec<Message> = Vec::new();
         let mut before: Vec<Vec<u32>> = vec![Vec::new(); n as usize];
@@ -89,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_ring_of_three_by_hand() {
-        let m = Collective::RingAllReduce.messages(3, 300);
+        let m = CollectiveAlgorithm::RingAllReduce.messages(3, 300);
         assert_eq!(m.len(), 12);
         assert!(m.iter().all(|m| m.size == 100 && m.to == (m.from + 1) % 3));
         // In step 1, rank 1 passes on the chunk that rank 0 sent in step 0.
@@ -98,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_tree_of_four_by_hand() {
-        let m = Collective::TreeAllReduce.messages(4, 400);
+        let m = CollectiveAlgorithm::TreeAllReduce.messages(4, 400);
         let of_rank_0: Vec<_> = m.iter().filter(|m| m.from == 0).map(|m| (m.to, m.size)).collect();
         assert_eq!(of_rank_0, [(2, 200), (1, 100), (1, 100), (2, 200)]);
         assert_eq!(m[4].after, [0, 2], "rank 0 goes on when it has heard of rank 2");
@@ -110,9 +114,11 @@ mod tests {
     fn each_rank_sends_what_it_must() {
         for n in [2, 4, 8, 16] {
             let size = 1024 * u64::from(n);
-            for (collective, times) in
-                [(Collective::RingAllReduce, 2), (Collective::TreeAllReduce, 2), (Collective::AllToAll, 1)]
-            {
+            for (collective, times) in [
+                (CollectiveAlgorithm::RingAllReduce, 2),
+                (CollectiveAlgorithm::TreeAllReduce, 2),
+                (CollectiveAlgorithm::AllToAll, 1),
+            ] {
                 for rank in 0..n {
                     let messages = collective.messages(n, size);
                     let sent: u64 = messages.iter().filter(|m| m.from == rank).map(|m| m.size).sum();
@@ -130,7 +136,8 @@ mod tests {
 
     #[test]
     fn collectives_have_their_names() {
-        let all = [Collective::RingAllReduce, Collective::TreeAllReduce, Collective::AllToAll];
-        assert_eq!(all.map(Collective::name), ["ring-all-reduce", "tree-all-reduce", "all-to-all"]);
+        let all =
+            [CollectiveAlgorithm::RingAllReduce, CollectiveAlgorithm::TreeAllReduce, CollectiveAlgorithm::AllToAll];
+        assert_eq!(all.map(CollectiveAlgorithm::name), ["ring-all-reduce", "tree-all-reduce", "all-to-all"]);
     }
 }

@@ -6,6 +6,7 @@ mod collective;
 mod destination;
 mod flow;
 mod gaps;
+pub mod kinds;
 mod matrix;
 mod process;
 mod room;
@@ -13,13 +14,14 @@ mod sizes;
 
 pub use arrivals::{PoissonTimes, jitter};
 pub use cdf::{Cdf, Interpolation};
-pub use collective::{Collective, Message};
+pub use collective::{CollectiveAlgorithm, Message};
 pub use destination::{permutation, random_in_other_rack, random_other};
 pub use flow::{Bursts, Flow};
-pub use gaps::Gaps;
+pub use gaps::{Gap, GapDistribution, Gaps};
+pub use kinds::WorkloadKind;
 pub use matrix::{Matrix, Rule, Senders};
 pub use process::{
     Action, Chain, ClosedLoop, Destinations, FlowEnd, Job, JointLoop, Listens, PartitionAggregate, Process, Redraw,
     Rounds,
 };
-pub use sizes::Sizes;
+pub use sizes::{Distribution, FlowSize, Sizes};

@@ -5,7 +5,7 @@ use crate::ends::Settings;
 use crate::kernel;
 use anyhow::{Context as _, Result, bail, ensure};
 use linkpool_network::{HostId, Layer, LinkId, MarkAt, Order, Queue};
-use linkpool_scenario::{ChangeOf, Control, Paths, Preset, RoutingKind, Scenario, Subflows, Transport, WorkloadKind};
+use linkpool_scenario::{ChangedLinks, Control, Paths, Preset, RoutingKind, Scenario, Subflows, Transport, WorkloadKind};
 use linkpool_units::Time;
 use toml_edit::{DocumentMut, Item, TableLike};
 
@@ -28,21 +28,22 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(Settings, Vec<Controller>)> 
     let fabric = scenario.topology.fabric();
     ensure!(fabric.hosts() <= MOST_HOSTS, "[topology]: {} hosts; at most {MOST_HOSTS} are possible", fabric.hosts());
     ensure!(!fabric.hosts_forward(), "[topology.bcube]: its hosts forward packets, those of the test bed do not");
-    if let RoutingKind::TwoLevel { .. } = scenario.routing.kind {
+    if scenario.routing.kind == RoutingKind::TwoLevel {
         bail!("[routing] kind: with \"two-level\" hosts have several addresses, those of the test bed have one");
     }
     ensure!(scenario.routing.placement.is_none(), "[routing] placement: there is no scheduler that places real flows");
     queues(scenario)?;
     for workload in &scenario.workloads {
-        if let WorkloadKind::Collective { .. } = workload.kind {
+        if let WorkloadKind::Collective(_) = workload.kind {
             bail!("[workload] {}: collective operations are not among the workloads of the test bed", workload.label);
         }
     }
     for change in &scenario.changes {
-        let is_host = match &change.of {
-            ChangeOf::Layer(layer, _) => *layer == Layer::Host,
+        let changed = change.changed();
+        let is_host = match changed {
+            ChangedLinks::OfLayer(layer, _) => layer == Layer::Host,
             _ => HostId::first(fabric.hosts())
-                .any(|host| fabric.links_from(host.into()).any(|link| concerns(&change.of, &fabric, link))),
+                .any(|host| fabric.links_from(host.into()).any(|link| concern(changed, &fabric, link))),
         };
         ensure!(!is_host, "[[change]]: links from hosts do not change in the test bed, only those from switches");
     }
@@ -51,9 +52,9 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(Settings, Vec<Controller>)> 
     Ok((settings(scenario)?, controllers))
 }
 
-fn concerns(of: &ChangeOf, fabric: &linkpool_network::Fabric, link: LinkId) -> bool {
+fn concern(changed: ChangedLinks<'_>, fabric: &linkpool_network::Fabric, link: LinkId) -> bool {
     let spec = &fabric.links()[link.index()];
-    of.concerns(fabric, spec.from, spec.to)
+    changed.concern(fabric, spec.from, spec.to)
 }
 
 /// The port of a host is one FIFO queue.

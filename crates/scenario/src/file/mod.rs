@@ -1,107 +1,88 @@
-//! The scenario file's tables and keys, as they are written. A key that is left out is none.
-//!
-//! The comments become the descriptions of the JSON Schema.
+//! The scenario file: how its tables are described and written. Their settings are declared beside
+//! the code that they are for, or in `model`.
 
-mod change;
-mod controls;
-mod gaps;
+mod as_run;
 mod graph;
-mod measure;
 mod queue;
-mod record;
-mod roles;
-mod routing;
 mod settings;
-mod sizes;
 mod topology;
 mod transport;
-mod until;
-mod values;
 mod workload;
 
-pub(crate) use change::{BurstLossTable, ChangeTable, Reconverge};
-pub(crate) use controls::{ControlSource, ControlText};
-pub(crate) use gaps::{Gap, GapTable, LogNormalTable};
 pub(crate) use graph::{EdgeTable, GraphTable, NodeKind, NodeTable};
-pub(crate) use linkpool_settings::Size;
-pub(crate) use measure::MeasureTable;
-pub(crate) use queue::QueueTable;
-pub(crate) use record::{CounterSeriesTable, QueueSeriesTable, RecordTable, SeriesTable};
-pub(crate) use roles::RoleSize;
-pub(crate) use routing::{LinkWeightTable, PlacementTable, RoutingName, RoutingTable, WeightsName};
 pub(crate) use settings::{AnyTable, keys, keys_of};
-pub(crate) use sizes::{CdfSource, DistributionTable, FlowSize, InterpolationName, ParetoTable};
-pub(crate) use topology::TopologyTable;
-pub(crate) use transport::TransportTable;
-pub(crate) use until::UntilTable;
-pub(crate) use values::Host;
-pub(crate) use workload::{
-    AllToAllTable, AnyWorkload, BeyondEnd, CollectiveName, CollectiveTable, Common, DestinationName, FlowTable,
-    HotspotTable, IncastTable, ManyToOneFlowsTable, MatrixKeys, PartitionAggregateTable, PermutationTable,
-    PoissonTable, RandomTable, RepeatName, SmallTable, StaggeredTable, StrideTable, TraceFlowTable, TraceFormat,
-    TraceTable, WorkloadTable,
-};
+pub(crate) use workload::workload_keys;
 
-use crate::model::Control;
-use indexmap::IndexMap;
-use linkpool_units::Time;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::HashMap;
 
-/// A linkpool scenario: a fabric, its queues, named transports, a workload, and the time series to
-/// record.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Scenario", extend("if" = with_controls(), "else" = known_control()))]
-pub(crate) struct File {
-    /// A title for tables and figures. Default: the file's name.
-    pub(crate) name: Option<String>,
-    /// The only source of randomness. Default: 1.
-    pub(crate) seed: Option<u64>,
-    /// Simulated time; no flow starts at or after it.
-    #[schemars(required)]
-    pub(crate) duration: Option<Time>,
-    /// Time after `duration` in which started flows may still finish. Default: "0s".
-    pub(crate) drain: Option<Time>,
-    /// Python files with congestion control algorithms of your own, relative to the scenario.
-    /// Default: none.
-    pub(crate) controls: Option<Vec<ControlSource>>,
-    /// A condition that ends the run early. Default: none.
-    pub(crate) until: Option<UntilTable>,
-    /// Which flows statistics are about.
-    pub(crate) measure: Option<MeasureTable>,
-    /// The fabric: exactly one kind.
-    #[schemars(required)]
-    pub(crate) topology: Option<TopologyTable>,
-    /// How switches choose among links of equal cost.
-    pub(crate) routing: Option<RoutingTable>,
-    /// Every output port, of hosts and switches.
-    pub(crate) queue: Option<QueueTable>,
-    /// Changes of links during the run.
-    pub(crate) change: Option<Vec<ChangeTable>>,
-    /// Transports, by names of your own.
-    #[schemars(required)]
-    pub(crate) transport: Option<IndexMap<String, TransportTable>>,
-    /// Roles of hosts, by names of your own: how many hosts each has, or their share. Default:
-    /// none.
-    pub(crate) roles: Option<IndexMap<String, RoleSize>>,
-    /// Sources of flows: any number, of any kinds.
-    #[schemars(required)]
-    pub(crate) workload: Option<WorkloadTable>,
-    /// Time series to record, only where asked.
-    pub(crate) record: Option<RecordTable>,
+use queue::QueueTable;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use settings::{Table, schema};
+use topology::TopologyTable;
+use transport::TransportTable;
+use workload::WorkloadTables;
+
+use crate::model::{Change, Control, Measure, Record, Routing, Scenario};
+
+/// The tables of the file.
+pub(crate) const TABLES: [&str; 9] =
+    ["measure", "topology", "routing", "queue", "change", "transport", "roles", "workload", "record"];
+
+/// The whole file.
+pub(crate) struct File;
+
+impl JsonSchema for File {
+    fn schema_name() -> Cow<'static, str> {
+        "Scenario".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut file = schema::<Scenario>(generator, None);
+        let mut tables = Map::new();
+        let mut table = |key: &str, mut schema: Schema, text: &str| {
+            schema.insert("description".to_string(), text.into());
+            tables.insert(key.to_string(), schema.into());
+        };
+        table("measure", generator.subschema_for::<Table<'_, Measure>>(), "Which flows statistics are about.");
+        table("topology", TopologyTable::json_schema(generator), "The fabric: exactly one kind.");
+        let text = "How switches choose among links of equal cost.";
+        table("routing", generator.subschema_for::<Table<'_, Routing>>(), text);
+        table("queue", generator.subschema_for::<QueueTable<'_>>(), "Every output port, of hosts and switches.");
+        table("change", generator.subschema_for::<Vec<Table<'_, Change>>>(), "Changes of links during the run.");
+        let transports = generator.subschema_for::<HashMap<String, TransportTable<'_>>>();
+        table("transport", transports, "Transports, by names of your own.");
+        let text = "Roles of hosts, by names of your own: how many hosts each has, or their share. Default: none.";
+        table("roles", generator.subschema_for::<HashMap<String, RoleSize>>(), text);
+        let text = "Sources of flows: any number, of any kinds.";
+        table("workload", WorkloadTables::json_schema(generator), text);
+        table("record", generator.subschema_for::<Table<'_, Record>>(), "Time series to record, only where asked.");
+        if let Some(Value::Object(properties)) = file.get_mut("properties") {
+            properties.extend(tables);
+        }
+        file.insert("if".to_string(), json!({ "required": ["controls"] }));
+        file.insert("else".to_string(), known_control());
+        file.insert("required".to_string(), json!(["duration", "topology", "transport", "workload"]));
+        file
+    }
 }
 
-/// The schema of a scenario that brings algorithms.
-fn with_controls() -> serde_json::Value {
-    serde_json::json!({ "required": ["controls"] })
+/// A number of hosts, or their share.
+#[derive(Clone, Copy, Debug, serde::Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum RoleSize {
+    /// A number of hosts.
+    Hosts(u32),
+    /// A share of all hosts.
+    Share(f64),
 }
 
 /// The schema of a scenario whose transports have algorithms of linkpool.
-fn known_control() -> serde_json::Value {
+fn known_control() -> Value {
     let names: Vec<_> = Control::all().map(Control::name).collect();
-    let control = serde_json::json!({ "enum": names, "description": "An algorithm of linkpool." });
-    let table = serde_json::json!({ "properties": { "control": control } });
-    let transport = serde_json::json!({ "additionalProperties": table, "description": "Without `controls`." });
-    serde_json::json!({ "properties": { "transport": transport } })
+    let control = json!({ "enum": names, "description": "An algorithm of linkpool." });
+    let table = json!({ "properties": { "control": control } });
+    let transport = json!({ "additionalProperties": table, "description": "Without `controls`." });
+    json!({ "properties": { "transport": transport } })
 }

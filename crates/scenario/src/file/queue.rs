@@ -3,28 +3,24 @@
 use std::borrow::Cow;
 
 use linkpool_network::{Layer, Queue};
+use linkpool_settings::{NoNames, Settings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::ser::{Error, SerializeMap};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::settings::{AnyTable, Table, schema, write};
+use super::settings::{Table, Writer, schema};
 
-/// Reading notes only that the table is there: `resolve` looks up each setting in it.
-#[derive(Debug)]
-pub(crate) struct QueueTable(pub(crate) Option<(Queue, Vec<(Layer, Queue)>)>);
+/// The settings of all ports, and of layers that differ.
+pub(crate) struct QueueTable<'q>(pub(crate) &'q Queue, pub(crate) &'q [(Layer, Queue)]);
 
-impl<'de> Deserialize<'de> for QueueTable {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<QueueTable, D::Error> {
-        AnyTable::deserialize(deserializer).map(|AnyTable| QueueTable(None))
-    }
-}
-
-impl Serialize for QueueTable {
+impl Serialize for QueueTable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (queue, layers) = self.0.as_ref().ok_or_else(|| S::Error::custom("a table that was read"))?;
+        let QueueTable(queue, layers) = self;
         let mut map = serializer.serialize_map(None)?;
-        write(queue, None, &mut map)?;
+        let mut writer = Writer::new(&mut map, &NoNames, None);
+        (*queue).clone().each(&mut writer);
+        writer.end()?;
         if !layers.is_empty() {
             map.serialize_entry("layer", &Layers(layers))?;
         }
@@ -36,11 +32,12 @@ struct Layers<'q>(&'q [(Layer, Queue)]);
 
 impl Serialize for Layers<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(layer, queue)| (layer.name(), Table(Some(queue.clone())))))
+        let table = |queue: &Queue| Table { settings: queue.clone(), names: &NoNames };
+        serializer.collect_map(self.0.iter().map(|(layer, queue)| (layer.name(), table(queue))))
     }
 }
 
-impl JsonSchema for QueueTable {
+impl JsonSchema for QueueTable<'_> {
     fn schema_name() -> Cow<'static, str> {
         "Queue".into()
     }

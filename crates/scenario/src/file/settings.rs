@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 use linkpool_settings::{
-    Declared, EachKind, Fallback, Kinds, Preset, Setting, Settings, State, Visit, Written, Wrong, one_line,
+    Declared, EachKind, Fallback, Kinds, Names, Preset, Setting, Settings, State, Visit, Written, Wrong, one_line,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
-use serde::ser::{Error, SerializeMap};
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Map;
 
@@ -41,26 +41,23 @@ impl<'de> Visitor<'de> for Entries {
     }
 }
 
-/// A table of settings. Reading notes only that it is there: `resolve` looks up each setting in it.
-#[derive(Debug)]
-pub(crate) struct Table<S>(pub(crate) Option<S>);
-
-impl<'de, S> Deserialize<'de> for Table<S> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Table<S>, D::Error> {
-        AnyTable::deserialize(deserializer).map(|AnyTable| Table(None))
-    }
+/// A table of settings, as the scenario as run has it.
+pub(crate) struct Table<'n, S> {
+    pub(crate) settings: S,
+    pub(crate) names: &'n dyn Names,
 }
 
-impl<S: Settings + Clone> Serialize for Table<S> {
+impl<S: Settings + Clone> Serialize for Table<'_, S> {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
-        let settings = self.0.as_ref().ok_or_else(|| Z::Error::custom("a table that was read"))?;
         let mut map = serializer.serialize_map(None)?;
-        write(settings, None, &mut map)?;
+        let mut writer = Writer::new(&mut map, self.names, None);
+        self.settings.clone().each(&mut writer);
+        writer.end()?;
         map.end()
     }
 }
 
-impl<S: Declared> JsonSchema for Table<S> {
+impl<S: Declared> JsonSchema for Table<'_, S> {
     fn schema_name() -> Cow<'static, str> {
         S::NAME.into()
     }
@@ -70,26 +67,26 @@ impl<S: Declared> JsonSchema for Table<S> {
     }
 }
 
-/// Writes every setting that applies, with its value. Which settings of a transport apply depends
-/// on its `situation`.
-pub(crate) fn write<S: Settings + Clone, M: SerializeMap>(
-    settings: &S,
-    situation: Option<Situation>,
-    map: &mut M,
-) -> Result<(), M::Error> {
-    let mut writer = Writer { map, situation, written: Vec::new(), error: None };
-    settings.clone().each(&mut writer);
-    writer.error.map_or(Ok(()), Err)
-}
-
-struct Writer<'m, M: SerializeMap> {
+/// Writes every setting that applies, with its value.
+pub(crate) struct Writer<'m, M: SerializeMap> {
     map: &'m mut M,
+    names: &'m dyn Names,
+    /// Which settings of a transport apply depends on it.
     situation: Option<Situation>,
     written: Vec<&'static str>,
     error: Option<M::Error>,
 }
 
-impl<M: SerializeMap> Writer<'_, M> {
+impl<'m, M: SerializeMap> Writer<'m, M> {
+    pub(crate) fn new(map: &'m mut M, names: &'m dyn Names, situation: Option<Situation>) -> Writer<'m, M> {
+        Writer { map, names, situation, written: Vec::new(), error: None }
+    }
+
+    /// The error of what has been written, if there was one.
+    pub(crate) fn end(self) -> Result<(), M::Error> {
+        self.error.map_or(Ok(()), Err)
+    }
+
     fn entry(&mut self, key: &'static str, value: &impl Serialize) {
         if !self.written.contains(&key) && self.error.is_none() {
             self.error = self.map.serialize_entry(key, value).err();
@@ -103,7 +100,7 @@ impl<M: SerializeMap> Visit for Writer<'_, M> {
         // A key that does not apply would be an error in a file; both phases of MMPTCP may have
         // one.
         if state.applies && self.situation.is_none_or(|situation| situation.unmet(setting.scope).is_none()) {
-            self.entry(setting.key, &W::of(value));
+            self.entry(setting.key, &W::with_names(value, self.names));
         }
     }
 
@@ -114,58 +111,68 @@ impl<M: SerializeMap> Visit for Writer<'_, M> {
         value: &mut Option<S>,
         _: Option<Wrong>,
     ) {
-        if value.is_some() {
-            self.entry(key, &Table(value.clone()));
+        if let Some(settings) = value.clone() {
+            self.entry(key, &Table { settings, names: self.names });
         }
     }
 
     fn chosen<K: Kinds>(&mut self, _: &'static str, value: &mut K) {
         if K::has_settings(value.name()) {
-            self.entry(value.name(), &OfKind(value.clone()));
+            self.entry(value.name(), &OfKind { kind: value.clone(), names: self.names });
         }
     }
 }
 
-/// The settings of a kind.
-#[derive(Debug)]
-pub(crate) struct OfKind<K>(pub(crate) K);
+/// The settings of a kind, as the scenario as run has them.
+pub(crate) struct OfKind<'n, K> {
+    pub(crate) kind: K,
+    pub(crate) names: &'n dyn Names,
+}
 
-impl<K: Kinds> Serialize for OfKind<K> {
+impl<K: Kinds> Serialize for OfKind<'_, K> {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         let mut map = serializer.serialize_map(None)?;
-        let mut writer = Writer { map: &mut map, situation: None, written: Vec::new(), error: None };
-        self.0.clone().each(&mut writer);
-        writer.error.map_or(Ok(()), Err)?;
+        let mut writer = Writer::new(&mut map, self.names, None);
+        self.kind.clone().each(&mut writer);
+        writer.end()?;
         map.end()
     }
 }
 
 /// The schema of a table of settings. `default` is said instead of the default of each.
 pub(crate) fn schema<S: Declared>(generator: &mut SchemaGenerator, default: Option<&'static str>) -> Schema {
-    let (properties, required) = (Map::new(), Vec::new());
-    let mut all = Properties { generator, default, properties, required };
+    let mut all = Properties::new(generator, default);
     S::defaults(Preset::Linux).each(&mut all);
-    let Properties { properties, required, .. } = all;
-    let mut schema = json_schema!({
-        "type": "object",
-        "description": one_line(S::ABOUT),
-        "properties": properties,
-        "additionalProperties": false,
-    });
-    if !required.is_empty() && default.is_none() {
-        schema.insert("required".to_string(), required.into());
-    }
-    schema
+    all.schema(S::ABOUT)
 }
 
-struct Properties<'g> {
+/// The schemas of the settings of a table.
+pub(crate) struct Properties<'g> {
     generator: &'g mut SchemaGenerator,
     default: Option<&'static str>,
     properties: Map<String, serde_json::Value>,
     required: Vec<&'static str>,
 }
 
-impl Properties<'_> {
+impl<'g> Properties<'g> {
+    pub(crate) fn new(generator: &'g mut SchemaGenerator, default: Option<&'static str>) -> Properties<'g> {
+        Properties { generator, default, properties: Map::new(), required: Vec::new() }
+    }
+
+    /// The schema of a table of these settings.
+    pub(crate) fn schema(self, about: &[&str]) -> Schema {
+        let mut schema = json_schema!({
+            "type": "object",
+            "description": one_line(about),
+            "properties": self.properties,
+            "additionalProperties": false,
+        });
+        if !self.required.is_empty() && self.default.is_none() {
+            schema.insert("required".to_string(), self.required.into());
+        }
+        schema
+    }
+
     fn describe(&mut self, key: &str, mut schema: Schema, text: String) {
         schema.insert("description".to_string(), text.into());
         self.properties.insert(key.to_string(), schema.into());
@@ -191,7 +198,7 @@ impl Visit for Properties<'_> {
         _: &mut Option<S>,
         _: Option<Wrong>,
     ) {
-        let schema = self.generator.subschema_for::<Table<S>>();
+        let schema = self.generator.subschema_for::<Table<'_, S>>();
         self.describe(key, schema, one_line(doc));
     }
 
@@ -208,7 +215,7 @@ struct Chosen<'p, 'g> {
 
 impl EachKind for Chosen<'_, '_> {
     fn kind<S: Declared>(&mut self, name: &'static str, _: &'static [&'static str]) {
-        let schema = self.properties.generator.subschema_for::<Table<S>>();
+        let schema = self.properties.generator.subschema_for::<Table<'_, S>>();
         let text = format!("{} Applies with `{} = {name:?}`.", one_line(S::ABOUT), self.key);
         self.properties.describe(name, schema, text);
     }

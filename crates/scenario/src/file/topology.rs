@@ -3,38 +3,33 @@
 use std::borrow::Cow;
 
 use linkpool_network::topology;
-use linkpool_settings::{Declared, EachKind, Kinds, one_line};
+use linkpool_settings::{Declared, EachKind, Kinds, NoNames, one_line};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::ser::{Error, SerializeMap};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::GraphTable;
-use super::settings::{AnyTable, OfKind, Table};
+use super::settings::{OfKind, Table};
 use crate::model::Topology;
 
-/// Reading notes only that the table is there: `resolve` looks up the kind and its settings.
-#[derive(Debug)]
-pub(crate) struct TopologyTable(pub(crate) Option<Topology>);
+/// The topology, of one kind.
+pub(crate) struct TopologyTable<'t>(pub(crate) &'t Topology);
 
-impl<'de> Deserialize<'de> for TopologyTable {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TopologyTable, D::Error> {
-        AnyTable::deserialize(deserializer).map(|AnyTable| TopologyTable(None))
-    }
-}
-
-impl Serialize for TopologyTable {
+impl Serialize for TopologyTable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(1))?;
-        match self.0.as_ref().ok_or_else(|| S::Error::custom("a table that was read"))? {
-            Topology::Drawn(kind) => map.serialize_entry(kind.name(), &OfKind(kind.clone()))?,
+        match self.0 {
+            Topology::Drawn(kind) => {
+                map.serialize_entry(kind.name(), &OfKind { kind: kind.clone(), names: &NoNames })?;
+            }
             Topology::Graph(graph) => map.serialize_entry("graph", &GraphTable::from(graph))?,
         }
         map.end()
     }
 }
 
-impl JsonSchema for TopologyTable {
+impl JsonSchema for TopologyTable<'_> {
     fn schema_name() -> Cow<'static, str> {
         "Topology".into()
     }
@@ -70,7 +65,7 @@ impl Described<'_> {
 
 impl EachKind for Described<'_> {
     fn kind<S: Declared>(&mut self, name: &'static str, doc: &'static [&'static str]) {
-        self.add::<Table<S>>(name, one_line(doc));
+        self.add::<Table<'_, S>>(name, one_line(doc));
     }
 
     fn plain(&mut self, name: &'static str, _: &'static [&'static str]) {

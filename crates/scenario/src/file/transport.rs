@@ -3,41 +3,35 @@
 
 use std::borrow::Cow;
 
-use linkpool_settings::Preset;
+use linkpool_settings::{NoNames, Preset, Settings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::ser::{Error, SerializeMap};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::settings::{AnyTable, write};
+use super::settings::Writer;
 use crate::model::{Control, Transport};
 use crate::reference;
 use crate::situation::Situation;
 
-/// The table of a transport. Reading notes only that it is there: `resolve` looks up each setting
-/// in it.
-#[derive(Debug)]
-pub(crate) struct TransportTable(pub(crate) Option<Box<Transport>>);
-
-impl<'de> Deserialize<'de> for TransportTable {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TransportTable, D::Error> {
-        AnyTable::deserialize(deserializer).map(|AnyTable| TransportTable(None))
-    }
-}
+/// The table of a transport.
+pub(crate) struct TransportTable<'t>(pub(crate) &'t Transport);
 
 /// Every setting that applies, with its value.
-impl Serialize for TransportTable {
+impl Serialize for TransportTable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let transport = self.0.as_deref().ok_or_else(|| S::Error::custom("a table that was read"))?;
+        let transport = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("preset", &transport.preset)?;
         map.serialize_entry("control", &transport.control)?;
-        write(transport, Some(Situation::of(transport)), &mut map)?;
+        let mut writer = Writer::new(&mut map, &NoNames, Some(Situation::of(transport)));
+        transport.clone().each(&mut writer);
+        writer.end()?;
         map.end()
     }
 }
 
-impl JsonSchema for TransportTable {
+impl JsonSchema for TransportTable<'_> {
     fn schema_name() -> Cow<'static, str> {
         "Transport".into()
     }

@@ -9,15 +9,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A file that defines congestion control algorithms.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ControlFile {
-    /// Its name, without its directory.
-    pub file: String,
-    /// Its text.
-    pub source: String,
-}
-
 /// The control of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {

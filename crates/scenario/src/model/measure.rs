@@ -1,12 +1,15 @@
 //! The measured period.
 
+use linkpool_settings::settings;
 use linkpool_units::Time;
 
-/// The period that statistics are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measure {
-    /// Its start: flows that start before it are left out.
-    pub warm_up: Time,
-    /// Its end: flows that start at or after it are left out.
-    pub cut_off: Time,
+settings! {
+    /// Which flows statistics are about.
+    #[derive(Copy, Eq)]
+    pub struct Measure {
+        /// Flows that start before this are left out of statistics.
+        warm_up: Time = Time::ZERO;
+        /// Flows that start at or after this are left out of statistics.
+        cut_off: Time, from |_m| Time::MAX => "`duration`";
+    }
 }

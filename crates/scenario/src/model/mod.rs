@@ -1,68 +1,92 @@
-//! A scenario with every default filled in, every name resolved and every value checked.
+//! A scenario with every default filled in, every name resolved and every value checked. Each
+//! setting is declared here, or beside the code that it is for.
 
 mod change;
 mod control;
+mod controls;
 mod measure;
+mod reconverge;
 mod record;
 mod routing;
+mod subflows;
 mod topology;
 mod transport;
+mod until;
 mod workload;
 
-pub use change::{Change, ChangeOf, LinkState};
-pub use control::{Control, ControlFile};
+pub use change::{BurstLoss, Change, ChangedLinks, LinkState};
+pub use control::Control;
+pub use controls::ControlFile;
 pub use measure::Measure;
-pub use record::{CounterRecord, QueueRecord, Record, SeriesRecord};
-pub use routing::{Placement, Routing, RoutingKind};
+pub use reconverge::Reconverge;
+pub use record::{CounterSeries, QueueSeries, Record, Series};
+pub use routing::{LinkWeight, Placement, Routing, RoutingKind, WeightRule};
+pub use subflows::Subflows;
 pub use topology::{Graph, Topology};
-pub use transport::{NdpConfig, PathConfig, Paths, Priority, Subflows, Transport, WireConfig};
-pub use workload::{Destination, OTHERS, Repeat, Role, Small, TraceFlow, Until, Workload, WorkloadKind};
+pub use transport::{NdpConfig, PathConfig, Paths, Priority, Transport, WireConfig};
+pub use until::Until;
+pub use workload::{OTHERS, Role, Small, Workload};
 
 use linkpool_network::{Layer, Queue};
+use linkpool_settings::{Bounds, Preset, settings};
 use linkpool_units::Time;
 
-/// One simulation, completely described: the same scenario gives the same result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scenario {
-    /// A title for tables and figures.
-    pub name: String,
-    /// The only source of randomness.
-    pub seed: u64,
-    /// Simulated time; no flow starts at or after it.
-    pub duration: Time,
-    /// Time after `duration` in which started flows may still finish.
-    pub drain: Time,
-    /// The condition that ends the run early.
-    pub until: Option<Until>,
-    /// The period that statistics are about.
-    pub measure: Measure,
-    /// The fabric.
-    pub topology: Topology,
-    /// How switches choose among links of equal cost.
-    pub routing: Routing,
-    /// Every output port, of hosts and switches.
-    pub queue: Queue,
-    /// The ports of layers that differ.
-    pub layer_queues: Vec<(Layer, Queue)>,
-    /// Changes of links, in the order of the file.
-    pub changes: Vec<Change>,
-    /// So long after links fail or work again routing follows; none: never.
-    pub reconverge: Option<Time>,
-    /// The files that define algorithms of its transports.
-    pub controls: Vec<ControlFile>,
-    /// The transports, in the order of the file.
-    pub transports: Vec<Transport>,
-    /// Roles of hosts.
-    pub roles: Vec<Role>,
-    /// The workloads: kinds in the order of [`WorkloadKind`], and within a kind that of the file.
-    pub workloads: Vec<Workload>,
-    /// Which time series to record.
-    pub record: Record,
+settings! {
+    /// A linkpool scenario: a fabric, its queues, named transports, a workload, and the time series
+    /// to record. The same scenario gives the same result.
+    pub struct Scenario {
+        /// A title for tables and figures.
+        name: String, from |_s| String::new() => "the file's name, without `.toml`";
+        /// The only source of randomness, 0 to 2^63 - 1; `--seed` overrides it. Beside what the
+        /// tables below draw, it decides which of several packets that reach a switch at the same
+        /// instant goes first.
+        seed: u64 = 1;
+        /// Simulated time; no flow starts at or after it.
+        duration: Time, required Time::from_secs(20), within Bounds::POSITIVE;
+        /// Time after `duration` in which started flows may still finish.
+        drain: Time = Time::ZERO;
+        /// Files with congestion control algorithms [in Python](python-algorithm.md), relative to
+        /// the scenario, as in `controls = ["mine.py"]`. Their code runs when the scenario is read.
+        controls: Option<Vec<ControlFile>> = None;
+    }
+    tables {
+        /// The condition that ends the run early, as in `{ flows = 1000, label = "long" }`: the run
+        /// ends when so many flows of this label have finished, if that is before the end.
+        until: Until;
+    }
+    others {
+        /// The period that statistics are about.
+        measure: Measure = Measure::defaults(Preset::Linux);
+        /// The fabric.
+        topology: Topology = Topology::Graph(Graph::default());
+        /// How switches choose among links of equal cost.
+        routing: Routing = Routing::defaults(Preset::Linux);
+        /// Every output port, of hosts and switches.
+        queue: Queue = Queue::defaults(Preset::Linux);
+        /// The ports of layers that differ.
+        layer_queues: Vec<(Layer, Queue)> = Vec::new();
+        /// Changes of links, in the order of the file.
+        changes: Vec<Change> = Vec::new();
+        /// The transports, in the order of the file.
+        transports: Vec<Transport> = Vec::new();
+        /// Roles of hosts.
+        roles: Vec<Role> = Vec::new();
+        /// The workloads: kinds in the order of their declaration, and within a kind that of the
+        /// file.
+        workloads: Vec<Workload> = Vec::new();
+        /// Which time series to record.
+        record: Record = Record::defaults(Preset::Linux);
+    }
 }
 
 impl Scenario {
     /// When the run ends: `duration` and then `drain`.
     pub fn end(&self) -> Time {
         self.duration + self.drain
+    }
+
+    /// So long after links fail or work again routing follows; none: never.
+    pub fn reconverge(&self) -> Option<Time> {
+        self.routing.reconverge.and_then(|Reconverge(after)| after)
     }
 }

@@ -1,57 +1,71 @@
 //! Time series.
 
+use linkpool_settings::{Bounds, Length, LinkEnds, LinkName, settings};
 use linkpool_units::Time;
 
-/// The time series to record; none unless asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Record {
-    /// Queue lengths of links.
-    pub queue: Option<QueueRecord>,
-    /// The window of each subflow.
-    pub cwnd: Option<SeriesRecord>,
-    /// Acknowledged data of each subflow per interval.
-    pub rate: Option<SeriesRecord>,
-    /// RTT samples of each subflow, at most one in each interval.
-    pub rtt: Option<SeriesRecord>,
+settings! {
+    /// Time series to record, only where asked.
+    #[derive(Eq)]
+    pub struct Record {}
+    tables {
+        /// Queue length of these links.
+        queue: QueueSeries;
+        /// Window of each subflow.
+        cwnd: Series;
+        /// Acknowledged data of each subflow per interval.
+        rate: Series;
+        /// Round-trip times that senders measure, of each subflow at most one in each `every`;
+        /// `"1ps"`: all.
+        rtt: Series;
+        /// Packets, bytes, drops and marks of links per interval.
+        counters: CounterSeries;
+    }
+}
+
+settings! {
+    /// Queue length of links.
+    #[derive(Eq)]
+    pub struct QueueSeries {
+        /// Directed links, each written "FROM->TO" with names of hosts or switches.
+        links: Vec<LinkEnds> as Vec<LinkName>, required vec![("S1".to_string(), "W".to_string())],
+            within Length::from(1, "names no link; write for example links = [\"S1->W\"]");
+        /// Sampling interval.
+        every: Time, required Time::from_us(10), within Bounds::POSITIVE_SPAN;
+        /// First sample.
+        from: Time = Time::ZERO;
+        /// No sample after this.
+        until: Time, from |_s| Time::MAX => "the end of the run, `duration` and `drain`";
+    }
+}
+
+settings! {
+    /// A series of each subflow.
+    #[derive(Eq)]
+    pub struct Series {
+        /// Sampling interval.
+        every: Time, required Time::from_us(10), within Bounds::POSITIVE_SPAN;
+        /// First sample.
+        from: Time = Time::ZERO;
+        /// No sample after this.
+        until: Time, from |_s| Time::MAX => "the end of the run, `duration` and `drain`";
+        /// Only flows of workloads with one of these labels.
+        labels: Option<Vec<String>>, from |_s| None => "all flows",
+            within Length::from(1, "names no label; leave it out to record all flows");
+    }
+}
+
+settings! {
     /// Counters of carried, dropped and marked packets of links, per interval.
-    pub counters: Option<CounterRecord>,
-}
-
-/// Counters of links per interval.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CounterRecord {
-    /// Directed links, each a pair of names of hosts or switches: from, to; none: all.
-    pub links: Option<Vec<(String, String)>>,
-    /// Length of an interval.
-    pub every: Time,
-    /// Start of the first.
-    pub from: Time,
-    /// None ends after this.
-    pub until: Time,
-}
-
-/// Queue lengths to sample.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueRecord {
-    /// Directed links, each a pair of names of hosts or switches: from, to.
-    pub links: Vec<(String, String)>,
-    /// Sampling interval.
-    pub every: Time,
-    /// First sample.
-    pub from: Time,
-    /// No sample after this.
-    pub until: Time,
-}
-
-/// A series of each subflow to sample.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeriesRecord {
-    /// Sampling interval.
-    pub every: Time,
-    /// First sample.
-    pub from: Time,
-    /// No sample after this.
-    pub until: Time,
-    /// Only flows of workloads with one of these labels; none: all flows.
-    pub labels: Option<Vec<String>>,
+    #[derive(Eq)]
+    pub struct CounterSeries {
+        /// Directed links, each written "FROM->TO" with names of hosts or switches.
+        links: Option<Vec<LinkEnds>> as Option<Vec<LinkName>>, from |_s| None => "all links",
+            within Length::from(1, "names no link; leave it out to record all");
+        /// Length of an interval.
+        every: Time, required Time::from_us(10), within Bounds::POSITIVE_SPAN;
+        /// Start of the first interval.
+        from: Time = Time::ZERO;
+        /// No interval ends after this.
+        until: Time, from |_s| Time::MAX => "the end of the run, `duration` and `drain`";
+    }
 }

@@ -12,7 +12,7 @@ pub enum Topology {
 }
 
 /// A graph that the scenario gives node by node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
     /// Names and layers, hosts first.
     pub nodes: Vec<(String, Layer)>,

@@ -8,7 +8,7 @@ use linkpool_units::{Bytes, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Control;
+use super::{Control, Subflows};
 
 settings! {
     /// A transport protocol with all its settings. Settings that do not apply have the preset's
@@ -140,28 +140,6 @@ pub enum Paths {
     Plb,
     /// Recycled entropies: every data packet takes one that came back unmarked, or a random one.
     Reps,
-}
-
-/// Subflows of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subflows {
-    /// A fixed number.
-    Count(u32),
-    /// As many as there are equal-cost paths, at most [`Subflows::MOST_AUTO`].
-    Auto,
-}
-
-impl Subflows {
-    /// The most that "auto" opens (MMPTCP paper, section 3.10).
-    pub const MOST_AUTO: u32 = 8;
-
-    /// The most that a connection may have.
-    pub fn most(self) -> u32 {
-        match self {
-            Subflows::Count(n) => n,
-            Subflows::Auto => Subflows::MOST_AUTO,
-        }
-    }
 }
 
 /// Which packets of a transport are of high priority.

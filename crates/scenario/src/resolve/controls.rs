@@ -1,15 +1,13 @@
 //! Congestion control algorithms that files of the scenario define.
 
-use linkpool_settings::{Preset, Settings};
+use linkpool_settings::{Preset, Settings, nearest};
 use linkpool_transport::control::{Algorithm, Definition};
 
-use super::included;
 use super::section::Section;
 use crate::compile::Compile;
 use crate::errors::Report;
-use crate::file::{ControlSource, ControlText};
+use crate::included;
 use crate::model::{Control, ControlFile, Transport};
-use crate::names::nearest;
 use crate::reference::KeysOf;
 use crate::source::{Path, Value};
 
@@ -22,12 +20,14 @@ pub(super) struct Controls {
 }
 
 impl Controls {
-    /// Reads and compiles `sources`.
-    pub(super) fn resolve(sources: &[ControlSource], compile: &dyn Compile, report: &mut Report<'_>) -> Controls {
-        let mut all = Controls::default();
+    /// Reads and compiles `files`; none: the scenario has none.
+    pub(super) fn resolve(files: Option<Vec<ControlFile>>, compile: &dyn Compile, report: &mut Report<'_>) -> Controls {
+        let top = &Section::new(report, Path::default());
+        // An array that could not be read has files too.
+        let mut all = Controls { lacking: top.has("controls") && files.is_none(), ..Controls::default() };
         let section = &mut Section::new(report, Path::default().at("controls"));
-        for (i, source) in sources.iter().enumerate() {
-            match all.read(source, compile, section) {
+        for (i, file) in files.into_iter().flatten().enumerate() {
+            match all.read(file, compile, section) {
                 Ok(file) => all.files.push(file),
                 Err(message) => {
                     all.lacking = true;
@@ -40,24 +40,23 @@ impl Controls {
 
     fn read(
         &self,
-        source: &ControlSource,
+        ControlFile { file, source }: ControlFile,
         compile: &dyn Compile,
         section: &Section<'_, '_>,
     ) -> Result<(ControlFile, Vec<&'static Definition>), String> {
-        let ControlText { file, source } = match source {
-            ControlSource::Text(text) => text.clone(),
-            ControlSource::File(name) => {
-                let path = section.beside(name);
-                let file = path.file_name().map_or(name.clone(), |file| file.to_string_lossy().into_owned());
+        let (file, source) = match source {
+            Some(source) => (file, source),
+            None => {
+                let path = section.beside(&file);
                 let source = included::read(&path).map_err(|why| format!("{} {why}", path.display()))?;
-                ControlText { file, source }
+                (path.file_name().map_or(file, |file| file.to_string_lossy().into_owned()), source)
             }
         };
         let definitions = compile.compile(&file, &source)?;
         for definition in &definitions {
             self.check(definition, &definitions).map_err(|why| format!("{file}: {:?} {why}", definition.name))?;
         }
-        Ok((ControlFile { file, source }, definitions))
+        Ok((ControlFile { file, source: Some(source) }, definitions))
     }
 
     /// Names of algorithms, and keys of transports, mean one thing.
@@ -109,8 +108,10 @@ impl Controls {
     }
 
     /// The files whose algorithms `transports` use.
-    pub(super) fn used_by(self, transports: &[Transport]) -> Vec<ControlFile> {
+    pub(super) fn used_by(self, transports: &[Transport]) -> Option<Vec<ControlFile>> {
         let used = |d: &&'static Definition| transports.iter().any(|t| t.config.control.definition() == Some(*d));
-        self.files.into_iter().filter(|(_, all)| all.iter().any(used)).map(|(file, _)| file).collect()
+        let files: Vec<_> =
+            self.files.into_iter().filter(|(_, all)| all.iter().any(used)).map(|(file, _)| file).collect();
+        (!files.is_empty()).then_some(files)
     }
 }

@@ -9,11 +9,12 @@ use linkpool_units::{Rate, Time};
 use super::graph_file::GraphFile;
 use super::section::Section;
 use super::size::fits;
-use super::{graphml, htsim, included, node_link};
+use super::{graphml, htsim, node_link};
 use crate::file::{EdgeTable, GraphTable, NodeKind, NodeTable};
+use crate::included;
 use crate::model::Graph;
-use crate::names::nearest;
 use crate::quote::quoted;
+use linkpool_settings::nearest;
 
 /// Longer names make tables of results unreadable.
 const LONGEST_NAME: usize = 100;

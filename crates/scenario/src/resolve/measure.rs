@@ -1,23 +1,29 @@
 //! The period that statistics are about.
 
-use linkpool_units::Time;
+use linkpool_settings::NoNames;
 
 use super::Period;
 use super::section::Section;
-use crate::file::MeasureTable;
+use super::settings::table;
 use crate::model::Measure;
 
-pub(super) fn resolve(table: &MeasureTable, period: Option<Period>, section: &mut Section<'_, '_>) -> Option<Measure> {
-    let Period { duration, end } = period?;
-    let warm_up = table.warm_up.unwrap_or(Time::ZERO);
-    if warm_up >= duration {
-        let message = format!("{warm_up} is not before `duration`, {duration}, at which the last flows start");
-        section.error("warm_up", message);
-        return None;
-    }
-    let cut_off = table.cut_off.unwrap_or(duration);
-    section.check(cut_off <= end, "cut_off", format!("{cut_off} is after the end of the run at {end}"));
-    let message = format!("leaves no time to measure: `cut_off`, {cut_off}, must be after `warm_up`, {warm_up}");
-    section.check(cut_off > warm_up, "cut_off", message);
-    section.is_good().then_some(Measure { warm_up, cut_off })
+pub(super) fn resolve(period: Option<Period>, top: &mut Section<'_, '_>) -> Measure {
+    let mut measure: Measure = table("measure", &NoNames, top);
+    let (Some(Period { duration, end }), true) = (period, top.has("measure")) else {
+        measure.cut_off = period.map_or(measure.cut_off, |period| period.duration);
+        return measure;
+    };
+    top.within("measure", |section| {
+        let warm_up = measure.warm_up;
+        if warm_up >= duration {
+            let message = format!("{warm_up} is not before `duration`, {duration}, at which the last flows start");
+            return section.error("warm_up", message);
+        }
+        let cut_off = if section.has("cut_off") { measure.cut_off } else { duration };
+        section.check(cut_off <= end, "cut_off", format!("{cut_off} is after the end of the run at {end}"));
+        let message = format!("leaves no time to measure: `cut_off`, {cut_off}, must be after `warm_up`, {warm_up}");
+        section.check(cut_off > warm_up, "cut_off", message);
+        measure.cut_off = cut_off;
+    });
+    measure
 }

@@ -1,20 +1,14 @@
-//! From the file to the model: fills in the defaults, resolves the names and checks the values,
-//! each error with its remedy.
+//! Reads a scenario: fills in the defaults, looks up the names and checks the values, each error
+//! with its remedy.
 
 mod balancing;
 mod change;
 mod controls;
-mod entry;
 mod failures;
-mod flows;
 mod graph;
 mod graph_file;
 mod graphml;
-mod hosts;
 mod htsim;
-mod included;
-mod jobs;
-mod matrices;
 mod measure;
 mod multipath;
 mod node_link;
@@ -27,7 +21,6 @@ mod routing;
 mod section;
 mod settings;
 mod size;
-mod sizes;
 mod topology;
 mod trace;
 mod trace_formats;
@@ -35,97 +28,83 @@ mod transport;
 mod workload;
 
 use linkpool_network::{Fabric, Layer, NodeId, Order, Queue};
+use linkpool_settings::{NoNames, Preset, Settings};
 use linkpool_units::Time;
 
 use crate::compile::Compile;
 use crate::errors::Report;
-use crate::file::File;
-use crate::model::{Change, Priority, Role, Scenario, Topology, Transport};
+use crate::file::TABLES;
+use crate::known::Known;
+use crate::model::{Change, Priority, Scenario, Topology};
 use crate::source::Path;
 use controls::Controls;
 use section::{LONGEST, Section};
 use transport::Transports;
+use workload::Around;
 
-/// The seed of a scenario that names none.
-const DEFAULT_SEED: u64 = 1;
-
-/// The model of `file`, or errors in `report`. `title` is the name of a scenario that has none.
-pub(crate) fn resolve(file: File, title: &str, compile: &dyn Compile, report: &mut Report<'_>) -> Option<Scenario> {
-    let period = period(file.duration, file.drain, &mut Section::new(report, Path::default()));
-    let measure = &mut Section::new(report, Path::default().at("measure"));
-    let measure = measure::resolve(&file.measure.unwrap_or_default(), period, measure);
-    // If tables could not be read, not all names are known.
-    let transports_read = !report.unreadable("transport");
-    let workloads_read = !report.unreadable("workload");
+/// The scenario that `report` has, with its errors; what is in error is left as it is by default.
+/// `title` is the name of a scenario that has none.
+pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_>) -> Scenario {
+    let mut scenario = Scenario::defaults(Preset::Linux);
+    let top = &mut Section::new(report, Path::default());
+    settings::read(&mut scenario, &TABLES, &NoNames, top);
+    settings::check(&mut scenario, top);
+    if !top.has("name") {
+        scenario.name = title.to_string();
+    }
+    let period = period(&scenario, top);
+    scenario.measure = measure::resolve(period, top);
     let topology = topology::resolve(report);
     let fabric = topology.as_ref().map(Topology::fabric);
-    let controls = Controls::resolve(&file.controls.unwrap_or_default(), compile, report);
-    let transports = transport::resolve_all(file.transport.unwrap_or_default(), &controls, report);
-    let routing = file.routing.unwrap_or_default();
-    let reconverge = routing.reconverge;
-    let routing = routing::resolve(routing, (topology.as_ref(), fabric.as_ref()), &transports.resolved, report);
+    let controls = Controls::resolve(scenario.controls.take(), compile, report);
+    let transports = transport::resolve_all(&controls, report);
+    let names = (!report.unreadable("transport")).then(|| transports.names.clone());
+    let known = Known { fabric: fabric.as_ref(), transports: names, directory: report.directory() };
+    scenario.routing = routing::resolve((topology.as_ref(), fabric.as_ref()), &transports.resolved, report);
     let queue = queue::resolve(&transports, fabric.as_ref(), report);
     check_priorities(&transports, queue.as_ref(), report);
-    let names = transports_read.then_some(&transports.names[..]);
-    let roles_at = &mut Section::new(report, Path::default().at("roles"));
-    let roles = roles::resolve(file.roles.unwrap_or_default(), fabric.as_ref(), roles_at);
-    let known = Known {
-        fabric: fabric.as_ref(),
-        transports: names,
-        resolved: &transports.resolved,
+    let roles = roles::resolve(fabric.as_ref(), &mut Section::new(report, Path::default()));
+    let around = Around {
+        known: &known,
+        transports: &transports.resolved,
         roles: roles.as_deref(),
         period,
+        racks_and_pods: fabric.as_ref().map(Fabric::racks_and_pods).unwrap_or_default(),
     };
-    let workload = file.workload.unwrap_or_default();
-    let mut changes = file.change.unwrap_or_default();
-    changes.extend(failures::of_traces(&workload.trace, fabric.as_ref(), report));
-    let changes = change::resolve(changes, reconverge, &known, report);
-    check_limits(&changes, queue.as_ref(), fabric.as_ref(), report);
-    let workloads = workload::resolve_all(workload, &known, report);
-    if let Some(names) = names {
-        transport::check_overridden(names, &workloads, report);
+    let workloads = workload::resolve_all(&around, report);
+    if known.transports.is_some() {
+        transport::check_overridden(&transports.names, &workloads.used, report);
     }
-    let labels = workloads_read.then_some(&workloads.labels[..]);
-    let until =
-        file.until.map(|table| workload::until(table, labels, &mut Section::new(report, Path::default().at("until"))));
-    let record = record::resolve(file.record.unwrap_or_default(), &known, labels, report);
-    let Period { duration, end } = period?;
-    let (queue, layer_queues) = queue?;
-    let (changes, reconverge) = changes?;
-    let transports: Vec<Transport> = transports.resolved.into_iter().collect::<Option<_>>()?;
-    let scenario = Scenario {
-        name: file.name.unwrap_or_else(|| title.to_string()),
-        seed: file.seed.unwrap_or(DEFAULT_SEED),
-        duration,
-        drain: end - duration,
-        until: until.map_or(Some(None), |until| until.map(Some))?,
-        measure: measure?,
-        topology: topology?,
-        routing: routing?,
-        queue,
-        layer_queues,
-        changes,
-        reconverge,
-        controls: controls.used_by(&transports),
-        transports,
-        workloads: workloads.resolved.into_iter().collect::<Option<_>>()?,
-        record: record?,
-        roles: roles?,
-    };
-    if report.is_good() {
-        reach::check(&scenario, &fabric?, report);
+    scenario.changes = change::resolve(workloads.failures, &scenario.routing, &known, period, report);
+    check_limits(&scenario.changes, queue.as_ref(), fabric.as_ref(), report);
+    let labels = (!report.unreadable("workload")).then_some(&workloads.labels[..]);
+    let top = &mut Section::new(report, Path::default());
+    if let Some(until) = &scenario.until {
+        workload::check_until(until, labels, top);
     }
-    Some(scenario)
+    scenario.record = record::resolve(&known, period, labels, top);
+    if let Some((queue, layers)) = queue {
+        (scenario.queue, scenario.layer_queues) = (queue, layers);
+    }
+    scenario.topology = topology.unwrap_or(scenario.topology);
+    scenario.transports = transports.resolved.into_iter().flatten().collect();
+    scenario.controls = controls.used_by(&scenario.transports);
+    scenario.workloads = workloads.resolved;
+    scenario.roles = roles.unwrap_or_default();
+    if let Some(fabric) = fabric.filter(|_| report.is_good()) {
+        reach::check(&scenario, &fabric, report);
+    }
+    scenario
 }
 
 /// Ports that share a buffer have no limit that could change.
 fn check_limits(
-    changes: &Option<(Vec<Change>, Option<Time>)>,
+    changes: &[Change],
     queues: Option<&(Queue, Vec<(Layer, Queue)>)>,
     fabric: Option<&Fabric>,
     report: &mut Report<'_>,
 ) {
-    let (Some((changes, _)), Some((queue, layers)), Some(fabric)) = (changes, queues, fabric) else { return };
+    let (Some((queue, layers)), Some(fabric)) = (queues, fabric) else { return };
     let shares = |node: NodeId| {
         let of_layer = layers.iter().find(|(layer, _)| *layer == fabric.layer(node));
         of_layer.map_or(queue, |(_, queue)| queue).shared_buffer.is_some()
@@ -133,7 +112,7 @@ fn check_limits(
     for (i, change) in changes.iter().enumerate().filter(|(_, change)| change.limit.is_some()) {
         let all = fabric.links().iter().map(|l| (l.from, l.to));
         if let Some((from, to)) =
-            all.into_iter().find(|(from, to)| change.of.concerns(fabric, *from, *to) && shares(*from))
+            all.into_iter().find(|(from, to)| change.changed().concern(fabric, *from, *to) && shares(*from))
         {
             let path = Path::default().at("change").at(i.to_string()).at("limit");
             let link = format!("{}->{}", fabric.name(from), fabric.name(to));
@@ -164,22 +143,6 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
     }
 }
 
-/// The tables to which workloads and records refer; none if a table has an error.
-struct Known<'a> {
-    fabric: Option<&'a Fabric>,
-    transports: Option<&'a [String]>,
-    resolved: &'a [Option<Transport>],
-    roles: Option<&'a [Role]>,
-    period: Option<Period>,
-}
-
-impl<'a> Known<'a> {
-    /// The transport called `name`, unless it is in error.
-    fn transport(&self, name: Option<&str>) -> Option<&'a Transport> {
-        self.resolved.iter().flatten().find(|t| Some(t.name.as_str()) == name)
-    }
-}
-
 /// When flows start, and when the run ends.
 #[derive(Clone, Copy)]
 struct Period {
@@ -187,10 +150,13 @@ struct Period {
     end: Time,
 }
 
-fn period(duration: Option<Time>, drain: Option<Time>, section: &mut Section<'_, '_>) -> Option<Period> {
-    let duration = section.required_positive("duration", duration, "\"20s\"");
-    let end = duration?.saturating_add(drain.unwrap_or(Time::ZERO));
-    let key = if duration? > LONGEST { "duration" } else { "drain" };
-    section.check(end <= LONGEST, key, format!("a run is at most {} long", LONGEST));
-    Some(Period { duration: duration?, end })
+fn period(scenario: &Scenario, top: &mut Section<'_, '_>) -> Option<Period> {
+    let duration = scenario.duration;
+    if !top.is_good() {
+        return None;
+    }
+    let end = duration.saturating_add(scenario.drain);
+    let key = if duration > LONGEST { "duration" } else { "drain" };
+    top.check(end <= LONGEST, key, format!("a run is at most {} long", LONGEST));
+    Some(Period { duration, end })
 }

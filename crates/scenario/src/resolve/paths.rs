@@ -1,43 +1,29 @@
 //! Paths that flows name, node by node.
 
 use linkpool_network::{Fabric, NodeId, reversed, source_route};
+use linkpool_settings::nearest;
+use linkpool_workload::kinds::Flow;
 
-use super::entry::Entry;
 use super::section::Section;
 use crate::model::{Control, Paths, Subflows, Transport};
-use crate::names::nearest;
 
-/// The nodes of each path from host `from` to host `to`.
-pub(super) fn resolve(
-    paths: &[Vec<String>],
-    (from, to): (u32, u32),
-    transport: Option<&Transport>,
-    entry: &mut Entry<'_, '_, '_>,
-) -> Option<Vec<Vec<NodeId>>> {
-    let fabric = entry.known.fabric?;
-    if let (Some(transport), false) = (transport, paths.is_empty()) {
-        check_transport(paths.len(), transport, &mut entry.section);
+/// Checks the paths of a flow, if it names some.
+pub(super) fn check(flow: &Flow, transport: Option<&Transport>, fabric: &Fabric, section: &mut Section<'_, '_>) {
+    let Some(paths) = &flow.paths else { return };
+    if let Some(transport) = transport {
+        check_transport(paths.len(), transport, section);
     }
-    let (from, to) = (NodeId::from(from), NodeId::from(to));
-    let mut resolved = Vec::new();
+    let (from, to) = (NodeId::from(flow.from), NodeId::from(flow.to));
     for (i, names) in paths.iter().enumerate() {
-        match path(names, (from, to), fabric) {
-            Ok(nodes) => resolved.push(nodes),
-            Err((place, why)) => {
-                let key = place.map_or(format!("paths.{i}"), |place| format!("paths.{i}.{place}"));
-                entry.section.error(&key, why);
-            }
+        if let Err((place, why)) = check_path(names, (from, to), fabric) {
+            let key = place.map_or(format!("paths.{i}"), |place| format!("paths.{i}.{place}"));
+            section.error(&key, why);
         }
     }
-    (resolved.len() == paths.len()).then_some(resolved)
 }
 
-/// The nodes of a path, or its error and the place of the wrong node.
-fn path(
-    names: &[String],
-    (from, to): (NodeId, NodeId),
-    fabric: &Fabric,
-) -> Result<Vec<NodeId>, (Option<usize>, String)> {
+/// An error is the place of the wrong node, if it is one, and a message.
+fn check_path(names: &[String], (from, to): (NodeId, NodeId), fabric: &Fabric) -> Result<(), (Option<usize>, String)> {
     let mut nodes = Vec::new();
     for (i, name) in names.iter().enumerate() {
         let Some(node) = fabric.node(name) else {
@@ -70,7 +56,7 @@ fn path(
             "has too many hops over nodes of too many ports: it must fit into the 32 bits that a packet has for it";
         return Err((None, why.to_string()));
     }
-    Ok(nodes)
+    Ok(())
 }
 
 /// A flow that names paths names one for each subflow, and its transport does not choose others.

@@ -1,12 +1,13 @@
 //! Queues: the settings of all ports, and of layers that differ.
 
 use linkpool_network::{Fabric, Layer, NodeId, Queue, QueueLimit};
-use linkpool_settings::{Kinds, Preset, Settings};
+use linkpool_settings::{Kinds, NoNames, Preset, Settings};
 
 use super::section::Section;
 use super::settings::{check, read};
 use super::transport::Transports;
 use crate::errors::Report;
+use crate::file::AnyTable;
 use crate::source::Path;
 
 /// The queue of every port, and of layers that differ.
@@ -15,7 +16,11 @@ pub(super) fn resolve(
     fabric: Option<&Fabric>,
     report: &mut Report<'_>,
 ) -> Option<(Queue, Vec<(Layer, Queue)>)> {
-    let section = &mut Section::new(report, Path::default().at("queue"));
+    let top = &mut Section::new(report, Path::default());
+    if top.has("queue") {
+        top.read::<AnyTable>("queue")?;
+    }
+    let section = &mut top.at(Path::default().at("queue"));
     let queue = queue(Queue::defaults(Preset::Linux), &["layer"], transports, section);
     let mut layers = Vec::new();
     if section.has("layer") {
@@ -69,7 +74,7 @@ fn queue(
     section: &mut Section<'_, '_>,
 ) -> Option<Queue> {
     let before = queue.order.name();
-    read(&mut queue, others, section);
+    read(&mut queue, others, &NoNames, section);
     // Of two keys that take each other's place, a layer's own takes that of `[queue]`.
     for (key, other) in [("red", "mark"), ("shared_buffer", "limit")] {
         let both = section.has(key) && section.has(other);

@@ -6,11 +6,13 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use linkpool_network::{self as network, Fabric, LinkId, NodeId, Routes, disjoint_paths, reversed, source_route};
-use linkpool_workload::{Collective, Rule};
+use linkpool_settings::Kinds;
+use linkpool_workload::kinds::{Collective, Destinations, Incast, ManyToOneFlows, Poisson, Random, Stride};
+use linkpool_workload::{CollectiveAlgorithm, WorkloadKind};
 
-use super::hosts::names_of;
 use crate::errors::Report;
-use crate::model::{Destination, Paths, RoutingKind, Scenario, Transport, Workload, WorkloadKind};
+use crate::hosts::names_of;
+use crate::model::{Paths, RoutingKind, Scenario, Transport, Workload};
 use crate::source::Path;
 
 /// A sending and a receiving host.
@@ -30,11 +32,11 @@ pub(super) fn check(scenario: &Scenario, fabric: &Fabric, report: &mut Report<'_
             continue;
         }
         let small = workload.small.map(|small| small.transport);
-        let given = matches!(&workload.kind, WorkloadKind::Flow { paths, .. } if !paths.is_empty());
+        let given = matches!(&workload.kind, WorkloadKind::Flow(flow) if flow.paths.is_some());
         let transports = std::iter::once((workload.transport, "transport")).filter(|_| !given);
         for (transport, key) in transports.chain(small.map(|small| (small, "small"))) {
             let transport = &scenario.transports[transport];
-            let by_address = matches!(scenario.routing.kind, RoutingKind::TwoLevel { .. });
+            let by_address = scenario.routing.kind == RoutingKind::TwoLevel;
             let wrong = match transport.paths.rule {
                 Paths::Disjoint => few_or_long(fabric, &pairs, transport),
                 Paths::Hash | Paths::Scatter | Paths::Plb | Paths::Reps if !by_address => None,
@@ -144,27 +146,28 @@ impl Pairs {
     fn of(workload: &Workload, fabric: &Fabric) -> Pairs {
         let hosts = fabric.hosts() as u32;
         let pairs: Vec<(u32, u32)> = match &workload.kind {
-            WorkloadKind::Flow { from, to, .. } => vec![(*from, *to)],
-            WorkloadKind::Trace { flows, .. } => flows.iter().map(|flow| (flow.from, flow.to)).collect(),
-            WorkloadKind::Incast { senders, receiver, .. } => {
-                let others = (0..hosts).filter(|host| host != receiver);
-                others.take(*senders as usize).map(|sender| (sender, *receiver)).collect()
+            WorkloadKind::Flow(flow) => vec![(flow.from.into(), flow.to.into())],
+            WorkloadKind::Trace(trace) => trace.flows.iter().map(|f| (f.from.into(), f.to.into())).collect(),
+            WorkloadKind::Incast(Incast { senders, receiver, .. }) => {
+                let receiver = u32::from(*receiver);
+                let others = (0..hosts).filter(|host| *host != receiver);
+                others.take(*senders as usize).map(|sender| (sender, receiver)).collect()
             }
-            WorkloadKind::ManyToOne { flows, first, receiver, .. } => {
-                (*first..first + flows).map(|sender| (sender, *receiver)).collect()
+            WorkloadKind::ManyToOne(ManyToOneFlows { flows, first, receiver, .. }) => {
+                (*first..first + flows).map(|sender| (sender, (*receiver).into())).collect()
             }
-            WorkloadKind::Matrix { rule: Rule::Stride { step }, .. } => {
-                (0..hosts).map(|host| (host, (host + step) % hosts)).collect()
-            }
-            WorkloadKind::Collective { algorithm: Collective::RingAllReduce, ranks, .. } => {
+            WorkloadKind::Stride(Stride { step, .. }) => (0..hosts).map(|host| (host, (host + step) % hosts)).collect(),
+            WorkloadKind::Collective(Collective { algorithm: CollectiveAlgorithm::RingAllReduce, ranks, .. }) => {
                 (0..*ranks).map(|rank| (rank, (rank + 1) % ranks)).collect()
             }
-            WorkloadKind::Collective { algorithm: Collective::TreeAllReduce, ranks, .. } => {
+            WorkloadKind::Collective(Collective { algorithm: CollectiveAlgorithm::TreeAllReduce, ranks, .. }) => {
                 let across = |bit: u32| (0..*ranks).map(move |rank| (rank, rank ^ (1 << bit)));
                 (0..ranks.ilog2()).flat_map(across).collect()
             }
-            WorkloadKind::Matrix { rule: Rule::Random { other_racks: true, .. }, .. }
-            | WorkloadKind::Poisson { to: Destination::OtherRacks, .. } => return Pairs::Any { in_rack: false },
+            WorkloadKind::Random(Random { to: Destinations::OtherRacks, .. })
+            | WorkloadKind::Poisson(Poisson { to: Destinations::OtherRacks, .. }) => {
+                return Pairs::Any { in_rack: false };
+            }
             _ => return Pairs::Any { in_rack: true },
         };
         let mut pairs: Vec<Pair> = pairs.into_iter().map(|(from, to)| (from.into(), to.into())).collect();

@@ -1,6 +1,5 @@
 //! Resolves `[roles]`: numbers and shares of hosts.
 
-use indexmap::IndexMap;
 use linkpool_network::Fabric;
 
 use super::section::Section;
@@ -8,15 +7,16 @@ use crate::file::RoleSize;
 use crate::model::{OTHERS, Role};
 
 /// How many hosts have each role.
-pub(super) fn resolve(
-    table: IndexMap<String, RoleSize>,
-    fabric: Option<&Fabric>,
-    section: &mut Section<'_, '_>,
-) -> Option<Vec<Role>> {
+pub(super) fn resolve(fabric: Option<&Fabric>, top: &mut Section<'_, '_>) -> Option<Vec<Role>> {
+    if top.has("roles") { top.within("roles", |section| roles(fabric, section))? } else { Some(Vec::new()) }
+}
+
+fn roles(fabric: Option<&Fabric>, section: &mut Section<'_, '_>) -> Option<Vec<Role>> {
     let all = fabric?.hosts() as u32;
     let mut left = all;
     let mut roles = Vec::new();
-    for (name, size) in table {
+    for name in section.keys() {
+        let Some(size) = section.read::<RoleSize>(&name) else { continue };
         section.check(name != OTHERS, &name, "is the name of the hosts in no role; choose another");
         let hosts = match size {
             RoleSize::Hosts(hosts) => hosts,

@@ -96,9 +96,26 @@ impl<'s, 'r> Section<'s, 'r> {
         Some(seen)
     }
 
+    /// The tables of the array `key` in this table, by their places; none of an array that cannot
+    /// be read.
+    pub(super) fn elements(&mut self, key: &str) -> Vec<Path> {
+        let tables = if self.has(key) { self.read::<Vec<AnyTable>>(key) } else { None };
+        (0..tables.map_or(0, |tables| tables.len())).map(|i| self.path.at(key).at(i)).collect()
+    }
+
+    /// The table at `path` in the file.
+    pub(super) fn at(&mut self, path: Path) -> Section<'_, 'r> {
+        Section::new(&mut *self.report, path)
+    }
+
+    /// The value of something depends on another that is in error.
+    pub(super) fn doubt(&mut self) {
+        self.good = false;
+    }
+
     /// Where the file `name` is: relative to the scenario's directory.
     pub(super) fn beside(&self, name: &str) -> PathBuf {
-        std::path::Path::new(self.report.file()).parent().map_or_else(|| name.into(), |directory| directory.join(name))
+        self.report.directory().join(name)
     }
 
     /// Are there enough errors to stop looking for more?
@@ -148,12 +165,6 @@ impl<'s, 'r> Section<'s, 'r> {
     /// An error about `key` if its value is too long.
     pub(super) fn span(&mut self, key: &str, value: Time) {
         self.check(value <= LONGEST, key, format!("{value} is too long; at most {LONGEST}"));
-    }
-
-    /// [`Section::required`], and above zero.
-    pub(super) fn required_positive<T: Zero>(&mut self, key: &str, value: Option<T>, example: &str) -> Option<T> {
-        let value = self.required(key, value, example)?;
-        self.positive(key, value)
     }
 }
 

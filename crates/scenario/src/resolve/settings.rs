@@ -1,25 +1,50 @@
 //! Reads settings from the table that they stand in, and checks them.
 
-use linkpool_settings::{Declared, Fallback, Kinds, Preset, Setting, Settings, State, Visit, Written, Wrong};
+use linkpool_settings::{Declared, Fallback, Kinds, Names, Preset, Setting, Settings, State, Visit, Written, Wrong};
 
 use super::section::Section;
-use crate::file::{keys, keys_of};
+use crate::file::{keys, keys_of, workload_keys};
+use crate::model::Workload;
 use crate::reference::controls_with;
 use crate::situation::{Situation, Unmet};
 
 /// Gives `settings` the values that the table says. It may have `others` as keys, too.
-pub(super) fn read<S: Declared>(settings: &mut S, others: &[&'static str], section: &mut Section<'_, '_>) {
+pub(super) fn read<S: Declared>(
+    settings: &mut S,
+    others: &[&'static str],
+    names: &dyn Names,
+    section: &mut Section<'_, '_>,
+) {
     section.refuse_unknown(&[&keys::<S>()[..], others].concat());
-    settings.each(&mut Reader { section, preset: Preset::Linux });
-    // Again, as defaults may follow from settings that stand further down.
-    settings.each(&mut Reader { section, preset: Preset::Linux });
+    settings.each(&mut Reader { section, names, preset: Preset::Linux });
+    settings.each(&mut Deriver { section });
 }
 
 /// The same of a kind.
-pub(super) fn read_kind<K: Kinds>(kind: &mut K, section: &mut Section<'_, '_>) {
+pub(super) fn read_kind<K: Kinds>(kind: &mut K, names: &dyn Names, section: &mut Section<'_, '_>) {
     section.refuse_unknown(&keys_of(kind));
-    kind.each(&mut Reader { section, preset: Preset::Linux });
-    kind.each(&mut Reader { section, preset: Preset::Linux });
+    kind.each(&mut Reader { section, names, preset: Preset::Linux });
+    kind.each(&mut Deriver { section });
+}
+
+/// The same of a workload.
+pub(super) fn read_workload(workload: &mut Workload, names: &dyn Names, section: &mut Section<'_, '_>) {
+    section.refuse_unknown(&workload_keys(&workload.kind));
+    workload.each_setting(&mut Reader { section, names, preset: Preset::Linux });
+    workload.each_setting(&mut Deriver { section });
+    workload.each_setting(&mut TableChecker { section });
+}
+
+/// The settings of the table `key`, read and checked; those by default if there is none.
+pub(super) fn table<S: Declared>(key: &str, names: &dyn Names, section: &mut Section<'_, '_>) -> S {
+    let mut settings = S::defaults(Preset::Linux);
+    if section.has(key) {
+        section.within(key, |section| {
+            read(&mut settings, &[], names, section);
+            check(&mut settings, section);
+        });
+    }
+    settings
 }
 
 /// Checks the settings of a kind.
@@ -35,19 +60,24 @@ pub(super) fn check<S: Settings>(settings: &mut S, section: &mut Section<'_, '_>
 /// Gives each setting the value that the table says, if it does.
 pub(super) struct Reader<'a, 's, 'r> {
     pub(super) section: &'a mut Section<'s, 'r>,
+    pub(super) names: &'a dyn Names,
     pub(super) preset: Preset,
 }
 
 impl Visit for Reader<'_, '_, '_> {
-    const READS: bool = true;
+    fn derives(&self, key: &str) -> bool {
+        !self.section.has(key)
+    }
 
     fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, _: State) {
         if self.section.has(setting.key) {
-            if let Some(written) = self.section.read::<W>(setting.key) {
-                *value = written.value();
+            match self.section.read::<W>(setting.key).map(|written| written.find(self.names)) {
+                Some(Ok(found)) => *value = found,
+                Some(Err(wrong)) => wrong.into_iter().for_each(|wrong| refuse(setting.key, Some(wrong), self.section)),
+                None => {}
             }
         } else if setting.fallback == Fallback::Required {
-            let example = serde_json::to_string(&W::of(value)).expect("a setting is a TOML value");
+            let example = serde_json::to_string(&W::with_names(value, self.names)).expect("a setting is a TOML value");
             self.section.error(setting.key, format!("missing; write for example {} = {example}", setting.key));
         }
     }
@@ -63,7 +93,7 @@ impl Visit for Reader<'_, '_, '_> {
     ) {
         if self.section.has(key) {
             let mut inner = S::defaults(self.preset);
-            if self.section.within(key, |section| read(&mut inner, &[], section)).is_some() {
+            if self.section.within(key, |section| read(&mut inner, &[], self.names, section)).is_some() {
                 *value = Some(inner);
             }
         }
@@ -73,13 +103,31 @@ impl Visit for Reader<'_, '_, '_> {
         let name = value.name();
         if K::has_settings(name) && self.section.has(name) {
             *value = K::named(name).expect("it has this name");
-            self.section.within(name, |section| read_kind(value, section));
+            self.section.within(name, |section| read_kind(value, self.names, section));
         }
     }
 
     fn preset(&self) -> Preset {
         self.preset
     }
+}
+
+/// Derives settings again, as defaults may follow from settings that stand further down.
+struct Deriver<'a, 's, 'r> {
+    section: &'a Section<'s, 'r>,
+}
+
+impl Visit for Deriver<'_, '_, '_> {
+    fn derives(&self, key: &str) -> bool {
+        !self.section.has(key)
+    }
+
+    fn setting<T, W: Written<T>>(&mut self, _: &Setting, _: &mut T, _: State) {}
+
+    fn table<S: Declared>(&mut self, _: &'static str, _: &'static [&'static str], _: &mut Option<S>, _: Option<Wrong>) {
+    }
+
+    fn chosen<K: Kinds>(&mut self, _: &'static str, _: &mut K) {}
 }
 
 /// Checks the settings of a table.
@@ -126,6 +174,9 @@ impl Visit for TableChecker<'_, '_, '_> {
 /// An error about `key`, or an element of it, if something is wrong.
 fn refuse(key: &str, wrong: Option<Wrong>, section: &mut Section<'_, '_>) {
     if let Some(Wrong { at, message }) = wrong {
+        if message.is_empty() {
+            return section.doubt();
+        }
         section.error(&at.map_or(key.to_string(), |at| format!("{key}.{at}")), message);
     }
 }

@@ -1,18 +1,23 @@
 //! The fabric: which kind it is, and its settings.
 
 use linkpool_network::topology;
-use linkpool_settings::Kinds;
+use linkpool_settings::{Kinds, NoNames};
 
 use super::graph;
 use super::section::Section;
 use super::settings::{check_kind, read_kind};
 use super::size::fits;
 use crate::errors::Report;
+use crate::file::AnyTable;
 use crate::model::Topology;
 use crate::source::Path;
 
 pub(super) fn resolve(report: &mut Report<'_>) -> Option<Topology> {
-    let section = &mut Section::new(report, Path::default().at("topology"));
+    let top = &mut Section::new(report, Path::default());
+    if top.has("topology") {
+        top.read::<AnyTable>("topology")?;
+    }
+    let section = &mut top.at(Path::default().at("topology"));
     let known = [topology::Topology::NAMES, &["graph"]].concat();
     let given = section.keys();
     section.refuse_unknown(&known);
@@ -37,7 +42,7 @@ pub(super) fn resolve(report: &mut Report<'_>) -> Option<Topology> {
 fn drawn(mut kind: topology::Topology, section: &mut Section<'_, '_>) -> Option<topology::Topology> {
     let name = kind.name();
     let resolve = |section: &mut Section<'_, '_>| {
-        read_kind(&mut kind, section);
+        read_kind(&mut kind, &NoNames, section);
         check_kind(&mut kind, section);
         if section.is_good() {
             let generator = kind.generator();

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use linkpool_units::Time;
 
-use crate::names::nearest;
 use crate::quote::quoted;
+use linkpool_settings::nearest;
 
 /// A flow as its line says it.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Row {
 const MOST_WAITS: usize = 10_000_000;
 
 /// The line of an error, and a message.
-type Fault = (usize, String);
+type LineError = (usize, String);
 
 /// Numbered lines that say something, without comments behind `#`.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -35,19 +35,19 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     lines.filter(|(_, line)| !line.is_empty())
 }
 
-fn size(text: &str, line: usize) -> Result<u64, Fault> {
+fn size(text: &str, line: usize) -> Result<u64, LineError> {
     let size = text.parse().ok().filter(|size| *size > 0);
     size.ok_or_else(|| (line, format!("{} is no size: a whole number of bytes above zero", quoted(text))))
 }
 
-fn seconds(text: &str, line: usize) -> Result<Time, Fault> {
+fn seconds(text: &str, line: usize) -> Result<Time, LineError> {
     let good = text.parse::<f64>().ok().filter(|s| (0.0..=1e6).contains(s));
     good.map(Time::from_secs_f64)
         .ok_or_else(|| (line, format!("{} is no time in seconds, from 0 to 1000000", quoted(text))))
 }
 
 /// With a header that names the columns, in any order.
-pub(super) fn csv(text: &str) -> Result<Vec<Row>, Fault> {
+pub(super) fn csv(text: &str) -> Result<Vec<Row>, LineError> {
     const KNOWN: [&str; 6] = ["src", "dst", "size_bytes", "start_s", "id", "after"];
     let mut lines = lines(text);
     let (number, header) = lines
@@ -93,7 +93,7 @@ pub(super) fn csv(text: &str) -> Result<Vec<Row>, Fault> {
 
 /// The number of flows; then in each line source, destination, priority class, port, bytes, start
 /// in seconds.
-pub(super) fn hpcc(text: &str) -> Result<Vec<Row>, Fault> {
+pub(super) fn hpcc(text: &str) -> Result<Vec<Row>, LineError> {
     let mut lines = lines(text);
     let (number, count) = lines.next().ok_or((1, "an empty file".to_string()))?;
     let count: usize =
@@ -133,8 +133,10 @@ enum TriggerKind {
     OneByOne,
 }
 
-/// Connections that start at a time in picoseconds or by a trigger, and triggers.
-pub(super) fn htsim(text: &str) -> Result<Vec<Row>, Fault> {
+/// Connections that start at a time in picoseconds or by a trigger, and triggers; and failures,
+/// with their lines.
+pub(super) fn htsim(text: &str) -> Result<(Vec<Row>, Failures), LineError> {
+    let mut failures = Vec::new();
     let mut rows = Vec::new();
     // Of each row: the trigger that starts it.
     let mut started_by = Vec::new();
@@ -148,7 +150,7 @@ pub(super) fn htsim(text: &str) -> Result<Vec<Row>, Fault> {
                 let known = triggers.entry(id).or_default();
                 (known.line, known.kind) = (line, Some(kind));
             }
-            "failure" => {}
+            "failure" => failures.push((line, failure(&words, line)?)),
             _ => {
                 let (row, starts, fires) = connection(&words, line)?;
                 for trigger in fires {
@@ -189,8 +191,11 @@ pub(super) fn htsim(text: &str) -> Result<Vec<Row>, Fault> {
         }
         row.after.clone_from(&known.by);
     }
-    Ok(rows)
+    Ok((rows, failures))
 }
+
+/// Failures, with their lines.
+pub(super) type Failures = Vec<(usize, Failure)>;
 
 /// A link of an aggregation switch to the core that has failed from the start, both by number.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -199,16 +204,7 @@ pub(super) struct Failure {
     pub(super) link: usize,
 }
 
-/// The failures of a connection matrix, with their lines.
-pub(super) fn failures(text: &str) -> Result<Vec<(usize, Failure)>, Fault> {
-    let failures = lines(text).map(|(line, text)| (line, text.split_whitespace().collect::<Vec<_>>()));
-    failures
-        .filter(|(_, words)| words[0] == "failure")
-        .map(|(line, words)| Ok((line, failure(&words, line)?)))
-        .collect()
-}
-
-fn failure(words: &[&str], line: usize) -> Result<Failure, Fault> {
+fn failure(words: &[&str], line: usize) -> Result<Failure, LineError> {
     let value = |key| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1));
     let number = |key| {
         let number = value(key).and_then(|number| number.parse().ok());
@@ -222,7 +218,7 @@ fn failure(words: &[&str], line: usize) -> Result<Failure, Fault> {
 }
 
 /// A connection, the trigger that starts it, and the triggers that it sets off.
-fn connection(words: &[&str], line: usize) -> Result<(Row, Option<String>, Vec<String>), Fault> {
+fn connection(words: &[&str], line: usize) -> Result<(Row, Option<String>, Vec<String>), LineError> {
     let ends = words[0].split_once("->");
     let (from, to) =
         ends.ok_or_else(|| (line, "is neither a connection, SRC->DST, nor a trigger or failure".to_string()))?;
@@ -252,7 +248,7 @@ fn connection(words: &[&str], line: usize) -> Result<(Row, Option<String>, Vec<S
 }
 
 /// The id of a trigger, and its kind.
-fn trigger(words: &[&str], line: usize) -> Result<(String, TriggerKind), Fault> {
+fn trigger(words: &[&str], line: usize) -> Result<(String, TriggerKind), LineError> {
     let value = |key| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1));
     let id = value("id").ok_or_else(|| (line, "a trigger has an id".to_string()))?.to_string();
     if words.contains(&"oneshot") {
@@ -305,10 +301,10 @@ mod tests {
     #[test]
     fn failures_are_read_beside_connections() {
         let text = "0->1 id 1 start 0 size 9\nfailure switch_type AGG switch_id 3 link_id 1\n";
-        assert_eq!(htsim(text).unwrap().len(), 1);
-        assert_eq!(failures(text).unwrap(), [(2, Failure { switch: 3, link: 1 })]);
+        let (rows, failures) = htsim(text).unwrap();
+        assert_eq!((rows.len(), failures), (1, vec![(2, Failure { switch: 3, link: 1 })]));
         for (from, to, why) in [("AGG", "TOR", "write switch_type AGG"), ("link_id 1", "", "a failure has a link_id")] {
-            let (line, message) = failures(&text.replace(from, to)).unwrap_err();
+            let (line, message) = htsim(&text.replace(from, to)).unwrap_err();
             assert!(line == 2 && message.contains(why), "{message}");
         }
     }
@@ -318,7 +314,7 @@ mod tests {
     fn a_multishot_starts_one_after_the_other() {
         let text = "0->1 id 1 start 0 size 9 send_done_trigger 7\n1->2 id 2 start 0 size 9 recv_done_trigger 7\n\
                     2->3 id 3 trigger 7 size 8\n2->0 id 4 trigger 7 size 8\ntrigger id 7 multishot\n";
-        let rows = htsim(text).unwrap();
+        let (rows, _) = htsim(text).unwrap();
         let both = ["1".to_string(), "2".to_string()];
         assert_eq!((&rows[2].after[..], rows[2].enough), (&both[..], Some(1)));
         assert_eq!((&rows[3].after[..], rows[3].enough), (&both[..], Some(2)));
@@ -331,7 +327,7 @@ mod tests {
         let text = "Nodes 4\nConnections 3\nTriggers 2\n0->1 id 1 start 2000000 size 9 send_done_trigger 1\n\
                     1->2 id 2 trigger 1 size 8 recv_done_trigger 2\n2->3 id 3 trigger 2 size 7\n\
                     trigger id 1 oneshot\ntrigger id 2 barrier count 1\n";
-        let rows = htsim(text).unwrap();
+        let (rows, _) = htsim(text).unwrap();
         assert_eq!((rows[0].start, rows[0].size, rows[0].after.len()), (Time::from_us(2), 9, 0));
         assert_eq!((&rows[1].after[..], &rows[2].after[..]), (&["1".to_string()][..], &["2".to_string()][..]));
         for (from, to, line, why) in [

@@ -1,8 +1,7 @@
 //! Transports: their settings read, checked, and checked against each other.
 
-use indexmap::IndexMap;
 use linkpool_network::Envelope;
-use linkpool_settings::{Preset, Settings};
+use linkpool_settings::{NoNames, Preset, Settings};
 use linkpool_transport::control::Algorithm;
 use linkpool_transport::{DupackThreshold, LossRecovery};
 use linkpool_units::{Bytes, Time};
@@ -10,15 +9,14 @@ use linkpool_units::{Bytes, Time};
 use super::controls::Controls;
 use super::section::{LONGEST, Section};
 use super::settings::{Checker, Reader};
-use super::workload::Workloads;
 use super::{balancing, multipath};
 use crate::errors::Report;
-use crate::file::TransportTable;
+use crate::file::AnyTable;
 use crate::model::{Control, Paths, Priority, Subflows, Transport};
-use crate::names::nearest;
 use crate::reference::transport_keys;
 use crate::situation::Situation;
 use crate::source::{Origin, Path};
+use linkpool_settings::nearest;
 
 /// IP and TCP without options.
 const LEAST_HEADER: u32 = 40;
@@ -52,12 +50,15 @@ impl Transports {
     }
 }
 
-pub(super) fn resolve_all(
-    tables: IndexMap<String, TransportTable>,
-    controls: &Controls,
-    report: &mut Report<'_>,
-) -> Transports {
-    let names: Vec<String> = tables.keys().cloned().collect();
+pub(super) fn resolve_all(controls: &Controls, report: &mut Report<'_>) -> Transports {
+    let top = &mut Section::new(report, Path::default());
+    let is_table = |name: &String, section: &mut Section<'_, '_>| section.read::<AnyTable>(name).is_some();
+    let tables = |section: &mut Section<'_, '_>| {
+        let mut names = section.keys();
+        names.retain(|name| is_table(name, section));
+        names
+    };
+    let names = if top.has("transport") { top.within("transport", tables).unwrap_or_default() } else { Vec::new() };
     let path = Path::default().at("transport");
     let resolved = names.iter().map(|name| resolve(name, controls, &mut Section::new(report, path.at(name))));
     Transports { resolved: resolved.collect(), names: names.clone() }
@@ -65,11 +66,11 @@ pub(super) fn resolve_all(
 
 /// A misspelt name in an override makes a transport that no workload uses: that is an error,
 /// while a file may well define more transports than it uses.
-pub(super) fn check_overridden(names: &[String], workloads: &Workloads, report: &mut Report<'_>) {
+pub(super) fn check_overridden(names: &[String], used: &[Option<usize>], report: &mut Report<'_>) {
     for (index, name) in names.iter().enumerate() {
         let path = Path::default().at("transport").at(name);
         let made = matches!(report.root().nearest(&path).origin, Origin::Option(_));
-        if made && !workloads.transports.contains(&Some(index)) {
+        if made && !used.contains(&Some(index)) {
             let others = names.iter().filter(|other| *other != name).map(String::as_str);
             report.error(&path, format!("no workload uses the transport {name:?}; {}", nearest(name, others)));
         }
@@ -105,7 +106,7 @@ fn resolve(name: &str, controls: &Controls, section: &mut Section<'_, '_>) -> Op
         section.refuse_unknown(&[transport_keys(), &own[..]].concat());
     }
     let mut t = Transport { name: name.to_string(), ..Transport::of(control, preset) };
-    t.each(&mut Reader { section, preset });
+    t.each(&mut Reader { section, names: &NoNames, preset });
     t.config.subflows = t.subflows.most() as usize + usize::from(t.is_mmptcp());
     let situation = written.map(|_| Situation::of(&t));
     let mut checker = Checker { section, situation, algorithm: described(&t), keys: vec!["preset", "control"] };

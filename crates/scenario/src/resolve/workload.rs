@@ -1,87 +1,140 @@
-//! Sources of flows: the keys that all kinds have; each kind is in a file of its sort.
+//! Sources of flows: the settings that all kinds have, and how each kind fits into the scenario.
 
-use linkpool_units::Time;
+use linkpool_network::Fabric;
+use linkpool_settings::{Kinds, Preset, Settings, nearest};
+use linkpool_workload::WorkloadKind;
+use linkpool_workload::kinds::{Place, Workload as _};
 
-use super::entry::Entry;
 use super::section::Section;
-use super::{Known, flows, jobs, matrices, trace};
+use super::settings::read_workload;
+use super::{Period, paths, trace};
 use crate::errors::Report;
-use crate::file::{AnyWorkload, Common, UntilTable, WorkloadTable};
-use crate::model::{Until, Workload, WorkloadKind};
-use crate::names::nearest;
+use crate::known::Known;
+use crate::model::{Change, OTHERS, Role, Transport, Until, Workload};
 use crate::source::Path;
 
-/// The workloads; none for each in error.
+/// What workloads are resolved in.
+pub(super) struct Around<'a> {
+    pub(super) known: &'a Known<'a>,
+    pub(super) transports: &'a [Option<Transport>],
+    pub(super) roles: Option<&'a [Role]>,
+    pub(super) period: Option<Period>,
+    /// The rack and the pod of each host.
+    pub(super) racks_and_pods: Vec<(u32, u32)>,
+}
+
+/// The workloads.
 #[derive(Default)]
 pub(super) struct Workloads {
     pub(super) labels: Vec<String>,
-    /// The transport of each workload.
-    pub(super) transports: Vec<Option<usize>>,
-    pub(super) resolved: Vec<Option<Workload>>,
+    /// The transports that they use.
+    pub(super) used: Vec<Option<usize>>,
+    pub(super) resolved: Vec<Workload>,
+    /// The links that traces take down.
+    pub(super) failures: Vec<Change>,
 }
 
-pub(super) fn resolve_all(table: WorkloadTable, known: &Known<'_>, report: &mut Report<'_>) -> Workloads {
+pub(super) fn resolve_all(around: &Around<'_>, report: &mut Report<'_>) -> Workloads {
     let mut all = Workloads::default();
-    all.add("flow", table.flow, flows::flow, known, report);
-    all.add("incast", table.incast, flows::incast, known, report);
-    all.add("many-to-one", table.many_to_one, flows::many_to_one, known, report);
-    all.add("permutation", table.permutation, matrices::permutation, known, report);
-    all.add("poisson", table.poisson, flows::poisson, known, report);
-    all.add("random", table.random, matrices::random, known, report);
-    all.add("stride", table.stride, matrices::stride, known, report);
-    all.add("all-to-all", table.all_to_all, matrices::all_to_all, known, report);
-    all.add("hotspot", table.hotspot, matrices::hotspot, known, report);
-    all.add("staggered", table.staggered, matrices::staggered, known, report);
-    all.add("partition-aggregate", table.partition_aggregate, jobs::partition_aggregate, known, report);
-    all.add("trace", table.trace, trace::trace, known, report);
-    all.add("collective", table.collective, jobs::collective, known, report);
+    let top = &mut Section::new(report, Path::default());
+    if top.has("workload") {
+        top.within("workload", |section| {
+            section.refuse_unknown(WorkloadKind::NAMES);
+            for name in WorkloadKind::NAMES {
+                for path in section.elements(name) {
+                    all.add(name, around, &mut section.at(path));
+                }
+            }
+        });
+    }
     if all.resolved.is_empty() {
-        let kinds = "[[workload.flow]], incast, many-to-one, permutation, poisson, random, stride, all-to-all, hotspot, staggered, partition-aggregate, trace or collective";
+        let others = WorkloadKind::NAMES[1..WorkloadKind::NAMES.len() - 1].join(", ");
+        let (first, last) = (WorkloadKind::NAMES[0], WorkloadKind::NAMES[WorkloadKind::NAMES.len() - 1]);
+        let kinds = format!("[[workload.{first}]], {others} or {last}");
         report.error(&Path::default().at("workload"), format!("missing, so that no flow starts; write {kinds}"));
     }
     all
 }
 
 impl Workloads {
-    /// Resolves the workloads of one kind.
-    fn add<T: AnyWorkload>(
-        &mut self,
-        kind: &str,
-        tables: Vec<T>,
-        resolve: impl Fn(&T, &mut Entry<'_, '_, '_>) -> Option<WorkloadKind>,
-        known: &Known<'_>,
-        report: &mut Report<'_>,
-    ) {
-        let path = Path::default().at("workload").at(kind);
-        for (i, table) in tables.iter().enumerate() {
-            let Common { label, transport, small, role, start } = table.common();
-            let start = start.unwrap_or(Time::ZERO);
-            let mut entry = Entry { known, start, role: role.as_deref(), section: Section::new(report, path.at(i)) };
-            entry.check_start();
-            let transport = entry.transport("transport", transport.as_deref());
-            let small = small.map(|small| entry.small(small));
-            entry.check_role(kind);
-            let resolved = resolve(table, &mut entry);
-            let label = label.unwrap_or_else(|| kind.to_string());
-            self.labels.push(label.clone());
-            self.transports.push(transport);
-            self.transports.extend(small.flatten().map(|small| Some(small.transport)));
-            let small = small.flatten();
-            let workload = |(transport, kind)| Workload { label, transport, small, role, start, kind };
-            let resolved = transport.zip(resolved).map(workload);
-            self.labels.extend(resolved.as_ref().map(|w| w.labels().0));
-            self.resolved.push(resolved);
+    fn add(&mut self, kind: &str, around: &Around<'_>, section: &mut Section<'_, '_>) {
+        let Some(kind) = WorkloadKind::named(kind) else { return };
+        let mut workload = Workload { kind, ..Workload::defaults(Preset::Linux) };
+        read_workload(&mut workload, around.known, section);
+        check_role(&workload, around, section);
+        if let WorkloadKind::Trace(trace) = &mut workload.kind {
+            self.failures.extend(trace::read_file(trace, around.known, section));
         }
+        if let (Some(fabric), Some(period)) = (around.known.fabric, around.period) {
+            complete(&mut workload, around, (fabric, period), section);
+        }
+        self.labels.extend([workload.label.clone(), workload.labels().0]);
+        self.used.extend([Some(workload.transport), workload.small.map(|small| small.transport)]);
+        self.resolved.push(workload);
     }
 }
 
-/// The condition that ends the run early.
-pub(super) fn until(table: UntilTable, labels: Option<&[String]>, section: &mut Section<'_, '_>) -> Option<Until> {
-    let flows = section.required_positive("flows", table.flows, "1000");
-    let label = section.required("label", table.label, "\"long\"")?;
-    if let Some(labels) = labels.filter(|labels| !labels.contains(&label)) {
-        let near = nearest(&label, labels.iter().map(String::as_str));
-        section.error("label", format!("no workload has the label {label:?}; {near}"));
+/// Fits a workload into the scenario, if it is right so far.
+fn complete(
+    workload: &mut Workload,
+    around: &Around<'_>,
+    (fabric, period): (&Fabric, Period),
+    section: &mut Section<'_, '_>,
+) {
+    let Period { duration, end } = period;
+    let start = workload.start;
+    let message = format!("{start} is not before `duration`, {duration}, after which no flow starts");
+    section.check(start < duration, "start", message);
+    let Some(senders) = senders(workload, around).filter(|_| section.is_good()) else { return };
+    let mut place = Place {
+        duration,
+        end,
+        start,
+        hosts: fabric.hosts() as u32,
+        senders,
+        racks_and_pods: &around.racks_and_pods,
+        access_rate: fabric.access_rate(),
+        keys: section.keys(),
+        errors: Vec::new(),
+    };
+    workload.kind.complete(&mut place);
+    place.errors.into_iter().for_each(|(key, message)| section.error(&key, message));
+    if let WorkloadKind::Flow(flow) = &workload.kind {
+        let transport = around.transports.get(workload.transport).and_then(Option::as_ref);
+        paths::check(flow, transport, fabric, section);
     }
-    Some(Until { flows: flows?, label })
+}
+
+/// How many hosts send, if the kind does not say so.
+fn senders(workload: &Workload, around: &Around<'_>) -> Option<u32> {
+    let hosts = around.known.fabric?.hosts() as u32;
+    let Some(role) = &workload.role else { return Some(hosts) };
+    let roles = around.roles?;
+    match roles.iter().find(|r| r.name == *role) {
+        Some(role) => Some(role.hosts),
+        None => hosts.checked_sub(roles.iter().map(|r| r.hosts).sum()),
+    }
+}
+
+fn check_role(workload: &Workload, around: &Around<'_>, section: &mut Section<'_, '_>) {
+    let Some(role) = &workload.role else { return };
+    let kind = workload.kind.name();
+    let message = format!("does not apply to {kind}, which says itself who sends; leave it out");
+    section.check(workload.kind.has_role(), "role", message);
+    let Some(roles) = around.roles else { return };
+    let names = roles.iter().map(|r| r.name.as_str()).chain([OTHERS]);
+    if !names.clone().any(|name| name == role) {
+        section.error("role", format!("no role is named {role:?} in [roles]; {}", nearest(role, names)));
+    }
+    let some = senders(workload, around) != Some(0);
+    section.check(some, "role", "no host is left that has none of the [roles]; make one smaller");
+}
+
+/// The condition that ends the run early names a label of the workloads.
+pub(super) fn check_until(until: &Until, labels: Option<&[String]>, top: &mut Section<'_, '_>) {
+    let label = &until.label;
+    if let Some(labels) = labels.filter(|labels| !labels.contains(label)) {
+        let near = nearest(label, labels.iter().map(String::as_str));
+        top.error("until.label", format!("no workload has the label {label:?}; {near}"));
+    }
 }

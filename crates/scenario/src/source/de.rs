@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Error, Expected, IntoDeserializer, Unexpected, Vis
 use serde::forward_to_deserialize_any;
 
 use super::node::{Node, Value};
-use crate::names::nearest;
+use linkpool_settings::nearest;
 
 /// Why a node does not have the expected type.
 #[derive(Clone, Debug)]

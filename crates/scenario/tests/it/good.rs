@@ -3,12 +3,14 @@
 use linkpool_network::topology::{self, ManyToOne};
 use linkpool_network::{Exempt, Layer, Loss, MarkWhen, NonEct, Order, QueueLimit, Trimming};
 use linkpool_scenario::{
-    Algorithm, ChangeOf, Control, Destination, LinkState, Paths, Preset, Scenario, Subflows, Topology, WorkloadKind,
+    Algorithm, ChangedLinks, Control, LinkState, Paths, Preset, Record, Scenario, Subflows, Topology, WorkloadKind,
     load,
 };
+use linkpool_settings::Settings;
 use linkpool_transport::control::{ControlConfig, Release};
 use linkpool_units::{Rate, Time};
-use linkpool_workload::{Cdf, Interpolation, Rule, Sizes};
+use linkpool_workload::kinds::{Destinations, Flow, Incast, ManyToOneFlows};
+use linkpool_workload::{Cdf, Interpolation, Sizes};
 
 fn good(text: &str) -> Scenario {
     load(text, "dir/some name.toml", None, &[]).unwrap_or_else(|errors| panic!("{errors:#?}"))
@@ -50,16 +52,16 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((workload.label.as_str(), workload.transport, workload.start), ("incast", 0, Time::ZERO));
     assert_eq!(
         workload.kind,
-        WorkloadKind::Incast {
+        WorkloadKind::Incast(Incast {
             senders: 30,
-            receiver: 30,
+            receiver: 30.into(),
             size: Sizes::Constant(131_072),
             every: Time::from_secs(1),
             bursts: 20,
             spacing: Time::ZERO
-        }
+        })
     );
-    assert_eq!(scenario.record, linkpool_scenario::Record::default());
+    assert_eq!(scenario.record, Record::defaults(Preset::Linux));
 }
 
 #[test]
@@ -105,17 +107,17 @@ fn hosts_go_by_name_or_index() {
     let scenario = good(&format!("{INCAST}{flows}"));
     let kinds: Vec<_> = scenario.workloads.iter().map(|w| (w.label.as_str(), w.kind.clone())).collect();
     let end = Time::from_secs(20);
-    let first = WorkloadKind::Flow { from: 1, to: 30, size: None, stop: Time::from_secs(30), count: 1, paths: vec![] };
-    let second =
-        WorkloadKind::Flow { from: 0, to: 30, size: Some(Sizes::Constant(1)), stop: end, count: 3, paths: vec![] };
-    assert_eq!(kinds[..2], [("flow", first), ("x", second)]);
+    let (from, to) = (1.into(), 30.into());
+    let first = Flow { from, to, size: None, stop: Time::from_secs(30), count: 1, paths: None };
+    let second = Flow { from: 0.into(), to, size: Some(Sizes::Constant(1)), stop: end, count: 3, paths: None };
+    assert_eq!(kinds[..2], [("flow", WorkloadKind::Flow(first)), ("x", WorkloadKind::Flow(second))]);
     assert_eq!(kinds[2].0, "incast");
 }
 
 #[test]
 fn only_whole_bursts_start_by_default() {
-    let bursts = |keys: &str| match good(&INCAST.replace("every = \"1s\"", keys)).workloads[0].kind {
-        WorkloadKind::Incast { bursts, every, .. } => (bursts, every),
+    let bursts = |keys: &str| match &good(&INCAST.replace("every = \"1s\"", keys)).workloads[0].kind {
+        WorkloadKind::Incast(incast) => (incast.bursts, incast.every),
         _ => unreachable!(),
     };
     let second = Time::from_secs(1);
@@ -140,21 +142,20 @@ fn the_end_of_the_run_ends_what_names_no_end() {
     let (duration, end) = (Time::from_secs(20), Time::from_secs(25));
     assert_eq!(
         scenario.workloads[1].kind,
-        WorkloadKind::ManyToOne { flows: 2, first: 0, receiver: 30, size: None, stop: end, spacing: Time::ZERO }
+        WorkloadKind::ManyToOne(ManyToOneFlows {
+            flows: 2,
+            first: 0,
+            receiver: 30.into(),
+            size: None,
+            stop: end,
+            spacing: Time::ZERO
+        })
     );
-    assert_eq!(
-        scenario.workloads[2].kind,
-        WorkloadKind::Matrix { rule: Rule::Permutation, size: None, stop: end, jitter: Time::ZERO, repeat: None }
-    );
-    assert_eq!(
-        scenario.workloads[3].kind,
-        WorkloadKind::Poisson {
-            flows_per_second: 10.0,
-            size: Sizes::Constant(1_000),
-            to: Destination::Any,
-            stop: duration
-        }
-    );
+    let WorkloadKind::Permutation(permutation) = &scenario.workloads[2].kind else { panic!("a permutation") };
+    assert_eq!((permutation.flows.stop, permutation.flows.jitter), (end, Time::ZERO));
+    assert_eq!((&permutation.flows.size, permutation.flows.repeat), (&None, None));
+    let WorkloadKind::Poisson(poisson) = &scenario.workloads[3].kind else { panic!("arrivals") };
+    assert_eq!((poisson.rate(), poisson.to, poisson.stop), (10.0, Destinations::Random, duration));
     let queue = scenario.record.queue.unwrap();
     assert_eq!((queue.from, queue.until), (Time::from_secs(1), end));
     let link = |from: &str, to: &str| (from.to_string(), to.to_string());
@@ -175,7 +176,7 @@ fn queues_may_be_limited_in_one_unit_and_marked_in_the_other() {
 
 fn sizes(size: &str) -> Sizes {
     match good(&INCAST.replace("\"128KiB\"", size)).workloads.remove(0).kind {
-        WorkloadKind::Incast { size, .. } => size,
+        WorkloadKind::Incast(incast) => incast.size,
         _ => unreachable!(),
     }
 }
@@ -198,8 +199,8 @@ fn sizes_may_be_drawn() {
 fn a_load_is_a_share_of_the_hosts_links() {
     let poisson = |keys: &str| {
         let text = format!("{INCAST}[[workload.poisson]]\ntransport = \"amp\"\nsize = \"1MB\"\n{keys}\n");
-        match good(&text).workloads[1].kind {
-            WorkloadKind::Poisson { flows_per_second, .. } => flows_per_second,
+        match &good(&text).workloads[1].kind {
+            WorkloadKind::Poisson(poisson) => poisson.rate(),
             _ => unreachable!(),
         }
     };
@@ -240,16 +241,17 @@ fn links_may_change() {
          [[change]]\nlayer = \"switch\"\nshare = 0.5\nburst_loss = {{ to_bad = 0.01, to_good = 0.25 }}\n"
     );
     let scenario = good(&text);
-    assert_eq!(scenario.reconverge, Some(Time::from_ms(10)));
+    assert_eq!(scenario.reconverge(), Some(Time::from_ms(10)));
     let [down, slow, lossy] = &scenario.changes[..] else { panic!("{:?}", scenario.changes) };
     let link = |from: &str, to: &str| (from.to_string(), to.to_string());
-    assert_eq!(down.of, ChangeOf::Links(vec![link("S1", "W"), link("W", "S1"), link("W", "R")]));
+    assert_eq!(down.changed(), ChangedLinks::Listed(&[link("S1", "W"), link("W", "S1"), link("W", "R")]));
     assert_eq!((down.at, down.until), (Time::from_secs(1), Some(Time::from_secs(2))));
-    assert_eq!((down.state, down.rate, down.loss), (Some(LinkState::Down), None, None));
-    assert_eq!((slow.at, slow.until, slow.of.clone()), (Time::ZERO, None, ChangeOf::Nodes(vec!["S2".to_string()])));
+    assert_eq!((down.state, down.rate, down.losses()), (Some(LinkState::Down), None, None));
+    assert_eq!((slow.at, slow.until), (Time::ZERO, None));
+    assert_eq!(slow.changed(), ChangedLinks::OfNodes(&["S2".to_string()]));
     assert_eq!((slow.rate, slow.limit), (Some(Rate::gbps(1)), Some(QueueLimit::Bytes(15_000))));
-    assert_eq!(lossy.of, ChangeOf::Layer(Layer::Switch, 0.5));
-    assert_eq!(lossy.loss, Some(Loss { in_good: 0.0, in_bad: 1.0, to_bad: 0.01, to_good: 0.25 }));
+    assert_eq!(lossy.changed(), ChangedLinks::OfLayer(Layer::Switch, 0.5));
+    assert_eq!(lossy.losses(), Some(Loss { in_good: 0.0, in_bad: 1.0, to_bad: 0.01, to_good: 0.25 }));
 }
 
 /// A change of limits is refused where it concerns a port without one, and nowhere else. NDP paper,
@@ -311,7 +313,7 @@ fn failures_of_a_connection_matrix_are_changes() {
     let scenario = with("switch_id 3 link_id 1", "reconverge = \"0s\"").unwrap();
     let link = |from: &str, to: &str| (from.to_string(), to.to_string());
     assert_eq!(scenario.changes.len(), 1);
-    assert_eq!(scenario.changes[0].of, ChangeOf::Links(vec![link("a1.1", "c3"), link("c3", "a1.1")]));
+    assert_eq!(scenario.changes[0].changed(), ChangedLinks::Listed(&[link("a1.1", "c3"), link("c3", "a1.1")]));
     assert_eq!((scenario.changes[0].state, scenario.changes[0].at), (Some(LinkState::Down), Time::ZERO));
     assert_eq!(load(&scenario.to_toml(), "x", None, &[]).unwrap(), scenario);
     for (failure, routing, key, why) in [
@@ -337,6 +339,6 @@ fn somebody_must_be_left_to_send() {
     };
     let errors = load(&workload(31), "x", None, &[]).unwrap_err();
     assert_eq!((errors.len(), errors[0].key.as_str()), (1, "workload.poisson.0.role"), "{errors:#?}");
-    let WorkloadKind::Poisson { flows_per_second, .. } = good(&workload(30)).workloads[1].kind else { unreachable!() };
-    assert_eq!(flows_per_second, 10.0);
+    let WorkloadKind::Poisson(poisson) = good(&workload(30)).workloads.remove(1).kind else { unreachable!() };
+    assert_eq!(poisson.rate(), 10.0);
 }

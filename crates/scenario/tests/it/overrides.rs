@@ -64,8 +64,8 @@ fn values_are_toml_or_else_strings() {
     let ControlConfig::Amp(amp) = &scenario.transports[0].config.control else { panic!("amp") };
     assert_eq!((amp.cut.beta, amp.suppression), (3.0, false));
     assert!(matches!(
-        scenario.workloads[0].kind,
-        WorkloadKind::Incast { size: Sizes::Constant(65_536), receiver: 40, bursts: 5, .. }
+        &scenario.workloads[0].kind,
+        WorkloadKind::Incast(i) if i.size == Sizes::Constant(65_536) && i.receiver == 40.into() && i.bursts == 5
     ));
     assert_eq!(scenario.record.queue.unwrap().links, [("R".to_string(), "W".to_string())]);
     assert_eq!(scenario.record.cwnd.unwrap().every, Time::from_ms(1));

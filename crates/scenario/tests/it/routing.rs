@@ -19,17 +19,18 @@ fn with(topology: &str, transport: &str, routing: &str) -> Result<Scenario, Vec<
 fn what_is_said_is_meant_and_written_back() {
     let reno = "control = \"reno\"";
     let plain = with(TREE, reno, "").unwrap();
-    assert_eq!((plain.routing.kind, &plain.routing.weights), (RoutingKind::Ecmp, &Weights::Equal));
+    let network = |scenario: &Scenario| scenario.routing.network(&scenario.topology.fabric());
+    assert_eq!((plain.routing.kind, network(&plain).weights), (RoutingKind::Ecmp, Weights::Equal));
     let flowlets = with(TREE, reno, "kind = \"flowlets\"\ngap = \"500us\"\nweights = \"capacity\"").unwrap();
-    assert_eq!(flowlets.routing.network().spreading, Spreading::Flowlets(Time::from_us(500)));
-    assert_eq!(flowlets.routing.weights, Weights::Capacity);
+    assert_eq!(network(&flowlets).spreading, Spreading::Flowlets(Time::from_us(500)));
+    assert_eq!(network(&flowlets).weights, Weights::Capacity);
     let spray = with(TREE, reno, "kind = \"spray\"").unwrap();
-    assert_eq!(spray.routing.network().spreading, Spreading::Packets);
+    assert_eq!(network(&spray).spreading, Spreading::Packets);
     let given = with(LEAVES, reno, "link = [{ name = \"l0->s1\", weight = 3 }]").unwrap();
     let link = given.topology.fabric().link(4.into(), 7.into()).unwrap();
-    assert!(matches!(&given.routing.weights, Weights::Given(w) if w.get(&link) == Some(&3) && w.len() == 1));
+    assert!(matches!(network(&given).weights, Weights::Given(w) if w.get(&link) == Some(&3) && w.len() == 1));
     let two_level = with(TREE, "control = \"lia\"\nsubflows = 2", "kind = \"two-level\"").unwrap();
-    assert_eq!(two_level.routing.kind, RoutingKind::TwoLevel { addresses: 2 });
+    assert_eq!((two_level.routing.kind, two_level.routing.addresses), (RoutingKind::TwoLevel, Some(2)));
     let placed = with(TREE, "control = \"reno\"\npaths = \"placed\"", "placement = { period = \"10ms\" }").unwrap();
     assert_eq!(placed.routing.placement, Some(Placement { period: Time::from_ms(10), share: 0.1 }));
     for scenario in [plain, flowlets, spray, given, two_level, placed] {

@@ -3,7 +3,7 @@
 use crate::plan::FlowId;
 use crate::results::sample::{Sample, Value};
 use crate::results::sink::Buffer;
-use linkpool_scenario::SeriesRecord;
+use linkpool_scenario::Series;
 use linkpool_units::Time;
 
 /// Records the RTTs of one flow.
@@ -17,7 +17,7 @@ pub(crate) struct RttRecorder {
 }
 
 impl RttRecorder {
-    pub(crate) fn new(series: &SeriesRecord, subflows: usize, buffer: Buffer) -> RttRecorder {
+    pub(crate) fn new(series: &Series, subflows: usize, buffer: Buffer) -> RttRecorder {
         let next = vec![series.from; subflows].into();
         RttRecorder { buffer, every: series.every, until: series.until, next }
     }

@@ -2,7 +2,7 @@
 
 use linkpool_engine::stream;
 use linkpool_network::{Fabric, LinkChange, LinkId, Loss, NodeId, QueueLimit, Routes, Routing, Timetable};
-use linkpool_scenario::{ChangeOf, LinkState, Scenario};
+use linkpool_scenario::{ChangedLinks, LinkState, Scenario};
 use linkpool_units::{Rate, Time};
 use rand::seq::SliceRandom;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -35,12 +35,12 @@ impl LinkChanges {
         let mut said: BTreeMap<LinkId, Said> = BTreeMap::new();
         for (i, change) in scenario.changes.iter().enumerate() {
             let until = change.until.unwrap_or(Time::MAX);
-            for link in links_of(&change.of, fabric, scenario.seed, i as u64) {
+            for link in links_of(change.changed(), fabric, scenario.seed, i as u64) {
                 let said = said.entry(link).or_default();
                 said.up.extend(change.state.map(|state| (change.at, until, state == LinkState::Up)));
                 said.rate.extend(change.rate.map(|rate| (change.at, until, rate)));
                 said.limit.extend(change.limit.map(|limit| (change.at, until, limit)));
-                said.loss.extend(change.loss.map(|loss| (change.at, until, loss)));
+                said.loss.extend(change.losses().map(|loss| (change.at, until, loss)));
             }
         }
         let course = |(link, said): (LinkId, Said)| {
@@ -55,7 +55,7 @@ impl LinkChanges {
             (link, all)
         };
         let links = said.into_iter().map(course).filter(|(_, all)| !all.is_empty()).collect();
-        LinkChanges { links, reconverge: scenario.reconverge }
+        LinkChanges { links, reconverge: scenario.reconverge() }
     }
 
     /// Which links are down at `now`.
@@ -104,19 +104,19 @@ impl LinkChanges {
 }
 
 /// The links that a change is about, each once.
-fn links_of(of: &ChangeOf, fabric: &Fabric, seed: u64, index: u64) -> BTreeSet<LinkId> {
+fn links_of(changed: ChangedLinks<'_>, fabric: &Fabric, seed: u64, index: u64) -> BTreeSet<LinkId> {
     let at_any = |nodes: &[NodeId]| {
         let links = fabric.links().iter().enumerate();
         links.filter(|(_, l)| nodes.contains(&l.from) || nodes.contains(&l.to)).map(|(id, _)| LinkId::new(id)).collect()
     };
-    match of {
-        ChangeOf::Links(links) => {
+    match changed {
+        ChangedLinks::Listed(links) => {
             let link = |(from, to): &(String, String)| fabric.link(fabric.node(from)?, fabric.node(to)?);
             links.iter().filter_map(link).collect()
         }
-        ChangeOf::Nodes(names) => at_any(&names.iter().filter_map(|name| fabric.node(name)).collect::<Vec<_>>()),
-        ChangeOf::Layer(layer, share) => {
-            let nodes = NodeId::first(fabric.nodes()).filter(|node| fabric.layer(*node) == *layer);
+        ChangedLinks::OfNodes(names) => at_any(&names.iter().filter_map(|name| fabric.node(name)).collect::<Vec<_>>()),
+        ChangedLinks::OfLayer(layer, share) => {
+            let nodes = NodeId::first(fabric.nodes()).filter(|node| fabric.layer(*node) == layer);
             let mut nodes: Vec<NodeId> = nodes.collect();
             // A larger share of one seed has all the nodes of a smaller one.
             nodes.shuffle(&mut stream(seed, "change", index));
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_larger_share_has_the_smaller() {
         let fabric = topology::fat_tree(4, 2, Rate::gbps(10), s(0));
-        let links = |share| links_of(&ChangeOf::Layer(linkpool_network::Layer::Core, share), &fabric, 7, 0);
+        let links = |share| links_of(ChangedLinks::OfLayer(linkpool_network::Layer::Core, share), &fabric, 7, 0);
         // Each of the four core switches has four cables.
         let counts: Vec<usize> = [0.0, 0.25, 0.5, 0.75, 1.0].iter().map(|share| links(*share).len()).collect();
         assert_eq!(counts, [0, 8, 16, 24, 32]);

@@ -1,6 +1,8 @@
 //! Groups of a workload's flows: partition-aggregate jobs and collective operations.
 
 use linkpool_scenario::WorkloadKind;
+use linkpool_settings::Kinds;
+use linkpool_workload::kinds::Collective;
 
 /// The jobs of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,8 +27,8 @@ pub struct Operation {
 impl JobKind {
     pub(crate) fn of(kind: &WorkloadKind) -> Option<JobKind> {
         match kind {
-            WorkloadKind::PartitionAggregate { .. } => Some(JobKind { name: kind.name(), operation: None }),
-            WorkloadKind::Collective { algorithm, ranks, size, .. } => {
+            WorkloadKind::PartitionAggregate(_) => Some(JobKind { name: kind.name(), operation: None }),
+            WorkloadKind::Collective(Collective { algorithm, ranks, size, .. }) => {
                 let flows = algorithm.messages(*ranks, *size).len() as u32;
                 let operation = Operation { ranks: *ranks, size: *size, flows };
                 Some(JobKind { name: algorithm.name(), operation: Some(operation) })

@@ -25,11 +25,12 @@ pub use planned::{PlannedFlow, PlannedProcess};
 pub use transports::{PacketSizes, PlannedTransport};
 pub use waits::Waits;
 
-use linkpool_network::{Fabric, HostId, LinkId, NodeId, Policies, QueuePolicy, Routing, Timetable, topology};
+use linkpool_network::{Fabric, HostId, LinkId, Policies, QueuePolicy, Routing, Timetable, topology};
 use linkpool_scenario as scenario;
 use linkpool_scenario::{Scenario, Topology};
 use linkpool_units::Time;
 use linkpool_workload::Flow;
+use linkpool_workload::kinds;
 use traffic::Traffic;
 
 /// Everything that is known about a run before it begins.
@@ -93,7 +94,7 @@ impl Plan {
     pub fn new(scenario: &Scenario) -> Plan {
         let fabric = scenario.topology.fabric();
         let mut transports: Vec<PlannedTransport> = scenario.transports.iter().map(PlannedTransport::new).collect();
-        if let (scenario::RoutingKind::TwoLevel { .. }, Topology::Drawn(topology::Topology::FatTree(tree))) =
+        if let (scenario::RoutingKind::TwoLevel, Topology::Drawn(topology::Topology::FatTree(tree))) =
             (scenario.routing.kind, &scenario.topology)
         {
             transports.iter_mut().for_each(|t| t.paths = PathRule::TwoLevel(*tree));
@@ -116,8 +117,8 @@ impl Plan {
         };
         let changes = LinkChanges::new(scenario, &fabric, built);
         Plan {
+            routing: scenario.routing.network(&fabric),
             fabric,
-            routing: scenario.routing.network(),
             policies,
             changes,
             transports,
@@ -184,9 +185,10 @@ impl Plan {
 /// The transport of `w`. If `w` names paths, a copy of the transport takes these paths.
 fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<PlannedTransport>) -> TransportId {
     match &w.kind {
-        scenario::WorkloadKind::Flow { paths, .. } if !paths.is_empty() => {
-            let link = |ends: &[NodeId]| fabric.link(ends[0], ends[1]).expect("paths are checked");
-            let links = |nodes: &Vec<NodeId>| nodes.windows(2).map(link).collect();
+        scenario::WorkloadKind::Flow(kinds::Flow { paths: Some(paths), .. }) => {
+            let node = |name: &String| fabric.node(name).expect("paths are checked");
+            let link = |ends: &[String]| fabric.link(node(&ends[0]), node(&ends[1])).expect("paths are checked");
+            let links = |names: &Vec<String>| names.windows(2).map(link).collect();
             let paths = PathRule::Given(paths.iter().map(links).collect());
             transports.push(PlannedTransport { paths, ..transports[w.transport].clone() });
             TransportId::new(transports.len() - 1)

@@ -3,8 +3,10 @@
 use crate::plan::workload::WorkloadPlan;
 use linkpool_engine::{Stream, stream};
 use linkpool_network::HostId;
-use linkpool_scenario::{Repeat, WorkloadKind};
+use linkpool_scenario::WorkloadKind;
+use linkpool_settings::Kinds;
 use linkpool_units::Time;
+use linkpool_workload::kinds::{self, MatrixFlows, Repeat, Workload as _};
 use linkpool_workload::{
     self as workload, Chain, ClosedLoop, Destinations, Gaps, JointLoop, Matrix, PartitionAggregate, Process, Redraw,
     Rounds, Rule, Sizes,
@@ -17,12 +19,16 @@ impl WorkloadPlan<'_> {
     /// of the workload) at which it begins, and the time at which it stops starting flows.
     pub(crate) fn processes(&self) -> Vec<(Process, HostId, Time, Time)> {
         let duration = self.scenario.duration;
+        if let Some((rule, MatrixFlows { size: Some(size), stop, jitter, repeat: Some(repeat), gap })) =
+            self.workload.kind.matrix()
+        {
+            let set = |(process, home, after)| (process, home, after, duration.min(*stop));
+            let repeat = (*repeat, *gap);
+            return self.repeated(&rule, size, (*stop, *jitter), repeat).into_iter().map(set).collect();
+        }
         match &self.workload.kind {
-            WorkloadKind::Matrix { rule, size: Some(size), stop, jitter, repeat: Some(repeat) } => {
-                let set = |(process, home, after)| (process, home, after, duration.min(*stop));
-                self.repeated(rule, size, (*stop, *jitter), repeat).into_iter().map(set).collect()
-            }
-            WorkloadKind::PartitionAggregate { servers, chains, request, answer, gap, stop } => {
+            WorkloadKind::PartitionAggregate(jobs) => {
+                let kinds::PartitionAggregate { servers, chains, request, answer, gap, stop } = jobs;
                 let all = Arc::new(PartitionAggregate {
                     hosts: self.hosts(),
                     servers: *servers,
@@ -52,11 +58,11 @@ impl WorkloadPlan<'_> {
         rule: &Rule,
         size: &Sizes,
         (stop, jitter): (Time, Time),
-        Repeat { each, gap }: &Repeat,
+        (repeat, gap): (Repeat, Gaps),
     ) -> Vec<(Process, HostId, Time)> {
-        let (matrix, size, gap) = (self.matrix(rule), size.clone(), *gap);
+        let (matrix, size) = (self.matrix(rule), size.clone());
         let mut random = self.random();
-        if !each {
+        if repeat == Repeat::All {
             let (open, round) = (0, 0);
             let rounds = Rounds { matrix, size, jitter, gap, stop, next: 0, open, round, random };
             return vec![(Process::Rounds(rounds), HostId::default(), Time::ZERO)];

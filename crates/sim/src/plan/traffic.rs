@@ -8,6 +8,7 @@ use crate::plan::waits::Waits;
 use crate::plan::workload::WorkloadPlan;
 use linkpool_network::Fabric;
 use linkpool_scenario::{Scenario, Workload, WorkloadKind};
+use linkpool_settings::Kinds;
 use linkpool_units::Time;
 use linkpool_workload::Flow;
 use std::collections::HashMap;
@@ -79,8 +80,8 @@ impl Traffic {
         self.waits.extend(
             source.waits().into_iter().map(|(before, after)| (first + before as usize, first + after as usize)),
         );
-        if let WorkloadKind::Trace { flows, .. } = &source.workload.kind {
-            let some = (first..).zip(flows).filter(|(_, flow)| (flow.enough as usize) < flow.after.len());
+        if let WorkloadKind::Trace(trace) = &source.workload.kind {
+            let some = (first..).zip(&trace.flows).filter(|(_, flow)| (flow.enough as usize) < flow.after.len());
             self.enough.extend(some.map(|(i, flow)| (i, flow.enough)));
         }
         self.flows.extend(source.flows().into_iter().map(planned));

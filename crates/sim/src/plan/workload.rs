@@ -3,8 +3,12 @@
 use crate::plan::flows::{self, Poisson, To};
 use linkpool_engine::{Stream, stream};
 use linkpool_network::{Fabric, HostId};
-use linkpool_scenario::{Destination, Scenario, TraceFlow, Workload, WorkloadKind};
+use linkpool_scenario::{Scenario, Workload, WorkloadKind};
+use linkpool_settings::Kinds;
 use linkpool_units::Time;
+use linkpool_workload::kinds::{
+    self, Collective, Destinations, Incast, ManyToOneFlows, MatrixFlows, Trace, TraceFlow, Workload as _,
+};
 use linkpool_workload::{self as workload, Bursts, Flow, Matrix, Message, PoissonTimes, Rule, Senders, Sizes};
 use rand::seq::SliceRandom;
 use std::collections::BTreeMap;
@@ -57,35 +61,35 @@ impl WorkloadPlan<'_> {
     /// then for each flow its size and its delay.
     pub(crate) fn flows(&self) -> Vec<Flow> {
         let (start, random) = (self.workload.start, &mut self.random());
+        if let Some((rule, flows)) = self.workload.kind.matrix() {
+            let MatrixFlows { size, stop, jitter, repeat: None, .. } = flows else { return Vec::new() };
+            let pairs = self.matrix(&rule).draw(random);
+            let flow = |pair| {
+                let size = draw(size, random);
+                Flow { stop: *stop, ..Flow::new(pair, size, start + workload::jitter(*jitter, random)) }
+            };
+            return pairs.into_iter().map(flow).collect();
+        }
         match &self.workload.kind {
-            WorkloadKind::Flow { from, to, size, stop, count, .. } => {
-                let pair = ((*from).into(), (*to).into());
-                let flow = |size| Flow { stop: *stop, ..Flow::new(pair, size, start) };
+            WorkloadKind::Flow(kinds::Flow { from, to, size, stop, count, .. }) => {
+                let flow = |size| Flow { stop: *stop, ..Flow::new((*from, *to), size, start) };
                 (0..*count).map(|_| flow(draw(size, random))).collect()
             }
-            WorkloadKind::ManyToOne { flows, first, receiver, size, stop, spacing } => {
+            WorkloadKind::ManyToOne(ManyToOneFlows { flows, first, receiver, size, stop, spacing }) => {
                 let flow = |i: u32| {
-                    let pair = ((first + i).into(), (*receiver).into());
+                    let pair = ((first + i).into(), *receiver);
                     Flow { stop: *stop, ..Flow::new(pair, draw(size, random), start + *spacing * u64::from(i)) }
                 };
                 (0..*flows).map(flow).collect()
             }
-            WorkloadKind::Matrix { rule, size, stop, jitter, repeat: None } => {
-                let pairs = self.matrix(rule).draw(random);
-                let flow = |pair| {
-                    let size = draw(size, random);
-                    Flow { stop: *stop, ..Flow::new(pair, size, start + workload::jitter(*jitter, random)) }
-                };
-                pairs.into_iter().map(flow).collect()
-            }
-            WorkloadKind::Trace { flows, .. } => {
+            WorkloadKind::Trace(Trace { flows, .. }) => {
                 let flow = |f: &TraceFlow| {
                     let start = if f.after.is_empty() { start + f.start } else { f.start };
-                    Flow::new((f.from.into(), f.to.into()), Some(f.size), start)
+                    Flow::new((f.from, f.to), Some(f.size), start)
                 };
                 flows.iter().map(flow).collect()
             }
-            WorkloadKind::Collective { algorithm, ranks, size, iterations, compute } => {
+            WorkloadKind::Collective(Collective { algorithm, ranks, size, iterations, compute }) => {
                 let messages = algorithm.messages(*ranks, *size);
                 let flow = |iteration: u32, m: &Message| {
                     let first = m.after.is_empty();
@@ -100,10 +104,7 @@ impl WorkloadPlan<'_> {
                 };
                 (0..*iterations).flat_map(|i| messages.iter().map(move |m| flow(i, m))).collect()
             }
-            WorkloadKind::Matrix { .. }
-            | WorkloadKind::PartitionAggregate { .. }
-            | WorkloadKind::Incast { .. }
-            | WorkloadKind::Poisson { .. } => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -111,8 +112,8 @@ impl WorkloadPlan<'_> {
     pub(crate) fn drawn(&self) -> Option<flows::Generator> {
         let (start, random) = (self.workload.start, self.random());
         match &self.workload.kind {
-            WorkloadKind::Incast { senders, receiver, size, every, bursts, spacing } => {
-                let receiver = HostId::from(*receiver);
+            WorkloadKind::Incast(Incast { senders, receiver, size, every, bursts, spacing }) => {
+                let receiver = *receiver;
                 let others = HostId::first(self.hosts()).filter(|host| *host != receiver);
                 Some(flows::Generator::Bursts(Bursts {
                     senders: others.take(*senders as usize).collect(),
@@ -126,18 +127,18 @@ impl WorkloadPlan<'_> {
                     begun: BTreeMap::new(),
                 }))
             }
-            WorkloadKind::Poisson { flows_per_second, size, to, stop } => {
-                let stop = (*stop).min(self.scenario.duration);
-                let times = PoissonTimes::new(*flows_per_second, start, stop, random);
+            WorkloadKind::Poisson(poisson) => {
+                let stop = poisson.stop.min(self.scenario.duration);
+                let times = PoissonTimes::new(poisson.rate(), start, stop, random);
                 let senders = self.workload.role.as_ref().map(|role| self.senders(role));
                 let senders = senders.unwrap_or_else(|| HostId::first(self.hosts()).collect());
                 let first = || workload::permutation(self.hosts(), &mut stream(self.scenario.seed, "permutation", 0));
-                let to = match to {
-                    Destination::Permutation => To::Permutation(first().into()),
-                    Destination::OtherRacks => To::OtherRacks(self.fabric.racks_and_pods().into()),
-                    Destination::Any => To::Any(self.hosts()),
+                let to = match poisson.to {
+                    Destinations::Permutation => To::Permutation(first().into()),
+                    Destinations::OtherRacks => To::OtherRacks(self.fabric.racks_and_pods().into()),
+                    Destinations::Random => To::Any(self.hosts()),
                 };
-                Some(flows::Generator::Poisson(Poisson::new(times, senders, to, size.clone())))
+                Some(flows::Generator::Poisson(Poisson::new(times, senders, to, poisson.size.clone())))
             }
             _ => None,
         }
@@ -148,12 +149,12 @@ impl WorkloadPlan<'_> {
     pub(crate) fn waits(&self) -> Vec<(u32, u32)> {
         let mut waits = Vec::new();
         match &self.workload.kind {
-            WorkloadKind::Trace { flows, .. } => {
-                for (i, flow) in (0..).zip(flows) {
+            WorkloadKind::Trace(trace) => {
+                for (i, flow) in (0..).zip(&trace.flows) {
                     waits.extend(flow.after.iter().map(|before| (*before, i)));
                 }
             }
-            WorkloadKind::Collective { algorithm, ranks, size, iterations, .. } => {
+            WorkloadKind::Collective(Collective { algorithm, ranks, size, iterations, .. }) => {
                 let messages = algorithm.messages(*ranks, *size);
                 let n = messages.len() as u32;
                 for iteration in 0..*iterations {

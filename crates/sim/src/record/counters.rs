@@ -2,7 +2,7 @@
 
 use crate::results::sample::{Sample, Value};
 use linkpool_network::{Fabric, LinkId, LinkStats, RareEvents};
-use linkpool_scenario::CounterRecord;
+use linkpool_scenario::CounterSeries;
 use linkpool_units::Time;
 
 /// The counters of links at the last sample.
@@ -25,7 +25,7 @@ struct Counted {
 }
 
 impl Counters {
-    pub(crate) fn new(record: &CounterRecord, fabric: &Fabric) -> Counters {
+    pub(crate) fn new(record: &CounterSeries, fabric: &Fabric) -> Counters {
         let find = |(from, to): &(String, String)| fabric.link(fabric.node(from)?, fabric.node(to)?);
         let mut links: Vec<LinkId> = match &record.links {
             Some(links) => links.iter().filter_map(find).collect(),

@@ -9,7 +9,7 @@ use crate::plan::{FlowId, Plan};
 use crate::record::counters::Counters;
 use crate::results::sample::{Sample, Value};
 use linkpool_network::{Egress, LinkId, Network, NodeId};
-use linkpool_scenario::SeriesRecord;
+use linkpool_scenario as scenario;
 use linkpool_units::Time;
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ pub(crate) struct Sampling<'p> {
     rate: Option<Series>,
     /// By number, the flows whose rates are sampled.
     rates: HashMap<FlowId, Sampled>,
-    rtt: Option<SeriesRecord>,
+    rtt: Option<scenario::Series>,
     /// By label of the plan: are RTTs wanted?
     rtt_wanted: Vec<bool>,
     counters: Option<Counters>,
@@ -58,10 +58,10 @@ pub(crate) struct Sampling<'p> {
 impl<'p> Sampling<'p> {
     /// Samples the series that `plan` asks for.
     pub(crate) fn new(plan: &'p Plan) -> Sampling<'p> {
-        let wanted = |s: &SeriesRecord| -> Vec<bool> {
+        let wanted = |s: &scenario::Series| -> Vec<bool> {
             plan.labels.iter().map(|l| s.labels.as_ref().is_none_or(|wanted| wanted.contains(l))).collect()
         };
-        let series = |s: &SeriesRecord| Series { every: s.every, from: s.from, until: s.until, wanted: wanted(s) };
+        let series = |s: &scenario::Series| Series { every: s.every, from: s.from, until: s.until, wanted: wanted(s) };
         let links = plan.record.queue.iter().flat_map(|q| &q.links);
         let links = links.filter_map(|(from, to)| plan.fabric.link(plan.fabric.node(from)?, plan.fabric.node(to)?));
         Sampling {

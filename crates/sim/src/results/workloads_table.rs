@@ -4,7 +4,9 @@ use crate::plan::Plan;
 use crate::results::column::table;
 use crate::results::table::Table;
 use linkpool_scenario::{Scenario, Workload, WorkloadKind};
-use linkpool_workload::{Interpolation, Sizes};
+use linkpool_settings::Kinds;
+use linkpool_workload::Sizes;
+use linkpool_workload::kinds::{Collective, MatrixFlows, PartitionAggregate, Trace, Workload as _};
 use parquet::errors::Result;
 use std::path::Path;
 
@@ -19,8 +21,7 @@ struct Distribution {
 impl Distribution {
     fn of(sizes: &Sizes) -> Distribution {
         let interpolation = match sizes {
-            Sizes::Cdf { interpolation: Interpolation::Linear, .. } => Some("linear"),
-            Sizes::Cdf { interpolation: Interpolation::Stair, .. } => Some("stair"),
+            Sizes::Cdf { interpolation, .. } => Some(interpolation.name()),
             _ => None,
         };
         Distribution { name: sizes.name(), interpolation, mean: Some(sizes.mean()) }
@@ -93,8 +94,8 @@ pub(crate) fn write(directory: &Path, scenario: &Scenario, plan: &Plan, started:
 /// How many flows a workload lists; none if others start its flows, or chance.
 fn listed(workload: &Workload) -> Option<u32> {
     match &workload.kind {
-        WorkloadKind::Trace { flows, .. } => Some(flows.len() as u32),
-        WorkloadKind::Collective { algorithm, ranks, size, iterations, .. } => {
+        WorkloadKind::Trace(Trace { flows, .. }) => Some(flows.len() as u32),
+        WorkloadKind::Collective(Collective { algorithm, ranks, size, iterations, .. }) => {
             Some(algorithm.messages(*ranks, *size).len() as u32 * iterations)
         }
         _ => None,
@@ -104,18 +105,22 @@ fn listed(workload: &Workload) -> Option<u32> {
 /// For the flows that the workload starts by itself, and for the flows that answer them if there
 /// are any.
 fn distributions(workload: &Workload) -> Vec<Distribution> {
+    if let Some((_, MatrixFlows { size, .. })) = workload.kind.matrix() {
+        return vec![Distribution::of_any(size.as_ref())];
+    }
     match &workload.kind {
-        WorkloadKind::Flow { size, .. } | WorkloadKind::ManyToOne { size, .. } | WorkloadKind::Matrix { size, .. } => {
-            vec![Distribution::of_any(size.as_ref())]
-        }
-        WorkloadKind::Incast { size, .. } | WorkloadKind::Poisson { size, .. } => vec![Distribution::of(size)],
-        WorkloadKind::PartitionAggregate { request, answer, .. } => {
+        WorkloadKind::Flow(flow) => vec![Distribution::of_any(flow.size.as_ref())],
+        WorkloadKind::ManyToOne(flows) => vec![Distribution::of_any(flows.size.as_ref())],
+        WorkloadKind::Incast(incast) => vec![Distribution::of(&incast.size)],
+        WorkloadKind::Poisson(poisson) => vec![Distribution::of(&poisson.size)],
+        WorkloadKind::PartitionAggregate(PartitionAggregate { request, answer, .. }) => {
             vec![Distribution::of(request), Distribution::of(answer)]
         }
-        WorkloadKind::Trace { flows, .. } => vec![Distribution::of_list("trace", flows.iter().map(|f| f.size))],
-        WorkloadKind::Collective { algorithm, ranks, size, .. } => {
+        WorkloadKind::Trace(Trace { flows, .. }) => vec![Distribution::of_list("trace", flows.iter().map(|f| f.size))],
+        WorkloadKind::Collective(Collective { algorithm, ranks, size, .. }) => {
             vec![Distribution::of_list("messages", algorithm.messages(*ranks, *size).iter().map(|m| m.size))]
         }
+        _ => unreachable!("the others are matrices"),
     }
 }
 
@@ -123,9 +128,7 @@ fn distributions(workload: &Workload) -> Vec<Distribution> {
 /// all hosts.
 fn load(workload: &Workload, plan: &Plan) -> Option<f64> {
     match &workload.kind {
-        WorkloadKind::Poisson { flows_per_second, size, .. } => {
-            Some(8.0 * flows_per_second * size.mean() / plan.fabric.access_rate())
-        }
+        WorkloadKind::Poisson(poisson) => Some(8.0 * poisson.rate() * poisson.size.mean() / plan.fabric.access_rate()),
         _ => None,
     }
 }

@@ -9,36 +9,37 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A Python file with congestion control algorithms.
-#[derive(Clone, Debug)]
-pub(crate) enum ControlSource {
-    /// Where it stands.
-    File(String),
-    /// What it says.
-    Text(ControlText),
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlFile {
+    /// Its name: relative to the scenario, or without its directory if the text is known.
+    pub file: String,
+    /// Its text, in Python; none: it stands in the file.
+    pub source: Option<String>,
 }
 
 /// The text of a file of algorithms, as the scenario as run has it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ControlSource")]
-pub(crate) struct ControlText {
+struct ControlText {
     /// The name of the file, for messages.
-    pub(crate) file: String,
+    file: String,
     /// Its text, in Python.
-    pub(crate) source: String,
+    source: String,
 }
 
-impl Serialize for ControlSource {
+impl Serialize for ControlFile {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            ControlSource::File(name) => name.serialize(serializer),
-            ControlSource::Text(text) => text.serialize(serializer),
+        let file = self.file.clone();
+        match self.source.clone() {
+            None => file.serialize(serializer),
+            Some(source) => ControlText { file, source }.serialize(serializer),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for ControlSource {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ControlSource, D::Error> {
+impl<'de> Deserialize<'de> for ControlFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ControlFile, D::Error> {
         deserializer.deserialize_any(ControlVisitor)
     }
 }
@@ -46,22 +47,23 @@ impl<'de> Deserialize<'de> for ControlSource {
 struct ControlVisitor;
 
 impl<'de> Visitor<'de> for ControlVisitor {
-    type Value = ControlSource;
+    type Value = ControlFile;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name of a Python file, such as \"my_control.py\", or a table of `file` and `source`")
     }
 
-    fn visit_str<E: Error>(self, name: &str) -> Result<ControlSource, E> {
-        Ok(ControlSource::File(name.to_string()))
+    fn visit_str<E: Error>(self, name: &str) -> Result<ControlFile, E> {
+        Ok(ControlFile { file: name.to_string(), source: None })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ControlSource, A::Error> {
-        ControlText::deserialize(MapAccessDeserializer::new(map)).map(ControlSource::Text)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ControlFile, A::Error> {
+        let ControlText { file, source } = ControlText::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(ControlFile { file, source: Some(source) })
     }
 }
 
-impl JsonSchema for ControlSource {
+impl JsonSchema for ControlFile {
     fn schema_name() -> Cow<'static, str> {
         "ControlFile".into()
     }

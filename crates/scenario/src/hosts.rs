@@ -3,12 +3,12 @@
 use linkpool_network::{Fabric, NodeId};
 
 /// `S1 to S30 and R`: runs of numbered names by their ends.
-pub(super) fn names_of_hosts(fabric: &Fabric) -> String {
+pub(crate) fn names_of_hosts(fabric: &Fabric) -> String {
     names_of(NodeId::first(fabric.hosts()).map(|host| fabric.name(host)))
 }
 
 /// The same of any hosts, in their order.
-pub(super) fn names_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn names_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let numbered = |name: &str| {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         Some((stem.to_string(), name[stem.len()..].parse::<u64>().ok()?))

@@ -1,13 +1,13 @@
 //! Names that are not known: which of the known ones may have been meant.
 
-use indexmap::IndexSet;
+use std::collections::HashSet;
 
 /// A longer name is not compared with others.
 const LONGEST_NAME: usize = 100;
 
 /// Which of the `known` names may have been meant by `name`, and which there are.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect::<IndexSet<_>>().into_iter().collect();
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = unique(known);
     let list = match known.len() {
         0..=40 => format!("known: {}", known.join(", ")),
         n => format!("known: {}, ... ({n} in all)", known[..8].join(", ")),
@@ -19,7 +19,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// The name most like `name`, if one is alike at all.
-pub(crate) fn closest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn closest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     if name.len() > LONGEST_NAME {
         return None;
     }
@@ -28,4 +28,10 @@ pub(crate) fn closest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         |known: &str| strsim::jaro_winkler(name, known).max(strsim::normalized_damerau_levenshtein(name, known) + 0.1);
     let best = known.iter().map(|known| (likeness(known), *known)).max_by(|a, b| a.0.total_cmp(&b.0));
     best.filter(|(likeness, _)| *likeness > 0.75).map(|(_, known)| known)
+}
+
+/// Each name once, in the order of their first places.
+fn unique<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = HashSet::new();
+    names.into_iter().filter(|name| seen.insert(*name)).collect()
 }

@@ -1,5 +1,9 @@
 //! Gaps between the end of a flow and the next start.
 
+mod written;
+
+pub use written::{Gap, GapDistribution};
+
 use linkpool_engine::Stream;
 use linkpool_units::Time;
 use rand_distr::{Distribution, Exp1, StandardNormal};

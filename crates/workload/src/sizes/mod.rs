@@ -1,5 +1,9 @@
 //! Distributions of flow sizes.
 
+mod written;
+
+pub use written::{Distribution, FlowSize};
+
 use crate::cdf::{Cdf, Interpolation};
 use linkpool_engine::Stream;
 use rand::Rng;

@@ -8,7 +8,7 @@ use std::path::Path;
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The text of the file at `path`, or why there is none.
-pub(super) fn read(path: &Path) -> Result<String, String> {
+pub(crate) fn read(path: &Path) -> Result<String, String> {
     let cannot = |why: std::io::Error| format!("cannot be read: {why}");
     // A pipe could keep the reader waiting for ever, and a device never ends.
     if !std::fs::metadata(path).map_err(cannot)?.is_file() {

@@ -1,0 +1,95 @@
+//! What a scenario has, by name, as far as it is known.
+
+use std::path::PathBuf;
+
+use linkpool_network::{Fabric, NodeId};
+use linkpool_settings::{HostName, LinkEnds, LinkName, Names, closest, nearest};
+use linkpool_units::HostId;
+
+use crate::hosts::names_of_hosts;
+use crate::included;
+
+/// What a scenario has, by name; none: it is not known, because it is in error.
+pub(crate) struct Known<'f> {
+    pub(crate) fabric: Option<&'f Fabric>,
+    /// The names of the transports, in the order of the file.
+    pub(crate) transports: Option<Vec<String>>,
+    /// The directory of the scenario.
+    pub(crate) directory: PathBuf,
+}
+
+impl Known<'_> {
+    /// Which hosts there are.
+    pub(crate) fn host_names(&self) -> String {
+        self.fabric.map_or_else(String::new, |fabric| {
+            format!("hosts are {}, or their indices 0 to {}", names_of_hosts(fabric), fabric.hosts() - 1)
+        })
+    }
+}
+
+impl Names for Known<'_> {
+    fn host(&self, name: &HostName) -> Result<HostId, String> {
+        let fabric = self.fabric.ok_or_else(String::new)?;
+        let number = match name {
+            HostName::Index(index) => Some(*index),
+            HostName::Name(name) => fabric.node(name).map(u32::from),
+        };
+        let host = number.filter(|number| (*number as usize) < fabric.hosts()).map(HostId::from);
+        host.ok_or_else(|| format!("there is no host {name}; {}", self.host_names()))
+    }
+
+    fn host_name(&self, host: HostId) -> String {
+        self.fabric.map_or("S1", |fabric| fabric.name(NodeId::from(host))).to_string()
+    }
+
+    fn transport(&self, name: &str) -> Result<usize, String> {
+        let names = self.transports.as_ref().ok_or_else(String::new)?;
+        let index = names.iter().position(|known| known == name);
+        index.ok_or_else(|| match &names[..] {
+            [] => format!("no transport is defined; write [transport.{name}] with its `control`"),
+            _ => format!("no transport is named {name:?}; {}", nearest(name, names.iter().map(String::as_str))),
+        })
+    }
+
+    fn transport_name(&self, transport: usize) -> String {
+        let known = self.transports.as_ref().and_then(|names| names.get(transport));
+        known.map_or("amp", String::as_str).to_string()
+    }
+
+    fn links(&self, LinkName(text): &LinkName) -> Result<Vec<LinkEnds>, String> {
+        let fabric = self.fabric.ok_or_else(String::new)?;
+        let both = text.contains("<->");
+        let text = text.replace("<->", "->");
+        let ends = text.split_once("->").map(|(from, to)| (from.trim().to_string(), to.trim().to_string()));
+        let is_link = |(from, to): &LinkEnds| fabric.link(fabric.node(from)?, fabric.node(to)?);
+        let (from, to) = ends.filter(|ends| is_link(ends).is_some()).ok_or_else(|| no_such_link(&text, fabric))?;
+        let back = both.then(|| (to.clone(), from.clone()));
+        Ok([(from, to)].into_iter().chain(back).collect())
+    }
+
+    fn content(&self, file: &str) -> Result<String, String> {
+        included::read(&self.directory.join(file))
+    }
+}
+
+/// Says which links there are at the node that was probably meant.
+pub(crate) fn no_such_link(text: &str, fabric: &Fabric) -> String {
+    let Some((from, to)) = text.split_once("->") else {
+        let first = &fabric.links()[0];
+        let (from, to) = (fabric.name(first.from), fabric.name(first.to));
+        return format!("{text:?} is no link; links are written FROM->TO, as in \"{from}->{to}\"");
+    };
+    let (from, to) = (from.trim(), to.trim());
+    for end in [from, to] {
+        if fabric.node(end).is_none() {
+            let nodes: Vec<&str> = NodeId::first(fabric.nodes()).map(|node| fabric.name(node)).collect();
+            let meant = closest(end, &nodes).map(|meant| format!(", did you mean {meant}?")).unwrap_or_default();
+            return format!("no host or switch is named {end:?}{meant}");
+        }
+    }
+    let at = fabric.node(from).into_iter().flat_map(|node| fabric.links_from(node));
+    let mut neighbours: Vec<&str> = at.map(|link| fabric.name(fabric.links()[link.index()].to)).collect();
+    let more = if neighbours.len() > 8 { ", ..." } else { "" };
+    neighbours.truncate(8);
+    format!("there is no link from {from} to {to}; {from} is linked to {}{more}", neighbours.join(", "))
+}

@@ -1,0 +1,129 @@
+//! Values that refer to something else of the scenario: hosts, links, transports, files.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use linkpool_units::HostId;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What a scenario has, by name. An error is a message with what would be right.
+pub trait Names {
+    /// The host of this name or index.
+    fn host(&self, name: &HostName) -> Result<HostId, String>;
+    /// The name of a host.
+    fn host_name(&self, host: HostId) -> String;
+    /// The place of the transport of this name among the transports.
+    fn transport(&self, name: &str) -> Result<usize, String>;
+    /// The name of a transport.
+    fn transport_name(&self, transport: usize) -> String;
+    /// The directed links of this name: one, or two of a name such as `A<->B`.
+    fn links(&self, name: &LinkName) -> Result<Vec<LinkEnds>, String>;
+    /// The content of the file of this name beside the scenario.
+    fn content(&self, file: &str) -> Result<String, String>;
+}
+
+/// Where nothing has a name: before the scenario is known.
+#[derive(Clone, Copy, Debug)]
+pub struct NoNames;
+
+impl Names for NoNames {
+    fn host(&self, name: &HostName) -> Result<HostId, String> {
+        Err(format!("there is no host {name}"))
+    }
+    fn host_name(&self, host: HostId) -> String {
+        format!("{host:?}")
+    }
+    fn transport(&self, name: &str) -> Result<usize, String> {
+        Err(format!("no transport is named {name:?}"))
+    }
+    fn transport_name(&self, _: usize) -> String {
+        "amp".to_string()
+    }
+    fn links(&self, LinkName(name): &LinkName) -> Result<Vec<LinkEnds>, String> {
+        Err(format!("there is no link {name:?}"))
+    }
+    fn content(&self, file: &str) -> Result<String, String> {
+        Err(format!("there is no file {file:?}"))
+    }
+}
+
+/// A host, by its name or its index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostName {
+    /// By its name.
+    Name(String),
+    /// By its place among all hosts.
+    Index(u32),
+}
+
+impl fmt::Display for HostName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostName::Name(name) => write!(f, "{name:?}"),
+            HostName::Index(index) => write!(f, "{index}"),
+        }
+    }
+}
+
+impl Serialize for HostName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            HostName::Name(name) => serializer.serialize_str(name),
+            HostName::Index(index) => serializer.serialize_u32(*index),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for HostName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<HostName, D::Error> {
+        deserializer.deserialize_any(HostVisitor)
+    }
+}
+
+struct HostVisitor;
+
+impl Visitor<'_> for HostVisitor {
+    type Value = HostName;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a host, such as \"S1\", or its index, such as 0")
+    }
+
+    fn visit_i64<E: Error>(self, n: i64) -> Result<HostName, E> {
+        u32::try_from(n).map(HostName::Index).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<HostName, E> {
+        Ok(HostName::Name(text.to_string()))
+    }
+}
+
+impl JsonSchema for HostName {
+    fn schema_name() -> Cow<'static, str> {
+        "Host".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A host, by its name or its index.",
+            "anyOf": [{ "type": "string" }, { "type": "integer", "minimum": 0 }],
+        })
+    }
+}
+
+/// A transport, by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct TransportName(pub String);
+
+/// A directed link, `FROM->TO`, or both directions, `A<->B`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct LinkName(#[schemars(regex(pattern = "^.+->.+$"))] pub String);
+
+/// The names of the two ends of a directed link: from, to.
+pub type LinkEnds = (String, String);

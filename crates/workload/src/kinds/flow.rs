@@ -1,0 +1,34 @@
+//! Flows between two hosts.
+
+use linkpool_settings::{Bounds, HostName, settings};
+use linkpool_units::{HostId, Time};
+
+use super::{Place, Workload};
+use crate::sizes::{FlowSize, Sizes};
+
+settings! {
+    /// `count` flows between two hosts.
+    pub struct Flow {
+        /// Sending host.
+        from: HostId as HostName, required HostId::default();
+        /// Receiving host.
+        to: HostId as HostName, required HostId::new(1),
+            refused |f| f.from == f.to => "a flow goes from one host to another; `from` and `to` are the same";
+        /// Payload of each flow.
+        size: Option<Sizes> as FlowSize = None;
+        /// When the flows stop.
+        stop: Time, from |_f| Time::MAX => "the end of the run, `duration` and `drain`";
+        /// Number of flows.
+        count: u32 = 1, within Bounds::POSITIVE;
+        /// The path of each subflow: the names of its nodes from `from` to `to`.
+        paths: Option<Vec<Vec<String>>>, from |_f| None => "by the transport";
+    }
+}
+
+impl Workload for Flow {
+    fn complete(&mut self, place: &mut Place<'_>) {
+        place.complete_stop(&mut self.stop, place.end);
+        place.check_few_flows("count", self.count.into());
+        self.paths = self.paths.take().filter(|paths| !paths.is_empty());
+    }
+}

@@ -1,0 +1,51 @@
+//! Bursts of flows from several senders to one receiver.
+
+use linkpool_settings::{Bounds, HostName, settings};
+use linkpool_units::{HostId, Time};
+
+use super::{Place, Workload};
+use crate::sizes::{FlowSize, Sizes};
+
+settings! {
+    /// In every burst, one flow from each sender.
+    pub struct Incast {
+        /// Number of senders: the first hosts that are not the receiver.
+        senders: u32, required 30, within Bounds::POSITIVE;
+        /// Receiving host.
+        receiver: HostId as HostName, required HostId::default();
+        /// Payload of each flow.
+        size: Sizes as FlowSize, required Sizes::Constant(128 << 10);
+        /// From the start of one burst to that of the next.
+        every: Time, from |_i| Time::MAX => "none; only with `bursts = 1` it may be left out", within Bounds::POSITIVE;
+        /// Number of bursts.
+        bursts: u32, from |_i| u32::MAX => "as many as start in whole before `duration`", within Bounds::POSITIVE;
+        /// From the start of one flow of a burst to that of the next.
+        spacing: Time = Time::ZERO;
+    }
+}
+
+impl Workload for Incast {
+    fn complete(&mut self, place: &mut Place<'_>) {
+        let (senders, others) = (self.senders, place.hosts - 1);
+        let message = format!("{senders} senders, but the topology has only {others} hosts beside the receiver");
+        place.check(senders <= others, "senders", message);
+        if !place.has("every") {
+            // With one burst there is no next one to say anything about.
+            self.every = place.duration;
+            place.check(self.bursts == 1, "every", "missing; write for example every = \"1s\"");
+        }
+        let first = place.after(senders - 1, self.spacing);
+        place.check_in_time(first, "spacing", "the last flow of the first burst");
+        let key = if place.has("bursts") { "bursts" } else { "every" };
+        let bursts = if place.has("bursts") {
+            let last = first + u128::from(self.bursts - 1) * u128::from(self.every.0);
+            place.check_in_time(last, "bursts", "the last flow of the last burst");
+            u64::from(self.bursts)
+        } else {
+            let left = u128::from(place.duration.0).saturating_sub(first + 1);
+            u64::try_from(1 + left / u128::from(self.every.0)).unwrap_or(u64::MAX)
+        };
+        place.check_few_flows(key, bursts.saturating_mul(senders.into()));
+        self.bursts = u32::try_from(bursts).unwrap_or(u32::MAX);
+    }
+}

@@ -1,0 +1,39 @@
+//! Flows from several hosts to one.
+
+use linkpool_settings::{Bounds, HostName, settings};
+use linkpool_units::{HostId, Time};
+
+use super::{Place, Workload};
+use crate::sizes::{FlowSize, Sizes};
+
+settings! {
+    /// One flow each from consecutive hosts.
+    pub struct ManyToOneFlows {
+        /// Number of flows.
+        flows: u32, required 30, within Bounds::POSITIVE;
+        /// Index of the first sending host.
+        first: u32 = 0;
+        /// Receiving host.
+        receiver: HostId as HostName, required HostId::default();
+        /// Payload of each flow.
+        size: Option<Sizes> as FlowSize = None;
+        /// When the flows stop.
+        stop: Time, from |_f| Time::MAX => "the end of the run, `duration` and `drain`";
+        /// From the start of one flow to that of the next.
+        spacing: Time = Time::ZERO;
+    }
+}
+
+impl Workload for ManyToOneFlows {
+    fn complete(&mut self, place: &mut Place<'_>) {
+        place.complete_stop(&mut self.stop, place.end);
+        let (flows, first, hosts) = (self.flows, self.first, place.hosts);
+        let past = u64::from(first) + u64::from(flows);
+        let message = format!("{flows} flows from host {first} on need {past} hosts, but the topology has {hosts}");
+        place.check(past <= hosts.into(), "flows", message);
+        let senders = format!("the senders, hosts {first} to {}", past - 1);
+        let message = format!("is host {:?}, one of {senders}; change it, `first` or `flows`", self.receiver);
+        place.check(!(first.into()..past).contains(&u64::from(self.receiver)), "receiver", message);
+        place.check_in_time(place.after(flows - 1, self.spacing), "spacing", "the last flow");
+    }
+}

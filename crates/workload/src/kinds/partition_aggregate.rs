@@ -1,0 +1,37 @@
+//! Jobs of which each starts the next.
+
+use linkpool_settings::{Bounds, settings};
+use linkpool_units::Time;
+
+use super::{Place, Workload};
+use crate::gaps::{Gap, Gaps};
+use crate::sizes::{FlowSize, Sizes};
+
+settings! {
+    /// Jobs: a client asks several servers, each answers when it has the request whole; when all
+    /// answers are in, the next begins.
+    pub struct PartitionAggregate {
+        /// Servers of a job.
+        servers: u32, required 10, within Bounds::POSITIVE;
+        /// Jobs side by side.
+        chains: u32 = 1, within Bounds::POSITIVE;
+        /// Payload from the client to each server.
+        request: Sizes as FlowSize = Sizes::Constant(2_000);
+        /// Payload from each server to the client.
+        answer: Sizes as FlowSize = Sizes::Constant(64_000);
+        /// From the end of a job to the start of the next.
+        gap: Gaps as Gap = Gaps::NONE;
+        /// No job starts at or after this.
+        stop: Time, from |_p| Time::MAX => "`duration`";
+    }
+}
+
+impl Workload for PartitionAggregate {
+    fn complete(&mut self, place: &mut Place<'_>) {
+        place.complete_stop(&mut self.stop, place.duration);
+        let (servers, others) = (self.servers, place.hosts - 1);
+        let message = format!("{servers} servers, but the topology has only {others} hosts beside the client");
+        place.check(servers <= others, "servers", message);
+        place.check_few_flows("chains", u64::from(self.chains) * 2 * u64::from(servers));
+    }
+}

@@ -1,0 +1,84 @@
+//! The scenario around a workload, which its settings must fit.
+
+use linkpool_units::Time;
+
+/// More flows than this are a slip of the pen: they would not fit into memory.
+const MOST_FLOWS: u64 = 100_000_000;
+
+/// The scenario around a workload, and what is wrong with the workload in it.
+#[derive(Debug)]
+pub struct Place<'a> {
+    /// No flow starts at or after this.
+    pub duration: Time,
+    /// The end of the run.
+    pub end: Time,
+    /// The start of the workload.
+    pub start: Time,
+    /// Hosts of the topology.
+    pub hosts: u32,
+    /// Hosts that send in the workload, if its kind does not say who does.
+    pub senders: u32,
+    /// The rack and the pod of each host.
+    pub racks_and_pods: &'a [(u32, u32)],
+    /// Rate of the links from all hosts together, bits a second.
+    pub access_rate: f64,
+    /// The keys that stand in the table of the workload.
+    pub keys: Vec<String>,
+    /// Errors: of each the dotted path of the key in the table, and the message.
+    pub errors: Vec<(String, String)>,
+}
+
+impl Place<'_> {
+    /// Does `key` stand in the table?
+    pub fn has(&self, key: &str) -> bool {
+        self.keys.iter().any(|known| known == key)
+    }
+
+    /// An error about `key`, unless `good`.
+    pub fn check(&mut self, good: bool, key: &str, message: impl Into<String>) {
+        if !good {
+            self.errors.push((key.to_string(), message.into()));
+        }
+    }
+
+    /// `n` times `span` after the start of the workload, in picoseconds, which may be far away.
+    pub fn after(&self, n: u32, span: Time) -> u128 {
+        u128::from(self.start.0) + u128::from(n) * u128::from(span.0)
+    }
+
+    /// An error about `key`, which delays the start of `what` to `ps`, if this is too late.
+    pub fn check_in_time(&mut self, ps: u128, key: &str, what: &str) {
+        let (at, duration) = (Time(u64::try_from(ps).unwrap_or(u64::MAX)), self.duration);
+        let message = format!("{what} would start at {at}, and no flow starts at or after `duration`, {duration}");
+        self.check(at < duration, key, message);
+    }
+
+    /// An error about `key` if it makes too many flows.
+    pub fn check_few_flows(&mut self, key: &str, flows: u64) {
+        self.check(flows <= MOST_FLOWS, key, format!("makes {flows} flows; at most {MOST_FLOWS} can be simulated"));
+    }
+
+    /// When flows stop: as said, or `default`.
+    pub fn complete_stop(&mut self, stop: &mut Time, default: Time) {
+        if self.has("stop") {
+            let message = format!("{stop} is not after the start of the workload at {}", self.start);
+            self.check(*stop > self.start, "stop", message);
+        } else {
+            *stop = default;
+        }
+    }
+
+    /// Do the hosts of every rack find enough hosts in other racks, with room for `room` flows
+    /// each?
+    pub fn check_other_racks(&mut self, room: u32) {
+        let mut racks: Vec<u32> = self.racks_and_pods.iter().map(|(rack, _)| *rack).collect();
+        racks.sort_unstable();
+        let most = racks.chunk_by(|a, b| a == b).map(|rack| rack.len() as u64).max().unwrap_or(0);
+        let all = u64::from(self.hosts);
+        self.check(most < all, "to", "all hosts of this topology are in one rack; leave it out");
+        let (others, room) = (all - most, u64::from(room));
+        let message =
+            format!("a rack of {most} hosts sends to {others} others, of which each may get {room}; raise it");
+        self.check(most == all || most <= room * others, "at_most", message);
+    }
+}

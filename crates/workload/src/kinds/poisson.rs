@@ -1,0 +1,83 @@
+//! Flows that arrive at random.
+
+use linkpool_settings::{Bounds, settings};
+use linkpool_units::Time;
+
+use super::{Destinations, Place, Workload};
+use crate::sizes::{FlowSize, Sizes};
+
+/// Rates of arrivals and loads.
+const RATE: Bounds = Bounds::above(0.0, "{} is no rate and no load; it must be above zero");
+
+settings! {
+    /// Poisson arrivals, source and destination uniform over distinct hosts.
+    pub struct Poisson {
+        /// Mean rate of arrivals over the whole network, per second; or else one of the next two.
+        flows_per_second: Option<f64> = None, within RATE;
+        /// Mean rate of arrivals at each host that sends, per second.
+        flows_per_second_per_host: Option<f64> = None, within RATE,
+            refused |p| p.flows_per_second.is_some() && p.flows_per_second_per_host.is_some() =>
+                "there is `flows_per_second` too; leave one out";
+        /// Offered payload over the capacity of all hosts' links together; beside a rate, the load
+        /// that the rate must give.
+        load: Option<f64> = None, within RATE;
+        /// May the load be above 1?
+        allow_overload: Option<bool>, from |_p| None => "false";
+        /// Where flows go.
+        to: Destinations = Destinations::Random;
+        /// Payload of each flow.
+        size: Sizes as FlowSize, required Sizes::Constant(100_000);
+        /// No arrival at or after this.
+        stop: Time, from |_p| Time::MAX => "`duration`";
+    }
+}
+
+impl Poisson {
+    /// Mean rate of arrivals over the whole network, per second.
+    pub fn rate(&self) -> f64 {
+        self.flows_per_second.expect("it is filled in")
+    }
+}
+
+impl Workload for Poisson {
+    /// The rate of arrivals over the whole network follows from whichever key gives it. A load is
+    /// payload over the capacity of the links from all hosts together; beside a rate it states the
+    /// load that the rate and the mean size must give.
+    fn complete(&mut self, place: &mut Place<'_>) {
+        place.complete_stop(&mut self.stop, place.duration);
+        if self.to == Destinations::OtherRacks {
+            place.check_other_racks(u32::MAX);
+        }
+        let mean = self.size.mean();
+        // Flows a second at which the links from all hosts are full.
+        let full = place.access_rate / (8.0 * mean);
+        let (key, rate) = match (self.flows_per_second, self.flows_per_second_per_host, self.load) {
+            (Some(rate), ..) => ("flows_per_second", rate),
+            (None, Some(rate), _) => ("flows_per_second_per_host", rate * f64::from(place.senders)),
+            (None, None, Some(load)) => ("load", load * full),
+            (None, None, None) => {
+                let missing = "missing; write for example flows_per_second = 1000, or else load = 0.5";
+                return place.check(false, "flows_per_second", missing);
+            }
+        };
+        place.check_few_flows(key, (rate * place.duration.saturating_sub(place.start).secs()) as u64);
+        if !place.errors.is_empty() {
+            return;
+        }
+        let offered = rate / full;
+        if let Some(load) = self.load {
+            let message = format!(
+                "{load} is not the load of `{key}` with flows of {mean:.0}B in the mean, {offered:.3e}; change one, or leave `load` out"
+            );
+            place.check((load - offered).abs() <= 0.01 * offered, "load", message);
+        }
+        let message = format!("offers a load of {offered:.3}, above 1; lower it, or write allow_overload = true");
+        place.check(offered <= 1.0 + 1e-9 || self.allow_overload == Some(true), key, message);
+        (self.flows_per_second, self.flows_per_second_per_host, self.load) = (Some(rate), None, None);
+        self.allow_overload = (8.0 * mean * rate / place.access_rate > 1.0).then_some(true);
+    }
+
+    fn has_role(&self) -> bool {
+        true
+    }
+}

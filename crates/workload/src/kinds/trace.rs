@@ -1,0 +1,215 @@
+//! Flows one by one.
+
+use linkpool_settings::{HostName, Names, NoNames, Written, Wrong, settings};
+use linkpool_units::{Bytes, HostId, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Place, Workload};
+
+settings! {
+    /// Flows one by one, from a file or written here; each may wait for others.
+    pub struct Trace {
+        /// A file of flows, relative to the scenario's directory; or else `flows`.
+        file: Option<String> = None;
+        /// How `file` is written. Required with it.
+        format: Option<TraceFormat> = None;
+        /// The flows themselves; or else `file`.
+        flows: Vec<TraceFlow> as TraceRows, from |_t| Vec::new() => "those of `file`";
+        /// The treatment of flows that would start at or after `duration`: `"drop"`.
+        beyond_end: Option<BeyondEnd>, from |_t| None => "they are an error";
+    }
+}
+
+/// How a file of flows is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceFormat {
+    /// With a header: src, dst, size_bytes, start_s, and perhaps id and after.
+    Csv,
+    /// As the simulator of HPCC reads it: src dst class port bytes seconds.
+    Hpcc,
+    /// A connection matrix of htsim (.cm).
+    Htsim,
+}
+
+/// The treatment of flows of a trace that would start at or after `duration`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BeyondEnd {
+    /// They do not start, and results count them.
+    Drop,
+}
+
+/// One flow of a trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TraceFlow {
+    /// Sending host.
+    pub from: HostId,
+    /// Receiving host.
+    pub to: HostId,
+    /// Payload, bytes.
+    pub size: u64,
+    /// After the start of the workload, or after the last of the flows that it waits for.
+    pub start: Time,
+    /// Flows that it waits for, by their places in the list.
+    pub after: Vec<u32>,
+    /// How many of these must be over.
+    pub enough: u32,
+}
+
+/// One flow of a trace, as a scenario writes it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "TraceFlow")]
+pub struct TraceRow {
+    /// Sending host.
+    from: HostName,
+    /// Receiving host.
+    to: HostName,
+    /// Payload.
+    size: Bytes,
+    /// After the start of the workload; with `after`, after the last of these. Default: "0s".
+    start: Option<Time>,
+    /// Flows that must be over, by their places in the list, from 0. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    after: Vec<u32>,
+    /// How many of these must be over. Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    enough: Option<u32>,
+}
+
+/// The flows of a trace, as a scenario writes them.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct TraceRows(Vec<TraceRow>);
+
+impl TraceRow {
+    fn of(flow: &TraceFlow, name: impl Fn(HostId) -> HostName) -> TraceRow {
+        let TraceFlow { from, to, size, start, after, enough } = flow;
+        TraceRow {
+            from: name(*from),
+            to: name(*to),
+            size: Bytes(*size),
+            start: Some(*start),
+            after: after.clone(),
+            enough: (*enough < after.len() as u32).then_some(*enough),
+        }
+    }
+
+    /// The flow; there are so many `flows`.
+    fn flow(self, flows: usize, names: &dyn Names) -> Result<TraceFlow, Wrong> {
+        let host = |name: &HostName, key: &str| names.host(name).map_err(|why| Wrong::at(key, why));
+        let (from, to) = (host(&self.from, "from")?, host(&self.to, "to")?);
+        if from == to {
+            return Err(Wrong::at("to", "a flow goes from one host to another"));
+        }
+        if self.size == Bytes(0) {
+            return Err(Wrong::at("size", "must be above zero"));
+        }
+        if let Some((j, after)) = self.after.iter().enumerate().find(|(_, after)| **after as usize >= flows) {
+            let message = format!("there is no flow {after}; they are numbered from 0 to {}", flows - 1);
+            return Err(Wrong::at(format!("after.{j}"), message));
+        }
+        let start = self.start.unwrap_or(Time::ZERO);
+        if start > Time::LONGEST {
+            return Err(Wrong::at("start", format!("{start} is too long; at most {}", Time::LONGEST)));
+        }
+        let all = self.after.len() as u32;
+        let enough = self.enough.unwrap_or(all);
+        if self.enough.is_some() && !(1..=all).contains(&enough) {
+            let message = format!("{enough} of the {all} flows in `after`; write 1 to {all}, or leave it out");
+            return Err(Wrong::at("enough", message));
+        }
+        Ok(TraceFlow { from, to, size: self.size.0, start, after: self.after, enough })
+    }
+}
+
+impl Written<Vec<TraceFlow>> for TraceRows {
+    fn of(value: &Vec<TraceFlow>) -> TraceRows {
+        TraceRows(value.iter().map(|flow| TraceRow::of(flow, |host| HostName::of(&host))).collect())
+    }
+
+    fn value(self) -> Vec<TraceFlow> {
+        self.find(&NoNames).unwrap_or_default()
+    }
+
+    fn with_names(value: &Vec<TraceFlow>, names: &dyn Names) -> TraceRows {
+        TraceRows(value.iter().map(|flow| TraceRow::of(flow, |host| HostName::with_names(&host, names))).collect())
+    }
+
+    fn find(self, names: &dyn Names) -> Result<Vec<TraceFlow>, Vec<Wrong>> {
+        let count = self.0.len();
+        let (mut flows, mut wrong) = (Vec::with_capacity(count), Vec::new());
+        for (i, row) in self.0.into_iter().enumerate() {
+            match row.flow(count, names) {
+                Ok(flow) => flows.push(flow),
+                Err(Wrong { at, message }) => wrong.push(Wrong::at(format!("{i}.{}", at.unwrap_or_default()), message)),
+            }
+        }
+        if wrong.is_empty() { Ok(flows) } else { Err(wrong) }
+    }
+}
+
+impl Trace {
+    /// Why a flow that waits for itself is wrong.
+    pub const WAITS_FOR_ITSELF: &'static str = "waits for itself, through the flows for which it waits";
+
+    /// A flow that waits for itself, if there is one.
+    pub fn circle(flows: &[TraceFlow]) -> Option<usize> {
+        let mut waits: Vec<u32> = flows.iter().map(|flow| flow.enough).collect();
+        let mut followers = vec![Vec::new(); flows.len()];
+        for (i, flow) in flows.iter().enumerate() {
+            flow.after.iter().for_each(|a| followers[*a as usize].push(i));
+        }
+        let mut free: Vec<usize> = (0..flows.len()).filter(|i| waits[*i] == 0).collect();
+        while let Some(i) = free.pop() {
+            for next in &followers[i] {
+                // Ends beyond `enough` change nothing.
+                if waits[*next] == 1 {
+                    free.push(*next);
+                }
+                waits[*next] = waits[*next].saturating_sub(1);
+            }
+        }
+        waits.iter().position(|waits| *waits > 0)
+    }
+
+    /// Flows that start by themselves start before `duration`, or may be dropped; not all are. Of
+    /// the others this is not known before the run.
+    fn check_in_time(&self, key: &str, place: &mut Place<'_>) {
+        let duration = place.duration;
+        let starts = self.flows.iter().filter(|flow| flow.after.is_empty()).map(|flow| place.after(1, flow.start));
+        let (late, first, last) = starts.fold((0, u128::MAX, 0), |(late, first, last), at| {
+            (late + u64::from(at >= duration.0.into()), at.min(first), at.max(last))
+        });
+        if late == 0 || first >= duration.0.into() {
+            return place.check_in_time(if late == 0 { 0 } else { first }, key, "the first of its flows");
+        }
+        let last = Time(u64::try_from(last).unwrap_or(u64::MAX));
+        let all = self.flows.len();
+        let message = format!(
+            "{late} of its {all} flows would start at or after `duration`, {duration}, the last at {last}: raise `duration`, or write beyond_end = \"drop\" to leave them out"
+        );
+        place.check(self.beyond_end.is_some(), key, message);
+    }
+}
+
+impl Workload for Trace {
+    /// The scenario has read the flows of a file already, and has no file then.
+    fn complete(&mut self, place: &mut Place<'_>) {
+        let key = if place.has("file") { "file" } else { "flows" };
+        if place.has("file") == place.has("flows") {
+            return place.check(false, "file", "a trace has either a `file` of flows or `flows` written here");
+        }
+        place.check(self.format.is_none(), "format", "is that of `file`, which is not given; leave it out");
+        if let Some(i) = Trace::circle(&self.flows) {
+            place.check(false, &format!("flows.{i}.after"), Trace::WAITS_FOR_ITSELF);
+        }
+        place.check_few_flows(key, self.flows.len() as u64);
+        place.check(!self.flows.is_empty(), key, "a trace has at least one flow");
+        self.check_in_time(key, place);
+    }
+}
