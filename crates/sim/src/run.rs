@@ -17,7 +17,7 @@ use crate::start::processes::Processes;
 use cpu_time::ProcessTime;
 use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, Timetable, partition, run_partitions};
 use linkpool_scenario::Scenario;
-use linkpool_transport::control::Fault;
+use linkpool_transport::control::HookError;
 use linkpool_units::Time;
 use std::cell::OnceCell;
 use std::path::Path;
@@ -52,7 +52,7 @@ pub enum RunError {
     /// A hook of a congestion control algorithm did what it must not.
     #[error(
         "flow {flow:?} of transport {transport:?}, at {at}: {} of control {:?} {}",
-        fault.hook, fault.algorithm, fault.what
+        hook_error.hook, hook_error.algorithm, hook_error.what
     )]
     Control {
         /// The flow's number.
@@ -61,8 +61,8 @@ pub enum RunError {
         transport: String,
         /// When.
         at: Time,
-        /// The fault.
-        fault: Fault,
+        /// What the hook did.
+        hook_error: HookError,
     },
     /// A host has more open connections than a packet can name.
     #[error("at {at} host {host} has more than {limit} open connections; no packet can name another one")]
@@ -85,9 +85,9 @@ pub enum RunError {
 impl RunError {
     /// Why `flow` ends the run, if it does.
     fn of_flow(plan: &Plan, flow: &FlowOutcome) -> Option<RunError> {
-        let fault = flow.fault.clone()?;
+        let hook_error = flow.hook_error.clone()?;
         let transport = plan.transports[flow.planned.transport.index()].name.clone();
-        Some(RunError::Control { flow: flow.flow, transport, at: flow.active_until, fault })
+        Some(RunError::Control { flow: flow.flow, transport, at: flow.active_until, hook_error })
     }
 
     fn of(Failure { at, what }: Failure, plan: &Plan) -> RunError {
@@ -140,11 +140,11 @@ pub fn simulate(
     }
     let (mut data_packets, mut acked_bytes) = (0, 0);
     let mut operations = Operations::default();
-    let fault = OnceCell::new();
+    let hook_error = OnceCell::new();
     let mut give = |before, ended: Option<Time>| {
         let mut recorded = take(&buffers, before);
         if let Some(error) = recorded.flows.iter().find_map(|flow| RunError::of_flow(plan, flow)) {
-            fault.get_or_init(|| error);
+            hook_error.get_or_init(|| error);
             return false;
         }
         recorded.jobs.extend(recorded.flows.iter().filter_map(|flow| operations.note(plan, flow)));
@@ -170,7 +170,7 @@ pub fn simulate(
     );
     check_limits(&buffers, plan)?;
     let simulated = match ended {
-        Ended::Stopped => return Err(fault.into_inner().unwrap_or(RunError::Stopped)),
+        Ended::Stopped => return Err(hook_error.into_inner().unwrap_or(RunError::Stopped)),
         // Without further events the simulated time still passes to the end.
         Ended::End | Ended::Silent(_) => plan.end,
         Ended::Done(at) => at,
@@ -179,7 +179,7 @@ pub fn simulate(
         hosts.finish(simulated, network);
     }
     if !give(Time::MAX, Some(simulated)) {
-        return Err(fault.into_inner().unwrap_or(RunError::Stopped));
+        return Err(hook_error.into_inner().unwrap_or(RunError::Stopped));
     }
     let mut outcome =
         Outcome { links: Vec::new(), hops: 0, data_packets, acked_bytes, stray: 0, delivered: 0, simulated };

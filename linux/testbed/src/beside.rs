@@ -65,8 +65,7 @@ fn measured(plan: &Plan, flows: &[FlowOutcome], samples: &[Sample]) -> Measured 
         (until > from).then(|| 8.0 * flow.measured_bytes as f64 / (until - from).secs())
     };
     let of_label = |(label, name): (usize, &String)| {
-        let all: Vec<f64> =
-            flows.iter().filter(|f| f.planned.label.index() == label).filter_map(goodput).collect();
+        let all: Vec<f64> = flows.iter().filter(|f| f.planned.label.index() == label).filter_map(goodput).collect();
         (!all.is_empty()).then(|| (name.clone(), all.iter().sum::<f64>() / all.len() as f64, jain(&all)))
     };
     let all: Vec<f64> = flows.iter().filter_map(goodput).collect();

@@ -135,7 +135,7 @@ impl Sending {
             measured_subflow_bytes: measured.on_subflows,
             failed: self.failed,
             metrics: Vec::new(),
-            fault: None,
+            hook_error: None,
             subflows,
         }
     }

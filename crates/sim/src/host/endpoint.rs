@@ -10,7 +10,7 @@ use crate::host::io::Io;
 use crate::host::rtts::RttRecorder;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::Packet;
-use linkpool_transport::control::Fault;
+use linkpool_transport::control::HookError;
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::{Metric, SenderState};
 use linkpool_units::Time;
@@ -73,7 +73,7 @@ pub(crate) trait Sending: Endpoint {
     /// Reports the measures of the family, each by its name in the results.
     fn metrics(&self, _report: &mut dyn FnMut(Metric)) {}
     /// Why a hook of its algorithm ends the run, if one does.
-    fn fault(&self) -> Option<&Fault> {
+    fn hook_error(&self) -> Option<&HookError> {
         None
     }
     /// Its end of the connection.

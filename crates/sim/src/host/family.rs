@@ -10,7 +10,7 @@ use crate::plan::family::families;
 use crate::plan::{Family, PlannedTransport};
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::Packet;
-use linkpool_transport::control::Fault;
+use linkpool_transport::control::HookError;
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::{Metric, SenderState};
 use linkpool_units::Time;
@@ -110,8 +110,8 @@ macro_rules! ends {
             fn metrics(&self, report: &mut dyn FnMut(Metric)) {
                 match self { $(Sender::$family(end) => end.metrics(report)),* }
             }
-            fn fault(&self) -> Option<&Fault> {
-                match self { $(Sender::$family(end) => end.fault()),* }
+            fn hook_error(&self) -> Option<&HookError> {
+                match self { $(Sender::$family(end) => end.hook_error()),* }
             }
             fn connection(&self) -> &Connection {
                 match self { $(Sender::$family(end) => end.connection()),* }

@@ -336,7 +336,7 @@ fn outcome(sending: &Sending, now: Time) -> FlowOutcome {
         measured_subflow_bytes: measured.on_subflows,
         failed: state == SenderState::Failed,
         metrics,
-        fault: end.fault().cloned(),
+        hook_error: end.hook_error().cloned(),
         subflows: (0..end.subflows()).map(|s| end.subflow(s)).collect(),
     }
 }

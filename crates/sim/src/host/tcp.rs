@@ -10,7 +10,7 @@ use crate::plan::PlannedTransport;
 use crate::plan::family::tcp::Tcp;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Flags, Packet};
-use linkpool_transport::control::Fault;
+use linkpool_transport::control::HookError;
 use linkpool_transport::paths::{PathSelector, Progress, Subflows};
 use linkpool_transport::{Delivery, Metric, Output, Receiver, Segment, Sender, SenderState};
 use linkpool_units::Time;
@@ -166,8 +166,8 @@ impl Sending for TcpSender {
         self.sender.metrics(report);
     }
 
-    fn fault(&self) -> Option<&Fault> {
-        self.sender.fault()
+    fn hook_error(&self) -> Option<&HookError> {
+        self.sender.hook_error()
     }
 
     fn connection(&self) -> &Connection {

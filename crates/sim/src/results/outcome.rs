@@ -2,7 +2,7 @@
 
 use crate::plan::{FlowId, LabelId, PlannedFlow};
 use linkpool_network::LinkStats;
-use linkpool_transport::control::Fault;
+use linkpool_transport::control::HookError;
 use linkpool_transport::{Metric, SubflowStats};
 use linkpool_units::Time;
 use linkpool_workload::Job;
@@ -29,7 +29,7 @@ pub struct FlowOutcome {
     /// The measures that its family of transports and its congestion control report.
     pub metrics: Vec<Metric>,
     /// Why a hook of its algorithm ends the run, if one does.
-    pub fault: Option<Fault>,
+    pub hook_error: Option<HookError>,
     /// All of them, established or not.
     pub subflows: Vec<SubflowOutcome>,
 }

@@ -125,7 +125,7 @@ impl DefinedConfig {
 
 /// Why a hook ended its run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub struct HookError {
     /// The algorithm.
     pub algorithm: &'static str,
     /// The hook.
@@ -136,14 +136,14 @@ pub struct Fault {
 
 /// A defined algorithm with the state of one connection.
 ///
-/// After a fault no hook is called any more, and windows are sound: the sender gives up after the
+/// After an error no hook is called any more, and windows are sound: the sender gives up after the
 /// event.
 #[derive(Debug)]
 pub struct Defined {
     definition: &'static Definition,
     block: Block,
-    /// The first fault.
-    fault: OnceCell<Box<Fault>>,
+    /// The first error of a hook.
+    hook_error: OnceCell<Box<HookError>>,
 }
 
 const RAISED: &str = "raised an exception, such as an index out of range or a division by zero";
@@ -165,21 +165,21 @@ impl Defined {
             connection[parameter.word] = value.word();
         }
         let block = Block::new(&connection, &definition.subflow, n);
-        let defined = Defined { definition, block, fault: OnceCell::new() };
+        let defined = Defined { definition, block, hook_error: OnceCell::new() };
         defined.call("init", definition.callbacks.init, 0, true);
         defined
     }
 
-    /// The fault of a hook, if one had one.
+    /// The error of a hook, if one had one.
     #[inline]
-    pub(super) fn fault(&self) -> Option<&Fault> {
-        self.fault.get().map(Box::as_ref)
+    pub(super) fn hook_error(&self) -> Option<&HookError> {
+        self.hook_error.get().map(Box::as_ref)
     }
 
     /// The answer of a hook that sees no paths; `otherwise` if there is no such hook.
     #[inline]
     fn call(&self, name: &'static str, hook: Option<OnSubflow>, s: usize, otherwise: bool) -> bool {
-        if hook.is_none() || self.fault().is_some() {
+        if hook.is_none() || self.hook_error().is_some() {
             return otherwise;
         }
         Callbacks::on_subflow(hook, &self.block, s).unwrap_or_else(|Raised| {
@@ -214,7 +214,7 @@ impl Defined {
     #[cold]
     fn blame(&self, hook: &'static str, what: impl Into<String>) {
         let (algorithm, what) = (self.definition.name, what.into());
-        self.fault.get_or_init(|| Box::new(Fault { algorithm, hook, what }));
+        self.hook_error.get_or_init(|| Box::new(HookError { algorithm, hook, what }));
     }
 }
 
@@ -230,7 +230,7 @@ impl CongestionControl for Defined {
 
     #[inline(never)]
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
-        if self.fault().is_some() {
+        if self.hook_error().is_some() {
             return false;
         }
         let answer = self.definition.callbacks.in_ack_event(&self.block, states, s, ack);
@@ -239,7 +239,7 @@ impl CongestionControl for Defined {
 
     #[inline(never)]
     fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
-        if self.fault().is_some() {
+        if self.hook_error().is_some() {
             return false;
         }
         let answer = self.definition.callbacks.cut_after_growth(&self.block, states, s);
@@ -248,7 +248,7 @@ impl CongestionControl for Defined {
 
     #[inline(never)]
     fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
-        if self.fault().is_none() {
+        if self.hook_error().is_none() {
             let answer = self.definition.callbacks.cong_avoid(&self.block, states, s, acked);
             self.judge("cong_avoid", answer, states);
         }
@@ -256,7 +256,7 @@ impl CongestionControl for Defined {
 
     fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
         let default = (flight as f64 / 2.0).max(2.0);
-        if self.fault().is_some() {
+        if self.hook_error().is_some() {
             return default;
         }
         match self.definition.callbacks.ssthresh(&self.block, states, s, flight) {
@@ -291,7 +291,7 @@ impl CongestionControl for Defined {
     }
 
     fn joins_now(&mut self, states: &[CongestionState], sent: u64, _now: Time) -> bool {
-        if self.fault().is_some() {
+        if self.hook_error().is_some() {
             return false;
         }
         self.definition.callbacks.joins_now(&self.block, states, sent).unwrap_or_else(|Raised| {
@@ -392,13 +392,13 @@ mod tests {
         let mut made = defined(1);
         let mut states = [state(10.0)];
         assert!(made.in_ack_event(&mut states, 0, ack(1)));
-        assert_eq!(made.fault(), None);
+        assert_eq!(made.hook_error(), None);
         assert!(!made.in_ack_event(&mut states, 0, ack(7)));
-        let fault = made.fault().cloned().expect("a fault");
-        assert_eq!((fault.algorithm, fault.hook), ("mine", "in_ack_event"));
+        let hook_error = made.hook_error().cloned().expect("an error of a hook");
+        assert_eq!((hook_error.algorithm, hook_error.hook), ("mine", "in_ack_event"));
         states[0].cwnd = f64::NAN;
         assert!(!made.in_ack_event(&mut states, 0, ack(1)));
-        assert_eq!(made.fault(), Some(&fault));
+        assert_eq!(made.hook_error(), Some(&hook_error));
     }
 
     #[test]
@@ -410,7 +410,10 @@ mod tests {
             let mut states = [state(10.0), state(10.0)];
             (states[1].cwnd, states[1].ssthresh) = (cwnd, ssthresh);
             assert!(!made.in_ack_event(&mut states, 0, ack(1)));
-            assert!(made.fault().is_some_and(|fault| fault.what.contains("subflow 1")), "{cwnd} {ssthresh}");
+            assert!(
+                made.hook_error().is_some_and(|hook_error| hook_error.what.contains("subflow 1")),
+                "{cwnd} {ssthresh}"
+            );
             assert!(states.iter().all(has_windows));
         }
     }
@@ -420,6 +423,6 @@ mod tests {
     fn an_ssthresh_that_is_no_number_is_a_fault() {
         let mut made = defined(1);
         assert_eq!(made.ssthresh(&[state(10.0)], 0, 8), 4.0);
-        assert!(made.fault().is_some_and(|fault| fault.what.contains("NaN")));
+        assert!(made.hook_error().is_some_and(|hook_error| hook_error.what.contains("NaN")));
     }
 }

@@ -29,7 +29,7 @@ pub use callbacks::{Callbacks, Layout, layout};
 pub use cubic::{Cubic, CubicConfig};
 pub use dcm::Dcm;
 pub use dctcp::{Dctcp, DctcpConfig};
-pub use defined::{Defined, DefinedConfig, Definition, Fault, Parameter, Value};
+pub use defined::{Defined, DefinedConfig, Definition, HookError, Parameter, Value};
 pub use ewtcp::{Ewtcp, EwtcpConfig, EwtcpIncrease};
 pub use fully_coupled::{FullyCoupled, FullyCoupledConfig};
 pub use lia::Lia;
@@ -406,9 +406,9 @@ impl ControlConfig {
 impl Control {
     /// Why a hook ends the run, if one does.
     #[inline]
-    pub fn fault(&self) -> Option<&Fault> {
+    pub fn hook_error(&self) -> Option<&HookError> {
         match self {
-            Control::Defined(defined) => defined.fault(),
+            Control::Defined(defined) => defined.hook_error(),
             _ => None,
         }
     }

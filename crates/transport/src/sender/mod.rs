@@ -14,7 +14,7 @@ mod undo;
 
 use crate::config::Config;
 use crate::congestion::CongestionState;
-use crate::control::{CongestionControl, Control, Fault};
+use crate::control::{CongestionControl, Control, HookError};
 use crate::metric::Metric;
 use crate::reordering::Reordering;
 use crate::segment::{Output, Segment};
@@ -216,7 +216,7 @@ impl Sender {
     /// Gives up if a hook of the algorithm did what it must not.
     #[inline]
     fn check_control(&mut self, now: Time) {
-        if self.control.fault().is_some() {
+        if self.control.hook_error().is_some() {
             self.give_up(now);
         }
     }
@@ -236,8 +236,8 @@ impl Sender {
     }
 
     /// Why a hook of the algorithm ends the run, if one does.
-    pub fn fault(&self) -> Option<&Fault> {
-        self.control.fault()
+    pub fn hook_error(&self) -> Option<&HookError> {
+        self.control.hook_error()
     }
     /// The state of the connection.
     pub fn state(&self) -> SenderState {
