@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::quote::one_line;
 use crate::schema::tables_with;
-use crate::source::{Fault, Node, Origin, Path};
+use crate::tree::{KeyPath, Node, Origin, ReadError};
 use linkpool_settings::closest;
 
 /// The most errors that are listed; further ones are counted.
@@ -46,7 +46,7 @@ pub(crate) struct Report<'a> {
     root: Node,
     errors: Vec<ScenarioError>,
     /// Keys of which enough has been said.
-    settled: Vec<Path>,
+    settled: Vec<KeyPath>,
     /// Errors beyond the most that are listed.
     unlisted: usize,
 }
@@ -79,7 +79,7 @@ impl<'a> Report<'a> {
 
     /// Reports an error, unless one was already reported about the same value, its parts or the
     /// whole that it is part of: the second would be a consequence of the first.
-    pub(crate) fn error(&mut self, path: &Path, message: impl fmt::Display) {
+    pub(crate) fn error(&mut self, path: &KeyPath, message: impl fmt::Display) {
         if self.settled.iter().any(|settled| settled.touches(path)) {
             return;
         }
@@ -99,27 +99,27 @@ impl<'a> Report<'a> {
 
     /// Was a whole part of `table` unreadable, so that references to it cannot be checked?
     pub(crate) fn unreadable(&self, table: &str) -> bool {
-        let table = Path::default().at(table);
+        let table = KeyPath::default().at(table);
         self.settled.iter().any(|settled| *settled == table || settled.parent() == table)
     }
 
     /// Reports why the value at `path` could not be read; returns the path of the cause.
-    pub(crate) fn fault(&mut self, path: Path, fault: &Fault) -> Path {
-        match fault {
-            Fault::UnknownKey { key, known } => {
+    pub(crate) fn read_error(&mut self, path: KeyPath, error: &ReadError) -> KeyPath {
+        match error {
+            ReadError::UnknownKey { key, known } => {
                 let table = if path.last() == Some(key) { path.parent() } else { path };
                 let unknown = table.at(key);
-                self.error(&unknown, format!("{fault}{}", elsewhere(key)));
+                self.error(&unknown, format!("{error}{}", elsewhere(key)));
                 // That the key which was meant is missing need not be said as well.
                 let meant = closest(key, known).map(|meant| table.at(meant));
                 self.settled.extend(meant.filter(|meant| self.root.get(meant).is_none()));
                 unknown
             }
-            Fault::NotSeveral => {
+            ReadError::NotSeveral => {
                 self.error(&path, format!("there may be several of these: write [[{path}]], with two brackets"));
                 path
             }
-            Fault::Other(message) => {
+            ReadError::Other(message) => {
                 self.error(&path, message);
                 path
             }

@@ -17,7 +17,7 @@ mod reference;
 mod resolve;
 mod schema;
 mod situation;
-mod source;
+mod tree;
 
 pub use compile::{Compile, NoCompiler};
 pub use errors::ScenarioError;

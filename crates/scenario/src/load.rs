@@ -4,7 +4,7 @@ use crate::compile::{Compile, NoCompiler};
 use crate::errors::{Report, ScenarioError};
 use crate::model::Scenario;
 use crate::resolve::resolve;
-use crate::source::{apply, apply_seed, parse};
+use crate::tree::{apply, apply_seed, parse};
 
 /// Reads the scenario `text` of the file `path`, with `seed` in place of its own if given, and with
 /// `overrides` of single values: dotted paths and the new values, as TOML or, if they are not TOML,

@@ -9,7 +9,7 @@ use super::{Period, queue};
 use crate::errors::Report;
 use crate::known::Known;
 use crate::model::{Change, Reconverge, Routing};
-use crate::source::Path;
+use crate::tree::KeyPath;
 
 /// All changes: first those of the file, then `failures`.
 pub(super) fn resolve(
@@ -19,7 +19,7 @@ pub(super) fn resolve(
     period: Option<Period>,
     report: &mut Report<'_>,
 ) -> Vec<Change> {
-    let top = &mut Section::new(report, Path::default());
+    let top = &mut Section::new(report, KeyPath::default());
     let places = top.elements("change");
     let read = |path| change(known, period, &mut top.at(path));
     let changes: Vec<Change> = places.into_iter().map(read).chain(failures).collect();

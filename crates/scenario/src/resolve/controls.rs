@@ -9,7 +9,7 @@ use crate::errors::Report;
 use crate::included;
 use crate::model::{Control, ControlFile, Transport};
 use crate::reference::KeysOf;
-use crate::source::{Path, Value};
+use crate::tree::{KeyPath, Value};
 
 /// The algorithms of all files.
 #[derive(Debug, Default)]
@@ -22,10 +22,10 @@ pub(super) struct Controls {
 impl Controls {
     /// Reads and compiles `files`; none: the scenario has none.
     pub(super) fn resolve(files: Option<Vec<ControlFile>>, compile: &dyn Compile, report: &mut Report<'_>) -> Controls {
-        let top = &Section::new(report, Path::default());
+        let top = &Section::new(report, KeyPath::default());
         // An array that could not be read has files too.
         let mut all = Controls { lacking: top.has("controls") && files.is_none(), ..Controls::default() };
-        let section = &mut Section::new(report, Path::default().at("controls"));
+        let section = &mut Section::new(report, KeyPath::default().at("controls"));
         for (i, file) in files.into_iter().flatten().enumerate() {
             match all.read(file, compile, section) {
                 Ok(file) => all.files.push(file),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::graph_file::GraphFile;
 use crate::quote::{one_line, quoted};
-use crate::source::LineNumbers;
+use crate::tree::LineNumbers;
 
 /// The declaration of a `<key>`: its name, and its default value.
 struct Key<'t> {

@@ -36,7 +36,7 @@ use crate::errors::Report;
 use crate::file::TABLES;
 use crate::known::Known;
 use crate::model::{Change, Priority, Scenario, Topology};
-use crate::source::Path;
+use crate::tree::KeyPath;
 use controls::Controls;
 use section::{LONGEST, Section};
 use transport::Transports;
@@ -46,7 +46,7 @@ use workload::Around;
 /// `title` is the name of a scenario that has none.
 pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_>) -> Scenario {
     let mut scenario = Scenario::defaults(Preset::Linux);
-    let top = &mut Section::new(report, Path::default());
+    let top = &mut Section::new(report, KeyPath::default());
     settings::read(&mut scenario, &TABLES, &NoNames, top);
     settings::check(&mut scenario, top);
     if !top.has("name") {
@@ -63,7 +63,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
     scenario.routing = routing::resolve((topology.as_ref(), fabric.as_ref()), &transports.resolved, report);
     let queue = queue::resolve(&transports, fabric.as_ref(), report);
     check_priorities(&transports, queue.as_ref(), report);
-    let roles = roles::resolve(fabric.as_ref(), &mut Section::new(report, Path::default()));
+    let roles = roles::resolve(fabric.as_ref(), &mut Section::new(report, KeyPath::default()));
     let around = Around {
         known: &known,
         transports: &transports.resolved,
@@ -78,7 +78,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
     scenario.changes = change::resolve(workloads.failures, &scenario.routing, &known, period, report);
     check_limits(&scenario.changes, queue.as_ref(), fabric.as_ref(), report);
     let labels = (!report.unreadable("workload")).then_some(&workloads.labels[..]);
-    let top = &mut Section::new(report, Path::default());
+    let top = &mut Section::new(report, KeyPath::default());
     if let Some(until) = &scenario.until {
         workload::check_until(until, labels, top);
     }
@@ -114,7 +114,7 @@ fn check_limits(
         if let Some((from, to)) =
             all.into_iter().find(|(from, to)| change.changed().concern(fabric, *from, *to) && shares(*from))
         {
-            let path = Path::default().at("change").at(i.to_string()).at("limit");
+            let path = KeyPath::default().at("change").at(i.to_string()).at("limit");
             let link = format!("{}->{}", fabric.name(from), fabric.name(to));
             report.error(
                 &path,
@@ -130,7 +130,7 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
     let all = || std::iter::once(queue).chain(layers.iter().map(|(_, queue)| queue));
     if !all().any(|queue| matches!(queue.order, Order::Trimming(_))) {
         for t in transports.resolved.iter().flatten().filter(|t| t.trimming) {
-            let path = Path::default().at("transport").at(&t.name).at("trimming");
+            let path = KeyPath::default().at("transport").at(&t.name).at("trimming");
             report.error(&path, "applies where ports trim; write discipline = \"trimming\" in [queue]");
         }
     }
@@ -138,7 +138,7 @@ fn check_priorities(transports: &Transports, queues: Option<&(Queue, Vec<(Layer,
         return;
     }
     for t in transports.resolved.iter().flatten().filter(|t| t.priority != Priority::Low) {
-        let path = Path::default().at("transport").at(&t.name).at("priority");
+        let path = KeyPath::default().at("transport").at(&t.name).at("priority");
         report.error(&path, "applies where ports have priorities; write discipline = \"priority\" in [queue]");
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::graph_file::GraphFile;
 use crate::quote::{one_line, quoted};
-use crate::source::LineNumbers;
+use crate::tree::LineNumbers;
 
 /// The required keys of the file; nodes and edges are kept as text, to report their places.
 #[derive(Deserialize)]

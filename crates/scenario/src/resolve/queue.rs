@@ -8,7 +8,7 @@ use super::settings::{check, read};
 use super::transport::Transports;
 use crate::errors::Report;
 use crate::file::AnyTable;
-use crate::source::Path;
+use crate::tree::KeyPath;
 
 /// The queue of every port, and of layers that differ.
 pub(super) fn resolve(
@@ -16,11 +16,11 @@ pub(super) fn resolve(
     fabric: Option<&Fabric>,
     report: &mut Report<'_>,
 ) -> Option<(Queue, Vec<(Layer, Queue)>)> {
-    let top = &mut Section::new(report, Path::default());
+    let top = &mut Section::new(report, KeyPath::default());
     if top.has("queue") {
         top.read::<AnyTable>("queue")?;
     }
-    let section = &mut top.at(Path::default().at("queue"));
+    let section = &mut top.at(KeyPath::default().at("queue"));
     let queue = queue(Queue::defaults(Preset::Linux), &["layer"], transports, section);
     let mut layers = Vec::new();
     if section.has("layer") {

@@ -13,7 +13,7 @@ use linkpool_workload::{CollectiveAlgorithm, WorkloadKind};
 use crate::errors::Report;
 use crate::hosts::names_of;
 use crate::model::{Paths, RoutingKind, Scenario, Transport, Workload};
-use crate::source::Path;
+use crate::tree::KeyPath;
 
 /// A sending and a receiving host.
 type Pair = (NodeId, NodeId);
@@ -25,7 +25,7 @@ pub(super) fn check(scenario: &Scenario, fabric: &Fabric, report: &mut Report<'_
     for (i, workload) in scenario.workloads.iter().enumerate() {
         let kind = workload.kind.name();
         let place = scenario.workloads[..i].iter().filter(|other| other.kind.name() == kind).count();
-        let path = Path::default().at("workload").at(kind).at(place);
+        let path = KeyPath::default().at("workload").at(kind).at(place);
         let pairs = Pairs::of(workload, fabric);
         if let Some((from, to)) = pairs.find(fabric, |pair| !joined.has(pair)) {
             report.error(&blamed(&path, &workload.kind), no_path(fabric, (from, to), &pairs, &joined));
@@ -50,7 +50,7 @@ pub(super) fn check(scenario: &Scenario, fabric: &Fabric, report: &mut Report<'_
 }
 
 /// The key that names the receiver, or the whole table.
-fn blamed(path: &Path, kind: &WorkloadKind) -> Path {
+fn blamed(path: &KeyPath, kind: &WorkloadKind) -> KeyPath {
     match kind {
         WorkloadKind::Flow { .. } => path.at("to"),
         WorkloadKind::Incast { .. } | WorkloadKind::ManyToOne { .. } => path.at("receiver"),

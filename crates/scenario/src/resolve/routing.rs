@@ -9,7 +9,7 @@ use super::settings::table;
 use crate::errors::Report;
 use crate::known::no_such_link;
 use crate::model::{LinkWeight, Paths, Routing, RoutingKind, Topology, Transport, WeightRule};
-use crate::source::Path;
+use crate::tree::KeyPath;
 
 /// More entries for a link than a switch has for a destination.
 const MOST_WEIGHT: u32 = 64;
@@ -19,12 +19,12 @@ pub(super) fn resolve(
     transports: &[Option<Transport>],
     report: &mut Report<'_>,
 ) -> Routing {
-    let top = &mut Section::new(report, Path::default());
+    let top = &mut Section::new(report, KeyPath::default());
     let mut routing: Routing = table("routing", &NoNames, top);
     if top.has("routing") && !top.is_good() {
         return routing;
     }
-    let section = &mut top.at(Path::default().at("routing"));
+    let section = &mut top.at(KeyPath::default().at("routing"));
     if routing.kind == RoutingKind::Flowlets {
         section.required("gap", routing.gap, "\"500us\"");
     }
@@ -76,7 +76,7 @@ fn most_addresses(topology: &Topology, section: &mut Section<'_, '_>) -> Option<
 
 /// Paths follow from addresses, one for each subflow.
 fn check_addresses(t: &Transport, addresses: u32, section: &mut Section<'_, '_>) {
-    let mut section = section.at(Path::default().at("transport").at(&t.name));
+    let mut section = section.at(KeyPath::default().at("transport").at(&t.name));
     if t.paths.rule != Paths::Hash || t.is_mmptcp() {
         let key = if t.paths.rule == Paths::Hash { "control" } else { "paths" };
         section.error(

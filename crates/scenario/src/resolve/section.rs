@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::errors::Report;
 use crate::file::AnyTable;
-use crate::source::{Fault, Node, Path, Value};
+use crate::tree::{KeyPath, Node, ReadError, Value};
 
 /// No time in a scenario is longer: sums of some of them still fit into [`Time`].
 pub(super) const LONGEST: Time = Time::LONGEST;
@@ -16,12 +16,12 @@ pub(super) const LONGEST: Time = Time::LONGEST;
 /// A table that is being checked.
 pub(super) struct Section<'s, 'r> {
     report: &'s mut Report<'r>,
-    path: Path,
+    path: KeyPath,
     good: bool,
 }
 
 impl<'s, 'r> Section<'s, 'r> {
-    pub(super) fn new(report: &'s mut Report<'r>, path: Path) -> Section<'s, 'r> {
+    pub(super) fn new(report: &'s mut Report<'r>, path: KeyPath) -> Section<'s, 'r> {
         Section { report, path, good: true }
     }
 
@@ -44,12 +44,12 @@ impl<'s, 'r> Section<'s, 'r> {
     pub(super) fn read<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
         let node = self.node()?.child(key)?.clone();
         let read = serde_path_to_error::deserialize(&node);
-        let wrong = |error: &serde_path_to_error::Error<Fault>| {
-            (self.path.at(key).join(&Path::from(error.path())), error.inner().clone())
+        let wrong = |error: &serde_path_to_error::Error<ReadError>| {
+            (self.path.at(key).join(&KeyPath::from(error.path())), error.inner().clone())
         };
-        if let Some((path, fault)) = read.as_ref().err().map(wrong) {
+        if let Some((path, error)) = read.as_ref().err().map(wrong) {
             self.good = false;
-            self.report.fault(path, &fault);
+            self.report.read_error(path, &error);
         }
         read.ok()
     }
@@ -58,7 +58,7 @@ impl<'s, 'r> Section<'s, 'r> {
     pub(super) fn refuse_unknown(&mut self, known: &[&'static str]) {
         for key in self.keys().into_iter().filter(|key| !known.contains(&key.as_str())) {
             self.good = false;
-            self.report.fault(self.path.at(&key), &Fault::UnknownKey { key, known: known.to_vec() });
+            self.report.read_error(self.path.at(&key), &ReadError::UnknownKey { key, known: known.to_vec() });
         }
     }
 
@@ -73,14 +73,14 @@ impl<'s, 'r> Section<'s, 'r> {
         let mut node = self.node()?.child(key)?.clone();
         let mut good = true;
         loop {
-            let read: Result<T, serde_path_to_error::Error<Fault>> = serde_path_to_error::deserialize(&node);
+            let read: Result<T, serde_path_to_error::Error<ReadError>> = serde_path_to_error::deserialize(&node);
             let error = match read {
                 Ok(value) => return good.then_some(value),
                 Err(error) => error,
             };
             (good, self.good) = (false, false);
             let table = self.path.at(key);
-            let blamed = self.report.fault(table.join(&Path::from(error.path())), error.inner());
+            let blamed = self.report.read_error(table.join(&KeyPath::from(error.path())), error.inner());
             if self.report.is_full() || !node.remove(&blamed.below(&table)) {
                 return None;
             }
@@ -98,13 +98,13 @@ impl<'s, 'r> Section<'s, 'r> {
 
     /// The tables of the array `key` in this table, by their places; none of an array that cannot
     /// be read.
-    pub(super) fn elements(&mut self, key: &str) -> Vec<Path> {
+    pub(super) fn elements(&mut self, key: &str) -> Vec<KeyPath> {
         let tables = if self.has(key) { self.read::<Vec<AnyTable>>(key) } else { None };
         (0..tables.map_or(0, |tables| tables.len())).map(|i| self.path.at(key).at(i)).collect()
     }
 
     /// The table at `path` in the file.
-    pub(super) fn at(&mut self, path: Path) -> Section<'_, 'r> {
+    pub(super) fn at(&mut self, path: KeyPath) -> Section<'_, 'r> {
         Section::new(&mut *self.report, path)
     }
 

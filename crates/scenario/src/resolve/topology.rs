@@ -10,14 +10,14 @@ use super::size::fits;
 use crate::errors::Report;
 use crate::file::AnyTable;
 use crate::model::Topology;
-use crate::source::Path;
+use crate::tree::KeyPath;
 
 pub(super) fn resolve(report: &mut Report<'_>) -> Option<Topology> {
-    let top = &mut Section::new(report, Path::default());
+    let top = &mut Section::new(report, KeyPath::default());
     if top.has("topology") {
         top.read::<AnyTable>("topology")?;
     }
-    let section = &mut top.at(Path::default().at("topology"));
+    let section = &mut top.at(KeyPath::default().at("topology"));
     let known = [topology::Topology::NAMES, &["graph"]].concat();
     let given = section.keys();
     section.refuse_unknown(&known);

@@ -15,7 +15,7 @@ use crate::file::AnyTable;
 use crate::model::{Control, Paths, Priority, Subflows, Transport};
 use crate::reference::transport_keys;
 use crate::situation::Situation;
-use crate::source::{Origin, Path};
+use crate::tree::{KeyPath, Origin};
 use linkpool_settings::nearest;
 
 /// IP and TCP without options.
@@ -51,7 +51,7 @@ impl Transports {
 }
 
 pub(super) fn resolve_all(controls: &Controls, report: &mut Report<'_>) -> Transports {
-    let top = &mut Section::new(report, Path::default());
+    let top = &mut Section::new(report, KeyPath::default());
     let is_table = |name: &String, section: &mut Section<'_, '_>| section.read::<AnyTable>(name).is_some();
     let tables = |section: &mut Section<'_, '_>| {
         let mut names = section.keys();
@@ -59,7 +59,7 @@ pub(super) fn resolve_all(controls: &Controls, report: &mut Report<'_>) -> Trans
         names
     };
     let names = if top.has("transport") { top.within("transport", tables).unwrap_or_default() } else { Vec::new() };
-    let path = Path::default().at("transport");
+    let path = KeyPath::default().at("transport");
     let resolved = names.iter().map(|name| resolve(name, controls, &mut Section::new(report, path.at(name))));
     Transports { resolved: resolved.collect(), names: names.clone() }
 }
@@ -68,7 +68,7 @@ pub(super) fn resolve_all(controls: &Controls, report: &mut Report<'_>) -> Trans
 /// while a file may well define more transports than it uses.
 pub(super) fn check_overridden(names: &[String], used: &[Option<usize>], report: &mut Report<'_>) {
     for (index, name) in names.iter().enumerate() {
-        let path = Path::default().at("transport").at(name);
+        let path = KeyPath::default().at("transport").at(name);
         let made = matches!(report.root().nearest(&path).origin, Origin::Option(_));
         if made && !used.contains(&Some(index)) {
             let others = names.iter().filter(|other| *other != name).map(String::as_str);

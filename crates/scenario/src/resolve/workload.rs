@@ -11,7 +11,7 @@ use super::{Period, paths, trace};
 use crate::errors::Report;
 use crate::known::Known;
 use crate::model::{Change, OTHERS, Role, Transport, Until, Workload};
-use crate::source::Path;
+use crate::tree::KeyPath;
 
 /// What workloads are resolved in.
 pub(super) struct Around<'a> {
@@ -36,7 +36,7 @@ pub(super) struct Workloads {
 
 pub(super) fn resolve_all(around: &Around<'_>, report: &mut Report<'_>) -> Workloads {
     let mut all = Workloads::default();
-    let top = &mut Section::new(report, Path::default());
+    let top = &mut Section::new(report, KeyPath::default());
     if top.has("workload") {
         top.within("workload", |section| {
             section.refuse_unknown(WorkloadKind::NAMES);
@@ -51,7 +51,7 @@ pub(super) fn resolve_all(around: &Around<'_>, report: &mut Report<'_>) -> Workl
         let others = WorkloadKind::NAMES[1..WorkloadKind::NAMES.len() - 1].join(", ");
         let (first, last) = (WorkloadKind::NAMES[0], WorkloadKind::NAMES[WorkloadKind::NAMES.len() - 1]);
         let kinds = format!("[[workload.{first}]], {others} or {last}");
-        report.error(&Path::default().at("workload"), format!("missing, so that no flow starts; write {kinds}"));
+        report.error(&KeyPath::default().at("workload"), format!("missing, so that no flow starts; write {kinds}"));
     }
     all
 }

@@ -2,16 +2,16 @@
 
 use indexmap::IndexMap;
 
+use super::key_path::KeyPath;
 use super::node::{Node, Origin, Value, parse};
-use super::path::Path;
 
 /// Sets the value at `key`, a dotted path. Missing tables are made, as most keys have defaults; the
 /// elements of an array must be there. An error is a message.
 pub(crate) fn apply(root: &mut Node, key: &str, value: &str) -> Result<(), String> {
     let origin = Origin::Option(format!("--set {key}={value}"));
-    let path = Path::parse(key).ok_or("not a dotted path; write for example topology.many-to-one.senders=40")?;
+    let path = KeyPath::parse(key).ok_or("not a dotted path; write for example topology.many-to-one.senders=40")?;
     let mut node = root;
-    let mut so_far = Path::default();
+    let mut so_far = KeyPath::default();
     for part in path.parts() {
         let here = so_far.to_string();
         node = match &mut node.value {

@@ -12,7 +12,7 @@ use linkpool_settings::nearest;
 
 /// Why a node does not have the expected type.
 #[derive(Clone, Debug)]
-pub(crate) enum Fault {
+pub(crate) enum ReadError {
     /// A table does not have this key.
     UnknownKey { key: String, known: Vec<&'static str> },
     /// A table stands where there may be several.
@@ -21,39 +21,39 @@ pub(crate) enum Fault {
     Other(String),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::UnknownKey { key, known } => {
+            ReadError::UnknownKey { key, known } => {
                 write!(f, "unknown key `{key}`; {}", nearest(key, known.iter().copied()))
             }
-            Fault::NotSeveral => write!(f, "expected an array, found a table"),
-            Fault::Other(message) => f.write_str(message),
+            ReadError::NotSeveral => write!(f, "expected an array, found a table"),
+            ReadError::Other(message) => f.write_str(message),
         }
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ReadError {}
 
-impl Error for Fault {
-    fn custom<T: fmt::Display>(message: T) -> Fault {
-        Fault::Other(message.to_string())
+impl Error for ReadError {
+    fn custom<T: fmt::Display>(message: T) -> ReadError {
+        ReadError::Other(message.to_string())
     }
 
-    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Fault {
-        Fault::Other(format!("expected {}, found {}", plain(expected), plain_found(found)))
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
+        ReadError::Other(format!("expected {}, found {}", plain(expected), plain_found(found)))
     }
 
-    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Fault {
-        Fault::invalid_type(found, expected)
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> ReadError {
+        ReadError::invalid_type(found, expected)
     }
 
-    fn unknown_variant(variant: &str, known: &'static [&'static str]) -> Fault {
-        Fault::Other(format!("unknown value {variant:?}; {}", nearest(variant, known.iter().copied())))
+    fn unknown_variant(variant: &str, known: &'static [&'static str]) -> ReadError {
+        ReadError::Other(format!("unknown value {variant:?}; {}", nearest(variant, known.iter().copied())))
     }
 
-    fn unknown_field(key: &str, known: &'static [&'static str]) -> Fault {
-        Fault::UnknownKey { key: key.to_string(), known: known.to_vec() }
+    fn unknown_field(key: &str, known: &'static [&'static str]) -> ReadError {
+        ReadError::UnknownKey { key: key.to_string(), known: known.to_vec() }
     }
 }
 
@@ -100,7 +100,7 @@ impl Value {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Fault> for &'de Node {
+impl<'de> IntoDeserializer<'de, ReadError> for &'de Node {
     type Deserializer = &'de Node;
 
     fn into_deserializer(self) -> &'de Node {
@@ -109,15 +109,15 @@ impl<'de> IntoDeserializer<'de, Fault> for &'de Node {
 }
 
 impl<'de> Deserializer<'de> for &'de Node {
-    type Error = Fault;
+    type Error = ReadError;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match &self.value {
             Value::String(text) => visitor.visit_borrowed_str(text),
             Value::Integer(n) => visitor.visit_i64(*n),
             Value::Float(x) => visitor.visit_f64(*x),
             Value::Boolean(b) => visitor.visit_bool(*b),
-            Value::Datetime => Err(Fault::invalid_type(self.value.unexpected(), &visitor)),
+            Value::Datetime => Err(ReadError::invalid_type(self.value.unexpected(), &visitor)),
             Value::Array(items) => visitor.visit_seq(SeqDeserializer::new(items.iter())),
             Value::Table(entries) => {
                 visitor.visit_map(MapDeserializer::new(entries.iter().map(|(key, node)| (key.as_str(), node))))
@@ -126,13 +126,13 @@ impl<'de> Deserializer<'de> for &'de Node {
     }
 
     /// TOML has no null: a value that is there is something.
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match &self.value {
-            Value::Table(_) => Err(Fault::NotSeveral),
+            Value::Table(_) => Err(ReadError::NotSeveral),
             _ => self.deserialize_any(visitor),
         }
     }
@@ -143,10 +143,10 @@ impl<'de> Deserializer<'de> for &'de Node {
         _name: &'static str,
         _fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ReadError> {
         match &self.value {
             Value::Table(_) => self.deserialize_any(visitor),
-            other => Err(Fault::invalid_type(other.unexpected(), &"a table")),
+            other => Err(ReadError::invalid_type(other.unexpected(), &"a table")),
         }
     }
 
@@ -155,18 +155,18 @@ impl<'de> Deserializer<'de> for &'de Node {
         _name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, ReadError> {
         match &self.value {
             Value::String(text) => visitor.visit_enum(StrDeserializer::new(text)),
             other => {
                 let one_of = format!("one of {}", variants.join(", "));
-                Err(Fault::invalid_type(other.unexpected(), &one_of.as_str()))
+                Err(ReadError::invalid_type(other.unexpected(), &one_of.as_str()))
             }
         }
     }
 
     /// Ignored values are always right.
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         visitor.visit_unit()
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use indexmap::IndexMap;
 use toml_edit::{Document, Item, TableLike, TomlError};
 
-use super::Path;
+use super::KeyPath;
 use super::lines::LineNumbers;
 
 /// A TOML value and where it came from.
@@ -56,12 +56,12 @@ impl Node {
         }
     }
 
-    pub(crate) fn get(&self, path: &Path) -> Option<&Node> {
+    pub(crate) fn get(&self, path: &KeyPath) -> Option<&Node> {
         path.parts().try_fold(self, Node::child)
     }
 
     /// The node at `path`, or the innermost around it that exists.
-    pub(crate) fn nearest(&self, path: &Path) -> &Node {
+    pub(crate) fn nearest(&self, path: &KeyPath) -> &Node {
         let mut node = self;
         for part in path.parts() {
             match node.child(part) {
@@ -83,7 +83,7 @@ impl Node {
 
     /// Takes the node at `path` out, if it is there; of an array, the array, lest the indices of
     /// others shift. Was it there?
-    pub(crate) fn remove(&mut self, path: &Path) -> bool {
+    pub(crate) fn remove(&mut self, path: &KeyPath) -> bool {
         let mut node = self;
         let parts: Vec<_> = path.parts().collect();
         for (i, part) in parts.iter().enumerate() {
