@@ -22,6 +22,7 @@ fn main() {
             compile(&clang, &headers, &source, &out);
         }
     }
+    compile(&clang, &headers, &root.join("cgroup/choose.c"), &out);
     let marker = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/mark.c");
     println!("cargo:rerun-if-changed={}", marker.display());
     compile(&clang, &headers, &marker, &out);

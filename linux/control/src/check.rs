@@ -99,6 +99,13 @@ pub fn kernel_types(types: &KernelTypes) -> Vec<Finding> {
             State::Lacks,
             "a kernel with CONFIG_MPTCP=y that has these members; please report which kernel this is",
         ),
+        Finding::new(
+            "choice by cgroup (`enable --cgroup`)",
+            types.has_member("cgroup_bpf", "effective"),
+            "",
+            State::Limited,
+            "a kernel with CONFIG_CGROUP_BPF=y; without it, `enable --netns` chooses by network namespace",
+        ),
     ]
 }
 

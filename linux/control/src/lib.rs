@@ -3,6 +3,7 @@
 pub mod address;
 pub mod algorithm;
 mod btf;
+pub mod cgroup;
 pub mod check;
 pub mod daemon;
 pub mod instance;

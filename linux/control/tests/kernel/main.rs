@@ -1,5 +1,6 @@
 //! The controllers in this kernel, in network namespaces. Skipped, and said in a line, where the kernel or rights are missing.
 
+mod cgroup;
 mod loaded;
 mod measure;
 mod net;
