@@ -150,6 +150,7 @@ def test_run_and_show(scenario: Scenario, tmp_path: Path) -> None:
         "flows.parquet",
         "links.parquet",
         "manifest.json",
+        "metrics.parquet",
         "run.json",
         "scenario.toml",
         "subflows.parquet",
