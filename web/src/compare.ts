@@ -7,6 +7,8 @@ import { bytes, number, percent, rate, seconds } from "./format";
 import { onTheme, series } from "./theme";
 
 const FORMATS: Record<string, (v: number | null) => string> = { s: seconds, "bit/s": rate, B: bytes, "%": percent };
+/** Values that differ by more than this have a logarithmic axis, if all are above 0. */
+const WIDE = 100;
 
 export function compare(of: NonNullable<Content["study"]>): HTMLElement {
   const measures = [...new Set(of.rows.map((row) => row.measure))];
@@ -20,18 +22,20 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
   let chosen = measures.find((measure) => measure.startsWith("slowdown p99")) ?? measures[0];
   const draw = (): void => {
     const rows = arms.map((arm) => find(chosen, arm)).filter((row): row is Measured => row?.mean != null);
-    title.textContent = chosen;
+    const ends = rows.flatMap((row) => [row.low ?? row.mean!, row.mean!, row.high ?? row.mean!]);
+    const wide = Math.min(...ends) > 0 && Math.max(...ends) > WIDE * Math.min(...ends);
+    title.textContent = wide ? `${chosen}, logarithmic` : chosen;
     box.replaceChildren(Plot.plot({
       width: Math.max(box.clientWidth, 340),
       height: 60 + 34 * rows.length,
       marginLeft: 130,
       marginRight: 30,
       style: { background: "transparent", color: "inherit", fontSize: "12px", fontFamily: "inherit" },
-      x: { label: null, grid: true, tickFormat: format(chosen), zero: true, nice: true, ticks: 5 },
+      x: { type: wide ? "log" : "linear", label: null, grid: true, tickFormat: format(chosen), zero: !wide, nice: true, ticks: 5 },
       y: { label: null, domain: arms },
       color: { domain: arms, range: arms.map((_, i) => series(i)) },
       marks: [
-        Plot.ruleX([0]),
+        wide ? null : Plot.ruleX([0]),
         Plot.link(rows.filter((row) => row.low !== null), { x1: "low", x2: "high", y1: "arm", y2: "arm", stroke: "arm", strokeWidth: 3, strokeOpacity: 0.5 }),
         Plot.dot(rows, { x: "mean", y: "arm", fill: "arm", r: 6 }),
         Plot.text(rows, { x: "mean", y: "arm", text: (row: Measured) => format(chosen)(row.mean), dy: -13, fill: "currentColor" }),
