@@ -1,5 +1,5 @@
-//! Prefetching: with the calls of compiled hooks (`transport::control`), the only unsafe code of the
-//! workspace.
+//! Prefetching: with the calls of compiled hooks (`transport::control`), the only unsafe code of
+//! the workspace.
 
 /// Asks the processor to bring the cache lines of `place` closer; means nothing but time.
 ///

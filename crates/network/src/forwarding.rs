@@ -6,8 +6,8 @@ use std::collections::HashMap;
 /// The next hop of a node for a column: one link, or any of several equal-cost links.
 ///
 /// 32 bits, so that tables stay in the cache: two for the kind, then the length and the first of a
-/// run of consecutive links (as the uplinks of a switch usually are; a single link is a run too, so
-/// that nobody has to ask which it is); the number of a list of links; or nothing.
+/// run of consecutive links (as the uplinks of a switch usually are; a single link is a run too,
+/// so that both are read alike); the number of a list of links; or nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Next(u32);
 

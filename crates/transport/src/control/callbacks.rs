@@ -58,7 +58,8 @@ impl Block {
         self.words[at].get()
     }
 
-    /// The addresses of the connection's words, and of those of the subflows, of which there are `n`.
+    /// The addresses of the connection's words, and of those of the subflows, of which there are
+    /// `n`.
     #[inline]
     fn parts(&self, n: usize) -> (*mut u64, *mut u64) {
         assert_eq!(n, self.n, "as many subflows as when the connection was made");
@@ -84,7 +85,8 @@ fn answer(returned: i32) -> Answer {
     if returned < 0 { Err(Raised) } else { Ok(returned != 0) }
 }
 
-// In all: the words of the connection, those of the subflows, the paths, and the number of both.
+// In all: the words of the connection, those of the subflows, the congestion states, and the number
+// of both.
 type InAckEvent = unsafe extern "C" fn(*mut u64, *mut u64, *mut CongestionState, i64, i64, i64, u8, u8, i64) -> i32;
 type OnStates = unsafe extern "C" fn(*mut u64, *mut u64, *mut CongestionState, i64, i64) -> i32;
 type CongAvoid = unsafe extern "C" fn(*mut u64, *mut u64, *mut CongestionState, i64, i64, f64) -> i32;
@@ -95,8 +97,8 @@ pub(super) type OnSubflow = unsafe extern "C" fn(*mut u64, *mut u64, i64, i64) -
 macro_rules! callbacks {
     ($($hook:ident: $signature:ty;)*) => {
         /// The functions of an algorithm, by the names of the hooks of
-        /// [`CongestionControl`](super::CongestionControl), and `init`, which is called once before the
-        /// others. A hook that it lacks is none.
+        /// [`CongestionControl`](super::CongestionControl), and `init`, which is called once before
+        /// the others. A hook that it lacks is none.
         #[derive(Clone, Copy, Debug)]
         pub struct Callbacks { $(pub(super) $hook: Option<$signature>),* }
 
@@ -114,14 +116,14 @@ macro_rules! callbacks {
             ///
             /// # Safety
             ///
-            /// Each address other than 0 is that of a function with the C calling convention and the
-            /// signature of its hook. The function stays there until the process ends. It may be
-            /// called by any thread, does not unwind, keeps no pointer, and touches only this memory
-            /// of the caller:
+            /// Each address other than 0 is that of a function with the C calling convention and
+            /// the signature of its hook. The function stays there until the process ends. It may
+            /// be called by any thread, does not unwind, keeps no pointer, and touches only this
+            /// memory of the caller:
             ///
             /// - behind the first pointer as many words as [`Definition`](super::Definition) has for
             ///   the connection, and behind the second those of `n` subflows;
-            /// - behind the third pointer `n` paths, as [`layout`] describes them;
+            /// - behind the third pointer `n` congestion states, as [`layout`] describes them;
             /// - behind the last pointer of `ssthresh` the `f64` that it writes.
             #[allow(unsafe_code)]
             pub unsafe fn at(addresses: [usize; Callbacks::NAMES.len()]) -> Callbacks {
@@ -152,7 +154,7 @@ callbacks! {
 
 // SAFETY of all calls: the function is one that the caller of `Callbacks::at` has vouched for, and
 // the pointers are to the memory that it may touch: `Block` has the words of as many subflows as
-// there are paths.
+// there are congestion states.
 #[allow(unsafe_code)]
 impl Callbacks {
     #[inline]
@@ -178,8 +180,8 @@ impl Callbacks {
         answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, s as i64, acked) })
     }
 
-    /// The slow start threshold after a loss; none if the algorithm leaves it to the default. Of the
-    /// paths it gets a copy, as it may not change them.
+    /// The slow start threshold after a loss; none if the algorithm leaves it to the default. It
+    /// gets a copy of the congestion states, as it may not change them.
     pub(super) fn ssthresh(
         &self,
         block: &Block,
@@ -195,7 +197,7 @@ impl Callbacks {
         Some(answer(returned).map(|_| value))
     }
 
-    /// Of the paths it gets a copy, as it may not change them.
+    /// It gets a copy of the congestion states, as it may not change them.
     pub(super) fn joins_now(&self, block: &Block, states: &[CongestionState], sent: u64) -> Answer {
         let Some(call) = self.joins_now else { return Ok(true) };
         let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
@@ -203,7 +205,7 @@ impl Callbacks {
         answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, sent as i64) })
     }
 
-    /// Calls one of the hooks that see no paths.
+    /// Calls one of the hooks that see no congestion states.
     #[inline]
     pub(super) fn on_subflow(hook: Option<OnSubflow>, block: &Block, s: usize) -> Answer {
         let Some(call) = hook else { return Ok(false) };

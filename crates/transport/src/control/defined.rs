@@ -176,7 +176,7 @@ impl Defined {
         self.hook_error.get().map(Box::as_ref)
     }
 
-    /// The answer of a hook that sees no paths; `otherwise` if there is no such hook.
+    /// The answer of a hook that sees no congestion states; `otherwise` if there is no such hook.
     #[inline]
     fn call(&self, name: &'static str, hook: Option<OnSubflow>, s: usize, otherwise: bool) -> bool {
         if hook.is_none() || self.hook_error().is_some() {
