@@ -202,6 +202,14 @@ def test_another_text_is_another_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.core
+def test_counters_are_measures_of_flows(tmp_path: Path) -> None:
+    result = linkpool.run(at(tmp_path, MINE.replace("count = 0", "count = lc.counter()")))
+    metrics = pl.read_parquet(result.dir / "metrics.parquet")
+    assert metrics["metric"].to_list() == ["count"]
+    assert metrics["value"].item() > 50
+
+
+@pytest.mark.core
 def test_files_that_no_transport_uses_do_not_matter(tmp_path: Path) -> None:
     text = linkpool.check(at(tmp_path, scenario=SIMPLE.replace('"mine"', '"reno"')))
     assert "controls" not in text
@@ -275,7 +283,6 @@ BAD = [
     ("s, acked", "s", r"mine.py:4: class Mine: cong_avoid takes self, paths, s; write def"),
     ("cong_avoid", "avoid", r"mine.py:4: class Mine: avoid is no hook; there are init, "),
     ("count = 0", "count = 'a'", r"mine.py:4: class Mine: count is str; state is"),
-    ("count = 0", "count = lc.counter()", r"mine.py:4: class Mine: count is no counter"),
     ("lc.parameter(1.0", "lc.parameter(0.0", r"class Mine: growth has the default 0.0 is out"),
     ("growth", "mss", r"\"mine\" has a parameter `mss`, which is a key of all transports"),
     ('"mine"', '"lia"', r"\"lia\" is an algorithm of linkpool"),

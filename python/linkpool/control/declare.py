@@ -32,8 +32,6 @@ HOOKS: Mapping[str, tuple[str, ...]] = {
 """The hooks and their arguments."""
 
 REQUIRED = ("in_ack_event", "cong_avoid")
-COUNTERS = ("suppressions", "releases")
-"""The counters of algorithms that the results have columns for."""
 
 MARK = "__linkpool_control__"
 """The attribute of a class that holds its declaration."""
@@ -111,7 +109,7 @@ def parameter(
 
 
 def counter() -> int:
-    """Declare an int, 0 at first, that the results report: `suppressions` or `releases`."""
+    """Declare an int, 0 at first, that the results report for each flow, in the table `metrics`."""
     return cast(int, Counter())
 
 
@@ -199,8 +197,6 @@ def _declaration(cls: type, name: str, about: str, source: str, ecn: bool) -> De
         elif isinstance(value, Parameter):
             parameters[key] = _parameter(key, value, refuse)
         elif isinstance(value, Counter):
-            if key not in COUNTERS:
-                raise refuse(key, f"is no counter of the results; they have {', '.join(COUNTERS)}")
             state[key] = 0
             counters.append(key)
         else:

@@ -1,6 +1,6 @@
 """A subflow as hooks see it, the information of an ACK, and what many algorithms do with them.
 
-The functions are those of `crates/transport/src/path.rs` and `control/mod.rs`, to the last digit.
+These are the functions of `crates/transport/src/congestion.rs` and `control/mod.rs`, to the digit.
 Hooks may call them: they are compiled with the hooks.
 """
 
