@@ -1,9 +1,8 @@
 //! Estimates the work of a run, to order runs and to predict their time.
 
 use linkpool_network::{Fabric, NodeId};
-use linkpool_scenario::{Scenario, Workload, WorkloadKind};
-use linkpool_workload::kinds::{Collective, Flow, Incast, ManyToOneFlows, Workload as _};
-use linkpool_workload::{CollectiveAlgorithm, Rule};
+use linkpool_scenario::{Scenario, Workload};
+use linkpool_workload::kinds::{Setting, Workload as _};
 use std::collections::VecDeque;
 
 /// The packet-hops that `scenario` lets expect: of data and ACKs, with no loss. A flow without a
@@ -14,64 +13,20 @@ pub fn expected_hops(scenario: &Scenario) -> f64 {
     let per_packet = 2.0 * mean_distance(&fabric);
     let packets = |workload: &Workload| {
         let mss = f64::from(scenario.transports[workload.transport].config.mss);
-        bytes(workload, scenario, &fabric) / mss
+        let setting = setting(workload, scenario, &fabric);
+        workload.kind.expected(&setting).bytes.min(setting.most_bytes()) / mss
     };
     per_packet * scenario.workloads.iter().map(packets).sum::<f64>()
 }
 
-/// The payload of a workload, bytes.
-fn bytes(workload: &Workload, scenario: &Scenario, fabric: &Fabric) -> f64 {
-    let hosts = fabric.hosts() as f64;
-    let access = fabric.access_rate() / 8.0;
-    let span = scenario.duration.saturating_sub(workload.start).secs();
-    let until_stop = |stop: linkpool_units::Time| stop.min(scenario.end()).saturating_sub(workload.start).secs();
-    let most = access * span.max(scenario.end().secs());
-    let busy = |senders: f64, span: f64| senders.min(hosts) / hosts * access * span;
-    if let Some((rule, flows)) = workload.kind.matrix() {
-        let payload = match (&flows.size, flows.repeat) {
-            (Some(size), None) => size.mean() * matrix_flows(&rule, hosts),
-            _ => busy(hosts, until_stop(flows.stop)),
-        };
-        return payload.min(most);
-    }
-    let payload = match &workload.kind {
-        WorkloadKind::Flow(Flow { size, stop, count, .. }) => {
-            size.as_ref().map_or_else(|| busy(1.0, until_stop(*stop)), |size| f64::from(*count) * size.mean())
-        }
-        WorkloadKind::ManyToOne(ManyToOneFlows { flows, size, stop, .. }) => {
-            // One receiver bounds them all.
-            size.as_ref().map_or_else(|| busy(1.0, until_stop(*stop)), |size| f64::from(*flows) * size.mean())
-        }
-        WorkloadKind::Incast(Incast { senders, size, bursts, .. }) => {
-            f64::from(*senders) * f64::from(*bursts) * size.mean()
-        }
-        WorkloadKind::Poisson(poisson) => {
-            poisson.rate() * until_stop(poisson.stop.min(scenario.duration)) * poisson.size.mean()
-        }
-        WorkloadKind::PartitionAggregate(jobs) => {
-            busy(f64::from(jobs.chains), until_stop(jobs.stop.min(scenario.duration)))
-        }
-        WorkloadKind::Trace(trace) => trace.flows.iter().map(|flow| flow.size as f64).sum(),
-        WorkloadKind::Collective(Collective { algorithm, ranks, size, iterations, .. }) => {
-            // What a rank sends, over the data that it has.
-            let ranks = f64::from(*ranks);
-            let share = match algorithm {
-                CollectiveAlgorithm::TreeAllReduce => 2.0,
-                CollectiveAlgorithm::RingAllReduce => 2.0 * (ranks - 1.0) / ranks,
-                CollectiveAlgorithm::AllToAll => (ranks - 1.0) / ranks,
-            };
-            share * ranks * *size as f64 * f64::from(*iterations)
-        }
-        _ => unreachable!("the others are matrices"),
-    };
-    payload.min(most)
-}
-
-fn matrix_flows(rule: &Rule, hosts: f64) -> f64 {
-    match rule {
-        Rule::AllToAll => hosts * (hosts - 1.0),
-        Rule::Hotspot { flows, .. } => f64::from(*flows),
-        _ => hosts,
+/// Where `workload` runs.
+pub(crate) fn setting(workload: &Workload, scenario: &Scenario, fabric: &Fabric) -> Setting {
+    Setting {
+        hosts: fabric.hosts() as f64,
+        access: fabric.access_rate() / 8.0,
+        start: workload.start,
+        duration: scenario.duration,
+        end: scenario.end(),
     }
 }
 

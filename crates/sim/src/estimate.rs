@@ -1,12 +1,12 @@
 //! Estimates the memory (by cause) and disk (by table) of a run from its scenario, before anything
 //! is built. `docs/limits.md` explains it.
 
+use crate::effort::setting;
 use linkpool_network::Fabric;
-use linkpool_scenario::{Change, Scenario, Workload, WorkloadKind};
+use linkpool_scenario::{Change, Scenario};
 use linkpool_units::Time;
-use linkpool_workload::kinds::{Collective, Incast, PartitionAggregate, TraceFlow, Workload as _};
-use linkpool_workload::{CollectiveAlgorithm, Rule};
-use std::collections::{BTreeSet, HashMap};
+use linkpool_workload::kinds::{Expected, Workload as _};
+use std::collections::BTreeSet;
 
 // Bytes, measured and rounded up (`docs/limits.md`).
 const HOST: f64 = 1_000.0;
@@ -77,9 +77,10 @@ impl Traffic {
     fn new(scenario: &Scenario, fabric: &Fabric) -> Traffic {
         let mut all = Traffic { listed: 0.0, flows: 0.0, subflows: 0.0, at_once: 0.0, subflows_at_once: 0.0 };
         for workload in &scenario.workloads {
-            let (flows, at_once, is_listed) = flows_of(workload, scenario, fabric);
+            let setting = setting(workload, scenario, fabric);
+            let Expected { flows, at_once, listed, .. } = workload.kind.expected(&setting);
             let subflows = f64::from(scenario.transports[workload.transport].subflows.most());
-            all.listed += if is_listed { flows } else { 0.0 };
+            all.listed += if listed { flows } else { 0.0 };
             all.flows += flows;
             all.subflows += subflows * flows;
             all.at_once += at_once;
@@ -87,54 +88,6 @@ impl Traffic {
         }
         all
     }
-}
-
-/// Of a workload: its flows (of those that end and start others, the first only), how many go on at
-/// the same time, and whether all are listed before the run.
-fn flows_of(workload: &Workload, scenario: &Scenario, fabric: &Fabric) -> (f64, f64, bool) {
-    let hosts = fabric.hosts() as f64;
-    let all = |n: f64| (n, n, true);
-    if let Some((rule, _)) = workload.kind.matrix() {
-        return all(match rule {
-            Rule::AllToAll => hosts * (hosts - 1.0),
-            Rule::Hotspot { flows, .. } => f64::from(flows),
-            _ => hosts,
-        });
-    }
-    match &workload.kind {
-        WorkloadKind::Flow(flow) => all(f64::from(flow.count)),
-        WorkloadKind::ManyToOne(flows) => all(f64::from(flows.flows)),
-        WorkloadKind::Incast(Incast { senders, bursts, .. }) => {
-            (f64::from(*senders) * f64::from(*bursts), f64::from(*senders), false)
-        }
-        WorkloadKind::Poisson(poisson) => {
-            let span = poisson.stop.min(scenario.duration).saturating_sub(workload.start).secs();
-            // Ten times the time that a flow needs alone: more than that is overload.
-            let alone = 8.0 * poisson.size.mean() * hosts / fabric.access_rate();
-            (poisson.rate() * span, poisson.rate() * span.min(10.0 * alone), false)
-        }
-        WorkloadKind::PartitionAggregate(PartitionAggregate { servers, chains, .. }) => {
-            let n = 2.0 * f64::from(*servers) * f64::from(*chains);
-            (n, n, false)
-        }
-        WorkloadKind::Trace(trace) => (trace.flows.len() as f64, together(&trace.flows), true),
-        WorkloadKind::Collective(Collective { algorithm, ranks, iterations, .. }) => {
-            let steps = match algorithm {
-                CollectiveAlgorithm::TreeAllReduce => 2.0 * f64::from(ranks.ilog2()),
-                CollectiveAlgorithm::RingAllReduce => 2.0 * (f64::from(*ranks) - 1.0),
-                CollectiveAlgorithm::AllToAll => f64::from(*ranks) - 1.0,
-            };
-            (f64::from(*ranks) * steps * f64::from(*iterations), f64::from(*ranks), true)
-        }
-        _ => unreachable!("the others are matrices"),
-    }
-}
-
-/// How many flows of a trace start at the same instant.
-fn together(flows: &[TraceFlow]) -> f64 {
-    let mut starts: HashMap<Time, u32> = HashMap::new();
-    flows.iter().for_each(|flow| *starts.entry(flow.start).or_default() += 1);
-    starts.into_values().max().unwrap_or(0).into()
 }
 
 /// Entries of all routing tables: a row for each switch and a column for each rack, for each time

@@ -3,7 +3,7 @@
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Bytes, Time};
 
-use super::{Place, Workload};
+use super::{Expected, Place, Setting, Workload};
 use crate::collective::CollectiveAlgorithm;
 
 settings! {
@@ -40,5 +40,17 @@ impl Workload for Collective {
         };
         // Waiting flows are held in memory by pairs.
         place.check_few_flows("iterations", 4 * steps * u64::from(ranks) * u64::from(self.iterations));
+    }
+
+    fn expected(&self, _: &Setting) -> Expected {
+        let (n, iterations) = (f64::from(self.ranks), f64::from(self.iterations));
+        // Steps, and what a rank sends over the data that it has.
+        let (steps, share) = match self.algorithm {
+            CollectiveAlgorithm::TreeAllReduce => (2.0 * f64::from(self.ranks.ilog2()), 2.0),
+            CollectiveAlgorithm::RingAllReduce => (2.0 * (n - 1.0), 2.0 * (n - 1.0) / n),
+            CollectiveAlgorithm::AllToAll => (n - 1.0, (n - 1.0) / n),
+        };
+        let bytes = share * n * self.size as f64 * iterations;
+        Expected { flows: n * steps * iterations, at_once: n, listed: true, bytes }
     }
 }

@@ -3,7 +3,7 @@
 use linkpool_settings::{Bounds, HostName, settings};
 use linkpool_units::{HostId, Time};
 
-use super::{Place, Workload};
+use super::{Expected, Place, Setting, Workload};
 use crate::sizes::{FlowSize, Sizes};
 
 settings! {
@@ -30,5 +30,11 @@ impl Workload for Flow {
         place.complete_stop(&mut self.stop, place.end);
         place.check_few_flows("count", self.count.into());
         self.paths = self.paths.take().filter(|paths| !paths.is_empty());
+    }
+
+    fn expected(&self, setting: &Setting) -> Expected {
+        let count = f64::from(self.count);
+        let unlimited = || setting.busy(1.0, setting.until(self.stop));
+        Expected::listed(count, self.size.as_ref().map_or_else(unlimited, |size| count * size.mean()))
     }
 }

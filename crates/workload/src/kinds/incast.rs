@@ -3,7 +3,7 @@
 use linkpool_settings::{Bounds, HostName, settings};
 use linkpool_units::{HostId, Time};
 
-use super::{Place, Workload};
+use super::{Expected, Place, Setting, Workload};
 use crate::sizes::{FlowSize, Sizes};
 
 settings! {
@@ -47,5 +47,11 @@ impl Workload for Incast {
         };
         place.check_few_flows(key, bursts.saturating_mul(senders.into()));
         self.bursts = u32::try_from(bursts).unwrap_or(u32::MAX);
+    }
+
+    fn expected(&self, _: &Setting) -> Expected {
+        let (at_once, bursts) = (f64::from(self.senders), f64::from(self.bursts));
+        let bytes = at_once * bursts * self.size.mean();
+        Expected { flows: at_once * bursts, at_once, listed: false, bytes }
     }
 }

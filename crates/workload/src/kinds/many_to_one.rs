@@ -3,7 +3,7 @@
 use linkpool_settings::{Bounds, HostName, settings};
 use linkpool_units::{HostId, Time};
 
-use super::{Place, Workload};
+use super::{Expected, Place, Setting, Workload};
 use crate::sizes::{FlowSize, Sizes};
 
 settings! {
@@ -35,5 +35,12 @@ impl Workload for ManyToOneFlows {
         let message = format!("is host {:?}, one of {senders}; change it, `first` or `flows`", self.receiver);
         place.check(!(first.into()..past).contains(&u64::from(self.receiver)), "receiver", message);
         place.check_in_time(place.after(flows - 1, self.spacing), "spacing", "the last flow");
+    }
+
+    fn expected(&self, setting: &Setting) -> Expected {
+        let flows = f64::from(self.flows);
+        // One receiver bounds them all.
+        let unlimited = || setting.busy(1.0, setting.until(self.stop));
+        Expected::listed(flows, self.size.as_ref().map_or_else(unlimited, |size| flows * size.mean()))
     }
 }

@@ -5,7 +5,7 @@ use linkpool_units::{HostId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Place, Workload};
+use super::{Expected, Place, Setting, Workload};
 use crate::gaps::{Gap, Gaps};
 use crate::matrix::Rule;
 use crate::sizes::{FlowSize, Sizes};
@@ -38,6 +38,15 @@ pub enum Repeat {
 }
 
 impl MatrixFlows {
+    /// What to expect of so many flows.
+    fn expected(&self, flows: f64, setting: &Setting) -> Expected {
+        let bytes = match (&self.size, self.repeat) {
+            (Some(size), None) => size.mean() * flows,
+            _ => setting.busy(setting.hosts, setting.until(self.stop)),
+        };
+        Expected::listed(flows, bytes)
+    }
+
     fn complete(&mut self, place: &mut Place<'_>) {
         place.complete_stop(&mut self.stop, place.end);
         place.check_in_time(place.after(1, self.jitter), "jitter", "the last flow");
@@ -64,6 +73,10 @@ impl Workload for Permutation {
 
     fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
         Some((Rule::Permutation, &self.flows))
+    }
+
+    fn expected(&self, setting: &Setting) -> Expected {
+        self.flows.expected(setting.hosts, setting)
     }
 }
 
@@ -107,6 +120,10 @@ impl Workload for Random {
         let other_racks = self.to == Destinations::OtherRacks;
         Some((Rule::Random { at_most: self.at_most, other_racks }, &self.flows))
     }
+
+    fn expected(&self, setting: &Setting) -> Expected {
+        self.flows.expected(setting.hosts, setting)
+    }
 }
 
 settings! {
@@ -131,6 +148,10 @@ impl Workload for Stride {
     fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
         Some((Rule::Stride { step: self.step }, &self.flows))
     }
+
+    fn expected(&self, setting: &Setting) -> Expected {
+        self.flows.expected(setting.hosts, setting)
+    }
 }
 
 settings! {
@@ -151,6 +172,10 @@ impl Workload for AllToAll {
 
     fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
         Some((Rule::AllToAll, &self.flows))
+    }
+
+    fn expected(&self, setting: &Setting) -> Expected {
+        self.flows.expected(setting.hosts * (setting.hosts - 1.0), setting)
     }
 }
 
@@ -184,6 +209,10 @@ impl Workload for Hotspot {
     fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
         let (flows, hosts, share) = (self.flows, self.hosts.clone(), self.share);
         Some((Rule::Hotspot { flows, hosts, share }, &self.each))
+    }
+
+    fn expected(&self, setting: &Setting) -> Expected {
+        self.each.expected(self.flows.into(), setting)
     }
 }
 
@@ -221,5 +250,9 @@ impl Workload for Staggered {
 
     fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
         Some((Rule::Staggered { rack: self.rack, pod: self.pod }, &self.flows))
+    }
+
+    fn expected(&self, setting: &Setting) -> Expected {
+        self.flows.expected(setting.hosts, setting)
     }
 }

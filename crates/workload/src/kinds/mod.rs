@@ -2,6 +2,7 @@
 //! checks.
 
 mod collective;
+mod expected;
 mod flow;
 mod incast;
 mod many_to_one;
@@ -12,6 +13,7 @@ mod poisson;
 mod trace;
 
 pub use collective::Collective;
+pub use expected::{Expected, Setting};
 pub use flow::Flow;
 pub use incast::Incast;
 pub use many_to_one::ManyToOneFlows;
@@ -30,6 +32,9 @@ pub trait Workload {
     /// Fills in the settings that follow from the rest of the scenario, and checks all settings
     /// against it.
     fn complete(&mut self, place: &mut Place<'_>);
+
+    /// What to expect of it.
+    fn expected(&self, setting: &Setting) -> Expected;
 
     /// Of a matrix: who sends to whom, and the settings that all matrices have.
     fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
@@ -103,6 +108,10 @@ workloads! {
 impl Workload for WorkloadKind {
     fn complete(&mut self, place: &mut Place<'_>) {
         self.settings_mut().complete(place);
+    }
+
+    fn expected(&self, setting: &Setting) -> Expected {
+        self.settings().expected(setting)
     }
 
     fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {

@@ -3,7 +3,7 @@
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
 
-use super::{Place, Workload};
+use super::{Expected, Place, Setting, Workload};
 use crate::gaps::{Gap, Gaps};
 use crate::sizes::{FlowSize, Sizes};
 
@@ -33,5 +33,12 @@ impl Workload for PartitionAggregate {
         let message = format!("{servers} servers, but the topology has only {others} hosts beside the client");
         place.check(servers <= others, "servers", message);
         place.check_few_flows("chains", u64::from(self.chains) * 2 * u64::from(servers));
+    }
+
+    fn expected(&self, setting: &Setting) -> Expected {
+        let chains = f64::from(self.chains);
+        let flows = 2.0 * f64::from(self.servers) * chains;
+        let bytes = setting.busy(chains, setting.starting_until(self.stop));
+        Expected { flows, at_once: flows, listed: false, bytes }
     }
 }

@@ -3,7 +3,7 @@
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
 
-use super::{Destinations, Place, Workload};
+use super::{Destinations, Expected, Place, Setting, Workload};
 use crate::sizes::{FlowSize, Sizes};
 
 /// Rates of arrivals and loads.
@@ -79,5 +79,13 @@ impl Workload for Poisson {
 
     fn has_role(&self) -> bool {
         true
+    }
+
+    fn expected(&self, setting: &Setting) -> Expected {
+        let (span, mean) = (setting.starting_until(self.stop), self.size.mean());
+        // Ten times the time that a flow needs alone: more than that is overload.
+        let alone = mean * setting.hosts / setting.access;
+        let flows = self.rate() * span;
+        Expected { flows, at_once: self.rate() * span.min(10.0 * alone), listed: false, bytes: flows * mean }
     }
 }

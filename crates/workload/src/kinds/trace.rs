@@ -5,7 +5,7 @@ use linkpool_units::{Bytes, HostId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Place, Workload};
+use super::{Expected, Place, Setting, Workload};
 
 settings! {
     /// Flows one by one, from a file or written here; each may wait for others.
@@ -211,5 +211,14 @@ impl Workload for Trace {
         place.check_few_flows(key, self.flows.len() as u64);
         place.check(!self.flows.is_empty(), key, "a trace has at least one flow");
         self.check_in_time(key, place);
+    }
+
+    fn expected(&self, _: &Setting) -> Expected {
+        // As many at the same time as start at the same instant.
+        let mut starts: Vec<Time> = self.flows.iter().map(|flow| flow.start).collect();
+        starts.sort_unstable();
+        let at_once = starts.chunk_by(|a, b| a == b).map(<[Time]>::len).max().unwrap_or(0) as f64;
+        let bytes = self.flows.iter().map(|flow| flow.size as f64).sum();
+        Expected { flows: self.flows.len() as f64, at_once, listed: true, bytes }
     }
 }

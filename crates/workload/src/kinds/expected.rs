@@ -1,0 +1,61 @@
+//! What to expect of a workload, before a run.
+
+use linkpool_units::Time;
+
+/// The scenario in which a workload runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Hosts of the topology.
+    pub hosts: f64,
+    /// What the links from all hosts together carry, bytes a second.
+    pub access: f64,
+    /// The start of the workload.
+    pub start: Time,
+    /// No flow starts at or after this.
+    pub duration: Time,
+    /// The end of the run.
+    pub end: Time,
+}
+
+/// What to expect of a workload, if all flows get through as they should.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// Its flows; of flows that end and start others, the first only.
+    pub flows: f64,
+    /// Flows that go on at the same time.
+    pub at_once: f64,
+    /// Are all flows listed before the run?
+    pub listed: bool,
+    /// Payload of all flows, bytes.
+    pub bytes: f64,
+}
+
+impl Setting {
+    /// Seconds from the start of the workload to `stop`, or to the end of the run.
+    pub(super) fn until(&self, stop: Time) -> f64 {
+        stop.min(self.end).saturating_sub(self.start).secs()
+    }
+
+    /// The same for flows that start at random: none starts at or after `duration`.
+    pub(super) fn starting_until(&self, stop: Time) -> f64 {
+        self.until(stop.min(self.duration))
+    }
+
+    /// Bytes that so many senders with always one more flow to send carry in so many seconds: they
+    /// fill the links of their hosts.
+    pub(super) fn busy(&self, senders: f64, seconds: f64) -> f64 {
+        senders.min(self.hosts) / self.hosts * self.access * seconds
+    }
+
+    /// No workload sends more than the links from all hosts carry.
+    pub fn most_bytes(&self) -> f64 {
+        self.access * self.duration.saturating_sub(self.start).secs().max(self.end.secs())
+    }
+}
+
+impl Expected {
+    /// Listed flows, all at the same time.
+    pub(super) fn listed(flows: f64, bytes: f64) -> Expected {
+        Expected { flows, at_once: flows, listed: true, bytes }
+    }
+}
