@@ -8,6 +8,7 @@ from linkpool.study.claims import (
     Verdict,
     about,
     alike,
+    cases,
     most,
     order_of_magnitude,
     over,
@@ -147,3 +148,7 @@ def test_a_ledger_without_a_setting_names_none() -> None:
     ledger = Ledger("A-fig8")
     ledger.add("k30", "text", "2 ms", "1.95 ms", about(1.95, 2.0))
     assert ledger.claims[0].id == "A-fig8.k30"
+
+
+def test_cases_are_counted() -> None:
+    assert cases([True, False, True]) == "2 of 3 cases"
