@@ -224,6 +224,7 @@ impl CongestionControl for Defined {
         self.definition.needs_ecn
     }
 
+    #[inline(never)]
     fn needs_ecn_on(&self, s: usize) -> bool {
         self.call("needs_ecn_on", self.definition.callbacks.needs_ecn_on, s, self.needs_ecn())
     }
@@ -254,6 +255,7 @@ impl CongestionControl for Defined {
         }
     }
 
+    #[inline(never)]
     fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
         let default = (flight as f64 / 2.0).max(2.0);
         if self.hook_error().is_some() {
@@ -270,6 +272,7 @@ impl CongestionControl for Defined {
         default
     }
 
+    #[inline(never)]
     fn on_timeout(&mut self, s: usize) {
         self.call("on_timeout", self.definition.callbacks.on_timeout, s, true);
     }
@@ -290,6 +293,7 @@ impl CongestionControl for Defined {
         self.definition.callbacks.joins_now.is_some()
     }
 
+    #[inline(never)]
     fn joins_now(&mut self, states: &[CongestionState], sent: u64, _now: Time) -> bool {
         if self.hook_error().is_some() {
             return false;
@@ -300,7 +304,7 @@ impl CongestionControl for Defined {
         })
     }
 
-    #[inline]
+    #[inline(never)]
     fn is_active(&self, s: usize) -> bool {
         self.call("is_active", self.definition.callbacks.is_active, s, true)
     }

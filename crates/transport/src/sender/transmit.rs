@@ -155,7 +155,7 @@ impl Sender {
     }
 
     /// The next piece of the connection's stream for subflow `s`, if it may send.
-    #[inline]
+    #[inline(always)]
     fn next_piece(&mut self, s: usize) -> Option<Piece> {
         if self.pieces.is_some() {
             return self.take_piece(s);
