@@ -218,6 +218,14 @@ impl Instance {
         Ok(counted)
     }
 
+    /// Bytes of kernel memory that each of its maps takes now, by name; kernels before 6.4 tell what it may take at most.
+    pub fn map_memory(&self) -> Result<Vec<(String, u64)>> {
+        let of = |(name, map): (&String, &MapHandle)| Ok((name.clone(), map.query_fdinfo()?.memlock.unwrap_or(0)));
+        let mut maps: Vec<_> = self.maps.iter().map(of).collect::<Result<_>>()?;
+        maps.sort();
+        Ok(maps)
+    }
+
     /// Instructions of each program that reads the parameters, `cong_control` among them, as the verifier left them, by name.
     pub fn instructions(&self) -> Vec<(String, usize)> {
         let options = ProgInfoQueryOptions::default().include_xlated_prog_insns(true);

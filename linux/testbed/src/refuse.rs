@@ -5,7 +5,9 @@ use crate::ends::Settings;
 use crate::kernel;
 use anyhow::{Context as _, Result, bail, ensure};
 use linkpool_network::{HostId, Layer, LinkId, MarkAt, Order, Queue};
-use linkpool_scenario::{ChangedLinks, Control, Paths, Preset, RoutingKind, Scenario, Subflows, Transport, WorkloadKind};
+use linkpool_scenario::{
+    ChangedLinks, Control, Paths, Preset, RoutingKind, Scenario, Subflows, Transport, WorkloadKind,
+};
 use linkpool_units::Time;
 use toml_edit::{DocumentMut, Item, TableLike};
 

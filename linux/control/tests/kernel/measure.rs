@@ -58,3 +58,39 @@ fn measure() {
         println!("{:<10} {:>12} {runs:>10} {each:>8.0} {rate:>8.0}", algorithm.name, of("lp_cong_control"));
     }
 }
+
+/// What a thousand connections of four subflows each cost: memory of the programs' maps, and time of an ACK.
+#[test]
+#[ignore = "measures, and takes a while"]
+fn measure_thousand_connections() {
+    const CONNECTIONS: usize = 1000;
+    if skipped("measure_thousand_connections") {
+        return;
+    }
+    let net = Net::new(4);
+    net.subflow_on_each_link(4);
+    let loaded = Loaded::new("amp", &Settings::default());
+    net.enable(loaded.name());
+    let memory = || loaded.0.map_memory().unwrap().iter().map(|(_, bytes)| bytes).sum::<u64>();
+    let before = memory();
+    let server = net.serve_many(8100, CONNECTIONS);
+    let _statistics = Statistics::on();
+    let mut streams: Vec<_> = (0..CONNECTIONS).map(|_| net.connect(8100)).collect();
+    for _ in 0..4 {
+        streams.iter_mut().for_each(|stream| send(stream, 50_000));
+    }
+    let connections = loaded.0.connections().unwrap();
+    let ours: Vec<_> = connections.iter().filter(|(_, entry)| entry.conn.netns == net.client.inode).collect();
+    let subflows: usize = ours.iter().map(|(_, entry)| entry.conn.established().count()).sum();
+    println!("{} connections of the client with {subflows} subflows", ours.len());
+    for (name, bytes) in loaded.0.map_memory().unwrap() {
+        println!("map {name}: {bytes} bytes");
+    }
+    println!("{} bytes more than without connections, for {} entries", memory() - before, connections.len());
+    drop(streams);
+    assert_eq!(server.join().unwrap(), CONNECTIONS as u64 * 200_000);
+    let costs = loaded.0.costs();
+    let (_, runs, time) = costs.iter().find(|(name, ..)| name == "lp_cong_control").unwrap();
+    println!("{runs} ACKs, {:.0} ns each; counters {:?}", *time as f64 / *runs as f64, loaded.0.counters().unwrap());
+    assert_eq!(ours.len(), CONNECTIONS);
+}

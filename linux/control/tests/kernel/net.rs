@@ -130,6 +130,19 @@ impl Net {
         })
     }
 
+    /// A server that takes so many connections, and reads each until it is closed; the thread returns how many bytes came.
+    pub fn serve_many(&self, port: u16, connections: usize) -> JoinHandle<u64> {
+        let listener = self.server.within(|| Ok(mptcp_listener(port))).unwrap();
+        thread::spawn(move || {
+            let streams: Vec<_> = (0..connections).map(|_| listener.accept().unwrap().0).collect();
+            let readers = streams.into_iter().map(|mut stream| {
+                let read = move || std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
+                thread::Builder::new().stack_size(1 << 16).spawn(read).unwrap()
+            });
+            readers.collect::<Vec<_>>().into_iter().map(|reader| reader.join().unwrap()).sum()
+        })
+    }
+
     /// An MPTCP connection to the server on link 0.
     pub fn connect(&self, port: u16) -> TcpStream {
         self.client.within(|| Ok(mptcp_connect(port))).unwrap()
