@@ -123,12 +123,12 @@ class Mine:
     class Subflow:
         mean = 0.0
 
-    def in_ack_event(self, paths, s, ack):
+    def in_ack_event(self, states, s, ack):
         self.count += 1
         return False
 
-    def cong_avoid(self, paths, s, acked):
-        paths[s].cwnd += self.growth
+    def cong_avoid(self, states, s, acked):
+        states[s].cwnd += self.growth
 """
 
 
@@ -266,21 +266,21 @@ def test_it_needs_no_file_of_a_scenario(tmp_path: Path) -> None:
 BAD = [
     ("+= self.growth", "+= self.grwth", r"mine.py:17: cong_avoid cannot be compiled: .*grwth"),
     ("+= self.growth", "+= missing(1)", r"mine.py:17: cong_avoid cannot be compiled: .*missing"),
-    ("+= self.growth", "= paths[s].cwnd.x", r"mine.py:17: cong_avoid cannot be compiled"),
+    ("+= self.growth", "= states[s].cwnd.x", r"mine.py:17: cong_avoid cannot be compiled"),
     ("+= self.growth", "= self.subflows[s].x", r"mine.py:17: cong_avoid .*: there is no field 'x'"),
     (
         "+= self.growth\n",
-        "= helper(paths)\n\n\ndef helper(paths):\n    return paths.x\n",
-        r"mine.py:21: cong_avoid cannot be compiled: Unknown attribute 'x' of type paths",
+        "= helper(states)\n\n\ndef helper(states):\n    return states.x\n",
+        r"mine.py:21: cong_avoid cannot be compiled: Unknown attribute 'x' of type states",
     ),
-    ("paths[s].cwnd +=", "paths[s].snd_nxt = 1 #", r"mine.py:17: cong_avoid sets snd_nxt"),
-    ("paths[s].cwnd +=", "paths[s].srtt = 1 #", r"mine.py:17: cong_avoid sets srtt"),
-    ("paths[s].cwnd +=", "paths[0] = paths[s] #", r"mine.py:17: cong_avoid sets a whole record"),
-    ("paths[s].cwnd +=", "self.count = 0.5 #", r"mine.py:17: cong_avoid stores a float in count"),
+    ("states[s].cwnd +=", "states[s].snd_nxt = 1 #", r"mine.py:17: cong_avoid sets snd_nxt"),
+    ("states[s].cwnd +=", "states[s].srtt = 1 #", r"mine.py:17: cong_avoid sets srtt"),
+    ("states[s].cwnd +=", "states[0] = states[s] #", r"mine.py:17: cong_avoid sets a whole record"),
+    ("states[s].cwnd +=", "self.count = 0.5 #", r"mine.py:17: cong_avoid stores a float in count"),
     ("return False", "return 1.5", r"mine.py:12: in_ack_event returns float64; .* a bool"),
     ("return False", "pass", r"mine.py:12: in_ack_event returns none; .* a bool"),
     ("return False", "return False\n   x", r"mine.py:15: unindent"),
-    ("s, acked", "s", r"mine.py:4: class Mine: cong_avoid takes self, paths, s; write def"),
+    ("s, acked", "s", r"mine.py:4: class Mine: cong_avoid takes self, states, s; write def"),
     ("cong_avoid", "avoid", r"mine.py:4: class Mine: avoid is no hook; there are init, "),
     ("count = 0", "count = 'a'", r"mine.py:4: class Mine: count is str; state is"),
     ("lc.parameter(1.0", "lc.parameter(0.0", r"class Mine: growth has the default 0.0 is out"),
@@ -290,8 +290,8 @@ BAD = [
     ("count = 0", "count = 1 / 0", r"mine.py:7: ZeroDivisionError"),
     ("import linkpool", "import nothing_here\nimport linkpool", r"mine.py:1: ModuleNotFoundError"),
     (
-        "paths[s].cwnd += self",
-        "paths[s].cwnd += np.random.random() #",
+        "states[s].cwnd += self",
+        "states[s].cwnd += np.random.random() #",
         "cannot be compiled|draws random",
     ),
     ("self.count += 1", "self.count += np.random.randint(3)", r"mine.py:13: in_ack_event draws ra"),
@@ -326,9 +326,9 @@ class Mine:
     class Subflow:
         mean = 0.0
 
-    def in_ack_event(self, paths, s, ack):
+    def in_ack_event(self, states, s, ack):
         if self.fault == 6:
-            paths[9].cwnd = 1.0
+            states[9].cwnd = 1.0
         elif self.fault == 7:
             self.subflows[1].mean = 1.0
         elif self.fault == 8:
@@ -337,18 +337,18 @@ class Mine:
             raise ValueError("no")
         return False
 
-    def cong_avoid(self, paths, s, acked):
-        path = paths[s]
+    def cong_avoid(self, states, s, acked):
+        state = states[s]
         if self.fault == 1:
-            path.cwnd = path.srtt * float("nan")
+            state.cwnd = state.srtt * float("nan")
         elif self.fault == 2:
-            path.cwnd = -1.0
+            state.cwnd = -1.0
         elif self.fault == 3:
-            path.cwnd *= 1e300
+            state.cwnd *= 1e300
         elif self.fault == 4:
-            path.cwnd = 0.5
+            state.cwnd = 0.5
         elif self.fault == 5:
-            path.ssthresh = 0.0
+            state.ssthresh = 0.0
 
     def is_active(self, s):
         return self.fault != 10 or 1 // self.zero == 0
@@ -405,17 +405,17 @@ def test_hooks_are_plain_python_too() -> None:
         def init(self) -> None:
             self.calls = 10
 
-        def in_ack_event(self, paths: list[lc.Path], s: int, ack: lc.Ack) -> bool:
+        def in_ack_event(self, states: list[lc.CongestionState], s: int, ack: lc.Ack) -> bool:
             self.calls += 1
             return ack.marked
 
-        def cong_avoid(self, paths: list[lc.Path], s: int, acked: float) -> None:
-            paths[s].cwnd += acked * self.growth
+        def cong_avoid(self, states: list[lc.CongestionState], s: int, acked: float) -> None:
+            states[s].cwnd += acked * self.growth
 
-    made, paths = lc.connection(Plain, subflows=2, growth=3.0), [lc.Path(4.0)]
-    made.cong_avoid(paths, 0, 2.0)
-    assert made.in_ack_event(paths, 0, lc.Ack(1, marked=True))
-    assert (paths[0].cwnd, made.calls, len(made.subflows)) == (10.0, 11, 2)
+    made, states = lc.connection(Plain, subflows=2, growth=3.0), [lc.CongestionState(4.0)]
+    made.cong_avoid(states, 0, 2.0)
+    assert made.in_ack_event(states, 0, lc.Ack(1, marked=True))
+    assert (states[0].cwnd, made.calls, len(made.subflows)) == (10.0, 11, 2)
     with pytest.raises(lc.ControlError, match="no parameter grwth"):
         lc.connection(Plain, grwth=1.0)
 

@@ -16,20 +16,20 @@ class Amp:
     suppressions = lc.counter()
     releases = lc.counter()
 
-    def in_ack_event(self, paths, s, ack):
-        cut = ack.marked and lc.first_mark_of_window(paths[s])
+    def in_ack_event(self, states, s, ack):
+        cut = ack.marked and lc.first_mark_of_window(states[s])
         if cut:  # line 29
-            lc.cut_to(paths[s], max(paths[s].cwnd * (1.0 - 1.0 / self.beta), self.cwnd_min))
-        if s == 0 and len(paths) > 1:
+            lc.cut_to(states[s], max(states[s].cwnd * (1.0 - 1.0 / self.beta), self.cwnd_min))
+        if s == 0 and len(states) > 1:
             self.marked |= ack.marked
             if ack.round_ended:
-                end_round(self, paths)
+                end_round(self, states)
         return cut
 
-    def cong_avoid(self, paths, s, acked):
-        if not lc.slow_start(paths[s], acked):  # line 25
-            coupled = paths[:1] if self.suppressed else paths
-            paths[s].cwnd += acked / lc.total_window(coupled)
+    def cong_avoid(self, states, s, acked):
+        if not lc.slow_start(states[s], acked):  # line 25
+            coupled = states[:1] if self.suppressed else states
+            states[s].cwnd += acked / lc.total_window(coupled)
 
     def on_failed(self, s):
         if s == 0 and self.suppressed:
@@ -40,11 +40,11 @@ class Amp:
         return s == 0 or not self.suppressed
 
 
-def end_round(self, paths):
+def end_round(self, states):
     counts = not (self.suppressed and self.marked)
-    for path in paths[:1] if self.suppressed else paths:
-        above = floor(path.cwnd) - self.cwnd_min
-        counts &= path.established and not path.in_recovery
+    for state in states[:1] if self.suppressed else states:
+        above = floor(state.cwnd) - self.cwnd_min
+        counts &= state.established and not state.in_recovery
         counts &= above > 0 if self.suppressed else above == 0
     self.rounds, self.marked = self.rounds + 1 if counts else 0, False
     if self.rounds >= (self.tau if self.suppressed else self.gamma):

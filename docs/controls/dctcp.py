@@ -19,7 +19,7 @@ class Dctcp:
         for own in self.subflows:
             own.alpha = self.alpha0
 
-    def in_ack_event(self, paths, s, ack):
+    def in_ack_event(self, states, s, ack):
         own = self.subflows[s]
         packets = max(ack.acked, 1)  # a duplicate reports on one packet
         own.acked += packets
@@ -27,18 +27,18 @@ class Dctcp:
         if ack.round_ended:  # section 3.3, steps 5 and 6
             own.alpha = own.alpha * (1.0 - self.g) + self.g * (own.marked / own.acked)
             own.acked = own.marked = 0
-        return ack.marked and not self.grow_then_cut and respond_to_ecn(self, paths[s], s)
+        return ack.marked and not self.grow_then_cut and respond_to_ecn(self, states[s], s)
 
-    def cut_after_growth(self, paths, s):
-        return self.grow_then_cut and respond_to_ecn(self, paths[s], s)
+    def cut_after_growth(self, states, s):
+        return self.grow_then_cut and respond_to_ecn(self, states[s], s)
 
-    def cong_avoid(self, paths, s, acked):
-        lc.reno_growth(paths[s], acked)
+    def cong_avoid(self, states, s, acked):
+        lc.reno_growth(states[s], acked)
 
 
-def respond_to_ecn(self, path, s):
-    cut = lc.first_mark_of_window(path)
+def respond_to_ecn(self, state, s):
+    cut = lc.first_mark_of_window(state)
     if cut:  # section 3.3, step 9
         alpha = self.subflows[s].alpha
-        lc.cut_to(path, max(path.cwnd * (1.0 - alpha / 2.0), self.cwnd_min))
+        lc.cut_to(state, max(state.cwnd * (1.0 - alpha / 2.0), self.cwnd_min))
     return cut

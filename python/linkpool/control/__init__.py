@@ -6,18 +6,17 @@
     class MyControl:
         cwnd_min = parameter(2.0, least=1.0, doc="Floor of the window after a mark, packets.")
 
-        def in_ack_event(self, paths, s, ack): ...
-        def cong_avoid(self, paths, s, acked): ...
+        def in_ack_event(self, states, s, ack): ...
+        def cong_avoid(self, states, s, acked): ...
 
 A scenario names the file, `controls = ["my_control.py"]`, and its transports the algorithm,
 `control = "my-control"`. `docs/python-algorithm.md` tells all of it. This package does not load
 numba: whoever tests hooks as plain Python, or imports them, does not need it.
 """
 
-from linkpool.control.declare import ControlError, connection, control, counter, parameter
-from linkpool.control.paths import (
+from linkpool.control.congestion import (
     Ack,
-    Path,
+    CongestionState,
     coupled_window,
     cut_to,
     first_mark_of_window,
@@ -28,11 +27,12 @@ from linkpool.control.paths import (
     slow_start,
     total_window,
 )
+from linkpool.control.declare import ControlError, connection, control, counter, parameter
 
 __all__ = [
     "Ack",
+    "CongestionState",
     "ControlError",
-    "Path",
     "connection",
     "control",
     "counter",

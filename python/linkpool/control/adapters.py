@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from numba import carray, types
 
-from linkpool.control.paths import Ack
+from linkpool.control.congestion import Ack
 
 Adapter: TypeAlias = Callable[[Any, Any], tuple[Any, tuple[Any, ...]]]
 """Takes a compiled hook, and what makes `self`; returns what numba compiles, with its arguments
@@ -21,9 +21,9 @@ _INT, _FLAG, _FLOAT = types.int64, types.uint8, types.float64
 RAISED = -1
 
 
-def of(path: Any) -> dict[str, Adapter]:
-    """Return the adapter of each hook; `path` is the type of a path."""
-    paths = types.CPointer(path)
+def of(state: Any) -> dict[str, Adapter]:
+    """Return the adapter of each hook; `state` is the type of a state."""
+    states = types.CPointer(state)
 
     def in_ack_event(hook: Any, view: Any) -> Any:
         def call(
@@ -43,16 +43,16 @@ def of(path: Any) -> dict[str, Adapter]:
             except Exception:
                 return RAISED
 
-        return call, (paths, _INT, _INT, _INT, _FLAG, _FLAG, _INT)
+        return call, (states, _INT, _INT, _INT, _FLAG, _FLAG, _INT)
 
-    def on_paths(hook: Any, view: Any) -> Any:
+    def on_states(hook: Any, view: Any) -> Any:
         def call(head: Any, own: Any, at: Any, n: int, value: int) -> int:
             try:
                 return int(hook(view(head, own, n), carray(at, n), value))
             except Exception:
                 return RAISED
 
-        return call, (paths, _INT, _INT)
+        return call, (states, _INT, _INT)
 
     def cong_avoid(hook: Any, view: Any) -> Any:
         def call(head: Any, own: Any, at: Any, n: int, s: int, acked: float) -> int:
@@ -62,7 +62,7 @@ def of(path: Any) -> dict[str, Adapter]:
             except Exception:
                 return RAISED
 
-        return call, (paths, _INT, _INT, _FLOAT)
+        return call, (states, _INT, _INT, _FLOAT)
 
     def ssthresh(hook: Any, view: Any) -> Any:
         def call(head: Any, own: Any, at: Any, n: int, s: int, flight: int, to: Any) -> int:
@@ -72,7 +72,7 @@ def of(path: Any) -> dict[str, Adapter]:
             except Exception:
                 return RAISED
 
-        return call, (paths, _INT, _INT, _INT, types.CPointer(_FLOAT))
+        return call, (states, _INT, _INT, _INT, types.CPointer(_FLOAT))
 
     def init(hook: Any, view: Any) -> Any:
         def call(head: Any, own: Any, n: int, s: int) -> int:
@@ -106,14 +106,14 @@ def of(path: Any) -> dict[str, Adapter]:
     return {
         "init": init,
         "in_ack_event": in_ack_event,
-        "cut_after_growth": on_paths,
+        "cut_after_growth": on_states,
         "cong_avoid": cong_avoid,
         "ssthresh": ssthresh,
         "on_timeout": tell,
         "undo": tell,
         "on_established": tell,
         "on_failed": tell,
-        "joins_now": on_paths,
+        "joins_now": on_states,
         "is_active": ask,
         "needs_ecn_on": ask,
     }

@@ -17,15 +17,15 @@ S = TypeVar("S", bool, int, float)
 
 HOOKS: Mapping[str, tuple[str, ...]] = {
     "init": ("self",),
-    "in_ack_event": ("self", "paths", "s", "ack"),
-    "cut_after_growth": ("self", "paths", "s"),
-    "cong_avoid": ("self", "paths", "s", "acked"),
-    "ssthresh": ("self", "paths", "s", "flight"),
+    "in_ack_event": ("self", "states", "s", "ack"),
+    "cut_after_growth": ("self", "states", "s"),
+    "cong_avoid": ("self", "states", "s", "acked"),
+    "ssthresh": ("self", "states", "s", "flight"),
     "on_timeout": ("self", "s"),
     "undo": ("self", "s"),
     "on_established": ("self", "s"),
     "on_failed": ("self", "s"),
-    "joins_now": ("self", "paths", "sent"),
+    "joins_now": ("self", "states", "sent"),
     "is_active": ("self", "s"),
     "needs_ecn_on": ("self", "s"),
 }
@@ -144,18 +144,18 @@ def declaration_of(value: object) -> Declaration | None:
 def connection(cls: type, subflows: int = 1, **parameters: Scalar) -> Any:
     """Return the state of a new connection, to test hooks as plain Python functions.
 
-    >>> from linkpool.control import Ack, Path, connection, control, parameter, slow_start
+    >>> from linkpool.control import CongestionState, connection, control, parameter, slow_start
     >>> @control("scalable")
     ... class Scalable:
     ...     growth = parameter(0.01, above=0.0)
-    ...     def in_ack_event(self, paths, s, ack):
+    ...     def in_ack_event(self, states, s, ack):
     ...         return False
-    ...     def cong_avoid(self, paths, s, acked):
-    ...         if not slow_start(paths[s], acked):
-    ...             paths[s].cwnd += self.growth * acked
-    >>> paths = [Path(cwnd=80.0)]
-    >>> connection(Scalable, growth=0.5).cong_avoid(paths, 0, 1.0)
-    >>> paths[0].cwnd
+    ...     def cong_avoid(self, states, s, acked):
+    ...         if not slow_start(states[s], acked):
+    ...             states[s].cwnd += self.growth * acked
+    >>> states = [CongestionState(cwnd=80.0)]
+    >>> connection(Scalable, growth=0.5).cong_avoid(states, 0, 1.0)
+    >>> states[0].cwnd
     80.5
 
     """

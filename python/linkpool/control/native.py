@@ -1,8 +1,9 @@
 """Compile the hooks of an algorithm to native functions, by numba.
 
-The memory that hooks see is the simulator's own: paths have the layout that `_core.control_layout`
-says, and the state of a connection is an array of words, one for each parameter and variable. The
-functions check every index. An exception in a hook becomes the answer -1, which ends the run.
+The memory that hooks see is the simulator's own: congestion states have the layout that
+`_core.control_layout` says, and the state of a connection is an array of words, one for each
+parameter and variable. The functions check every index. An exception in a hook becomes the answer
+-1, which ends the run.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from numba import cfunc, njit, types
 from numba.np.numpy_support import from_dtype
 
 from linkpool import _core, control
-from linkpool.control import adapters, paths
+from linkpool.control import adapters, congestion
 from linkpool.control.check import check
+from linkpool.control.congestion import Ack
 from linkpool.control.declare import HOOKS as HOOK_ARGUMENTS
 from linkpool.control.declare import ControlError, Declaration, Parameter, Scalar
-from linkpool.control.paths import Ack
 from linkpool.control.state import ALONE, WITH_SUBFLOWS, ConnectionType
 
 _OPTIONS: dict[str, Any] = {"boundscheck": True, "error_model": "python"}
@@ -54,7 +55,7 @@ _INT, _FLOAT, _BOOL = types.int64, types.float64, types.boolean
 _ADAPTERS = adapters.of(PATH)
 _ACK = types.NamedTuple([_INT, _BOOL, _BOOL, _INT], Ack)
 _ARGUMENTS: dict[str, Any] = {
-    "paths": _PATHS,
+    "states": _PATHS,
     "s": _INT,
     "ack": _ACK,
     "acked": _FLOAT,
@@ -218,7 +219,12 @@ class _Hooks:
         if isinstance(error, KeyError):
             text = f"there is no field {text}"
             line = self._first_line(error.args[0])
-        for kind, short in ((self._self, "self"), (_PATHS, "paths"), (PATH, "path"), *self._short):
+        for kind, short in (
+            (self._self, "self"),
+            (_PATHS, "states"),
+            (PATH, "state"),
+            *self._short,
+        ):
             text = text.replace(str(kind), short)
         told = [line.strip() for line in text.splitlines()]
         told = [line for line in told if line and not line.startswith(_NOISE)]
@@ -244,7 +250,10 @@ class _Hooks:
             own = {name: self._in_reach(getattr(control, name), of) for name in control.__all__}
             vars(shadow).update(own)
             return shadow
-        if isinstance(value, FunctionType) and value.__module__ in (of.__module__, paths.__name__):
+        if isinstance(value, FunctionType) and value.__module__ in (
+            of.__module__,
+            congestion.__name__,
+        ):
             return self._native(value)
         return value
 

@@ -27,7 +27,7 @@ class Ack(NamedTuple):
 
 
 @dataclass
-class Path:
+class CongestionState:
     """The congestion state of a subflow; hooks may set the first two, and `cut_until`.
 
     Attributes:
@@ -53,66 +53,66 @@ class Path:
     in_recovery: bool = False
 
 
-def first_mark_of_window(path: Path) -> bool:
+def first_mark_of_window(state: CongestionState) -> bool:
     """Tell whether this marked ACK is the first of a window of data; if so, the next one begins.
 
     RFC 8257, section 3.3: at most one cut per window of data.
     """
-    first = path.snd_una > path.cut_until
+    first = state.snd_una > state.cut_until
     if first:
-        path.cut_until = path.snd_nxt
+        state.cut_until = state.snd_nxt
     return first
 
 
-def cut_to(path: Path, cwnd: float) -> None:
+def cut_to(state: CongestionState, cwnd: float) -> None:
     """Cut the window to `cwnd` packets, and leave slow start."""
-    path.cwnd = cwnd
-    path.ssthresh = cwnd
+    state.cwnd = cwnd
+    state.ssthresh = cwnd
 
 
-def in_slow_start(path: Path) -> bool:
+def in_slow_start(state: CongestionState) -> bool:
     """Tell whether the subflow is in slow start (RFC 5681, section 3.1)."""
-    return path.cwnd < path.ssthresh
+    return state.cwnd < state.ssthresh
 
 
-def slow_start(path: Path, acked: float) -> bool:
+def slow_start(state: CongestionState, acked: float) -> bool:
     """Grow the window by a packet for each packet acknowledged, if it is in slow start.
 
     Returns False, and does nothing, if slow start is over.
     """
-    slow = in_slow_start(path)
+    slow = in_slow_start(state)
     if slow:
-        path.cwnd += acked
+        state.cwnd += acked
     return slow
 
 
-def reno_growth(path: Path, acked: float) -> None:
+def reno_growth(state: CongestionState, acked: float) -> None:
     """Grow the window as a standard TCP: by a packet a round (RFC 5681, equation 3)."""
-    if not slow_start(path, acked):
-        path.cwnd += acked / path.cwnd
+    if not slow_start(state, acked):
+        state.cwnd += acked / state.cwnd
 
 
-def coupled_window(path: Path) -> float:
+def coupled_window(state: CongestionState) -> float:
     """Return the window that a coupled increase sees: in recovery it is inflated, so ssthresh."""
-    if path.in_recovery:
-        return path.ssthresh
-    return path.cwnd
+    if state.in_recovery:
+        return state.ssthresh
+    return state.cwnd
 
 
-def total_window(paths: Sequence[Path]) -> float:
+def total_window(states: Sequence[CongestionState]) -> float:
     """Return w_total: the windows of all established subflows, as a coupled increase sees them."""
     total = 0.0
-    for path in paths:
-        if path.established:
-            total += coupled_window(path)
+    for state in states:
+        if state.established:
+            total += coupled_window(state)
     return total
 
 
-def is_coupled(path: Path) -> bool:
+def is_coupled(state: CongestionState) -> bool:
     """Tell whether it can be compared with others: established, and its RTT known."""
-    return path.established and path.srtt > 0.0
+    return state.established and state.srtt > 0.0
 
 
-def rate(path: Path) -> float:
+def rate(state: CongestionState) -> float:
     """Return the packets per picosecond of a subflow whose RTT is known."""
-    return coupled_window(path) / path.srtt
+    return coupled_window(state) / state.srtt
