@@ -47,7 +47,7 @@ macro_rules! settings {
     ($($name:ident: $module:ident($sender:ident, $receiver:ident),)*) => {
         /// The family of a transport, with its settings.
         #[derive(Clone, Debug)]
-        pub enum Family { $(#[doc = concat!("See [`", stringify!($module), "`].")] $name($module::$name)),* }
+        pub enum Family { $(#[doc = concat!("The family of `", stringify!($module), ".rs`.")] $name($module::$name)),* }
 
         impl Family {
             /// The family of `t`.
