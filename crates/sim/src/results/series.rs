@@ -57,7 +57,7 @@ table! {
     ssthresh_pkts: f64, "packets" = Some(row.ssthresh).filter(|s| s.is_finite());
     /// Smoothed RTT; null: no sample.
     srtt_s: f64, "s" = row.srtt;
-    /// AMP: the flow is single-path.
+    /// Congestion control keeps the subflow from sending new data (AMP, and the phases of MMPTCP).
     suppressed: bool, "" = row.suppressed;
 }
 
