@@ -2,7 +2,7 @@
 
 use linkpool_network::{Fabric, NodeId};
 use linkpool_scenario::{Scenario, Workload};
-use linkpool_workload::kinds::{Setting, Workload as _};
+use linkpool_workload::kinds::Setting;
 use std::collections::VecDeque;
 
 /// The packet-hops that `scenario` lets expect: of data and ACKs, with no loss. A flow without a
@@ -14,7 +14,7 @@ pub fn expected_hops(scenario: &Scenario) -> f64 {
     let packets = |workload: &Workload| {
         let mss = f64::from(scenario.transports[workload.transport].config.mss);
         let setting = setting(workload, scenario, &fabric);
-        workload.kind.expected(&setting).bytes.min(setting.most_bytes()) / mss
+        workload.kind.settings().expected(&setting).bytes.min(setting.most_bytes()) / mss
     };
     per_packet * scenario.workloads.iter().map(packets).sum::<f64>()
 }

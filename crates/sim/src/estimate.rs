@@ -5,7 +5,7 @@ use crate::effort::setting;
 use linkpool_network::Fabric;
 use linkpool_scenario::{Change, Scenario};
 use linkpool_units::Time;
-use linkpool_workload::kinds::{Expected, Workload as _};
+use linkpool_workload::kinds::Expected;
 use std::collections::BTreeSet;
 
 // Bytes, measured and rounded up (`docs/limits.md`).
@@ -78,7 +78,7 @@ impl Traffic {
         let mut all = Traffic { listed: 0.0, flows: 0.0, subflows: 0.0, at_once: 0.0, subflows_at_once: 0.0 };
         for workload in &scenario.workloads {
             let setting = setting(workload, scenario, fabric);
-            let Expected { flows, at_once, listed, .. } = workload.kind.expected(&setting);
+            let Expected { flows, at_once, listed, .. } = workload.kind.settings().expected(&setting);
             let subflows = f64::from(scenario.transports[workload.transport].subflows.most());
             all.listed += if listed { flows } else { 0.0 };
             all.flows += flows;

@@ -1,9 +1,13 @@
 //! Poisson arrivals of flows.
 
+use crate::destination::{random_in_other_rack, random_other};
+use crate::flow::Flow;
+use crate::sizes::Sizes;
 use linkpool_engine::Stream;
-use linkpool_units::Time;
+use linkpool_units::{HostId, Time};
 use rand::Rng;
 use rand_distr::{Distribution, Exp};
+use std::sync::Arc;
 
 /// Arrival times of a Poisson process in `[start, stop)`, drawn one by one.
 #[derive(Clone, Debug)]
@@ -35,6 +39,50 @@ impl Iterator for PoissonTimes {
         }
         self.at = self.at.saturating_add(Time::from_secs_f64(self.gap.sample(&mut self.random)));
         (self.at < self.stop).then_some(self.at)
+    }
+}
+
+/// Flows that arrive as a Poisson process, in order of start.
+#[derive(Clone, Debug)]
+pub(crate) struct PoissonFlows {
+    times: PoissonTimes,
+    /// The stream as it is after all times have been drawn; ends and sizes come from it.
+    random: Stream,
+    senders: Arc<[HostId]>,
+    to: Receivers,
+    size: Sizes,
+}
+
+/// The receivers of flows.
+#[derive(Clone, Debug)]
+pub(crate) enum Receivers {
+    /// Any other of this many hosts.
+    Any(usize),
+    /// Any in another rack; rack and pod of each host.
+    OtherRacks(Arc<[(u32, u32)]>),
+    /// By the sender.
+    Permutation(Arc<[HostId]>),
+}
+
+impl PoissonFlows {
+    pub(crate) fn new(times: PoissonTimes, senders: Vec<HostId>, to: Receivers, size: Sizes) -> PoissonFlows {
+        let (_, random) = times.clone().count_and_rest();
+        PoissonFlows { times, random, senders: senders.into(), to, size }
+    }
+}
+
+impl Iterator for PoissonFlows {
+    type Item = Flow;
+
+    fn next(&mut self) -> Option<Flow> {
+        let (start, random) = (self.times.next()?, &mut self.random);
+        let src = self.senders[random.random_range(0..self.senders.len())];
+        let dst = match &self.to {
+            Receivers::Permutation(to) => to[src.index()],
+            Receivers::OtherRacks(places) => random_in_other_rack(src, places, random),
+            Receivers::Any(hosts) => random_other(*hosts, src, random),
+        };
+        Some(Flow::new((src, dst), Some(self.size.draw(random)), start))
     }
 }
 

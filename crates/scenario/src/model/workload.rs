@@ -65,9 +65,7 @@ impl Workload {
     /// The labels of its flows: of flows that the workload starts by itself, and of flows that
     /// answer them.
     pub fn labels(&self) -> (String, &str) {
-        match self.kind {
-            WorkloadKind::PartitionAggregate { .. } => (format!("{} request", self.label), &self.label),
-            _ => (self.label.clone(), &self.label),
-        }
+        let answered = self.kind.settings().answers().is_some();
+        (if answered { format!("{} request", self.label) } else { self.label.clone() }, &self.label)
     }
 }

@@ -7,8 +7,7 @@ use std::collections::HashMap;
 
 use linkpool_network::{self as network, Fabric, LinkId, NodeId, Routes, disjoint_paths, reversed, source_route};
 use linkpool_settings::Kinds;
-use linkpool_workload::kinds::{Collective, Destinations, Incast, ManyToOneFlows, Poisson, Random, Stride};
-use linkpool_workload::{CollectiveAlgorithm, WorkloadKind};
+use linkpool_workload::{WorkloadKind, kinds};
 
 use crate::errors::Report;
 use crate::hosts::names_of;
@@ -51,11 +50,7 @@ pub(super) fn check(scenario: &Scenario, fabric: &Fabric, report: &mut Report<'_
 
 /// The key that names the receiver, or the whole table.
 fn blamed(path: &KeyPath, kind: &WorkloadKind) -> KeyPath {
-    match kind {
-        WorkloadKind::Flow { .. } => path.at("to"),
-        WorkloadKind::Incast { .. } | WorkloadKind::ManyToOne { .. } => path.at("receiver"),
-        _ => path.clone(),
-    }
+    kind.settings().receiver().map_or_else(|| path.clone(), |key| path.at(key))
 }
 
 fn no_path(fabric: &Fabric, (from, to): Pair, pairs: &Pairs, joined: &Joined) -> String {
@@ -144,31 +139,9 @@ enum Pairs {
 
 impl Pairs {
     fn of(workload: &Workload, fabric: &Fabric) -> Pairs {
-        let hosts = fabric.hosts() as u32;
-        let pairs: Vec<(u32, u32)> = match &workload.kind {
-            WorkloadKind::Flow(flow) => vec![(flow.from.into(), flow.to.into())],
-            WorkloadKind::Trace(trace) => trace.flows.iter().map(|f| (f.from.into(), f.to.into())).collect(),
-            WorkloadKind::Incast(Incast { senders, receiver, .. }) => {
-                let receiver = u32::from(*receiver);
-                let others = (0..hosts).filter(|host| *host != receiver);
-                others.take(*senders as usize).map(|sender| (sender, receiver)).collect()
-            }
-            WorkloadKind::ManyToOne(ManyToOneFlows { flows, first, receiver, .. }) => {
-                (*first..first + flows).map(|sender| (sender, (*receiver).into())).collect()
-            }
-            WorkloadKind::Stride(Stride { step, .. }) => (0..hosts).map(|host| (host, (host + step) % hosts)).collect(),
-            WorkloadKind::Collective(Collective { algorithm: CollectiveAlgorithm::RingAllReduce, ranks, .. }) => {
-                (0..*ranks).map(|rank| (rank, (rank + 1) % ranks)).collect()
-            }
-            WorkloadKind::Collective(Collective { algorithm: CollectiveAlgorithm::TreeAllReduce, ranks, .. }) => {
-                let across = |bit: u32| (0..*ranks).map(move |rank| (rank, rank ^ (1 << bit)));
-                (0..ranks.ilog2()).flat_map(across).collect()
-            }
-            WorkloadKind::Random(Random { to: Destinations::OtherRacks, .. })
-            | WorkloadKind::Poisson(Poisson { to: Destinations::OtherRacks, .. }) => {
-                return Pairs::Any { in_rack: false };
-            }
-            _ => return Pairs::Any { in_rack: true },
+        let pairs = match workload.kind.settings().pairs(fabric.hosts() as u32) {
+            kinds::Pairs::Listed(pairs) => pairs,
+            kinds::Pairs::Any { in_rack } => return Pairs::Any { in_rack },
         };
         let mut pairs: Vec<Pair> = pairs.into_iter().map(|(from, to)| (from.into(), to.into())).collect();
         pairs.sort_unstable();

@@ -3,7 +3,7 @@
 use linkpool_network::Fabric;
 use linkpool_settings::{Kinds, Preset, Settings, nearest};
 use linkpool_workload::WorkloadKind;
-use linkpool_workload::kinds::{Place, Workload as _};
+use linkpool_workload::kinds::Place;
 
 use super::section::Section;
 use super::settings::read_workload;
@@ -97,7 +97,7 @@ fn complete(
         keys: section.keys(),
         errors: Vec::new(),
     };
-    workload.kind.complete(&mut place);
+    workload.kind.settings_mut().complete(&mut place);
     place.errors.into_iter().for_each(|(key, message)| section.error(&key, message));
     if let WorkloadKind::Flow(flow) = &workload.kind {
         let transport = around.transports.get(workload.transport).and_then(Option::as_ref);
@@ -120,7 +120,7 @@ fn check_role(workload: &Workload, around: &Around<'_>, section: &mut Section<'_
     let Some(role) = &workload.role else { return };
     let kind = workload.kind.name();
     let message = format!("does not apply to {kind}, which says itself who sends; leave it out");
-    section.check(workload.kind.has_role(), "role", message);
+    section.check(workload.kind.settings().has_role(), "role", message);
     let Some(roles) = around.roles else { return };
     let names = roles.iter().map(|r| r.name.as_str()).chain([OTHERS]);
     if !names.clone().any(|name| name == role) {

@@ -1,15 +1,11 @@
-//! The flows that are known before a run, in order of start. Flows of Poisson arrivals and of
-//! bursts are drawn when they are needed, so that memory does not grow with the simulated time.
+//! The flows that are known before a run, in order of start: listed flows, and flows that are drawn
+//! when they are needed.
 
 use crate::plan::ids::{FlowId, LabelId, TransportId};
 use crate::plan::planned::{PlannedFlow, by_size};
-use linkpool_engine::Stream;
-use linkpool_network::HostId;
 use linkpool_units::Time;
-use linkpool_workload::{self as workload, Bursts, Flow, PoissonTimes, Sizes};
-use rand::Rng;
+use linkpool_workload::kinds::Draw;
 use std::iter::Peekable;
-use std::sync::Arc;
 
 /// The flows that are known before a run; their places are their numbers.
 #[derive(Debug, Default)]
@@ -25,71 +21,17 @@ pub struct Flows {
 /// The flows of a workload that are drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
-    pub(crate) source: Generator,
+    pub(crate) source: Box<dyn Draw>,
     pub(crate) transport: TransportId,
     pub(crate) small: Option<(u64, TransportId)>,
     pub(crate) label: LabelId,
-}
-
-/// The generators that draw them, in order of start.
-#[derive(Clone, Debug)]
-pub(crate) enum Generator {
-    Poisson(Poisson),
-    Bursts(Bursts),
-}
-
-/// Poisson arrivals.
-#[derive(Clone, Debug)]
-pub(crate) struct Poisson {
-    times: PoissonTimes,
-    /// The stream as it is after all times have been drawn; ends and sizes come from it.
-    random: Stream,
-    senders: Arc<[HostId]>,
-    to: To,
-    size: Sizes,
-}
-
-/// The receivers of flows.
-#[derive(Clone, Debug)]
-pub(crate) enum To {
-    /// Any other of this many hosts.
-    Any(usize),
-    /// Any in another rack; rack and pod of each host.
-    OtherRacks(Arc<[(u32, u32)]>),
-    /// By the sender.
-    Permutation(Arc<[HostId]>),
-}
-
-impl Poisson {
-    pub(crate) fn new(times: PoissonTimes, senders: Vec<HostId>, to: To, size: Sizes) -> Poisson {
-        let (_, random) = times.clone().count_and_rest();
-        Poisson { times, random, senders: senders.into(), to, size }
-    }
-}
-
-impl Iterator for Poisson {
-    type Item = Flow;
-
-    fn next(&mut self) -> Option<Flow> {
-        let (start, random) = (self.times.next()?, &mut self.random);
-        let src = self.senders[random.random_range(0..self.senders.len())];
-        let dst = match &self.to {
-            To::Permutation(to) => to[src.index()],
-            To::OtherRacks(places) => workload::random_in_other_rack(src, places, random),
-            To::Any(hosts) => workload::random_other(*hosts, src, random),
-        };
-        Some(Flow::new((src, dst), Some(self.size.draw(random)), start))
-    }
 }
 
 impl Iterator for Drawn {
     type Item = PlannedFlow;
 
     fn next(&mut self) -> Option<PlannedFlow> {
-        let flow = match &mut self.source {
-            Generator::Poisson(poisson) => poisson.next()?,
-            Generator::Bursts(bursts) => bursts.next()?,
-        };
+        let flow = self.source.next()?;
         Some(PlannedFlow { flow, transport: by_size(self.small, flow.size, self.transport), label: self.label })
     }
 }

@@ -4,11 +4,9 @@ pub(crate) mod changes;
 pub(crate) mod family;
 pub(crate) mod flows;
 pub(crate) mod ids;
-pub(crate) mod jobs;
 pub(crate) mod paths;
 pub(crate) mod placement;
 pub(crate) mod planned;
-pub(crate) mod starters;
 pub(crate) mod traffic;
 pub(crate) mod transports;
 pub(crate) mod waits;
@@ -18,7 +16,6 @@ pub use changes::LinkChanges;
 pub use family::{Facts, Family};
 pub use flows::{Flows, Merged};
 pub use ids::{FlowId, LabelId, ProcessId, TransportId};
-pub use jobs::{JobKind, Operation};
 pub use paths::{PathError, PathRule};
 pub use placement::Placement;
 pub use planned::{PlannedFlow, PlannedProcess};
@@ -31,6 +28,7 @@ use linkpool_scenario::{Scenario, Topology};
 use linkpool_units::Time;
 use linkpool_workload::Flow;
 use linkpool_workload::kinds;
+pub use linkpool_workload::kinds::{JobKind, Operation};
 use traffic::Traffic;
 
 /// Everything that is known about a run before it begins.

@@ -2,15 +2,15 @@
 
 use crate::plan::flows::{Drawn, Flows};
 use crate::plan::ids::{FlowId, LabelId, TransportId};
-use crate::plan::jobs::JobKind;
 use crate::plan::planned::{PlannedFlow, PlannedProcess, by_size};
 use crate::plan::waits::Waits;
-use crate::plan::workload::WorkloadPlan;
+use crate::plan::workload;
 use linkpool_network::Fabric;
-use linkpool_scenario::{Scenario, Workload, WorkloadKind};
+use linkpool_scenario::{Scenario, Workload};
 use linkpool_settings::Kinds;
 use linkpool_units::Time;
 use linkpool_workload::Flow;
+use linkpool_workload::kinds::{Demand, JobKind, ProcessStart, Run};
 use std::collections::HashMap;
 
 /// The flows and processes of a scenario's workloads.
@@ -38,12 +38,9 @@ impl Traffic {
         mut transport_of: impl FnMut(&Workload) -> TransportId,
     ) -> Traffic {
         let mut traffic = Traffic::default();
+        let racks_and_pods = fabric.racks_and_pods().into();
         for (i, w) in scenario.workloads.iter().enumerate() {
-            // Numbered within its kind: one more workload of a kind does not shift the random
-            // numbers of other kinds.
-            let index = scenario.workloads[..i].iter().filter(|other| other.kind.name() == w.kind.name()).count();
-            let source = WorkloadPlan { workload: w, index: index as u64, scenario, fabric };
-            traffic.add(&source, transport_of(w));
+            traffic.add(w, &workload::run(scenario, i, &racks_and_pods), transport_of(w));
         }
         traffic
     }
@@ -72,39 +69,35 @@ impl Traffic {
         (flows, Waits::new(&waits, &enough))
     }
 
-    fn add(&mut self, source: &WorkloadPlan<'_>, transport: TransportId) {
-        let (label, answer_label) = self.labels(source.workload);
-        let small = source.workload.small.map(|small| (small.below, TransportId::new(small.transport)));
+    fn add(&mut self, workload: &Workload, run: &Run, transport: TransportId) {
+        let (label, answer_label) = self.labels(workload);
+        let small = workload.small.map(|small| (small.below, TransportId::new(small.transport)));
         let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
+        let Demand { listed, waits, enough, drawn, processes } = workload.kind.settings().demand(run);
         let first = self.flows.len();
-        self.waits.extend(
-            source.waits().into_iter().map(|(before, after)| (first + before as usize, first + after as usize)),
-        );
-        if let WorkloadKind::Trace(trace) = &source.workload.kind {
-            let some = (first..).zip(&trace.flows).filter(|(_, flow)| (flow.enough as usize) < flow.after.len());
-            self.enough.extend(some.map(|(i, flow)| (i, flow.enough)));
-        }
-        self.flows.extend(source.flows().into_iter().map(planned));
-        self.drawn.extend(source.drawn().map(|source| Drawn { source, transport, small, label }));
-        let start = source.workload.start;
-        let planned = |(process, home, after, until)| PlannedProcess {
+        let place = |flow: u32| first + flow as usize;
+        self.waits.extend(waits.into_iter().map(|(before, after)| (place(before), place(after))));
+        self.enough.extend(enough.into_iter().map(|(flow, n)| (place(flow), n)));
+        self.flows.extend(listed.into_iter().map(planned));
+        self.drawn.extend(drawn.map(|source| Drawn { source, transport, small, label }));
+        let planned = |ProcessStart { process, home, after, until }| PlannedProcess {
             process,
             home,
-            start: start + after,
+            start: run.start + after,
             until,
             transport,
             small,
             label,
             answer_label,
         };
-        self.processes.extend(source.processes().into_iter().map(planned));
+        self.processes.extend(processes.into_iter().map(planned));
     }
 
     /// The places of the labels of `workload`, which are its own, whatever others are called.
     fn labels(&mut self, workload: &Workload) -> (LabelId, LabelId) {
         let (first, answers) = workload.labels();
         let place = LabelId::new(self.labels.len());
-        let kind = JobKind::of(&workload.kind);
+        let kind = workload.kind.settings().jobs(workload.kind.name());
         if first == answers {
             self.labels.push(first);
             self.jobs.push(kind);

@@ -3,40 +3,12 @@
 use crate::plan::Plan;
 use crate::results::column::table;
 use crate::results::table::Table;
-use linkpool_scenario::{Scenario, Workload, WorkloadKind};
+use linkpool_scenario::{Scenario, Workload};
 use linkpool_settings::Kinds;
-use linkpool_workload::Sizes;
-use linkpool_workload::kinds::{Collective, MatrixFlows, PartitionAggregate, Trace, Workload as _};
+use linkpool_workload::kinds::SizesOf;
 use parquet::errors::Result;
+use std::iter::once;
 use std::path::Path;
-
-/// The sizes of flows: the name of the distribution, how its table is read if it is one, and its
-/// mean in bytes if it has one.
-struct Distribution {
-    name: String,
-    interpolation: Option<&'static str>,
-    mean: Option<f64>,
-}
-
-impl Distribution {
-    fn of(sizes: &Sizes) -> Distribution {
-        let interpolation = match sizes {
-            Sizes::Cdf { interpolation, .. } => Some(interpolation.name()),
-            _ => None,
-        };
-        Distribution { name: sizes.name(), interpolation, mean: Some(sizes.mean()) }
-    }
-
-    fn of_any(sizes: Option<&Sizes>) -> Distribution {
-        sizes.map_or(Distribution { name: "unlimited".into(), interpolation: None, mean: None }, Distribution::of)
-    }
-
-    /// The distribution of listed flows.
-    fn of_list(name: &str, sizes: impl ExactSizeIterator<Item = u64>) -> Distribution {
-        let n = sizes.len() as f64;
-        Distribution { name: name.into(), interpolation: None, mean: (n > 0.0).then(|| sizes.sum::<u64>() as f64 / n) }
-    }
-}
 
 /// A workload, or the flows of one that answer others.
 pub(super) struct WorkloadRow<'a> {
@@ -44,7 +16,7 @@ pub(super) struct WorkloadRow<'a> {
     plan: &'a Plan,
     workload: &'a Workload,
     label: &'a str,
-    sizes: Distribution,
+    sizes: SizesOf,
     /// The number of its listed flows that did not start; none if it lists none.
     not_started: Option<u32>,
 }
@@ -80,55 +52,21 @@ pub(crate) fn write(directory: &Path, scenario: &Scenario, plan: &Plan, started:
     let mut table = Table::create::<WorkloadRow<'_>>(directory)?;
     let mut started = started.iter();
     for workload in &scenario.workloads {
+        let settings = workload.kind.settings();
         let (first, answers) = workload.labels();
-        for ((label, sizes), started) in
-            [first.as_str(), answers].into_iter().zip(distributions(workload)).zip(&mut started)
-        {
-            let not_started = listed(workload).map(|listed| listed - started);
+        let sizes = once(settings.sizes()).chain(settings.answers());
+        for ((label, sizes), started) in [first.as_str(), answers].into_iter().zip(sizes).zip(&mut started) {
+            let not_started = settings.listed().map(|listed| listed - started);
             table.push(&WorkloadRow { scenario, plan, workload, label, sizes, not_started })?;
         }
     }
     table.close()
 }
 
-/// How many flows a workload lists; none if others start its flows, or chance.
-fn listed(workload: &Workload) -> Option<u32> {
-    match &workload.kind {
-        WorkloadKind::Trace(Trace { flows, .. }) => Some(flows.len() as u32),
-        WorkloadKind::Collective(Collective { algorithm, ranks, size, iterations, .. }) => {
-            Some(algorithm.messages(*ranks, *size).len() as u32 * iterations)
-        }
-        _ => None,
-    }
-}
-
-/// For the flows that the workload starts by itself, and for the flows that answer them if there
-/// are any.
-fn distributions(workload: &Workload) -> Vec<Distribution> {
-    if let Some((_, MatrixFlows { size, .. })) = workload.kind.matrix() {
-        return vec![Distribution::of_any(size.as_ref())];
-    }
-    match &workload.kind {
-        WorkloadKind::Flow(flow) => vec![Distribution::of_any(flow.size.as_ref())],
-        WorkloadKind::ManyToOne(flows) => vec![Distribution::of_any(flows.size.as_ref())],
-        WorkloadKind::Incast(incast) => vec![Distribution::of(&incast.size)],
-        WorkloadKind::Poisson(poisson) => vec![Distribution::of(&poisson.size)],
-        WorkloadKind::PartitionAggregate(PartitionAggregate { request, answer, .. }) => {
-            vec![Distribution::of(request), Distribution::of(answer)]
-        }
-        WorkloadKind::Trace(Trace { flows, .. }) => vec![Distribution::of_list("trace", flows.iter().map(|f| f.size))],
-        WorkloadKind::Collective(Collective { algorithm, ranks, size, .. }) => {
-            vec![Distribution::of_list("messages", algorithm.messages(*ranks, *size).iter().map(|m| m.size))]
-        }
-        _ => unreachable!("the others are matrices"),
-    }
-}
-
 /// The load of the rate of arrivals and the mean size: payload over the capacity of the links from
 /// all hosts.
 fn load(workload: &Workload, plan: &Plan) -> Option<f64> {
-    match &workload.kind {
-        WorkloadKind::Poisson(poisson) => Some(8.0 * poisson.rate() * poisson.size.mean() / plan.fabric.access_rate()),
-        _ => None,
-    }
+    let settings = workload.kind.settings();
+    let offered = 8.0 * settings.arrival_rate()? * settings.sizes().mean?;
+    Some(offered / plan.fabric.access_rate())
 }

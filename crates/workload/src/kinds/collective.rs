@@ -3,8 +3,9 @@
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Bytes, Time};
 
-use super::{Expected, Place, Setting, Workload};
-use crate::collective::CollectiveAlgorithm;
+use super::{Demand, Expected, JobKind, Operation, Pairs, Place, Run, Setting, SizesOf, Workload};
+use crate::collective::{CollectiveAlgorithm, Message};
+use crate::flow::Flow;
 
 settings! {
     /// Collective operations, as in training clusters.
@@ -20,6 +21,31 @@ settings! {
         iterations: u32 = 1, within Bounds::POSITIVE;
         /// From the end of an operation at a rank to its next.
         compute: Time = Time::ZERO, within Bounds::SPAN;
+    }
+}
+
+impl Collective {
+    /// The messages of one operation.
+    fn messages(&self) -> Vec<Message> {
+        self.algorithm.messages(self.ranks, self.size)
+    }
+
+    /// Which flows wait for which. The flows of each operation are its `messages` in their order.
+    fn waits(&self, messages: &[Message]) -> Vec<(u32, u32)> {
+        let mut waits = Vec::new();
+        let n = messages.len() as u32;
+        for iteration in 0..self.iterations {
+            for (i, m) in (0..).zip(messages) {
+                let place = iteration * n + i;
+                waits.extend(m.after.iter().map(|before| (iteration * n + before, place)));
+                // A rank is done with an operation when it has received all that is for it.
+                if m.after.is_empty() && iteration > 0 {
+                    let received = (0..).zip(messages).filter(|(_, other)| other.to == m.from);
+                    waits.extend(received.map(|(j, _): (u32, _)| ((iteration - 1) * n + j, place)));
+                }
+            }
+        }
+        waits
     }
 }
 
@@ -52,5 +78,50 @@ impl Workload for Collective {
         };
         let bytes = share * n * self.size as f64 * iterations;
         Expected { flows: n * steps * iterations, at_once: n, listed: true, bytes }
+    }
+
+    fn demand(&self, run: &Run) -> Demand {
+        let messages = self.messages();
+        let flow = |iteration: u32, m: &Message| {
+            let first = m.after.is_empty();
+            let start = if !first {
+                Time::ZERO
+            } else if iteration == 0 {
+                run.start
+            } else {
+                self.compute
+            };
+            Flow { job: Some(iteration), ..Flow::new((m.from.into(), m.to.into()), Some(m.size), start) }
+        };
+        let listed = (0..self.iterations).flat_map(|i| messages.iter().map(move |m| flow(i, m))).collect();
+        Demand { listed, waits: self.waits(&messages), ..Demand::default() }
+    }
+
+    fn sizes(&self) -> SizesOf {
+        SizesOf::listed("messages", self.messages().iter().map(|m| m.size))
+    }
+
+    fn listed(&self) -> Option<u32> {
+        Some(self.messages().len() as u32 * self.iterations)
+    }
+
+    fn jobs(&self, _: &'static str) -> Option<JobKind> {
+        let operation = Operation { ranks: self.ranks, size: self.size, flows: self.messages().len() as u32 };
+        Some(JobKind { name: self.algorithm.name(), operation: Some(operation) })
+    }
+
+    fn pairs(&self, _: u32) -> Pairs {
+        let ranks = self.ranks;
+        let pair = |from: u32, to: u32| (from.into(), to.into());
+        match self.algorithm {
+            CollectiveAlgorithm::RingAllReduce => {
+                Pairs::Listed((0..ranks).map(|rank| pair(rank, (rank + 1) % ranks)).collect())
+            }
+            CollectiveAlgorithm::TreeAllReduce => {
+                let across = |bit: u32| (0..ranks).map(move |rank| pair(rank, rank ^ (1 << bit)));
+                Pairs::Listed((0..ranks.ilog2()).flat_map(across).collect())
+            }
+            CollectiveAlgorithm::AllToAll => Pairs::Any { in_rack: true },
+        }
     }
 }

@@ -3,7 +3,8 @@
 use linkpool_settings::{Bounds, HostName, settings};
 use linkpool_units::{HostId, Time};
 
-use super::{Expected, Place, Setting, Workload};
+use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Workload};
+use crate::flow;
 use crate::sizes::{FlowSize, Sizes};
 
 settings! {
@@ -36,5 +37,24 @@ impl Workload for Flow {
         let count = f64::from(self.count);
         let unlimited = || setting.busy(1.0, setting.until(self.stop));
         Expected::listed(count, self.size.as_ref().map_or_else(unlimited, |size| count * size.mean()))
+    }
+
+    fn demand(&self, run: &Run) -> Demand {
+        let random = &mut run.random();
+        let size = |_| self.size.as_ref().map(|size| size.draw(random));
+        let flow = |size| flow::Flow { stop: self.stop, ..flow::Flow::new((self.from, self.to), size, run.start) };
+        Demand { listed: (0..self.count).map(size).map(flow).collect(), ..Demand::default() }
+    }
+
+    fn sizes(&self) -> SizesOf {
+        SizesOf::from(&self.size)
+    }
+
+    fn pairs(&self, _: u32) -> Pairs {
+        Pairs::Listed(vec![(self.from, self.to)])
+    }
+
+    fn receiver(&self) -> Option<&'static str> {
+        Some("to")
     }
 }

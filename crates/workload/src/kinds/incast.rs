@@ -1,9 +1,12 @@
 //! Bursts of flows from several senders to one receiver.
 
+use std::collections::BTreeMap;
+
 use linkpool_settings::{Bounds, HostName, settings};
 use linkpool_units::{HostId, Time};
 
-use super::{Expected, Place, Setting, Workload};
+use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Workload};
+use crate::flow::Bursts;
 use crate::sizes::{FlowSize, Sizes};
 
 settings! {
@@ -21,6 +24,13 @@ settings! {
         bursts: u32, from |_i| u32::MAX => "as many as start in whole before `duration`", within Bounds::POSITIVE;
         /// From the start of one flow of a burst to that of the next.
         spacing: Time = Time::ZERO;
+    }
+}
+
+impl Incast {
+    /// The senders among so many hosts.
+    fn senders(&self, hosts: usize) -> impl Iterator<Item = HostId> {
+        HostId::first(hosts).filter(|host| *host != self.receiver).take(self.senders as usize)
     }
 }
 
@@ -53,5 +63,32 @@ impl Workload for Incast {
         let (at_once, bursts) = (f64::from(self.senders), f64::from(self.bursts));
         let bytes = at_once * bursts * self.size.mean();
         Expected { flows: at_once * bursts, at_once, listed: false, bytes }
+    }
+
+    fn demand(&self, run: &Run) -> Demand {
+        let bursts = Bursts {
+            senders: self.senders(run.hosts()).collect(),
+            receiver: self.receiver,
+            size: self.size.clone(),
+            start: run.start,
+            every: self.every,
+            spacing: self.spacing,
+            left: 0..self.bursts,
+            random: run.random(),
+            begun: BTreeMap::new(),
+        };
+        Demand { drawn: Some(Box::new(bursts)), ..Demand::default() }
+    }
+
+    fn sizes(&self) -> SizesOf {
+        SizesOf::from(&self.size)
+    }
+
+    fn pairs(&self, hosts: u32) -> Pairs {
+        Pairs::Listed(self.senders(hosts as usize).map(|sender| (sender, self.receiver)).collect())
+    }
+
+    fn receiver(&self) -> Option<&'static str> {
+        Some("receiver")
     }
 }

@@ -3,7 +3,8 @@
 use linkpool_settings::{Bounds, HostName, settings};
 use linkpool_units::{HostId, Time};
 
-use super::{Expected, Place, Setting, Workload};
+use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Workload};
+use crate::flow::Flow;
 use crate::sizes::{FlowSize, Sizes};
 
 settings! {
@@ -42,5 +43,28 @@ impl Workload for ManyToOneFlows {
         // One receiver bounds them all.
         let unlimited = || setting.busy(1.0, setting.until(self.stop));
         Expected::listed(flows, self.size.as_ref().map_or_else(unlimited, |size| flows * size.mean()))
+    }
+
+    fn demand(&self, run: &Run) -> Demand {
+        let random = &mut run.random();
+        let flow = |i: u32| {
+            let pair = ((self.first + i).into(), self.receiver);
+            let size = self.size.as_ref().map(|size| size.draw(random));
+            Flow { stop: self.stop, ..Flow::new(pair, size, run.start + self.spacing * u64::from(i)) }
+        };
+        Demand { listed: (0..self.flows).map(flow).collect(), ..Demand::default() }
+    }
+
+    fn sizes(&self) -> SizesOf {
+        SizesOf::from(&self.size)
+    }
+
+    fn pairs(&self, _: u32) -> Pairs {
+        let senders = self.first..self.first + self.flows;
+        Pairs::Listed(senders.map(|sender| (sender.into(), self.receiver)).collect())
+    }
+
+    fn receiver(&self) -> Option<&'static str> {
+        Some("receiver")
     }
 }

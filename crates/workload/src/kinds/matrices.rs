@@ -1,61 +1,12 @@
 //! Matrices: who sends to whom follows a rule.
 
 use linkpool_settings::{Bounds, HostName, Length, settings};
-use linkpool_units::{HostId, Time};
+use linkpool_units::HostId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Expected, Place, Setting, Workload};
-use crate::gaps::{Gap, Gaps};
+use super::{MatrixFlows, MatrixKind, Pairs, Place};
 use crate::matrix::Rule;
-use crate::sizes::{FlowSize, Sizes};
-
-settings! {
-    /// The settings that all matrices have.
-    pub struct MatrixFlows {
-        /// Payload of each flow; with `repeat` it must end.
-        size: Option<Sizes> as FlowSize = None;
-        /// When the flows stop.
-        stop: Time, from |_m| Time::MAX => "the end of the run, `duration` and `drain`";
-        /// Starts are uniform in [start, start + jitter].
-        jitter: Time = Time::ZERO;
-        /// The flows that ends of flows start: `"each"`: the next flow of its sender; `"all"`: when
-        /// all have ended, all again, with another draw.
-        repeat: Option<Repeat> = None;
-        /// From the end of a flow to the start of the next.
-        gap: Gaps as Gap = Gaps::NONE, when |m| m.repeat.is_some() => "flows that `repeat` starts";
-    }
-}
-
-/// The flows that the end of a flow of a matrix starts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Repeat {
-    /// The next flow of its sender.
-    Each,
-    /// When all have ended: all again, with another draw.
-    All,
-}
-
-impl MatrixFlows {
-    /// What to expect of so many flows.
-    fn expected(&self, flows: f64, setting: &Setting) -> Expected {
-        let bytes = match (&self.size, self.repeat) {
-            (Some(size), None) => size.mean() * flows,
-            _ => setting.busy(setting.hosts, setting.until(self.stop)),
-        };
-        Expected::listed(flows, bytes)
-    }
-
-    fn complete(&mut self, place: &mut Place<'_>) {
-        place.complete_stop(&mut self.stop, place.end);
-        place.check_in_time(place.after(1, self.jitter), "jitter", "the last flow");
-        if self.repeat.is_some() && self.size.is_none() {
-            let said = if place.has("size") { "these flows must end" } else { "missing" };
-            place.check(false, "size", format!("{said}; write for example size = \"10MB\""));
-        }
-    }
-}
 
 settings! {
     /// Every host sends to one other and receives from one, drawn at random.
@@ -66,17 +17,17 @@ settings! {
     }
 }
 
-impl Workload for Permutation {
-    fn complete(&mut self, place: &mut Place<'_>) {
-        self.flows.complete(place);
+impl MatrixKind for Permutation {
+    fn rule(&self) -> Rule {
+        Rule::Permutation
     }
 
-    fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
-        Some((Rule::Permutation, &self.flows))
+    fn flows(&self) -> &MatrixFlows {
+        &self.flows
     }
 
-    fn expected(&self, setting: &Setting) -> Expected {
-        self.flows.expected(setting.hosts, setting)
+    fn flows_mut(&mut self) -> &mut MatrixFlows {
+        &mut self.flows
     }
 }
 
@@ -108,21 +59,27 @@ pub enum Destinations {
     Permutation,
 }
 
-impl Workload for Random {
-    fn complete(&mut self, place: &mut Place<'_>) {
-        self.flows.complete(place);
+impl MatrixKind for Random {
+    fn rule(&self) -> Rule {
+        Rule::Random { at_most: self.at_most, other_racks: self.to == Destinations::OtherRacks }
+    }
+
+    fn flows(&self) -> &MatrixFlows {
+        &self.flows
+    }
+
+    fn flows_mut(&mut self) -> &mut MatrixFlows {
+        &mut self.flows
+    }
+
+    fn check(&self, place: &mut Place<'_>) {
         if self.to == Destinations::OtherRacks {
             place.check_other_racks(self.at_most.unwrap_or(u32::MAX));
         }
     }
 
-    fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
-        let other_racks = self.to == Destinations::OtherRacks;
-        Some((Rule::Random { at_most: self.at_most, other_racks }, &self.flows))
-    }
-
-    fn expected(&self, setting: &Setting) -> Expected {
-        self.flows.expected(setting.hosts, setting)
+    fn pairs(&self, _: u32) -> Pairs {
+        Pairs::Any { in_rack: self.to != Destinations::OtherRacks }
     }
 }
 
@@ -138,19 +95,26 @@ settings! {
     }
 }
 
-impl Workload for Stride {
-    fn complete(&mut self, place: &mut Place<'_>) {
-        self.flows.complete(place);
+impl MatrixKind for Stride {
+    fn rule(&self) -> Rule {
+        Rule::Stride { step: self.step }
+    }
+
+    fn flows(&self) -> &MatrixFlows {
+        &self.flows
+    }
+
+    fn flows_mut(&mut self) -> &mut MatrixFlows {
+        &mut self.flows
+    }
+
+    fn check(&self, place: &mut Place<'_>) {
         let (step, hosts) = (self.step, place.hosts);
         place.check(step < hosts, "step", format!("{step} steps among {hosts} hosts; write 1 to {}", hosts - 1));
     }
 
-    fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
-        Some((Rule::Stride { step: self.step }, &self.flows))
-    }
-
-    fn expected(&self, setting: &Setting) -> Expected {
-        self.flows.expected(setting.hosts, setting)
+    fn pairs(&self, hosts: u32) -> Pairs {
+        Pairs::Listed((0..hosts).map(|host| (host.into(), ((host + self.step) % hosts).into())).collect())
     }
 }
 
@@ -163,19 +127,26 @@ settings! {
     }
 }
 
-impl Workload for AllToAll {
-    fn complete(&mut self, place: &mut Place<'_>) {
-        self.flows.complete(place);
+impl MatrixKind for AllToAll {
+    fn rule(&self) -> Rule {
+        Rule::AllToAll
+    }
+
+    fn flows(&self) -> &MatrixFlows {
+        &self.flows
+    }
+
+    fn flows_mut(&mut self) -> &mut MatrixFlows {
+        &mut self.flows
+    }
+
+    fn check(&self, place: &mut Place<'_>) {
         let hosts = u64::from(place.hosts);
         place.check_few_flows("size", hosts * (hosts - 1));
     }
 
-    fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
-        Some((Rule::AllToAll, &self.flows))
-    }
-
-    fn expected(&self, setting: &Setting) -> Expected {
-        self.flows.expected(setting.hosts * (setting.hosts - 1.0), setting)
+    fn count(&self, hosts: f64) -> f64 {
+        hosts * (hosts - 1.0)
     }
 }
 
@@ -196,9 +167,20 @@ settings! {
     }
 }
 
-impl Workload for Hotspot {
-    fn complete(&mut self, place: &mut Place<'_>) {
-        self.each.complete(place);
+impl MatrixKind for Hotspot {
+    fn rule(&self) -> Rule {
+        Rule::Hotspot { flows: self.flows, hosts: self.hosts.clone(), share: self.share }
+    }
+
+    fn flows(&self) -> &MatrixFlows {
+        &self.each
+    }
+
+    fn flows_mut(&mut self) -> &mut MatrixFlows {
+        &mut self.each
+    }
+
+    fn check(&self, place: &mut Place<'_>) {
         place.check_few_flows("flows", self.flows.into());
         for (i, host) in self.hosts.iter().enumerate() {
             let again = self.hosts[..i].contains(host);
@@ -206,13 +188,8 @@ impl Workload for Hotspot {
         }
     }
 
-    fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
-        let (flows, hosts, share) = (self.flows, self.hosts.clone(), self.share);
-        Some((Rule::Hotspot { flows, hosts, share }, &self.each))
-    }
-
-    fn expected(&self, setting: &Setting) -> Expected {
-        self.each.expected(self.flows.into(), setting)
+    fn count(&self, _: f64) -> f64 {
+        self.flows.into()
     }
 }
 
@@ -230,9 +207,20 @@ settings! {
     }
 }
 
-impl Workload for Staggered {
-    fn complete(&mut self, place: &mut Place<'_>) {
-        self.flows.complete(place);
+impl MatrixKind for Staggered {
+    fn rule(&self) -> Rule {
+        Rule::Staggered { rack: self.rack, pod: self.pod }
+    }
+
+    fn flows(&self) -> &MatrixFlows {
+        &self.flows
+    }
+
+    fn flows_mut(&mut self) -> &mut MatrixFlows {
+        &mut self.flows
+    }
+
+    fn check(&self, place: &mut Place<'_>) {
         let (rack, pod, places) = (self.rack, self.pod, place.racks_and_pods);
         let beyond = 1.0 - rack - pod;
         place.check(beyond > -1e-9, "pod", format!("`rack` and `pod` add up to {}, above 1", rack + pod));
@@ -246,13 +234,5 @@ impl Workload for Staggered {
         place.check(own_pod, "pod", "the pods of this topology have one rack; write pod = 0.0");
         let other_pods = beyond < 1e-9 || all(&|(_, pod), (_, p)| pod != p);
         place.check(other_pods, "pod", "this topology is one pod, so `rack` and `pod` must add up to 1");
-    }
-
-    fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
-        Some((Rule::Staggered { rack: self.rack, pod: self.pod }, &self.flows))
-    }
-
-    fn expected(&self, setting: &Setting) -> Expected {
-        self.flows.expected(setting.hosts, setting)
     }
 }

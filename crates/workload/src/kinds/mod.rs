@@ -2,22 +2,28 @@
 //! checks.
 
 mod collective;
+mod demand;
+mod described;
 mod expected;
 mod flow;
 mod incast;
 mod many_to_one;
 mod matrices;
+mod matrix_flows;
 mod partition_aggregate;
 mod place;
 mod poisson;
 mod trace;
 
 pub use collective::Collective;
+pub use demand::{Demand, Draw, ProcessStart, Run};
+pub use described::{JobKind, Operation, Pairs, SizesOf};
 pub use expected::{Expected, Setting};
 pub use flow::Flow;
 pub use incast::Incast;
 pub use many_to_one::ManyToOneFlows;
-pub use matrices::{AllToAll, Destinations, Hotspot, MatrixFlows, Permutation, Random, Repeat, Staggered, Stride};
+pub use matrices::{AllToAll, Destinations, Hotspot, Permutation, Random, Staggered, Stride};
+pub use matrix_flows::{MatrixFlows, MatrixKind, Repeat};
 pub use partition_aggregate::PartitionAggregate;
 pub use place::Place;
 pub use poisson::Poisson;
@@ -25,9 +31,7 @@ pub use trace::{BeyondEnd, Trace, TraceFlow, TraceFormat, TraceRow, TraceRows};
 
 use linkpool_settings::kinds;
 
-use crate::matrix::Rule;
-
-/// The settings of a workload of some kind.
+/// The settings of a workload of some kind: their checks, and the flows that follow from them.
 pub trait Workload {
     /// Fills in the settings that follow from the rest of the scenario, and checks all settings
     /// against it.
@@ -36,14 +40,46 @@ pub trait Workload {
     /// What to expect of it.
     fn expected(&self, setting: &Setting) -> Expected;
 
-    /// Of a matrix: who sends to whom, and the settings that all matrices have.
-    fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
+    /// The flows that it asks for.
+    fn demand(&self, run: &Run) -> Demand;
+
+    /// The sizes of the flows that it starts by itself.
+    fn sizes(&self) -> SizesOf;
+
+    /// The sizes of the flows that answer them; none if no flow answers.
+    fn answers(&self) -> Option<SizesOf> {
+        None
+    }
+
+    /// The number of its flows, if it lists them one by one; none if others start its flows, or
+    /// chance.
+    fn listed(&self) -> Option<u32> {
+        None
+    }
+
+    /// Mean rate of arrivals over the whole network, per second, if flows arrive at a rate.
+    fn arrival_rate(&self) -> Option<f64> {
+        None
+    }
+
+    /// The jobs that its flows form, if they form jobs. `kind` is the name of its kind.
+    fn jobs(&self, _kind: &'static str) -> Option<JobKind> {
+        None
+    }
+
+    /// Who may send to whom, among so many hosts.
+    fn pairs(&self, _hosts: u32) -> Pairs {
+        Pairs::Any { in_rack: true }
+    }
+
+    /// The key that names the receiver of all flows, if there is one.
+    fn receiver(&self) -> Option<&'static str> {
         None
     }
 
     /// May the hosts of a role alone send? Otherwise the settings of the kind say who sends.
     fn has_role(&self) -> bool {
-        self.matrix().is_some()
+        false
     }
 }
 
@@ -59,11 +95,13 @@ macro_rules! workloads {
         }
 
         impl WorkloadKind {
-            fn settings(&self) -> &dyn Workload {
+            /// The settings of the kind.
+            pub fn settings(&self) -> &dyn Workload {
                 match self { $(WorkloadKind::$kind(settings) => settings,)+ }
             }
 
-            fn settings_mut(&mut self) -> &mut dyn Workload {
+            /// The same, to be filled in.
+            pub fn settings_mut(&mut self) -> &mut dyn Workload {
                 match self { $(WorkloadKind::$kind(settings) => settings,)+ }
             }
         }
@@ -103,22 +141,4 @@ workloads! {
     Trace(Trace) = "trace";
     /// Operations of the first `ranks` hosts, each with `size` of data; see below.
     Collective(Collective) = "collective";
-}
-
-impl Workload for WorkloadKind {
-    fn complete(&mut self, place: &mut Place<'_>) {
-        self.settings_mut().complete(place);
-    }
-
-    fn expected(&self, setting: &Setting) -> Expected {
-        self.settings().expected(setting)
-    }
-
-    fn matrix(&self) -> Option<(Rule, &MatrixFlows)> {
-        self.settings().matrix()
-    }
-
-    fn has_role(&self) -> bool {
-        self.settings().has_role()
-    }
 }

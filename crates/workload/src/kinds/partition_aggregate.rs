@@ -1,10 +1,15 @@
 //! Jobs of which each starts the next.
 
+use std::sync::Arc;
+
+use linkpool_engine::stream;
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
+use rand::RngCore;
 
-use super::{Expected, Place, Setting, Workload};
+use super::{Demand, Expected, JobKind, Place, ProcessStart, Run, Setting, SizesOf, Workload};
 use crate::gaps::{Gap, Gaps};
+use crate::process::{self, Chain, Process};
 use crate::sizes::{FlowSize, Sizes};
 
 settings! {
@@ -40,5 +45,35 @@ impl Workload for PartitionAggregate {
         let flows = 2.0 * f64::from(self.servers) * chains;
         let bytes = setting.busy(chains, setting.starting_until(self.stop));
         Expected { flows, at_once: flows, listed: false, bytes }
+    }
+
+    fn demand(&self, run: &Run) -> Demand {
+        let all = Arc::new(process::PartitionAggregate {
+            hosts: run.hosts(),
+            servers: self.servers,
+            chains: self.chains,
+            request: self.request.clone(),
+            answer: self.answer.clone(),
+            gap: self.gap,
+            answers: stream(run.seed, "partition-aggregate answers", run.index).next_u64(),
+        });
+        let chain = |i| {
+            let (chain, client) = Chain::new(all.clone(), i, run.random_of_process(i));
+            let until = run.duration.min(self.stop);
+            ProcessStart { process: Process::Chain(chain), home: client, after: Time::ZERO, until }
+        };
+        Demand { processes: (0..self.chains).map(chain).collect(), ..Demand::default() }
+    }
+
+    fn sizes(&self) -> SizesOf {
+        SizesOf::from(&self.request)
+    }
+
+    fn answers(&self) -> Option<SizesOf> {
+        Some(SizesOf::from(&self.answer))
+    }
+
+    fn jobs(&self, kind: &'static str) -> Option<JobKind> {
+        Some(JobKind { name: kind, operation: None })
     }
 }

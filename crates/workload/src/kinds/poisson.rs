@@ -1,9 +1,12 @@
 //! Flows that arrive at random.
 
+use linkpool_engine::stream;
 use linkpool_settings::{Bounds, settings};
-use linkpool_units::Time;
+use linkpool_units::{HostId, Time};
 
-use super::{Destinations, Expected, Place, Setting, Workload};
+use super::{Demand, Destinations, Expected, Pairs, Place, Run, Setting, SizesOf, Workload};
+use crate::arrivals::{PoissonFlows, PoissonTimes, Receivers};
+use crate::destination::permutation;
 use crate::sizes::{FlowSize, Sizes};
 
 /// Rates of arrivals and loads.
@@ -87,5 +90,32 @@ impl Workload for Poisson {
         let alone = mean * setting.hosts / setting.access;
         let flows = self.rate() * span;
         Expected { flows, at_once: self.rate() * span.min(10.0 * alone), listed: false, bytes: flows * mean }
+    }
+
+    fn demand(&self, run: &Run) -> Demand {
+        let stop = self.stop.min(run.duration);
+        let times = PoissonTimes::new(self.rate(), run.start, stop, run.random());
+        let senders = run.senders.clone().unwrap_or_else(|| HostId::first(run.hosts()).collect());
+        // As the first workload of kind permutation draws it.
+        let first = || permutation(run.hosts(), &mut stream(run.seed, "permutation", 0));
+        let to = match self.to {
+            Destinations::Permutation => Receivers::Permutation(first().into()),
+            Destinations::OtherRacks => Receivers::OtherRacks(run.racks_and_pods.clone()),
+            Destinations::Random => Receivers::Any(run.hosts()),
+        };
+        let flows = PoissonFlows::new(times, senders, to, self.size.clone());
+        Demand { drawn: Some(Box::new(flows)), ..Demand::default() }
+    }
+
+    fn sizes(&self) -> SizesOf {
+        SizesOf::from(&self.size)
+    }
+
+    fn arrival_rate(&self) -> Option<f64> {
+        Some(self.rate())
+    }
+
+    fn pairs(&self, _: u32) -> Pairs {
+        Pairs::Any { in_rack: self.to != Destinations::OtherRacks }
     }
 }

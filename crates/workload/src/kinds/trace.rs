@@ -5,7 +5,8 @@ use linkpool_units::{Bytes, HostId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Expected, Place, Setting, Workload};
+use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Workload};
+use crate::flow::Flow;
 
 settings! {
     /// Flows one by one, from a file or written here; each may wait for others.
@@ -220,5 +221,30 @@ impl Workload for Trace {
         let at_once = starts.chunk_by(|a, b| a == b).map(<[Time]>::len).max().unwrap_or(0) as f64;
         let bytes = self.flows.iter().map(|flow| flow.size as f64).sum();
         Expected { flows: self.flows.len() as f64, at_once, listed: true, bytes }
+    }
+
+    fn demand(&self, run: &Run) -> Demand {
+        let flow = |f: &TraceFlow| {
+            let start = if f.after.is_empty() { run.start + f.start } else { f.start };
+            Flow::new((f.from, f.to), Some(f.size), start)
+        };
+        let mut demand = Demand { listed: self.flows.iter().map(flow).collect(), ..Demand::default() };
+        for (i, flow) in (0..).zip(&self.flows) {
+            demand.waits.extend(flow.after.iter().map(|before| (*before, i)));
+            demand.enough.extend(((flow.enough as usize) < flow.after.len()).then_some((i, flow.enough)));
+        }
+        demand
+    }
+
+    fn sizes(&self) -> SizesOf {
+        SizesOf::listed("trace", self.flows.iter().map(|flow| flow.size))
+    }
+
+    fn listed(&self) -> Option<u32> {
+        Some(self.flows.len() as u32)
+    }
+
+    fn pairs(&self, _: u32) -> Pairs {
+        Pairs::Listed(self.flows.iter().map(|flow| (flow.from, flow.to)).collect())
     }
 }

@@ -1,0 +1,93 @@
+//! The flows that a workload asks for, and the run in which it does.
+
+use std::fmt;
+use std::sync::Arc;
+
+use linkpool_engine::{Stream, stream};
+use linkpool_units::{HostId, Time};
+
+use crate::flow::Flow;
+use crate::process::Process;
+
+/// The run in which a workload asks for flows.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The seed of the run.
+    pub seed: u64,
+    /// The name of the workload's kind.
+    pub kind: &'static str,
+    /// The number of the workload among those of its kind.
+    pub index: u64,
+    /// The start of the workload.
+    pub start: Time,
+    /// No flow starts at or after this.
+    pub duration: Time,
+    /// The rack and the pod of each host.
+    pub racks_and_pods: Arc<[(u32, u32)]>,
+    /// The hosts that have the role of the workload; none: it has no role.
+    pub senders: Option<Vec<HostId>>,
+}
+
+impl Run {
+    /// The number of hosts.
+    pub(super) fn hosts(&self) -> usize {
+        self.racks_and_pods.len()
+    }
+
+    /// The random numbers of the workload.
+    pub(super) fn random(&self) -> Stream {
+        stream(self.seed, self.kind, self.index)
+    }
+
+    /// The random numbers of its process `i`.
+    pub(super) fn random_of_process(&self, i: u32) -> Stream {
+        stream(self.seed, &format!("{} process", self.kind), self.index << 32 | u64::from(i))
+    }
+}
+
+/// The flows that a workload asks for: listed before the run, drawn when they are needed, or
+/// started by processes during the run.
+#[derive(Debug, Default)]
+pub struct Demand {
+    /// The listed flows.
+    pub listed: Vec<Flow>,
+    /// Which listed flows wait for which, by their places: the second of each pair for the first.
+    pub waits: Vec<(u32, u32)>,
+    /// Places of flows that do not wait for all of these, and for how many they do.
+    pub enough: Vec<(u32, u32)>,
+    /// The flows that are drawn.
+    pub drawn: Option<Box<dyn Draw>>,
+    /// The processes.
+    pub processes: Vec<ProcessStart>,
+}
+
+/// A process, and where and when it begins.
+#[derive(Clone, Debug)]
+pub struct ProcessStart {
+    /// Its state at the beginning.
+    pub process: Process,
+    /// The host at which it begins.
+    pub home: HostId,
+    /// When it begins, after the start of the workload.
+    pub after: Time,
+    /// It starts no flow at or after this.
+    pub until: Time,
+}
+
+/// Flows that are drawn one by one, in order of start: memory does not grow with their number.
+pub trait Draw: Iterator<Item = Flow> + fmt::Debug + Send + Sync {
+    /// A copy, which draws the same flows.
+    fn copy(&self) -> Box<dyn Draw>;
+}
+
+impl<D: Iterator<Item = Flow> + Clone + fmt::Debug + Send + Sync + 'static> Draw for D {
+    fn copy(&self) -> Box<dyn Draw> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Draw> {
+    fn clone(&self) -> Box<dyn Draw> {
+        (**self).copy()
+    }
+}
