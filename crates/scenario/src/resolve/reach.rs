@@ -158,7 +158,8 @@ impl Pairs {
                 let alike = alike(fabric);
                 let in_racks = alike.iter().filter(|_| *in_rack).filter_map(|hosts| Some((hosts[0], *hosts.get(1)?)));
                 let first = |i: usize| alike[i][0];
-                let others = |i: usize| 0..if one_stands_for_all(fabric, alike.len()) { i.min(1) } else { i };
+                let one_for_all = one_stands_for_all(fabric, alike.len());
+                let others = |i: usize| 0..if one_for_all { i.min(1) } else { i };
                 let between = (0..alike.len()).flat_map(|i| others(i).map(move |j| (first(j), first(i))));
                 in_racks.chain(between).find(|pair| is_wrong(*pair))
             }
