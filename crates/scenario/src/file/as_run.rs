@@ -1,16 +1,13 @@
 //! A scenario as the file that says all of it.
 
-use linkpool_settings::{Names, Preset, Settings};
+use linkpool_settings::{Names, Settings};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::queue::QueueTable;
-use super::settings::{Table, Writer};
-use super::topology::TopologyTable;
-use super::transport::TransportTable;
-use super::workload::WorkloadTables;
+use super::settings::Writer;
+use super::tables;
 use crate::known::Known;
-use crate::model::{Record, Scenario};
+use crate::model::Scenario;
 
 impl Scenario {
     /// The scenario as run: a file with every default written out, which loads as this scenario.
@@ -35,38 +32,7 @@ impl Serialize for AsRun<'_> {
         let mut writer = Writer::new(&mut map, names, None);
         scenario.clone().each(&mut writer);
         writer.end()?;
-        map.serialize_entry("measure", &Table { settings: scenario.measure, names })?;
-        map.serialize_entry("topology", &TopologyTable(&scenario.topology))?;
-        map.serialize_entry("routing", &Table { settings: scenario.routing.clone(), names })?;
-        map.serialize_entry("queue", &QueueTable(&scenario.queue, &scenario.layer_queues))?;
-        if !scenario.changes.is_empty() {
-            let changes = scenario.changes.iter().map(|change| Table { settings: change.clone(), names });
-            map.serialize_entry("change", &changes.collect::<Vec<_>>())?;
-        }
-        map.serialize_entry("transport", &Transports(scenario))?;
-        if !scenario.roles.is_empty() {
-            map.serialize_entry("roles", &Roles(scenario))?;
-        }
-        map.serialize_entry("workload", &WorkloadTables { workloads: &scenario.workloads, names })?;
-        if scenario.record != Record::defaults(Preset::Linux) {
-            map.serialize_entry("record", &Table { settings: scenario.record.clone(), names })?;
-        }
+        tables::write(scenario, names, &mut map)?;
         map.end()
-    }
-}
-
-struct Transports<'s>(&'s Scenario);
-
-impl Serialize for Transports<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.transports.iter().map(|t| (&t.name, TransportTable(t))))
-    }
-}
-
-struct Roles<'s>(&'s Scenario);
-
-impl Serialize for Roles<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.roles.iter().map(|role| (&role.name, role.hosts)))
     }
 }

@@ -30,6 +30,10 @@ impl Serialize for TopologyTable<'_> {
 }
 
 impl JsonSchema for TopologyTable<'_> {
+    fn inline_schema() -> bool {
+        true
+    }
+
     fn schema_name() -> Cow<'static, str> {
         "Topology".into()
     }

@@ -2,6 +2,7 @@
 //! nowhere else.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use linkpool_settings::{NoNames, Preset, Settings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -14,8 +15,31 @@ use crate::model::{Control, Transport};
 use crate::reference;
 use crate::situation::Situation;
 
+/// The transports, by their names.
+pub(crate) struct Transports<'t>(pub(crate) &'t [Transport]);
+
+impl Serialize for Transports<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|t| (&t.name, TransportTable(t))))
+    }
+}
+
+impl JsonSchema for Transports<'_> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Transports".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        HashMap::<String, TransportTable<'_>>::json_schema(generator)
+    }
+}
+
 /// The table of a transport.
-pub(crate) struct TransportTable<'t>(pub(crate) &'t Transport);
+struct TransportTable<'t>(&'t Transport);
 
 /// Every setting that applies, with its value.
 impl Serialize for TransportTable<'_> {

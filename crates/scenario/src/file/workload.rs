@@ -54,6 +54,10 @@ pub(crate) fn workload_keys(kind: &WorkloadKind) -> Vec<&'static str> {
 }
 
 impl JsonSchema for WorkloadTables<'_> {
+    fn inline_schema() -> bool {
+        true
+    }
+
     fn schema_name() -> Cow<'static, str> {
         "Workload".into()
     }

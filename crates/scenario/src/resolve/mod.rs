@@ -47,7 +47,7 @@ use workload::Around;
 pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_>) -> Scenario {
     let mut scenario = Scenario::defaults(Preset::Linux);
     let top = &mut Section::new(report, KeyPath::default());
-    settings::read(&mut scenario, &TABLES, &NoNames, top);
+    settings::read(&mut scenario, TABLES, &NoNames, top);
     settings::check(&mut scenario, top);
     if !top.has("name") {
         scenario.name = title.to_string();
