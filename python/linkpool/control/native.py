@@ -34,6 +34,7 @@ _INNER = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _WORD = 8
 _NOISE = ("Failed in", "During:", "File ", "<source", "^", "def ", "[")
 """The beginnings of lines that say nothing to users."""
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _KEPT: list[Any] = []
 """What the simulator may call until the process ends."""
 
@@ -212,7 +213,8 @@ class _Hooks:
 
     def _explain(self, name: str, error: Exception) -> str:
         """Return the message of the compiler in one line, with the place of the mistake."""
-        text, file = str(error), re.escape(self._file)
+        # numba colours its messages where colorama is installed.
+        text, file = _COLOURS.sub("", str(error)), re.escape(self._file)
         # The innermost place comes first.
         place = re.search(rf'(?:File "{file}", line |at {file} \()(\d+)', text)
         line = place[1] if place else getattr(getattr(error, "loc", None), "line", None)
