@@ -5,20 +5,22 @@
 
 use linkpool_settings::{Preset, Settings};
 use linkpool_transport::control::{Algorithm, ControlConfig};
-use linkpool_transport::{Config, LossRecovery, Multipath, Output, Receiver, RttConfig, Segment, Sender, SenderState};
+use linkpool_transport::{
+    Config, LossRecovery, Multipath, Output, Receiver, RttConfig, Segment, Sender, SenderState, SubflowId,
+};
 use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// One direction of the channel.
 #[derive(Default)]
-struct Channel(VecDeque<(usize, Segment)>);
+struct Channel(VecDeque<(SubflowId, Segment)>);
 
 impl Output for Channel {
-    fn send(&mut self, subflow: usize, segment: Segment) {
+    fn send(&mut self, subflow: SubflowId, segment: Segment) {
         self.0.push_back((subflow, segment));
     }
-    fn wake(&mut self, _subflow: usize, _at: Time) {}
+    fn wake(&mut self, _subflow: SubflowId, _at: Time) {}
     fn jitter(&mut self, _most: Time) -> Time {
         Time::ZERO
     }
@@ -66,7 +68,7 @@ fn main() {
             receiver.on_segment(subflow, segment, ce, now, &mut back);
         }
         now += Time::from_us(50);
-        for s in 1..subflows {
+        for s in SubflowId::first(subflows).skip(1) {
             sender.on_timer(s, now, &mut forth);
         }
         while let Some((subflow, segment)) = back.0.pop_front() {

@@ -1,5 +1,6 @@
 //! Buffers at both ends, and the window that a receiver offers.
 
+use crate::id::SubflowId;
 use crate::segment::Output;
 use crate::timer::Timer;
 use linkpool_settings::{Bounds, Size, Speed, settings};
@@ -50,7 +51,7 @@ pub(crate) struct Window {
     /// When a window that is shut opens: woken as subflow 0, it is said on the one that heard that
     /// it was shut.
     opens: Timer,
-    on: usize,
+    on: SubflowId,
 }
 
 impl Window {
@@ -66,7 +67,7 @@ impl Window {
             next: 0,
             read_by: Time::ZERO,
             opens: Timer::new(),
-            on: 0,
+            on: SubflowId::FIRST,
         };
         (buffers.receive != u64::MAX).then(|| Box::new(window))
     }
@@ -97,18 +98,18 @@ impl Window {
     }
 
     /// An ACK on subflow `s` has made the last offer: is another one due without data?
-    pub(crate) fn watch(&mut self, s: usize, out: &mut impl Output) {
+    pub(crate) fn watch(&mut self, s: SubflowId, out: &mut impl Output) {
         self.on = s;
         match self.opens_at() {
-            Some(at) => self.opens.set(0, at, out),
+            Some(at) => self.opens.set(SubflowId::FIRST, at, out),
             None => self.opens.clear(),
         }
     }
 
     /// The timer of subflow `s` may be due: the subflow on which to say that the window has opened
     /// since it was shut.
-    pub(crate) fn has_opened(&mut self, s: usize, now: Time, out: &mut impl Output) -> Option<usize> {
-        (s == 0 && self.opens.has_passed(0, now, out)).then_some(self.on)
+    pub(crate) fn has_opened(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> Option<SubflowId> {
+        (s.is_first() && self.opens.has_passed(SubflowId::FIRST, now, out)).then_some(self.on)
     }
 
     /// After an offer of less than a segment: when the application will have read enough to offer

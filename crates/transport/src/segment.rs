@@ -1,5 +1,6 @@
 //! Segments, and the interface by which endpoints send them.
 
+use crate::id::SubflowId;
 use crate::options::AckOptions;
 use crate::seq::Seq;
 use linkpool_units::Time;
@@ -70,15 +71,15 @@ pub enum Segment {
 /// Takes the segments and timer requests of an endpoint.
 pub trait Output {
     /// Send `segment` on `subflow`.
-    fn send(&mut self, subflow: usize, segment: Segment);
+    fn send(&mut self, subflow: SubflowId, segment: Segment);
     /// Call the endpoint's `on_timer` for `subflow` at `at`. Requests add up; none is ever taken
     /// back.
-    fn wake(&mut self, subflow: usize, at: Time);
+    fn wake(&mut self, subflow: SubflowId, at: Time);
     /// The timer of `subflow` has expired unanswered: its path may have failed. The retransmissions
     /// follow.
-    fn timed_out(&mut self, _subflow: usize) {}
+    fn timed_out(&mut self, _subflow: SubflowId) {}
     /// A round-trip time has been measured on `subflow`.
-    fn measured_rtt(&mut self, _subflow: usize, _rtt: Time) {}
+    fn measured_rtt(&mut self, _subflow: SubflowId, _rtt: Time) {}
     /// A uniformly random delay of at most `most`.
     fn jitter(&mut self, most: Time) -> Time;
 }

@@ -1,5 +1,6 @@
 //! Lazy timers.
 
+use crate::id::SubflowId;
 use crate::segment::Output;
 use linkpool_units::Time;
 
@@ -25,7 +26,7 @@ impl Timer {
     }
 
     #[inline]
-    pub(crate) fn set(&mut self, subflow: usize, at: Time, out: &mut impl Output) {
+    pub(crate) fn set(&mut self, subflow: SubflowId, at: Time, out: &mut impl Output) {
         self.deadline = at;
         if at < self.asked {
             self.asked = at;
@@ -38,7 +39,7 @@ impl Timer {
     }
 
     /// Told of a wake at `now`: has the deadline passed? If so it is cleared.
-    pub(crate) fn has_passed(&mut self, subflow: usize, now: Time, out: &mut impl Output) -> bool {
+    pub(crate) fn has_passed(&mut self, subflow: SubflowId, now: Time, out: &mut impl Output) -> bool {
         if now >= self.asked {
             self.asked = Time::MAX;
         }
@@ -56,14 +57,15 @@ impl Timer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::testing::S;
     use crate::segment::Segment;
 
     #[derive(Default)]
     struct Wakes(Vec<Time>);
 
     impl Output for Wakes {
-        fn send(&mut self, _: usize, _: Segment) {}
-        fn wake(&mut self, _: usize, at: Time) {
+        fn send(&mut self, _: SubflowId, _: Segment) {}
+        fn wake(&mut self, _: SubflowId, at: Time) {
             self.0.push(at);
         }
         fn jitter(&mut self, _: Time) -> Time {
@@ -77,16 +79,16 @@ mod tests {
     fn asks_only_for_what_it_would_not_be_woken_for() {
         let (mut timer, mut out) = (Timer::new(), Wakes::default());
         for at in [Time(10), Time(10), Time(30), Time(5), Time(30)] {
-            timer.set(0, at, &mut out);
+            timer.set(S[0], at, &mut out);
         }
         assert_eq!(out.0, [Time(10), Time(5)]);
-        assert!(!timer.has_passed(0, Time(5), &mut out));
-        assert!(!timer.has_passed(0, Time(10), &mut out));
+        assert!(!timer.has_passed(S[0], Time(5), &mut out));
+        assert!(!timer.has_passed(S[0], Time(10), &mut out));
         assert_eq!(out.0, [Time(10), Time(5), Time(30)]);
-        assert!(timer.has_passed(0, Time(30), &mut out));
+        assert!(timer.has_passed(S[0], Time(30), &mut out));
         assert!(!timer.is_set());
         timer.clear();
-        assert!(!timer.has_passed(0, Time(40), &mut out));
+        assert!(!timer.has_passed(S[0], Time(40), &mut out));
         assert_eq!(out.0.len(), 3);
     }
 }

@@ -46,6 +46,7 @@ macro_rules! id {
             }
 
             /// The first so many.
+            #[inline]
             $visibility fn first(
                 count: usize,
             ) -> impl DoubleEndedIterator<Item = $name> + ExactSizeIterator + Clone {

@@ -13,6 +13,7 @@ use crate::wire::{Ports, entropy};
 use anyhow::{Context as _, Result};
 use linkpool_network::{LinkId, Routes, reversed, source_route};
 use linkpool_sim::{FlowId, FlowOutcome, MeasuredBytes, Plan, PlannedFlow, Sample, TransportId, Value};
+use linkpool_transport::SubflowId;
 use linkpool_transport::paths::Subflows as Which;
 use linkpool_units::Time;
 use rustix::event::{Timespec, epoll};
@@ -449,7 +450,8 @@ impl<'p> Hosts<'p> {
         for flow in flows {
             let Some(sending) = self.senders.get_mut(&flow) else { continue };
             let _ = sending.look(now); // one that has just failed has no more samples
-            for (subflow, s) in (0..).zip(&sending.subflows).filter(|(_, s)| s.established.is_some()) {
+            let numbers = SubflowId::first(sending.subflows.len());
+            for (subflow, s) in numbers.zip(&sending.subflows).filter(|(_, s)| s.established.is_some()) {
                 let (cwnd, ssthresh, srtt) = (s.info.snd_cwnd.into(), s.ssthresh(), s.srtt());
                 let value = Value::Cwnd { flow, subflow, cwnd, ssthresh, srtt, suppressed: false };
                 self.samples.push(Sample { at: now, value });
@@ -468,7 +470,8 @@ impl<'p> Hosts<'p> {
             let Some(sending) = self.senders.get_mut(&flow) else { continue };
             let _ = sending.look(now); // one that has just failed has no more samples
             let since = sending.planned.flow.start.max(due.saturating_sub(series.every));
-            for (subflow, s) in (0..).zip(&mut sending.subflows).filter(|(_, s)| s.established.is_some()) {
+            let numbers = SubflowId::first(sending.subflows.len());
+            for (subflow, s) in numbers.zip(&mut sending.subflows).filter(|(_, s)| s.established.is_some()) {
                 let acked = s.acked();
                 if due > series.from && now > since {
                     let goodput = 8.0 * acked.saturating_sub(s.sampled) as f64 / (now - since).secs();

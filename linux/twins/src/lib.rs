@@ -1,6 +1,7 @@
 //! The algorithms of `bpf/`, compiled natively: the same source that the kernel runs, for tests to call.
 
 use linkpool_linux_control::intf::{Ack, Conn, Params};
+use linkpool_transport::SubflowId;
 
 /// The four hooks of one algorithm (`bpf/algorithm.h`). Pointers must be valid, and slots below 8.
 #[derive(Clone, Copy, Debug)]
@@ -13,27 +14,27 @@ pub struct Hooks {
 
 impl Hooks {
     /// An ACK has come on subflow `s`; was the window cut for a mark?
-    pub fn in_ack_event(&self, conn: &mut Conn, s: usize, ack: Ack, params: &Params) -> bool {
+    pub fn in_ack_event(&self, conn: &mut Conn, s: SubflowId, ack: Ack, params: &Params) -> bool {
         // SAFETY: references are valid pointers, and the hook keeps none.
-        unsafe { (self.in_ack_event)(conn, s as u32, &ack, params) }
+        unsafe { (self.in_ack_event)(conn, s.into(), &ack, params) }
     }
 
     /// The same ACK echoes a mark, and has grown the window.
-    pub fn cut_after_growth(&self, conn: &mut Conn, s: usize, params: &Params) -> bool {
+    pub fn cut_after_growth(&self, conn: &mut Conn, s: SubflowId, params: &Params) -> bool {
         // SAFETY: as above.
-        unsafe { (self.cut_after_growth)(conn, s as u32, params) }
+        unsafe { (self.cut_after_growth)(conn, s.into(), params) }
     }
 
     /// `acked` packets are acknowledged outside recovery.
-    pub fn cong_avoid(&self, conn: &mut Conn, s: usize, acked: u32, params: &Params) {
+    pub fn cong_avoid(&self, conn: &mut Conn, s: SubflowId, acked: u32, params: &Params) {
         // SAFETY: as above.
-        unsafe { (self.cong_avoid)(conn, s as u32, acked, params) }
+        unsafe { (self.cong_avoid)(conn, s.into(), acked, params) }
     }
 
     /// The threshold after a loss with `flight` packets outstanding.
-    pub fn ssthresh(&self, conn: &mut Conn, s: usize, flight: u32, params: &Params) -> u64 {
+    pub fn ssthresh(&self, conn: &mut Conn, s: SubflowId, flight: u32, params: &Params) -> u64 {
         // SAFETY: as above.
-        unsafe { (self.ssthresh)(conn, s as u32, flight, params) }
+        unsafe { (self.ssthresh)(conn, s.into(), flight, params) }
     }
 }
 

@@ -10,10 +10,10 @@ use linkpool_linux_control::intf::{self, Conn, Params};
 use linkpool_linux_control::settings;
 use linkpool_linux_twins::{ALL, Hooks};
 use linkpool_settings::Preset;
-use linkpool_transport::CongestionState;
 use linkpool_transport::control::{
     Ack, AckOrder, Algorithm, CongestionControl, Control, ControlConfig, EwtcpIncrease, Release,
 };
+use linkpool_transport::{CongestionState, SubflowId};
 use linkpool_units::Time;
 use proptest::prelude::*;
 
@@ -22,15 +22,15 @@ const MSS: u64 = 1448;
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// An ACK of so many packets; 0: a duplicate.
-    Ack { s: usize, acked: u32, marked: bool },
+    Ack { s: SubflowId, acked: u32, marked: bool },
     /// The third duplicate ACK: fast recovery begins.
-    Loss { s: usize },
+    Loss { s: SubflowId },
     /// Fast recovery ends.
-    Recovered { s: usize },
+    Recovered { s: SubflowId },
     /// The retransmission timer expires.
-    Timeout { s: usize },
+    Timeout { s: SubflowId },
     /// The smoothed RTT is so many microseconds now.
-    Rtt { s: usize, us: u32 },
+    Rtt { s: SubflowId, us: u32 },
 }
 
 /// One connection, twice.
@@ -77,17 +77,17 @@ impl Twins {
         }
         let round_ends = states.iter().map(|p| p.snd_nxt).collect();
         let mut twins = Twins { name, hooks, params, conn, control: config.build(n), states, round_ends };
-        (0..n).for_each(|s| twins.share_sequences(s));
+        SubflowId::first(n).for_each(|s| twins.share_sequences(s));
         twins
     }
 
     /// Both see the same sequence numbers; the kernel's wrap.
-    fn share_sequences(&mut self, s: usize) {
+    fn share_sequences(&mut self, s: SubflowId) {
         let (state, own) = (&self.states[s], &mut self.conn.paths[s]);
         (own.snd_una, own.snd_nxt) = (state.snd_una as u32, state.snd_nxt as u32);
     }
 
-    fn flight(&self, s: usize) -> u32 {
+    fn flight(&self, s: SubflowId) -> u32 {
         ((self.states[s].snd_nxt - self.states[s].snd_una) / MSS) as u32
     }
 
@@ -120,20 +120,20 @@ impl Twins {
         }
     }
 
-    fn lose(&mut self, s: usize) {
+    fn lose(&mut self, s: SubflowId) {
         let flight = self.flight(s);
         self.states[s].ssthresh = self.control.ssthresh(&self.states, s, flight);
         self.conn.paths[s].ssthresh = self.hooks.ssthresh(&mut self.conn, s, flight, &self.params);
     }
 
-    fn set_window(&mut self, s: usize, more: f64) {
+    fn set_window(&mut self, s: SubflowId, more: f64) {
         self.states[s].cwnd = self.states[s].ssthresh + more;
         self.conn.paths[s].cwnd = self.conn.paths[s].ssthresh + intf::fixed(more);
     }
 
     /// As the sender does it: the algorithm sees the ACK, grows outside recovery, cuts after growth; a mark in recovery cuts
     /// nothing.
-    fn ack(&mut self, s: usize, acked: u32, marked: bool) {
+    fn ack(&mut self, s: SubflowId, acked: u32, marked: bool) {
         self.states[s].snd_una += u64::from(acked) * MSS;
         self.share_sequences(s);
         let round_ended = self.states[s].snd_una > self.round_ends[s];
@@ -182,7 +182,12 @@ impl Twins {
             }
         }
         if self.states.len() > 1 {
-            assert_eq!(self.conn.suppressed != 0, !self.control.is_active(1), "{} after {event:?}", self.name);
+            assert_eq!(
+                self.conn.suppressed != 0,
+                !self.control.is_active(SubflowId::new(1)),
+                "{} after {event:?}",
+                self.name
+            );
         }
     }
 }
@@ -198,15 +203,15 @@ fn a_long_fixed_trace() {
     for (name, _) in ALL {
         let mut twins = Twins::new(name, &config_of(name), settings::defaults(), 4, 10, None);
         let mut farthest: f64 = 0.0;
-        for s in 0..4 {
-            twins.take(Event::Rtt { s, us: 100 + 50 * s as u32 });
+        for s in SubflowId::first(4) {
+            twins.take(Event::Rtt { s, us: 100 + 50 * u32::from(s) });
         }
         for i in 0..20_000u32 {
-            let s = (i % 4) as usize;
+            let s = SubflowId::from(i % 4);
             let event = match i {
-                5_000 => Event::Loss { s: 1 },
-                5_100 => Event::Recovered { s: 1 },
-                9_000 => Event::Timeout { s: 2 },
+                5_000 => Event::Loss { s: SubflowId::new(1) },
+                5_100 => Event::Recovered { s: SubflowId::new(1) },
+                9_000 => Event::Timeout { s: SubflowId::new(2) },
                 _ if i % 3_001 == 3_000 => Event::Loss { s },
                 _ if i % 3_001 == 40 => Event::Recovered { s },
                 _ => Event::Ack { s, acked: 1 + i % 2, marked: i % 41 == 40 },
@@ -229,11 +234,11 @@ fn a_long_fixed_trace() {
 fn amp_suppresses_and_releases_at_the_same_events() {
     let mut twins = Twins::new("amp", &config_of("amp"), settings::defaults(), 4, 2, Some(2));
     let mut seen = Vec::new();
-    for s in 0..4 {
+    for s in SubflowId::first(4) {
         twins.take(Event::Rtt { s, us: 100 });
     }
     for i in 0..2_000 {
-        let event = Event::Ack { s: i % 4, acked: 1, marked: i < 400 };
+        let event = Event::Ack { s: SubflowId::new(i % 4), acked: 1, marked: i < 400 };
         twins.take(event);
         twins.check(event);
         if seen.last() != Some(&twins.conn.suppressed) {
@@ -250,7 +255,7 @@ fn sequence_numbers_wrap() {
     let mut twins = Twins::new("amp", &config_of("amp"), settings::defaults(), 2, 100, Some(50));
     for i in 0..4_000_000u64 {
         let marked = i % 1_900_001 == 1_900_000;
-        let event = Event::Ack { s: 0, acked: 1, marked };
+        let event = Event::Ack { s: SubflowId::FIRST, acked: 1, marked };
         twins.take(event);
         if marked {
             twins.check(event);
@@ -260,7 +265,7 @@ fn sequence_numbers_wrap() {
 }
 
 fn events(n: usize) -> impl Strategy<Value = Vec<Event>> {
-    let s = 0..n;
+    let s = (0..n).prop_map(SubflowId::new);
     let event = prop_oneof![
         60 => (s.clone(), 0..3u32, proptest::bool::weighted(0.15)).prop_map(|(s, acked, marked)| Event::Ack { s, acked, marked }),
         1 => s.clone().prop_map(|s| Event::Loss { s }),

@@ -4,6 +4,7 @@ use crate::host::handle::Handle;
 use crate::host::rtts::RttRecorder;
 use crate::plan::{FlowId, PacketSizes, TransportId};
 use linkpool_network::{Flags, HostId, Packet, Trailer};
+use linkpool_transport::SubflowId;
 use linkpool_transport::paths::{PathSelector, Subflows};
 use rand::RngCore;
 
@@ -38,7 +39,7 @@ impl Connection {
 
     /// Addresses `packet` of `subflow` to the peer, and gives it a path and a priority.
     #[inline]
-    pub(crate) fn address(&mut self, subflow: usize, packet: &mut Packet, random: &mut impl RngCore) {
+    pub(crate) fn address(&mut self, subflow: SubflowId, packet: &mut Packet, random: &mut impl RngCore) {
         packet.envelope = packet.envelope.with_dst(self.peer_host);
         packet.endpoint = self.peer.of_subflow(subflow);
         let path = self.paths.select(subflow, packet.flags.has(Flags::DATA), random);
@@ -55,7 +56,7 @@ pub(crate) struct Opening {
     pub(crate) src: HostId,
     /// The sending endpoint.
     pub(crate) peer: Handle,
-    pub(crate) subflow: usize,
+    pub(crate) subflow: SubflowId,
     /// Index into the plan's transports.
     pub(crate) transport: TransportId,
     pub(crate) to: OpeningFor,
@@ -108,7 +109,8 @@ mod tests {
             (OpeningFor::Flow(FlowId::new(1 << 31)), Flags::SYN),
             (OpeningFor::Join(Handle::new(3, 1)), Flags::SYN | Flags::JOIN),
         ] {
-            let opening = Opening { src, peer, subflow: 31, transport: TransportId::new(65_536 + 9), to };
+            let opening =
+                Opening { src, peer, subflow: SubflowId::new(31), transport: TransportId::new(65_536 + 9), to };
             let mut packet = Packet { flags, ..Packet::default() };
             let trailer = opening.write(&mut packet);
             assert_eq!(Opening::read(&packet, &trailer), opening);

@@ -12,7 +12,7 @@ use crate::results::outcome::SubflowOutcome;
 use linkpool_network::Packet;
 use linkpool_transport::control::HookError;
 use linkpool_transport::paths::PathSelector;
-use linkpool_transport::{Metric, SenderState};
+use linkpool_transport::{Metric, SenderState, SubflowId};
 use linkpool_units::Time;
 use std::fmt::Debug;
 
@@ -30,9 +30,9 @@ pub(crate) enum Event {
 /// One end of a connection.
 pub(crate) trait Endpoint: Debug {
     /// `packet` has arrived on `subflow`.
-    fn on_packet(&mut self, subflow: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event;
+    fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event;
     /// A wake-up for `subflow` is due. A wake-up that the endpoint did not ask for must do no harm.
-    fn on_timer(&mut self, subflow: usize, io: &mut Io<'_, '_>) -> Event;
+    fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_, '_>) -> Event;
     /// The turn that the endpoint asked for has come ([`Io::queue_turn`]). It uses the turn with
     /// [`Io::spend_turn`], or leaves it to the next endpoint.
     fn on_turn(&mut self, _io: &mut Io<'_, '_>) -> Event {
@@ -41,7 +41,7 @@ pub(crate) trait Endpoint: Debug {
     /// Prefetches the memory that a packet of `subflow` will touch, in stages 3 and 4. The later
     /// stage may follow the pointers that the earlier one fetched. The endpoint itself is in the
     /// cache by then.
-    fn prefetch(&self, _subflow: usize, _stage: usize) {}
+    fn prefetch(&self, _subflow: SubflowId, _stage: usize) {}
 }
 
 /// The end that has data to send.
@@ -61,13 +61,13 @@ pub(crate) trait Sending: Endpoint {
     /// Number of subflows, established or not.
     fn subflows(&self) -> usize;
     /// Payload acknowledged on subflow `s`, bytes.
-    fn acked_on(&self, s: usize) -> u64;
+    fn acked_on(&self, s: SubflowId) -> u64;
     /// The outcome of subflow `s` so far.
-    fn subflow(&self, s: usize) -> SubflowOutcome;
+    fn subflow(&self, s: SubflowId) -> SubflowOutcome;
     /// Is the handshake of subflow `s` done, and has it not failed?
-    fn is_established(&self, s: usize) -> bool;
+    fn is_established(&self, s: SubflowId) -> bool;
     /// Is subflow `s` kept from sending new data?
-    fn is_suppressed(&self, _s: usize) -> bool {
+    fn is_suppressed(&self, _s: SubflowId) -> bool {
         false
     }
     /// Reports the measures of the family, each by its name in the results.

@@ -12,7 +12,7 @@ use crate::results::outcome::SubflowOutcome;
 use linkpool_network::Packet;
 use linkpool_transport::control::HookError;
 use linkpool_transport::paths::PathSelector;
-use linkpool_transport::{Metric, SenderState};
+use linkpool_transport::{Metric, SenderState, SubflowId};
 use linkpool_units::Time;
 
 macro_rules! endpoint {
@@ -22,18 +22,18 @@ macro_rules! endpoint {
 
         impl Endpoint for $name {
             #[inline]
-            fn on_packet(&mut self, subflow: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+            fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
                 match self { $($name::$family(end) => end.on_packet(subflow, packet, io)),* }
             }
             #[inline]
-            fn on_timer(&mut self, subflow: usize, io: &mut Io<'_, '_>) -> Event {
+            fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_, '_>) -> Event {
                 match self { $($name::$family(end) => end.on_timer(subflow, io)),* }
             }
             fn on_turn(&mut self, io: &mut Io<'_, '_>) -> Event {
                 match self { $($name::$family(end) => end.on_turn(io)),* }
             }
             #[inline]
-            fn prefetch(&self, subflow: usize, stage: usize) {
+            fn prefetch(&self, subflow: SubflowId, stage: usize) {
                 match self { $($name::$family(end) => end.prefetch(subflow, stage)),* }
             }
         }
@@ -95,16 +95,16 @@ macro_rules! ends {
             fn subflows(&self) -> usize {
                 match self { $(Sender::$family(end) => end.subflows()),* }
             }
-            fn acked_on(&self, s: usize) -> u64 {
+            fn acked_on(&self, s: SubflowId) -> u64 {
                 match self { $(Sender::$family(end) => end.acked_on(s)),* }
             }
-            fn subflow(&self, s: usize) -> SubflowOutcome {
+            fn subflow(&self, s: SubflowId) -> SubflowOutcome {
                 match self { $(Sender::$family(end) => end.subflow(s)),* }
             }
-            fn is_established(&self, s: usize) -> bool {
+            fn is_established(&self, s: SubflowId) -> bool {
                 match self { $(Sender::$family(end) => end.is_established(s)),* }
             }
-            fn is_suppressed(&self, s: usize) -> bool {
+            fn is_suppressed(&self, s: SubflowId) -> bool {
                 match self { $(Sender::$family(end) => end.is_suppressed(s)),* }
             }
             fn metrics(&self, report: &mut dyn FnMut(Metric)) {

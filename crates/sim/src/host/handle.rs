@@ -1,5 +1,7 @@
 //! Handles: names of endpoints at their hosts.
 
+use linkpool_transport::SubflowId;
+
 /// Names an endpoint at its host, and a subflow of it: 16 bits of slot, 11 of generation, 5 of
 /// subflow.
 ///
@@ -21,14 +23,14 @@ impl Handle {
         (self.0 >> (GENERATION_BITS + SUBFLOW_BITS)) as usize
     }
     #[inline]
-    pub(crate) fn of_subflow(self, subflow: usize) -> u32 {
-        self.0 | subflow as u32
+    pub(crate) fn of_subflow(self, subflow: SubflowId) -> u32 {
+        self.0 | u32::from(subflow)
     }
     /// From a packet or a timer key: the endpoint without the subflow, and the subflow.
     #[inline]
-    pub(crate) fn split(raw: u32) -> (Handle, usize) {
+    pub(crate) fn split(raw: u32) -> (Handle, SubflowId) {
         let subflow = raw & ((1 << SUBFLOW_BITS) - 1);
-        (Handle(raw & !((1 << SUBFLOW_BITS) - 1)), subflow as usize)
+        (Handle(raw & !((1 << SUBFLOW_BITS) - 1)), subflow.into())
     }
     pub(crate) fn raw(self) -> u32 {
         self.0
@@ -42,8 +44,8 @@ mod tests {
     #[test]
     fn handles_take_apart() {
         let h = Handle::new(65_535, 2047 + 2048);
-        let (back, subflow) = Handle::split(h.of_subflow(31));
-        assert_eq!((back, subflow), (h, 31));
+        let (back, subflow) = Handle::split(h.of_subflow(SubflowId::new(31)));
+        assert_eq!((back, subflow), (h, SubflowId::new(31)));
         assert_eq!(h.slot(), 65_535);
         assert_ne!(Handle::new(3, 1), Handle::new(3, 2));
     }

@@ -15,7 +15,7 @@ use crate::results::outcome::FlowOutcome;
 use crate::results::sink::{Buffer, Limit};
 use linkpool_engine::{hash_u64, prefetch, stream};
 use linkpool_network::{Egress, Flags, Handler, HostId, Network, NodeId, Packet, Routes};
-use linkpool_transport::SenderState;
+use linkpool_transport::{SenderState, SubflowId};
 use linkpool_units::{Rate, Time};
 
 /// A receiver whose sender has been silent for this long is removed when new connections arrive.
@@ -138,7 +138,13 @@ impl<'p> Hosts<'p> {
     }
 
     #[inline]
-    fn deliver(&mut self, host: NodeId, (handle, subflow): (Handle, usize), packet: &Packet, network: &mut Egress<'_>) {
+    fn deliver(
+        &mut self,
+        host: NodeId,
+        (handle, subflow): (Handle, SubflowId),
+        packet: &Packet,
+        network: &mut Egress<'_>,
+    ) {
         let now = self.context.now;
         let timers = &mut self.context.timers[host.index()];
         match self.context.hosts[host.index()].endpoint(handle) {
@@ -258,7 +264,7 @@ impl<'p> Hosts<'p> {
             found.map(|(handle, _)| handle)
         };
         match handle {
-            Some(handle) => self.deliver(host, (handle, 0), packet, network),
+            Some(handle) => self.deliver(host, (handle, SubflowId::FIRST), packet, network),
             None => self.stray += 1,
         }
     }
@@ -337,7 +343,7 @@ fn outcome(sending: &Sending, now: Time) -> FlowOutcome {
         failed: state == SenderState::Failed,
         metrics,
         hook_error: end.hook_error().cloned(),
-        subflows: (0..end.subflows()).map(|s| end.subflow(s)).collect(),
+        subflows: SubflowId::first(end.subflows()).map(|s| end.subflow(s)).collect(),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::host::handle::Handle;
 use crate::host::timer;
 use linkpool_engine::{Stream, Timers};
 use linkpool_network::{Egress, Packet, Trailer};
-use linkpool_transport::TurnQueue;
+use linkpool_transport::{SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
 
 /// The state that the endpoints of one host share.
@@ -83,7 +83,7 @@ impl<'a, 'n> Io<'a, 'n> {
     /// Calls [`crate::host::endpoint::Endpoint::on_timer`] of the endpoint `handle` for `subflow`
     /// at `at`. Requests add up; none is taken back. A sender that paces asks to be woken when its
     /// next packet may leave.
-    pub(crate) fn wake(&mut self, handle: Handle, subflow: usize, at: Time) {
+    pub(crate) fn wake(&mut self, handle: Handle, subflow: SubflowId, at: Time) {
         self.timers.push(at, timer::ENDPOINT | u64::from(handle.of_subflow(subflow)));
     }
 }

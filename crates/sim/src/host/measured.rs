@@ -2,6 +2,7 @@
 
 use crate::host::endpoint::Sending;
 use linkpool_scenario::Measure;
+use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 
 /// Payload of a flow that has been acknowledged, bytes.
@@ -16,7 +17,8 @@ pub struct Acked {
 impl Acked {
     /// The payload acknowledged so far at `end`.
     pub(crate) fn of(end: &impl Sending) -> Acked {
-        Acked { in_order: end.acked(), on_subflows: (0..end.subflows()).map(|s| end.acked_on(s)).sum() }
+        let on_subflows = SubflowId::first(end.subflows()).map(|s| end.acked_on(s)).sum();
+        Acked { in_order: end.acked(), on_subflows }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Envelope, Flags, Packet};
 use linkpool_transport::ndp::{Config, Message, Output, Receiver, Sender};
 use linkpool_transport::paths::PathSelector;
-use linkpool_transport::{Metric, SenderState, SubflowStats};
+use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
 use linkpool_units::Time;
 use rand::{Rng, RngCore};
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl NdpSender {
 }
 
 impl Endpoint for NdpSender {
-    fn on_packet(&mut self, _: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+    fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
         let NdpSender { sender, connection } = self;
         let now = io.now;
         if packet.is_returned() {
@@ -92,7 +92,7 @@ impl Endpoint for NdpSender {
         self.event()
     }
 
-    fn on_timer(&mut self, _: usize, io: &mut Io<'_, '_>) -> Event {
+    fn on_timer(&mut self, _: SubflowId, io: &mut Io<'_, '_>) -> Event {
         let now = io.now;
         self.sender.on_timer(now, &mut Out { connection: &mut self.connection, io, answers_opening: false });
         self.event()
@@ -132,17 +132,18 @@ impl Sending for NdpSender {
     }
 
     /// There is no handshake.
-    fn is_established(&self, _: usize) -> bool {
+    fn is_established(&self, _: SubflowId) -> bool {
         true
     }
 
-    fn acked_on(&self, _: usize) -> u64 {
+    fn acked_on(&self, _: SubflowId) -> u64 {
         self.sender.acked()
     }
 
     /// All paths together; the window is the data in flight.
-    fn subflow(&self, _: usize) -> SubflowOutcome {
-        let (sender, path, counters) = (&self.sender, self.connection.paths.fixed(0), self.sender.counters());
+    fn subflow(&self, _: SubflowId) -> SubflowOutcome {
+        let (sender, path, counters) =
+            (&self.sender, self.connection.paths.fixed(SubflowId::FIRST), self.sender.counters());
         SubflowOutcome {
             entropy: path.entropy,
             pinned: path.pinned,
@@ -199,12 +200,12 @@ impl NdpReceiver {
 }
 
 impl Endpoint for NdpReceiver {
-    fn on_packet(&mut self, _: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+    fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
         let now = io.now;
         if packet.flags.has(Flags::FIN) {
             let at = now + self.config.rto;
             self.closes = Some(at);
-            io.wake(self.connection.me, 0, at);
+            io.wake(self.connection.me, SubflowId::FIRST, at);
             return Event::None;
         }
         let (number, flags) = (number(packet, io), packet.flags);
@@ -227,7 +228,7 @@ impl Endpoint for NdpReceiver {
         Event::None
     }
 
-    fn on_timer(&mut self, _: usize, io: &mut Io<'_, '_>) -> Event {
+    fn on_timer(&mut self, _: SubflowId, io: &mut Io<'_, '_>) -> Event {
         if self.closes.is_some_and(|at| at <= io.now) { Event::Closed } else { Event::None }
     }
 }
@@ -254,14 +255,14 @@ impl Output for Out<'_, '_, '_> {
         let mut packet = Packet { envelope, endpoint: c.peer.raw(), ..Packet::default() };
         match path {
             Some(path) => {
-                let path = c.paths.fixed(path);
+                let path = c.paths.fixed(SubflowId::new(path));
                 packet.entropy = path.entropy;
                 packet.flags = packet.flags.with_if(Flags::PINNED, path.pinned);
             }
             // Control packets take any path (section 3.1.1 of the paper).
             None => packet.entropy = self.io.shared.random.next_u32(),
         }
-        packet.flags = packet.flags.with_if(Flags::PRIORITY, path.is_none() || c.high.covers(0));
+        packet.flags = packet.flags.with_if(Flags::PRIORITY, path.is_none() || c.high.covers(SubflowId::FIRST));
         match message {
             Message::Data { number, len, last, opens } => {
                 packet.envelope = Envelope::new(c.peer_host, len + c.sizes.header, len);
@@ -270,7 +271,8 @@ impl Output for Out<'_, '_, '_> {
                 packet.flags = packet.flags.with_if(Flags::LAST, last).with_if(Flags::SYN, opens);
                 if opens {
                     let (src, peer, transport, to) = (c.host, c.me, c.transport, OpeningFor::Flow(c.flow));
-                    let mut trailer = Opening { src, peer, subflow: 0, transport, to }.write(&mut packet);
+                    let mut trailer =
+                        Opening { src, peer, subflow: SubflowId::FIRST, transport, to }.write(&mut packet);
                     trailer[NUMBER] = number;
                     return self.io.send_with(packet, trailer);
                 }
@@ -288,12 +290,12 @@ impl Output for Out<'_, '_, '_> {
     }
 
     fn wake(&mut self, at: Time) {
-        self.io.wake(self.connection.me, 0, at);
+        self.io.wake(self.connection.me, SubflowId::FIRST, at);
     }
 
     fn measured_rtt(&mut self, rtt: Time) {
         if let Some(rtts) = &mut self.connection.rtts {
-            rtts.record((self.connection.flow, 0), self.io.now, rtt);
+            rtts.record((self.connection.flow, SubflowId::FIRST), self.io.now, rtt);
         }
     }
 

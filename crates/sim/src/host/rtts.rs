@@ -4,6 +4,7 @@ use crate::plan::FlowId;
 use crate::results::sample::{Sample, Value};
 use crate::results::sink::Buffer;
 use linkpool_scenario::Series;
+use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 
 /// Records the RTTs of one flow.
@@ -23,11 +24,11 @@ impl RttRecorder {
     }
 
     #[cold]
-    pub(crate) fn record(&mut self, (flow, subflow): (FlowId, usize), now: Time, rtt: Time) {
+    pub(crate) fn record(&mut self, (flow, subflow): (FlowId, SubflowId), now: Time, rtt: Time) {
         let next = &mut self.next[subflow];
         if now >= *next && now <= self.until {
             *next = now + self.every;
-            let value = Value::Rtt { flow, subflow: subflow as u32, rtt };
+            let value = Value::Rtt { flow, subflow, rtt };
             self.buffer.sample([Sample { at: now, value }]);
         }
     }

@@ -8,7 +8,7 @@ use crate::host::measured::MeasuredBytes;
 use crate::plan::{FlowId, PlannedFlow};
 use linkpool_engine::{Stream, prefetch};
 use linkpool_network::HostId;
-use linkpool_transport::TurnQueue;
+use linkpool_transport::{SubflowId, TurnQueue};
 use linkpool_units::{Rate, Time};
 use std::collections::{HashMap, VecDeque};
 
@@ -125,7 +125,7 @@ impl Host {
     /// Prefetches the memory that a packet for `subflow` of `handle` will touch; see
     /// [`linkpool_network::Handler::prefetch`].
     #[inline]
-    pub(crate) fn prefetch(&self, (handle, subflow): (Handle, usize), stage: usize) {
+    pub(crate) fn prefetch(&self, (handle, subflow): (Handle, SubflowId), stage: usize) {
         let Some(slot) = self.slots.get(handle.slot()) else { return };
         if stage == 1 {
             return prefetch(slot);

@@ -12,7 +12,7 @@ use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Flags, Packet};
 use linkpool_transport::control::HookError;
 use linkpool_transport::paths::{PathSelector, Progress, Subflows};
-use linkpool_transport::{Delivery, Metric, Output, Receiver, Segment, Sender, SenderState};
+use linkpool_transport::{Delivery, Metric, Output, Receiver, Segment, Sender, SenderState, SubflowId};
 use linkpool_units::Time;
 
 /// The first stage of [`Endpoint::prefetch`].
@@ -70,7 +70,7 @@ fn dupack_threshold(paths: u64) -> u32 {
     u32::try_from(more).unwrap_or(u32::MAX).saturating_add(3)
 }
 
-fn progress(sender: &Sender, s: usize) -> Progress {
+fn progress(sender: &Sender, s: SubflowId) -> Progress {
     let state = sender.congestion(s);
     Progress {
         acked_bytes: sender.acked_on(s),
@@ -82,7 +82,7 @@ fn progress(sender: &Sender, s: usize) -> Progress {
 
 impl Endpoint for TcpSender {
     #[inline]
-    fn on_packet(&mut self, subflow: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+    fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
         let TcpSender { sender, connection } = self;
         if packet.flags.has(Flags::SYN | Flags::ACK) {
             connection.peer = Handle::split(packet.seq).0;
@@ -95,13 +95,13 @@ impl Endpoint for TcpSender {
         self.event()
     }
 
-    fn on_timer(&mut self, subflow: usize, io: &mut Io<'_, '_>) -> Event {
+    fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_, '_>) -> Event {
         self.sender.on_timer(subflow, io.now, &mut Out { connection: &mut self.connection, io });
         self.event()
     }
 
     #[inline]
-    fn prefetch(&self, subflow: usize, stage: usize) {
+    fn prefetch(&self, subflow: SubflowId, stage: usize) {
         self.sender.prefetch(subflow, stage - FIRST_STAGE);
     }
 }
@@ -136,11 +136,11 @@ impl Sending for TcpSender {
         self.sender.subflows()
     }
 
-    fn acked_on(&self, s: usize) -> u64 {
+    fn acked_on(&self, s: SubflowId) -> u64 {
         self.sender.acked_on(s)
     }
 
-    fn subflow(&self, s: usize) -> SubflowOutcome {
+    fn subflow(&self, s: SubflowId) -> SubflowOutcome {
         let (sender, id, state) = (&self.sender, self.connection.paths.fixed(s), self.sender.congestion(s));
         SubflowOutcome {
             entropy: id.entropy,
@@ -154,11 +154,11 @@ impl Sending for TcpSender {
         }
     }
 
-    fn is_established(&self, s: usize) -> bool {
+    fn is_established(&self, s: SubflowId) -> bool {
         self.sender.congestion(s).established
     }
 
-    fn is_suppressed(&self, s: usize) -> bool {
+    fn is_suppressed(&self, s: SubflowId) -> bool {
         self.sender.is_suppressed(s)
     }
 
@@ -192,7 +192,7 @@ impl TcpReceiver {
 
 impl Endpoint for TcpReceiver {
     #[inline]
-    fn on_packet(&mut self, subflow: usize, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+    fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
         let TcpReceiver { receiver, connection } = self;
         let segment = decode(packet, io.trailer(packet));
         connection.paths.on_arrival(packet.entropy);
@@ -204,13 +204,13 @@ impl Endpoint for TcpReceiver {
         }
     }
 
-    fn on_timer(&mut self, subflow: usize, io: &mut Io<'_, '_>) -> Event {
+    fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_, '_>) -> Event {
         self.receiver.on_timer(subflow, io.now, &mut Out { connection: &mut self.connection, io });
         Event::None
     }
 
     #[inline]
-    fn prefetch(&self, subflow: usize, stage: usize) {
+    fn prefetch(&self, subflow: SubflowId, stage: usize) {
         if stage == FIRST_STAGE {
             self.receiver.prefetch(subflow);
         }
@@ -232,7 +232,7 @@ struct Out<'a, 'i, 'n> {
 
 impl Output for Out<'_, '_, '_> {
     #[inline]
-    fn send(&mut self, subflow: usize, segment: Segment) {
+    fn send(&mut self, subflow: SubflowId, segment: Segment) {
         let connection = &mut *self.connection;
         let mut packet = encode(segment, connection.sizes);
         connection.address(subflow, &mut packet, &mut self.io.shared.random);
@@ -261,16 +261,16 @@ impl Output for Out<'_, '_, '_> {
         self.io.send(packet);
     }
 
-    fn wake(&mut self, subflow: usize, at: Time) {
+    fn wake(&mut self, subflow: SubflowId, at: Time) {
         self.io.wake(self.connection.me, subflow, at);
     }
 
-    fn timed_out(&mut self, subflow: usize) {
+    fn timed_out(&mut self, subflow: SubflowId) {
         self.connection.paths.on_timeout(subflow, &mut self.io.shared.random, self.io.now);
     }
 
     #[inline]
-    fn measured_rtt(&mut self, subflow: usize, rtt: Time) {
+    fn measured_rtt(&mut self, subflow: SubflowId, rtt: Time) {
         if let Some(rtts) = &mut self.connection.rtts {
             rtts.record((self.connection.flow, subflow), self.io.now, rtt);
         }

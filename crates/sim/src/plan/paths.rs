@@ -2,6 +2,7 @@
 
 use linkpool_network::topology::FatTree;
 use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes, ShortestPaths, disjoint_paths, reversed, source_route};
+use linkpool_transport::SubflowId;
 use linkpool_transport::paths::{PathSelector, reverse_ports};
 
 /// Why flows cannot have the paths of their transport.
@@ -77,7 +78,7 @@ impl PathRule {
         network: (&Fabric, &Routes),
         ends: (HostId, HostId),
         subflows: usize,
-        (entropy, subflow): (u32, usize),
+        (entropy, subflow): (u32, SubflowId),
     ) -> PathSelector {
         if let PathRule::TwoLevel(_) = self {
             return self.there(network, (ends.1, ends.0), subflows, 0);

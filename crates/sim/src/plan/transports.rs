@@ -4,8 +4,8 @@ use crate::plan::family::{Facts, Family};
 use crate::plan::paths::PathRule;
 use linkpool_network::{Fabric, HostId, Routes};
 use linkpool_scenario::{self as scenario, Paths};
-use linkpool_transport::Config;
 use linkpool_transport::paths::{Balancing, PathSelector, Subflows};
+use linkpool_transport::{Config, SubflowId};
 use std::sync::Arc;
 
 /// A transport, ready to make endpoints of.
@@ -113,7 +113,7 @@ impl PlannedTransport {
         &self,
         network: (&Fabric, &Routes),
         ends: (HostId, HostId),
-        (entropy, subflow): (u32, usize),
+        (entropy, subflow): (u32, SubflowId),
     ) -> PathSelector {
         if self.balancing.is_some_and(|balancing| balancing.echoes()) {
             PathSelector::echoing()

@@ -10,6 +10,7 @@ use crate::record::counters::Counters;
 use crate::results::sample::{Sample, Value};
 use linkpool_network::{Egress, LinkId, Network, NodeId};
 use linkpool_scenario as scenario;
+use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 use std::collections::HashMap;
 
@@ -110,12 +111,12 @@ impl<'p> Sampling<'p> {
             if !series.wanted[planned.label.index()] {
                 continue;
             }
-            for s in 0..end.subflows() {
+            for s in SubflowId::first(end.subflows()) {
                 let subflow = end.subflow(s);
                 if end.is_established(s) {
                     let value = Value::Cwnd {
                         flow: *flow,
-                        subflow: s as u32,
+                        subflow: s,
                         cwnd: subflow.cwnd,
                         ssthresh: subflow.ssthresh,
                         srtt: subflow.srtt,
@@ -148,12 +149,12 @@ impl<'p> Sampling<'p> {
         if now > series.until.saturating_add(series.every) {
             return;
         }
-        for (s, before) in sampled.acked.iter_mut().enumerate() {
+        for (s, before) in SubflowId::first(end.subflows()).zip(&mut sampled.acked) {
             let acked = end.acked_on(s);
             // The first sample, at `from`, only notes the data acknowledged before.
             if now > since && end.is_established(s) {
                 let goodput = 8.0 * (acked - *before) as f64 / (now - since).secs();
-                samples.push(Sample { at: now, value: Value::Rate { flow: sending.flow, subflow: s as u32, goodput } });
+                samples.push(Sample { at: now, value: Value::Rate { flow: sending.flow, subflow: s, goodput } });
             }
             *before = acked;
         }

@@ -2,6 +2,7 @@
 //! the expression for its value.
 
 use crate::plan::FlowId;
+use linkpool_transport::SubflowId;
 use parquet::data_type::ByteArray;
 
 /// A table of a result directory.
@@ -105,6 +106,7 @@ macro_rules! value {
 }
 value!(u32, u32, U32, x => x as i32); // the same bits; the schema says that they are unsigned
 value!(FlowId, FlowId, U32, x => u32::from(x) as i32);
+value!(SubflowId, SubflowId, U32, x => u32::from(x) as i32);
 value!(u64, u64, I64, x => x as i64);
 value!(f64, f64, F64, x => x);
 value!(bool, bool, Bool, x => x);

@@ -5,8 +5,8 @@ use crate::results::column::table;
 use crate::results::outcome::{FlowOutcome, SubflowOutcome};
 use linkpool_network::{Envelope, Flags, Packet, Spreading, Timetable};
 use linkpool_scenario::Measure;
-use linkpool_transport::Metric;
 use linkpool_transport::paths::Balancing;
+use linkpool_transport::{Metric, SubflowId};
 use linkpool_units::Time;
 use linkpool_workload::Flow;
 
@@ -170,7 +170,7 @@ pub(crate) struct SubflowRow<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) timetable: &'a Timetable,
     pub(crate) flow: &'a FlowOutcome,
-    pub(crate) number: usize,
+    pub(crate) number: SubflowId,
     pub(crate) subflow: &'a SubflowOutcome,
 }
 
@@ -180,7 +180,7 @@ table! {
     /// Flow that it belongs to.
     flow: FlowId, "" = row.flow.flow;
     /// Number within the flow, from 0.
-    subflow: u32, "" = row.number as u32;
+    subflow: SubflowId, "" = row.number;
     /// Names of the nodes, `S1 W R`, when it was established; null: packets take paths of their own
     /// (spraying by host or switches, flowlets, `"reps"`).
     path: str, "" = row.path().as_deref();

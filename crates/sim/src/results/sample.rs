@@ -2,6 +2,7 @@
 
 use crate::plan::FlowId;
 use linkpool_network::{LinkId, RareEvents};
+use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 
 /// A row of a time series.
@@ -30,7 +31,7 @@ pub enum Value {
         /// Index of the flow.
         flow: FlowId,
         /// Index of the subflow.
-        subflow: u32,
+        subflow: SubflowId,
         /// Congestion window, packets.
         cwnd: f64,
         /// Slow start threshold, packets; infinite: unlimited.
@@ -45,7 +46,7 @@ pub enum Value {
         /// Index of the flow.
         flow: FlowId,
         /// Index of the subflow.
-        subflow: u32,
+        subflow: SubflowId,
         /// bit/s.
         goodput: f64,
     },
@@ -54,7 +55,7 @@ pub enum Value {
         /// Index of the flow.
         flow: FlowId,
         /// Index of the subflow.
-        subflow: u32,
+        subflow: SubflowId,
         /// From a segment to its ACK.
         rtt: Time,
     },
@@ -79,9 +80,9 @@ impl Sample {
     pub(crate) fn order(&self) -> (Time, u8, u32, u32) {
         match self.value {
             Value::Queue { link, .. } => (self.at, 0, link.into(), 0),
-            Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow.into(), subflow),
-            Value::Rate { flow, subflow, .. } => (self.at, 2, flow.into(), subflow),
-            Value::Rtt { flow, subflow, .. } => (self.at, 3, flow.into(), subflow),
+            Value::Cwnd { flow, subflow, .. } => (self.at, 1, flow.into(), subflow.into()),
+            Value::Rate { flow, subflow, .. } => (self.at, 2, flow.into(), subflow.into()),
+            Value::Rtt { flow, subflow, .. } => (self.at, 3, flow.into(), subflow.into()),
             Value::Counters { link, .. } => (self.at, 4, link.into(), 0),
         }
     }

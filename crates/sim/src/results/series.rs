@@ -5,6 +5,7 @@ use crate::results::column::{Row, TableInfo, table};
 use crate::results::sample::{Sample, Value};
 use crate::results::table::Table;
 use linkpool_network::{LinkId, RareEvents};
+use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 use parquet::errors::Result;
 use std::path::Path;
@@ -35,7 +36,7 @@ table! {
 struct CwndRow {
     at: Time,
     flow: FlowId,
-    subflow: u32,
+    subflow: SubflowId,
     cwnd: f64,
     ssthresh: f64,
     srtt: Option<f64>,
@@ -50,7 +51,7 @@ table! {
     /// Number of the flow.
     flow: FlowId, "" = row.flow;
     /// Number of the subflow.
-    subflow: u32, "" = row.subflow;
+    subflow: SubflowId, "" = row.subflow;
     /// Congestion window.
     cwnd_pkts: f64, "packets" = row.cwnd;
     /// Slow-start threshold; null: unlimited.
@@ -65,7 +66,7 @@ table! {
 struct RateRow {
     at: Time,
     flow: FlowId,
-    subflow: u32,
+    subflow: SubflowId,
     goodput: f64,
 }
 
@@ -77,7 +78,7 @@ table! {
     /// Number of the flow.
     flow: FlowId, "" = row.flow;
     /// Number of the subflow.
-    subflow: u32, "" = row.subflow;
+    subflow: SubflowId, "" = row.subflow;
     /// Payload acknowledged on the subflow in the interval.
     goodput_bps: f64, "bit/s" = row.goodput;
 }
@@ -86,7 +87,7 @@ table! {
 struct RttRow {
     at: Time,
     flow: FlowId,
-    subflow: u32,
+    subflow: SubflowId,
     rtt: Time,
 }
 
@@ -98,7 +99,7 @@ table! {
     /// Number of the flow.
     flow: FlowId, "" = row.flow;
     /// Number of the subflow.
-    subflow: u32, "" = row.subflow;
+    subflow: SubflowId, "" = row.subflow;
     /// From a segment that was sent once, or the SYN, to its ACK, as the retransmission timer takes
     /// it.
     rtt_s: f64, "s" = row.rtt.secs();

@@ -15,6 +15,7 @@ use crate::results::table::Table;
 use crate::results::workloads_table::{self, WorkloadRow};
 use linkpool_network::Timetable;
 use linkpool_scenario::Scenario;
+use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 use parquet::errors::{ParquetError, Result};
 use std::path::Path;
@@ -118,7 +119,7 @@ impl Sink for Tables<'_> {
         self.started[flow.planned.label.index()] += 1;
         let ideal = self.ideal.fct(&flow.planned);
         let mut written = self.flows.push(&FlowRow { plan, flow, ideal, places: &self.places });
-        for (number, subflow) in flow.subflows.iter().enumerate() {
+        for (number, subflow) in SubflowId::first(flow.subflows.len()).zip(&flow.subflows) {
             let row = SubflowRow { plan, timetable: self.timetable, flow, number, subflow };
             written = written.and_then(|()| self.subflows.push(&row));
         }

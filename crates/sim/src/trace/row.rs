@@ -3,6 +3,7 @@
 use crate::plan::FlowId;
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Flags, Packet};
+use linkpool_transport::SubflowId;
 use serde::Serialize;
 
 /// An event of a flow.
@@ -69,7 +70,7 @@ pub enum What {
         /// Which end.
         of: End,
         /// For this subflow.
-        subflow: usize,
+        subflow: SubflowId,
     },
     /// A packet of the flow was lost.
     Lost {
@@ -90,7 +91,7 @@ pub enum What {
     /// The sender's view of a subflow has changed.
     State {
         /// The subflow.
-        subflow: usize,
+        subflow: SubflowId,
         /// The new state.
         #[serde(flatten)]
         state: State,
@@ -111,7 +112,7 @@ pub enum What {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Sight {
     /// Its subflow.
-    pub subflow: usize,
+    pub subflow: SubflowId,
     /// `SYN`, `SYN-ACK`, `data`, `ACK`, `FIN`.
     pub kind: &'static str,
     /// Of data: its first byte in the subflow, modulo 2^32.
@@ -130,7 +131,7 @@ pub struct Sight {
 }
 
 impl Sight {
-    pub(crate) fn of(packet: &Packet, subflow: usize) -> Sight {
+    pub(crate) fn of(packet: &Packet, subflow: SubflowId) -> Sight {
         let has = |flag| packet.flags.has(flag);
         let kind = match () {
             () if has(Flags::SYN | Flags::ACK) => "SYN-ACK",

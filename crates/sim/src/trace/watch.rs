@@ -10,7 +10,7 @@ use crate::host::slots::Occupant;
 use crate::host::timer;
 use crate::plan::{FlowId, Plan};
 use linkpool_network::{Cause, Discarded, Egress, Flags, Handler, LinkId, NodeId, Packet, Seen, Trailer};
-use linkpool_transport::SenderState;
+use linkpool_transport::{SenderState, SubflowId};
 use linkpool_units::Time;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,7 +60,7 @@ impl<'p> Watch<'p> {
     }
 
     /// The flow of `packet`, the end that it is for, and the subflow.
-    fn addressee(&mut self, packet: &Packet, trailer: Option<&Trailer>) -> Option<(FlowId, End, usize)> {
+    fn addressee(&mut self, packet: &Packet, trailer: Option<&Trailer>) -> Option<(FlowId, End, SubflowId)> {
         let (handle, subflow) = Handle::split(packet.endpoint);
         let to = NodeId::from(packet.dst());
         if is_opening(packet) {
@@ -97,9 +97,9 @@ impl<'p> Watch<'p> {
         match self.hosts.context.hosts[host.index()].endpoint(handle) {
             Some((Occupant::Sender(sending), _)) if sending.flow == flow => {
                 let end = &sending.end;
-                for s in 0..end.subflows() {
+                for s in SubflowId::first(end.subflows()) {
                     let state = State::of(&end.subflow(s), end.is_established(s), end.is_suppressed(s));
-                    if known.states.get(s) != Some(&state) {
+                    if known.states.get(s.index()) != Some(&state) {
                         found.push(What::State { subflow: s, state });
                     }
                     states.push(state);

@@ -6,6 +6,7 @@
 
 use crate::common::{Run, run_on, scenario};
 use linkpool_sim::{FlowOutcome, Value};
+use linkpool_transport::SubflowId;
 
 /// Of the window with independent losses of probability p: 1.3098 / sqrt(p) (Ott, Kemperman, Mathis
 /// 1996).
@@ -19,9 +20,11 @@ fn run(text: &str) -> Run {
     run_on(&scenario(text), 1)
 }
 
+const SECOND: SubflowId = SubflowId::new(1);
+
 /// Payload acknowledged on subflow `s` of the flows of transport `t`, bytes, and how many flows
 /// these are.
-fn acked(r: &Run, t: &str, s: usize) -> (f64, usize) {
+fn acked(r: &Run, t: &str, s: SubflowId) -> (f64, usize) {
     let is_it = |f: &&FlowOutcome| r.plan.transports[f.planned.transport.index()].name == t;
     let flows: Vec<_> = r.outcome.flows.iter().filter(is_it).collect();
     (flows.iter().map(|f| f.subflows[s].stats.acked_bytes as f64).sum(), flows.len())
@@ -59,7 +62,7 @@ fn tcp_under_losses(p: f64, seconds: u32) -> f64 {
         transport = \"tcp\"
         count = 10"
     ));
-    let (bytes, flows) = acked(&r, "tcp", 0);
+    let (bytes, flows) = acked(&r, "tcp", SubflowId::FIRST);
     bytes / flows as f64
 }
 
@@ -121,7 +124,7 @@ fn triangle_after(algorithm: &str, p: f64, seconds: u32) -> [f64; 2] {
         {PAPER}
         {flows}"
     ));
-    [0, 1].map(|s| {
+    [SubflowId::FIRST, SECOND].map(|s| {
         let (bytes, flows) = acked(&r, "t", s);
         bytes / 1400.0 / flows as f64
     })
@@ -188,7 +191,7 @@ fn two_bottlenecks(algorithm: &str) -> f64 {
         }
     }
     let r = run(&text);
-    (acked(&r, "multi", 0).0 + acked(&r, "multi", 1).0) / acked(&r, "tcp", 0).0
+    (acked(&r, "multi", SubflowId::FIRST).0 + acked(&r, "multi", SECOND).0) / acked(&r, "tcp", SubflowId::FIRST).0
 }
 
 /// With equal bottlenecks and z = sqrt(p1/p2) TCP users get z times what the others do. LIA: z^3 +
@@ -246,8 +249,8 @@ fn xmp(second: f64) -> [f64; 3] {
         (1000.0 * second).round()
     ));
     let all = (1.0 + second) * 1e9 / 8.0 * 0.4 * GOODPUT;
-    let multi = acked(&r, "multi", 0).0 + acked(&r, "multi", 1).0;
-    [multi, acked(&r, "first", 0).0, acked(&r, "second", 0).0].map(|bytes| bytes / all)
+    let multi = acked(&r, "multi", SubflowId::FIRST).0 + acked(&r, "multi", SECOND).0;
+    [multi, acked(&r, "first", SubflowId::FIRST).0, acked(&r, "second", SubflowId::FIRST).0].map(|bytes| bytes / all)
 }
 
 /// Equations 7 to 9 of Cao et al., CoNEXT 2013: a path that is used is marked with p = 1 / (1 + y T

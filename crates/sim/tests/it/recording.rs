@@ -3,6 +3,7 @@
 use crate::common::{Run, run};
 use linkpool_network::{LinkId, RareEvents};
 use linkpool_sim::{FlowId, Value};
+use linkpool_transport::SubflowId;
 use linkpool_units::Time;
 
 /// Ten senders into one port, which drops and marks.
@@ -68,7 +69,7 @@ fn every_rtt_may_be_recorded() {
         .samples
         .iter()
         .map(|s| match s.value {
-            Value::Rtt { flow, subflow: 0, rtt } if flow == FlowId::new(0) => rtt,
+            Value::Rtt { flow, subflow: SubflowId::FIRST, rtt } if flow == FlowId::new(0) => rtt,
             _ => panic!("{s:?}"),
         })
         .collect();
@@ -95,7 +96,7 @@ fn rtts_may_be_thinned_out_and_of_some_flows() {
         let before = last.insert((flow, subflow), sample.at);
         assert!(before.is_none_or(|before| sample.at >= before + Time::from_us(100)));
     }
-    assert!(last.keys().any(|(_, subflow)| *subflow == 1) && r.samples.len() > last.len(), "{last:?}");
+    assert!(last.keys().any(|(_, subflow)| *subflow == SubflowId::new(1)) && r.samples.len() > last.len(), "{last:?}");
 }
 
 /// A flow alone at line rate: the data that it carries between 1 and 3 ms is known to a few

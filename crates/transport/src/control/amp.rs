@@ -3,6 +3,7 @@
 use super::mptcp_cut::CutConfig;
 use super::{Ack, CongestionControl, slow_start, total_window};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use crate::metric::Metric;
 use linkpool_settings::{Bounds, settings};
 use schemars::JsonSchema;
@@ -91,9 +92,9 @@ impl Amp {
 }
 
 impl CongestionControl for Amp {
-    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         let cut = self.config.cut.in_ack_event(&mut states[s], ack);
-        if s == 0 && states.len() > 1 && self.config.suppression {
+        if s.is_first() && states.len() > 1 && self.config.suppression {
             self.marked |= ack.marked;
             if ack.round_ended {
                 if self.suppressed {
@@ -107,13 +108,13 @@ impl CongestionControl for Amp {
         cut
     }
 
-    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
+    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: SubflowId) -> bool {
         self.config.cut.cut_after_growth(&mut states[s])
     }
 
     /// `1 / w_total` for each packet acknowledged (Algorithm 1, line 25); of one subflow only while
     /// suppressed.
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         if slow_start(&mut states[s], acked) {
             return;
         }
@@ -122,15 +123,15 @@ impl CongestionControl for Amp {
     }
 
     /// Its rounds would have told when congestion is over.
-    fn on_failed(&mut self, s: usize) {
-        if s == 0 && self.suppressed {
+    fn on_failed(&mut self, s: SubflowId) {
+        if s.is_first() && self.suppressed {
             (self.suppressed, self.rounds) = (false, 0);
             self.releases += 1;
         }
     }
 
-    fn is_active(&self, s: usize) -> bool {
-        s == 0 || !self.suppressed
+    fn is_active(&self, s: SubflowId) -> bool {
+        s.is_first() || !self.suppressed
     }
 
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {
@@ -142,7 +143,7 @@ impl CongestionControl for Amp {
 #[cfg(test)]
 mod tests {
     use super::super::AckOrder;
-    use super::super::testing::{CUT, ack, marked, state};
+    use super::super::testing::{CUT, S, ack, marked, state};
     use super::*;
 
     fn amp(release: Release) -> Amp {
@@ -161,9 +162,9 @@ mod tests {
     fn suppressed(release: Release) -> (Amp, Vec<CongestionState>) {
         let mut a = amp(release);
         let mut states = vec![state(2.4); 4];
-        a.in_ack_event(&mut states, 0, round(true));
+        a.in_ack_event(&mut states, S[0], round(true));
         assert!(!a.suppressed);
-        a.in_ack_event(&mut states, 0, round(true));
+        a.in_ack_event(&mut states, S[0], round(true));
         assert!(a.suppressed);
         (a, states)
     }
@@ -172,7 +173,7 @@ mod tests {
     fn grows_one_packet_a_round_over_all_subflows() {
         let mut a = amp(Release::Rounds);
         let mut states = vec![state(2.0), state(3.0), state(4.0), state(7.0)];
-        a.cong_avoid(&mut states, 2, 1.0);
+        a.cong_avoid(&mut states, S[2], 1.0);
         assert_eq!(states[2].cwnd, 4.0625); // 4 + 1/16
     }
 
@@ -180,16 +181,16 @@ mod tests {
     fn cuts_a_quarter_to_the_floor() {
         let mut a = amp(Release::Rounds);
         let mut states = vec![state(8.0), state(2.5), state(4.0), state(4.0)];
-        a.in_ack_event(&mut states, 0, marked(1));
-        a.in_ack_event(&mut states, 1, marked(1));
+        a.in_ack_event(&mut states, S[0], marked(1));
+        a.in_ack_event(&mut states, S[1], marked(1));
         assert_eq!((states[0].cwnd, states[1].cwnd), (6.0, 2.0));
     }
 
     #[test]
     fn suppresses_after_gamma_rounds_with_all_at_the_minimum() {
         let (a, _) = suppressed(Release::Rounds);
-        assert!(a.is_active(0));
-        assert!((1..4).all(|s| !a.is_active(s)));
+        assert!(a.is_active(S[0]));
+        assert!((1..4).all(|s| !a.is_active(S[s])));
         assert_eq!((a.suppressions, a.releases), (1, 0));
     }
 
@@ -202,7 +203,7 @@ mod tests {
             let mut states = vec![state(2.0); 4];
             spoil(&mut states[3]);
             for _ in 0..5 {
-                a.in_ack_event(&mut states, 0, round(true));
+                a.in_ack_event(&mut states, S[0], round(true));
             }
             assert!(!a.suppressed);
         }
@@ -212,11 +213,11 @@ mod tests {
     fn rounds_must_be_in_a_row() {
         let mut a = amp(Release::Rounds);
         let mut states = vec![state(2.0); 4];
-        a.in_ack_event(&mut states, 0, round(true));
+        a.in_ack_event(&mut states, S[0], round(true));
         states[1].cwnd = 3.0;
-        a.in_ack_event(&mut states, 0, round(true));
+        a.in_ack_event(&mut states, S[0], round(true));
         states[1].cwnd = 2.0;
-        a.in_ack_event(&mut states, 0, round(true));
+        a.in_ack_event(&mut states, S[0], round(true));
         assert!(!a.suppressed);
     }
 
@@ -224,14 +225,14 @@ mod tests {
     fn release_by_rounds_needs_a_window_above_the_minimum() {
         let (mut a, mut states) = suppressed(Release::Rounds);
         for _ in 0..5 {
-            a.in_ack_event(&mut states, 0, round(false));
+            a.in_ack_event(&mut states, S[0], round(false));
         }
         assert!(a.suppressed); // floor(2.4) = 2
         states[0].cwnd = 3.1;
-        a.in_ack_event(&mut states, 0, round(false));
-        a.in_ack_event(&mut states, 0, round(false));
+        a.in_ack_event(&mut states, S[0], round(false));
+        a.in_ack_event(&mut states, S[0], round(false));
         assert!(a.suppressed);
-        a.in_ack_event(&mut states, 0, round(false));
+        a.in_ack_event(&mut states, S[0], round(false));
         assert!(!a.suppressed);
         assert_eq!((a.suppressions, a.releases), (1, 1));
     }
@@ -239,14 +240,14 @@ mod tests {
     #[test]
     fn release_by_acks_has_no_condition_on_the_window() {
         let (mut a, mut states) = suppressed(Release::Acks);
-        a.in_ack_event(&mut states, 0, round(false));
-        a.in_ack_event(&mut states, 0, round(false));
-        a.in_ack_event(&mut states, 0, marked(1)); // resets
-        a.in_ack_event(&mut states, 0, round(false)); // the round with the mark
-        a.in_ack_event(&mut states, 0, round(false));
-        a.in_ack_event(&mut states, 0, round(false));
+        a.in_ack_event(&mut states, S[0], round(false));
+        a.in_ack_event(&mut states, S[0], round(false));
+        a.in_ack_event(&mut states, S[0], marked(1)); // resets
+        a.in_ack_event(&mut states, S[0], round(false)); // the round with the mark
+        a.in_ack_event(&mut states, S[0], round(false));
+        a.in_ack_event(&mut states, S[0], round(false));
         assert!(a.suppressed);
-        a.in_ack_event(&mut states, 0, round(false));
+        a.in_ack_event(&mut states, S[0], round(false));
         assert!(!a.suppressed);
     }
 
@@ -254,7 +255,7 @@ mod tests {
     fn while_suppressed_it_grows_as_a_single_path() {
         let (mut a, mut states) = suppressed(Release::Rounds);
         states[0].cwnd = 4.0;
-        a.cong_avoid(&mut states, 0, 1.0);
+        a.cong_avoid(&mut states, S[0], 1.0);
         assert_eq!(states[0].cwnd, 4.25);
     }
 
@@ -262,9 +263,9 @@ mod tests {
     #[test]
     fn the_others_are_released_when_subflow_0_is_given_up() {
         let (mut a, _) = suppressed(Release::Rounds);
-        a.on_failed(1);
+        a.on_failed(S[1]);
         assert!(a.suppressed);
-        a.on_failed(0);
+        a.on_failed(S[0]);
         assert!(!a.suppressed);
         assert_eq!((a.suppressions, a.releases), (1, 1));
     }
@@ -275,7 +276,7 @@ mod tests {
         a.config.suppression = false;
         let mut states = vec![state(2.0); 4];
         for _ in 0..10 {
-            a.in_ack_event(&mut states, 0, round(true));
+            a.in_ack_event(&mut states, S[0], round(true));
         }
         assert!(!a.suppressed);
     }
@@ -287,14 +288,14 @@ mod tests {
         let (mut a, mut states) = suppressed(Release::Rounds);
         (states[0].cwnd, states[0].in_recovery) = (5.0, true);
         for _ in 0..4 {
-            a.in_ack_event(&mut states, 0, round(false));
+            a.in_ack_event(&mut states, S[0], round(false));
         }
         assert!(a.suppressed);
         states[0].in_recovery = false;
-        a.in_ack_event(&mut states, 0, round(false));
-        a.in_ack_event(&mut states, 0, round(false));
+        a.in_ack_event(&mut states, S[0], round(false));
+        a.in_ack_event(&mut states, S[0], round(false));
         assert!(a.suppressed);
-        a.in_ack_event(&mut states, 0, round(false));
+        a.in_ack_event(&mut states, S[0], round(false));
         assert!(!a.suppressed);
     }
 
@@ -304,13 +305,13 @@ mod tests {
         let mut a = amp(Release::Acks);
         let mut states = vec![state(2.0); 4];
         for _ in 0..5 {
-            a.in_ack_event(&mut states, 1, round(true));
+            a.in_ack_event(&mut states, S[1], round(true));
         }
         assert!(!a.suppressed);
         let (mut a, mut states) = suppressed(Release::Acks);
         for _ in 0..3 {
-            a.in_ack_event(&mut states, 1, round(true));
-            a.in_ack_event(&mut states, 0, round(false));
+            a.in_ack_event(&mut states, S[1], round(true));
+            a.in_ack_event(&mut states, S[0], round(false));
         }
         assert!(!a.suppressed);
     }
@@ -320,11 +321,11 @@ mod tests {
     fn the_count_begins_anew_at_suppression_and_at_release() {
         let (mut a, mut states) = suppressed(Release::Acks);
         for expected in [true, true, false] {
-            a.in_ack_event(&mut states, 0, round(false));
+            a.in_ack_event(&mut states, S[0], round(false));
             assert_eq!(a.suppressed, expected);
         }
         for expected in [false, true] {
-            a.in_ack_event(&mut states, 0, round(true));
+            a.in_ack_event(&mut states, S[0], round(true));
             assert_eq!(a.suppressed, expected);
         }
         assert_eq!((a.suppressions, a.releases), (2, 1));
@@ -339,10 +340,10 @@ mod tests {
             let mut a = amp_in_order(Release::Rounds, order);
             a.config.gamma = 1;
             let mut states = vec![state(3.2), state(2.0)];
-            let cut = a.in_ack_event(&mut states, 0, round(true));
+            let cut = a.in_ack_event(&mut states, S[0], round(true));
             assert_eq!(a.suppressed, suppressed);
             assert_eq!(cut, order == AckOrder::CutInsteadOfGrowth);
-            assert_eq!(a.cut_after_growth(&mut states, 0), !cut);
+            assert_eq!(a.cut_after_growth(&mut states, S[0]), !cut);
             assert!((states[0].cwnd - 2.4).abs() < 1e-12); // 3.2 x 3/4, once
         }
     }
@@ -353,7 +354,7 @@ mod tests {
         let mut a = amp(Release::Rounds);
         let mut states = vec![state(2.0)];
         for _ in 0..5 {
-            a.in_ack_event(&mut states, 0, round(true));
+            a.in_ack_event(&mut states, S[0], round(true));
         }
         assert_eq!((a.suppressions, a.releases), (0, 0));
     }

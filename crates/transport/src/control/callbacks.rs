@@ -6,6 +6,7 @@
 
 use super::Ack;
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use std::cell::Cell;
 use std::mem::offset_of;
 
@@ -85,6 +86,12 @@ fn answer(returned: i32) -> Answer {
     if returned < 0 { Err(Raised) } else { Ok(returned != 0) }
 }
 
+/// The number of a subflow as functions take it.
+#[inline]
+fn number(s: SubflowId) -> i64 {
+    u32::from(s).into()
+}
+
 // In all: the words of the connection, those of the subflows, the congestion states, and the number
 // of both.
 type InAckEvent = unsafe extern "C" fn(*mut u64, *mut u64, *mut CongestionState, i64, i64, i64, u8, u8, i64) -> i32;
@@ -158,26 +165,26 @@ callbacks! {
 #[allow(unsafe_code)]
 impl Callbacks {
     #[inline]
-    pub(super) fn in_ack_event(&self, block: &Block, states: &mut [CongestionState], s: usize, ack: Ack) -> Answer {
+    pub(super) fn in_ack_event(&self, block: &Block, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> Answer {
         let Some(call) = self.in_ack_event else { return Ok(false) };
         let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
         let (acked, now, states) = (ack.acked.into(), ack.now.0 as i64, states.as_mut_ptr());
         let (marked, ended) = (ack.marked.into(), ack.round_ended.into());
-        answer(unsafe { call(connection, subflows, states, n, s as i64, acked, marked, ended, now) })
+        answer(unsafe { call(connection, subflows, states, n, number(s), acked, marked, ended, now) })
     }
 
     #[inline]
-    pub(super) fn cut_after_growth(&self, block: &Block, states: &mut [CongestionState], s: usize) -> Answer {
+    pub(super) fn cut_after_growth(&self, block: &Block, states: &mut [CongestionState], s: SubflowId) -> Answer {
         let Some(call) = self.cut_after_growth else { return Ok(false) };
         let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
-        answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, s as i64) })
+        answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, number(s)) })
     }
 
     #[inline]
-    pub(super) fn cong_avoid(&self, block: &Block, states: &mut [CongestionState], s: usize, acked: f64) -> Answer {
+    pub(super) fn cong_avoid(&self, block: &Block, states: &mut [CongestionState], s: SubflowId, acked: f64) -> Answer {
         let Some(call) = self.cong_avoid else { return Ok(false) };
         let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
-        answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, s as i64, acked) })
+        answer(unsafe { call(connection, subflows, states.as_mut_ptr(), n, number(s), acked) })
     }
 
     /// The slow start threshold after a loss; none if the algorithm leaves it to the default. It
@@ -186,14 +193,14 @@ impl Callbacks {
         &self,
         block: &Block,
         states: &[CongestionState],
-        s: usize,
+        s: SubflowId,
         flight: u32,
     ) -> Option<Result<f64, Raised>> {
         let call = self.ssthresh?;
         let ((connection, subflows), n) = (block.parts(states.len()), states.len() as i64);
         let (mut states, mut value) = (states.to_vec(), f64::NAN);
         let states = states.as_mut_ptr();
-        let returned = unsafe { call(connection, subflows, states, n, s as i64, flight.into(), &raw mut value) };
+        let returned = unsafe { call(connection, subflows, states, n, number(s), flight.into(), &raw mut value) };
         Some(answer(returned).map(|_| value))
     }
 
@@ -207,9 +214,9 @@ impl Callbacks {
 
     /// Calls one of the hooks that see no congestion states.
     #[inline]
-    pub(super) fn on_subflow(hook: Option<OnSubflow>, block: &Block, s: usize) -> Answer {
+    pub(super) fn on_subflow(hook: Option<OnSubflow>, block: &Block, s: SubflowId) -> Answer {
         let Some(call) = hook else { return Ok(false) };
         let (connection, subflows) = block.parts(block.n);
-        answer(unsafe { call(connection, subflows, block.n as i64, s as i64) })
+        answer(unsafe { call(connection, subflows, block.n as i64, number(s)) })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Ack, CongestionControl, slow_start};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
 
@@ -66,7 +67,7 @@ impl Cubic {
     }
 
     /// Congestion avoidance begins with a window of `cwnd`.
-    fn epoch(&self, s: usize, cwnd: f64) -> Epoch {
+    fn epoch(&self, s: SubflowId, cwnd: f64) -> Epoch {
         // After a timeout, or slow start without a loss: K = 0, W_max = cwnd (RFC 9438, sections
         // 4.8 and 4.10).
         let w_max = self.subflows[s].w_max.unwrap_or(cwnd).max(cwnd);
@@ -81,12 +82,12 @@ impl CongestionControl for Cubic {
         false
     }
 
-    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: usize, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: SubflowId, ack: Ack) -> bool {
         self.now = ack.now;
         false
     }
 
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         let state = &mut states[s];
         if slow_start(state, acked) {
             return;
@@ -114,7 +115,7 @@ impl CongestionControl for Cubic {
     }
 
     /// RFC 9438, section 4.6, with W_max of section 4.7.
-    fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
+    fn ssthresh(&mut self, states: &[CongestionState], s: SubflowId, flight: u32) -> f64 {
         let CubicConfig { beta, fast_convergence, .. } = self.config;
         let cwnd = states[s].coupled_window();
         let gives_way = fast_convergence && self.subflows[s].w_max.is_some_and(|w_max| cwnd < w_max);
@@ -125,21 +126,21 @@ impl CongestionControl for Cubic {
     }
 
     /// RFC 9438, section 4.8.
-    fn on_timeout(&mut self, s: usize) {
+    fn on_timeout(&mut self, s: SubflowId) {
         let subflow = &mut self.subflows[s];
         (subflow.w_max, subflow.epoch) = (None, None);
     }
 
     /// RFC 9438, section 4.9: W_max, K, the start of the epoch and W_est have the values of before
     /// the loss.
-    fn undo(&mut self, s: usize) {
+    fn undo(&mut self, s: SubflowId) {
         self.subflows[s] = self.before[s].clone();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, state};
+    use super::super::testing::{S, ack, state};
     use super::*;
 
     fn cubic() -> Cubic {
@@ -148,14 +149,14 @@ mod tests {
 
     fn acknowledge(cubic: &mut Cubic, state: &mut CongestionState, at: Time) {
         let states = std::slice::from_mut(state);
-        cubic.in_ack_event(states, 0, Ack { now: at, ..ack(1) });
-        cubic.cong_avoid(states, 0, 1.0);
+        cubic.in_ack_event(states, S[0], Ack { now: at, ..ack(1) });
+        cubic.cong_avoid(states, S[0], 1.0);
     }
 
     fn after_a_loss_at(cwnd: f64) -> (Cubic, CongestionState) {
         let mut c = cubic();
         let mut p = state(cwnd);
-        p.ssthresh = c.ssthresh(std::slice::from_ref(&p), 0, cwnd as u32);
+        p.ssthresh = c.ssthresh(std::slice::from_ref(&p), S[0], cwnd as u32);
         p.cwnd = p.ssthresh;
         (c, p)
     }
@@ -180,8 +181,8 @@ mod tests {
         for ms in 0..20_000u64 {
             // A window in 100 ms is a hundredth of it in each.
             let before = p.cwnd;
-            c.in_ack_event(std::slice::from_mut(&mut p), 0, Ack { now: at, ..ack(1) });
-            c.cong_avoid(std::slice::from_mut(&mut p), 0, before / 100.0);
+            c.in_ack_event(std::slice::from_mut(&mut p), S[0], Ack { now: at, ..ack(1) });
+            c.cong_avoid(std::slice::from_mut(&mut p), S[0], before / 100.0);
             assert!(p.cwnd >= before);
             at += Time::from_ms(1);
             match ms {
@@ -229,29 +230,29 @@ mod tests {
         acknowledge(&mut c, &mut p, Time::from_secs(1));
         acknowledge(&mut c, &mut p, Time::from_secs(2));
         let (cwnd, before) = (p.cwnd, format!("{:?}", c.subflows));
-        c.ssthresh(std::slice::from_ref(&p), 0, cwnd as u32);
-        c.on_timeout(0);
+        c.ssthresh(std::slice::from_ref(&p), S[0], cwnd as u32);
+        c.on_timeout(S[0]);
         assert_ne!(format!("{:?}", c.subflows), before);
-        c.undo(0);
+        c.undo(S[0]);
         assert_eq!(format!("{:?}", c.subflows), before);
     }
 
     #[test]
     fn fast_convergence_gives_way() {
         let (mut c, _) = after_a_loss_at(100.0);
-        c.ssthresh(&[state(80.0)], 0, 80);
+        c.ssthresh(&[state(80.0)], S[0], 80);
         assert_eq!(c.subflows[0].w_max, Some(68.0)); // 80 (1 + 0.7) / 2
-        c.ssthresh(&[state(90.0)], 0, 90);
+        c.ssthresh(&[state(90.0)], S[0], 90);
         assert_eq!(c.subflows[0].w_max, Some(90.0));
         c.config.fast_convergence = false;
-        c.ssthresh(&[state(80.0)], 0, 80);
+        c.ssthresh(&[state(80.0)], S[0], 80);
         assert_eq!(c.subflows[0].w_max, Some(80.0));
     }
 
     #[test]
     fn after_a_timeout_the_plateau_is_where_slow_start_ends() {
         let (mut c, mut p) = after_a_loss_at(1000.0);
-        c.on_timeout(0);
+        c.on_timeout(S[0]);
         p.cwnd = 700.0;
         acknowledge(&mut c, &mut p, Time::from_secs(1));
         let epoch = c.subflows[0].epoch.as_ref().unwrap();
@@ -263,7 +264,7 @@ mod tests {
     #[test]
     fn an_ack_for_two_counts_twice() {
         let (mut c, mut p) = after_a_loss_at(20.0);
-        c.cong_avoid(std::slice::from_mut(&mut p), 0, 2.0);
+        c.cong_avoid(std::slice::from_mut(&mut p), S[0], 2.0);
         assert!((p.cwnd - (14.0 + 2.0 * 9.0 / 17.0 / 14.0)).abs() < 1e-9, "{}", p.cwnd);
     }
 
@@ -272,7 +273,7 @@ mod tests {
     #[test]
     fn nothing_gives_way_at_the_same_window() {
         let (mut c, _) = after_a_loss_at(100.0);
-        c.ssthresh(&[state(100.0)], 0, 100);
+        c.ssthresh(&[state(100.0)], S[0], 100);
         assert_eq!(c.subflows[0].w_max, Some(100.0));
     }
 }

@@ -4,6 +4,7 @@ use super::dctcp::{DctcpConfig, DctcpCut};
 use super::lia::lia_growth;
 use super::{Ack, CongestionControl};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 
 /// DCM (AMP paper, section 2.1): grows as MPTCP with LIA, cuts each subflow as DCTCP.
 #[derive(Debug)]
@@ -18,15 +19,15 @@ impl Dcm {
 }
 
 impl CongestionControl for Dcm {
-    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         self.cut.in_ack_event(&mut states[s], s, ack)
     }
 
-    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
+    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: SubflowId) -> bool {
         self.cut.cut_after_growth(&mut states[s], s)
     }
 
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         lia_growth(states, s, acked);
     }
 }

@@ -3,6 +3,7 @@
 use super::reno::reno_growth;
 use super::{Ack, AckOrder, CongestionControl, Floor};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use linkpool_settings::{Bounds, settings};
 
 settings! {
@@ -65,17 +66,17 @@ impl DctcpCut {
     }
 
     #[inline]
-    pub(super) fn in_ack_event(&mut self, state: &mut CongestionState, s: usize, ack: Ack) -> bool {
+    pub(super) fn in_ack_event(&mut self, state: &mut CongestionState, s: SubflowId, ack: Ack) -> bool {
         self.subflows[s].count(ack, self.config.g);
         ack.marked && self.config.ack_order == AckOrder::CutInsteadOfGrowth && self.respond_to_ecn(state, s)
     }
 
     #[inline]
-    pub(super) fn cut_after_growth(&self, state: &mut CongestionState, s: usize) -> bool {
+    pub(super) fn cut_after_growth(&self, state: &mut CongestionState, s: SubflowId) -> bool {
         self.config.ack_order == AckOrder::GrowThenCut && self.respond_to_ecn(state, s)
     }
 
-    fn respond_to_ecn(&self, state: &mut CongestionState, s: usize) -> bool {
+    fn respond_to_ecn(&self, state: &mut CongestionState, s: SubflowId) -> bool {
         let cut = state.first_mark_of_window();
         if cut {
             // cwnd = cwnd (1 - alpha / 2) (RFC 8257, section 3.3, step 9; AMP paper, section 2.1)
@@ -98,22 +99,22 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
-    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         self.cut.in_ack_event(&mut states[s], s, ack)
     }
 
-    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
+    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: SubflowId) -> bool {
         self.cut.cut_after_growth(&mut states[s], s)
     }
 
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         reno_growth(&mut states[s], acked);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, marked, state};
+    use super::super::testing::{S, ack, marked, state};
     use super::*;
 
     fn dctcp(alpha0: f64) -> Dctcp {
@@ -133,14 +134,14 @@ mod tests {
         let mut d = dctcp(0.0);
         let mut states = [state(10.0)];
         for _ in 0..4 {
-            d.in_ack_event(&mut states, 0, ack(1));
+            d.in_ack_event(&mut states, S[0], ack(1));
         }
-        d.in_ack_event(&mut states, 0, marked(1));
+        d.in_ack_event(&mut states, S[0], marked(1));
         // 2 of 6 marked when the round ends: alpha = 1/16 * 1/3
-        d.in_ack_event(&mut states, 0, Ack { round_ended: true, ..marked(1) });
+        d.in_ack_event(&mut states, S[0], Ack { round_ended: true, ..marked(1) });
         assert!((d.cut.subflows[0].alpha - 1.0 / 48.0).abs() < 1e-12);
         // A round without marks: alpha (1 - 1/16)
-        d.in_ack_event(&mut states, 0, Ack { round_ended: true, ..ack(1) });
+        d.in_ack_event(&mut states, S[0], Ack { round_ended: true, ..ack(1) });
         assert!((d.cut.subflows[0].alpha - 15.0 / 16.0 / 48.0).abs() < 1e-12);
     }
 
@@ -149,15 +150,15 @@ mod tests {
         let mut d = dctcp(0.5);
         let mut states = [state(20.0)];
         states[0].snd_nxt = 10_000;
-        assert!(d.in_ack_event(&mut states, 0, marked(1)));
+        assert!(d.in_ack_event(&mut states, S[0], marked(1)));
         assert_eq!((states[0].cwnd, states[0].ssthresh), (15.0, 15.0)); // 20 (1 - 0.5/2)
         states[0].snd_una = 10_000; // the window's last byte but not beyond
-        assert!(!d.in_ack_event(&mut states, 0, marked(1)));
+        assert!(!d.in_ack_event(&mut states, S[0], marked(1)));
         states[0].snd_una = 10_001;
-        assert!(d.in_ack_event(&mut states, 0, marked(1)));
+        assert!(d.in_ack_event(&mut states, S[0], marked(1)));
         assert_eq!(states[0].cwnd, 11.25);
         let mut states = [state(2.2)];
-        assert!(d.in_ack_event(&mut states, 0, marked(1)));
+        assert!(d.in_ack_event(&mut states, S[0], marked(1)));
         assert_eq!(states[0].cwnd, 2.0);
     }
 
@@ -165,8 +166,8 @@ mod tests {
     fn an_ack_that_covers_two_packets_weighs_two() {
         let mut d = dctcp(0.0);
         let mut states = [state(10.0)];
-        d.in_ack_event(&mut states, 0, marked(2));
-        d.in_ack_event(&mut states, 0, Ack { round_ended: true, ..ack(6) });
+        d.in_ack_event(&mut states, S[0], marked(2));
+        d.in_ack_event(&mut states, S[0], Ack { round_ended: true, ..ack(6) });
         assert!((d.cut.subflows[0].alpha - 0.25 / 16.0).abs() < 1e-12);
     }
 
@@ -176,9 +177,9 @@ mod tests {
     fn a_duplicate_ack_counts_as_one_packet() {
         let mut d = dctcp(0.0);
         let mut states = [state(10.0)];
-        d.in_ack_event(&mut states, 0, marked(0));
-        d.in_ack_event(&mut states, 0, ack(0));
-        d.in_ack_event(&mut states, 0, Ack { round_ended: true, ..ack(2) });
+        d.in_ack_event(&mut states, S[0], marked(0));
+        d.in_ack_event(&mut states, S[0], ack(0));
+        d.in_ack_event(&mut states, S[0], Ack { round_ended: true, ..ack(2) });
         // 1 of 4 is marked.
         assert!((d.cut.subflows[0].alpha - 0.25 / 16.0).abs() < 1e-12);
     }
@@ -191,9 +192,9 @@ mod tests {
             let mut d = dctcp(0.0);
             d.cut.config.ack_order = order;
             let mut states = [state(32.0)];
-            let first = d.in_ack_event(&mut states, 0, Ack { round_ended: true, ..marked(1) });
+            let first = d.in_ack_event(&mut states, S[0], Ack { round_ended: true, ..marked(1) });
             assert_eq!(first, order == AckOrder::CutInsteadOfGrowth);
-            assert_eq!(d.cut_after_growth(&mut states, 0), !first);
+            assert_eq!(d.cut_after_growth(&mut states, S[0]), !first);
             assert_eq!((states[0].cwnd, states[0].ssthresh), (31.0, 31.0)); // 32 (1 - 1/32)
         }
     }

@@ -3,6 +3,7 @@
 use super::callbacks::{Answer, Block, Callbacks, OnSubflow, Raised, word_of};
 use super::{Ack, CongestionControl};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use crate::metric::Metric;
 use linkpool_settings::{Bounds, Fallback, Limit, Preset, Scope, Setting, State, Visit};
 use linkpool_units::Time;
@@ -166,7 +167,7 @@ impl Defined {
         }
         let block = Block::new(&connection, &definition.subflow, n);
         let defined = Defined { definition, block, hook_error: OnceCell::new() };
-        defined.call("init", definition.callbacks.init, 0, true);
+        defined.call("init", definition.callbacks.init, SubflowId::FIRST, true);
         defined
     }
 
@@ -178,7 +179,7 @@ impl Defined {
 
     /// The answer of a hook that sees no congestion states; `otherwise` if there is no such hook.
     #[inline]
-    fn call(&self, name: &'static str, hook: Option<OnSubflow>, s: usize, otherwise: bool) -> bool {
+    fn call(&self, name: &'static str, hook: Option<OnSubflow>, s: SubflowId, otherwise: bool) -> bool {
         if hook.is_none() || self.hook_error().is_some() {
             return otherwise;
         }
@@ -225,12 +226,12 @@ impl CongestionControl for Defined {
     }
 
     #[inline(never)]
-    fn needs_ecn_on(&self, s: usize) -> bool {
+    fn needs_ecn_on(&self, s: SubflowId) -> bool {
         self.call("needs_ecn_on", self.definition.callbacks.needs_ecn_on, s, self.needs_ecn())
     }
 
     #[inline(never)]
-    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         if self.hook_error().is_some() {
             return false;
         }
@@ -239,7 +240,7 @@ impl CongestionControl for Defined {
     }
 
     #[inline(never)]
-    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
+    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: SubflowId) -> bool {
         if self.hook_error().is_some() {
             return false;
         }
@@ -248,7 +249,7 @@ impl CongestionControl for Defined {
     }
 
     #[inline(never)]
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         if self.hook_error().is_none() {
             let answer = self.definition.callbacks.cong_avoid(&self.block, states, s, acked);
             self.judge("cong_avoid", answer, states);
@@ -256,7 +257,7 @@ impl CongestionControl for Defined {
     }
 
     #[inline(never)]
-    fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
+    fn ssthresh(&mut self, states: &[CongestionState], s: SubflowId, flight: u32) -> f64 {
         let default = (flight as f64 / 2.0).max(2.0);
         if self.hook_error().is_some() {
             return default;
@@ -265,7 +266,10 @@ impl CongestionControl for Defined {
             None => return default,
             Some(Ok(value)) if WINDOWS.contains(&value) => return value,
             Some(Ok(value)) => {
-                self.blame("ssthresh", format!("returned {value:?} for subflow {s}; an ssthresh is 1 to 2^24 packets"));
+                self.blame(
+                    "ssthresh",
+                    format!("returned {value:?} for subflow {s:?}; an ssthresh is 1 to 2^24 packets"),
+                );
             }
             Some(Err(Raised)) => self.blame("ssthresh", RAISED),
         }
@@ -273,19 +277,19 @@ impl CongestionControl for Defined {
     }
 
     #[inline(never)]
-    fn on_timeout(&mut self, s: usize) {
+    fn on_timeout(&mut self, s: SubflowId) {
         self.call("on_timeout", self.definition.callbacks.on_timeout, s, true);
     }
 
-    fn undo(&mut self, s: usize) {
+    fn undo(&mut self, s: SubflowId) {
         self.call("undo", self.definition.callbacks.undo, s, true);
     }
 
-    fn on_established(&mut self, s: usize) {
+    fn on_established(&mut self, s: SubflowId) {
         self.call("on_established", self.definition.callbacks.on_established, s, true);
     }
 
-    fn on_failed(&mut self, s: usize) {
+    fn on_failed(&mut self, s: SubflowId) {
         self.call("on_failed", self.definition.callbacks.on_failed, s, true);
     }
 
@@ -305,7 +309,7 @@ impl CongestionControl for Defined {
     }
 
     #[inline(never)]
-    fn is_active(&self, s: usize) -> bool {
+    fn is_active(&self, s: SubflowId) -> bool {
         self.call("is_active", self.definition.callbacks.is_active, s, true)
     }
 
@@ -318,7 +322,7 @@ impl CongestionControl for Defined {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, state};
+    use super::super::testing::{S, ack, state};
     use super::*;
 
     const KEYS: [(&str, Value); 2] = [("growth", Value::Float(0.5)), ("slow", Value::Flag(true))];
@@ -388,20 +392,20 @@ mod tests {
     #[test]
     fn hooks_that_it_lacks_have_the_defaults() {
         let made = defined(1);
-        assert!(made.is_active(0) && made.needs_ecn_on(0) && !made.joins_later());
+        assert!(made.is_active(S[0]) && made.needs_ecn_on(S[0]) && !made.joins_later());
     }
 
     #[test]
     fn an_exception_or_a_wrong_window_is_a_fault_and_the_first_counts() {
         let mut made = defined(1);
         let mut states = [state(10.0)];
-        assert!(made.in_ack_event(&mut states, 0, ack(1)));
+        assert!(made.in_ack_event(&mut states, S[0], ack(1)));
         assert_eq!(made.hook_error(), None);
-        assert!(!made.in_ack_event(&mut states, 0, ack(7)));
+        assert!(!made.in_ack_event(&mut states, S[0], ack(7)));
         let hook_error = made.hook_error().cloned().expect("an error of a hook");
         assert_eq!((hook_error.algorithm, hook_error.hook), ("mine", "in_ack_event"));
         states[0].cwnd = f64::NAN;
-        assert!(!made.in_ack_event(&mut states, 0, ack(1)));
+        assert!(!made.in_ack_event(&mut states, S[0], ack(1)));
         assert_eq!(made.hook_error(), Some(&hook_error));
     }
 
@@ -413,7 +417,7 @@ mod tests {
             let mut made = defined(2);
             let mut states = [state(10.0), state(10.0)];
             (states[1].cwnd, states[1].ssthresh) = (cwnd, ssthresh);
-            assert!(!made.in_ack_event(&mut states, 0, ack(1)));
+            assert!(!made.in_ack_event(&mut states, S[0], ack(1)));
             assert!(
                 made.hook_error().is_some_and(|hook_error| hook_error.what.contains("subflow 1")),
                 "{cwnd} {ssthresh}"
@@ -426,7 +430,7 @@ mod tests {
     #[test]
     fn an_ssthresh_that_is_no_number_is_a_fault() {
         let mut made = defined(1);
-        assert_eq!(made.ssthresh(&[state(10.0)], 0, 8), 4.0);
+        assert_eq!(made.ssthresh(&[state(10.0)], S[0], 8), 4.0);
         assert!(made.hook_error().is_some_and(|hook_error| hook_error.what.contains("NaN")));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Ack, CongestionControl, slow_start};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use linkpool_settings::settings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,12 +59,12 @@ impl CongestionControl for Ewtcp {
         false
     }
 
-    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: usize, _ack: Ack) -> bool {
+    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: SubflowId, _ack: Ack) -> bool {
         false
     }
 
     /// `a / w_s` for each packet acknowledged.
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         if !slow_start(&mut states[s], acked) {
             states[s].cwnd += acked * self.weight(states) / states[s].cwnd;
         }
@@ -72,12 +73,12 @@ impl CongestionControl for Ewtcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::state;
+    use super::super::testing::{S, state};
     use super::*;
 
     fn grown(increase: EwtcpIncrease, windows: &[f64]) -> f64 {
         let mut states: Vec<CongestionState> = windows.iter().map(|w| state(*w)).collect();
-        Ewtcp { increase }.cong_avoid(&mut states, 0, 1.0);
+        Ewtcp { increase }.cong_avoid(&mut states, S[0], 1.0);
         states[0].cwnd
     }
 
@@ -97,7 +98,7 @@ mod tests {
     fn a_subflow_that_is_not_there_does_not_count() {
         let mut states = [state(8.0), state(8.0)];
         states[1].established = false;
-        Ewtcp { increase: EwtcpIncrease::InverseSquare }.cong_avoid(&mut states, 0, 1.0);
+        Ewtcp { increase: EwtcpIncrease::InverseSquare }.cong_avoid(&mut states, S[0], 1.0);
         assert_eq!(states[0].cwnd, 8.125);
     }
 
@@ -109,7 +110,7 @@ mod tests {
             let mut states = vec![state(30.0); subflows];
             let (mut since_loss, mut sum, mut acks) = (0, 0.0, 0);
             for _ in 0..2_000_000 {
-                e.cong_avoid(&mut states, 0, 1.0);
+                e.cong_avoid(&mut states, S[0], 1.0);
                 since_loss += 1;
                 if since_loss == 2_000 {
                     since_loss = 0;

@@ -3,6 +3,7 @@
 use super::reno::reno_growth;
 use super::{Ack, CongestionControl, slow_start};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 
 /// MPTCP's Linked Increases Algorithm (RFC 6356), without ECN.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ impl Lia {
 /// with `a = w_total max_r(w_r / rtt_r^2) / (sum_r w_r / rtt_r)^2` (RFC 6356, equation 2; AMP
 /// paper, equation 1).
 #[inline]
-pub(super) fn lia_growth(states: &mut [CongestionState], s: usize, acked: f64) {
+pub(super) fn lia_growth(states: &mut [CongestionState], s: SubflowId, acked: f64) {
     if let [state] = states {
         // The same in reals; here to the last digit.
         return reno_growth(state, acked);
@@ -46,18 +47,18 @@ impl CongestionControl for Lia {
         false
     }
 
-    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: usize, _ack: Ack) -> bool {
+    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: SubflowId, _ack: Ack) -> bool {
         false
     }
 
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         lia_growth(states, s, acked);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::state;
+    use super::super::testing::{S, state};
     use super::*;
 
     #[test]
@@ -65,7 +66,7 @@ mod tests {
         // w = 10, 10; equal RTT: a = 20 (10/r^2) / (20/r)^2 = 1/2, so 1/40 per ACK: 20 ACKs a round
         // give 1/2.
         let mut states = [state(10.0), state(10.0)];
-        lia_growth(&mut states, 0, 1.0);
+        lia_growth(&mut states, S[0], 1.0);
         assert!((states[0].cwnd - (10.0 + 1.0 / 40.0)).abs() < 1e-12);
     }
 
@@ -75,7 +76,7 @@ mod tests {
         // 1/16.
         let mut states = [state(4.0), state(16.0)];
         states[1].srtt = 400e6;
-        lia_growth(&mut states, 0, 1.0);
+        lia_growth(&mut states, S[0], 1.0);
         assert!((states[0].cwnd - (4.0 + 1.0 / 16.0)).abs() < 1e-9);
     }
 
@@ -84,14 +85,14 @@ mod tests {
         // w = 40 at 100 us, 2 at 10 us: max = 2/1e-10 = 2e10, sum = 6e5: linked = 1/18 > 1/40.
         let mut states = [state(40.0), state(2.0)];
         states[1].srtt = 10e6;
-        lia_growth(&mut states, 0, 1.0);
+        lia_growth(&mut states, S[0], 1.0);
         assert!((states[0].cwnd - (40.0 + 1.0 / 40.0)).abs() < 1e-12);
     }
 
     #[test]
     fn one_subflow_is_reno() {
         let mut states = [state(8.0)];
-        lia_growth(&mut states, 0, 1.0);
+        lia_growth(&mut states, S[0], 1.0);
         assert!((states[0].cwnd - 8.125).abs() < 1e-12);
     }
 
@@ -100,7 +101,7 @@ mod tests {
         let mut states = [state(10.0), state(23.0)];
         states[1].in_recovery = true;
         states[1].ssthresh = 10.0;
-        lia_growth(&mut states, 0, 1.0);
+        lia_growth(&mut states, S[0], 1.0);
         assert!((states[0].cwnd - (10.0 + 1.0 / 40.0)).abs() < 1e-12);
     }
 
@@ -111,7 +112,7 @@ mod tests {
         for spoil in [|p: &mut CongestionState| p.established = false, |p: &mut CongestionState| p.srtt = 0.0] {
             let mut states = [state(10.0), state(30.0), state(10.0)];
             spoil(&mut states[1]);
-            lia_growth(&mut states, 0, 1.0); // as in `two_like_subflows_share_one_packet_a_round`
+            lia_growth(&mut states, S[0], 1.0); // as in `two_like_subflows_share_one_packet_a_round`
             assert!((states[0].cwnd - (10.0 + 1.0 / 40.0)).abs() < 1e-12);
         }
     }
@@ -121,7 +122,7 @@ mod tests {
     fn without_any_rtt_it_is_reno() {
         let mut states = [state(8.0), state(8.0)];
         states.iter_mut().for_each(|p| p.srtt = 0.0);
-        lia_growth(&mut states, 0, 1.0);
+        lia_growth(&mut states, S[0], 1.0);
         assert_eq!(states[0].cwnd, 8.125);
     }
 }

@@ -3,6 +3,7 @@
 use super::phases::{Phase1, Phase2};
 use super::{Ack, Algorithm, CongestionControl, Control, ControlConfig};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use crate::metric::Metric;
 use linkpool_settings::{Bounds, Packets, Preset, Settings, Size, Visit, settings};
 use linkpool_units::Time;
@@ -107,6 +108,11 @@ impl Mmptcp {
     }
 }
 
+/// The number of subflow `s`, which is not the first, among those of phase 2.
+fn in_phase_2(s: SubflowId) -> SubflowId {
+    SubflowId::new(s.index() - 1)
+}
+
 // The calls of the inner algorithms are recursive. Functions that are not inlined here let the
 // compiler inline the other algorithms in the sender.
 impl CongestionControl for Mmptcp {
@@ -114,62 +120,62 @@ impl CongestionControl for Mmptcp {
         self.coupled.needs_ecn()
     }
 
-    fn needs_ecn_on(&self, s: usize) -> bool {
-        if s == 0 { self.scattered.needs_ecn() } else { self.coupled.needs_ecn_on(s - 1) }
+    fn needs_ecn_on(&self, s: SubflowId) -> bool {
+        if s.is_first() { self.scattered.needs_ecn() } else { self.coupled.needs_ecn_on(in_phase_2(s)) }
     }
 
     #[inline(never)]
-    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
-        if s > 0 {
-            return self.coupled.in_ack_event(&mut states[1..], s - 1, ack);
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
+        if !s.is_first() {
+            return self.coupled.in_ack_event(&mut states[1..], in_phase_2(s), ack);
         }
-        let cut = self.scattered.in_ack_event(&mut states[..1], 0, ack);
+        let cut = self.scattered.in_ack_event(&mut states[..1], SubflowId::FIRST, ack);
         self.congested |= cut;
         cut
     }
 
     #[inline(never)]
-    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
-        if s > 0 {
-            return self.coupled.cut_after_growth(&mut states[1..], s - 1);
+    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: SubflowId) -> bool {
+        if !s.is_first() {
+            return self.coupled.cut_after_growth(&mut states[1..], in_phase_2(s));
         }
-        let cut = self.scattered.cut_after_growth(&mut states[..1], 0);
+        let cut = self.scattered.cut_after_growth(&mut states[..1], SubflowId::FIRST);
         self.congested |= cut;
         cut
     }
 
     #[inline(never)]
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
-        if s == 0 {
-            self.scattered.cong_avoid(&mut states[..1], 0, acked);
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
+        if s.is_first() {
+            self.scattered.cong_avoid(&mut states[..1], SubflowId::FIRST, acked);
         } else {
-            self.coupled.cong_avoid(&mut states[1..], s - 1, acked);
+            self.coupled.cong_avoid(&mut states[1..], in_phase_2(s), acked);
         }
     }
 
-    fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
-        if s > 0 {
-            return self.coupled.ssthresh(&states[1..], s - 1, flight);
+    fn ssthresh(&mut self, states: &[CongestionState], s: SubflowId, flight: u32) -> f64 {
+        if !s.is_first() {
+            return self.coupled.ssthresh(&states[1..], in_phase_2(s), flight);
         }
         self.congested = true;
-        self.scattered.ssthresh(&states[..1], 0, flight)
+        self.scattered.ssthresh(&states[..1], SubflowId::FIRST, flight)
     }
 
-    fn on_timeout(&mut self, s: usize) {
-        if s == 0 { self.scattered.on_timeout(0) } else { self.coupled.on_timeout(s - 1) }
+    fn on_timeout(&mut self, s: SubflowId) {
+        if s.is_first() { self.scattered.on_timeout(SubflowId::FIRST) } else { self.coupled.on_timeout(in_phase_2(s)) }
     }
 
-    fn undo(&mut self, s: usize) {
-        if s == 0 { self.scattered.undo(0) } else { self.coupled.undo(s - 1) }
+    fn undo(&mut self, s: SubflowId) {
+        if s.is_first() { self.scattered.undo(SubflowId::FIRST) } else { self.coupled.undo(in_phase_2(s)) }
     }
 
-    fn on_established(&mut self, s: usize) {
-        self.phase_2 |= s > 0;
+    fn on_established(&mut self, s: SubflowId) {
+        self.phase_2 |= !s.is_first();
     }
 
-    fn on_failed(&mut self, s: usize) {
-        if s > 0 {
-            self.coupled.on_failed(s - 1);
+    fn on_failed(&mut self, s: SubflowId) {
+        if !s.is_first() {
+            self.coupled.on_failed(in_phase_2(s));
         }
     }
 
@@ -187,8 +193,8 @@ impl CongestionControl for Mmptcp {
     }
 
     #[inline(never)]
-    fn is_active(&self, s: usize) -> bool {
-        if s == 0 { !self.phase_2 } else { self.coupled.is_active(s - 1) }
+    fn is_active(&self, s: SubflowId) -> bool {
+        if s.is_first() { !self.phase_2 } else { self.coupled.is_active(in_phase_2(s)) }
     }
 
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {
@@ -201,7 +207,7 @@ impl CongestionControl for Mmptcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{CUT, ack, marked, state};
+    use super::super::testing::{CUT, S, ack, marked, state};
     use super::super::{AckOrder, AmpConfig, CubicConfig, CutConfig, DctcpConfig, Release};
     use super::*;
 
@@ -221,19 +227,19 @@ mod tests {
     fn phase_1_is_reno_on_subflow_0() {
         let mut m = mmptcp(BY_BYTES);
         let mut states = vec![state(8.0); 3];
-        m.cong_avoid(&mut states, 0, 1.0);
+        m.cong_avoid(&mut states, S[0], 1.0);
         assert_eq!(states[0].cwnd, 8.125);
-        assert_eq!(m.ssthresh(&states, 0, 9), 4.5);
-        assert!(m.is_active(0));
+        assert_eq!(m.ssthresh(&states, S[0], 9), 4.5);
+        assert!(m.is_active(S[0]));
     }
 
     #[test]
     fn phase_2_begins_with_the_first_other_subflow_and_is_for_good() {
         let mut m = mmptcp(BY_BYTES);
-        m.on_established(0);
-        assert!(m.is_active(0));
-        m.on_established(2);
-        assert_eq!([0, 1, 2].map(|s| m.is_active(s)), [false, true, true]);
+        m.on_established(S[0]);
+        assert!(m.is_active(S[0]));
+        m.on_established(S[2]);
+        assert_eq!([0, 1, 2].map(|s| m.is_active(S[s])), [false, true, true]);
     }
 
     #[test]
@@ -241,7 +247,7 @@ mod tests {
         // LIA over 10 and 10 gives 1/40 each, whatever subflow 0 has.
         let mut m = mmptcp(BY_BYTES);
         let mut states = vec![state(500.0), state(10.0), state(10.0)];
-        m.cong_avoid(&mut states, 1, 1.0);
+        m.cong_avoid(&mut states, S[1], 1.0);
         assert!((states[1].cwnd - 10.025).abs() < 1e-12);
     }
 
@@ -271,9 +277,9 @@ mod tests {
     fn the_switch_at_the_first_loss() {
         let mut m = mmptcp(AT_CONGESTION);
         let states = vec![state(10.0); 3];
-        m.ssthresh(&states, 1, 10); // not of phase 1
+        m.ssthresh(&states, S[1], 10); // not of phase 1
         assert!(!m.joins_now(&states, 1 << 40, NOW));
-        m.ssthresh(&states, 0, 10);
+        m.ssthresh(&states, S[0], 10);
         assert!(m.joins_now(&states, 0, NOW));
     }
 
@@ -282,11 +288,11 @@ mod tests {
         let dctcp = DctcpConfig::defaults(Preset::Linux);
         let mut m = build(AT_CONGESTION, ControlConfig::Dctcp(dctcp), ControlConfig::MptcpCut(CUT), 3);
         let mut states = vec![state(8.0); 3];
-        assert!(m.in_ack_event(&mut states, 1, marked(1)));
+        assert!(m.in_ack_event(&mut states, S[1], marked(1)));
         assert_eq!([1, 2].map(|s| states[s].cwnd), [6.0, 8.0]);
-        assert!(!m.in_ack_event(&mut states, 0, ack(1)));
+        assert!(!m.in_ack_event(&mut states, S[0], ack(1)));
         assert!(!m.joins_now(&states, 0, NOW));
-        assert!(m.in_ack_event(&mut states, 0, marked(1)));
+        assert!(m.in_ack_event(&mut states, S[0], marked(1)));
         assert_eq!(states[0].cwnd, 4.0); // alpha = 1: half
         assert!(m.joins_now(&states, 0, NOW));
     }
@@ -295,7 +301,7 @@ mod tests {
     fn each_phase_says_whether_it_needs_ecn() {
         let dctcp = DctcpConfig::defaults(Preset::Linux);
         let m = build(BY_BYTES, ControlConfig::Dctcp(dctcp), ControlConfig::Lia(()), 3);
-        assert_eq!([0, 1, 2].map(|s| m.needs_ecn_on(s)), [true, false, false]);
+        assert_eq!([0, 1, 2].map(|s| m.needs_ecn_on(S[s])), [true, false, false]);
     }
 
     fn metrics(algorithm: &impl CongestionControl) -> Vec<Metric> {
@@ -310,7 +316,7 @@ mod tests {
         let cubic = || ControlConfig::Cubic(CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true });
         let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
         let amp = AmpConfig { cut, gamma: 1, tau: 1, suppression: true, release: Release::Acks };
-        type Event = fn(&mut dyn CongestionControl, &mut [CongestionState], usize);
+        type Event = fn(&mut dyn CongestionControl, &mut [CongestionState], SubflowId);
         let events: [Event; 8] = [
             |algorithm, states, s| {
                 algorithm.in_ack_event(states, s, Ack { round_ended: true, ..marked(1) });
@@ -335,11 +341,11 @@ mod tests {
             let (mut states, mut same) = (vec![state(2.0); 3], vec![state(2.0); 3]);
             for (i, s) in (0..3).cycle().take(24).enumerate() {
                 let event = events[i / 3];
-                event(&mut m, &mut states, s);
+                event(&mut m, &mut states, S[s]);
                 match s {
                     0 if i / 3 == 7 => {} // subflow 0 is given up: nothing of phase 1 is left to be told
-                    0 => event(&mut first, &mut same[..1], 0),
-                    _ => event(&mut others, &mut same[1..], s - 1),
+                    0 => event(&mut first, &mut same[..1], SubflowId::FIRST),
+                    _ => event(&mut others, &mut same[1..], S[s - 1]),
                 }
                 assert_eq!(
                     format!("{:?} {:?} {states:?}", m.scattered, m.coupled),
@@ -347,7 +353,7 @@ mod tests {
                 );
                 assert_eq!(metrics(&m), metrics(&others));
                 m.phase_2 = true;
-                assert_eq!([1, 2].map(|s| m.is_active(s)), [0, 1].map(|s| others.is_active(s)));
+                assert_eq!([1, 2].map(|s| m.is_active(S[s])), [0, 1].map(|s| others.is_active(S[s])));
                 assert_eq!(m.needs_ecn(), others.needs_ecn());
             }
         }
@@ -360,11 +366,11 @@ mod tests {
         let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
         let mut m = build(AT_CONGESTION, ControlConfig::Dctcp(dctcp), ControlConfig::MptcpCut(cut), 3);
         let mut states = vec![state(8.0); 3];
-        assert!(!m.in_ack_event(&mut states, 2, marked(1)));
-        assert!(m.cut_after_growth(&mut states, 2));
+        assert!(!m.in_ack_event(&mut states, S[2], marked(1)));
+        assert!(m.cut_after_growth(&mut states, S[2]));
         assert_eq!([1, 2].map(|s| states[s].cwnd), [8.0, 6.0]);
         assert!(!m.joins_now(&states, 0, NOW));
-        assert!(m.cut_after_growth(&mut states, 0));
+        assert!(m.cut_after_growth(&mut states, S[0]));
         assert!(m.joins_now(&states, 0, NOW));
     }
 }

@@ -42,6 +42,7 @@ pub use uncoupled::Uncoupled;
 pub use xmp::{SsthreshAfterCut, Xmp, XmpConfig};
 
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use crate::metric::Metric;
 use linkpool_settings::{Bounds, Preset, Settings, Visit, settings};
 use linkpool_units::Time;
@@ -86,43 +87,43 @@ pub trait CongestionControl {
     }
 
     /// Are the packets of subflow `s` sent as ECN-capable?
-    fn needs_ecn_on(&self, _s: usize) -> bool {
+    fn needs_ecn_on(&self, _s: SubflowId) -> bool {
         self.needs_ecn()
     }
 
     /// An ACK has arrived, also if it is a duplicate or in recovery; `states[s].snd_una` has moved.
     /// Returns whether the window was cut for a mark.
-    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool;
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool;
 
     /// The ACK echoes a mark, and has grown the window: cut here with [`AckOrder::GrowThenCut`].
     /// Returns whether the window was cut.
-    fn cut_after_growth(&mut self, _states: &mut [CongestionState], _s: usize) -> bool {
+    fn cut_after_growth(&mut self, _states: &mut [CongestionState], _s: SubflowId) -> bool {
         false
     }
 
     /// `acked` packets (see `byte_counting`) are acknowledged outside recovery: grow.
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64);
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64);
 
     /// The slow start threshold after a loss with `flight` packets outstanding (RFC 5681, equation
     /// 4).
-    fn ssthresh(&mut self, _states: &[CongestionState], _s: usize, flight: u32) -> f64 {
+    fn ssthresh(&mut self, _states: &[CongestionState], _s: SubflowId, flight: u32) -> f64 {
         (flight as f64 / 2.0).max(2.0)
     }
 
     /// The retransmission timer of subflow `s` has expired; slow start is next (Linux: `set_state`
     /// with `TCP_CA_Loss`).
-    fn on_timeout(&mut self, _s: usize) {}
+    fn on_timeout(&mut self, _s: SubflowId) {}
 
     /// The last loss on subflow `s` was spurious. Restore the state that
     /// [`CongestionControl::ssthresh`] changed; the sender has restored the window (Linux:
     /// `undo_cwnd`).
-    fn undo(&mut self, _s: usize) {}
+    fn undo(&mut self, _s: SubflowId) {}
 
     /// The handshake of subflow `s` is done.
-    fn on_established(&mut self, _s: usize) {}
+    fn on_established(&mut self, _s: SubflowId) {}
 
     /// Subflow `s` is given up; `states[s].established` is false from now on.
-    fn on_failed(&mut self, _s: usize) {}
+    fn on_failed(&mut self, _s: SubflowId) {}
 
     /// Does `joins_now` decide when further subflows open? If false, they open as soon as the first
     /// is established.
@@ -137,7 +138,7 @@ pub trait CongestionControl {
     }
 
     /// May new data be sent on subflow `s`?
-    fn is_active(&self, _s: usize) -> bool {
+    fn is_active(&self, _s: SubflowId) -> bool {
         true
     }
 
@@ -169,7 +170,7 @@ pub fn total_window(states: &[CongestionState]) -> f64 {
 /// its square by `w_s`. In this order a single subflow has Reno's `1 / w` to the last digit: a
 /// window that falls short of a whole packet by a rounding sends one packet less.
 #[inline]
-fn share_of_rate(states: &[CongestionState], s: usize) -> f64 {
+fn share_of_rate(states: &[CongestionState], s: SubflowId) -> f64 {
     if !states[s].is_coupled() {
         return 1.0;
     }
@@ -291,34 +292,34 @@ macro_rules! algorithms {
             fn needs_ecn(&self) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn(),)* Control::Defined(algorithm) => algorithm.needs_ecn() }
             }
-            fn needs_ecn_on(&self, s: usize) -> bool {
+            fn needs_ecn_on(&self, s: SubflowId) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn_on(s),)* Control::Defined(algorithm) => algorithm.needs_ecn_on(s) }
             }
             #[inline]
-            fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
+            fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.in_ack_event(states, s, ack),)* Control::Defined(algorithm) => algorithm.in_ack_event(states, s, ack) }
             }
             #[inline]
-            fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
+            fn cut_after_growth(&mut self, states: &mut [CongestionState], s: SubflowId) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.cut_after_growth(states, s),)* Control::Defined(algorithm) => algorithm.cut_after_growth(states, s) }
             }
             #[inline]
-            fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+            fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
                 match self { $(Control::$algorithm(algorithm) => algorithm.cong_avoid(states, s, acked),)* Control::Defined(algorithm) => algorithm.cong_avoid(states, s, acked) }
             }
-            fn ssthresh(&mut self, states: &[CongestionState], s: usize, flight: u32) -> f64 {
+            fn ssthresh(&mut self, states: &[CongestionState], s: SubflowId, flight: u32) -> f64 {
                 match self { $(Control::$algorithm(algorithm) => algorithm.ssthresh(states, s, flight),)* Control::Defined(algorithm) => algorithm.ssthresh(states, s, flight) }
             }
-            fn on_timeout(&mut self, s: usize) {
+            fn on_timeout(&mut self, s: SubflowId) {
                 match self { $(Control::$algorithm(algorithm) => algorithm.on_timeout(s),)* Control::Defined(algorithm) => algorithm.on_timeout(s) }
             }
-            fn undo(&mut self, s: usize) {
+            fn undo(&mut self, s: SubflowId) {
                 match self { $(Control::$algorithm(algorithm) => algorithm.undo(s),)* Control::Defined(algorithm) => algorithm.undo(s) }
             }
-            fn on_established(&mut self, s: usize) {
+            fn on_established(&mut self, s: SubflowId) {
                 match self { $(Control::$algorithm(algorithm) => algorithm.on_established(s),)* Control::Defined(algorithm) => algorithm.on_established(s) }
             }
-            fn on_failed(&mut self, s: usize) {
+            fn on_failed(&mut self, s: SubflowId) {
                 match self { $(Control::$algorithm(algorithm) => algorithm.on_failed(s),)* Control::Defined(algorithm) => algorithm.on_failed(s) }
             }
             fn joins_later(&self) -> bool {
@@ -328,7 +329,7 @@ macro_rules! algorithms {
                 match self { $(Control::$algorithm(algorithm) => algorithm.joins_now(states, sent, now),)* Control::Defined(algorithm) => algorithm.joins_now(states, sent, now) }
             }
             #[inline]
-            fn is_active(&self, s: usize) -> bool {
+            fn is_active(&self, s: SubflowId) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.is_active(s),)* Control::Defined(algorithm) => algorithm.is_active(s) }
             }
             fn metrics(&self, report: &mut dyn FnMut(Metric)) {
@@ -383,7 +384,7 @@ impl ControlConfig {
     /// Does it heed marks, on any subflow?
     pub fn heeds_marks(&self) -> bool {
         let control = self.build(2);
-        (0..2).any(|s| control.needs_ecn_on(s))
+        SubflowId::first(2).any(|s| control.needs_ecn_on(s))
     }
 
     /// The definition of the algorithm, if it is defined at run time.

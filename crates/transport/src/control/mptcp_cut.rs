@@ -3,6 +3,7 @@
 use super::lia::lia_growth;
 use super::{Ack, AckOrder, CongestionControl, Floor};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use linkpool_settings::{Bounds, settings};
 
 settings! {
@@ -57,15 +58,15 @@ impl MptcpCut {
 }
 
 impl CongestionControl for MptcpCut {
-    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         self.config.in_ack_event(&mut states[s], ack)
     }
 
-    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: usize) -> bool {
+    fn cut_after_growth(&mut self, states: &mut [CongestionState], s: SubflowId) -> bool {
         self.config.cut_after_growth(&mut states[s])
     }
 
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         lia_growth(states, s, acked);
     }
 }

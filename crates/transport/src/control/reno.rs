@@ -2,6 +2,7 @@
 
 use super::{Ack, CongestionControl, slow_start};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 
 /// Standard TCP (RFC 5681), without ECN.
 #[derive(Debug)]
@@ -26,11 +27,11 @@ impl CongestionControl for Reno {
         false
     }
 
-    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: usize, _ack: Ack) -> bool {
+    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: SubflowId, _ack: Ack) -> bool {
         false
     }
 
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         reno_growth(&mut states[s], acked);
     }
 }

@@ -2,7 +2,12 @@
 
 use super::{Ack, AckOrder, CutConfig, Floor};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use linkpool_units::Time;
+
+/// The numbers of subflows.
+pub(crate) const S: [SubflowId; 6] =
+    [SubflowId::FIRST, SubflowId::new(1), SubflowId::new(2), SubflowId::new(3), SubflowId::new(4), SubflowId::new(5)];
 
 /// AMP's and XMP's cut on marks.
 pub(super) const CUT: CutConfig =

@@ -3,6 +3,7 @@
 use super::mptcp_cut::CutConfig;
 use super::{Ack, CongestionControl};
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use linkpool_settings::{Written, settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,7 +87,7 @@ impl Xmp {
     }
 
     /// "Per-round operations": delta by equation (9), then the increase of BOS.
-    fn end_round(&mut self, states: &mut [CongestionState], s: usize) {
+    fn end_round(&mut self, states: &mut [CongestionState], s: SubflowId) {
         if states[s].srtt == 0.0 {
             return;
         }
@@ -108,7 +109,7 @@ impl Xmp {
 }
 
 impl CongestionControl for Xmp {
-    fn in_ack_event(&mut self, states: &mut [CongestionState], s: usize, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         // The cut comes before anything else that this ACK does.
         let cut = ack.marked && self.bos_cut(&mut states[s]);
         if ack.round_ended {
@@ -118,7 +119,7 @@ impl CongestionControl for Xmp {
     }
 
     /// "Per-ACK operations": slow start, in state NORMAL only.
-    fn cong_avoid(&mut self, states: &mut [CongestionState], s: usize, acked: f64) {
+    fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         let state = &mut states[s];
         if state.snd_una > state.cut_until && self.in_slow_start(state) {
             state.cwnd += acked;
@@ -126,14 +127,14 @@ impl CongestionControl for Xmp {
     }
 
     /// Whole packets.
-    fn ssthresh(&mut self, _states: &[CongestionState], _s: usize, flight: u32) -> f64 {
+    fn ssthresh(&mut self, _states: &[CongestionState], _s: SubflowId, flight: u32) -> f64 {
         (flight / 2).max(2) as f64
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{CUT, ack, marked, state};
+    use super::super::testing::{CUT, S, ack, marked, state};
     use super::*;
 
     fn xmp(n: usize) -> Xmp {
@@ -148,7 +149,7 @@ mod tests {
     fn cuts_a_quarter_rounded_down_but_at_least_one_packet() {
         for (before, after) in [(20.0, 15.0), (11.0, 9.0), (7.0, 6.0), (3.0, 2.0), (2.0, 2.0)] {
             let mut states = [state(before)];
-            assert!(xmp(1).in_ack_event(&mut states, 0, marked(1)));
+            assert!(xmp(1).in_ack_event(&mut states, S[0], marked(1)));
             assert_eq!(states[0].cwnd, after);
         }
     }
@@ -159,9 +160,9 @@ mod tests {
         let mut states = [state(12.0)];
         states[0].ssthresh = 46.8;
         states[0].snd_nxt = 1000;
-        assert!(!x.in_ack_event(&mut states, 0, marked(1)));
+        assert!(!x.in_ack_event(&mut states, S[0], marked(1)));
         assert_eq!((states[0].cwnd, states[0].ssthresh), (12.0, 12.0));
-        x.cong_avoid(&mut states, 0, 1.0);
+        x.cong_avoid(&mut states, S[0], 1.0);
         assert_eq!(states[0].cwnd, 12.0);
     }
 
@@ -170,7 +171,7 @@ mod tests {
         let mut x = xmp(1);
         let mut states = [state(10.0)];
         for expected in [11.0, 12.0, 13.0] {
-            x.in_ack_event(&mut states, 0, round());
+            x.in_ack_event(&mut states, S[0], round());
             assert_eq!(states[0].cwnd, expected);
         }
     }
@@ -181,14 +182,14 @@ mod tests {
         let mut x = xmp(2);
         let mut states = [state(10.0), state(5.0)];
         states[1].srtt = 200e6;
-        x.in_ack_event(&mut states, 1, round()); // its own rate only so far: 5 / (0.025 * 100) = 2
+        x.in_ack_event(&mut states, S[1], round()); // its own rate only so far: 5 / (0.025 * 100) = 2
         assert!((x.subflows[1].delta - 2.0).abs() < 1e-9);
         assert_eq!(states[1].cwnd, 7.0);
         states[1].cwnd = 5.0;
-        x.in_ack_event(&mut states, 0, round()); // 10 / (0.125 * 100) = 0.8
+        x.in_ack_event(&mut states, S[0], round()); // 10 / (0.125 * 100) = 0.8
         assert!((x.subflows[0].delta - 0.8).abs() < 1e-9);
         assert_eq!(states[0].cwnd, 10.0);
-        x.in_ack_event(&mut states, 0, round()); // 0.8 + 0.8 = one packet and 0.6
+        x.in_ack_event(&mut states, S[0], round()); // 0.8 + 0.8 = one packet and 0.6
         assert_eq!(states[0].cwnd, 11.0);
         assert!((x.subflows[0].adder - 0.6).abs() < 1e-9);
     }
@@ -198,9 +199,9 @@ mod tests {
         let mut x = xmp(1);
         let mut states = [state(20.0)];
         states[0].snd_nxt = 30_000;
-        assert!(x.in_ack_event(&mut states, 0, marked(1)));
+        assert!(x.in_ack_event(&mut states, S[0], marked(1)));
         states[0].snd_una = 29_000;
-        assert!(!x.in_ack_event(&mut states, 0, Ack { round_ended: true, ..marked(1) }));
+        assert!(!x.in_ack_event(&mut states, S[0], Ack { round_ended: true, ..marked(1) }));
         assert_eq!(states[0].cwnd, 15.0);
     }
 
@@ -208,7 +209,7 @@ mod tests {
     fn the_pseudocode_s_ssthresh_is_one_below() {
         let mut x = Xmp::new(&XmpConfig { cut: CUT, ssthresh_below: true }, 1);
         let mut states = [state(20.0)];
-        x.in_ack_event(&mut states, 0, marked(1));
+        x.in_ack_event(&mut states, S[0], marked(1));
         assert_eq!((states[0].cwnd, states[0].ssthresh), (15.0, 14.0));
     }
 
@@ -219,14 +220,14 @@ mod tests {
         let mut x = xmp(1);
         let mut states = [state(20.0)];
         states[0].snd_nxt = 30_000;
-        assert!(x.in_ack_event(&mut states, 0, marked(1)));
+        assert!(x.in_ack_event(&mut states, S[0], marked(1)));
         assert_eq!(states[0].cwnd, 15.0);
         states[0].snd_una = 30_000;
-        assert!(!x.in_ack_event(&mut states, 0, marked(1)));
-        x.in_ack_event(&mut states, 0, round());
+        assert!(!x.in_ack_event(&mut states, S[0], marked(1)));
+        x.in_ack_event(&mut states, S[0], round());
         assert_eq!(states[0].cwnd, 15.0);
         states[0].snd_una = 30_001;
-        x.in_ack_event(&mut states, 0, round());
+        x.in_ack_event(&mut states, S[0], round());
         assert_eq!(states[0].cwnd, 16.0);
     }
 
@@ -237,12 +238,12 @@ mod tests {
         let mut x = xmp(1);
         let mut states = [state(20.0)];
         states[0].snd_nxt = 30_000;
-        assert!(x.in_ack_event(&mut states, 0, marked(1)));
+        assert!(x.in_ack_event(&mut states, S[0], marked(1)));
         (states[0].cwnd, states[0].ssthresh, states[0].snd_una) = (1.0, 7.0, 30_000);
-        x.cong_avoid(&mut states, 0, 1.0);
+        x.cong_avoid(&mut states, S[0], 1.0);
         assert_eq!(states[0].cwnd, 1.0);
         states[0].snd_una = 30_001;
-        x.cong_avoid(&mut states, 0, 1.0);
+        x.cong_avoid(&mut states, S[0], 1.0);
         assert_eq!(states[0].cwnd, 2.0);
     }
 
@@ -252,17 +253,17 @@ mod tests {
         let mut x = xmp(1);
         let mut states = [state(10.0)];
         states[0].in_recovery = true;
-        x.in_ack_event(&mut states, 0, round());
+        x.in_ack_event(&mut states, S[0], round());
         assert_eq!(states[0].cwnd, 10.0);
         (states[0].in_recovery, states[0].ssthresh) = (false, 20.0);
-        x.in_ack_event(&mut states, 0, round());
+        x.in_ack_event(&mut states, S[0], round());
         assert_eq!(states[0].cwnd, 10.0);
-        x.cong_avoid(&mut states, 0, 1.0);
+        x.cong_avoid(&mut states, S[0], 1.0);
         assert_eq!(states[0].cwnd, 11.0);
         states[0].ssthresh = 11.0; // at equality: congestion avoidance
-        x.cong_avoid(&mut states, 0, 1.0);
+        x.cong_avoid(&mut states, S[0], 1.0);
         assert_eq!(states[0].cwnd, 11.0);
-        x.in_ack_event(&mut states, 0, round());
+        x.in_ack_event(&mut states, S[0], round());
         assert_eq!(states[0].cwnd, 12.0);
     }
 
@@ -272,9 +273,9 @@ mod tests {
         let mut x = Xmp::new(&XmpConfig { cut: CUT, ssthresh_below: true }, 1);
         let mut states = [state(10.0)];
         states[0].ssthresh = 10.0;
-        x.cong_avoid(&mut states, 0, 1.0);
+        x.cong_avoid(&mut states, S[0], 1.0);
         assert_eq!(states[0].cwnd, 11.0);
-        x.cong_avoid(&mut states, 0, 1.0);
+        x.cong_avoid(&mut states, S[0], 1.0);
         assert_eq!(states[0].cwnd, 11.0);
     }
 
@@ -286,9 +287,9 @@ mod tests {
             let mut x = xmp(2);
             let mut states = [state(10.0), state(5.0)];
             states[1].srtt = 50e6;
-            x.in_ack_event(&mut states, 1, round());
+            x.in_ack_event(&mut states, S[1], round());
             spoil(&mut states[1]);
-            x.in_ack_event(&mut states, 0, round()); // as a single path
+            x.in_ack_event(&mut states, S[0], round()); // as a single path
             assert_eq!(x.subflows[0].delta, 1.0);
             assert_eq!(states[0].cwnd, 11.0);
         }
@@ -296,7 +297,7 @@ mod tests {
         let mut x = xmp(1);
         let mut states = [state(10.0)];
         states[0].srtt = 0.0;
-        x.in_ack_event(&mut states, 0, round());
+        x.in_ack_event(&mut states, S[0], round());
         assert_eq!((states[0].cwnd, x.subflows[0].rate), (10.0, 0.0));
     }
 
@@ -304,7 +305,7 @@ mod tests {
     #[test]
     fn a_loss_halves_to_whole_packets() {
         for (flight, after) in [(9, 4.0), (8, 4.0), (5, 2.0), (3, 2.0), (0, 2.0)] {
-            assert_eq!(xmp(1).ssthresh(&[state(9.0)], 0, flight), after);
+            assert_eq!(xmp(1).ssthresh(&[state(9.0)], S[0], flight), after);
         }
     }
 }

@@ -10,6 +10,7 @@ mod reps;
 pub use plb::{PlbConfig, Progress};
 pub use reps::RepsConfig;
 
+use crate::id::SubflowId;
 use linkpool_units::Time;
 use plb::Plb;
 use rand::RngCore;
@@ -38,10 +39,10 @@ pub enum Subflows {
 impl Subflows {
     /// Is `subflow` among them?
     #[inline]
-    pub fn covers(self, subflow: usize) -> bool {
+    pub fn covers(self, subflow: SubflowId) -> bool {
         match self {
             Subflows::None => false,
-            Subflows::First => subflow == 0,
+            Subflows::First => subflow.is_first(),
             Subflows::All => true,
         }
     }
@@ -131,7 +132,7 @@ impl PathSelector {
 
     /// The path of the next packet of subflow `s`, which carries `data` or not.
     #[inline]
-    pub fn select(&mut self, s: usize, data: bool, random: &mut impl RngCore) -> PathId {
+    pub fn select(&mut self, s: SubflowId, data: bool, random: &mut impl RngCore) -> PathId {
         if data && self.scatter.covers(s) {
             return PathId { entropy: random.next_u32(), pinned: false };
         }
@@ -144,7 +145,7 @@ impl PathSelector {
 
     /// The path of subflow `s` if nothing balances or scatters its packets.
     #[inline]
-    pub fn fixed(&self, s: usize) -> PathId {
+    pub fn fixed(&self, s: SubflowId) -> PathId {
         match &self.fixed {
             Fixed::Hashed(ports) => PathId { entropy: ports.wrapping_add(spread(s)), pinned: false },
             Fixed::Echo(entropy) => PathId { entropy: *entropy, pinned: false },
@@ -163,7 +164,7 @@ impl PathSelector {
     /// An ACK of subflow `s` has come with `entropy`, `marked` or not, of which the sender has not
     /// been told yet; its window is `window` packets.
     #[inline]
-    pub fn before_ack(&mut self, s: usize, entropy: u32, marked: bool, window: impl FnOnce() -> f64, now: Time) {
+    pub fn before_ack(&mut self, s: SubflowId, entropy: u32, marked: bool, window: impl FnOnce() -> f64, now: Time) {
         if let Some(Balancer::Reps(_, subflows)) = self.balancer.as_deref_mut() {
             subflows[s].on_ack(entropy, marked, window() as u32, now);
         }
@@ -173,7 +174,7 @@ impl PathSelector {
     #[inline]
     pub fn after_ack(
         &mut self,
-        s: usize,
+        s: SubflowId,
         marked: bool,
         progress: impl FnOnce() -> Progress,
         random: &mut impl RngCore,
@@ -185,7 +186,7 @@ impl PathSelector {
     }
 
     /// The retransmission timer of subflow `s` has expired; nothing has been sent again yet.
-    pub fn on_timeout(&mut self, s: usize, random: &mut impl RngCore, now: Time) {
+    pub fn on_timeout(&mut self, s: SubflowId, random: &mut impl RngCore, now: Time) {
         match self.balancer.as_deref_mut() {
             Some(Balancer::Plb(config, subflows)) => subflows[s].on_timeout(config, random, now),
             Some(Balancer::Reps(config, subflows)) => subflows[s].on_timeout(config, now),
@@ -196,7 +197,7 @@ impl PathSelector {
 
 impl Balancer {
     /// The entropy of a packet of subflow `s` whose addresses and ports have `hashed`.
-    fn entropy(&mut self, s: usize, hashed: u32, data: bool, random: &mut impl RngCore) -> u32 {
+    fn entropy(&mut self, s: SubflowId, hashed: u32, data: bool, random: &mut impl RngCore) -> u32 {
         match self {
             Balancer::Plb(_, subflows) => hashed.wrapping_add(subflows[s].shift()),
             Balancer::Reps(_, subflows) if data => subflows[s].next(random),
@@ -207,12 +208,12 @@ impl Balancer {
 
 /// The number that subflow `s` adds to the ports of its connection; the first adds 0.
 #[inline]
-fn spread(s: usize) -> u32 {
-    (s as u32).wrapping_mul(0x9e37_79b9)
+fn spread(s: SubflowId) -> u32 {
+    u32::from(s).wrapping_mul(0x9e37_79b9)
 }
 
 /// The entropy of addresses and ports in the reverse direction, where they are swapped, for a
 /// connection of which a packet of subflow `s` has arrived with `entropy`.
-pub fn reverse_ports(entropy: u32, s: usize) -> u32 {
+pub fn reverse_ports(entropy: u32, s: SubflowId) -> u32 {
     entropy.wrapping_sub(spread(s)).rotate_left(16) ^ 0x5bd1_e995
 }

@@ -1,6 +1,7 @@
 //! The handshake of a subflow at the receiving end.
 
 use super::{Incoming, Receiver};
+use crate::id::SubflowId;
 use crate::segment::{Output, Segment};
 use crate::seq::FIRST_BYTE;
 use crate::timer::Timer;
@@ -20,14 +21,14 @@ pub(super) struct Repeats {
 
 impl Receiver {
     /// Has subflow `s` been asked for, and nothing come on it since?
-    pub(super) fn awaits_handshake(&self, s: usize) -> bool {
+    pub(super) fn awaits_handshake(&self, s: SubflowId) -> bool {
         let silent = |i: &Incoming| !i.confirmed && i.bytes.next() == FIRST_BYTE && !i.bytes.has_gap();
-        self.subflows.get(s).is_some_and(silent)
+        self.subflows.get(s.index()).is_some_and(silent)
     }
 
     /// A SYN-ACK has been sent on subflow `s` for the first time.
-    pub(super) fn repeat_later(&mut self, s: usize, ecn: bool, now: Time, out: &mut impl Output) {
-        if s > 0 && self.config.multipath.faults.join_syn_once {
+    pub(super) fn repeat_later(&mut self, s: SubflowId, ecn: bool, now: Time, out: &mut impl Output) {
+        if !s.is_first() && self.config.multipath.faults.join_syn_once {
             let mut repeats = Box::new(Repeats { timer: Timer::new(), sent: 0, ecn });
             repeats.timer.set(s, now + self.config.syn_wait(0), out);
             self.subflows[s].repeats = Some(repeats);
@@ -35,8 +36,8 @@ impl Receiver {
     }
 
     /// The timer of subflow `s` may be due.
-    pub(super) fn repeat_syn_ack(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        let Some(subflow) = self.subflows.get_mut(s) else { return };
+    pub(super) fn repeat_syn_ack(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        let Some(subflow) = self.subflows.get_mut(s.index()) else { return };
         let Some(mut repeats) = subflow.repeats.take_if(|repeats| repeats.timer.has_passed(s, now, out)) else {
             return;
         };

@@ -4,6 +4,7 @@ mod handshake;
 
 use crate::config::{Config, LossRecovery};
 use crate::flow_control::Window;
+use crate::id::SubflowId;
 use crate::options::{AckOptions, SackBlocks};
 use crate::quickack::Quickack;
 use crate::reassembly::Reassembly;
@@ -76,12 +77,19 @@ impl Receiver {
     }
 
     /// A segment has arrived on subflow `s`; `ce`: a switch has marked it.
-    pub fn on_segment(&mut self, s: usize, segment: Segment, ce: bool, now: Time, out: &mut impl Output) -> Delivery {
+    pub fn on_segment(
+        &mut self,
+        s: SubflowId,
+        segment: Segment,
+        ce: bool,
+        now: Time,
+        out: &mut impl Output,
+    ) -> Delivery {
         self.last_heard = now;
         match segment {
             Segment::Data { seq, data_seq, len, last, .. } => self.on_data(s, (seq, data_seq, len, last), ce, now, out),
             Segment::Syn { ecn, .. } => {
-                while self.subflows.len() <= s {
+                while self.subflows.len() <= s.index() {
                     let bytes = Reassembly::new(FIRST_BYTE);
                     self.subflows.push(Incoming {
                         bytes,
@@ -101,7 +109,7 @@ impl Receiver {
             }
             Segment::Fin => Delivery::Closed,
             Segment::Ack { .. } => {
-                self.subflows.get_mut(s).into_iter().for_each(|subflow| subflow.confirmed = true);
+                self.subflows.get_mut(s.index()).into_iter().for_each(|subflow| subflow.confirmed = true);
                 Delivery::None
             }
             Segment::SubflowFin if self.awaits_handshake(s) => {
@@ -118,13 +126,13 @@ impl Receiver {
 
     fn on_data(
         &mut self,
-        s: usize,
+        s: SubflowId,
         (seq, data_seq, len, last): (Seq, Seq, u16, bool),
         ce: bool,
         now: Time,
         out: &mut impl Output,
     ) -> Delivery {
-        let Some(subflow) = self.subflows.get_mut(s) else {
+        let Some(subflow) = self.subflows.get_mut(s.index()) else {
             return Delivery::None;
         };
         let start = seq.near(subflow.bytes.next());
@@ -173,8 +181,8 @@ impl Receiver {
 
     /// A header has arrived without its payload. Unless another copy has arrived, a NACK is sent at
     /// once (NDP, SIGCOMM 2017, section 3.2, rule for NACKs).
-    fn on_trimmed(&mut self, s: usize, seq: Seq, len: u16, out: &mut impl Output) {
-        let Some(subflow) = self.subflows.get(s) else { return };
+    fn on_trimmed(&mut self, s: SubflowId, seq: Seq, len: u16, out: &mut impl Output) {
+        let Some(subflow) = self.subflows.get(s.index()) else { return };
         let start = seq.near(subflow.bytes.next());
         if subflow.bytes.first_gap(start, start + u64::from(len)).is_some() {
             out.send(s, Segment::Nack { seq });
@@ -183,7 +191,7 @@ impl Receiver {
 
     /// The window that an ACK on subflow `s` offers.
     #[inline(never)]
-    fn offer(&mut self, s: usize, now: Time, out: &mut impl Output) -> Option<u32> {
+    fn offer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> Option<u32> {
         let window = self.window.as_mut()?;
         let offer = window.offer(now);
         window.watch(s, out);
@@ -191,7 +199,7 @@ impl Receiver {
     }
 
     #[inline]
-    fn acknowledge(&mut self, s: usize, duplicate: Option<(u64, u64)>, now: Time, out: &mut impl Output) {
+    fn acknowledge(&mut self, s: SubflowId, duplicate: Option<(u64, u64)>, now: Time, out: &mut impl Output) {
         let window = if self.window.is_some() { self.offer(s, now, out) } else { None };
         let subflow = &mut self.subflows[s];
         subflow.pending = 0;
@@ -207,8 +215,8 @@ impl Receiver {
     }
 
     /// The timer of subflow `s` may be due. A wake-up that was not asked for does no harm.
-    pub fn on_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        let Some(subflow) = self.subflows.get_mut(s) else {
+    pub fn on_timer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        let Some(subflow) = self.subflows.get_mut(s.index()) else {
             return;
         };
         if subflow.timer.has_passed(s, now, out) {
@@ -224,8 +232,8 @@ impl Receiver {
     /// A segment on subflow `s` comes soon: has the processor fetch the memory that it will read
     /// and write into the cache. It changes nothing but time.
     #[inline]
-    pub fn prefetch(&self, s: usize) {
-        self.subflows.get(s).into_iter().for_each(prefetch);
+    pub fn prefetch(&self, s: SubflowId) {
+        self.subflows.get(s.index()).into_iter().for_each(prefetch);
     }
 
     /// Bytes delivered in order to the application.

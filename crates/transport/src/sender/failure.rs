@@ -5,6 +5,7 @@
 use super::Sender;
 use super::pieces::Pieces;
 use crate::control::CongestionControl;
+use crate::id::SubflowId;
 use crate::segment::Output;
 use crate::subflow::{State, Subflow};
 use linkpool_units::Time;
@@ -12,7 +13,7 @@ use linkpool_units::Time;
 impl Sender {
     /// The data of subflow `s` was not acknowledged in time, `timeouts` times in a row. Returns
     /// false if the subflow is given up.
-    pub(super) fn endures(&mut self, timeouts: u32, s: usize, now: Time, out: &mut impl Output) -> bool {
+    pub(super) fn endures(&mut self, timeouts: u32, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
         let endures = timeouts < self.config.fail_after;
         if !endures {
             self.fail(s, now, out);
@@ -23,9 +24,9 @@ impl Sender {
     /// Data of subflow `s` has timed out, `timeouts` times in a row. (A subflow without data to
     /// send does not get stale, whether or not its probes are answered: Linux,
     /// `mptcp_subflow_get_retrans` in net/mptcp/protocol.c.)
-    pub(super) fn check_stale(&mut self, timeouts: u32, s: usize) {
+    pub(super) fn check_stale(&mut self, timeouts: u32, s: SubflowId) {
         if timeouts == self.config.multipath.stale_after {
-            self.stale |= 1 << s;
+            self.stale |= s.bit();
             self.choose_eligible();
         }
     }
@@ -33,17 +34,17 @@ impl Sender {
     /// New data of subflow `s` is acknowledged after timeouts: it gets through again (Linux,
     /// `mptcp_subflow_active` in net/mptcp/protocol.c).
     #[cold]
-    pub(super) fn gets_through(&mut self, s: usize) {
+    pub(super) fn gets_through(&mut self, s: SubflowId) {
         self.subflows[s].timeouts = 0;
-        if self.stale >> s & 1 != 0 {
-            self.stale &= !(1 << s);
-            self.rescued &= !(1 << s);
+        if s.is_in(self.stale) {
+            self.stale &= !s.bit();
+            self.rescued &= !s.bit();
             self.choose_eligible();
         }
     }
 
     /// Subflow `s` is given up. Nothing that still arrives on it counts.
-    pub(super) fn fail(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn fail(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let subflow = &mut self.subflows[s];
         subflow.state = State::Failed;
         subflow.timer.clear();
@@ -52,7 +53,7 @@ impl Sender {
         subflow.sent.clear();
         (subflow.in_flight, subflow.board) = (0, None);
         (state.established, state.in_recovery, state.snd_nxt) = (false, false, state.snd_una);
-        let others = !(1 << s);
+        let others = !s.bit();
         (self.open, self.stale, self.rescued) = (self.open & others, self.stale & others, self.rescued & others);
         self.control.on_failed(s);
         self.choose_eligible();
@@ -68,8 +69,8 @@ impl Sender {
     /// Which subflows may be given new data: backups only while there is no other, stale ones only
     /// while all are.
     pub(super) fn choose_eligible(&mut self) {
-        let is_established = |s: &usize| self.subflows[*s].state == State::Established;
-        let established = (0..self.subflows.len()).filter(is_established).fold(0, |set, s| set | 1 << s);
+        let is_established = |s: &SubflowId| self.subflows[*s].state == State::Established;
+        let established = self.numbers().filter(is_established).fold(0, |set, s| set | s.bit());
         let live = established & !self.stale;
         let regular = live & !self.config.multipath.backup;
         self.eligible = [regular, live].into_iter().find(|set| *set != 0).unwrap_or(established);
@@ -78,13 +79,13 @@ impl Sender {
             return;
         }
         let stuck = established & self.stale & !self.rescued;
-        (0..self.subflows.len()).filter(|s| stuck >> s & 1 != 0).for_each(|s| self.rescue(s));
+        self.numbers().filter(|s| s.is_in(stuck)).for_each(|s| self.rescue(s));
         self.rescued |= stuck;
     }
 
     /// Data that was assigned to subflow `s`, and that the receiver may not have, goes to other
     /// subflows.
-    fn rescue(&mut self, s: usize) {
+    fn rescue(&mut self, s: SubflowId) {
         let subflow = &self.subflows[s];
         if subflow.sent.is_empty() && self.pieces.is_none() {
             return;

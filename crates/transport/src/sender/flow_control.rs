@@ -1,6 +1,7 @@
 //! The limit on new data by the buffers at both ends, and the probes of a zero window.
 
 use super::Sender;
+use crate::id::SubflowId;
 use crate::options::AckOptions;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
@@ -19,8 +20,9 @@ impl Sender {
     /// An ACK may offer a window beyond `data_ack`. True if that is all it says: room, and nothing
     /// else new (so that it is no duplicate: RFC 5681, section 2).
     #[inline(never)]
-    pub(super) fn take_window(&mut self, s: usize, ack: Seq, data_ack: Seq, options: Option<&AckOptions>) -> bool {
-        let Some(AckOptions { window: Some(window), sack }) = options.filter(|_| s < self.subflows.len()) else {
+    pub(super) fn take_window(&mut self, s: SubflowId, ack: Seq, data_ack: Seq, options: Option<&AckOptions>) -> bool {
+        let Some(AckOptions { window: Some(window), sack }) = options.filter(|_| s.index() < self.subflows.len())
+        else {
             return false;
         };
         let reached = data_ack.near(self.data_una);
@@ -49,7 +51,8 @@ impl Sender {
         if !self.is_shut_out() {
             return;
         }
-        for (s, subflow) in self.subflows.iter_mut().enumerate().filter(|(_, s)| s.is_idle() && !s.timer.is_set()) {
+        let numbered = self.numbers().zip(&mut self.subflows);
+        for (s, subflow) in numbered.filter(|(_, s)| s.is_idle() && !s.timer.is_set()) {
             subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
         }
     }
@@ -58,12 +61,12 @@ impl Sender {
         let next = self.size.min(self.data_nxt.saturating_add(self.config.mss as u64));
         self.data_nxt < next
             && next > self.edge
-            && (0..self.subflows.len()).all(|s| self.stale >> s & 1 != 0 || self.subflows[s].sent.is_empty())
+            && self.numbers().all(|s| s.is_in(self.stale) || self.subflows[s].sent.is_empty())
     }
 
     /// The timer of an idle subflow has expired: a segment that the receiver has makes it answer
     /// with its window.
-    pub(super) fn probe_window(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn probe_window(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let unanswered = self.subflows[s].timeouts;
         if !self.is_shut_out() || !self.endures(unanswered, s, now, out) {
             return;

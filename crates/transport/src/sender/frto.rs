@@ -2,6 +2,7 @@
 
 use super::Sender;
 use crate::congestion::CongestionState;
+use crate::id::SubflowId;
 use crate::loss::Frto;
 use crate::segment::Output;
 use linkpool_units::Time;
@@ -12,7 +13,7 @@ const NEW_SEGMENTS: u32 = 2;
 impl Sender {
     /// Step 1: the timer has expired; the window of subflow `s` is about to be cut for it. F-RTO
     /// does not begin if the window has been cut since the outstanding data was sent.
-    pub(super) fn begin_frto(&mut self, s: usize) {
+    pub(super) fn begin_frto(&mut self, s: SubflowId) {
         let (CongestionState { cwnd, ssthresh, .. }, recover) = (self.states[s].clone(), self.subflows[s].recover);
         let first = self.config.undo && self.states[s].snd_una >= recover;
         let subflow = &mut self.subflows[s];
@@ -22,7 +23,7 @@ impl Sender {
 
     /// An ACK of `segments` segments, or a duplicate, has arrived since `begin_frto`.
     #[inline(never)]
-    pub(super) fn follow_frto(&mut self, s: usize, segments: u32, now: Time, out: &mut impl Output) {
+    pub(super) fn follow_frto(&mut self, s: SubflowId, segments: u32, now: Time, out: &mut impl Output) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         subflow.on_probation = false;
         let Some(mut frto) = subflow.frto.take() else { return };

@@ -2,6 +2,7 @@
 
 use super::Sender;
 use crate::control::CongestionControl;
+use crate::id::SubflowId;
 use crate::segment::{Output, Segment};
 use crate::seq::{FIRST_BYTE, Seq};
 use crate::subflow::State;
@@ -9,27 +10,27 @@ use linkpool_units::Time;
 
 impl Sender {
     /// Is ECN asked for on subflow `s`?
-    pub(super) fn wants_ecn(&self, s: usize) -> bool {
+    pub(super) fn wants_ecn(&self, s: SubflowId) -> bool {
         self.control.needs_ecn_on(s)
     }
 
-    pub(super) fn send_syn(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn send_syn(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let subflow = &mut self.subflows[s];
         subflow.state = State::SynSent;
         subflow.syn_sent_at = now;
         let timeout = self.config.syn_wait(subflow.syns);
         subflow.syns += 1;
         let faults = self.config.multipath.faults;
-        if s == 0 || !faults.join_syn_once {
+        if s.is_first() || !faults.join_syn_once {
             subflow.timer.set(s, now + timeout, out);
         }
         if faults.join_stall {
-            self.open |= 1 << s; // it takes its turn
+            self.open |= s.bit(); // it takes its turn
         }
-        out.send(s, Segment::Syn { join: s > 0, ecn: self.wants_ecn(s) });
+        out.send(s, Segment::Syn { join: !s.is_first(), ecn: self.wants_ecn(s) });
     }
 
-    pub(super) fn on_syn_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn on_syn_timeout(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         self.subflows[s].counts.timeouts += 1;
         out.timed_out(s);
         if self.subflows[s].syns <= self.config.syn_retries {
@@ -39,7 +40,7 @@ impl Sender {
         self.fail(s, now, out);
     }
 
-    pub(super) fn on_syn_ack(&mut self, s: usize, ecn: bool, now: Time, out: &mut impl Output) {
+    pub(super) fn on_syn_ack(&mut self, s: SubflowId, ecn: bool, now: Time, out: &mut impl Output) {
         let ecn = ecn && self.wants_ecn(s);
         let subflow = &mut self.subflows[s];
         if subflow.state != State::SynSent {
@@ -64,13 +65,13 @@ impl Sender {
         // The third segment of the handshake.
         out.send(s, Segment::Ack { ack: Seq::of(FIRST_BYTE), data_ack: Seq::of(0), ece: false, options: None });
         self.choose_eligible();
-        if s == 0 {
+        if s.is_first() {
             self.joins_wait = self.control.joins_later() || self.config.multipath.join_after > 0;
             if !self.joins_wait {
                 self.open_joins(now, out);
             }
         }
-        self.open |= 1 << s;
+        self.open |= s.bit();
         self.transmit(now, out);
         self.finish_if_done(s, now, out);
     }
@@ -83,8 +84,8 @@ impl Sender {
     /// Opens the further subflows, each when its time has come and after a random delay.
     pub(super) fn open_joins(&mut self, now: Time, out: &mut impl Output) {
         self.joins_wait = false;
-        for join in 1..self.subflows.len() {
-            let wait = self.config.multipath.join_at.get(join - 1).copied().unwrap_or(Time::ZERO);
+        for join in self.numbers().skip(1) {
+            let wait = self.config.multipath.join_at.get(join.index() - 1).copied().unwrap_or(Time::ZERO);
             let at = now.max(self.started + wait) + out.jitter(self.config.join_jitter);
             self.subflows[join].timer.set(join, at, out);
         }

@@ -15,6 +15,7 @@ mod undo;
 use crate::config::Config;
 use crate::congestion::CongestionState;
 use crate::control::{CongestionControl, Control, HookError};
+use crate::id::SubflowId;
 use crate::metric::Metric;
 use crate::reordering::Reordering;
 use crate::segment::{Output, Segment};
@@ -65,7 +66,7 @@ pub struct Sender {
     /// Stale subflows whose data other subflows have taken over, one bit each.
     rescued: u32,
     /// The next subflow of round robin.
-    next: u32,
+    next: SubflowId,
     /// Data that waits for a subflow; none where data goes in order to any subflow with room.
     pieces: Option<Box<Pieces>>,
     /// Further subflows wait for `joins_now` of the algorithm.
@@ -110,7 +111,7 @@ impl Sender {
             eligible: 0,
             stale: 0,
             rescued: 0,
-            next: 0,
+            next: SubflowId::FIRST,
             pieces: Pieces::new(config.multipath.scheduler, n),
             joins_wait: false,
             state: SenderState::Open,
@@ -148,21 +149,26 @@ impl Sender {
         &mut self.subflows[..scattered]
     }
 
+    /// The numbers of all subflows.
+    fn numbers(&self) -> impl Iterator<Item = SubflowId> + use<> {
+        SubflowId::first(self.subflows.len())
+    }
+
     /// Opens the connection: sends the SYN of subflow 0.
     pub fn open(&mut self, now: Time, out: &mut impl Output) {
         self.started = now;
-        self.send_syn(0, now, out);
+        self.send_syn(SubflowId::FIRST, now, out);
     }
 
     /// Sends no new data from now on; the connection ends when all data sent is acknowledged.
     pub fn stop(&mut self, now: Time, out: &mut impl Output) {
         self.size = self.data_nxt.min(self.size);
         self.set_limit();
-        self.finish_if_done(self.eligible.trailing_zeros() as usize, now, out);
+        self.finish_if_done(self.eligible.trailing_zeros().into(), now, out);
     }
 
     /// A segment has arrived on subflow `s`.
-    pub fn on_segment(&mut self, s: usize, segment: Segment, now: Time, out: &mut impl Output) {
+    pub fn on_segment(&mut self, s: SubflowId, segment: Segment, now: Time, out: &mut impl Output) {
         if self.state != SenderState::Open {
             return;
         }
@@ -193,8 +199,8 @@ impl Sender {
     }
 
     /// The timer of subflow `s` may be due. A wake-up that was not asked for does no harm.
-    pub fn on_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
-        let Some(subflow) = self.subflows.get_mut(s) else {
+    pub fn on_timer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        let Some(subflow) = self.subflows.get_mut(s.index()) else {
             return;
         };
         if self.state != SenderState::Open || !subflow.timer.has_passed(s, now, out) {
@@ -227,7 +233,7 @@ impl Sender {
         self.ended = Some(now);
     }
 
-    fn finish_if_done(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    fn finish_if_done(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         if self.state == SenderState::Open && self.data_una >= self.size && self.eligible != 0 {
             self.state = SenderState::Finished;
             self.ended = Some(now);
@@ -260,24 +266,24 @@ impl Sender {
         self.subflows.len()
     }
     /// Congestion state of subflow `s`.
-    pub fn congestion(&self, s: usize) -> &CongestionState {
+    pub fn congestion(&self, s: SubflowId) -> &CongestionState {
         &self.states[s]
     }
     /// Counters of subflow `s`.
-    pub fn stats(&self, s: usize) -> SubflowStats {
+    pub fn stats(&self, s: SubflowId) -> SubflowStats {
         self.subflows[s].stats(&self.states[s])
     }
     /// Payload acknowledged on subflow `s`, bytes.
-    pub fn acked_on(&self, s: usize) -> u64 {
+    pub fn acked_on(&self, s: SubflowId) -> u64 {
         self.states[s].snd_una - FIRST_BYTE
     }
     /// An ACK on subflow `s` comes soon: has the processor fetch the memory that it will read and
     /// write into the cache. Called twice, with `stage` 0 and 1, since the second stage follows a
     /// pointer that the first one fetches. It changes nothing but time (`docs/performance.md`).
     #[inline]
-    pub fn prefetch(&self, s: usize, stage: usize) {
+    pub fn prefetch(&self, s: SubflowId, stage: usize) {
         // The packet may be for a connection of more subflows that had this place before.
-        let Some(subflow) = self.subflows.get(s) else { return };
+        let Some(subflow) = self.subflows.get(s.index()) else { return };
         if stage > 0 {
             return subflow.sent.front().into_iter().for_each(prefetch);
         }
@@ -286,15 +292,15 @@ impl Sender {
         prefetch(&subflow.timer);
     }
     /// Least RTT sample of subflow `s`.
-    pub fn min_rtt(&self, s: usize) -> Option<Time> {
+    pub fn min_rtt(&self, s: SubflowId) -> Option<Time> {
         self.subflows[s].rtt.min()
     }
     /// Retransmission timeout of subflow `s`, back-off included.
-    pub fn rto(&self, s: usize) -> Time {
+    pub fn rto(&self, s: SubflowId) -> Time {
         self.subflows[s].rtt.rto(&self.config.rtt)
     }
     /// Is subflow `s` kept from sending new data?
-    pub fn is_suppressed(&self, s: usize) -> bool {
+    pub fn is_suppressed(&self, s: SubflowId) -> bool {
         !self.control.is_active(s)
     }
     /// Reports the measures of the congestion control algorithm, each by its name in the results.
@@ -302,7 +308,7 @@ impl Sender {
         self.control.metrics(report);
     }
     /// Segments of subflow `s` in flight.
-    pub fn in_flight(&self, s: usize) -> u32 {
+    pub fn in_flight(&self, s: SubflowId) -> u32 {
         self.subflows[s].in_flight
     }
 }

@@ -1,6 +1,7 @@
 //! NACKs: the receiver reports that a switch has cut off the payload of a segment.
 
 use super::Sender;
+use crate::id::SubflowId;
 use crate::outstanding::Mark;
 use crate::segment::Output;
 use crate::seq::Seq;
@@ -13,7 +14,7 @@ impl Sender {
     /// flight. The first such segment of a window begins a fast recovery, as any loss does (RFC
     /// 6675, section 5, step 4). A connection without SACKs takes no NACKs.
     #[inline(never)]
-    pub(super) fn on_nack(&mut self, s: usize, seq: Seq, now: Time, out: &mut impl Output) {
+    pub(super) fn on_nack(&mut self, s: SubflowId, seq: Seq, now: Time, out: &mut impl Output) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let start = seq.near(state.snd_una);
         if subflow.state != State::Established || subflow.board.is_none() || start < state.snd_una {

@@ -3,6 +3,7 @@
 use super::Sender;
 use crate::congestion::CongestionState;
 use crate::control::CongestionControl;
+use crate::id::SubflowId;
 use crate::multipath::PacketScheduler;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -52,8 +53,8 @@ impl Pieces {
     }
 
     /// The pieces assigned to subflow `s` may go to any subflow.
-    pub(super) fn give_back(&mut self, s: usize) {
-        if let Some(apart) = self.apart.get_mut(s) {
+    pub(super) fn give_back(&mut self, s: SubflowId) {
+        if let Some(apart) = self.apart.get_mut(s.index()) {
             let queue = std::mem::take(&mut apart.queue);
             self.send_again(queue.into_iter(), false);
         }
@@ -84,14 +85,14 @@ impl Sender {
     /// The next piece of subflow `s`: data that others could not deliver, then pieces assigned to
     /// it, then new data.
     #[inline(never)]
-    pub(super) fn take_piece(&mut self, s: usize) -> Option<Piece> {
+    pub(super) fn take_piece(&mut self, s: SubflowId) -> Option<Piece> {
         let may_carry = self.may_carry(s);
         let pieces = self.pieces.as_mut()?;
         if may_carry && let Some((piece, sent)) = pieces.take_again(self.data_una) {
             self.subflows[s].counts.reinjected_bytes += if sent { piece.1 as u64 } else { 0 };
             return Some(piece);
         }
-        match pieces.apart.get_mut(s) {
+        match pieces.apart.get_mut(s.index()) {
             Some(apart) => apart.queue.pop_front(),
             None if may_carry => {
                 self.pieces = None; // nothing waits any more
@@ -124,9 +125,9 @@ impl Sender {
     }
 
     /// The subflow that needs the least time to send its data.
-    fn soonest(&self, pieces: &mut Pieces) -> Option<usize> {
+    fn soonest(&self, pieces: &mut Pieces) -> Option<SubflowId> {
         let mut best = None;
-        for s in (0..self.subflows.len()).filter(|s| self.may_carry(*s)) {
+        for s in self.numbers().filter(|s| self.may_carry(*s)) {
             let rate = &mut pieces.apart[s].rate;
             if *rate == 0.0 {
                 *rate = pacing_rate(&self.states[s], self.subflows[s].in_flight).unwrap_or(0.0);
@@ -142,7 +143,7 @@ impl Sender {
 
     /// The mean of the rates at which its data was set apart, weighted by it, `burst` packets of it
     /// now.
-    fn follow_rate(&self, s: usize, pieces: &mut Pieces, burst: f64) {
+    fn follow_rate(&self, s: SubflowId, pieces: &mut Pieces, burst: f64) {
         let before = (self.has(s, pieces) as f64 - burst).max(0.0);
         if let Some(rate) = pacing_rate(&self.states[s], self.subflows[s].in_flight) {
             pieces.apart[s].follow_rate(rate, before, burst);
@@ -150,27 +151,27 @@ impl Sender {
     }
 
     /// Packets of subflow `s`, in flight or assigned.
-    fn has(&self, s: usize, pieces: &Pieces) -> usize {
+    fn has(&self, s: SubflowId, pieces: &Pieces) -> usize {
         self.subflows[s].sent.len() + pieces.apart[s].queue.len()
     }
 
     /// Is there room in the send buffer of subflow `s`, of two windows (Linux, `tcp_sndbuf_expand`
     /// in net/ipv4/tcp_input.c)?
-    fn has_memory(&self, s: usize, pieces: &Pieces) -> bool {
+    fn has_memory(&self, s: SubflowId, pieces: &Pieces) -> bool {
         let window = self.states[s].coupled_window().max(self.config.initial_window as f64);
         (self.has(s, pieces) as f64) < 2.0 * window
     }
 
     /// May subflow `s` be given new data?
     #[inline]
-    pub(super) fn may_carry(&self, s: usize) -> bool {
-        self.eligible >> s & 1 != 0 && (self.control.is_active(s) || self.nobody_else_can())
+    pub(super) fn may_carry(&self, s: SubflowId) -> bool {
+        s.is_in(self.eligible) && (self.control.is_active(s) || self.nobody_else_can())
     }
 
     /// The subflows that the algorithm would use are stale or failed, so the algorithm is ignored.
     #[inline(never)]
     fn nobody_else_can(&self) -> bool {
-        !(0..self.subflows.len()).any(|s| self.eligible >> s & 1 != 0 && self.control.is_active(s))
+        !self.numbers().any(|s| s.is_in(self.eligible) && self.control.is_active(s))
     }
 }
 

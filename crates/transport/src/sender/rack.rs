@@ -2,6 +2,7 @@
 
 use super::Sender;
 use crate::control::CongestionControl;
+use crate::id::SubflowId;
 use crate::loss::{Delivered, Due, Probe, Rack};
 use crate::outstanding::Mark;
 use crate::segment::Output;
@@ -20,7 +21,7 @@ impl Subflow {
 
 impl Sender {
     /// Updates RACK with an ACK, and detects whether a probe has repaired a loss.
-    pub(super) fn follow_rack(&mut self, s: usize, told: &Delivered, now: Time) {
+    pub(super) fn follow_rack(&mut self, s: SubflowId, told: &Delivered, now: Time) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let handshake = subflow.rtt.min();
         let Some(rack) = subflow.rack() else { return };
@@ -49,7 +50,7 @@ impl Sender {
 
     /// RACK_update_reo_wnd and RACK_detect_loss (section 6.2, steps 4 and 5). Returns how long
     /// until there may be more.
-    pub(super) fn lose_by_time(&mut self, s: usize, now: Time) -> Option<Time> {
+    pub(super) fn lose_by_time(&mut self, s: SubflowId, now: Time) -> Option<Time> {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let (threshold, srtt) = (subflow.dupack_threshold, Time(state.srtt as u64));
         let board = subflow.board.as_mut()?;
@@ -85,7 +86,7 @@ impl Sender {
     }
 
     /// Sets the timer to look for losses again.
-    pub(super) fn await_reordered(&mut self, s: usize, wait: Option<Time>, now: Time, out: &mut impl Output) {
+    pub(super) fn await_reordered(&mut self, s: SubflowId, wait: Option<Time>, now: Time, out: &mut impl Output) {
         if let (Some(wait), Some(rack)) = (wait, self.subflows[s].rack()) {
             rack.due = Due::Reordering;
             self.subflows[s].timer.set(s, now + wait, out);
@@ -93,7 +94,7 @@ impl Sender {
     }
 
     /// The timer of a subflow with RACK has expired, and not for a timeout. False if it has.
-    pub(super) fn on_rack_timer(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
+    pub(super) fn on_rack_timer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
         if self.subflows[s].sent.is_empty() {
             return false;
         }
@@ -118,7 +119,7 @@ impl Sender {
 
     /// TLP_send_probe (section 7.3): new data if there is any, beyond the window; else the last
     /// segment again.
-    fn send_probe(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    fn send_probe(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let new = self.send_one(s, now, out);
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         subflow.counts.probes += 1;
@@ -134,7 +135,7 @@ impl Sender {
 
     /// Restarts the timer after progress: to a probe where one is due sooner (TLP_calc_PTO, section
     /// 7.2), else to a timeout.
-    pub(super) fn arm_timer(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn arm_timer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         if subflow.sent.is_empty() {
             return subflow.timer.clear(); // RFC 6298 (5.2)
@@ -155,7 +156,7 @@ impl Sender {
     }
 
     /// Sets the timer to a retransmission timeout.
-    pub(super) fn set_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn set_timeout(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let subflow = &mut self.subflows[s];
         if let Some(rack) = subflow.rack() {
             rack.due = Due::Timeout;

@@ -4,6 +4,7 @@
 use super::{Sender, SenderState};
 use crate::congestion::CongestionState;
 use crate::control::{Ack, CongestionControl, Control};
+use crate::id::SubflowId;
 use crate::options::AckOptions;
 use crate::outstanding::Mark;
 use crate::segment::{Output, Segment};
@@ -14,7 +15,7 @@ use linkpool_units::Time;
 impl Sender {
     pub(super) fn on_ack(
         &mut self,
-        s: usize,
+        s: SubflowId,
         (ack, data_ack, ece): (Seq, Seq, bool),
         options: Option<&AckOptions>,
         now: Time,
@@ -77,7 +78,7 @@ impl Sender {
     /// The most packets by which an ACK grows the window of subflow `s`, in slow start: L of RFC
     /// 3465, which is 1 while the ACK may acknowledge data sent before a timeout (section 2.3).
     #[inline]
-    fn most_counted(&self, s: usize) -> u32 {
+    fn most_counted(&self, s: SubflowId) -> u32 {
         let (state, limit) = (&self.states[s], self.config.byte_counting_limit);
         match state.in_slow_start() && limit < u32::MAX {
             true if state.snd_una <= self.subflows[s].recover => 1,
@@ -91,7 +92,7 @@ impl Sender {
     #[inline]
     fn note_ack(
         &mut self,
-        s: usize,
+        s: SubflowId,
         (acked, sent_at): (u32, Option<Time>),
         ece: bool,
         now: Time,
@@ -115,7 +116,11 @@ impl Sender {
     /// The algorithm may cut the window of subflow `s` for a mark; fast recovery may keep it from
     /// that. Has it been cut?
     #[inline]
-    fn cut_for_mark(&mut self, s: usize, respond: impl FnOnce(&mut Control, &mut [CongestionState]) -> bool) -> bool {
+    fn cut_for_mark(
+        &mut self,
+        s: SubflowId,
+        respond: impl FnOnce(&mut Control, &mut [CongestionState]) -> bool,
+    ) -> bool {
         let state = &self.states[s];
         let (before, spared) = ((state.cwnd, state.ssthresh), state.in_recovery && !self.config.cut_in_recovery);
         let mut cut = respond(&mut self.control, &mut self.states);
@@ -130,7 +135,7 @@ impl Sender {
 
     /// `segments` segments have been acknowledged for the first time. Returns by how many of them
     /// the window may grow.
-    fn on_new_ack(&mut self, s: usize, segments: u32, now: Time, out: &mut impl Output) -> u32 {
+    fn on_new_ack(&mut self, s: SubflowId, segments: u32, now: Time, out: &mut impl Output) -> u32 {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         (subflow.dupacks, subflow.limited) = (0, 0);
         let mut restart = true;
@@ -158,7 +163,7 @@ impl Sender {
         grown
     }
 
-    pub(super) fn on_duplicate_ack(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn on_duplicate_ack(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         if state.in_recovery {
             state.cwnd += 1.0; // RFC 5681, section 3.2, step 4
@@ -192,7 +197,7 @@ impl Sender {
     /// A duplicate ACK below the threshold means that a packet has left the network: a packet of
     /// new data takes its place, beyond the window by as many as there are duplicates (RFC 3042,
     /// section 2: by two, with a threshold of three).
-    pub(super) fn limited_transmit(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn limited_transmit(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let subflow = &self.subflows[s];
         let below = self.config.limited_transmit && subflow.dupacks < subflow.dupack_threshold;
         let allowed = self.states[s].cwnd as u32 + subflow.dupacks;
@@ -201,7 +206,7 @@ impl Sender {
         }
     }
 
-    pub(super) fn on_retransmission_timeout(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn on_retransmission_timeout(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let subflow = &mut self.subflows[s];
         if subflow.sent.is_empty() {
             return self.probe_window(s, now, out);
@@ -245,7 +250,7 @@ impl Sender {
     }
 
     /// Without SACKs: all that is outstanding waits to be sent again.
-    pub(super) fn go_back(&mut self, s: usize) {
+    pub(super) fn go_back(&mut self, s: SubflowId) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         subflow.recover = subflow.recover.max(state.snd_nxt); // RFC 6582, section 3.2, step 4
         subflow.in_flight = 0;
@@ -253,7 +258,7 @@ impl Sender {
     }
 
     /// Sends outstanding segment number `i` of subflow `s` again.
-    pub(super) fn send_again(&mut self, s: usize, i: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn send_again(&mut self, s: SubflowId, i: usize, now: Time, out: &mut impl Output) {
         let state = &self.states[s];
         let subflow = &mut self.subflows[s];
         if i >= subflow.sent.len() {

@@ -2,6 +2,7 @@
 
 use super::Sender;
 use crate::control::CongestionControl;
+use crate::id::SubflowId;
 use crate::loss::{Probation, Prr, Undo};
 use crate::segment::Output;
 use linkpool_units::Time;
@@ -10,7 +11,7 @@ impl Sender {
     /// An ACK has been entered into the scoreboard of subflow `s`. Returns by how many segments the
     /// window may grow.
     #[inline(never)]
-    pub(super) fn on_selective_ack(&mut self, s: usize, now: Time, out: &mut impl Output) -> u32 {
+    pub(super) fn on_selective_ack(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> u32 {
         let subflow = &mut self.subflows[s];
         let Some(board) = &mut subflow.board else { return 0 };
         let told = std::mem::take(&mut board.told);
@@ -53,7 +54,7 @@ impl Sender {
     }
 
     /// Marks segments that are lost by now. Returns the time until RACK checks again.
-    fn find_losses(&mut self, s: usize, now: Time) -> Option<Time> {
+    fn find_losses(&mut self, s: SubflowId, now: Time) -> Option<Time> {
         if self.subflows[s].has_rack() {
             return self.lose_by_time(s, now);
         }
@@ -64,7 +65,7 @@ impl Sender {
     }
 
     /// RFC 6675, section 5, step 4.
-    pub(super) fn enter_recovery(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn enter_recovery(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         // The first is "presumed dropped".
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let first = state.snd_una;
@@ -81,7 +82,7 @@ impl Sender {
 
     /// Cuts the window for losses among the `flight` segments outstanding (RFC 6675, section 5,
     /// steps 4.1 and 4.2).
-    pub(super) fn begin_recovery(&mut self, s: usize, flight: u32) {
+    pub(super) fn begin_recovery(&mut self, s: SubflowId, flight: u32) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         subflow.recover = state.snd_nxt;
         subflow.counts.recoveries += 1;
@@ -97,7 +98,7 @@ impl Sender {
 
     /// All that was outstanding when recovery began, or at the timeout, is acknowledged: it is over
     /// (RFC 6675, section 5).
-    fn leave_recovery(&mut self, s: usize) {
+    fn leave_recovery(&mut self, s: SubflowId) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
         if state.snd_una < subflow.recover || !(state.in_recovery || board.in_loss) {
@@ -112,7 +113,7 @@ impl Sender {
 
     /// After a timeout: outstanding data is lost, unless RACK knows that it was sent too late for
     /// that (RFC 8985, section 6.3); slow start repairs it.
-    pub(super) fn enter_loss(&mut self, s: usize, now: Time) {
+    pub(super) fn enter_loss(&mut self, s: SubflowId, now: Time) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
         board.in_loss = true;

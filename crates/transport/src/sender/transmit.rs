@@ -3,6 +3,7 @@
 
 use super::Sender;
 use super::pieces::Piece;
+use crate::id::SubflowId;
 use crate::multipath::PacketScheduler;
 use crate::outstanding::Sent;
 use crate::segment::{Output, Segment};
@@ -12,17 +13,17 @@ use linkpool_units::Time;
 
 impl Sender {
     #[inline]
-    pub(super) fn update_open(&mut self, s: usize) {
+    pub(super) fn update_open(&mut self, s: SubflowId) {
         let subflow = &self.subflows[s];
         let held = if subflow.board.is_none() { 0 } else { self.held_back(s) };
         let room = subflow.in_flight + held < self.states[s].cwnd as u32;
-        self.open = self.open & !(1 << s) | (room as u32) << s;
+        self.open = self.open & !s.bit() | u32::from(room) << s.index();
     }
 
     /// Without limited transmit, room in the window that SACKs have made does not count until
     /// recovery begins (RFC 6675, section 5, step 3).
     #[inline(never)]
-    fn held_back(&self, s: usize) -> u32 {
+    fn held_back(&self, s: SubflowId) -> u32 {
         let board = self.subflows[s].board.as_ref();
         let held = board.filter(|board| !self.config.limited_transmit && !self.states[s].in_recovery && !board.in_loss);
         held.map_or(0, |board| board.sacked)
@@ -33,7 +34,7 @@ impl Sender {
         if self.pieces.is_some() {
             self.set_apart();
         }
-        let n = self.subflows.len() as u32;
+        let n = self.subflows.len();
         let mut blocked = 0;
         loop {
             let candidates = self.open & !blocked;
@@ -44,27 +45,27 @@ impl Sender {
                 self.lowest_rtt(candidates)
             } else {
                 // The next set bit, from `next` on, around.
-                let beyond = candidates >> self.next << self.next;
-                if beyond != 0 { beyond } else { candidates }.trailing_zeros()
+                let beyond = candidates >> self.next.index() << self.next.index();
+                if beyond != 0 { beyond } else { candidates }.trailing_zeros().into()
             };
-            if self.send_segment(s as usize, now, out) {
-                self.next = if s + 1 == n { 0 } else { s + 1 };
-                self.update_open(s as usize);
-            } else if self.subflows[s as usize].state == State::SynSent {
+            if self.send_segment(s, now, out) {
+                self.next = if s.index() + 1 == n { SubflowId::FIRST } else { s.plus(1) };
+                self.update_open(s);
+            } else if self.subflows[s].state == State::SynSent {
                 // `Faults::join_stall`: all subflows wait for the end of its turn, except with
                 // retransmissions.
                 self.next = s;
                 return self.send_backlogs(now, out);
             } else {
-                blocked |= 1 << s;
+                blocked |= s.bit();
             }
         }
     }
 
     #[cold]
     fn send_backlogs(&mut self, now: Time, out: &mut impl Output) {
-        for s in 0..self.subflows.len() {
-            while self.open >> s & 1 != 0 && self.subflows[s].has_backlog() && self.send_one(s, now, out) {
+        for s in self.numbers() {
+            while s.is_in(self.open) && self.subflows[s].has_backlog() && self.send_one(s, now, out) {
                 self.update_open(s);
             }
         }
@@ -73,7 +74,7 @@ impl Sender {
     /// Sends one segment on subflow `s`: one that waits to be sent again, else new data. False if
     /// there is neither.
     #[inline(always)]
-    fn send_segment(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
+    fn send_segment(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
         let waiting = if self.subflows[s].has_backlog() { self.waiting(s) } else { None };
         if let Some(i) = waiting {
             self.send_waiting(s, i, now, out);
@@ -103,19 +104,19 @@ impl Sender {
     /// A fault of MMPTCP's authors' implementation: with the last data goes a FIN on each subflow.
     #[cold]
     fn finish_subflows(&mut self, out: &mut impl Output) {
-        let established = (0..self.subflows.len()).filter(|s| self.subflows[*s].state == State::Established);
+        let established = self.numbers().filter(|s| self.subflows[*s].state == State::Established);
         established.for_each(|s| out.send(s, Segment::SubflowFin));
     }
 
     /// The same, from elsewhere.
     #[inline(never)]
-    pub(super) fn send_one(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
+    pub(super) fn send_one(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
         self.send_segment(s, now, out)
     }
 
     /// Which segment of subflow `s` is to be sent again before any new data.
     #[inline(never)]
-    fn waiting(&mut self, s: usize) -> Option<usize> {
+    fn waiting(&mut self, s: SubflowId) -> Option<usize> {
         let subflow = &mut self.subflows[s];
         match &subflow.board {
             None => Some(subflow.in_flight as usize),
@@ -126,7 +127,7 @@ impl Sender {
 
     /// Sends segment number `i`, which is not in flight, again.
     #[inline(never)]
-    fn send_waiting(&mut self, s: usize, i: usize, now: Time, out: &mut impl Output) {
+    fn send_waiting(&mut self, s: SubflowId, i: usize, now: Time, out: &mut impl Output) {
         self.send_again(s, i, now, out);
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let end = subflow.sent[i].end.near(state.snd_una);
@@ -144,7 +145,7 @@ impl Sender {
 
     /// In recovery by RFC 6675's rules, when nothing is known to be lost and there is no new data.
     #[inline(never)]
-    fn send_last_resort(&mut self, s: usize, now: Time, out: &mut impl Output) -> bool {
+    fn send_last_resort(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         if !state.in_recovery || subflow.has_rack() {
             return false;
@@ -156,7 +157,7 @@ impl Sender {
 
     /// The next piece of the connection's stream for subflow `s`, if it may send.
     #[inline(always)]
-    fn next_piece(&mut self, s: usize) -> Option<Piece> {
+    fn next_piece(&mut self, s: SubflowId) -> Option<Piece> {
         if self.pieces.is_some() {
             return self.take_piece(s);
         }
@@ -177,8 +178,8 @@ impl Sender {
 
     /// Of `candidates`, the subflow with the least smoothed RTT.
     #[inline(never)]
-    fn lowest_rtt(&self, candidates: u32) -> u32 {
-        let set = (0..self.subflows.len() as u32).filter(|s| candidates >> s & 1 != 0);
-        set.min_by(|a, b| self.states[*a as usize].srtt.total_cmp(&self.states[*b as usize].srtt)).unwrap_or(0)
+    fn lowest_rtt(&self, candidates: u32) -> SubflowId {
+        let set = self.numbers().filter(|s| s.is_in(candidates));
+        set.min_by(|a, b| self.states[*a].srtt.total_cmp(&self.states[*b].srtt)).unwrap_or(SubflowId::FIRST)
     }
 }

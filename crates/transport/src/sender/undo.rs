@@ -3,6 +3,7 @@
 
 use super::Sender;
 use crate::control::CongestionControl;
+use crate::id::SubflowId;
 use crate::loss::{Delivered, Probation, Undo};
 use crate::segment::Output;
 use linkpool_units::Time;
@@ -10,7 +11,7 @@ use linkpool_units::Time;
 impl Sender {
     /// A D-SACK says that a retransmission was needless; once that is true of all, so was the cut
     /// (RFC 3708, section 2).
-    pub(super) fn follow_duplicate(&mut self, s: usize, told: &Delivered) {
+    pub(super) fn follow_duplicate(&mut self, s: SubflowId, told: &Delivered) {
         let Some(undo) = self.subflows[s].board.as_mut().and_then(|b| b.undo.as_mut()) else { return };
         if undo.needed > 0 && told.duplicate.is_some_and(|(_, end)| undo.from < end && end <= undo.to) {
             undo.needed -= 1;
@@ -22,7 +23,7 @@ impl Sender {
 
     /// The timer has expired; the window is about to be cut for it, unless it has been cut for an
     /// earlier loss.
-    pub(super) fn begin_probation(&mut self, s: usize) {
+    pub(super) fn begin_probation(&mut self, s: SubflowId) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
         if !state.in_recovery && !board.in_loss {
@@ -33,7 +34,7 @@ impl Sender {
     }
 
     /// F-RTO with SACKs (RFC 5682, section 3.1).
-    pub(super) fn follow_probation(&mut self, s: usize, told: &Delivered) {
+    pub(super) fn follow_probation(&mut self, s: SubflowId, told: &Delivered) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let Some(board) = subflow.board.as_mut().filter(|b| b.in_loss) else { return };
         let Some(undo) = board.undo.as_mut() else { return };
@@ -50,7 +51,7 @@ impl Sender {
 
     /// F-RTO calls for new data (step 2b) when there is none: go on as after any timeout.
     #[inline(never)]
-    pub(super) fn end_probation(&mut self, s: usize, now: Time, out: &mut impl Output) {
+    pub(super) fn end_probation(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let undo = subflow.board.as_mut().and_then(|b| b.undo.as_mut());
         let Some(undo) = undo.filter(|u| u.probation == Probation::NewData && state.snd_nxt == subflow.recover) else {
@@ -62,7 +63,7 @@ impl Sender {
 
     /// Restores the window of before the cut (as Linux does, `tcp_undo_cwnd_reduction`; RFC 9438,
     /// section 4.9).
-    fn undo(&mut self, s: usize) {
+    fn undo(&mut self, s: SubflowId) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
         let Some(undo) = board.undo.take() else { return };
@@ -73,7 +74,7 @@ impl Sender {
     }
 
     /// The cut of subflow `s`, before which the window was so large, had no cause.
-    pub(super) fn restore(&mut self, s: usize, (cwnd, ssthresh): (f64, f64)) {
+    pub(super) fn restore(&mut self, s: SubflowId, (cwnd, ssthresh): (f64, f64)) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         state.cwnd = state.cwnd.max(cwnd);
         state.ssthresh = state.ssthresh.max(ssthresh);

@@ -4,7 +4,7 @@
 use crate::common::channel::{Crossing, Pair};
 use crate::common::opened::in_flight;
 use crate::common::script::sender;
-use crate::common::{AMP, CUT, DCTCP, config};
+use crate::common::{AMP, CUT, DCTCP, S, config};
 use linkpool_transport::control::AckOrder::{CutInsteadOfGrowth, GrowThenCut};
 use linkpool_transport::control::{AckOrder, AmpConfig, ControlConfig, CutConfig, DctcpConfig};
 use linkpool_transport::{Config, LossRecovery, Segment};
@@ -125,7 +125,7 @@ fn under_full_marking(control: ControlConfig, window: u32, rounds: u64) -> f64 {
     let carry = move |c: &Crossing| vec![(half_a_round, matches!(c.segment, Segment::Data { .. }))];
     let mut pair = Pair::new(with_ecn(control, window, 2_000), None, carry);
     pair.run_until(half_a_round * (2 * rounds + 3));
-    pair.sender.congestion(0).cwnd
+    pair.sender.congestion(S[0]).cwnd
 }
 
 /// Every ACK is marked: the first of a round grows `w` to `w + 1/w` and cuts that, the others of

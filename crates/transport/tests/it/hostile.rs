@@ -4,10 +4,10 @@
 
 use crate::common::channel::{Crossing, Fate, Pair};
 use crate::common::ledger::Ledger;
-use crate::common::{DCTCP, Random, algorithms, config};
+use crate::common::{DCTCP, Random, S, algorithms, config};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
 use linkpool_transport::{
-    Buffers, Config, DupackThreshold, LossRecovery, Multipath, PacketScheduler, Segment, SenderState,
+    Buffers, Config, DupackThreshold, LossRecovery, Multipath, PacketScheduler, Segment, SenderState, SubflowId,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ struct Weather {
     /// Arrives 300 ms late: beyond the RTO.
     late: f64,
     /// This subflow's path carries nothing from this time on.
-    death: Option<(usize, Time)>,
+    death: Option<(SubflowId, Time)>,
 }
 
 impl Weather {
@@ -40,7 +40,7 @@ impl Weather {
             (0..copies)
                 .map(|_| {
                     let late = Time::from_ms(300 * random.chance(weather.late) as u64);
-                    let base = Time::from_us(20 * (1 + c.subflow as u64));
+                    let base = Time::from_us(20 * (1 + u64::from(c.subflow)));
                     (base + random.time(weather.jitter) + late, ect && random.chance(weather.mark))
                 })
                 .collect()
@@ -151,7 +151,7 @@ impl Case {
                 assert_eq!(ledger.stream_end(), self.size);
             }
             SenderState::Failed => {
-                let unheard = pair.sender.stats(0).established.is_none();
+                let unheard = pair.sender.stats(S[0]).established.is_none();
                 assert!(
                     unheard || self.fail_after < NEVER && self.is_alone(pair),
                     "given up, but there is another subflow"
@@ -170,11 +170,11 @@ impl Case {
     /// Was no subflow ever established but the one whose path is dead?
     fn is_alone<C: FnMut(&Crossing) -> Fate>(&self, pair: &Pair<C>) -> bool {
         let dead = self.weather.death.map(|(s, _)| s);
-        (0..self.subflows).all(|s| Some(s) == dead || pair.sender.stats(s).established.is_none())
+        SubflowId::first(self.subflows).all(|s| Some(s) == dead || pair.sender.stats(s).established.is_none())
     }
 }
 
-fn weathers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strategy<Value = Weather> {
+fn weathers(death: impl Strategy<Value = Option<(SubflowId, Time)>>) -> impl Strategy<Value = Weather> {
     let chance = |most: f64| prop_oneof![1 => Just(0.0), 2 => 0.0..most];
     let jitter = prop_oneof![Just(0u64), 0u64..100, 0u64..5_000].prop_map(Time::from_us);
     (any::<u64>(), chance(0.3), chance(0.3), chance(1.0), jitter, chance(0.05), death).prop_map(
@@ -190,7 +190,7 @@ fn weathers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strateg
     )
 }
 
-fn transfers(death: impl Strategy<Value = Option<(usize, Time)>>) -> impl Strategy<Value = Case> {
+fn transfers(death: impl Strategy<Value = Option<(SubflowId, Time)>>) -> impl Strategy<Value = Case> {
     let size = prop_oneof![1u64..20_000, 1u64..400_000];
     const RECOVERIES: &[LossRecovery] = &[LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack];
     let recovery = (prop::sample::select(RECOVERIES), any::<(bool, bool, bool)>());
@@ -244,8 +244,8 @@ fn buffers() -> impl Strategy<Value = Buffers> {
 }
 
 /// The channel dies for one subflow at some time in the first milliseconds.
-fn deaths() -> impl Strategy<Value = Option<(usize, Time)>> {
-    (0usize..6, 0u64..3_000).prop_map(|(s, us)| Some((s, Time::from_us(us))))
+fn deaths() -> impl Strategy<Value = Option<(SubflowId, Time)>> {
+    (0usize..6, 0u64..3_000).prop_map(|(s, us)| Some((S[s], Time::from_us(us))))
 }
 
 proptest! {
@@ -308,7 +308,7 @@ fn a_path_that_dies_behind_a_shut_window() {
         size: 66_083,
         initial_window: 7,
         buffers: Buffers { send: u64::MAX, receive: 1334, read_rate: Some(Rate::mbps(40)) },
-        weather: Weather { death: Some((0, Time::from_us(61))), ..plain().weather },
+        weather: Weather { death: Some((S[0], Time::from_us(61))), ..plain().weather },
         ..plain()
     }
     .run();
@@ -356,7 +356,7 @@ fn a_dead_subflow_does_not_ask_for_all() {
         weather: Weather {
             seed: 4663829874133889743,
             loss: 0.1679262454143359,
-            death: Some((0, Time::from_us(21))),
+            death: Some((S[0], Time::from_us(21))),
             ..plain().weather
         },
         ..plain()
@@ -376,7 +376,7 @@ fn a_subflow_is_asked_before_it_is_given_up() {
         backup: 0b110,
         fail_after: 1,
         buffers: Buffers { send: u64::MAX, receive: 1880, read_rate: Some(Rate::mbps(8)) },
-        weather: Weather { death: Some((0, Time::from_us(61))), ..plain().weather },
+        weather: Weather { death: Some((S[0], Time::from_us(61))), ..plain().weather },
         ..plain()
     }
     .run();
@@ -423,7 +423,7 @@ fn a_shut_window_is_watched_when_a_subflow_gets_stale() {
             seed: 8999282472065941743,
             loss: 0.1767974810946887,
             duplication: 0.28594479815156937,
-            death: Some((1, Time::from_us(125))),
+            death: Some((S[1], Time::from_us(125))),
             ..plain().weather
         },
         ..plain()
@@ -470,7 +470,7 @@ fn timeouts_are_counted_anew_after_probes() {
             duplication: 0.021837202266707278,
             jitter: Time::from_us(40),
             late: 0.017047555196906733,
-            death: Some((0, Time::from_us(504))),
+            death: Some((S[0], Time::from_us(504))),
             ..plain().weather
         },
         ..plain()
@@ -497,7 +497,7 @@ fn a_short_segment_counts_as_one() {
             loss: 0.25692006945325024,
             duplication: 0.11213551067746215,
             late: 0.03881189621372024,
-            death: Some((4, Time::from_us(269))),
+            death: Some((S[4], Time::from_us(269))),
             ..plain().weather
         },
         ..plain()

@@ -1,9 +1,9 @@
 //! Random events for each congestion control algorithm, without a sender: whatever comes, windows
 //! stay windows.
 
-use crate::common::algorithms;
-use linkpool_transport::CongestionState;
+use crate::common::{S, algorithms};
 use linkpool_transport::control::{Ack, CongestionControl, Control};
+use linkpool_transport::{CongestionState, SubflowId};
 use linkpool_units::Time;
 use proptest::prelude::*;
 
@@ -95,7 +95,7 @@ impl Connection {
     }
 
     /// As the sender does it.
-    fn apply(&mut self, s: usize, op: &Op) {
+    fn apply(&mut self, s: SubflowId, op: &Op) {
         match *op {
             Op::Ack { acked, marked, round_ended } if self.states[s].established => {
                 let state = &mut self.states[s];
@@ -158,14 +158,14 @@ impl Connection {
         }
     }
 
-    fn ssthresh(&mut self, s: usize, flight: u32) -> f64 {
+    fn ssthresh(&mut self, s: SubflowId, flight: u32) -> f64 {
         let ssthresh = self.control.ssthresh(&self.states, s, flight);
         let most = if matches!(self.control, Control::Cubic(_)) { 0.7 } else { 0.5 };
         assert!(ssthresh >= 2.0 && ssthresh <= (flight as f64 * most).max(2.0), "ssthresh {ssthresh} of {flight}");
         ssthresh
     }
 
-    fn acknowledge(&mut self, s: usize, ack: Ack, before: &[CongestionState]) -> bool {
+    fn acknowledge(&mut self, s: SubflowId, ack: Ack, before: &[CongestionState]) -> bool {
         let cut = self.control.in_ack_event(&mut self.states, s, ack);
         if cut {
             assert!(ack.marked && self.control.needs_ecn());
@@ -180,7 +180,7 @@ impl Connection {
 
     /// No ACK grows a window by more than what it acknowledges, but for XMP at the end of a round:
     /// there by no more than the ratio of the RTTs (equation 9), in whole packets.
-    fn check_growth(&self, s: usize, acked: u32, round_ended: bool, before: &[CongestionState]) {
+    fn check_growth(&self, s: SubflowId, acked: u32, round_ended: bool, before: &[CongestionState]) {
         let grown = self.states[s].cwnd - before[s].cwnd;
         let mut most = acked as f64 * (1.0 + 1e-9);
         // OLIA moves up to 1/2 between windows of two subflows or more, in a window's ACKs.
@@ -195,9 +195,9 @@ impl Connection {
         assert!(grown <= most, "from {} by {grown}, at most {most}", before[s].cwnd);
     }
 
-    fn check_others(&self, s: usize, before: &[CongestionState]) {
+    fn check_others(&self, s: SubflowId, before: &[CongestionState]) {
         for (i, (now, was)) in self.states.iter().zip(before).enumerate() {
-            assert!(i == s || (now.cwnd, now.ssthresh) == (was.cwnd, was.ssthresh), "not its subflow");
+            assert!(i == s.index() || (now.cwnd, now.ssthresh) == (was.cwnd, was.ssthresh), "not its subflow");
         }
     }
 
@@ -206,11 +206,11 @@ impl Connection {
             assert!(p.cwnd.is_finite() && p.cwnd >= 1.0, "{p:?}");
             assert!(p.ssthresh >= 1.0, "{p:?}");
         }
-        assert!(self.control.is_active(0), "subflow 0 always carries data");
+        assert!(self.control.is_active(S[0]), "subflow 0 always carries data");
         let (suppressions, releases) = suppressions_and_releases(&self.control);
         // They alternate, one at a time, suppression first.
         assert!(suppressions - releases <= 1 && suppressions + releases - before.0 - before.1 <= 1);
-        for s in 1..self.states.len() {
+        for s in SubflowId::first(self.states.len()).skip(1) {
             assert_eq!(self.control.is_active(s), suppressions == releases);
         }
         if !matches!(self.control, Control::Amp(_)) || self.states.len() == 1 {
@@ -248,7 +248,7 @@ proptest! {
         let mut connection = Connection::new(algorithm, &windows, ssthresh);
         for (s, op) in ops {
             let before = suppressions_and_releases(&connection.control);
-            connection.apply(s % windows.len(), &op);
+            connection.apply(S[s % windows.len()], &op);
             connection.check(before);
         }
     }
@@ -270,11 +270,11 @@ proptest! {
                 // A recovery takes at least four packets in flight.
                 let state = &connection.states[s % n];
                 if undone && i == at.index(ops.len()) && !state.in_recovery && state.cwnd >= 4.0 {
-                    connection.apply(s % n, &Op::Loss { selective: true });
-                    connection.apply(s % n, &Op::Undo);
+                    connection.apply(S[s % n], &Op::Loss { selective: true });
+                    connection.apply(S[s % n], &Op::Undo);
                 }
                 if !matches!(op, Op::Undo) {
-                    connection.apply(s_op % n, op);
+                    connection.apply(S[s_op % n], op);
                 }
             }
             connection.states.iter().map(|p| p.cwnd).collect::<Vec<_>>()
@@ -289,7 +289,7 @@ proptest! {
         let amp = algorithms().iter().position(|(name, _)| *name == "amp").unwrap();
         let mut connection = Connection::new(amp, &vec![start; n], 2.0);
         let round = |c: &mut Connection, marked: bool| {
-            for s in 0..n {
+            for s in SubflowId::first(n) {
                 c.states[s].established = true;
                 for i in 0..c.states[s].cwnd as u32 {
                     let ack = Op::Ack { acked: 1, marked, round_ended: i == 0 };

@@ -2,7 +2,7 @@
 //! the window: the same segments at the same times, over channels that lose, mark and delay.
 
 use crate::common::channel::{Crossing, Pair};
-use crate::common::{AMP, CUT, DCTCP, FULLY_COUPLED, Random, SEMI_COUPLED, config};
+use crate::common::{AMP, CUT, DCTCP, FULLY_COUPLED, Random, S, SEMI_COUPLED, config};
 use linkpool_transport::control::{CongestionControl, ControlConfig, EwtcpConfig, EwtcpIncrease};
 use linkpool_transport::{Config, CongestionState};
 use linkpool_units::Time;
@@ -58,7 +58,7 @@ fn grown(control: &ControlConfig, cwnd: f64, srtt: f64, acked: u32) -> f64 {
         established: true,
         in_recovery: false,
     }];
-    control.build(1).cong_avoid(&mut states, 0, acked as f64);
+    control.build(1).cong_avoid(&mut states, S[0], acked as f64);
     states[0].cwnd
 }
 

@@ -3,7 +3,7 @@
 use crate::common::channel::{Crossing, Pair};
 use crate::common::opened::in_flight;
 use crate::common::script::sender;
-use crate::common::{Random, config, reno};
+use crate::common::{Random, S, config, reno};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
 use linkpool_transport::{Buffers, Config, DupackThreshold, LossRecovery, Segment, SenderState};
 use linkpool_units::Time;
@@ -192,7 +192,7 @@ fn spread(config: Config) -> Outcome {
     let buffers = Buffers { receive: 40_000, ..Buffers::default() };
     let mut pair = Pair::new(Config { buffers, ..config }, Some(20_000_000), channel);
     assert_eq!(pair.run_to_end(Time::from_secs(10)), SenderState::Finished);
-    let stats = pair.sender.stats(0);
+    let stats = pair.sender.stats(S[0]);
     assert_eq!(stats.timeouts, 0);
     drop(pair);
     Outcome { late, recoveries: stats.recoveries, retransmits: stats.retransmits }

@@ -8,9 +8,9 @@
 //! of the round, when its packets are on the way.
 
 use crate::common::channel::{Crossing, Fate, Pair};
-use crate::common::{AMP, CUBIC, CUT, DCTCP, FULLY_COUPLED, SEMI_COUPLED, XMP};
+use crate::common::{AMP, CUBIC, CUT, DCTCP, FULLY_COUPLED, S, SEMI_COUPLED, XMP};
 use linkpool_transport::control::{AmpConfig, ControlConfig, DctcpConfig, EwtcpConfig, EwtcpIncrease};
-use linkpool_transport::{Config, Segment};
+use linkpool_transport::{Config, Segment, SubflowId};
 use linkpool_units::Time;
 use std::ops::Range;
 
@@ -90,17 +90,17 @@ fn windows(pair: &Pair<Channel>) -> String {
         let suppressed = if pair.sender.is_suppressed(s) { "s" } else { "" };
         if path.established { format!("{:.1}{recovery}{suppressed}", path.cwnd) } else { "-".into() }
     };
-    (0..pair.sender.subflows()).map(window).collect::<Vec<_>>().join("|")
+    SubflowId::first(pair.sender.subflows()).map(window).collect::<Vec<_>>().join("|")
 }
 
 /// A channel of half a round each way that does `fate` to data sent in a round: (subflow, round,
 /// place in the round).
-fn channel(fate: impl Fn(usize, u64, u64) -> Option<bool> + Copy + 'static) -> impl Fn() -> Channel {
+fn channel(fate: impl Fn(SubflowId, u64, u64) -> Option<bool> + Copy + 'static) -> impl Fn() -> Channel {
     move || {
         let mut place = [(0, 0); 2];
         Box::new(move |c: &Crossing| {
             // Subflow 1 takes twice as long.
-            let delay = Time(ROUND.0 / 2 * (1 + c.subflow as u64));
+            let delay = Time(ROUND.0 / 2 * (1 + u64::from(c.subflow)));
             let Segment::Data { ect, .. } = c.segment else {
                 return vec![(delay, false)];
             };
@@ -116,7 +116,7 @@ fn channel(fate: impl Fn(usize, u64, u64) -> Option<bool> + Copy + 'static) -> i
     }
 }
 
-fn marks(rounds: Range<u64>) -> impl Fn(usize, u64, u64) -> Option<bool> + Copy {
+fn marks(rounds: Range<u64>) -> impl Fn(SubflowId, u64, u64) -> Option<bool> + Copy {
     move |_, round, _| Some(rounds.start <= round && round < rounds.end)
 }
 
@@ -176,7 +176,7 @@ fn a_timeout() {
 /// 19/(16 + 16) = 0.6: 16.2. Reno is not coupled: a packet a round trip on each.
 #[test]
 fn two_subflows() {
-    let fate = |s, round, _| Some(s == 0 && (12..14).contains(&round));
+    let fate = |s, round, _| Some(s == S[0] && (12..14).contains(&round));
     let title = "Two subflows with RTTs of 1 and 2 rounds; the first one's packets of rounds 12 and 13 are marked";
     check("two_subflows", table(title, 22, 2, channel(fate)));
 }
@@ -206,7 +206,7 @@ fn a_timeout_of_loss_based_algorithms() {
 /// RTT makes it the better path by 4.
 #[test]
 fn two_subflows_of_loss_based_algorithms() {
-    let fate = |s, round, n| if (s, round, n) == (0, 12, 0) { None } else { Some(false) };
+    let fate = |s, round, n| if (s, round, n) == (S[0], 12, 0) { None } else { Some(false) };
     let title = "Two subflows with RTTs of 1 and 2 rounds; the first packet of round 12 on the first is lost";
     check("two_subflows_of_loss_based_algorithms", table_of(&loss_based(), title, 30, 2, channel(fate)));
 }

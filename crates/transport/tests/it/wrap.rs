@@ -3,7 +3,7 @@
 
 use crate::common::channel::{Crossing, Pair};
 use crate::common::ledger::Ledger;
-use crate::common::{Random, algorithms};
+use crate::common::{Random, S, algorithms};
 use linkpool_transport::{Config, SenderState};
 use linkpool_units::Time;
 
@@ -20,7 +20,7 @@ fn a_flow_goes_round_the_sequence_numbers() {
     let channel = move |c: &Crossing| {
         let lost = random.chance(1.0 / 500.0);
         let delay = Time::from_us(20) + random.time(Time::from_us(1));
-        if lost { vec![] } else { vec![(delay + Time::from_us(c.subflow as u64), false)] }
+        if lost { vec![] } else { vec![(delay + Time::from_us(u64::from(c.subflow)), false)] }
     };
     let mut ledger = Ledger::new(2, config.mss, 2.0);
     let mut pair = Pair::new(config, Some(size), channel);
@@ -28,12 +28,12 @@ fn a_flow_goes_round_the_sequence_numbers() {
     while let Some(event) = pair.step() {
         ledger.enter(&pair, &event);
         for (s, around) in around.iter_mut().enumerate() {
-            *around |= pair.sender.congestion(s).snd_una > ROUND;
+            *around |= pair.sender.congestion(S[s]).snd_una > ROUND;
         }
     }
     assert_eq!((pair.sender.state(), pair.sender.acked()), (SenderState::Finished, size));
     assert!(pair.receiver.is_complete() && pair.closed);
     assert_eq!(around, [true, true]);
-    let recoveries: u64 = (0..2).map(|s| pair.sender.stats(s).recoveries).sum();
+    let recoveries: u64 = (0..2).map(|s| pair.sender.stats(S[s]).recoveries).sum();
     assert!(recoveries > 50, "losses on the way: {recoveries}");
 }

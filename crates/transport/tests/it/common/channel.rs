@@ -1,7 +1,7 @@
 //! A sender and a receiver joined by a channel, which treats segments as a test says, and a clock.
 
 use super::Random;
-use linkpool_transport::{Config, Delivery, Output, Receiver, Segment, Sender, SenderState};
+use linkpool_transport::{Config, Delivery, Output, Receiver, Segment, Sender, SenderState, SubflowId};
 use linkpool_units::Time;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
     pub at: Time,
-    pub subflow: usize,
+    pub subflow: SubflowId,
     pub to_receiver: bool,
     pub segment: Segment,
     /// How many segments went this way on this subflow before.
@@ -22,10 +22,10 @@ pub type Fate = Vec<(Time, bool)>;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    ToReceiver(usize, Segment, bool),
-    ToSender(usize, Segment),
-    WakeSender(usize),
-    WakeReceiver(usize),
+    ToReceiver(SubflowId, Segment, bool),
+    ToSender(SubflowId, Segment),
+    WakeSender(SubflowId),
+    WakeReceiver(SubflowId),
 }
 
 /// The channel, and all that will happen.
@@ -34,7 +34,7 @@ pub struct Wire<C> {
     from_sender: bool,
     events: BTreeMap<(Time, u64), Event>,
     serial: u64,
-    counts: BTreeMap<(usize, bool), u64>,
+    counts: BTreeMap<(SubflowId, bool), u64>,
     carry: C,
     random: Random,
     /// The segments sent in answer to the last event.
@@ -49,7 +49,7 @@ impl<C: FnMut(&Crossing) -> Fate> Wire<C> {
 }
 
 impl<C: FnMut(&Crossing) -> Fate> Output for Wire<C> {
-    fn send(&mut self, subflow: usize, segment: Segment) {
+    fn send(&mut self, subflow: SubflowId, segment: Segment) {
         let count = self.counts.entry((subflow, self.from_sender)).or_default();
         let crossing = Crossing { at: self.now, subflow, to_receiver: self.from_sender, segment, nth: *count };
         *count += 1;
@@ -63,7 +63,7 @@ impl<C: FnMut(&Crossing) -> Fate> Output for Wire<C> {
         }
     }
 
-    fn wake(&mut self, subflow: usize, at: Time) {
+    fn wake(&mut self, subflow: SubflowId, at: Time) {
         assert!(at >= self.now, "asks to be woken in the past");
         let event = if self.from_sender { Event::WakeSender(subflow) } else { Event::WakeReceiver(subflow) };
         self.schedule(at, event);

@@ -2,7 +2,8 @@
 //! they do not add up.
 
 use super::channel::{Crossing, Event, Fate, Pair};
-use linkpool_transport::{AckOptions, Segment, SenderState};
+use crate::common::S;
+use linkpool_transport::{AckOptions, Segment, SenderState, SubflowId};
 use std::collections::BTreeMap;
 
 /// Positions in full, from the 32 bits of the wire, by what has been seen.
@@ -111,7 +112,7 @@ impl Ledger {
         }
         for (s, new) in new.into_iter().enumerate() {
             let probe = self.probes && matches!(event, Event::WakeSender(_));
-            self.check_window(pair, s, new && !probe);
+            self.check_window(pair, S[s], new && !probe);
         }
         self.check_end(pair);
     }
@@ -158,7 +159,7 @@ impl Ledger {
         self.stream.insert(data, len);
     }
 
-    fn arrived<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, s: usize, segment: Segment) {
+    fn arrived<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, s: SubflowId, segment: Segment) {
         if let Segment::Data { seq, data_seq, len: len @ 1.., .. } = segment {
             let data = self.data_in.position(data_seq.0);
             let subflow = &mut self.subflows[s];
@@ -176,7 +177,7 @@ impl Ledger {
         self.delivered = delivered;
     }
 
-    fn check_window<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, s: usize, new: bool) {
+    fn check_window<C: FnMut(&Crossing) -> Fate>(&mut self, pair: &Pair<C>, s: SubflowId, new: bool) {
         let (path, stats) = (pair.sender.congestion(s), pair.sender.stats(s));
         assert!(path.cwnd.is_finite() && path.cwnd >= 1.0, "cwnd {}", path.cwnd);
         assert!(path.ssthresh >= 1.0, "ssthresh {}", path.ssthresh);
@@ -212,7 +213,7 @@ impl Ledger {
         if pair.sender.state() == SenderState::Finished {
             assert_eq!(pair.sender.acked(), self.next, "finished without all of it");
         }
-        let reinjected = (0..self.subflows.len()).map(|s| pair.sender.stats(s).reinjected_bytes).sum::<u64>();
+        let reinjected = (0..self.subflows.len()).map(|s| pair.sender.stats(S[s]).reinjected_bytes).sum::<u64>();
         assert_eq!(reinjected, self.reinjected, "sent by two subflows");
     }
 
@@ -228,7 +229,7 @@ impl Ledger {
     }
 
     /// Is there data on subflow `s` that has not been acknowledged?
-    pub fn outstanding<C: FnMut(&Crossing) -> Fate>(&self, pair: &Pair<C>, s: usize) -> bool {
+    pub fn outstanding<C: FnMut(&Crossing) -> Fate>(&self, pair: &Pair<C>, s: SubflowId) -> bool {
         pair.sender.congestion(s).snd_una < self.subflows[s].end
     }
 }

@@ -9,8 +9,12 @@ use linkpool_transport::control::{
     AckOrder, AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpConfig, EwtcpIncrease, Floor,
     FullyCoupledConfig, Release, SemiCoupledConfig, XmpConfig,
 };
-use linkpool_transport::{Buffers, Config, DupackThreshold, LossRecovery, Multipath, RttConfig};
+use linkpool_transport::{Buffers, Config, DupackThreshold, LossRecovery, Multipath, RttConfig, SubflowId};
 use linkpool_units::Time;
+
+/// The numbers of subflows.
+pub const S: [SubflowId; 6] =
+    [SubflowId::FIRST, SubflowId::new(1), SubflowId::new(2), SubflowId::new(3), SubflowId::new(4), SubflowId::new(5)];
 
 pub const FLOOR: Floor = Floor { cwnd_min: 2.0 };
 pub const DCTCP: DctcpConfig =

@@ -17,29 +17,30 @@
 //! so comes first (`= cwnd 2 s1 cwnd 3` looks at both). Every segment that is sent must be
 //! expected, at its exact time.
 
-use linkpool_transport::{AckOptions, Config, Output, Receiver, SackBlocks, Segment, Sender, Seq};
+use crate::common::S;
+use linkpool_transport::{AckOptions, Config, Output, Receiver, SackBlocks, Segment, Sender, Seq, SubflowId};
 use linkpool_units::Time;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// The endpoint under test.
 pub trait Endpoint {
-    fn arrive(&mut self, s: usize, segment: Segment, ce: bool, now: Time, out: &mut Recorder);
-    fn wake(&mut self, s: usize, now: Time, out: &mut Recorder);
+    fn arrive(&mut self, s: SubflowId, segment: Segment, ce: bool, now: Time, out: &mut Recorder);
+    fn wake(&mut self, s: SubflowId, now: Time, out: &mut Recorder);
     /// The value of `what` on subflow `s`, as a script writes it.
-    fn state(&self, s: usize, what: &str) -> String;
+    fn state(&self, s: SubflowId, what: &str) -> String;
 }
 
 impl Endpoint for Sender {
-    fn arrive(&mut self, s: usize, segment: Segment, _ce: bool, now: Time, out: &mut Recorder) {
+    fn arrive(&mut self, s: SubflowId, segment: Segment, _ce: bool, now: Time, out: &mut Recorder) {
         self.on_segment(s, segment, now, out);
     }
 
-    fn wake(&mut self, s: usize, now: Time, out: &mut Recorder) {
+    fn wake(&mut self, s: SubflowId, now: Time, out: &mut Recorder) {
         self.on_timer(s, now, out);
     }
 
-    fn state(&self, s: usize, what: &str) -> String {
+    fn state(&self, s: SubflowId, what: &str) -> String {
         let rounded = |x: f64| format!("{}", (x * 1e4).round() / 1e4);
         match what {
             "cwnd" => rounded(self.congestion(s).cwnd),
@@ -67,16 +68,16 @@ impl Endpoint for Sender {
 }
 
 impl Endpoint for Receiver {
-    fn arrive(&mut self, s: usize, segment: Segment, ce: bool, now: Time, out: &mut Recorder) {
+    fn arrive(&mut self, s: SubflowId, segment: Segment, ce: bool, now: Time, out: &mut Recorder) {
         let delivery = self.on_segment(s, segment, ce, now, out);
         out.deliveries.push(format!("{delivery:?}").to_lowercase());
     }
 
-    fn wake(&mut self, s: usize, now: Time, out: &mut Recorder) {
+    fn wake(&mut self, s: SubflowId, now: Time, out: &mut Recorder) {
         self.on_timer(s, now, out);
     }
 
-    fn state(&self, _s: usize, what: &str) -> String {
+    fn state(&self, _s: SubflowId, what: &str) -> String {
         match what {
             "delivered" => self.delivered().to_string(),
             "duplicates" => self.duplicate_bytes().to_string(),
@@ -90,24 +91,24 @@ impl Endpoint for Receiver {
 #[derive(Default)]
 pub struct Recorder {
     now: Time,
-    sent: VecDeque<(Time, usize, Segment)>,
-    wakes: BTreeSet<(Time, usize)>,
+    sent: VecDeque<(Time, SubflowId, Segment)>,
+    wakes: BTreeSet<(Time, SubflowId)>,
     jitters: VecDeque<Time>,
     deliveries: Vec<String>,
     measured: Option<Time>,
 }
 
 impl Output for Recorder {
-    fn send(&mut self, subflow: usize, segment: Segment) {
+    fn send(&mut self, subflow: SubflowId, segment: Segment) {
         self.sent.push_back((self.now, subflow, segment));
     }
 
-    fn wake(&mut self, subflow: usize, at: Time) {
+    fn wake(&mut self, subflow: SubflowId, at: Time) {
         assert!(at >= self.now, "asks to be woken in the past");
         self.wakes.insert((at, subflow));
     }
 
-    fn measured_rtt(&mut self, _subflow: usize, rtt: Time) {
+    fn measured_rtt(&mut self, _subflow: SubflowId, rtt: Time) {
         self.measured = Some(rtt);
     }
 
@@ -197,7 +198,7 @@ impl<E: Endpoint> Script<E> {
                 self.nothing_sent();
                 for (segment, ce) in self.parse(&rest) {
                     self.out.now = at;
-                    self.end.arrive(s, segment, ce, at, &mut self.out);
+                    self.end.arrive(S[s], segment, ce, at, &mut self.out);
                 }
             }
             ">" => {
@@ -206,7 +207,7 @@ impl<E: Endpoint> Script<E> {
                     let Some((sent_at, subflow, segment)) = self.out.sent.pop_front() else {
                         panic!("nothing is sent: {}", self.line);
                     };
-                    let sent = format!("{sent_at} > s{subflow} {}", self.text(segment));
+                    let sent = format!("{sent_at} > s{subflow:?} {}", self.text(segment));
                     let expected = self.text(self.parse_one(&expected).0);
                     assert_eq!(sent, format!("{at} > s{s} {expected}"), "in: {}", self.line);
                 }
@@ -223,7 +224,7 @@ impl<E: Endpoint> Script<E> {
                     let found = match pair[0] {
                         "delivery" => self.out.deliveries.last().cloned().unwrap_or_default(),
                         "measured" => self.out.measured.map_or("never".into(), |rtt| rtt.to_string()),
-                        what => self.end.state(s, what),
+                        what => self.end.state(S[s], what),
                     };
                     assert_eq!(format!("{} {found}", pair[0]), format!("{} {}", pair[0], pair[1]), "in: {}", self.line);
                 }
@@ -238,7 +239,7 @@ impl<E: Endpoint> Script<E> {
 
     fn nothing_sent(&self) {
         if let Some((at, s, segment)) = self.out.sent.front() {
-            panic!("not expected: {at} > s{s} {}; script at: {}", self.text(*segment), self.line);
+            panic!("not expected: {at} > s{s:?} {}; script at: {}", self.text(*segment), self.line);
         }
     }
 

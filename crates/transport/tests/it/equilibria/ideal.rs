@@ -1,9 +1,9 @@
 //! The world in which the theory is set: an algorithm alone, an ACK per packet at the subflow's
 //! rate w/RTT, constant RTTs, independent losses that are known at once and cost no time.
 
-use crate::common::Random;
-use linkpool_transport::CongestionState;
+use crate::common::{Random, S};
 use linkpool_transport::control::{Ack, CongestionControl, Control, ControlConfig};
+use linkpool_transport::{CongestionState, SubflowId};
 use linkpool_units::Time;
 
 /// A subflow's path.
@@ -61,7 +61,7 @@ impl Ideal {
 
     /// The next ACK, of subflow `s`; `lost`: of a packet that was lost instead; `marked`: it echoes
     /// a mark. True if a round has ended.
-    fn ack(&mut self, s: usize, lost: bool, marked: bool) -> bool {
+    fn ack(&mut self, s: SubflowId, lost: bool, marked: bool) -> bool {
         let state = &mut self.states[s];
         state.snd_una += 1;
         state.snd_nxt = state.snd_una + state.cwnd as u64;
@@ -86,7 +86,7 @@ impl Ideal {
     }
 
     /// So many ACKs.
-    fn acks(&mut self, count: u64, mut each: impl FnMut(&mut Ideal, usize)) -> Means {
+    fn acks(&mut self, count: u64, mut each: impl FnMut(&mut Ideal, SubflowId)) -> Means {
         let start = self.due.iter().copied().fold(f64::INFINITY, f64::min);
         let mut packets = vec![0u64; self.hops.len()];
         let mut now = start;
@@ -99,7 +99,7 @@ impl Ideal {
             }
             now = self.due[s];
             packets[s] += 1;
-            each(self, s);
+            each(self, S[s]);
             self.due[s] = now + self.hops[s].rtt_ms / self.states[s].cwnd;
         }
         Means { rates: packets.iter().map(|n| *n as f64 / (now - start)).collect() }
@@ -107,7 +107,7 @@ impl Ideal {
 
     /// Means over so many ACKs after a tenth of them, each packet lost with its path's probability.
     pub fn under_losses(&mut self, acks: u64) -> Means {
-        let mut each = |ideal: &mut Ideal, s: usize| {
+        let mut each = |ideal: &mut Ideal, s: SubflowId| {
             let lost = ideal.random.chance(ideal.hops[s].loss);
             ideal.ack(s, lost, false);
         };
@@ -118,7 +118,7 @@ impl Ideal {
     /// The same with losses as evenly spaced as can be: every `1/p`-th packet of a path.
     pub fn under_even_losses(&mut self, acks: u64) -> Means {
         let mut lost_share = vec![0.0; self.hops.len()];
-        let mut each = |ideal: &mut Ideal, s: usize| {
+        let mut each = |ideal: &mut Ideal, s: SubflowId| {
             lost_share[s] += ideal.hops[s].loss;
             let lost = lost_share[s] >= 1.0;
             lost_share[s] -= lost as u32 as f64;
@@ -132,7 +132,7 @@ impl Ideal {
     /// with probability `p`: its first.
     pub fn under_round_marks(&mut self, acks: u64, p: f64) -> Means {
         let mut mark = vec![false; self.hops.len()];
-        let mut each = |ideal: &mut Ideal, s: usize| {
+        let mut each = |ideal: &mut Ideal, s: SubflowId| {
             let round_ended = ideal.ack(s, false, mark[s]);
             mark[s] = round_ended && ideal.random.chance(p);
         };
