@@ -1,8 +1,8 @@
 //! The ideal completion time of a flow: the least that any transport can reach alone in the
 //! network.
 
-use crate::plan::{PathRule, Plan, PlannedFlow};
-use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes};
+use crate::plan::{PathRule, Plan, PlannedFlow, PlannedTransport};
+use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes, Spreading};
 use linkpool_transport::paths::Subflows;
 use linkpool_units::Time;
 use std::collections::HashMap;
@@ -20,6 +20,8 @@ const ROUNDING: f64 = 2.0;
 pub struct Ideal<'p> {
     plan: &'p Plan,
     routes: &'p Routes,
+    /// Do switches send all packets of a subflow one way, during the whole run?
+    switches_are_steady: bool,
     /// Between two switches, or hosts with several NICs.
     between: HashMap<(NodeId, NodeId), Box<[Hop]>>,
 }
@@ -74,7 +76,8 @@ fn propagation(hops: &[Hop]) -> f64 {
 impl<'p> Ideal<'p> {
     /// For the flows of `plan`.
     pub fn new(plan: &'p Plan, routes: &'p Routes) -> Ideal<'p> {
-        Ideal { plan, routes, between: HashMap::new() }
+        let switches_are_steady = plan.routing.spreading == Spreading::Flows && plan.changes.reroutes().is_empty();
+        Ideal { plan, routes, switches_are_steady, between: HashMap::new() }
     }
 
     /// From the first SYN to the ACK of the last data; none for a flow without end.
@@ -86,7 +89,7 @@ impl<'p> Ideal<'p> {
         let packets = size.div_ceil(mss);
         let last = size - (packets - 1) * mss + header;
         let full = if packets > 1 { mss + header } else { last };
-        let in_order = transport.config.subflows == 1 && transport.scatter == Subflows::None;
+        let in_order = self.takes_one_path(transport);
         let hops = self.hops(planned);
         let control = stored_and_forwarded(ack, &hops) + propagation(&hops);
         // No hop is done before the first packet has come there, all have passed, and the last has
@@ -97,10 +100,20 @@ impl<'p> Ideal<'p> {
             let ends = if in_order { ends(full, last) } else { ends(full, last).min(ends(last, full)) };
             8.0 * (size + packets * header) as f64 / hops[i].capacity + ends
         });
-        let data = data.fold(0.0, f64::max) + propagation(&hops);
+        // A full packet goes all the way, even if others overtake it.
+        let data = data.fold(stored_and_forwarded(full, &hops), f64::max) + propagation(&hops);
         let rounding = ROUNDING * (packets as f64 + 4.0 * hops.len() as f64);
         let controls = f64::from(transport.facts.control_packets);
         Some(Time((controls * control + data - rounding).floor().max(1.0) as u64))
+    }
+
+    /// Does each flow of `transport` send all its packets over one path, on which none overtakes another?
+    fn takes_one_path(&self, transport: &PlannedTransport) -> bool {
+        let fixed_at_host = transport.config.subflows == 1
+            && transport.scatter == Subflows::None
+            && transport.balancing.is_none()
+            && !(transport.paths == PathRule::Placed && self.plan.placement.is_some());
+        fixed_at_host && self.switches_are_steady
     }
 
     /// The hops of a flow.
