@@ -175,7 +175,7 @@ mod loom_tests {
         let all = 0..barrier.partitions();
         for round in 0..rounds {
             if round > 0 {
-                let hops = all.clone().map(|of| report(round - 1, of).hops).sum();
+                let hops: u64 = all.clone().map(|of| report(round - 1, of).hops).sum();
                 assert_eq!(barrier.hops(round), hops, "the hops of the round before");
             }
             for to in barrier.others(me) {
