@@ -60,12 +60,12 @@ impl Workload for Collective {
         let power = self.algorithm != CollectiveAlgorithm::TreeAllReduce || ranks.is_power_of_two();
         place.check(power, "ranks", format!("recursive halving needs a power of 2, not {ranks}"));
         let steps = match self.algorithm {
-            CollectiveAlgorithm::RingAllReduce => 2 * u64::from(ranks),
-            CollectiveAlgorithm::AllToAll => u64::from(ranks),
+            CollectiveAlgorithm::RingAllReduce => 2 * u128::from(ranks),
+            CollectiveAlgorithm::AllToAll => u128::from(ranks),
             CollectiveAlgorithm::TreeAllReduce => 64,
         };
         // Waiting flows are held in memory by pairs.
-        place.check_few_flows("iterations", 4 * steps * u64::from(ranks) * u64::from(self.iterations));
+        place.check_few_flows("iterations", 4 * steps * u128::from(ranks) * u128::from(self.iterations));
     }
 
     fn expected(&self, _: &Setting) -> Expected {

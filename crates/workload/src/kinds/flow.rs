@@ -29,7 +29,7 @@ settings! {
 impl Workload for Flow {
     fn complete(&mut self, place: &mut Place<'_>) {
         place.complete_stop(&mut self.stop, place.end);
-        place.check_few_flows("count", self.count.into());
+        place.check_few_flows("count", self.count);
         self.paths = self.paths.take().filter(|paths| !paths.is_empty());
     }
 

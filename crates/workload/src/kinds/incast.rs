@@ -55,7 +55,7 @@ impl Workload for Incast {
             let left = u128::from(place.duration.0).saturating_sub(first + 1);
             u64::try_from(1 + left / u128::from(self.every.0)).unwrap_or(u64::MAX)
         };
-        place.check_few_flows(key, bursts.saturating_mul(senders.into()));
+        place.check_few_flows(key, u128::from(bursts) * u128::from(senders));
         self.bursts = u32::try_from(bursts).unwrap_or(u32::MAX);
     }
 

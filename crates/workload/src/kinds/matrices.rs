@@ -181,7 +181,7 @@ impl MatrixKind for Hotspot {
     }
 
     fn check(&self, place: &mut Place<'_>) {
-        place.check_few_flows("flows", self.flows.into());
+        place.check_few_flows("flows", self.flows);
         for (i, host) in self.hosts.iter().enumerate() {
             let again = self.hosts[..i].contains(host);
             place.check(!again, &format!("hosts.{i}"), "stands here twice; leave one out");

@@ -37,7 +37,7 @@ impl Workload for PartitionAggregate {
         let (servers, others) = (self.servers, place.hosts - 1);
         let message = format!("{servers} servers, but the topology has only {others} hosts beside the client");
         place.check(servers <= others, "servers", message);
-        place.check_few_flows("chains", u64::from(self.chains) * 2 * u64::from(servers));
+        place.check_few_flows("chains", u128::from(self.chains) * 2 * u128::from(servers));
     }
 
     fn expected(&self, setting: &Setting) -> Expected {

@@ -53,9 +53,15 @@ impl Place<'_> {
         self.check(at < duration, key, message);
     }
 
-    /// An error about `key` if it makes too many flows.
-    pub fn check_few_flows(&mut self, key: &str, flows: u64) {
-        self.check(flows <= MOST_FLOWS, key, format!("makes {flows} flows; at most {MOST_FLOWS} can be simulated"));
+    /// An error about `key` if it makes too many flows. No product of three settings of 32 bits
+    /// overflows.
+    pub fn check_few_flows(&mut self, key: &str, flows: impl Into<u128>) {
+        let flows = flows.into();
+        self.check(
+            flows <= MOST_FLOWS.into(),
+            key,
+            format!("makes {flows} flows; at most {MOST_FLOWS} can be simulated"),
+        );
     }
 
     /// When flows stop: as said, or `default`.
