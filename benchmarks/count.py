@@ -11,6 +11,8 @@ Counts of the same sources by the same compiler are the same on any machine, how
 import argparse
 import csv
 import os
+import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -39,33 +41,9 @@ min_rto = "10ms"
 transport = "t"
 jitter = "50us"
 """
-# Standard tasks of `linkpool bench` (python/linkpool/bench/tasks.py), here with other durations.
-FAT_TREES = {
-    "k8-dctcp-9000": ("dctcp", 1, '\nmark = "135KB"'),
-    "k8-mptcp8-9000": ("lia", 8, ""),
-}
-FAT_TREE = """
-duration = "{duration}"
-[topology.fat-tree]
-k = 8
-rate = "10Gbps"
-delay = "1us"
-[queue]
-limit = "900KB"{mark}
-[transport.t]
-control = "{control}"
-mss = "8938B"
-header = "62B"
-ack_size = "42B"
-ack_every = 1
-initial_ssthresh = "134070B"
-min_rto = "250ms"
-recovery = "newreno"
-subflows = {subflows}
-[[workload.permutation]]
-transport = "t"
-jitter = "50us"
-"""
+# Standard tasks of `linkpool bench`, with other durations.
+TASKS = ROOT / "python" / "linkpool" / "bench" / "tasks.py"
+BENCHED = ["k8-dctcp-9000", "k8-mptcp8-9000"]
 HOPS = {
     "dctcp": ("dctcp", 1, "newreno"),
     "lia8": ("lia", 8, "newreno"),
@@ -138,11 +116,12 @@ def scenarios() -> dict[str, str]:
         )
         for name, (control, subflows, recovery) in HOPS.items()
     }
-    fat_trees = {
-        name: FAT_TREE.format(duration="{duration}", control=control, subflows=subflows, mark=mark)
-        for name, (control, subflows, mark) in FAT_TREES.items()
+    tasks = runpy.run_path(str(TASKS))["tasks"]()
+    benched = {
+        name: re.sub(r'^duration = ".*"', 'duration = "{duration}"', tasks[name].scenario)
+        for name in BENCHED
     }
-    return {**fat_trees, **here}
+    return {**benched, **here}
 
 
 def instructions(command: list[str], scratch: str) -> tuple[int, int]:
