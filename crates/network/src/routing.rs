@@ -210,10 +210,16 @@ pub(crate) struct RoutesAt<'a> {
 }
 
 impl RoutesAt<'_> {
+    /// The link by which `node`, from which the routes are seen, forwards `packet`.
+    #[inline(always)]
+    pub(crate) fn forward(&self, node: NodeId, packet: &mut Packet, chooser: &mut Chooser) -> LinkId {
+        self.next_link_by(packet, |by, packet| chooser.draw(node, by, packet))
+    }
+
     /// As [`Routes::next_link`]; 32 bits choose among the links that lead on, which `draw` makes of
     /// the node's salt, their number and the packet.
     #[inline(always)]
-    pub(crate) fn next_link_by(&self, packet: &mut Packet, draw: impl FnOnce((u32, u32), &Packet) -> u32) -> LinkId {
+    fn next_link_by(&self, packet: &mut Packet, draw: impl FnOnce((u32, u32), &Packet) -> u32) -> LinkId {
         let row = self.row;
         if row.row == NO_ROW || packet.flags.has(Flags::PINNED) {
             return row.next_link_without_table(packet);

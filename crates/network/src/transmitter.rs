@@ -27,7 +27,7 @@ impl Transmitter<'_> {
     }
 
     /// Wakes the receiver of link `id` for its first packet in flight.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn announce(&mut self, id: LinkId, arrival: Time) {
         let link = &self.links[id.index()];
         if link.remote == LOCAL {

@@ -60,48 +60,36 @@ fn short_flows(milliseconds: u32) -> Scenario {
     ))
 }
 
-/// A flow to a host whose queue is sampled each picosecond, for so many simulated nanoseconds.
-fn fine_samples(nanoseconds: u32) -> Scenario {
+/// Flows from one host to another: the rest of their table, and other tables.
+fn from_one_to_another(duration: &str, (rate, delay): (&str, &str), rest: &str) -> Scenario {
     scenario(&format!(
         r#"
-        duration = "{nanoseconds}ns"
+        duration = "{duration}"
         drain = "0s"
         [topology.many-to-one]
         senders = 1
-        rate = "10Gbps"
-        delay = "100ns"
+        rate = "{rate}"
+        delay = "{delay}"
         [transport.t]
         control = "dctcp"
         [[workload.flow]]
         transport = "t"
         from = "S1"
         to = "R"
-        [record]
-        queue = {{ links = ["W->R"], every = "1ps" }}
+        {rest}
         "#
     ))
 }
 
+/// A flow to a host whose queue is sampled each picosecond, for so many simulated nanoseconds.
+fn fine_samples(nanoseconds: u32) -> Scenario {
+    let record = "[record]\nqueue = { links = [\"W->R\"], every = \"1ps\" }";
+    from_one_to_another(&format!("{nanoseconds}ns"), ("10Gbps", "100ns"), record)
+}
+
 /// So many flows between two hosts, all at once.
 fn many_flows(count: u32) -> Scenario {
-    scenario(&format!(
-        r#"
-        duration = "10ms"
-        drain = "0s"
-        [topology.many-to-one]
-        senders = 1
-        rate = "100Gbps"
-        delay = "2us"
-        [transport.t]
-        control = "dctcp"
-        [[workload.flow]]
-        transport = "t"
-        from = "S1"
-        to = "R"
-        size = "2KB"
-        count = {count}
-        "#
-    ))
+    from_one_to_another("10ms", ("100Gbps", "2us"), &format!("size = \"2KB\"\ncount = {count}"))
 }
 
 #[test]

@@ -195,6 +195,12 @@ impl Link {
         if self.tail.wrapping_sub(self.oldest()) as usize == self.ring.len() {
             self.make_room(kind, now);
         }
+        self.take_place()
+    }
+
+    /// The place at the end of the ring, which has room; the caller fills it.
+    #[inline]
+    fn take_place(&mut self) -> &mut Packet {
         let place = self.at(self.tail);
         self.tail = self.tail.wrapping_add(1);
         &mut self.ring[place]
@@ -220,9 +226,7 @@ impl Link {
         if self.on_the_way() as usize == self.ring.len() {
             self.grow();
         }
-        let place = self.at(self.tail);
-        self.ring[place] = packet;
-        self.tail = self.tail.wrapping_add(1);
+        *self.take_place() = packet;
         alone.then_some(packet.arrival)
     }
 
@@ -256,14 +260,14 @@ impl Link {
     /// Prefetches the next packet for the receiver, and the arrival of the packet behind it.
     #[inline]
     pub(crate) fn prefetch_head(&self) {
-        self.prefetch_two(self.head);
+        self.prefetch_place(self.head);
+        // It may be in another cache line.
+        self.prefetch_place(self.head.wrapping_add(1));
     }
 
-    /// Prefetches the place `index` and the next one, which may be in another cache line.
     #[inline]
-    fn prefetch_two(&self, index: u32) {
+    fn prefetch_place(&self, index: u32) {
         self.ring.get(self.at(index)).inspect(|place| prefetch(*place));
-        self.ring.get(self.at(index.wrapping_add(1))).inspect(|place| prefetch(*place));
     }
 
     /// The packet that arrives next.
@@ -275,7 +279,7 @@ impl Link {
     /// Prefetches the place of the next packet.
     #[inline]
     pub(crate) fn prefetch_end(&self) {
-        self.ring.get(self.at(self.tail)).inspect(|place| prefetch(*place));
+        self.prefetch_place(self.tail);
     }
 
     /// Removes the first packet if it arrives before `limit`. If not, returns its arrival; none if

@@ -1,9 +1,8 @@
 //! The operations of a handler on the network.
 
 use crate::fabric::{LinkId, NodeId};
-use crate::link::{Fate, LOCAL, Link, LinkKind, LinkStats, Queued, RareEvents};
-use crate::packet::Packet;
-use crate::packet::Trailer;
+use crate::link::{Fate, Link, LinkKind, LinkStats, Queued, RareEvents};
+use crate::packet::{Packet, Trailer};
 use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::trailer::Trailers;
@@ -64,16 +63,11 @@ impl Egress<'_> {
         }
     }
 
-    /// Has the receiver of link `id` woken for a packet that is the next to arrive.
+    /// Wakes the receiver of link `id` for a queued packet, if no packet on its way does.
     #[inline(always)]
     fn announce(&mut self, id: LinkId, queued: Queued) {
-        let link = &self.links[id.index()];
-        match queued {
-            Queued::Behind => {}
-            Queued::Next(arrival) if link.remote == LOCAL => {
-                self.calendar.schedule(self.windows.of(arrival), link.input);
-            }
-            Queued::Next(_) => self.handed[link.remote as usize].push(id),
+        if let Queued::Next(arrival) = queued {
+            self.ports().1.announce(id, arrival);
         }
     }
 

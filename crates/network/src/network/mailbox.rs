@@ -4,8 +4,7 @@ use super::ahead::AHEAD;
 use super::run::Network;
 use crate::fabric::LinkId;
 use crate::link::Link;
-use crate::packet::Trailer;
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Packet, Trailer};
 use linkpool_engine::prefetch;
 use linkpool_units::Time;
 

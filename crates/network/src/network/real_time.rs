@@ -8,8 +8,7 @@
 use super::handler::Handler;
 use super::run::Network;
 use crate::fabric::NodeId;
-use crate::packet::Packet;
-use crate::packet::Trailer;
+use crate::packet::{Packet, Trailer};
 use linkpool_units::Time;
 
 impl Network {

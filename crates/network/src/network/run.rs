@@ -173,14 +173,13 @@ impl Network {
     fn visit_hosts<H: Handler>(&mut self, due: &[Input], hosts: usize, span: (Time, Time), handler: &mut H) {
         let mut next = 0;
         while next < hosts {
-            let first = next;
-            let node = due[first].node;
-            while next < hosts && due[next].node == node {
+            let here = of_one_node(&due[next..hosts]);
+            for _ in here {
                 ahead::prefetch_links(&self.links, &due[next..]);
                 ahead::prefetch_endpoints(&self.links, &self.routes, &due[next..hosts], handler);
                 next += 1;
             }
-            self.visit(node, &due[first..next], span, handler);
+            self.visit(here[0].node, here, span, handler);
         }
     }
 
@@ -268,7 +267,7 @@ impl Network {
         while let Some((node, packets)) = arrivals.node(number) {
             let here = routes.at(node);
             arrivals.route(packets, |packet| {
-                let link = here.next_link_by(packet, |by, packet| chooser.draw(node, by, packet));
+                let link = here.forward(node, packet, chooser);
                 prefetch(&links[link.index()]);
                 link
             });
@@ -276,17 +275,10 @@ impl Network {
         }
     }
 
-    /// The link by which the switch `node` forwards `packet`.
-    #[inline]
-    fn next_link(&mut self, node: NodeId, packet: &mut Packet) -> LinkId {
-        let chooser = &mut self.chooser;
-        self.routes.at(node).next_link_by(packet, |by, packet| chooser.draw(node, by, packet))
-    }
-
     /// Queues the packets of the batch; a packet's `arrival` is when it came.
     #[inline(never)]
     fn queue_batch(&mut self) {
-        let mut arrivals = std::mem::take(&mut self.arrivals);
+        let arrivals = std::mem::take(&mut self.arrivals);
         let mut egress = self.egress(NodeId::default());
         let ahead = AHEAD / 2;
         (0..ahead.min(arrivals.len()))
@@ -298,7 +290,6 @@ impl Network {
             }
             egress.enqueue(link, packet.arrival, packet);
         }
-        arrivals.clear();
         self.arrivals = arrivals;
     }
 
@@ -334,7 +325,7 @@ impl Network {
     fn take_in<H: Handler>(&mut self, node: NodeId, mut packet: Packet, handler: &mut H) {
         self.run_timers(node, packet.arrival, handler);
         if node >= self.hosts {
-            let link = self.next_link(node, &mut packet);
+            let link = self.routes.at(node).forward(node, &mut packet, &mut self.chooser);
             self.egress(node).enqueue_one(link, packet.arrival, &packet);
         } else if NodeId::from(packet.dst()) == node {
             let mut out = self.egress(node);
