@@ -8,6 +8,7 @@ mod fabric;
 mod forwarding;
 mod levels;
 mod link;
+mod nearer;
 mod network;
 mod packet;
 mod parallel;

@@ -1,13 +1,14 @@
 //! Forwarding: which link a node sends a packet on.
 
-use crate::fabric::{Fabric, LinkId, LinkSpec, NodeId};
+use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::forwarding::{Next, Table};
+use crate::nearer::Nearer;
 use crate::packet::{Flags, Packet};
 use crate::spreading::{Chooser, Spreading, hash};
 use crate::weights::{self, Weights};
 use linkpool_engine::hash_u64;
 use linkpool_units::HostId;
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
 /// Shortest-path forwarding with ECMP over equal-cost links.
 ///
@@ -81,29 +82,27 @@ impl Routes {
             columns.push(*column);
             last_links.push(fabric.link(node, host).unwrap_or(LinkId::NONE));
         }
-        let (into, all_into) = (neighbours_into(fabric, down), neighbours_into(fabric, &HashSet::new()));
-        // The first nodes, this many, are ends and do not forward.
-        let ends = if fabric.hosts_forward() { 0 } else { fabric.hosts() };
         // Hosts with one NIC need no row.
         let needs_row = |node: NodeId| node.index() >= fabric.hosts() || fabric.links_from(node).len() != 1;
         let with_row: Vec<NodeId> = NodeId::first(fabric.nodes()).filter(|n| needs_row(*n)).collect();
+        // A host that needs no row is on no way, unless hosts forward.
+        let counts = |node: NodeId| fabric.hosts_forward() || needs_row(node);
+        let mut nearer = Nearer::new(fabric, down, counts);
+        // Where nothing is left: the links that would lead nearer if all worked.
+        let mut once = (!down.is_empty()).then(|| Nearer::new(fabric, &HashSet::new(), counts));
         let mut table = Table::default();
         let mut ways = vec![vec![Next::NOWHERE; column_nodes.len()]; with_row.len()];
+        // Of each node, the links to the target before, and their entry.
+        let mut before: Vec<(Vec<u64>, Next)> = vec![(Vec::new(), Next::NOWHERE); with_row.len()];
         for (column, target) in column_nodes.iter().enumerate() {
-            let distance = distances(&into, ends, *target);
-            let once = (!down.is_empty()).then(|| distances(&all_into, ends, *target));
-            let is_nearer = |distance: &[u32], l: &LinkId| {
-                let LinkSpec { from, to, .. } = links[l.index()];
-                // A host does not forward packets for others, unless the fabric is server-centric.
-                let passes = to.index() >= ends || to == *target;
-                let (here, there) = (distance[from.index()], distance[to.index()]);
-                passes && there != u32::MAX && there + 1 == here
-            };
-            let nearer = |node: NodeId| -> Vec<LinkId> {
-                fabric.links_from(node).filter(|l| !down.contains(l) && is_nearer(&distance, l)).collect()
-            };
+            nearer.search(*target);
+            if let Some(once) = &mut once {
+                once.search(*target);
+            }
             let capacity = match routing.weights {
-                Weights::Capacity => weights::capacities(fabric, &distance, *target, nearer),
+                Weights::Capacity => {
+                    weights::capacities(fabric, nearer.distance(), *target, |node| nearer.links(fabric, node))
+                }
                 _ => Vec::new(),
             };
             let weight = |link: &LinkId| match &routing.weights {
@@ -111,14 +110,23 @@ impl Routes {
                 Weights::Capacity => weights::over(fabric, *link, &capacity),
                 Weights::Given(given) => given.get(link).copied().unwrap_or(1).into(),
             };
-            for (node, ways) in with_row.iter().zip(&mut ways).filter(|(n, _)| *n != target) {
-                let mut links = nearer(*node);
-                if let (true, Some(once)) = (links.is_empty(), &once) {
-                    links = fabric.links_from(*node).filter(|l| is_nearer(once, l)).collect();
-                } else if routing.weights != Weights::Equal {
-                    links = weights::repeated(&links, &links.iter().map(weight).collect::<Vec<_>>());
+            let columns = with_row.iter().zip(&mut before).zip(&mut ways).filter(|((n, _), _)| *n != target);
+            for ((node, before), ways) in columns {
+                let (mut bits, mut weighted) = (nearer.bits(*node), routing.weights != Weights::Equal);
+                let mut of = &nearer;
+                if let (Some(once), true) = (&once, bits.iter().all(|word| *word == 0)) {
+                    (bits, weighted, of) = (once.bits(*node), false, once);
                 }
-                ways[column] = table.next_of(&links);
+                if weighted {
+                    let links = of.links(fabric, *node);
+                    ways[column] =
+                        table.next_of(&weights::repeated(&links, &links.iter().map(weight).collect::<Vec<_>>()));
+                    continue;
+                }
+                if bits != before.0 {
+                    *before = (bits.to_vec(), table.next_of(&of.links(fabric, *node)));
+                }
+                ways[column] = before.1;
             }
         }
         let mut rows = vec![NO_ROW; fabric.nodes()];
@@ -249,30 +257,4 @@ impl Row {
         packet.entropy /= self.ports;
         self.first_link.plus(port)
     }
-}
-
-fn neighbours_into(fabric: &Fabric, down: &HashSet<LinkId>) -> Vec<Vec<NodeId>> {
-    let mut into = vec![Vec::new(); fabric.nodes()];
-    for (_, l) in fabric.links().iter().enumerate().filter(|(id, _)| !down.contains(&(LinkId::new(*id)))) {
-        into[l.to.index()].push(l.from);
-    }
-    into
-}
-
-/// Links from each node to `target`, breadth first; the first `ends` nodes are ends, not passages.
-fn distances(into: &[Vec<NodeId>], ends: usize, target: NodeId) -> Vec<u32> {
-    let mut distance = vec![u32::MAX; into.len()];
-    let mut queue = VecDeque::from([target]);
-    distance[target.index()] = 0;
-    while let Some(node) = queue.pop_front() {
-        for from in &into[node.index()] {
-            if distance[from.index()] == u32::MAX {
-                distance[from.index()] = distance[node.index()] + 1;
-                if from.index() >= ends {
-                    queue.push_back(*from);
-                }
-            }
-        }
-    }
-    distance
 }
