@@ -1,4 +1,4 @@
-//! A subflow at the sender: timers, outstanding segments, counters.
+//! A subflow at the sender: its timers, outstanding segments and counters.
 
 mod selective;
 
@@ -22,11 +22,11 @@ pub struct SubflowStats {
     pub segments: u64,
     /// Data segments sent again.
     pub retransmits: u64,
-    /// Timeouts, of SYNs too.
+    /// Timeouts, including timeouts of SYNs.
     pub timeouts: u64,
     /// Fast recoveries entered.
     pub recoveries: u64,
-    /// Cuts for losses undone, as there had been none.
+    /// Window cuts that were undone because the loss was spurious.
     pub undos: u64,
     /// Tail loss probes.
     pub probes: u64,
@@ -34,23 +34,8 @@ pub struct SubflowStats {
     pub marked_acks: u64,
     /// Window cuts for marks.
     pub cuts: u64,
-    /// Payload that it sent after another subflow, which does not get through.
+    /// Payload that it sent in place of another subflow whose path does not work, bytes.
     pub reinjected_bytes: u64,
-}
-
-/// The counters that are updated as events happen; the other fields of [`SubflowStats`] are known
-/// anyway.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) established: Option<Time>,
-    pub(crate) retransmits: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) recoveries: u64,
-    pub(crate) undos: u64,
-    pub(crate) probes: u64,
-    pub(crate) marked_acks: u64,
-    pub(crate) cuts: u64,
-    pub(crate) reinjected_bytes: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,11 +44,12 @@ pub(crate) enum State {
     Closed,
     SynSent,
     Established,
-    /// Given up.
+    /// The sender has given it up.
     Failed,
 }
 
-/// Sequence space, loss recovery and timer of one subflow at the sender; its window is in [`Path`].
+/// Sequence space, loss recovery and timer of one subflow at the sender. Its window is in
+/// [`CongestionState`].
 ///
 /// The fields that every ACK reads or writes are in the first two cache lines.
 #[derive(Debug)]
@@ -71,38 +57,40 @@ pub(crate) enum State {
 pub(crate) struct Subflow {
     /// Segments from `snd_una` on, in order.
     pub(crate) sent: Outstanding,
-    /// The scoreboard, with SACKs.
+    /// The scoreboard; `None` without SACKs.
     pub(crate) board: Option<Box<Scoreboard>>,
-    /// The number of segments in `sent` that count as in the network. Without SACKs these are the
-    /// first ones; the others were sent before a timeout and wait to be sent again (go-back-N).
+    /// The number of segments in `sent` that count as in flight. Without SACKs these are the first
+    /// ones. The other segments were sent before a timeout and wait to be sent again (go-back-N).
     pub(crate) in_flight: u32,
     pub(crate) dupacks: u32,
-    /// Of these, how many signal a loss.
+    /// The number of duplicate ACKs that signals a loss.
     pub(crate) dupack_threshold: u32,
-    /// Segments that duplicate ACKs have let out since the last other one (RFC 3042).
+    /// Segments sent by limited transmit since the last ACK that was no duplicate (RFC 3042).
     pub(crate) limited: u32,
-    /// Timeouts since new data was acknowledged, or probes of a shut window since one was answered.
+    /// Timeouts since new data was acknowledged, or probes of a closed window since the last
+    /// answer.
     pub(crate) timeouts: u32,
     pub(crate) state: State,
     pub(crate) ect: bool,
-    /// This recovery has had a partial ACK.
+    /// Has a partial ACK arrived in this recovery?
     pub(crate) partial: bool,
-    /// The next ACK is for `frto`.
+    /// Does F-RTO wait for the next ACK?
     pub(crate) on_probation: bool,
-    /// Retransmission of data or SYN, or the time to open.
+    /// The timer for retransmissions of data or the SYN, and for the time to open the subflow.
     pub(crate) timer: Timer,
     pub(crate) rtt: RttEstimator,
-    /// The round ends with the first ACK beyond this.
+    /// The round ends with the first ACK beyond this byte.
     pub(crate) round_end: u64,
     /// Data segments sent, retransmissions included.
     pub(crate) segments: u64,
-    /// NewReno's variable (RFC 6582, section 3.2).
+    /// The variable `recover` of NewReno (RFC 6582, section 3.2).
     pub(crate) recover: u64,
     pub(crate) syn_sent_at: Time,
     pub(crate) syns: u32,
-    /// F-RTO, without SACKs: was the last timeout spurious?
+    /// F-RTO without SACKs, which decides whether the last timeout was spurious.
     pub(crate) frto: Option<Box<Frto>>,
-    pub(crate) counts: Counts,
+    /// All counters but `acked_bytes` and `segments`, which follow from other fields.
+    pub(crate) counts: SubflowStats,
 }
 
 const _: () = assert!(std::mem::offset_of!(Subflow, timer) == 64 && std::mem::offset_of!(Subflow, recover) == 128);
@@ -133,49 +121,26 @@ impl Subflow {
             syn_sent_at: Time::ZERO,
             syns: 0,
             frto: None,
-            counts: Counts::default(),
+            counts: SubflowStats::default(),
         }
     }
 
-    /// Its counters; `path` has the acknowledged bytes.
+    /// The counters of the subflow.
     pub(crate) fn stats(&self, state: &CongestionState) -> SubflowStats {
-        let Counts {
-            established,
-            retransmits,
-            timeouts,
-            recoveries,
-            undos,
-            probes,
-            marked_acks,
-            cuts,
-            reinjected_bytes,
-        } = self.counts;
-        SubflowStats {
-            established,
-            acked_bytes: state.snd_una - FIRST_BYTE,
-            segments: self.segments,
-            retransmits,
-            timeouts,
-            recoveries,
-            undos,
-            probes,
-            marked_acks,
-            cuts,
-            reinjected_bytes,
-        }
+        SubflowStats { acked_bytes: state.snd_una - FIRST_BYTE, segments: self.segments, ..self.counts }
     }
 
-    /// Established, and all that it has sent is acknowledged?
+    /// Is it established, with all data that it sent acknowledged?
     pub(crate) fn is_idle(&self) -> bool {
         self.state == State::Established && self.sent.is_empty()
     }
 
-    /// FlightSize of RFC 5681, packets: sent within the window and not acknowledged.
+    /// FlightSize of RFC 5681: packets sent within the window and not acknowledged.
     pub(crate) fn flight(&self, state: &CongestionState) -> u32 {
         if self.board.is_some() { (self.sent.len() as u32).min(state.cwnd as u32) } else { self.in_flight }
     }
 
-    /// May anything that has been sent wait to be sent again?
+    /// Are there segments that wait to be sent again?
     #[inline]
     pub(crate) fn has_backlog(&self) -> bool {
         match &self.board {
@@ -184,12 +149,12 @@ impl Subflow {
         }
     }
 
-    /// The first byte of sent segment number `i`.
+    /// The first byte of segment number `i` of `sent`.
     pub(crate) fn start_of(&self, state: &CongestionState, i: usize) -> u64 {
         i.checked_sub(1).map_or(state.snd_una, |before| self.sent[before].end.near(state.snd_una))
     }
 
-    /// Of each segment sent, where it begins in the connection's stream, and its length.
+    /// The start in the connection's stream, and the length, of each segment in `sent`.
     pub(crate) fn mappings(&self, state: &CongestionState) -> impl Iterator<Item = (Seq, u16)> {
         let mut reached = Seq::of(state.snd_una);
         self.sent.range(0..).map(move |segment| {
@@ -198,8 +163,8 @@ impl Subflow {
         })
     }
 
-    /// Removes the segments that `ack` acknowledges from the list. Returns their number, and when
-    /// the first of them was sent if none was sent twice.
+    /// Removes the segments that `ack` acknowledges from the list. Returns their number, and the
+    /// time at which the first of them was sent if none was sent twice.
     #[inline]
     pub(crate) fn acknowledge(&mut self, state: &mut CongestionState, ack: u64) -> (u32, Option<Time>) {
         let mut segments = 0;
