@@ -1,13 +1,9 @@
 //! A queue length, as a scenario writes it: a whole number of packets, or a size.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use linkpool_settings::Quantity;
+use linkpool_settings::mixed::quantity;
+use linkpool_settings::{Form, Mixed, Quantity, mixed};
 use linkpool_units::Bytes;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::{Schema, SchemaGenerator};
 
 /// A queue length, in packets or in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,52 +30,32 @@ impl Quantity for QueueLimit {
     }
 }
 
-impl Serialize for QueueLimit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            QueueLimit::Packets(n) => serializer.serialize_u32(n),
-            QueueLimit::Bytes(n) => Bytes(n).serialize(serializer),
-        }
-    }
-}
+impl Mixed for QueueLimit {
+    const NAME: &'static str = "QueueLimit";
+    const FORMS: &'static str = "a whole number of packets, such as 100, or a size, such as \"150KB\"";
+    const NUMBERS: Option<(u32, u32)> = Some((0, u32::MAX));
 
-impl<'de> Deserialize<'de> for QueueLimit {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<QueueLimit, D::Error> {
-        deserializer.deserialize_any(QueueLimitVisitor)
-    }
-}
-
-struct QueueLimitVisitor;
-
-impl Visitor<'_> for QueueLimitVisitor {
-    type Value = QueueLimit;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number of packets, such as 100, or a size, such as \"150KB\"")
+    fn of_number(number: u32) -> Option<QueueLimit> {
+        Some(QueueLimit::Packets(number))
     }
 
-    fn visit_i64<E: Error>(self, n: i64) -> Result<QueueLimit, E> {
-        u32::try_from(n).map(QueueLimit::Packets).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<QueueLimit, E> {
+    fn of_text(text: &str) -> Option<Result<QueueLimit, String>> {
         // The remedy for a size would be wrong for a number of packets.
-        if text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(E::invalid_value(Unexpected::Str(text), &self));
-        }
-        text.parse().map(|Bytes(n)| QueueLimit::Bytes(n)).map_err(E::custom)
-    }
-}
-
-impl JsonSchema for QueueLimit {
-    fn schema_name() -> Cow<'static, str> {
-        "QueueLimit".into()
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        let size = if is_number { None } else { quantity(text) };
+        Some(size?.map(|Bytes(n)| QueueLimit::Bytes(n)))
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "Packets as a whole number, or bytes as a size.",
-            "anyOf": [{ "type": "integer", "minimum": 0, "maximum": u32::MAX }, generator.subschema_for::<Bytes>()],
+    fn written(&self) -> Option<Form> {
+        Some(match *self {
+            QueueLimit::Packets(n) => Form::Number(n),
+            QueueLimit::Bytes(n) => Form::text(Bytes(n)),
         })
     }
+
+    fn text_schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        Some(generator.subschema_for::<Bytes>())
+    }
 }
+
+mixed!(QueueLimit);

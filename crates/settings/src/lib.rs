@@ -27,6 +27,7 @@ mod bounds;
 mod declare;
 mod kinds;
 mod limits;
+pub mod mixed;
 mod names;
 mod nearest;
 mod references;
@@ -35,6 +36,7 @@ mod visit;
 pub use bounds::{Bounds, Even, Length, Limit, Quantity, Wrong};
 pub use kinds::Name;
 pub use limits::{Packets, Size, Speed, Timeouts};
+pub use mixed::{Form, Mixed};
 pub use names::{HostName, LinkEnds, LinkName, Names, NoNames, TransportName};
 pub use nearest::{closest, nearest};
 pub use visit::{

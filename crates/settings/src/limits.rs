@@ -1,20 +1,18 @@
 //! Values that may be without limit.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use linkpool_units::{Bytes, Rate};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::{Schema, SchemaGenerator};
 
 use crate::Written;
 use crate::bounds::{Quantity, quantities};
+use crate::mixed::{Form, Mixed, mixed, quantity};
 
-/// A number that may be without limit: the type, how "without limit" is written, and what the
-/// number counts.
+/// Numbers that may be without limit: the type, the word for "without limit", and what the number
+/// counts.
 macro_rules! numbers {
-    ($($name:ident, $visitor:ident, $endless:literal, $what:literal;)*) => {$(
+    ($($name:ident, $endless:literal, $what:literal;)*) => {$(
         #[doc = concat!("A whole number of ", $what, ", or \"", $endless, "\".")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $name(
@@ -22,178 +20,67 @@ macro_rules! numbers {
             pub Option<u32>,
         );
 
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self.0 {
-                    Some(n) => serializer.serialize_u32(n),
-                    None => serializer.serialize_str($endless),
-                }
+        impl Mixed for $name {
+            const NAME: &'static str = stringify!($name);
+            const FORMS: &'static str = concat!("a whole number of ", $what, ", such as 3, or \"", $endless, "\"");
+            const WORDS: &'static [(&'static str, $name)] = &[($endless, $name(None))];
+            const NUMBERS: Option<(u32, u32)> = Some((1, u32::MAX));
+
+            fn of_number(number: u32) -> Option<$name> {
+                Some($name(Some(number)))
+            }
+
+            fn written(&self) -> Option<Form> {
+                self.0.map(Form::Number)
             }
         }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
-                deserializer.deserialize_any($visitor)
-            }
-        }
-
-        struct $visitor;
-
-        impl Visitor<'_> for $visitor {
-            type Value = $name;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(concat!("a whole number of ", $what, ", such as 3, or \"", $endless, "\""))
-            }
-
-            fn visit_i64<E: Error>(self, n: i64) -> Result<$name, E> {
-                u32::try_from(n).map(|n| $name(Some(n))).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<$name, E> {
-                if text == $endless { Ok($name(None)) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
-            }
-        }
-
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({
-                    "description": concat!("A whole number of ", $what, ", or \"", $endless, "\"."),
-                    "anyOf": [{ "type": "integer", "minimum": 1, "maximum": u32::MAX }, { "const": $endless }],
-                })
-            }
-        }
+        mixed!($name);
     )*};
 }
 
 numbers! {
-    Timeouts, TimeoutsVisitor, "never", "timeouts in a row";
-    Packets, PacketsVisitor, "unlimited", "packets";
+    Timeouts, "never", "timeouts in a row";
+    Packets, "unlimited", "packets";
 }
 
-/// A rate, or "unlimited".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Speed(
-    /// None: without limit.
-    pub Option<Rate>,
-);
+/// Quantities that may be "unlimited": the type, the quantity, and what a file writes for it.
+macro_rules! unlimited {
+    ($($(#[doc = $doc:literal])+ $name:ident($quantity:ident), $form:literal;)*) => {$(
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name(
+            /// None: without limit.
+            pub Option<$quantity>,
+        );
 
-impl Serialize for Speed {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Some(rate) => rate.serialize(serializer),
-            None => serializer.serialize_str("unlimited"),
-        }
-    }
-}
+        impl Mixed for $name {
+            const NAME: &'static str = stringify!($name);
+            const FORMS: &'static str = concat!($form, ", or \"unlimited\"");
+            const WORDS: &'static [(&'static str, $name)] = &[("unlimited", $name(None))];
 
-impl<'de> Deserialize<'de> for Speed {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Speed, D::Error> {
-        deserializer.deserialize_str(SpeedVisitor)
-    }
-}
-
-struct SpeedVisitor;
-
-impl Visitor<'_> for SpeedVisitor {
-    type Value = Speed;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a rate with its unit, such as \"10Gbps\", or \"unlimited\"")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Speed, E> {
-        match text {
-            "unlimited" => Ok(Speed(None)),
-            _ if text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-                Err(E::invalid_value(Unexpected::Str(text), &self))
+            fn of_text(text: &str) -> Option<Result<$name, String>> {
+                Some(quantity(text)?.map(|limit| $name(Some(limit))))
             }
-            _ => text.parse().map(|rate| Speed(Some(rate))).map_err(E::custom),
-        }
-    }
-}
 
-impl JsonSchema for Speed {
-    fn schema_name() -> Cow<'static, str> {
-        "Speed".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A rate, or \"unlimited\".",
-            "anyOf": [generator.subschema_for::<Rate>(), { "const": "unlimited" }],
-        })
-    }
-}
-
-/// A size, or "unlimited".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size(
-    /// None: without limit.
-    pub Option<Bytes>,
-);
-
-impl Size {
-    /// Reads it from its text.
-    ///
-    /// # Errors
-    ///
-    /// The values that would be right.
-    pub fn read<E: Error>(text: &str) -> Result<Size, E> {
-        match text {
-            "unlimited" => Ok(Size(None)),
-            _ if text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-                Err(E::invalid_value(Unexpected::Str(text), &SizeVisitor))
+            fn written(&self) -> Option<Form> {
+                self.0.map(Form::text)
             }
-            _ => text.parse().map(|bytes| Size(Some(bytes))).map_err(E::custom),
+
+            fn text_schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+                Some(generator.subschema_for::<$quantity>())
+            }
         }
-    }
+
+        mixed!($name);
+    )*};
 }
 
-impl Serialize for Size {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Some(bytes) => bytes.serialize(serializer),
-            None => serializer.serialize_str("unlimited"),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Size {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Size, D::Error> {
-        deserializer.deserialize_str(SizeVisitor)
-    }
-}
-
-struct SizeVisitor;
-
-impl Visitor<'_> for SizeVisitor {
-    type Value = Size;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a size with its unit, such as \"128KiB\", or \"unlimited\"")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Size, E> {
-        Size::read(text)
-    }
-}
-
-impl JsonSchema for Size {
-    fn schema_name() -> Cow<'static, str> {
-        "Size".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A size, or \"unlimited\".",
-            "anyOf": [generator.subschema_for::<Bytes>(), { "const": "unlimited" }],
-        })
-    }
+unlimited! {
+    /// A rate, or "unlimited".
+    Speed(Rate), "a rate with its unit, such as \"10Gbps\"";
+    /// A size, or "unlimited".
+    Size(Bytes), "a size with its unit, such as \"128KiB\"";
 }
 
 macro_rules! texts {

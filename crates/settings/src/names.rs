@@ -1,12 +1,12 @@
 //! Values that refer to something else of the scenario: hosts, links, transports, files.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use linkpool_units::HostId;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+use crate::mixed::{Form, Mixed, mixed};
 
 /// What a scenario has, by name. An error is a message with what would be right.
 pub trait Names {
@@ -67,51 +67,32 @@ impl fmt::Display for HostName {
     }
 }
 
-impl Serialize for HostName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            HostName::Name(name) => serializer.serialize_str(name),
-            HostName::Index(index) => serializer.serialize_u32(*index),
-        }
-    }
-}
+impl Mixed for HostName {
+    const NAME: &'static str = "Host";
+    const FORMS: &'static str = "the name of a host, such as \"S1\", or its index, such as 0";
+    const NUMBERS: Option<(u32, u32)> = Some((0, u32::MAX));
 
-impl<'de> Deserialize<'de> for HostName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<HostName, D::Error> {
-        deserializer.deserialize_any(HostVisitor)
-    }
-}
-
-struct HostVisitor;
-
-impl Visitor<'_> for HostVisitor {
-    type Value = HostName;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a host, such as \"S1\", or its index, such as 0")
+    fn of_number(number: u32) -> Option<HostName> {
+        Some(HostName::Index(number))
     }
 
-    fn visit_i64<E: Error>(self, n: i64) -> Result<HostName, E> {
-        u32::try_from(n).map(HostName::Index).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
+    fn of_text(text: &str) -> Option<Result<HostName, String>> {
+        Some(Ok(HostName::Name(text.to_string())))
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<HostName, E> {
-        Ok(HostName::Name(text.to_string()))
-    }
-}
-
-impl JsonSchema for HostName {
-    fn schema_name() -> Cow<'static, str> {
-        "Host".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A host, by its name or its index.",
-            "anyOf": [{ "type": "string" }, { "type": "integer", "minimum": 0 }],
+    fn written(&self) -> Option<Form> {
+        Some(match self {
+            HostName::Name(name) => Form::text(name),
+            HostName::Index(index) => Form::Number(*index),
         })
     }
+
+    fn text_schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        Some(generator.subschema_for::<String>())
+    }
 }
+
+mixed!(HostName);
 
 /// A transport, by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

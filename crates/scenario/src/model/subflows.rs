@@ -1,11 +1,6 @@
 //! The number of subflows of a connection.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use linkpool_settings::{Form, Mixed, mixed};
 
 /// Subflows of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,48 +24,22 @@ impl Subflows {
     }
 }
 
-impl Serialize for Subflows {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Mixed for Subflows {
+    const NAME: &'static str = "Subflows";
+    const FORMS: &'static str = "a whole number of subflows, such as 4, or \"auto\"";
+    const WORDS: &'static [(&'static str, Subflows)] = &[("auto", Subflows::Auto)];
+    const NUMBERS: Option<(u32, u32)> = Some((1, 32));
+
+    fn of_number(number: u32) -> Option<Subflows> {
+        Some(Subflows::Count(number))
+    }
+
+    fn written(&self) -> Option<Form> {
         match *self {
-            Subflows::Count(n) => serializer.serialize_u32(n),
-            Subflows::Auto => serializer.serialize_str("auto"),
+            Subflows::Count(number) => Some(Form::Number(number)),
+            Subflows::Auto => None,
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Subflows {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Subflows, D::Error> {
-        deserializer.deserialize_any(SubflowsVisitor)
-    }
-}
-
-struct SubflowsVisitor;
-
-impl Visitor<'_> for SubflowsVisitor {
-    type Value = Subflows;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number of subflows, such as 4, or \"auto\"")
-    }
-
-    fn visit_i64<E: Error>(self, n: i64) -> Result<Subflows, E> {
-        u32::try_from(n).map(Subflows::Count).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Subflows, E> {
-        if text == "auto" { Ok(Subflows::Auto) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
-    }
-}
-
-impl JsonSchema for Subflows {
-    fn schema_name() -> Cow<'static, str> {
-        "Subflows".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A whole number of subflows, or \"auto\".",
-            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 32 }, { "const": "auto" }],
-        })
-    }
-}
+mixed!(Subflows);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use linkpool_settings::{Names, Size, Written, Wrong, closest};
+use linkpool_settings::{Names, Size, Written, Wrong, closest, mixed};
 use linkpool_units::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -251,7 +251,7 @@ impl<'de> Visitor<'de> for FlowSizeVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<FlowSize, E> {
-        Size::read(text).map(FlowSize::One)
+        mixed::read_text(text).map(FlowSize::One)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<FlowSize, A::Error> {
