@@ -10,21 +10,21 @@ use linkpool_units::{Bytes, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a sender finds losses and repairs them.
+/// The way in which a sender detects and repairs losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LossRecovery {
-    /// By duplicate ACKs, one loss a round (RFC 6582).
+    /// By duplicate ACKs; repairs one loss per round (RFC 6582).
     NewReno,
-    /// By SACKs (RFC 2018, 2883), counted (RFC 6675).
+    /// By the number of SACKs (RFC 2018, 2883, 6675).
     Sack,
-    /// By SACKs and the times when segments were sent, with probes for lost tails (RACK-TLP, RFC
-    /// 8985), and proportional rate reduction (RFC 6937).
+    /// By SACKs and the times at which segments were sent (RACK-TLP, RFC 8985), with probes for
+    /// lost tails and proportional rate reduction (RFC 6937).
     Rack,
 }
 
 settings! {
-    /// The settings of a transport; both ends of its connections have them.
+    /// The settings of a transport, for both ends of its connections.
     pub struct Config {
         /// Payload of a full segment.
         mss: u16 as Bytes = 1_448, paper_2013 = 1_400, of Any;
@@ -32,53 +32,55 @@ settings! {
         initial_window: u32 = 10, paper_2013 = 1, within Bounds::POSITIVE, of Any;
         /// Initial slow-start threshold.
         initial_ssthresh: u64 as Size = u64::MAX, paper_2013 = 65_535, within Bounds::POSITIVE_OR_UNLIMITED;
-        /// true: an ACK grows the window by the packets that it acknowledges (RFC 3465); false: by
-        /// one, whatever it acknowledges (RFC 5681).
+        /// true: an ACK grows the window by the number of packets that it acknowledges (RFC 3465);
+        /// false: by one packet (RFC 5681).
         byte_counting: bool = true, paper_2013 = false;
         /// The most packets by which an ACK grows the window in slow start: L of RFC 3465, section
-        /// 2.3, which has 1 or 2, and 1 while an ACK may acknowledge data sent before a timeout;
+        /// 2.3 (1 or 2). It is 1 while an ACK may acknowledge data sent before a timeout.
         /// `"unlimited"`: no limit, as in Linux.
         byte_counting_limit: u32 as Packets = u32::MAX, within Bounds::POSITIVE_OR_UNLIMITED,
             when |c| c.byte_counting => "`byte_counting = true`";
-        /// Is SYN / SYN-ACK an RTT sample (RFC 6298 would have it so)?
+        /// Does the handshake (SYN, SYN-ACK) give an RTT sample, as in RFC 6298?
         handshake_sample: bool = true, paper_2013 = false;
         /// Timeout of the first SYN, doubled with every retry.
         syn_timeout: Time = Time::from_secs(1), paper_2013 = Time::from_secs(3), within Bounds::POSITIVE;
-        /// Retries of a SYN; then the connection (or the subflow) fails.
+        /// Number of retries of a SYN. After the last one, the connection (or the subflow) fails.
         syn_retries: u32 = 6;
-        /// Timeouts in a row after which a subflow is given up, and the connection with the last
-        /// one, or `"never"`. (Linux: 15 retransmissions by timeout, `tcp_retries2`.)
+        /// Number of timeouts in a row after which the sender gives up a subflow, and with the last
+        /// subflow the connection; or `"never"`. (Linux: 15 retransmissions by timeout,
+        /// `tcp_retries2`.)
         fail_after: u32 as Timeouts = 16, paper_2013 = u32::MAX, within Bounds::POSITIVE_OR_NEVER;
-        /// How losses are found and repaired: `"newreno"`, by duplicate ACKs, one a round (RFC
-        /// 6582); `"sack"`, by SACKs (RFC 2018, 2883, 6675); `"rack"`, by SACKs and time, with tail
-        /// loss probes (RFC 8985); see below.
+        /// How losses are detected and repaired. `"newreno"`: by duplicate ACKs, one loss per round
+        /// (RFC 6582). `"sack"`: by SACKs (RFC 2018, 2883, 6675). `"rack"`: by SACKs and time, with
+        /// tail loss probes (RFC 8985). See below.
         recovery: LossRecovery = LossRecovery::Rack, paper_2013 = LossRecovery::NewReno;
         /// Are windows restored when D-SACKs (RFC 3708; with SACKs), or F-RTO after a timeout (RFC
-        /// 5682), show that nothing had been lost?
+        /// 5682), show that no packet was lost?
         undo: bool = true, paper_2013 = false;
-        /// Does a mark cut the window during fast recovery, which a loss has cut already? (Linux
-        /// and RFC 3168: no; the implementation behind the papers' figures: yes.)
+        /// Does a mark cut the window during fast recovery, after a loss has cut it? (Linux and RFC
+        /// 3168: no; the implementation behind the papers' figures: yes.)
         cut_in_recovery: bool = false, paper_2013 = true, of Marks;
-        /// Duplicate ACKs that mean a loss (RFC 5681, section 3.2: 3); `"auto"`, for scattered
-        /// packets: 3, and as many as there are paths if there is more than one (in a fat-tree with
-        /// k = 8: 3 within a rack, 7 within a pod, 19 across); `"adaptive"`, with `recovery =
-        /// "sack"`: by the reordering that is seen (RR-TCP, see below). With MMPTCP it is phase
-        /// 1's, and phase 2 has 3.
+        /// Number of duplicate ACKs that means a loss (RFC 5681, section 3.2: 3). `"auto"`, for
+        /// scattered packets: 3, plus the number of paths if there are several (in a fat-tree with
+        /// k = 8: 3 within a rack, 7 within a pod, 19 between pods). `"adaptive"`, with `recovery =
+        /// "sack"`: it follows the reordering that the sender sees (RR-TCP, see below). With MMPTCP
+        /// it is for phase 1; phase 2 has 3.
         dupack_threshold: DupackThreshold = DupackThreshold::Acks(3);
-        /// Does each duplicate ACK below the threshold let a new segment out (RFC 3042)?
+        /// Does each duplicate ACK below the threshold let the sender send a new segment (RFC
+        /// 3042)?
         limited_transmit: bool = true, paper_2013 = false;
-        /// 1: an ACK per packet; 2: delayed ACKs (RFC 5681, section 4.2).
+        /// 1: an ACK for each packet; 2: delayed ACKs (RFC 5681, section 4.2).
         ack_every: u32 = 2, paper_2013 = 1,
             within Bounds::from(1.0, "must be 1, an ACK per packet, or 2, delayed ACKs").to(2.0);
         /// Longest delay of an ACK.
         ack_delay: Time = Time::from_ms(40), within Bounds::SPAN,
             when |c| c.ack_every > 1 => "delayed ACKs, `ack_every = 2`";
-        /// Are some delayed ACKs sent at once, as in Linux: of the first data of a subflow, after a
-        /// silence of more than `min_rto`, and after a duplicate; 16 of them, or as many as half
-        /// the receive buffer has segments if that is less?
+        /// Are some ACKs not delayed, as in Linux? These are ACKs for the first data of a subflow,
+        /// for data after a silence of more than `min_rto`, and after a duplicate. Their number is
+        /// 16, or half the segments that fit into the receive buffer if that is less.
         quickack: bool = true, paper_2013 = false, when |c| c.ack_every > 1 => "delayed ACKs, `ack_every = 2`";
-        /// Each further subflow opens after a uniformly random delay of 0 to this once the first is
-        /// established.
+        /// Each further subflow opens after a delay, uniformly distributed between 0 and this, from
+        /// the time at which the first subflow is established.
         join_jitter: Time = Time::ZERO, paper_2013 = Time::from_us(49), within Bounds::SPAN, of Several;
         /// Does the receiver agree to ECN?
         accept_ecn: bool = true, of Marks;
@@ -100,7 +102,7 @@ settings! {
 }
 
 impl Config {
-    /// How long to wait for the answer to a SYN or SYN-ACK that has been sent again `again` times.
+    /// The time to wait for the answer to a SYN or SYN-ACK that has been sent again `again` times.
     pub(crate) fn syn_wait(&self, again: u32) -> Time {
         self.syn_timeout * (1 << again.min(31))
     }
@@ -113,8 +115,8 @@ impl Config {
         }
     }
 
-    /// With delayed ACKs: are the first ACKs, and ACKs after a silence or a duplicate, sent at once
-    /// (Linux)?
+    /// With delayed ACKs: does the receiver send the first ACKs, and ACKs after a silence or a
+    /// duplicate, at once (Linux)?
     pub(crate) fn quickack(&self) -> bool {
         self.quickack && self.ack_every > 1
     }

@@ -16,12 +16,12 @@ pub struct CongestionState {
     pub snd_una: u64,
     /// Next byte to be sent.
     pub snd_nxt: u64,
-    /// The window has been cut; a further mark cuts it only once this byte and more is
+    /// The window has been cut. A further mark cuts it only after more than this byte has been
     /// acknowledged.
     pub cut_until: u64,
-    /// The handshake is done and the subflow has not failed.
+    /// Is the handshake done, and has the subflow not failed?
     pub established: bool,
-    /// In fast recovery.
+    /// Is it in fast recovery?
     pub in_recovery: bool,
 }
 
@@ -44,26 +44,27 @@ impl CongestionState {
         self.ssthresh = cwnd;
     }
 
-    /// In slow start (RFC 5681, section 3.1; at equality: congestion avoidance)?
+    /// Is it in slow start (RFC 5681, section 3.1)? If both are equal, it is in congestion
+    /// avoidance.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// The window that a coupled increase sees: in recovery the window is inflated, ssthresh stands
-    /// for it.
+    /// The window that a coupled increase uses. In recovery this is ssthresh, since the window is
+    /// inflated.
     #[inline]
     pub fn coupled_window(&self) -> f64 {
         if self.in_recovery { self.ssthresh } else { self.cwnd }
     }
 
-    /// Can it be compared with others: established, and its RTT known?
+    /// Is it established with a known RTT? Only then can it be compared with other subflows.
     #[inline]
     pub fn is_coupled(&self) -> bool {
         self.established && self.srtt > 0.0
     }
 
-    /// Packets per ps, of a subflow whose RTT is known.
+    /// The rate in packets per ps of a subflow whose RTT is known.
     #[inline]
     pub fn rate(&self) -> f64 {
         self.coupled_window() / self.srtt

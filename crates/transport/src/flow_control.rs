@@ -10,10 +10,10 @@ settings! {
     /// The buffers at the two ends of a connection; the default holds whatever comes.
     #[derive(Copy)]
     pub struct Buffers {
-        /// The most data that the sender holds until it is acknowledged, over all subflows.
+        /// The most data that the sender holds until it is acknowledged, on all subflows together.
         send "send_buffer": u64 as Size = u64::MAX;
-        /// The most data that the receiver holds until the application reads it, over all subflows:
-        /// the window that it offers; up to `"1GiB"`.
+        /// The most data that the receiver holds until the application reads it, on all subflows
+        /// together. The receiver offers it as its window; at most `"1GiB"`.
         receive "receive_buffer": u64 as Size = u64::MAX,
             within Bounds::from(0.0, "at most 1GiB, the largest window of TCP, or \"unlimited\"").to(Buffers::LARGEST as f64);
         /// How fast the receiving application reads data in order; `"unlimited"`: at once.
@@ -38,24 +38,24 @@ impl Default for Buffers {
 #[derive(Debug)]
 pub(crate) struct Window {
     buffers: Buffers,
-    /// While there is something to read the edge moves by so much at least, or not at all (RFC
-    /// 9293, section 3.8.6.2.2).
+    /// While there is data to read, the edge moves by at least this or stays (RFC 9293, section
+    /// 3.8.6.2.2).
     step: u64,
     mss: u64,
     /// One beyond the last byte that the sender may send.
     edge: u64,
-    /// In order so far.
+    /// End of the data in order.
     next: u64,
-    /// When the application will have read it all.
+    /// The time at which the application will have read all data in order.
     read_by: Time,
-    /// When a window that is shut opens: woken as subflow 0, it is said on the one that heard that
-    /// it was shut.
+    /// The timer for the time at which a closed window opens, with wake-ups of subflow 0. The
+    /// subflow that announced the closed window announces the new one.
     opens: Timer,
     on: SubflowId,
 }
 
 impl Window {
-    /// None if the buffer is without limit.
+    /// Returns `None` if the buffer is unlimited.
     pub(crate) fn new(buffers: Buffers, mss: u16) -> Option<Box<Window>> {
         let mss = mss as u64;
         let step = mss.min(buffers.receive / 2);
@@ -72,7 +72,7 @@ impl Window {
         (buffers.receive != u64::MAX).then(|| Box::new(window))
     }
 
-    /// All before `next` is in order at `now`.
+    /// The data before `next` is in order at `now`.
     #[inline(never)]
     pub(crate) fn deliver(&mut self, next: u64, now: Time) {
         if let Some(rate) = self.buffers.read_rate {
@@ -81,11 +81,11 @@ impl Window {
         self.next = next;
     }
 
-    /// The window that the next ACK offers, bytes beyond the data in order.
+    /// The window that the next ACK offers: bytes after the data in order.
     pub(crate) fn offer(&mut self, now: Time) -> u32 {
         let unread = self.unread(now);
         let edge = self.next - unread + self.buffers.receive;
-        // An empty buffer is offered whole: less than a segment of it would never be used.
+        // An empty buffer is offered as a whole: the sender could not use less than a segment.
         if edge >= self.edge + self.step || unread == 0 {
             self.edge = edge;
         }
@@ -97,7 +97,8 @@ impl Window {
         self.buffers.read_rate.map_or(0, |rate| read_in(left, rate))
     }
 
-    /// An ACK on subflow `s` has made the last offer: is another one due without data?
+    /// An ACK on subflow `s` has made an offer. Sets the timer if a larger window must be announced
+    /// later without data.
     pub(crate) fn watch(&mut self, s: SubflowId, out: &mut impl Output) {
         self.on = s;
         match self.opens_at() {
@@ -106,14 +107,14 @@ impl Window {
         }
     }
 
-    /// The timer of subflow `s` may be due: the subflow on which to say that the window has opened
-    /// since it was shut.
+    /// Call it when the timer of subflow `s` may be due. Returns the subflow on which to announce
+    /// that the closed window has opened.
     pub(crate) fn has_opened(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> Option<SubflowId> {
         (s.is_first() && self.opens.has_passed(SubflowId::FIRST, now, out)).then_some(self.on)
     }
 
-    /// After an offer of less than a segment: when the application will have read enough to offer
-    /// more.
+    /// After an offer of less than a segment: the time at which the application will have read
+    /// enough for a larger offer.
     fn opens_at(&self) -> Option<Time> {
         let rate = self.buffers.read_rate.filter(|_| self.edge - self.next < self.mss)?;
         let unread = (self.next + self.buffers.receive).saturating_sub(self.edge + self.step);
@@ -125,7 +126,7 @@ fn time_to_read(bytes: u64, rate: Rate) -> Time {
     Time((bytes as u128 * 8_000_000_000_000 / rate.0 as u128) as u64)
 }
 
-/// Bytes read so far; the last may be incomplete.
+/// Number of bytes read so far, the last one perhaps only in part.
 fn read_in(time: Time, rate: Rate) -> u64 {
     (time.0 as u128 * rate.0 as u128).div_ceil(8_000_000_000_000) as u64
 }
@@ -146,8 +147,8 @@ mod tests {
         assert_eq!((w.offer(Time::ZERO), w.opens_at()), (4000, None));
     }
 
-    /// A buffer of one segment, of which 600 B are read when an ACK is due. The next ACK offers the
-    /// other 400 B, though they are less than half of the buffer.
+    /// The buffer holds one segment, and 600 B of it are read when an ACK is due. The next ACK
+    /// offers the other 400 B, though they are less than half of the buffer.
     #[test]
     fn an_empty_buffer_is_offered_whole() {
         let buffers = Buffers { receive: 1000, read_rate: Some(Rate::mbps(8)), ..Buffers::default() };
@@ -158,8 +159,8 @@ mod tests {
         assert_eq!(w.offer(Time::from_us(1000)), 1000);
     }
 
-    /// 8 Mbit/s: a byte in a microsecond. 4,000 B at 10 us are read at 4,010 us, the first segment
-    /// of them at 1,010 us.
+    /// 8 Mbit/s is one byte per microsecond. So 4,000 B that arrive at 10 us are read at 4,010 us,
+    /// and the first segment of them at 1,010 us.
     #[test]
     fn a_slow_reader_shuts_the_window() {
         let mut w = window(Some(Rate::mbps(8)));

@@ -3,8 +3,8 @@
 use std::ops::{Index, IndexMut};
 
 linkpool_units::id! {
-    /// A subflow of a connection, which has at most 32. Subflow 0 opens the connection. It indexes
-    /// lists that have an entry for each subflow.
+    /// The number of a subflow of a connection. A connection has at most 32 subflows, and subflow 0
+    /// opens it. The number indexes lists that have an entry for each subflow.
     #[derive(serde::Serialize)]
     pub struct SubflowId;
 }
@@ -25,7 +25,7 @@ impl SubflowId {
         1 << self.index()
     }
 
-    /// Is it in the set `subflows`, of one bit each?
+    /// Is it in the set `subflows`, which has a bit for each subflow?
     #[inline]
     pub(crate) const fn is_in(self, subflows: u32) -> bool {
         subflows & self.bit() != 0

@@ -2,7 +2,7 @@
 
 use linkpool_units::Time;
 
-/// A measure of a flow at its end: results show it under its name, whatever it is.
+/// A measure of a flow, taken at its end. Results show it under its name.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Metric {
     /// Its name in the results.

@@ -6,32 +6,34 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 settings! {
-    /// Settings of connections with several subflows; the defaults are those of a single subflow.
+    /// Settings of connections with several subflows.
     pub struct Multipath {
-        /// Further subflows are opened with the first ACK after more than so much has been sent;
-        /// `"0B"`: once the first is established.
+        /// Further subflows open with the first ACK after more than this amount of data has been
+        /// sent. `"0B"`: as soon as the first subflow is established.
         join_after: u64 as Bytes = 0, of Joins;
-        /// When further subflows are opened at the soonest, a time after the flow's start for each:
+        /// The earliest time at which each further subflow opens, counted from the flow's start:
         /// `["5s", "15s"]` for `subflows = 3`.
         join_at: Vec<Time> = Vec::new(), of Joins;
-        /// Numbers of the subflows (the first is 0) that are opened like the others but get new
-        /// data only while no other can carry it (the B flag of MP_JOIN, RFC 8684, section 3.2).
+        /// Numbers of the backup subflows (the first subflow is 0). They open like the others, but
+        /// get new data only while no other subflow can carry it (the B flag of MP_JOIN, RFC 8684,
+        /// section 3.2).
         backup: u32 as SubflowSet = 0, of Joins;
-        /// Which of the subflows with room in their windows gets new data: `"round-robin"`, a
-        /// segment at a time; `"lowest-rtt"`; `"lowest-time-to-send"`, the one that needs the least
-        /// time to send its data, as Linux (see below).
+        /// Which subflow gets new data, of all with room in their windows. `"round-robin"`: they
+        /// take turns, a segment each. `"lowest-rtt"`: the subflow with the least smoothed RTT.
+        /// `"lowest-time-to-send"`: the subflow that needs the least time to send its data, as in
+        /// Linux (see below).
         scheduler: PacketScheduler = PacketScheduler::RoundRobin, of Several;
-        /// Timeouts in a row after which a subflow is stale, or `"never"`. Other subflows send its
-        /// data again, and it gets new data only if all are stale, until new data on it is
-        /// acknowledged.
+        /// Number of timeouts in a row after which a subflow is stale, or `"never"`. Other subflows
+        /// send the data of a stale subflow again. A stale subflow gets new data only if all
+        /// subflows are stale. It is stale until new data on it is acknowledged.
         stale_after: u32 as Timeouts = 1, paper_2013 = u32::MAX, within Bounds::POSITIVE_OR_NEVER, of Several;
-        /// `["join-syn-once", "join-stall", "fin-reset"]` or some of them: faults of the
-        /// implementation of MMPTCP's authors, see below.
+        /// Faults of the MMPTCP authors' implementation, any of `["join-syn-once", "join-stall",
+        /// "fin-reset"]`; see below.
         faults: Faults as Vec<Fault> = Faults::default(), of Several;
     }
 }
 
-/// The numbers of some subflows; code holds them as one bit each.
+/// A list of subflow numbers in a file; code holds it as a set of bits.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<u32>")]
 pub struct SubflowSet(Vec<u32>);
@@ -54,13 +56,15 @@ impl Written<u32> for SubflowSet {
     }
 }
 
-/// Faults of the implementation that MMPTCP's authors published, by which MPTCP collapses under
+/// Faults of the implementation that MMPTCP's authors published. They make MPTCP collapse under
 /// incast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// A JOIN SYN that is lost is not sent again; of one that came, a lost SYN-ACK is.
+    /// A lost JOIN SYN is not sent again. If the SYN arrives and its SYN-ACK is lost, the SYN-ACK
+    /// is sent again.
     pub join_syn_once: bool,
-    /// When it is the turn of a subflow whose handshake is not done, all new data waits for it.
+    /// When it is the turn of a subflow whose handshake is not done, all new data waits for that
+    /// subflow.
     pub join_stall: bool,
     /// The sender sends a FIN on all subflows as soon as the last data has been sent. A receiver
     /// that gets a FIN before the end of that subflow's handshake resets the connection.
@@ -71,12 +75,12 @@ pub struct Faults {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// A JOIN SYN that is lost is not sent again.
+    /// A lost JOIN SYN is not sent again.
     JoinSynOnce,
-    /// New data waits for a subflow whose turn it is and whose handshake is not done.
+    /// New data waits for a subflow whose turn it is, even if its handshake is not done.
     JoinStall,
-    /// FINs follow the last data; one that comes before the end of its subflow's handshake resets
-    /// the connection.
+    /// FINs follow the last data. A FIN that arrives before the end of its subflow's handshake
+    /// resets the connection.
     FinReset,
 }
 
@@ -108,13 +112,13 @@ impl Default for Multipath {
     }
 }
 
-/// Which of the subflows that have room in their windows gets new data.
+/// The scheduler: it chooses the subflow that gets new data, of all with room in their windows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacketScheduler {
-    /// One after another, a segment at a time.
+    /// The subflows take turns, a segment each.
     RoundRobin,
-    /// The one with the least smoothed RTT.
+    /// The subflow with the least smoothed RTT.
     LowestRtt,
     /// The subflow that needs the least time to send its data (Linux, `mptcp_subflow_get_send` in
     /// net/mptcp/protocol.c). Data is assigned to it even if its window is full, rather than sent

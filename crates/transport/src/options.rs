@@ -2,17 +2,17 @@
 
 use crate::seq::Seq;
 
-/// The options of an ACK, where it has any.
+/// The options of an ACK that has options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AckOptions {
-    /// Room for data of the connection beyond `data_ack`, bytes; none: without limit.
+    /// The offered window: room for data after `data_ack`, bytes; `None` if there is no limit.
     pub window: Option<u32>,
-    /// The data that has arrived beyond `ack`, or twice.
+    /// Blocks of data that has arrived after `ack`, or twice.
     pub sack: SackBlocks,
 }
 
-/// The blocks of a SACK option (RFC 2018, section 3), the most recent first; before them a D-SACK
-/// (RFC 2883, section 4).
+/// The blocks of a SACK option (RFC 2018, section 3), the most recent first. A D-SACK, if there is
+/// one, comes before them (RFC 2883, section 4).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlocks {
     blocks: [(Seq, Seq); SackBlocks::MOST],
@@ -20,10 +20,10 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// More do not fit into the 40 bytes of a TCP header's options.
+    /// The most blocks that fit into the 40 bytes of a TCP header's options.
     pub const MOST: usize = 4;
 
-    /// Adds the block of bytes `start..end`. False, and nothing done, if there is no room.
+    /// Adds the block of bytes `start..end`. Returns false and adds nothing if there is no room.
     pub fn push(&mut self, start: Seq, end: Seq) -> bool {
         let room = self.blocks.get_mut(self.len as usize);
         room.is_some_and(|place| {

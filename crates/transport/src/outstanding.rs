@@ -1,16 +1,17 @@
 //! The segments of a subflow that have been sent and not acknowledged. With thousands of windows of
-//! hundreds of segments they are most of a simulation's memory. So a segment takes 16 bytes, and
-//! the list shrinks again when it has fewer segments.
+//! hundreds of segments, they take most of a simulation's memory. So a segment takes 16 bytes, and
+//! the list shrinks when it has fewer segments.
 
 use crate::seq::Seq;
 use linkpool_units::Time;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut, RangeFrom};
 
-/// A data segment that has been sent and not acknowledged. It begins where the one before it ends.
+/// A data segment that has been sent and not acknowledged. It begins at the end of the segment
+/// before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
-    /// When, in picoseconds, above the marks.
+    /// The time of sending, in picoseconds, in the bits above the marks.
     at_and_marks: u64,
     /// Its end in the subflow's stream.
     pub(crate) end: Seq,
@@ -25,11 +26,11 @@ pub(crate) struct Mark(u64);
 impl Mark {
     /// Sent more than once: no RTT sample (Karn).
     pub(crate) const AGAIN: Mark = Mark(1);
-    /// Has arrived beyond a gap.
+    /// A SACK has reported it: it has arrived after a gap.
     pub(crate) const SACKED: Mark = Mark(2);
-    /// Taken for lost.
+    /// The sender considers it lost.
     pub(crate) const LOST: Mark = Mark(4);
-    /// Sent again, and in flight.
+    /// It has been sent again and is in flight.
     pub(crate) const RESENT: Mark = Mark(8);
     /// The time is stored above this many bits. The remaining bits hold 13 days, more than any run
     /// takes.
@@ -74,11 +75,11 @@ impl Sent {
     }
 }
 
-/// Room for fewer segments is not given back: four cache lines.
+/// The least capacity of a list that is not empty: four cache lines.
 const LEAST: usize = 16;
 
-/// Sent segments in order. Room grows by a half when it is used up, and shrinks when three quarters
-/// of it are not used, so that a window that stays about as it is allocates nothing.
+/// Sent segments in order. The capacity grows by half when it is full, and shrinks when three
+/// quarters of it are unused. So a window of nearly constant size does not allocate.
 #[derive(Debug, Default)]
 pub(crate) struct Outstanding {
     segments: VecDeque<Sent>,
@@ -140,12 +141,13 @@ impl Outstanding {
         self.segments.range(from)
     }
 
-    /// The same, to be changed.
+    /// The same segments, mutable.
     pub(crate) fn range_mut(&mut self, from: RangeFrom<usize>) -> impl Iterator<Item = &mut Sent> {
         self.segments.range_mut(from)
     }
 
-    /// How many of the first segments `come_first`; none that follows does.
+    /// The number of segments at the front for which `come_first` returns true. It returns false
+    /// for all segments after them.
     pub(crate) fn partition_point(&self, come_first: impl Fn(&Sent) -> bool) -> usize {
         self.segments.partition_point(come_first)
     }
@@ -184,8 +186,7 @@ mod tests {
     }
 
     proptest! {
-        /// With windows that grow and shrink there is room for four times as many as there are, at
-        /// most.
+        /// While windows grow and shrink, the capacity is at most four times the length.
         #[test]
         fn has_room_for_what_there_is(bursts in prop::collection::vec((0usize..500, 0usize..500), 1..30)) {
             let (mut sent, mut next) = (Outstanding::default(), 0);
@@ -211,8 +212,8 @@ mod tests {
         }
     }
 
-    /// While a window grows by a quarter and falls back, and while it halves, no room is taken or
-    /// given back.
+    /// A window that grows by a quarter and falls back, or that halves, does not change the
+    /// capacity.
     #[test]
     fn a_window_that_stays_about_as_it_is_keeps_its_room() {
         for window in [4, 16, 100, 1000] {
@@ -228,7 +229,7 @@ mod tests {
         }
     }
 
-    /// By a half, and by eight at least; an emptied one keeps nothing.
+    /// The capacity grows by half, and by at least eight. An emptied list keeps no memory.
     #[test]
     fn room_grows_by_a_half_and_shrinks_to_a_half_more() {
         let (mut sent, mut rooms) = (Outstanding::default(), Vec::new());

@@ -1,6 +1,6 @@
-//! ACKs that are not delayed though others are, as in Linux (`tcp_event_data_recv`,
-//! `tcp_incr_quickack` in net/ipv4/tcp_input.c), so that a sender with a small window does not wait
-//! for the receiver's timer.
+//! Quick ACKs: ACKs that a receiver with delayed ACKs sends at once, as Linux does
+//! (`tcp_event_data_recv`, `tcp_incr_quickack` in net/ipv4/tcp_input.c). With quick ACKs a sender
+//! with a small window does not wait for the receiver's timer.
 
 use crate::config::Config;
 use linkpool_units::Time;
@@ -13,14 +13,15 @@ const MOST: u64 = 16;
 pub(crate) struct Quickack {
     /// The number of ACKs that are still to be sent at once.
     left: u32,
-    /// When data came last.
+    /// The time at which the last data arrived.
     heard: Option<Time>,
 }
 
 impl Quickack {
-    /// Data has come: the first, or after a silence so long that the sender has probably had a
-    /// timeout, is acknowledged at once, and so are some that follow. Linux takes its own RTO for
-    /// the latter; a receiver that sends no data has the least.
+    /// Data has arrived. The first data of a subflow, and data after a long silence, are
+    /// acknowledged at once, and so are some segments that follow. A silence is long if the sender
+    /// has probably had a timeout. Linux compares it with the receiver's own RTO, which is the
+    /// least RTO if the receiver sends no data.
     #[inline]
     pub(crate) fn on_data(&mut self, config: &Config, now: Time) {
         if self.heard.is_none_or(|at| now > at + config.rtt.min_rto) {
@@ -29,7 +30,7 @@ impl Quickack {
         self.heard = Some(now);
     }
 
-    /// Acknowledges at once from now on, for half a window of segments.
+    /// Acknowledges the next segments at once, half a window of them.
     pub(crate) fn begin(&mut self, config: &Config) {
         let half = match config.buffers.receive / (2 * config.mss as u64) {
             0 => 2,

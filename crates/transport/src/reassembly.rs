@@ -1,15 +1,16 @@
 //! Reassembly of a stream from segments in any order.
 
-/// The bytes of a stream that have arrived: all before `next`, and out-of-order ranges beyond it.
+/// The bytes of a stream that have arrived: all bytes before `next`, and out-of-order ranges after
+/// it.
 #[derive(Debug, Default)]
 pub struct Reassembly {
     next: u64,
-    /// Disjoint, not touching, sorted; all beyond `next`.
+    /// The out-of-order ranges: sorted, disjoint, with a gap between any two, all after `next`.
     ranges: Vec<(u64, u64)>,
 }
 
 impl Reassembly {
-    /// Nothing has arrived; the stream begins at `first`.
+    /// Creates an empty stream that begins at `first`.
     pub fn new(first: u64) -> Reassembly {
         Reassembly { next: first, ranges: Vec::new() }
     }
@@ -20,13 +21,13 @@ impl Reassembly {
         self.next
     }
 
-    /// Have bytes arrived beyond a gap?
+    /// Have bytes arrived after a gap?
     #[inline]
     pub fn has_gap(&self) -> bool {
         !self.ranges.is_empty()
     }
 
-    /// The ranges that have arrived beyond the first gap, sorted, not touching each other.
+    /// The ranges that have arrived after the first gap, sorted, with a gap between any two.
     pub fn ranges(&self) -> &[(u64, u64)] {
         &self.ranges
     }
@@ -70,7 +71,7 @@ impl Reassembly {
     }
 
     fn insert_range(&mut self, mut start: u64, mut end: u64) -> bool {
-        // Most arrive at the end: look from there.
+        // Most data arrives at the end, so search from the end.
         let after = self.ranges.iter().rposition(|(s, _)| *s <= end).map_or(0, |i| i + 1);
         let first = self.ranges[..after].iter().rposition(|(_, e)| *e < start).map_or(0, |i| i + 1);
         if first == after {
@@ -94,7 +95,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a plain set of bytes.
+        /// Compares with a plain set of bytes.
         #[test]
         fn is_a_set_of_bytes(ranges in prop::collection::vec((0u64..60, 1u64..12), 1..60)) {
             let mut r = Reassembly::new(0);

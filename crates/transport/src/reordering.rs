@@ -1,4 +1,4 @@
-//! The lateness of reordered packets, and the number of duplicate ACKs to wait for them: RR-TCP
+//! The lateness of reordered packets, and the number of duplicate ACKs for which to wait: RR-TCP
 //! (Zhang, Karp, Floyd, Peterson, "RR-TCP: A Reordering-Robust TCP with DSACK", ICNP 2003), with a
 //! fixed ratio of avoided false fast retransmits (its DSACK-FA).
 
@@ -8,24 +8,24 @@ use std::collections::VecDeque;
 
 /// The threshold is high enough for nine of ten late packets (the FA ratio).
 const AVOIDED: (usize, usize) = (9, 10);
-/// Late packets that are remembered.
+/// Number of late packets that are remembered.
 const REMEMBERED: usize = 1000;
 /// The least threshold (RFC 5681, section 3.2).
 const LEAST: u32 = 3;
 
-/// The reordering lengths of a subflow: how many segments that follow it had arrived before each
-/// late segment.
+/// The reordering lengths of a subflow. The length of a late segment is the number of later
+/// segments that arrived before it.
 #[derive(Debug)]
 pub(crate) struct Reordering {
     mss: u64,
     /// The last lengths, the oldest first.
     lengths: VecDeque<u32>,
-    /// How many of these there are of each length.
+    /// Number of remembered late segments by length.
     counts: Vec<usize>,
-    /// The least number above enough of them, and how many are below it.
+    /// The least threshold above enough of the lengths, and the number of lengths below it.
     above: usize,
     below: usize,
-    /// Segments sent again that have arrived: where each ends, and its length. D-SACKs will show
+    /// Retransmitted segments that have arrived: the end of each, and its length. D-SACKs will show
     /// which of them were only late.
     doubtful: VecDeque<(u64, u32)>,
 }
@@ -42,14 +42,14 @@ impl Reordering {
         }
     }
 
-    /// `segment`, which ends at `end`, has arrived when `bytes` that follow it were there.
+    /// `segment`, which ends at `end`, has arrived after `bytes` of later data.
     pub(crate) fn follow(&mut self, segment: &Sent, end: u64, bytes: u64) {
         let length = bytes.div_ceil(self.mss) as u32;
         if length == 0 {
             return;
         }
         if segment.is(Mark::AGAIN) {
-            // The segment itself, or the copy of a lost one?
+            // It is not known whether the first transmission has arrived, or the retransmission.
             self.doubtful.push_back((end, length));
             if self.doubtful.len() > REMEMBERED {
                 self.doubtful.pop_front();
@@ -59,7 +59,7 @@ impl Reordering {
         }
     }
 
-    /// A D-SACK: both copies of the segment that ends at `end` have arrived.
+    /// A D-SACK reports that both copies of the segment that ends at `end` have arrived.
     pub(crate) fn follow_duplicate(&mut self, end: u64) {
         if let Some(i) = self.doubtful.iter().position(|(doubtful, _)| *doubtful == end) {
             let (_, length) = self.doubtful.remove(i).unwrap_or_default();
@@ -92,10 +92,10 @@ impl Reordering {
         }
     }
 
-    /// Duplicate ACKs that mean a loss on a `path` with so many segments `outstanding`: as many as
-    /// the late packets require, but no more than a loss causes, or the loss would take a timeout.
-    /// A loss causes one duplicate ACK for each other outstanding segment, of a window and of the
-    /// segments that `limited_transmit` sends in the next round (RR-TCP: a window more).
+    /// The duplicate-ACK threshold of a subflow with `outstanding` segments: as many as the late
+    /// packets require, but no more than a loss causes. With more, the sender would wait for a
+    /// timeout. A loss causes one duplicate ACK for each other outstanding segment, of a window and
+    /// of the segments that `limited_transmit` sends in the next round (RR-TCP: a window more).
     pub(crate) fn threshold(&self, state: &CongestionState, outstanding: usize, limited_transmit: bool) -> u32 {
         let windows = if limited_transmit { 2.0 } else { 1.0 };
         let most = (outstanding as u32).min((windows * state.cwnd) as u32).saturating_sub(1);
@@ -113,7 +113,7 @@ mod tests {
         reordering.above
     }
 
-    /// One more than the length that nine in ten do not exceed.
+    /// It is one more than the length that nine in ten do not exceed.
     #[test]
     fn is_above_nine_in_ten() {
         assert_eq!(above([]), 0);
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(above([50, 1, 1, 1, 1, 1, 1, 1, 1, 1]), 2);
     }
 
-    /// Whatever is remembered, in whatever order it came.
+    /// The threshold is right for any lengths in any order.
     #[test]
     fn is_what_sorting_gives() {
         let mut seed = 1u64;
@@ -181,8 +181,8 @@ mod tests {
         assert_eq!(reordering.threshold(&state(20.0), 100, true), 3);
     }
 
-    /// The oldest of 1,001 lengths is forgotten even if it is the one that decides. 900 ones and
-    /// 100 fives: two is above nine in ten.
+    /// The oldest of 1,001 lengths is forgotten even if it decides the threshold. With 900 ones and
+    /// 100 fives, two is above nine in ten.
     #[test]
     fn the_deciding_length_is_forgotten_too() {
         let mut reordering = Reordering::new(1000);

@@ -4,17 +4,16 @@ use crate::options::SackBlocks;
 use crate::reassembly::Reassembly;
 use crate::seq::Seq;
 
-/// Blocks of a SACK option that has room for no more, beside a timestamps option (RFC 2018, section
-/// 3).
+/// The most blocks in a SACK option beside a timestamps option (RFC 2018, section 3).
 const BLOCKS: usize = 3;
 
-/// The ranges beyond a gap that were reported lately, the latest first, each by a position in it.
+/// The ranges after a gap that were reported recently, the latest first. Each is given by a
+/// position in it.
 #[derive(Debug, Default)]
 pub(crate) struct Reporting(Vec<u64>);
 
 impl Reporting {
-    /// A segment at `start` has arrived, beyond a gap of `bytes`: its range is the first to be
-    /// reported.
+    /// A segment at `start` has arrived after a gap of `bytes`. Its range is reported first.
     pub(crate) fn note(&mut self, bytes: &Reassembly, start: u64) {
         let range = range_at(bytes, start);
         self.0.retain(|position| range_at(bytes, *position).is_some_and(|other| Some(other) != range));
@@ -22,8 +21,8 @@ impl Reporting {
         self.0.truncate(SackBlocks::MOST);
     }
 
-    /// The blocks to report: first the `duplicate` that has just arrived, with the range that holds
-    /// it, if it is beyond the gap; then the ranges, the latest first.
+    /// The blocks to report: first the `duplicate` that has just arrived, then its range if it is
+    /// after the gap, then the other ranges, the latest first.
     pub(crate) fn blocks(&self, bytes: &Reassembly, duplicate: Option<(u64, u64)>) -> SackBlocks {
         let around = duplicate.and_then(|(start, _)| range_at(bytes, start));
         let latest = self.0.iter().filter_map(|position| range_at(bytes, *position));
@@ -33,7 +32,7 @@ impl Reporting {
     }
 }
 
-/// The range beyond a gap that holds `position`.
+/// The range after a gap that contains `position`.
 fn range_at(bytes: &Reassembly, position: u64) -> Option<(u64, u64)> {
     let ranges = bytes.ranges();
     let after = ranges.partition_point(|(start, _)| *start <= position);

@@ -36,7 +36,7 @@ impl RttEstimator {
         RttEstimator { srtt: 0.0, rttvar: 0.0, min: Time::MAX, backoff: 1 }
     }
 
-    /// A measurement of a segment that was sent once.
+    /// Takes a sample: the RTT of a segment that was sent once.
     pub(crate) fn sample(&mut self, config: &RttConfig, rtt: Time) {
         let r = rtt.0 as f64;
         if self.min == Time::MAX {
@@ -54,12 +54,12 @@ impl RttEstimator {
         self.backoff = 1;
     }
 
-    /// The timer has expired (RFC 6298, (5.5)).
+    /// Doubles the timeout, since the timer has expired (RFC 6298, (5.5)).
     pub(crate) fn back_off(&mut self, config: &RttConfig) {
         self.backoff = self.backoff.saturating_mul(2).min(config.max_backoff);
     }
 
-    /// The timeout was spurious.
+    /// Ends the back-off, since the timeout was spurious.
     pub(crate) fn end_back_off(&mut self) {
         self.backoff = 1;
     }
@@ -81,18 +81,18 @@ impl RttEstimator {
         (self.min != Time::MAX).then_some(self.srtt)
     }
 
-    /// The least sample.
+    /// The least sample so far.
     pub fn min(&self) -> Option<Time> {
         (self.min != Time::MAX).then_some(self.min)
     }
 }
 
-/// Half of the time that a least RTT is remembered: 5 minutes, as Linux has it
+/// Half of the time for which a least RTT is remembered, which is 5 minutes as in Linux
 /// (`tcp_min_rtt_wlen`).
 const HALF: Time = Time::from_secs(150);
 
-/// The least RTT of late: of this half window, and of the one before. So it is the least of the
-/// last 2.5 minutes at least, of the last 5 at most.
+/// The least recent RTT: the minimum over this half window and the one before, so over the last 2.5
+/// to 5 minutes.
 #[derive(Debug)]
 pub(crate) struct RecentLeast {
     since: Time,
@@ -118,7 +118,7 @@ impl RecentLeast {
         self.this = self.this.min(rtt);
     }
 
-    /// None before the first.
+    /// The least recent RTT; `None` before the first sample.
     pub(crate) fn get(&self) -> Option<Time> {
         let least = self.this.min(self.before);
         (least != Time::MAX).then_some(least)
@@ -129,7 +129,7 @@ impl RecentLeast {
 mod tests {
     use super::*;
 
-    /// The least of all samples of the last 150 s is in it, and none that is older than 300 s.
+    /// It covers all samples of the last 150 s, and no sample older than 300 s.
     #[test]
     fn the_least_rtt_of_late() {
         let mut random = 1u64;
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// After a silence no earlier sample is left.
+    /// After a silence, no earlier sample counts.
     #[test]
     fn the_least_rtt_before_a_silence_is_forgotten() {
         let mut least = RecentLeast::default();

@@ -30,15 +30,15 @@ pub enum Segment {
         data_seq: Seq,
         /// Bytes of payload.
         len: u16,
-        /// The connection's stream ends with it (DATA_FIN).
+        /// Does the connection's stream end with it (DATA_FIN)?
         last: bool,
         /// Sent as ECN-capable.
         ect: bool,
     },
     /// Acknowledges.
     Ack {
-        /// Everything before this position of the subflow has arrived. Meaningless in the third
-        /// segment of the handshake, before data.
+        /// Everything before this position of the subflow's stream has arrived. It has no meaning
+        /// in the third segment of the handshake, before data.
         ack: Seq,
         /// Everything before this position of the connection's stream has arrived (DATA_ACK).
         data_ack: Seq,
@@ -54,17 +54,17 @@ pub enum Segment {
         /// Bytes of payload that it carried.
         len: u16,
     },
-    /// Of a data segment, only the header has arrived: it is to be sent again.
+    /// Only the header of a data segment has arrived, so the segment must be sent again (NACK).
     Nack {
         /// Its position in the subflow's stream.
         seq: Seq,
     },
     /// All data is acknowledged; the receiver may forget the connection.
     Fin,
-    /// No new data will come on this subflow (with [`crate::Faults`] only: else the FIN of the
-    /// connection stands for all).
+    /// No new data will be sent on this subflow. Only used with [`crate::Faults`]; otherwise the
+    /// FIN of the connection covers all subflows.
     SubflowFin,
-    /// The connection is no more.
+    /// Resets the connection.
     Reset,
 }
 
@@ -72,14 +72,14 @@ pub enum Segment {
 pub trait Output {
     /// Send `segment` on `subflow`.
     fn send(&mut self, subflow: SubflowId, segment: Segment);
-    /// Call the endpoint's `on_timer` for `subflow` at `at`. Requests add up; none is ever taken
-    /// back.
+    /// Call the endpoint's `on_timer` for `subflow` at `at`. Every request causes a call; no
+    /// request is withdrawn.
     fn wake(&mut self, subflow: SubflowId, at: Time);
-    /// The timer of `subflow` has expired unanswered: its path may have failed. The retransmissions
-    /// follow.
+    /// The retransmission timer of `subflow` has expired, so its path may have failed. The
+    /// retransmissions follow.
     fn timed_out(&mut self, _subflow: SubflowId) {}
     /// A round-trip time has been measured on `subflow`.
     fn measured_rtt(&mut self, _subflow: SubflowId, _rtt: Time) {}
-    /// A uniformly random delay of at most `most`.
+    /// Draw a delay between 0 and `most`, uniformly distributed.
     fn jitter(&mut self, most: Time) -> Time;
 }

@@ -1,6 +1,7 @@
 //! Sequence numbers that wrap.
 
-/// The first byte of a subflow's stream; the SYN stands before it (RFC 9293, section 3.4).
+/// The first byte of a subflow's stream. The SYN takes the sequence number before it (RFC 9293,
+/// section 3.4).
 pub(crate) const FIRST_BYTE: u64 = 1;
 
 /// A sequence number as the wire carries it: 32 bits that wrap (RFC 9293, section 3.4).
@@ -8,13 +9,13 @@ pub(crate) const FIRST_BYTE: u64 = 1;
 pub struct Seq(pub u32);
 
 impl Seq {
-    /// The wire's form of a position in the stream.
+    /// The sequence number of a position in the stream.
     #[inline]
     pub fn of(position: u64) -> Seq {
         Seq(position as u32)
     }
 
-    /// The position within 2^31 of `reference` that this number stands for.
+    /// The position that this number means: the one within 2^31 of `reference`.
     #[inline]
     pub fn near(self, reference: u64) -> u64 {
         let ahead = self.0.wrapping_sub(reference as u32) as i32;

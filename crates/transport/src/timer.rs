@@ -4,7 +4,7 @@ use crate::id::SubflowId;
 use crate::segment::Output;
 use linkpool_units::Time;
 
-/// A deadline that is moved often and passes seldom.
+/// A deadline that is often moved and seldom reached.
 ///
 /// The endpoint asks for a wake-up only if no earlier one is pending. An early wake-up finds that
 /// the deadline has moved, and asks again. So restarting a retransmission timer with every ACK
@@ -12,7 +12,7 @@ use linkpool_units::Time;
 #[derive(Debug)]
 pub(crate) struct Timer {
     deadline: Time,
-    /// The soonest wake that has been asked for.
+    /// The earliest wake-up that has been requested.
     asked: Time,
 }
 
@@ -38,7 +38,7 @@ impl Timer {
         self.deadline = Time::MAX;
     }
 
-    /// Told of a wake at `now`: has the deadline passed? If so it is cleared.
+    /// Call it on a wake-up at `now`. Returns whether the deadline has passed, and then clears it.
     pub(crate) fn has_passed(&mut self, subflow: SubflowId, now: Time, out: &mut impl Output) -> bool {
         if now >= self.asked {
             self.asked = Time::MAX;
@@ -73,8 +73,8 @@ mod tests {
         }
     }
 
-    /// A deadline that moves on, or is set to the same time, asks for nothing; an earlier one does.
-    /// Woken early, it asks once more.
+    /// A deadline that moves later, or stays, requests no wake-up; an earlier deadline does. An
+    /// early wake-up requests another one.
     #[test]
     fn asks_only_for_what_it_would_not_be_woken_for() {
         let (mut timer, mut out) = (Timer::new(), Wakes::default());

@@ -1,35 +1,36 @@
-//! The turns of the endpoints of a host that pace together: whose turn it is, and when.
+//! Pacing of several endpoints of a host together: whose turn it is, and when.
 
 use linkpool_units::Time;
 use std::collections::VecDeque;
 
 /// A queue of endpoints that each wait to send one packet, one queue for all endpoints of a host.
 ///
-/// A packet that has left takes time, and no other leaves before that time has passed. Endpoints
-/// take turns; endpoints with priority go first. It is the pull queue of NDP (Handley et al.,
+/// Each packet takes time, and the next packet waits until that time has passed. Endpoints take
+/// turns, and endpoints with priority go first. It is the pull queue of NDP (Handley et al.,
 /// SIGCOMM 2017, section 3.2): there a turn is a PULL, and its time is that of the requested packet
 /// on the host's link, so that data arrives at line rate.
 #[derive(Debug, Default)]
 pub struct TurnQueue {
-    /// Endpoints that wait, by class, the class with priority first; each is there once.
+    /// Waiting endpoints by class, the class with priority first. Each endpoint waits once.
     waiting: [VecDeque<u32>; 2],
-    /// The next turn is not before this.
+    /// The earliest time of the next turn.
     free: Time,
 }
 
 impl TurnQueue {
-    /// The endpoint `name` waits for a turn; it must not be in the queue.
+    /// Adds the endpoint `name`, which must not be in the queue.
     pub fn add(&mut self, name: u32, priority: bool) {
         self.waiting[usize::from(!priority)].push_back(name);
     }
 
-    /// When the next turn may be; none if no endpoint waits.
+    /// The earliest time of the next turn; `None` if no endpoint waits.
     pub fn due(&self) -> Option<Time> {
         (!self.waiting.iter().all(VecDeque::is_empty)).then_some(self.free)
     }
 
-    /// The endpoint whose turn it is at `now`, if it is time. The endpoint calls
-    /// [`TurnQueue::spend`] if it uses the turn, and [`TurnQueue::add`] if it wants another.
+    /// Returns the endpoint whose turn it is at `now`, or `None` if it is too early. The endpoint
+    /// calls [`TurnQueue::spend`] if it uses the turn, and [`TurnQueue::add`] if it wants another
+    /// turn.
     pub fn next(&mut self, now: Time) -> Option<u32> {
         if self.free > now {
             return None;

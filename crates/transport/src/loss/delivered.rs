@@ -6,22 +6,24 @@ use linkpool_units::Time;
 /// The information of an ACK.
 #[derive(Debug, Default)]
 pub(crate) struct Delivered {
-    /// Segments acknowledged cumulatively, and when the first of them was sent if none was sent
-    /// twice.
+    /// Number of segments acknowledged cumulatively, and the time at which the first of them was
+    /// sent if none was sent twice.
     pub(crate) segments: u32,
     pub(crate) sent_at: Option<Time>,
-    /// Segments that were not known to have arrived.
+    /// Number of segments that the sender did not know to have arrived.
     pub(crate) fresh: u32,
-    /// Of these, SACKed ones.
+    /// Number of these segments that SACKs report.
     pub(crate) sacked: u32,
-    /// One of these had not been sent again, and was outstanding when recovery began or the timer
-    /// expired.
+    /// Was one of these segments sent once only, and outstanding when recovery began or the timer
+    /// expired?
     pub(crate) original: bool,
-    /// One of these was sent before others that arrived before: packets have been reordered.
+    /// Was one of these segments sent before segments that arrived earlier? Then packets have been
+    /// reordered.
     pub(crate) reordered: bool,
-    /// When the one sent last was sent, and where it ends; was it sent again?
+    /// Of these segments the one sent last: the time of sending, its end, and whether it was a
+    /// retransmission.
     pub(crate) latest: Option<(Time, u64, bool)>,
-    /// Has arrived twice (RFC 2883).
+    /// The range that has arrived twice (RFC 2883).
     pub(crate) duplicate: Option<(u64, u64)>,
 }
 
@@ -45,8 +47,8 @@ mod tests {
         Sent::new(Time::from_us(at_us), Seq(end), Seq(0))
     }
 
-    /// Of the segments that an ACK brings, RACK takes the one sent last (RFC 8985, section 6.2,
-    /// step 2), wherever it stands.
+    /// RACK takes the segment sent last of all that an ACK reports, in any order (RFC 8985, section
+    /// 6.2, step 2).
     #[test]
     fn the_latest_is_the_one_sent_last() {
         let mut told = Delivered::default();
@@ -57,8 +59,8 @@ mod tests {
         assert_eq!(told.fresh, 3);
     }
 
-    /// A segment that was sent once, and arrives below data that has arrived, was reordered. Of a
-    /// segment that was sent again this is not known.
+    /// A segment that was sent once and arrives after later data was reordered. For a segment that
+    /// was sent again this is not known.
     #[test]
     fn reordered_is_what_was_sent_once_and_arrives_below_the_highest() {
         for (end, again, reordered) in [(1000, false, true), (1000, true, false), (3000, false, false)] {
@@ -71,8 +73,8 @@ mod tests {
         }
     }
 
-    /// F-RTO looks at data that was outstanding when the timer expired, up to `recover`, and was
-    /// not sent again (RFC 5682, section 3.1, step 3b).
+    /// F-RTO considers data that was outstanding when the timer expired, up to `recover`, and that
+    /// was not sent again (RFC 5682, section 3.1, step 3b).
     #[test]
     fn original_is_what_was_outstanding_and_not_sent_again() {
         for (end, again, original) in [(2000, false, true), (2000, true, false), (2001, false, false)] {

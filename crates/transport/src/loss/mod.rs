@@ -1,5 +1,5 @@
 //! The sender's knowledge of losses on a subflow: which segments have arrived, are lost, or have
-//! been sent again, and the state before the window was cut for them. [`crate::sender`] acts on it.
+//! been sent again, and the state before the window was cut. [`crate::sender`] acts on it.
 
 mod delivered;
 mod prr;

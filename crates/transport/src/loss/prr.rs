@@ -1,20 +1,20 @@
 //! Proportional rate reduction.
 
-/// Proportional rate reduction (RFC 6937, with its slow start reduction bound): in a recovery, the
-/// data sent follows the data that arrives.
+/// Proportional rate reduction (RFC 6937, with its slow start reduction bound): during a recovery,
+/// the amount of data sent follows the amount of data delivered.
 #[derive(Debug, Default)]
 pub(crate) struct Prr {
-    /// Outstanding when recovery began (RecoverFS).
+    /// Segments outstanding when recovery began (RecoverFS).
     pub(crate) flight: u32,
-    /// Delivered since.
+    /// Segments delivered since recovery began (prr_delivered).
     pub(crate) delivered: u32,
-    /// Segments sent before.
+    /// Segments sent before recovery began.
     pub(crate) sent_before: u64,
 }
 
 impl Prr {
-    /// How many segments the ACK that brought `fresh` lets out, `sent` ones having been sent in all
-    /// (RFC 6937, section 3).
+    /// Returns how many segments may be sent after an ACK that reports `fresh` segments as
+    /// delivered; `sent` is the number of segments sent so far (RFC 6937, section 3).
     pub(crate) fn allowance(&mut self, pipe: u32, ssthresh: f64, fresh: u32, sent: u64) -> u32 {
         self.delivered += fresh;
         let out = (sent - self.sent_before) as u32;
@@ -32,9 +32,9 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// Ten outstanding when recovery began, ssthresh 5: while more than 5 are on the way, one is
-    /// sent for two that arrive, rounded up (RFC 6937, section 3: `CEIL(prr_delivered * ssthresh /
-    /// RecoverFS) - prr_out`).
+    /// 10 segments are outstanding when recovery begins, and ssthresh is 5. While more than 5 are
+    /// in flight, one is sent for each two that arrive, rounded up (RFC 6937, section 3:
+    /// `CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out`).
     #[test]
     fn reduces_in_proportion() {
         let mut prr = Prr { flight: 10, delivered: 0, sent_before: 100 };
@@ -44,8 +44,8 @@ mod tests {
         assert_eq!(prr.allowance(6, 5.0, 3, 102), 1); // 30/10, and 2 are out
     }
 
-    /// With fewer packets in flight than ssthresh, slow start: one more than have arrived
-    /// (`MAX(prr_delivered - prr_out, DeliveredData) + MSS`), up to ssthresh.
+    /// With fewer packets in flight than ssthresh, it is slow start: one more packet than has
+    /// arrived (`MAX(prr_delivered - prr_out, DeliveredData) + MSS`), up to ssthresh.
     #[test]
     fn grows_by_one_more_than_arrives_up_to_ssthresh() {
         let mut prr = Prr { flight: 20, delivered: 0, sent_before: 100 };

@@ -1,34 +1,34 @@
-//! RACK (RFC 8985): which segments are lost, by the times at which they and later ones were sent.
+//! RACK (RFC 8985): detects lost segments by the times at which they and later segments were sent.
 
 use super::Delivered;
 use crate::outstanding::Sent;
 use crate::rtt::RecentLeast;
 use linkpool_units::Time;
 
-/// Recoveries without a D-SACK before the reordering window is small again (RFC 8985, section 6.2,
-/// step 4).
+/// Number of recoveries without a D-SACK after which the reordering window is small again (RFC
+/// 8985, section 6.2, step 4).
 const PERSIST: u32 = 16;
 
 /// Per-connection variables of RFC 8985, sections 5.3 and 5.4.
 #[derive(Debug, Default)]
 pub(crate) struct Rack {
-    /// Of the segments that have arrived, the one sent last: when it was sent, and where it ends.
+    /// Of the segments that have arrived, the one sent last: the time of sending, and its end.
     pub(crate) latest: (Time, u64),
     /// Its RTT.
     pub(crate) rtt: Time,
     /// RACK.min_RTT (section 6.2, step 1).
     pub(crate) least_rtt: RecentLeast,
     pub(crate) reordering_seen: bool,
-    /// D-SACKs count once a round; this is its end.
+    /// End of the round in which a D-SACK has been counted. A round counts once.
     pub(crate) dsack_round: Option<u64>,
-    /// The reordering window is a quarter of the least RTT, and this many quarters more.
+    /// The reordering window is a quarter of the least RTT plus this number of further quarters.
     pub(crate) more: u32,
     pub(crate) persist: u32,
-    /// The reordering window now.
+    /// The current reordering window.
     pub(crate) window: Time,
-    /// A probe is out.
+    /// A probe that has been sent and not been acknowledged.
     pub(crate) probe: Option<Probe>,
-    /// There has been no RTT sample since the last probe.
+    /// Is there no RTT sample since the last probe?
     pub(crate) unsampled: bool,
     pub(crate) due: Due,
 }
@@ -41,15 +41,15 @@ pub(crate) enum Due {
     Timeout,
     /// Tail loss probe.
     Probe,
-    /// The reordering timer: segments that may be reordered have had their time.
+    /// The reordering timer: the reordering window of a segment ends.
     Reordering,
 }
 
 #[derive(Debug)]
 pub(crate) struct Probe {
-    /// SND.NXT after it.
+    /// SND.NXT after the probe.
     pub(crate) end: u64,
-    /// It was not new data.
+    /// Was the probe a retransmission?
     pub(crate) again: bool,
 }
 
@@ -59,7 +59,7 @@ impl Rack {
         self.latest > (segment.at(), end)
     }
 
-    /// A segment older than this, when a later one has arrived, is lost.
+    /// The age from which a segment is lost if a later one has arrived.
     pub(crate) fn reach(&self) -> Time {
         self.rtt + self.window
     }
@@ -71,8 +71,8 @@ impl Rack {
         }
     }
 
-    /// RACK.reo_wnd where reordering is given time: a quarter of the least RTT, and one more for
-    /// each D-SACK, at most SRTT (section 6.2, step 4).
+    /// RACK.reo_wnd: a quarter of the least RTT plus one more quarter for each round with D-SACKs,
+    /// at most SRTT (section 6.2, step 4).
     pub(crate) fn patience(&self, srtt: Time) -> Time {
         let least = self.least_rtt.get().unwrap_or(Time::ZERO);
         Time((least.0 / 4).saturating_mul(1 + self.more as u64)).min(srtt)
@@ -88,7 +88,8 @@ impl Rack {
         self.reordering_seen |= told.reordered;
         if let Some((at, end, again)) = told.latest {
             let rtt = now - at;
-            // Too soon: this is an ACK of an earlier transmission.
+            // It is too soon for an ACK of the retransmission, so this ACK is for an earlier
+            // transmission.
             if again && rtt < min_rtt {
                 return;
             }
@@ -97,7 +98,7 @@ impl Rack {
         }
     }
 
-    /// Step 4: D-SACKs widen the reordering window, once a round.
+    /// Step 4: D-SACKs widen the reordering window, at most once a round.
     pub(crate) fn follow_duplicate(&mut self, duplicate: bool, snd_una: u64, snd_nxt: u64) {
         if self.dsack_round.is_some_and(|end| snd_una >= end) {
             self.dsack_round = None;

@@ -1,5 +1,5 @@
-//! The sender's knowledge from SACKs: which segments have arrived, which are lost, and which of the
-//! lost ones have been sent again (RFC 6675, section 4).
+//! The sender's knowledge from SACKs: which segments have arrived, are lost, or have been sent
+//! again (RFC 6675, section 4).
 
 use super::{Delivered, Probation, Prr, Rack, Undo};
 use crate::outstanding::{Mark, Sent};
@@ -7,16 +7,17 @@ use crate::reassembly::Reassembly;
 use crate::reordering::Reordering;
 use crate::seq::FIRST_BYTE;
 
-/// Loss recovery by SACKs, of one subflow.
+/// The state of loss recovery by SACKs on one subflow.
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
-    /// The receiver's view: all before `snd_una`, and the SACKed ranges.
+    /// The data that has arrived at the receiver: everything before `snd_una`, and the SACKed
+    /// ranges.
     pub(crate) arrived: Reassembly,
-    /// Of the segments in `sent`: SACKed; lost but not SACKed; sent again but not SACKed.
+    /// Numbers of segments in `sent`: SACKed; lost and not SACKed; sent again and not SACKed.
     pub(crate) sacked: u32,
     pub(crate) lost: u32,
     pub(crate) resent: u32,
-    /// Before this position nothing waits to be sent again.
+    /// No segment before this position waits to be sent again.
     pub(crate) wait_from: u64,
     /// Segments before this position that have not been SACKed are lost by RFC 6675's rule.
     pub(crate) lost_to: u64,
@@ -24,12 +25,12 @@ pub(crate) struct Scoreboard {
     pub(crate) high_rxt: u64,
     /// RescueRxt of RFC 6675.
     pub(crate) rescue: Option<u64>,
-    /// After a timeout, until the outstanding data of that time is acknowledged.
+    /// Has a timeout occurred, and is data that was outstanding then not acknowledged yet?
     pub(crate) in_loss: bool,
     pub(crate) undo: Option<Undo>,
     pub(crate) rack: Option<Rack>,
     pub(crate) prr: Prr,
-    /// How late packets come, if the number of duplicate ACKs that mean a loss depends on it.
+    /// How late packets arrive, if the duplicate-ACK threshold depends on it.
     pub(crate) reordering: Option<Box<Reordering>>,
     /// The information of the current ACK.
     pub(crate) told: Delivered,
@@ -55,7 +56,7 @@ impl Scoreboard {
         }
     }
 
-    /// F-RTO sends new data before it sends anything again.
+    /// Does F-RTO want new data to be sent before any retransmission?
     pub(crate) fn wants_new_data(&self) -> bool {
         self.in_loss && self.undo.as_ref().is_some_and(|u| u.probation == Probation::NewData)
     }
@@ -65,7 +66,7 @@ impl Scoreboard {
         self.arrived.ranges().last().map_or(self.arrived.next(), |(_, end)| *end)
     }
 
-    /// `segment`, which ends at `end`, has arrived: how late?
+    /// Records how late `segment`, which ends at `end`, has arrived.
     pub(crate) fn note_lateness(&mut self, segment: &Sent, end: u64) {
         if let Some(reordering) = &mut self.reordering {
             let beyond = self.arrived.ranges().iter().rev().take_while(|(start, _)| *start >= end);
@@ -73,7 +74,7 @@ impl Scoreboard {
         }
     }
 
-    /// A segment has arrived, or no longer counts as arrived: its state is forgotten.
+    /// Removes a segment from the counts, since it has arrived or no longer counts as arrived.
     pub(crate) fn forget(&mut self, segment: &mut Sent) {
         self.lost -= segment.is(Mark::LOST) as u32;
         self.resent -= segment.is(Mark::RESENT) as u32;
@@ -81,8 +82,8 @@ impl Scoreboard {
         segment.unmark(Mark::RESENT);
     }
 
-    /// Segments before this position that have not been SACKed are lost: `threshold` ranges, or
-    /// more than `threshold - 1` segments of `mss`, were SACKed beyond it (IsLost of RFC 6675,
+    /// Returns the position before which segments that are not SACKed are lost: `threshold` ranges,
+    /// or more than `threshold - 1` segments of `mss`, are SACKed beyond it (IsLost of RFC 6675,
     /// section 4).
     pub(crate) fn lost_before(&self, threshold: u32, mss: u16) -> u64 {
         let enough = threshold.saturating_sub(1) as u64 * mss as u64;

@@ -1,16 +1,17 @@
-//! The state before a cut of the window, to restore it if the loss was spurious.
+//! The state before a cut of the window, kept to undo the cut if the loss was spurious.
 
 use crate::congestion::CongestionState;
 
-/// The state that is needed to undo a reduction.
+/// The state that is needed to undo a cut.
 #[derive(Debug)]
 pub(crate) struct Undo {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
-    /// The data outstanding at the cut: only this was sent again because of it.
+    /// The data outstanding at the cut begins at `from` and ends at `to`. Only retransmissions of
+    /// this data count.
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Retransmissions not known to have been needless.
+    /// Number of retransmissions that no D-SACK has reported as needless.
     pub(crate) needed: u32,
     pub(crate) probation: Probation,
 }
@@ -18,21 +19,21 @@ pub(crate) struct Undo {
 /// The step of F-RTO (RFC 5682, section 3.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Probation {
-    /// Not after a timeout, or the timeout was right.
+    /// There was no timeout, or F-RTO has ended.
     None,
-    /// The first segment has been sent again; the next ACK decides (step 2).
+    /// The first segment has been sent again. The next ACK decides (step 2).
     Timeout,
-    /// New data has been sent instead of more retransmissions; the next ACK decides (step 3).
+    /// New data has been sent instead of further retransmissions. The next ACK decides (step 3).
     NewData,
 }
 
 impl Undo {
-    /// A segment that ends at `end` is sent again.
+    /// Counts the retransmission of a segment that ends at `end`.
     pub(crate) fn follow_retransmission(&mut self, end: u64) {
         self.needed += (self.from < end && end <= self.to) as u32;
     }
 
-    /// Before the window of `path` is cut.
+    /// Saves the state before the window is cut.
     pub(crate) fn new(state: &CongestionState, probation: Probation) -> Undo {
         Undo {
             cwnd: state.cwnd,
@@ -45,12 +46,13 @@ impl Undo {
     }
 }
 
-/// F-RTO without SACKs (RFC 5682, section 2.1): after a timeout, until two ACKs have come.
+/// The state of F-RTO without SACKs (RFC 5682, section 2.1), from a timeout to the second ACK after
+/// it.
 #[derive(Debug)]
 pub(crate) struct Frto {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
-    /// The first ACK has come, and new data gone out.
+    /// Has the first ACK arrived, and has new data been sent?
     pub(crate) second: bool,
 }
 
@@ -59,7 +61,7 @@ mod tests {
     use super::*;
     use crate::control::testing::state;
 
-    /// Bytes 1,000 to 4,999 were outstanding at the cut: only their retransmissions have to be
+    /// Bytes 1,000 to 4,999 were outstanding at the cut. Only their retransmissions have to be
     /// needless.
     #[test]
     fn only_what_was_outstanding_at_the_cut_counts() {

@@ -1,5 +1,5 @@
-//! Choice of paths by the sending host: the path information of a packet, and how ACKs and timeouts
-//! change it.
+//! Choice of paths by the sending host: the path information of each packet, and its changes by
+//! ACKs and timeouts.
 //!
 //! A sender of any family of transports calls [`PathSelector::select`] for each packet, and reports
 //! ACKs and timeouts to it.
@@ -19,25 +19,25 @@ use reps::Reps;
 /// The path information of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathId {
-    /// The entropy that switches hash; of a pinned path, the ports on the path.
+    /// The entropy that switches hash, or, if the path is pinned, the ports on the path.
     pub entropy: u32,
-    /// Is the path pinned: do switches follow `entropy` and hash nothing?
+    /// Is the path pinned? Then switches follow the ports in `entropy` and do not hash.
     pub pinned: bool,
 }
 
-/// Some subflows of a connection.
+/// A set of subflows of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Subflows {
-    /// None.
+    /// No subflow.
     None,
-    /// The first (of MMPTCP, the one that scatters its packets).
+    /// The first subflow, as in MMPTCP, where only this subflow scatters its packets.
     First,
-    /// All.
+    /// All subflows.
     All,
 }
 
 impl Subflows {
-    /// Is `subflow` among them?
+    /// Is `subflow` in the set?
     #[inline]
     pub fn covers(self, subflow: SubflowId) -> bool {
         match self {
@@ -48,17 +48,17 @@ impl Subflows {
     }
 }
 
-/// How senders balance load over paths.
+/// The method by which senders balance load over paths.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Balancing {
-    /// Protective load balancing: a subflow whose path stays congested gets another.
+    /// Protective load balancing (PLB): a subflow whose path stays congested takes another path.
     Plb(PlbConfig),
-    /// Recycled entropies: packets go where ACKs came back from unmarked.
+    /// Recycled entropies (REPS): packets use the entropies of unmarked ACKs again.
     Reps(RepsConfig),
 }
 
 impl Balancing {
-    /// Does the receiver answer on the entropy of the packet that it acknowledges?
+    /// Does an ACK carry the entropy of the packet that it acknowledges?
     pub fn echoes(&self) -> bool {
         matches!(self, Balancing::Reps(_))
     }
@@ -71,17 +71,17 @@ impl Balancing {
     }
 }
 
-/// The state of one connection's load balancing, by subflow.
+/// The load balancing state of one connection, by subflow.
 #[derive(Debug)]
 enum Balancer {
     Plb(PlbConfig, Box<[Plb]>),
     Reps(RepsConfig, Box<[Reps]>),
 }
 
-/// The paths that packets take if nothing balances or scatters them.
+/// The paths of packets that are neither balanced nor scattered.
 #[derive(Debug)]
 enum Fixed {
-    /// Stands for the addresses and ports that ECMP hashes.
+    /// A hash key that stands for the addresses and ports of the connection.
     Hashed(u32),
     /// The path of each subflow.
     Pinned(Box<[u32]>),
@@ -93,24 +93,25 @@ enum Fixed {
 #[derive(Debug)]
 pub struct PathSelector {
     fixed: Fixed,
-    /// The subflows whose data packets take random paths instead.
+    /// The subflows whose data packets take random paths.
     scatter: Subflows,
     balancer: Option<Box<Balancer>>,
 }
 
 impl PathSelector {
-    /// Switches choose by a hash; `ports` stands for addresses and ports of the connection.
+    /// Switches choose paths by a hash. `ports` stands for the addresses and ports of the
+    /// connection.
     pub fn hashed(ports: u32) -> PathSelector {
         PathSelector { fixed: Fixed::Hashed(ports), scatter: Subflows::None, balancer: None }
     }
 
-    /// Subflow i takes the i-th of `paths`. A path is a list of ports.
+    /// Subflow i takes path i of `paths`. A path is a list of ports.
     pub fn pinned(paths: impl IntoIterator<Item = u32>) -> PathSelector {
         let fixed = Fixed::Pinned(paths.into_iter().collect());
         PathSelector { fixed, scatter: Subflows::None, balancer: None }
     }
 
-    /// Packets take the entropy of the packet that came last, see [`PathSelector::on_arrival`].
+    /// Packets take the entropy of the last packet that arrived, see [`PathSelector::on_arrival`].
     pub fn echoing() -> PathSelector {
         PathSelector { fixed: Fixed::Echo(0), scatter: Subflows::None, balancer: None }
     }
@@ -120,17 +121,17 @@ impl PathSelector {
         PathSelector { scatter, ..self }
     }
 
-    /// The paths of `subflows` subflows are balanced.
+    /// Balances the paths of `subflows` subflows.
     pub fn balanced(self, balancing: Option<&Balancing>, subflows: usize) -> PathSelector {
         PathSelector { balancer: balancing.map(|balancing| balancing.build(subflows)), ..self }
     }
 
-    /// From now on the connection takes the fixed paths of `other`.
+    /// Takes over the fixed paths of `other`.
     pub fn replace_paths(&mut self, other: PathSelector) {
         self.fixed = other.fixed;
     }
 
-    /// The path of the next packet of subflow `s`, which carries `data` or not.
+    /// Returns the path of the next packet of subflow `s`. `data`: the packet carries data.
     #[inline]
     pub fn select(&mut self, s: SubflowId, data: bool, random: &mut impl RngCore) -> PathId {
         if data && self.scatter.covers(s) {
@@ -153,7 +154,8 @@ impl PathSelector {
         }
     }
 
-    /// A packet with `entropy` has arrived: an echoing end answers with it.
+    /// Records the entropy of a packet that has arrived. An end that echoes uses it for its next
+    /// packets.
     #[inline]
     pub fn on_arrival(&mut self, entropy: u32) {
         if let Fixed::Echo(last) = &mut self.fixed {
@@ -161,8 +163,8 @@ impl PathSelector {
         }
     }
 
-    /// An ACK of subflow `s` has come with `entropy`, `marked` or not, of which the sender has not
-    /// been told yet; its window is `window` packets.
+    /// Call it when an ACK of subflow `s` has arrived, before the sender processes it. `window`:
+    /// the congestion window, packets.
     #[inline]
     pub fn before_ack(&mut self, s: SubflowId, entropy: u32, marked: bool, window: impl FnOnce() -> f64, now: Time) {
         if let Some(Balancer::Reps(_, subflows)) = self.balancer.as_deref_mut() {
@@ -170,7 +172,8 @@ impl PathSelector {
         }
     }
 
-    /// The sender has been told of the ACK of subflow `s`, and stands as `progress` says.
+    /// Call it after the sender has processed the ACK of subflow `s`. `progress` is the state of
+    /// the sender after that.
     #[inline]
     pub fn after_ack(
         &mut self,
@@ -185,7 +188,7 @@ impl PathSelector {
         }
     }
 
-    /// The retransmission timer of subflow `s` has expired; nothing has been sent again yet.
+    /// Call it when the retransmission timer of subflow `s` has expired, before any retransmission.
     pub fn on_timeout(&mut self, s: SubflowId, random: &mut impl RngCore, now: Time) {
         match self.balancer.as_deref_mut() {
             Some(Balancer::Plb(config, subflows)) => subflows[s].on_timeout(config, random, now),
@@ -196,7 +199,7 @@ impl PathSelector {
 }
 
 impl Balancer {
-    /// The entropy of a packet of subflow `s` whose addresses and ports have `hashed`.
+    /// The entropy of a packet of subflow `s`; `hashed` is that of the addresses and ports.
     fn entropy(&mut self, s: SubflowId, hashed: u32, data: bool, random: &mut impl RngCore) -> u32 {
         match self {
             Balancer::Plb(_, subflows) => hashed.wrapping_add(subflows[s].shift()),
@@ -206,14 +209,14 @@ impl Balancer {
     }
 }
 
-/// The number that subflow `s` adds to the ports of its connection; the first adds 0.
+/// The number that subflow `s` adds to the ports of its connection; subflow 0 adds 0.
 #[inline]
 fn spread(s: SubflowId) -> u32 {
     u32::from(s).wrapping_mul(0x9e37_79b9)
 }
 
-/// The entropy of addresses and ports in the reverse direction, where they are swapped, for a
-/// connection of which a packet of subflow `s` has arrived with `entropy`.
+/// The entropy of packets in the reverse direction, where addresses and ports are swapped. A packet
+/// of subflow `s` has arrived with `entropy`.
 pub fn reverse_ports(entropy: u32, s: SubflowId) -> u32 {
     entropy.wrapping_sub(spread(s)).rotate_left(16) ^ 0x5bd1_e995
 }

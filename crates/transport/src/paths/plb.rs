@@ -1,4 +1,4 @@
-//! PLB: a subflow whose path stays congested gets another.
+//! PLB: a subflow whose path stays congested takes another path.
 
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
@@ -11,19 +11,19 @@ settings! {
         /// Congested rounds in a row after which a subflow changes its path
         /// (tcp_plb_rehash_rounds).
         rounds "plb_rounds": u32 = 12, within Bounds::POSITIVE, of Marks;
-        /// The same with nothing in flight, when a change reorders nothing
+        /// The same while no data is in flight, so that a change reorders no packets
         /// (tcp_plb_idle_rehash_rounds).
         idle_rounds "plb_idle_rounds": u32 = 3, within Bounds::POSITIVE, of Marks;
         /// A round is congested if at least this share of the data that it acknowledges is marked
         /// (tcp_plb_cong_thresh).
         congested "plb_congested": f64 = 0.5, within Bounds::GAIN, of Marks;
-        /// For this to twice this after a timeout, which changes the path at once, marks change no
-        /// path (tcp_plb_suspend_rto_sec).
+        /// A timeout changes the path at once. After it, marks change no path for a random time
+        /// between this and twice this (tcp_plb_suspend_rto_sec).
         suspend "plb_suspend": Time = Time::from_secs(60), within Bounds::SPAN, of Marks;
     }
 }
 
-/// The progress of a subflow.
+/// The progress of a subflow after an ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Payload acknowledged, bytes.
@@ -36,8 +36,8 @@ pub struct Progress {
     pub in_flight: u32,
 }
 
-/// PLB of one subflow (Qureshi et al., SIGCOMM 2022; net/ipv4/tcp_plb.c): after some rounds in a
-/// row with many marks its packets hash to another path, as with a new IPv6 flow label.
+/// PLB of one subflow (Qureshi et al., SIGCOMM 2022; net/ipv4/tcp_plb.c). After some rounds in a
+/// row with many marks, its packets hash to another path, as with a new IPv6 flow label.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plb {
     /// The number that its packets add to the entropy of their addresses and ports.
@@ -45,7 +45,7 @@ pub(super) struct Plb {
     congested_rounds: u32,
     /// The round ends with the first ACK beyond this.
     round_end: u64,
-    /// Bytes acknowledged before the last ACK, and in this round, and of these by marked ACKs.
+    /// Bytes acknowledged before the last ACK; in this round; and in this round by marked ACKs.
     acked_before: u64,
     acked: u64,
     marked: u64,
@@ -123,7 +123,7 @@ mod tests {
             }
         }
 
-        /// A round of which `marked` packets are marked; has it changed the path?
+        /// Runs a round with `marked` marked packets. Returns whether the path has changed.
         fn round(&mut self, marked: u32) -> bool {
             let before = self.plb.shift;
             for i in 0..10 {

@@ -1,4 +1,4 @@
-//! REPS: packets take the entropies that unmarked ACKs brought back.
+//! REPS: packets use the entropies of unmarked ACKs again.
 
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::Time;
@@ -10,7 +10,7 @@ settings! {
     pub struct RepsConfig {
         /// Entropies that a subflow remembers.
         buffer "reps_buffer": u32 = 8, within Bounds::from(1.0, "must be 1 to 65536").to(65_536.0), of Marks;
-        /// For so long after a timeout only remembered entropies are used.
+        /// The time after a timeout during which packets use only remembered entropies.
         freezing "reps_freezing": Time = Time::from_ms(10), within Bounds::SPAN, of Marks;
     }
 }
@@ -18,26 +18,27 @@ settings! {
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     entropy: u32,
-    /// Has come back since it was used.
+    /// Has an ACK returned it since it was used?
     valid: bool,
 }
 
-/// REPS of one subflow (Bonato et al., "REPS: Recycled Entropy Packet Spraying", arXiv:2407.21625):
-/// a packet takes the entropy that came back longest ago with an unmarked ACK, each once, and a
-/// random one where there is none.
+/// REPS of one subflow (Bonato et al., "REPS: Recycled Entropy Packet Spraying", arXiv:2407.21625).
+/// A packet takes the oldest entropy that an unmarked ACK returned. Each returned entropy is used
+/// once. If there is none, the packet takes a random entropy.
 ///
-/// A timeout indicates a failed path. For a while (frozen), entropies that have worked are used
-/// again and again instead of random ones; then a window of packets explores.
+/// A timeout indicates a failed path. For some time after it the subflow is frozen: it uses the
+/// entropies that have worked again and again, and no random ones. Then a window of packets
+/// explores with random entropies.
 #[derive(Clone, Debug)]
 pub(super) struct Reps {
     entries: Box<[Entry]>,
-    /// Where the next entropy is put, or taken in turn while frozen.
+    /// The place of the next entropy to store, or, while frozen, to use.
     head: usize,
     valid: usize,
-    /// Entropies put in so far, up to all of the buffer.
+    /// Number of entropies in the buffer.
     filled: usize,
     frozen_until: Option<Time>,
-    /// Packets that are still to take random entropies.
+    /// Number of packets that must still take random entropies.
     explore: u32,
 }
 
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!(next(&mut reps, &mut random, 3), [1, 2, 3]);
         let again = next(&mut reps, &mut random, 6);
         assert!(again.iter().all(|e| (1..=3).contains(e)), "{again:?}");
-        // Over: a window of two explores.
+        // The freeze is over, and a window of two packets explores.
         reps.on_ack(9, false, 2, Time::from_ms(1));
         assert!(next(&mut reps, &mut random, 2).iter().all(|e| *e > 9));
         assert_eq!(reps.next(&mut random), 9);

@@ -7,11 +7,10 @@ use crate::seq::FIRST_BYTE;
 use crate::timer::Timer;
 use linkpool_units::Time;
 
-/// A SYN-ACK that is sent again until something comes on the subflow (RFC 9293, section 3.8.1).
+/// A SYN-ACK that is sent again until a segment arrives on the subflow (RFC 9293, section 3.8.1).
 ///
-/// Kept only where the sender never repeats its SYN ([`crate::Faults::join_syn_once`]): elsewhere
-/// the repeated SYN asks for the SYN-ACK at the same time, since both ends began to wait a packet's
-/// way apart.
+/// Only used if the sender never repeats its SYN ([`crate::Faults::join_syn_once`]). Otherwise the
+/// repeated SYN makes the receiver send the SYN-ACK again, at nearly the same time.
 #[derive(Debug)]
 pub(super) struct Repeats {
     timer: Timer,
@@ -20,13 +19,13 @@ pub(super) struct Repeats {
 }
 
 impl Receiver {
-    /// Has subflow `s` been asked for, and nothing come on it since?
+    /// Has a SYN for subflow `s` arrived, and no segment after it?
     pub(super) fn awaits_handshake(&self, s: SubflowId) -> bool {
         let silent = |i: &Incoming| !i.confirmed && i.bytes.next() == FIRST_BYTE && !i.bytes.has_gap();
         self.subflows.get(s.index()).is_some_and(silent)
     }
 
-    /// A SYN-ACK has been sent on subflow `s` for the first time.
+    /// The first SYN-ACK of subflow `s` has been sent.
     pub(super) fn repeat_later(&mut self, s: SubflowId, ecn: bool, now: Time, out: &mut impl Output) {
         if !s.is_first() && self.config.multipath.faults.join_syn_once {
             let mut repeats = Box::new(Repeats { timer: Timer::new(), sent: 0, ecn });
@@ -35,7 +34,7 @@ impl Receiver {
         }
     }
 
-    /// The timer of subflow `s` may be due.
+    /// Call it when the timer of subflow `s` may be due.
     pub(super) fn repeat_syn_ack(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let Some(subflow) = self.subflows.get_mut(s.index()) else { return };
         let Some(mut repeats) = subflow.repeats.take_if(|repeats| repeats.timer.has_passed(s, now, out)) else {

@@ -20,25 +20,25 @@ use std::sync::Arc;
 /// The effect of a segment's arrival on the receiving application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delivery {
-    /// Nothing in particular.
+    /// No effect.
     None,
     /// The stream is complete, for the first time.
     Complete,
-    /// The sender is done: the connection may be forgotten.
+    /// The sender is done, so the receiver can be removed.
     Closed,
 }
 
-/// The receiving end of a connection: reassembles subflows and the stream, acknowledges, echoes
-/// marks exactly.
+/// The receiving end of a connection: reassembles the subflows and the stream, sends ACKs, and
+/// echoes each mark.
 #[derive(Debug)]
 pub struct Receiver {
     config: Arc<Config>,
     subflows: Vec<Incoming>,
     data: Reassembly,
-    /// End of the stream, once known.
+    /// End of the stream, once it is known.
     end: u64,
     complete: bool,
-    /// The window of a limited buffer; none: the buffer is unlimited.
+    /// The window of a limited buffer; `None` if the buffer is unlimited.
     window: Option<Box<Window>>,
     duplicate_bytes: u64,
     last_heard: Time,
@@ -48,12 +48,12 @@ pub struct Receiver {
 #[derive(Debug)]
 struct Incoming {
     bytes: Reassembly,
-    /// Packets that wait for a delayed ACK.
+    /// Number of packets that wait for a delayed ACK.
     pending: u32,
-    /// Mark of the packets that wait (DCTCP.CE, RFC 8257, section 3.2).
+    /// The mark of these packets (DCTCP.CE, RFC 8257, section 3.2).
     ce: bool,
     timer: Timer,
-    /// The third segment of the handshake has come.
+    /// Has the third segment of the handshake arrived?
     confirmed: bool,
     /// The timer of its SYN-ACK, if the sender does not repeat its SYN.
     repeats: Option<Box<Repeats>>,
@@ -62,7 +62,7 @@ struct Incoming {
 }
 
 impl Receiver {
-    /// A receiver that has just been asked for a connection.
+    /// Creates the receiver of a connection whose SYN has just arrived.
     pub fn new(config: Arc<Config>) -> Receiver {
         Receiver {
             subflows: Vec::new(),
@@ -76,7 +76,7 @@ impl Receiver {
         }
     }
 
-    /// A segment has arrived on subflow `s`; `ce`: a switch has marked it.
+    /// A segment has arrived on subflow `s`. `ce`: a switch has marked it.
     pub fn on_segment(
         &mut self,
         s: SubflowId,
@@ -138,8 +138,8 @@ impl Receiver {
         let start = seq.near(subflow.bytes.next());
         let data_start = data_seq.near(self.data.next());
         let data_end = data_start + len as u64;
-        // RFC 8257, section 3.2: before the mark changes, acknowledge the data that came with the
-        // old one.
+        // RFC 8257, section 3.2: when the mark changes, first acknowledge the data that came with
+        // the old mark.
         if subflow.pending > 0 && ce != subflow.ce {
             self.acknowledge(s, None, now, out);
         }
@@ -168,7 +168,8 @@ impl Receiver {
         if last {
             self.end = data_end;
         }
-        // Out of order, or filling a gap: at once (RFC 5681, section 4.2); so is the end.
+        // Segments that are out of order, fill a gap or end the stream are acknowledged at once
+        // (RFC 5681, section 4.2).
         if !in_order || last || subflow.pending >= self.config.ack_every || subflow.quickack.is_on() {
             self.acknowledge(s, duplicate, now, out);
         } else if !subflow.timer.is_set() {
@@ -179,8 +180,8 @@ impl Receiver {
         if completes { Delivery::Complete } else { Delivery::None }
     }
 
-    /// A header has arrived without its payload. Unless another copy has arrived, a NACK is sent at
-    /// once (NDP, SIGCOMM 2017, section 3.2, rule for NACKs).
+    /// A header has arrived without its payload. Sends a NACK at once unless another copy of the
+    /// data has arrived (NDP, SIGCOMM 2017, section 3.2, rule for NACKs).
     fn on_trimmed(&mut self, s: SubflowId, seq: Seq, len: u16, out: &mut impl Output) {
         let Some(subflow) = self.subflows.get(s.index()) else { return };
         let start = seq.near(subflow.bytes.next());
@@ -223,14 +224,14 @@ impl Receiver {
             self.acknowledge(s, None, now, out);
         }
         self.repeat_syn_ack(s, now, out);
-        // A window that was shut is open (RFC 9293, section 3.8.6.2.2).
+        // A closed window has opened (RFC 9293, section 3.8.6.2.2).
         if let Some(on) = self.window.as_mut().and_then(|window| window.has_opened(s, now, out)) {
             self.acknowledge(on, None, now, out);
         }
     }
 
-    /// A segment on subflow `s` comes soon: has the processor fetch the memory that it will read
-    /// and write into the cache. It changes nothing but time.
+    /// Prefetches the memory that the next segment of subflow `s` will read and write. Only the
+    /// speed changes.
     #[inline]
     pub fn prefetch(&self, s: SubflowId) {
         self.subflows.get(s.index()).into_iter().for_each(prefetch);
@@ -241,17 +242,17 @@ impl Receiver {
         self.data.next()
     }
 
-    /// Bytes that came on a subflow for the first time and had come on another before.
+    /// Bytes that arrived for the first time on one subflow after they had arrived on another.
     pub fn duplicate_bytes(&self) -> u64 {
         self.duplicate_bytes
     }
 
-    /// Has the whole stream been delivered?
+    /// Has the whole stream been delivered to the application?
     pub fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// When the sender was last heard of.
+    /// The time at which the last segment of the sender arrived.
     pub fn last_heard(&self) -> Time {
         self.last_heard
     }

@@ -1,6 +1,7 @@
-//! Subflows whose data is not acknowledged. The data of a stale subflow is sent again on others
-//! (RFC 8684, section 3.3.6), and it gets no new data until an ACK arrives. In the end it is given
-//! up, and the connection with the last subflow.
+//! Subflows whose data is not acknowledged. Other subflows send the data of a stale subflow again
+//! (RFC 8684, section 3.3.6). A stale subflow gets no new data until an ACK arrives on it. After
+//! more timeouts the sender gives up the subflow. When it gives up the last subflow, it gives up
+//! the connection.
 
 use super::Sender;
 use super::pieces::Pieces;
@@ -21,8 +22,8 @@ impl Sender {
         endures
     }
 
-    /// Data of subflow `s` has timed out, `timeouts` times in a row. (A subflow without data to
-    /// send does not get stale, whether or not its probes are answered: Linux,
+    /// Data of subflow `s` has timed out `timeouts` times in a row. (A subflow that has no data to
+    /// send does not become stale, even if its probes get no answer: Linux,
     /// `mptcp_subflow_get_retrans` in net/mptcp/protocol.c.)
     pub(super) fn check_stale(&mut self, timeouts: u32, s: SubflowId) {
         if timeouts == self.config.multipath.stale_after {
@@ -31,7 +32,7 @@ impl Sender {
         }
     }
 
-    /// New data of subflow `s` is acknowledged after timeouts: it gets through again (Linux,
+    /// New data of subflow `s` is acknowledged after timeouts, so its path works again (Linux,
     /// `mptcp_subflow_active` in net/mptcp/protocol.c).
     #[cold]
     pub(super) fn gets_through(&mut self, s: SubflowId) {
@@ -43,7 +44,7 @@ impl Sender {
         }
     }
 
-    /// Subflow `s` is given up. Nothing that still arrives on it counts.
+    /// Gives up subflow `s`. Segments that arrive on it from now on are ignored.
     pub(super) fn fail(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let subflow = &mut self.subflows[s];
         subflow.state = State::Failed;
@@ -66,8 +67,8 @@ impl Sender {
         }
     }
 
-    /// Which subflows may be given new data: backups only while there is no other, stale ones only
-    /// while all are.
+    /// Decides which subflows may get new data. Backup subflows get data only while no other
+    /// subflow works, and stale subflows only while all subflows are stale.
     pub(super) fn choose_eligible(&mut self) {
         let is_established = |s: &SubflowId| self.subflows[*s].state == State::Established;
         let established = self.numbers().filter(is_established).fold(0, |set, s| set | s.bit());
@@ -75,7 +76,7 @@ impl Sender {
         let regular = live & !self.config.multipath.backup;
         self.eligible = [regular, live].into_iter().find(|set| *set != 0).unwrap_or(established);
         if live == 0 {
-            self.rescued = 0; // they may be given data once more
+            self.rescued = 0; // these subflows may get data again
             return;
         }
         let stuck = established & self.stale & !self.rescued;
@@ -83,8 +84,7 @@ impl Sender {
         self.rescued |= stuck;
     }
 
-    /// Data that was assigned to subflow `s`, and that the receiver may not have, goes to other
-    /// subflows.
+    /// Gives the data of subflow `s` that the receiver may not have to other subflows.
     fn rescue(&mut self, s: SubflowId) {
         let subflow = &self.subflows[s];
         if subflow.sent.is_empty() && self.pieces.is_none() {

@@ -8,8 +8,9 @@ use crate::seq::Seq;
 use linkpool_units::Time;
 
 impl Sender {
-    /// New data ends before the end of the stream, the receiver's window and the send buffer: a
-    /// full segment fits, or the rest of the stream (RFC 9293, section 3.8.6.2.1).
+    /// Sets the end of new data from the end of the stream, the receiver's window and the send
+    /// buffer. A segment is sent only if a full segment or the rest of the stream fits (RFC 9293,
+    /// section 3.8.6.2.1).
     #[inline(never)]
     pub(super) fn set_limit(&mut self) {
         let edge = self.edge.min(self.data_una.saturating_add(self.config.buffers.send));
@@ -17,8 +18,8 @@ impl Sender {
         self.limit = if self.size <= edge { self.size } else { last };
     }
 
-    /// An ACK may offer a window beyond `data_ack`. True if that is all it says: room, and nothing
-    /// else new (so that it is no duplicate: RFC 5681, section 2).
+    /// Takes the window that an ACK offers beyond `data_ack`. Returns true if a larger window is
+    /// the only news of the ACK. Such an ACK is no duplicate ACK (RFC 5681, section 2).
     #[inline(never)]
     pub(super) fn take_window(&mut self, s: SubflowId, ack: Seq, data_ack: Seq, options: Option<&AckOptions>) -> bool {
         let Some(AckOptions { window: Some(window), sack }) = options.filter(|_| s.index() < self.subflows.len())
@@ -31,11 +32,11 @@ impl Sender {
         let (state, subflow) = (&self.states[s], &self.subflows[s]);
         let news = reached > self.data_una || ack.near(state.snd_una) > state.snd_una;
         if !news && subflow.sent.is_empty() && subflow.timeouts > 0 {
-            self.subflows[s].timeouts = 0; // a probe is answered: the receiver is there (RFC 9293, section 3.8.6.1)
+            self.subflows[s].timeouts = 0; // the receiver has answered a probe (RFC 9293, section 3.8.6.1)
         }
         if more {
             self.set_limit();
-            // Idle subflows have only timers of probes, and probing is over.
+            // The timers of idle subflows are for probes only, and no probes are needed now.
             for subflow in self.subflows.iter_mut().filter(|s| s.is_idle()) {
                 subflow.timer.clear();
                 subflow.timeouts = 0;
@@ -44,8 +45,9 @@ impl Sender {
         more && !news && sack.as_slice().is_empty()
     }
 
-    /// No data is in flight and the window is zero. The ACK that opened it may have been lost, so
-    /// probe (RFC 9293, section 3.8.6.1), on every subflow, since a path may have failed unnoticed.
+    /// Starts to probe (RFC 9293, section 3.8.6.1) if no data is in flight and the window is zero:
+    /// the ACK that opened the window may have been lost. Every subflow probes, since a path may
+    /// have failed unnoticed.
     #[inline(never)]
     pub(super) fn watch_window(&mut self, now: Time, out: &mut impl Output) {
         if !self.is_shut_out() {
@@ -64,8 +66,8 @@ impl Sender {
             && self.numbers().all(|s| s.is_in(self.stale) || self.subflows[s].sent.is_empty())
     }
 
-    /// The timer of an idle subflow has expired: a segment that the receiver has makes it answer
-    /// with its window.
+    /// The timer of an idle subflow has expired. Sends a segment that the receiver already has; the
+    /// receiver answers with its window.
     pub(super) fn probe_window(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let unanswered = self.subflows[s].timeouts;
         if !self.is_shut_out() || !self.endures(unanswered, s, now, out) {

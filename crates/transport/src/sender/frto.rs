@@ -1,4 +1,5 @@
-//! F-RTO without SACKs (RFC 5682, section 2.1): was a timeout right? With SACKs: `undo.rs`.
+//! F-RTO without SACKs (RFC 5682, section 2.1), which detects spurious timeouts. For F-RTO with
+//! SACKs see `undo.rs`.
 
 use super::Sender;
 use crate::congestion::CongestionState;
@@ -7,12 +8,12 @@ use crate::loss::Frto;
 use crate::segment::Output;
 use linkpool_units::Time;
 
-/// New segments that go out before more is sent again (step 2b).
+/// Number of new segments that are sent before further retransmissions (step 2b).
 const NEW_SEGMENTS: u32 = 2;
 
 impl Sender {
-    /// Step 1: the timer has expired; the window of subflow `s` is about to be cut for it. F-RTO
-    /// does not begin if the window has been cut since the outstanding data was sent.
+    /// Step 1: the timer of subflow `s` has expired, and its window is not cut yet. F-RTO does not
+    /// begin if the window has been cut since the outstanding data was sent.
     pub(super) fn begin_frto(&mut self, s: SubflowId) {
         let (CongestionState { cwnd, ssthresh, .. }, recover) = (self.states[s].clone(), self.subflows[s].recover);
         let first = self.config.undo && self.states[s].snd_una >= recover;
@@ -28,13 +29,13 @@ impl Sender {
         subflow.on_probation = false;
         let Some(mut frto) = subflow.frto.take() else { return };
         if frto.second && segments > 0 {
-            // Step 3b: data that was never sent again has arrived. The window is restored (as with
-            // SACKs), and duplicates mean a loss again.
+            // Step 3b: data that was never sent again has arrived. So the timeout was spurious. The
+            // window is restored (as with SACKs), and duplicate ACKs count as signs of loss again.
             subflow.recover = state.snd_una;
             return self.restore(s, (frto.cwnd, frto.ssthresh));
         }
         if !frto.second && segments > 0 && state.snd_una < subflow.recover {
-            // Step 2b: the outstanding data counts as still in flight, and new data follows it.
+            // Step 2b: the outstanding data counts as in flight, and new data is sent.
             subflow.in_flight = subflow.sent.len() as u32;
             state.snd_nxt = subflow.recover;
             if (0..NEW_SEGMENTS).filter(|_| self.send_one(s, now, out)).count() > 0 {
@@ -45,7 +46,7 @@ impl Sender {
                 self.go_back(s);
             }
         } else if frto.second {
-            // Step 3a: it was right.
+            // Step 3a: the timeout was not spurious.
             self.states[s].cwnd = self.states[s].cwnd.min(3.0);
             self.go_back(s);
         }

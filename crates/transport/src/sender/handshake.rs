@@ -1,4 +1,4 @@
-//! The handshake of a subflow, and when the further subflows of a connection are opened.
+//! The handshake of a subflow, and the time at which the further subflows of a connection open.
 
 use super::Sender;
 use crate::control::CongestionControl;
@@ -25,7 +25,7 @@ impl Sender {
             subflow.timer.set(s, now + timeout, out);
         }
         if faults.join_stall {
-            self.open |= s.bit(); // it takes its turn
+            self.open |= s.bit(); // the scheduler includes it from now on
         }
         out.send(s, Segment::Syn { join: !s.is_first(), ecn: self.wants_ecn(s) });
     }
@@ -36,7 +36,8 @@ impl Sender {
         if self.subflows[s].syns <= self.config.syn_retries {
             return self.send_syn(s, now, out);
         }
-        // Further subflows are opened by the first one's SYN-ACK: without it there is nothing.
+        // Further subflows open when the SYN-ACK of the first subflow arrives. Without that SYN-ACK
+        // the connection does not exist.
         self.fail(s, now, out);
     }
 
@@ -81,7 +82,7 @@ impl Sender {
         self.data_nxt > self.config.multipath.join_after && self.control.joins_now(&self.states, self.data_nxt, now)
     }
 
-    /// Opens the further subflows, each when its time has come and after a random delay.
+    /// Opens the further subflows. Each opens at its time and after a random delay.
     pub(super) fn open_joins(&mut self, now: Time, out: &mut impl Output) {
         self.joins_wait = false;
         for join in self.numbers().skip(1) {

@@ -30,22 +30,22 @@ use std::sync::Arc;
 /// The state of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SenderState {
-    /// Opening, or carrying data.
+    /// The connection opens, or carries data.
     Open,
     /// All data is acknowledged.
     Finished,
-    /// Given up: no subflow could be established, or all established subflows have failed.
+    /// The sender gave up: it established no subflow, or all established subflows failed.
     Failed,
 }
 
-/// The sending end of a connection: subflows, coupled windows, one stream of data.
+/// The sending end of a connection: subflows with coupled windows, which carry one stream of data.
 #[derive(Debug)]
 pub struct Sender {
     config: Arc<Config>,
     control: Control,
     states: Box<[CongestionState]>,
     subflows: Box<[Subflow]>,
-    /// End of the stream; `u64::MAX`: not known yet.
+    /// End of the stream; `u64::MAX` while it is not known.
     size: u64,
     /// First byte of the stream not yet given to a subflow.
     data_nxt: u64,
@@ -53,23 +53,23 @@ pub struct Sender {
     data_una: u64,
     /// New data ends before this.
     limit: u64,
-    /// Do buffers limit it?
+    /// Do the buffers at the two ends limit new data?
     limited: bool,
     /// One beyond the last byte that the receiver has room for.
     edge: u64,
-    /// Subflows whose window has room, one bit each.
+    /// The subflows whose windows have room, one bit each.
     open: u32,
     /// Eligible subflows: they may get new data if the algorithm allows it, one bit each.
     eligible: u32,
-    /// Stale subflows, one bit each.
+    /// The stale subflows, one bit each.
     stale: u32,
-    /// Stale subflows whose data other subflows have taken over, one bit each.
+    /// The stale subflows whose data other subflows have taken over, one bit each.
     rescued: u32,
     /// The next subflow of round robin.
     next: SubflowId,
-    /// Data that waits for a subflow; none where data goes in order to any subflow with room.
+    /// Data that waits for a subflow. `None` if data goes in order to any subflow with room.
     pieces: Option<Box<Pieces>>,
-    /// Further subflows wait for `joins_now` of the algorithm.
+    /// Do further subflows wait until `joins_now` of the algorithm returns true?
     joins_wait: bool,
     state: SenderState,
     started: Time,
@@ -77,13 +77,13 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A connection that will carry `size` bytes, or with `None` data without end.
+    /// Creates the sender of `size` bytes, or with `None` of data without end.
     pub fn new(config: Arc<Config>, size: Option<u64>) -> Sender {
         let n = config.subflows;
         Sender::with_subflows(config, n, size)
     }
 
-    /// The same with `n` subflows instead of as many as `config` says.
+    /// The same with `n` subflows instead of the number in `config`.
     pub fn with_subflows(config: Arc<Config>, n: usize, size: Option<u64>) -> Sender {
         let state = CongestionState {
             cwnd: config.initial_window as f64,
@@ -105,7 +105,7 @@ impl Sender {
             data_una: 0,
             limit: 0,
             limited: config.buffers.send.min(config.buffers.receive) < u64::MAX,
-            // As the SYN-ACK will say.
+            // The SYN-ACK will offer this window.
             edge: config.buffers.receive,
             open: 0,
             eligible: 0,
@@ -121,7 +121,7 @@ impl Sender {
         };
         sender.set_limit();
         if sender.scatters_first() {
-            // Phase 2 has no reordering.
+            // Packets of phase 2 are not scattered, so they are not reordered.
             sender.subflows[1..].iter_mut().for_each(|s| s.dupack_threshold = 3);
         }
         if sender.config.dupack_threshold == DupackThreshold::Adaptive {
@@ -137,13 +137,12 @@ impl Sender {
         self.control.joins_later()
     }
 
-    /// Sets the number of duplicate ACKs that mean a loss on scattered subflows, whose packets
-    /// overtake each other.
+    /// Sets the duplicate-ACK threshold of scattered subflows, whose packets overtake each other.
     pub fn expect_reordering(&mut self, dupack_threshold: u32) {
         self.scattered().iter_mut().for_each(|s| s.dupack_threshold = dupack_threshold);
     }
 
-    /// The subflows whose packets are scattered, if any are.
+    /// The subflows whose packets are scattered.
     fn scattered(&mut self) -> &mut [Subflow] {
         let scattered = if self.scatters_first() { 1 } else { self.subflows.len() };
         &mut self.subflows[..scattered]
@@ -160,7 +159,8 @@ impl Sender {
         self.send_syn(SubflowId::FIRST, now, out);
     }
 
-    /// Sends no new data from now on; the connection ends when all data sent is acknowledged.
+    /// Sends no new data from now on. The connection ends when all data that was sent is
+    /// acknowledged.
     pub fn stop(&mut self, now: Time, out: &mut impl Output) {
         self.size = self.data_nxt.min(self.size);
         self.set_limit();
@@ -172,7 +172,7 @@ impl Sender {
         if self.state != SenderState::Open {
             return;
         }
-        // By reference: options are large, and mostly not there.
+        // By reference, since options are large and most segments have none.
         match &segment {
             Segment::Ack { ack, data_ack, ece, options } => {
                 let (ack, data_ack, ece, options) = (*ack, *data_ack, *ece, options.as_ref());
@@ -188,7 +188,7 @@ impl Sender {
             Segment::Reset => self.give_up(now),
             Segment::SynAck { ecn } => self.on_syn_ack(s, *ecn, now, out),
             Segment::Nack { seq } => self.on_nack(s, *seq, now, out),
-            // The receiver has no data to send.
+            // The receiver never sends data.
             Segment::Syn { .. }
             | Segment::Data { .. }
             | Segment::Trimmed { .. }
@@ -198,7 +198,7 @@ impl Sender {
         self.check_control(now);
     }
 
-    /// The timer of subflow `s` may be due. A wake-up that was not asked for does no harm.
+    /// Call it when the timer of subflow `s` may be due. A needless call does no harm.
     pub fn on_timer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let Some(subflow) = self.subflows.get_mut(s.index()) else {
             return;
@@ -219,7 +219,7 @@ impl Sender {
         self.check_control(now);
     }
 
-    /// Gives up if a hook of the algorithm did what it must not.
+    /// Gives up if a hook of the algorithm has failed.
     #[inline]
     fn check_control(&mut self, now: Time) {
         if self.control.hook_error().is_some() {
@@ -241,7 +241,7 @@ impl Sender {
         }
     }
 
-    /// Why a hook of the algorithm ends the run, if one does.
+    /// The error of a hook of the algorithm, if there is one. It ends the run.
     pub fn hook_error(&self) -> Option<&HookError> {
         self.control.hook_error()
     }
@@ -249,11 +249,11 @@ impl Sender {
     pub fn state(&self) -> SenderState {
         self.state
     }
-    /// When it was opened.
+    /// The time at which it was opened.
     pub fn started(&self) -> Time {
         self.started
     }
-    /// When its last data was acknowledged, or it was given up.
+    /// The time at which its last data was acknowledged, or at which the sender gave up.
     pub fn ended(&self) -> Option<Time> {
         self.ended
     }
@@ -277,12 +277,12 @@ impl Sender {
     pub fn acked_on(&self, s: SubflowId) -> u64 {
         self.states[s].snd_una - FIRST_BYTE
     }
-    /// An ACK on subflow `s` comes soon: has the processor fetch the memory that it will read and
-    /// write into the cache. Called twice, with `stage` 0 and 1, since the second stage follows a
-    /// pointer that the first one fetches. It changes nothing but time (`docs/performance.md`).
+    /// Prefetches the memory that the next ACK of subflow `s` will read and write. Call it twice,
+    /// with `stage` 0 and then 1: the second stage follows a pointer that the first stage fetches.
+    /// Only the speed changes (`docs/performance.md`).
     #[inline]
     pub fn prefetch(&self, s: SubflowId, stage: usize) {
-        // The packet may be for a connection of more subflows that had this place before.
+        // The packet may belong to an earlier connection in this slot, which had more subflows.
         let Some(subflow) = self.subflows.get(s.index()) else { return };
         if stage > 0 {
             return subflow.sent.front().into_iter().for_each(prefetch);
@@ -291,7 +291,7 @@ impl Sender {
         prefetch(&subflow.sent);
         prefetch(&subflow.timer);
     }
-    /// Least RTT sample of subflow `s`.
+    /// The least RTT sample of subflow `s`.
     pub fn min_rtt(&self, s: SubflowId) -> Option<Time> {
         self.subflows[s].rtt.min()
     }
@@ -299,7 +299,7 @@ impl Sender {
     pub fn rto(&self, s: SubflowId) -> Time {
         self.subflows[s].rtt.rto(&self.config.rtt)
     }
-    /// Is subflow `s` kept from sending new data?
+    /// Does the congestion control algorithm keep subflow `s` from sending new data?
     pub fn is_suppressed(&self, s: SubflowId) -> bool {
         !self.control.is_active(s)
     }

@@ -9,10 +9,11 @@ use crate::subflow::State;
 use linkpool_units::Time;
 
 impl Sender {
-    /// The segment at `seq` of subflow `s` has lost its payload. It is certainly lost, so it is
-    /// sent again at once, without waiting for duplicate ACKs. It replaces the trimmed packet in
-    /// flight. The first such segment of a window begins a fast recovery, as any loss does (RFC
-    /// 6675, section 5, step 4). A connection without SACKs takes no NACKs.
+    /// A NACK reports that the segment at `seq` of subflow `s` has lost its payload. The loss is
+    /// certain, so the sender does not wait for duplicate ACKs and sends the segment again at once.
+    /// The new packet replaces the trimmed packet in flight. The first NACK of a window begins fast
+    /// recovery, as any loss does (RFC 6675, section 5, step 4). A connection without SACKs ignores
+    /// NACKs.
     #[inline(never)]
     pub(super) fn on_nack(&mut self, s: SubflowId, seq: Seq, now: Time, out: &mut impl Output) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
@@ -22,7 +23,7 @@ impl Sender {
         }
         let Some(i) = subflow.segment_at(state, start) else { return };
         let segment = &subflow.sent[i];
-        // It has arrived meanwhile, or waits to be sent again.
+        // The segment has arrived meanwhile, or already waits to be sent again.
         if segment.is(Mark::SACKED) || segment.is(Mark::LOST) && !segment.is(Mark::RESENT) {
             return;
         }

@@ -7,20 +7,20 @@ use crate::id::SubflowId;
 use crate::multipath::PacketScheduler;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Pieces are assigned to the same subflow until they have this many bytes together (Linux,
+/// Bytes that the scheduler assigns to one subflow before it chooses again (Linux,
 /// `MPTCP_SEND_BURST_SIZE`).
 const BURST: u32 = 1 << 16;
 
 /// A piece of the stream that becomes one segment: its first byte, and its length.
 pub(super) type Piece = (u64, u16);
 
-/// The pieces that wait.
+/// The waiting pieces of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
-    /// Taken from subflows that do not get through, for whichever may carry data: by first byte,
-    /// the length, and whether it has been sent.
+    /// Pieces of subflows whose path does not work, for any other subflow. The key is the first
+    /// byte; the value is the length, and whether a subflow has sent the piece.
     again: BTreeMap<u64, (u16, bool)>,
-    /// By subflow; none if the scheduler sets nothing apart.
+    /// Assigned pieces by subflow; empty if the scheduler assigns none in advance.
     apart: Box<[Apart]>,
 }
 
@@ -28,31 +28,32 @@ pub(super) struct Pieces {
 #[derive(Debug, Default)]
 struct Apart {
     queue: VecDeque<Piece>,
-    /// Rate at which the subflow is expected to send, packets per ps; 0: not known yet.
+    /// Rate at which the subflow is expected to send, packets per ps; 0 while it is not known.
     rate: f64,
 }
 
 impl Apart {
-    /// `burst` packets are assigned at `rate`, beside the packets `before`: the weighted mean.
+    /// Updates the weighted mean of rates: `before` packets are assigned, and `burst` more at
+    /// `rate`.
     fn follow_rate(&mut self, rate: f64, before: f64, burst: f64) {
         self.rate = (self.rate * before + rate * burst) / (before + burst);
     }
 }
 
 impl Pieces {
-    /// The pieces of a connection with these settings; none if it can have none.
+    /// Creates the list of waiting pieces, or `None` if no piece of this connection can wait.
     pub(super) fn new(scheduler: PacketScheduler, subflows: usize) -> Option<Box<Pieces>> {
         let apart = (0..subflows).map(|_| Apart::default()).collect();
         let again = BTreeMap::new();
         (scheduler == PacketScheduler::LowestTimeToSend && subflows > 1).then(|| Box::new(Pieces { again, apart }))
     }
 
-    /// `pieces` are to be sent by other subflows; `sent`: they have been, by one.
+    /// Adds `pieces` that other subflows have to send. `sent`: a subflow has sent them before.
     pub(super) fn send_again(&mut self, pieces: impl Iterator<Item = Piece>, sent: bool) {
         self.again.extend(pieces.map(|(first, len)| (first, (len, sent))));
     }
 
-    /// The pieces assigned to subflow `s` may go to any subflow.
+    /// Frees the pieces assigned to subflow `s`, so that any subflow may send them.
     pub(super) fn give_back(&mut self, s: SubflowId) {
         if let Some(apart) = self.apart.get_mut(s.index()) {
             let queue = std::mem::take(&mut apart.queue);
@@ -60,8 +61,8 @@ impl Pieces {
         }
     }
 
-    /// The first piece to be sent again that is not wholly before `data_una`, and whether it has
-    /// been sent.
+    /// Takes the first piece to be sent again that does not end before `data_una`. Returns it, and
+    /// whether a subflow has sent it before.
     fn take_again(&mut self, data_una: u64) -> Option<(Piece, bool)> {
         loop {
             let (first, (len, sent)) = self.again.pop_first()?;
@@ -72,8 +73,8 @@ impl Pieces {
     }
 }
 
-/// Linux's pacing rate, packets per ps: twice the window an RTT while it is below half the
-/// threshold, else 1.2 times (`tcp_update_pacing_rate` in net/ipv4/tcp_input.c). None before the
+/// Linux's pacing rate in packets per ps: 2 windows per RTT while the window is below half of
+/// ssthresh, else 1.2 windows (`tcp_update_pacing_rate` in net/ipv4/tcp_input.c). `None` before the
 /// first RTT sample.
 fn pacing_rate(state: &CongestionState, flight: u32) -> Option<f64> {
     let window = state.coupled_window();
@@ -82,8 +83,8 @@ fn pacing_rate(state: &CongestionState, flight: u32) -> Option<f64> {
 }
 
 impl Sender {
-    /// The next piece of subflow `s`: data that others could not deliver, then pieces assigned to
-    /// it, then new data.
+    /// Takes the next piece for subflow `s`: first data that other subflows could not deliver, then
+    /// pieces assigned to it, then new data.
     #[inline(never)]
     pub(super) fn take_piece(&mut self, s: SubflowId) -> Option<Piece> {
         let may_carry = self.may_carry(s);
@@ -95,15 +96,15 @@ impl Sender {
         match pieces.apart.get_mut(s.index()) {
             Some(apart) => apart.queue.pop_front(),
             None if may_carry => {
-                self.pieces = None; // nothing waits any more
+                self.pieces = None; // no piece waits any more
                 self.fresh()
             }
             None => None,
         }
     }
 
-    /// Assigns new data to the subflow that needs the least time to send its data, a burst at a
-    /// time, until the send buffer of that subflow is full (Linux, `mptcp_subflow_get_send` in
+    /// Assigns new data in bursts, each to the subflow that needs the least time to send its data,
+    /// until the send buffer of that subflow is full (Linux, `mptcp_subflow_get_send` in
     /// net/mptcp/protocol.c).
     pub(super) fn set_apart(&mut self) {
         let Some(mut pieces) = self.pieces.take_if(|pieces| !pieces.apart.is_empty()) else {
@@ -132,7 +133,7 @@ impl Sender {
             if *rate == 0.0 {
                 *rate = pacing_rate(&self.states[s], self.subflows[s].in_flight).unwrap_or(0.0);
             }
-            // Before the first sample nothing is known to be in the way.
+            // Before the first RTT sample the time is not known and counts as zero.
             let linger = if *rate > 0.0 { self.has(s, pieces) as f64 / pieces.apart[s].rate } else { 0.0 };
             if best.is_none_or(|(least, _)| linger < least) {
                 best = Some((linger, s));
@@ -141,8 +142,8 @@ impl Sender {
         best.map(|(_, s)| s)
     }
 
-    /// The mean of the rates at which its data was set apart, weighted by it, `burst` packets of it
-    /// now.
+    /// Updates the expected rate of subflow `s` after `burst` packets were assigned to it. The rate
+    /// is a mean, weighted by packets, of the pacing rates at the time of each assignment.
     fn follow_rate(&self, s: SubflowId, pieces: &mut Pieces, burst: f64) {
         let before = (self.has(s, pieces) as f64 - burst).max(0.0);
         if let Some(rate) = pacing_rate(&self.states[s], self.subflows[s].in_flight) {
@@ -155,20 +156,20 @@ impl Sender {
         self.subflows[s].sent.len() + pieces.apart[s].queue.len()
     }
 
-    /// Is there room in the send buffer of subflow `s`, of two windows (Linux, `tcp_sndbuf_expand`
-    /// in net/ipv4/tcp_input.c)?
+    /// Is there room in the send buffer of subflow `s`? It holds two windows (Linux,
+    /// `tcp_sndbuf_expand` in net/ipv4/tcp_input.c).
     fn has_memory(&self, s: SubflowId, pieces: &Pieces) -> bool {
         let window = self.states[s].coupled_window().max(self.config.initial_window as f64);
         (self.has(s, pieces) as f64) < 2.0 * window
     }
 
-    /// May subflow `s` be given new data?
+    /// May subflow `s` get new data?
     #[inline]
     pub(super) fn may_carry(&self, s: SubflowId) -> bool {
         s.is_in(self.eligible) && (self.control.is_active(s) || self.nobody_else_can())
     }
 
-    /// The subflows that the algorithm would use are stale or failed, so the algorithm is ignored.
+    /// All subflows that the algorithm allows are stale or failed, so the algorithm is ignored.
     #[inline(never)]
     fn nobody_else_can(&self) -> bool {
         !self.numbers().any(|s| s.is_in(self.eligible) && self.control.is_active(s))
@@ -180,8 +181,8 @@ mod tests {
     use super::*;
     use crate::control::testing::state;
 
-    /// Below half of ssthresh two windows an RTT (100 us), else 1.2 (`tcp_update_pacing_rate`); of
-    /// the data in flight, if that is more.
+    /// 2 windows per RTT (100 us) below half of ssthresh, else 1.2 (`tcp_update_pacing_rate`). Data
+    /// in flight replaces the window if it is more.
     #[test]
     fn the_pacing_rate_is_linux_s() {
         let rate = |ssthresh: f64, flight: u32| {

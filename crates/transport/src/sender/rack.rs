@@ -1,4 +1,4 @@
-//! RACK-TLP (RFC 8985): losses detected by time, and probes that let SACKs report a lost tail.
+//! RACK-TLP (RFC 8985): detects losses by time, and sends probes so that SACKs report a lost tail.
 
 use super::Sender;
 use crate::control::CongestionControl;
@@ -38,7 +38,7 @@ impl Sender {
             return;
         }
         if state.snd_una > end {
-            // It has repaired a loss for which no window was cut.
+            // The probe has repaired a loss, and the window has not been cut for it.
             let flight = state.cwnd as u32;
             let ssthresh = self.control.ssthresh(&self.states, s, flight);
             let state = &mut self.states[s];
@@ -48,8 +48,8 @@ impl Sender {
         }
     }
 
-    /// RACK_update_reo_wnd and RACK_detect_loss (section 6.2, steps 4 and 5). Returns how long
-    /// until there may be more.
+    /// RACK_update_reo_wnd and RACK_detect_loss (section 6.2, steps 4 and 5). Returns the time
+    /// after which more segments may be lost.
     pub(super) fn lose_by_time(&mut self, s: SubflowId, now: Time) -> Option<Time> {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let (threshold, srtt) = (subflow.dupack_threshold, Time(state.srtt as u64));
@@ -61,8 +61,8 @@ impl Sender {
         let at_once = !rack.reordering_seen && (repairing || sacked >= threshold);
         rack.window = if at_once { Time::ZERO } else { rack.patience(srtt) };
         if sacked == 0 && !resent {
-            // In order: no segment sent before the latest arrived one is outstanding, except those
-            // sent with it.
+            // The segments arrive in order: of the segments sent before the latest one that has
+            // arrived, only segments sent at the same time are outstanding.
             let first = subflow.sent.front()?;
             if !rack.sent_after(first, first.end.near(state.snd_una)) {
                 return None;
@@ -72,7 +72,7 @@ impl Sender {
         let mut wait = Time::ZERO;
         subflow.lose(state, state.snd_una, |segment, (_, end)| {
             if latest <= (segment.at(), end) {
-                // The segments sent first are in order: all that follow were sent later.
+                // Segments sent once are in order of time, so all further ones were sent later.
                 return if segment.is(Mark::AGAIN) { Some(false) } else { None };
             }
             let due = segment.at() + reach;
@@ -93,7 +93,8 @@ impl Sender {
         }
     }
 
-    /// The timer of a subflow with RACK has expired, and not for a timeout. False if it has.
+    /// Acts if the timer of a subflow with RACK has expired for a probe or for the reordering
+    /// window. Returns false if it has expired for a timeout.
     pub(super) fn on_rack_timer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
         if self.subflows[s].sent.is_empty() {
             return false;
@@ -117,8 +118,8 @@ impl Sender {
         true
     }
 
-    /// TLP_send_probe (section 7.3): new data if there is any, beyond the window; else the last
-    /// segment again.
+    /// TLP_send_probe (section 7.3): sends new data, beyond the window if necessary. If there is
+    /// none, it sends the last segment again.
     fn send_probe(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let new = self.send_one(s, now, out);
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
@@ -133,8 +134,8 @@ impl Sender {
         self.set_timeout(s, now, out);
     }
 
-    /// Restarts the timer after progress: to a probe where one is due sooner (TLP_calc_PTO, section
-    /// 7.2), else to a timeout.
+    /// Restarts the timer after progress: for a probe if it is due before the timeout
+    /// (TLP_calc_PTO, section 7.2), else for the timeout.
     pub(super) fn arm_timer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         if subflow.sent.is_empty() {

@@ -31,7 +31,7 @@ impl Sender {
         }
         let ack = ack.near(state.snd_una);
         if ack < state.snd_una {
-            return; // older than what is known
+            return; // an old ACK
         }
         let (was_in_flight, timeouts) = (subflow.in_flight, subflow.timeouts);
         let selective = subflow.board.is_some();
@@ -54,7 +54,8 @@ impl Sender {
         if self.subflows[s].on_probation {
             self.follow_frto(s, segments, now, out);
         }
-        // The others of the window that is cut grow it, whatever the order.
+        // Only the ACK that cuts the window does not grow it here. The other ACKs of that window
+        // do.
         if grown > 0 && !cut {
             let counted = if self.config.byte_counting { grown.min(self.most_counted(s)) as f64 } else { 1.0 };
             self.control.cong_avoid(&mut self.states, s, counted);
@@ -75,8 +76,8 @@ impl Sender {
         }
     }
 
-    /// The most packets by which an ACK grows the window of subflow `s`, in slow start: L of RFC
-    /// 3465, which is 1 while the ACK may acknowledge data sent before a timeout (section 2.3).
+    /// The most packets by which an ACK grows the window of subflow `s`. In slow start it is L of
+    /// RFC 3465, and 1 while the ACK may acknowledge data sent before a timeout (section 2.3).
     #[inline]
     fn most_counted(&self, s: SubflowId) -> u32 {
         let (state, limit) = (&self.states[s], self.config.byte_counting_limit);
@@ -87,7 +88,7 @@ impl Sender {
         }
     }
 
-    /// Enters an ACK into the statistics of subflow `s`, its RTT and its round, and calls the
+    /// Updates the counters, the RTT and the round of subflow `s` with an ACK, and calls the
     /// algorithm. Returns whether the window was cut.
     #[inline]
     fn note_ack(
@@ -113,8 +114,8 @@ impl Sender {
         self.cut_for_mark(s, |control, states| control.in_ack_event(states, s, event))
     }
 
-    /// The algorithm may cut the window of subflow `s` for a mark; fast recovery may keep it from
-    /// that. Has it been cut?
+    /// Lets the algorithm cut the window of subflow `s` for a mark, unless fast recovery forbids
+    /// it. Returns whether the window was cut.
     #[inline]
     fn cut_for_mark(
         &mut self,
@@ -133,8 +134,8 @@ impl Sender {
         cut
     }
 
-    /// `segments` segments have been acknowledged for the first time. Returns by how many of them
-    /// the window may grow.
+    /// An ACK has acknowledged `segments` segments for the first time. Returns how many of them may
+    /// grow the window.
     fn on_new_ack(&mut self, s: SubflowId, segments: u32, now: Time, out: &mut impl Output) -> u32 {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         (subflow.dupacks, subflow.limited) = (0, 0);
@@ -147,7 +148,7 @@ impl Sender {
             state.in_recovery = false;
             state.cwnd = state.ssthresh.min(subflow.in_flight.max(1) as f64 + 1.0);
         } else {
-            // Partial acknowledgment: deflate, and the next hole is lost as well
+            // Partial acknowledgment: deflate the window; the next hole is lost too
             state.cwnd = (state.cwnd - segments as f64 + 1.0).max(1.0);
             // "For the first partial ACK, also reset the retransmit timer"
             restart = !subflow.partial;
@@ -170,7 +171,7 @@ impl Sender {
             return;
         }
         subflow.dupacks += 1;
-        // After a timeout, duplicates caused by segments sent again must not start a recovery (RFC
+        // After a timeout, duplicate ACKs that retransmissions cause must not start a recovery (RFC
         // 6582, section 4.1)
         if state.snd_una <= subflow.recover {
             return;
@@ -182,7 +183,7 @@ impl Sender {
         subflow.recover = state.snd_nxt;
         subflow.partial = false;
         subflow.counts.recoveries += 1;
-        // Segments of limited transmit do not count (RFC 5681, section 3.2, step 2).
+        // Segments that limited transmit has sent do not count (RFC 5681, section 3.2, step 2).
         let flight = subflow.in_flight.saturating_sub(subflow.limited);
         let ssthresh = self.control.ssthresh(&self.states, s, flight);
         let state = &mut self.states[s];
@@ -194,9 +195,9 @@ impl Sender {
         subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
     }
 
-    /// A duplicate ACK below the threshold means that a packet has left the network: a packet of
-    /// new data takes its place, beyond the window by as many as there are duplicates (RFC 3042,
-    /// section 2: by two, with a threshold of three).
+    /// Limited transmit. A duplicate ACK below the threshold means that a packet has left the
+    /// network, so the sender may send a packet of new data. It exceeds the window by at most the
+    /// number of duplicates (RFC 3042, section 2: by two, with a threshold of three).
     pub(super) fn limited_transmit(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let subflow = &self.subflows[s];
         let below = self.config.limited_transmit && subflow.dupacks < subflow.dupack_threshold;
@@ -229,7 +230,7 @@ impl Sender {
             self.begin_frto(s);
         }
         if self.subflows[s].timeouts == 1 {
-            // RFC 5681, section 3.1: held at its value when a segment times out again
+            // RFC 5681, section 3.1: ssthresh stays when a segment times out again
             self.states[s].ssthresh = self.control.ssthresh(&self.states, s, flight);
         }
         self.control.on_timeout(s);
@@ -245,11 +246,11 @@ impl Sender {
         self.update_open(s);
         self.transmit(now, out);
         if self.limited {
-            self.watch_window(now, out); // it may be stale by now
+            self.watch_window(now, out); // the subflow may have become stale
         }
     }
 
-    /// Without SACKs: all that is outstanding waits to be sent again.
+    /// After a timeout without SACKs, all outstanding segments wait to be sent again.
     pub(super) fn go_back(&mut self, s: SubflowId) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         subflow.recover = subflow.recover.max(state.snd_nxt); // RFC 6582, section 3.2, step 4

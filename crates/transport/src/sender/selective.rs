@@ -1,4 +1,4 @@
-//! Loss recovery by SACKs (RFC 6675), told of losses by its own rule or by RACK.
+//! Loss recovery by SACKs (RFC 6675). RFC 6675's own rule or RACK detects the losses.
 
 use super::Sender;
 use crate::control::CongestionControl;
@@ -8,8 +8,8 @@ use crate::segment::Output;
 use linkpool_units::Time;
 
 impl Sender {
-    /// An ACK has been entered into the scoreboard of subflow `s`. Returns by how many segments the
-    /// window may grow.
+    /// Acts on an ACK that the scoreboard of subflow `s` has already taken. Returns by how many
+    /// segments the window may grow.
     #[inline(never)]
     pub(super) fn on_selective_ack(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> u32 {
         let subflow = &mut self.subflows[s];
@@ -42,7 +42,8 @@ impl Sender {
         } else if lost && !board.in_loss {
             self.enter_recovery(s, now, out);
         } else if !was_in_recovery && told.segments > 0 {
-            // Data SACKed after a timeout has not been sent by this slow start.
+            // After a timeout an ACK grows the window by the segments that it is the first to
+            // report.
             grown = if board.in_loss { told.fresh } else { told.segments };
         }
         let progress = if self.subflows[s].has_rack() { told.fresh } else { told.segments };
@@ -53,7 +54,7 @@ impl Sender {
         grown
     }
 
-    /// Marks segments that are lost by now. Returns the time until RACK checks again.
+    /// Marks segments that are now lost. Returns the time after which RACK checks again.
     fn find_losses(&mut self, s: SubflowId, now: Time) -> Option<Time> {
         if self.subflows[s].has_rack() {
             return self.lose_by_time(s, now);
@@ -96,8 +97,8 @@ impl Sender {
         (state.in_recovery, state.ssthresh, state.cwnd) = (true, ssthresh, ssthresh);
     }
 
-    /// All that was outstanding when recovery began, or at the timeout, is acknowledged: it is over
-    /// (RFC 6675, section 5).
+    /// Ends recovery. All data that was outstanding at its begin, or at the timeout, is
+    /// acknowledged (RFC 6675, section 5).
     fn leave_recovery(&mut self, s: SubflowId) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
@@ -111,8 +112,8 @@ impl Sender {
         board.rack.iter_mut().for_each(|rack| rack.leave_recovery());
     }
 
-    /// After a timeout: outstanding data is lost, unless RACK knows that it was sent too late for
-    /// that (RFC 8985, section 6.3); slow start repairs it.
+    /// After a timeout, outstanding data counts as lost, and slow start sends it again. RACK
+    /// excepts data that was sent too recently (RFC 8985, section 6.3).
     pub(super) fn enter_loss(&mut self, s: SubflowId, now: Time) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };

@@ -1,5 +1,5 @@
-//! Which subflow sends which data next: the connection's stream mapped onto the streams of its
-//! subflows.
+//! Decides which subflow sends which data next. The data is part of the connection's stream and
+//! gets a place in the stream of the subflow.
 
 use super::Sender;
 use super::pieces::Piece;
@@ -20,8 +20,8 @@ impl Sender {
         self.open = self.open & !s.bit() | u32::from(room) << s.index();
     }
 
-    /// Without limited transmit, room in the window that SACKs have made does not count until
-    /// recovery begins (RFC 6675, section 5, step 3).
+    /// Without limited transmit, SACKs make no room in the window before recovery begins (RFC 6675,
+    /// section 5, step 3).
     #[inline(never)]
     fn held_back(&self, s: SubflowId) -> u32 {
         let board = self.subflows[s].board.as_ref();
@@ -29,7 +29,8 @@ impl Sender {
         held.map_or(0, |board| board.sacked)
     }
 
-    /// Sends as much as the windows allow, one segment at a time, on the subflow whose turn it is.
+    /// Sends as much as the windows allow, one segment at a time; the scheduler chooses the
+    /// subflow.
     pub(super) fn transmit(&mut self, now: Time, out: &mut impl Output) {
         if self.pieces.is_some() {
             self.set_apart();
@@ -44,7 +45,7 @@ impl Sender {
             let s = if self.config.multipath.scheduler == PacketScheduler::LowestRtt {
                 self.lowest_rtt(candidates)
             } else {
-                // The next set bit, from `next` on, around.
+                // Round robin: the first set bit from `next` on, else the first of all.
                 let beyond = candidates >> self.next.index() << self.next.index();
                 if beyond != 0 { beyond } else { candidates }.trailing_zeros().into()
             };
@@ -52,8 +53,8 @@ impl Sender {
                 self.next = if s.index() + 1 == n { SubflowId::FIRST } else { s.plus(1) };
                 self.update_open(s);
             } else if self.subflows[s].state == State::SynSent {
-                // `Faults::join_stall`: all subflows wait for the end of its turn, except with
-                // retransmissions.
+                // `Faults::join_stall`: all new data waits until this subflow is established.
+                // Retransmissions do not wait.
                 self.next = s;
                 return self.send_backlogs(now, out);
             } else {
@@ -71,8 +72,8 @@ impl Sender {
         }
     }
 
-    /// Sends one segment on subflow `s`: one that waits to be sent again, else new data. False if
-    /// there is neither.
+    /// Sends one segment on subflow `s`: a segment that waits to be sent again, else new data.
+    /// Returns false if there is neither.
     #[inline(always)]
     fn send_segment(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
         let waiting = if self.subflows[s].has_backlog() { self.waiting(s) } else { None };
@@ -101,20 +102,20 @@ impl Sender {
         true
     }
 
-    /// A fault of MMPTCP's authors' implementation: with the last data goes a FIN on each subflow.
+    /// A fault of the MMPTCP authors' implementation: each subflow sends a FIN with the last data.
     #[cold]
     fn finish_subflows(&mut self, out: &mut impl Output) {
         let established = self.numbers().filter(|s| self.subflows[*s].state == State::Established);
         established.for_each(|s| out.send(s, Segment::SubflowFin));
     }
 
-    /// The same, from elsewhere.
+    /// [`Sender::send_segment`] for callers off the fast path, where it is not inlined.
     #[inline(never)]
     pub(super) fn send_one(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
         self.send_segment(s, now, out)
     }
 
-    /// Which segment of subflow `s` is to be sent again before any new data.
+    /// The segment of subflow `s` that must be sent again before new data.
     #[inline(never)]
     fn waiting(&mut self, s: SubflowId) -> Option<usize> {
         let subflow = &mut self.subflows[s];
@@ -143,7 +144,9 @@ impl Sender {
         }
     }
 
-    /// In recovery by RFC 6675's rules, when nothing is known to be lost and there is no new data.
+    /// Sends a segment again if subflow `s` is in recovery, no segment is known to be lost, and
+    /// there is no new data (RFC 6675, NextSeg, rules 3 and 4). Returns whether it has sent a
+    /// segment.
     #[inline(never)]
     fn send_last_resort(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
@@ -155,7 +158,7 @@ impl Sender {
         true
     }
 
-    /// The next piece of the connection's stream for subflow `s`, if it may send.
+    /// Takes the next piece of the connection's stream for subflow `s`, if it may send.
     #[inline(always)]
     fn next_piece(&mut self, s: SubflowId) -> Option<Piece> {
         if self.pieces.is_some() {
@@ -164,7 +167,7 @@ impl Sender {
         if self.may_carry(s) { self.fresh() } else { None }
     }
 
-    /// The next piece of the stream that no subflow has had yet.
+    /// Takes the next piece of the stream that no subflow has sent yet.
     #[inline]
     pub(super) fn fresh(&mut self) -> Option<Piece> {
         let first = self.data_nxt;
@@ -176,7 +179,7 @@ impl Sender {
         Some((first, len))
     }
 
-    /// Of `candidates`, the subflow with the least smoothed RTT.
+    /// The subflow of `candidates` with the least smoothed RTT.
     #[inline(never)]
     fn lowest_rtt(&self, candidates: u32) -> SubflowId {
         let set = self.numbers().filter(|s| s.is_in(candidates));

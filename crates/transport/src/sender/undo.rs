@@ -1,5 +1,4 @@
-//! Spurious retransmissions: how they are detected, and how the windows that were cut for them are
-//! restored.
+//! Detects spurious retransmissions, and restores the windows that were cut for them.
 
 use super::Sender;
 use crate::control::CongestionControl;
@@ -9,8 +8,8 @@ use crate::segment::Output;
 use linkpool_units::Time;
 
 impl Sender {
-    /// A D-SACK says that a retransmission was needless; once that is true of all, so was the cut
-    /// (RFC 3708, section 2).
+    /// A D-SACK reports that a retransmission was needless. When all retransmissions after a cut
+    /// were needless, the cut was needless too (RFC 3708, section 2).
     pub(super) fn follow_duplicate(&mut self, s: SubflowId, told: &Delivered) {
         let Some(undo) = self.subflows[s].board.as_mut().and_then(|b| b.undo.as_mut()) else { return };
         if undo.needed > 0 && told.duplicate.is_some_and(|(_, end)| undo.from < end && end <= undo.to) {
@@ -21,8 +20,8 @@ impl Sender {
         }
     }
 
-    /// The timer has expired; the window is about to be cut for it, unless it has been cut for an
-    /// earlier loss.
+    /// Begins F-RTO with SACKs, since the timer has expired. Saves the window, which will be cut
+    /// for the timeout, unless an earlier loss has already cut it.
     pub(super) fn begin_probation(&mut self, s: SubflowId) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
@@ -40,8 +39,8 @@ impl Sender {
         let Some(undo) = board.undo.as_mut() else { return };
         undo.probation = match undo.probation {
             Probation::None => return,
-            // Data that was never sent again has arrived: no data was lost when the timer expired
-            // (step 3b).
+            // Data that was never sent again has arrived, so no data was lost when the timer
+            // expired (step 3b).
             _ if told.original => return self.undo(s),
             Probation::Timeout if told.segments > 0 && state.snd_una < subflow.recover => Probation::NewData,
             Probation::NewData if told.sacked == 0 && told.segments > 0 => Probation::NewData,
@@ -49,7 +48,8 @@ impl Sender {
         };
     }
 
-    /// F-RTO calls for new data (step 2b) when there is none: go on as after any timeout.
+    /// Ends F-RTO if it needs new data (step 2b) and there is none. The sender goes on as after any
+    /// timeout.
     #[inline(never)]
     pub(super) fn end_probation(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
@@ -61,8 +61,8 @@ impl Sender {
         self.transmit(now, out);
     }
 
-    /// Restores the window of before the cut (as Linux does, `tcp_undo_cwnd_reduction`; RFC 9438,
-    /// section 4.9).
+    /// Restores the window to its value before the cut (as Linux does, `tcp_undo_cwnd_reduction`;
+    /// RFC 9438, section 4.9).
     fn undo(&mut self, s: SubflowId) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return };
@@ -73,7 +73,7 @@ impl Sender {
         self.restore(s, (undo.cwnd, undo.ssthresh));
     }
 
-    /// The cut of subflow `s`, before which the window was so large, had no cause.
+    /// Undoes a needless cut of subflow `s`; `cwnd` and `ssthresh` are the values before the cut.
     pub(super) fn restore(&mut self, s: SubflowId, (cwnd, ssthresh): (f64, f64)) {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         state.cwnd = state.cwnd.max(cwnd);

@@ -1,5 +1,4 @@
-//! The scoreboard of a subflow and its outstanding segments: SACKs change both (RFC 6675, section
-//! 4).
+//! Updates the scoreboard of a subflow and its outstanding segments by SACKs (RFC 6675, section 4).
 
 use super::Subflow;
 use crate::congestion::CongestionState;
@@ -10,33 +9,34 @@ use crate::seq::Seq;
 use linkpool_units::Time;
 
 impl Subflow {
-    /// SetPipe of RFC 6675, section 4: segments that are neither SACKed nor lost, and
-    /// retransmissions.
+    /// SetPipe of RFC 6675, section 4: the number of segments that are neither SACKed nor lost,
+    /// plus retransmissions.
     pub(crate) fn count_in_flight(&mut self) {
         if let Some(board) = &self.board {
             self.in_flight = self.sent.len() as u32 - board.sacked - board.lost + board.resent;
         }
     }
 
-    /// The first segment that begins at `position` or beyond, by its place in `sent`.
+    /// The place in `sent` of the first segment that begins at `position` or later.
     fn place(&self, state: &CongestionState, position: u64) -> usize {
         if position <= state.snd_una {
             return 0;
         }
-        // The one that holds the byte before begins before.
+        // The segment that holds the byte before `position` begins before it.
         let before = self.sent.partition_point(|segment| segment.end.near(state.snd_una) < position);
         self.sent.len().min(before + 1)
     }
 
-    /// The segment that begins at `start`, by its place in `sent`.
+    /// The place in `sent` of the segment that begins at `start`.
     pub(crate) fn segment_at(&self, state: &CongestionState, start: u64) -> Option<usize> {
         let place = self.place(state, start);
         (place < self.sent.len() && self.start_of(state, place) == start).then_some(place)
     }
 
-    /// Update of RFC 6675, section 4: enters the data that an ACK acknowledges, all before `ack`
-    /// and the blocks of its SACK option. Returns how many segments of these were new, how many
-    /// bytes come before `ack`, and when the first of them was sent if none was sent twice.
+    /// Update of RFC 6675, section 4: enters the data that an ACK acknowledges, which is everything
+    /// before `ack` and the blocks of its SACK option. Returns how many segments the ACK is the
+    /// first to report, and the time at which the first segment acknowledged cumulatively was sent,
+    /// if none of these was sent twice.
     #[inline(never)]
     pub(crate) fn take_ack(
         &mut self,
@@ -70,8 +70,8 @@ impl Subflow {
         board.arrived.insert(before, state.snd_una);
         let near = |seq: Seq| seq.near(state.snd_una);
         for (i, (start, end)) in sack.iter().map(|(start, end)| (near(*start), near(*end))).enumerate() {
-            // RFC 2883, section 4: the first block reports a duplicate if it lies below the ACK, or
-            // within the second.
+            // RFC 2883, section 4: the first block reports a duplicate if it is before the ACK, or
+            // within the second block.
             let within = |(s, e): (Seq, Seq)| near(s) <= start && end <= near(e);
             if i == 0 && (end <= state.snd_una || sack.get(1).copied().is_some_and(within)) {
                 told.duplicate = Some((start, end));
@@ -113,8 +113,8 @@ impl Subflow {
         }
     }
 
-    /// Marks segments from `from` on as lost that have not arrived and for which `is_lost`, called
-    /// with the begin and end of each, returns true, until it returns none.
+    /// Marks segments as lost, from `from` on: segments that have not arrived and for which
+    /// `is_lost` (called with start and end) returns `Some(true)`. Ends when it returns `None`.
     pub(crate) fn lose(
         &mut self,
         state: &CongestionState,
@@ -143,14 +143,14 @@ impl Subflow {
         self.count_in_flight();
     }
 
-    /// Sets how many duplicate ACKs mean a loss, if that depends on how late packets come.
+    /// Sets the duplicate-ACK threshold, if it depends on how late packets arrive.
     pub(crate) fn adapt_threshold(&mut self, state: &CongestionState, limited_transmit: bool) {
         if let Some(reordering) = self.board.as_ref().and_then(|board| board.reordering.as_ref()) {
             self.dupack_threshold = reordering.threshold(state, self.sent.len(), limited_transmit);
         }
     }
 
-    /// RFC 6675's rule finds losses.
+    /// Marks losses by RFC 6675's rule.
     pub(crate) fn lose_by_sacks(&mut self, state: &CongestionState, mss: u16) {
         let Some(board) = &mut self.board else { return };
         let to = board.lost_before(self.dupack_threshold, mss);
@@ -162,9 +162,9 @@ impl Subflow {
         self.lose(state, from, |s, (_, end)| (end <= to).then_some(!s.is(Mark::RESENT)));
     }
 
-    /// A recovery begins by RFC 6675: data that an earlier recovery has sent again is lost like
-    /// other data, and may be sent again (step 4.3: HighRxt is that of the first retransmission
-    /// now, and so is RescueRxt, so that no rescue goes out before more than that is acknowledged).
+    /// Begins a recovery by RFC 6675. Data that an earlier recovery has sent again counts like
+    /// other data, and may be sent again. In step 4.3 HighRxt and RescueRxt become the end of the
+    /// first retransmission, so no rescue is sent before later data is acknowledged.
     pub(crate) fn forget_retransmissions(&mut self, state: &CongestionState, mss: u16) {
         let end = self.sent.front().map_or(state.snd_nxt, |first| first.end.near(state.snd_una));
         let Some(board) = self.board.as_mut().filter(|board| board.rack.is_none()) else { return };
@@ -177,7 +177,7 @@ impl Subflow {
         }
     }
 
-    /// Nothing is lost after all.
+    /// Removes all marks of loss, since no segment was lost.
     pub(crate) fn unlose(&mut self) {
         if let Some(board) = &mut self.board {
             self.sent.range_mut(0..).for_each(|segment| segment.unmark(Mark::LOST));
@@ -186,8 +186,8 @@ impl Subflow {
         self.count_in_flight();
     }
 
-    /// The first segment that is lost and has not been sent again (NextSeg of RFC 6675, section 4,
-    /// rule 1).
+    /// The first lost segment that has not been sent again (NextSeg of RFC 6675, section 4, rule
+    /// 1).
     pub(crate) fn first_lost(&mut self, state: &CongestionState) -> Option<usize> {
         let from = self.board.as_ref().filter(|b| b.lost > 0)?.wait_from;
         let first = self.place(state, from);
@@ -197,9 +197,9 @@ impl Subflow {
         found
     }
 
-    /// Data that may be sent again if there is no better choice (NextSeg, rules 3 and 4): a segment
-    /// that was not SACKed below one that was, or once in a recovery the last segment that was not
-    /// SACKed.
+    /// A segment that may be sent again if there is no better choice: a segment without a SACK
+    /// before one with a SACK (NextSeg, rule 3), or, once in a recovery, the last segment without a
+    /// SACK (rule 4).
     pub(crate) fn last_resort(&mut self, state: &CongestionState, recover: u64) -> Option<usize> {
         let board = self.board.as_ref()?;
         let unknown = |i: &usize| !self.sent[*i].is(Mark::SACKED) && !self.sent[*i].is(Mark::RESENT);
