@@ -19,6 +19,8 @@ pub enum LinkChange {
     Limit(QueueLimit),
     /// The random loss of packets on it.
     Loss(Loss),
+    /// The probability that a bit is wrong on it; a packet with a wrong bit is lost.
+    BitErrors(f64),
 }
 
 /// Random loss of packets on a link: the model of Gilbert and Elliott, a Markov chain of a good and
@@ -83,6 +85,7 @@ pub(crate) struct Course<'t> {
     pub(crate) limit: Option<QueueLimit>,
     pub(crate) up: bool,
     pub(crate) loss: Loss,
+    pub(crate) bit_errors: f64,
     pub(crate) later: &'t [(Time, LinkChange)],
 }
 
@@ -97,13 +100,14 @@ impl Timetable {
     pub(crate) fn course(&self, link: LinkId, rate: Rate) -> Course<'_> {
         let all = self.links.get(&link).map_or(&[][..], Vec::as_slice);
         let (first, later) = all.split_at(all.partition_point(|(at, _)| *at == Time::ZERO));
-        let mut course = Course { rate, limit: None, up: true, loss: Loss::NONE, later };
+        let mut course = Course { rate, limit: None, up: true, loss: Loss::NONE, bit_errors: 0.0, later };
         for (_, change) in first {
             match *change {
                 LinkChange::Up(up) => course.up = up,
                 LinkChange::Rate(rate) => course.rate = rate,
                 LinkChange::Limit(limit) => course.limit = Some(limit),
                 LinkChange::Loss(loss) => course.loss = loss,
+                LinkChange::BitErrors(rate) => course.bit_errors = rate,
             }
         }
         course
@@ -113,7 +117,7 @@ impl Timetable {
 impl Course<'_> {
     /// Does it need no more than a rate and a limit that stay?
     pub(crate) fn is_plain(&self) -> bool {
-        self.up && self.loss == Loss::NONE && self.later.is_empty()
+        self.up && self.loss == Loss::NONE && self.bit_errors == 0.0 && self.later.is_empty()
     }
 
     /// The highest rate that the link ever has.
@@ -164,6 +168,7 @@ mod tests {
         assert!(!is_plain(&[(Time(1), LinkChange::Rate(Rate::gbps(2)))]));
         assert!(!is_plain(&[(Time::ZERO, LinkChange::Up(false))]));
         assert!(!is_plain(&[(Time::ZERO, LinkChange::Loss(Loss::random(0.1)))]));
+        assert!(!is_plain(&[(Time::ZERO, LinkChange::BitErrors(1e-9))]));
     }
 
     /// It sets the lookahead: a packet is never there sooner than at the highest rate.
@@ -175,7 +180,8 @@ mod tests {
         for (rates, fastest) in [(vec![], 4), (vec![1, 2], 4), (vec![1, 9, 5], 9)] {
             let mut later = changes(&rates);
             later.push((Time::from_us(8), LinkChange::Up(false)));
-            let course = Course { rate: Rate::gbps(4), limit: None, up: true, loss: Loss::NONE, later: &later };
+            let (rate, loss) = (Rate::gbps(4), Loss::NONE);
+            let course = Course { rate, limit: None, up: true, loss, bit_errors: 0.0, later: &later };
             assert_eq!(course.fastest(), Rate::gbps(fastest), "{rates:?}");
         }
     }

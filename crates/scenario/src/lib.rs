@@ -26,9 +26,9 @@ pub use linkpool_transport::control::Algorithm;
 pub use linkpool_workload::WorkloadKind;
 pub use load::{load, load_with};
 pub use model::{
-    BurstLoss, Change, ChangedLinks, Control, ControlFile, CounterSeries, Graph, LinkState, LinkWeight, Measure,
-    NdpConfig, OTHERS, PathConfig, Paths, Placement, Priority, QueueSeries, Reconverge, Record, Role, Routing,
-    RoutingKind, Scenario, Series, Small, Subflows, Topology, Transport, Until, WeightRule, WireConfig, Workload,
+    BurstLoss, Change, ChangedLinks, Control, ControlFile, CounterSeries, Draw, Graph, LinkState, LinkWeight, Measure,
+    NdpConfig, OTHERS, PathConfig, Paths, Placement, Priority, QueueSeries, Reconverge, Record, Repeat, Role, Routing,
+    RoutingKind, Scenario, Series, Small, Subflows, Tier, Topology, Transport, Until, WeightRule, WireConfig, Workload,
 };
 pub use reference::reference;
 pub use schema::schema;

@@ -4,10 +4,8 @@ use crate::controllers::{self, Controller};
 use crate::ends::Settings;
 use crate::kernel;
 use anyhow::{Context as _, Result, bail, ensure};
-use linkpool_network::{HostId, Layer, LinkId, MarkAt, Order, Queue};
-use linkpool_scenario::{
-    ChangedLinks, Control, Paths, Preset, RoutingKind, Scenario, Subflows, Transport, WorkloadKind,
-};
+use linkpool_network::{Layer, MarkAt, Order, Queue};
+use linkpool_scenario::{Control, Paths, Preset, RoutingKind, Scenario, Subflows, Transport, WorkloadKind};
 use linkpool_units::Time;
 use toml_edit::{DocumentMut, Item, TableLike};
 
@@ -41,22 +39,13 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(Settings, Vec<Controller>)> 
         }
     }
     for change in &scenario.changes {
-        let changed = change.changed();
-        let is_host = match changed {
-            ChangedLinks::OfLayer(layer, _) => layer == Layer::Host,
-            _ => HostId::first(fabric.hosts())
-                .any(|host| fabric.links_from(host.into()).any(|link| concern(changed, &fabric, link))),
-        };
+        let mut links = change.changed().victims(&fabric).into_iter().flatten();
+        let is_host = links.any(|link| fabric.layer(fabric.links()[link.index()].from) == Layer::Host);
         ensure!(!is_host, "[[change]]: links from hosts do not change in the test bed, only those from switches");
     }
     record(scenario)?;
     let controllers = scenario.transports.iter().map(transport).collect::<Result<Vec<_>>>()?;
     Ok((settings(scenario)?, controllers))
-}
-
-fn concern(changed: ChangedLinks<'_>, fabric: &linkpool_network::Fabric, link: LinkId) -> bool {
-    let spec = &fabric.links()[link.index()];
-    changed.concern(fabric, spec.from, spec.to)
 }
 
 /// The port of a host is one FIFO queue.

@@ -41,8 +41,11 @@ def varied(scenario: Mapping[str, Any]) -> tuple[list[str], list[str]]:
         else:
             same.append(f"hosts, sizes and starts of {kind}")
     if scenario.get("change"):
-        losses = "loss" if "loss" in str(scenario["change"]) else ""
+        losses = any(kind in str(scenario["change"]) for kind in ("loss", "bit_errors"))
         changed += ["which packets are lost on the wire"] if losses else []
+        tables = scenario["change"] if isinstance(scenario["change"], Sequence) else []
+        chosen = any("count" in table or table.get("share", 1) not in (0, 1) for table in tables)
+        (changed if chosen else same).append("which links change")
         same.append("when links change")
     return changed, same
 

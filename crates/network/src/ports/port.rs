@@ -78,7 +78,7 @@ impl Port {
             up: course.up,
             discipline: policy.discipline.build(link, seed),
             server: None,
-            loss: LossProcess::new(course.loss, stream(seed, "loss", link.into())),
+            loss: LossProcess::new(course.loss, course.bit_errors, stream(seed, "loss", link.into())),
             changes: course.later.iter().rev().copied().collect(),
             buffer: None,
             stats: LinkStats::default(),
@@ -168,6 +168,7 @@ impl Port {
             }
             LinkChange::Limit(limit) => self.kind.thresholds = self.kind.thresholds.limited_to(limit),
             LinkChange::Loss(loss) => self.loss.follow(loss),
+            LinkChange::BitErrors(rate) => self.loss.have_bit_errors(rate),
         }
     }
 
@@ -185,7 +186,7 @@ impl Port {
     fn begin(&mut self, now: Time, transmitter: &mut Transmitter<'_>) {
         let Some(mut packet) = self.discipline.dequeue(&self.kind.thresholds, &mut self.stats.rare) else { return };
         let (ends, cut) = self.end_of(packet.size(), now);
-        let fate = match (self.loss.loses_next(), cut) {
+        let fate = match (self.loss.loses_next(packet.size()), cut) {
             (_, true) => Fate::Cut,
             (true, false) => Fate::Lost,
             (false, false) => Fate::Arrives,

@@ -1,16 +1,19 @@
 //! Changes of links.
 
-use linkpool_network::{Fabric, Layer, Loss, NodeId, QueueLimit};
+use linkpool_network::{Layer, Loss, QueueLimit};
 use linkpool_settings::{Bounds, Length, LinkEnds, LinkName, Preset, Settings, settings};
 use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::changed_links::{ChangedLinks, Draw, Tier};
+
 const PROBABILITY: Bounds = Bounds::from(0.0, "{} is not between 0 and 1").to(1.0);
 
 settings! {
-    /// A change of some links at some time: exactly one of `links`, `nodes` and `layer`, and at
-    /// least one of `state`, `rate`, `limit`, `loss` and `burst_loss`.
+    /// A change of some links at some time: exactly one of `links`, `nodes`, `layer` and `between`,
+    /// and at least one of `state`, `rate`, `rate_factor`, `limit`, `loss`, `burst_loss` and
+    /// `bit_errors`.
     pub struct Change {
         /// When; `"0s"`: it is so from the start.
         at: Time = Time::ZERO;
@@ -23,25 +26,55 @@ settings! {
         nodes: Option<Vec<String>> = None, within Length::from(1, "names none; write for example nodes = [\"c0\"]");
         /// All links from and to the switches of this layer (or hosts).
         layer: Option<Layer> = None;
-        /// Only this share of the `layer`, drawn at random; of one seed a larger share has all
-        /// those of a smaller.
-        share: f64 = 1.0, within PROBABILITY, when |c| c.layer.is_some() => "`layer`";
+        /// All cables between two layers: `"edge<->core"`; `"edge->core"` is one direction of them.
+        /// A `switch` is a switch of any layer here.
+        between: Option<Tier> = None;
+        /// Only this share of the `layer`, or of the cables `between`, drawn at random; of one seed
+        /// a larger share has all those of a smaller.
+        share: f64 = 1.0, within PROBABILITY,
+            when |c| c.can_draw() && c.count.is_none() => "`layer` and `between` without `count`";
+        /// Instead of `share`: so many of them.
+        count: Option<u32> = None, within Bounds::POSITIVE, when |c| c.can_draw() => "`layer` and `between`";
         /// `"down"`: packets that are queued or in service are lost, and all that arrive, until
         /// `"up"`.
         state: Option<LinkState> = None;
         /// The rate of the links.
         rate: Option<Rate> = None, within Bounds::POSITIVE;
+        /// Instead of `rate`: this part of the rate that each link has by the topology.
+        rate_factor: Option<f64> = None,
+            within Bounds::above(0.0, "{} is no part of a rate; it is above 0 and at most 1").to(1.0),
+            refused |c| c.rate_factor.is_some() && c.rate.is_some() => "there is `rate` too; leave one out";
         /// The limit of the queues at their ports, in packets or as a size, for packets that come
         /// from then on.
         limit: Option<QueueLimit> = None,
             within Bounds::above(0.0, "a queue with a limit of 0 drops every packet; write for example limit = 10");
         /// Probability that a packet is lost on the wire, each by itself.
         loss: Option<f64> = None, within PROBABILITY;
+        /// Probability that a bit is wrong. A packet of n bytes is lost on the wire with the
+        /// probability 1 - (1 - p)^(8 n), beside its other losses.
+        bit_errors: Option<f64> = None, within PROBABILITY;
     }
     tables {
         /// Loss in bursts instead of `loss`.
         burst_loss: BurstLoss,
             refused |c| c.loss.is_some() && c.burst_loss.is_some() => "there is `loss` too; leave one out";
+        /// The change comes and goes, from `at` to `until`: a cable that flaps.
+        repeat: Repeat;
+    }
+}
+
+settings! {
+    /// A change that comes again and again.
+    #[derive(Copy)]
+    pub struct Repeat {
+        /// From one beginning to the next.
+        every: Time, required Time::from_us(100), within Bounds::POSITIVE_SPAN;
+        /// How long the change holds each time.
+        lasts: Time, required Time::from_us(50), within Bounds::POSITIVE_SPAN,
+            refused |r| r.lasts > r.every => "is longer than `every`: the change would overlap its next one",
+            refused |r| r.lasts == r.every && !r.redraw => "is as long as `every`: the change would never end";
+        /// Are the victims of `share` or `count` drawn anew each time?
+        redraw: bool = false;
     }
 }
 
@@ -60,17 +93,6 @@ settings! {
     }
 }
 
-/// Which links change.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ChangedLinks<'c> {
-    /// Directed links, each a pair of names of hosts or switches: from, to.
-    Listed(&'c [LinkEnds]),
-    /// All from and to these nodes.
-    OfNodes(&'c [String]),
-    /// All from and to a share of the nodes of a layer, drawn at random.
-    OfLayer(Layer, f64),
-}
-
 impl Change {
     /// These links fail at the start.
     pub fn down(links: Vec<LinkEnds>) -> Change {
@@ -79,32 +101,41 @@ impl Change {
 
     /// Which links change.
     pub fn changed(&self) -> ChangedLinks<'_> {
-        match (&self.links, &self.nodes, self.layer) {
-            (_, _, Some(layer)) => ChangedLinks::OfLayer(layer, self.share),
-            (_, Some(nodes), _) => ChangedLinks::OfNodes(nodes),
+        match (&self.links, &self.nodes, self.layer, self.between) {
+            (.., Some(tier)) => ChangedLinks::Between(tier),
+            (_, _, Some(layer), _) => ChangedLinks::OfLayer(layer),
+            (_, Some(nodes), ..) => ChangedLinks::OfNodes(nodes),
             (links, ..) => ChangedLinks::Listed(links.as_deref().unwrap_or_default()),
         }
+    }
+
+    /// May chance choose among its victims?
+    fn can_draw(&self) -> bool {
+        self.layer.is_some() || self.between.is_some()
+    }
+
+    /// How many of its victims chance chooses; none: all change.
+    pub fn draw(&self) -> Option<Draw> {
+        let share = Some(Draw::Share(self.share)).filter(|_| self.share < 1.0);
+        self.count.map(Draw::Count).or(share).filter(|_| self.can_draw())
+    }
+
+    /// When it begins and ends, each time before `end`.
+    pub fn spans(&self, end: Time) -> impl Iterator<Item = (Time, Time)> + use<> {
+        let Change { at, until, repeat, .. } = *self;
+        let until = until.unwrap_or(Time::MAX);
+        let begins = (0..).map_while(move |i| {
+            let later = repeat.map_or(u64::MAX, |repeat| repeat.every.0).saturating_mul(i);
+            Some(at.saturating_add(Time(later))).filter(|begins| *begins < until.min(end))
+        });
+        let lasts = repeat.map_or(Time::MAX, |repeat| repeat.lasts);
+        begins.map(move |begins| (begins, begins.saturating_add(lasts).min(until)))
     }
 
     /// How the links lose packets, if that changes.
     pub fn losses(&self) -> Option<Loss> {
         let of = |BurstLoss { to_bad, to_good, in_good, in_bad }| Loss { in_good, in_bad, to_bad, to_good };
         self.loss.map(Loss::random).or(self.burst_loss.map(of))
-    }
-}
-
-impl ChangedLinks<'_> {
-    /// Is the link from one node to another among these, or may it be, where chance decides?
-    pub fn concern(&self, fabric: &Fabric, from: NodeId, to: NodeId) -> bool {
-        match self {
-            ChangedLinks::Listed(links) => links.iter().any(|(a, b)| a == fabric.name(from) && b == fabric.name(to)),
-            ChangedLinks::OfNodes(nodes) => {
-                [from, to].iter().any(|node| nodes.iter().any(|name| name == fabric.name(*node)))
-            }
-            ChangedLinks::OfLayer(layer, share) => {
-                *share > 0.0 && [from, to].iter().any(|node| fabric.layer(*node) == *layer)
-            }
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! setting is declared here, or beside the code that it is for.
 
 mod change;
+mod changed_links;
 mod control;
 mod controls;
 mod measure;
@@ -14,7 +15,8 @@ mod transport;
 mod until;
 mod workload;
 
-pub use change::{BurstLoss, Change, ChangedLinks, LinkState};
+pub use change::{BurstLoss, Change, LinkState, Repeat};
+pub use changed_links::{ChangedLinks, Draw, Tier};
 pub use control::Control;
 pub use controls::ControlFile;
 pub use measure::Measure;

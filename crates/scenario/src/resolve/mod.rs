@@ -27,7 +27,7 @@ mod trace_formats;
 mod transport;
 mod workload;
 
-use linkpool_network::{Fabric, Layer, NodeId, Order, Queue};
+use linkpool_network::{Fabric, Layer, LinkId, NodeId, Order, Queue};
 use linkpool_settings::{NoNames, Preset, Settings};
 use linkpool_units::Time;
 
@@ -110,12 +110,15 @@ fn check_limits(
         of_layer.map_or(queue, |(_, queue)| queue).shared_buffer.is_some()
     };
     for (i, change) in changes.iter().enumerate().filter(|(_, change)| change.limit.is_some()) {
-        let all = fabric.links().iter().map(|l| (l.from, l.to));
-        if let Some((from, to)) =
-            all.into_iter().find(|(from, to)| change.changed().concern(fabric, *from, *to) && shares(*from))
-        {
+        // All among which chance chooses, if it chooses any.
+        let mut concerned = change.changed().victims(fabric);
+        let none = change.draw().is_some_and(|draw| draw.of(concerned.len()) == 0);
+        concerned.truncate(if none { 0 } else { concerned.len() });
+        let mut links: Vec<LinkId> = concerned.concat();
+        links.sort_unstable();
+        if let Some(link) = links.into_iter().find(|link| shares(fabric.links()[link.index()].from)) {
             let path = KeyPath::default().at("change").at(i.to_string()).at("limit");
-            let link = format!("{}->{}", fabric.name(from), fabric.name(to));
+            let link = fabric.link_name(link);
             report.error(
                 &path,
                 format!("the port of {link} has no `limit`: it shares a buffer; leave this link or the limit out"),

@@ -92,6 +92,7 @@ fn tables_list_the_keys_of_the_schema() {
         assert_eq!(first_cells_of("`[record]`", key), properties(series), "{key}");
     }
     assert_eq!(first_cells_of("`[[change]]`", "burst_loss"), properties("BurstLoss"));
+    assert_eq!(first_cells_of("`[[change]]`", "repeat"), properties("Repeat"));
     assert_eq!(first_cells_of("`[routing]`", "placement"), properties("Placement"));
 }
 

@@ -3,8 +3,8 @@
 use linkpool_network::topology::{self, ManyToOne};
 use linkpool_network::{Exempt, Layer, Loss, MarkWhen, NonEct, Order, QueueLimit, Trimming};
 use linkpool_scenario::{
-    Algorithm, ChangedLinks, Control, LinkState, Paths, Preset, Record, Scenario, Subflows, Topology, WorkloadKind,
-    load,
+    Algorithm, ChangedLinks, Control, Draw, LinkState, Paths, Preset, Record, Scenario, Subflows, Topology,
+    WorkloadKind, load,
 };
 use linkpool_settings::Settings;
 use linkpool_transport::control::{ControlConfig, Release};
@@ -250,7 +250,7 @@ fn links_may_change() {
     assert_eq!((slow.at, slow.until), (Time::ZERO, None));
     assert_eq!(slow.changed(), ChangedLinks::OfNodes(&["S2".to_string()]));
     assert_eq!((slow.rate, slow.limit), (Some(Rate::gbps(1)), Some(QueueLimit::Bytes(15_000))));
-    assert_eq!(lossy.changed(), ChangedLinks::OfLayer(Layer::Switch, 0.5));
+    assert_eq!((lossy.changed(), lossy.draw()), (ChangedLinks::OfLayer(Layer::Switch), Some(Draw::Share(0.5))));
     assert_eq!(lossy.losses(), Some(Loss { in_good: 0.0, in_bad: 1.0, to_bad: 0.01, to_good: 0.25 }));
 }
 

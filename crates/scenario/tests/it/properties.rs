@@ -145,6 +145,8 @@ const CHANGES: &[&str] = &[
     "[[change]]\nat = \"1s\"\nuntil = \"9s\"\nlayer = \"host\"\nshare = 0.5\nrate = \"2Gbps\"",
     "[[change]]\nlayer = \"host\"\nloss = 0.25",
     "[[change]]\nat = \"2s\"\nlayer = \"host\"\nshare = 0\nburst_loss = { to_bad = 0.1, to_good = 0.5, in_good = 0.01 }",
+    "[[change]]\nuntil = \"5s\"\nbetween = \"host<->switch\"\ncount = 1\nrate_factor = 0.1\nrepeat = { every = \"1s\", lasts = \"10ms\", redraw = true }",
+    "[[change]]\nbetween = \"host->switch\"\nbit_errors = 1e-9",
     "[[change]]\nat = \"3s\"\nlayer = \"host\"\nstate = \"down\"\n[routing]\nreconverge = \"never\"",
 ];
 

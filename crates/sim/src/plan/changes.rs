@@ -1,11 +1,11 @@
 //! The changes of a scenario, link by link.
 
 use linkpool_engine::stream;
-use linkpool_network::{Fabric, LinkChange, LinkId, Loss, NodeId, QueueLimit, Routes, Routing, Timetable};
-use linkpool_scenario::{ChangedLinks, LinkState, Scenario};
+use linkpool_network::{Fabric, LinkChange, LinkId, Loss, QueueLimit, Routes, Routing, Timetable};
+use linkpool_scenario::{Change, LinkState, Scenario};
 use linkpool_units::{Rate, Time};
 use rand::seq::SliceRandom;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// All that changes during a run, known before it.
@@ -27,6 +27,7 @@ struct Said {
     rate: Vec<Span<Rate>>,
     limit: Vec<Span<QueueLimit>>,
     loss: Vec<Span<Loss>>,
+    bit_errors: Vec<Span<f64>>,
 }
 
 impl LinkChanges {
@@ -34,13 +35,15 @@ impl LinkChanges {
     pub(crate) fn new(scenario: &Scenario, fabric: &Fabric, built: impl Fn(LinkId) -> QueueLimit) -> LinkChanges {
         let mut said: BTreeMap<LinkId, Said> = BTreeMap::new();
         for (i, change) in scenario.changes.iter().enumerate() {
-            let until = change.until.unwrap_or(Time::MAX);
-            for link in links_of(change.changed(), fabric, scenario.seed, i as u64) {
+            for (at, until, link) in occurrences(change, fabric, (scenario.seed, i as u64), scenario.end()) {
                 let said = said.entry(link).or_default();
-                said.up.extend(change.state.map(|state| (change.at, until, state == LinkState::Up)));
-                said.rate.extend(change.rate.map(|rate| (change.at, until, rate)));
-                said.limit.extend(change.limit.map(|limit| (change.at, until, limit)));
-                said.loss.extend(change.losses().map(|loss| (change.at, until, loss)));
+                let built = fabric.links()[link.index()].rate;
+                let rate = change.rate.or(change.rate_factor.map(|factor| part(built, factor)));
+                said.up.extend(change.state.map(|state| (at, until, state == LinkState::Up)));
+                said.rate.extend(rate.map(|rate| (at, until, rate)));
+                said.limit.extend(change.limit.map(|limit| (at, until, limit)));
+                said.loss.extend(change.losses().map(|loss| (at, until, loss)));
+                said.bit_errors.extend(change.bit_errors.map(|rate| (at, until, rate)));
             }
         }
         let course = |(link, said): (LinkId, Said)| {
@@ -49,7 +52,8 @@ impl LinkChanges {
             let rate = steps(&said.rate, rate).map(|(at, rate)| (at, LinkChange::Rate(rate)));
             let limit = steps(&said.limit, built(link)).map(|(at, limit)| (at, LinkChange::Limit(limit)));
             let loss = steps(&said.loss, Loss::NONE).map(|(at, loss)| (at, LinkChange::Loss(loss)));
-            let mut all: Vec<(Time, LinkChange)> = up.chain(rate).chain(limit).chain(loss).collect();
+            let errors = steps(&said.bit_errors, 0.0).map(|(at, rate)| (at, LinkChange::BitErrors(rate)));
+            let mut all: Vec<(Time, LinkChange)> = up.chain(rate).chain(limit).chain(loss).chain(errors).collect();
             all.retain(|(at, _)| *at < scenario.end());
             all.sort_by_key(|(at, _)| *at);
             (link, all)
@@ -58,32 +62,53 @@ impl LinkChanges {
         LinkChanges { links, reconverge: scenario.reconverge() }
     }
 
-    /// Which links are down at `now`.
-    fn down_at(&self, now: Time) -> HashSet<LinkId> {
-        let is_down = |(link, changes): (&LinkId, &Vec<(Time, LinkChange)>)| {
-            let states = changes.iter().take_while(|(at, _)| *at <= now);
-            let last = states.filter(|(_, change)| matches!(change, LinkChange::Up(_))).last();
-            matches!(last, Some((_, LinkChange::Up(false)))).then_some(*link)
+    /// At each time at which links fail or work again, and at time 0: the links that are down.
+    fn down(&self) -> BTreeMap<Time, BTreeSet<LinkId>> {
+        let mut turns: BTreeMap<Time, Vec<(LinkId, bool)>> = BTreeMap::from([(Time::ZERO, Vec::new())]);
+        for (link, changes) in &self.links {
+            for (at, change) in changes {
+                if let LinkChange::Up(up) = change {
+                    turns.entry(*at).or_default().push((*link, *up));
+                }
+            }
+        }
+        let mut down = BTreeSet::new();
+        let after = |(at, turns): (Time, Vec<(LinkId, bool)>)| {
+            for (link, up) in turns {
+                if up {
+                    down.remove(&link)
+                } else {
+                    down.insert(link)
+                };
+            }
+            (at, down.clone())
         };
-        self.links.iter().filter_map(is_down).collect()
+        turns.into_iter().map(after).collect()
     }
 
     /// When routing changes, and which links it avoids from then on; not that of the start.
-    pub fn reroutes(&self) -> Vec<(Time, HashSet<LinkId>)> {
+    pub fn reroutes(&self) -> Vec<(Time, BTreeSet<LinkId>)> {
         let Some(after) = self.reconverge else { return Vec::new() };
-        let states = self.links.values().flatten().filter(|(_, change)| matches!(change, LinkChange::Up(_)));
-        let times: BTreeSet<Time> = states.map(|(at, _)| *at).filter(|at| *at > Time::ZERO).collect();
-        times.into_iter().map(|at| (at.saturating_add(after), self.down_at(at))).collect()
+        let later = self.down().into_iter().filter(|(at, _)| *at > Time::ZERO);
+        later.map(|(at, down)| (at.saturating_add(after), down)).collect()
     }
 
     /// For the network: changes, and routes around links that are down. Links that are down at time
     /// 0 are excluded from routes, unless routing never follows.
     pub(crate) fn timetable(&self, fabric: &Fabric, routing: &Routing, seed: u64, end: Time) -> Timetable {
-        let first = if self.reconverge.is_some() { self.down_at(Time::ZERO) } else { HashSet::new() };
+        let first = self.reconverge.and_then(|_| self.down().remove(&Time::ZERO)).unwrap_or_default();
         let reroutes = self.reroutes().into_iter().filter(|(at, _)| *at < end);
-        let routes = std::iter::once((Time::ZERO, first)).chain(reroutes);
-        let routes = routes.map(|(at, down)| (at, Arc::new(Routes::with(fabric, seed, routing, &down))));
-        Timetable { seed, links: self.links.clone(), routes: routes.collect() }
+        // A cable that flaps has the same two routes again and again.
+        let mut known: HashMap<BTreeSet<LinkId>, Arc<Routes>> = HashMap::new();
+        let mut routes = |down: BTreeSet<LinkId>| {
+            let found = |down: &BTreeSet<LinkId>| {
+                let down: HashSet<LinkId> = down.iter().copied().collect();
+                Arc::new(Routes::with(fabric, seed, routing, &down))
+            };
+            known.entry(down).or_insert_with_key(found).clone()
+        };
+        let all = std::iter::once((Time::ZERO, first)).chain(reroutes).map(|(at, down)| (at, routes(down)));
+        Timetable { seed, links: self.links.clone(), routes: all.collect() }
     }
 
     /// The bits that `link`, built with `rate`, could carry by `end`; none while it is down.
@@ -103,27 +128,35 @@ impl LinkChanges {
     }
 }
 
-/// The links that a change is about, each once.
-fn links_of(changed: ChangedLinks<'_>, fabric: &Fabric, seed: u64, index: u64) -> BTreeSet<LinkId> {
-    let at_any = |nodes: &[NodeId]| {
-        let links = fabric.links().iter().enumerate();
-        links.filter(|(_, l)| nodes.contains(&l.from) || nodes.contains(&l.to)).map(|(id, _)| LinkId::new(id)).collect()
+/// When a change holds, and of which link. Which change of the file it is selects the stream that
+/// draws its victims.
+fn occurrences(change: &Change, fabric: &Fabric, (seed, index): (u64, u64), end: Time) -> Vec<(Time, Time, LinkId)> {
+    let all = change.changed().victims(fabric);
+    let mut random = stream(seed, "change", index);
+    let mut draw = || -> BTreeSet<LinkId> {
+        let mut victims: Vec<&Vec<LinkId>> = all.iter().collect();
+        if let Some(draw) = change.draw() {
+            // A larger share of one seed has all the victims of a smaller one.
+            victims.shuffle(&mut random);
+            victims.truncate(draw.of(all.len()));
+        }
+        victims.into_iter().flatten().copied().collect()
     };
-    match changed {
-        ChangedLinks::Listed(links) => {
-            let link = |(from, to): &(String, String)| fabric.link(fabric.node(from)?, fabric.node(to)?);
-            links.iter().filter_map(link).collect()
+    let redraws = change.repeat.is_some_and(|repeat| repeat.redraw);
+    let mut links = draw();
+    let mut found = Vec::new();
+    for (i, (at, until)) in change.spans(end).enumerate() {
+        if redraws && i > 0 {
+            links = draw();
         }
-        ChangedLinks::OfNodes(names) => at_any(&names.iter().filter_map(|name| fabric.node(name)).collect::<Vec<_>>()),
-        ChangedLinks::OfLayer(layer, share) => {
-            let nodes = NodeId::first(fabric.nodes()).filter(|node| fabric.layer(*node) == layer);
-            let mut nodes: Vec<NodeId> = nodes.collect();
-            // A larger share of one seed has all the nodes of a smaller one.
-            nodes.shuffle(&mut stream(seed, "change", index));
-            nodes.truncate((nodes.len() as f64 * share).round() as usize);
-            at_any(&nodes)
-        }
+        found.extend(links.iter().map(|link| (at, until, *link)));
     }
+    found
+}
+
+/// This part of a rate; at least 1 bit/s, as the scenario's check says.
+fn part(rate: Rate, factor: f64) -> Rate {
+    Rate((rate.0 as f64 * factor).round() as u64)
 }
 
 /// The times and values of a property that is `built` first. At an instant the change that began
@@ -162,14 +195,68 @@ mod tests {
         assert_eq!(steps, [(s(1), 'a'), (s(2), 'b'), (s(3), 'a'), (s(4), 'd'), (s(6), 'c'), (s(7), '-')]);
     }
 
+    fn change(text: &str) -> Change {
+        let bed = "duration = \"1s\"\n[topology.fat-tree]\nk = 4\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+                   [transport.t]\ncontrol = \"reno\"\n[[workload.permutation]]\ntransport = \"t\"\n\
+                   [routing]\nreconverge = \"never\"\n[[change]]\nstate = \"down\"\n";
+        linkpool_scenario::load(&format!("{bed}{text}"), "changes.toml", None, &[]).unwrap().changes.remove(0)
+    }
+
+    fn fabric() -> Fabric {
+        topology::fat_tree(4, 2, Rate::gbps(10), Time::ZERO)
+    }
+
     #[test]
     fn a_larger_share_has_the_smaller() {
-        let fabric = topology::fat_tree(4, 2, Rate::gbps(10), s(0));
-        let links = |share| links_of(ChangedLinks::OfLayer(linkpool_network::Layer::Core, share), &fabric, 7, 0);
-        // Each of the four core switches has four cables.
-        let counts: Vec<usize> = [0.0, 0.25, 0.5, 0.75, 1.0].iter().map(|share| links(*share).len()).collect();
-        assert_eq!(counts, [0, 8, 16, 24, 32]);
-        assert!(links(0.25).is_subset(&links(0.5)) && links(0.5).is_subset(&links(0.75)));
+        let links = |of: &str, share: f64| -> BTreeSet<LinkId> {
+            let change = change(&format!("{of}\nshare = {share:?}\n"));
+            occurrences(&change, &fabric(), (7, 0), s(1)).into_iter().map(|(.., link)| link).collect()
+        };
+        // Each of the four core switches has four cables; sixteen cables join aggregation and core.
+        for (of, links_of_a_quarter) in [("layer = \"core\"", 8), ("between = \"aggregation<->core\"", 8)] {
+            let found: Vec<_> = [0.0, 0.25, 0.5, 0.75, 1.0].iter().map(|share| links(of, *share)).collect();
+            let counts: Vec<usize> = found.iter().map(BTreeSet::len).collect();
+            assert_eq!(counts, [0, 1, 2, 3, 4].map(|quarters| quarters * links_of_a_quarter), "{of}");
+            assert!(found.windows(2).all(|pair| pair[0].is_subset(&pair[1])), "{of}");
+        }
+    }
+
+    /// Down for 2 ms of every 5, from 10 ms to 21 ms: the last time it is cut short.
+    #[test]
+    fn a_cable_flaps() {
+        let repeat =
+            "links = [\"e0.0->a0.0\"]\nat = \"10ms\"\nuntil = \"21ms\"\nrepeat = { every = \"5ms\", lasts = \"2ms\" }";
+        let times: Vec<(Time, Time)> = occurrences(&change(repeat), &fabric(), (7, 0), s(1))
+            .into_iter()
+            .map(|(at, until, _)| (at, until))
+            .collect();
+        assert_eq!(times, [(10, 12), (15, 17), (20, 21)].map(|(at, until)| (Time::from_ms(at), Time::from_ms(until))));
+    }
+
+    /// One of 32 cables a time: of 100 draws, some are the same as before and no cable has them all.
+    #[test]
+    fn each_time_another_cable_is_drawn() {
+        let repeat = |redraw: bool| {
+            let text = format!(
+                "between = \"switch<->switch\"\ncount = 1\nuntil = \"100ms\"\n\
+                 repeat = {{ every = \"1ms\", lasts = \"1us\", redraw = {redraw} }}"
+            );
+            occurrences(&change(&text), &fabric(), (7, 0), s(1))
+        };
+        let links =
+            |found: &[(Time, Time, LinkId)]| found.iter().map(|(.., link)| *link).collect::<BTreeSet<_>>().len();
+        let (same, drawn) = (repeat(false), repeat(true));
+        assert_eq!((same.len(), drawn.len()), (200, 200));
+        assert_eq!(links(&same), 2);
+        // A cable is never drawn with the probability (31/32)^100 = 4%; so 61 of 64 links on average.
+        assert!((50..=64).contains(&links(&drawn)), "{}", links(&drawn));
+        assert_eq!(drawn[..2], same[..2], "the first draw is the same");
+    }
+
+    #[test]
+    fn a_tenth_of_a_rate() {
+        assert_eq!(part(Rate::gbps(400), 0.1), Rate::gbps(40));
+        assert_eq!(part(Rate(3), 0.5), Rate(2));
     }
 
     #[test]
@@ -187,6 +274,6 @@ mod tests {
             [Time::ZERO, Time::from_ms(500), s(1), s(2), s(3), s(4), s(5)].map(by),
             [0.0, 5e9, 10e9, 11e9, 12e9, 12e9, 13e9]
         );
-        assert_eq!(changes.reroutes(), [(s(4), HashSet::from([link])), (s(5), HashSet::new())]);
+        assert_eq!(changes.reroutes(), [(s(4), BTreeSet::from([link])), (s(5), BTreeSet::new())]);
     }
 }

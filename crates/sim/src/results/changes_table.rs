@@ -25,10 +25,11 @@ table! {
     time_s: f64, "s" = row.at.secs();
     /// `FROM->TO`; null for `routes`.
     link: str, "" = row.link.map(|link| row.plan.fabric.link_name(link)).as_deref();
-    /// `down`, `up`, `rate`, `limit`, `loss`, or `routes`: paths avoid the links that were down
-    /// `reconverge` before.
+    /// `down`, `up`, `rate`, `limit`, `loss`, `bit_errors`, or `routes`: paths avoid the links that
+    /// were down `reconverge` before.
     change: str, "" = row.change;
-    /// The new rate or limit; of `loss`, the share lost in the long run.
+    /// The new rate or limit; of `loss`, the share lost in the long run; of `bit_errors`, the
+    /// probability for a bit.
     value: f64, "`unit`" = row.value.map(|(value, _)| value);
     /// `bit/s`, `packets` or `bytes`.
     unit: str, "" = row.value.and_then(|(_, unit)| unit);
@@ -63,5 +64,6 @@ fn describe(change: LinkChange) -> (&'static str, Option<(f64, Option<&'static s
         LinkChange::Limit(QueueLimit::Packets(n)) => ("limit", Some((n as f64, Some("packets")))),
         LinkChange::Limit(QueueLimit::Bytes(n)) => ("limit", Some((n as f64, Some("bytes")))),
         LinkChange::Loss(loss) => ("loss", Some((loss.rate(), None))),
+        LinkChange::BitErrors(rate) => ("bit_errors", Some((rate, None))),
     }
 }

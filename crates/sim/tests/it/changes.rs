@@ -113,3 +113,36 @@ fn random_loss_is_as_frequent_as_told() {
     let expected = packets * 0.005 / 0.505;
     assert!((lost - expected).abs() < 5.0 * (3.0 * expected).sqrt(), "{lost}, not {expected}");
 }
+
+/// Of 10^-6 a bit, one of 82 packets of 1,538 bytes is lost. On the way back go ACKs, which have fewer bits
+/// to go wrong.
+#[test]
+fn bit_errors_go_by_the_length_of_packets() {
+    let text = format!(
+        "duration = \"300ms\"\n{}[[change]]\nlinks = [\"L<->R\"]\nbit_errors = 1e-6\n",
+        BED.replace("10Gbps", "1Gbps").replace("dctcp", "cubic")
+    );
+    let r = run(&text);
+    for link in ["L->R", "R->L"] {
+        let stats = r.link(link).stats;
+        let (lost, packets, bytes) = (stats.rare.drops_loss as f64, stats.packets as f64, stats.bytes as f64);
+        // All data packets have one length, and so have nearly all ACKs.
+        let expected = packets * (1.0 - (1.0 - 1e-6f64).powf(8.0 * bytes / packets));
+        assert!(packets > 3_000.0 && (lost - expected).abs() < 5.0 * expected.sqrt(), "{link}: {lost}, not {expected}");
+    }
+}
+
+/// Down for 1 ms of every 4: three quarters of the time remain, less the time until the sender notices that
+/// the link works again.
+#[test]
+fn a_flapping_cable_works_between_its_failures() {
+    let r = run(&format!(
+        "duration = \"40ms\"\n{BED}[routing]\nreconverge = \"never\"\n[[change]]\nat = \"4ms\"\nlinks = [\"L->R\"]\n\
+         state = \"down\"\nrepeat = {{ every = \"4ms\", lasts = \"1ms\" }}\n"
+    ));
+    let link = r.plan.changes.links.values().next().unwrap();
+    assert_eq!(link.len(), 2 * 9, "down and up, nine times");
+    let share = goodput(&r) / 10e9;
+    assert!((0.5..0.775).contains(&share), "{share}");
+    assert!(r.link("L->R").stats.rare.drops_down > 9 * 10);
+}

@@ -50,6 +50,16 @@ fn links_that_fail_and_change() {
 }
 
 #[test]
+fn cables_that_are_drawn_flap_and_lose_bits() {
+    let changes = "[[change]]\nat = \"500us\"\nuntil = \"4ms\"\nbetween = \"switch<->switch\"\ncount = 2\nstate = \"down\"\n\
+                   repeat = { every = \"400us\", lasts = \"150us\", redraw = true }\n\
+                   [[change]]\nbetween = \"edge->aggregation\"\nshare = 0.5\nbit_errors = 1e-6\n\
+                   [[change]]\nat = \"1ms\"\nuntil = \"2ms\"\nlayer = \"core\"\ncount = 1\nstate = \"down\"\n\
+                   [[change]]\nat = \"3ms\"\nlayer = \"core\"\ncount = 1\nrate_factor = 0.1";
+    same_bytes("reconverge = \"100us\"", FIFO, DCTCP, PERMUTATION, changes);
+}
+
+#[test]
 fn mmptcp() {
     let transport = "control = \"mmptcp\"\nsubflows = 4\nswitch_bytes = \"50KB\"\ndupack_threshold = \"auto\"";
     same_bytes("kind = \"ecmp\"", FIFO, transport, PERMUTATION, "");

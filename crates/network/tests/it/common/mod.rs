@@ -197,6 +197,7 @@ pub fn change() -> impl Strategy<Value = LinkChange> {
         (1u32..30).prop_map(|n| LinkChange::Limit(QueueLimit::Packets(n))),
         (1_500u64..30_000).prop_map(|n| LinkChange::Limit(QueueLimit::Bytes(n))),
         p().prop_map(|p| LinkChange::Loss(Loss::random(p / 2.0))),
+        prop_oneof![Just(0.0), Just(1.0), 1e-6f64..1e-4].prop_map(LinkChange::BitErrors),
         (p(), p(), p(), p()).prop_map(|(in_good, in_bad, to_bad, to_good)| LinkChange::Loss(Loss {
             in_good,
             in_bad,

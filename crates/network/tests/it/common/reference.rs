@@ -54,6 +54,7 @@ struct Port {
     rate: Rate,
     limit: QueueLimit,
     loss: Loss,
+    bit_errors: f64,
     bad: bool,
     losses: Stream,
     red: [RedQueue; 2],
@@ -82,6 +83,7 @@ pub fn simulate(scene: &Scene) -> Results {
             rate: l.rate,
             limit: scene.rules.limit,
             loss: Loss::NONE,
+            bit_errors: 0.0,
             bad: false,
             losses: stream(scene.seed, "loss", id as u64),
             red: [red(0), red(1)],
@@ -367,7 +369,7 @@ impl Simulation<'_> {
         let Some(class) = self.next_class(link) else { return };
         let port = &mut self.ports[link.index()];
         let mut packet = port.waiting[class].pop_front().unwrap();
-        let lost = port.loses_next();
+        let lost = port.loses_next(packet.size());
         port.in_service = Some(Transmission { packet, class, lost, done: 0, since: now });
         if self.scene.rules.marks_at_dequeue
             && packet.flags.has(Flags::ECT)
@@ -438,6 +440,7 @@ impl Simulation<'_> {
             }
             LinkChange::Limit(limit) => port.limit = limit,
             LinkChange::Loss(loss) => (port.loss, port.bad) = (loss, false),
+            LinkChange::BitErrors(rate) => port.bit_errors = rate,
         }
     }
 
@@ -462,13 +465,14 @@ impl Simulation<'_> {
 }
 
 impl Port {
-    fn loses_next(&mut self) -> bool {
+    fn loses_next(&mut self, size: u16) -> bool {
         let (loss, change) =
             if self.bad { (self.loss.in_bad, self.loss.to_good) } else { (self.loss.in_good, self.loss.to_bad) };
         let mut happens = |p: f64| p > 0.0 && self.losses.random::<f64>() < p;
         let lost = happens(loss);
         self.bad ^= happens(change);
-        lost
+        // Any of its bits is wrong.
+        lost | happens(1.0 - (1.0 - self.bit_errors).powi(8 * i32::from(size)))
     }
 }
 
