@@ -198,6 +198,12 @@ def test_what_is_not_a_result_is_not_overwritten(
         ("reproduce", "A-fig2", "--scale", "0"),
         ("reproduce", "A-fig2", "--scale", "1.5"),
         ("reproduce", "A-fig2", "--seeds", "1", "--scale", "0.1"),
+        ("reproduce", "all"),
+        ("reproduce", "all", "--quick", "--full"),
+        ("reproduce", "A-fig2", "--quick", "--scale", "0.5"),
+        ("reproduce", "A-fig2", "--from-data", "--seeds", "2"),
+        ("reproduce", "A-fig2", "--from-data", "--book", "nowhere"),
+        ("book", "--from", "nowhere", "--to", "nowhere"),
         ("columns", "B-fig1"),
         ("nonsense",),
         ("--nonsense",),
@@ -302,6 +308,57 @@ def test_reproduce_prints_verdicts_and_paths_whatever_the_verdicts(
         assert claim["verdict"] in printed
     assert str(tmp_path / "A-fig6" / "figure.svg") in printed.splitlines()
     assert "4 runs, 0 of them from the cache" in printed
+
+
+def test_a_full_reproduction_is_estimated_and_made_once(
+    linkpool_: Command, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    command = ("reproduce", "N-inout", "--full", "--seeds", 2, "--out", tmp_path, "--jobs", 1)
+    assert linkpool_(*command) == 0
+    assert "6 of 6" in capsys.readouterr().err
+    made = fake_core.runs
+    assert linkpool_(*command) == 0
+    assert "done" in capsys.readouterr().err
+    assert fake_core.runs == made == 6
+
+
+def test_a_failed_run_does_not_keep_other_experiments_from_being_made(
+    linkpool_: Command, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    fake_core.fail_on = 'name = "one sender'
+    command = ("reproduce", "N-inout", "X-fig6", "--full", "--seeds", 1, "--out", tmp_path)
+    assert linkpool_(*command) == 1
+    assert "a run failed in N-inout;" in capsys.readouterr().err
+    assert (tmp_path / "X-fig6" / "claims.json").exists()
+
+
+def test_a_quick_reproduction_is_marked(
+    linkpool_: Command,
+    fake_core: FakeCore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Captured,
+) -> None:
+    monkeypatch.setattr("linkpool.study.extent.HOPS_PER_S", 1.0)
+    assert linkpool_("reproduce", "N-inout", "--quick", "--out", tmp_path, "--jobs", 1) == 0
+    record = json.loads((tmp_path / "quick" / "N-inout" / "record.json").read_text("utf-8"))
+    assert record["shortened"]
+    assert f"shortened: {record['shortened']}" in capsys.readouterr().out
+
+
+def test_data_of_the_book_is_judged_without_a_run(
+    linkpool_: Command, fake_core: FakeCore, tmp_path: Path, capsys: Captured
+) -> None:
+    command = ("reproduce", "N-inout", "--out", tmp_path / "made", "--seeds", 2)
+    assert linkpool_(*command) == 0
+    assert linkpool_("book", "--from", tmp_path / "made", "--to", tmp_path / "book") == 0
+    made = fake_core.runs
+    out = ("--out", tmp_path / "out", "--book", tmp_path / "book")
+    assert linkpool_("reproduce", "N-inout", "--from-data", *out) == 0
+    assert fake_core.runs == made
+    assert "from the data of 6 runs by version" in capsys.readouterr().out
+    claims = [tmp_path / at / "N-inout" / "claims.json" for at in ("made", "out/from-data")]
+    assert claims[0].read_bytes() == claims[1].read_bytes()
 
 
 def test_reproduce_fails_where_a_run_fails(

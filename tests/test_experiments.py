@@ -17,6 +17,7 @@ from linkpool import _core, experiments
 from linkpool.manifest import verify
 from linkpool.study.experiment import Experiment
 from linkpool.study.reproduce import (
+    ANALYSED,
     FILES,
     NothingToShortenError,
     analyse,
@@ -158,7 +159,7 @@ def test_the_same_data_gives_the_same_files(fake_core: FakeCore, tmp_path: Path)
     again = tmp_path / "again"
     again.mkdir()
     analyse(experiment, data, again)
-    for name in FILES:
+    for name in ANALYSED:
         assert (again / name).read_bytes() == (tmp_path / experiment.id / name).read_bytes()
 
 

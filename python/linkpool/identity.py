@@ -25,6 +25,11 @@ def digest(*parts: str) -> str:
 @cache
 def simulator() -> str:
     """Identify the simulator: its version, and its binary, as that may change without one."""
-    binary = Path(getattr(_core, "__file__", None) or "")
-    sha256 = hashlib.sha256(binary.read_bytes()).hexdigest() if binary.is_file() else ""
-    return f"{_core.__version__} {sha256}"
+    return f"{_core.__version__} {binary()}"
+
+
+@cache
+def binary() -> str:
+    """Return the SHA-256 of the simulator's binary, in hex."""
+    file = Path(getattr(_core, "__file__", None) or "")
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""

@@ -26,6 +26,19 @@ def show_seconds(value: float | None) -> str:
     return f"{_digits(value * 1e9)} ns"
 
 
+def show_duration(seconds: float) -> str:
+    """Write a time that a person waits.
+
+    >>> [show_duration(s) for s in (3.14, 90, 600, 9000)]
+    ['3.1 s', '90 s', '10 min', '2.5 h']
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
 def show_rate(bits_per_second: float | None) -> str:
     """Write a rate in Gbit/s, Mbit/s or kbit/s, with three significant digits."""
     if bits_per_second is None:

@@ -12,6 +12,7 @@ import typer
 from linkpool import _core
 from linkpool.cli import (
     bench,
+    book,
     compare,
     explain,
     linux,
@@ -79,6 +80,7 @@ _command("explain", explain.explain)
 _command("optimum", optimum.optimum)
 _command("topology", topology.topology)
 _command("reproduce", reproduce.reproduce, GOES_ON)
+_command("book", book.book)
 _command("run", study.run, GOES_ON, to=study.app)
 _command("status", study.status, to=study.app)
 _command("show", study.show, to=study.app)

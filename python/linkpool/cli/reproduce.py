@@ -8,19 +8,30 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from linkpool.cli.console import fail, stdout
+from linkpool.book.entry import FOLDER, BookError, read
+from linkpool.cli.console import fail, stderr, stdout
 from linkpool.cli.progress import bar_of_runs, watch_runs
 from linkpool.cores import cpus
 from linkpool.experiments import registry
+from linkpool.identity import digest
+from linkpool.publish import publish
 from linkpool.study.claims import Claim, Verdict
 from linkpool.study.experiment import Experiment, with_seeds
+from linkpool.study.extent import Plan, plans
+from linkpool.study.pool import RunError
 from linkpool.study.registry import Registry, RegistryError
 from linkpool.study.reproduce import (
+    FILES,
+    SET,
     NothingToShortenError,
-    Report,
+    analyse,
     reproduce_experiment,
     shorten,
 )
+from linkpool.units import show_duration
+
+EVERY = "all"
+"""Names every experiment."""
 
 COLOURS = {Verdict.REPRODUCED: "green", Verdict.PARTLY: "yellow", Verdict.NOT: "red"}
 
@@ -54,21 +65,46 @@ def reproduce(
             "the figure and the claims say so.",
         ),
     ] = 1.0,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Cut each experiment to minutes, in DIR/quick; all say that they were."
+        ),
+    ] = False,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="Say first how long it will take; leave out what is there; go on after a failure.",
+        ),
+    ] = False,
+    from_data: Annotated[
+        bool,
+        typer.Option(
+            "--from-data",
+            help="Draw and judge the data of the book of results, in DIR/from-data; run nothing.",
+        ),
+    ] = False,
+    book: Annotated[
+        Path, typer.Option("--book", metavar="DIR", help="The book of results.")
+    ] = FOLDER,
 ) -> None:
     """Reproduce published experiments: data, figure, and a verdict on each claim.
 
-    Runs already in DIR/runs are not computed again.
+    Runs already in DIR/runs are not computed again. `all` names every experiment.
     """
     try:
         known = registry(folder)
         if list_them:
             stdout().print(_listing(known))
             return
-        wanted = _wanted(known, ids or [])
+        wanted = _wanted(known, ids or [], quick or full or from_data)
     except RegistryError as error:
         fail(str(error))
-    if not 0.0 < scale <= 1.0:
-        fail(f"--scale {scale:g}: a share of the full length, above 0 and at most 1")
+    _check_options(seeds, scale, quick, full, from_data)
+    if from_data:
+        _from_data(wanted, book, out / "from-data")
+        return
     if seeds is not None:
         wanted = [with_seeds(experiment, seeds) for experiment in wanted]
     try:
@@ -76,19 +112,96 @@ def reproduce(
             shorten(experiment, scale)
     except NothingToShortenError as error:
         fail(str(error))
+    if quick or full:
+        place = out / "quick" if quick else out
+        _all(plans(wanted, place, quick), place, jobs)
+        return
     for experiment in wanted:
         _reproduce(experiment, out, jobs, scale)
 
 
-def _wanted(known: Registry, names: list[str]) -> list[Experiment]:
+def _check_options(
+    seeds: int | None, scale: float, quick: bool, full: bool, from_data: bool
+) -> None:
+    """Fail if options were given that exclude each other."""
+    if not 0.0 < scale <= 1.0:
+        fail(f"--scale {scale:g}: a share of the full length, above 0 and at most 1")
+    modes = {"--quick": quick, "--full": full, "--from-data": from_data}
+    given = [name for name, value in modes.items() if value]
+    if len(given) > 1:
+        fail(f"{' and '.join(given)}: one of them")
+    if given and (scale != 1.0 or (seeds is not None and given != ["--full"])):
+        fail(f"{given[0]} says how much is run: leave out --scale and --seeds")
+
+
+def _wanted(known: Registry, names: list[str], all_may_be: bool) -> list[Experiment]:
     """Return the experiments named, each once."""
     if not names:
         fail("name an experiment, or see linkpool reproduce --list")
+    if EVERY in names:
+        if not all_may_be:
+            fail(f"{EVERY} takes days: say --quick, --full or --from-data")
+        return known.load_all()
     found = dict.fromkeys((name, known.find(name)) for name in names)
     for name, identity in found:
         if identity is None:
             fail(f"no experiment {name!r}; there are {', '.join(known)}")
     return [known.load(i) for i in dict.fromkeys(i for _, i in found if i is not None)]
+
+
+def _all(found: list[Plan], out: Path, jobs: int | None) -> None:
+    """Say how long it will take, reproduce what is missing, and fail at the end if a run failed."""
+    cores = jobs or cpus()
+    stderr().print(_estimates(found, cores))
+    failed = []
+    for plan in found:
+        if plan.work.done:
+            continue
+        try:
+            _reproduce(plan.experiment, out, jobs, plan.scale)
+        except RunError as error:
+            stderr().print(f"{plan.experiment.id}: {error}", soft_wrap=True)
+            failed.append(plan.experiment.id)
+    if failed:
+        fail(f"a run failed in {', '.join(failed)}; the same command tries them again", code=1)
+
+
+def _estimates(found: list[Plan], cores: int) -> Table:
+    seconds = sum(plan.work.seconds for plan in found)
+    title = (
+        f"at most {show_duration(seconds / cores)} on {cores} cores; Ctrl-C and the same command "
+    )
+    title += "go on where it stopped"
+    listing = Table(title=title, title_justify="left")
+    for heading in ("id", "extent"):
+        listing.add_column(heading, overflow="fold")
+    for heading in ("runs to make", "of one core, at most"):
+        listing.add_column(heading, justify="right")
+    for plan in found:
+        work = plan.work
+        left = "done" if work.done else f"{work.missing} of {work.runs}"
+        of_core = "" if work.done else show_duration(work.seconds)
+        listing.add_row(plan.experiment.id, plan.extent, left, of_core)
+    return listing
+
+
+def _from_data(wanted: list[Experiment], book: Path, out: Path) -> None:
+    """Draw and judge what the book has of each experiment."""
+    try:
+        for experiment in wanted:
+            entry = read(experiment, book)
+            with publish(out / experiment.id, lambda _: digest("from data"), SET) as partial_place:
+                claims = analyse(entry.experiment, entry.data, partial_place, entry.cut)
+                entry.record.write(partial_place)
+            stdout().print(_claims(experiment, claims))
+            stdout().print(
+                f"from the data of {entry.record.runs} runs by version {entry.record.version}; "
+                f"{entry.record.extent}; data {entry.form}"
+            )
+            for name in FILES:
+                print(out / experiment.id / name)
+    except BookError as error:
+        fail(str(error))
 
 
 def _reproduce(experiment: Experiment, out: Path, jobs: int | None, scale: float) -> None:
@@ -102,7 +215,7 @@ def _reproduce(experiment: Experiment, out: Path, jobs: int | None, scale: float
             notice=partial(bar.console.print, soft_wrap=True),
         )
     console = stdout()
-    console.print(_claims(report))
+    console.print(_claims(report.experiment, report.claims))
     remark = f"{report.runs} runs, {report.cached} of them from the cache, {report.seconds:.0f} s"
     console.print(f"{remark}; seeds 1 to {report.seeds}")
     if report.shortened:
@@ -112,11 +225,10 @@ def _reproduce(experiment: Experiment, out: Path, jobs: int | None, scale: float
         print(path)
 
 
-def _claims(report: Report) -> Table:
+def _claims(experiment: Experiment, claims: list[Claim]) -> Table:
     """Return a row per claim, with a column for each setting that it was judged at."""
-    experiment = report.experiment
     rows: dict[str, dict[str, Claim]] = {}
-    for claim in report.claims:
+    for claim in claims:
         name, _, setting = claim.id.removeprefix(f"{experiment.id}.").partition("@")
         rows.setdefault(name, {})[setting] = claim
     settings = list(dict.fromkeys(setting for row in rows.values() for setting in row))

@@ -46,16 +46,20 @@ EXPERIMENTS = {
 
 def registry(folder: Path | None = None) -> Registry:
     """Return the registry of these, of what installed packages offer, and of a folder's files."""
-    found = Registry()
-    found.add(EXPERIMENTS)
+    found = published()
     found.add_installed()
     if folder is not None:
         found.add_folder(folder)
     return found
 
 
-def all_experiments() -> list[Experiment]:
-    """Return every published experiment, in the papers' order."""
+def published() -> Registry:
+    """Return the registry of the published experiments, in the papers' order."""
     found = Registry()
     found.add(EXPERIMENTS)
-    return found.load_all()
+    return found
+
+
+def all_experiments() -> list[Experiment]:
+    """Return every published experiment, in the papers' order."""
+    return published().load_all()

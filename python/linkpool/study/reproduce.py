@@ -8,16 +8,22 @@ from pathlib import Path
 
 import polars as pl
 
-from linkpool import manifest
+from linkpool import _core, manifest
 from linkpool.cores import cpus
-from linkpool.identity import digest
+from linkpool.identity import binary, digest
 from linkpool.publish import Kind, publish
+from linkpool.result import Result
+from linkpool.study import record
 from linkpool.study.cache import Cache, Notice
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment, with_seeds
-from linkpool.study.pool import Watch, run_points
+from linkpool.study.pool import Watch, run_entries
+from linkpool.study.record import Record
 
-FILES = ("figure.svg", "figure.png", "data.parquet", "claims.json")
+ANALYSED = ("figure.svg", "figure.png", "data.parquet", "claims.json")
+"""The files that follow from the data alone."""
+
+FILES = (*ANALYSED, record.NAME)
 """The files that a reproduction writes, beside its manifest."""
 
 SET = Kind("a reproduction", frozenset(), frozenset({*FILES, manifest.NAME}))
@@ -79,6 +85,7 @@ def reproduce_experiment(
     start = time.monotonic()
     if seeds is not None:
         experiment = with_seeds(experiment, seeds)
+    of_seeds = experiment.seeds
     experiment, shortened = shorten(experiment, scale)
     count = experiment.seeds
     place = out / experiment.id
@@ -86,8 +93,23 @@ def reproduce_experiment(
     with publish(place, lambda _: digest(experiment.id, *keys), SET) as partial:
         points = experiment.points(range(1, count + 1))
         cache = Cache(out / "runs", notice)
-        rows = run_points(points, experiment.measure, cache, jobs or cpus(), watch)
+        entries = [cache.entry(point) for point in points]
+        rows = run_entries(entries, experiment.measure, cache, jobs or cpus(), watch)
         keys += rows.keys
+        cpu_s, hops = record.cost(Result(entry.place) for entry in entries)
+        Record(
+            experiment.id,
+            _core.__version__,
+            binary(),
+            count,
+            of_seeds,
+            scale,
+            len(points),
+            experiment.extent(),
+            shortened,
+            round(cpu_s, 1),
+            hops,
+        ).write(partial)
         claims = analyse(experiment, pl.concat(rows.frames), partial, shortened)
     files = [place / name for name in FILES]
     seconds = time.monotonic() - start

@@ -1,0 +1,5 @@
+"""The book of results: a page an experiment, with the data from which anybody can judge it again.
+
+`docs/book` holds, for each experiment `ID` that was run, `ID.parquet` (its data), `ID.json` (how it
+was made), `ID.png` (the figure) and `ID.md` (the page), an index, and a manifest with checksums.
+"""

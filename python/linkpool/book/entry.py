@@ -1,0 +1,162 @@
+"""An experiment in the book: its record, its data, and its claims as the data gives them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from linkpool.book.condense import condensed
+from linkpool.manifest import DamagedError, Manifest
+from linkpool.study.claims import Claim
+from linkpool.study.experiment import Experiment, with_seeds
+from linkpool.study.record import NAME as RECORD
+from linkpool.study.record import NoRecordError, Record
+from linkpool.study.reproduce import shorten
+
+FOLDER = Path("docs/book")
+"""The book of this repository."""
+
+
+class BookError(ValueError):
+    """The book, or what is to be put into it, is not as it must be; the message says where."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An experiment as the book has it.
+
+    Attributes:
+        experiment: the experiment as it was run: shortened, if it was.
+        record: how it was run.
+        is_full: nothing was cut: neither seeds nor anything else.
+        form: how the data differs from what was measured, in words.
+        data: the data.
+        claims: its claims, judged by the data.
+
+    """
+
+    experiment: Experiment
+    record: Record
+    is_full: bool
+    form: str
+    data: pl.DataFrame
+    claims: list[Claim]
+
+    @property
+    def cut(self) -> str:
+        """Say what was cut, as figures and notes do; empty if nothing was."""
+        return self.record.shortened
+
+
+def read(experiment: Experiment, book: Path) -> Entry:
+    """Return what the book has of an experiment, after a look at its manifest.
+
+    Raises:
+        BookError: it has nothing of it, or not what its manifest says.
+
+    """
+    data, about = _files(experiment, book)
+    try:
+        manifest = Manifest.read(book)
+        for file in (data, about):
+            manifest.check_file(book, file.name)
+    except DamagedError as error:
+        raise BookError(str(error)) from None
+    return read_unsealed(experiment, book)
+
+
+def read_unsealed(experiment: Experiment, book: Path) -> Entry:
+    """Return what the book has of an experiment, while the book is being written.
+
+    Raises:
+        BookError: it has nothing of it, or nothing that can be read.
+
+    """
+    return _entry(experiment, *_files(experiment, book))
+
+
+def _files(experiment: Experiment, book: Path) -> tuple[Path, Path]:
+    data, about = (book / f"{experiment.id}.{kind}" for kind in ("parquet", "json"))
+    if not data.exists() or not about.exists():
+        raise BookError(
+            f"{book} has no data of {experiment.id}; name the folder of the book of results by "
+            "--book, or run the experiment"
+        )
+    return data, about
+
+
+def _entry(experiment: Experiment, data: Path, about: Path) -> Entry:
+    try:
+        content = json.loads(about.read_text(encoding="utf-8"))
+        record, form = Record.of(content), str(content["form"])
+        rows = pl.read_parquet(data)
+    except (OSError, ValueError, TypeError, KeyError, pl.exceptions.PolarsError) as error:
+        raise BookError(f"{data.with_suffix('')}: cannot be read: {error}") from None
+    missing = {column.name for column in experiment.columns} ^ set(rows.columns)
+    if missing:
+        raise BookError(f"{data}: of another version: column {sorted(missing)[0]}")
+    as_run = run_of(experiment, record)
+    return Entry(as_run, record, _is_full(experiment, record), form, rows, as_run.claims(rows))
+
+
+def run_of(experiment: Experiment, record: Record) -> Experiment:
+    """Return an experiment as a record says that it was run."""
+    return shorten(with_seeds(experiment, record.of_seeds), record.scale)[0]
+
+
+def put(experiment: Experiment, reproduction: Path, book: Path) -> bool:
+    """Put data and record of a reproduction into the book, in place of what it has of it.
+
+    Returns:
+        False: nothing was changed, as the reproduction is not full, and the book has a full one.
+
+    Raises:
+        BookError: the reproduction is not whole.
+        TooMuchDataError: its data cannot be made small enough.
+
+    """
+    try:
+        Manifest.read(reproduction).check(reproduction, contents=True)
+        record = Record.read(reproduction / RECORD)
+    except (DamagedError, NoRecordError) as error:
+        raise BookError(str(error)) from None
+    as_run = run_of(experiment, record)
+    if not _is_full(experiment, record) and _has_full(experiment, book):
+        return False
+    data = pl.read_parquet(reproduction / "data.parquet")
+    said = verdicts(as_run.claims(data))
+    content, form = condensed(data, lambda coarse: verdicts(as_run.claims(coarse)) == said)
+    book.mkdir(parents=True, exist_ok=True)
+    (book / f"{experiment.id}.parquet").write_bytes(content)
+    about: dict[str, Any] = {**asdict(record), "form": form}
+    text = json.dumps(about, indent=1, ensure_ascii=False)
+    (book / f"{experiment.id}.json").write_text(f"{text}\n", encoding="utf-8")
+    return True
+
+
+def _is_full(experiment: Experiment, record: Record) -> bool:
+    return run_of(experiment, record).extent() == experiment.extent()
+
+
+def _has_full(experiment: Experiment, book: Path) -> bool:
+    file = book / f"{experiment.id}.json"
+    return file.exists() and _is_full(experiment, Record.read(file))
+
+
+def draw(entry: Entry) -> bytes:
+    """Return the figure as PNG, as the data of the book gives it."""
+    from linkpool.study import style  # here, as matplotlib takes a second to load
+
+    with style.context():
+        figure = entry.experiment.draw(entry.data)
+        if entry.cut:
+            style.remark(figure, f"shortened: {entry.cut}")
+        return style.render(figure, "png")
+
+
+def verdicts(claims: Sequence[Claim]) -> dict[str, str]:
+    """Return the verdict of each claim."""
+    return {claim.id: claim.verdict.value for claim in claims}

@@ -1,0 +1,274 @@
+"""Write the book: a page an experiment, the index, the manifest."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from linkpool.book import entry as entries
+from linkpool.book import text
+from linkpool.book.entry import BookError, Entry
+from linkpool.book.text import cell, count, table
+from linkpool.experiments.described import FIGURES, PAPERS
+from linkpool.identity import digest
+from linkpool.manifest import NAME as MANIFEST
+from linkpool.publish import seal
+from linkpool.study.claims import Claim, Verdict
+from linkpool.study.experiment import Experiment
+from linkpool.study.registry import Registry
+from linkpool.units import show_duration
+
+INDEX = "README.md"
+KEY = "the book of results"
+"""The key of the book in its manifest, before the ids of its experiments."""
+
+SHOWN = 12
+"""Values of a setting that a page names."""
+
+
+def paper_of(experiment: Experiment) -> str:
+    """Return the name of an experiment's paper in `docs/experiments`."""
+    return type(experiment).__module__.split(".")[-2]
+
+
+def write(known: Registry, book: Path, redraw: Iterable[str] = ()) -> list[Path]:
+    """Write all pages and the index from the data in the book, and seal it.
+
+    Args:
+        known: the experiments.
+        book: the folder.
+        redraw: experiments whose figures are drawn, beside those without one.
+
+    Returns:
+        The pages, without the index.
+
+    """
+    anew = set(redraw)
+    found = [known.load(name) for name in known if (book / f"{name}.json").exists()]
+    entries_ = [entries.read_unsealed(experiment, book) for experiment in found]
+    pages = []
+    for one in entries_:
+        name = one.experiment.id
+        figure = book / f"{name}.png"
+        if name in anew or not figure.exists():
+            figure.write_bytes(entries.draw(one))
+        path = book / f"{name}.md"
+        path.write_text(page(one, section_of(one.experiment, book)), encoding="utf-8")
+        pages.append(path)
+    (book / INDEX).write_text(index(known, entries_), encoding="utf-8")
+    _seal(book, entries_)
+    return pages
+
+
+def _seal(book: Path, found: Iterable[Entry]) -> None:
+    names = [one.experiment.id for one in found]
+    expected = {INDEX, MANIFEST} | {
+        f"{name}.{kind}" for name in names for kind in ("parquet", "json", "png", "md")
+    }
+    strangers = sorted(path.name for path in book.iterdir() if path.name not in expected)
+    if strangers:
+        raise BookError(f"{book / strangers[0]} is not part of the book; remove it")
+    seal(book, digest(KEY, *names))
+
+
+def section_of(experiment: Experiment, book: Path) -> tuple[str, str]:
+    """Return the setting and the findings that the page of the paper gives, as Markdown."""
+    name = f"{paper_of(experiment)}.md"
+    file = book.parent / "experiments" / name
+    if not file.exists():
+        return "", ""
+    own = text.section(file.read_text(encoding="utf-8"), experiment.id)
+    before, after = text.around_table(text.moved(own, name))
+    return before, after
+
+
+def page(one: Entry, section: tuple[str, str]) -> str:
+    """Return the page of an experiment."""
+    experiment, setting = one.experiment, section[0]
+    paper = paper_of(experiment)
+    lines = [
+        f"# {experiment.id}: {experiment.title}",
+        "",
+        f"{experiment.paper}. **{text.tally(one.claims)}.**",
+        "",
+        *_cut(one),
+        "## The published figure",
+        "",
+        text.prose(FIGURES[experiment.id]),
+        "",
+        "## Our figure",
+        "",
+        f"![{experiment.id}: {cell(experiment.title)}]({experiment.id}.png)",
+        "",
+        text.prose(
+            f"The data is [{experiment.id}.parquet]({experiment.id}.parquet): "
+            f"{one.data.height:,} rows, {one.form}. `linkpool reproduce {experiment.id} "
+            "--from-data` draws the figure and judges the claims from it, without a run; "
+            f"`linkpool columns {experiment.id}` explains its columns."
+        ),
+        "",
+        "## Settings",
+        "",
+        setting,
+        "",
+        text.prose(
+            f"[The page of the paper](../experiments/{paper}.md) has the settings that its "
+            "experiments share, and why they are as they are."
+        ),
+        "",
+        *_keys(experiment),
+        "",
+        "## Claims",
+        "",
+        *_claims(one.claims),
+        "",
+        *_findings(section[1]),
+        "## The runs",
+        "",
+        *_record(one),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _cut(one: Entry) -> list[str]:
+    if one.is_full:
+        return []
+    cut = one.cut or f"{one.record.extent}; a full reproduction has more seeds"
+    return [f"**Not a full reproduction: {cut}.** A verdict may differ from that of all runs.", ""]
+
+
+def _keys(experiment: Experiment) -> list[str]:
+    """Return a table of what varies from run to run, and the first scenario."""
+    points = experiment.points(range(1, experiment.seeds + 1))
+    found: dict[str, dict[str, None]] = {}
+    for point in points:
+        for key, value in point.keys.items():
+            found.setdefault(key, {}).setdefault(f"{value}")
+    meanings = {column.name: column.meaning for column in experiment.columns}
+    rows = []
+    for key, values in found.items():
+        names = list(values)
+        shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+        rows.append((f"`{key}`", cell(meanings.get(key, "")), cell(shown)))
+    scenario = points[0].scenario.rstrip()
+    return [
+        *table(("varied", "meaning", "values"), rows),
+        "",
+        f"The scenario of the first run ({cell(points[0].name)}):",
+        "",
+        "```toml",
+        scenario,
+        "```",
+    ]
+
+
+def _claims(claims: Iterable[Claim]) -> list[str]:
+    rows = []
+    for claim in claims:
+        name = claim.id.partition(".")[2]
+        verdict = f"{text.MARKS[claim.verdict]} {claim.verdict.value}"
+        cells = (claim.text, claim.paper, claim.measured, verdict, claim.note)
+        rows.append((f"`{name}`", *map(cell, cells)))
+    return table(("claim", "text", "paper", "measured", "verdict", "criterion"), rows)
+
+
+def _findings(findings: str) -> list[str]:
+    if not findings:
+        return []
+    return [
+        "## What was found, and what was tried",
+        "",
+        "From the page of the paper, whose numbers may be of earlier runs:",
+        "",
+        findings,
+        "",
+    ]
+
+
+def _record(one: Entry) -> list[str]:
+    record = one.record
+    plural = "s" if record.seeds > 1 else ""
+    rows = [
+        ("extent", record.extent),
+        ("runs", f"{record.runs:,}, seed{plural} {_seeds(record.seeds)}"),
+        ("processor time", show_duration(record.cpu_s)),
+        ("packet-hops", f"{record.packet_hops:.3g}"),
+        ("version", record.version),
+        ("SHA-256 of the simulator", f"`{record.simulator[:16]}...`"),
+    ]
+    return table(("", ""), [(name, cell(value)) for name, value in rows])
+
+
+def _seeds(count: int) -> str:
+    return "1" if count == 1 else f"1 to {count}"
+
+
+def index(known: Registry, found: Iterable[Entry]) -> str:
+    """Return the index: counts by paper, a line an experiment, and the claims that do not hold."""
+    of = {one.experiment.id: one for one in found}
+    claims = [claim for one in of.values() for claim in one.claims]
+    lines = [
+        "# The book of results",
+        "",
+        text.prose(
+            "Each published experiment that was run, with its figure, its data, and a verdict on "
+            "each claim. `linkpool book` writes these pages from reproductions. "
+            "`manifest.json` has the SHA-256 of each file. How claims are judged: "
+            "[experiments](../experiments.md#how-claims-are-judged)."
+        ),
+        "",
+        f"**{text.tally(claims)}**, in {len(of)} of {len(list(known))} experiments. "
+        "A claim that is judged at two settings counts twice.",
+        "",
+        *_by_paper(known, of),
+        "",
+    ]
+    for paper, name in PAPERS.items():
+        mine = [e for e in map(known.load, known) if paper_of(e) == paper]
+        if mine:
+            lines += [f"## {name[0].upper()}{name[1:]}", "", *_by_experiment(mine, of), ""]
+    lines += ["## Claims that do not reproduce in full", "", *_missed(of), ""]
+    return "\n".join(lines)
+
+
+def _by_paper(known: Registry, of: Mapping[str, Entry]) -> list[str]:
+    rows = []
+    for paper, name in PAPERS.items():
+        ids = [e.id for e in map(known.load, known) if paper_of(e) == paper]
+        claims = [claim for i in ids if i in of for claim in of[i].claims]
+        there = sum(i in of for i in ids)
+        counts = [str(count(claims, verdict)) for verdict in Verdict]
+        rows.append((name, f"{there} of {len(ids)}", str(len(claims)), *counts))
+    headings = ("paper", "experiments", "claims", "reproduced", "partly", "not")
+    return table(headings, rows)
+
+
+def _by_experiment(mine: Iterable[Experiment], of: Mapping[str, Entry]) -> list[str]:
+    rows: list[tuple[str, ...]] = []
+    for experiment in mine:
+        one = of.get(experiment.id)
+        if one is None:
+            rows.append(
+                (experiment.id, cell(experiment.title), "", "", "", "not run at this version")
+            )
+            continue
+        counts = [str(count(one.claims, verdict)) for verdict in Verdict]
+        extent = one.record.extent if one.is_full else f"only {one.record.extent}"
+        made = f"{cell(extent)}; {show_duration(one.record.cpu_s)}"
+        link = f"[{experiment.id}]({experiment.id}.md)"
+        rows.append((link, cell(experiment.title), *counts, made))
+    headings = ("", "experiment", "reproduced", "partly", "not", "run; processor time")
+    return table(headings, rows)
+
+
+def _missed(of: Mapping[str, Entry]) -> list[str]:
+    rows = []
+    for verdict in (Verdict.NOT, Verdict.PARTLY):
+        for one in of.values():
+            for claim in one.claims:
+                if claim.verdict is verdict:
+                    name = f"[{claim.id}]({one.experiment.id}.md#claims)"
+                    said = f"{text.MARKS[verdict]} {verdict.value}"
+                    rows.append((name, *map(cell, (claim.text, claim.paper, claim.measured, said))))
+    if not rows:
+        return ["None."]
+    return table(("claim", "text", "paper", "measured", "verdict"), rows)

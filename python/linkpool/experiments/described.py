@@ -1,0 +1,131 @@
+"""The published figures and tables in words, for the book of results."""
+
+PAPERS = {
+    "amp": "AMP",
+    "xmp": "XMP",
+    "mmptcp": "MMPTCP",
+    "talk": "the MPTCP talk",
+    "ndp": "NDP",
+}
+"""The papers, by the name of their folder and of their page in `docs/experiments`."""
+
+FIGURES = {
+    "A-fig2": (
+        "Bars of the mean flow completion time of DCTCP, DCM and XMP on a logarithmic axis, for "
+        "10, 20, 30 and 40 synchronised flows, with whiskers of one standard deviation. DCTCP "
+        "stays near 2 ms. DCM and XMP reach hundreds of milliseconds from 30 flows on."
+    ),
+    "A-fig3": (
+        "A drawing of windows and of the queue over time: two and five single-path flows, and "
+        "four single-path flows beside a multipath flow, on a bottleneck that holds few packets."
+    ),
+    "A-fig4a": (
+        "Goodput of 8 DCTCP flows and of one XMP flow, against the number of XMP's subflows. XMP "
+        "leaves its fair share at 3 subflows and takes 2.3 times as much at 4."
+    ),
+    "A-fig4b": (
+        "The same against the number of DCTCP flows, with 4 subflows and a marking threshold of "
+        "20 packets."
+    ),
+    "A-cwnd1": (
+        "A remark in the text, without a figure: a minimum window of one packet instead of two."
+    ),
+    "A-fig6": (
+        "The windows of the two subflows between 1.999 s and 2.010 s, while a background flow "
+        "leaves one path and another joins the other path: one panel for MPTCP with beta = 4, one "
+        "for DCM."
+    ),
+    "A-fig7": (
+        "The number of suppression episodes and the median queue against tau, for 3, 4 and 5 AMP "
+        "flows."
+    ),
+    "A-gamma": "A remark in the text, without a figure: the choice of gamma.",
+    "A-fig8": (
+        "Bars of the mean flow completion time of DCTCP, DCM, XMP and AMP on a logarithmic axis, "
+        "for 10 to 40 synchronised flows of 128, 256 and 512 KB, with whiskers of one standard "
+        "deviation."
+    ),
+    "A-fig9": (
+        "Jain's index over all flows against the number of DCTCP flows, with 1, 2 and 4 multipath "
+        "flows beside them: a line for DCM, XMP and AMP."
+    ),
+    "A-fig10": (
+        "The distribution of the queue length of the bottleneck with 4 DCTCP flows beside (a) one "
+        "and (b) four multipath flows, a line for each scheme."
+    ),
+    "A-ssr": "A remark in the text, without a figure: AMP without suppression and release.",
+    "A-fig11": "As Figure 6: the windows of both subflows around 2 s, for AMP and for XMP.",
+    "A-fig12": (
+        "The distribution of job completion times beside long flows of DCTCP, DCM, XMP and AMP, "
+        "with 4, 6 and 8 subflows."
+    ),
+    "A-fig13": (
+        "Three panels for each scheme of the long flows: completion times of short flows, goodput "
+        "of long flows, and the utilisation of each layer of the fat-tree."
+    ),
+    "A-fig14": (
+        "The distribution of completion times of flows below 100 KB, and the goodput of long "
+        "flows, for the data-mining workload."
+    ),
+    "X-fig4": (
+        "The rates of all subflows over 40 s on two bottlenecks of 300 Mbps, while a background "
+        "flow joins the first and then the second: a panel for beta = 4 and one for beta = 6."
+    ),
+    "X-fig6": (
+        "The rates of all subflows of four flows with 3, 2, 1 and 1 subflows on one bottleneck, "
+        "over 30 s: a panel for beta = 4 and one for beta = 6."
+    ),
+    "X-fig7": (
+        "The rates of the ten subflows of five flows on a ring of five bottlenecks, over 80 s: "
+        "panels for three pairs of beta and K."
+    ),
+    "M-tab1": (
+        "A table of MPTCP and MMPTCP at 100 Mbps and 1 Gbps: completion times of short flows, "
+        "goodput of long flows, utilisation and loss of the core. Figure 2 shows each short "
+        "flow's completion time and timeouts."
+    ),
+    "M-tab2": "The same table for packet scatter and TCP.",
+    "M-tab3": "The same table for five schemes, with ten times the short flows.",
+    "M-fig3": (
+        "Four panels against the share of core switches with short queues: goodput of long flows, "
+        "core utilisation, completion times of short flows and core loss, a line for each scheme."
+    ),
+    "M-tab4": (
+        "A table of completion times of short flows against the duplicate-ACK threshold of phase "
+        "1. Figure 4 shows how many flows met fast retransmissions and timeouts."
+    ),
+    "M-tab7": (
+        "A table of mean, median and deviation of completion times under incast, for 20, 40 and "
+        "100 senders."
+    ),
+    "T-fair": (
+        "A slide with two wireless paths and what TCP, half-TCP (EWTCP) and MPTCP get over them."
+    ),
+    "T-eff": (
+        "A slide with three flows round a triangle, each with a path of one hop and one of two "
+        "hops."
+    ),
+    "T-paths": (
+        "Throughput of a permutation in a fat-tree, in per cent of the optimum, against the "
+        "number of paths."
+    ),
+    "T-scatter": (
+        "Throughput with per-flow ECMP, packet scatter, a central scheduler by its period, and "
+        "MPTCP."
+    ),
+    "T-bcube": (
+        "A slide with two flows in a BCube, of which one can go round the other by a longer path."
+    ),
+    "T-dual": "A slide with a fat-tree whose hosts have two NICs on neighbouring switches.",
+    "N-perm": (
+        "Goodput of each flow of a permutation in a fat-tree, ranked, for NDP and other transports."
+    ),
+    "N-incast": (
+        "Completion times of incasts of 450 KB against the number of senders, for NDP and others."
+    ),
+    "N-inout": (
+        "Goodput of each flow of a host that sends to four hosts, the first of which has another "
+        "sender."
+    ),
+}
+"""By experiment: what the paper shows, in words."""

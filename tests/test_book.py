@@ -1,0 +1,180 @@
+"""The book of results: its pages are what its data gives, and nothing is left out."""
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fake_core import FakeCore
+from linkpool.book import condense, entry, menu, pages
+from linkpool.book.condense import LIMIT, TooMuchDataError, condensed
+from linkpool.book.entry import BookError
+from linkpool.experiments import EXPERIMENTS, all_experiments, published
+from linkpool.experiments.described import FIGURES, PAPERS
+from linkpool.manifest import Manifest, verify
+from linkpool.study.reproduce import reproduce_experiment
+
+ROOT = Path(__file__).parents[1]
+BOOK = ROOT / "docs" / "book"
+IDS = sorted(path.stem for path in BOOK.glob("*.json") if path.name != "manifest.json")
+SMALL = "N-inout"
+
+
+def test_the_book_is_as_it_was_written() -> None:
+    verify(BOOK)
+    assert set(IDS) <= EXPERIMENTS.keys()
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_a_page_is_what_the_data_gives(name: str) -> None:
+    """To write the pages again: linkpool book."""
+    one = entry.read(published().load(name), BOOK)
+    page = pages.page(one, pages.section_of(one.experiment, BOOK))
+    assert (BOOK / f"{name}.md").read_text(encoding="utf-8") == page
+    assert (BOOK / f"{name}.parquet").stat().st_size <= LIMIT
+
+
+def test_the_index_is_what_the_data_gives_and_names_every_experiment() -> None:
+    known = published()
+    found = [entry.read(known.load(name), BOOK) for name in known if name in IDS]
+    index = (BOOK / "README.md").read_text(encoding="utf-8")
+    assert index == pages.index(known, found)
+    for name in EXPERIMENTS:
+        assert f"| [{name}]({name}.md) |" in index or re.search(
+            rf"\| {name} \|.*not run at this version", index
+        )
+
+
+def test_a_figure_is_what_the_data_gives() -> None:
+    """Of one experiment, as drawing takes seconds; other libraries may draw other pixels."""
+    one = entry.read(published().load(SMALL), BOOK)
+    drawn = entry.draw(one)
+    assert drawn.startswith(b"\x89PNG")
+    assert len(drawn) == pytest.approx((BOOK / f"{SMALL}.png").stat().st_size, rel=0.1)
+
+
+def test_every_experiment_has_its_published_figure_in_words() -> None:
+    assert FIGURES.keys() == EXPERIMENTS.keys()
+    assert {pages.paper_of(experiment) for experiment in all_experiments()} == PAPERS.keys()
+
+
+def test_a_reproduction_becomes_a_page(fake_core: FakeCore, tmp_path: Path) -> None:
+    known, book = published(), tmp_path / "book"
+    experiment = known.load(SMALL)
+    reproduce_experiment(experiment, tmp_path / "results", seeds=2, jobs=1)
+    assert entry.put(experiment, tmp_path / "results" / SMALL, book)
+    assert [path.name for path in pages.write(known, book)] == [f"{SMALL}.md"]
+    verify(book)
+    text = (book / f"{SMALL}.md").read_text(encoding="utf-8")
+    assert "Not a full reproduction" in text
+    for claim in entry.read(experiment, book).claims:
+        assert claim.id.partition(".")[2] in text
+    assert "not run at this version" in (book / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_shortened_reproduction_replaces_no_full_one(fake_core: FakeCore, tmp_path: Path) -> None:
+    known, book = published(), tmp_path / "book"
+    experiment = known.load(SMALL)
+    reproduce_experiment(experiment, tmp_path / "full", jobs=1)
+    reproduce_experiment(experiment, tmp_path / "short", seeds=1, jobs=1)
+    assert entry.put(experiment, tmp_path / "short" / SMALL, book)
+    assert entry.put(experiment, tmp_path / "full" / SMALL, book)
+    assert not entry.put(experiment, tmp_path / "short" / SMALL, book)
+    assert entry.read_unsealed(experiment, book).is_full
+
+
+def test_an_experiment_is_judged_as_it_was_run(fake_core: FakeCore, tmp_path: Path) -> None:
+    known, book = published(), tmp_path / "book"
+    experiment = known.load("N-perm")
+    reproduce_experiment(experiment, tmp_path, scale=0.5, jobs=1)
+    assert entry.put(experiment, tmp_path / "N-perm", book)
+    one = entry.read_unsealed(experiment, book)
+    assert one.experiment.extent() != experiment.extent()
+    assert one.cut
+    assert not one.is_full
+
+
+def test_changed_data_is_refused(fake_core: FakeCore, tmp_path: Path) -> None:
+    known, book = published(), tmp_path / "book"
+    experiment = known.load(SMALL)
+    with pytest.raises(BookError, match=f"has no data of {SMALL}"):
+        entry.read(experiment, book)
+    reproduce_experiment(experiment, tmp_path, seeds=1, jobs=1)
+    entry.put(experiment, tmp_path / SMALL, book)
+    pages.write(known, book)
+    data = book / f"{SMALL}.parquet"
+    data.write_bytes(data.read_bytes() + b"x")
+    with pytest.raises(BookError, match=rf"{SMALL}\.parquet changed"):
+        entry.read(experiment, book)
+
+
+def test_a_stranger_in_the_book_is_named(fake_core: FakeCore, tmp_path: Path) -> None:
+    known, book = published(), tmp_path / "book"
+    experiment = known.load(SMALL)
+    reproduce_experiment(experiment, tmp_path, seeds=1, jobs=1)
+    entry.put(experiment, tmp_path / SMALL, book)
+    (book / "notes.txt").write_text("x", encoding="utf-8")
+    with pytest.raises(BookError, match=r"notes\.txt is not part of the book"):
+        pages.write(known, book)
+
+
+def flows(count: int) -> pl.DataFrame:
+    """Return completion times without any pattern, of two groups, some of which never ended."""
+    values = pl.Series([(i * 2654435761 % 2**32) / 2**32 for i in range(count)])
+    fct = values.scatter(range(0, count, 7), None)
+    return pl.DataFrame({"scheme": ["a", "b"] * (count // 2), "fct_s": fct})
+
+
+def test_small_data_stays_as_it_was_measured() -> None:
+    data = flows(100)
+    content, form = condensed(data, lambda _: True)
+    assert form == "as measured"
+    assert pl.read_parquet(content).equals(data)
+
+
+def test_large_data_keeps_its_rows_and_the_means_of_groups() -> None:
+    data = flows(200_000)
+    content, form = condensed(data, lambda _: True)
+    assert len(content) <= LIMIT
+    assert "neighbours by rank" in form
+    coarse = pl.read_parquet(content)
+    assert coarse.schema == data.schema
+    for scheme in ("a", "b"):
+        before, after = (d.filter(pl.col("scheme") == scheme)["fct_s"] for d in (data, coarse))
+        assert after.null_count() == before.null_count()
+        assert after.mean() == pytest.approx(before.mean(), rel=1e-4)
+        assert after.quantile(0.9) == pytest.approx(before.quantile(0.9), rel=1e-2)
+
+
+def test_data_over_time_is_not_binned() -> None:
+    data = flows(200_000).with_columns(pl.int_range(pl.len()).cast(pl.Float64).alias("time_s"))
+    with pytest.raises(TooMuchDataError, match="200000 rows"):
+        condensed(data, lambda _: True)
+
+
+def test_coarse_data_with_other_verdicts_is_refused() -> None:
+    with pytest.raises(TooMuchDataError, match="with the same verdicts"):
+        condensed(flows(200_000), lambda _: False)
+
+
+def test_the_menu_of_the_site_has_all_pages(tmp_path: Path) -> None:
+    site = tmp_path / "mkdocs.yml"
+    site.write_text("nav:\n  - Book:\n      - book/README.md\n  - End: end.md\n", encoding="utf-8")
+    menu.update(site, [Path("A.md")])
+    menu.update(site, [Path("A.md"), Path("B.md")])
+    listed = site.read_text(encoding="utf-8").splitlines()
+    assert listed[2:] == [
+        "      - book/README.md",
+        "      - book/A.md",
+        "      - book/B.md",
+        listed[-1],
+    ]
+
+
+def test_the_manifest_names_each_file() -> None:
+    names = Manifest.read(BOOK).files.keys()
+    assert names == {path.name for path in BOOK.iterdir()} - {"manifest.json"}
+    assert json.loads((BOOK / "manifest.json").read_text(encoding="utf-8"))["files"]
+    assert condense.LIMIT == 200_000
