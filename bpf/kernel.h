@@ -151,6 +151,7 @@ struct tcp_congestion_ops {
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 #define TCP_ECN_DEMAND_CWR 4
 #define ICSK_ACK_TIMER 2
+#define ICSK_ACK_NOW 16
 #define AF_INET 2
 #define AF_INET6 10
 

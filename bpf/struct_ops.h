@@ -407,7 +407,11 @@ void BPF_PROG(lp_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 				tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
 			bpf_tcp_send_ack(tp, own->prior_rcv_nxt);
 		}
-		inet_csk(sk)->icsk_ack.pending |= 1; /* ICSK_ACK_SCHED */
+		/*
+		 * And what has just come is acknowledged now (the kernel's dctcp_ece_ack_update). Were it not, the kernel would
+		 * hold it and one more back: the ACK above has told it that nothing is owed (rcv_wup in tcp_select_window).
+		 */
+		inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_NOW;
 	}
 	own->prior_rcv_nxt = tp->rcv_nxt;
 	own->ce_state = marked;
