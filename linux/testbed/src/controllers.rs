@@ -48,6 +48,19 @@ impl Controllers {
     }
 }
 
+impl Controllers {
+    /// The names of those that suppress subflows: AMP's, unless the scenario says otherwise.
+    pub(crate) fn suppressing(&self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for loaded in &self.loaded {
+            if loaded.algorithm.parameters.contains(&"suppression") && loaded.params()?.suppression != 0 {
+                names.push(loaded.name.clone());
+            }
+        }
+        Ok(names)
+    }
+}
+
 impl Drop for Controllers {
     fn drop(&mut self) {
         for loaded in self.loaded.drain(..) {

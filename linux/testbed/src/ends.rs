@@ -4,7 +4,6 @@ use crate::address::{End, Side};
 use crate::namespace::{Namespace, ip, sysctl};
 use crate::tun::{DEVICE, Tun};
 use anyhow::{Context as _, Result};
-use linkpool_linux_control::namespace::Namespace as Named;
 use linkpool_linux_control::netlink::PathManager;
 use std::collections::HashMap;
 
@@ -51,7 +50,9 @@ pub(crate) fn make(ends: &[End], settings: &Settings) -> Result<(HashMap<End, Ho
     let (mut hosts, mut devices) = (HashMap::new(), Vec::new());
     for end in ends {
         let made = Namespace::new(|| set_up(*end, settings));
-        let (namespace, (tun, path_manager)) = made.with_context(|| format!("host {:?}", end.host))?;
+        let (namespace, tun) = made.with_context(|| format!("host {:?}", end.host))?;
+        let opens = settings.multipath && end.side == Side::Sending;
+        let path_manager = opens.then(|| namespace.path_manager()).transpose()?;
         hosts.insert(*end, HostEnd { namespace, path_manager, next_port: FIRST_PORT });
         devices.push((*end, tun));
     }
@@ -59,7 +60,7 @@ pub(crate) fn make(ends: &[End], settings: &Settings) -> Result<(HashMap<End, Ho
 }
 
 /// In its namespace.
-fn set_up(end: End, settings: &Settings) -> Result<(Tun, Option<PathManager>)> {
+fn set_up(end: End, settings: &Settings) -> Result<Tun> {
     let sends = end.side == Side::Sending;
     sysctl("net/ipv6/conf/default/disable_ipv6", 1)?;
     // Each connection begins as if it were the first to its peer.
@@ -83,15 +84,11 @@ fn set_up(end: End, settings: &Settings) -> Result<(Tun, Option<PathManager>)> {
         end.address(),
         settings.initial_window,
     ))?;
-    if !settings.multipath {
-        return Ok((tun, None));
-    }
-    if sends {
+    if settings.multipath && sends {
         sysctl("net/mptcp/pm_type", 1)?;
-        // What it takes for the namespace of the process is that of this thread, from which its own begins.
-        return Ok((tun, Some(PathManager::of(&Named::own()?)?)));
+    } else if settings.multipath {
+        // Receivers take what comes; the kernel's own path manager does.
+        ip("mptcp limits set subflows 8 add_addr_accepted 8\n")?;
     }
-    // Receivers take what comes; the kernel's own path manager does.
-    ip("mptcp limits set subflows 8 add_addr_accepted 8\n")?;
-    Ok((tun, None))
+    Ok(tun)
 }

@@ -1,7 +1,7 @@
 //! What this machine can carry, measured just before a run, and what the run may need.
 
 use crate::ends::Settings;
-use crate::run::carry;
+use crate::run::{Algorithms, carry};
 use crate::wire::FRAMING;
 use anyhow::{Result, anyhow, ensure};
 use linkpool_network::{HostId, LinkId, Routes};
@@ -33,7 +33,7 @@ pub(crate) fn measure(plan: &Plan, routes: &Routes) -> Result<Headroom> {
     let probe = Plan::new(&scenario);
     let timetable = probe.timetable();
     let settings = Settings { mtu: 1500, ack_each: false, initial_window: 10, min_rto_us: 200_000, multipath: false };
-    let algorithms = vec!["reno".to_string()];
+    let algorithms = Algorithms { by_transport: vec!["reno".to_string()], suppressing: Vec::new() };
     let carried = carry((&probe, timetable.routes_at(Time::ZERO)), &settings, algorithms, &|| false)?;
     let carried_pps = carried.of_fabric.delivered as f64 / carried.ended.secs();
     Ok(Headroom { carried_pps, needed_pps: needed(plan, routes) })

@@ -8,6 +8,7 @@ use crate::fabric::{Known, Pin};
 use crate::info;
 use crate::namespace::{Namespace, current};
 use crate::sending::{Sending, SubflowState};
+use crate::suppression::{Identity, Told, is_suppressed};
 use crate::traffic::{Task, Tasks, Traffic};
 use crate::wire::{Ports, entropy};
 use anyhow::{Context as _, Result};
@@ -101,6 +102,7 @@ pub(crate) struct Hosts<'p> {
     clock: Clock,
     /// The kernel's names, by transport.
     algorithms: Vec<String>,
+    pub(crate) told: Told,
     ends: HashMap<End, HostEnd>,
     home: Namespace,
     known: Known,
@@ -124,7 +126,7 @@ impl<'p> Hosts<'p> {
     pub(crate) fn new(
         (plan, routes): (&'p Plan, &'p Routes),
         clock: Clock,
-        algorithms: Vec<String>,
+        (algorithms, told): (Vec<String>, Told),
         ends: HashMap<End, HostEnd>,
         known: Known,
     ) -> Result<Hosts<'p>> {
@@ -134,6 +136,7 @@ impl<'p> Hosts<'p> {
             routes,
             clock,
             algorithms,
+            told,
             ends,
             home: current()?,
             known,
@@ -357,9 +360,13 @@ impl<'p> Hosts<'p> {
         let end = End { host: planned.flow.src, side: Side::Sending };
         let to = End { host: planned.flow.dst, side: Side::Receiving };
         let to = SocketAddrV4::new(to.address(), listener_port(planned.transport));
-        let manager = self.ends.get_mut(&end).and_then(|host| host.path_manager.as_mut());
-        let manager = manager.context("hosts that send over several subflows have a path manager")?;
+        let host = self.ends.get_mut(&end).context("hosts that take part have namespaces")?;
         let token = info::token(&sending.socket).context("an MPTCP connection has a token")?;
+        if sending.identity.is_none() && self.told.suppresses(&self.algorithms[planned.transport.index()]) {
+            sending.identity = Some(Identity::new(host.namespace.inode()?, token));
+        }
+        let manager = host.path_manager.as_mut();
+        let manager = manager.context("hosts that send over several subflows have a path manager")?;
         for (id, subflow) in (0u8..).zip(&mut sending.subflows).skip(1) {
             if subflow.info.state == 0 {
                 let local = SocketAddrV4::new(end.address(), subflow.port);
@@ -411,7 +418,9 @@ impl<'p> Hosts<'p> {
     fn end(&mut self, flow: FlowId, finished: bool) {
         let Some(mut sending) = self.senders.remove(&flow) else { return };
         let now = self.clock.now();
-        let outcome = sending.outcome(now, finished);
+        let algorithm = &self.algorithms[sending.planned.transport.index()];
+        let told = self.told.of(algorithm, &mut sending.identity);
+        let outcome = sending.outcome(now, finished, told);
         if !finished {
             // What is on its way is of no use to anybody.
             let _ = sending.socket.set_linger(Some(Duration::ZERO));
@@ -424,7 +433,9 @@ impl<'p> Hosts<'p> {
     /// The run is over: what flows have done so far is their outcome, and all sockets go at once.
     fn finish(&mut self, now: Time) {
         for (_, mut sending) in self.senders.drain() {
-            self.flows.push(sending.outcome(now, false));
+            let algorithm = &self.algorithms[sending.planned.transport.index()];
+            let told = self.told.of(algorithm, &mut sending.identity);
+            self.flows.push(sending.outcome(now, false, told));
             let _ = sending.socket.set_linger(Some(Duration::ZERO));
         }
         for (_, receiving) in self.receivers.drain() {
@@ -450,10 +461,13 @@ impl<'p> Hosts<'p> {
         for flow in flows {
             let Some(sending) = self.senders.get_mut(&flow) else { continue };
             let _ = sending.look(now); // one that has just failed has no more samples
+            let algorithm = &self.algorithms[sending.planned.transport.index()];
+            let told = self.told.of(algorithm, &mut sending.identity);
             let numbers = SubflowId::first(sending.subflows.len());
             for (subflow, s) in numbers.zip(&sending.subflows).filter(|(_, s)| s.established.is_some()) {
                 let (cwnd, ssthresh, srtt) = (s.info.snd_cwnd.into(), s.ssthresh(), s.srtt());
-                let value = Value::Cwnd { flow, subflow, cwnd, ssthresh, srtt, suppressed: false };
+                let suppressed = told.as_ref().is_some_and(|conn| is_suppressed(conn, s.port));
+                let value = Value::Cwnd { flow, subflow, cwnd, ssthresh, srtt, suppressed };
                 self.samples.push(Sample { at: now, value });
             }
         }

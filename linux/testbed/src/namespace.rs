@@ -1,6 +1,8 @@
 //! Network namespaces without names: they live as long as this process, whatever ends it, and leave nothing behind.
 
 use anyhow::{Context as _, Result, bail, ensure};
+use linkpool_linux_control::namespace::Namespace as Named;
+use linkpool_linux_control::netlink::PathManager;
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io::Write as _;
@@ -28,6 +30,19 @@ impl Namespace {
             scope.spawn(work).join()
         });
         made.unwrap_or_else(|_| bail!("the thread that sets a namespace up has panicked"))
+    }
+
+    /// Its inode number, by which eBPF programs tell of it.
+    pub(crate) fn inode(&self) -> Result<u32> {
+        Ok(rustix::fs::fstat(&self.file)?.st_ino.try_into()?)
+    }
+
+    /// Its MPTCP path manager.
+    pub(crate) fn path_manager(&self) -> Result<PathManager> {
+        // What it takes for the namespace of the process is that of this thread, which ends here.
+        let open = || self.enter().and_then(|()| PathManager::of(&Named::own()?));
+        thread::scope(|scope| scope.spawn(open).join())
+            .unwrap_or_else(|_| bail!("the thread in a namespace has panicked"))
     }
 
     /// Moves the calling thread into it.

@@ -7,6 +7,7 @@ use crate::ends::Settings;
 use crate::fabric::{Fabric, FabricOutcome, Known};
 use crate::headroom::Headroom;
 use crate::hosts::{Hosts, MOST_TRANSPORTS};
+use crate::suppression::{Suppression, SuppressionSummary, Told};
 use crate::timing::TimingSummary;
 use crate::wire::FRAMING;
 use crate::{ends, headroom, kernel, refuse};
@@ -15,7 +16,6 @@ use linkpool_linux_control::realtime::hurry;
 use linkpool_network::{HostId, Routes};
 use linkpool_scenario::Scenario;
 use linkpool_sim::{Outcome, Plan, Recorded, Unknown, write_tables};
-use linkpool_transport::control::ControlConfig;
 use linkpool_units::Time;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -36,7 +36,7 @@ const HOSTS: i32 = 5;
 
 /// What the kernel does not tell of flows and subflows.
 const UNKNOWN: Unknown = Unknown {
-    of_flows: &["recoveries", "undos", "probes", "marked_acks", "reinjected_bytes", "suppressions", "releases"],
+    of_flows: &["recoveries", "undos", "probes", "marked_acks", "reinjected_bytes"],
     of_subflows: &["recoveries", "undos", "probes", "marked_acks", "reinjected_bytes", "cuts"],
 };
 
@@ -59,6 +59,8 @@ pub struct Report {
     pub timing: TimingSummary,
     /// What this machine could carry.
     pub headroom: Headroom,
+    /// How fast subflows of AMP were suppressed and released; null: there are none to suppress.
+    pub suppression: Option<SuppressionSummary>,
     /// What is to be known before the result is believed.
     pub warnings: Vec<String>,
 }
@@ -101,14 +103,16 @@ pub(crate) fn record(scenario: &Scenario, plan: &Plan, stop: &dyn Fn() -> bool) 
     let headroom = headroom::measure(plan, routes)?;
     headroom.check()?;
     let controllers = Controllers::load(&controllers)?;
-    let algorithms = with_copies(controllers.names.clone(), plan, scenario);
-    let Carried { ended, mut of_hosts, of_fabric, hurried } = carry((plan, routes), &settings, algorithms, stop)?;
+    let by_transport = with_copies(controllers.names.clone(), plan, scenario);
+    let algorithms = Algorithms { by_transport, suppressing: controllers.suppressing()? };
+    let Carried { ended, mut of_hosts, of_fabric, suppression, hurried } =
+        carry((plan, routes), &settings, algorithms, stop)?;
     let mut warnings = std::mem::take(&mut of_hosts.warnings);
     warnings.extend(headroom.doubt());
     if let Err(e) = hurried {
         warnings.push(format!("fabric and hosts have no real-time priority: {e}"));
     }
-    warnings.extend(unsuppressed(scenario));
+    warnings.extend(suppression.as_ref().and_then(SuppressionSummary::doubt));
     let timing = of_fabric.timing.summary();
     warnings.extend(timing.doubts(plan));
     let outcome = outcome(&of_hosts, &of_fabric, ended);
@@ -121,6 +125,7 @@ pub(crate) fn record(scenario: &Scenario, plan: &Plan, stop: &dyn Fn() -> bool) 
         simulated_s: ended.secs(),
         timing,
         headroom,
+        suppression,
         warnings,
     };
     let jobs = of_hosts.jobs();
@@ -128,14 +133,12 @@ pub(crate) fn record(scenario: &Scenario, plan: &Plan, stop: &dyn Fn() -> bool) 
     Ok((report, Recorded { flows: of_hosts.flows, jobs, samples, outcome, unknown: UNKNOWN }))
 }
 
-/// AMP's programs tell when subflows are to be suppressed; the daemon does it, and it is not part of a run.
-fn unsuppressed(scenario: &Scenario) -> Option<String> {
-    let suppresses =
-        |t: &&linkpool_scenario::Transport| matches!(&t.config.control, ControlConfig::Amp(amp) if amp.suppression);
-    let name = &scenario.transports.iter().find(suppresses)?.name;
-    Some(format!(
-        "[transport.{name}] suppression: no subflow is suppressed in the test bed; compare with suppression = false"
-    ))
+/// The congestion control algorithms of a run, by the kernel's names.
+#[derive(Clone, Debug)]
+pub(crate) struct Algorithms {
+    pub(crate) by_transport: Vec<String>,
+    /// Those that suppress subflows.
+    pub(crate) suppressing: Vec<String>,
 }
 
 /// What a run has come to.
@@ -143,6 +146,7 @@ pub(crate) struct Carried<'p> {
     pub(crate) ended: Time,
     pub(crate) of_hosts: Hosts<'p>,
     pub(crate) of_fabric: FabricOutcome,
+    pub(crate) suppression: Option<SuppressionSummary>,
     /// Have fabric and hosts real-time priority?
     pub(crate) hurried: std::io::Result<()>,
 }
@@ -151,14 +155,20 @@ pub(crate) struct Carried<'p> {
 pub(crate) fn carry<'p>(
     (plan, routes): (&'p Plan, &'p Routes),
     settings: &Settings,
-    algorithms: Vec<String>,
+    algorithms: Algorithms,
     stop: &dyn Fn() -> bool,
 ) -> Result<Carried<'p>> {
     let (hosts, devices) = ends::make(&taking_part(plan), settings)?;
+    let Algorithms { by_transport, suppressing } = algorithms;
+    let suppression = match &suppressing[..] {
+        [] => None,
+        names => Some(Suppression::begin(names, &hosts)?),
+    };
     let known = Known::default();
     let clock = Clock::starting_in(BEFORE);
     let (has_ended, over) = (AtomicBool::new(false), AtomicBool::new(false));
-    let mut of_hosts = Hosts::new((plan, routes), clock, algorithms, hosts, known.clone())?;
+    let mut of_hosts =
+        Hosts::new((plan, routes), clock, (by_transport, Told::by(&suppressing)?), hosts, known.clone())?;
     let fabric = Fabric::new(plan, SMALLEST, devices, known, clock);
     let (ended, of_fabric) = thread::scope(|scope| {
         let fabric = scope.spawn(|| {
@@ -176,7 +186,9 @@ pub(crate) fn carry<'p>(
     });
     let (of_fabric, fabric_hurried) = of_fabric.map_err(|_| anyhow!("the fabric has panicked"))??;
     let (ended, hosts_hurried) = ended?;
-    Ok(Carried { ended, of_hosts, of_fabric, hurried: fabric_hurried.and(hosts_hurried) })
+    let events_lost = of_hosts.told.events_lost()?;
+    let suppression = suppression.map(|suppression| suppression.end(events_lost)).transpose()?;
+    Ok(Carried { ended, of_hosts, of_fabric, suppression, hurried: fabric_hurried.and(hosts_hurried) })
 }
 
 /// The ends of all flows that there may be.

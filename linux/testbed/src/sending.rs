@@ -1,8 +1,10 @@
 //! The sending end of a flow: a socket, what was written to it, and what the kernel tells of it.
 
 use crate::info::{self, ESTABLISHED, NO_SSTHRESH, TcpInfo};
+use crate::suppression::Identity;
+use linkpool_linux_control::intf::Conn;
 use linkpool_sim::{Acked, FlowId, FlowOutcome, MeasuredBytes, PlannedFlow, SubflowOutcome};
-use linkpool_transport::SubflowStats;
+use linkpool_transport::{Metric, SubflowStats};
 use linkpool_units::Time;
 use rustix::io::Errno;
 use socket2::Socket;
@@ -35,6 +37,8 @@ pub(crate) struct Sending {
     pub(crate) is_mptcp: bool,
     pub(crate) measured: MeasuredBytes,
     pub(crate) subflows: Vec<SubflowState>,
+    /// By which its controller is asked of suppression; none: it does not suppress.
+    pub(crate) identity: Option<Identity>,
     written: u64,
     failed: bool,
 }
@@ -46,7 +50,7 @@ impl Sending {
         measured: MeasuredBytes,
         subflows: Vec<SubflowState>,
     ) -> Sending {
-        Sending { flow, planned, socket, is_mptcp, measured, subflows, written: 0, failed: false }
+        Sending { flow, planned, socket, is_mptcp, measured, subflows, identity: None, written: 0, failed: false }
     }
 
     /// Has the first subflow been established?
@@ -115,8 +119,8 @@ impl Sending {
         Ok(())
     }
 
-    /// What it has come to; `finished`: all is acknowledged.
-    pub(crate) fn outcome(&mut self, now: Time, finished: bool) -> FlowOutcome {
+    /// What it has come to; `finished`: all is acknowledged; `told`: by a controller that suppresses subflows.
+    pub(crate) fn outcome(&mut self, now: Time, finished: bool, told: Option<Conn>) -> FlowOutcome {
         // A connection that has failed tells nothing more: what was seen last holds.
         let _ = self.look(now);
         let acked = self.acked();
@@ -134,11 +138,18 @@ impl Sending {
             measured_bytes: measured.in_order,
             measured_subflow_bytes: measured.on_subflows,
             failed: self.failed,
-            metrics: Vec::new(),
+            metrics: told.as_ref().map_or_else(Vec::new, metrics),
             hook_error: None,
             subflows,
         }
     }
+}
+
+/// As the simulator's AMP reports them.
+fn metrics(conn: &Conn) -> Vec<Metric> {
+    [("suppressions", conn.suppressions), ("releases", conn.releases)]
+        .map(|(name, n)| Metric::count(name, n.into()))
+        .into()
 }
 
 impl SubflowState {

@@ -1,5 +1,6 @@
 //! Scenarios on the network stack of this machine. Where it does not allow that, tests say so in a line and end.
 
+use linkpool_linux_control::check::State;
 use linkpool_linux_testbed::{Report, check, run};
 use linkpool_scenario::{Scenario, load};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -54,9 +55,29 @@ fn text(row: &Row, column: &str) -> String {
     }
 }
 
-/// Runs a scenario and gives its report and its tables of flows and links; none: not here. A run in which the machine
-/// did not keep time, by the test bed's own measure, tells nothing: it is made again.
+/// Why linkpool's controllers cannot run here.
+fn controllers_lack() -> Option<String> {
+    let findings = linkpool_linux_control::check::running_kernel();
+    let lack = findings.into_iter().find(|f| f.state != State::Has && !f.what.contains("cgroup"))?;
+    Some(format!("{} ({})", lack.what, lack.remedy))
+}
+
+/// What came out of a run.
+struct Tables {
+    report: Report,
+    flows: Vec<Row>,
+    links: Vec<Row>,
+    /// The series of windows, if the scenario records it.
+    windows: Vec<Row>,
+}
+
 fn results(text: &str) -> Option<(Report, Vec<Row>, Vec<Row>)> {
+    tables(text).map(|Tables { report, flows, links, .. }| (report, flows, links))
+}
+
+/// Runs a scenario and gives its report and tables; none: not here. A run in which the machine did not keep time, by the test bed's
+/// own measure, tells nothing: it is made again.
+fn tables(text: &str) -> Option<Tables> {
     if let Some(why) = lacking() {
         eprintln!("skipped: {why}");
         return None;
@@ -66,7 +87,10 @@ fn results(text: &str) -> Option<(Report, Vec<Row>, Vec<Row>)> {
         let directory = tempfile::tempdir().unwrap();
         match run(&scenario(text), directory.path(), &|| false) {
             Ok(report) if report.warnings.iter().all(|w| w.contains("no real-time priority")) => {
-                return Some((report, table(directory.path(), "flows"), table(directory.path(), "links")));
+                let [flows, links] = ["flows", "links"].map(|name| table(directory.path(), name));
+                let recorded = directory.path().join("cwnd.parquet").exists();
+                let windows = if recorded { table(directory.path(), "cwnd") } else { Vec::new() };
+                return Some(Tables { report, flows, links, windows });
             }
             Ok(report) => eprintln!("once more: {:?}", report.warnings),
             Err(error) if error.to_string().contains("packets a second") => eprintln!("once more: {error}"),
@@ -142,6 +166,32 @@ fn subflows_take_the_paths_that_they_are_told() {
         assert!(number(link, "utilisation") > 0.5, "{bottleneck}: {link:?}");
     }
     assert!(number(&flows[0], "goodput_bps") > 25e6, "{flows:?}");
+}
+
+/// AMP's subflows at their floor, beside flows that keep the queue above its threshold, are suppressed, all but the first.
+#[test]
+fn subflows_of_amp_are_suppressed() {
+    let scenario = "duration = \"2s\"\n[topology.many-to-one]\nsenders = 9\nrate = \"50Mbps\"\ndelay = \"250us\"\n\
+        [queue]\nlimit = 50\nmark = 5\n[transport.amp]\ncontrol = \"amp\"\nsubflows = 4\n[transport.dctcp]\ncontrol = \"dctcp\"\n\
+        [[workload.flow]]\ntransport = \"amp\"\nfrom = \"S1\"\nto = \"R\"\n\
+        [[workload.many-to-one]]\nlabel = \"dctcp\"\ntransport = \"dctcp\"\nflows = 8\nfirst = 1\nreceiver = \"R\"\n\
+        [record]\ncwnd = { every = \"5ms\" }\n";
+    if let Some(why) = controllers_lack() {
+        return eprintln!("skipped: {why}");
+    }
+    let Some(Tables { report, flows, windows, .. }) = tables(scenario) else { return };
+    let amp = flows.iter().find(|f| number(f, "subflows") == 4.0).expect("the flow of AMP has four subflows");
+    assert!(number(amp, "suppressions") >= 1.0 && number(amp, "releases") <= number(amp, "suppressions"), "{amp:?}");
+    let suppression = report.suppression.expect("a controller suppresses");
+    assert!(
+        suppression.flags_set >= 3 && suppression.failed == 0 && suppression.median_us.is_some(),
+        "{suppression:?}"
+    );
+    let suppressed: Vec<&Row> = windows.iter().filter(|row| row["suppressed"] == Field::Bool(true)).collect();
+    assert!(
+        !suppressed.is_empty()
+            && suppressed.iter().all(|row| number(row, "subflow") > 0.0 && row["flow"] == amp["flow"])
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@ use zerocopy::FromBytes;
 type Queue = Rc<RefCell<VecDeque<(u32, Event)>>>;
 
 /// Events that were written and not taken, with the controller that wrote them.
+#[derive(Debug)]
 pub(super) struct Events {
     rings: RingBuffer<'static>,
     queue: Queue,
