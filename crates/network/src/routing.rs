@@ -181,7 +181,7 @@ impl Routes {
     }
 
     /// The links that lead nearer to host `to` at `node`.
-    pub(crate) fn links_towards(&self, node: NodeId, to: HostId) -> Vec<LinkId> {
+    pub fn links_towards(&self, node: NodeId, to: HostId) -> Vec<LinkId> {
         let row = &self.nodes[node.index()];
         let column = self.columns[to.index()];
         if row.row == NO_ROW {

@@ -2,22 +2,28 @@
 //! and its construction.
 
 mod bcube;
+mod dragonfly;
 mod dumbbell;
 mod fat_tree;
 mod leaf_spine;
 mod many_to_one;
+mod multi_plane;
 mod ring;
+mod slim_fly;
 mod traffic_shift;
 mod triangle;
 mod two_level;
 mod vl2;
 
 pub use bcube::BCube;
+pub use dragonfly::Dragonfly;
 pub use dumbbell::Dumbbell;
 pub use fat_tree::{FatTree, fat_tree};
 pub use leaf_spine::LeafSpine;
 pub use many_to_one::ManyToOne;
+pub use multi_plane::MultiPlane;
 pub use ring::Ring;
+pub use slim_fly::SlimFly;
 pub use traffic_shift::TrafficShift;
 pub use triangle::Triangle;
 pub use vl2::Vl2;
@@ -73,11 +79,18 @@ topologies! {
     FatTree = "fat-tree";
     /// Hosts `h0..`; leaves `l<i>`, spines `s<i>`.
     LeafSpine = "leaf-spine";
+    /// Hosts `h0..` with a port in each plane; leaves `l<plane>.<i>`, spines `s<plane>.<i>`, or
+    /// `s<i>` if all planes share them.
+    MultiPlane = "multi-plane";
     /// Hosts `h0..`; D_A D_I / 4 top-of-rack `t<i>`, D_I aggregation `a<i>`, D_A / 2 intermediate
     /// `i<i>`.
     Vl2 = "vl2";
     /// n^(k+1) hosts `h0..` with k + 1 NICs that forward for others; switches `s<level>.<i>`.
     BCube = "bcube";
+    /// Hosts `h0..`; routers `r<group>.<i>`.
+    Dragonfly = "dragonfly";
+    /// Hosts `h0..`; routers `a<x>.<y>` and `b<m>.<c>`, q^2 of each.
+    SlimFly = "slim-fly";
     /// For each bottleneck `Ai->Bi`: hosts `Si` and `Di` with a NIC on it and one on the next,
     /// hosts `Xi` and `Yi` on it alone (XMP, Figure 5).
     Ring = "ring";

@@ -1,6 +1,8 @@
 //! Counts that hold of every topology, whatever its parameters.
 
-use crate::common::topologies::{bcube, fat_tree_of, leaf_spine, ring, triangle, vl2};
+use crate::common::topologies::{
+    bcube, dragonfly, fat_tree_of, leaf_spine, multi_plane, ring, slim_fly, triangle, vl2,
+};
 use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{Cable, Fabric, HostId, Layer, NodeId, Routes, ShortestPaths, reversed};
 use linkpool_units::{Rate, Time};
@@ -125,6 +127,61 @@ proptest! {
     }
 
     #[test]
+    fn several_planes(planes in 1u32..9, leaves in 1u32..5, spines in 1u32..4, hosts_per_leaf in 1u32..4, shared: bool) {
+        let tree = multi_plane(planes, (leaves, spines, shared), hosts_per_leaf, [SLOW, FAST]);
+        let f = tree.fabric();
+        prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (tree.hosts(), 2 * tree.cables()));
+        let all_spines = if shared { spines } else { planes * spines };
+        prop_assert_eq!(layers(&f, [Layer::Edge, Layer::Core]), [planes * leaves, all_spines].map(|n| n as usize));
+        let (ports, uplinks) = (planes * leaves * hosts_per_leaf, planes * leaves * spines);
+        prop_assert_eq!(cables(&f, [SLOW, FAST]), [ports, uplinks].map(|n| n as usize));
+        for host in NodeId::first(f.hosts()) {
+            let at = f.links_from(host).map(|l| f.name(f.links()[l.index()].to).to_string());
+            let group = host.index() / hosts_per_leaf as usize;
+            prop_assert!(at.eq((0..planes).map(|plane| format!("l{plane}.{group}"))), "a port in each plane");
+        }
+        let (planes, spines) = (u64::from(planes), u64::from(spines));
+        if hosts_per_leaf > 1 {
+            prop_assert_eq!(paths(&f, 0, 1), planes);
+        }
+        if leaves > 1 {
+            // Where planes share spines, a packet may arrive in another plane than it left in.
+            let ends = if shared { planes } else { 1 };
+            prop_assert_eq!(paths(&f, 0, f.hosts() - 1), planes * spines * ends);
+        }
+    }
+
+    #[test]
+    fn dragonflies(a in 1u32..6, p in 1u32..3, h in 1u32..4, fewer in 0u32..20) {
+        let groups = (a * h + 1).saturating_sub(fewer).max(2);
+        let fly = dragonfly((a, p, h, groups), [SLOW, FAST, FASTEST]);
+        let f = fly.fabric();
+        let (routers, copies) = (groups * a, a * h / (groups - 1));
+        prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (fly.hosts(), 2 * fly.cables()));
+        prop_assert_eq!(layers(&f, [Layer::Host, Layer::Switch]), [routers * p, routers].map(|n| n as usize));
+        let counts = [routers * p, groups * (a * (a - 1) / 2), groups * (groups - 1) / 2 * copies];
+        prop_assert_eq!(cables(&f, [SLOW, FAST, FASTEST]), counts.map(|n| n as usize));
+        // As many cables between any two groups, and no router has more global ports than it may.
+        let group = |node: NodeId| (node.index() - f.hosts()) / a as usize;
+        let global = || f.links().iter().filter(|l| l.rate == FASTEST.rate);
+        for one in 0..groups as usize {
+            for other in (0..groups as usize).filter(|other| *other != one) {
+                let between = global().filter(|l| (group(l.from), group(l.to)) == (one, other)).count();
+                prop_assert_eq!(between, copies as usize);
+            }
+        }
+        for router in NodeId::first(f.nodes()).skip(f.hosts()) {
+            let ports = global().filter(|l| l.from == router).count();
+            prop_assert!(ports <= h as usize && (groups != a * h + 1 || ports == h as usize));
+        }
+        // Kim et al., section 3.1: a local, a global and a local link at the most, and two links of hosts.
+        let routes = Routes::new(&f, 1);
+        for to in HostId::first(f.hosts()).skip(1) {
+            prop_assert!(routes.levels(&f, HostId::new(0), to).len() <= 5);
+        }
+    }
+
+    #[test]
     fn rings(n in 2usize..7) {
         let f = ring(n, SLOW, FAST).fabric();
         prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (ring(n, SLOW, FAST).hosts(), 2 * ring(n, SLOW, FAST).cables()));
@@ -135,6 +192,46 @@ proptest! {
             prop_assert_eq!(paths(&f, 2 * n + i, 3 * n + i), 1);
         }
     }
+}
+
+/// Besta and Hoefler, section II-B: 2 q^2 routers of the degree (3 q - d) / 2, of which any two are joined or
+/// have a neighbour in common. Of q = 5 it is the graph of Hoffman and Singleton: 50 routers of degree 7, a
+/// Moore graph, in which there is one shortest path between any two.
+#[test]
+fn slim_flies_have_the_diameter_two() {
+    for (q, degree) in [(3, 5), (5, 7), (7, 11), (11, 17), (13, 19)] {
+        let fly = slim_fly(q, 1, [SLOW, FAST]);
+        let f = fly.fabric();
+        assert_eq!((f.hosts() as u64, f.links().len() as u64), (fly.hosts(), 2 * fly.cables()));
+        assert_eq!((f.hosts(), f.nodes()), (2 * (q * q) as usize, 4 * (q * q) as usize));
+        assert_eq!(cables(&f, [SLOW, FAST]), [f.hosts(), (q * q * degree) as usize]);
+        for router in NodeId::first(f.nodes()).skip(f.hosts()) {
+            let others: std::collections::BTreeSet<NodeId> =
+                f.links_from(router).map(|l| f.links()[l.index()].to).filter(|to| to.index() >= f.hosts()).collect();
+            assert_eq!(others.len(), degree as usize, "{}", f.name(router));
+        }
+        let routes = Routes::new(&f, 1);
+        for from in [0, 1, (q * q) as usize, f.hosts() - 1] {
+            for to in HostId::first(f.hosts()).filter(|to| to.index() != from) {
+                let hops = routes.levels(&f, HostId::new(from), to).len();
+                assert!((3..=4).contains(&hops), "{hops}");
+                assert!(q != 5 || paths(&f, from, to.index()) == 1);
+            }
+        }
+    }
+}
+
+/// The smallest balanced dragonfly of the paper's rule a = 2 p = 2 h, drawn there as Figure 5: 9 groups of 4
+/// routers, 72 hosts. From a router to the group of its own global port there is one hop between groups.
+#[test]
+fn the_dragonfly_of_figure_5() {
+    let fly = dragonfly((4, 2, 2, 9), [SLOW, FAST, FASTEST]);
+    let f = fly.fabric();
+    assert_eq!((fly.hosts(), fly.cables(), f.nodes()), (72, 72 + 9 * 6 + 36, 108));
+    let joined = |one: &str, other: &str| f.link(f.node(one).unwrap(), f.node(other).unwrap()).is_some();
+    // Ports 0 and 1 of group 0 lead to groups 1 and 2, from where it stands 8 and 7 further: ports 7 and 6.
+    assert!(joined("r0.0", "r1.3") && joined("r0.0", "r2.3"));
+    assert!(joined("r0.3", "r8.0") && joined("r0.3", "r7.0") && joined("r0.1", "r0.2"));
 }
 
 #[test]

@@ -38,6 +38,7 @@ pub(super) fn check(scenario: &Scenario, fabric: &Fabric, report: &mut Report<'_
             let by_address = scenario.routing.kind == RoutingKind::TwoLevel;
             let wrong = match transport.paths.rule {
                 Paths::Disjoint => few_or_long(fabric, &pairs, transport),
+                Paths::Planes => one_port(fabric, &pairs),
                 Paths::Hash | Paths::Scatter | Paths::Plb | Paths::Reps if !by_address => None,
                 _ => too_long(pinnable.get_or_init(|| unpinnable(fabric)), fabric),
             };
@@ -211,6 +212,14 @@ fn few_or_long(fabric: &Fabric, pairs: &Pairs, transport: &Transport) -> Option<
     } else {
         long(from, to)
     })
+}
+
+/// Why subflows cannot leave by ports of their own: a host has one alone.
+fn one_port(fabric: &Fabric, pairs: &Pairs) -> Option<String> {
+    let has_one = |host: &NodeId| fabric.links_from(*host).len() == 1;
+    let (from, to) = pairs.find(fabric, |(from, to)| has_one(&from) || has_one(&to))?;
+    let host = fabric.name(if has_one(&from) { from } else { to });
+    Some(format!("{host} has one port, and paths = \"planes\" is for hosts with several; use paths = \"hash\""))
 }
 
 fn long(from: &str, to: &str) -> String {

@@ -121,3 +121,13 @@ fn many_errors_are_listed_up_to_a_bound() {
     assert_eq!(errors.len(), 101);
     assert_eq!(errors[100].2, "50 more errors; mend these first");
 }
+
+#[test]
+fn subflows_leave_by_ports_of_their_own_where_hosts_have_several() {
+    let planes = "subflows = 4\npaths = \"planes\"";
+    let flow = "permutation = [{ transport = \"t\" }]";
+    let (key, message) = key_and_message("leaf-spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2", planes, flow);
+    assert_eq!(key, "workload.permutation.0.transport");
+    assert!(message.starts_with("h0 has one port, and paths = \"planes\""), "{message}");
+    assert_eq!(wrong("multi-plane]\nplanes = 4\nleaves = 2\nspines = 2\nhosts_per_leaf = 2", planes, flow), []);
+}

@@ -1,7 +1,9 @@
 //! How the subflows of a connection get their paths.
 
 use linkpool_network::topology::FatTree;
-use linkpool_network::{Fabric, HostId, LinkId, NodeId, Routes, ShortestPaths, disjoint_paths, reversed, source_route};
+use linkpool_network::{
+    Envelope, Fabric, HostId, LinkId, NodeId, Packet, Routes, ShortestPaths, disjoint_paths, reversed, source_route,
+};
 use linkpool_transport::SubflowId;
 use linkpool_transport::paths::{PathSelector, reverse_ports};
 
@@ -24,6 +26,9 @@ pub enum PathRule {
     Distinct,
     /// Subflow i takes the i-th of the paths without a cable in common.
     Disjoint,
+    /// Subflow i leaves its host by the i-th of the ports that lead to the receiver, in both
+    /// directions; switches choose by addresses and ports.
+    Planes,
     /// Subflow i takes the path to address i of the other end, in both directions.
     TwoLevel(FatTree),
     /// Subflow i takes the i-th of these paths.
@@ -39,7 +44,7 @@ impl PathRule {
         subflows: usize,
     ) -> Option<Vec<Vec<LinkId>>> {
         match self {
-            PathRule::Hash | PathRule::Placed => None,
+            PathRule::Hash | PathRule::Placed | PathRule::Planes => None,
             PathRule::Distinct => {
                 let mut paths = ShortestPaths::new(routes, fabric, dst);
                 Some((0..subflows as u64).map(|i| paths.nth(src, i)).collect())
@@ -66,6 +71,7 @@ impl PathRule {
         ports: u32,
     ) -> PathSelector {
         match self.paths(network, ends, subflows) {
+            None if *self == PathRule::Planes => by_port(network.1, ends, subflows, ports),
             None => PathSelector::hashed(ports),
             Some(paths) => pinned(network.0, paths),
         }
@@ -84,6 +90,7 @@ impl PathRule {
             return self.there(network, (ends.1, ends.0), subflows, 0);
         }
         match self.paths(network, ends, subflows) {
+            None if *self == PathRule::Planes => by_port(network.1, (ends.1, ends.0), subflows, !entropy),
             // In the other direction, addresses and ports are swapped.
             None => PathSelector::hashed(reverse_ports(entropy, subflow)),
             Some(paths) => pinned(network.0, paths.into_iter().map(|path| reversed(network.0, &path))),
@@ -98,7 +105,7 @@ impl PathRule {
     pub fn check(&self, (fabric, routes): (&Fabric, &Routes)) -> Result<(), PathError> {
         let name = |host: HostId| fabric.name(host.into()).to_string();
         match self {
-            PathRule::Hash | PathRule::Given(_) | PathRule::Disjoint => Ok(()),
+            PathRule::Hash | PathRule::Planes | PathRule::Given(_) | PathRule::Disjoint => Ok(()),
             PathRule::Distinct | PathRule::Placed | PathRule::TwoLevel(_) => match too_long(fabric, routes) {
                 Some((from, to)) => Err(PathError::Long(name(from), name(to))),
                 None => Ok(()),
@@ -106,6 +113,29 @@ impl PathRule {
         }
     }
 }
+
+/// A host binds subflow i to its i-th port of those that lead to the other end, round the end: an
+/// entropy that its own hash sends there. The search begins at `ports` and takes as many hashes as
+/// the host has ports, on average.
+fn by_port(routes: &Routes, (from, to): (HostId, HostId), subflows: usize, ports: u32) -> PathSelector {
+    let leaving = routes.links_towards(from.into(), to);
+    let link = |entropy: u32| {
+        let envelope = Envelope::new(to, 0, 0);
+        routes.next_link(from.into(), &mut Packet { envelope, entropy, ..Packet::default() })
+    };
+    let entropies = PathSelector::hashed(ports);
+    let of_subflow = |i: usize| {
+        let first = entropies.fixed(SubflowId::new(i)).entropy;
+        let port = leaving.get(i % leaving.len().max(1)).copied();
+        // An odd step comes to all entropies.
+        let mut all = (0..MOST_TRIES).map(|step| first.wrapping_add(step.wrapping_mul(0x6c07_8965)));
+        all.find(|entropy| port.is_none_or(|port| link(*entropy) == port)).unwrap_or(first)
+    };
+    PathSelector::of_subflows((0..subflows).map(of_subflow))
+}
+
+/// With eight ports, (7/8)^4096 is below 10^-200: only a port of weight zero is not found.
+const MOST_TRIES: u32 = 4096;
 
 /// Two hosts with a shortest path between them that cannot be pinned.
 fn too_long(fabric: &Fabric, routes: &Routes) -> Option<(HostId, HostId)> {

@@ -65,6 +65,7 @@ impl PlannedTransport {
                 _ if spreads => PathRule::Distinct,
                 Paths::Distinct => PathRule::Distinct,
                 Paths::Disjoint => PathRule::Disjoint,
+                Paths::Planes => PathRule::Planes,
                 Paths::Placed => PathRule::Placed,
                 Paths::Hash | Paths::Scatter | Paths::Plb | Paths::Reps => PathRule::Hash,
             },

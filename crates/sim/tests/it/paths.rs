@@ -130,3 +130,43 @@ fn switches_spray() {
     let all = shares.iter().sum::<u64>() as f64;
     assert!(all > 300.0 && shares.iter().all(|n| (*n as f64 / all - 0.25).abs() < 0.08), "{shares:?}");
 }
+
+/// A subflow in each plane, and its ACKs come back there; twice as many subflows are two in each.
+#[test]
+fn each_plane_has_a_subflow() {
+    for (shared, subflows) in [(false, 4), (true, 4), (false, 8)] {
+        let r = run(&format!(
+            r#"
+            duration = "5ms"
+            [topology.multi-plane]
+            planes = 4
+            leaves = 2
+            spines = 3
+            shared_spines = {shared}
+            hosts_per_leaf = 2
+            rate = "1Gbps"
+            uplink_rate = "10Gbps"
+            delay = "2us"
+            [queue]
+            mark = 10
+            [transport.lia]
+            control = "lia"
+            subflows = {subflows}
+            paths = "planes"
+            [[workload.flow]]
+            transport = "lia"
+            from = "h0"
+            to = "h3"
+        "#
+        ));
+        for plane in 0..4 {
+            let [there, back] =
+                [format!("h0->l{plane}.0"), format!("h3->l{plane}.1")].map(|l| r.link(&l).stats.packets);
+            // 5 ms at 1 Gbit/s are 406 packets of 1,538 bytes. Eight windows grow slower than four.
+            assert!(there > 150 && back > 50, "plane {plane} of {subflows}: {there} there, {back} back");
+            let [came, went] = [format!("l{plane}.1->h3"), format!("l{plane}.0->h0")].map(|l| r.link(&l).stats.packets);
+            // Where planes share spines, the switches may bring packets to another plane.
+            assert!(shared || (came > 150 && went > 50), "plane {plane} of {subflows}: {came} came, {went} went");
+        }
+    }
+}

@@ -83,6 +83,8 @@ enum Balancer {
 enum Fixed {
     /// A hash key that stands for the addresses and ports of the connection.
     Hashed(u32),
+    /// The entropy of each subflow.
+    Entropies(Box<[u32]>),
     /// The path of each subflow.
     Pinned(Box<[u32]>),
     /// The entropy of the last packet that arrived.
@@ -108,6 +110,12 @@ impl PathSelector {
     /// Subflow i takes path i of `paths`. A path is a list of ports.
     pub fn pinned(paths: impl IntoIterator<Item = u32>) -> PathSelector {
         let fixed = Fixed::Pinned(paths.into_iter().collect());
+        PathSelector { fixed, scatter: Subflows::None, balancer: None }
+    }
+
+    /// Switches choose paths by a hash; packets of subflow i have the i-th of these entropies.
+    pub fn of_subflows(entropies: impl IntoIterator<Item = u32>) -> PathSelector {
+        let fixed = Fixed::Entropies(entropies.into_iter().collect());
         PathSelector { fixed, scatter: Subflows::None, balancer: None }
     }
 
@@ -150,6 +158,7 @@ impl PathSelector {
         match &self.fixed {
             Fixed::Hashed(ports) => PathId { entropy: ports.wrapping_add(spread(s)), pinned: false },
             Fixed::Echo(entropy) => PathId { entropy: *entropy, pinned: false },
+            Fixed::Entropies(entropies) => PathId { entropy: entropies[s], pinned: false },
             Fixed::Pinned(paths) => PathId { entropy: paths[s], pinned: true },
         }
     }

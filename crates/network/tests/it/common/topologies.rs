@@ -1,6 +1,8 @@
 //! Topologies by the cables of their layers.
 
-use linkpool_network::topology::{BCube, FatTree, Generator, LeafSpine, ManyToOne, Ring, Triangle, Vl2};
+use linkpool_network::topology::{
+    BCube, Dragonfly, FatTree, Generator, LeafSpine, ManyToOne, MultiPlane, Ring, SlimFly, Triangle, Vl2,
+};
 use linkpool_network::{Cable, Fabric};
 use linkpool_units::{Rate, Time};
 
@@ -31,6 +33,40 @@ pub fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32, wires: [Cable; 
 pub fn vl2(aggregation_ports: u32, intermediate_ports: u32, hosts_per_rack: u32, wires: [Cable; 2]) -> Vl2 {
     let [Cable { rate, delay }, Cable { rate: core_rate, delay: core_delay }] = wires;
     Vl2 { aggregation_ports, intermediate_ports, hosts_per_rack, rate, delay, core_rate, core_delay }
+}
+
+/// Several planes, with cables to hosts and to spines.
+pub fn multi_plane(
+    planes: u32,
+    (leaves, spines, shared_spines): (u32, u32, bool),
+    hosts_per_leaf: u32,
+    wires: [Cable; 2],
+) -> MultiPlane {
+    let [Cable { rate, delay }, Cable { rate: uplink_rate, delay: uplink_delay }] = wires;
+    MultiPlane { planes, leaves, spines, shared_spines, hosts_per_leaf, rate, delay, uplink_rate, uplink_delay }
+}
+
+/// A dragonfly of a, p, h and g, with cables to hosts, within groups and between groups.
+pub fn dragonfly((a, p, h, groups): (u32, u32, u32, u32), wires: [Cable; 3]) -> Dragonfly {
+    let [Cable { rate, delay }, local, global] = wires;
+    Dragonfly {
+        routers_per_group: a,
+        hosts_per_router: p,
+        global_ports: h,
+        groups,
+        rate,
+        delay,
+        local_rate: local.rate,
+        local_delay: local.delay,
+        global_rate: global.rate,
+        global_delay: global.delay,
+    }
+}
+
+/// A Slim Fly with cables to hosts and between routers.
+pub fn slim_fly(q: u32, hosts_per_router: u32, wires: [Cable; 2]) -> SlimFly {
+    let [Cable { rate, delay }, Cable { rate: router_rate, delay: router_delay }] = wires;
+    SlimFly { q, hosts_per_router, rate, delay, router_rate, router_delay }
 }
 
 /// A BCube.

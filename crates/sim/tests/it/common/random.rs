@@ -21,7 +21,7 @@ struct Fabric {
 fn fabrics() -> impl Strategy<Value = Fabric> {
     let rate = pick(&["1Gbps", "3Gbps", "10Gbps"]);
     let delay = pick(&["100ns", "1us", "5.6us", "20us"]);
-    (0u32..10, 1u32..=6, rate, delay).prop_map(|(kind, n, rate, delay)| {
+    (0u32..13, 1u32..=6, rate, delay).prop_map(|(kind, n, rate, delay)| {
         let few = n.min(3);
         let (kind, keys, hosts, link) = match kind {
             0 => ("many-to-one", format!("senders = {}", n + 1), n + 2, "W->R"),
@@ -35,6 +35,15 @@ fn fabrics() -> impl Strategy<Value = Fabric> {
             6 => ("ring", "bottleneck_rates = [\"1Gbps\", \"2Gbps\", \"300Mbps\"]".to_string(), 12, "A1->B1"),
             7 => ("fat-tree", format!("k = 4\nnics = 2\nhosts_per_edge = {few}"), 8 * few, "e0.0->h0"),
             8 => ("fat-tree", format!("k = 4\ntiers = 2\nhosts_per_edge = {few}"), 4 * few, "e0->h0"),
+            9 => {
+                let keys = format!("planes = 2\nleaves = 2\nspines = {few}\nhosts_per_leaf = {few}");
+                ("multi-plane", keys, 2 * few, "l0.0->h0")
+            }
+            10 => {
+                let keys = format!("routers_per_group = 2\nglobal_ports = 1\nhosts_per_router = {few}");
+                ("dragonfly", keys, 6 * few, "r0.0->h0")
+            }
+            11 => ("slim-fly", "q = 3\nhosts_per_router = 1".to_string(), 18, "a0.0->h0"),
             _ => ("fat-tree", format!("k = 4\nhosts_per_edge = {few}"), 8 * few, "e0.0->h0"),
         };
         let text = format!("[topology.{kind}]\n{keys}\nrate = \"{rate}\"\ndelay = \"{delay}\"\n");
@@ -238,7 +247,7 @@ pub fn changing_scenarios() -> impl Strategy<Value = String> {
         "loss = 0.05\n",
         "burst_loss = { to_bad = 0.01, to_good = 0.3, in_bad = 0.8 }\n",
     ]);
-    let change = (0u32..3_000, 1u32..3_000, 1u32..=10, effect).prop_map(|(at, lasts, share, effect)| {
+    let change = (0u32..3_000, 1u32..3_000, 5u32..=10, effect).prop_map(|(at, lasts, share, effect)| {
         let (until, share) = (at + lasts, share as f64 / 10.0);
         format!("[[change]]\nat = \"{at}us\"\nuntil = \"{until}us\"\nlayer = \"host\"\nshare = {share}\n{effect}")
     });
