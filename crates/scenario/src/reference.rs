@@ -2,13 +2,14 @@
 
 use std::sync::LazyLock;
 
-use linkpool_network::{Queue, topology};
+use linkpool_network::Queue;
 use linkpool_settings::{
     Declared, EachKind, Fallback, Kinds, Preset, Scope, Setting, Settings, State, Visit, Written, Wrong, one_line,
 };
 use linkpool_workload::WorkloadKind;
 use serde::Serialize;
 
+use crate::file::{CONTROL, DESCRIBED, LAYER, PRESET, topologies};
 use crate::model::{Change, Control, Measure, Record, Routing, Scenario, Transport, Workload};
 use crate::situation;
 
@@ -275,17 +276,22 @@ pub fn reference(name: &str) -> Option<String> {
     match name {
         "transport settings" => {
             let head = "| key | `linux` | `paper-2013` | applies to | meaning |\n|---|---|---|---|---|\n\
-                        | `control` | | | | the congestion control algorithm |";
+                        | `control` | required | required | all |";
             let rows = transport().iter().map(Entry::row).collect::<Vec<_>>().join("\n");
-            Some(format!("{head}\n{rows}"))
+            Some(format!("{head} {CONTROL} |\n| `preset` | | | all | {PRESET} |\n{rows}"))
         }
         "queue settings" => {
             let rows = Rows::of::<Queue>("").rows.join("\n");
-            let layer = "| `layer` | none | other values of the keys above for the ports of one layer, as in \
-                         `[queue.layer.core]`; what is left out is as in `[queue]` |";
-            Some(format!("{HEAD}{rows}\n{layer}"))
+            Some(format!("{HEAD}{rows}\n| `layer` | none | {LAYER} |"))
         }
-        "top" => Some(format!("{HEAD}{}", Rows::of::<Scenario>("").rows.join("\n"))),
+        "top" => {
+            let table = |(key, required, doc): &(&str, bool, &[&str])| {
+                let default = if *required { "required" } else { "none" };
+                format!("| `{key}` | {default} | {} |", cell(&one_line(doc)))
+            };
+            let rows = Rows::of::<Scenario>("").rows.into_iter().chain(DESCRIBED.iter().map(table));
+            Some(format!("{HEAD}{}", rows.collect::<Vec<_>>().join("\n")))
+        }
         "measure" => Some(page::<Measure>()),
         "routing" => Some(page::<Routing>()),
         "change" => Some(page::<Change>()),
@@ -304,15 +310,12 @@ pub fn reference(name: &str) -> Option<String> {
         }
         "topologies" => {
             let mut kinds = KindRows::default();
-            topology::Topology::kinds(&mut kinds);
-            let rows = kinds.kinds.join("\n");
-            let graph = "| `graph` | `file`, or `nodes` and `edges`; `rate`, `delay` (of edges that name none) | as named there, \
-                         hosts first |";
-            Some(format!("| kind | keys | hosts and switches |\n|---|---|---|\n{rows}\n{graph}"))
+            topologies(&mut kinds);
+            Some(format!("| kind | keys | hosts and switches |\n|---|---|---|\n{}", kinds.kinds.join("\n")))
         }
         "topology keys" => {
             let mut kinds = KindRows::default();
-            topology::Topology::kinds(&mut kinds);
+            topologies(&mut kinds);
             Some(format!("{HEAD}{}", kinds.keys.join("\n")))
         }
         "queue tables" => Some(format!("{HEAD}{}", Rows::of::<Queue>("").inner.join("\n"))),

@@ -1,32 +1,53 @@
 //! Any graph: its nodes and edges with the names that networkx gives them in its node-link form.
 
-use linkpool_network::{Cable, Layer};
+use linkpool_network::{Cable, Layer, topology};
+use linkpool_settings::{Bounds, EachKind, Kinds, Preset, Settings, settings};
 use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Graph;
+use crate::model;
 
-/// Any graph: either `file`, or `nodes` and `edges`.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Graph")]
-pub(crate) struct GraphTable {
-    /// A file relative to the scenario's directory: .json (the node-link form that networkx
-    /// writes), .graphml, or .topo (a fat-tree of htsim).
-    pub(crate) file: Option<String>,
-    /// Rate of edges that name none. Default: every edge names its own.
-    pub(crate) rate: Option<Rate>,
-    /// Propagation delay of edges that name none. Default: every edge names its own.
-    pub(crate) delay: Option<Time>,
-    /// Hosts and switches.
-    pub(crate) nodes: Option<Vec<NodeTable>>,
-    /// Links between them, the same in both directions.
-    pub(crate) edges: Option<Vec<EdgeTable>>,
+settings! {
+    /// Any graph: either `file`, or `nodes` and `edges`.
+    pub(crate) struct Graph {
+        /// A file relative to the scenario's directory: `.json` (the node-link form that networkx
+        /// writes), `.graphml`, or `.topo` (a fat-tree of htsim).
+        file: Option<String> = None,
+            refused |g| g.file.is_some() && (g.nodes.is_some() || g.edges.is_some())
+                => "a graph is in a file or written here, not both; leave out `file`, or `nodes` and `edges`";
+        /// Rate of edges that name none.
+        rate: Option<Rate>, from |_graph| None => "every edge names its own", within Bounds::POSITIVE;
+        /// Propagation delay of edges that name none.
+        delay: Option<Time>, from |_graph| None => "every edge names its own", within Bounds::SPAN;
+        /// Hosts and switches: `[{ id = "h0", kind = "host" }, { id = "s0", kind = "switch" }]`. A
+        /// switch may have a `layer`, for queues and results by layer; without one it is in the
+        /// layer `"switch"`.
+        nodes: Option<Vec<NodeTable>> = None,
+            refused |g| g.file.is_none() && g.nodes.is_none()
+                => "missing; write for example nodes = [{ id = \"h0\", kind = \"host\" }], or name a `file`";
+        /// Links between the nodes, the same in both directions: `[{ source = "h0", target = "s0"
+        /// }]`. An edge may have its own `rate` and `delay`.
+        edges: Option<Vec<EdgeTable>> = None,
+            refused |g| g.file.is_none() && g.nodes.is_some() && g.edges.is_none()
+                => "missing; write for example edges = [{ source = \"h0\", target = \"s0\" }]";
+    }
+}
+
+/// The name of graphs among the kinds of topologies.
+pub(crate) const GRAPH: &str = "graph";
+
+/// Shows all kinds of topologies: the kinds that settings draw, and graphs.
+pub(crate) fn topologies<W: EachKind>(each: &mut W) {
+    topology::Topology::kinds(each);
+    each.kind::<Graph>(
+        GRAPH,
+        &["Any graph, from a file or written here: hosts and switches as named there, hosts first."],
+    );
 }
 
 /// A host or a switch.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Node")]
 pub(crate) struct NodeTable {
@@ -47,7 +68,7 @@ pub(crate) enum NodeKind {
 }
 
 /// A full-duplex link.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Edge")]
 pub(crate) struct EdgeTable {
@@ -62,8 +83,8 @@ pub(crate) struct EdgeTable {
 }
 
 /// Node by node, so that the scenario as run needs no other file.
-impl From<&Graph> for GraphTable {
-    fn from(graph: &Graph) -> GraphTable {
+impl From<&model::Graph> for Graph {
+    fn from(graph: &model::Graph) -> Graph {
         let name = |node: u32| graph.nodes[node as usize].0.clone();
         let node = |(id, layer): &(String, Layer)| NodeTable {
             id: id.clone(),
@@ -76,10 +97,10 @@ impl From<&Graph> for GraphTable {
             rate: Some(wire.rate),
             delay: Some(wire.delay),
         };
-        GraphTable {
+        Graph {
             nodes: Some(graph.nodes.iter().map(node).collect()),
             edges: Some(graph.cables.iter().map(edge).collect()),
-            ..GraphTable::default()
+            ..Graph::defaults(Preset::Linux)
         }
     }
 }

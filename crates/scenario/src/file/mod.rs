@@ -11,10 +11,12 @@ mod topology;
 mod transport;
 mod workload;
 
-pub(crate) use graph::{EdgeTable, GraphTable, NodeKind, NodeTable};
+pub(crate) use graph::{EdgeTable, GRAPH, Graph as GraphTable, NodeKind, NodeTable, topologies};
+pub(crate) use queue::LAYER;
 pub(crate) use roles::RoleSize;
 pub(crate) use settings::{AnyTable, keys, keys_of};
-pub(crate) use tables::TABLES;
+pub(crate) use tables::{DESCRIBED, TABLES};
+pub(crate) use transport::{CONTROL, PRESET};
 pub(crate) use workload::workload_keys;
 
 use std::borrow::Cow;
@@ -40,7 +42,7 @@ impl JsonSchema for File {
             properties.extend(tables);
         }
         if let Some(Value::Array(required)) = file.get_mut("required") {
-            required.extend(tables::required().map(Value::from));
+            required.extend(DESCRIBED.iter().filter(|(_, required, _)| *required).map(|(key, ..)| Value::from(*key)));
         }
         file.insert("if".to_string(), json!({ "required": ["controls"] }));
         file.insert("else".to_string(), known_control());

@@ -11,6 +11,10 @@ use serde_json::{Map, Value};
 
 use super::settings::{Table, Writer, schema};
 
+/// The documentation of `layer`.
+pub(crate) const LAYER: &str = "Other values of the keys of `[queue]` for the ports of one layer, as in `[queue.layer.core]`; a key that is \
+                                left out has its value in `[queue]`";
+
 /// The settings of all ports, and of layers that differ.
 pub(crate) struct QueueTable<'q>(pub(crate) &'q Queue, pub(crate) &'q [(Layer, Queue)]);
 
@@ -52,7 +56,7 @@ impl JsonSchema for QueueTable<'_> {
         };
         let layers = json_schema!({
             "type": "object",
-            "description": "Other values for the ports of one layer.",
+            "description": format!("{LAYER}."),
             "properties": Value::Object(Map::from_iter(Layer::ALL.map(layer))),
             "additionalProperties": false,
         });

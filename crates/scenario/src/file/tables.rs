@@ -22,11 +22,9 @@ macro_rules! tables {
         /// Their keys.
         pub(crate) const TABLES: &[&str] = &[$($key),+];
 
-        /// The keys of the tables without which there is no scenario.
-        pub(super) fn required() -> impl Iterator<Item = &'static str> {
-            let all = [$(($key, &[$(stringify!($required))?] as &[&str])),+];
-            all.into_iter().filter(|(_, required)| !required.is_empty()).map(|(key, _)| key)
-        }
+        /// Of each table: its key, whether a scenario must have it, and its documentation.
+        pub(crate) const DESCRIBED: &[(&str, bool, &[&str])] =
+            &[$(($key, tables!(@required $($required)?), &[$($doc),+])),+];
 
         /// Their schemas.
         pub(super) fn properties(generator: &mut SchemaGenerator) -> Map<String, Value> {
@@ -54,6 +52,8 @@ macro_rules! tables {
             Ok(())
         }
     };
+    (@required required) => { true };
+    (@required) => { false };
 }
 
 tables! {
@@ -73,7 +73,7 @@ tables! {
     };
     /// Transports, by names of your own.
     "transport" required: Transports<'_> = Some(Transports(&scenario.transports));
-    /// Roles of hosts, by names of your own: how many hosts each has, or their share. Default: none.
+    /// Roles of hosts, by names of your own: how many hosts each has, or their share.
     "roles": Roles<'_> = Some(Roles(&scenario.roles)).filter(|roles| !roles.0.is_empty());
     /// Sources of flows: any number, of any kinds.
     "workload" required: WorkloadTables<'_> = Some(WorkloadTables { workloads: &scenario.workloads, names });

@@ -9,8 +9,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::GraphTable;
 use super::settings::{OfKind, Table};
+use super::{GRAPH, GraphTable, topologies};
 use crate::model::Topology;
 
 /// The topology, of one kind.
@@ -23,7 +23,9 @@ impl Serialize for TopologyTable<'_> {
             Topology::Drawn(kind) => {
                 map.serialize_entry(kind.name(), &OfKind { kind: kind.clone(), names: &NoNames })?;
             }
-            Topology::Graph(graph) => map.serialize_entry("graph", &GraphTable::from(graph))?,
+            Topology::Graph(graph) => {
+                map.serialize_entry(GRAPH, &Table { settings: GraphTable::from(graph), names: &NoNames })?;
+            }
         }
         map.end()
     }
@@ -40,8 +42,7 @@ impl JsonSchema for TopologyTable<'_> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut kinds = Described { generator, properties: Map::new() };
-        topology::Topology::kinds(&mut kinds);
-        kinds.add::<GraphTable>("graph", "Any graph, from a file or written here.".to_string());
+        topologies(&mut kinds);
         json_schema!({
             "type": "object",
             "description": one_line(topology::Topology::ABOUT),
@@ -59,17 +60,11 @@ struct Described<'g> {
     properties: Map<String, Value>,
 }
 
-impl Described<'_> {
-    fn add<T: JsonSchema>(&mut self, name: &str, text: String) {
-        let mut schema = self.generator.subschema_for::<T>();
-        schema.insert("description".to_string(), text.into());
-        self.properties.insert(name.to_string(), schema.into());
-    }
-}
-
 impl EachKind for Described<'_> {
     fn kind<S: Declared>(&mut self, name: &'static str, doc: &'static [&'static str]) {
-        self.add::<Table<'_, S>>(name, one_line(doc));
+        let mut schema = self.generator.subschema_for::<Table<'_, S>>();
+        schema.insert("description".to_string(), one_line(doc).into());
+        self.properties.insert(name.to_string(), schema.into());
     }
 
     fn plain(&mut self, name: &'static str, _: &'static [&'static str]) {

@@ -38,6 +38,12 @@ impl JsonSchema for Transports<'_> {
     }
 }
 
+/// The documentation of `preset`.
+pub(crate) const PRESET: &str = "The set of defaults, `\"linux\"` or `\"paper-2013\"`";
+
+/// The documentation of `control`.
+pub(crate) const CONTROL: &str = "The congestion control algorithm, or `\"ndp\"`";
+
 /// The table of a transport.
 struct TransportTable<'t>(&'t Transport);
 
@@ -66,12 +72,8 @@ impl JsonSchema for TransportTable<'_> {
             schema.insert("description".to_string(), text.into());
             properties.insert(key.to_string(), schema.into());
         };
-        describe(
-            "preset",
-            generator.subschema_for::<Preset>(),
-            "Where the defaults come from. Default: \"linux\".".into(),
-        );
-        describe("control", generator.subschema_for::<Control>(), "The congestion control algorithm.".into());
+        describe("preset", generator.subschema_for::<Preset>(), format!("{PRESET}. Default: \"linux\"."));
+        describe("control", generator.subschema_for::<Control>(), format!("{CONTROL}."));
         for entry in reference::transport() {
             describe(entry.setting.key, (entry.setting.schema)(generator), entry.sentence());
         }

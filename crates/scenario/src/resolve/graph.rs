@@ -8,13 +8,14 @@ use linkpool_units::{Rate, Time};
 
 use super::graph_file::GraphFile;
 use super::section::Section;
+use super::settings::table;
 use super::size::fits;
 use super::{graphml, htsim, node_link};
-use crate::file::{EdgeTable, GraphTable, NodeKind, NodeTable};
+use crate::file::{EdgeTable, GRAPH, GraphTable, NodeKind, NodeTable};
 use crate::included;
 use crate::model::Graph;
 use crate::quote::quoted;
-use linkpool_settings::nearest;
+use linkpool_settings::{NoNames, nearest};
 
 /// Longer names make tables of results unreadable.
 const LONGEST_NAME: usize = 100;
@@ -40,37 +41,20 @@ impl Place {
 }
 
 pub(super) fn resolve(section: &mut Section<'_, '_>) -> Option<Graph> {
-    let table = section.read_whole("graph");
-    section.within("graph", |section| graph(table?, section))?
+    let table: GraphTable = table(GRAPH, &NoNames, section);
+    if section.is_good() { section.within(GRAPH, |section| graph(table, section))? } else { None }
 }
 
 fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
-    if let Some(rate) = table.rate {
-        section.positive("rate", rate)?;
-    }
-    if let Some(delay) = table.delay {
-        section.span("delay", delay);
-    }
-    let (place, nodes, edges) = match (table.file, table.nodes, table.edges) {
-        (Some(file), None, None) => {
+    let (place, nodes, edges) = match table.file {
+        Some(file) => {
             let read = read(&section.beside(&file));
             let graph = read.map_err(|why| section.error("file", format!("{file}: {why}"))).ok()?;
             let (of_nodes, nodes) = graph.nodes.into_iter().unzip();
             let (of_edges, edges) = graph.edges.into_iter().unzip();
             (Place::File(file, of_nodes, of_edges), nodes, edges)
         }
-        (Some(_), ..) => {
-            section.error(
-                "file",
-                "a graph is in a file or written here, not both; leave out `file`, or `nodes` and `edges`",
-            );
-            return None;
-        }
-        (None, nodes, edges) => {
-            let nodes = section.required("nodes", nodes, "[{ id = \"h0\", kind = \"host\" }], or name a `file`")?;
-            let edges = section.required("edges", edges, "[{ source = \"h0\", target = \"s0\" }]")?;
-            (Place::Scenario, nodes, edges)
-        }
+        None => (Place::Scenario, table.nodes?, table.edges?),
     };
     let nodes = hosts_first(nodes, &place, section)?;
     let names: HashMap<&str, u32> = nodes.iter().map(|(name, _)| name.as_str()).zip(0..).collect();

@@ -40,18 +40,23 @@ impl<'s, 'r> Section<'s, 'r> {
         matches!(value, Some(Value::Integer(written)) if *written == n)
     }
 
-    /// The value of `key`; an error, and none, if it cannot be read.
+    /// The value of `key`. Each part of it that cannot be read is an error, and the result is none.
     pub(super) fn read<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
-        let node = self.node()?.child(key)?.clone();
-        let read = serde_path_to_error::deserialize(&node);
-        let wrong = |error: &serde_path_to_error::Error<ReadError>| {
-            (self.path.at(key).join(&KeyPath::from(error.path())), error.inner().clone())
-        };
-        if let Some((path, error)) = read.as_ref().err().map(wrong) {
-            self.good = false;
-            self.report.read_error(path, &error);
+        let mut node = self.node()?.child(key)?.clone();
+        let mut good = true;
+        loop {
+            let read: Result<T, serde_path_to_error::Error<ReadError>> = serde_path_to_error::deserialize(&node);
+            let error = match read {
+                Ok(value) => return good.then_some(value),
+                Err(error) => error,
+            };
+            (good, self.good) = (false, false);
+            let whole = self.path.at(key);
+            let blamed = self.report.read_error(whole.join(&KeyPath::from(error.path())), error.inner());
+            if self.report.is_full() || !node.remove(&blamed.below(&whole)) {
+                return None;
+            }
         }
-        read.ok()
     }
 
     /// An error about each key that is not one of `known`.
@@ -65,26 +70,6 @@ impl<'s, 'r> Section<'s, 'r> {
     /// The keys that stand here.
     pub(super) fn keys(&self) -> Vec<String> {
         self.node().into_iter().flat_map(|node| node.keys().map(str::to_string)).collect()
-    }
-
-    /// The value of the whole table `key`. Each value that cannot be read is an error, and the
-    /// result is none.
-    pub(super) fn read_whole<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
-        let mut node = self.node()?.child(key)?.clone();
-        let mut good = true;
-        loop {
-            let read: Result<T, serde_path_to_error::Error<ReadError>> = serde_path_to_error::deserialize(&node);
-            let error = match read {
-                Ok(value) => return good.then_some(value),
-                Err(error) => error,
-            };
-            (good, self.good) = (false, false);
-            let table = self.path.at(key);
-            let blamed = self.report.read_error(table.join(&KeyPath::from(error.path())), error.inner());
-            if self.report.is_full() || !node.remove(&blamed.below(&table)) {
-                return None;
-            }
-        }
     }
 
     /// Looks at the table `key` that stands in this one; an error, and none, if it is no table.

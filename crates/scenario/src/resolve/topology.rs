@@ -8,7 +8,7 @@ use super::section::Section;
 use super::settings::{check_kind, read_kind};
 use super::size::fits;
 use crate::errors::Report;
-use crate::file::AnyTable;
+use crate::file::{AnyTable, GRAPH};
 use crate::model::Topology;
 use crate::tree::KeyPath;
 
@@ -18,7 +18,7 @@ pub(super) fn resolve(report: &mut Report<'_>) -> Option<Topology> {
         top.read::<AnyTable>("topology")?;
     }
     let section = &mut top.at(KeyPath::default().at("topology"));
-    let known = [topology::Topology::NAMES, &["graph"]].concat();
+    let known = [topology::Topology::NAMES, &[GRAPH]].concat();
     let given = section.keys();
     section.refuse_unknown(&known);
     match &given[..] {
@@ -28,7 +28,7 @@ pub(super) fn resolve(report: &mut Report<'_>) -> Option<Topology> {
             section.fail(format!("missing; write exactly one of [topology.{first}], {others} or {last}"));
             None
         }
-        [kind] if kind == "graph" => graph::resolve(section).map(Topology::Graph),
+        [kind] if kind == GRAPH => graph::resolve(section).map(Topology::Graph),
         [kind] => drawn(topology::Topology::named(kind)?, section).map(Topology::Drawn),
         [.., last] => {
             let all = given.join(" and ");

@@ -117,7 +117,7 @@ fn what_is_wrong_with_a_graph_in_the_scenario_is_at_its_line() {
             "no node \"c\"",
         ),
         (&NODES.replace("\"b\"", "\"a\""), "topology.graph.edges", 2, "missing"),
-        (&format!("rate = \"0bps\"\n{NODES}"), "topology.graph.rate", 3, "above zero"),
+        (&format!("rate = \"0bps\"\n{NODES}\nedges = []"), "topology.graph.rate", 3, "above zero"),
         (&format!("{NODES}\nedges = [{{ source = \"a\" }}]"), "topology.graph.edges.0", 7, "missing field `target`"),
     ] {
         let errors = load(&scenario(graph), "x.toml", None, &[]).unwrap_err();
