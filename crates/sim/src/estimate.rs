@@ -2,6 +2,7 @@
 //! is built. `docs/limits.md` explains it.
 
 use crate::effort::setting;
+use crate::plan::family::Family;
 use linkpool_network::Fabric;
 use linkpool_scenario::{Change, Scenario};
 use linkpool_units::Time;
@@ -21,6 +22,7 @@ const SAMPLE: f64 = 1_000.0;
 const FLOW_ROW: f64 = 150.0;
 const SUBFLOW_ROW: f64 = 120.0;
 const LINK_ROW: f64 = 100.0;
+const METRIC_ROW: f64 = 8.0;
 const SAMPLE_ROW: f64 = 16.0;
 
 /// An estimate of a run's needs: the cause, and the number of bytes.
@@ -49,6 +51,9 @@ impl Estimate {
         disk.push((format!("flows.parquet, {:.0} rows", traffic.flows), FLOW_ROW * traffic.flows));
         disk.push((format!("subflows.parquet, {:.0} rows", traffic.subflows), SUBFLOW_ROW * traffic.subflows));
         disk.push((format!("links.parquet, {links} rows"), LINK_ROW * links));
+        if traffic.metrics > 0.0 {
+            disk.push((format!("metrics.parquet, {:.0} rows", traffic.metrics), METRIC_ROW * traffic.metrics));
+        }
         let window = lookahead(scenario, &fabric);
         for Series { name, every, span, sampled } in series(scenario, &fabric, &traffic) {
             let rows = sampled * (span.secs() / every.secs() + 1.0);
@@ -62,12 +67,15 @@ impl Estimate {
 }
 
 /// How many flows there are.
+#[derive(Default)]
 struct Traffic {
     /// Flows that are in memory from the start.
     listed: f64,
     /// Altogether.
     flows: f64,
     subflows: f64,
+    /// Measures that flows report at their ends.
+    metrics: f64,
     /// At the same time, at most, if all get through as they should.
     at_once: f64,
     subflows_at_once: f64,
@@ -75,14 +83,16 @@ struct Traffic {
 
 impl Traffic {
     fn new(scenario: &Scenario, fabric: &Fabric) -> Traffic {
-        let mut all = Traffic { listed: 0.0, flows: 0.0, subflows: 0.0, at_once: 0.0, subflows_at_once: 0.0 };
+        let mut all = Traffic::default();
         for workload in &scenario.workloads {
             let setting = setting(workload, scenario, fabric);
             let Expected { flows, at_once, listed, .. } = workload.kind.settings().expected(&setting);
-            let subflows = f64::from(scenario.transports[workload.transport].subflows.most());
+            let transport = &scenario.transports[workload.transport];
+            let subflows = f64::from(transport.subflows.most());
             all.listed += if listed { flows } else { 0.0 };
             all.flows += flows;
             all.subflows += subflows * flows;
+            all.metrics += Family::of(transport).facts().metrics as f64 * flows;
             all.at_once += at_once;
             all.subflows_at_once += subflows * at_once;
         }

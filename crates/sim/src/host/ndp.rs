@@ -7,7 +7,7 @@ use crate::host::handle::Handle;
 use crate::host::io::Io;
 use crate::host::rtts::RttRecorder;
 use crate::plan::PlannedTransport;
-use crate::plan::family::ndp::Ndp;
+use crate::plan::family::ndp::{METRICS, Ndp};
 use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Envelope, Flags, Packet};
 use linkpool_transport::ndp::{Config, Message, Output, Receiver, Sender};
@@ -165,9 +165,12 @@ impl Sending for NdpSender {
 
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         let counters = self.sender.counters();
-        report(Metric::count("nacks", counters.nacks));
-        report(Metric::count("returned", counters.returned));
-        report(Metric::count("pulls", counters.pulls));
+        let all: [Metric; METRICS] = [
+            Metric::count("nacks", counters.nacks),
+            Metric::count("returned", counters.returned),
+            Metric::count("pulls", counters.pulls),
+        ];
+        all.into_iter().for_each(report);
     }
 
     fn connection(&self) -> &Connection {

@@ -41,6 +41,8 @@ pub struct Facts {
     pub control_packets: u32,
     /// Can its flows be traced, and other flows beside them?
     pub traceable: bool,
+    /// The most measures that a flow reports at its end, each a row of `metrics.parquet`.
+    pub metrics: usize,
 }
 
 macro_rules! settings {

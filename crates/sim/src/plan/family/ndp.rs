@@ -8,6 +8,9 @@ use std::sync::Arc;
 /// The most paths over which an NDP sender spreads its packets.
 const MOST_PATHS: u64 = 256;
 
+/// The measures that a sender reports: NACKs, headers that switches returned, and PULLs.
+pub(crate) const METRICS: usize = 3;
+
 /// The settings of NDP.
 #[derive(Clone, Debug)]
 pub struct Ndp {
@@ -30,6 +33,6 @@ impl Settings for Ndp {
 
     /// There is no handshake: a flow waits for its last ACK only.
     fn facts(&self) -> Facts {
-        Facts { spreads_over: Some(MOST_PATHS), trimming: true, control_packets: 1, traceable: false }
+        Facts { spreads_over: Some(MOST_PATHS), trimming: true, control_packets: 1, traceable: false, metrics: METRICS }
     }
 }
