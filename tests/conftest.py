@@ -46,7 +46,6 @@ def fake_core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     fake = FakeCore()
     monkeypatch.setattr(_core, "load", fake.load)
     monkeypatch.setattr(_core, "check", fake.check)
-    monkeypatch.setattr(_core, "worthwhile_threads", fake.worthwhile_threads)
     return fake
 
 

@@ -15,8 +15,7 @@ import numpy as np
 import polars as pl
 
 from linkpool import _core
-from linkpool._core import ScenarioError
-from linkpool.units import parse_seconds
+from linkpool._core import ScenarioError, seconds
 from tables import finished, table, unfinished, write_result
 
 if sys.version_info >= (3, 11):
@@ -66,13 +65,6 @@ class FakeCore:
         head = [f"seed = {1 if seed is None else seed}", *lines, keys, measure]
         return "\n".join(head) + bracket + tables
 
-    def worthwhile_threads(
-        self, text: str, path: str, overrides: list[tuple[str, str]], cores: int
-    ) -> tuple[int, int]:
-        """As the true one."""
-        self.check(text, path, None, overrides)
-        return self.hosts, max(1, min(cores, self.hosts // 64))
-
     def load(
         self, text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]
     ) -> "FakeScenario":
@@ -93,7 +85,7 @@ class FakeCore:
             self.threads.append(threads)
         self.before_run()
         document = tomllib.loads(text)
-        duration = parse_seconds(document["duration"])
+        duration = seconds(document["duration"])
         if progress is not None:
             progress(duration / 2, duration, 1000)
         if self.fail_on is not None and self.fail_on in text:
@@ -109,7 +101,7 @@ class FakeScenario:
     def __init__(self, core: FakeCore, text: str, resolved: str) -> None:
         self._core, self._text, self.toml = core, text, resolved
         self.hosts = core.hosts
-        self.duration_s = parse_seconds(tomllib.loads(text)["duration"])
+        self.duration_s = seconds(tomllib.loads(text)["duration"])
         self.needs: dict[str, list[tuple[str, float]]] = {"memory": [], "disk": []}
 
     def worthwhile_threads(self, cores: int) -> int:
@@ -230,7 +222,7 @@ def _flows(document: Document, rng: random.Random, text: str) -> list[dict[str, 
 
 
 def _incast(item: Document, document: Document, rng: random.Random) -> list[dict[str, Any]]:
-    bursts = round(parse_seconds(document["duration"]))
+    bursts = round(seconds(document["duration"]))
     size = SIZES[item["size"]]
     fair = 8 * size * item["senders"] / 10e9
     return [
@@ -249,8 +241,8 @@ def _short(item: Document, document: Document, rng: random.Random) -> list[dict[
 
 
 def _long(item: Document, document: Document, rng: random.Random) -> list[dict[str, Any]]:
-    start = parse_seconds(item.get("start", "0s"))
-    active = parse_seconds(document["duration"]) - start
+    start = seconds(item.get("start", "0s"))
+    active = seconds(document["duration"]) - start
     rate = rng.uniform(0.9e9, 1.1e9)
     acked = int(rate * active / 8)
     flow = unfinished(
@@ -287,7 +279,7 @@ def _series(
     if "rate" in wanted:
         found["rate"] = _rates(wanted["rate"], document, flows)
     if "counters" in wanted:
-        every = parse_seconds(wanted["counters"]["every"])
+        every = seconds(wanted["counters"]["every"])
         rows = [
             {
                 "time_s": time + every,
@@ -304,7 +296,7 @@ def _series(
 
 
 def _rates(item: Document, document: Document, flows: list[dict[str, Any]]) -> pl.DataFrame:
-    times = [time + parse_seconds(item["every"]) for time in _times(item, document)]
+    times = [time + seconds(item["every"]) for time in _times(item, document)]
     labels = item.get("labels")
     rows = [
         {
@@ -323,8 +315,8 @@ def _rates(item: Document, document: Document, flows: list[dict[str, Any]]) -> p
 
 
 def _times(item: Document, document: Document) -> list[float]:
-    start, step = parse_seconds(item.get("from", "0s")), parse_seconds(item["every"])
-    until = parse_seconds(item.get("until", document["duration"]))
+    start, step = seconds(item.get("from", "0s")), seconds(item["every"])
+    until = seconds(item.get("until", document["duration"]))
     return [start + step * i for i in range(round((until - start) / step))]
 
 

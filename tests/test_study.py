@@ -134,7 +134,7 @@ def test_a_folder_must_be_there(tmp_path: Path) -> None:
     [
         ("linkpool.nowhere:EXPERIMENT", "experiment X: cannot load linkpool.nowhere:EXPERIMENT"),
         ("linkpool.units:EXPERIMENT", "experiment X: cannot load linkpool.units:EXPERIMENT"),
-        ("linkpool.units:parse_seconds", "parse_seconds is not an Experiment"),
+        ("linkpool.units:show_seconds", "show_seconds is not an Experiment"),
         ("linkpool.experiments.amp.fig6:EXPERIMENT", "is registered as X, but its id is A-fig6"),
     ],
 )

@@ -92,10 +92,8 @@ class Plan(TypedDict):
 def plan(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> Plan:
     """Return the fabric and the flows of a scenario, or raise `ScenarioError`."""
 
-def worthwhile_threads(
-    text: str, path: str, overrides: list[tuple[str, str]], cores: int
-) -> tuple[int, int]:
-    """Return the hosts of a scenario, and how many threads its run is worth on so many cores."""
+def seconds(text: str) -> float:
+    """Read a time with its unit, such as "5.6us", in seconds; raises `ValueError`."""
 
 def measure(text: str, path: str, threads: int) -> dict[str, float]:
     """Simulate a scenario, write nothing, and return what it cost."""

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import polars as pl
 
-from linkpool import forks
+from linkpool import _core, forks
 from linkpool.columns import TABLES
 from linkpool.manifest import NAME as MANIFEST
 from linkpool.manifest import DamagedError, Manifest
 from linkpool.summarise import summarise
 from linkpool.summary import Summary
-from linkpool.units import parse_seconds, show_number, show_rate, show_seconds
+from linkpool.units import show_number, show_rate, show_seconds
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -159,7 +159,7 @@ class Result:
             # The measured period stands before the topology. What follows may be a graph or a table
             # of a million lines, which the parser would take a minute and a gigabyte for.
             measure = tomllib.loads(scenario.partition("\n[topology")[0])["measure"]
-            start, end = (parse_seconds(measure[key]) for key in ("warm_up", "cut_off"))
+            start, end = (_core.seconds(measure[key]) for key in ("warm_up", "cut_off"))
         except (ValueError, KeyError, TypeError) as error:
             self._fail("scenario.toml", f"is not a scenario as run ({_line(error)})")
         try:

@@ -1,16 +1,4 @@
-"""Quantities as people write and read them."""
-
-import re
-
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}
-
-
-def parse_seconds(text: str) -> float:
-    """Read a time such as "5.6us" and return it in seconds."""
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|ms|us|ns|ps)\s*", text)
-    if match is None:
-        raise ValueError(f"{text!r} is not a time; write it as in 5.6us, 200ms or 20s")
-    return float(match[1]) * _SECONDS[match[2]]
+"""Quantities as people read them."""
 
 
 def show_seconds(value: float | None) -> str:

@@ -7,6 +7,8 @@ mod scenario;
 mod worker;
 
 use errors::{InternalError, ScenarioError, SimulationError};
+use linkpool_units::Time;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use scenario::{Override, Scenario};
 
@@ -22,7 +24,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Scenario>()?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
-    module.add_function(wrap_pyfunction!(worthwhile_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(seconds, module)?)?;
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(tables, module)?)?;
@@ -56,15 +58,8 @@ fn check(py: Python<'_>, text: &str, path: &str, seed: Option<u64>, overrides: V
 }
 
 #[pyfunction]
-fn worthwhile_threads(
-    py: Python<'_>,
-    text: &str,
-    path: &str,
-    overrides: Vec<Override>,
-    cores: usize,
-) -> PyResult<(usize, u8)> {
-    let scenario = load(py, text, path, None, overrides)?;
-    Ok((scenario.hosts(), scenario.worthwhile_threads(cores)))
+fn seconds(text: &str) -> PyResult<f64> {
+    text.parse::<Time>().map(Time::secs).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 #[pyfunction]

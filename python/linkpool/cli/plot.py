@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from linkpool import _core
 from linkpool.cli.console import fail
 from linkpool.result import NotRecordedError
-from linkpool.units import parse_seconds
 
 
 def plot(
@@ -95,6 +95,6 @@ def plot(
 
 def _seconds(text: str | None) -> float | None:
     try:
-        return None if text is None else parse_seconds(text)
+        return None if text is None else _core.seconds(text)
     except ValueError as error:
         fail(str(error))

@@ -54,11 +54,12 @@ def documents(study: Study) -> list[dict[str, Any]]:
 def _points_of_arm(study: Study, arm: Arm) -> Iterator[Point]:
     text, file = _base(study, arm)
     names = _names(study)
+    written = _keys(text)
     for variation in study.variations():
         keys: Keys = {ARM: arm.name}
         keys |= {key: names[key][inline(value)] for key, value in variation.items()}
         settings = tuple((k, inline(v)) for k, v in {**arm.settings(), **variation}.items())
-        _require_recorded(study, text, settings, Point(keys, text, 0).name)
+        _require_recorded(study, written, settings, Point(keys, text, 0).name)
         for seed in study.seed_list:
             yield Point(keys, text, seed, file=file, settings=settings)
 
@@ -77,14 +78,21 @@ def _base(study: Study, arm: Arm) -> tuple[str, str]:
         raise StudyError(f"{where(study)}: {key}: cannot read {path}: {why}") from None
 
 
+def _keys(text: str) -> list[str] | None:
+    """Return the dotted keys of a base scenario; None if it is not TOML: loading it says why."""
+    try:
+        return list(flatten(tomllib.loads(text)))
+    except tomllib.TOMLDecodeError:
+        return None
+
+
 def _require_recorded(
-    study: Study, text: str, settings: tuple[tuple[str, str], ...], name: str
+    study: Study, written: list[str] | None, settings: tuple[tuple[str, str], ...], name: str
 ) -> None:
     """Raise `StudyError` if a measure needs a table of the scenario that is not there."""
-    try:
-        keys = [*flatten(tomllib.loads(text)), *(key for key, _ in settings)]
-    except tomllib.TOMLDecodeError:
-        return  # what is wrong with it is said when it is loaded
+    if written is None:
+        return
+    keys = [*written, *(key for key, _ in settings)]
     for one in study.measures:
         needs = wanted(one).measure.needs
         if needs and not any(f"{key}.".startswith(f"{need}.") for key in keys for need in needs):
