@@ -5,6 +5,7 @@
 //! `docs/scenario.md` describes the file.
 
 mod compile;
+mod descriptions;
 mod errors;
 mod file;
 mod hosts;

@@ -13,7 +13,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Map;
 
-use crate::reference::{KeysOf, default_of};
+use crate::descriptions::{KeysOf, default_of};
 use crate::situation::Situation;
 
 /// That there is a table: `resolve` looks up its keys.

@@ -11,8 +11,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::settings::Writer;
+use crate::descriptions;
 use crate::model::{Control, Transport};
-use crate::reference;
 use crate::situation::Situation;
 
 /// The transports, by their names.
@@ -74,7 +74,7 @@ impl JsonSchema for TransportTable<'_> {
         };
         describe("preset", generator.subschema_for::<Preset>(), format!("{PRESET}. Default: \"linux\"."));
         describe("control", generator.subschema_for::<Control>(), format!("{CONTROL}."));
-        for entry in reference::transport() {
+        for entry in descriptions::transport() {
             describe(entry.setting.key, (entry.setting.schema)(generator), entry.sentence());
         }
         let description = "A transport protocol. Only `control` is required; `preset` sets the defaults of the rest.";

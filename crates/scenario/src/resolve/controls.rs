@@ -5,10 +5,10 @@ use linkpool_transport::control::{Algorithm, Definition};
 
 use super::section::Section;
 use crate::compile::Compile;
+use crate::descriptions::KeysOf;
 use crate::errors::Report;
 use crate::included;
 use crate::model::{Control, ControlFile, Transport};
-use crate::reference::KeysOf;
 use crate::tree::{KeyPath, Value};
 
 /// The algorithms of all files.

@@ -3,9 +3,9 @@
 use linkpool_settings::{Declared, Fallback, Kinds, Names, Preset, Setting, Settings, State, Visit, Written, Wrong};
 
 use super::section::Section;
+use crate::descriptions::controls_with;
 use crate::file::{keys, keys_of, workload_keys};
 use crate::model::Workload;
-use crate::reference::controls_with;
 use crate::situation::{Situation, Unmet};
 
 /// Gives `settings` the values that the table says. It may have `others` as keys, too.
