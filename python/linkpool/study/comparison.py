@@ -120,7 +120,7 @@ class Comparison:
         across = [key for key in self.keys if key in self.reference] or list(self.keys)
         down = [key for key in self.keys if key not in across]
         found: dict[str, dict[tuple[Any, ...], dict[str, dict[str, Any]]]] = {}
-        columns = {}
+        columns: dict[str, None] = {}
         if self.reference:
             columns[name_of({key: self.reference[key] for key in across})] = None
         for row in self.table.iter_rows(named=True):
