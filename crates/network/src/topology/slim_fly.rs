@@ -29,14 +29,15 @@ settings! {
 }
 
 fn is_odd_prime(q: u32) -> bool {
-    q > 2 && (2..=q.isqrt()).all(|divisor| q % divisor != 0)
+    q > 2 && (2..=q.isqrt()).all(|divisor| !q.is_multiple_of(divisor))
 }
 
 impl SlimFly {
     /// Ports of a router to others: (3 q - d) / 2.
     fn degree(&self) -> u32 {
         let q = self.q.min(u32::MAX / 3);
-        if q % 4 == 1 { (3 * q - 1) / 2 } else { (3 * q + 1) / 2 }
+        // d = 1 makes it smaller by a half, d = -1 greater.
+        if q % 4 == 1 { 3 * q / 2 } else { (3 * q).div_ceil(2) }
     }
 
     /// The generator sets X and X' of section II-B.1: differences of neighbours within a column.
