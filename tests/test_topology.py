@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_flow
 from typer.testing import CliRunner
 
 from linkpool import _core
@@ -91,6 +93,38 @@ def test_bisection_of_fat_trees(k: int, share: int) -> None:
         ),
         # Two NICs: twice as much to send, and the same links above the edge.
         ('fat-tree]\nk = 4\nnics = 2\nrate = "1Gbps"', 8e9),
+        # Oversubscribed by rates at any tier: 2:1 at the core, where half of 4 pods have 2 * 4
+        # cables; then also 4:1 above the racks, 2 * 4 cables of half of the pods.
+        ('fat-tree]\nk = 4\nrate = "10Gbps"\ncore_rate = "5Gbps"', 40e9),
+        (
+            'fat-tree]\nk = 4\nrate = "10Gbps"\naggregation_rate = "2.5Gbps"\ncore_rate = "5Gbps"',
+            20e9,
+        ),
+        # Uplinks of half of the leaves, 2 of each plane: 2 planes * 2 leaves * 1 * 20G; the hosts
+        # send 16 * 2 * 10G.
+        (
+            "multi-plane]\nplanes = 2\nleaves = 4\nspines = 1\nhosts_per_leaf = 8\n"
+            'rate = "10Gbps"\nuplink_rate = "20Gbps"',
+            80e9,
+        ),
+        # Spines that all planes share make no difference.
+        (
+            "multi-plane]\nplanes = 2\nleaves = 4\nspines = 1\nshared_spines = true\n"
+            'hosts_per_leaf = 8\nrate = "10Gbps"\nuplink_rate = "20Gbps"',
+            80e9,
+        ),
+        # One switch a plane: all that the ports of 4 hosts send.
+        (
+            "multi-plane]\nplanes = 8\nleaves = 1\nspines = 0\nhosts_per_leaf = 8\n"
+            'rate = "100Gbps"',
+            3200e9,
+        ),
+        # Four groups, a cable between any two: four join two of them with the two others.
+        (
+            "dragonfly]\nrouters_per_group = 3\nhosts_per_router = 2\nglobal_ports = 1\n"
+            'rate = "10Gbps"',
+            40e9,
+        ),
         # One host and R against the other two: the ports of S1 and S2.
         ('many-to-one]\nsenders = 3\nrate = "1Gbps"', 2e9),
         # S1, S2, S3 to D1, D2, D3 over two cables.
@@ -100,6 +134,29 @@ def test_bisection_of_fat_trees(k: int, share: int) -> None:
 def test_bisection(topology: str, across: float) -> None:
     """Worked out by hand."""
     assert fabric(topology).bisection()[0] == pytest.approx(across)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    "topology",
+    [
+        'slim-fly]\nq = 3\nhosts_per_router = 6\nrate = "10Gbps"',
+        'slim-fly]\nq = 5\nhosts_per_router = 8\nrate = "10Gbps"',
+        'dragonfly]\nrouters_per_group = 4\nrate = "10Gbps"\nglobal_rate = "1Gbps"',
+        'dragonfly]\nrouters_per_group = 4\ngroups = 4\nhosts_per_router = 6\nrate = "10Gbps"',
+        'multi-plane]\nplanes = 3\nleaves = 3\nspines = 2\nhosts_per_leaf = 5\nrate = "10Gbps"',
+    ],
+)
+def test_bisection_by_another_algorithm(topology: str) -> None:
+    """SciPy's maximum flow (Dinic) from the first half of the hosts to the second, in Mbit/s."""
+    of = fabric(topology)
+    n, half = len(of.names), of.hosts // 2
+    capacity = np.zeros((n + 2, n + 2), np.int32)
+    for one, other, rate, _ in of.links:
+        capacity[one, other] += round(rate / 1e6)
+    capacity[n, :half] = capacity[half : of.hosts, n + 1] = 10**8
+    found = maximum_flow(csr_array(capacity), n, n + 1).flow_value
+    assert of.bisection()[0] == pytest.approx(found * 1e6, rel=1e-6)
 
 
 @pytest.mark.core

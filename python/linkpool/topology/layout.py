@@ -14,12 +14,13 @@ HOSTS_IN_A_ROW = 8
 
 
 def positions(fabric: Fabric) -> Points:
-    """Return x and y of each node: in layers if there are layers, by distance otherwise."""
+    """Return x and y of each node: in layers, on a circle of groups, or by distance."""
     if fabric.hosts_forward:
         return _levels(fabric)
     if set(fabric.layers) <= {"host", *ROWS} and "edge" in fabric.layers:
         return _tree(fabric)
-    return _by_distance(fabric)
+    groups = _groups(fabric)
+    return _circle(fabric, groups) if len(groups) > 1 else _by_distance(fabric)
 
 
 def _spread(n: int) -> Points:
@@ -38,11 +39,16 @@ def _tree(fabric: Fabric) -> Points:
     for host in range(fabric.hosts):
         below.setdefault(fabric.neighbours[host][0], []).append(host)
     width = 1.0 / max(len(below), 1)
+    if len(below) < fabric.layers.count("edge"):
+        # Hosts with a port in each of several planes stand in the middle of all.
+        middle = dict(zip(below, _spread(len(below)), strict=True))
+    else:
+        middle = {switch: at[switch, 0] for switch in below}
     for switch, hosts in below.items():
         columns = min(len(hosts), HOSTS_IN_A_ROW)
         for i, host in enumerate(hosts):
             row, column = divmod(i, columns)
-            at[host] = at[switch, 0] + 0.8 * width * (_spread(columns)[column] - 0.5), -0.12 * row
+            at[host] = middle[switch] + 0.8 * width * (_spread(columns)[column] - 0.5), -0.12 * row
     return at
 
 
@@ -57,6 +63,40 @@ def _levels(fabric: Fabric) -> Points:
         at[nodes, 0] = _spread(len(nodes))
         at[nodes, 1] = height
     return at
+
+
+def _groups(fabric: Fabric) -> list[list[int]]:
+    """Return the groups of switches without layers, which their names say: `r0.1` is of `r0`."""
+    groups: dict[str, list[int]] = {}
+    for node in range(fabric.hosts, len(fabric.names)):
+        group, dot, _ = fabric.names[node].partition(".")
+        if not dot or fabric.layers[node] != "switch":
+            return []
+        groups.setdefault(group, []).append(node)
+    return list(groups.values())
+
+
+def _circle(fabric: Fabric, groups: list[list[int]]) -> Points:
+    """Switches on a circle with a gap between groups; hosts outside, beyond their first switch."""
+    places = sum(len(group) + 1 for group in groups)
+    angle, place = np.zeros(len(fabric.names)), 0
+    for group in groups:
+        angle[group] = 2.0 * np.pi * (place + np.arange(len(group))) / places
+        place += len(group) + 1
+    radius = np.ones(len(fabric.names))
+    below: dict[int, list[int]] = {}
+    for host in range(fabric.hosts):
+        below.setdefault(fabric.neighbours[host][0], []).append(host)
+    for switch, hosts in below.items():
+        columns = min(len(hosts), 2)
+        for i, host in enumerate(hosts):
+            row, column = divmod(i, columns)
+            angle[host] = angle[switch] + 2.0 * np.pi / places * 0.8 * (
+                _spread(columns)[column] - 0.5
+            )
+            radius[host] = 1.25 + 0.1 * row
+    at = radius[:, None] * np.column_stack([np.sin(angle), np.cos(angle)])
+    return np.asarray((at - at.min(axis=0)) / float(np.ptp(at, axis=0).max()))
 
 
 def _by_distance(fabric: Fabric) -> Points:
