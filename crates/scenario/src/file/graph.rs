@@ -1,6 +1,6 @@
 //! Any graph: its nodes and edges with the names that networkx gives them in its node-link form.
 
-use linkpool_network::{Cable, Layer, topology};
+use linkpool_network::{Cable, Layer, NodeId, topology};
 use linkpool_settings::{Bounds, EachKind, Kinds, Preset, Settings, settings};
 use linkpool_units::{Rate, Time};
 use schemars::JsonSchema;
@@ -85,13 +85,13 @@ pub(crate) struct EdgeTable {
 /// Node by node, so that the scenario as run needs no other file.
 impl From<&model::Graph> for Graph {
     fn from(graph: &model::Graph) -> Graph {
-        let name = |node: u32| graph.nodes[node as usize].0.clone();
+        let name = |node: NodeId| graph.nodes[node.index()].0.clone();
         let node = |(id, layer): &(String, Layer)| NodeTable {
             id: id.clone(),
             kind: if *layer == Layer::Host { NodeKind::Host } else { NodeKind::Switch },
             layer: Some(*layer),
         };
-        let edge = |(from, to, wire): &(u32, u32, Cable)| EdgeTable {
+        let edge = |(from, to, wire): &(NodeId, NodeId, Cable)| EdgeTable {
             source: name(*from),
             target: name(*to),
             rate: Some(wire.rate),

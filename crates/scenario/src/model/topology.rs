@@ -1,6 +1,6 @@
 //! The topology, as a fabric.
 
-use linkpool_network::{Cable, Fabric, FabricBuilder, Layer, topology};
+use linkpool_network::{Cable, Fabric, FabricBuilder, Layer, NodeId, topology};
 
 /// The fabric. Links are full duplex, with one rate and one propagation delay for both directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub enum Topology {
 pub struct Graph {
     /// Names and layers, hosts first.
     pub nodes: Vec<(String, Layer)>,
-    /// Two nodes, as indices, and the link between them.
-    pub cables: Vec<(u32, u32, Cable)>,
+    /// Two nodes, and the link between them.
+    pub cables: Vec<(NodeId, NodeId, Cable)>,
 }
 
 impl Graph {
@@ -27,7 +27,7 @@ impl Graph {
             b.node(name, *layer);
         }
         for (from, to, wire) in &self.cables {
-            b.lay((*from).into(), (*to).into(), *wire);
+            b.lay(*from, *to, *wire);
         }
         b.build()
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use linkpool_network::{Cable, Layer};
+use linkpool_network::{Cable, Layer, NodeId};
 use linkpool_units::{Rate, Time};
 
 use super::graph_file::GraphFile;
@@ -57,7 +57,8 @@ fn graph(table: GraphTable, section: &mut Section<'_, '_>) -> Option<Graph> {
         None => (Place::Scenario, table.nodes?, table.edges?),
     };
     let nodes = hosts_first(nodes, &place, section)?;
-    let names: HashMap<&str, u32> = nodes.iter().map(|(name, _)| name.as_str()).zip(0..).collect();
+    let names: HashMap<&str, NodeId> =
+        nodes.iter().map(|(name, _)| name.as_str()).zip(NodeId::first(nodes.len())).collect();
     let cables = cables(&edges, &names, (table.rate, table.delay), &place, section);
     let hosts = nodes.iter().filter(|(_, layer)| *layer == Layer::Host).count();
     let key = if matches!(place, Place::Scenario) { "nodes" } else { "file" };
@@ -121,11 +122,11 @@ fn hosts_first(nodes: Vec<NodeTable>, place: &Place, section: &mut Section<'_, '
 
 fn cables(
     edges: &[EdgeTable],
-    names: &HashMap<&str, u32>,
+    names: &HashMap<&str, NodeId>,
     (rate, delay): (Option<Rate>, Option<Time>),
     place: &Place,
     section: &mut Section<'_, '_>,
-) -> Vec<(u32, u32, Cable)> {
+) -> Vec<(NodeId, NodeId, Cable)> {
     let mut seen = HashSet::new();
     let mut cables = Vec::new();
     for (i, edge) in edges.iter().enumerate() {
@@ -168,8 +169,8 @@ fn cables(
 fn cut_off(graph: &Graph, hosts: usize) -> Option<usize> {
     let mut neighbours = vec![Vec::new(); graph.nodes.len()];
     for (from, to, _) in &graph.cables {
-        neighbours[*from as usize].push(*to as usize);
-        neighbours[*to as usize].push(*from as usize);
+        neighbours[from.index()].push(to.index());
+        neighbours[to.index()].push(from.index());
     }
     let mut reached = vec![false; graph.nodes.len()];
     reached[0] = true;
