@@ -80,7 +80,11 @@ class Kind:
 
 
 REQUIRED = frozenset({"scenario.toml", "run.json", "flows.parquet"})
-RESULT_FILES = REQUIRED | {"summary.json", manifest.NAME} | {f"{table}.parquet" for table in TABLES}
+RESULT_FILES = (
+    REQUIRED
+    | {"summary.json", "capture.pcapng", manifest.NAME}
+    | {f"{table}.parquet" for table in TABLES}
+)
 RESULT = Kind("a linkpool result", REQUIRED, RESULT_FILES)
 """The result of one run."""
 

@@ -44,6 +44,9 @@ impl Flags {
     /// It may go back to its sender, the host whose number is in `ack`, see [`Packet::returned`].
     pub const RETURNABLE: Flags = Flags(1 << 14);
 
+    /// All of them.
+    pub const ALL: Flags = Flags(u16::MAX);
+
     /// Are all bits of `other` set?
     #[inline]
     pub const fn has(self, other: Flags) -> bool {

@@ -27,9 +27,10 @@ pub use linkpool_transport::control::Algorithm;
 pub use linkpool_workload::WorkloadKind;
 pub use load::{load, load_with};
 pub use model::{
-    BurstLoss, Change, ChangedLinks, Control, ControlFile, CounterSeries, Draw, Graph, LinkState, LinkWeight, Measure,
-    NdpConfig, OTHERS, PathConfig, Paths, Placement, Priority, QueueSeries, Reconverge, Record, Repeat, Role, Routing,
-    RoutingKind, Scenario, Series, Small, Subflows, Tier, Topology, Transport, Until, WeightRule, WireConfig, Workload,
+    BurstLoss, Capture, Change, ChangedLinks, Control, ControlFile, CounterSeries, Draw, Graph, LinkState, LinkWeight,
+    Measure, NdpConfig, OTHERS, PathConfig, Paths, Placement, Priority, QueueSeries, Reconverge, Record, Repeat, Role,
+    Routing, RoutingKind, Scenario, Series, Small, Subflows, Tier, Topology, Transport, Until, WeightRule, WireConfig,
+    Workload,
 };
 pub use reference::reference;
 pub use schema::schema;

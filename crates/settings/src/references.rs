@@ -40,6 +40,21 @@ impl Written<Vec<HostId>> for Vec<HostName> {
     }
 }
 
+impl Written<Option<Vec<HostId>>> for Option<Vec<HostName>> {
+    fn of(value: &Option<Vec<HostId>>) -> Option<Vec<HostName>> {
+        value.as_ref().map(Written::of)
+    }
+    fn value(self) -> Option<Vec<HostId>> {
+        self.map(Written::value)
+    }
+    fn with_names(value: &Option<Vec<HostId>>, names: &dyn Names) -> Option<Vec<HostName>> {
+        value.as_ref().map(|hosts| Written::with_names(hosts, names))
+    }
+    fn find(self, names: &dyn Names) -> Result<Option<Vec<HostId>>, Vec<Wrong>> {
+        self.map(|hosts| hosts.find(names)).transpose()
+    }
+}
+
 /// Of code, the place of the transport among all.
 impl Written<usize> for TransportName {
     fn of(value: &usize) -> TransportName {

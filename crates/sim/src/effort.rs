@@ -10,13 +10,17 @@ use std::collections::VecDeque;
 /// no workload sends more than the links from all hosts carry.
 pub fn expected_hops(scenario: &Scenario) -> f64 {
     let fabric = scenario.topology.fabric();
-    let per_packet = 2.0 * mean_distance(&fabric);
+    2.0 * mean_distance(&fabric) * expected_segments(scenario, &fabric)
+}
+
+/// The data segments that `scenario` lets expect, as [`expected_hops`] counts them.
+pub(crate) fn expected_segments(scenario: &Scenario, fabric: &Fabric) -> f64 {
     let packets = |workload: &Workload| {
         let mss = f64::from(scenario.transports[workload.transport].config.mss);
-        let setting = setting(workload, scenario, &fabric);
+        let setting = setting(workload, scenario, fabric);
         workload.kind.settings().expected(&setting).bytes.min(setting.most_bytes()) / mss
     };
-    per_packet * scenario.workloads.iter().map(packets).sum::<f64>()
+    scenario.workloads.iter().map(packets).sum::<f64>()
 }
 
 /// Where `workload` runs.

@@ -1,9 +1,10 @@
 //! Estimates the memory (by cause) and disk (by table) of a run from its scenario, before anything
 //! is built. `docs/limits.md` explains it.
 
-use crate::effort::setting;
+use crate::effort::{expected_segments, setting};
+use crate::plan::CapturePlan;
 use crate::plan::family::Family;
-use linkpool_network::Fabric;
+use linkpool_network::{Fabric, LinkId};
 use linkpool_scenario::{Change, Scenario};
 use linkpool_units::Time;
 use linkpool_workload::kinds::Expected;
@@ -24,6 +25,8 @@ const SUBFLOW_ROW: f64 = 120.0;
 const LINK_ROW: f64 = 100.0;
 const METRIC_ROW: f64 = 8.0;
 const SAMPLE_ROW: f64 = 16.0;
+// A packet of a capture: headers with the longest options, and what the format adds.
+const PACKET: f64 = 144.0;
 
 /// An estimate of a run's needs: the cause, and the number of bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,6 +56,13 @@ impl Estimate {
         disk.push((format!("links.parquet, {links} rows"), LINK_ROW * links));
         if traffic.metrics > 0.0 {
             disk.push((format!("metrics.parquet, {:.0} rows", traffic.metrics), METRIC_ROW * traffic.metrics));
+        }
+        if let Some(packets) = captured(scenario, &fabric) {
+            let payload = scenario.record.capture.as_ref().is_some_and(|capture| capture.payload);
+            let longest = scenario.transports.iter().map(|t| t.config.mss).max().unwrap_or(0);
+            // Half of them are ACKs.
+            let bytes = PACKET + if payload { f64::from(longest) / 2.0 } else { 0.0 };
+            disk.push((format!("capture.pcapng, {packets:.0} packets"), bytes * packets));
         }
         let window = lookahead(scenario, &fabric);
         for Series { name, every, span, sampled } in series(scenario, &fabric, &traffic) {
@@ -118,6 +128,20 @@ fn lookahead(scenario: &Scenario, fabric: &Fabric) -> Time {
     let least =
         |link: &linkpool_network::LinkSpec| link.delay.saturating_add(Time::from_secs_f64(bits / link.rate.0 as f64));
     fabric.links().iter().map(least).min().unwrap_or(Time::ZERO)
+}
+
+/// The most packets that a capture may hold, data and ACKs: as many as there are, at each port that
+/// they pass, and no more than ports carry.
+fn captured(scenario: &Scenario, fabric: &Fabric) -> Option<f64> {
+    let (plan, record) = (CapturePlan::new(scenario, fabric)?, scenario.record.capture.as_ref()?);
+    let all = 2.0 * expected_segments(scenario, fabric);
+    if plan.at_senders {
+        return Some(all);
+    }
+    let mss = scenario.transports.iter().map(|t| f64::from(t.config.mss)).fold(f64::INFINITY, f64::min);
+    let span = record.until.min(scenario.end()).saturating_sub(record.from).secs();
+    let carried = |link: &LinkId| 2.0 * fabric.links()[link.index()].rate.0 as f64 / 8.0 * span / mss;
+    Some(plan.ports.iter().map(|port| all.min(carried(port))).sum())
 }
 
 /// A time series: its interval, its length, and the number of samples at a time.

@@ -1,6 +1,7 @@
 //! Runs scenarios: builds the fabric, puts transport endpoints on its hosts, moves time, writes
 //! tables.
 
+mod capture;
 mod effort;
 mod estimate;
 mod host;
@@ -17,16 +18,17 @@ pub use estimate::Estimate;
 pub use host::measured::{Acked, MeasuredBytes};
 pub use measure::{Measurement, measure};
 pub use plan::{
-    Facts, Family, FlowId, Flows, Goal, JobKind, LabelId, LinkChanges, Merged, Operation, PacketSizes, PathError,
-    PathRule, Placement, Plan, PlannedFlow, PlannedProcess, PlannedTransport, ProcessId, TransportId, Waits,
-    worthwhile_threads,
+    CapturePlan, Facts, Family, FlowId, Flows, Goal, JobKind, LabelId, LinkChanges, Merged, Operation, PacketSizes,
+    PathError, PathRule, Placement, Plan, PlannedFlow, PlannedProcess, PlannedTransport, ProcessId, TransportId, View,
+    Waits, worthwhile_threads,
 };
 pub use results::column::{Column, Kind, TableInfo};
 pub use results::elsewhere::{Recorded, write_tables};
 pub use results::ideal::Ideal;
 pub use results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, SubflowOutcome};
+pub use results::passing::Passed;
 pub use results::sample::{Sample, Value};
 pub use results::sink::Sink;
 pub use results::tables::{Unknown, tables};
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
-pub use trace::{End, Row, Sight, State, What, to_json, trace};
+pub use trace::{End, Row, Sight, State, TraceError, What, to_json, trace};

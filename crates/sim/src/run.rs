@@ -1,12 +1,16 @@
 //! Runs a scenario, with or without result files.
 
+use crate::capture::order::Order;
+use crate::capture::{Capture, CaptureError};
 use crate::host::component::Component;
 use crate::host::hosts::Hosts;
 use crate::plan::{FlowId, PathError, Plan, worthwhile_threads};
 use crate::record::period::Period;
 use crate::record::sampling::Sampling;
 use crate::results::jobs::Operations;
-use crate::results::outcome::{FlowOutcome, LinkOutcome, Outcome};
+use crate::results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome};
+use crate::results::passing::Passed;
+use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, Failure, Limit, Sink, failure, take};
 use crate::results::tables::{self, Tables, Unknown};
 use crate::start::arrivals::Arrivals;
@@ -122,12 +126,14 @@ pub fn simulate(
     plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes)))?;
     let partitions = partition(&plan.fabric, threads);
     let buffers = Buffer::of_partitions(threads);
+    let mut order = Order::new(plan);
     let mut runs: Vec<(Network, Hosts<'_>)> = (0..threads)
         .map(|me| {
             let mine = |node: NodeId| partitions[node.index()] == me;
             let smallest = plan.smallest_packet();
             let mut network =
                 Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &partitions, me);
+            order.iter().for_each(|order| order.tap(&mut network));
             let components = components(plan, routes);
             let recorded = buffers[me as usize].clone();
             let hosts = Hosts::new(plan, routes, recorded, network.lookahead(), mine, components);
@@ -153,6 +159,10 @@ pub fn simulate(
         }
         recorded.jobs.sort_unstable_by_key(|j| (j.active_until, j.label, j.job.number));
         recorded.samples.into_iter().for_each(|sample| sink.sample(sample));
+        if let Some(order) = &mut order {
+            order.add(recorded.passing);
+            order.release(before, |passed| sink.packet(passed));
+        }
         for flow in recorded.flows {
             data_packets += flow.total(|s| s.segments);
             acked_bytes += flow.total(|s| s.acked_bytes);
@@ -265,13 +275,16 @@ pub fn run_to_directory(
     let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
     let threads = threads.unwrap_or_else(|| worthwhile_threads(plan.fabric.hosts(), cores()));
     let timetable = plan.timetable();
-    let mut tables =
+    let tables =
         Tables::create(directory, &plan, &timetable, &Unknown::default()).map_err(|e| failed(directory, &e))?;
+    let capture = Capture::create(directory, &plan).map_err(|e| failed(directory, &e))?;
+    let mut files = Files { tables, capture };
     let (began, cpu) = (Instant::now(), ProcessTime::now());
-    let simulated = simulate(&plan, &timetable, threads, &mut tables, progress);
+    let simulated = simulate(&plan, &timetable, threads, &mut files, progress);
     let (wall_s, process_cpu_s) = (began.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     // A failure to write also stops the run: report it first.
-    let started = tables.close().map_err(|e| failed(directory, &e))?;
+    files.capture.map_or(Ok(()), Capture::close).map_err(|e: CaptureError| failed(directory, &e))?;
+    let started = files.tables.close().map_err(|e| failed(directory, &e))?;
     let outcome = simulated?;
     tables::write_rest(directory, scenario, &plan, &outcome, &started).map_err(|e| failed(directory, &e))?;
     let info = RunInfo {
@@ -286,4 +299,32 @@ pub fn run_to_directory(
     };
     write("run.json", serde_json::to_string_pretty(&info).expect("plain numbers") + "\n")?;
     Ok(info)
+}
+
+/// The files that are written while a run goes on.
+struct Files<'p> {
+    tables: Tables<'p>,
+    capture: Option<Capture<'p>>,
+}
+
+impl Sink for Files<'_> {
+    fn sample(&mut self, sample: Sample) {
+        self.tables.sample(sample);
+    }
+
+    fn flow(&mut self, flow: FlowOutcome) {
+        self.tables.flow(flow);
+    }
+
+    fn job(&mut self, job: JobOutcome) {
+        self.tables.job(job);
+    }
+
+    fn packet(&mut self, passed: Passed) {
+        self.capture.iter_mut().for_each(|capture| capture.packet(&passed));
+    }
+
+    fn is_broken(&self) -> bool {
+        self.tables.is_broken() || self.capture.as_ref().is_some_and(Capture::is_broken)
+    }
 }

@@ -60,10 +60,16 @@ pub enum Segment {
         seq: Seq,
     },
     /// All data is acknowledged; the receiver may forget the connection.
-    Fin,
+    Fin {
+        /// The sequence number behind the last byte of the subflow.
+        seq: Seq,
+    },
     /// No new data will be sent on this subflow. Only used with [`crate::Faults`]; otherwise the
     /// FIN of the connection covers all subflows.
-    SubflowFin,
+    SubflowFin {
+        /// The sequence number behind the last byte of the subflow.
+        seq: Seq,
+    },
     /// Resets the connection.
     Reset,
 }

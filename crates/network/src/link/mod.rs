@@ -297,6 +297,12 @@ impl Link {
         Ok(first)
     }
 
+    /// The packets that arrive before `limit`, in order.
+    pub(crate) fn arriving_before(&self, limit: Time) -> impl Iterator<Item = &Packet> {
+        let all = (0..self.on_the_way()).map(|i| &self.ring[self.at(self.head.wrapping_add(i))]);
+        all.take_while(move |packet| packet.arrival < limit)
+    }
+
     /// The packets that had not departed at the last [`Link::settle`]: the packet in service, and
     /// the waiting packets.
     pub(crate) fn queued(&self) -> impl Iterator<Item = &Packet> {

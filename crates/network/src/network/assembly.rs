@@ -86,6 +86,7 @@ impl Network {
             arrivals: Arrivals::new(timetable.seed),
             handed: vec![Vec::new(); partitions.iter().max().map_or(0, |last| usize::from(*last) + 1)].into(),
             trailers: Trailers::default(),
+            taps: None,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The interface of hosts to the network.
 
 use super::egress::Egress;
-use crate::fabric::NodeId;
-use crate::packet::Packet;
+use crate::fabric::{LinkId, NodeId};
+use crate::packet::{Packet, Trailer};
 use linkpool_units::Time;
 
 /// The hosts on the network: a handler gets the packets that reach hosts, and timers of any node.
@@ -28,6 +28,9 @@ pub trait Handler {
     }
     /// `message` reaches `host` at `at`, which is later than all that it has seen.
     fn on_message(&mut self, _host: NodeId, _at: Time, _message: Self::Message) {}
+    /// `packet` will come through `link`, which has a tap ([`crate::Network::tap`]), at
+    /// `packet.arrival`, in the window that is about to run. The packets of a link come in order.
+    fn on_passing(&mut self, _link: LinkId, _packet: &Packet, _trailer: Option<&Trailer>) {}
     /// Must progress be reported now, so that records are taken?
     fn is_full(&self) -> bool {
         false

@@ -10,6 +10,7 @@ mod mailbox;
 mod order;
 mod real_time;
 mod run;
+mod tap;
 
 pub use egress::Egress;
 pub use handler::Handler;

@@ -7,12 +7,11 @@ use super::inputs::{Input, TIMERS};
 use super::order::Arrivals;
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, RareEvents};
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::spreading::Chooser;
 use crate::trailer::Trailers;
-use crate::witness::Witness;
 use linkpool_engine::{Calendar, Windows, prefetch};
 use linkpool_units::Time;
 use std::sync::Arc;
@@ -55,6 +54,8 @@ pub struct Network {
     pub(super) handed: Box<[Vec<LinkId>]>,
     /// The trailers of the packets in this partition.
     pub(super) trailers: Trailers,
+    /// By link: the flags of the packets that are shown to the handler; none: there is no tap.
+    pub(super) taps: Option<Box<[Flags]>>,
 }
 
 /// Switches route and queue when this many packets have arrived. Then their links are in the cache
@@ -77,14 +78,14 @@ impl Network {
         self.hops
     }
 
-    /// Keeps what happens to packets from now on for [`Egress::take_witnessed`]. The first `hosts`
-    /// nodes are hosts.
-    pub fn watch(&mut self, hosts: usize) {
-        self.trailers.witness = Some(Box::new(Witness::new(hosts)));
+    /// Keeps the packets that are lost from now on for [`Egress::take_discarded`].
+    pub fn watch_losses(&mut self) {
+        self.trailers.witness = Some(Vec::new());
     }
 
-    /// Has `link` a port with service events?
-    pub fn is_served(&self, link: LinkId) -> bool {
+    /// Has `link` a port with service events? Then [`Egress::queued_since`] does not know its
+    /// packets.
+    pub fn is_served(&mut self, link: LinkId) -> bool {
         self.ports.has(link)
     }
 
@@ -146,6 +147,9 @@ impl Network {
             self.routes = routes;
         }
         self.take_due();
+        if let Some(taps) = &self.taps {
+            self.show_passing(taps, limit, handler);
+        }
         let woken = std::mem::take(&mut self.woken);
         let hosts = woken.partition_point(|input| input.node < self.hosts);
         self.visit_hosts(&woken, hosts, (start, limit), handler);

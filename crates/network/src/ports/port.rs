@@ -142,11 +142,8 @@ impl Port {
     }
 
     fn lose(&self, packet: &Packet, now: Time, cause: Cause, transmitter: &mut Transmitter<'_>) {
-        transmitter.discard(packet, self.loss_at(now, cause));
-    }
-
-    fn loss_at(&self, now: Time, cause: Cause) -> PacketLoss {
-        PacketLoss { at: now, link: self.link, cause, queued: self.discipline.waiting().0 }
+        let queued = self.discipline.waiting().0;
+        transmitter.discard(packet, PacketLoss { at: now, link: self.link, cause, queued });
     }
 
     fn apply(
@@ -198,7 +195,6 @@ impl Port {
         self.server = Some(Service { packet, ends, fate, left, since: now });
         if fate == Fate::Arrives {
             packet.arrival = ends + self.kind.delay;
-            transmitter.trailers.note_departed(self.node, self.link, &packet);
             transmitter.carry(self.link, packet);
         }
     }
@@ -251,10 +247,6 @@ impl Port {
         }
         let returned = match verdict {
             Verdict::Queued => None,
-            Verdict::Trimmed(header) => {
-                transmitter.note(&header, self.loss_at(now, Cause::Trimmed));
-                None
-            }
             Verdict::Dropped(packet) => {
                 self.stats.rare.drops += 1;
                 self.stats.rare.drop_bytes += packet.size() as u64;
@@ -263,7 +255,6 @@ impl Port {
             }
             Verdict::Returned(packet) => {
                 self.stats.rare.returns += 1;
-                transmitter.note(&packet, self.loss_at(now, Cause::Returned));
                 Some(packet)
             }
         };

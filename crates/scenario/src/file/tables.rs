@@ -77,7 +77,7 @@ tables! {
     "roles": Roles<'_> = Some(Roles(&scenario.roles)).filter(|roles| !roles.0.is_empty());
     /// Sources of flows: any number, of any kinds.
     "workload" required: WorkloadTables<'_> = Some(WorkloadTables { workloads: &scenario.workloads, names });
-    /// Time series to record, only where asked.
+    /// Time series and packets to record, only where asked.
     "record": Table<'_, Record> = {
         let asked = scenario.record != Record::defaults(Preset::Linux);
         asked.then(|| Table { settings: scenario.record.clone(), names })

@@ -21,7 +21,7 @@ pub use control::Control;
 pub use controls::ControlFile;
 pub use measure::Measure;
 pub use reconverge::Reconverge;
-pub use record::{CounterSeries, QueueSeries, Record, Series};
+pub use record::{Capture, CounterSeries, QueueSeries, Record, Series};
 pub use routing::{LinkWeight, Placement, Routing, RoutingKind, WeightRule};
 pub use subflows::Subflows;
 pub use topology::{Graph, Topology};

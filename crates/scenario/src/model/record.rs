@@ -1,10 +1,10 @@
-//! Time series.
+//! Time series, and packet captures.
 
-use linkpool_settings::{Bounds, Length, LinkEnds, LinkName, settings};
-use linkpool_units::Time;
+use linkpool_settings::{Bounds, HostName, Length, LinkEnds, LinkName, settings};
+use linkpool_units::{HostId, Time};
 
 settings! {
-    /// Time series to record, only where asked.
+    /// Time series and packets to record, only where asked.
     #[derive(Eq)]
     pub struct Record {}
     tables {
@@ -19,6 +19,8 @@ settings! {
         rtt: Series;
         /// Packets, bytes, drops and marks of links per interval.
         counters: CounterSeries;
+        /// Packets, as Wireshark reads them, in [`capture.pcapng`](capture.md).
+        capture: Capture;
     }
 }
 
@@ -66,6 +68,31 @@ settings! {
         /// Start of the first interval.
         from: Time = Time::ZERO;
         /// No interval ends after this.
+        until: Time, from |_s| Time::MAX => "the end of the run, `duration` and `drain`";
+    }
+}
+
+settings! {
+    /// The ports whose packets are recorded. Without `hosts` and `links`: for each flow, those of the host that sends
+    /// its data.
+    #[derive(Eq)]
+    pub struct Capture {
+        /// Hosts; at each of their ports the packets that come and go.
+        hosts: Option<Vec<HostId>> as Option<Vec<HostName>>, from |_s| None => "no host",
+            within Length::from(1, "names no host; leave it out to record at the senders of all flows");
+        /// Directed links, each written "FROM->TO" with names of hosts or switches: the packets that FROM puts on the
+        /// wire.
+        links: Option<Vec<LinkEnds>> as Option<Vec<LinkName>>, from |_s| None => "no link",
+            within Length::from(1, "names no link; leave it out to record at hosts");
+        /// Only packets of the flows with these numbers.
+        flows: Option<Vec<u32>>, from |_s| None => "all flows",
+            within Length::from(1, "names no flow; leave it out to record all flows");
+        /// Is payload written, as zeros? Without it a packet ends in the file where its headers end; its length and its
+        /// checksums are those of the whole packet.
+        payload: bool = false;
+        /// No packet before this.
+        from: Time = Time::ZERO;
+        /// No packet after this.
         until: Time, from |_s| Time::MAX => "the end of the run, `duration` and `drain`";
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn resolve(title: &str, compile: &dyn Compile, report: &mut Report<'_
     if let Some(until) = &scenario.until {
         workload::check_until(until, labels, top);
     }
-    scenario.record = record::resolve(&known, period, labels, top);
+    scenario.record = record::resolve(&known, period, labels, &transports.resolved, top);
     if let Some((queue, layers)) = queue {
         (scenario.queue, scenario.layer_queues) = (queue, layers);
     }

@@ -1,4 +1,4 @@
-//! Resolves `[record]`: intervals and labels.
+//! Resolves `[record]`: intervals, labels, and whether the packets of transports can be recorded.
 
 use linkpool_settings::{Names, nearest};
 use linkpool_units::Time;
@@ -6,13 +6,14 @@ use linkpool_units::Time;
 use super::Period;
 use super::section::Section;
 use super::settings::table;
-use crate::model::{Record, Series};
+use crate::model::{Control, Record, Series, Transport};
 
-/// The series to record; `labels` are those of all workloads, if they are known.
+/// The series and packets to record; `labels` are those of all workloads, if they are known.
 pub(super) fn resolve(
     names: &dyn Names,
     period: Option<Period>,
     labels: Option<&[String]>,
+    transports: &[Option<Transport>],
     top: &mut Section<'_, '_>,
 ) -> Record {
     let mut record: Record = table("record", names, top);
@@ -36,8 +37,25 @@ pub(super) fn resolve(
                 section.check(from.saturating_add(every) <= until, "every", message);
             });
         }
+        if let Some(capture) = &mut record.capture {
+            check_headers(transports, section);
+            section.within("capture", |section| complete(capture.from, &mut capture.until, end, section));
+        }
     });
     record
+}
+
+/// A capture has TCP headers.
+fn check_headers(transports: &[Option<Transport>], section: &mut Section<'_, '_>) {
+    for t in transports.iter().flatten() {
+        let why = match t.control {
+            Control::Ndp => "`control = \"ndp\"`",
+            Control::Tcp(_) if t.trimming => "`trimming = true`",
+            Control::Tcp(_) => continue,
+        };
+        let message = format!("packets of transport {:?} ({why}) have no TCP header; leave `capture` out", t.name);
+        section.error("capture", message);
+    }
 }
 
 fn check_labels(series: &Series, labels: Option<&[String]>, section: &mut Section<'_, '_>) {

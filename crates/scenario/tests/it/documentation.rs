@@ -86,7 +86,9 @@ fn tables_list_the_keys_of_the_schema() {
     assert_eq!(first_cells("`[transport.NAME]`"), properties("Transport"));
     assert_eq!(first_cells("`[[change]]`"), properties("Change"));
     assert_eq!(first_cells("`[record]`"), properties("Record"));
-    for (key, series) in [("queue", "QueueSeries"), ("cwnd", "Series"), ("counters", "CounterSeries")] {
+    for (key, series) in
+        [("queue", "QueueSeries"), ("cwnd", "Series"), ("counters", "CounterSeries"), ("capture", "Capture")]
+    {
         assert_eq!(first_cells_of("`[record]`", key), properties(series), "{key}");
     }
     assert_eq!(first_cells_of("`[[change]]`", "burst_loss"), properties("BurstLoss"));

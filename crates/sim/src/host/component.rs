@@ -6,6 +6,7 @@ use crate::host::message::Message;
 use crate::host::slots::{Host, Sending};
 use crate::host::timer;
 use crate::plan::FlowId;
+use crate::results::passing::Passing;
 use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, Failure, Limit, Recorded};
 use linkpool_engine::Timers;
@@ -129,6 +130,11 @@ impl Context {
     /// Records rows of time series.
     pub(crate) fn sample(&self, samples: impl IntoIterator<Item = Sample>) {
         self.recorded.sample(samples);
+    }
+
+    /// Records a packet that passes a recorded port.
+    pub(crate) fn passing(&self, passing: Passing) {
+        self.recorded.passing(passing);
     }
 
     /// Must the records be taken now?

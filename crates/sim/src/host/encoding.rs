@@ -20,8 +20,8 @@ pub(crate) fn encode(segment: Segment, sizes: PacketSizes) -> Packet {
             return encode(data, sizes).trimmed();
         }
         Segment::Nack { seq } => (Flags::ACK | Flags::TRIMMED, seq.0, 0, None),
-        Segment::Fin => (Flags::FIN, 0, 0, None),
-        Segment::SubflowFin => (Flags::FIN | Flags::JOIN, 0, 0, None),
+        Segment::Fin { seq } => (Flags::FIN, seq.0, 0, None),
+        Segment::SubflowFin { seq } => (Flags::FIN | Flags::JOIN, seq.0, 0, None),
         Segment::Reset => (Flags::FIN | Flags::ACK, 0, 0, None),
     };
     let size = payload.map_or(sizes.ack, |len| len + sizes.header);
@@ -88,9 +88,9 @@ pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Segment {
         Segment::Syn { join: f.has(Flags::JOIN), ecn: f.has(Flags::ECE) }
     } else if f.has(Flags::FIN) {
         match (f.has(Flags::JOIN), f.has(Flags::ACK)) {
-            (true, _) => Segment::SubflowFin,
+            (true, _) => Segment::SubflowFin { seq: Seq(packet.seq) },
             (_, true) => Segment::Reset,
-            _ => Segment::Fin,
+            _ => Segment::Fin { seq: Seq(packet.seq) },
         }
     } else {
         let (data_ack, options) = match trailer.map(decode_options) {
@@ -108,7 +108,8 @@ mod tests {
     #[test]
     fn segments_read_back_as_written() {
         let sizes = PacketSizes { header: 62, ack: 42 };
-        let mut all = vec![Segment::Fin, Segment::SubflowFin, Segment::Reset, Segment::Nack { seq: Seq(5) }];
+        let mut all = vec![Segment::Fin { seq: Seq(8) }, Segment::SubflowFin { seq: Seq(4) }];
+        all.extend([Segment::Reset, Segment::Nack { seq: Seq(5) }]);
         all.push(Segment::Trimmed { seq: Seq(6), len: 1400 });
         for bit in [false, true] {
             all.push(Segment::Data { seq: Seq(7), data_seq: Seq(u32::MAX), len: 1400, last: bit, ect: !bit });
@@ -119,7 +120,7 @@ mod tests {
         for segment in all {
             assert_eq!(decode(&encode(segment, sizes), None), segment);
         }
-        assert_eq!(encode(Segment::Fin, sizes).size(), 42);
+        assert_eq!(encode(Segment::Fin { seq: Seq(1) }, sizes).size(), 42);
     }
 
     #[test]

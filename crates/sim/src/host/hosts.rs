@@ -12,9 +12,10 @@ use crate::host::slots::{Host, Occupant, Receiving, Sending};
 use crate::host::timer;
 use crate::plan::{FlowId, Plan, PlannedFlow};
 use crate::results::outcome::FlowOutcome;
+use crate::results::passing::Passing;
 use crate::results::sink::{Buffer, Limit};
 use linkpool_engine::{hash_u64, prefetch, stream};
-use linkpool_network::{Egress, Flags, Handler, HostId, Network, NodeId, Packet, Routes};
+use linkpool_network::{Egress, Flags, Handler, HostId, LinkId, Network, NodeId, Packet, Routes, Trailer};
 use linkpool_transport::{SenderState, SubflowId};
 use linkpool_units::{Rate, Time};
 
@@ -251,25 +252,22 @@ impl<'p> Hosts<'p> {
     }
 
     /// A switch has sent `packet` back to this host. One that may have opened its connection is for
-    /// its sender by name; the name of others is that of the receiver.
+    /// its sender by name; of others the name is that of the receiver.
     #[cold]
     fn take_back(&mut self, host: NodeId, packet: &Packet, network: &mut Egress<'_>) {
-        match self.sender_of_returned(host, packet) {
+        let (named, _) = Handle::split(packet.endpoint);
+        let receiver = HostId::from(packet.ack);
+        let sends = |sending: &Sending| sending.end.connection().is_with(receiver, named);
+        let handle = if packet.flags.has(Flags::SYN) {
+            Some(named)
+        } else {
+            let found = self.context.hosts[host.index()].senders().find(|(_, sending)| sends(sending));
+            found.map(|(handle, _)| handle)
+        };
+        match handle {
             Some(handle) => self.deliver(host, (handle, SubflowId::FIRST), packet, network),
             None => self.stray += 1,
         }
-    }
-
-    /// The endpoint of `host` that has sent `packet`, which a switch has sent back.
-    pub(crate) fn sender_of_returned(&mut self, host: NodeId, packet: &Packet) -> Option<Handle> {
-        let (named, _) = Handle::split(packet.endpoint);
-        if packet.flags.has(Flags::SYN) {
-            return Some(named);
-        }
-        let receiver = HostId::from(packet.ack);
-        let sends = |sending: &Sending| sending.end.connection().is_with(receiver, named);
-        let found = self.context.hosts[host.index()].senders().find(|(_, sending)| sends(sending));
-        found.map(|(handle, _)| handle)
     }
 
     fn stop_flow(&mut self, host: NodeId, raw: u32, network: &mut Egress<'_>) {
@@ -411,6 +409,10 @@ impl Handler for Hosts<'_> {
 
     fn on_message(&mut self, host: NodeId, at: Time, message: Message) {
         self.context.leave(host, at, message);
+    }
+
+    fn on_passing(&mut self, link: LinkId, packet: &Packet, trailer: Option<&Trailer>) {
+        self.context.passing(Passing { link, packet: *packet, trailer: trailer.copied() });
     }
 
     fn is_full(&self) -> bool {

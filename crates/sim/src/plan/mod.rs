@@ -1,5 +1,6 @@
 //! From a scenario to the plan of a run: fabric, transports, flows and processes.
 
+pub(crate) mod capture;
 pub(crate) mod changes;
 pub(crate) mod family;
 pub(crate) mod flows;
@@ -12,6 +13,7 @@ pub(crate) mod transports;
 pub(crate) mod waits;
 pub(crate) mod workload;
 
+pub use capture::{CapturePlan, View};
 pub use changes::LinkChanges;
 pub use family::{Facts, Family};
 pub use flows::{Flows, Merged};
@@ -63,8 +65,10 @@ pub struct Plan {
     pub placement: Option<Placement>,
     /// The changes of links during the run.
     pub changes: LinkChanges,
-    /// The time series to record.
+    /// The time series and packets to record.
     pub record: scenario::Record,
+    /// The ports whose packets are recorded, if there are any.
+    pub capture: Option<CapturePlan>,
     /// The seed of all random streams.
     pub seed: u64,
     /// The most connections that may be open at a host at one time; a run that needs more stops.
@@ -114,6 +118,7 @@ impl Plan {
             of_layer.map_or(&scenario.queue, |(_, queue)| queue).limit
         };
         let changes = LinkChanges::new(scenario, &fabric, built);
+        let capture = CapturePlan::new(scenario, &fabric);
         Plan {
             routing: scenario.routing.network(&fabric),
             fabric,
@@ -129,6 +134,7 @@ impl Plan {
             jobs,
             placement: scenario.routing.placement.map(|p| Placement { period: p.period, share: p.share }),
             record: scenario.record.clone(),
+            capture,
             seed: scenario.seed,
             most_connections: MOST_CONNECTIONS,
             last_start: scenario.duration,

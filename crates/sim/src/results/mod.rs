@@ -9,6 +9,7 @@ pub(crate) mod jobs;
 pub(crate) mod jobs_table;
 pub(crate) mod links_table;
 pub(crate) mod outcome;
+pub(crate) mod passing;
 pub(crate) mod sample;
 pub(crate) mod series;
 pub(crate) mod sink;

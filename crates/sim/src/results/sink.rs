@@ -1,6 +1,7 @@
 //! The interface for results during a run: memory does not grow with simulated time.
 
 use crate::results::outcome::{FlowOutcome, JobOutcome};
+use crate::results::passing::{Passed, Passing};
 use crate::results::sample::Sample;
 use linkpool_network::{LinkId, NodeId};
 use linkpool_units::Time;
@@ -17,6 +18,8 @@ pub trait Sink {
     /// A job is over: by the time of its end, and at one time by label and number; jobs that the
     /// end of the run cuts off come last.
     fn job(&mut self, job: JobOutcome);
+    /// A packet passes a port that is recorded: by the time at which it passes.
+    fn packet(&mut self, _passed: Passed) {}
     /// Nothing more can be taken: the run ends.
     fn is_broken(&self) -> bool {
         false
@@ -52,13 +55,14 @@ pub(crate) struct Recorded {
     pub(crate) samples: Vec<Sample>,
     pub(crate) flows: Vec<FlowOutcome>,
     pub(crate) jobs: Vec<JobOutcome>,
+    pub(crate) passing: Vec<Passing>,
     /// At the end of the run: bytes that links put on the wire in the measured period.
     pub(crate) measured_links: Vec<(LinkId, u64)>,
     /// The first failure.
     pub(crate) failure: Option<Failure>,
 }
 
-/// Samples of a partition are taken when there are this many: 5 MB.
+/// Samples, or packets, of a partition are taken when there are this many: 5 or 7 MB.
 const MANY: usize = 1 << 16;
 
 /// The buffer between a partition, which adds to it, and the run, which takes from it.
@@ -89,6 +93,15 @@ impl Buffer {
         }
     }
 
+    /// Adds a packet that passes a recorded port.
+    pub(crate) fn passing(&self, passing: Passing) {
+        let mut recorded = self.lock();
+        recorded.passing.push(passing);
+        if recorded.passing.len() >= MANY {
+            self.is_full.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Ends the run as soon as the records are taken.
     pub(crate) fn fail(&self, failure: Failure) {
         let mut recorded = self.lock();
@@ -110,6 +123,7 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
         buffer.is_full.store(false, Ordering::Relaxed);
         let mut buffer = buffer.lock();
         ready.samples.extend(buffer.samples.extract_if(.., |s| s.at < before));
+        ready.passing.extend(buffer.passing.extract_if(.., |p| p.packet.arrival < before));
         ready.jobs.extend(buffer.jobs.extract_if(.., |j| j.active_until < before));
         ready.flows.extend(buffer.flows.extract_if(.., |f| f.active_until < before));
     }

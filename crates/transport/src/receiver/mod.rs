@@ -107,12 +107,12 @@ impl Receiver {
                 self.repeat_later(s, ecn, now, out);
                 Delivery::None
             }
-            Segment::Fin => Delivery::Closed,
+            Segment::Fin { .. } => Delivery::Closed,
             Segment::Ack { .. } => {
                 self.subflows.get_mut(s.index()).into_iter().for_each(|subflow| subflow.confirmed = true);
                 Delivery::None
             }
-            Segment::SubflowFin if self.awaits_handshake(s) => {
+            Segment::SubflowFin { .. } if self.awaits_handshake(s) => {
                 out.send(s, Segment::Reset);
                 Delivery::Closed
             }
@@ -120,7 +120,9 @@ impl Receiver {
                 self.on_trimmed(s, seq, len, out);
                 Delivery::None
             }
-            Segment::SynAck { .. } | Segment::SubflowFin | Segment::Reset | Segment::Nack { .. } => Delivery::None,
+            Segment::SynAck { .. } | Segment::SubflowFin { .. } | Segment::Reset | Segment::Nack { .. } => {
+                Delivery::None
+            }
         }
     }
 

@@ -19,7 +19,7 @@ use crate::id::SubflowId;
 use crate::metric::Metric;
 use crate::reordering::Reordering;
 use crate::segment::{Output, Segment};
-use crate::seq::FIRST_BYTE;
+use crate::seq::{FIRST_BYTE, Seq};
 use crate::subflow::{State, Subflow, SubflowStats};
 use crate::threshold::DupackThreshold;
 use linkpool_engine::prefetch;
@@ -192,8 +192,8 @@ impl Sender {
             Segment::Syn { .. }
             | Segment::Data { .. }
             | Segment::Trimmed { .. }
-            | Segment::Fin
-            | Segment::SubflowFin => {}
+            | Segment::Fin { .. }
+            | Segment::SubflowFin { .. } => {}
         }
         self.check_control(now);
     }
@@ -237,7 +237,7 @@ impl Sender {
         if self.state == SenderState::Open && self.data_una >= self.size && self.eligible != 0 {
             self.state = SenderState::Finished;
             self.ended = Some(now);
-            out.send(s, Segment::Fin);
+            out.send(s, Segment::Fin { seq: Seq::of(self.states[s].snd_nxt) });
         }
     }
 

@@ -106,7 +106,7 @@ impl Sender {
     #[cold]
     fn finish_subflows(&mut self, out: &mut impl Output) {
         let established = self.numbers().filter(|s| self.subflows[*s].state == State::Established);
-        established.for_each(|s| out.send(s, Segment::SubflowFin));
+        established.for_each(|s| out.send(s, Segment::SubflowFin { seq: Seq::of(self.states[s].snd_nxt) }));
     }
 
     /// [`Sender::send_segment`] for callers off the fast path, where it is not inlined.

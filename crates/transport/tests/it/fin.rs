@@ -14,8 +14,8 @@ type Outcome = (Vec<Crossing>, [Option<Time>; 2], bool);
 fn transfer(config: Config, size: u64, mut stop: Option<Time>, (seed, loss): (u64, f64), fins: bool) -> Outcome {
     let mut random = Random(seed);
     let channel = move |c: &Crossing| match c.segment {
-        Segment::Fin if !fins => vec![],
-        Segment::Fin => vec![(Time::from_us(50), false)],
+        Segment::Fin { .. } if !fins => vec![],
+        Segment::Fin { .. } => vec![(Time::from_us(50), false)],
         _ if random.chance(loss) => vec![],
         _ => vec![(Time::from_us(50) + random.time(Time::from_us(50)), false)],
     };
@@ -31,7 +31,7 @@ fn transfer(config: Config, size: u64, mut stop: Option<Time>, (seed, loss): (u6
         sent.extend(&pair.wire.sent);
         complete = complete.or(pair.receiver.is_complete().then_some(pair.wire.now));
     }
-    sent.retain(|c| c.segment != Segment::Fin);
+    sent.retain(|c| !matches!(c.segment, Segment::Fin { .. }));
     (sent, [complete, pair.sender.ended()], pair.closed)
 }
 

@@ -309,8 +309,8 @@ impl<E: Endpoint> Script<E> {
             }
             Segment::Trimmed { seq, len } => format!("header {} len {len}", near(seq, 1)),
             Segment::Nack { seq } => format!("nack {}", near(seq, 1)),
-            Segment::Fin => "fin".into(),
-            Segment::SubflowFin => "subflowfin".into(),
+            Segment::Fin { .. } => "fin".into(),
+            Segment::SubflowFin { .. } => "subflowfin".into(),
             Segment::Reset => "reset".into(),
         }
     }
@@ -348,10 +348,10 @@ impl<E: Endpoint> Script<E> {
         let segment = match words[0] {
             "syn" => Segment::Syn { join: has("join"), ecn: has("ecn") },
             "synack" => Segment::SynAck { ecn: has("ecn") },
-            "fin" => Segment::Fin,
+            "fin" => Segment::Fin { seq: Seq::of(1) },
             "header" => Segment::Trimmed { seq: Seq::of(n() + 1), len: self.mss as u16 },
             "nack" => Segment::Nack { seq: Seq::of(n() + 1) },
-            "subflowfin" => Segment::SubflowFin,
+            "subflowfin" => Segment::SubflowFin { seq: Seq::of(1) },
             "reset" => Segment::Reset,
             "ack" => {
                 let block = |text: &str| {

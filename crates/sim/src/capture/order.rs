@@ -1,0 +1,65 @@
+//! Puts the packets of all links in order of the time at which they pass ports.
+
+use crate::plan::{CapturePlan, Plan};
+use crate::results::passing::{Passed, Passing};
+use linkpool_network::{Flags, Network};
+use linkpool_units::Time;
+
+/// The packets that tell whose other packets are: of handshakes, and at the ends of flows. They are
+/// looked at where they leave their hosts, before anything that follows from them.
+const TELLING: Flags = Flags(Flags::SYN.0 | Flags::FIN.0 | Flags::LAST.0);
+
+/// Packets that may not be in order yet.
+pub(crate) struct Order<'p> {
+    plan: &'p Plan,
+    capture: &'p CapturePlan,
+    pending: Vec<Passed>,
+    /// A packet passes a port at most so long before it arrives.
+    longest_delay: Time,
+}
+
+impl<'p> Order<'p> {
+    /// None if `plan` records no packets.
+    pub(crate) fn new(plan: &'p Plan) -> Option<Order<'p>> {
+        let capture = plan.capture.as_ref()?;
+        let longest_delay = plan.fabric.links().iter().map(|link| link.delay).max().unwrap_or_default();
+        Some(Order { plan, capture, pending: Vec::new(), longest_delay })
+    }
+
+    /// Has `network` show the packets that are needed.
+    pub(crate) fn tap(&self, network: &mut Network) {
+        for (id, link) in linkpool_network::LinkId::first(self.plan.fabric.links().len()).zip(self.plan.fabric.links())
+        {
+            if !self.capture.views(id).is_empty() {
+                network.tap(id, Flags::ALL);
+            } else if link.from.index() < self.plan.fabric.hosts() {
+                network.tap(id, TELLING);
+            }
+        }
+    }
+
+    /// Adds packets that have come through links.
+    pub(crate) fn add(&mut self, passing: Vec<Passing>) {
+        for Passing { link, packet, trailer } in passing {
+            let spec = &self.plan.fabric.links()[link.index()];
+            let (sent, views) = (packet.arrival - spec.delay, self.capture.views(link));
+            let tells = spec.from.index() < self.plan.fabric.hosts() && packet.flags.has_any(TELLING);
+            if tells && views.iter().all(|view| view.inbound) {
+                self.pending.push(Passed { at: sent, link, view: None, packet, trailer });
+            }
+            for view in views {
+                let at = if view.inbound { packet.arrival } else { sent };
+                self.pending.push(Passed { at, link, view: Some(*view), packet, trailer });
+            }
+        }
+    }
+
+    /// Gives the packets that are in order, when all that arrive before `before` have been added.
+    pub(crate) fn release(&mut self, before: Time, mut give: impl FnMut(Passed)) {
+        // Packets of a link pass a port one after another, and have been added in this order.
+        self.pending.sort_by_key(|passed| (passed.at, passed.link, passed.view.map(|view| view.inbound)));
+        let safe = before.saturating_sub(self.longest_delay);
+        let ready = self.pending.partition_point(|passed| passed.at < safe);
+        self.pending.drain(..ready).for_each(&mut give);
+    }
+}

@@ -1,0 +1,29 @@
+//! Packets that pass recorded ports.
+
+use crate::plan::View;
+use linkpool_network::{LinkId, Packet, Trailer};
+use linkpool_units::Time;
+
+/// A packet that has come through a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passing {
+    pub(crate) link: LinkId,
+    /// As it arrives.
+    pub(crate) packet: Packet,
+    pub(crate) trailer: Option<Trailer>,
+}
+
+/// A packet at a port.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed {
+    /// When its last bit passes the port.
+    pub at: Time,
+    /// The link that carries it, away from the port or to it.
+    pub link: LinkId,
+    /// The port; none: the port is not recorded, and the packet tells whose others are.
+    pub view: Option<View>,
+    /// The packet.
+    pub packet: Packet,
+    /// Its trailer, if it has one.
+    pub trailer: Option<Trailer>,
+}
