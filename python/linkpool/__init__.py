@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from linkpool.forks import ForkedError
     from linkpool.limits import TooLargeError
     from linkpool.publish import BusyError, NotAResultError
+    from linkpool.replay import ReplayError, ReplayWarning
     from linkpool.result import NotRecordedError, Result, ResultError
     from linkpool.scenario import Scenario
     from linkpool.study.model import Arm, Study, StudyError
@@ -42,6 +43,8 @@ _HOMES = {
     "InternalError": "linkpool._core",
     "NotAResultError": "linkpool.publish",
     "NotRecordedError": "linkpool.result",
+    "ReplayError": "linkpool.replay",
+    "ReplayWarning": "linkpool.replay",
     "Result": "linkpool.result",
     "ResultError": "linkpool.result",
     "Scenario": "linkpool.scenario",
@@ -71,6 +74,8 @@ __all__ = [
     "InternalError",
     "NotAResultError",
     "NotRecordedError",
+    "ReplayError",
+    "ReplayWarning",
     "Result",
     "ResultError",
     "Scenario",

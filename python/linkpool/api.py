@@ -124,15 +124,16 @@ def simulate_loaded(
     progress: Progress | None,
     threads: int | None,
     ignore_estimate: bool = False,
+    check: Callable[[Path], None] = lambda _: None,
 ) -> Result:
-    """Simulate a scenario that has been read."""
+    """Simulate a scenario that has been read; `check` refuses a result by an exception."""
     forks.require_polars()
     if out is None:
         directory, remove = scratch()
         # `publish` locks the parent of the result; `scratch` holds the lock of `directory`.
         place = directory / "run" / "result"
         try:
-            result = simulate_loaded(scenario, place, progress, threads, ignore_estimate)
+            result = simulate_loaded(scenario, place, progress, threads, ignore_estimate, check)
         except BaseException:
             remove()
             raise
@@ -143,6 +144,7 @@ def simulate_loaded(
         require_room(scenario, target)
     with publish(target) as partial:
         scenario.run(str(partial), progress, threads)
+        check(partial)
         summary = Result(partial).summary.as_dict()
         (partial / "summary.json").write_bytes(json.dumps(summary, indent=1).encode() + b"\n")
     return Result(target)

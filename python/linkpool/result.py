@@ -2,6 +2,8 @@
 
 import json
 import sys
+import warnings
+from collections.abc import Mapping
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -23,6 +25,7 @@ else:
     import tomli as tomllib
 
 if TYPE_CHECKING:
+    from linkpool.api import Progress, Value
     from linkpool.explain.explanation import Explanation
 
 POLARS_TYPES: dict[str, pl.DataType] = {
@@ -238,6 +241,54 @@ class Result:
         from linkpool.explain.explanation import Explanation  # it knows this module
 
         return Explanation.of(self, flow)
+
+    def replay(
+        self,
+        record: "Mapping[str, Value]",
+        *,
+        out: str | Path | None = None,
+        progress: "Progress | None" = None,
+        threads: int | None = None,
+        ignore_estimate: bool = False,
+    ) -> "Result":
+        """Make the run again with more recording, and return the new result.
+
+        The tables that both results have must be equal, but for the series that `record` names.
+
+        Args:
+            record: keys of `[record]`, such as `{"cwnd.every": "1ms"}`, or `{"capture": {}}`.
+            out: directory for the new result, as of `linkpool.run`.
+            progress: as of `linkpool.run`.
+            threads: as of `linkpool.run`.
+            ignore_estimate: as of `linkpool.run`.
+
+        Raises:
+            ReplayError: a table is not the same in both runs, or the scenario has changed.
+            ScenarioError: the keys are wrong.
+
+        Warns:
+            ReplayWarning: another build of linkpool made this result.
+
+        >>> import linkpool
+        >>> result = linkpool.run("docs/workloads/incast.toml")
+        >>> again = result.replay({"cwnd.every": "100us"})
+        >>> again.flows.equals(result.flows), again.cwnd.height > 0
+        (True, True)
+
+        """
+        from linkpool.replay import ReplayWarning, replay  # it knows this module
+
+        again, note = replay(
+            self,
+            record,
+            out=out,
+            progress=progress,
+            threads=threads,
+            ignore_estimate=ignore_estimate,
+        )
+        if note:
+            warnings.warn(f"{note}; the tables are equal", ReplayWarning, stacklevel=2)
+        return again
 
     def _repr_html_(self) -> str:
         """Show what the run gave in a notebook: its summary in a few lines."""

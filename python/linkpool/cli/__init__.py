@@ -18,6 +18,7 @@ from linkpool.cli import (
     linux,
     optimum,
     plot,
+    replay,
     report,
     reproduce,
     run,
@@ -77,6 +78,7 @@ _command("compare", compare.compare)
 _command("plot", plot.plot)
 _command("report", report.report)
 _command("explain", explain.explain)
+_command("replay", replay.replay)
 _command("optimum", optimum.optimum)
 _command("topology", topology.topology)
 _command("reproduce", reproduce.reproduce, GOES_ON)

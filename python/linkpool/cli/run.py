@@ -4,15 +4,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from linkpool import api
-from linkpool.cli.console import fail, load, stderr, stdout
+from linkpool.cli.console import fail, load, stdout
+from linkpool.cli.progress import watching
 from linkpool.cli.show import print_result
 from linkpool.cores import cpus, explain
 from linkpool.limits import MOST_SEED, MOST_THREADS
 from linkpool.publish import require_replaceable
-from linkpool.units import show_seconds
 
 
 def run(
@@ -46,18 +45,10 @@ def run(
     overrides = [override(setting) for setting in settings or []]
     require_replaceable(out)
     scenario = load(file, seed, overrides)
-    active = scenario.duration_s
-    with _bar() as bar:
-        worth = scenario.worthwhile_threads(cpus())
-        name = f"{file.name} {explain(scenario.hosts, worth, cpus(), threads)}"
-        task = bar.add_task(name, total=active, done=_done(0.0, active, 0))
-
-        def watch(now: float, end: float, hops: int) -> None:
-            # After the time in which flows start, the network is mostly idle and takes no time.
-            bar.update(task, completed=min(now, active), done=_done(now, end, hops))
-
+    worth = scenario.worthwhile_threads(cpus())
+    name = f"{file.name} {explain(scenario.hosts, worth, cpus(), threads)}"
+    with watching(name, scenario.duration_s) as watch:
         result = api.simulate_loaded(scenario, out, watch, threads or worth, ignore_estimate)
-        bar.update(task, completed=active)
     print_result(result, stdout())
     print(f"\n{out}")
 
@@ -68,20 +59,3 @@ def override(setting: str) -> tuple[str, str]:
     if not equals or not key.strip():
         fail(f"--set {setting}: write it as KEY=VALUE, as in --set queue.mark=20")
     return key.strip(), value.strip()
-
-
-def _done(now: float, end: float, hops: int) -> str:
-    simulated = f"{show_seconds(now)} of {show_seconds(end)} simulated"
-    return f"{simulated}, {hops / 1e6:.1f} M packet-hops"
-
-
-def _bar() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[done]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=stderr(),
-    )

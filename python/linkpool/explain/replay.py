@@ -8,9 +8,7 @@ from typing import Any
 import polars as pl
 
 from linkpool import api
-from linkpool.identity import run_key
-from linkpool.manifest import NAME as MANIFEST
-from linkpool.manifest import Manifest
+from linkpool.replay import difference, remedy
 from linkpool.result import Result
 from linkpool.units import show_seconds
 
@@ -28,7 +26,7 @@ class Event:
 
     Attributes:
         at: when, ps.
-        what: `opens`, `sent`, `arrived`, `timer`, `turn`, `lost`, `state`, `acked` or `ends`.
+        what: `opens`, `sent`, `arrived`, `timer`, `lost`, `state`, `acked` or `ends`.
         more: the rest, by name; `crates/sim/src/trace/row.rs` explains it.
 
     """
@@ -47,7 +45,7 @@ class Life:
 
     Attributes:
         flow: its number.
-        events: from its first packet to its end, or that of the run.
+        events: from its first SYN to its end, or that of the run.
         row: its row in `flows`.
         paths: by subflow, the names of the nodes on its way, where it is fixed.
         result: the result that it is of.
@@ -64,18 +62,13 @@ class Life:
 
     @property
     def start(self) -> int:
-        """When the first packet was sent, ps."""
+        """When the first SYN was sent, ps."""
         return self.events[0].at
 
     @property
     def end(self) -> int:
         """When the sender was done; of an unfinished flow, when something last happened to it."""
         return next((e.at for e in reversed(self.events) if e.what == "ends"), self.events[-1].at)
-
-    @property
-    def is_pulled(self) -> bool:
-        """Whether its receiver asks for each packet after the first window (NDP)."""
-        return bool(self.events[0]["pulled"])
 
     @property
     def subflows(self) -> list[int]:
@@ -103,8 +96,11 @@ def replay(result: Result, flows: Sequence[int]) -> list[Life]:
             raise ExplainError(f"{result.dir} has no flow {flow}; flows.parquet lists them")
     file = result.dir / "scenario.toml"
     scenario = api.load(file, overrides=[])
-    note = _difference(result, scenario.toml)
-    trace = json.loads(scenario.trace(list(flows)))
+    try:
+        note = difference(result, scenario.toml)
+        trace = json.loads(scenario.trace(list(flows)))
+    except ValueError as error:
+        raise ExplainError(str(error)) from None
     lives = []
     for flow in flows:
         events = [Event(e.pop("at"), e.pop("what"), e) for e in trace if e["flow"] == flow]
@@ -113,25 +109,10 @@ def replay(result: Result, flows: Sequence[int]) -> list[Life]:
     return lives
 
 
-def _difference(result: Result, toml: str) -> str:
-    """Say what is not as it was when the result was written; empty: nothing."""
-    if toml != result.scenario:
-        raise ExplainError(
-            f"{result.dir}/scenario.toml now means another scenario than the one that ran: "
-            "a file that it names has changed, or this version of linkpool reads it otherwise; "
-            f"repeat the run: linkpool run {result.dir}/scenario.toml --out {result.dir}"
-        )
-    if not (result.dir / MANIFEST).exists():
-        return "the result has no manifest, so it is not known which simulator made it"
-    if Manifest.read(result.dir).key == run_key(toml):
-        return ""
-    return "another build of linkpool made the result"
-
-
 def _require_same(result: Result, row: dict[str, Any], events: list[Event], note: str) -> None:
     """Raise unless the flow began and ended in the replay as its row says, to the picosecond."""
     why = f"; {note}" if note else ""
-    repeat = f"repeat the run: linkpool run {result.dir}/scenario.toml --out {result.dir}"
+    repeat = remedy(result)
     if not events:
         raise ExplainError(f"flow {row['flow']} does not start in the replay{why}; {repeat}")
     ends = [e.at for e in events if e.what == "ends"]

@@ -1,0 +1,122 @@
+"""Make the run of a result again, with more recording."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from linkpool import api
+from linkpool.columns import TABLES
+from linkpool.identity import run_key
+from linkpool.manifest import NAME as MANIFEST
+from linkpool.manifest import Manifest
+from linkpool.result import Result
+
+
+class ReplayError(ValueError):
+    """A run cannot be repeated; the message says why, and what would help."""
+
+
+class ReplayWarning(UserWarning):
+    """Another build of linkpool made the result that was replayed."""
+
+
+def replay(
+    result: Result,
+    record: Mapping[str, api.Value],
+    *,
+    out: str | Path | None = None,
+    progress: api.Progress | None = None,
+    threads: int | None = None,
+    ignore_estimate: bool = False,
+) -> tuple[Result, str]:
+    """Make the run of a result again with other keys of `[record]`.
+
+    Args:
+        result: the result.
+        record: keys of `[record]`, such as `{"cwnd.every": "1ms"}` or `{"capture": {}}`; what the
+            scenario records already is recorded again.
+        out: directory for the new result, as of `linkpool.run`.
+        progress: as of `linkpool.run`.
+        threads: as of `linkpool.run`.
+        ignore_estimate: as of `linkpool.run`.
+
+    Returns:
+        The new result, and a sentence about the simulator if it is not known to be the one that
+        made the first result; empty: it is.
+
+    Raises:
+        ReplayError: a table is not the same in both runs, or the scenario has changed.
+        ScenarioError: the keys are wrong.
+
+    """
+    file = result.dir / "scenario.toml"
+    note = difference(result, api.load(file, overrides=[]).toml)
+    keys = {f"record.{key}": value for key, value in record.items()}
+    scenario = api.load(file, overrides=api.overrides(keys))
+    changed = {key.partition(".")[0] for key in record}
+
+    def compare(directory: Path) -> None:
+        _require_same(result, Result(directory), changed, note)
+
+    again = api.simulate_loaded(scenario, out, progress, threads, ignore_estimate, compare)
+    return again, note
+
+
+def difference(result: Result, toml: str) -> str:
+    """Say what is not as it was when a result was written; empty: nothing.
+
+    Args:
+        result: the result.
+        toml: its scenario as this simulator reads it.
+
+    Raises:
+        ReplayError: the scenario is another one.
+
+    """
+    if toml != result.scenario:
+        raise ReplayError(
+            f"{result.dir}/scenario.toml now means another scenario than the one that ran: "
+            "a file that it names has changed, or this version of linkpool reads it otherwise; "
+            f"{remedy(result)}"
+        )
+    if not (result.dir / MANIFEST).exists():
+        return "the result has no manifest, so it is not known which simulator made it"
+    if Manifest.read(result.dir).key == run_key(toml):
+        return ""
+    return "another build of linkpool made the result"
+
+
+def remedy(result: Result) -> str:
+    """Say how a result is made anew."""
+    return f"repeat the run: linkpool run {result.dir}/scenario.toml --out {result.dir}"
+
+
+def _require_same(first: Result, again: Result, changed: set[str], note: str) -> None:
+    """Raise unless the tables of both are equal, but for series that are recorded otherwise."""
+    why = f" ({note})" if note else ""
+    for table in TABLES:
+        if table in changed or not first.has(table):
+            continue
+        if not again.has(table):
+            raise ReplayError(f"the replay has no {table}.parquet{why}; {remedy(first)}")
+        if not _equal(first.scan(table), again.scan(table)):
+            raise ReplayError(
+                f"{table}.parquet of the replay differs from that of {first.dir}{why}; "
+                f"{remedy(first)}"
+            )
+
+
+ROWS = 1 << 20
+"""Rows that are compared at a time."""
+
+
+def _equal(first: pl.LazyFrame, again: pl.LazyFrame) -> bool:
+    """Tell whether two tables have the same columns with the same values, nulls included."""
+    if first.collect_schema() != again.collect_schema():
+        return False
+    lengths = [frame.select(pl.len()).collect().item() for frame in (first, again)]
+    return lengths[0] == lengths[1] and all(
+        first.slice(start, ROWS).collect().equals(again.slice(start, ROWS).collect())
+        for start in range(0, lengths[0], ROWS)
+    )
