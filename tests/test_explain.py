@@ -288,7 +288,7 @@ def test_another_run_is_refused(run: Run, tmp_path: Path) -> None:
 
 def test_another_build_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run(FABRIC + TRANSPORT + flow("1400B"))
-    monkeypatch.setattr("linkpool.explain.replay.run_key", lambda _: "0" * 64)
+    monkeypatch.setattr("linkpool.replay.run_key", lambda _: "0" * 64)
     told = story(result)
     assert "Note: another build of linkpool made the result" in as_text(told)
 
