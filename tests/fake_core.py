@@ -210,7 +210,7 @@ def _flows(document: Document, rng: random.Random, text: str) -> list[dict[str, 
                 kind, _short if "size" in item else _long
             )
             made = [{**flow, **same} for flow in make(item, document, rng)]
-            if kind == "permutation" and "rate" in document.get("record", {}):
+            if kind in ("permutation", "stride") and "rate" in document.get("record", {}):
                 plan = _core.plan(text, "fake.toml", None, [])
                 names = [name for name, _ in plan["nodes"]]
                 ends = [{"src": names[f[0]], "dst": names[f[1]]} for f in plan["flows"]]

@@ -46,6 +46,8 @@ SMALL: dict[str, Any] = {
     "large": (3, 1),
     "workloads": ("half",),
     "degrees": (0, 60),
+    "loads": (10, 70),
+    "thresholds_kb": (100, 1024),
 }
 
 
@@ -59,7 +61,7 @@ def small(experiment: Experiment) -> Experiment:
     changes = {name: value for name, value in SMALL.items() if name in names}
     if experiment.id == "A-fig2":
         del changes["sizes"]
-    if experiment.id.startswith("T-"):
+    if experiment.id.startswith("T-") or experiment.id == "M-tab6":
         changes["duration_s"] = 2.0
     found: Experiment = replace(experiment, **changes)  # type: ignore[type-var]
     return found

@@ -240,6 +240,41 @@ jitter = "100us"
 {change}"""
 
 
+def random_pulled(rng: random.Random) -> str:
+    """Return a scenario of NDP, beside TCP whose packets are trimmed too."""
+    failing = rng.choice(["e0.0<->a0.0", "h1<->e0.0"])
+    change = f'[[change]]\nlinks = ["{failing}"]\nloss = {rng.choice([0.01, 0.05])}\n'
+    return f"""
+seed = {rng.randrange(1 << 30)}
+duration = "1ms"
+drain = "20s"
+[topology.fat-tree]
+k = 4
+rate = "10Gbps"
+delay = "1us"
+[queue]
+discipline = "trimming"
+limit = {rng.choice([2, 8])}
+trimming = {{ headers = {rng.choice([3, 100])} }}
+[transport.n]
+control = "ndp"
+initial_window = {rng.choice([1, 12])}
+[transport.t]
+control = "dctcp"
+trimming = true
+[[workload.incast]]
+transport = "n"
+senders = {rng.randint(3, 12)}
+receiver = "h0"
+size = "{rng.choice([1, 20_000, 200_000])}B"
+every = "2s"
+[[workload.permutation]]
+transport = "t"
+size = "20KB"
+jitter = "100us"
+{change if rng.random() < 0.5 else ""}"""
+
+
 @pytest.mark.parametrize("number", range(6))
 def test_times_add_up_in_random_scenarios(run: Run, rng: random.Random, number: int) -> None:
     result = run(random_scenario(rng))
@@ -251,6 +286,106 @@ def test_times_add_up_in_random_scenarios(run: Run, rng: random.Random, number: 
         check_sum(told)
         assert Cause.OTHER_TIMER not in told.breakdown, told.life.flow
         assert as_text(told)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_times_of_pulled_flows_add_up(run: Run, rng: random.Random, number: int) -> None:
+    result = run(random_pulled(rng))
+    finished = result.flows.drop_nulls("end_s")["flow"].to_list()
+    wires = Wires(result)
+    for life in replay(result, rng.sample(finished, min(len(finished), 12))):
+        told = tell(life, wires)
+        check_sum(told)
+        assert as_text(told)
+
+
+PULLED = """
+duration = "10ms"
+drain = "3s"
+[topology.many-to-one]
+senders = 2
+rate = "1Gbps"
+delay = "2us"
+[queue]
+discipline = "trimming"
+limit = 1
+TRIMMING
+[transport.t]
+control = "ndp"
+mss = "1400B"
+header = "100B"
+ack_size = "100B"
+initial_window = 2
+min_rto = "10ms"
+"""
+NO_RETURN = "trimming = { return_to_sender = false, trim_arriving = 1.0 }"
+CONTROL = 2 * (100 * 8 * 1000 + 2 * US)  # an ACK or a PULL over two links
+
+
+def test_a_pulled_flow_alone(run: Run) -> None:
+    """Three packets: two at once, and the last as the PULL for the first comes."""
+    told = story(run(PULLED.replace("TRIMMING", "") + flow("4200B")))
+    check_sum(told)
+    assert told.breakdown == {
+        Cause.DATA: 2 * LONG,
+        Cause.ACK: CONTROL,
+        Cause.PULL: CONTROL,
+        # The ACK of the first packet goes before its PULL.
+        Cause.PULL_QUEUE: 100 * 8 * 1000,
+    }
+    # When the PULL comes, the last packet is sent.
+    pulled = LONG + CONTROL + 100 * 8 * 1000
+    assert told.held == {Held.PULL: pulled, Held.NOTHING: LONG + CONTROL}
+    text = as_text(told)
+    assert "the first window of 2 packets is sent without being asked for; 2 PULLs" in text
+    assert "SYN" not in text
+
+
+def test_a_trimmed_packet_is_told(run: Run) -> None:
+    """Two first windows meet at R's port: as the last packets come, the first one has just left."""
+    result = run(PULLED.replace("TRIMMING", NO_RETURN) + flow("2800B") + flow("2800B", "S2"))
+    told = [story(result, number) for number in (0, 1)]
+    for one in told:
+        check_sum(one)
+    (trimmed,) = [one for one in told if any(m.kind == "trim" for m in one.moments)]
+    (trim,) = [m.text for m in trimmed.moments if m.kind == "trim"]
+    assert trim == "bytes 1400 to 2799 trimmed at W->R: the queues held 2 packets"
+    assert trimmed.life.row["retransmits"] == 1
+    # The PULL for its first packet had come before: the NACK made the sender send it again.
+    assert trimmed.breakdown == {
+        Cause.DATA: LONG,
+        Cause.HOST_QUEUE: DATA * 8 * 1000,
+        Cause.ACK: CONTROL,
+        # It crossed the first link whole, and waited at W for the packet in service.
+        Cause.HEADER: (DATA + 100) * 8 * 1000 + 2 * 2 * US,
+        Cause.HEADER_QUEUE: DATA * 8 * 1000,
+        Cause.NACK: CONTROL + 100 * 8 * 1000,
+    }
+
+
+def test_flows_of_an_incast_wait_for_their_turn(run: Run) -> None:
+    text = PULLED.replace("TRIMMING", "").replace("senders = 2", "senders = 8")
+    result = run(text + "".join(flow("14000B", f"S{i}") for i in range(1, 9)))
+    slowest = result.flows.sort("fct_s")["flow"][-1]
+    told = story(result, slowest)
+    check_sum(told)
+    # R's link has 80 packets to carry, and asks for one after the other.
+    assert told.breakdown[Cause.TURN] > (told.life.end - told.life.start) / 2
+    assert max(told.held, key=lambda held: told.held[held]) is Held.PULL
+
+
+def test_a_header_sent_back_is_told(run: Run) -> None:
+    """Four packets come to W: one is sent, one waits, so does one header, and one goes back."""
+    trimming = "trimming = { headers = 1, trim_arriving = 1.0 }"
+    text = PULLED.replace("TRIMMING", trimming).replace("senders = 2", "senders = 4")
+    result = run(text + "".join(flow("1400B", f"S{i}") for i in (1, 2, 3, 4)))
+    told = [story(result, number) for number in range(4)]
+    for one in told:
+        check_sum(one)
+    (back,) = [one for one in told if Cause.RETURNED in one.breakdown]
+    assert any("their header sent back: no room for it at W->R" in m.text for m in back.moments)
+    # The packet to W, and its header back.
+    assert back.breakdown[Cause.RETURNED] == (DATA + 100) * 8 * 1000 + 2 * 2 * US
 
 
 def test_marks_and_losses_are_those_of_the_tables(run: Run, rng: random.Random) -> None:

@@ -1,6 +1,7 @@
 """Runs on other machines: a real Dask scheduler and two workers, one of which is killed."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,7 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+
+ROOT = Path(__file__).parents[1]
 
 pytest.importorskip("distributed", reason="needs linkpool[cluster]")
 
@@ -84,8 +88,8 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     cluster.close()
 
 
-def run(folder: Path, out: str, *more: str) -> "subprocess.Popen[bytes]":
-    (folder / "mine.toml").write_text(STUDY, encoding="utf-8")
+def run(folder: Path, out: str, *more: str, study: str = STUDY) -> "subprocess.Popen[bytes]":
+    (folder / "mine.toml").write_text(study, encoding="utf-8")
     command = [sys.executable, "-m", "linkpool", "study", "run", str(folder / "mine.toml")]
     return subprocess.Popen(
         [*command, "--out", str(folder / out), *more],
@@ -122,6 +126,60 @@ def test_a_killed_workers_runs_are_made_again_with_the_same_bytes(
     assert files(tmp_path / "there") == files(tmp_path / "here")
     data = Path("mine", "data.parquet")
     assert (tmp_path / "there" / data).read_bytes() == (tmp_path / "here" / data).read_bytes()
+
+
+IN_PYTHON = """
+measures = ["slowdown.p99", "jain"]
+
+[[arm]]
+name = "amp"
+set = { transport.t.control = "amp" }
+
+[[arm]]
+name = "my-amp"
+set = { controls = ["amp.py"], transport.t.control = "my-amp" }
+
+[base]
+duration = "4ms"
+drain = "100ms"
+topology.leaf-spine = { leaves = 2, spines = 2, hosts_per_leaf = 4, rate = "10Gbps", delay = "1us" }
+queue = { limit = 50, mark = 10 }
+transport.t = { control = "amp", subflows = 4 }
+
+[[base.workload.poisson]]
+transport = "t"
+load = 0.6
+size = "100KB"
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_algorithm_in_python_travels_with_its_scenario(cluster: Cluster, tmp_path: Path) -> None:
+    """Workers have no file amp.py: they compile the text that the scenario as run holds."""
+    pytest.importorskip("numba", reason="needs linkpool[numba]")
+    shutil.copy(ROOT / "docs" / "controls" / "amp.py", tmp_path)
+    process = run(tmp_path, "there", "--on", cluster.address, study=IN_PYTHON)
+    _, err = process.communicate()
+    assert process.returncode == 0, err.decode()
+    here = run(tmp_path, "here", study=IN_PYTHON)
+    here.communicate()
+    assert here.returncode == 0
+    made = files(tmp_path / "there")
+    assert made == files(tmp_path / "here")
+    (key,) = [
+        name.partition("/")[0]
+        for name, content in made.items()
+        if name.endswith("/scenario.toml") and b"class Amp:" in content
+    ]
+    tables = [path.parent for path in tmp_path.glob("there/runs/*/flows.parquet")]
+    (mine,) = [place for place in tables if place.name == key]
+    (built_in,) = [place for place in tables if place != mine]
+    for table in ("flows", "subflows", "links"):
+        of_mine, of_built_in = (
+            pl.read_parquet(place / f"{table}.parquet").drop("control", strict=False)
+            for place in (mine, built_in)
+        )
+        assert of_mine.equals(of_built_in), table
 
 
 def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:

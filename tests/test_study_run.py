@@ -249,13 +249,19 @@ def test_the_commands_say_what_there_is(
     assert linkpool("study", "show", "mine.toml", "--measures", "jain,fct.p99@all") == 0
     lines = capsys.readouterr().out.splitlines()
     assert all(len(line) <= 80 for line in lines if "interval" not in line)
-    assert [line.split("  ")[0] for line in lines if line.startswith(("jain", "fct"))] == [
-        *("jain index", "fct p99") * 2
+    assert lines[2].split() == ["dctcp", "amp"]
+    assert [
+        line.strip().split("  ")[0] for line in lines if line[:3] not in ("", "   ", "mea")
+    ] == [
+        *("Which one?", "─" * len(lines[3])),
+        *("queue.mark 5", "jain index", "fct p99"),
+        *("queue.mark 20", "jain index", "fct p99"),
     ]
+    assert "× is the ratio to dctcp at the same settings, paired by seed" in lines[-1]
     assert linkpool("study", "show", "results/mine", "--format", "json") == 0
     rows = json.loads(capsys.readouterr().out)
-    assert {row["arm"] for row in rows} == {
-        f"{arm}, queue.mark {mark}" for arm in ("amp", "dctcp") for mark in (5, 20)
+    assert {(row["arm"], row["queue.mark"]) for row in rows} == {
+        (arm, mark) for arm in ("amp", "dctcp") for mark in (5, 20)
     }
     assert linkpool("study", "show", "mine.toml", "--measures", "speed") == 2
     assert "--measures: no measure 'speed'" in capsys.readouterr().err

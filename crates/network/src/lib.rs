@@ -46,6 +46,6 @@ pub use shortest_paths::ShortestPaths;
 pub use source_route::{reversed, source_route};
 pub use spreading::Spreading;
 pub use weights::Weights;
-pub use witness::{Cause, Discarded, PacketLoss, Seen};
+pub use witness::{Cause, Discarded, PacketLoss, Seen, Witness};
 
 pub use linkpool_units::HostId;

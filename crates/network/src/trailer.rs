@@ -1,7 +1,8 @@
 //! Data that packets carry beside their 32 bytes.
 
+use crate::fabric::{LinkId, NodeId};
 use crate::packet::{Flags, Packet, Trailer};
-use crate::witness::{Discarded, PacketLoss, Seen};
+use crate::witness::{Discarded, PacketLoss, Seen, Witness};
 
 /// The trailers of the packets that a partition of the network holds. The `seq` of a packet with
 /// [`Flags::TRAILER`] is the slot of its trailer; it comes out again when the packet reaches a
@@ -10,8 +11,8 @@ use crate::witness::{Discarded, PacketLoss, Seen};
 pub(crate) struct Trailers {
     slots: Vec<Trailer>,
     free: Vec<u32>,
-    /// Packets that were lost with their trailers or without, where somebody asks.
-    pub(crate) witness: Option<Vec<Discarded>>,
+    /// What happened to packets, where somebody asks.
+    pub(crate) witness: Option<Box<Witness>>,
 }
 
 impl Trailers {
@@ -43,13 +44,42 @@ impl Trailers {
     /// `packet` is lost: its slot is free, and the witness is told how, and what was in the
     /// `queue`.
     pub(crate) fn discard<'q>(&mut self, packet: &Packet, loss: PacketLoss, queue: impl Iterator<Item = &'q Packet>) {
-        let see = |packet: &Packet| Seen { packet: *packet, trailer: self.of(packet).copied() };
-        let discarded =
-            self.witness.is_some().then(|| Discarded { loss, packet: see(packet), queue: queue.map(see).collect() });
-        if let Some(witness) = &mut self.witness {
-            witness.extend(discarded);
-        }
+        self.note(packet, loss, queue);
         self.release(packet);
+    }
+
+    /// Tells the witness how `packet`, or its payload, is lost.
+    pub(crate) fn note<'q>(&mut self, packet: &Packet, loss: PacketLoss, queue: impl Iterator<Item = &'q Packet>) {
+        if self.witness.is_none() {
+            return;
+        }
+        let discarded = Discarded { loss, packet: self.see(packet), queue: queue.map(|p| self.see(p)).collect() };
+        if let Some(witness) = &mut self.witness {
+            witness.discarded.push(discarded);
+        }
+    }
+
+    /// Tells the witness that `node` sends `packet` on `link`, whose port has service events.
+    pub(crate) fn note_sent(&mut self, node: NodeId, link: LinkId, packet: &Packet) {
+        if self.witness.as_ref().is_some_and(|witness| witness.is_host(node)) {
+            let seen = self.see(packet);
+            if let Some(witness) = &mut self.witness {
+                witness.sent.push((link, seen));
+            }
+        }
+    }
+
+    /// Tells the witness that `node` begins to transmit `packet`, whose arrival is known.
+    pub(crate) fn note_departed(&mut self, node: NodeId, link: LinkId, packet: &Packet) {
+        if let Some(witness) = &mut self.witness
+            && witness.is_host(node)
+        {
+            witness.departed.push((link, *packet));
+        }
+    }
+
+    fn see(&self, packet: &Packet) -> Seen {
+        Seen { packet: *packet, trailer: self.of(packet).copied() }
     }
 
     /// How many packets have one.

@@ -41,4 +41,10 @@ impl Transmitter<'_> {
     pub(crate) fn discard(&mut self, packet: &Packet, loss: PacketLoss) {
         self.trailers.discard(packet, loss, std::iter::empty());
     }
+
+    /// `packet` has lost its payload, or goes back to its sender, at a port that does not show its
+    /// queue.
+    pub(crate) fn note(&mut self, packet: &Packet, loss: PacketLoss) {
+        self.trailers.note(packet, loss, std::iter::empty());
+    }
 }

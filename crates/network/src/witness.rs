@@ -1,11 +1,12 @@
-//! Lost packets: where and why each was lost, and the packets in the queue.
+//! What is kept of packets for a trace: losses with the packets in the queue, packets whose payload
+//! was cut off, and those that hosts send through ports of their own.
 
-use crate::fabric::LinkId;
+use crate::fabric::{LinkId, NodeId};
 use crate::packet::Packet;
 use crate::packet::Trailer;
 use linkpool_units::Time;
 
-/// Why a packet was lost.
+/// Why a packet was lost, in whole or in part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// The queue had no room for it.
@@ -14,6 +15,10 @@ pub enum Cause {
     Down,
     /// It was lost at random on the link.
     Random,
+    /// The queue had no room for its payload, which was cut off; its header goes on.
+    Trimmed,
+    /// Nor was there room for its header, which goes back to its sender.
+    Returned,
 }
 
 /// When, where and why a packet was lost.
@@ -39,7 +44,7 @@ pub struct Seen {
     pub trailer: Option<Trailer>,
 }
 
-/// A packet that was lost.
+/// A packet that was lost, or its payload.
 #[derive(Clone, Debug)]
 pub struct Discarded {
     /// How.
@@ -49,4 +54,34 @@ pub struct Discarded {
     /// The packets in the queue, the oldest first; none where the port has a discipline of its own,
     /// which does not show its queue.
     pub queue: Vec<Seen>,
+}
+
+/// What happened since somebody last asked.
+#[derive(Debug, Default)]
+pub struct Witness {
+    /// Nodes with lower numbers are hosts.
+    hosts: usize,
+    /// Packets that were lost, or their payload.
+    pub discarded: Vec<Discarded>,
+    /// Packets that hosts have sent on links whose ports have service events. Those of other links
+    /// are [`crate::Egress::queued_since`] a mark.
+    pub sent: Vec<(LinkId, Seen)>,
+    /// Of these, packets whose transmission has begun; their arrival is known.
+    pub departed: Vec<(LinkId, Packet)>,
+}
+
+impl Witness {
+    pub(crate) fn new(hosts: usize) -> Witness {
+        Witness { hosts, ..Witness::default() }
+    }
+
+    /// Takes what it has.
+    pub(crate) fn take(&mut self) -> Witness {
+        let hosts = self.hosts;
+        std::mem::replace(self, Witness::new(hosts))
+    }
+
+    pub(crate) fn is_host(&self, node: NodeId) -> bool {
+        node.index() < self.hosts
+    }
 }

@@ -3,8 +3,8 @@
 use crate::control::Numba;
 use crate::errors::{internal_error, run_error, scenario_error};
 use crate::worker::Worker;
-use linkpool_sim::{Estimate, Plan, Progress, TraceError, run_to_directory};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use linkpool_sim::{Estimate, Plan, Progress, run_to_directory};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -149,10 +149,7 @@ impl Scenario {
         })?;
         let ended = worker.wait(py, |_| Ok(())).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
         let ended = ended.map_err(|panic| internal_error(&panic, &self.scenario.to_toml()))?;
-        ended.map_err(|error| match error {
-            TraceError::Run(error) => run_error(&error),
-            TraceError::Unseen(_) => PyValueError::new_err(error.to_string()),
-        })
+        ended.map_err(|error| run_error(&error))
     }
 
     pub(crate) fn measure<'py>(&self, py: Python<'py>, threads: u8) -> PyResult<Bound<'py, PyDict>> {

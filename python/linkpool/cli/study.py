@@ -14,7 +14,7 @@ from linkpool.result import NotRecordedError
 from linkpool.study.cache import Make
 from linkpool.study.comparison import Comparison
 from linkpool.study.expect import expected_seconds
-from linkpool.study.model import Study
+from linkpool.study.model import Study, name_of
 from linkpool.study.perform import Plan, run_study
 from linkpool.study.points import documents
 from linkpool.study.remote import Remote, RemoteError
@@ -111,7 +111,7 @@ def _print(result: StudyResult, form: Format, names: str | None) -> None:
         table = over_seeds(data, study.keys, study.reference)
     if form == "table" and study.title:
         print(f"\n{study.title}")
-    write(Comparison.of_statistics(table, study.keys), form)
+    write(Comparison(table, tuple(study.keys), study.reference), form)
     if form == "table":
         print(_legend(study))
 
@@ -123,11 +123,8 @@ def _legend(study: Study) -> str:
     else:
         said = f"mean over {count} seeds, ± its 95% interval (Student's t)"
     if study.reference:
-        to = ", ".join(
-            str(value) if key == "arm" else f"{key} {value}"
-            for key, value in study.reference.items()
-        )
-        said += f"; × is the ratio to {to}"
+        said += f"; × is the ratio to {name_of(study.reference)}"
+        said += " at the same settings" if len(study.reference) < len(study.keys) else ""
         said += ", paired by seed, with its 95% interval (Fieller)" if count > 1 else ""
     return f"{said}."
 

@@ -67,6 +67,10 @@ FIGURES = {
         "The distribution of completion times of flows below 100 KB, and the goodput of long "
         "flows, for the data-mining workload."
     ),
+    "X-fig1": (
+        "The rates of four flows on one bottleneck of 1 Gbps over time, of which one starts or "
+        "stops every 5 s: DCTCP with K = 10 and 20, and halving the window with K = 10 and 20."
+    ),
     "X-fig4": (
         "The rates of all subflows over 40 s on two bottlenecks of 300 Mbps, while a background "
         "flow joins the first and then the second: a panel for beta = 4 and one for beta = 6."
@@ -78,6 +82,10 @@ FIGURES = {
     "X-fig7": (
         "The rates of the ten subflows of five flows on a ring of five bottlenecks, over 80 s: "
         "panels for three pairs of beta and K."
+    ),
+    "M-fig1": (
+        "Goodput of long flows and completion times of short flows (means, and bars of one "
+        "standard deviation) against 1 to 8 subflows of MPTCP, in the 1:1 and the 4:1 fat-tree."
     ),
     "M-tab1": (
         "A table of MPTCP and MMPTCP at 100 Mbps and 1 Gbps: completion times of short flows, "
@@ -94,9 +102,35 @@ FIGURES = {
         "A table of completion times of short flows against the duplicate-ACK threshold of phase "
         "1. Figure 4 shows how many flows met fast retransmissions and timeouts."
     ),
+    "M-tab5": (
+        "A table of MMPTCP with and without limited transmit. Figure 5 shows the timeouts and "
+        "fast retransmissions of each short flow."
+    ),
+    "M-fig6": (
+        "Completion times of flows of 1 KB to 1 MB against the switching threshold, with the tail "
+        "of their distribution."
+    ),
+    "M-fig7": "The same for flow sizes measured in a production data centre.",
+    "M-tab6": (
+        "A table of goodput, core utilisation and core loss of MPTCP and MMPTCP after 1, 2, 5 and "
+        "20 s, with long flows alone."
+    ),
     "M-tab7": (
         "A table of mean, median and deviation of completion times under incast, for 20, 40 and "
         "100 senders."
+    ),
+    "M-tab8": (
+        "A table of three congestion control algorithms in phase 2: fully coupled, uncoupled, "
+        "linked increases. Figure 8 shows the distribution of completion times."
+    ),
+    "M-fig9": (
+        "Four panels against the share of servers with long flows: completion times of short "
+        "flows, goodput of long flows, core loss and core utilisation, a line for each of five "
+        "schemes."
+    ),
+    "M-fig10": (
+        "Distributions of completion times of short flows and of goodputs of long flows, for "
+        "MMPTCP with 8 subflows and with as many subflows as a flow has paths."
     ),
     "T-fair": (
         "A slide with two wireless paths and what TCP, half-TCP (EWTCP) and MPTCP get over them."

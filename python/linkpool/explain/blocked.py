@@ -17,6 +17,7 @@ class Held(Enum):
     SUPPRESSED = "the congestion window, with other subflows suppressed"
     WINDOW = "the congestion window"
     BUFFER = "the send or receive buffer"
+    PULL = "no PULL had come: the receiver sets the pace"
     NOTHING = "nothing: all data was sent, and ACKs were awaited"
 
 
@@ -30,10 +31,16 @@ def blocked(life: Life) -> dict[Held, int]:
     room = None if opens["buffer"] is None else opens["buffer"] - opens["mss"]
     reached = acked = 0
     at = life.start
+    trimmed = _Trimmed()
     for e in life.events:
         if e.at > at:
-            total[_held(states, (reached, acked), size, room)] += min(e.at, life.end) - at
+            held = _held(states, (reached, acked), size, room)
+            if life.is_pulled:
+                is_all_sent = held is Held.NOTHING and not trimmed.known
+                held = Held.NOTHING if is_all_sent else Held.PULL
+            total[held] += min(e.at, life.end) - at
             at = min(e.at, life.end)
+        trimmed.follow(e)
         if e.what == "state":
             states[e["subflow"]] = e
         elif e.what == "acked":
@@ -43,6 +50,27 @@ def blocked(life: Life) -> dict[Held, int]:
             begin = _near(e["ack"], reached)
             reached = max(reached, begin + e["payload"])
     return {held: total[held] for held in Held if held in total}
+
+
+class _Trimmed:
+    """The packets of NDP that the sender knows to be trimmed, and has not sent again."""
+
+    def __init__(self) -> None:
+        self.known: set[int] = set()
+        self._flying: set[int] = set()
+
+    def follow(self, e: Event) -> None:
+        """Note what a packet says that was sent, or came to the sender."""
+        if e.what == "sent" and e["kind"] == "data":
+            self._flying.add(e["seq"])
+            self.known.discard(e["seq"])
+        elif e.what == "arrived" and e["at_end"] == "sender":
+            if e["kind"] in ("NACK", "returned") and e["seq"] in self._flying:
+                self._flying.remove(e["seq"])
+                self.known.add(e["seq"])
+            elif e["kind"] == "ACK":
+                self._flying.discard(e["seq"])
+                self.known.discard(e["seq"])
 
 
 def _near(position: int, to: int) -> int:

@@ -4,6 +4,10 @@ The chain is followed backwards. The flow ended as an ACK arrived; the ACK had b
 segment arrived, or a timer passed; the segment had been sent as an earlier ACK arrived, or a timer
 passed; and so on to the first SYN. Each link of the chain is a span of time with one cause, and the
 spans adjoin: they add up to the completion time, to the picosecond.
+
+Of NDP, a packet had been sent as a PULL arrived; the PULL had been sent as the receiver's turn came
+among those of its host; the receiver had taken its place in that queue as another packet, or the
+header of one that was trimmed, arrived; and so on to the first window.
 """
 
 from collections import defaultdict
@@ -12,6 +16,9 @@ from enum import Enum
 
 from linkpool.explain.replay import Event, ExplainError, Life
 from linkpool.explain.wires import Wires
+
+GOES_ON = ("trimmed", "returned")
+"""Losses of the payload only: the header arrives, at the receiver or back at the sender."""
 
 SLACK = 20
 """Picoseconds by which rounding at the hops may delay a packet that met no queue."""
@@ -33,6 +40,13 @@ class Cause(Enum):
     PTO = "wait for the tail loss probe (PTO)"
     REORDERING = "wait for the RACK reordering timer"
     JOIN = "wait to open a further subflow"
+    HEADER = "headers of trimmed packets on the way"
+    HEADER_QUEUE = "headers of trimmed packets in queues"
+    RETURNED = "headers sent back for want of room"
+    NACK = "NACKs on the way and in queues"
+    TURN = "PULLs waiting for their turn at the receiving host"
+    PULL = "PULLs on the way"
+    PULL_QUEUE = "PULLs in queues"
     OTHER_TIMER = "wait for another timer"
 
 
@@ -67,15 +81,21 @@ class Chain:
         """By index of a sending, the index of what made the end send."""
         waiting: dict[tuple[object, ...], list[int]] = defaultdict(list)
         acting: dict[str, int] = {}
+        self._heard: list[int] = []
+        """Indices of arrivals at the receiver: it owes a PULL for each, if it pulls."""
         for i, e in enumerate(self._events):
             if e.what == "opens":
                 acting["sender"] = i
             elif e.what == "timer":
                 acting[e["of"]] = i
+            elif e.what == "turn":
+                acting["receiver"] = i
             elif e.what == "arrived":
                 acting[e["at_end"]] = i
+                if e["at_end"] == "receiver":
+                    self._heard.append(i)
                 self._match(i, waiting[_key(e, e["at_end"])])
-            elif e.what == "lost":
+            elif e.what == "lost" and e["cause"] not in GOES_ON:
                 self._match(i, waiting[_key(e, e["to"])])
             elif e.what == "sent":
                 self._cause_of[i] = acting[e["by"]]
@@ -115,11 +135,36 @@ class Chain:
             return self._cause_of[sent]
         if e.what == "arrived":
             raise ExplainError("a packet arrived that nobody has sent: please report this")
+        if e.what == "turn":
+            pull = int(self._events[at + 1]["seq"])
+            before = self._heard[pull - 1]
+            found.append(Span(self._events[before].at, e.at, Cause.TURN, 0))
+            return before
         end, subflow = e["of"], e["subflow"]
+        if end == "sender" and self._life.is_pulled:
+            return self._timed_out(at, found)
         before = self._before(at, end, subflow)
         if self._events[before].at > e.at:
             raise ExplainError("a cause comes after its effect: please report this")
         found.append(Span(self._events[before].at, e.at, self._timer(at, end), subflow))
+        return before
+
+    def _timed_out(self, at: int, found: list[Span]) -> int:
+        """Go from a timeout of NDP to what made the sender send that packet for the last time.
+
+        If it was new, all that were sent had been trimmed, and nothing of the receiver was heard.
+        """
+        again = self._events[at + 1]
+        same = (
+            i
+            for i in range(at - 1, -1, -1)
+            if (e := self._events[i]).what == "sent"
+            and e["kind"] == again.more.get("kind") == "data"
+            and e["seq"] == again["seq"]
+        )
+        sent = next(same, None)
+        before = self._before(at, "sender") if sent is None else self._cause_of[sent]
+        found.append(Span(self._events[before].at, self._events[at].at, Cause.RTO, 0))
         return before
 
     def _before(self, at: int, end: str, subflow: int | None = None) -> int:
@@ -177,28 +222,33 @@ class Chain:
         Where along its way a packet waited is not known but for its own host: the queue of that is
         what is left of the first hop.
         """
-        kind, size, subflow = sent["kind"], sent["size"], sent["subflow"]
+        size, subflow = sent["size"], sent["subflow"]
         total = arrived.at - sent.at
         forth = sent["by"] == "sender"
         ends = (self._life.row["src"], self._life.row["dst"])
         source, target = ends if forth else ends[::-1]
         path = self._life.paths.get(subflow)
+        if arrived["kind"] == "returned":
+            found.append(Span(sent.at, arrived.at, Cause.RETURNED, subflow))
+            return
+        wires, arrived_size = self._wires, arrived["size"]
+        uplink: tuple[str, str] | None
         if path is not None and forth:
-            least, first = self._wires.along(path, size), self._wires.hop(path[0], path[1], size)
+            least, uplink = wires.along(path, arrived_size), (path[0], path[1])
         else:
-            least, first = self._wires.least(source, target, size), None
+            least = wires.least(source, target, arrived_size)
+            uplink = wires.uplink(source)
+        in_host = 0
+        if uplink is not None:
+            # Hosts do not trim, so the packet crossed the first link whole.
+            first = wires.hop(*uplink, size)
+            least += first - wires.hop(*uplink, arrived_size)
+            in_host = sent["next"] - sent.at - first if sent["next"] is not None else 0
         if total - least < SLACK:
             least = total
-        in_host = 0
-        if first is not None:
-            in_host = min(max(sent["next"] - sent.at - first, 0), total - least)
+        in_host = min(max(in_host, 0), total - least)
         in_switches = total - least - in_host
-        if kind == "data":
-            causes = (Cause.HOST_QUEUE, Cause.QUEUE, Cause.DATA)
-        elif kind == "ACK":
-            causes = (Cause.ACK_QUEUE, Cause.ACK_QUEUE, Cause.ACK)
-        else:
-            causes = (Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE)
+        causes = CAUSES.get(arrived["kind"], CAUSES["SYN"])
         at = arrived.at
         for length, cause in zip((least, in_switches, in_host), reversed(causes), strict=True):
             found.append(Span(at - length, at, cause, subflow))
@@ -213,8 +263,23 @@ def breakdown(spans: list[Span]) -> dict[Cause, int]:
     return {cause: total[cause] for cause in Cause if cause in total}
 
 
+CAUSES: dict[str, tuple[Cause, Cause, Cause]] = {
+    "data": (Cause.HOST_QUEUE, Cause.QUEUE, Cause.DATA),
+    "header": (Cause.HOST_QUEUE, Cause.HEADER_QUEUE, Cause.HEADER),
+    "ACK": (Cause.ACK_QUEUE, Cause.ACK_QUEUE, Cause.ACK),
+    "NACK": (Cause.NACK, Cause.NACK, Cause.NACK),
+    "PULL": (Cause.PULL_QUEUE, Cause.PULL_QUEUE, Cause.PULL),
+    "SYN": (Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE_QUEUE, Cause.HANDSHAKE),
+}
+"""By what arrived: in the queue of its own host, in other queues, on the way."""
+
+
 def _key(e: Event, to: str) -> tuple[object, ...]:
-    return to, e["subflow"], e["kind"], e["seq"], e["ack"], e["payload"]
+    """Return what a packet keeps on its way, though it may be trimmed or sent back."""
+    kind = e["kind"]
+    if kind in ("header", "returned"):
+        kind, to = "data", "receiver"
+    return to, e["subflow"], kind, e["seq"], e["ack"], e["payload"]
 
 
 def _other(end: str) -> str:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from linkpool.explain.critical import Cause, Chain, Span
+from linkpool.explain.critical import GOES_ON, Cause, Chain, Span
 from linkpool.explain.replay import PS, Event, Life
 from linkpool.units import show_number, show_seconds
 
 LONG = PS // 1000
 """Waits for timers from 1 ms on are told even where they did not delay the end."""
 TOLD_LOSSES = 12
-"""So many losses are told one by one; the others are counted."""
+"""So many losses, and so many trimmed packets, are told one by one; the others are counted."""
 TOLD_FLOWS = 4
 """Of the flows in a full queue, so many are named."""
 
@@ -21,8 +21,8 @@ class Moment:
 
     Attributes:
         at: ps.
-        kind: `mark`, `cut`, `loss`, `timeout`, `probe`, `recovery`, `suppressed`, `released`,
-            `established`, `wait` or `other`.
+        kind: `mark`, `cut`, `loss`, `trim`, `timeout`, `probe`, `recovery`, `suppressed`,
+            `released`, `established`, `wait` or `other`.
         subflow: of which subflow.
         text: in words, as a clause.
 
@@ -39,7 +39,7 @@ def moments(life: Life, chain: Chain, spans: list[Span]) -> list[Moment]:
     found = [
         *_states(life),
         *_losses(life, chain),
-        *_waits(spans),
+        *_waits(life, spans),
     ]
     return sorted(found, key=lambda moment: moment.at)
 
@@ -72,6 +72,10 @@ def _states(life: Life) -> Iterator[Moment]:
         if grew("timeouts"):
             what = "retransmission timeout" if before["established"] else "timeout of the SYN"
             rto = show_seconds(before["rto"] / PS)
+            if life.is_pulled:
+                text = f"nothing was heard of a packet for {rto}: it is sent again without a PULL"
+                yield Moment(e.at, "timeout", s, text)
+                continue
             text = f"{what} on subflow {s}, after an RTO of {rto}; window {_windows(before, e)}"
             yield Moment(e.at, "timeout", s, text)
         if grew("probes"):
@@ -99,14 +103,23 @@ def _windows(before: Event, after: Event) -> str:
 def _losses(life: Life, chain: Chain) -> Iterator[Moment]:
     for e in life.events:
         if e.what == "lost":
-            yield Moment(e.at, "loss", e["subflow"], _loss(life, e))
+            kind = "trim" if e["cause"] in GOES_ON else "loss"
+            yield Moment(e.at, kind, e["subflow"], _loss(life, e))
 
 
 def _loss(life: Life, e: Event) -> str:
-    what = f"{e['kind']} of subflow {e['subflow']}"
-    if e["kind"] == "data":
+    of = "" if life.is_pulled else f" of subflow {e['subflow']}"
+    what = f"{e['kind']}{of}"
+    if e["kind"] in ("data", "header", "returned"):
         first = e["ack"]
-        what = f"bytes {first} to {first + e['payload'] - 1} (subflow {e['subflow']})"
+        of = "" if life.is_pulled else f" (subflow {e['subflow']})"
+        what = f"bytes {first} to {first + e['payload'] - 1}{of}"
+        if e["cause"] == "trimmed":
+            return f"{what} trimmed at {e['link']}: the queues held {e['queued']} packets"
+        if e["cause"] == "returned":
+            return f"{what} trimmed, and their header sent back: no room for it at {e['link']}"
+        if e["kind"] != "data":
+            what = f"the header of {what}"
     if e["cause"] == "down":
         return f"{what} lost at {e['link']}, which was down"
     if e["cause"] == "wire":
@@ -136,14 +149,16 @@ _WAITS = {
     Cause.PTO: "nothing came, until the tail loss probe",
     Cause.REORDERING: "RACK waited whether the segment was only late",
     Cause.SYN_TIMEOUT: "nothing came, until the SYN was repeated",
+    Cause.TURN: "the receiver waited for its turn to send a PULL",
     Cause.JOIN: "the sender waited before it opened one more subflow",
     Cause.OTHER_TIMER: "the sender waited for a timer",
 }
 
 
-def _waits(spans: list[Span]) -> Iterator[Moment]:
+def _waits(life: Life, spans: list[Span]) -> Iterator[Moment]:
     for span in spans:
         if span.cause in _WAITS:
             length = show_seconds((span.end - span.start) / PS)
-            text = f"for {length} {_WAITS[span.cause]} (subflow {span.subflow})"
+            of = "" if life.is_pulled else f" (subflow {span.subflow})"
+            text = f"for {length} {_WAITS[span.cause]}{of}"
             yield Moment(span.start, "wait", span.subflow, text)

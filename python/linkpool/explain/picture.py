@@ -32,11 +32,19 @@ COLOURS: dict[Cause, str] = {
     Cause.PTO: "#cc79a7",
     Cause.REORDERING: "#e8b8d3",
     Cause.JOIN: "#444444",
+    Cause.HEADER: "#b3a5d3",
+    Cause.HEADER_QUEUE: "#d8d0ea",
+    Cause.RETURNED: "#8c564b",
+    Cause.NACK: "#c49c94",
+    Cause.TURN: "#009e73",
+    Cause.PULL: "#2b8cbe",
+    Cause.PULL_QUEUE: "#c6dbef",
     Cause.OTHER_TIMER: "#000000",
 }
 TICKS = {
     "mark": ("#e69f00", 0.15),
     "loss": ("#d1342f", 0.45),
+    "trim": ("#8c6bb1", 0.3),
     "timeout": ("#7a2e8e", 1.0),
     "probe": ("#cc79a7", 0.6),
     "recovery": ("#009e73", 0.3),
@@ -68,7 +76,7 @@ def render(story: Story, suffix: str, width: float = WIDTH) -> bytes:
         _chain(axes[0], story, factor)
         for lane, subflow in zip(axes[1:], subflows, strict=True):
             _lane(lane, story, subflow, factor)
-        axes[-1].set_xlabel(f"{unit} after the first SYN")
+        axes[-1].set_xlabel(f"{unit} after the first packet")
         axes[-1].set_xlim(0, (story.life.end - story.life.start) / PS * factor)
         row = story.life.row
         took = "did not finish" if row["fct_s"] is None else f"took {show_seconds(row['fct_s'])}"
@@ -80,7 +88,10 @@ def render(story: Story, suffix: str, width: float = WIDTH) -> bytes:
             for cause, length in story.breakdown.items()
         ]
         kinds = {m.kind for m in story.moments} & TICKS.keys()
-        names = {"mark": "marked ACK", "loss": "packet lost", "recovery": "fast recovery"}
+        names = {
+            **{"mark": "marked ACK", "loss": "packet lost", "trim": "packet trimmed"},
+            "recovery": "fast recovery",
+        }
         handles += [
             Patch(color=TICKS[kind][0], label=f"tick: {names.get(kind, kind)}")
             for kind in TICKS
@@ -121,4 +132,5 @@ def _lane(axes: Axes, story: Story, subflow: int, factor: float) -> None:
             at = (moment.at - story.life.start) / PS * factor
             axes.vlines(at, top * (1 - share), top, color=tick, linewidth=0.9)
     axes.set_ylim(0, top)
-    axes.set_ylabel(f"subflow {subflow}\nwindow")
+    what = "packets in flight" if story.life.is_pulled else f"subflow {subflow}\nwindow"
+    axes.set_ylabel(what)

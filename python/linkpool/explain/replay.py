@@ -26,7 +26,7 @@ class Event:
 
     Attributes:
         at: when, ps.
-        what: `opens`, `sent`, `arrived`, `timer`, `lost`, `state`, `acked` or `ends`.
+        what: `opens`, `sent`, `arrived`, `timer`, `turn`, `lost`, `state`, `acked` or `ends`.
         more: the rest, by name; `crates/sim/src/trace/row.rs` explains it.
 
     """
@@ -45,7 +45,7 @@ class Life:
 
     Attributes:
         flow: its number.
-        events: from its first SYN to its end, or that of the run.
+        events: from its first packet to its end, or that of the run.
         row: its row in `flows`.
         paths: by subflow, the names of the nodes on its way, where it is fixed.
         result: the result that it is of.
@@ -62,13 +62,18 @@ class Life:
 
     @property
     def start(self) -> int:
-        """When the first SYN was sent, ps."""
+        """When the first packet was sent, ps."""
         return self.events[0].at
 
     @property
     def end(self) -> int:
         """When the sender was done; of an unfinished flow, when something last happened to it."""
         return next((e.at for e in reversed(self.events) if e.what == "ends"), self.events[-1].at)
+
+    @property
+    def is_pulled(self) -> bool:
+        """Whether its receiver asks for each packet after the first window (NDP)."""
+        return bool(self.events[0]["pulled"])
 
     @property
     def subflows(self) -> list[int]:
@@ -98,9 +103,9 @@ def replay(result: Result, flows: Sequence[int]) -> list[Life]:
     scenario = api.load(file, overrides=[])
     try:
         note = difference(result, scenario.toml)
-        trace = json.loads(scenario.trace(list(flows)))
     except ValueError as error:
         raise ExplainError(str(error)) from None
+    trace = json.loads(scenario.trace(list(flows)))
     lives = []
     for flow in flows:
         events = [Event(e.pop("at"), e.pop("what"), e) for e in trace if e["flow"] == flow]

@@ -113,6 +113,7 @@ def _chronicle(story: Story) -> str:
     cuts = [m for m in story.moments if m.kind == "cut"]
     later_cuts = {m for i, m in enumerate(cuts) if m.subflow in {c.subflow for c in cuts[:i]}}
     losses = [m for m in story.moments if m.kind == "loss"]
+    trims = [m for m in story.moments if m.kind == "trim"]
     short = {
         m
         for m in story.moments
@@ -121,7 +122,8 @@ def _chronicle(story: Story) -> str:
     told = [
         m
         for m in story.moments
-        if m.kind != "mark" and m not in {*short, *later_cuts, *losses[TOLD_LOSSES:]}
+        if m.kind != "mark"
+        and m not in {*short, *later_cuts, *losses[TOLD_LOSSES:], *trims[TOLD_LOSSES:]}
     ]
     lines = [f"  +{_time(m.at - story.life.start):>9}  {m.text}" for m in told[:MOST_LINES]]
     left = Counter(m.kind for m in told[MOST_LINES:])
@@ -129,17 +131,31 @@ def _chronicle(story: Story) -> str:
         lines.append("  and " + ", ".join(f"{n} of kind {kind}" for kind, n in left.items()))
     if losses[TOLD_LOSSES:]:
         lines.append(f"  and {len(losses) - TOLD_LOSSES} more packets lost")
+    if trims[TOLD_LOSSES:]:
+        lines.append(f"  and {len(trims) - TOLD_LOSSES} more packets trimmed")
     if marks:
         first, last = (_time(m.at - story.life.start) for m in (marks[0], marks[-1]))
         lines.append(
             f"  {len(marks)} ACKs echoed marks, the first at +{first}, the last at +{last}; "
             f"they cut windows {len(cuts)} times"
         )
-    lines.insert(0, f"  +{_time(0):>9}  the first SYN is sent")
+    opening = _first_window(story.life) if story.life.is_pulled else "the first SYN is sent"
+    lines.insert(0, f"  +{_time(0):>9}  {opening}")
     if story.life.row["end_s"] is not None:
         end = _time(story.life.end - story.life.start)
         lines.append(f"  +{end:>9}  the last data is acknowledged")
-    return "\n".join(["Its life, in time since the first SYN:", *lines])
+    first = "packet" if story.life.is_pulled else "SYN"
+    return "\n".join([f"Its life, in time since the first {first}:", *lines])
+
+
+def _first_window(life: Life) -> str:
+    """Tell what an NDP sender does without being asked, and what it was asked for."""
+    sent = Counter(e.at for e in life.events if e.what == "sent" and e["kind"] == "data")
+    pulls = sum(e.what == "arrived" and e["kind"] == "PULL" for e in life.events)
+    return (
+        f"the first window of {sent[life.start]} packets is sent without being asked for; "
+        f"{pulls} PULLs asked for more, {sent.total()} packets were sent in all"
+    )
 
 
 def _length(story: Story, moment: Moment) -> int:

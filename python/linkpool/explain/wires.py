@@ -24,6 +24,11 @@ class Wires:
             self._out[names[source]][names[target]] = (rate, round(delay * PS))
         self.least = cache(self._least)
 
+    def uplink(self, host: str) -> tuple[str, str] | None:
+        """Return the link of a host by its two ends; None: it has several."""
+        out = self._out[host]
+        return (host, next(iter(out))) if len(out) == 1 else None
+
     def hop(self, source: str, target: str, size: int) -> int:
         """Return the time over one link without a queue, ps."""
         rate, delay = self._out[source][target]

@@ -1,8 +1,11 @@
-"""Arms side by side: rows are measures, columns are arms, as text in 80 columns and as LaTeX."""
+"""Arms side by side: rows are measures, columns are arms, as text in 80 columns and as LaTeX.
+
+Where a study varies settings, the rows of each setting stand together under its name.
+"""
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,17 +41,20 @@ NAME = 22
 
 @dataclass(frozen=True)
 class Comparison:
-    """Statistics of several arms.
+    """Statistics of several arms, side by side.
 
     Attributes:
-        table: a row per arm, measure, part and statistic, as in `StudyResult.statistics`, with the
-            one column `arm` for what tells the arms apart.
-        arms: the arms, in order; ratios are to the first unless a study says otherwise.
+        table: a row per combination of keys, measure, part and statistic, as in
+            `StudyResult.statistics`.
+        keys: the columns of `table` that tell its runs apart.
+        reference: what ratios are to, by key. These keys make the columns of the comparison, and
+            each combination of the others a group of rows. Empty: all keys make columns.
 
     """
 
     table: pl.DataFrame
-    arms: tuple[str, ...]
+    keys: tuple[str, ...]
+    reference: Mapping[str, Any]
 
     @classmethod
     def of_results(
@@ -61,24 +67,16 @@ class Comparison:
             )
             for name, result in results
         ]
-        names = tuple(name for name, _ in results)
-        return cls(over_seeds(pl.concat(rows), [ARM], {ARM: names[0]}), names)
-
-    @classmethod
-    def of_statistics(cls, statistics: pl.DataFrame, keys: Sequence[str]) -> "Comparison":
-        """Compare what the keys of a study tell apart."""
-        names = [name_of(row) for row in statistics.select(keys).iter_rows(named=True)]
-        others = [key for key in keys if key != ARM]
-        table = statistics.with_columns(pl.Series(ARM, names)).drop(others)
-        return cls(table, tuple(table[ARM].unique(maintain_order=True)))
+        reference = {ARM: results[0][0]}
+        return cls(over_seeds(pl.concat(rows), [ARM], reference), (ARM,), reference)
 
     def text(self, width: int = 80) -> str:
         """Return the comparison as a text of at most so many columns; more arms go below."""
-        rows = self._rows()
-        labels = _labels([what for what, _ in rows])
+        grid = self._grid()
+        labels = [label for group in grid.groups for label in group.labels()]
         first = max(len(label) for label, _ in labels)
+        columns = [(name, grid.column(name)) for name in grid.columns]
         blocks = []
-        columns = [self._column(arm, [cells for _, cells in rows]) for arm in self.arms]
         for group in _fitting(columns, width - first):
             lines = []
             of_group = iter(zip(*(cells for _, cells in group), strict=True))
@@ -98,31 +96,80 @@ class Comparison:
 
     def latex(self) -> str:
         """Return the comparison as a LaTeX table, for the package booktabs."""
+        grid = self._grid()
         lines = [
-            rf"\begin{{tabular}}{{l{'r' * len(self.arms)}}}",
+            rf"\begin{{tabular}}{{l{'r' * len(grid.columns)}}}",
             r"\toprule",
-            " & ".join(["", *map(_escape, self.arms)]) + r" \\",
-            r"\midrule",
+            " & ".join(["", *map(_escape, grid.columns)]) + r" \\",
         ]
-        for what, cells in self._rows():
-            texts = []
-            for arm in self.arms:
-                shown = [_escape(line) for line in _cell(cells.get(arm), arm == self.arms[0])]
-                texts.append(" ".join(shown).replace("±", r"$\pm$").replace("×", r"$\times$"))
-            lines.append(" & ".join([_escape(_name(what)), *texts]) + r" \\")
+        for group in grid.groups:
+            lines.append(r"\midrule")
+            if group.name:
+                span = len(grid.columns) + 1
+                lines.append(rf"\multicolumn{{{span}}}{{l}}{{{_escape(group.name)}}} \\")
+            for what, cells in group.rows:
+                texts = []
+                for name in grid.columns:
+                    shown = [_escape(line) for line in _cell(cells.get(name), name == grid.first)]
+                    texts.append(" ".join(shown).replace("±", r"$\pm$").replace("×", r"$\times$"))
+                lines.append(" & ".join([_escape(_name(what)), *texts]) + r" \\")
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
-    def _rows(self) -> list[tuple[dict[str, Any], dict[str, dict[str, Any]]]]:
-        """Return what each row is about, and its cell for each arm."""
-        found: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+    def _grid(self) -> "_Grid":
+        """Sort the rows of the table into groups, rows and columns."""
+        across = [key for key in self.keys if key in self.reference] or list(self.keys)
+        down = [key for key in self.keys if key not in across]
+        found: dict[str, dict[tuple[Any, ...], dict[str, dict[str, Any]]]] = {}
+        columns: dict[str, None] = {}
+        if self.reference:
+            columns[name_of({key: self.reference[key] for key in across})] = None
         for row in self.table.iter_rows(named=True):
-            found.setdefault(tuple(row[name] for name in WHAT), {})[row[ARM]] = row
-        return [(dict(zip(WHAT, what, strict=True)), cells) for what, cells in found.items()]
+            name = name_of({key: row[key] for key in across})
+            columns[name] = None
+            group = found.setdefault(name_of({key: row[key] for key in down}) if down else "", {})
+            group.setdefault(tuple(row[of] for of in WHAT), {})[name] = row
+        groups = [
+            _Group(
+                name, [(dict(zip(WHAT, what, strict=True)), cells) for what, cells in of.items()]
+            )
+            for name, of in found.items()
+        ]
+        return _Grid(list(columns), groups)
 
-    def _column(
-        self, arm: str, rows: Sequence[dict[str, dict[str, Any]]]
-    ) -> tuple[str, list[list[str]]]:
-        return arm, [_cell(cells.get(arm), arm == self.arms[0]) for cells in rows]
+
+@dataclass(frozen=True)
+class _Group:
+    """Rows that have a combination of keys in common; the name is empty if all rows have.
+
+    Each row says what it is about, and has a cell for each column, by name.
+    """
+
+    name: str
+    rows: list[tuple[dict[str, Any], dict[str, dict[str, Any]]]]
+
+    def labels(self) -> list[tuple[str, bool]]:
+        """Return the first cells of the rows; the second value says: a heading for rows below."""
+        labels = _labels([what for what, _ in self.rows])
+        if not self.name:
+            return labels
+        return [(self.name, True), *((f"  {label}", heading) for label, heading in labels)]
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """What stands where in a comparison: the columns by name, the first of which ratios are to."""
+
+    columns: list[str]
+    groups: list[_Group]
+
+    @property
+    def first(self) -> str:
+        return self.columns[0]
+
+    def column(self, name: str) -> list[list[str]]:
+        """Return the cells of a column."""
+        rows = (cells for group in self.groups for _, cells in group.rows)
+        return [_cell(cells.get(name), name == self.first) for cells in rows]
 
 
 def _cell(row: dict[str, Any] | None, is_first: bool) -> list[str]:

@@ -25,6 +25,7 @@ from pydantic import (
 from linkpool.limits import MOST_SEED
 from linkpool.study import measures
 from linkpool.study.toml import dumps
+from linkpool.study.values import Shown, names_of, shown
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -138,8 +139,37 @@ class Study(BaseModel):
 
     @property
     def reference(self) -> dict[str, Any]:
-        """What ratios are to: the baseline, or the first of several arms; empty: nothing."""
-        return self.baseline or ({ARM: self.arms[0].name} if len(self.arms) > 1 else {})
+        """What ratios are to: the baseline, or the first of several arms; empty: nothing.
+
+        Where the baseline has a value of a zip, the values that go with it belong to it too.
+        """
+        if not self.baseline:
+            return {ARM: self.arms[0].name} if len(self.arms) > 1 else {}
+        whole = dict(self.baseline)
+        for row in self._zipped_rows():
+            if any(key in whole and whole[key] == value for key, value in row.items()):
+                whole |= row
+        varied = self._varied
+        return {
+            key: value if key == ARM else shown(varied[key])[varied[key].index(value)]
+            for key, value in whole.items()
+        }
+
+    @property
+    def _varied(self) -> dict[str, list[Any]]:
+        """The values of each varied key."""
+        varied = flatten(self.vary)
+        for table in self.zip:
+            varied |= flatten(table)
+        return varied
+
+    def _zipped_rows(self) -> list[dict[str, Any]]:
+        return [row for table in self.zip for row in _rows(flatten(table))]
+
+    @property
+    def names(self) -> dict[str, dict[str, Shown]]:
+        """What the tables call each value of each varied key, by the value as TOML."""
+        return names_of(self._varied)
 
     @property
     def keys(self) -> list[str]:
@@ -298,9 +328,7 @@ class Study(BaseModel):
             for arm in self.arms:
                 if key in arm.settings():
                     raise ValueError(f"{key} varies, and arm {arm.name!r} sets it")
-        values: dict[str, list[Any]] = {ARM: names}
-        for table in (self.vary, *self.zip):
-            values |= flatten(table)
+        values: dict[str, list[Any]] = {ARM: names, **self._varied}
         for key, value in self.baseline.items():
             if key not in values:
                 raise ValueError(f"baseline: {key} does not vary; {', '.join(values)} do")
@@ -309,6 +337,11 @@ class Study(BaseModel):
                 raise ValueError(
                     f"baseline: {value!r} is no {key} of this study; there are {known}"
                 )
+        for table in self.zip:
+            named = {key: v for key, v in self.baseline.items() if key in flatten(table)}
+            if not any(named.items() <= row.items() for row in _rows(flatten(table))):
+                together = " and ".join(f"{key} {value}" for key, value in named.items())
+                raise ValueError(f"baseline: {together} do not go together in zip")
         return self
 
 
@@ -317,12 +350,12 @@ def name_of(keys: Mapping[str, Any]) -> str:
 
     >>> name_of({"arm": "amp", "queue.mark": 20, "seed": 1})
     'amp, queue.mark 20'
-    >>> name_of({"arm": "base", "queue.mark": 20})
-    'queue.mark 20'
+    >>> name_of({"arm": "base", "queue.mark": 20}), name_of({"queue.mark": 20})
+    ('queue.mark 20', 'queue.mark 20')
 
     """
     varied = [f"{key} {value}" for key, value in keys.items() if key not in (ARM, SEED)]
-    arm = str(keys[ARM])
+    arm = str(keys.get(ARM, BASE_ARM))
     return ", ".join(varied if arm == BASE_ARM and varied else [arm, *varied])
 
 

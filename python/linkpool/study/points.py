@@ -1,7 +1,7 @@
 """From a study to its runs."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def documents(study: Study) -> list[dict[str, Any]]:
 
 def _points_of_arm(study: Study, arm: Arm) -> Iterator[Point]:
     text, file = _base(study, arm)
-    names = _names(study)
+    names = study.names
     written = _keys(text)
     for variation in study.variations():
         keys: Keys = {ARM: arm.name}
@@ -121,31 +121,3 @@ def _own_file(study: Study) -> Path:
 def where(study: Study) -> str:
     """Name the file of a study, for error messages."""
     return str(study.file) if study.file is not None else "the study"
-
-
-def _names(study: Study) -> dict[str, dict[str, str | int | float]]:
-    """Return what the tables call each value of each varied key, by the value as TOML."""
-    values: dict[str, list[Any]] = {}
-    for table in (study.vary, *study.zip):
-        values |= flatten(table)
-    return {
-        key: dict(zip(map(inline, of_key), shown(of_key), strict=True))
-        for key, of_key in values.items()
-    }
-
-
-def shown(values: Sequence[Any]) -> list[str | int | float]:
-    """Return the values of a varied key as the tables have them, all of one type.
-
-    Numbers and texts are as they are; else, and where both are there, they are written as TOML.
-
-    >>> shown([10, 2.5]), shown(["10Gbps", "auto"]), shown([True, 3]), shown([["1Gbps"]])
-    ([10.0, 2.5], ['10Gbps', 'auto'], ['true', '3'], ['["1Gbps"]'])
-
-    """
-    kinds = {type(value) for value in values}
-    if kinds <= {int} or kinds <= {str}:
-        return list(values)
-    if kinds <= {int, float}:
-        return [float(value) for value in values]
-    return [value if isinstance(value, str) else inline(value) for value in values]

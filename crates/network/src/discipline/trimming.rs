@@ -114,7 +114,11 @@ impl Discipline for TrimmingQueue {
         }
         let victim = self.victim(packet, arrival);
         events.trims += 1;
-        self.enqueue_header(victim.trimmed())
+        let header = victim.trimmed();
+        match self.enqueue_header(header) {
+            Verdict::Queued => Verdict::Trimmed(header),
+            verdict => verdict,
+        }
     }
 
     /// Weighted round robin of headers and data, so that data is not starved by headers (section
@@ -210,7 +214,8 @@ mod tests {
     fn the_packet_that_comes_is_trimmed() {
         let mut port = port(QueueLimit::Packets(2), paper(1.0));
         for seq in 1..=4 {
-            assert!(matches!(port.enqueue(data(seq)), Verdict::Queued));
+            let trimmed = matches!(port.enqueue(data(seq)), Verdict::Trimmed(header) if header.seq == seq);
+            assert_eq!(trimmed, seq > 2);
         }
         assert_eq!(port.queue.waiting(), (4, 2 * 1500 + 2 * 64));
         assert_eq!((port.queue.longest(&port.kind.thresholds), port.events.trims), (2, 2));
@@ -324,7 +329,7 @@ mod tests {
                     }
                 };
                 match port.enqueue(packet) {
-                    Verdict::Queued => {}
+                    Verdict::Queued | Verdict::Trimmed(_) => {}
                     Verdict::Dropped(packet) => out.push(packet),
                     Verdict::Returned(packet) => {
                         prop_assert!(return_to_sender && packet.is_returned() && packet.dst() == HostId::new(3));

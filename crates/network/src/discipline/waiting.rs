@@ -43,8 +43,10 @@ pub(crate) struct Arrival<'a> {
 /// The fate of a packet that arrived at a port.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Verdict {
-    /// It is queued, marked or trimmed as may be.
+    /// It is queued, marked as may be.
     Queued,
+    /// It is queued, or another whose place it took was; of one of them only this header.
+    Trimmed(Packet),
     /// There is no room for this packet: it, or another that made way for it.
     Dropped(Packet),
     /// This packet goes back to its sender: it, or another that made way for it.

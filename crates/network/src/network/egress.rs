@@ -7,7 +7,7 @@ use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::trailer::Trailers;
 use crate::transmitter::Transmitter;
-use crate::witness::{Cause, Discarded, PacketLoss};
+use crate::witness::{Cause, PacketLoss, Witness};
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::Time;
 
@@ -135,15 +135,15 @@ impl Egress<'_> {
     }
 
     /// The packets queued since `mark` for a link that leaves this node, in this instant; none
-    /// where a port of its own holds them.
+    /// where a port with service events holds them ([`Witness::sent`]).
     pub fn queued_since(&self, link: LinkId, mark: u32) -> impl Iterator<Item = &Packet> {
         self.links[link.index()].since(mark)
     }
 
-    /// The packets of the whole network that were lost since the last call. They are kept after
-    /// [`crate::Network::watch_losses`].
-    pub fn take_discarded(&mut self) -> Vec<Discarded> {
-        self.trailers.witness.as_mut().map(std::mem::take).unwrap_or_default()
+    /// What happened to the packets of the whole network since the last call. It is kept after
+    /// [`crate::Network::watch`].
+    pub fn take_witnessed(&mut self) -> Witness {
+        self.trailers.witness.as_mut().map(|witness| witness.take()).unwrap_or_default()
     }
 
     /// See [`crate::Network::link_outcome`].

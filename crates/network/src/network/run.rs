@@ -12,6 +12,7 @@ use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::spreading::Chooser;
 use crate::trailer::Trailers;
+use crate::witness::Witness;
 use linkpool_engine::{Calendar, Windows, prefetch};
 use linkpool_units::Time;
 use std::sync::Arc;
@@ -78,14 +79,14 @@ impl Network {
         self.hops
     }
 
-    /// Keeps the packets that are lost from now on for [`Egress::take_discarded`].
-    pub fn watch_losses(&mut self) {
-        self.trailers.witness = Some(Vec::new());
+    /// Keeps what happens to packets from now on for [`Egress::take_witnessed`]. The first `hosts`
+    /// nodes are hosts.
+    pub fn watch(&mut self, hosts: usize) {
+        self.trailers.witness = Some(Box::new(Witness::new(hosts)));
     }
 
-    /// Has `link` a port with service events? Then [`Egress::queued_since`] does not know its
-    /// packets.
-    pub fn is_served(&mut self, link: LinkId) -> bool {
+    /// Has `link` a port with service events?
+    pub fn is_served(&self, link: LinkId) -> bool {
         self.ports.has(link)
     }
 

@@ -88,6 +88,7 @@ impl Ports {
         let number = self.of_link[link.index()];
         self.bring_up_to(now, number, transmitter);
         let port = &mut self.ports[number as usize];
+        transmitter.trailers.note_sent(port.node, link, &packet);
         let waited = port.is_waiting();
         let mut buffer = port.buffer.map(|b| &mut self.buffers[b as usize]);
         let returned = port.enqueue(now, packet, &mut buffer, transmitter);

@@ -142,8 +142,11 @@ impl Port {
     }
 
     fn lose(&self, packet: &Packet, now: Time, cause: Cause, transmitter: &mut Transmitter<'_>) {
-        let queued = self.discipline.waiting().0;
-        transmitter.discard(packet, PacketLoss { at: now, link: self.link, cause, queued });
+        transmitter.discard(packet, self.loss_at(now, cause));
+    }
+
+    fn loss_at(&self, now: Time, cause: Cause) -> PacketLoss {
+        PacketLoss { at: now, link: self.link, cause, queued: self.discipline.waiting().0 }
     }
 
     fn apply(
@@ -195,6 +198,7 @@ impl Port {
         self.server = Some(Service { packet, ends, fate, left, since: now });
         if fate == Fate::Arrives {
             packet.arrival = ends + self.kind.delay;
+            transmitter.trailers.note_departed(self.node, self.link, &packet);
             transmitter.carry(self.link, packet);
         }
     }
@@ -247,6 +251,10 @@ impl Port {
         }
         let returned = match verdict {
             Verdict::Queued => None,
+            Verdict::Trimmed(header) => {
+                transmitter.note(&header, self.loss_at(now, Cause::Trimmed));
+                None
+            }
             Verdict::Dropped(packet) => {
                 self.stats.rare.drops += 1;
                 self.stats.rare.drop_bytes += packet.size() as u64;
@@ -255,6 +263,7 @@ impl Port {
             }
             Verdict::Returned(packet) => {
                 self.stats.rare.returns += 1;
+                transmitter.note(&packet, self.loss_at(now, Cause::Returned));
                 Some(packet)
             }
         };

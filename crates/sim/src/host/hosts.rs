@@ -252,22 +252,25 @@ impl<'p> Hosts<'p> {
     }
 
     /// A switch has sent `packet` back to this host. One that may have opened its connection is for
-    /// its sender by name; of others the name is that of the receiver.
+    /// its sender by name; the name of others is that of the receiver.
     #[cold]
     fn take_back(&mut self, host: NodeId, packet: &Packet, network: &mut Egress<'_>) {
-        let (named, _) = Handle::split(packet.endpoint);
-        let receiver = HostId::from(packet.ack);
-        let sends = |sending: &Sending| sending.end.connection().is_with(receiver, named);
-        let handle = if packet.flags.has(Flags::SYN) {
-            Some(named)
-        } else {
-            let found = self.context.hosts[host.index()].senders().find(|(_, sending)| sends(sending));
-            found.map(|(handle, _)| handle)
-        };
-        match handle {
+        match self.sender_of_returned(host, packet) {
             Some(handle) => self.deliver(host, (handle, SubflowId::FIRST), packet, network),
             None => self.stray += 1,
         }
+    }
+
+    /// The endpoint of `host` that has sent `packet`, which a switch has sent back.
+    pub(crate) fn sender_of_returned(&mut self, host: NodeId, packet: &Packet) -> Option<Handle> {
+        let (named, _) = Handle::split(packet.endpoint);
+        if packet.flags.has(Flags::SYN) {
+            return Some(named);
+        }
+        let receiver = HostId::from(packet.ack);
+        let sends = |sending: &Sending| sending.end.connection().is_with(receiver, named);
+        let found = self.context.hosts[host.index()].senders().find(|(_, sending)| sends(sending));
+        found.map(|(handle, _)| handle)
     }
 
     fn stop_flow(&mut self, host: NodeId, raw: u32, network: &mut Egress<'_>) {

@@ -9,7 +9,7 @@ use crate::host::rtts::RttRecorder;
 use crate::plan::PlannedTransport;
 use crate::plan::family::ndp::{METRICS, Ndp};
 use crate::results::outcome::SubflowOutcome;
-use linkpool_network::{Envelope, Flags, Packet};
+use linkpool_network::{Envelope, Flags, Packet, Trailer};
 use linkpool_transport::ndp::{Config, Message, Output, Receiver, Sender};
 use linkpool_transport::paths::PathSelector;
 use linkpool_transport::{Metric, SenderState, SubflowId, SubflowStats};
@@ -17,8 +17,8 @@ use linkpool_units::Time;
 use rand::{Rng, RngCore};
 use std::sync::Arc;
 
-/// A PULL: bits that no ACK of NDP has together.
-const PULL: Flags = Flags(Flags::ACK.0 | Flags::JOIN.0);
+/// A PULL: bits that no other packet has together without [`Flags::FIN`].
+pub(crate) const PULL: Flags = Flags(Flags::ACK.0 | Flags::JOIN.0);
 
 /// A sender. It knows the paths to its receiver by number; the connection's path selector
 /// translates them for packets.
@@ -44,9 +44,9 @@ pub(crate) struct NdpReceiver {
 /// In the trailer of a packet that may open a connection: the number of the packet.
 const NUMBER: usize = Opening::WORDS;
 
-/// The number of the data packet `packet`.
-fn number(packet: &Packet, io: &Io<'_, '_>) -> u32 {
-    io.trailer(packet).map_or(packet.seq, |trailer| trailer[NUMBER])
+/// The number of the data packet `packet`, which came with `trailer`.
+pub(crate) fn number(packet: &Packet, trailer: Option<&Trailer>) -> u32 {
+    trailer.map_or(packet.seq, |trailer| trailer[NUMBER])
 }
 
 impl NdpSender {
@@ -71,7 +71,7 @@ impl Endpoint for NdpSender {
         let NdpSender { sender, connection } = self;
         let now = io.now;
         if packet.is_returned() {
-            let number = number(packet, io);
+            let number = number(packet, io.trailer(packet));
             sender.on_returned(number, now, &mut Out { connection, io, answers_opening: false });
             return self.event();
         }
@@ -211,7 +211,7 @@ impl Endpoint for NdpReceiver {
             io.wake(self.connection.me, SubflowId::FIRST, at);
             return Event::None;
         }
-        let (number, flags) = (number(packet, io), packet.flags);
+        let (number, flags) = (number(packet, io.trailer(packet)), packet.flags);
         let (len, last, trimmed) = (packet.payload(), flags.has(Flags::LAST), flags.has(Flags::TRIMMED));
         let out = &mut Out { connection: &mut self.connection, io, answers_opening: flags.has(Flags::SYN) };
         let complete = self.receiver.on_data(number, (len, last), trimmed, now, out);

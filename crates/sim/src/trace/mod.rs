@@ -18,34 +18,17 @@ use linkpool_units::Time;
 use std::sync::atomic::{AtomicBool, Ordering};
 use watch::Watch;
 
-/// Why there is no trace.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The run has no result.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The trace cannot see the packets that some hosts send.
-    #[error("{0}")]
-    Unseen(String),
-}
-
 /// Simulates `scenario` on one thread until `flows` have ended, and returns their events in order
 /// of time. A flow that does not start has no row. `progress` is as in [`crate::simulate`].
 ///
 /// # Errors
-/// The run has no result, or the trace cannot see the packets that some hosts send.
+/// The run has no result.
 pub fn trace(
     scenario: &Scenario,
     flows: &[FlowId],
     progress: &mut dyn FnMut(Progress) -> bool,
-) -> Result<Vec<Row>, TraceError> {
+) -> Result<Vec<Row>, RunError> {
     let plan = Plan::new(scenario);
-    if let Some(other) = plan.transports.iter().find(|transport| !transport.facts.traceable) {
-        let (name, control) = (&other.name, other.control);
-        return Err(TraceError::Unseen(format!(
-            "flows beside those of transport {name} (`control = \"{control}\"`) cannot be traced"
-        )));
-    }
     let timetable = plan.timetable();
     let routes = timetable.routes_at(Time::ZERO);
     plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes))).map_err(RunError::Paths)?;
@@ -53,18 +36,12 @@ pub fn trace(
     let buffers = Buffer::of_partitions(1);
     let smallest = plan.smallest_packet();
     let mut network = Network::partition(&plan.fabric, plan.policies, timetable.clone(), smallest, &partitions, 0);
-    network.watch_losses();
-    for (id, link) in plan.fabric.links().iter().enumerate() {
-        if link.from.index() < plan.fabric.hosts() && network.is_served(LinkId::new(id)) {
-            let (from, to) = (plan.fabric.name(link.from), plan.fabric.name(link.to));
-            let why = "a link from a host that fails, loses packets or has a queue discipline of its own";
-            return Err(TraceError::Unseen(format!("{from}->{to} is {why}: what that host sends cannot be traced")));
-        }
-    }
+    network.watch(plan.fabric.hosts());
+    let served = LinkId::first(plan.fabric.links().len()).map(|id| network.is_served(id)).collect();
     let lookahead = network.lookahead();
     let hosts = Hosts::new(&plan, routes, buffers[0].clone(), lookahead, |_| true, components(&plan, routes));
     let over = AtomicBool::new(false);
-    let mut watch = Watch::new(hosts, &plan, flows, &over);
+    let mut watch = Watch::new(hosts, &plan, served, flows, &over);
     plan.fabric.node_ids().for_each(|node| network.wake(node, &watch));
     let ended = run_partitions(
         vec![(&mut network, &mut watch)],
@@ -80,7 +57,7 @@ pub fn trace(
     );
     check_limits(&buffers, &plan)?;
     if ended == Ended::Stopped && !over.load(Ordering::Relaxed) {
-        return Err(RunError::Stopped.into());
+        return Err(RunError::Stopped);
     }
     let mut rows = watch.rows;
     // Losses are noted after later events.

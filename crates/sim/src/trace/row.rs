@@ -1,8 +1,9 @@
 //! The rows of a trace: one for each event of a flow.
 
+use crate::host::ndp;
 use crate::plan::FlowId;
 use crate::results::outcome::SubflowOutcome;
-use linkpool_network::{Flags, Packet};
+use linkpool_network::{Flags, Packet, Trailer};
 use linkpool_transport::SubflowId;
 use serde::Serialize;
 
@@ -46,16 +47,18 @@ pub enum What {
         mss: u16,
         /// Room for data not acknowledged, bytes; none: without limit.
         buffer: Option<u64>,
+        /// Does the receiver ask for each packet after the first window, by a PULL?
+        pulled: bool,
     },
-    /// An end has sent a packet, which is now in the queue of its host's link.
+    /// An end has sent a packet: it is now in the queue of its host's link, or found no room there.
     Sent {
         /// Which end.
         by: End,
         /// The packet.
         #[serde(flatten)]
         packet: Sight,
-        /// When it reaches the next node, ps.
-        next: u64,
+        /// When it reaches the next node, ps; none: it has not left, or was lost before.
+        next: Option<u64>,
     },
     /// A packet has arrived at an end.
     Arrived {
@@ -72,7 +75,9 @@ pub enum What {
         /// For this subflow.
         subflow: SubflowId,
     },
-    /// A packet of the flow was lost.
+    /// The receiver's turn has come among the endpoints of its host that pace their PULLs together.
+    Turn,
+    /// A packet of the flow was lost, or its payload.
     Lost {
         /// To which end it was on its way.
         to: End,
@@ -81,7 +86,7 @@ pub enum What {
         packet: Sight,
         /// `FROM->TO` of the port.
         link: String,
-        /// `full`, `down` or `wire`.
+        /// `full`, `down`, `wire`; `trimmed`: its header goes on; `returned`: to its sender.
         cause: &'static str,
         /// Packets in the queue.
         queued: u32,
@@ -113,12 +118,14 @@ pub enum What {
 pub struct Sight {
     /// Its subflow.
     pub subflow: SubflowId,
-    /// `SYN`, `SYN-ACK`, `data`, `ACK`, `FIN`.
+    /// `SYN`, `SYN-ACK`, `data`, `header` of data that was trimmed, `returned` header, `ACK`,
+    /// `NACK`, `PULL`, `FIN`.
     pub kind: &'static str,
-    /// Of data: its first byte in the subflow, modulo 2^32.
+    /// Of data: its first byte in the subflow, modulo 2^32. Of NDP: the number of the packet, or of
+    /// the PULL.
     pub seq: u32,
     /// Of data: its first byte in the connection's stream; of an ACK: the next byte that the
-    /// subflow expects; modulo 2^32.
+    /// subflow expects; modulo 2^32. Of NDP's ACKs: the first packet that has not arrived.
     pub ack: u32,
     /// Payload, bytes.
     pub payload: u16,
@@ -131,16 +138,31 @@ pub struct Sight {
 }
 
 impl Sight {
-    pub(crate) fn of(packet: &Packet, subflow: SubflowId) -> Sight {
+    /// `packet` of `subflow` with its `trailer`; `numbered`: NDP numbers its packets, which have so
+    /// many bytes of payload.
+    pub(crate) fn of(packet: &Packet, trailer: Option<&Trailer>, subflow: SubflowId, numbered: Option<u16>) -> Sight {
         let has = |flag| packet.flags.has(flag);
         let kind = match () {
-            () if has(Flags::SYN | Flags::ACK) => "SYN-ACK",
-            () if has(Flags::SYN) => "SYN",
+            () if packet.is_returned() => "returned",
+            () if has(Flags::DATA | Flags::TRIMMED) => "header",
             () if has(Flags::DATA) => "data",
             () if has(Flags::FIN) => "FIN",
+            () if has(ndp::PULL) => "PULL",
+            () if has(Flags::TRIMMED) => "NACK",
+            () if has(Flags::SYN | Flags::ACK) && numbered.is_none() => "SYN-ACK",
+            () if has(Flags::SYN) && numbered.is_none() => "SYN",
             () => "ACK",
         };
-        let (seq, ack, payload, size) = (packet.seq, packet.ack, packet.payload(), packet.size());
+        let (mut seq, mut ack) = (packet.seq, packet.ack);
+        if let Some(mss) = numbered {
+            if has(Flags::DATA) {
+                seq = ndp::number(packet, trailer);
+                ack = seq.wrapping_mul(mss.into());
+            } else if has(Flags::SYN) {
+                ack = 0; // the name of the receiver stands there
+            }
+        }
+        let (payload, size) = (packet.payload(), packet.size());
         Sight { subflow, kind, seq, ack, payload, size, ce: has(Flags::CE), ece: has(Flags::ECE) }
     }
 }

@@ -8,8 +8,8 @@ use crate::host::hosts::Hosts;
 use crate::host::message::Message;
 use crate::host::slots::Occupant;
 use crate::host::timer;
-use crate::plan::{FlowId, Plan};
-use linkpool_network::{Cause, Discarded, Egress, Flags, Handler, LinkId, NodeId, Packet, Seen, Trailer};
+use crate::plan::{Family, FlowId, Plan};
+use linkpool_network::{Cause, Discarded, Egress, Flags, Handler, LinkId, NodeId, Packet, Seen, Trailer, Witness};
 use linkpool_transport::{SenderState, SubflowId};
 use linkpool_units::Time;
 use std::collections::BTreeMap;
@@ -22,6 +22,10 @@ pub(crate) struct Watch<'p> {
     /// The watched flows.
     flows: BTreeMap<FlowId, Known>,
     pub(crate) rows: Vec<Row>,
+    /// By link: has its port service events?
+    served: Vec<bool>,
+    /// Packets that wait at such a port of their host, with the rows of their sending.
+    waiting: Vec<(LinkId, Packet, usize)>,
     /// Set when all watched flows have ended.
     over: &'p AtomicBool,
 }
@@ -33,12 +37,22 @@ struct Known {
     states: Vec<State>,
     acked: u64,
     ended: bool,
+    /// Of NDP: the payload of a full packet.
+    numbered: Option<u16>,
 }
 
 impl<'p> Watch<'p> {
-    pub(crate) fn new(hosts: Hosts<'p>, plan: &'p Plan, flows: &[FlowId], over: &'p AtomicBool) -> Watch<'p> {
+    /// The watch on `flows` of `hosts`. `served` says of each link whether its port has service
+    /// events.
+    pub(crate) fn new(
+        hosts: Hosts<'p>,
+        plan: &'p Plan,
+        served: Vec<bool>,
+        flows: &[FlowId],
+        over: &'p AtomicBool,
+    ) -> Watch<'p> {
         let flows = flows.iter().map(|flow| (*flow, Known::default())).collect();
-        Watch { hosts, plan, flows, rows: Vec::new(), over }
+        Watch { hosts, plan, flows, rows: Vec::new(), served, waiting: Vec::new(), over }
     }
 
     fn row(&mut self, at: Time, flow: FlowId, what: What) {
@@ -63,6 +77,10 @@ impl<'p> Watch<'p> {
     fn addressee(&mut self, packet: &Packet, trailer: Option<&Trailer>) -> Option<(FlowId, End, SubflowId)> {
         let (handle, subflow) = Handle::split(packet.endpoint);
         let to = NodeId::from(packet.dst());
+        if packet.is_returned() {
+            let sender = self.hosts.sender_of_returned(to, packet)?;
+            return self.owner(to, sender).map(|(flow, end)| (flow, end, SubflowId::FIRST));
+        }
         if is_opening(packet) {
             return match Opening::read(packet, trailer?).to {
                 OpeningFor::Flow(flow) => Some((flow, End::Receiver, subflow)),
@@ -77,14 +95,29 @@ impl<'p> Watch<'p> {
         self.plan.fabric.links_from(host).map(|link| (link, network.mark(link))).collect()
     }
 
-    /// Records the packets that an end of `flow` has sent since `marks`.
-    fn sent(&mut self, (flow, by): (FlowId, End), now: Time, marks: &[(LinkId, u32)], network: &Egress<'_>) {
-        for (link, mark) in marks {
-            for packet in network.queued_since(*link, *mark) {
-                let sight = Sight::of(packet, Handle::split(packet.endpoint).1);
-                self.row(now, flow, What::Sent { by, packet: sight, next: packet.arrival.0 });
-            }
+    /// The packets that a host has sent since `marks`, with their links.
+    fn sent_since(&self, marks: &[(LinkId, u32)], seen: &Witness, network: &Egress<'_>) -> Vec<(LinkId, Seen)> {
+        let see = |packet: &Packet| Seen { packet: *packet, trailer: network.trailer(packet).copied() };
+        let plain = marks.iter().filter(|(link, _)| !self.served[link.index()]);
+        let queued =
+            plain.flat_map(|(link, mark)| network.queued_since(*link, *mark).map(|packet| (*link, see(packet))));
+        queued.chain(seen.sent.iter().cloned()).collect()
+    }
+
+    /// Records that an end of `flow` has sent a packet.
+    fn sent(&mut self, (flow, by): (FlowId, End), now: Time, link: LinkId, Seen { packet, trailer }: &Seen) {
+        let (subflow, is_served) = (Handle::split(packet.endpoint).1, self.served[link.index()]);
+        if is_served {
+            self.waiting.push((link, *packet, self.rows.len()));
         }
+        let next = (!is_served).then_some(packet.arrival.0);
+        let packet = Sight::of(packet, trailer.as_ref(), subflow, self.numbered(flow));
+        self.row(now, flow, What::Sent { by, packet, next });
+    }
+
+    /// The payload of a full packet of `flow`, if its packets have numbers.
+    fn numbered(&self, flow: FlowId) -> Option<u16> {
+        self.flows.get(&flow).and_then(|known| known.numbered)
     }
 
     /// Records the changes of the sender of `flow`.
@@ -130,65 +163,101 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// Notes the losses of watched flows since the last time.
-    fn losses(&mut self, network: &mut Egress<'_>) {
-        let lost = network.take_discarded();
-        self.lost(&lost);
+    /// Notes what the network has seen of watched flows since the last time.
+    fn catch_up(&mut self, network: &mut Egress<'_>) {
+        let seen = network.take_witnessed();
+        self.note(&seen);
+    }
+
+    /// Notes packets that have left their hosts, and losses.
+    fn note(&mut self, seen: &Witness) {
+        for (link, packet) in &seen.departed {
+            if let Some((.., row)) = self.take_waiting(*link, packet)
+                && let What::Sent { next, .. } = &mut self.rows[row].what
+            {
+                *next = Some(packet.arrival.0);
+            }
+        }
+        self.lost(&seen.discarded);
+    }
+
+    /// Takes what is known of a packet that waits at a port of its host.
+    fn take_waiting(&mut self, link: LinkId, packet: &Packet) -> Option<(LinkId, Packet, usize)> {
+        let name = |p: &Packet| (p.endpoint, p.seq, p.ack, p.flags, p.envelope);
+        let place = self.waiting.iter().position(|(of, waits, _)| *of == link && name(waits) == name(packet))?;
+        Some(self.waiting.remove(place))
     }
 
     fn lost(&mut self, lost: &[Discarded]) {
         for lost in lost {
             let Discarded { loss, packet: Seen { packet, trailer }, queue } = lost;
-            let Some((flow, to, subflow)) = self.addressee(packet, trailer.as_ref()) else { continue };
+            let Some((flow, mut to, subflow)) = self.addressee(packet, trailer.as_ref()) else { continue };
             if !self.watches(flow) {
                 continue;
+            }
+            if loss.cause == Cause::Returned {
+                to = End::Receiver;
             }
             let mut held: BTreeMap<Option<FlowId>, u32> = BTreeMap::new();
             for Seen { packet, trailer } in queue {
                 let whose = self.addressee(packet, trailer.as_ref()).map(|(flow, _, _)| flow);
                 *held.entry(whose).or_default() += 1;
             }
-            let packet = Sight::of(packet, subflow);
             let fabric = &self.plan.fabric;
-            if fabric.links()[loss.link.index()].from.index() < fabric.hosts() {
-                // It has not come as far as the queue of its host, where `sent` looks.
+            let at_host = fabric.links()[loss.link.index()].from.index() < fabric.hosts();
+            if at_host && self.served[loss.link.index()] {
+                self.take_waiting(loss.link, packet);
+            }
+            let packet = Sight::of(packet, trailer.as_ref(), subflow, self.numbered(flow));
+            if at_host && !self.served[loss.link.index()] {
+                // It has not come as far as the queue of its host, where `sent_since` looks.
                 let by = if to == End::Receiver { End::Sender } else { End::Receiver };
-                self.row(loss.at, flow, What::Sent { by, packet: packet.clone(), next: loss.at.0 });
+                self.row(loss.at, flow, What::Sent { by, packet: packet.clone(), next: None });
             }
             let cause = match loss.cause {
                 Cause::Full => "full",
                 Cause::Down => "down",
                 Cause::Random => "wire",
+                Cause::Trimmed => "trimmed",
+                Cause::Returned => "returned",
             };
             let (link, queue) = (fabric.link_name(loss.link), held.into_iter().collect());
             self.row(loss.at, flow, What::Lost { to, packet, link, cause, queued: loss.queued, queue });
         }
     }
 
-    /// A host may have opened watched flows: their SYNs stand in its queues, or had no room there.
-    fn opened(&mut self, host: NodeId, now: Time, marks: &[(LinkId, u32)], network: &mut Egress<'_>) {
-        let lost = network.take_discarded();
-        let mut syns: Vec<(Packet, Trailer, bool)> = Vec::new();
-        for (link, mark) in marks {
-            let opening = network.queued_since(*link, *mark).filter(|packet| is_opening(packet));
-            syns.extend(opening.filter_map(|packet| Some((*packet, *network.trailer(packet)?, true))));
-        }
-        let refused = lost.iter().map(|lost| &lost.packet).filter(|seen| is_opening(&seen.packet));
-        syns.extend(refused.filter_map(|seen| Some((seen.packet, seen.trailer?, false))));
-        for (packet, trailer, is_queued) in syns {
-            let Opening { peer, subflow, to: OpeningFor::Flow(flow), .. } = Opening::read(&packet, &trailer) else {
+    /// A host may have opened watched flows: their first packets stand in its queues, or had no
+    /// room there.
+    fn opened(&mut self, host: NodeId, now: Time, sent: &[(LinkId, Seen)], seen: &Witness) {
+        let mut opened = Vec::new();
+        let refused = seen.discarded.iter().map(|lost| (None, &lost.packet));
+        for (link, first) in sent.iter().map(|(link, seen)| (Some(*link), seen)).chain(refused) {
+            let Some(trailer) = first.trailer.filter(|_| is_opening(&first.packet)) else { continue };
+            let Opening { peer, to: OpeningFor::Flow(flow), .. } = Opening::read(&first.packet, &trailer) else {
                 continue;
             };
-            let Some(known) = self.flows.get_mut(&flow).filter(|known| known.sender.is_none()) else { continue };
-            known.sender = Some((host, peer));
-            self.opens(flow, (host, peer), now);
-            if is_queued {
-                let next = packet.arrival.0;
-                self.row(now, flow, What::Sent { by: End::Sender, packet: Sight::of(&packet, subflow), next });
+            let Some(known) = self.flows.get_mut(&flow) else { continue };
+            if known.sender.is_none() {
+                known.sender = Some((host, peer));
+                self.opens(flow, (host, peer), now);
+                opened.push(flow);
             }
-            self.look(flow, now);
+            if let Some(link) = link.filter(|_| opened.contains(&flow)) {
+                self.sent((flow, End::Sender), now, link, first);
+            }
         }
-        self.lost(&lost);
+        opened.into_iter().for_each(|flow| self.look(flow, now));
+    }
+
+    /// Receivers have had their turns, and have `sent` PULLs.
+    fn pulled(&mut self, now: Time, sent: &[(LinkId, Seen)]) {
+        for (link, pull) in sent {
+            let Some((flow, ..)) = self.addressee(&pull.packet, None).filter(|(flow, ..)| self.watches(*flow)) else {
+                continue;
+            };
+            self.row(now, flow, What::Turn);
+            self.sent((flow, End::Receiver), now, *link, pull);
+        }
     }
 
     /// Records that the sender of `flow` has opened its connection.
@@ -198,6 +267,7 @@ impl<'p> Watch<'p> {
         };
         let (planned, plan) = (sending.planned, self.plan);
         let transport = &plan.transports[planned.transport.index()];
+        let is_ndp = matches!(transport.family, Family::Ndp(_));
         let buffers = transport.config.buffers;
         let buffer = buffers.send.min(buffers.receive);
         let name = |node: NodeId| plan.fabric.name(node).to_owned();
@@ -208,8 +278,12 @@ impl<'p> Watch<'p> {
             size: planned.flow.size,
             mss: transport.config.mss,
             buffer: (buffer < u64::MAX).then_some(buffer),
+            pulled: is_ndp,
         };
         self.row(now, flow, what);
+        if let Some(known) = self.flows.get_mut(&flow) {
+            known.numbered = is_ndp.then_some(transport.config.mss);
+        }
     }
 }
 
@@ -217,23 +291,28 @@ impl Handler for Watch<'_> {
     type Message = Message;
 
     fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress<'_>) {
-        self.losses(network);
-        let watched = self.addressee(packet, network.trailer(packet)).filter(|(flow, ..)| self.watches(*flow));
+        self.catch_up(network);
+        let trailer = network.trailer(packet).copied();
+        let watched = self.addressee(packet, trailer.as_ref()).filter(|(flow, ..)| self.watches(*flow));
         let Some((flow, end, subflow)) = watched else {
             return self.hosts.on_packet(host, now, packet, network);
         };
-        self.row(now, flow, What::Arrived { at_end: end, packet: Sight::of(packet, subflow) });
+        let sight = Sight::of(packet, trailer.as_ref(), subflow, self.numbered(flow));
+        self.row(now, flow, What::Arrived { at_end: end, packet: sight });
         let marks = self.marks(host, network);
         self.hosts.on_packet(host, now, packet, network);
-        self.sent((flow, end), now, &marks, network);
-        self.losses(network);
+        let seen = network.take_witnessed();
+        for (link, packet) in self.sent_since(&marks, &seen, network) {
+            self.sent((flow, end), now, link, &packet);
+        }
+        self.note(&seen);
         if end == End::Sender {
             self.look(flow, now);
         }
     }
 
     fn on_timer(&mut self, node: NodeId, now: Time, network: &mut Egress<'_>) {
-        self.losses(network);
+        self.catch_up(network);
         let Some(key) = self.hosts.next_key(node) else {
             return self.hosts.on_timer(node, now, network);
         };
@@ -242,23 +321,31 @@ impl Handler for Watch<'_> {
         }
         let marks = self.marks(node, network);
         let (handle, subflow) = Handle::split(key as u32);
-        let owner = match timer::kind(key) {
+        let kind = timer::kind(key);
+        let owner = match kind {
             timer::ENDPOINT | timer::STOP => self.owner(node, handle),
             _ => None,
         };
-        let Some((flow, end)) = owner.filter(|(flow, _)| self.watches(*flow)) else {
-            self.hosts.on_timer(node, now, network);
-            return self.opened(node, now, &marks, network);
-        };
-        self.row(now, flow, What::Timer { of: end, subflow });
+        let owner = owner.filter(|(flow, _)| self.watches(*flow));
+        if let Some((flow, end)) = owner {
+            self.row(now, flow, What::Timer { of: end, subflow });
+        }
         let so_far = self.rows.len();
         self.hosts.on_timer(node, now, network);
-        self.sent((flow, end), now, &marks, network);
-        self.losses(network);
-        self.look(flow, now);
-        if self.rows.len() == so_far {
-            // The deadline had moved: the endpoint did nothing.
-            self.rows.pop();
+        let seen = network.take_witnessed();
+        let sent = self.sent_since(&marks, &seen, network);
+        match owner {
+            Some((flow, end)) => sent.iter().for_each(|(link, packet)| self.sent((flow, end), now, *link, packet)),
+            None if kind == timer::TURNS => self.pulled(now, &sent),
+            None => self.opened(node, now, &sent, &seen),
+        }
+        self.note(&seen);
+        if let Some((flow, _)) = owner {
+            self.look(flow, now);
+            if self.rows.len() == so_far {
+                // The deadline had moved: the endpoint did nothing.
+                self.rows.pop();
+            }
         }
     }
 

@@ -55,6 +55,8 @@ class Mix:
         tree: the fat-tree.
         rate_mbps: of all links.
         hotspots: the share of core switches with short queues.
+        long_share: the share of hosts that send long flows.
+        size: the size of short flows, as scenarios have it.
         keys: replace settings of the transports.
 
     """
@@ -66,11 +68,13 @@ class Mix:
     tree: Tree = OVERSUBSCRIBED
     rate_mbps: int = 100
     hotspots: float = 0.0
+    long_share: float = LONG_SHARE
+    size: Value = setting.SHORT
     keys: Mapping[str, Value] = field(default_factory=dict)
 
     def point(self, keys: Keys, seed: int) -> Point:
         """Return the run."""
-        senders = int(LONG_SHARE * self.tree.hosts)
+        senders = int(self.long_share * self.tree.hosts)
         schemes = sorted({self.long, self.short})
         stop = max(self.duration_s - QUIET_S, self.duration_s / 2)
         scenario: dict[str, Value] = {
@@ -98,7 +102,7 @@ class Mix:
                         "role": "others",
                         "to": "permutation",
                         "flows_per_second": self.arrivals,
-                        "size": setting.SHORT,
+                        "size": self.size,
                         "stop": f"{stop:g}s",
                     }
                 ],

@@ -14,7 +14,17 @@ QUICK_S = 10.0
 USUAL = 4
 """So many flows are traced then."""
 MOST_MARKS = 2000
-TOLD = {"mark", "loss", "timeout", "probe", "recovery", "suppressed", "released", "established"}
+TOLD = {
+    "mark",
+    "loss",
+    "trim",
+    "timeout",
+    "probe",
+    "recovery",
+    "suppressed",
+    "released",
+    "established",
+}
 """Moments that have ticks."""
 
 

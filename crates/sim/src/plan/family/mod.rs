@@ -39,8 +39,6 @@ pub struct Facts {
     /// The control packets that a flow waits for when it is alone in the network: those of the
     /// handshake, and the last ACK.
     pub control_packets: u32,
-    /// Can its flows be traced, and other flows beside them?
-    pub traceable: bool,
     /// The most measures that a flow reports at its end, each a row of `metrics.parquet`.
     pub metrics: usize,
 }

@@ -1,0 +1,150 @@
+"""MMPTCP, Figure 10: as many subflows as a flow has paths."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import mixed, mixed_table, setting
+from linkpool.experiments.mmptcp.mixed import (
+    LONG,
+    LONG_SHARE,
+    NOTHING,
+    OVERSUBSCRIBED,
+    QUIET_S,
+    SECOND,
+    SHORT,
+    Cell,
+    Mixed,
+)
+from linkpool.experiments.mmptcp.mixed_table import least, listed
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, alike
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.toml import Value, dumps
+
+SCHEMES = ("mmptcp", "mmptcp-as")
+ARRIVALS = 256.0
+RACK = 16
+POD = 64
+SUBFLOWS = {"core": 8, "aggregation": 4, "access": 1}
+"""Subflows of phase 2 by the highest layer that a flow crosses."""
+
+
+@dataclass(frozen=True)
+class Fig10(Mixed):
+    """Both schemes have the same flows between the same hosts, drawn for each seed."""
+
+    id: str = "M-fig10"
+    title: str = "as many subflows as a flow has paths"
+    paper: str = "MMPTCP, section 3.11, Figure 10"
+    columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of both schemes and every seed."""
+        return [self._point(scheme, seed) for scheme in SCHEMES for seed in seeds]
+
+    def _point(self, scheme: str, seed: int) -> Point:
+        flows = list(_flows(scheme, self.duration_s, Random(f"random matrix {seed}")))
+        used = sorted({str(flow["transport"]) for flow in flows})
+        duration = f"{self.duration_s:g}s"
+        scenario: dict[str, Value] = {
+            "name": f"random matrix, {scheme}",
+            "duration": duration,
+            "drain": setting.DRAIN,
+            "topology": OVERSUBSCRIBED.topology(),
+            "queue": setting.queue(),
+            "transport": {layer: _transport(scheme, layer) for layer in used},
+            "record": {"counters": {"every": SECOND, "until": duration}},
+            "workload": {"flow": list[Value](flows)},
+        }
+        senders = int(LONG_SHARE * OVERSUBSCRIBED.hosts)
+        work = senders * 0.6e8 * self.duration_s / (8 * 1400)
+        work += ARRIVALS * self.duration_s * setting.SHORT_PACKETS
+        return Point({"scheme": scheme}, dumps(scenario), seed, self.duration_s, work)
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge completion times of short flows, at the tail too, and goodputs of long ones."""
+        ledger = Ledger(self.id)
+        found = mixed.cells(data, "scheme")
+        cells = {scheme: found.get(scheme, NOTHING) for scheme in SCHEMES}
+        for name, text, of in (
+            ("mean", "short flows take less time", {s: c.fct.mean for s, c in cells.items()}),
+            ("tail-99", "also at the tail", {s: _quantile(c, 0.99) for s, c in cells.items()}),
+            ("tail-999", "and at its end", {s: _quantile(c, 0.999) for s, c in cells.items()}),
+        ):
+            judged = least(of, "mmptcp-as", ("mmptcp",))
+            ledger.add(name, text, "lower", listed(of, "ms"), judged)
+        goodput = {s: c.goodput.mean for s, c in cells.items()}
+        ledger.add(
+            "goodput",
+            "the goodput of long flows is almost identical",
+            "almost identical",
+            listed(goodput, "Mbps"),
+            alike(goodput["mmptcp-as"], goodput["mmptcp"]),
+        )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the distributions of completion times, and of goodputs."""
+        title = f"{self.id}: {self.title}, 512 hosts, 4:1"
+        figure, axes = style.panels(1, 2, title, (4.4, 2.8), sharey=False)
+        cells = mixed.cells(data, "scheme")
+        for scheme in SCHEMES:
+            cell = cells.get(scheme, NOTHING)
+            times = 1e3 * cell.short["fct_established_s"].drop_nulls().to_numpy()
+            mixed_table.draw_tail(axes[0, 0], times, scheme)
+            long = cell.rows.filter(pl.col("kind") == LONG)
+            goodputs = 1e-6 * long["goodput_bps"].drop_nulls().to_numpy()
+            mixed_table.draw_tail(axes[0, 1], goodputs, scheme)
+        axes[0, 0].set_ylabel("share of short flows")
+        axes[0, 0].set_xlabel("FCT at least (ms)")
+        axes[0, 1].set_yscale("linear")
+        axes[0, 1].set_ylabel("share of long flows")
+        axes[0, 1].set_xlabel("goodput at least (Mbps)")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _transport(scheme: str, layer: str) -> Value:
+    count = SUBFLOWS[layer] if scheme == "mmptcp-as" else setting.SUBFLOWS
+    return dict(setting.transport("mmptcp", {"subflows": count}))
+
+
+def _flows(scheme: str, duration_s: float, random: Random) -> Iterator[dict[str, Value]]:
+    """Give long flows of a third of the hosts, and short ones of the others, as they are drawn."""
+    hosts = list(range(OVERSUBSCRIBED.hosts))
+    random.shuffle(hosts)
+    count = int(LONG_SHARE * len(hosts))
+    for source in hosts[:count]:
+        yield _flow(source, random, {"label": LONG, "stop": f"{duration_s:g}s"})
+    start = random.expovariate(ARRIVALS)
+    stop = max(duration_s - QUIET_S, duration_s / 2)
+    while start < stop:
+        keys: dict[str, Value] = {"label": SHORT, "size": setting.SHORT}
+        yield _flow(random.choice(hosts[count:]), random, {**keys, "start": f"{start * 1e6:.0f}us"})
+        start += random.expovariate(ARRIVALS)
+
+
+def _flow(source: int, random: Random, keys: dict[str, Value]) -> dict[str, Value]:
+    destination = random.randrange(OVERSUBSCRIBED.hosts - 1)
+    destination += destination >= source
+    return setting.flow(_layer(source, destination), source, destination, keys)
+
+
+def _layer(source: int, destination: int) -> str:
+    if source // RACK == destination // RACK:
+        return "access"
+    return "aggregation" if source // POD == destination // POD else "core"
+
+
+def _quantile(cell: Cell, q: float) -> float | None:
+    value = cell.short["fct_established_s"].drop_nulls().quantile(q, "linear")
+    return None if value is None else 1e3 * value
+
+
+EXPERIMENT = Fig10()

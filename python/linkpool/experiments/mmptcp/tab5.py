@@ -1,0 +1,154 @@
+"""MMPTCP, Table 5 and Figure 5: limited transmit in phase 1."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import mixed, mixed_table
+from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
+from linkpool.experiments.mmptcp.mixed_table import Row, least
+from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.study import style
+from linkpool.study.claims import Claim, Judged, Ledger, alike, grade, no_data
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.schemes import LOOKS, NAMES
+
+TREE = Tree(2)
+ARRIVALS = 256.0
+LONG_SHARE = 0.53
+"""135 of 256 hosts."""
+SCHEMES = ("mmptcp", "mmptcp-lt")
+PAPER = {
+    "mmptcp": Row(98.9, 74.8, 72.9, 17.3, 72, 0.0053),
+    "mmptcp-lt": Row(89.1, 67.2, 72.9, 18.0, 72, 0.0051),
+}
+
+
+@dataclass(frozen=True)
+class Tab5(Mixed):
+    """All flows of one run are MMPTCP's, with or without limited transmit."""
+
+    id: str = "M-tab5"
+    title: str = "limited transmit in phase 1"
+    paper: str = "MMPTCP, section 3.6, Table 5 and Figure 5"
+    columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *mixed.COLUMNS)
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of both schemes and every seed."""
+        return [
+            Mix(scheme, scheme, ARRIVALS, self.duration_s, TREE, long_share=LONG_SHARE).point(
+                {"scheme": scheme}, seed
+            )
+            for scheme in SCHEMES
+            for seed in seeds
+        ]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the table, and the text's claims about what limited transmit changes."""
+        ledger = Ledger(self.id)
+        found = mixed.cells(data, "scheme")
+        cells = {scheme: found.get(scheme, NOTHING) for scheme in SCHEMES}
+        for scheme, cell in cells.items():
+            mixed_table.judge_row(ledger, scheme, cell, PAPER[scheme])
+        without, with_lt = cells["mmptcp"], cells["mmptcp-lt"]
+        ledger.add(
+            "shorter",
+            "limited transmit greatly improves the mean FCT of short flows",
+            "89.1 against 98.9 ms",
+            f"{with_lt} against {without}",
+            _ratio(with_lt.fct.mean, without.fct.mean, 89.1 / 98.9),
+        )
+        ledger.add(
+            "narrower",
+            "and decreases its standard deviation",
+            "67.2 against 74.8 ms",
+            mixed_table.listed({s: c.fct.sd for s, c in cells.items()}, "ms"),
+            least({s: c.fct.sd for s, c in cells.items()}, "mmptcp-lt", ("mmptcp",)),
+        )
+        ledger.add(
+            "goodput-same",
+            "without reducing the goodput of long flows",
+            "72.9 Mbps both",
+            mixed_table.listed({s: c.goodput.mean for s, c in cells.items()}, "Mbps"),
+            alike(with_lt.goodput.mean, without.goodput.mean),
+        )
+        ledger.add(
+            "core-same",
+            "nor the utilisation of the network",
+            "72% both",
+            mixed_table.listed({s: c.utilisation for s, c in cells.items()}, "%"),
+            alike(with_lt.utilisation, without.utilisation),
+        )
+        _counts(ledger, without, with_lt)
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the table, and how many flows met how many timeouts and fast retransmissions."""
+        title = f"{self.id}: {self.title}, 256 hosts, 2:1"
+        figure, axes = style.panels(1, 6, title, (2.8, 2.8), sharey=False)
+        cells = mixed.cells(data, "scheme")
+        mixed_table.draw_bars(axes[0, :4], cells, SCHEMES)
+        _draw_events(axes[0, 4], cells, "timeouts")
+        _draw_events(axes[0, 5], cells, "recoveries")
+        axes[0, 4].set_xlabel("timeouts of a short flow")
+        axes[0, 5].set_xlabel("fast retransmissions of a short flow")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _ratio(value: float | None, reference: float | None, paper: float) -> Judged:
+    note = f"below it, and the ratio within 15% of {paper:.2f}; partly: below it"
+    if value is None or not reference:
+        return no_data(note)
+    ratio = value / reference
+    return grade(ratio < 1 and abs(ratio - paper) <= 0.15 * paper, ratio < 1, note)
+
+
+def _counts(ledger: Ledger, without: Cell, with_lt: Cell) -> None:
+    """Judge Figure 5: means per short flow."""
+    for name, text, column, is_more in (
+        ("timeouts", "fewer timeouts with limited transmit", "timeouts", False),
+        ("recoveries", "slightly more fast retransmissions with it", "recoveries", True),
+    ):
+        means = [_mean(cell, column) for cell in (without, with_lt)]
+        before, after = means
+        known = before is not None and after is not None
+        change = (after or 0.0) - (before or 0.0)
+        ledger.add(
+            name,
+            text,
+            "more" if is_more else "fewer",
+            f"{after:.3g} a flow against {before:.3g}" if known else "no data",
+            grade(
+                known and (change > 0 if is_more else change < 0),
+                known and change == 0,
+                f"the mean over short flows is {'higher' if is_more else 'lower'}; partly: equal",
+            ),
+        )
+
+
+def _mean(cell: Cell, column: str) -> float | None:
+    found = cell.short[column].mean()
+    return float(found) if isinstance(found, (int, float)) else None
+
+
+def _draw_events(axes: Axes, cells: Mapping[str, Cell], column: str) -> None:
+    for scheme in SCHEMES:
+        counts = cells.get(scheme, NOTHING).short[column].to_numpy()
+        if not counts.size:
+            continue
+        x = np.arange(int(counts.max()) + 1)
+        share = [float((counts == n).mean()) for n in x]
+        look = LOOKS[scheme]
+        axes.plot(x, share, look.dash, color=look.colour, marker=look.marker, label=NAMES[scheme])
+    axes.set_yscale("log")
+    axes.set_ylabel("share of short flows")
+
+
+EXPERIMENT = Tab5()

@@ -1,0 +1,205 @@
+"""MMPTCP, Table 6: long flows alone, and what switching between phases costs them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import setting
+from linkpool.experiments.mmptcp.mixed import CORE, LONG, SECOND
+from linkpool.experiments.mmptcp.mixed_table import number, percent
+from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.result import Result
+from linkpool.stats import Sample, describe
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, alike
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
+from linkpool.study.toml import Value, dumps
+
+TREE = Tree(1)
+STEP = 64
+"""Half of the hosts: every flow leaves its pod. The paper does not name its stride."""
+SCHEMES = ("mptcp", "mmptcp")
+PAPER = {
+    "mptcp": {1: (67.2, 73.8), 2: (75.5, 82.0), 5: (81.7, 88.1), 20: (86.1, 92.6)},
+    "mmptcp": {1: (66.9, 73.5), 2: (75.2, 81.6), 5: (81.7, 88.0), 20: (86.1, 92.6)},
+}
+"""By scheme and seconds: goodput of long flows in Mbit/s, utilisation of the core in per cent."""
+LOSS = {1: 0.002, 2: 0.003, 5: 0.003, 20: 0.003}
+"""Per cent, with both schemes."""
+
+
+@dataclass(frozen=True)
+class Tab6(Experiment):
+    """One run of 20 s gives all durations, as flows never end: a run of 5 s is its beginning."""
+
+    id: str = "M-tab6"
+    title: str = "long flows alone"
+    paper: str = "MMPTCP, section 3.7, Table 6"
+    duration_s: float = 20.0
+    seeds: int = 3
+    columns: ClassVar[tuple[Column, ...]] = (
+        KEY_SCHEME,
+        KEY_SEED,
+        Column("kind", "string", "", "long flow, or core: a core switch's port downwards"),
+        Column("flow", "u32", "", "of a flow: its number"),
+        Column("second", "i32", "s", "end of the second"),
+        Column("goodput_bps", "f64", "bit/s", "of a flow: payload acknowledged in this second"),
+        Column("utilisation", "f64", "", "of a port: sent over what it can, in this second"),
+        Column("offered", "i64", "packets", "of a port: packets sent and dropped"),
+        Column("drops", "i64", "packets", "of a port: packets dropped"),
+    )
+
+    def extent(self) -> str:
+        """Say how much time is simulated."""
+        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
+
+    def shortened(self, scale: float) -> "Tab6":
+        """Return fewer seeds, and below one seed less time."""
+        seeds = max(round(self.seeds * scale), 1)
+        share = min(scale * self.seeds / seeds, 1.0)
+        return replace(
+            self, seeds=seeds, duration_s=max(float(round(self.duration_s * share)), 1.0)
+        )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of both schemes and every seed."""
+        return [self._point(scheme, seed) for scheme in SCHEMES for seed in seeds]
+
+    def _point(self, scheme: str, seed: int) -> Point:
+        duration = f"{self.duration_s:g}s"
+        scenario: dict[str, Value] = {
+            "name": f"long flows by {scheme}, stride {STEP}",
+            "duration": duration,
+            "topology": TREE.topology(),
+            "queue": setting.queue(),
+            "transport": {scheme: setting.transport(scheme)},
+            "workload": {"stride": [{"transport": scheme, "label": LONG, "step": STEP}]},
+            "record": {
+                "counters": {"every": SECOND, "until": duration},
+                "rate": {"every": SECOND},
+            },
+        }
+        work = TREE.hosts * 0.8e8 * self.duration_s / (8 * 1400)
+        return Point({"scheme": scheme}, dumps(scenario), seed, self.duration_s, work)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per flow and second, and one per port of a core switch and second."""
+        second = pl.col("time_s").round().cast(pl.Int32).alias("second")
+        flows = result.rate.group_by("flow", second).agg(pl.col("goodput_bps").sum())
+        flows = flows.sort("flow", "second").select(
+            pl.lit(LONG).alias("kind"), "flow", "second", "goodput_bps"
+        )
+        core = result.links.filter(pl.col("layer") == CORE)
+        ports = result.counters.join(core.select("link"), on="link", how="semi").select(
+            pl.lit(CORE).alias("kind"),
+            second,
+            "utilisation",
+            (pl.col("packets") + pl.col("drops")).alias("offered"),
+            "drops",
+        )
+        rows = pl.concat([flows, ports], how="diagonal")
+        return rows.select(column.name for column in self.columns[2:])
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the table at each duration, and that both schemes are alike."""
+        found: list[Claim] = []
+        for seconds in LOSS:
+            ledger = Ledger(self.id, f"{seconds}s")
+            part = data.filter(pl.col("second") <= seconds)
+            if seconds > self.duration_s:
+                part = part.clear()  # a shortened run has nothing to say about it
+            for scheme in SCHEMES:
+                rows = part.filter(pl.col("scheme") == scheme)
+                goodput, core = PAPER[scheme][seconds]
+                _judge(ledger, scheme, rows, goodput, core, LOSS[seconds])
+            means = [_goodputs(part.filter(pl.col("scheme") == s), seconds).mean for s in SCHEMES]
+            ledger.add(
+                "alike",
+                "MMPTCP's long flows get what MPTCP's get",
+                "almost identical",
+                f"{number(means[1], 'Mbps')} against {number(means[0], 'Mbps')}",
+                alike(means[1], means[0]),
+            )
+            found += ledger.claims
+        return found
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the columns of the table against the duration."""
+        title = f"{self.id}: {self.title}, 128 hosts, 1:1, stride {STEP}"
+        figure, axes = style.panels(1, 3, title, (3.2, 2.8), sharey=False)
+        groups = [f"{seconds} s" for seconds in LOSS]
+        panels: list[tuple[str, dict[str, list[float | None]]]] = [
+            (label, {s: [] for s in SCHEMES})
+            for label in ("goodput (Mbps), mean", "mean core utilisation (%)", "mean core loss (%)")
+        ]
+        for scheme in SCHEMES:
+            for seconds in LOSS:
+                rows = data.filter(pl.col("scheme") == scheme, pl.col("second") <= seconds)
+                values = (_goodputs(rows, seconds).mean, _utilisation(rows), _loss(rows))
+                for (_, heights), value in zip(panels, values, strict=True):
+                    heights[scheme].append(value)
+        for at, (label, heights) in zip(axes[0], panels, strict=True):
+            style.bars(at, groups, heights)
+            at.set_title(label)
+            at.set_xlabel("duration")
+            style.from_zero(at)
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _judge(
+    ledger: Ledger, scheme: str, rows: pl.DataFrame, goodput: float, core: float, loss: float
+) -> None:
+    name = scheme.upper()
+    seconds = int(str(rows["second"].max() or 0))
+    mine = _goodputs(rows, seconds)
+    spread = "" if mine.sd is None else f" ± {mine.sd:.3g}"
+    ledger.add(
+        f"goodput-{scheme}",
+        f"the mean goodput of long flows, {name}",
+        f"{goodput:g} Mbps",
+        "no data" if mine.mean is None else f"{mine.mean:.3g}{spread} Mbps",
+        about(mine.mean, goodput, 0.15),
+    )
+    ledger.add(
+        f"core-{scheme}",
+        f"the mean utilisation of the core, {name}",
+        f"{core:g}%",
+        percent(_utilisation(rows)),
+        about(_utilisation(rows), core, 0.15),
+    )
+    ledger.add(
+        f"loss-{scheme}",
+        f"the mean loss rate in the core, {name}",
+        f"{loss:g}%",
+        percent(_loss(rows)),
+        about(_loss(rows), loss),
+    )
+
+
+def _goodputs(rows: pl.DataFrame, seconds: int) -> Sample:
+    """Describe the goodputs of flows over so many seconds, in Mbit/s: means of their seconds."""
+    flows = rows.filter(pl.col("kind") == LONG)
+    if flows.is_empty() or not seconds:
+        return describe(flows["goodput_bps"].to_numpy())
+    means = flows.group_by("scheme", "seed", "flow", maintain_order=True).agg(
+        pl.col("goodput_bps").sum() / seconds
+    )
+    return describe(1e-6 * means["goodput_bps"].to_numpy())
+
+
+def _utilisation(rows: pl.DataFrame) -> float | None:
+    ports = rows.filter(pl.col("kind") == CORE)
+    return describe(100 * ports["utilisation"].drop_nulls().to_numpy()).mean
+
+
+def _loss(rows: pl.DataFrame) -> float | None:
+    ports = rows.filter(pl.col("kind") == CORE, pl.col("offered") > 0)
+    return describe((100 * ports["drops"] / ports["offered"]).to_numpy()).mean
+
+
+EXPERIMENT = Tab6()

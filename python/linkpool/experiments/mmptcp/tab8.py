@@ -1,0 +1,159 @@
+"""MMPTCP, Table 8 and Figure 8: the congestion control of phase 2."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import mixed, mixed_table
+from linkpool.experiments.mmptcp.mixed import COLUMNS, NOTHING, Cell, Mix, Mixed
+from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least, listed, percent
+from linkpool.result import Result
+from linkpool.stats import describe
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, grade, no_data, together
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+
+ARRIVALS = 256.0
+ACCESS = "access"
+PHASE_2 = {"mmptcp-fc": "fully-coupled", "mmptcp-uc": "uncoupled", "mmptcp": "lia"}
+"""By scheme: the algorithm of phase 2."""
+PAPER = {
+    "mmptcp-fc": Row(114, 127, 58.9, 18, 70.8, 0.014),
+    "mmptcp-uc": Row(179, 270, 50, 18.5, 63.8, 0.104),
+    "mmptcp": Row(116, 101, 61.9, 20, 74.9, 0.007),
+}
+ACCESS_LOSS = {"mmptcp-fc": 0.007, "mmptcp-uc": 0.041, "mmptcp": 0.007}
+"""The paper's mean loss at the links of hosts, in per cent."""
+
+
+@dataclass(frozen=True)
+class Tab8(Mixed):
+    """All flows are MMPTCP's; the subflows of phase 2 are coupled in three ways."""
+
+    id: str = "M-tab8"
+    title: str = "the congestion control of phase 2"
+    paper: str = "MMPTCP, section 3.9, Table 8 and Figure 8"
+    columns: ClassVar[tuple[Column, ...]] = (KEY_SCHEME, KEY_SEED, *COLUMNS)
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every algorithm and seed."""
+        return [
+            Mix("mmptcp", "mmptcp", ARRIVALS, self.duration_s, keys={"phase_2": phase_2}).point(
+                {"scheme": scheme}, seed
+            )
+            for scheme, phase_2 in PHASE_2.items()
+            for seed in seeds
+        ]
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return what all tables have, and each second of the links between hosts and racks."""
+        access = result.links.filter((pl.col("layer") == "host") | (pl.col("to_layer") == "host"))
+        ports = result.counters.join(access.select("link"), on="link", how="semi").select(
+            pl.lit(ACCESS).alias("kind"),
+            "utilisation",
+            (pl.col("packets") + pl.col("drops")).alias("offered"),
+            "drops",
+        )
+        rows = pl.concat([mixed.measure(result), ports], how="diagonal")
+        return rows.select(column.name for column in COLUMNS)
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the table and the text's orders."""
+        ledger = Ledger(self.id)
+        found = mixed.cells(data, "scheme")
+        cells = {scheme: found.get(scheme, NOTHING) for scheme in PHASE_2}
+        for scheme, cell in cells.items():
+            mixed_table.judge_row(ledger, scheme, cell, PAPER[scheme])
+            ledger.add(
+                f"access-{scheme}",
+                "the mean loss at the links of hosts",
+                f"{ACCESS_LOSS[scheme]:g}%",
+                percent(_access_loss(cell)),
+                about(_access_loss(cell), ACCESS_LOSS[scheme]),
+            )
+        _orders(ledger, cells)
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the table, and the tails of completion times."""
+        title = f"{self.id}: {self.title}, 512 hosts, 4:1"
+        figure, axes = style.panels(1, 5, title, (3.0, 2.8), sharey=False)
+        cells = mixed.cells(data, "scheme")
+        mixed_table.draw_bars(axes[0, :4], cells, tuple(PHASE_2))
+        for scheme in PHASE_2:
+            short = cells.get(scheme, NOTHING).short
+            times = 1e3 * short["fct_established_s"].drop_nulls().to_numpy()
+            mixed_table.draw_tail(axes[0, 4], times, scheme)
+        axes[0, 4].set_title("share of short flows")
+        axes[0, 4].set_xlabel("whose FCT is at least (ms)")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _access_loss(cell: Cell) -> float | None:
+    ports = cell.rows.filter(pl.col("kind") == ACCESS, pl.col("offered") > 0)
+    return describe((100 * ports["drops"] / ports["offered"]).to_numpy()).mean
+
+
+def _orders(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
+    fct = {s: c.fct.mean for s, c in cells.items()}
+    sd = {s: c.fct.sd for s, c in cells.items()}
+    goodput = {s: c.goodput.mean for s, c in cells.items()}
+    core = {s: c.utilisation for s, c in cells.items()}
+    others = ("mmptcp-fc", "mmptcp")
+    ledger.add(
+        "uc-worst",
+        "uncoupled subflows give short flows the worst mean FCT, and the highest deviation",
+        "179 ± 270 ms",
+        f"{listed(fct, 'ms')}; deviations {listed(sd, 'ms')}",
+        together(greatest(fct, "mmptcp-uc", others), greatest(sd, "mmptcp-uc", others)),
+    )
+    ledger.add(
+        "uc-least",
+        "and the lowest goodput and utilisation",
+        "50 Mbps, 63.8%",
+        f"{listed(goodput, 'Mbps')}; {listed(core, '%')}",
+        together(least(goodput, "mmptcp-uc", others), least(core, "mmptcp-uc", others)),
+    )
+    loss = {s: c.loss for s, c in cells.items()}
+    coupled, linked = loss["mmptcp-fc"], loss["mmptcp"]
+    ratio = coupled / linked if coupled is not None and linked else None
+    ledger.add(
+        "fc-loss",
+        "the core loses twice as much with fully coupled subflows as with linked increases",
+        "0.014 against 0.007%",
+        listed(loss, "%"),
+        about(ratio, 2.0),
+    )
+    ledger.add(
+        "fc-core",
+        "and is used less",
+        "70.8 against 74.9%",
+        listed(core, "%"),
+        least(core, "mmptcp-fc", ("mmptcp",)),
+    )
+    tails = {s: _quantile(c, 0.99) for s, c in cells.items()}
+    note = "the 99th percentile is the largest with uncoupled, then fully coupled subflows; "
+    note += "partly: the largest with uncoupled ones"
+    known = all(value is not None for value in tails.values())
+    uc, fc, li = (tails[s] or 0.0 for s in ("mmptcp-uc", "mmptcp-fc", "mmptcp"))
+    ledger.add(
+        "tails",
+        "completion times are heavy-tailed with uncoupled subflows; fully coupled ones are "
+        "slightly worse than linked increases at the tail",
+        "Figure 8",
+        f"99th percentiles: {listed(tails, 'ms')}",
+        grade(uc > fc > li, uc > max(fc, li), note) if known else no_data(note),
+    )
+
+
+def _quantile(cell: Cell, q: float) -> float | None:
+    value = cell.short["fct_established_s"].drop_nulls().quantile(q, "linear")
+    return None if value is None else 1e3 * value
+
+
+EXPERIMENT = Tab8()

@@ -1,0 +1,191 @@
+"""XMP, Figure 1: a constant cut of the window against DCTCP's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.xmp import rates
+from linkpool.stats import jain
+from linkpool.study import style
+from linkpool.study.claims import Claim, Judged, Ledger, grade, no_data
+from linkpool.study.experiment import KEY_SCHEME, Keys, Point
+from linkpool.study.statistics import Spread
+from linkpool.study.toml import Value, dumps
+
+SCHEMES = ("dctcp", "xmp")
+MARKS = (10, 20)
+STEP_S = 5.0
+SETTLE_S = 1.0
+FLOWS = 4
+END_S = (2 * FLOWS - 1) * STEP_S
+PAYLOAD_SHARE = 1448 / 1500
+RATE_BPS = 1e9
+NAMES = tuple(f"Flow {number}" for number in range(1, FLOWS + 1))
+
+
+def present(start: float) -> tuple[str, ...]:
+    """Return the flows that are there from `start` on: one more, then one fewer, every 5 s."""
+    step = round(start / STEP_S)
+    return NAMES[max(step - FLOWS + 1, 0) : step + 1]
+
+
+@dataclass(frozen=True)
+class Fig1(rates.Rates):
+    """Four flows start 5 s after each other, and stop 5 s after each other in the same order."""
+
+    id: str = "X-fig1"
+    title: str = "halving the window against DCTCP"
+    paper: str = "XMP, section 2.1, Figure 1"
+    seeds: int = 5
+    columns: ClassVar[tuple[Column, ...]] = rates.columns(
+        KEY_SCHEME,
+        Column("k", "i32", "packets", "marking threshold"),
+        label="Flow 1 to Flow 4",
+        subflow="subflow, from 0",
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of both schemes, thresholds and every seed."""
+        return [_point(s, k, seed) for s in SCHEMES for k in MARKS for seed in seeds]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the fairness of both, and how halving uses the link."""
+        ledger = Ledger(self.id)
+        index = {
+            (scheme, mark): _worst(_of(data, scheme, mark)) for scheme in SCHEMES for mark in MARKS
+        }
+        for mark in MARKS:
+            unfair, fair = index["dctcp", mark], index["xmp", mark]
+            ledger.add(
+                f"dctcp-unfair-{mark}",
+                "DCTCP may settle at an unfair share",
+                "unfair",
+                f"K = {mark}: least Jain's index between two events {unfair}",
+                _below(unfair.low, 0.95, 0.98),
+            )
+            ledger.add(
+                f"fair-{mark}",
+                "halving is fair",
+                "fair",
+                f"K = {mark}: least Jain's index between two events {fair}",
+                _above(fair.low, 0.98, 0.95),
+            )
+            use = _use(_of(data, "xmp", mark))
+            least, partly = (0.99, 0.97) if mark == MARKS[1] else (0.95, 0.9)
+            ledger.add(
+                f"use-{mark}",
+                "halving uses the whole link" if mark == MARKS[1] else "and nearly so",
+                "fully" if mark == MARKS[1] else "pretty good",
+                f"K = {mark}: {use} of the payload that the link carries",
+                _above(use.value, least, partly),
+            )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the rate of every flow over time, a panel per scheme and threshold."""
+        panels = [(scheme, mark) for scheme in SCHEMES for mark in MARKS]
+        figure, axes = style.panels(2, 2, f"{self.id}: {self.title}", (4.6, 2.4))
+        for at, (scheme, mark) in zip(axes.flat, panels, strict=True):
+            rows = _of(data, scheme, mark)
+            if rows.height:
+                rates.draw(at, rows, NAMES)
+            at.set_title(f"{'DCTCP' if scheme == 'dctcp' else 'halving'}, K = {mark}")
+            at.set_xlabel("time (s)")
+            at.set_ylabel("rate (Mbit/s)")
+        style.from_zero(axes[0, 0])
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _of(data: pl.DataFrame, scheme: str, mark: int) -> pl.DataFrame:
+    return data.filter(pl.col("scheme") == scheme, pl.col("k") == mark)
+
+
+def _phases() -> list[float]:
+    return [step * STEP_S for step in range(round(END_S / STEP_S))]
+
+
+def _worst(rows: pl.DataFrame) -> Spread:
+    """Return the least of Jain's indices between events with several flows, by seed."""
+    parts = rows.partition_by("seed") if rows.height else []
+    found = []
+    for part in parts:
+        indices = []
+        for start in _phases():
+            names = present(start)
+            inside = pl.col("time_s").is_between(start + SETTLE_S, start + STEP_S, closed="right")
+            flows = part.filter(inside).group_by("label").agg(pl.col("goodput_bps").sum())
+            got = dict(flows.iter_rows())
+            index = jain([float(got.get(name, 0.0)) for name in names])
+            indices += [] if index is None else [index]
+        found += [min(indices)] if indices else []
+    return Spread.of(found)
+
+
+def _use(rows: pl.DataFrame) -> Spread:
+    """Return the mean rate of all flows together over what the link carries, by seed."""
+    parts = rows.partition_by("seed") if rows.height else []
+    after = pl.col("time_s") > SETTLE_S + 1e-9
+    shares = []
+    for part in parts:
+        totals = part.filter(after).group_by("time_s").agg(pl.col("goodput_bps").sum())
+        mean = totals["goodput_bps"].mean()
+        shares += [mean / (RATE_BPS * PAYLOAD_SHARE)] if isinstance(mean, float) else []
+    return Spread.of(shares)
+
+
+def _above(value: float | None, least: float, partly: float) -> Judged:
+    note = f"at least {least:g}; partly: {partly:g}"
+    return no_data(note) if value is None else grade(value >= least, value >= partly, note)
+
+
+def _below(value: float | None, most: float, partly: float) -> Judged:
+    note = f"at most {most:g} in some seed; partly: {partly:g}"
+    return no_data(note) if value is None else grade(value <= most, value <= partly, note)
+
+
+def _point(scheme: str, mark: int, seed: int) -> Point:
+    if scheme == "xmp":
+        transport = rates.transport(2, 1)
+    else:
+        packet: dict[str, Value] = {"mss": "1448B", "header": "52B", "ack_size": "52B"}
+        transport = {"preset": "paper-2013", "control": "dctcp", **packet}
+    random = Random(f"starts {seed}")
+    flows: list[Value] = [
+        {
+            "transport": scheme,
+            "label": name,
+            "from": f"S{number}",
+            "to": f"D{number}",
+            "start": f"{1e6 * (number - 1) * STEP_S + random.randrange(1000):.0f}us",
+            "stop": f"{(number + FLOWS - 1) * STEP_S:g}s",
+        }
+        for number, name in enumerate(NAMES, 1)
+    ]
+    scenario: dict[str, Value] = {
+        "name": f"four flows on one link, {scheme}, K = {mark}",
+        "duration": f"{END_S:g}s",
+        "topology": {
+            "dumbbell": {
+                "pairs": FLOWS,
+                "rate": "10Gbps",
+                "delay": "1us",
+                "bottleneck_rate": "1Gbps",
+                "bottleneck_delay": "103us",
+            }
+        },
+        "queue": rates.queue(mark),
+        "transport": {scheme: transport},
+        "workload": {"flow": flows},
+        "record": {"rate": {"every": "250ms"}},
+    }
+    keys: Keys = {"scheme": scheme, "k": mark}
+    return Point(keys, dumps(scenario), seed, END_S, END_S * RATE_BPS / rates.PACKET_BITS)
+
+
+EXPERIMENT = Fig1()

@@ -1,0 +1,38 @@
+"""What the tables of a study call the values of its varied keys."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from linkpool.api import inline
+
+Shown: TypeAlias = "str | int | float"
+
+
+def names_of(table: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Shown]]:
+    """Return what tables call each value of each key, by the value as TOML.
+
+    >>> names_of({"queue.mark": [10, 2.5]})
+    {'queue.mark': {'10': 10.0, '2.5': 2.5}}
+
+    """
+    return {
+        key: dict(zip(map(inline, values), shown(values), strict=True))
+        for key, values in table.items()
+    }
+
+
+def shown(values: Sequence[Any]) -> list[Shown]:
+    """Return the values of a varied key as the tables have them, all of one type.
+
+    Numbers and texts are as they are; else, and where both are there, they are written as TOML.
+
+    >>> shown([10, 2.5]), shown(["10Gbps", "auto"]), shown([True, 3]), shown([["1Gbps"]])
+    ([10.0, 2.5], ['10Gbps', 'auto'], ['true', '3'], ['["1Gbps"]'])
+
+    """
+    kinds = {type(value) for value in values}
+    if kinds <= {int} or kinds <= {str}:
+        return list(values)
+    if kinds <= {int, float}:
+        return [float(value) for value in values]
+    return [value if isinstance(value, str) else inline(value) for value in values]
