@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +12,17 @@ import pytest
 
 import linkpool
 import linkpool.control as lc
+from linkpool.cli import app
 from linkpool.control.load import declarations
 from linkpool.identity import run_key
 from linkpool.publish import run_key_of
 from linkpool.study.perform import Plan
+from linkpool.study.toml import dumps
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parents[1]
 CONTROLS = ROOT / "docs" / "controls"
@@ -192,6 +200,42 @@ def test_the_scenario_as_run_repeats_the_run_alone(tmp_path: Path) -> None:
     assert run_key_of(again) == run_key_of(result.dir)
     for table in result.dir.glob("*.parquet"):
         assert (again / table.name).read_bytes() == table.read_bytes()
+
+
+@pytest.mark.core
+def test_who_only_shows_a_result_runs_no_code_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "result"
+    linkpool.run(at(tmp_path), out=place)
+    ran = tmp_path / "ran"
+    document = tomllib.loads((place / "scenario.toml").read_text(encoding="utf-8"))
+    document["controls"][0]["source"] = f"open({str(ran)!r}, 'w')\n{MINE}"
+    for name in ("one", "other"):
+        shutil.copytree(place, tmp_path / name)
+        (tmp_path / name / "scenario.toml").write_text(dumps(document), encoding="utf-8")
+        (tmp_path / name / "manifest.json").unlink()
+    one, other = str(tmp_path / "one"), str(tmp_path / "other")
+    assert command("show", one) == command("compare", one, other) == 0
+    assert command("plot", one, "goodput-ranks", "--out", str(tmp_path / "fct.svg")) == 0
+    page = str(tmp_path / "page.html")
+    capsys.readouterr()
+    assert command("report", one, "-o", page) == 2
+    said = capsys.readouterr().err.replace("\n", " ")
+    assert "has algorithms in Python (controls)" in said
+    assert "add --run-code" in said
+    assert not ran.exists()
+    assert command("report", one, "-o", page, "--run-code") == 0
+    assert ran.exists()
+
+
+def command(*words: str) -> int:
+    """Run a command, and return its exit code."""
+    try:
+        app(list(words), standalone_mode=False)
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
 
 
 @pytest.mark.core

@@ -10,10 +10,10 @@ from linkpool.cores import describe, explain, share
     [
         (0, 2, 2, "all made before"),
         (1, 2, 2, "each on up to 2 threads"),
-        (2, 2, 1, "2 at a time, largest first"),
+        (2, 2, 1, "2 at a time"),
         (3, 8, 2, "each on up to 2 threads"),
-        (9, 8, 1, "8 at a time, largest first"),
-        (3, 4, 1, "3 at a time, largest first"),
+        (9, 8, 1, "8 at a time"),
+        (3, 4, 1, "3 at a time"),
     ],
 )
 def test_few_runs_share_the_cores_that_many_take_one_by_one(

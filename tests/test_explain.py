@@ -337,7 +337,7 @@ def test_a_pulled_flow_alone(run: Run) -> None:
     pulled = LONG + CONTROL + 100 * 8 * 1000
     assert told.held == {Held.PULL: pulled, Held.NOTHING: LONG + CONTROL}
     text = as_text(told)
-    assert "the first window of 2 packets is sent without being asked for; 2 PULLs" in text
+    assert "the first window, 2 packets, is sent without being asked for; later 2 PULLs" in text
     assert "SYN" not in text
 
 

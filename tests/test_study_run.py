@@ -20,6 +20,7 @@ from linkpool.figures.source import arms_of
 from linkpool.manifest import verify
 from linkpool.result import NotRecordedError, Result, ResultError
 from linkpool.study import Plan, Study, StudyError, StudyResult, run_study
+from linkpool.study.model import name_of
 
 pytestmark = pytest.mark.core
 
@@ -161,6 +162,18 @@ def test_its_report_opens_the_slowest_flow_of_all_seeds(folder: Path, answer: St
     assert {row["measure"].split()[0] for row in content["study"]["rows"]} == {
         *("slowdown", "jain", "timeouts", "utilisation", "loss")
     }
+    ratios = {
+        (name_of({key: row[key] for key in answer.study.keys}), row["part"]): row["ratio"]
+        for row in answer.statistics.filter(measure="slowdown", statistic="p99").iter_rows(
+            named=True
+        )
+    }
+    assert {
+        (row["arm"], row["measure"].partition(", ")[2] or "all"): row["ratio"]
+        for row in content["study"]["rows"]
+        if row["measure"].startswith("slowdown p99")
+    } == pytest.approx(ratios, rel=1e-4), "to dctcp with the same mark"
+    assert "ratios to dctcp at the same settings, paired by seed" in content["study"]["note"]
     for shown, (arm, results) in zip(content["results"], answer.arms().items(), strict=True):
         assert shown["name"] == arm
         slowdowns = [

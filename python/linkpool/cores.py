@@ -20,7 +20,7 @@ def describe(runs: int, cores: int) -> str:
     each = share(runs, cores)
     if each > 1:
         return f"each on up to {each} threads"
-    return f"{min(runs, cores)} at a time, largest first"
+    return f"{min(runs, cores)} at a time"
 
 
 def explain(hosts: int, worth: int, cores: int, asked: int | None) -> str:

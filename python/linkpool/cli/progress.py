@@ -59,8 +59,9 @@ def bar_of_runs() -> Progress:
         TextColumn("{task.percentage:3.0f}%"),
         TextColumn("{task.fields[runs]}"),
         TimeElapsedColumn(),
+        TextColumn("gone,"),
+        TimeRemainingColumn(),
         TextColumn("left"),
-        TimeRemainingColumn(elapsed_when_finished=False),
         console=stderr(),
         speed_estimate_period=60.0,
     )

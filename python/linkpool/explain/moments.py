@@ -157,7 +157,8 @@ _WAITS = {
 
 def _waits(life: Life, spans: list[Span]) -> Iterator[Moment]:
     for span in spans:
-        if span.cause in _WAITS:
+        told_as_timeout = life.is_pulled and span.cause is Cause.RTO
+        if span.cause in _WAITS and not told_as_timeout:
             length = show_seconds((span.end - span.start) / PS)
             of = "" if life.is_pulled else f" (subflow {span.subflow})"
             text = f"for {length} {_WAITS[span.cause]}{of}"

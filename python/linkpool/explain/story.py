@@ -153,9 +153,13 @@ def _first_window(life: Life) -> str:
     sent = Counter(e.at for e in life.events if e.what == "sent" and e["kind"] == "data")
     pulls = sum(e.what == "arrived" and e["kind"] == "PULL" for e in life.events)
     return (
-        f"the first window of {sent[life.start]} packets is sent without being asked for; "
-        f"{pulls} PULLs asked for more, {sent.total()} packets were sent in all"
+        f"the first window, {_count(sent[life.start], 'packet')}, is sent without being asked for; "
+        f"later {_count(pulls, 'PULL')} came, and {_count(sent.total(), 'packet')} left in all"
     )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _length(story: Story, moment: Moment) -> int:

@@ -59,7 +59,11 @@ def write_report(
         "version": _core.__version__,
         "title": title,
         "results": [result_data(arm, flows, trace) for arm in arms],
-        "study": sides(arms, COMPARED if study is None else study.measures),
+        "study": sides(
+            arms,
+            COMPARED if study is None else study.measures,
+            None if study is None else study.reference,
+        ),
     }
     page = render(title, content)
     out.write_bytes(page)

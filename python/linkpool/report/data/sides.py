@@ -1,6 +1,6 @@
-"""Arms side by side: measures over their seeds, with intervals, and ratios to the first arm."""
+"""Arms side by side: measures over their seeds, with intervals, and ratios to one of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -8,33 +8,59 @@ import polars as pl
 from linkpool.figures.source import Arm
 from linkpool.report.data.numbers import column
 from linkpool.study.measures import ALL, measure
+from linkpool.study.model import ARM, name_of
 from linkpool.study.statistics import over_seeds
 
 COLUMNS = ["unit", "arm", "mean", "low", "high", "ratio", "ratio_low", "ratio_high"]
 
 
-def sides(arms: Sequence[Arm], measures: Sequence[str]) -> dict[str, Any] | None:
-    """Return these measures of each arm; None: there is one arm."""
+def sides(
+    arms: Sequence[Arm], measures: Sequence[str], reference: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """Return these measures of each arm; None: there is one arm.
+
+    Args:
+        arms: side by side.
+        measures: their names.
+        reference: what ratios are to, by key of the study that the arms are of; None: they are of
+            none, and ratios are to the first.
+
+    """
     if len(arms) < 2:
         return None
+    keys, to = [ARM], arms[0].name
+    if reference is not None:
+        keys = list(arms[0].keys)
+        to = name_of(reference) if reference else ""
+        to += " at the same settings" if len(reference) < len(keys) else ""
     rows = [
         measure(result, measures).select(
-            pl.lit(arm.name).alias("arm"), pl.lit(seed).alias("seed"), pl.all()
+            *(
+                pl.lit(value).alias(key)
+                for key, value in ({ARM: arm.name} if reference is None else arm.keys).items()
+            ),
+            pl.lit(seed).alias("seed"),
+            pl.all(),
         )
         for arm in arms
         for seed, result in enumerate(arm.results)
     ]
-    table = over_seeds(pl.concat(rows), ["arm"], {"arm": arms[0].name})
+    data = pl.concat(rows, how="vertical_relaxed")
+    table = over_seeds(data, keys, {ARM: to} if reference is None else reference)
+    names = pl.Series(ARM, [name_of(row) for row in table.select(keys).iter_rows(named=True)])
+    table = table.with_columns(names)
     part = pl.when(pl.col("part") == ALL).then(pl.lit("")).otherwise(", " + pl.col("part"))
     table = table.with_columns(
         measure=pl.col("measure") + " " + pl.col("statistic") + part,
     ).select("measure", *COLUMNS)
     seeds = max(len(arm.results) for arm in arms)
+    ratios = f"; ratios to {to}" if reference is None or reference else ""
+    paired = ", paired by seed" if ratios else ""
     note = (
-        f"Means over {seeds} seeds with 95% t intervals; ratios to {arms[0].name}, paired by seed. "
+        f"Means over {seeds} seeds with 95% t intervals{ratios}{paired}. "
         "Below, the page shows of each arm the run that has the slowest flow."
         if seeds > 1
-        else f"One run each, so there are no intervals; ratios to {arms[0].name}."
+        else f"One run each, so there are no intervals{ratios}."
     )
     return {
         "note": note,
