@@ -217,7 +217,7 @@ def test_who_only_shows_a_result_runs_no_code_of_it(
         (tmp_path / name / "manifest.json").unlink()
     one, other = str(tmp_path / "one"), str(tmp_path / "other")
     assert command("show", one) == command("compare", one, other) == 0
-    assert command("plot", one, "goodput-ranks", "--out", str(tmp_path / "fct.svg")) == 0
+    assert command("plot", one, "goodput", "--out", str(tmp_path / "fct.svg")) == 0
     page = str(tmp_path / "page.html")
     capsys.readouterr()
     assert command("report", one, "-o", page) == 2

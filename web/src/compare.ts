@@ -1,13 +1,13 @@
-// Arms side by side: each measure with its interval, and as a ratio to the first.
+// Arms side by side: each measure with its interval, and as a ratio to one of them.
 
 import * as Plot from "@observablehq/plot";
 import type { Content, Measured } from "./data";
 import { h } from "./dom";
 import { bytes, number, percent, rate, seconds } from "./format";
-import { onTheme, series } from "./theme";
+import { NARROW, onTheme, series } from "./theme";
 
 const FORMATS: Record<string, (v: number | null) => string> = { s: seconds, "bit/s": rate, B: bytes, "%": percent };
-/** Values that differ by more than this have a logarithmic axis, if all are above 0. */
+/** Means that differ by more than this have a logarithmic axis, if all are above 0. */
 const WIDE = 100;
 
 export function compare(of: NonNullable<Content["study"]>): HTMLElement {
@@ -22,21 +22,27 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
   let chosen = measures.find((measure) => measure.startsWith("slowdown p99")) ?? measures[0];
   const draw = (): void => {
     const rows = arms.map((arm) => find(chosen, arm)).filter((row): row is Measured => row?.mean != null);
-    const ends = rows.flatMap((row) => [row.low ?? row.mean!, row.mean!, row.high ?? row.mean!]);
-    const wide = Math.min(...ends) > 0 && Math.max(...ends) > WIDE * Math.min(...ends);
-    title.textContent = wide ? `${chosen}, logarithmic` : chosen;
+    const means = rows.map((row) => row.mean!);
+    const wide = Math.min(...means) > 0 && Math.max(...means) > WIDE * Math.min(...means);
+    // An interval that reaches 0 has no place on a logarithmic axis: it is cut below all that has.
+    const ends = rows.flatMap((row) => [row.low ?? row.mean!, row.mean!]).filter((end) => end > 0);
+    const least = Math.min(...ends) / 2;
+    const cut = wide && rows.some((row) => row.low !== null && row.low <= 0);
+    const low = (row: Measured): number => (wide ? Math.max(row.low!, least) : row.low!);
+    title.textContent = wide ? `${chosen}, logarithmic${cut ? "; intervals that reach 0 are cut" : ""}` : chosen;
+    const narrow = box.clientWidth < NARROW;
     box.replaceChildren(Plot.plot({
-      width: Math.max(box.clientWidth, 340),
+      width: box.clientWidth,
       height: 60 + 34 * rows.length,
-      marginLeft: 130,
+      marginLeft: narrow ? 90 : 130,
       marginRight: 30,
       style: { background: "transparent", color: "inherit", fontSize: "12px", fontFamily: "inherit" },
-      x: { type: wide ? "log" : "linear", label: null, grid: true, tickFormat: format(chosen), zero: !wide, nice: true, ticks: 5 },
+      x: { type: wide ? "log" : "linear", label: null, grid: true, tickFormat: format(chosen), zero: !wide, nice: true, ticks: narrow ? 2 : 5 },
       y: { label: null, domain: arms },
       color: { domain: arms, range: arms.map((_, i) => series(i)) },
       marks: [
         wide ? null : Plot.ruleX([0]),
-        Plot.link(rows.filter((row) => row.low !== null), { x1: "low", x2: "high", y1: "arm", y2: "arm", stroke: "arm", strokeWidth: 3, strokeOpacity: 0.5 }),
+        Plot.link(rows.filter((row) => row.low !== null), { x1: low, x2: "high", y1: "arm", y2: "arm", stroke: "arm", strokeWidth: 3, strokeOpacity: 0.5 }),
         Plot.dot(rows, { x: "mean", y: "arm", fill: "arm", r: 6 }),
         Plot.text(rows, { x: "mean", y: "arm", text: (row: Measured) => format(chosen)(row.mean), dy: -13, fill: "currentColor" }),
       ],
@@ -47,7 +53,7 @@ export function compare(of: NonNullable<Content["study"]>): HTMLElement {
     const interval = row && row.low !== null ? `${as(row.low)} to ${as(row.high)}` : "";
     return h("td", { class: "number" }, as(row?.mean ?? null),
       interval ? h("small", {}, interval) : null,
-      ratio != null && row!.arm !== arms[0] ? h("small", { class: ratio > 1.005 ? "up" : ratio < 0.995 ? "down" : null }, `× ${number(ratio)}`) : null);
+      ratio != null && ratio !== 1 ? h("small", { class: ratio > 1.005 ? "up" : ratio < 0.995 ? "down" : null }, `× ${number(ratio)}`) : null);
   };
   const body = measures.map((measure) => {
     const row: HTMLElement = h("tr", {

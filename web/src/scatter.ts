@@ -4,7 +4,7 @@ import * as Plot from "@observablehq/plot";
 import type { Columns, ResultData } from "./data";
 import { h } from "./dom";
 import { bytes, seconds } from "./format";
-import { onTheme, series } from "./theme";
+import { NARROW, onTheme, series } from "./theme";
 
 /** Rows of columns. */
 export function rows(columns: Columns): Record<string, any>[] {
@@ -21,12 +21,12 @@ export function scatter(of: ResultData, choose: (flow: number) => void): HTMLEle
   const sizes = new Set(flows.map((flow) => flow.size_bytes)).size;
   const draw = (): void => {
     const chart = Plot.plot({
-      width: Math.max(box.clientWidth, 360),
+      width: box.clientWidth,
       height: 430,
       marginLeft: 48,
       marginBottom: 40,
       style: { background: "transparent", color: "inherit", fontSize: "12px", fontFamily: "inherit" },
-      x: { type: "log", label: "size of the flow", tickFormat: bytes, ticks: 6, grid: true, inset: 12 },
+      x: { type: "log", label: "size of the flow", tickFormat: bytes, ticks: box.clientWidth < NARROW ? 3 : 6, grid: true, inset: 12 },
       y: { type: "log", label: "slowdown (FCT over ideal FCT)", tickFormat: (v: number) => String(v), ticks: 5, grid: true },
       color: { domain: names, range: names.map((_, i) => series(i)), legend: names.length > 1 },
       marks: [

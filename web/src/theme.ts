@@ -10,6 +10,9 @@ export const colour = (name: string): string =>
 export const SERIES = 7;
 export const series = (i: number): string => colour(`series-${i % SERIES}`);
 
+/** Charts with fewer pixels across have fewer labels. */
+export const NARROW = 480;
+
 /** Has `redraw` called when the colours change. */
 export function onTheme(redraw: () => void): void {
   listeners.add(redraw);

@@ -46,7 +46,7 @@ export class Timeline {
   }
 
   private width(): number {
-    return Math.max(this.box.clientWidth, 420);
+    return Math.max(this.box.clientWidth, 300);
   }
 
   private add(title: string, height: number, more: Partial<uPlot.Options>, data: uPlot.AlignedData, ticks: boolean): void {
