@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from linkpool.cli import app
+from linkpool.study import Plan, Study
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -48,3 +49,13 @@ def test_its_first_commands_run(
         else:
             app(words, standalone_mode=False)
     assert set(pl.read_csv(tmp_path / "fct.csv")["series"]) == {"amp", "dctcp"}
+
+
+@pytest.mark.core
+def test_its_graph_and_trace_are_read(tmp_path: Path) -> None:
+    (graph,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    (trace,) = re.findall(r"```text\n(src,.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "fabric.json").write_text(graph, encoding="utf-8")
+    (tmp_path / "flows.csv").write_text(trace, encoding="utf-8")
+    study = Study.parse(STUDY, tmp_path / "transports.toml")
+    assert len(Plan.of(study, tmp_path / "results").missing) == 5 * 5

@@ -2,7 +2,7 @@
 
 export const KINDS: Record<string, { name: string; colour: string; width: number; length: number }> = {
   mark: { name: "marked ACK", colour: "mark", width: 1, length: 0.18 },
-  trim: { name: "packet trimmed", colour: "timeout", width: 1, length: 0.35 },
+  trim: { name: "packet trimmed", colour: "loss", width: 1, length: 0.35 },
   loss: { name: "packet lost", colour: "loss", width: 2, length: 0.55 },
   timeout: { name: "timeout", colour: "timeout", width: 2.5, length: 1 },
   probe: { name: "tail loss probe", colour: "timeout", width: 1.5, length: 0.55 },
