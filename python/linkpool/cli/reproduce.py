@@ -175,7 +175,7 @@ def _estimates(found: list[Plan], cores: int) -> Table:
     listing = Table(title=title, title_justify="left")
     for heading in ("id", "extent"):
         listing.add_column(heading, overflow="fold")
-    for heading in ("runs to make", "of one core, at most"):
+    for heading in ("runs to make", "of one core, about"):
         listing.add_column(heading, justify="right")
     for plan in found:
         work = plan.work

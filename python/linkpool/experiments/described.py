@@ -83,6 +83,28 @@ FIGURES = {
         "The rates of the ten subflows of five flows on a ring of five bottlenecks, over 80 s: "
         "panels for three pairs of beta and K."
     ),
+    "X-tab1": (
+        "A table of mean goodputs of large flows for five schemes (DCTCP, LIA and XMP with 2 and "
+        "4 subflows) in three patterns."
+    ),
+    "X-tab2": (
+        "A table of mean goodputs of XMP-2 and of LIA-2, TCP or DCTCP beside it, with queues of "
+        "50 and of 100 packets."
+    ),
+    "X-tab3": (
+        "A table of mean job completion times for five schemes, and of the share of jobs that "
+        "take more than 300 ms."
+    ),
+    "X-fig8": (
+        "Distributions of goodputs of large flows by scheme, and for flows between pods, between "
+        "racks and in a rack: vertical bars with the 10th, 50th and 90th percentile."
+    ),
+    "X-fig9": "The distribution of job completion times, a line for each of five schemes.",
+    "X-fig10": "Distributions of round-trip times of large flows by scheme, in each pattern.",
+    "X-fig11": (
+        "The utilisation of links of the core, the aggregation and the rack layer by scheme, a "
+        "vertical line for each, in three patterns."
+    ),
     "M-fig1": (
         "Goodput of long flows and completion times of short flows (means, and bars of one "
         "standard deviation) against 1 to 8 subflows of MPTCP, in the 1:1 and the 4:1 fat-tree."
@@ -143,14 +165,23 @@ FIGURES = {
         "Throughput of a permutation in a fat-tree, in per cent of the optimum, against the "
         "number of paths."
     ),
+    "T-ecmp": "The throughput of each flow of a permutation, ranked: TCP with ECMP, and MPTCP.",
     "T-scatter": (
         "Throughput with per-flow ECMP, packet scatter, a central scheduler by its period, and "
         "MPTCP."
+    ),
+    "T-oversub": (
+        "The throughput of MPTCP over that of TCP against the load, in a fat-tree of 512 hosts "
+        "whose core is oversubscribed 4:1, for a permutation and for random receivers."
     ),
     "T-bcube": (
         "A slide with two flows in a BCube, of which one can go round the other by a longer path."
     ),
     "T-dual": "A slide with a fat-tree whose hosts have two NICs on neighbouring switches.",
+    "T-ec2": (
+        "Throughput of MPTCP and TCP between ten virtual machines of a public cloud over 24 "
+        "hours, ranked."
+    ),
     "N-perm": (
         "Goodput of each flow of a permutation in a fat-tree, ranked, for NDP and other transports."
     ),

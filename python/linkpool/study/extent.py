@@ -4,14 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from linkpool import _core
 from linkpool.identity import digest
 from linkpool.manifest import DamagedError, verify
 from linkpool.study.cache import Cache
-from linkpool.study.experiment import Experiment
+from linkpool.study.experiment import Experiment, Point
 from linkpool.study.reproduce import NothingToShortenError, shorten
 
-HOPS_PER_S = 3e6
+HOPS_PER_S = 6e6
 """Packet-hops of a second on one core, about."""
+
+HOPS = 12
+"""Links that a data packet and its ACK cross, where an experiment counts packets: in a fat-tree."""
 
 SHARES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 """The shares of the work that are tried for a reproduction of minutes."""
@@ -24,8 +28,7 @@ class Work:
     Attributes:
         runs: all its runs.
         missing: those that are not there yet.
-        seconds: of one core, at most, for the missing ones: flows without end are counted as if
-            each had the full rate of its link.
+        seconds: of one core, about, for the missing ones.
         done: data, figure and claims of just these runs are there.
 
     """
@@ -42,7 +45,7 @@ def work_of(experiment: Experiment, out: Path) -> Work:
     points = experiment.points(range(1, experiment.seeds + 1))
     entries = [cache.entry(point) for point in points]
     missing = [entry for entry in entries if not cache.has(entry)]
-    hops = sum(entry.scenario.expected_hops() for entry in missing)
+    hops = sum(_hops(entry.point, entry.scenario) for entry in missing)
     key = digest(experiment.id, *(entry.key for entry in entries))
     return Work(len(entries), len(missing), hops / HOPS_PER_S, _is(out / experiment.id, key))
 
@@ -57,16 +60,26 @@ def _is(place: Path, key: str) -> bool:
     return True
 
 
+def _hops(point: Point, scenario: _core.Scenario) -> float:
+    """Return about how many packet-hops a run is.
+
+    A scenario expects each flow without end to fill its link, so what the experiment says counts
+    if that is less.
+    """
+    expected = scenario.expected_hops()
+    return expected if point.cost is None else min(expected, HOPS * point.cost)
+
+
 def expected_seconds(experiment: Experiment) -> float:
-    """Return the seconds of one core that an experiment means, at most; from its first seed."""
+    """Return the seconds of one core that an experiment means, about; from its first seed."""
     first = experiment.points([1])
-    hops = sum(point.load().expected_hops() for point in first)
+    hops = sum(_hops(point, point.load()) for point in first)
     every = len(experiment.points(range(1, experiment.seeds + 1)))
     return hops * every / len(first) / HOPS_PER_S
 
 
 def quick_scale(experiment: Experiment, seconds: float) -> float:
-    """Return the largest share of the work that takes at most so many seconds of one core.
+    """Return the largest share of the work that takes about so many seconds of one core, at most.
 
     Where no share does, the smallest one that still shortens the experiment; 1 if it is short.
     """

@@ -1,0 +1,147 @@
+"""The MPTCP talk: many paths of varying background load, as measured in a public cloud."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.talk import trees
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, grade, no_data
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.statistics import Spread
+from linkpool.study.toml import Table, Value, dumps
+
+TENANTS = 10
+"""Hosts of the tenant, each of which sends to the nine others in turn."""
+TURN_S = 2.0
+SCHEMES: dict[str, Table] = {"tcp": trees.tcp(), "mptcp": trees.mptcp(4)}
+TENANT, BACKGROUND = "tenant", "background"
+
+
+@dataclass(frozen=True)
+class Ec2(Experiment):
+    """A stand-in for the cloud: a fat-tree, most of whose hosts send flows of VL2's sizes."""
+
+    id: str = "T-ec2"
+    title: str = "many paths of varying background load"
+    paper: str = "MPTCP talk: Amazon EC2, 24 hours"
+    k: int = 8
+    duration_s: float = TURN_S * (TENANTS - 1)
+    seeds: int = 5
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("scheme", "string", "", "of the tenant: tcp or mptcp"),
+        KEY_SEED,
+        Column("source", "string", "", "host of the tenant"),
+        Column("start_s", "f64", "s", "begin of the turn"),
+        Column("goodput_bps", "f64", "bit/s", "payload acknowledged over the turn"),
+    )
+
+    def extent(self) -> str:
+        """Say how long it runs."""
+        return f"{self.duration_s:g} s of {self.seeds} seed{'s' if self.seeds > 1 else ''}"
+
+    def shortened(self, scale: float) -> Experiment:
+        """Take fewer seeds, and below one seed shorter turns."""
+        seeds = max(round(self.seeds * scale), 1)
+        share = min(scale * self.seeds / seeds, 1.0)
+        return replace(self, seeds=seeds, duration_s=trees.shortened(self.duration_s, share))
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of both schemes and every seed."""
+        return [self._point(scheme, seed) for scheme in SCHEMES for seed in seeds]
+
+    def _point(self, scheme: str, seed: int) -> Point:
+        hosts = self.k**3 // 4
+        rng = random.Random(f"T-ec2, seed {seed}")
+        tenants = rng.sample(range(hosts), min(TENANTS, hosts // 2))
+        turn = self.duration_s / (len(tenants) - 1)
+        flows: list[Value] = [
+            {
+                "transport": scheme,
+                "label": TENANT,
+                "from": f"h{source}",
+                "to": f"h{tenants[(i + step) % len(tenants)]}",
+                "start": trees.seconds((step - 1) * turn),
+                "stop": trees.seconds(step * turn),
+            }
+            for step in range(1, len(tenants))
+            for i, source in enumerate(tenants)
+        ]
+        background: Value = {
+            "transport": BACKGROUND,
+            "label": BACKGROUND,
+            "size": {"cdf": "datamining_vl2", "interpolation": "linear"},
+            "load": 0.4,
+            "stop": trees.seconds(self.duration_s),
+        }
+        scenario: dict[str, Value] = {
+            "name": f"ten hosts in turn by {scheme}, beside background traffic",
+            "duration": trees.seconds(self.duration_s),
+            "topology": trees.fat_tree(self.k),
+            "queue": {"limit": trees.QUEUE},
+            "transport": {scheme: SCHEMES[scheme], BACKGROUND: trees.tcp()},
+            "workload": {"flow": flows, "poisson": [background]},
+        }
+        keys: Keys = {"scheme": scheme}
+        cost = trees.packets(hosts // 2, self.duration_s)
+        return Point(keys, dumps(scenario), seed, self.duration_s, cost)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the goodput of each turn of the tenant's hosts."""
+        mine = result.flows.filter(pl.col("label") == TENANT)
+        return mine.select(pl.col("src").alias("source"), "start_s", "goodput_bps")
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the mean and the slowest turns."""
+        ledger = Ledger(self.id)
+        for name, text, percentile, least in (
+            ("mean", "MPTCP finds spare capacity: its flows get more than TCP's", None, 1.25),
+            ("slow", "also on the busiest paths: the slowest tenth gets more", 10, 1.5),
+        ):
+            tcp, mptcp = (_of(data, scheme, percentile) for scheme in SCHEMES)
+            gain = mptcp.value / tcp.value if mptcp.value is not None and tcp.value else None
+            note = f"at least {least:g} times as much; partly: 1.1"
+            ledger.add(
+                name,
+                text,
+                "more",
+                f"{mptcp} against {tcp} Mbps",
+                no_data(note) if gain is None else grade(gain >= least, gain >= 1.1, note),
+            )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the goodputs of all turns, ranked."""
+        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (5.5, 3.2))
+        at = axes[0, 0]
+        for scheme, colour in (("tcp", "#7f7f7f"), ("mptcp", "#0072b2")):
+            values = np.sort(1e-6 * _goodputs(data, scheme))
+            x = np.arange(1, values.size + 1) / max(values.size, 1)
+            at.plot(x, values, color=colour, label=scheme.upper())
+        style.from_zero(at)
+        at.set_xlabel("share of turns")
+        at.set_ylabel("goodput at most (Mbps)")
+        at.legend()
+        return figure
+
+
+def _goodputs(data: pl.DataFrame, scheme: str) -> "np.ndarray":
+    return data.filter(pl.col("scheme") == scheme)["goodput_bps"].fill_null(0.0).to_numpy()
+
+
+def _of(data: pl.DataFrame, scheme: str, percentile: int | None) -> Spread:
+    """Return the mean of the turns, or a percentile, by seed, in Mbit/s."""
+    rows = data.filter(pl.col("scheme") == scheme)
+    parts = [_goodputs(part, scheme) for part in rows.partition_by("seed")] if rows.height else []
+    values = [p.mean() if percentile is None else np.percentile(p, percentile) for p in parts]
+    return Spread.of([1e-6 * float(value) for value in values])
+
+
+EXPERIMENT = Ec2()

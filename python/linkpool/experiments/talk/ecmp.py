@@ -1,0 +1,114 @@
+"""The MPTCP talk: MPTCP against TCP with ECMP, flow by flow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.talk import trees
+from linkpool.experiments.talk.paths import FULL, Paths
+from linkpool.result import Result
+from linkpool.stats import jain
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, grade, no_data
+from linkpool.study.experiment import KEY_SEED, Point
+from linkpool.study.statistics import Spread
+
+ONE = 1
+LABELS = {ONE: ("TCP, a path by ECMP", "#7f7f7f"), FULL: (f"MPTCP, {FULL} paths", "#0072b2")}
+
+
+@dataclass(frozen=True)
+class Ecmp(Paths):
+    """Two of the runs of T-paths: with one path a flow is TCP's, with eight MPTCP's."""
+
+    id: str = "T-ecmp"
+    title: str = "MPTCP against ECMP"
+    paper: str = "MPTCP talk: it shares capacity out more fairly than TCP+ECMP"
+    subflows: tuple[int, ...] = (ONE, FULL)
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("subflows", "i32", "", "subflows of each flow, each on a random path"),
+        KEY_SEED,
+        Column("flow", "u32", "", "flow"),
+        Column(
+            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
+        ),
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs with one and with eight paths."""
+        return [self._point(n, seed) for n in (ONE, FULL) for seed in seeds]
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the goodput of each flow."""
+        return trees.goodputs(result)
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the mean, the fairness and the slowest tenth."""
+        ledger = Ledger(self.id)
+        for name, text, of, least, partly in (
+            ("higher", "MPTCP's flows get more than TCP's with ECMP", _mean, 1.25, 1.1),
+            ("slowest", "its slowest tenth gets more", _tenth, 1.5, 1.1),
+        ):
+            one, full = (of(data, n) for n in (ONE, FULL))
+            gain = full.value / one.value if full.value is not None and one.value else None
+            note = f"at least {least:g} times as much; partly: {partly:g}"
+            ledger.add(
+                name,
+                text,
+                "higher",
+                f"{full} against {one} Mbps",
+                no_data(note) if gain is None else grade(gain >= least, gain >= partly, note),
+            )
+        one, full = (_fairness(data, n) for n in (ONE, FULL))
+        note = "Jain's index of the flows higher by 0.05; partly: higher"
+        more = None if one.value is None or full.value is None else full.value - one.value
+        ledger.add(
+            "fairer",
+            "and MPTCP shares more fairly",
+            "fairer",
+            f"Jain's index {full} against {one}",
+            no_data(note) if more is None else grade(more >= 0.05, more > 0, note),
+        )
+        return ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the goodput of each flow of the first seed, ranked."""
+        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (5.5, 3.2))
+        at = axes[0, 0]
+        first = data.filter(pl.col("seed") == data["seed"].min())
+        for subflows, (label, colour) in LABELS.items():
+            values = first.filter(pl.col("subflows") == subflows)["goodput_bps"].to_numpy()
+            at.plot(np.sort(1e-6 * values), color=colour, label=label)
+        style.from_zero(at)
+        at.set_xlabel("rank of the flow")
+        at.set_ylabel("goodput (Mbps)")
+        at.legend(loc="lower right")
+        return figure
+
+
+def _by_seed(data: pl.DataFrame, subflows: int) -> list[pl.Series]:
+    rows = data.filter(pl.col("subflows") == subflows)
+    return [part["goodput_bps"] for part in rows.partition_by("seed")] if rows.height else []
+
+
+def _mean(data: pl.DataFrame, subflows: int) -> Spread:
+    means = [1e-6 * float(part.to_numpy().mean()) for part in _by_seed(data, subflows)]
+    return Spread.of(means)
+
+
+def _tenth(data: pl.DataFrame, subflows: int) -> Spread:
+    tenths = [1e-6 * float(np.percentile(part.to_numpy(), 10)) for part in _by_seed(data, subflows)]
+    return Spread.of(tenths)
+
+
+def _fairness(data: pl.DataFrame, subflows: int) -> Spread:
+    found = [jain(part.to_list()) for part in _by_seed(data, subflows)]
+    return Spread.of([index for index in found if index is not None])
+
+
+EXPERIMENT = Ecmp()

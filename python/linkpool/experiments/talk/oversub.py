@@ -1,0 +1,179 @@
+"""The MPTCP talk: a core that carries a quarter of what all hosts can send."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.talk import trees
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, grade, no_data
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.statistics import Spread
+from linkpool.study.toml import Table, Value, dumps
+
+PERMUTATION, RANDOM = "permutation", "random"
+SCHEMES: dict[str, Table] = {"tcp": trees.tcp(), "mptcp": trees.mptcp(8)}
+LOADS = (5, 10, 20, 25, 30, 40, 60, 100)
+"""Hosts that send, in per cent; with 25 they could just fill the core."""
+LEAST_GAIN = 1.2
+
+
+@dataclass(frozen=True)
+class Oversub(Experiment):
+    """Some of 512 hosts send without end, over a core oversubscribed 4:1."""
+
+    id: str = "T-oversub"
+    title: str = "a right-provisioned core"
+    paper: str = "MPTCP talk: what if we want a cheaper right-provisioned core?"
+    k: int = 8
+    loads: tuple[int, ...] = LOADS
+    duration_s: float = 20.0
+    seeds: int = 1
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("matrix", "string", "", "permutation or random"),
+        Column("scheme", "string", "", "tcp or mptcp"),
+        Column("load", "i32", "%", "hosts that send"),
+        KEY_SEED,
+        Column("flow", "u32", "", "flow"),
+        Column(
+            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
+        ),
+    )
+
+    def extent(self) -> str:
+        """Say how long it runs."""
+        return f"{self.duration_s:g} s simulated"
+
+    def shortened(self, scale: float) -> Experiment:
+        """Simulate for a shorter time."""
+        return replace(self, duration_s=trees.shortened(self.duration_s, scale))
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every matrix, load, scheme and seed."""
+        return [
+            self._point(matrix, scheme, load, seed)
+            for matrix in (PERMUTATION, RANDOM)
+            for load in self.loads
+            for scheme in SCHEMES
+            for seed in seeds
+        ]
+
+    def _point(self, matrix: str, scheme: str, load: int, seed: int) -> Point:
+        per_edge = 2 * self.k
+        hosts = self.k * self.k // 2 * per_edge
+        rng = random.Random(f"T-oversub, {matrix}, {load}, seed {seed}")
+        senders = rng.sample(range(hosts), max(hosts * load // 100, 2))
+        # The permutation is of all hosts, of whom only some send.
+        to = dict(trees.permutation(range(hosts), rng))
+        pairs = [(a, to[a] if matrix == PERMUTATION else _other(a, hosts, rng)) for a in senders]
+        flows: list[Value] = [
+            {"transport": scheme, "from": f"h{a}", "to": f"h{b}"} for a, b in pairs
+        ]
+        scenario: dict[str, Value] = {
+            "name": f"{matrix}, {load}% of {hosts} hosts, {scheme}",
+            "duration": trees.seconds(self.duration_s),
+            "topology": trees.fat_tree(self.k, hosts_per_edge=per_edge),
+            "queue": {"limit": trees.QUEUE},
+            "transport": {scheme: SCHEMES[scheme]},
+            "workload": {"flow": flows},
+            "record": trees.record(self.duration_s),
+        }
+        keys: Keys = {"matrix": matrix, "scheme": scheme, "load": load}
+        cost = trees.packets(min(len(pairs), hosts // 4), self.duration_s)
+        return Point(keys, dumps(scenario), seed, self.duration_s, cost)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the goodput of each flow."""
+        return trees.goodputs(result)
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge how much MPTCP gains at low, right and high load."""
+        found: list[Claim] = []
+        for matrix in (PERMUTATION, RANDOM):
+            ledger = Ledger(self.id, matrix)
+            gains = {load: _gain(data, matrix, load).value for load in self.loads}
+            low, high = min(self.loads), max(self.loads)
+            for name, load, text in (
+                ("low", low, "at low load TCP gets as much as MPTCP"),
+                ("high", high, "at high load TCP gets as much as MPTCP"),
+            ):
+                gain = gains[load]
+                note = "MPTCP's mean goodput 0.9 to 1.1 times TCP's; partly: 0.8 to 1.25"
+                ledger.add(
+                    name,
+                    text,
+                    "alike",
+                    "no data" if gain is None else f"{gain:.3g} times at {load}%",
+                    no_data(note)
+                    if gain is None
+                    else grade(0.9 <= gain <= 1.1, 0.8 <= gain <= 1.25, note),
+                )
+            between = [
+                gain for load, gain in gains.items() if low < load < high and gain is not None
+            ]
+            best = max(between, default=None)
+            note = f"at some load between them at least {LEAST_GAIN:g} times as much; partly: 1.1"
+            ledger.add(
+                "between",
+                "with a core that is just saturated MPTCP gets more than TCP",
+                "more",
+                "no data" if best is None else f"up to {best:.3g} times",
+                no_data(note) if best is None else grade(best >= LEAST_GAIN, best >= 1.1, note),
+            )
+            found += ledger.claims
+        return found
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw mean goodputs and the gain against the load."""
+        title = f"{self.id}: {self.title}"
+        figure, axes = style.panels(1, 2, title, (4.4, 2.8), sharey=False)
+        left, right = axes[0]
+        looks = {PERMUTATION: "-", RANDOM: "--"}
+        for matrix, dash in looks.items():
+            for scheme, colour in (("tcp", "#7f7f7f"), ("mptcp", "#0072b2")):
+                y = [_or_nan(_mean(data, matrix, load, scheme)) for load in self.loads]
+                left.plot(self.loads, y, dash, color=colour, label=f"{scheme.upper()}, {matrix}")
+            gains = [_or_nan(_gain(data, matrix, load)) for load in self.loads]
+            right.plot(self.loads, gains, dash, color="#0072b2", label=matrix)
+        left.set_ylabel("mean goodput (Mbps)")
+        right.set_ylabel("MPTCP over TCP")
+        for at in (left, right):
+            at.set_xlabel("hosts that send (%)")
+            at.legend()
+            style.from_zero(at)
+        return figure
+
+
+def _other(host: int, hosts: int, rng: random.Random) -> int:
+    found = rng.randrange(hosts - 1)
+    return found + (found >= host)
+
+
+def _by_seed(data: pl.DataFrame, matrix: str, load: int, scheme: str) -> list[float]:
+    rows = data.filter(
+        pl.col("matrix") == matrix, pl.col("load") == load, pl.col("scheme") == scheme
+    )
+    parts = rows.sort("seed").partition_by("seed", maintain_order=True) if rows.height else []
+    return [1e-6 * float(part["goodput_bps"].to_numpy().mean()) for part in parts]
+
+
+def _mean(data: pl.DataFrame, matrix: str, load: int, scheme: str) -> Spread:
+    return Spread.of(_by_seed(data, matrix, load, scheme))
+
+
+def _gain(data: pl.DataFrame, matrix: str, load: int) -> Spread:
+    tcp, mptcp = (_by_seed(data, matrix, load, scheme) for scheme in SCHEMES)
+    return Spread.of([b / a for a, b in zip(tcp, mptcp, strict=False) if a > 0])
+
+
+def _or_nan(spread: Spread) -> float:
+    return float("nan") if spread.value is None else spread.value
+
+
+EXPERIMENT = Oversub()

@@ -1,0 +1,182 @@
+"""The fat-tree of the XMP paper's section 5.2, and the runs that its tables and figures share.
+
+One run of a pattern and a scheme serves Tables 1 and 3 and Figures 8 to 11: their points are the
+same, so the cache makes each of them once.
+"""
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import polars as pl
+
+from linkpool.columns import Column
+from linkpool.experiments.xmp import rates
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.toml import Table, Value, dumps
+
+K = 8
+RACK, POD = 4, 16
+"""Hosts of a rack and of a pod."""
+MARK, LIMIT, BETA = 10, 100, 4
+LINK_BPS = 1e9
+HOSTS = K**3 // 4
+
+SCHEMES = {"dctcp": 1, "lia-2": 2, "lia-4": 4, "xmp-2": 2, "xmp-4": 4}
+"""The schemes of large flows, and their subflows."""
+PATTERNS = ("permutation", "random", "incast")
+LARGE, SMALL = "large", "small"
+LARGE_B = {"permutation": 288e6, "random": 170e6, "incast": 170e6}
+"""The mean of large flows, roughly: for order and progress only."""
+LONGEST = "1000s"
+"""No run lasts so long: it ends with the last large flow that counts."""
+
+PARETO: Value = {"pareto": {"shape": 1.5, "mean": "192MB", "max": "768MB"}}
+UNIFORM: Value = {"uniform": ["64MB", "512MB"]}
+
+PLACES = ("inter-pod", "inter-rack", "inner-rack")
+
+KEY_PATTERN = Column("pattern", "string", "", "permutation, random or incast")
+KEY_OF = Column("scheme", "string", "", "of large flows, with its subflows")
+KEY_PLACE = Column("place", "string", "", "of a flow's ends: inter-pod, inter-rack or inner-rack")
+KEYS = (KEY_PATTERN, KEY_OF, KEY_SEED)
+
+
+def transport(scheme: str) -> Table:
+    """Return the transport of a scheme of large flows, or of `tcp`."""
+    name, _, subflows = scheme.partition("-")
+    if name == "xmp":
+        return rates.transport(BETA, int(subflows))
+    control = "reno" if name == "tcp" else name
+    packet: dict[str, Value] = {"mss": "1448B", "header": "52B", "ack_size": "52B"}
+    paths: dict[str, Value] = {"subflows": int(subflows)} if subflows else {}
+    return {"preset": "paper-2013", "control": control, **paths, **packet}
+
+
+def fabric(name: str, limit: int, large_flows: int) -> dict[str, Value]:
+    """Return what all runs have; each ends when so many large flows have."""
+    return {
+        "name": name,
+        "duration": LONGEST,
+        "until": {"flows": large_flows, "label": LARGE},
+        "topology": {
+            "fat-tree": {
+                "k": K,
+                "rate": "1Gbps",
+                "delay": "20us",
+                "aggregation_delay": "30us",
+                "core_delay": "40us",
+            }
+        },
+        "routing": {"kind": "two-level"},
+        "queue": {**rates.queue(MARK), "limit": limit},
+        "record": {"rtt": {"every": "1s", "labels": [LARGE]}},
+    }
+
+
+def point(pattern: str, scheme: str, large_flows: int, seed: int) -> Point:
+    """Return the run of a pattern with a scheme of large flows."""
+    scenario = fabric(f"{pattern}, large flows by {scheme}", LIMIT, large_flows)
+    transports: dict[str, Value] = {scheme: transport(scheme)}
+    large: dict[str, Value] = {"transport": scheme, "label": LARGE}
+    workload: dict[str, Value] = {}
+    if pattern == "permutation":
+        workload["permutation"] = [{**large, "size": UNIFORM, "repeat": "all"}]
+    else:
+        rest: dict[str, Value] = {"to": "other-racks"} if pattern == "incast" else {}
+        workload["random"] = [{**large, "size": PARETO, "at_most": 4, "repeat": "each", **rest}]
+    if pattern == "incast":
+        transports["tcp"] = transport("tcp")
+        workload["partition-aggregate"] = [
+            {
+                "transport": "tcp",
+                "label": SMALL,
+                "servers": 8,
+                "chains": 8,
+                "request": "2KB",
+                "answer": "64KB",
+            }
+        ]
+    scenario["transport"] = transports
+    scenario["workload"] = workload
+    keys: Keys = {"pattern": pattern, "scheme": scheme}
+    payload = large_flows * LARGE_B[pattern]
+    active = payload * 8 / (HOSTS * 0.5 * LINK_BPS)
+    return Point(keys, dumps(scenario), seed, active, payload / 1448)
+
+
+def place() -> pl.Expr:
+    """Return where the ends of a flow are, from the names of its hosts."""
+    ends = [pl.col(end).str.strip_prefix("h").cast(pl.Int64) for end in ("src", "dst")]
+    source, destination = ends
+    return (
+        pl.when(source // RACK == destination // RACK)
+        .then(pl.lit("inner-rack"))
+        .when(source // POD == destination // POD)
+        .then(pl.lit("inter-rack"))
+        .otherwise(pl.lit("inter-pod"))
+        .alias("place")
+    )
+
+
+_E = TypeVar("_E", bound="Patterns")
+
+
+@dataclass(frozen=True)
+class Patterns(Experiment, ABC):
+    """An experiment of the shared runs.
+
+    Attributes:
+        large_flows: each run ends when so many large flows have ended.
+        patterns: the patterns that it is about.
+
+    """
+
+    id: str
+    title: str
+    paper: str
+    patterns: tuple[str, ...] = PATTERNS
+    large_flows: int = 2000
+    seeds: int = 1
+
+    def extent(self) -> str:
+        """Say until when each run lasts."""
+        return f"each run until {self.large_flows} large flows have ended"
+
+    def shortened(self: _E, scale: float) -> _E:
+        """Return it with fewer large flows."""
+        return replace(self, large_flows=max(round(self.large_flows * scale), 1))
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every pattern, scheme and seed."""
+        return [
+            point(pattern, scheme, self.large_flows, seed)
+            for pattern in self.patterns
+            for scheme in SCHEMES
+            for seed in seeds
+        ]
+
+
+def mean(data: pl.DataFrame, column: str, **keys: str) -> float | None:
+    """Return the mean of a column over the rows with these keys; None: there are none."""
+    rows = data.filter(*(pl.col(name) == value for name, value in keys.items()))
+    found = rows[column].drop_nulls().mean()
+    return float(found) if isinstance(found, float) else None
+
+
+def median(data: pl.DataFrame, column: str, **keys: str) -> float | None:
+    """Return the median of a column over the rows with these keys; None: there are none."""
+    rows = data.filter(*(pl.col(name) == value for name, value in keys.items()))
+    found = rows[column].drop_nulls().median()
+    return float(found) if isinstance(found, float) else None
+
+
+def ratio(value: float | None, reference: float | None) -> float | None:
+    """Return a ratio, if there is one."""
+    return value / reference if value is not None and reference else None
+
+
+def show(value: float | None, unit: str, factor: float = 1.0) -> str:
+    """Write a number with its unit."""
+    return "no data" if value is None else f"{value * factor:.4g} {unit}".rstrip()

@@ -1,0 +1,117 @@
+"""XMP, Figure 10: round-trip times of large flows."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.xmp import fattree
+from linkpool.experiments.xmp.fattree import KEYS, PLACES, SCHEMES, ratio, show
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, alike, grade, no_data
+from linkpool.study.experiment import Point
+from linkpool.study.schemes import NAMES
+
+PERCENTILES = (10, 25, 50, 75, 90, 99)
+
+
+@dataclass(frozen=True)
+class Fig10(fattree.Patterns):
+    """Of each subflow of a large flow at most one round-trip time a second."""
+
+    id: str = "X-fig10"
+    title: str = "round-trip times of large flows"
+    paper: str = "XMP, section 5.2, Figure 10"
+    columns: ClassVar[tuple[Column, ...]] = (
+        *KEYS,
+        fattree.KEY_PLACE,
+        Column("percentile", "i32", "%", "of the round-trip times"),
+        Column("rtt_s", "f64", "s", "round-trip time at this percentile"),
+    )
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return percentiles of the round-trip times, by where the ends of a flow are."""
+        places = result.flows.select("flow", fattree.place())
+        samples = result.rtt.join(places, on="flow", how="left")
+        rows = []
+        for place in PLACES:
+            values = samples.filter(pl.col("place") == place)["rtt_s"].to_numpy()
+            if values.size:
+                rows += [(place, p, float(np.percentile(values, p))) for p in PERCENTILES]
+        schema = {"place": pl.String, "percentile": pl.Int32, "rtt_s": pl.Float64}
+        return pl.DataFrame(rows, schema, orient="row")
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the medians between pods in each pattern."""
+        found: list[Claim] = []
+        medians = {
+            (pattern, scheme): _median(data, pattern, scheme)
+            for pattern in self.patterns
+            for scheme in SCHEMES
+        }
+        for pattern in self.patterns:
+            ledger = Ledger(self.id, pattern)
+            of = {scheme: medians[pattern, scheme] for scheme in SCHEMES}
+            shown = ", ".join(f"{NAMES[s]} {show(v, 'us', 1e6)}" for s, v in of.items())
+            ledger.add(
+                "alike",
+                "XMP and DCTCP both keep round-trip times low",
+                "alike",
+                shown,
+                alike(of["xmp-2"], of["dctcp"]),
+            )
+            ledger.add(
+                "subflows",
+                "the number of subflows has very little impact",
+                "very little",
+                f"{show(of['xmp-4'], 'us', 1e6)} against {show(of['xmp-2'], 'us', 1e6)}",
+                alike(of["xmp-4"], of["xmp-2"]),
+            )
+            more = ratio(of["lia-2"], of["xmp-2"])
+            note = "LIA-2's median at least twice XMP-2's; partly: larger"
+            ledger.add(
+                "lia",
+                "LIA leads to very large round-trip times",
+                "very large",
+                show(more, "times XMP-2's"),
+                no_data(note) if more is None else grade(more >= 2, more > 1, note),
+            )
+            found += ledger.claims
+        ledger = Ledger(self.id)
+        gain = ratio(medians.get(("incast", "xmp-2")), medians.get(("random", "xmp-2")))
+        note = "XMP-2's median in Incast at least 1.1 times that in Random; partly: larger"
+        ledger.add(
+            "incast",
+            "round-trip times are larger in Incast, as small flows use TCP",
+            "larger",
+            show(gain, "times"),
+            no_data(note) if gain is None else grade(gain >= 1.1, gain > 1, note),
+        )
+        return found + ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw medians by where the ends are, with the range from the 10th to the 90th."""
+        count = len(self.patterns)
+        figure, axes = style.panels(1, count, f"{self.id}: {self.title}", (3.6, 3.0), sharey=False)
+        for at, pattern in zip(axes[0], self.patterns, strict=True):
+            heights = {s: [_median(data, pattern, s, place) for place in PLACES] for s in SCHEMES}
+            ms = {s: [None if v is None else 1e3 * v for v in row] for s, row in heights.items()}
+            style.bars(at, PLACES, ms)
+            at.set_title(f"{pattern}: median RTT (ms)")
+            style.from_zero(at)
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _median(
+    data: pl.DataFrame, pattern: str, scheme: str, place: str = "inter-pod"
+) -> float | None:
+    keys = {"pattern": pattern, "scheme": scheme, "place": place}
+    return fattree.mean(data.filter(pl.col("percentile") == 50), "rtt_s", **keys)
+
+
+EXPERIMENT = Fig10()

@@ -1,0 +1,133 @@
+"""XMP, Figure 11: the utilisation of links by layer."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.xmp import fattree
+from linkpool.experiments.xmp.fattree import KEYS, SCHEMES, mean, ratio, show
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, grade, no_data
+from linkpool.study.experiment import Point
+from linkpool.study.schemes import LOOKS, NAMES
+
+LAYERS = ("core", "aggregation", "rack")
+"""Links to and from the core, between aggregation and rack, and of hosts."""
+
+
+@dataclass(frozen=True)
+class Fig11(fattree.Patterns):
+    """What each link sent over the whole run, over what it can send."""
+
+    id: str = "X-fig11"
+    title: str = "utilisation of links by layer"
+    paper: str = "XMP, section 5.2, Figure 11"
+    columns: ClassVar[tuple[Column, ...]] = (
+        *KEYS,
+        Column("layer", "string", "", "core, aggregation or rack"),
+        Column("utilisation", "f64", "", "of a link, over the whole run"),
+    )
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the utilisation of each link, with its layer."""
+        ends = [pl.col("layer"), pl.col("to_layer")]
+        layer = (
+            pl.when((ends[0] == "core") | (ends[1] == "core"))
+            .then(pl.lit("core"))
+            .when((ends[0] == "host") | (ends[1] == "host"))
+            .then(pl.lit("rack"))
+            .otherwise(pl.lit("aggregation"))
+        )
+        return result.links.select(layer.alias("layer"), "utilisation")
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the means of each layer, and how even the core is used."""
+        found: list[Claim] = []
+        for pattern in self.patterns:
+            ledger = Ledger(self.id, pattern)
+            of = {
+                (s, layer): mean(data, "utilisation", pattern=pattern, scheme=s, layer=layer)
+                for s in SCHEMES
+                for layer in LAYERS
+            }
+            shares = [ratio(of["dctcp", layer], of["xmp-2", layer]) for layer in LAYERS]
+            known = [share for share in shares if share is not None]
+            note = "at most 0.9 of XMP-2's mean on every layer; partly: below it"
+            ledger.add(
+                "dctcp-below",
+                "DCTCP uses links considerably less than the other schemes",
+                "considerably",
+                ", ".join(f"{x} {show(v, '')}" for x, v in zip(LAYERS, shares, strict=True)),
+                grade(max(known) <= 0.9, max(known) < 1, note)
+                if len(known) == len(LAYERS)
+                else no_data(note),
+            )
+            for count in (2, 4):
+                gains = [ratio(of[f"xmp-{count}", x], of[f"lia-{count}", x]) for x in LAYERS]
+                there = [gain for gain in gains if gain is not None]
+                gain = sum(there) / len(there) if len(there) == len(LAYERS) else None
+                note = "mean over layers of XMP's mean over LIA's 1.05 to 1.2; partly: above 1"
+                ledger.add(
+                    f"xmp-lia-{count}",
+                    f"XMP increases utilisation by 10% on average, {count} subflows",
+                    "10%",
+                    show(gain, "times"),
+                    no_data(note) if gain is None else grade(1.05 <= gain <= 1.2, gain > 1, note),
+                )
+            spans = {s: _span(data, pattern, s) for s in ("dctcp", "xmp-2", "lia-2")}
+            note = "the range of the core's links is the largest of the three; partly: above one's"
+            mine = spans["dctcp"]
+            others = [v for s, v in spans.items() if s != "dctcp" and v is not None]
+            ledger.add(
+                "unbalanced",
+                "DCTCP does not use links evenly",
+                "longer vertical lines",
+                ", ".join(f"{NAMES[s]} {show(v, '')}" for s, v in spans.items()),
+                no_data(note)
+                if mine is None or len(others) < len(spans) - 1
+                else grade(mine > max(others), mine > min(others), note),
+            )
+            found += ledger.claims
+        return found
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the range of each layer's links, with 10th, 50th and 90th percentile."""
+        count = len(self.patterns)
+        figure, axes = style.panels(1, count, f"{self.id}: {self.title}", (3.8, 3.0))
+        for at, pattern in zip(axes[0], self.patterns, strict=True):
+            for i, scheme in enumerate(SCHEMES):
+                look = LOOKS[scheme]
+                for j, layer in enumerate(LAYERS):
+                    x = j + (i - 2) * 0.15
+                    values = _links(data, pattern, scheme, layer)
+                    if values.size:
+                        at.vlines(x, values.min(), values.max(), color=look.colour)
+                        marks = np.percentile(values, (10, 50, 90))
+                        at.plot([x] * 3, marks, "_", color=look.colour, markersize=7)
+                at.plot([], [], color=look.colour, label=NAMES[scheme])
+            at.set_xticks(range(len(LAYERS)), LAYERS)
+            at.set_title(pattern)
+            at.set_ylim(0.0, 1.0)
+        axes[0, 0].set_ylabel("utilisation of links")
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _links(data: pl.DataFrame, pattern: str, scheme: str, layer: str) -> "np.ndarray":
+    rows = data.filter(
+        pl.col("pattern") == pattern, pl.col("scheme") == scheme, pl.col("layer") == layer
+    )
+    return rows["utilisation"].drop_nulls().to_numpy()
+
+
+def _span(data: pl.DataFrame, pattern: str, scheme: str) -> float | None:
+    values = _links(data, pattern, scheme, "core")
+    return float(values.max() - values.min()) if values.size else None
+
+
+EXPERIMENT = Fig11()

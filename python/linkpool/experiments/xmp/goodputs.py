@@ -1,0 +1,248 @@
+"""XMP, Table 1 and Figure 8: goodputs of large flows in a fat-tree."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.xmp import fattree
+from linkpool.experiments.xmp.fattree import KEYS, PLACES, SCHEMES, mean, median, ratio, show
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, alike, grade, no_data, over
+from linkpool.study.experiment import Point
+from linkpool.study.schemes import LOOKS, NAMES
+
+PAPER_MBPS = {
+    "permutation": {
+        "dctcp": 513.6,
+        "lia-2": 400.8,
+        "lia-4": 627.3,
+        "xmp-2": 644.3,
+        "xmp-4": 735.6,
+    },
+    "random": {"dctcp": 440.5, "lia-2": 310.0, "lia-4": 434.5, "xmp-2": 497.9, "xmp-4": 542.9},
+    "incast": {"dctcp": 423.7, "lia-2": 302.7, "lia-4": 425.4, "xmp-2": 483.7, "xmp-4": 535.7},
+}
+
+
+@dataclass(frozen=True)
+class Goodputs(fattree.Patterns):
+    """The goodput of each large flow that ended, over its whole time."""
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        *KEYS,
+        fattree.KEY_PLACE,
+        Column("goodput_bps", "f64", "bit/s", "payload acknowledged over the flow's time"),
+    )
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the goodput of each large flow that ended, and where its ends are."""
+        ended = pl.col("fct_s").is_not_null()
+        flows = result.flows.filter(pl.col("label") == fattree.LARGE, ended)
+        return flows.select(fattree.place(), "goodput_bps")
+
+
+@dataclass(frozen=True)
+class Tab1(Goodputs):
+    """Means over all large flows."""
+
+    id: str = "X-tab1"
+    title: str = "goodput in a fat-tree"
+    paper: str = "XMP, section 5.2, Table 1"
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the table, and the text's comparisons, in each pattern."""
+        found: list[Claim] = []
+        for pattern in self.patterns:
+            ledger = Ledger(self.id, pattern)
+            of = {s: mean(data, "goodput_bps", pattern=pattern, scheme=s) for s in SCHEMES}
+            for scheme, paper in PAPER_MBPS[pattern].items():
+                mine = None if of[scheme] is None else 1e-6 * (of[scheme] or 0.0)
+                ledger.add(
+                    f"mean-{scheme}",
+                    f"the mean goodput of large flows, {NAMES[scheme]}",
+                    f"{paper:g} Mbps",
+                    show(mine, "Mbps"),
+                    about(mine, paper, 0.15),
+                )
+            _comparisons(ledger, of)
+            found += ledger.claims
+        ledger = Ledger(self.id)
+        kept = {
+            s: ratio(
+                mean(data, "goodput_bps", pattern="incast", scheme=s),
+                mean(data, "goodput_bps", pattern="random", scheme=s),
+            )
+            for s in SCHEMES
+        }
+        known = [value for value in kept.values() if value is not None]
+        note = "at least 0.9 of the goodput of Random with every scheme; partly: 0.8"
+        ledger.add(
+            "jobs",
+            "jobs cause only a slight decrease in the goodput of large flows",
+            "0.95 to 0.99",
+            ", ".join(f"{NAMES[s]} {show(v, '')}" for s, v in kept.items()),
+            grade(min(known) >= 0.9, min(known) >= 0.8, note)
+            if len(known) == len(kept)
+            else no_data(note),
+        )
+        return found + ledger.claims
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the table, and the paper's numbers as lines."""
+        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (7.0, 3.2))
+        heights = {
+            s: [mean(data, "goodput_bps", pattern=p, scheme=s) for p in self.patterns]
+            for s in SCHEMES
+        }
+        mbps = {s: [None if v is None else 1e-6 * v for v in row] for s, row in heights.items()}
+        style.bars(axes[0, 0], self.patterns, mbps)
+        paper = {s: [(PAPER_MBPS[p][s], PAPER_MBPS[p][s]) for p in self.patterns] for s in SCHEMES}
+        width = 0.8 / len(SCHEMES)
+        for i, spans in enumerate(paper.values()):
+            x = np.arange(len(spans)) + (i - (len(SCHEMES) - 1) / 2) * width
+            y = [low for low, _ in spans]
+            axes[0, 0].hlines(y, x - width / 2, x + width / 2, color="black", linewidth=1.0)
+        axes[0, 0].set_ylabel("mean goodput (Mbps); lines: the paper's")
+        axes[0, 0].set_ylim(0.0, 1000.0)
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _comparisons(ledger: Ledger, of: Mapping[str, "float | None"]) -> None:
+    gain = ratio(of["xmp-2"], of["dctcp"])
+    ledger.add(
+        "xmp-dctcp",
+        "XMP with 2 subflows increases goodput by more than 13% beside DCTCP",
+        "over 1.13",
+        show(gain, "times"),
+        over(gain, 1.13) if gain is None or gain > 1 else grade(False, False, "at or above it"),
+    )
+    gain = ratio(of["xmp-2"], of["lia-2"])
+    note = "at least 1.25 times; partly: more"
+    ledger.add(
+        "xmp-lia",
+        "XMP-2 significantly outperforms LIA-2",
+        "1.6 times",
+        show(gain, "times"),
+        no_data(note) if gain is None else grade(gain >= 1.25, gain > 1, note),
+    )
+    ledger.add(
+        "xmp-lia-4",
+        "and is comparable with LIA-4",
+        "comparable",
+        show(ratio(of["xmp-2"], of["lia-4"]), "times"),
+        alike(of["xmp-2"], of["lia-4"]),
+    )
+    for scheme, low, high, text, paper in (
+        ("xmp", 1.0, 1.2, "a minor increase from 2 to 4 subflows for XMP", "10%"),
+        ("lia", 1.4, 10.0, "more than 40% from 2 to 4 subflows for LIA", "over 40%"),
+    ):
+        gain = ratio(of[f"{scheme}-4"], of[f"{scheme}-2"])
+        note = f"{low:g} to {high:g} times; partly: more with 4 than with 2"
+        ledger.add(
+            f"{scheme}-4",
+            text,
+            paper,
+            show(gain, "times"),
+            no_data(note) if gain is None else grade(low <= gain <= high, gain > 1, note),
+        )
+
+
+@dataclass(frozen=True)
+class Fig8(Goodputs):
+    """The distributions, and by where the ends of a flow are."""
+
+    id: str = "X-fig8"
+    title: str = "distributions of goodputs in a fat-tree"
+    paper: str = "XMP, section 5.2, Figure 8"
+    patterns: tuple[str, ...] = ("permutation", "random")
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge who is best and worst where, by medians."""
+        found: list[Claim] = []
+        for pattern in self.patterns:
+            ledger = Ledger(self.id, pattern)
+            of = {
+                (s, place): median(data, "goodput_bps", pattern=pattern, scheme=s, place=place)
+                for s in SCHEMES
+                for place in PLACES
+            }
+            inner = {s: of[s, "inner-rack"] for s in SCHEMES}
+            _extreme(ledger, "dctcp-inner", "DCTCP is best for inner-rack flows", inner, "dctcp", 1)
+            for place in ("inter-rack", "inter-pod"):
+                drop = ratio(of["dctcp", place], of["dctcp", "inner-rack"])
+                note = "at most 0.75 of the inner-rack median; partly: less"
+                ledger.add(
+                    f"dctcp-{place}",
+                    f"its goodput drops significantly for {place} flows",
+                    "significantly",
+                    show(drop, "of its inner-rack median"),
+                    no_data(note) if drop is None else grade(drop <= 0.75, drop < 1, note),
+                )
+            ledger.add(
+                "lia-pod",
+                "LIA is comparable with other algorithms for inter-pod flows",
+                "comparable",
+                f"LIA-4 {show(of['lia-4', 'inter-pod'], 'Mbps', 1e-6)}, "
+                f"XMP-2 {show(of['xmp-2', 'inter-pod'], 'Mbps', 1e-6)}",
+                alike(of["lia-4", "inter-pod"], of["xmp-2", "inter-pod"]),
+            )
+            _extreme(ledger, "lia-inner", "LIA-2 is worst for inner-rack flows", inner, "lia-2", -1)
+            found += ledger.claims
+        return found
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the distributions of all flows, and medians by place."""
+        rows = len(self.patterns)
+        figure, axes = style.panels(rows, 2, f"{self.id}: {self.title}", (4.4, 2.7), sharey=False)
+        for (left, right), pattern in zip(axes, self.patterns, strict=True):
+            for scheme in SCHEMES:
+                mine = data.filter(pl.col("pattern") == pattern, pl.col("scheme") == scheme)
+                values = np.sort(1e-6 * mine["goodput_bps"].to_numpy())
+                look = LOOKS[scheme]
+                share = np.arange(1, values.size + 1) / max(values.size, 1)
+                left.plot(values, share, look.dash, color=look.colour, label=NAMES[scheme])
+            heights: dict[str, list[float | None]] = {
+                s: [median(data, "goodput_bps", pattern=pattern, scheme=s, place=p) for p in PLACES]
+                for s in SCHEMES
+            }
+            mbps = {s: [None if v is None else 1e-6 * v for v in row] for s, row in heights.items()}
+            style.bars(right, PLACES, mbps)
+            left.set_title(pattern)
+            right.set_title(f"{pattern}: medians (Mbps)")
+            left.set_xlabel("goodput (Mbps)")
+            left.set_ylabel("share of large flows")
+            style.from_zero(right)
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+def _extreme(
+    ledger: Ledger,
+    name: str,
+    text: str,
+    of: Mapping[str, "float | None"],
+    scheme: str,
+    sign: int,
+) -> None:
+    note = "the median is beyond all others'; partly: within 10% of the extreme"
+    mine = of[scheme]
+    others = [value for s, value in of.items() if s != scheme and value is not None]
+    shown = ", ".join(f"{NAMES[s]} {show(v, 'Mbps', 1e-6)}" for s, v in of.items())
+    if mine is None or len(others) < len(of) - 1:
+        ledger.add(name, text, text.partition(" is ")[2], shown, no_data(note))
+        return
+    extreme = max(others) if sign > 0 else min(others)
+    near = mine >= 0.9 * extreme if sign > 0 else mine <= 1.1 * extreme
+    beyond = sign * (mine - extreme) > 0
+    ledger.add(name, text, text.partition(" is ")[2], shown, grade(beyond, near, note))
+
+
+TAB1 = Tab1()
+FIG8 = Fig8()

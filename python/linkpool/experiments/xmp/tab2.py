@@ -1,0 +1,153 @@
+"""XMP, Table 2: XMP beside other schemes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.xmp import fattree
+from linkpool.experiments.xmp.fattree import mean, ratio, show
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, grade, no_data
+from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.schemes import NAMES
+from linkpool.study.toml import Value, dumps
+
+XMP = "xmp-2"
+OTHERS = ("lia-2", "tcp", "dctcp")
+LIMITS = (50, 100)
+PAPER_MBPS = {
+    (50, "lia-2"): (463.4, 314.3),
+    (100, "lia-2"): (423.2, 388.3),
+    (50, "tcp"): (522.9, 175.3),
+    (100, "tcp"): (501.8, 243.4),
+    (50, "dctcp"): (485.4, 485.3),
+    (100, "dctcp"): (481.4, 493.5),
+}
+"""By queue and other scheme: goodputs of XMP-2 and of the other."""
+
+
+@dataclass(frozen=True)
+class Tab2(Experiment):
+    """Half of the hosts send by XMP-2, the other half by another scheme."""
+
+    id: str = "X-tab2"
+    title: str = "XMP beside other schemes"
+    paper: str = "XMP, section 5.2, Table 2"
+    large_flows: int = 2000
+    seeds: int = 1
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("beside", "string", "", "the other scheme"),
+        Column("limit", "i32", "packets", "that a queue holds"),
+        KEY_SEED,
+        Column("scheme", "string", "", "of the flow"),
+        Column("goodput_bps", "f64", "bit/s", "payload acknowledged over the flow's time"),
+    )
+
+    def extent(self) -> str:
+        """Say until when each run lasts."""
+        return f"each run until {self.large_flows} large flows have ended"
+
+    def shortened(self, scale: float) -> "Tab2":
+        """Return it with fewer large flows."""
+        return replace(self, large_flows=max(round(self.large_flows * scale), 1))
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every other scheme, queue and seed."""
+        return [self._point(o, limit, seed) for o in OTHERS for limit in LIMITS for seed in seeds]
+
+    def _point(self, other: str, limit: int, seed: int) -> Point:
+        scenario = fattree.fabric(f"XMP-2 beside {other}, {limit}", limit, self.large_flows)
+        scenario["transport"] = {s: fattree.transport(s) for s in (XMP, other)}
+        scenario["roles"] = {"half": fattree.HOSTS // 2}
+        # At most 4 flows into a host, of which 2 of each scheme.
+        same: dict[str, Value] = {
+            "label": fattree.LARGE,
+            "size": fattree.PARETO,
+            "at_most": 2,
+            "repeat": "each",
+        }
+        scenario["workload"] = {
+            "random": [
+                {"transport": XMP, "role": "half", **same},
+                {"transport": other, "role": "others", **same},
+            ]
+        }
+        keys: Keys = {"beside": other, "limit": limit}
+        payload = self.large_flows * fattree.LARGE_B["random"]
+        active = payload * 8 / (fattree.HOSTS * 0.5 * fattree.LINK_BPS)
+        return Point(keys, dumps(scenario), seed, active, payload / 1448)
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return the goodput of each large flow that ended."""
+        ended = result.flows.filter(pl.col("fct_s").is_not_null())
+        return ended.select(pl.col("transport").alias("scheme"), "goodput_bps")
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the table, and what the text reads from it."""
+        found: list[Claim] = []
+        for limit in LIMITS:
+            ledger = Ledger(self.id, f"{limit}")
+            for other in OTHERS:
+                for scheme, paper in zip((XMP, other), PAPER_MBPS[limit, other], strict=True):
+                    mine = self._mean(data, other, limit, scheme)
+                    ledger.add(
+                        f"{other}-{'xmp' if scheme == XMP else 'itself'}",
+                        f"XMP-2 beside {NAMES[other]}: mean goodput of {NAMES[scheme]}",
+                        f"{paper:g} Mbps",
+                        show(mine, "Mbps"),
+                        about(mine, paper, 0.15),
+                    )
+            share = ratio(*(self._mean(data, "dctcp", limit, s) for s in (XMP, "dctcp")))
+            note = "0.9 to 1.1; partly: 0.8 to 1.25"
+            ledger.add(
+                "fair",
+                "XMP fairly shares network resources with DCTCP",
+                "1.00, 0.98",
+                show(share, "times DCTCP's"),
+                no_data(note)
+                if share is None
+                else grade(0.9 <= share <= 1.1, 0.8 <= share <= 1.25, note),
+            )
+            found += ledger.claims
+        ledger = Ledger(self.id)
+        for other in ("lia-2", "tcp"):
+            gain = ratio(*(self._mean(data, other, limit, other) for limit in reversed(LIMITS)))
+            note = "at least 1.1 times as much with 100 packets as with 50; partly: more"
+            ledger.add(
+                f"queue-{other}",
+                f"a larger queue helps {NAMES[other]}",
+                "1.24 times" if other == "lia-2" else "1.39 times",
+                show(gain, "times"),
+                no_data(note) if gain is None else grade(gain >= 1.1, gain > 1, note),
+            )
+        return found + ledger.claims
+
+    def _mean(self, data: pl.DataFrame, other: str, limit: int, scheme: str) -> float | None:
+        rows = data.filter(pl.col("limit") == limit)
+        found = mean(rows, "goodput_bps", beside=other, scheme=scheme)
+        return None if found is None else 1e-6 * found
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the table, a panel for each queue."""
+        figure, axes = style.panels(1, len(LIMITS), f"{self.id}: {self.title}", (4.2, 3.0))
+        groups = [f"beside {NAMES[other]}" for other in OTHERS]
+        for at, limit in zip(axes[0], LIMITS, strict=True):
+            heights: dict[str, list[float | None]] = {
+                XMP: [self._mean(data, other, limit, XMP) for other in OTHERS]
+            }
+            for i, other in enumerate(OTHERS):
+                mine = self._mean(data, other, limit, other)
+                heights[other] = [mine if j == i else None for j in range(len(OTHERS))]
+            style.bars(at, groups, heights)
+            at.set_title(f"queues of {limit} packets: mean goodput (Mbps)")
+            style.from_zero(at)
+        style.legend(figure, axes[0, 0])
+        return figure
+
+
+EXPERIMENT = Tab2()
