@@ -20,6 +20,10 @@ FOLDER = Path("docs/book")
 """The book of this repository."""
 
 
+DPI = 90
+"""Dots per inch of figures: small files that can be read."""
+
+
 class BookError(ValueError):
     """The book, or what is to be put into it, is not as it must be; the message says where."""
 
@@ -154,7 +158,7 @@ def draw(entry: Entry) -> bytes:
         figure = entry.experiment.draw(entry.data)
         if entry.cut:
             style.remark(figure, f"shortened: {entry.cut}")
-        return style.render(figure, "png")
+        return style.render(figure, "png", DPI)
 
 
 def verdicts(claims: Sequence[Claim]) -> dict[str, str]:

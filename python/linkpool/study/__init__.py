@@ -39,6 +39,7 @@ from linkpool.study.claims import (
     no_data,
     order_of_magnitude,
     over,
+    same,
     together,
     under,
 )
@@ -123,6 +124,7 @@ __all__ = [
     "reproduce_experiment",
     "run_points",
     "run_study",
+    "same",
     "sampled",
     "shorten",
     "style",

@@ -5,6 +5,7 @@ The criteria follow the papers' words and were chosen before any result was seen
 - "about X": reproduced within 25% of X, partly within a factor of two;
 - "over X", "under X": reproduced if so, partly if within a factor of two of X;
 - "alike", "as good as": reproduced within 25%, partly within a factor of two;
+- "the same", "almost identical": reproduced within 5%, partly within 25%;
 - "an order of magnitude": reproduced at a ratio of 10, partly at its square root, 3.16;
 - "in almost all cases": reproduced in 90% of the cases, partly in half of them.
 
@@ -119,6 +120,15 @@ def alike(value: float | None, other: float | None) -> Judged:
         return no_data(note)
     ratio = max(value, other) / min(value, other)
     return grade(ratio <= 1.25, ratio <= 2, note)
+
+
+def same(value: float | None, other: float | None) -> Judged:
+    """Judge "almost identical": within 5% of each other, partly within 25%."""
+    note = "ratio of larger to smaller at most 1.05; partly: 1.25"
+    if value is None or other is None or value <= 0 or other <= 0:
+        return no_data(note)
+    ratio = max(value, other) / min(value, other)
+    return grade(ratio <= 1.05, ratio <= 1.25, note)
 
 
 ORDER = 10.0

@@ -166,11 +166,11 @@ def lines(
     )
 
 
-def render(figure: Figure, kind: str) -> bytes:
+def render(figure: Figure, kind: str, dpi: int = 150) -> bytes:
     """Return the figure as "svg" or "png"; the same figure gives the same bytes."""
     buffer = io.BytesIO()
     metadata: dict[str, Any] = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
-    figure.savefig(buffer, format=kind, dpi=150, metadata=metadata)
+    figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
     return buffer.getvalue()
 
 

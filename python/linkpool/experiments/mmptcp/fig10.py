@@ -23,7 +23,7 @@ from linkpool.experiments.mmptcp.mixed import (
 )
 from linkpool.experiments.mmptcp.mixed_table import least, listed
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, alike
+from linkpool.study.claims import Claim, Ledger, same
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.toml import Value, dumps
 
@@ -85,7 +85,7 @@ class Fig10(Mixed):
             "the goodput of long flows is almost identical",
             "almost identical",
             listed(goodput, "Mbps"),
-            alike(goodput["mmptcp-as"], goodput["mmptcp"]),
+            same(goodput["mmptcp-as"], goodput["mmptcp"]),
         )
         return ledger.claims
 

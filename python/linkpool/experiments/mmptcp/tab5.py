@@ -15,7 +15,7 @@ from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, least
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.study import style
-from linkpool.study.claims import Claim, Judged, Ledger, alike, grade, no_data
+from linkpool.study.claims import Claim, Judged, Ledger, grade, no_data, same
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import LOOKS, NAMES
 
@@ -76,14 +76,14 @@ class Tab5(Mixed):
             "without reducing the goodput of long flows",
             "72.9 Mbps both",
             mixed_table.listed({s: c.goodput.mean for s, c in cells.items()}, "Mbps"),
-            alike(with_lt.goodput.mean, without.goodput.mean),
+            same(with_lt.goodput.mean, without.goodput.mean),
         )
         ledger.add(
             "core-same",
             "nor the utilisation of the network",
             "72% both",
             mixed_table.listed({s: c.utilisation for s, c in cells.items()}, "%"),
-            alike(with_lt.utilisation, without.utilisation),
+            same(with_lt.utilisation, without.utilisation),
         )
         _counts(ledger, without, with_lt)
         return ledger.claims

@@ -15,7 +15,7 @@ from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, alike
+from linkpool.study.claims import Claim, Ledger, about, same
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
 from linkpool.study.toml import Value, dumps
 
@@ -122,7 +122,7 @@ class Tab6(Experiment):
                 "MMPTCP's long flows get what MPTCP's get",
                 "almost identical",
                 f"{number(means[1], 'Mbps')} against {number(means[0], 'Mbps')}",
-                alike(means[1], means[0]),
+                same(means[1], means[0]),
             )
             found += ledger.claims
         return found
