@@ -15,13 +15,13 @@ settings! {
     /// Every output port, of hosts and switches. The queue length is the one that an arriving
     /// packet finds; the packet itself does not count.
     pub struct Queue {
-        /// An arriving packet is dropped when this many packets, or bytes if written as a size
-        /// (`"150KB"`), are queued. With `discipline = "trimming"` a data packet is trimmed then,
-        /// and the default is 8.
+        /// The queue length at which an arriving packet is dropped, in packets or as a size
+        /// (`"150KB"`). With `discipline = "trimming"` it is the length at which a data packet is
+        /// trimmed, and its default is 8.
         limit: QueueLimit = QueueLimit::Packets(100),
             within Bounds::above(0.0, "a queue with a limit of 0 drops every packet; write for example limit = 100"),
             when |q| q.shared_buffer.is_none() => "queues without `shared_buffer`";
-        /// ECN marking threshold K, in packets or as a size; no key: no marking.
+        /// ECN marking threshold K, in packets or as a size. Without the key, no packet is marked.
         mark: Option<QueueLimit> = None,
             refused |q| q.marks_all() => "a threshold of 0 marks every packet; for no marking leave `mark` out, for marking at any \
                                           queue write mark_when = \">\"";
@@ -30,22 +30,22 @@ settings! {
         /// Does the packet being transmitted count towards the queue length that `limit` and `mark`
         /// see?
         count_in_service: bool = false;
-        /// The action on packets that are not ECN-capable where an ECN-capable one would be marked:
+        /// The action on a packet that is not ECN-capable if an ECN-capable one would be marked:
         /// `"queue"` or `"drop"`.
         non_ect: NonEct = NonEct::Queue,
             when |q| q.mark.is_some() => "queues with a `mark` (`red` drops packets that it cannot mark)";
-        /// Kinds of packets never dropped: `"syn"`, `"fin"`, `"ack"` (pure ACKs). Unlike real
-        /// networks; some published simulations did so.
+        /// Kinds of packets that are never dropped: `"syn"`, `"fin"`, `"ack"` (pure ACKs). Some
+        /// published simulations did so; real networks do not.
         exempt: BTreeSet<Exempt> = BTreeSet::new(),
             refused |q| !q.exempt.is_empty() && !q.order.is_combined() => q.order.excludes(),
             refused |q| !q.exempt.is_empty() && q.shared_buffer.is_some() =>
                 "cannot be combined with `shared_buffer`: packets that are never dropped would need unlimited room";
-        /// `"fifo"`; `"priority"`: two queues, of which the one of high priority goes first; each
-        /// has this limit and this marking; `"trimming"`: a data packet that finds no room loses
-        /// its payload, see below.
+        /// `"fifo"`: one queue. `"priority"`: two queues, each with this limit and this marking;
+        /// the queue of high priority is served first. `"trimming"`: a data packet that finds no
+        /// room loses its payload, see below.
         order "discipline": Order as Name<Order> = Order::Fifo;
-        /// `"enqueue"`: mark packets that arrive; `"dequeue"`: mark packets that leave, by the
-        /// queue behind them (ECN*).
+        /// `"enqueue"`: mark arriving packets. `"dequeue"`: mark leaving packets, by the length of
+        /// the queue behind them (ECN*).
         mark_at: MarkAt = MarkAt::Enqueue,
             refused |q| q.mark_at == MarkAt::Dequeue && !q.order.is_combined() => q.order.excludes(),
             refused |q| q.mark_at == MarkAt::Dequeue && q.mark.is_some() && q.non_ect == NonEct::Drop =>
@@ -64,7 +64,7 @@ settings! {
     }
 }
 
-/// When packets are marked.
+/// The time at which packets are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MarkAt {
@@ -74,7 +74,7 @@ pub enum MarkAt {
     Dequeue,
 }
 
-/// At which queue length a packet is marked.
+/// The comparison of the queue length with K.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MarkWhen {
     /// At queue length >= K.
@@ -85,7 +85,7 @@ pub enum MarkWhen {
     Above,
 }
 
-/// The action on a packet that is not ECN-capable where an ECN-capable one would be marked.
+/// The action on a packet that is not ECN-capable if an ECN-capable one would be marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NonEct {
@@ -95,7 +95,7 @@ pub enum NonEct {
     Drop,
 }
 
-/// A kind of packet that queues may be set never to drop.
+/// A kind of packet that a queue never drops if `exempt` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exempt {
@@ -121,7 +121,7 @@ impl Queue {
         }
     }
 
-    /// The queue of a host's port where switches have this one, if it is another.
+    /// The queue of ports of hosts if switches have this one; `None` if it is the same.
     pub fn at_hosts(&self) -> Option<Queue> {
         let order = self.order.at_hosts()?;
         Some(Queue { limit: QueueLimit::Packets(u32::MAX), order, ..self.clone() })

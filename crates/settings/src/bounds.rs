@@ -1,33 +1,34 @@
-//! Bounds of numbers: checked when a file is read, and said in its JSON Schema.
+//! Limits of the values of settings. They are checked when a file is read, and stand in its JSON
+//! Schema.
 
 use linkpool_units::{Bytes, Rate, Time};
 use schemars::Schema;
 
-/// Between which values a setting must be.
+/// The least and the greatest value of a setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     least: f64,
-    /// Must it be above `least`, rather than at least that?
+    /// Must the value be above `least`? Otherwise it may be equal.
     above: bool,
     most: f64,
-    /// Must it be below `most`, rather than at most that?
+    /// Must the value be below `most`? Otherwise it may be equal.
     below: bool,
-    /// The message for a value out of bounds; `{}` stands for the value.
+    /// The message for a value outside; `{}` stands for the value.
     message: &'static str,
 }
 
 impl Bounds {
     /// Above zero.
     pub const POSITIVE: Bounds = Bounds::above(0.0, "must be above zero");
-    /// Above zero where there is a limit at all.
+    /// Above zero, or "unlimited".
     pub const POSITIVE_OR_UNLIMITED: Bounds = Bounds::above(0.0, "must be above zero, or \"unlimited\"");
-    /// The same of a number of timeouts.
+    /// Above zero, or "never".
     pub const POSITIVE_OR_NEVER: Bounds = Bounds::above(0.0, "must be above zero, or \"never\"");
-    /// A probability, or a share of something.
+    /// A probability, or a share of a whole.
     pub const SHARE: Bounds = Bounds::from(0.0, "{} is no share; it goes from 0 to 1").to(1.0);
     /// The gain of an average.
     pub const GAIN: Bounds = Bounds::above(0.0, "{} is no gain; it is above 0 and at most 1").to(1.0);
-    /// No time in a scenario is longer: sums of some of them still fit into [`Time`].
+    /// The longest time in a scenario. Sums of several such times still fit into [`Time`].
     pub const SPAN: Bounds = Bounds::from(0.0, "{} is too long; at most 1000000s").to(1e18);
     /// [`Bounds::SPAN`], and above zero.
     pub const POSITIVE_SPAN: Bounds = Bounds::above(0.0, "{} must be above zero and at most 1000000s").to(1e18);
@@ -42,12 +43,12 @@ impl Bounds {
         Bounds { least, above: false, most: f64::INFINITY, below: true, message }
     }
 
-    /// And `most` or less.
+    /// Adds the greatest value, `most`.
     pub const fn to(self, most: f64) -> Bounds {
         Bounds { most, below: false, ..self }
     }
 
-    /// And less than `most`.
+    /// Adds the bound that the value must be less than `most`.
     pub const fn below(self, most: f64) -> Bounds {
         Bounds { most, below: true, ..self }
     }
@@ -59,20 +60,20 @@ impl Bounds {
     }
 }
 
-/// A limit that the values of a setting keep.
+/// A limit on the values of a setting.
 pub trait Limit<T> {
-    /// What is wrong with `value`.
+    /// The error of `value`, if it is outside.
     fn wrong(&self, value: &T) -> Option<Wrong>;
-    /// Says so in the schema of the setting, as far as a schema can.
+    /// Adds the limit to the schema of the setting, as far as a schema can express it.
     fn describe(&self, _schema: &mut Schema) {}
 }
 
-/// What is wrong with a value.
+/// The error of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// The part of the value that is wrong, as a dotted path; none: the whole.
+    /// The part of the value that is wrong, as a dotted path; `None`: the whole value.
     pub at: Option<String>,
-    /// What is wrong, and what would be right.
+    /// The error, and the remedy.
     pub message: String,
 }
 
@@ -96,7 +97,7 @@ impl<T: Quantity> Limit<T> for Bounds {
 
     /// Quantities are strings in a schema, with their unit.
     fn describe(&self, schema: &mut Schema) {
-        // Of an optional number, "null" is another of its types.
+        // An optional number has the types of the number and "null".
         let kinds = schema.get("type").map(|kind| kind.as_array().map_or(std::slice::from_ref(kind), Vec::as_slice));
         let kind = kinds.into_iter().flatten().filter_map(|kind| kind.as_str()).find(|kind| *kind != "null");
         let whole = match kind {
@@ -133,7 +134,7 @@ impl Length {
         Length { least, most: usize::MAX, message }
     }
 
-    /// Just so many, or else `message`.
+    /// Exactly `length` elements, or else `message`.
     pub const fn of(length: usize, message: &'static str) -> Length {
         Length { least: length, most: length, message }
     }
@@ -172,18 +173,18 @@ impl Limit<u32> for Even {
 
 /// A value that may have bounds.
 pub trait Quantity {
-    /// As a number, in the smallest unit; none if it has no limit.
+    /// The value as a number in the smallest unit; `None` if it is without limit.
     fn number(&self) -> Option<f64>;
-    /// As a person writes it.
+    /// The value as a file writes it.
     fn text(&self) -> String;
-    /// What is wrong with it, if these are its bounds.
+    /// The error of the value if it is outside `bounds`.
     fn outside(&self, bounds: &Bounds) -> Option<Wrong> {
         let number = self.number()?;
         (!bounds.holds(number)).then(|| bounds.message.replace("{}", &self.text()).into())
     }
 }
 
-/// An array that is not given is of any length.
+/// An array that a file leaves out may have any length.
 impl<T> Limit<Option<Vec<T>>> for Length {
     fn wrong(&self, value: &Option<Vec<T>>) -> Option<Wrong> {
         value.as_ref().and_then(|value| Limit::<Vec<T>>::wrong(self, value))
@@ -194,7 +195,7 @@ impl<T> Limit<Option<Vec<T>>> for Length {
     }
 }
 
-/// What is not given is within any bounds.
+/// A value that a file leaves out is within any bounds.
 impl<T: Quantity> Quantity for Option<T> {
     fn number(&self) -> Option<f64> {
         self.as_ref()?.number()
@@ -204,7 +205,7 @@ impl<T: Quantity> Quantity for Option<T> {
     }
 }
 
-/// Each element has the bounds.
+/// Each element must be within the bounds.
 impl<T: Quantity> Quantity for Vec<T> {
     fn number(&self) -> Option<f64> {
         None
@@ -218,7 +219,7 @@ impl<T: Quantity> Quantity for Vec<T> {
     }
 }
 
-/// Makes a type a quantity: its number, and its text as it is displayed.
+/// Implements [`Quantity`] for a type: its number, and its text as it is displayed.
 macro_rules! quantities {
     ($($type:ty: |$x:ident| $number:expr;)*) => {$(
         impl Quantity for $type {

@@ -1,25 +1,28 @@
-//! The macro.
+//! The macros that declare settings and kinds.
 
-/// Declares a struct of settings; it derives `Clone`, `Debug`, `PartialEq`, and what else `#[derive()]` says.
+/// Declares a struct of settings. It derives `Clone`, `Debug`, `PartialEq` and the traits of
+/// `#[derive()]`.
 ///
-/// Of each field: its documentation, its name, its type, and
+/// Each field has its documentation, its name and its type, and may have these clauses, in this
+/// order:
 ///
-/// - `"key"` after its name, if the file writes another than that;
-/// - `as W`: how a file writes it, if not as its type: a [`Written<T>`](crate::Written);
-/// - `= default`, and `paper_2013 = default` where that preset differs; or `required example`; or
+/// - `"key"` after its name: its key in the file, if it differs from the name;
+/// - `as W`: its form in a file, if it differs from its type; `W` implements
+///   [`Written<T>`](crate::Written);
+/// - `= default`, and `paper_2013 = default` if that preset differs; or `required example`; or
 ///   `from |c| default => "text"`, a default that follows from the settings before it;
 /// - `within limit`: a [`Limit`](crate::Limit) such as [`Bounds`](crate::Bounds), or several;
-/// - `refused |c| condition => message`: another reason why its value is wrong, or several;
-/// - `of scope`: a [`Scope`](crate::Scope), if it is not for all of TCP and MPTCP;
-/// - `when |c| condition => "text"`: it applies only then.
+/// - `refused |c| condition => message`: another error of its value, or several;
+/// - `of scope`: a [`Scope`](crate::Scope), if it is not for all transports of TCP and MPTCP;
+/// - `when |c| condition => "text"`: it applies only under this condition.
 ///
-/// Behind the settings may stand
+/// After the settings, a struct may have these blocks:
 ///
-/// - `tables { ... }`, structs of settings with a table of their own, which may be there or not;
-/// - `chosen { field "key"; }`: settings of the field `field`, a [`Kinds`](crate::Kinds) that the setting `key`
-///   names, stand in a table of that name;
-/// - `groups { ... }`, structs of settings whose keys stand in the same table;
-/// - `others { ... }`, fields that are no settings, with their values.
+/// - `tables { ... }`: structs of settings with an optional table of their own;
+/// - `chosen { field "key"; }`: the setting `key` names a kind, the field `field` holds it
+///   ([`Kinds`](crate::Kinds)), and the settings of the kind stand in a table of its name;
+/// - `groups { ... }`: structs of settings whose keys stand in the same table;
+/// - `others { ... }`: fields that are no settings, with their values.
 #[macro_export]
 macro_rules! settings {
     (
@@ -140,7 +143,7 @@ macro_rules! settings {
     };
 }
 
-/// Declares an enum of kinds, of which one is chosen by its name: each with its documentation, its settings if it has some, and its
+/// Declares an enum of kinds. Each kind has its documentation, its settings if it has any, and its
 /// name in a file.
 #[macro_export]
 macro_rules! kinds {

@@ -1,4 +1,4 @@
-//! Kinds, of which a scenario chooses one by its name, each with settings of its own.
+//! Kinds, each with settings of its own. A scenario chooses a kind by its name.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::visit::{Declared, EachKind, Kinds, Written, one_line};
 
-/// How a file writes which kind it is: by its name.
+/// The form of a kind in a file: its name.
 #[derive(Clone, Debug)]
 pub struct Name<K>(K);
 

@@ -1,8 +1,8 @@
-//! A setting is declared once: one field of one struct, beside the code that it is for.
+//! Settings, each declared once: as a field of a struct beside the code that uses it.
 //!
-//! [`settings!`] makes the struct, and a [`Settings::each`] that shows every setting to a
-//! [`Visit`]. All that is done with settings is a visit: reading a file, checking bounds, writing
-//! the scenario as run, the JSON Schema, the reference page. None of them lists the settings again.
+//! [`settings!`] creates the struct, and [`Settings::each`], which calls a [`Visit`] for every
+//! setting. Reading a file, checking bounds, writing the scenario as run, the JSON Schema and the
+//! reference page are visits. None of them lists the settings again.
 //!
 //! ```
 //! use linkpool_settings::{Bounds, Preset, Settings, settings};

@@ -103,7 +103,7 @@ texts! {
     Timeouts, "never";
 }
 
-/// How code holds a number that may be without limit: the largest number stands for "without
+/// The values in code of numbers that may be without limit: the largest number stands for "without
 /// limit".
 macro_rules! held_as {
     ($($form:ty => $type:ty: |$limit:ident| $held:expr, |$value:ident| $written:expr, $endless:expr;)*) => {$(
@@ -135,7 +135,7 @@ impl Written<Option<Rate>> for Speed {
     }
 }
 
-/// Whole packets, in code that calculates with windows.
+/// Code that calculates with windows holds whole packets as `f64`.
 impl Written<f64> for u32 {
     fn of(value: &f64) -> u32 {
         *value as u32
@@ -154,7 +154,8 @@ impl Written<u64> for Bytes {
     }
 }
 
-/// A number that does not fit is larger than any packet, and bounds refuse it.
+/// A number that does not fit becomes the largest one, which is larger than any packet; bounds
+/// refuse it.
 impl Written<u32> for Bytes {
     fn of(value: &u32) -> Bytes {
         Bytes((*value).into())
@@ -164,7 +165,7 @@ impl Written<u32> for Bytes {
     }
 }
 
-/// As above.
+/// As for `u32`.
 impl Written<u16> for Bytes {
     fn of(value: &u16) -> Bytes {
         Bytes((*value).into())

@@ -10,7 +10,7 @@ use serde::{Deserializer, Serializer};
 use serde_json::Value;
 
 /// A value that a file writes as a whole number, as text, or as one of a few words.
-/// [`mixed!`](crate::mixed) makes such a type readable, writable, and gives it a JSON Schema.
+/// [`mixed!`](crate::mixed!) makes such a type readable, writable, and gives it a JSON Schema.
 pub trait Mixed: Clone + PartialEq + 'static {
     /// The name of its schema.
     const NAME: &'static str;

@@ -1,4 +1,4 @@
-//! Values that refer to something else of the scenario: hosts, links, transports, files.
+//! References from values to other parts of the scenario: hosts, links, transports, files.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::mixed::{Form, Mixed, mixed};
 
-/// What a scenario has, by name. An error is a message with what would be right.
+/// Looks up parts of a scenario by name. An error is a message with its remedy.
 pub trait Names {
     /// The host of this name or index.
     fn host(&self, name: &HostName) -> Result<HostId, String>;
     /// The name of a host.
     fn host_name(&self, host: HostId) -> String;
-    /// The place of the transport of this name among the transports.
+    /// The transport of this name, by its place in the list of transports.
     fn transport(&self, name: &str) -> Result<usize, String>;
     /// The name of a transport.
     fn transport_name(&self, transport: usize) -> String;
@@ -24,7 +24,7 @@ pub trait Names {
     fn content(&self, file: &str) -> Result<String, String>;
 }
 
-/// Where nothing has a name: before the scenario is known.
+/// For use before the scenario is known: no part has a name.
 #[derive(Clone, Copy, Debug)]
 pub struct NoNames;
 
@@ -54,7 +54,7 @@ impl Names for NoNames {
 pub enum HostName {
     /// By its name.
     Name(String),
-    /// By its place among all hosts.
+    /// By its index: its place in the list of all hosts.
     Index(u32),
 }
 

@@ -1,11 +1,11 @@
-//! Names that are not known: which of the known ones may have been meant.
+//! Suggestions for unknown names: the known names that are most alike.
 
 use std::collections::HashSet;
 
-/// A longer name is not compared with others.
+/// Longer names are not compared.
 const LONGEST_NAME: usize = 100;
 
-/// Which of the `known` names may have been meant by `name`, and which there are.
+/// A remedy for the unknown `name`: the most similar of the `known` names, and all of them.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = unique(known);
     let list = match known.len() {
@@ -18,12 +18,12 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
     }
 }
 
-/// The name most like `name`, if one is alike at all.
+/// The known name that is most similar to `name`, if one is similar at all.
 pub fn closest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     if name.len() > LONGEST_NAME {
         return None;
     }
-    // The one is good at common beginnings, the other at swapped letters.
+    // The first measure finds common beginnings, the second one finds swapped letters.
     let likeness =
         |known: &str| strsim::jaro_winkler(name, known).max(strsim::normalized_damerau_levenshtein(name, known) + 0.1);
     let best = known.iter().map(|known| (likeness(known), *known)).max_by(|a, b| a.0.total_cmp(&b.0));

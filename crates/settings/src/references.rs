@@ -1,4 +1,4 @@
-//! How values that refer to something else by its name are written, and found.
+//! The forms of values that refer to a host, a link or a transport by name.
 
 use linkpool_units::HostId;
 
@@ -6,7 +6,7 @@ use crate::bounds::Wrong;
 use crate::names::{HostName, LinkEnds, LinkName, Names, TransportName};
 use crate::visit::Written;
 
-/// Without names a host has its index.
+/// Without names, a host is written by its index.
 impl Written<HostId> for HostName {
     fn of(value: &HostId) -> HostName {
         HostName::Index((*value).into())
@@ -55,7 +55,7 @@ impl Written<Option<Vec<HostId>>> for Option<Vec<HostName>> {
     }
 }
 
-/// Of code, the place of the transport among all.
+/// In code, a transport is its place in the list of all transports.
 impl Written<usize> for TransportName {
     fn of(value: &usize) -> TransportName {
         TransportName(value.to_string())

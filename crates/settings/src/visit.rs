@@ -21,10 +21,10 @@ pub enum Preset {
     Paper2013,
 }
 
-/// Which transports a setting is for.
+/// The transports that have a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All, of any family.
+    /// Transports of all families.
     Any,
     /// TCP and MPTCP; the default.
     Tcp,
@@ -36,20 +36,20 @@ pub enum Scope {
     Multipath,
     /// Transports with several subflows.
     Several,
-    /// The same, but not MMPTCP, whose switch opens the subflows.
+    /// Transports with several subflows except MMPTCP, whose switch opens the subflows.
     Joins,
 }
 
 /// The declaration of a setting.
 #[derive(Clone, Copy)]
 pub struct Setting {
-    /// As the file writes it.
+    /// Its name in the file.
     pub key: &'static str,
     /// Its documentation, line by line.
     pub doc: &'static [&'static str],
-    /// Which transports it is for.
+    /// The transports that have it.
     pub scope: Scope,
-    /// Where its value comes from if the file says none.
+    /// The source of its value if the file leaves it out.
     pub fallback: Fallback,
     /// The JSON Schema of its value.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
@@ -68,24 +68,24 @@ impl Setting {
     }
 }
 
-/// Where the value of a setting comes from if the file says none.
+/// The source of the value of a setting if the file leaves it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
     /// From the preset.
     Preset,
-    /// From other settings, as said here.
+    /// From other settings; the text says how.
     From(&'static str),
-    /// From nowhere: it must be said.
+    /// There is none: the file must have the setting.
     Required,
 }
 
 /// The condition of a setting, as messages name it: "applies only to ...".
 pub type Condition = &'static str;
 
-/// A setting as the values of others make it.
+/// The state of a setting, which depends on the values of other settings.
 #[derive(Debug)]
 pub struct State {
-    /// Does it apply, beside the other settings of its struct?
+    /// Does it apply, given the other settings of its struct?
     pub applies: bool,
     /// The condition of the setting.
     pub condition: Option<Condition>,
@@ -97,7 +97,7 @@ pub struct State {
 pub trait Settings: Sized {
     /// Their defaults.
     fn defaults(preset: Preset) -> Self;
-    /// Shows each to `visit`, in the order of their declaration.
+    /// Calls `visit` for each setting, in the order of their declaration.
     fn each<V: Visit>(&mut self, visit: &mut V);
 }
 
@@ -109,23 +109,24 @@ pub trait Declared: Settings + Clone {
     const ABOUT: &'static [&'static str];
 }
 
-/// An algorithm that has none.
+/// For algorithms without settings.
 impl Settings for () {
     fn defaults(_: Preset) {}
     fn each<V: Visit>(&mut self, _: &mut V) {}
 }
 
-/// Somebody who looks at settings one by one, and may change them.
+/// A visitor of settings: it gets them one by one, and may change them.
 pub trait Visit {
-    /// Does the value of `key` follow from other settings now, if it has such a default?
+    /// Is the value of `key` to be derived from other settings, if its default follows from them?
     fn derives(&self, _key: &str) -> bool {
         false
     }
 
-    /// `value` is that of `setting`, which a file writes as a `W`.
+    /// Visits `setting` with its value, which a file writes as a `W`.
     fn setting<T, W: Written<T>>(&mut self, setting: &Setting, value: &mut T, state: State);
 
-    /// `value` stands in the table `key`, if it is there; `wrong` is why that is a mistake.
+    /// Visits settings that stand in the table `key`, if there is one. `wrong` is the error of such
+    /// a table.
     fn table<S: Declared>(
         &mut self,
         key: &'static str,
@@ -134,32 +135,33 @@ pub trait Visit {
         wrong: Option<Wrong>,
     );
 
-    /// The settings of `value`, which the setting `key` names, stand in the table of its name.
+    /// Visits the settings of the kind `value`, which the setting `key` names. They stand in the
+    /// table of that name.
     fn chosen<K: Kinds>(&mut self, key: &'static str, value: &mut K);
 
-    /// The defaults of the choices of settings.
+    /// The preset, which sets the defaults.
     fn preset(&self) -> Preset {
         Preset::Linux
     }
 }
 
-/// How a file writes a `T`.
+/// The form in which a file writes a `T`.
 pub trait Written<T>: Serialize + DeserializeOwned + JsonSchema {
-    /// `value` as it is written.
+    /// The form of `value`.
     fn of(value: &T) -> Self;
-    /// The value that is written.
+    /// The value of this form.
     fn value(self) -> T;
 
-    /// [`Written::of`], of a value that refers to something of the scenario by its name.
+    /// [`Written::of`] for a value that refers to a part of the scenario by name.
     fn with_names(value: &T, _names: &dyn Names) -> Self {
         Self::of(value)
     }
 
-    /// [`Written::value`], of a value that refers to something of the scenario by its name.
+    /// [`Written::value`] for a value that refers to a part of the scenario by name.
     ///
     /// # Errors
     ///
-    /// What is wrong with the names.
+    /// The errors of the names.
     fn find(self, _names: &dyn Names) -> Result<T, Vec<Wrong>> {
         Ok(self.value())
     }
@@ -174,22 +176,22 @@ impl<T: Clone + Serialize + DeserializeOwned + JsonSchema> Written<T> for T {
     }
 }
 
-/// Kinds, declared by [`kinds!`](crate::kinds).
+/// Kinds, declared by [`kinds!`](crate::kinds!).
 pub trait Kinds: Clone + 'static {
     /// The name of the enum.
     const TITLE: &'static str;
     /// Its documentation, line by line.
     const ABOUT: &'static [&'static str];
-    /// The names of all kinds, as a file writes them.
+    /// The names of all kinds in a file.
     const NAMES: &'static [&'static str];
 
     /// The kind of this name, with its defaults.
     fn named(name: &str) -> Option<Self>;
     /// Its name.
     fn name(&self) -> &'static str;
-    /// Shows its settings.
+    /// Calls `visit` for each setting.
     fn each<V: Visit>(&mut self, visit: &mut V);
-    /// Shows all kinds, in the order of their declaration.
+    /// Calls `each` for each kind, in the order of their declaration.
     fn kinds<W: EachKind>(each: &mut W);
 
     /// Has the kind of this name settings?
@@ -211,11 +213,11 @@ impl EachKind for WithSettings {
     fn plain(&mut self, _: &'static str, _: &'static [&'static str]) {}
 }
 
-/// Somebody who looks at all kinds.
+/// A visitor of kinds.
 pub trait EachKind {
     /// A kind with settings.
     fn kind<S: Declared>(&mut self, name: &'static str, doc: &'static [&'static str]);
-    /// A kind without.
+    /// A kind without settings.
     fn plain(&mut self, name: &'static str, doc: &'static [&'static str]);
 }
 
@@ -224,10 +226,10 @@ pub fn one_line(doc: &[&str]) -> String {
     doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// A whole struct of settings that depends on others.
+/// A visitor of a struct of settings that applies only under a condition.
 #[derive(Debug)]
 pub struct Gated<'v, V> {
-    /// Who looks at them.
+    /// The visitor of these settings.
     pub visit: &'v mut V,
     /// Do they apply?
     pub applies: bool,

@@ -1,9 +1,9 @@
 //! TCP, MPTCP and NDP without I/O: segments and timer expiries go in, segments and timer requests
 //! come out.
 //!
-//! Nothing here knows of links, hosts or a simulator. A connection carries data one way: a
-//! [`Sender`] at one end, a [`Receiver`] at the other. Congestion control sits behind one
-//! interface, [`control::CongestionControl`], which sees all subflows of its connection.
+//! This crate does not know links, hosts or a simulator. A connection carries data in one
+//! direction, from a [`Sender`] to a [`Receiver`]. A congestion control algorithm implements
+//! [`control::CongestionControl`], and sees all subflows of its connection.
 
 // The example of docs/new-algorithm.md names things by the crate, and compiles within it and
 // without.

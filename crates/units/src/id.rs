@@ -1,6 +1,6 @@
-//! Ids: numbers that count things of one kind, and do not mix with those of another.
+//! Ids: numbers of things of one kind, as types, so that ids of different kinds do not mix.
 
-/// Declares an id: a number of 32 bits that stands for one of the things of a kind, which are numbered from 0.
+/// Declares an id: a number of 32 bits for things of one kind, which are numbered from 0.
 ///
 /// ```
 /// linkpool_units::id! {
@@ -20,13 +20,13 @@ macro_rules! id {
 
         #[allow(dead_code)]
         impl $name {
-            /// Stands where there is none.
+            /// The id that stands for none.
             $visibility const NONE: $name = $name(u32::MAX);
 
             /// The thing number `index`.
             ///
-            /// # Panics
-            /// In debug builds, if `index` does not fit into 32 bits: who makes so many things refuses them before.
+            /// # Panics In debug builds, if `index` does not fit into 32 bits. Callers refuse so
+            /// many things before.
             #[inline]
             $visibility const fn new(index: usize) -> $name {
                 debug_assert!(index <= u32::MAX as usize);
@@ -39,13 +39,13 @@ macro_rules! id {
                 self.0 as usize
             }
 
-            /// The id so many places further on.
+            /// The id `places` after this one.
             #[inline]
             $visibility const fn plus(self, places: u32) -> $name {
                 $name(self.0 + places)
             }
 
-            /// The first so many.
+            /// The first `count` ids.
             #[inline]
             $visibility fn first(
                 count: usize,
@@ -54,7 +54,7 @@ macro_rules! id {
             }
         }
 
-        // As packets and keys of timers have it.
+        // Packets and keys of timers hold ids as plain numbers.
         impl From<u32> for $name {
             #[inline]
             fn from(number: u32) -> $name {

@@ -13,7 +13,7 @@ use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The default packet size by which idle time counts.
+/// The default of the packet size in which idle time is counted.
 const DEFAULT_PACKET: Bytes = Bytes(1500);
 
 settings! {
@@ -22,19 +22,20 @@ settings! {
     pub struct Red {
         /// Average queue at which marks (or drops) begin, in packets or as a size.
         min: QueueLimit, required QueueLimit::Packets(5);
-        /// Average queue at which all are marked, in the unit of `min`.
+        /// Average queue at which all packets are marked, in the unit of `min`.
         max: QueueLimit, required QueueLimit::Packets(15),
             refused |r| r.curve().is_none() => "`min` and `max` must both be in packets or both be sizes",
             refused |r| r.curve().is_some_and(|c| c.max <= c.min) => "must be above `min`";
-        /// Probability of a mark as the average comes to `max`.
+        /// Probability of a mark when the average reaches `max`.
         max_probability: f64 = 0.1, within Bounds::GAIN;
         /// Weight of a new sample in the average.
         weight: f64 = 0.002, within Bounds::GAIN;
-        /// From `max` to twice `max`, does the probability grow to 1 rather than jump?
+        /// Does the probability grow to 1 between `max` and twice `max`? Otherwise it is 1 above
+        /// `max`.
         gentle: bool = true;
         /// The action on ECN-capable packets: `"mark"` or `"drop"`. Others are dropped.
         action: RedAction = RedAction::Mark;
-        /// While the queue is idle, the average falls as if packets of this size went by.
+        /// While the queue is idle, the average falls as if packets of this size were sent.
         packet: Option<Bytes>, from |_r| None => "the largest packet of the transports",
             within Bounds::from(1.0, "{} is no packet; at most 16383B").to(Envelope::LONGEST as f64);
     }
@@ -51,7 +52,7 @@ pub enum RedAction {
 }
 
 impl Red {
-    /// Its probabilities; none if `min` and `max` are of unlike units.
+    /// Its probabilities; `None` if `min` and `max` have different units.
     fn curve(&self) -> Option<Curve> {
         let (min, max) = match (self.min, self.max) {
             (QueueLimit::Packets(min), QueueLimit::Packets(max)) => (f64::from(min), f64::from(max)),
@@ -80,10 +81,10 @@ pub(super) struct RedQueue {
     curve: Curve,
     in_bytes: bool,
     marks: bool,
-    /// Size of the packets by which idle time counts.
+    /// Size of the packets in which idle time is counted.
     typical_packet: u16,
     state: RedState,
-    /// When a packet of this queue last left the port.
+    /// The time at which a packet of this queue last left the port.
     last_left: Time,
 }
 
@@ -140,7 +141,7 @@ impl Discipline for RedQueue {
 #[derive(Debug)]
 struct RedState {
     average: f64,
-    /// Packets since the last signal, while signals are possible; -1: they were not.
+    /// Packets since the last signal; -1 if signals were not possible.
     since_signal: f64,
     random: Stream,
 }
@@ -150,8 +151,9 @@ impl RedState {
         RedState { average: 0.0, since_signal: -1.0, random }
     }
 
-    /// A packet arrives and finds `length` queued; if the port has stood idle, for how many typical
-    /// packets. Is it signalled, by a mark or a drop? (Figure 2 of the paper.)
+    /// Decides whether an arriving packet gives a signal, a mark or a drop (Figure 2 of the paper).
+    /// The packet finds the queue length `length`. `idle`: the time for which the port was idle, in
+    /// typical packets.
     fn signals(&mut self, red: &Curve, length: f64, idle: Option<f64>) -> bool {
         match idle {
             // Equation (1), and its m-fold application with an empty queue.
@@ -181,7 +183,7 @@ impl RedState {
     }
 }
 
-/// For how many packets of `each` a port has stood idle.
+/// The idle time of a port, as a number of packets that take `each`.
 fn idle_packets(idle: Time, each: Time) -> f64 {
     idle.0 as f64 / each.0 as f64
 }

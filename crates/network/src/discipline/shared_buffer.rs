@@ -20,7 +20,7 @@ settings! {
 pub(crate) struct Buffer {
     shape: SharedBuffer,
     used: u64,
-    /// Which ports use it.
+    /// The ports that use it.
     pub(crate) members: Vec<u32>,
 }
 

@@ -17,8 +17,8 @@ use rand::Rng;
 pub(super) const DEFAULT_LIMIT: QueueLimit = QueueLimit::Packets(8);
 
 settings! {
-    /// How a port trims (Handley et al., NDP, SIGCOMM 2017, section 3.1). `limit` is that of its
-    /// data queue.
+    /// The settings of a port that trims (Handley et al., NDP, SIGCOMM 2017, section 3.1). `limit`
+    /// is the limit of the data queue.
     #[derive(Copy)]
     pub struct Trimming {
         /// Limit of the queue for headers and control packets, in packets or as a size.
@@ -27,10 +27,10 @@ settings! {
         /// data queue.
         share: u32 = 10,
             within Bounds::above(0.0, "with a share of 0 no header is sent while data waits; write for example 10");
-        /// Probability that the packet that arrives is trimmed, rather than the last one of the
-        /// data queue.
+        /// Probability that the arriving packet is trimmed. Otherwise the last packet of the data
+        /// queue is trimmed.
         trim_arriving: f64 = 0.5, within Bounds::from(0.0, "{} is no probability, 0 to 1").to(1.0);
-        /// Does a header that finds no room go back to its sender, if the transport wants that?
+        /// Does a header that finds no room go back to its sender, if its transport supports this?
         return_to_sender: bool = true;
     }
 }
@@ -58,7 +58,8 @@ pub(super) struct TrimmingQueue {
     header_limits: Thresholds,
     headers: Waiting,
     data: Waiting,
-    /// Packets of the header queue that were served since one of the data queue, while data waited.
+    /// Packets of the header queue served since the last packet of the data queue, while data
+    /// waited.
     headers_served: u32,
     random: Stream,
 }
@@ -81,9 +82,9 @@ impl TrimmingQueue {
         if returnable { Verdict::Returned(packet.returned()) } else { Verdict::Dropped(packet) }
     }
 
-    /// The packet that is trimmed as `packet` finds no room: it, or the last one of the data queue,
-    /// which it replaces. The choice is drawn, so that no pattern of arrivals has always the same
-    /// flow trimmed (section 3.1 of the paper).
+    /// Chooses the packet to trim when `packet` finds no room: `packet` itself, or the last one of
+    /// the data queue, which it then replaces. The choice is random, so that no pattern of arrivals
+    /// trims always the same flow (section 3.1 of the paper).
     fn victim(&mut self, packet: Packet, arrival: &Arrival<'_>) -> Packet {
         if self.random.random::<f64>() < self.trimming.trim_arriving {
             return packet;

@@ -4,7 +4,7 @@ use linkpool_settings::settings;
 use linkpool_units::Time;
 
 settings! {
-    /// Which flows statistics are about.
+    /// The flows that statistics cover.
     #[derive(Copy, Eq)]
     pub struct Measure {
         /// Flows that start before this are left out of statistics.

@@ -4,7 +4,7 @@ use linkpool_settings::{Bounds, HostName, Length, LinkEnds, LinkName, settings};
 use linkpool_units::{HostId, Time};
 
 settings! {
-    /// Time series and packets to record, only where asked.
+    /// Time series and packets to record. None is recorded by default.
     #[derive(Eq)]
     pub struct Record {}
     tables {
@@ -14,7 +14,7 @@ settings! {
         cwnd: Series;
         /// Acknowledged data of each subflow per interval.
         rate: Series;
-        /// Round-trip times that senders measure, of each subflow at most one in each `every`;
+        /// Round-trip times that senders measure, at most one of each subflow in each `every`;
         /// `"1ps"`: all.
         rtt: Series;
         /// Packets, bytes, drops and marks of links per interval.
@@ -50,7 +50,7 @@ settings! {
         from: Time = Time::ZERO;
         /// No sample after this.
         until: Time, from |_s| Time::MAX => "the end of the run, `duration` and `drain`";
-        /// Only flows of workloads with one of these labels.
+        /// Records only flows of workloads with one of these labels.
         labels: Option<Vec<String>>, from |_s| None => "all flows",
             within Length::from(1, "names no label; leave it out to record all flows");
     }

@@ -1,4 +1,4 @@
-//! Routing: spreading, weights, placement, and what follows failures.
+//! Routing: spreading, weights, placement, and new routes after failures.
 
 use linkpool_network::{Fabric, LinkId, Spreading, Weights};
 use linkpool_settings::{Bounds, settings};
@@ -15,27 +15,29 @@ settings! {
         /// each packet; `"flowlets"`: at random for each flowlet (LetFlow); `"two-level"`: by the
         /// address of the destination, of which each host has several.
         kind: RoutingKind = RoutingKind::Ecmp;
-        /// Packets of a flow that come to a switch so far apart, or further, may part.
+        /// The least pause between two packets of a flow at a switch after which the second may
+        /// take another link.
         gap: Option<Time>, from |_r| None => "required with `\"flowlets\"`", within Bounds::POSITIVE_SPAN,
             when |r| r.kind == RoutingKind::Flowlets => "kind = \"flowlets\"";
-        /// Addresses of each host, 1 to k/2; subflow i uses the i-th.
+        /// Number of addresses of each host, 1 to k/2. Subflow i uses address i.
         addresses: Option<u32>, from |_r| None => "k/2, half of the ports of a switch", within Bounds::POSITIVE,
             when |r| r.kind == RoutingKind::TwoLevel => "kind = \"two-level\"";
-        /// `"equal"`; `"capacity"`: links get shares in proportion to the capacity to the
-        /// destination over them, the links behind them considered.
+        /// The weights of links: `"equal"`, or `"capacity"`: in proportion to the capacity to the
+        /// destination over each link and the links behind it.
         weights: Option<WeightRule>, from |_r| None => "`\"equal\"`",
             refused |r| r.weights.is_some() && r.kind == RoutingKind::TwoLevel => NO_CHOICE,
             refused |r| r.weights.is_some() && r.link.is_some() =>
                 "links have weights by rule or one by one; leave out `weights` or `link`";
-        /// Weights one by one, 1 for all others: `[{ name = "l0->s1", weight = 3 }]`.
+        /// Weights of single links; all others have the weight 1: `[{ name = "l0->s1", weight = 3
+        /// }]`.
         link: Option<Vec<LinkWeight>> = None,
             refused |r| r.link.is_some() && r.weights.is_none() && r.kind == RoutingKind::TwoLevel => NO_CHOICE;
-        /// How long after links fail or work again routes follow, or `"never"`; see below. Paths
-        /// that flows or subflows are pinned to never follow, nor do those of two-level routing.
+        /// The time from a failure or repair of links until routes follow, or `"never"`; see below.
+        /// Pinned paths of flows and subflows, and paths of two-level routing, never follow.
         reconverge: Option<Reconverge>, from |_r| None => "required where a [[change]] has a `state`";
     }
     tables {
-        /// The central scheduler of transports with `paths = "placed"`, which need it, see below.
+        /// The central scheduler, which transports with `paths = "placed"` need; see below.
         placement: Placement;
     }
 }
@@ -46,20 +48,20 @@ settings! {
     /// A central scheduler.
     #[derive(Copy)]
     pub struct Placement {
-        /// From one look at all flows to the next.
+        /// Time between two decisions of the scheduler.
         period: Time, required Time::from_ms(10), within Bounds::POSITIVE_SPAN;
         /// A flow is long if it got this share of the capacity of its host's links in a period.
         share: f64 = 0.1, within Bounds::above(0.0, "{} is no share of a link; it is above 0 and at most 1").to(1.0);
     }
 }
 
-/// How a switch chooses.
+/// The rule by which a switch chooses among links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoutingKind {
     /// A hash of addresses and ports.
     Ecmp,
-    /// Nothing: a random link for each packet.
+    /// A random link for each packet.
     Spray,
     /// A random link for each flowlet.
     Flowlets,
@@ -71,7 +73,7 @@ pub enum RoutingKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WeightRule {
-    /// All are alike.
+    /// All links have the same weight.
     Equal,
     /// In proportion to the capacity to the destination.
     Capacity,

@@ -2,12 +2,12 @@
 
 use linkpool_settings::{Form, Mixed, mixed};
 
-/// Subflows of a connection.
+/// The setting for the number of subflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subflows {
     /// A fixed number.
     Count(u32),
-    /// As many as there are equal-cost paths, at most [`Subflows::MOST_AUTO`].
+    /// The number of equal-cost paths, at most [`Subflows::MOST_AUTO`].
     Auto,
 }
 

@@ -1,5 +1,5 @@
-//! A transport as a scenario describes it: the settings of its connections, and how they meet the
-//! network.
+//! A transport as a scenario describes it: the settings of its connections, of its paths and of its
+//! packets.
 
 use linkpool_settings::{Preset, Settings, settings};
 use linkpool_transport::control::{Algorithm, ControlConfig};
@@ -14,34 +14,34 @@ settings! {
     /// A transport protocol with all its settings. Settings that do not apply have the preset's
     /// values.
     pub struct Transport {
-        /// Subflows of a connection, 1 to 32, with MMPTCP of its phase 2; `"auto"`: as many as
-        /// there are equal-cost paths to the receiver, at most 8 (in a fat-tree with k = 8: 1
-        /// within a rack, 4 within a pod, 8 across).
+        /// Number of subflows of a connection, 1 to 32; with MMPTCP those of phase 2. `"auto"`: the
+        /// number of equal-cost paths to the receiver, at most 8 (in a fat-tree with k = 8: 1
+        /// within a rack, 4 within a pod, 8 between pods).
         subflows: Subflows = Subflows::Count(1), of Multipath;
-        /// Which packets, and their ACKs, are of high priority at ports with `discipline =
-        /// "priority"`: `"low"`: none; `"high"`: all; `"scatter"`: packets of subflows whose data
-        /// packets take random paths (of MMPTCP, in phase 1).
+        /// The packets that have high priority at ports with `discipline = "priority"`, and their
+        /// ACKs. `"low"`: none. `"high"`: all. `"scatter"`: packets of subflows whose data packets
+        /// take random paths (of MMPTCP, in phase 1).
         priority: Priority = Priority::Low;
-        /// With SACKs: may switches trim its data packets? The receiver answers a header by a NACK,
-        /// and the sender sends the segment again at once.
+        /// With SACKs: may switches trim its data packets? The receiver answers a trimmed packet
+        /// with a NACK, and the sender sends the segment again at once.
         trimming: bool = false;
     }
     groups {
         /// The settings of NDP.
         ndp: NdpConfig;
-        /// How its packets find their way.
+        /// The paths of its packets.
         paths: PathConfig;
-        /// How long its packets are.
+        /// The sizes of its packets.
         wire: WireConfig;
-        /// For the two ends of its connections.
+        /// The settings of the two ends of its connections.
         config: Config;
     }
     others {
-        /// The scenario's name for it.
+        /// Its name in the scenario.
         name: String = String::new();
-        /// Where its defaults came from.
+        /// The preset of its defaults.
         preset: Preset = Preset::Linux;
-        /// Its control.
+        /// Its congestion control.
         control: Control = Control::Tcp(Algorithm::Reno);
     }
 }
@@ -50,16 +50,16 @@ settings! {
     /// The settings of NDP.
     #[derive(Copy)]
     pub struct NdpConfig {
-        /// Do PULLs of its connections go before PULLs of others at the receiving host?
+        /// Does the receiving host send PULLs of its connections before other PULLs?
         pull_priority: bool = false, of Ndp;
-        /// Are paths left out for a while whose share of NACKs and losses is above twice that of
-        /// the others?
+        /// Does a sender leave out paths for some time if their share of NACKs and losses is above
+        /// twice that of the other paths?
         path_penalties: bool = true, of Ndp;
     }
 }
 
 settings! {
-    /// How packets find their way.
+    /// The paths of packets.
     pub struct PathConfig {
         /// `"hash"`: each subflow's path is an ECMP hash of its addresses and ports; `"distinct"`:
         /// subflow i takes the i-th of the equal-cost paths, round the end where there are fewer,
@@ -82,7 +82,7 @@ settings! {
 }
 
 settings! {
-    /// How long packets are on the wire.
+    /// The sizes of packets on the wire.
     #[derive(Copy)]
     pub struct WireConfig {
         /// Bytes on the wire beside the payload (`linux`: 32 TCP, 20 IP, 38 Ethernet with preamble
@@ -118,13 +118,13 @@ impl Transport {
         self.config.control.mmptcp().is_some()
     }
 
-    /// Has a connection several subflows?
+    /// Does a connection have several subflows?
     pub fn is_several(&self) -> bool {
         self.subflows.most() > 1 || self.is_mmptcp()
     }
 }
 
-/// How a subflow comes by its path.
+/// The rule that gives a subflow its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Paths {
@@ -136,17 +136,17 @@ pub enum Paths {
     Disjoint,
     /// Subflow i leaves its host by the i-th port, and takes a hash from there.
     Planes,
-    /// A hash, and when the flow has become long, where a central scheduler places it.
+    /// A hash until the flow is long; then the path on which a central scheduler places it.
     Placed,
-    /// Every data packet takes a random one.
+    /// Every data packet takes a random path.
     Scatter,
-    /// Protective load balancing: a hash, and another when the path stays congested.
+    /// Protective load balancing: a hash, and another hash when the path stays congested.
     Plb,
-    /// Recycled entropies: every data packet takes one that came back unmarked, or a random one.
+    /// Recycled entropies: every data packet takes the entropy of an unmarked ACK, or a random one.
     Reps,
 }
 
-/// Which packets of a transport are of high priority.
+/// The packets of a transport that have high priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Priority {

@@ -6,7 +6,7 @@ settings! {
     /// The run ends when this many flows have finished.
     #[derive(Eq)]
     pub struct Until {
-        /// How many.
+        /// Number of flows.
         flows: u64, required 1_000, within Bounds::POSITIVE;
         /// The label of the flows that count.
         label: String, required "long".to_string();

@@ -8,13 +8,13 @@ use linkpool_workload::kinds::Flow;
 settings! {
     /// A source of flows: the settings that all kinds have.
     pub struct Workload {
-        /// Copied to the flows.
+        /// The label of its flows in results.
         label: String, from |w| w.kind_name().to_string() => "the name of the kind";
         /// Name of a transport.
         transport: usize as TransportName, required 0;
         /// The role of the hosts that send, or "others" for hosts without a role.
         role: Option<String>, from |_w| None => "all hosts";
-        /// When the first flow starts, or may start.
+        /// Time at which the first flow starts, or from which flows may start.
         start: Time = Time::ZERO;
     }
     tables {
@@ -22,32 +22,32 @@ settings! {
         small: Small;
     }
     others {
-        /// Which flows.
+        /// The flows that are small.
         kind: WorkloadKind = WorkloadKind::Flow(Flow::defaults(Preset::Linux));
     }
 }
 
 settings! {
-    /// Small flows go by another transport.
+    /// The transport of small flows.
     #[derive(Copy, Eq)]
     pub struct Small {
-        /// Flows of less payload than this are small.
+        /// Flows with less payload than this are small.
         below: u64 as Bytes, required 100_000, within Bounds::POSITIVE;
-        /// Name of the transport of these.
+        /// Name of the transport of small flows.
         transport: usize as TransportName, required 0;
     }
 }
 
-/// Hosts that do the same; which ones is drawn at random.
+/// A role of hosts, which are drawn at random.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Role {
     /// The name.
     pub name: String,
-    /// How many hosts have it; no host has two.
+    /// The number of hosts that have it. No host has two roles.
     pub hosts: u32,
 }
 
-/// The role of the hosts that have no other.
+/// The role of hosts that have no other role.
 pub const OTHERS: &str = "others";
 
 impl Workload {

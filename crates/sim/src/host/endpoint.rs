@@ -19,7 +19,7 @@ use std::fmt::Debug;
 /// The state of an endpoint after an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
-    /// Nothing in particular.
+    /// It goes on.
     None,
     /// At a receiver: all data has arrived, for the first time.
     Delivered,
@@ -52,9 +52,9 @@ pub(crate) trait Sending: Endpoint {
     fn stop(&mut self, io: &mut Io<'_, '_>) -> Event;
     /// The state of the connection.
     fn state(&self) -> SenderState;
-    /// When it was opened.
+    /// The time at which it was opened.
     fn started(&self) -> Time;
-    /// When its last data was acknowledged, or it was given up.
+    /// The time at which its last data was acknowledged, or at which it was given up.
     fn ended(&self) -> Option<Time>;
     /// Payload acknowledged, bytes.
     fn acked(&self) -> u64;
@@ -66,13 +66,13 @@ pub(crate) trait Sending: Endpoint {
     fn subflow(&self, s: SubflowId) -> SubflowOutcome;
     /// Is the handshake of subflow `s` done, and has it not failed?
     fn is_established(&self, s: SubflowId) -> bool;
-    /// Is subflow `s` kept from sending new data?
+    /// Does the congestion control algorithm keep subflow `s` from sending new data?
     fn is_suppressed(&self, _s: SubflowId) -> bool {
         false
     }
     /// Reports the measures of the family, each by its name in the results.
     fn metrics(&self, _report: &mut dyn FnMut(Metric)) {}
-    /// Why a hook of its algorithm ends the run, if one does.
+    /// The error of a hook of its algorithm, if there is one. It ends the run.
     fn hook_error(&self) -> Option<&HookError> {
         None
     }
@@ -84,8 +84,8 @@ pub(crate) trait Sending: Endpoint {
     fn record_rtts(&mut self, recorder: Box<RttRecorder>);
 }
 
-/// The end that data is sent to.
+/// The end that receives data.
 pub(crate) trait Receiving: Endpoint {
-    /// When the sender was last heard of.
+    /// The time at which the last packet of the sender arrived.
     fn last_heard(&self) -> Time;
 }

@@ -9,12 +9,13 @@ use linkpool_settings::{Bounds, settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How AMP decides that congestion is over.
+/// The rule by which AMP decides that congestion is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Release {
-    /// Counts rounds of subflow 0 that had no mark, ended outside recovery and with a window above
-    /// `cwnd_min`, in a row: the authors' implementation, from which the published figures came.
+    /// Counts consecutive rounds of subflow 0 that had no mark and ended outside recovery with a
+    /// window above `cwnd_min`. This is the authors' implementation, which gave the published
+    /// figures.
     Rounds,
     /// Counts rounds of subflow 0 since its last marked ACK: the paper's Algorithm 1, lines 14 to
     /// 21.
@@ -24,9 +25,9 @@ pub enum Release {
 settings! {
     /// Parameters of AMP.
     pub struct AmpConfig {
-        /// Rounds with all windows at the minimum before subflows are suppressed.
+        /// Number of rounds with all windows at the minimum before subflows are suppressed.
         gamma: u32 = 2, within Bounds::POSITIVE, when |c| c.suppression => "`suppression = true`";
-        /// Unmarked rounds before they are released.
+        /// Number of unmarked rounds before they are released.
         tau: u32 = 8, within Bounds::POSITIVE, when |c| c.suppression => "`suppression = true`";
         /// false: AMP without suppression of subflows (SSR).
         suppression: bool = true;
@@ -36,7 +37,7 @@ settings! {
         release: Release = Release::Rounds, when |c| c.suppression => "`suppression = true`";
     }
     groups {
-        /// Of marks: beta, cwnd_min, and the order of an ACK's growth, cut and check.
+        /// The cut for marks: beta, cwnd_min, and the order of an ACK's growth, cut and check.
         cut: CutConfig;
     }
 }
@@ -48,9 +49,9 @@ settings! {
 pub struct Amp {
     config: AmpConfig,
     suppressed: bool,
-    /// nRound of the pseudocode: of suppression, or, while suppressed, of release.
+    /// nRound of the pseudocode: rounds towards suppression, or, while suppressed, towards release.
     rounds: u32,
-    /// Subflow 0 has seen a mark in this round.
+    /// Has subflow 0 seen a mark in this round?
     marked: bool,
     suppressions: u32,
     releases: u32,
@@ -122,7 +123,7 @@ impl CongestionControl for Amp {
         states[s].cwnd += acked / total;
     }
 
-    /// Its rounds would have told when congestion is over.
+    /// The rounds of subflow 0 would have shown the end of congestion.
     fn on_failed(&mut self, s: SubflowId) {
         if s.is_first() && self.suppressed {
             (self.suppressed, self.rounds) = (false, 0);
@@ -259,7 +260,7 @@ mod tests {
         assert_eq!(states[0].cwnd, 4.25);
     }
 
-    /// Nothing would count the rounds to the release.
+    /// No subflow would count the rounds to the release.
     #[test]
     fn the_others_are_released_when_subflow_0_is_given_up() {
         let (mut a, _) = suppressed(Release::Rounds);

@@ -16,7 +16,7 @@ impl Balia {
 }
 
 /// alpha_s = max_r(x_r) / x_s, with the rates x_r = w_r / rtt_r; 1 before the first RTT sample,
-/// when there is nothing to link.
+/// since the rate is not known.
 fn alpha(states: &[CongestionState], s: SubflowId) -> f64 {
     if !states[s].is_coupled() {
         return 1.0;

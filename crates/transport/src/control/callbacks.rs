@@ -1,4 +1,4 @@
-//! Hooks that were compiled elsewhere: native functions with the C calling convention.
+//! Hooks that another compiler made: native functions with the C calling convention.
 //!
 //! Beside prefetching, this is the only place with unsafe code. Every call rests on one invariant,
 //! for which the caller of [`Callbacks::at`] vouches. `Block` and [`layout`] are the memory that
@@ -10,10 +10,10 @@ use crate::id::SubflowId;
 use std::cell::Cell;
 use std::mem::offset_of;
 
-/// What compiled code must know of a type in memory.
+/// The layout of a type in memory, for compiled code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bytes from one to the next in an array.
+    /// Bytes between two elements of an array.
     pub size: usize,
     /// The fields that hooks see: name, offset in bytes, and kind (`f`: `f64`; `i`: 64-bit integer;
     /// `b`: bool, one byte).
@@ -38,7 +38,7 @@ pub fn layout() -> Layout {
 /// The memory of one connection: words of the connection, then as many words for each subflow. A
 /// number takes a word (`f64`, or `i64`), a bool the first byte of one.
 ///
-/// Cells, as hooks that only read may be called while the algorithm is borrowed.
+/// The words are cells, since hooks that only read may be called while the algorithm is borrowed.
 #[derive(Debug)]
 pub(super) struct Block {
     words: Box<[Cell<u64>]>,
@@ -74,7 +74,7 @@ pub(super) fn word_of(flag: bool) -> u64 {
     u64::from_ne_bytes([flag.into(), 0, 0, 0, 0, 0, 0, 0])
 }
 
-/// The function of a hook has raised an exception.
+/// The error that the function of a hook has raised an exception.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Raised;
 

@@ -14,38 +14,39 @@ settings! {
         /// A loss multiplies the window by it (beta_cubic of RFC 9438, section 4.6: 0.7).
         beta "cubic_beta": f64 = 0.7,
             within Bounds::above(0.0, "a loss multiplies the window by it: above zero and below 1").below(1.0);
-        /// Does a flow whose window shrinks from loss to loss give way (RFC 9438, section 4.7)?
+        /// Does a flow release more bandwidth if its window shrinks from loss to loss (fast
+        /// convergence, RFC 9438, section 4.7)?
         fast_convergence: bool = true;
     }
 }
 
-/// CUBIC (RFC 9438), without ECN and HyStart++; on every subflow one of its own, as MPTCP in Linux
-/// has it by default.
+/// CUBIC (RFC 9438), without ECN and HyStart++. Every subflow has its own, as in Linux's MPTCP by
+/// default.
 #[derive(Debug)]
 pub struct Cubic {
     config: CubicConfig,
     subflows: Box<[Subflow]>,
-    /// Each as it was before its last loss.
+    /// The state of each subflow before its last loss.
     before: Box<[Subflow]>,
-    /// When the ACK that is being processed came.
+    /// The arrival time of the current ACK.
     now: Time,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Subflow {
-    /// W_max; none: no loss yet, or a timeout since, after which growth starts from where slow
-    /// start ends.
+    /// W_max; `None` before the first loss, and after a timeout: then growth begins at the end of
+    /// slow start.
     w_max: Option<f64>,
     /// Window just before the last loss.
     cwnd_prior: f64,
-    /// This stage of congestion avoidance, once it has begun.
+    /// The current stage of congestion avoidance, once it has begun.
     epoch: Option<Epoch>,
 }
 
 #[derive(Clone, Debug)]
 struct Epoch {
     start: Time,
-    /// The window that W_cubic is back at after K.
+    /// The window that W_cubic reaches after K.
     w_max: f64,
     /// Seconds.
     k: f64,

@@ -37,7 +37,7 @@ impl MarkedFraction {
         MarkedFraction { alpha: alpha0, acked: 0, marked: 0 }
     }
 
-    /// Counts an ACK; a duplicate reports on one packet.
+    /// Counts an ACK; a duplicate ACK reports on one packet.
     #[inline]
     fn count(&mut self, ack: Ack, g: f64) {
         let packets = ack.acked.max(1);
@@ -53,7 +53,7 @@ impl MarkedFraction {
     }
 }
 
-/// The cut that DCTCP and each subflow of DCM make: in proportion to alpha, once a window.
+/// The cut of DCTCP and of each subflow of DCM: in proportion to alpha, once in a window.
 #[derive(Debug)]
 pub(super) struct DctcpCut {
     config: DctcpConfig,

@@ -23,7 +23,7 @@ pub struct Definition {
     pub needs_ecn: bool,
     /// What scenarios may set. The value of each has a word of the connection.
     pub parameters: Vec<Parameter>,
-    /// The words of a new connection; those of parameters are replaced by their values.
+    /// The words of a new connection. The values of parameters replace the words of parameters.
     pub connection: Vec<u64>,
     /// The words of a new subflow.
     pub subflow: Vec<u64>,
@@ -36,15 +36,15 @@ pub struct Definition {
 /// A parameter of a [`Definition`].
 #[derive(Debug)]
 pub struct Parameter {
-    /// As scenarios write it.
+    /// Its name in scenarios.
     pub key: &'static str,
     /// Its documentation.
     pub doc: &'static [&'static str],
-    /// Its word in those of the connection.
+    /// Its place among the words of the connection.
     pub word: usize,
     /// Its default of the presets "linux" and "paper-2013".
     pub defaults: [Value; 2],
-    /// Between which values a number must be.
+    /// The bounds of a number.
     pub bounds: Bounds,
 }
 
@@ -67,7 +67,7 @@ impl Value {
     }
 }
 
-/// Algorithms are the same if they are the same definition.
+/// Two algorithms are equal if they have the same definition.
 impl PartialEq for Definition {
     fn eq(&self, other: &Definition) -> bool {
         std::ptr::eq(self, other)
@@ -124,14 +124,14 @@ impl DefinedConfig {
     }
 }
 
-/// Why a hook ended its run.
+/// The error of a hook, which ended its run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookError {
     /// The algorithm.
     pub algorithm: &'static str,
     /// The hook.
     pub hook: &'static str,
-    /// What it did wrong.
+    /// The error.
     pub what: String,
 }
 
@@ -149,8 +149,8 @@ pub struct Defined {
 
 const RAISED: &str = "raised an exception, such as an index out of range or a division by zero";
 
-/// The windows that a sender can have, packets: with less than one it would wait for ever, and more
-/// would fill the memory of the machine at once.
+/// The windows that a sender can have, in packets. With a window below the least, it would wait for
+/// ever; a window above the greatest would fill the memory of the machine.
 const WINDOWS: RangeInclusive<f64> = 1.0..=(1 << 24) as f64;
 
 #[inline]

@@ -1,4 +1,4 @@
-//! EWTCP: a TCP of less weight on each subflow.
+//! EWTCP: on each subflow a TCP with less weight.
 
 use super::{Ack, CongestionControl, slow_start};
 use crate::congestion::CongestionState;

@@ -15,16 +15,17 @@ pub struct MmptcpConfig {
     pub switch: Switch,
     /// The algorithm of phase 1.
     pub scattered: Box<ControlConfig>,
-    /// Of the subflows of phase 2.
+    /// The algorithm of the subflows of phase 2.
     pub coupled: Box<ControlConfig>,
 }
 
 settings! {
     /// The algorithms of the phases.
     struct Phases {
-        /// The algorithm of phase 1: `"reno"`, without ECN, or `"dctcp"`, whose settings apply too.
+        /// The algorithm of phase 1: `"reno"`, without ECN, or `"dctcp"`. The settings of `"dctcp"`
+        /// apply too.
         phase_1: Algorithm as Phase1 = Algorithm::Reno;
-        /// The algorithm of phase 2: any for several subflows. Its settings apply too.
+        /// The algorithm of phase 2: any algorithm for several subflows. Its settings apply too.
         phase_2: Algorithm as Phase2 = Algorithm::Lia;
     }
 }
@@ -33,25 +34,25 @@ settings! {
     /// The events that end phase 1; the first that happens counts.
     #[derive(Copy)]
     pub struct Switch {
-        /// Phase 1 ends when more than this has been sent (the paper's switching threshold); at
-        /// least one of the three ends must be there.
+        /// Phase 1 ends when more than this has been sent (the paper's switching threshold). At
+        /// least one of the three ends must be set.
         bytes "switch_bytes": u64 as Size = u64::MAX, within Bounds::POSITIVE_OR_UNLIMITED;
         /// Phase 1 ends when its window reaches this many packets.
         window "switch_window": f64 as Packets = f64::INFINITY, within Bounds::POSITIVE_OR_UNLIMITED;
-        /// true: phase 1 ends with its first congestion event: a mark that it heeds, a loss, a
-        /// timeout.
+        /// true: phase 1 ends with its first congestion event: a mark to which it reacts, a loss,
+        /// or a timeout.
         congestion "switch_on_congestion": bool = false;
     }
 }
 
 impl Switch {
-    /// Does anything end phase 1?
+    /// Is an end of phase 1 set?
     pub fn ends(&self) -> bool {
         self.bytes < u64::MAX || self.window < f64::INFINITY || self.congestion
     }
 }
 
-/// The settings of both algorithms stand beside its own.
+/// The settings of both algorithms stand in the same table as its own.
 impl Settings for MmptcpConfig {
     fn defaults(preset: Preset) -> MmptcpConfig {
         let Phases { phase_1, phase_2 } = Phases::defaults(preset);
@@ -80,18 +81,19 @@ impl Settings for MmptcpConfig {
 /// scatters the packets of subflow 0 over all paths under one window, in the paper a standard TCP's
 /// without ECN; phase 2 is MPTCP over the other subflows.
 ///
-/// They are opened with the first ACK after the switch is due. Scattering goes on until the first
-/// of them is established; then subflow 0 sends no new data and leaves the coupled sum, in which it
-/// never was: the coupled algorithm is shown the other subflows only.
+/// The subflows of phase 2 open with the first ACK after the switch is due. Scattering continues
+/// until the first of them is established; then subflow 0 sends no new data. The coupled algorithm
+/// never sees subflow 0.
 #[derive(Debug)]
 pub struct Mmptcp {
     switch: Switch,
     scattered: Box<Control>,
     coupled: Box<Control>,
-    /// Phase 1 has had a cut.
+    /// Has phase 1 had a cut?
     congested: bool,
     phase_2: bool,
-    /// When phase 1 ended, and phase 2 was to open its subflows; `Time::MAX`: it has not.
+    /// The time at which phase 1 ended and phase 2 had to open its subflows; `Time::MAX` before
+    /// that.
     switched: Time,
 }
 

@@ -1,4 +1,5 @@
-//! Congestion control: one algorithm a file, each a connection's whole view of its subflows.
+//! Congestion control algorithms, one in each file. An algorithm sees all subflows of its
+//! connection.
 //!
 //! Hooks have the names of Linux (`struct tcp_congestion_ops`). The sender does the work that all
 //! algorithms share: it counts duplicate ACKs, retransmits, and sets the window on a loss to
@@ -54,16 +55,16 @@ use serde::{Deserialize, Serialize};
 pub struct Ack {
     /// Packets that it acknowledges; 0 for a duplicate.
     pub acked: u32,
-    /// It echoes a mark.
+    /// Does it echo a mark?
     pub marked: bool,
-    /// The ACK ends a round: it is the first beyond the byte that was next to be sent when the
-    /// round began.
+    /// Does the ACK end a round? It does if it is the first ACK beyond the byte that was next to be
+    /// sent when the round began.
     pub round_ended: bool,
-    /// When it came.
+    /// The time at which it arrived.
     pub now: Time,
 }
 
-/// What else an ACK does that cuts the window for a mark.
+/// The order of growth, cut and check on an ACK that cuts the window for a mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckOrder {
@@ -78,8 +79,8 @@ pub enum AckOrder {
     CutInsteadOfGrowth,
 }
 
-/// A congestion control algorithm. `s` is the subflow of an event, `states` are all subflows of the
-/// connection.
+/// A congestion control algorithm. `s` is the subflow of an event, and `states` has all subflows of
+/// the connection.
 pub trait CongestionControl {
     /// Are packets sent as ECN-capable?
     fn needs_ecn(&self) -> bool {
@@ -95,13 +96,13 @@ pub trait CongestionControl {
     /// Returns whether the window was cut for a mark.
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool;
 
-    /// The ACK echoes a mark, and has grown the window: cut here with [`AckOrder::GrowThenCut`].
+    /// The ACK echoes a mark and has grown the window. With [`AckOrder::GrowThenCut`], cut here.
     /// Returns whether the window was cut.
     fn cut_after_growth(&mut self, _states: &mut [CongestionState], _s: SubflowId) -> bool {
         false
     }
 
-    /// `acked` packets (see `byte_counting`) are acknowledged outside recovery: grow.
+    /// `acked` packets (see `byte_counting`) are acknowledged outside recovery. Grow the window.
     fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64);
 
     /// The slow start threshold after a loss with `flight` packets outstanding (RFC 5681, equation
@@ -146,7 +147,7 @@ pub trait CongestionControl {
     fn metrics(&self, _report: &mut dyn FnMut(Metric)) {}
 }
 
-/// Slow start: grows the window by a packet for each acknowledged packet (RFC 5681, section 3.1).
+/// Grows the window in slow start by a packet for each acknowledged packet (RFC 5681, section 3.1).
 /// Returns false and does nothing if slow start is over.
 #[inline]
 pub fn slow_start(state: &mut CongestionState, acked: f64) -> bool {
@@ -157,14 +158,14 @@ pub fn slow_start(state: &mut CongestionState, acked: f64) -> bool {
     slow
 }
 
-/// w_total: the windows of all subflows, as a coupled increase sees them.
+/// w_total: the sum of the windows of all subflows, as a coupled increase sees them.
 #[inline]
 pub fn total_window(states: &[CongestionState]) -> f64 {
     states.iter().filter(|p| p.established).map(CongestionState::coupled_window).sum()
 }
 
 /// x_s / sum_r x_r: the share of subflow `s` in the connection's rate; 1 before its first RTT
-/// sample, when there is nothing to link.
+/// sample, since its rate is not known.
 ///
 /// The linked term of OLIA and BALIA, `(x_s / rtt_s) / (sum_r x_r)^2` with `x_r = w_r / rtt_r`, is
 /// its square by `w_s`. In this order a single subflow has Reno's `1 / w` to the last digit: a
@@ -204,16 +205,16 @@ macro_rules! algorithms {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         pub enum Algorithm {
             $(#[doc = $sentence] #[doc = ""] #[doc = $source] #[serde(rename = $name)] $algorithm,)*
-            /// One that is defined at run time.
+            /// An algorithm that is defined at run time.
             #[serde(skip)]
             Defined(&'static Definition),
         }
 
         impl Algorithm {
-            /// All that are part of this crate.
+            /// All algorithms of this crate.
             pub const ALL: &[Algorithm] = &[$(Algorithm::$algorithm),*];
 
-            /// As scenarios write it.
+            /// Its name in scenarios.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Algorithm::$algorithm => $name,)*
@@ -238,7 +239,7 @@ macro_rules! algorithms {
             }
         }
 
-        /// Which algorithm, with its settings.
+        /// An algorithm with its settings.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs)]
         pub enum ControlConfig { $($algorithm($config),)* Defined(DefinedConfig) }
@@ -252,7 +253,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// Which algorithm it is.
+            /// The algorithm.
             pub fn algorithm(&self) -> Algorithm {
                 match self {
                     $(ControlConfig::$algorithm(_) => Algorithm::$algorithm,)*
@@ -364,7 +365,7 @@ algorithms! {
 }
 
 impl Algorithm {
-    /// The one that scenarios call so.
+    /// The algorithm of this name.
     pub fn named(name: &str) -> Option<Algorithm> {
         Algorithm::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
     }
@@ -374,14 +375,14 @@ impl Algorithm {
         !Algorithm::SINGLE_PATH.contains(&self.name())
     }
 
-    /// Does it heed marks, with its default settings?
+    /// Does it react to marks, with its default settings?
     pub fn heeds_marks(self) -> bool {
         ControlConfig::of(self, Preset::Linux).heeds_marks()
     }
 }
 
 impl ControlConfig {
-    /// Does it heed marks, on any subflow?
+    /// Does it react to marks, on any subflow?
     pub fn heeds_marks(&self) -> bool {
         let control = self.build(2);
         SubflowId::first(2).any(|s| control.needs_ecn_on(s))
@@ -395,7 +396,7 @@ impl ControlConfig {
         }
     }
 
-    /// The parameters of MMPTCP, if it is that.
+    /// The parameters of MMPTCP, if it is MMPTCP.
     pub fn mmptcp(&self) -> Option<&MmptcpConfig> {
         match self {
             ControlConfig::Mmptcp(config) => Some(config),
@@ -405,7 +406,7 @@ impl ControlConfig {
 }
 
 impl Control {
-    /// Why a hook ends the run, if one does.
+    /// The error of a hook, if there is one. It ends the run.
     #[inline]
     pub fn hook_error(&self) -> Option<&HookError> {
         match self {

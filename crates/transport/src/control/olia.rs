@@ -4,9 +4,9 @@ use super::{Ack, CongestionControl, share_of_rate, slow_start};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 
-/// OLIA (draft-khalili-mptcp-congestion-control-05; Khalili et al., CoNEXT 2012), without ECN:
-/// LIA's first term, which balances congestion, and a second one that moves windows from the
-/// largest to the best paths.
+/// OLIA (draft-khalili-mptcp-congestion-control-05; Khalili et al., CoNEXT 2012), without ECN. The
+/// first term of the increase balances congestion; the second moves windows from the largest to the
+/// best paths.
 #[derive(Debug)]
 pub struct Olia {
     subflows: Box<[LossDistance]>,

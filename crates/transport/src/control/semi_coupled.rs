@@ -8,8 +8,8 @@ use linkpool_settings::{Bounds, settings};
 settings! {
     /// Parameters of semi-coupling.
     pub struct SemiCoupledConfig {
-        /// The constant a of the increase a/w_total; 1: one packet a round over all subflows. n
-        /// subflows over one bottleneck take the share of one TCP at a = 1/n.
+        /// The constant a of the increase a/w_total; 1: one packet a round over all subflows. With
+        /// a = 1/n, n subflows over one bottleneck take the share of one TCP.
         aggressiveness: f64 = 1.0, within Bounds::POSITIVE;
     }
 }

@@ -32,7 +32,7 @@ pub enum SsthreshAfterCut {
     WMinus1,
 }
 
-/// Is it below the window?
+/// Is the threshold below the window?
 impl Written<bool> for SsthreshAfterCut {
     fn of(below: &bool) -> SsthreshAfterCut {
         if *below { SsthreshAfterCut::WMinus1 } else { SsthreshAfterCut::W }
@@ -59,7 +59,7 @@ struct TraSh {
     rate: f64,
     /// Increase per round.
     delta: f64,
-    /// The fraction of a packet that the increases have left over.
+    /// The fraction of a packet by which increases have not grown the window yet.
     adder: f64,
 }
 

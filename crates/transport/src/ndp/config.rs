@@ -2,26 +2,26 @@
 
 use linkpool_units::Time;
 
-/// The settings of an NDP transport; both ends of its connections have them.
+/// The settings of an NDP transport, for both ends of its connections.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Payload of a full packet, bytes.
     pub mss: u16,
     /// Packets of the first window, sent without a handshake (section 3.2).
     pub initial_window: u32,
-    /// A packet is sent again so long after it was sent, if nothing is heard of it. The last
-    /// resort: header loss and link failures.
+    /// The time after which a packet without any answer is sent again. It is the last resort
+    /// against lost headers and failed links.
     pub rto: Time,
     /// Largest factor by which timeouts in a row lengthen the RTO.
     pub max_backoff: u32,
-    /// Do PULLs of these connections go before PULLs of others at the receiving host (section 3.2)?
+    /// Does the receiving host send PULLs of these connections before other PULLs (section 3.2)?
     pub priority: bool,
-    /// When a path is left out; none: never.
+    /// The rule by which paths are left out; `None`: never.
     pub penalties: Option<Penalties>,
 }
 
-/// When paths are left out for a while (section 3.2.1). The paper asks for outliers and gives no
-/// numbers; these are ours.
+/// The rule by which paths are left out for some time (section 3.2.1). The paper says to leave out
+/// outliers, and gives no numbers. The numbers are ours.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Penalties {
     /// ACKs, NACKs and losses of a path before it is judged.
@@ -29,9 +29,10 @@ pub struct Penalties {
     /// A path is an outlier if its share of NACKs and losses is above this multiple of the share of
     /// all other paths together.
     pub ratio: f64,
-    /// And above this.
+    /// The share must also be above this.
     pub least_share: f64,
-    /// Permutations for which an outlier is left out; twice as many when it is an outlier again.
+    /// Number of permutations for which an outlier is left out. It doubles when the path is an
+    /// outlier again.
     pub rounds: u32,
     /// The most permutations for which it is left out.
     pub most_rounds: u32,

@@ -11,7 +11,7 @@ pub enum Message {
         number: u32,
         /// Bytes of payload.
         len: u16,
-        /// No packet has a higher number.
+        /// Is it the last packet?
         last: bool,
         /// Sent before the sender has heard of the receiver: it opens the connection, if no other
         /// packet has (section 3.2: each packet of the first round trip carries SYN).
@@ -24,7 +24,7 @@ pub enum Message {
         /// All packets below have arrived whole.
         next: u32,
     },
-    /// Of the packet `number`, the header has arrived.
+    /// The header of packet `number` has arrived without its payload.
     Nack {
         /// Its number.
         number: u32,
@@ -44,9 +44,10 @@ pub enum Message {
 
 /// Takes the messages that an NDP endpoint sends.
 pub trait Output {
-    /// Send `message`; data on the path of this number, the rest on any.
+    /// Send `message`: data on the path of this number, other messages on any path.
     fn send(&mut self, message: Message, path: Option<usize>);
-    /// Call the endpoint's `on_timer` at `at`. Requests add up; none is ever taken back.
+    /// Call the endpoint's `on_timer` at `at`. Every request causes a call; no request is
+    /// withdrawn.
     fn wake(&mut self, at: Time);
     /// A packet that was sent once was acknowledged after `rtt`.
     fn measured_rtt(&mut self, _rtt: Time) {}

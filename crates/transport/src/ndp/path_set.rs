@@ -1,5 +1,5 @@
-//! The paths of a sender: each once in a random order, then in another; outliers are left out for a
-//! while.
+//! The paths of a sender: it uses each path once in a random order, then again in another order.
+//! Outliers are left out for some time.
 
 use super::config::Penalties;
 
@@ -10,11 +10,12 @@ pub enum Feedback {
     Ack,
     /// It was trimmed.
     Nack,
-    /// Nothing was heard of it.
+    /// There was no answer to it.
     Loss,
 }
 
-/// A loss says more than a NACK: switches that trim lose packets only on links that fail.
+/// The weight of a loss. It says more than a NACK, since switches that trim lose packets only on
+/// links that fail.
 const WEIGHT_OF_LOSS: u32 = 4;
 
 /// Counts are halved when they reach this multiple of the needed samples, so that old samples are
@@ -40,7 +41,7 @@ struct Score {
     bad: u32,
     /// The number of further permutations that leave the path out.
     left_out: u32,
-    /// The last penalty; 0: none that is not forgiven.
+    /// The last penalty; 0 if there is none, or if it is forgiven.
     penalty: u32,
 }
 
@@ -52,7 +53,7 @@ impl PathSet {
         PathSet { scores, order: Vec::new(), next: 0, penalties, good: 0, bad: 0 }
     }
 
-    /// How many there are.
+    /// The number of paths.
     pub fn count(&self) -> usize {
         self.scores.len()
     }
@@ -96,7 +97,7 @@ impl PathSet {
         self.next = 0;
     }
 
-    /// Something was heard of a packet on `path`, or nothing in time.
+    /// Records the `outcome` of a packet on `path`.
     pub fn on_feedback(&mut self, path: usize, feedback: Feedback) {
         let Some(penalties) = self.penalties.filter(|_| self.scores.len() > 1) else { return };
         let (good, bad) = match feedback {
@@ -135,7 +136,7 @@ impl PathSet {
         (score.good, score.bad) = (good, bad);
     }
 
-    /// How many paths are left out now.
+    /// The number of paths that are left out now.
     pub fn left_out(&self) -> usize {
         self.scores.iter().filter(|score| score.left_out > 0).count()
     }

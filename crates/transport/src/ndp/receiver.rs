@@ -1,5 +1,5 @@
-//! The receiving end of an NDP connection: acknowledges at once, and owes a PULL for all that
-//! comes.
+//! The receiving end of an NDP connection: it acknowledges at once, and owes a PULL for each packet
+//! that arrives.
 
 use super::message::{Message, Output};
 use crate::reassembly::Reassembly;
@@ -8,14 +8,14 @@ use linkpool_units::Time;
 /// The receiving end of a connection.
 #[derive(Debug)]
 pub struct Receiver {
-    /// Of numbers of packets.
+    /// Numbers of packets that have arrived whole.
     arrived: Reassembly,
-    /// How many packets have arrived whole.
+    /// Number of packets that have arrived whole.
     packets: u32,
     bytes: u64,
-    /// How many packets there are, once known.
+    /// Number of all packets, once it is known.
     total: Option<u32>,
-    /// PULLs that are owed, and that were sent.
+    /// Number of PULLs that are owed, and number of PULLs sent.
     owed: u32,
     pulls: u32,
     headers: u64,
@@ -29,7 +29,7 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// A receiver of which nothing has come yet.
+    /// Creates a receiver to which no packet has arrived.
     pub fn new() -> Receiver {
         Receiver {
             arrived: Reassembly::new(0),
@@ -80,7 +80,7 @@ impl Receiver {
         self.total.map_or(u32::MAX, |total| total - self.packets)
     }
 
-    /// Does it owe the sender PULLs?
+    /// Does the receiver owe the sender PULLs?
     pub fn owes(&self) -> bool {
         self.owed > 0
     }
@@ -111,7 +111,7 @@ impl Receiver {
         self.headers
     }
 
-    /// When the sender was last heard of.
+    /// The time at which the last packet of the sender arrived.
     pub fn last_heard(&self) -> Time {
         self.last_heard
     }

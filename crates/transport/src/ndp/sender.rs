@@ -19,16 +19,16 @@ pub struct Counters {
     pub nacks: u64,
     /// Headers that switches sent back.
     pub returned: u64,
-    /// Packets of which nothing was heard in time.
+    /// Packets without an answer in time.
     pub timeouts: u64,
-    /// PULLs that came.
+    /// PULLs that arrived.
     pub pulls: u64,
 }
 
 /// The state of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
-    /// Sent, and not heard of.
+    /// Sent, without an answer so far.
     Flying,
     /// To be sent again when a PULL comes.
     Queued,
@@ -53,7 +53,7 @@ pub struct Sender {
     state: SenderState,
     started: Time,
     ended: Option<Time>,
-    /// Bytes of the last packet, if there is a last one.
+    /// Bytes of the last packet; `None` for data without end.
     last_len: u16,
     /// Number of packets; without end: `u32::MAX`.
     total: u32,
@@ -69,16 +69,16 @@ pub struct Sender {
     /// The number of packets pulled since the first window, and the number sent in answer.
     pulled: u32,
     answered: u32,
-    /// ACKs and NACKs, each of which will be followed by a PULL.
+    /// Number of ACKs and NACKs; the receiver owes a PULL for each.
     feedback: u32,
     flying: u32,
     acked_bytes: u64,
     acked_packets: u32,
     paths: PathSet,
-    /// When the receiver was last heard of, or a packet was sent without a PULL.
+    /// The time of the last message of the receiver, or of the last packet sent without a PULL.
     alive: Time,
     backoff: u32,
-    /// The soonest wake that has been asked for.
+    /// The earliest wake-up that has been requested.
     asked: Time,
     counters: Counters,
     /// Smoothed round-trip time, ps, and the least; nothing but results depends on them.
@@ -87,7 +87,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender of `size` bytes (none: without end) over `paths` paths.
+    /// Creates a sender of `size` bytes (`None`: without end) over `paths` paths.
     pub fn new(config: Arc<Config>, size: Option<u64>, paths: usize) -> Sender {
         let mss = u64::from(config.mss);
         let packets = |size: u64| u32::try_from(size.div_ceil(mss).max(1)).expect("fewer than 2^32 packets");
@@ -193,7 +193,7 @@ impl Sender {
         self.sent.get(index as usize).map(|sent| sent.place)
     }
 
-    /// The receiver has told something, among it that all packets below `next` have arrived.
+    /// A message of the receiver says that all packets below `next` have arrived.
     fn on_message(&mut self, next: u32, now: Time) {
         self.alive = now;
         self.backoff = 1;
@@ -203,7 +203,7 @@ impl Sender {
         }
     }
 
-    /// Packet `number` has arrived whole. Returns whether that is news.
+    /// Packet `number` has arrived whole. Returns whether the sender did not know it.
     fn acknowledge(&mut self, number: u32) -> bool {
         let len = self.len(number);
         let sent = &mut self.sent[(number - self.base) as usize];
@@ -331,8 +331,8 @@ impl Sender {
         }
     }
 
-    /// When to act if nothing comes: for the oldest packet in flight, or, where all are known to be
-    /// trimmed or returned, because the PULLs must have been lost.
+    /// The time at which to act if no message arrives: for the oldest packet in flight, or, if all
+    /// packets are known to be trimmed or returned, because the PULLs must be lost.
     fn deadline(&mut self) -> Time {
         if self.state != SenderState::Open {
             return Time::MAX;
@@ -361,7 +361,7 @@ impl Sender {
         }
     }
 
-    /// A wake-up that the sender asked for. A wake-up that it did not ask for does no harm.
+    /// Call it when a requested wake-up is due. A needless call does no harm.
     pub fn on_timer(&mut self, now: Time, out: &mut impl Output) {
         if now >= self.asked {
             self.asked = Time::MAX;
@@ -422,7 +422,7 @@ impl Sender {
         self.acked_bytes
     }
 
-    /// Packets sent of which nothing has been heard.
+    /// Number of packets sent and not answered.
     pub fn in_flight(&self) -> u32 {
         self.flying
     }
@@ -437,7 +437,7 @@ impl Sender {
         self.min_rtt
     }
 
-    /// How long the oldest packet may be unheard of before it is sent again.
+    /// The time without an answer after which the oldest packet is sent again.
     pub fn rto(&self) -> Time {
         self.wait()
     }

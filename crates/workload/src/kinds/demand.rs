@@ -1,4 +1,4 @@
-//! The flows that a workload asks for, and the run in which it does.
+//! The flows that a workload asks for, and the run in which it asks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ pub struct Run {
     pub index: u64,
     /// The start of the workload.
     pub start: Time,
-    /// No flow starts at or after this.
+    /// The time from which on no flow starts.
     pub duration: Time,
     /// The rack and the pod of each host.
     pub racks_and_pods: Arc<[(u32, u32)]>,
-    /// The hosts that have the role of the workload; none: it has no role.
+    /// The hosts that have the role of the workload; `None` if it has no role.
     pub senders: Option<Vec<HostId>>,
 }
 
@@ -51,9 +51,11 @@ impl Run {
 pub struct Demand {
     /// The listed flows.
     pub listed: Vec<Flow>,
-    /// Which listed flows wait for which, by their places: the second of each pair for the first.
+    /// The listed flows that wait for others, by their places: the second of each pair waits for
+    /// the first.
     pub waits: Vec<(u32, u32)>,
-    /// Places of flows that do not wait for all of these, and for how many they do.
+    /// Flows that wait for some of these only: their places, and the number of flows for which they
+    /// wait.
     pub enough: Vec<(u32, u32)>,
     /// The flows that are drawn.
     pub drawn: Option<Box<dyn Draw>>,
@@ -61,14 +63,14 @@ pub struct Demand {
     pub processes: Vec<ProcessStart>,
 }
 
-/// A process, and where and when it begins.
+/// A process, with the host and the time at which it begins.
 #[derive(Clone, Debug)]
 pub struct ProcessStart {
-    /// Its state at the beginning.
+    /// Its first state.
     pub process: Process,
     /// The host at which it begins.
     pub home: HostId,
-    /// When it begins, after the start of the workload.
+    /// Time at which it begins, counted from the start of the workload.
     pub after: Time,
     /// It starts no flow at or after this.
     pub until: Time,

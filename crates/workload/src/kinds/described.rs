@@ -1,17 +1,18 @@
-//! What checks and results ask of a workload: its pairs of hosts, its sizes and its jobs.
+//! Properties of a workload that checks and results need: its pairs of hosts, its sizes and its
+//! jobs.
 
 use linkpool_units::HostId;
 
 use crate::sizes::Sizes;
 
-/// Who may send to whom.
+/// The pairs of hosts that may have flows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Pairs {
-    /// These senders to these receivers; a pair may stand here more than once.
+    /// These pairs of sender and receiver; a pair may occur more than once.
     Listed(Vec<(HostId, HostId)>),
     /// Every host to every other.
     Any {
-        /// Also to hosts of its own rack?
+        /// Do hosts also send to hosts of their own rack?
         in_rack: bool,
     },
 }
@@ -21,7 +22,7 @@ pub enum Pairs {
 pub struct SizesOf {
     /// The name of the distribution.
     pub name: String,
-    /// How its table is read, if it is one.
+    /// The interpolation of its table, if it is a table.
     pub interpolation: Option<&'static str>,
     /// Its mean in bytes, if it has one.
     pub mean: Option<f64>,
@@ -55,18 +56,18 @@ impl SizesOf {
 /// The jobs that the flows of a workload form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JobKind {
-    /// As results call it.
+    /// Its name in results.
     pub name: &'static str,
-    /// If they are collective operations.
+    /// The operation, if the jobs are collective operations.
     pub operation: Option<Operation>,
 }
 
 /// A collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
-    /// Hosts that take part.
+    /// Number of hosts that take part.
     pub ranks: u32,
-    /// Data of each, bytes.
+    /// Data of each host, bytes.
     pub size: u64,
     /// Messages, each a flow.
     pub flows: u32,

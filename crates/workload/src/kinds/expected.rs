@@ -7,7 +7,7 @@ use linkpool_units::Time;
 pub struct Setting {
     /// Hosts of the topology.
     pub hosts: f64,
-    /// What the links from all hosts together carry, bytes a second.
+    /// Capacity of the links from all hosts together, bytes per second.
     pub access: f64,
     /// The start of the workload.
     pub start: Time,
@@ -17,12 +17,12 @@ pub struct Setting {
     pub end: Time,
 }
 
-/// What to expect of a workload, if all flows get through as they should.
+/// The expected flows of a workload, if no flow is slower than the network requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// Its flows; of flows that end and start others, the first only.
+    /// Number of its flows. If ends of flows start others, only the first flows count.
     pub flows: f64,
-    /// Flows that go on at the same time.
+    /// Number of flows at the same time.
     pub at_once: f64,
     /// Are all flows listed before the run?
     pub listed: bool,
@@ -41,8 +41,8 @@ impl Setting {
         self.until(stop.min(self.duration))
     }
 
-    /// Bytes that so many senders with always one more flow to send carry in so many seconds: they
-    /// fill the links of their hosts.
+    /// Bytes that `senders` with always one more flow to send carry in `seconds`: they fill the
+    /// links of their hosts.
     pub(super) fn busy(&self, senders: f64, seconds: f64) -> f64 {
         senders.min(self.hosts) / self.hosts * self.access * seconds
     }

@@ -17,7 +17,7 @@ settings! {
             refused |f| f.from == f.to => "a flow goes from one host to another; `from` and `to` are the same";
         /// Payload of each flow.
         size: Option<Sizes> as FlowSize = None;
-        /// When the flows stop.
+        /// Time at which the flows stop.
         stop: Time, from |_f| Time::MAX => "the end of the run, `duration` and `drain`";
         /// Number of flows.
         count: u32 = 1, within Bounds::POSITIVE;

@@ -18,17 +18,17 @@ settings! {
         receiver: HostId as HostName, required HostId::default();
         /// Payload of each flow.
         size: Sizes as FlowSize, required Sizes::Constant(128 << 10);
-        /// From the start of one burst to that of the next.
+        /// Time between the starts of two bursts.
         every: Time, from |_i| Time::MAX => "none; only with `bursts = 1` it may be left out", within Bounds::POSITIVE;
         /// Number of bursts.
         bursts: u32, from |_i| u32::MAX => "as many as start in whole before `duration`", within Bounds::POSITIVE;
-        /// From the start of one flow of a burst to that of the next.
+        /// Time between the starts of two flows of a burst.
         spacing: Time = Time::ZERO;
     }
 }
 
 impl Incast {
-    /// The senders among so many hosts.
+    /// The senders, if there are this many `hosts`.
     fn senders(&self, hosts: usize) -> impl Iterator<Item = HostId> {
         HostId::first(hosts).filter(|host| *host != self.receiver).take(self.senders as usize)
     }

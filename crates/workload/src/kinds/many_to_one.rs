@@ -18,9 +18,9 @@ settings! {
         receiver: HostId as HostName, required HostId::default();
         /// Payload of each flow.
         size: Option<Sizes> as FlowSize = None;
-        /// When the flows stop.
+        /// Time at which the flows stop.
         stop: Time, from |_f| Time::MAX => "the end of the run, `duration` and `drain`";
-        /// From the start of one flow to that of the next.
+        /// Time between the starts of two flows.
         spacing: Time = Time::ZERO;
     }
 }

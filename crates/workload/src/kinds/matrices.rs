@@ -1,4 +1,4 @@
-//! Matrices: who sends to whom follows a rule.
+//! Matrices: a rule gives the pairs of senders and receivers.
 
 use linkpool_settings::{Bounds, HostName, Length, settings};
 use linkpool_units::HostId;
@@ -34,9 +34,9 @@ impl MatrixKind for Permutation {
 settings! {
     /// Every host sends to one other, drawn at random.
     pub struct Random {
-        /// Flows into a host at most.
+        /// The most flows into a host.
         at_most: Option<u32>, from |_r| None => "no limit", within Bounds::POSITIVE;
-        /// Where they send to: `"random"` or `"other-racks"`.
+        /// The receivers: `"random"`, any other host, or `"other-racks"`, any host of another rack.
         to: Destinations = Destinations::Random,
             refused |r| r.to == Destinations::Permutation =>
                 "is that of poisson; write \"random\" or \"other-racks\", or [[workload.permutation]]";
@@ -47,7 +47,7 @@ settings! {
     }
 }
 
-/// Where flows go that are drawn at random.
+/// The rule that draws the receivers of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Destinations {
@@ -86,7 +86,7 @@ impl MatrixKind for Random {
 settings! {
     /// Host i sends to host i + `step`, round the end.
     pub struct Stride {
-        /// From a host to the one that it sends to.
+        /// Distance from a host to its receiver, in the order of hosts.
         step: u32, required 16, within Bounds::POSITIVE;
     }
     groups {
@@ -155,10 +155,10 @@ settings! {
     pub struct Hotspot {
         /// Number of flows.
         flows: u32, required 100, within Bounds::POSITIVE;
-        /// The hosts that get more.
+        /// The hosts that get more flows.
         hosts: Vec<HostId> as Vec<HostName>, required vec![HostId::default()],
             within Length::from(1, "names no host; write for example hosts = [0]");
-        /// The share of flows that go to them; the others go to any host.
+        /// The share of flows that go to `hosts`; the others go to any host.
         share: f64, required 0.5, within Bounds::SHARE;
     }
     groups {

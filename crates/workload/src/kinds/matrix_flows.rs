@@ -16,16 +16,16 @@ use crate::sizes::{FlowSize, Sizes};
 settings! {
     /// The settings that all matrices have.
     pub struct MatrixFlows {
-        /// Payload of each flow; with `repeat` it must end.
+        /// Payload of each flow. With `repeat` it must be limited.
         size: Option<Sizes> as FlowSize = None;
-        /// When the flows stop.
+        /// Time at which the flows stop.
         stop: Time, from |_m| Time::MAX => "the end of the run, `duration` and `drain`";
-        /// Starts are uniform in [start, start + jitter].
+        /// Flows start at random, uniformly in [start, start + jitter].
         jitter: Time = Time::ZERO;
-        /// The flows that ends of flows start: `"each"`: the next flow of its sender; `"all"`: when
-        /// all have ended, all again, with another draw.
+        /// The flows that start when flows end. `"each"`: the end of a flow starts the next flow of
+        /// its sender. `"all"`: when all flows have ended, all start again, with another draw.
         repeat: Option<Repeat> = None;
-        /// From the end of a flow to the start of the next.
+        /// Time between the end of a flow and the start of the next.
         gap: Gaps as Gap = Gaps::NONE, when |m| m.repeat.is_some() => "flows that `repeat` starts";
     }
 }
@@ -36,13 +36,13 @@ settings! {
 pub enum Repeat {
     /// The next flow of its sender.
     Each,
-    /// When all have ended: all again, with another draw.
+    /// When all flows have ended, all start again, with another draw.
     All,
 }
 
 /// The settings of a matrix: its rule, and the settings that all matrices have.
 pub trait MatrixKind {
-    /// Who sends to whom.
+    /// The pairs of senders and receivers.
     fn rule(&self) -> Rule;
 
     /// The settings that all matrices have.
@@ -54,12 +54,12 @@ pub trait MatrixKind {
     /// Checks the settings of the rule against the rest of the scenario.
     fn check(&self, _place: &mut Place<'_>) {}
 
-    /// The number of flows among so many hosts.
+    /// The number of flows if there are `hosts` hosts.
     fn count(&self, hosts: f64) -> f64 {
         hosts
     }
 
-    /// Who may send to whom, among so many hosts.
+    /// The pairs that may have flows, if there are `hosts` hosts.
     fn pairs(&self, _hosts: u32) -> Pairs {
         Pairs::Any { in_rack: true }
     }
@@ -102,7 +102,7 @@ impl MatrixFlows {
         }
     }
 
-    /// What to expect of so many flows.
+    /// What to expect of this many flows.
     fn expected(&self, flows: f64, setting: &Setting) -> Expected {
         let bytes = match (&self.size, self.repeat) {
             (Some(size), None) => size.mean() * flows,

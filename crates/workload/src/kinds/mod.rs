@@ -37,7 +37,7 @@ pub trait Workload {
     /// against it.
     fn complete(&mut self, place: &mut Place<'_>);
 
-    /// What to expect of it.
+    /// The number of flows and bytes to expect.
     fn expected(&self, setting: &Setting) -> Expected;
 
     /// The flows that it asks for.
@@ -46,13 +46,13 @@ pub trait Workload {
     /// The sizes of the flows that it starts by itself.
     fn sizes(&self) -> SizesOf;
 
-    /// The sizes of the flows that answer them; none if no flow answers.
+    /// The sizes of the flows that answer them; `None` if no flow answers.
     fn answers(&self) -> Option<SizesOf> {
         None
     }
 
-    /// The number of its flows, if it lists them one by one; none if others start its flows, or
-    /// chance.
+    /// The number of its flows, if it lists them; `None` if flows are drawn, or started by other
+    /// flows.
     fn listed(&self) -> Option<u32> {
         None
     }
@@ -67,7 +67,7 @@ pub trait Workload {
         None
     }
 
-    /// Who may send to whom, among so many hosts.
+    /// The pairs that may have flows, if there are `hosts` hosts.
     fn pairs(&self, _hosts: u32) -> Pairs {
         Pairs::Any { in_rack: true }
     }
@@ -100,7 +100,7 @@ macro_rules! workloads {
                 match self { $(WorkloadKind::$kind(settings) => settings,)+ }
             }
 
-            /// The same, to be filled in.
+            /// The settings of the kind, mutable.
             pub fn settings_mut(&mut self) -> &mut dyn Workload {
                 match self { $(WorkloadKind::$kind(settings) => settings,)+ }
             }
@@ -118,9 +118,9 @@ workloads! {
     /// Every host sends to one other and receives from one, drawn at random; starts are uniform in
     /// [start, start + jitter].
     Permutation(Permutation) = "permutation";
-    /// Poisson arrivals, sources uniform over hosts, each flow to any other host, with `to =
-    /// "other-racks"` to any of another rack, or with `to = "permutation"` to the one that the
-    /// first workload of kind `permutation` has for its source.
+    /// Poisson arrivals. Sources are uniform over hosts. Each flow goes to any other host; with `to
+    /// = "other-racks"` to any host of another rack; with `to = "permutation"` to the receiver that
+    /// its source has in the first workload of kind `permutation`.
     Poisson(Poisson) = "poisson";
     /// Every host sends to one other, drawn at random; none receives more than `at_most` flows.
     Random(Random) = "random";
@@ -128,14 +128,15 @@ workloads! {
     Stride(Stride) = "stride";
     /// Every host sends to every other.
     AllToAll(AllToAll) = "all-to-all";
-    /// `flows` flows from any hosts; this `share` goes to `hosts`, the rest to any host.
+    /// `flows` flows from any hosts. The share `share` of them goes to `hosts`, the rest to any
+    /// host.
     Hotspot(Hotspot) = "hotspot";
     /// Every host sends to one other: with probability `rack` within its rack, with `pod` to
     /// another rack of its pod, else to another pod.
     Staggered(Staggered) = "staggered";
-    /// Jobs, `chains` side by side: a client drawn at random sends a `request` to each of `servers`
-    /// other hosts, each answers when it has the request whole, and when all answers are in, the
-    /// next job begins after `gap`, with another client and other servers.
+    /// Jobs, `chains` at the same time. A client drawn at random sends a `request` to each of
+    /// `servers` other hosts. Each server answers when it has the whole request. When all answers
+    /// have arrived, the next job begins after `gap`, with another client and other servers.
     PartitionAggregate(PartitionAggregate) = "partition-aggregate";
     /// Flows one by one, from a file or written here; each may wait for others.
     Trace(Trace) = "trace";

@@ -1,4 +1,4 @@
-//! Jobs of which each starts the next.
+//! Jobs, each of which starts the next.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ settings! {
     /// Jobs: a client asks several servers, each answers when it has the request whole; when all
     /// answers are in, the next begins.
     pub struct PartitionAggregate {
-        /// Servers of a job.
+        /// Number of servers of a job.
         servers: u32, required 10, within Bounds::POSITIVE;
-        /// Jobs side by side.
+        /// Number of jobs at the same time.
         chains: u32 = 1, within Bounds::POSITIVE;
         /// Payload from the client to each server.
         request: Sizes as FlowSize = Sizes::Constant(2_000);
         /// Payload from each server to the client.
         answer: Sizes as FlowSize = Sizes::Constant(64_000);
-        /// From the end of a job to the start of the next.
+        /// Time between the end of a job and the start of the next.
         gap: Gaps as Gap = Gaps::NONE;
         /// No job starts at or after this.
         stop: Time, from |_p| Time::MAX => "`duration`";

@@ -1,11 +1,11 @@
-//! The scenario around a workload, which its settings must fit.
+//! The scenario around a workload, against which its settings are checked.
 
 use linkpool_units::Time;
 
-/// More flows than this are a slip of the pen: they would not fit into memory.
+/// More flows than this would not fit into memory, so they are taken for a mistake.
 const MOST_FLOWS: u64 = 100_000_000;
 
-/// The scenario around a workload, and what is wrong with the workload in it.
+/// The scenario around a workload, and the errors of the workload in it.
 #[derive(Debug)]
 pub struct Place<'a> {
     /// No flow starts at or after this.
@@ -16,7 +16,7 @@ pub struct Place<'a> {
     pub start: Time,
     /// Hosts of the topology.
     pub hosts: u32,
-    /// Hosts that send in the workload, if its kind does not say who does.
+    /// Number of hosts that send in the workload, unless its kind names them.
     pub senders: u32,
     /// The rack and the pod of each host.
     pub racks_and_pods: &'a [(u32, u32)],
@@ -24,37 +24,38 @@ pub struct Place<'a> {
     pub access_rate: f64,
     /// The keys that stand in the table of the workload.
     pub keys: Vec<String>,
-    /// Errors: of each the dotted path of the key in the table, and the message.
+    /// The errors: each has the dotted path of the key in the table, and the message.
     pub errors: Vec<(String, String)>,
 }
 
 impl Place<'_> {
-    /// Does `key` stand in the table?
+    /// Does the table have `key`?
     pub fn has(&self, key: &str) -> bool {
         self.keys.iter().any(|known| known == key)
     }
 
-    /// An error about `key`, unless `good`.
+    /// Reports an error about `key`, unless `good`.
     pub fn check(&mut self, good: bool, key: &str, message: impl Into<String>) {
         if !good {
             self.errors.push((key.to_string(), message.into()));
         }
     }
 
-    /// `n` times `span` after the start of the workload, in picoseconds, which may be far away.
+    /// The time `n` times `span` after the start of the workload, in picoseconds; it may be larger
+    /// than a [`Time`].
     pub fn after(&self, n: u32, span: Time) -> u128 {
         u128::from(self.start.0) + u128::from(n) * u128::from(span.0)
     }
 
-    /// An error about `key`, which delays the start of `what` to `ps`, if this is too late.
+    /// Reports an error about `key` if it delays the start of `what` to `ps` and this is too late.
     pub fn check_in_time(&mut self, ps: u128, key: &str, what: &str) {
         let (at, duration) = (Time(u64::try_from(ps).unwrap_or(u64::MAX)), self.duration);
         let message = format!("{what} would start at {at}, and no flow starts at or after `duration`, {duration}");
         self.check(at < duration, key, message);
     }
 
-    /// An error about `key` if it makes too many flows. No product of three settings of 32 bits
-    /// overflows.
+    /// Reports an error about `key` if it makes too many flows. No product of three settings of 32
+    /// bits overflows.
     pub fn check_few_flows(&mut self, key: &str, flows: impl Into<u128>) {
         let flows = flows.into();
         self.check(
@@ -64,7 +65,7 @@ impl Place<'_> {
         );
     }
 
-    /// When flows stop: as said, or `default`.
+    /// The time at which flows stop: that of the setting, or `default`.
     pub fn complete_stop(&mut self, stop: &mut Time, default: Time) {
         if self.has("stop") {
             let message = format!("{stop} is not after the start of the workload at {}", self.start);
@@ -74,8 +75,8 @@ impl Place<'_> {
         }
     }
 
-    /// Do the hosts of every rack find enough hosts in other racks, with room for `room` flows
-    /// each?
+    /// Do other racks have enough hosts for the flows of every rack, if each host takes `room`
+    /// flows?
     pub fn check_other_racks(&mut self, room: u32) {
         let mut racks: Vec<u32> = self.racks_and_pods.iter().map(|(rack, _)| *rack).collect();
         racks.sort_unstable();

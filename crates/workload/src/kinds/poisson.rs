@@ -15,22 +15,23 @@ const RATE: Bounds = Bounds::above(0.0, "{} is no rate and no load; it must be a
 settings! {
     /// Poisson arrivals, source and destination uniform over distinct hosts.
     pub struct Poisson {
-        /// Mean rate of arrivals over the whole network, per second; or else one of the next two.
+        /// Mean rate of arrivals in the whole network, per second. One of this key and the next two
+        /// is required.
         flows_per_second: Option<f64> = None, within RATE;
-        /// Mean rate of arrivals at each host that sends, per second.
+        /// Mean rate of arrivals at each sending host, per second.
         flows_per_second_per_host: Option<f64> = None, within RATE,
             refused |p| p.flows_per_second.is_some() && p.flows_per_second_per_host.is_some() =>
                 "there is `flows_per_second` too; leave one out";
-        /// Offered payload over the capacity of all hosts' links together; beside a rate, the load
-        /// that the rate must give.
+        /// Offered payload over the capacity of all hosts' links together. If a rate is given too,
+        /// it must give this load.
         load: Option<f64> = None, within RATE;
         /// May the load be above 1?
         allow_overload: Option<bool>, from |_p| None => "false";
-        /// Where flows go.
+        /// The rule that draws the receivers.
         to: Destinations = Destinations::Random;
         /// Payload of each flow.
         size: Sizes as FlowSize, required Sizes::Constant(100_000);
-        /// No arrival at or after this.
+        /// No flow arrives at or after this.
         stop: Time, from |_p| Time::MAX => "`duration`";
     }
 }

@@ -11,18 +11,19 @@ use crate::flow::Flow;
 settings! {
     /// Flows one by one, from a file or written here; each may wait for others.
     pub struct Trace {
-        /// A file of flows, relative to the scenario's directory; or else `flows`.
+        /// A file of flows, relative to the scenario's directory. Either this or `flows` is
+        /// required.
         file: Option<String> = None;
-        /// How `file` is written. Required with it.
+        /// The format of `file`. It is required with `file`.
         format: Option<TraceFormat> = None;
-        /// The flows themselves; or else `file`.
+        /// The flows themselves. Either this or `file` is required.
         flows: Vec<TraceFlow> as TraceRows, from |_t| Vec::new() => "those of `file`";
         /// The treatment of flows that would start at or after `duration`: `"drop"`.
         beyond_end: Option<BeyondEnd>, from |_t| None => "they are an error";
     }
 }
 
-/// How a file of flows is written.
+/// The format of a file of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceFormat {
@@ -51,9 +52,10 @@ pub struct TraceFlow {
     pub to: HostId,
     /// Payload, bytes.
     pub size: u64,
-    /// After the start of the workload, or after the last of the flows that it waits for.
+    /// The start, counted from the start of the workload or from the end of the last flow that it
+    /// waits for.
     pub start: Time,
-    /// Flows that it waits for, by their places in the list.
+    /// The flows that it waits for, by their places in the list.
     pub after: Vec<u32>,
     /// How many of these must be over.
     pub enough: u32,

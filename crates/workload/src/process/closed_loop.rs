@@ -16,7 +16,7 @@ pub struct ClosedLoop {
     pub to: Destinations,
     /// The size of each flow.
     pub size: Sizes,
-    /// From the end of a flow to the start of the next.
+    /// Time between the end of a flow and the start of the next.
     pub gap: Gaps,
     /// Flows stop here.
     pub stop: Time,
@@ -26,7 +26,7 @@ pub struct ClosedLoop {
     pub random: Stream,
 }
 
-/// How each flow of a host finds its destination.
+/// The rule for the destination of each flow of a host.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Destinations {
     /// All go to this host.

@@ -25,7 +25,7 @@ pub struct PartitionAggregate {
     pub request: Sizes,
     /// From each server to the client.
     pub answer: Sizes,
-    /// From the end of a job to the start of the next of its chain.
+    /// Time between the end of a job and the start of the next in its chain.
     pub gap: Gaps,
     /// Seed of the answers' sizes, which are drawn where the servers are.
     pub answers: u64,
@@ -33,22 +33,22 @@ pub struct PartitionAggregate {
 
 /// Jobs one after the other, each with its own client and servers. The process lives at the client.
 ///
-/// Of job j, requests are flows 2nj to 2nj + n - 1, and the answer to a request is n numbers
-/// further on.
+/// The requests of job j are flows 2nj to 2nj + n - 1. The number of an answer is that of its
+/// request plus n.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Chain {
     all: Arc<PartitionAggregate>,
     chain: u32,
-    /// Jobs before this one.
+    /// Number of jobs before this one.
     job: u32,
     started: Time,
-    /// Answers still to come.
+    /// Number of answers that have not arrived.
     missing: u32,
     random: Stream,
 }
 
 impl Chain {
-    /// Chain number `chain`, and where it begins.
+    /// Creates chain number `chain`, and chooses the host at which it begins.
     pub fn new(all: Arc<PartitionAggregate>, chain: u32, mut random: Stream) -> (Chain, HostId) {
         let client = HostId::new(random.random_range(0..all.hosts));
         (Chain { all, chain, job: 0, started: Time::ZERO, missing: 0, random }, client)

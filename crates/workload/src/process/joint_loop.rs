@@ -17,13 +17,13 @@ use rand::Rng;
 pub struct JointLoop {
     /// The first flows.
     pub matrix: Matrix,
-    /// The flow that follows the end of a flow.
+    /// The rule for the flow that follows the end of a flow.
     pub redraw: Redraw,
     /// The size of each flow.
     pub size: Sizes,
-    /// Starts of the first flows are uniform over this.
+    /// The first flows start at random, uniformly over this time.
     pub jitter: Time,
-    /// From the end of a flow to the start of the next.
+    /// Time between the end of a flow and the start of the next.
     pub gap: Gaps,
     /// Flows stop here.
     pub stop: Time,
@@ -33,7 +33,7 @@ pub struct JointLoop {
     pub random: Stream,
 }
 
-/// How a [`JointLoop`] draws the flow that follows another.
+/// The rule by which a [`JointLoop`] draws the flow that follows another.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Redraw {
     /// From the same sender, to a host that has room; itself excepted.

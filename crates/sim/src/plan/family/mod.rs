@@ -31,10 +31,11 @@ pub(crate) trait Settings: Sized {
 /// The properties of a family that a plan depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Facts {
-    /// A sender knows all paths to its receiver, at most so many, and spreads its packets over
-    /// them; its receiver sends control packets only, over any path. None: each subflow has a path.
+    /// A sender knows the paths to its receiver, at most this number, and spreads its packets over
+    /// them. Its receiver sends only control packets, over any path. `None`: each subflow has a
+    /// path.
     pub spreads_over: Option<u64>,
-    /// Receivers understand a header whose payload a switch has cut off.
+    /// Do receivers understand a header whose payload a switch has cut off?
     pub trimming: bool,
     /// The control packets that a flow waits for when it is alone in the network: those of the
     /// handshake, and the last ACK.
