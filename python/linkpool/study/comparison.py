@@ -13,7 +13,7 @@ import polars as pl
 
 from linkpool.result import Result
 from linkpool.study.measures import ALL, measure
-from linkpool.study.model import ARM, SEED, name_of
+from linkpool.study.model import ARM, CALLED, SEED, name_of
 from linkpool.study.statistics import WHAT, over_seeds
 from linkpool.units import show_number, show_rate, show_seconds
 
@@ -117,8 +117,9 @@ class Comparison:
 
     def _grid(self) -> "_Grid":
         """Sort the rows of the table into groups, rows and columns."""
-        across = [key for key in self.keys if key in self.reference] or list(self.keys)
-        down = [key for key in self.keys if key not in across]
+        keys = [key for key in self.keys if key not in self._named()]
+        across = [key for key in keys if key in self.reference] or keys
+        down = [key for key in keys if key not in across]
         found: dict[str, dict[tuple[Any, ...], dict[str, dict[str, Any]]]] = {}
         columns: dict[str, None] = {}
         if self.reference:
@@ -135,6 +136,14 @@ class Comparison:
             for name, of in found.items()
         ]
         return _Grid(list(columns), groups)
+
+    def _named(self) -> set[str]:
+        """Return the keys whose values go with the scenario's `name`, which then says enough."""
+        if CALLED not in self.keys:
+            return set()
+        others = [key for key in self.keys if key not in (CALLED, ARM)]
+        each = self.table.select(pl.col(others).n_unique().over(CALLED).max()).row(0)
+        return {key for key, values in zip(others, each, strict=True) if values == 1}
 
 
 @dataclass(frozen=True)

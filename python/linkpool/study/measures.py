@@ -96,12 +96,16 @@ def sampled(
 
 
 def counted(
-    name: str, unit: str, meaning: str, statistics: tuple[str, ...]
+    name: str,
+    unit: str,
+    meaning: str,
+    statistics: tuple[str, ...],
+    needs: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Result], Iterator[Row]]], Callable[[Result], Iterator[Row]]]:
     """Declare a measure that has one value per part and statistic in each run."""
 
     def declare(rows: Callable[[Result], Iterator[Row]]) -> Callable[[Result], Iterator[Row]]:
-        MEASURES[name] = Measure(name, unit, meaning, statistics, rows=rows)
+        MEASURES[name] = Measure(name, unit, meaning, statistics, rows=rows, needs=needs)
         return rows
 
     return declare
@@ -351,6 +355,76 @@ def _retransmissions(result: Result) -> Iterator[Row]:
     group = result.summary.overall
     yield ALL, "total", group.retransmits
     yield ALL, "share", group.retransmits / group.segments if group.segments else None
+
+
+@sampled(
+    "silence",
+    "s",
+    "longest time after the first change of a link in which a flow got nothing acknowledged",
+    needs=("record.rate",),
+)
+def _silence(result: Result) -> pl.LazyFrame:
+    return _around_the_change(result).select(
+        pl.lit(ALL).alias("part"), pl.col("silence_s").alias("value")
+    )
+
+
+@sampled(
+    "goodput_kept",
+    "",
+    "goodput of a flow after the first change of a link over its goodput before",
+    needs=("record.rate",),
+)
+def _goodput_kept(result: Result) -> pl.LazyFrame:
+    kept = pl.col("after_bps") / pl.col("before_bps")
+    return _around_the_change(result).select(pl.lit(ALL).alias("part"), kept.alias("value"))
+
+
+@counted(
+    "failure",
+    "",
+    "after the first change of a link: share of flows that kept less than half of their goodput, "
+    "and share of the goodput of all flows that was lost",
+    (
+        "hit",
+        "lost",
+    ),
+    needs=("record.rate",),
+)
+def _failure(result: Result) -> Iterator[Row]:
+    flow = pl.col("after_bps") < 0.5 * pl.col("before_bps")
+    lost = 1.0 - pl.col("after_bps").sum() / pl.col("before_bps").sum()
+    hit, share = _around_the_change(result).select(flow.mean(), lost.alias("lost")).collect().row(0)
+    yield ALL, "hit", hit
+    yield ALL, "lost", share if hit is not None else None
+
+
+def _around_the_change(result: Result) -> pl.LazyFrame:
+    """Return a row per flow with goodput before the first change of a link during the run.
+
+    Columns: `before_bps` and `after_bps`, means over the intervals of `[record.rate]` in the
+    measured period that end by the change, and that end after it; `silence_s`, the longest time
+    of intervals after the change without a byte. Flows without a byte before are left out.
+    """
+    start, end = result.period
+    changes = result.changes.filter(pl.col("time_s") > 0.0)
+    at = float(changes["time_s"].min() or 0.0)  # type: ignore[arg-type]
+    rates = result.scan("rate").filter(pl.col("time_s").is_between(start, end, closed="right"))
+    flows = result.scan("flows").filter("measured").select("flow")
+    of_flow = rates.group_by("flow", "time_s").agg(pl.col("goodput_bps").sum()).sort("time_s")
+    after = pl.col("time_s") > at
+    goodput = pl.col("goodput_bps")
+    # In intervals: from the change or a byte to the next byte, or to the end.
+    step = pl.col("time_s").diff().median()
+    heard = pl.col("time_s").filter(after & (goodput > 0.0))
+    ends = pl.concat_list(pl.lit(at), heard.implode(), (pl.col("time_s").max() + step))
+    pauses = (ends.list.diff().list.max() / step).round() - 1.0
+    table = of_flow.group_by("flow", maintain_order=True).agg(
+        before_bps=goodput.filter(~after).mean(),
+        after_bps=goodput.filter(after).mean(),
+        silence_s=(pauses.clip(lower_bound=0.0) * step).first(),
+    )
+    return table.join(flows, on="flow").filter(pl.col("before_bps") > 0.0).sort("flow")
 
 
 DEFAULT = tuple(name for name, one in MEASURES.items() if not one.needs)

@@ -40,6 +40,9 @@ Settings: TypeAlias = "dict[str, Any]"
 
 ARM = "arm"
 SEED = "seed"
+CALLED = "name"
+"""The key of a scenario's name, which may vary to name the values that go with it."""
+
 BASE_ARM = "base"
 """The name of the only arm of a study that names none."""
 

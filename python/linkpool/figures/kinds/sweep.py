@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from linkpool.figures import look
 from linkpool.figures.kind import FigureError, Kind, Request
 from linkpool.study.measures import ALL, measure, wanted
-from linkpool.study.model import ARM
+from linkpool.study.model import ARM, CALLED
 from linkpool.study.statistics import over_seeds
 
 USUAL = "fct.p99@all"
@@ -22,6 +22,9 @@ def data(request: Request) -> pl.DataFrame:
     varied = [key for key in (request.arms[0].keys if request.arms else {}) if key != ARM]
     if not varied or any(list(arm.keys) != [ARM, *varied] for arm in request.arms):
         raise FigureError("sweep needs the directory of one study that varies a setting")
+    settings = {tuple(map(str, (arm.keys[key] for key in varied))) for arm in request.arms}
+    if CALLED in varied and len(settings) == len({arm.keys[CALLED] for arm in request.arms}):
+        varied = [CALLED]
     if len(varied) > 1:
         raise FigureError(f"sweep draws one varied setting, and this study has {', '.join(varied)}")
     rows = [
@@ -46,7 +49,7 @@ def data(request: Request) -> pl.DataFrame:
 
 
 def draw(figure: Figure, rows: pl.DataFrame) -> None:
-    """Draw means as lines, and intervals as bars."""
+    """Draw means as lines, and intervals as bars; values that only have names are not joined."""
     unit = rows["unit"][0]
     highest = float(rows["mean"].drop_nulls().to_numpy().max())
     scale, shown = 1.0, unit
@@ -55,12 +58,16 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
     elif unit == "bit/s":
         scale, shown = look.rate_unit(highest)
     label = rows["name"][0] + (f", {shown}" if shown else "")
-    axes = look.panel(figure, rows["key"][0], label)
+    named = rows["key"][0] == CALLED
+    axes = look.panel(figure, "" if named else rows["key"][0], label)
     places = {value: i for i, value in enumerate(rows["setting"].unique(maintain_order=True))}
     numeric = rows["setting"].dtype.is_numeric()
-    for series, style in look.looks(rows["series"]).items():
+    looks = look.looks(rows["series"])
+    for number, (series, style) in enumerate(looks.items()):
         of = rows.filter(series=series)
         x = of["setting"].to_list() if numeric else [places[v] for v in of["setting"]]
+        if named:
+            x = [place + 0.6 * ((number + 0.5) / len(looks) - 0.5) for place in x]
         y = of["mean"].to_numpy() * scale
         known = of["low"].is_not_null().all()
         ends = [y - of["low"].to_numpy() * scale, of["high"].to_numpy() * scale - y]
@@ -69,7 +76,7 @@ def draw(figure: Figure, rows: pl.DataFrame) -> None:
             y,
             ends if known else None,
             color=style.colour,
-            linestyle=style.dash,
+            linestyle="none" if named else style.dash,
             marker=style.marker,
             markersize=3.5,
             elinewidth=0.8,
