@@ -73,7 +73,10 @@ fn record(scenario: &Scenario) -> Result<()> {
         r.rtt.is_none(),
         "[record] rtt: the kernel does not tell its RTT samples; record cwnd, which has the smoothed RTT"
     );
-    ensure!(r.capture.is_none(), "[record] capture: of the test bed, tcpdump in a host's network namespace captures packets");
+    ensure!(
+        r.capture.is_none(),
+        "[record] capture: of the test bed, tcpdump in a host's network namespace captures packets"
+    );
     ensure!(r.counters.is_none(), "[record] counters: the test bed counts over the whole run only (links.parquet)");
     for (key, series) in [("cwnd", &r.cwnd), ("rate", &r.rate)] {
         if let Some(series) = series {
