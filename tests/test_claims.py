@@ -1,3 +1,5 @@
+"""How claims of experiments are judged."""
+
 from collections.abc import Callable
 
 import pytest

@@ -1,4 +1,5 @@
-"""The repository keeps its habits: links lead somewhere, dependencies are used."""
+"""The repository keeps its habits: links lead somewhere, dependencies are used, files begin with
+a sentence."""
 
 import re
 import subprocess
@@ -143,3 +144,10 @@ def test_every_dependency_of_the_package_is_used() -> None:
     for requirement in project["dependencies"]:
         name = re.split(r"[<>=;! ]", requirement, maxsplit=1)[0].replace("-", "_")
         assert re.search(rf"^\s*(import|from) {name}\b", code, flags=re.M), f"{name} is not used"
+
+
+@pytest.mark.parametrize(("pattern", "marks"), [("*.rs", ("//",)), ("*.py", ('"""', "#"))])
+def test_each_file_begins_with_what_it_is_for(pattern: str, marks: tuple[str, ...]) -> None:
+    written = [path for path in files(pattern) if path.stat().st_size > 0]
+    silent = [path for path in written if not path.read_text(encoding="utf-8").startswith(marks)]
+    assert names(silent) == []

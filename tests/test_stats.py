@@ -1,3 +1,5 @@
+"""Statistics of samples."""
+
 import math
 
 import pytest

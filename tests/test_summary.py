@@ -1,3 +1,5 @@
+"""The summary of a result."""
+
 import json
 import random
 from dataclasses import replace

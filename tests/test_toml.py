@@ -1,3 +1,5 @@
+"""TOML that studies write."""
+
 import sys
 
 from linkpool.study.toml import Table, dumps

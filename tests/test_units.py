@@ -1,3 +1,5 @@
+"""Quantities as people read and write them."""
+
 import pytest
 
 from linkpool import _core
