@@ -14,6 +14,7 @@ from linkpool.study.claims import (
     most,
     order_of_magnitude,
     over,
+    same,
     together,
     under,
 )
@@ -26,6 +27,7 @@ close_to_2: Criterion = lambda x: about(x, 2.0, tolerance=0.15)  # noqa: E731
 over_800: Criterion = lambda x: over(x, 800.0)  # noqa: E731
 under_1: Criterion = lambda x: under(x, 1.0)  # noqa: E731
 like_4: Criterion = lambda x: alike(x, 4.0)  # noqa: E731
+same_as_4: Criterion = lambda x: same(x, 4.0)  # noqa: E731
 
 
 @pytest.mark.parametrize(
@@ -57,6 +59,12 @@ like_4: Criterion = lambda x: alike(x, 4.0)  # noqa: E731
         (like_4, 2.0, PARTLY),
         (like_4, 8.0, PARTLY),
         (like_4, 8.1, NO),
+        (same_as_4, 4.2, YES),
+        (same_as_4, 3.81, YES),
+        (same_as_4, 4.3, PARTLY),
+        (same_as_4, 5.0, PARTLY),
+        (same_as_4, 5.1, NO),
+        (same_as_4, 0.0, NO),
         (order_of_magnitude, 10.0, YES),
         (order_of_magnitude, 9.9, PARTLY),
         (order_of_magnitude, 10.0**0.5, PARTLY),

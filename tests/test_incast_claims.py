@@ -113,8 +113,16 @@ def test_fig2_delays_are_judged_apart() -> None:
 def test_fig8_reproduces_on_the_paper_s_own_numbers() -> None:
     table = data(as_published, FIG8, timeouts={"xmp": 10, "dcm": 16})
     found = verdicts(fig8.EXPERIMENT, table)
-    of_percentiles = {name for name in found if "p90" in name}
-    assert {found[name] for name in found.keys() - of_percentiles} == {"reproduced"}
+    # Its flows deviate by 0.5 ms; the paper has 1 to 2 ms.
+    others = {name for name in found if "p90" in name or "amp-sd" in name}
+    assert {found[name] for name in found.keys() - others} == {"reproduced"}
+    assert found["k30-amp-sd@2us"] == "partly"
+
+
+def test_fig8_a_deviation_of_1_to_2_ms() -> None:
+    for mean, verdict in ((2.0, "partly"), (6.0, "reproduced"), (12.0, "not")):
+        table = data(lambda *_, ms=mean: ms, FIG8)
+        assert verdicts(fig8.EXPERIMENT, table)["k30-amp-sd@2us"] == verdict
 
 
 def test_fig8_percentile_of_timeouts() -> None:

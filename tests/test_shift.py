@@ -103,6 +103,7 @@ def test_a_shift_that_never_completes_in_one_seed_has_no_time() -> None:
         (3.0, 3.1, 7.0, "reproduced", "reproduced"),
         (2.0, 3.5, 4.5, "partly", "partly"),
         (1.0, 3.0, 2.0, "not", "not"),
+        (1.0, 1.0, 8.0, "reproduced", "not"),
     ],
 )
 def test_fig11(amp: float, xmp: float, dcm: float, alike: str, slower: str) -> None:

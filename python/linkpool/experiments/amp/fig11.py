@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from linkpool.experiments.amp.shift import Shift, shifts
-from linkpool.study.claims import Claim, Ledger, about, alike, grade
+from linkpool.study.claims import Claim, Ledger, about, alike
 from linkpool.study.schemes import NAMES
 
 
@@ -43,11 +43,7 @@ class Fig11(Shift):
                 "DCM is the slower one, 7 ms against 3 ms",
                 "2.3 times",
                 "no data" if ratio is None else f"{ratio:.2f} times the slower of AMP and XMP",
-                grade(
-                    ratio is not None and ratio >= 7 / 3 * 0.75,
-                    ratio is not None and ratio >= 1.25,
-                    "at least 1.75 times; partly: 1.25",
-                ),
+                about(ratio, 7 / 3),
             )
             found += ledger.claims
         return found

@@ -14,7 +14,7 @@ from linkpool.experiments.amp.setting import SUBFLOWS, seconds
 from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, alike
+from linkpool.study.claims import Claim, Ledger, about, same
 from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
 from linkpool.study.schemes import LOOKS, NAMES
 from linkpool.study.toml import Value, dumps
@@ -191,7 +191,7 @@ def _judge(ledger: Ledger, data: pl.DataFrame, reading: str) -> None:
         "the goodput of long flows is almost the same across all schemes",
         "almost identical",
         f"median of long flows, Gbps: {shown}",
-        alike(max(means.values(), default=None), min(means.values(), default=None)),
+        same(max(means.values(), default=None), min(means.values(), default=None)),
     )
 
 

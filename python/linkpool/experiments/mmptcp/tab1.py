@@ -12,7 +12,7 @@ from linkpool.experiments.mmptcp import mixed, mixed_table
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row
 from linkpool.study import style
-from linkpool.study.claims import Claim, Judged, Ledger, about, alike, grade, no_data, under
+from linkpool.study.claims import Claim, Judged, Ledger, about, grade, no_data, same, under
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import NAMES
 
@@ -131,7 +131,7 @@ def _alike(ledger: Ledger, mptcp: Cell, mmptcp: Cell) -> None:
         "long flows get as much by MMPTCP as by MPTCP",
         "alike",
         mixed_table.listed(values, "Mbps"),
-        alike(one, other),
+        same(one, other),
     )
 
 

@@ -12,7 +12,7 @@ from linkpool.experiments.mmptcp import mixed, mixed_table
 from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, alike, together
+from linkpool.study.claims import Claim, Ledger, about, same, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import NAMES
 
@@ -110,7 +110,7 @@ class Tab3(Mixed):
             "and uses the core as much",
             "76.7 and 75.9%",
             mixed_table.listed({s: core[s] for s in ("mmptcp", "mptcp")}, "%"),
-            alike(core["mmptcp"], core["mptcp"]),
+            same(core["mmptcp"], core["mptcp"]),
         )
         return ledger.claims
 

@@ -14,7 +14,7 @@ from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.result import Result
 from linkpool.stats import Sample, describe
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, grade, over
+from linkpool.study.claims import Claim, Ledger, about, grade
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
@@ -214,7 +214,7 @@ def _collapse(ledger: Ledger, cells: Mapping[tuple[str, int], Cell], scheme: str
             f"{name} collapses: with {k} flows its mean FCT is seconds",
             f"{mean:g} s",
             "no finished flow" if cell.fct.mean is None else f"{cell.fct.mean:.3g} s",
-            over(cell.fct.mean, 1.0),
+            about(cell.fct.mean, mean),
         )
         measured = cell.completed
         ledger.add(
