@@ -24,6 +24,7 @@ use linkpool_scenario::Scenario;
 use linkpool_transport::control::HookError;
 use linkpool_units::Time;
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -146,9 +147,13 @@ pub fn simulate(
     }
     let (mut data_packets, mut acked_bytes) = (0, 0);
     let mut operations = Operations::default();
+    let mut deliveries: HashMap<FlowId, Time> = HashMap::new();
     let hook_error = OnceCell::new();
     let mut give = |before, ended: Option<Time>| {
         let mut recorded = take(&buffers, before);
+        deliveries.extend(recorded.delivered.drain(..));
+        // A flow is delivered before it ends.
+        recorded.flows.iter_mut().for_each(|flow| flow.delivered = deliveries.remove(&flow.flow));
         if let Some(error) = recorded.flows.iter().find_map(|flow| RunError::of_flow(plan, flow)) {
             hook_error.get_or_init(|| error);
             return false;

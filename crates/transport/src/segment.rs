@@ -30,7 +30,8 @@ pub enum Segment {
         data_seq: Seq,
         /// Bytes of payload.
         len: u16,
-        /// Does the connection's stream end with it (DATA_FIN)?
+        /// Does the connection's stream end with it (DATA_FIN), or a message on a connection that
+        /// stays open (PSH)?
         last: bool,
         /// Sent as ECN-capable.
         ect: bool,

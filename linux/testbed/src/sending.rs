@@ -131,8 +131,10 @@ impl Sending {
         }
         FlowOutcome {
             flow: self.flow,
+            connection: self.flow,
             planned: self.planned,
             finished: finished.then_some(now),
+            delivered: None,
             active_until: now,
             acked_bytes: acked.in_order,
             measured_bytes: measured.in_order,

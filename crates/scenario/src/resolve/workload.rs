@@ -10,7 +10,7 @@ use super::settings::read_workload;
 use super::{Period, paths, trace};
 use crate::errors::Report;
 use crate::known::Known;
-use crate::model::{Change, OTHERS, Role, Transport, Until, Workload};
+use crate::model::{Change, Control, OTHERS, Role, Transport, Until, Workload};
 use crate::tree::KeyPath;
 
 /// What workloads are resolved in.
@@ -92,6 +92,7 @@ fn complete(
         start,
         hosts: fabric.hosts() as u32,
         senders,
+        connections: connections(workload, around),
         racks_and_pods: &around.racks_and_pods,
         access_rate: fabric.access_rate(),
         keys: section.keys(),
@@ -103,6 +104,13 @@ fn complete(
         let transport = around.transports.get(workload.transport).and_then(Option::as_ref);
         paths::check(flow, transport, fabric, section);
     }
+}
+
+/// Have the transports of `workload` connections that may stay open?
+fn connections(workload: &Workload, around: &Around<'_>) -> bool {
+    let used = [Some(workload.transport), workload.small.map(|small| small.transport)];
+    let found = used.into_iter().flatten().filter_map(|t| around.transports.get(t)?.as_ref());
+    found.into_iter().all(|t| t.control != Control::Ndp)
 }
 
 /// How many hosts send, if the kind does not say so.

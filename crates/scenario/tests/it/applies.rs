@@ -100,6 +100,7 @@ const ALWAYS: &[&str] = &[
     "byte_counting",
     "ack_every",
     "fail_after",
+    "slow_start_after_idle",
     "send_buffer",
     "receive_buffer",
     "accept_ecn",

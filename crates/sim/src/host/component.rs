@@ -5,7 +5,7 @@ use crate::host::inbox::Inbox;
 use crate::host::message::Message;
 use crate::host::slots::{Host, Sending};
 use crate::host::timer;
-use crate::plan::FlowId;
+use crate::plan::{FlowId, PlannedFlow};
 use crate::results::passing::Passing;
 use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, Failure, Limit, Recorded};
@@ -28,15 +28,19 @@ pub(crate) trait Component {
         Some(message)
     }
 
-    /// The sender of a flow is about to open its connection.
+    /// The sender of a flow, or of the first message of a connection that stays open, is about to
+    /// open the connection.
     fn on_flow_start(&mut self, _sending: &mut Sending, _context: &mut Context) {}
 
     /// All data of `flow` has arrived at `ends.1`, from `ends.0`.
     fn on_delivery(&mut self, _flow: FlowId, _ends: (HostId, HostId), _context: &mut Context) {}
 
-    /// The flow of `sending` has ended at its sender: it has `finished` (all data is acknowledged),
-    /// or was given up.
-    fn on_flow_end(&mut self, _sending: &Sending, _finished: bool, _context: &mut Context) {}
+    /// `flow` has ended at its sender: it has `finished` (all data is acknowledged), or was given
+    /// up.
+    fn on_flow_end(&mut self, _flow: FlowId, _planned: &PlannedFlow, _finished: bool, _context: &mut Context) {}
+
+    /// The connection of `sending` has ended at its sender.
+    fn on_close(&mut self, _sending: &Sending, _context: &mut Context) {}
 
     /// The run ends; flows that have not ended are still there.
     fn on_end(&mut self, _network: &mut Network, _context: &mut Context) {}

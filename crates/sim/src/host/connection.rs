@@ -27,6 +27,8 @@ pub(crate) struct Connection {
     pub(crate) high: Subflows,
     /// May switches trim its data packets?
     pub(crate) trimming: bool,
+    /// Does it stay open for further messages?
+    pub(crate) stays_open: bool,
     /// Records the RTTs of a sender, if they are recorded.
     pub(crate) rtts: Option<Box<RttRecorder>>,
 }
@@ -60,6 +62,8 @@ pub(crate) struct Opening {
     /// Index into the plan's transports.
     pub(crate) transport: TransportId,
     pub(crate) to: OpeningFor,
+    /// Does the connection stay open for further messages?
+    pub(crate) stays_open: bool,
 }
 
 /// The connection or subflow that is opened.
@@ -73,7 +77,7 @@ pub(crate) enum OpeningFor {
 
 impl Opening {
     /// Words of the trailer that it takes.
-    pub(crate) const WORDS: usize = 3;
+    pub(crate) const WORDS: usize = 4;
 
     /// Writes it into `packet` and its trailer. Words from [`Opening::WORDS`] on are free.
     pub(crate) fn write(self, packet: &mut Packet) -> Trailer {
@@ -83,17 +87,22 @@ impl Opening {
             OpeningFor::Join(receiver) => receiver.raw(),
         };
         let mut trailer = Trailer::default();
-        trailer[..Opening::WORDS].copy_from_slice(&[self.src.into(), self.transport.into(), to]);
+        trailer[..Opening::WORDS].copy_from_slice(&[
+            self.src.into(),
+            self.transport.into(),
+            to,
+            self.stays_open.into(),
+        ]);
         trailer
     }
 
     /// Reads it from `packet` and its `trailer`.
     pub(crate) fn read(packet: &Packet, trailer: &Trailer) -> Opening {
         let (peer, subflow) = Handle::split(packet.endpoint);
-        let [src, transport, to] = *trailer.first_chunk().expect("a trailer has more words");
+        let [src, transport, to, stays_open] = *trailer.first_chunk().expect("a trailer has more words");
         let join = packet.flags.has(Flags::JOIN);
         let to = if join { OpeningFor::Join(Handle::split(to).0) } else { OpeningFor::Flow(to.into()) };
-        Opening { src: src.into(), peer, subflow, transport: transport.into(), to }
+        Opening { src: src.into(), peer, subflow, transport: transport.into(), to, stays_open: stays_open > 0 }
     }
 }
 
@@ -109,8 +118,8 @@ mod tests {
             (OpeningFor::Flow(FlowId::new(1 << 31)), Flags::SYN),
             (OpeningFor::Join(Handle::new(3, 1)), Flags::SYN | Flags::JOIN),
         ] {
-            let opening =
-                Opening { src, peer, subflow: SubflowId::new(31), transport: TransportId::new(65_536 + 9), to };
+            let (subflow, transport) = (SubflowId::new(31), TransportId::new(65_536 + 9));
+            let opening = Opening { src, peer, subflow, transport, to, stays_open: flags == Flags::SYN };
             let mut packet = Packet { flags, ..Packet::default() };
             let trailer = opening.write(&mut packet);
             assert_eq!(Opening::read(&packet, &trailer), opening);

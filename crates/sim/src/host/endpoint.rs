@@ -23,6 +23,9 @@ pub(crate) enum Event {
     None,
     /// At a receiver: all data has arrived, for the first time.
     Delivered,
+    /// At either end of a connection that stays open: messages may have been acknowledged or
+    /// delivered.
+    Progress,
     /// The endpoint is done, and may be forgotten.
     Closed,
 }
@@ -48,6 +51,10 @@ pub(crate) trait Endpoint: Debug {
 pub(crate) trait Sending: Endpoint {
     /// Opens the connection.
     fn open(&mut self, io: &mut Io<'_, '_>);
+    /// Adds a message of `size` bytes to a connection that stays open.
+    fn extend(&mut self, _size: u64, _io: &mut Io<'_, '_>) {
+        unreachable!("connections of this family do not stay open: the scenario is checked")
+    }
     /// Sends no new data from now on; the endpoint closes when all data sent is acknowledged.
     fn stop(&mut self, io: &mut Io<'_, '_>) -> Event;
     /// The state of the connection.
@@ -88,4 +95,6 @@ pub(crate) trait Sending: Endpoint {
 pub(crate) trait Receiving: Endpoint {
     /// The time at which the last packet of the sender arrived.
     fn last_heard(&self) -> Time;
+    /// Payload delivered in order, bytes.
+    fn delivered(&self) -> u64;
 }

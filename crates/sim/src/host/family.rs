@@ -77,6 +77,9 @@ macro_rules! ends {
             fn open(&mut self, io: &mut Io<'_, '_>) {
                 match self { $(Sender::$family(end) => end.open(io)),* }
             }
+            fn extend(&mut self, size: u64, io: &mut Io<'_, '_>) {
+                match self { $(Sender::$family(end) => end.extend(size, io)),* }
+            }
             fn stop(&mut self, io: &mut Io<'_, '_>) -> Event {
                 match self { $(Sender::$family(end) => end.stop(io)),* }
             }
@@ -127,6 +130,9 @@ macro_rules! ends {
         impl Receiving for Receiver {
             fn last_heard(&self) -> Time {
                 match self { $(Receiver::$family(end) => end.last_heard()),* }
+            }
+            fn delivered(&self) -> u64 {
+                match self { $(Receiver::$family(end) => end.delivered()),* }
             }
         }
     };

@@ -6,8 +6,10 @@ use crate::host::endpoint::{Endpoint, Event, Receiving as _, Sending as _};
 use crate::host::family::{Receiver, Sender};
 use crate::host::handle::Handle;
 use crate::host::io::Io;
-use crate::host::measured::{Acked, MeasuredBytes};
+use crate::host::measured::MeasuredBytes;
 use crate::host::message::Message;
+use crate::host::messages::{Announced, Messages};
+use crate::host::outcomes::{take_acked, take_rest};
 use crate::host::slots::{Host, Occupant, Receiving, Sending};
 use crate::host::timer;
 use crate::plan::{FlowId, Plan, PlannedFlow};
@@ -16,7 +18,7 @@ use crate::results::passing::Passing;
 use crate::results::sink::{Buffer, Limit};
 use linkpool_engine::{hash_u64, prefetch, stream};
 use linkpool_network::{Egress, Flags, Handler, HostId, LinkId, Network, NodeId, Packet, Routes, Trailer};
-use linkpool_transport::{SenderState, SubflowId};
+use linkpool_transport::SubflowId;
 use linkpool_units::{Rate, Time};
 
 /// A receiver whose sender has been silent for this long is removed when new connections arrive.
@@ -55,6 +57,46 @@ impl<'p> Hosts<'p> {
         Hosts { plan, routes, context, components, stray: 0, delivered: 0 }
     }
 
+    /// Starts flow `id` at its sender: on a connection that stays open, or on one of its own.
+    fn start(&mut self, host: NodeId, id: FlowId, planned: PlannedFlow, network: &mut Egress<'_>) {
+        let stays_open = self.plan.persistent[planned.label.index()];
+        let key = (planned.label, planned.transport, planned.flow.dst);
+        match self.context.hosts[host.index()].held.get(&key).copied().filter(|_| stays_open) {
+            Some(handle) => self.extend(host, handle, id, planned, network),
+            None => self.open(host, id, planned, network),
+        }
+    }
+
+    /// Gives message `id` to the sender `handle`, whose connection stays open.
+    fn extend(&mut self, host: NodeId, handle: Handle, id: FlowId, planned: PlannedFlow, network: &mut Egress<'_>) {
+        let (now, timers) = (self.context.now, &mut self.context.timers[host.index()]);
+        if let Some((Occupant::Sender(sending), shared)) = self.context.hosts[host.index()].endpoint(handle)
+            && let (Some(messages), Some(size)) = (&mut sending.messages, planned.flow.size)
+        {
+            let announced = Announced { connection: sending.flow, flow: id, end: messages.push(id, planned) };
+            sending.end.extend(size, &mut Io::new(now, shared, network, timers));
+            self.announce(planned.flow.dst, announced);
+        }
+    }
+
+    /// Lets the application at `dst` know of a message.
+    fn announce(&mut self, dst: HostId, announced: Announced) {
+        let at = self.context.now + self.context.lookahead;
+        self.context.send(dst.into(), at, Message::Announce(announced));
+    }
+
+    /// A message will come to `host`, or has just come.
+    fn expect(&mut self, host: NodeId, Announced { connection, flow, end }: Announced) {
+        let h = &mut self.context.hosts[host.index()];
+        let Some(handle) = h.by_flow.get(&connection).copied() else {
+            return h.announced.entry(connection).or_default().expect(end, flow);
+        };
+        if let Some((Occupant::Receiver(receiving), _)) = h.endpoint(handle) {
+            receiving.arriving.iter_mut().for_each(|arriving| arriving.expect(end, flow));
+        }
+        self.on_receiver(host, handle, Event::Progress);
+    }
+
     /// Opens the connection of flow `id` at its sender.
     fn open(&mut self, host: NodeId, id: FlowId, planned: PlannedFlow, network: &mut Egress<'_>) {
         let now = self.context.now;
@@ -77,20 +119,28 @@ impl<'p> Hosts<'p> {
             paths,
             high: transport.high,
             trimming: transport.trimming,
+            stays_open: self.plan.persistent[planned.label.index()],
             rtts: None,
         };
+        let stays_open = connection.stays_open;
         if planned.flow.stop < self.plan.end {
             self.context.set_timer(host, planned.flow.stop, timer::STOP | u64::from(me.raw()));
         }
         let end = Sender::new(transport, connection, planned.flow.size, &path_count);
         let measured = MeasuredBytes::new(&self.plan.measure, now);
-        let mut sending = Box::new(Sending { end, flow: id, planned, measured });
+        let messages = stays_open.then(Box::<Messages>::default);
+        let mut sending = Box::new(Sending { end, flow: id, planned, measured, messages });
+        let first = sending.messages.as_mut().map(|messages| messages.push(id, planned));
         for component in &mut self.components {
             component.on_flow_start(&mut sending, &mut self.context);
         }
         let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers[host.index()]);
         sending.end.open(&mut Io::new(now, h.shared(), network, timers));
         h.fill(me, Occupant::Sender(sending));
+        if let Some(end) = first {
+            h.held.insert((planned.label, planned.transport, dst), me);
+            self.announce(dst, Announced { connection: id, flow: id, end });
+        }
     }
 
     /// A packet that opens a connection, or a subflow, has come to `host`.
@@ -130,10 +180,12 @@ impl<'p> Hosts<'p> {
             paths,
             high: transport.high,
             trimming: transport.trimming,
+            stays_open: opening.stays_open,
             rtts: None,
         };
         let end = Receiver::new(transport, connection);
-        h.fill(me, Occupant::Receiver(Box::new(Receiving { end, flow, src: opening.src })));
+        let arriving = opening.stays_open.then(|| Box::new(h.announced.remove(&flow).unwrap_or_default()));
+        h.fill(me, Occupant::Receiver(Box::new(Receiving { end, flow, src: opening.src, arriving })));
         h.by_flow.insert(flow, me);
         Some(me)
     }
@@ -150,8 +202,9 @@ impl<'p> Hosts<'p> {
         let timers = &mut self.context.timers[host.index()];
         match self.context.hosts[host.index()].endpoint(handle) {
             Some((Occupant::Sender(sending), shared)) => {
-                if sending.end.on_packet(subflow, packet, &mut Io::new(now, shared, network, timers)) == Event::Closed {
-                    self.end_flow(host, handle);
+                let event = sending.end.on_packet(subflow, packet, &mut Io::new(now, shared, network, timers));
+                if event != Event::None {
+                    self.on_sender(host, handle, event);
                 }
             }
             Some((Occupant::Receiver(receiving), shared)) => {
@@ -164,6 +217,19 @@ impl<'p> Hosts<'p> {
         }
     }
 
+    /// The state of a sender.
+    fn on_sender(&mut self, host: NodeId, handle: Handle, event: Event) {
+        let now = self.context.now;
+        while let Some((Occupant::Sender(sending), _)) = self.context.hosts[host.index()].endpoint(handle)
+            && let Some(outcome) = take_acked(sending, now)
+        {
+            self.record(outcome);
+        }
+        if event == Event::Closed {
+            self.close(host, handle);
+        }
+    }
+
     /// The state of a receiver.
     fn on_receiver(&mut self, host: NodeId, handle: Handle, event: Event) {
         match event {
@@ -171,12 +237,28 @@ impl<'p> Hosts<'p> {
             Event::Closed => self.forget_receiver(host, handle),
             Event::Delivered => {
                 if let Some((Occupant::Receiver(receiving), _)) = self.context.hosts[host.index()].endpoint(handle) {
-                    let (flow, ends) = (receiving.flow, (receiving.src, host.into()));
-                    for component in &mut self.components {
-                        component.on_delivery(flow, ends, &mut self.context);
-                    }
+                    let (flow, src) = (receiving.flow, receiving.src);
+                    self.delivered(flow, (src, host.into()));
                 }
             }
+            Event::Progress => {
+                while let Some((Occupant::Receiver(receiving), _)) = self.context.hosts[host.index()].endpoint(handle)
+                    && let Some(arriving) = &mut receiving.arriving
+                    && let Some(flow) = arriving.take(receiving.end.delivered())
+                {
+                    let src = receiving.src;
+                    self.delivered(flow, (src, host.into()));
+                }
+            }
+        }
+    }
+
+    /// All data of `flow` has arrived in order.
+    fn delivered(&mut self, flow: FlowId, ends: (HostId, HostId)) {
+        let now = self.context.now;
+        self.context.record().delivered.push((flow, now));
+        for component in &mut self.components {
+            component.on_delivery(flow, ends, &mut self.context);
         }
     }
 
@@ -199,15 +281,28 @@ impl<'p> Hosts<'p> {
     }
 
     /// The sender `handle` is done: keeps its outcome, frees its slot.
-    fn end_flow(&mut self, host: NodeId, handle: Handle) {
-        if let Occupant::Sender(sending) = self.context.hosts[host.index()].remove(handle) {
-            let outcome = outcome(&sending, self.context.now);
-            let finished = outcome.finished.is_some();
-            self.context.record().flows.push(outcome);
-            self.tidy_timers(host);
-            for component in &mut self.components {
-                component.on_flow_end(&sending, finished, &mut self.context);
+    fn close(&mut self, host: NodeId, handle: Handle) {
+        let h = &mut self.context.hosts[host.index()];
+        if let Occupant::Sender(mut sending) = h.remove(handle) {
+            if sending.messages.is_some() {
+                h.held.remove(&(sending.planned.label, sending.planned.transport, sending.planned.flow.dst));
             }
+            self.tidy_timers(host);
+            for outcome in take_rest(&mut sending, self.context.now) {
+                self.record(outcome);
+            }
+            for component in &mut self.components {
+                component.on_close(&sending, &mut self.context);
+            }
+        }
+    }
+
+    /// A flow has ended at its sender.
+    fn record(&mut self, outcome: FlowOutcome) {
+        let (flow, planned, finished) = (outcome.flow, outcome.planned, outcome.finished.is_some());
+        self.context.record().flows.push(outcome);
+        for component in &mut self.components {
+            component.on_flow_end(flow, &planned, finished, &mut self.context);
         }
     }
 
@@ -239,9 +334,7 @@ impl<'p> Hosts<'p> {
         match self.context.hosts[host.index()].endpoint(handle) {
             Some((Occupant::Sender(sending), shared)) => {
                 let event = act(&mut sending.end, &mut Io::new(now, shared, network, timers));
-                if let Event::Closed = event {
-                    self.end_flow(host, handle);
-                }
+                self.on_sender(host, handle, event);
             }
             Some((Occupant::Receiver(receiving), shared)) => {
                 let event = act(&mut receiving.end, &mut Io::new(now, shared, network, timers));
@@ -281,16 +374,18 @@ impl<'p> Hosts<'p> {
             if sending.planned.flow.stop > now {
                 return;
             }
-            if sending.end.stop(&mut Io::new(now, shared, network, timers)) == Event::Closed {
-                self.end_flow(host, handle);
-            }
+            let event = sending.end.stop(&mut Io::new(now, shared, network, timers));
+            self.on_sender(host, handle, event);
         }
     }
 
     /// Forgets receivers that wait in vain for a FIN.
     fn sweep(&mut self, host: NodeId) {
         let (now, h) = (self.context.now, &mut self.context.hosts[host.index()]);
-        let silent = h.receivers().filter(|(_, receiving)| receiving.end.last_heard() + SILENCE <= now);
+        // A connection that stays open may be silent for as long as its application likes.
+        let silent = h
+            .receivers()
+            .filter(|(_, receiving)| receiving.arriving.is_none() && receiving.end.last_heard() + SILENCE <= now);
         let silent: Vec<Handle> = silent.map(|(handle, _)| handle).collect();
         h.swept = now;
         silent.into_iter().for_each(|handle| self.forget_receiver(host, handle));
@@ -300,7 +395,8 @@ impl<'p> Hosts<'p> {
     fn read_inbox(&mut self, host: NodeId, network: &mut Egress<'_>) {
         while let Some(message) = self.context.inboxes[host.index()].due(self.context.now) {
             match message {
-                Message::Start(id, planned) => self.open(host, id, planned, network),
+                Message::Start(id, planned) => self.start(host, id, planned, network),
+                Message::Announce(announced) => self.expect(host, announced),
                 message => {
                     let context = &mut self.context;
                     let unread = self
@@ -325,29 +421,8 @@ impl<'p> Hosts<'p> {
             component.on_end(network, &mut self.context);
         }
         let senders = self.context.hosts.iter_mut().flat_map(Host::senders);
-        let outcomes: Vec<FlowOutcome> = senders.map(|(_, sending)| outcome(sending, now)).collect();
+        let outcomes: Vec<FlowOutcome> = senders.flat_map(|(_, sending)| take_rest(sending, now)).collect();
         self.context.record().flows.extend(outcomes);
-    }
-}
-
-/// The outcome of the flow of `sending` by `now`.
-fn outcome(sending: &Sending, now: Time) -> FlowOutcome {
-    let (end, state) = (&sending.end, sending.end.state());
-    let measured = sending.measured.bytes(Acked::of(end));
-    let mut metrics = Vec::new();
-    end.metrics(&mut |metric| metrics.push(metric));
-    FlowOutcome {
-        flow: sending.flow,
-        planned: sending.planned,
-        finished: if state == SenderState::Finished { end.ended() } else { None },
-        active_until: end.ended().unwrap_or(now),
-        acked_bytes: end.acked(),
-        measured_bytes: measured.in_order,
-        measured_subflow_bytes: measured.on_subflows,
-        failed: state == SenderState::Failed,
-        metrics,
-        hook_error: end.hook_error().cloned(),
-        subflows: SubflowId::first(end.subflows()).map(|s| end.subflow(s)).collect(),
     }
 }
 

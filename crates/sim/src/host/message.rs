@@ -1,6 +1,7 @@
 //! Messages between hosts, or from a host to itself for later, without a packet.
 
 use crate::host::handle::Handle;
+use crate::host::messages::Announced;
 use crate::plan::{FlowId, PlannedFlow, ProcessId};
 use linkpool_network::{HostId, LinkId, NodeId};
 use linkpool_workload::{FlowEnd, Process};
@@ -16,6 +17,8 @@ pub(crate) enum Message {
     Ended(FlowId, FlowEnd),
     /// The first flow has ended; the second flow, which starts here, waits for it.
     Over(FlowId, FlowId),
+    /// A connection to this host will carry this message.
+    Announce(Announced),
     /// This host reports its long flows to the scheduler.
     Scan,
     /// The report of a host to the scheduler, which is here.
@@ -35,6 +38,7 @@ impl Message {
             Message::Ended(flow, _) => (2, (*flow).into(), 0),
             Message::Over(flow, follower) => (3, (*flow).into(), (*follower).into()),
             Message::Place(long, _) => (4, long.flow.into(), 0),
+            Message::Announce(announced) => (8, announced.flow.into(), 0),
             Message::Scan => (5, 0, 0),
             Message::Report(host, _) => (6, (*host).into(), 0),
             Message::Decide => (7, 0, 0),

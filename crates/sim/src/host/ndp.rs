@@ -240,6 +240,10 @@ impl Receiving for NdpReceiver {
     fn last_heard(&self) -> Time {
         self.receiver.last_heard()
     }
+
+    fn delivered(&self) -> u64 {
+        self.receiver.delivered()
+    }
 }
 
 /// Turns the messages of one endpoint into packets at one instant.
@@ -275,7 +279,8 @@ impl Output for Out<'_, '_, '_> {
                 if opens {
                     let (src, peer, transport, to) = (c.host, c.me, c.transport, OpeningFor::Flow(c.flow));
                     let mut trailer =
-                        Opening { src, peer, subflow: SubflowId::FIRST, transport, to }.write(&mut packet);
+                        Opening { src, peer, subflow: SubflowId::FIRST, transport, to, stays_open: false }
+                            .write(&mut packet);
                     trailer[NUMBER] = number;
                     return self.io.send_with(packet, trailer);
                 }

@@ -5,7 +5,8 @@ use crate::host::family::{Receiver, Sender};
 use crate::host::handle::Handle;
 use crate::host::io::Shared;
 use crate::host::measured::MeasuredBytes;
-use crate::plan::{FlowId, PlannedFlow};
+use crate::host::messages::{Arriving, Messages};
+use crate::plan::{FlowId, LabelId, PlannedFlow, TransportId};
 use linkpool_engine::{Stream, prefetch};
 use linkpool_network::HostId;
 use linkpool_transport::{SubflowId, TurnQueue};
@@ -21,6 +22,11 @@ pub(crate) struct Host {
     free: VecDeque<u32>,
     /// Receivers by their flow: a SYN that is sent again must not open a second one.
     pub(crate) by_flow: HashMap<FlowId, Handle>,
+    /// Connections that stay open, by the label and the transport of their messages and the host to
+    /// which they go: their senders.
+    pub(crate) held: HashMap<(LabelId, TransportId, HostId), Handle>,
+    /// Messages on connections to this host that have not been opened yet, by connection.
+    pub(crate) announced: HashMap<FlowId, Arriving>,
     shared: Shared,
     /// When receivers that wait in vain for a FIN were last looked for.
     pub(crate) swept: Time,
@@ -41,28 +47,32 @@ pub(crate) enum Occupant {
     Receiver(Box<Receiving>),
 }
 
-/// The sending end of a flow. The fields that an ACK reads or writes come first.
+/// The sending end of a connection. The fields that an ACK reads or writes come first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Sending {
     pub(crate) end: Sender,
-    /// The number of its flow.
+    /// The number of its flow, or of its first message.
     pub(crate) flow: FlowId,
-    /// The flow that it carries.
+    /// The flow that it carries, or its first message.
     pub(crate) planned: PlannedFlow,
     /// The data that it carries in the measured period.
     pub(crate) measured: MeasuredBytes,
+    /// The messages that it carries, if it stays open.
+    pub(crate) messages: Option<Box<Messages>>,
 }
 
-/// The receiving end of a flow.
+/// The receiving end of a connection.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Receiving {
     pub(crate) end: Receiver,
-    /// The number of its flow.
+    /// The number of its flow, or of its first message.
     pub(crate) flow: FlowId,
     /// The sending host.
     pub(crate) src: HostId,
+    /// The messages that are to come, if it stays open.
+    pub(crate) arriving: Option<Box<Arriving>>,
 }
 
 impl Host {
@@ -73,6 +83,8 @@ impl Host {
             most,
             free: VecDeque::new(),
             by_flow: HashMap::new(),
+            held: HashMap::new(),
+            announced: HashMap::new(),
             shared: Shared { random, turns: TurnQueue::default(), rate, turn_at: Time::MAX },
             swept: Time::ZERO,
         }

@@ -53,12 +53,19 @@ impl TcpSender {
         if settings.auto_dupack {
             sender.expect_reordering(dupack_threshold(paths()));
         }
+        if connection.stays_open {
+            sender.keep_open();
+        }
         TcpSender { sender, connection }
     }
 
     #[inline]
     fn event(&self) -> Event {
-        if self.sender.state() == SenderState::Open { Event::None } else { Event::Closed }
+        match self.sender.state() {
+            SenderState::Open if self.connection.stays_open => Event::Progress,
+            SenderState::Open => Event::None,
+            _ => Event::Closed,
+        }
     }
 }
 
@@ -109,6 +116,10 @@ impl Endpoint for TcpSender {
 impl Sending for TcpSender {
     fn open(&mut self, io: &mut Io<'_, '_>) {
         self.sender.open(io.now, &mut Out { connection: &mut self.connection, io });
+    }
+
+    fn extend(&mut self, size: u64, io: &mut Io<'_, '_>) {
+        self.sender.extend(size, io.now, &mut Out { connection: &mut self.connection, io });
     }
 
     fn stop(&mut self, io: &mut Io<'_, '_>) -> Event {
@@ -198,6 +209,7 @@ impl Endpoint for TcpReceiver {
         connection.paths.on_arrival(packet.entropy);
         let ce = packet.flags.has(Flags::CE);
         match receiver.on_segment(subflow, segment, ce, io.now, &mut Out { connection, io }) {
+            Delivery::None | Delivery::Complete if connection.stays_open => Event::Progress,
             Delivery::None => Event::None,
             Delivery::Complete => Event::Delivered,
             Delivery::Closed => Event::Closed,
@@ -220,6 +232,10 @@ impl Endpoint for TcpReceiver {
 impl Receiving for TcpReceiver {
     fn last_heard(&self) -> Time {
         self.receiver.last_heard()
+    }
+
+    fn delivered(&self) -> u64 {
+        self.receiver.delivered()
     }
 }
 
@@ -246,6 +262,7 @@ impl Output for Out<'_, '_, '_> {
                     subflow,
                     transport: connection.transport,
                     to: if join { OpeningFor::Join(connection.peer) } else { OpeningFor::Flow(connection.flow) },
+                    stays_open: connection.stays_open,
                 };
                 let trailer = opening.write(&mut packet);
                 return self.io.send_with(packet, trailer);

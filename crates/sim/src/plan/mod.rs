@@ -59,6 +59,8 @@ pub struct Plan {
     pub labels: Vec<String>,
     /// By label: the kind of job that its flows form, if any.
     pub jobs: Vec<Option<JobKind>>,
+    /// By label: do its flows from one host to another share a connection, which stays open?
+    pub persistent: Vec<bool>,
     /// The period that statistics are about.
     pub measure: scenario::Measure,
     /// The settings of the scheduler that places flows, if there is one.
@@ -104,7 +106,7 @@ impl Plan {
         let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
         let mut traffic = Traffic::new(scenario, &fabric, of);
         let (flows, waits) = traffic.in_order(scenario.duration);
-        let Traffic { labels, jobs, processes, .. } = traffic;
+        let Traffic { labels, jobs, persistent, processes, .. } = traffic;
         let goal = scenario.until.as_ref().map(|until| Goal {
             labels: labels.iter().map(|label| *label == until.label).collect(),
             flows: until.flows,
@@ -132,6 +134,7 @@ impl Plan {
             measure: scenario.measure,
             labels,
             jobs,
+            persistent,
             placement: scenario.routing.placement.map(|p| Placement { period: p.period, share: p.share }),
             record: scenario.record.clone(),
             capture,

@@ -19,6 +19,8 @@ pub(crate) struct Traffic {
     pub(crate) labels: Vec<String>,
     /// By label, how its flows are grouped.
     pub(crate) jobs: Vec<Option<JobKind>>,
+    /// By label, do its flows share connections?
+    pub(crate) persistent: Vec<bool>,
     /// The listed flows, in the order of the file.
     pub(crate) flows: Vec<PlannedFlow>,
     /// The generators of flows that are drawn when they are needed.
@@ -98,6 +100,8 @@ impl Traffic {
         let (first, answers) = workload.labels();
         let place = LabelId::new(self.labels.len());
         let kind = workload.kind.settings().jobs(workload.kind.name());
+        let persistent = workload.kind.settings().persistent();
+        self.persistent.extend(if first == answers { vec![persistent] } else { vec![persistent; 2] });
         if first == answers {
             self.labels.push(first);
             self.jobs.push(kind);

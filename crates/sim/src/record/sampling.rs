@@ -216,7 +216,7 @@ impl Component for Sampling<'_> {
         }
     }
 
-    fn on_flow_end(&mut self, sending: &Sending, _: bool, context: &mut Context) {
+    fn on_close(&mut self, sending: &Sending, context: &mut Context) {
         let mut samples = Vec::new();
         self.rate(sending, context.now, &mut samples);
         self.rates.remove(&sending.flow);

@@ -30,6 +30,9 @@ table! {
     flow: FlowId, "" = row.flow.flow;
     /// Label of the workload.
     label: str, "" = row.plan.labels[row.flow.planned.label.index()].as_str();
+    /// Number of the first flow on its connection: its own, unless it is a message on a connection
+    /// that stays open (`persistent`). The time series of the connection have this number.
+    connection: FlowId, "" = row.flow.connection;
     /// Number of the burst, or of the round of `repeat = "all"`; 0 for flows that are in none.
     burst: u32, "" = row.asked().burst;
     /// Number of the job among those of its label; null: of no job.
@@ -47,10 +50,13 @@ table! {
     locality: str, "" = row.locality();
     /// Payload to carry; null: unlimited.
     size_bytes: u64, "B" = row.asked().size;
-    /// The first SYN was sent.
+    /// The first SYN was sent; of a message on an open connection, it was given to the connection.
     start_s: f64, "s" = row.asked().start.secs();
-    /// The first SYN-ACK arrived; null: never.
+    /// The first SYN-ACK arrived; of a message on a connection that was established before, its
+    /// start; null: never.
     established_s: f64, "s" = row.flow.established().map(Time::secs);
+    /// The last data was delivered in order at the receiver; null: not before the end of the run.
+    delivered_s: f64, "s" = row.flow.delivered.map(Time::secs);
     /// The last data was acknowledged; null: unfinished at the end of the run.
     end_s: f64, "s" = row.flow.finished.map(Time::secs);
     /// `end_s - start_s`: with the handshake.
@@ -71,7 +77,8 @@ table! {
     /// What the subflows delivered: 8 times their acknowledged payload, over `active_s`. Payload
     /// ahead of a gap counts, and payload that came on two subflows counts twice.
     subflow_goodput_bps: f64, "bit/s" = row.rate(row.flow.total(|s| s.acked_bytes));
-    /// Data segments sent, retransmissions included.
+    /// Data segments sent, retransmissions included. This and the other counters of a message on a
+    /// connection that stays open count from the end of the message before it.
     segments: u64, "packets" = row.flow.total(|s| s.segments);
     /// Data segments sent again.
     retransmits: u64, "packets" = row.flow.total(|s| s.retransmits);

@@ -80,8 +80,9 @@ impl<'p> Ideal<'p> {
         Ideal { plan, routes, switches_are_steady, between: HashMap::new() }
     }
 
-    /// From the first SYN to the ACK of the last data; none for a flow without end.
-    pub fn fct(&mut self, planned: &PlannedFlow) -> Option<Time> {
+    /// From the first SYN to the ACK of the last data, or without the handshake if the connection
+    /// `is_open`; none for a flow without end.
+    pub fn fct(&mut self, planned: &PlannedFlow, is_open: bool) -> Option<Time> {
         let size = planned.flow.size?;
         let transport = &self.plan.transports[planned.transport.index()];
         let (mss, header, ack) =
@@ -103,7 +104,8 @@ impl<'p> Ideal<'p> {
         // A full packet goes all the way, even if others overtake it.
         let data = data.fold(stored_and_forwarded(full, &hops), f64::max) + propagation(&hops);
         let rounding = ROUNDING * (packets as f64 + 4.0 * hops.len() as f64);
-        let controls = f64::from(transport.facts.control_packets);
+        // The last ACK is always waited for.
+        let controls = if is_open { 1.0 } else { f64::from(transport.facts.control_packets) };
         Some(Time((controls * control + data - rounding).floor().max(1.0) as u64))
     }
 

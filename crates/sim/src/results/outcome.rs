@@ -12,10 +12,14 @@ use linkpool_workload::Job;
 pub struct FlowOutcome {
     /// Its number; a flow of the plan's list has its place there as its number.
     pub flow: FlowId,
+    /// The number of the first message on its connection, if that stays open; else its own.
+    pub connection: FlowId,
     /// The planned flow.
     pub planned: PlannedFlow,
     /// When the last data was acknowledged.
     pub finished: Option<Time>,
+    /// When the last data was delivered in order at the receiver.
+    pub delivered: Option<Time>,
     /// Until when it was active: its end, or that of the run.
     pub active_until: Time,
     /// Payload acknowledged at connection level.
@@ -35,9 +39,10 @@ pub struct FlowOutcome {
 }
 
 impl FlowOutcome {
-    /// When the first SYN-ACK arrived.
+    /// When the first SYN-ACK arrived, or the flow started on a connection that was open.
     pub fn established(&self) -> Option<Time> {
-        self.subflows.first().and_then(|s| s.stats.established)
+        let at = self.subflows.first().and_then(|s| s.stats.established)?;
+        Some(at.max(self.planned.flow.start))
     }
 
     /// The measure with this name of its family of transports or its congestion control; none if

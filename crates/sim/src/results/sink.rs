@@ -1,5 +1,6 @@
 //! The interface for results during a run: memory does not grow with simulated time.
 
+use crate::plan::FlowId;
 use crate::results::outcome::{FlowOutcome, JobOutcome};
 use crate::results::passing::{Passed, Passing};
 use crate::results::sample::Sample;
@@ -56,6 +57,8 @@ pub(crate) struct Recorded {
     pub(crate) flows: Vec<FlowOutcome>,
     pub(crate) jobs: Vec<JobOutcome>,
     pub(crate) passing: Vec<Passing>,
+    /// Flows whose data has been delivered whole, and when.
+    pub(crate) delivered: Vec<(FlowId, Time)>,
     /// At the end of the run: bytes that links put on the wire in the measured period.
     pub(crate) measured_links: Vec<(LinkId, u64)>,
     /// The first failure.
@@ -124,6 +127,7 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
         let mut buffer = buffer.lock();
         ready.samples.extend(buffer.samples.extract_if(.., |s| s.at < before));
         ready.passing.extend(buffer.passing.extract_if(.., |p| p.packet.arrival < before));
+        ready.delivered.append(&mut buffer.delivered);
         ready.jobs.extend(buffer.jobs.extract_if(.., |j| j.active_until < before));
         ready.flows.extend(buffer.flows.extract_if(.., |f| f.active_until < before));
     }

@@ -117,7 +117,7 @@ impl Sink for Tables<'_> {
     fn flow(&mut self, flow: FlowOutcome) {
         let (plan, flow) = (self.plan, &flow);
         self.started[flow.planned.label.index()] += 1;
-        let ideal = self.ideal.fct(&flow.planned);
+        let ideal = self.ideal.fct(&flow.planned, flow.connection != flow.flow);
         let mut written = self.flows.push(&FlowRow { plan, flow, ideal, places: &self.places });
         for (number, subflow) in SubflowId::first(flow.subflows.len()).zip(&flow.subflows) {
             let row = SubflowRow { plan, timetable: self.timetable, flow, number, subflow };

@@ -2,8 +2,7 @@
 
 use crate::host::component::{Component, Context};
 use crate::host::message::Message;
-use crate::host::slots::Sending;
-use crate::plan::{FlowId, Plan};
+use crate::plan::{FlowId, Plan, PlannedFlow};
 use linkpool_network::{HostId, NodeId};
 use std::collections::HashMap;
 
@@ -59,10 +58,10 @@ impl Component for Followers<'_> {
         self.tell(flow, ends, ends.1, context);
     }
 
-    fn on_flow_end(&mut self, sending: &Sending, finished: bool, context: &mut Context) {
+    fn on_flow_end(&mut self, flow: FlowId, planned: &PlannedFlow, finished: bool, context: &mut Context) {
         if finished {
-            let (src, dst) = (sending.planned.flow.src, sending.planned.flow.dst);
-            self.tell(sending.flow, (src, dst), src, context);
+            let (src, dst) = (planned.flow.src, planned.flow.dst);
+            self.tell(flow, (src, dst), src, context);
         }
     }
 }

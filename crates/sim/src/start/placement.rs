@@ -164,7 +164,7 @@ impl Component for Placer<'_> {
     }
 
     /// The next report says that a long flow has ended.
-    fn on_flow_end(&mut self, sending: &Sending, _: bool, _: &mut Context) {
+    fn on_close(&mut self, sending: &Sending, _: &mut Context) {
         if self.scanned.remove(&sending.flow).is_some_and(|scanned| scanned.long) {
             self.unplaced.entry(sending.planned.flow.src.into()).or_default().push(sending.flow);
         }

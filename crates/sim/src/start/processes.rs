@@ -3,7 +3,6 @@
 
 use crate::host::component::{Component, Context};
 use crate::host::message::Message;
-use crate::host::slots::Sending;
 use crate::plan::{FlowId, LabelId, Plan, PlannedFlow, PlannedProcess, ProcessId};
 use crate::results::outcome::JobOutcome;
 use crate::results::sink::Limit;
@@ -117,16 +116,16 @@ impl Component for Processes<'_> {
         }
     }
 
-    fn on_flow_end(&mut self, sending: &Sending, _: bool, context: &mut Context) {
-        let Flow { src, dst, .. } = sending.planned.flow;
-        let Some((number, of)) = self.plan.of_process(sending.flow) else { return };
+    fn on_flow_end(&mut self, flow: FlowId, planned: &PlannedFlow, _: bool, context: &mut Context) {
+        let Flow { src, dst, .. } = planned.flow;
+        let Some((number, of)) = self.plan.of_process(flow) else { return };
         let PlannedProcess { process, home, .. } = &self.plan.processes[number.index()];
         let end = FlowEnd { number: of, src, dst, at: context.now };
         match process.listens() {
             Listens::Sender => self.tell(number, src.into(), end, context),
             Listens::Anywhere => {
                 let at = context.now + context.lookahead;
-                context.send((*home).into(), at, Message::Ended(sending.flow, end));
+                context.send((*home).into(), at, Message::Ended(flow, end));
             }
             Listens::Receiver => {}
         }

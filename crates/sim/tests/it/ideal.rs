@@ -11,7 +11,7 @@ use proptest::prelude::*;
 fn ideals(r: &Run) -> Vec<Option<Time>> {
     let routes = Routes::new(&r.plan.fabric, r.plan.seed);
     let mut ideal = Ideal::new(&r.plan, &routes);
-    r.outcome.flows.iter().map(|f| ideal.fct(&f.planned)).collect()
+    r.outcome.flows.iter().map(|f| ideal.fct(&f.planned, false)).collect()
 }
 
 /// The only flow's completion time, and its ideal, in picoseconds.

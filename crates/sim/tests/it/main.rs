@@ -19,6 +19,7 @@ mod metrics;
 mod named_paths;
 mod ndp;
 mod paths;
+mod persistent;
 mod placement;
 mod ports;
 mod processes;

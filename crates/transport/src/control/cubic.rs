@@ -132,6 +132,14 @@ impl CongestionControl for Cubic {
         (subflow.w_max, subflow.epoch) = (None, None);
     }
 
+    /// The epoch does not count the time without data (RFC 9438, section 5.8; Linux,
+    /// `cubictcp_cwnd_event` in net/ipv4/tcp_cubic.c).
+    fn tx_start(&mut self, s: SubflowId, before: Time, now: Time) {
+        if let Some(epoch) = &mut self.subflows[s].epoch {
+            epoch.start = (epoch.start + (now - before)).min(now);
+        }
+    }
+
     /// RFC 9438, section 4.9: W_max, K, the start of the epoch and W_est have the values of before
     /// the loss.
     fn undo(&mut self, s: SubflowId) {
@@ -168,6 +176,18 @@ mod tests {
         assert_eq!(p.cwnd, 700.0);
         let (_, p) = after_a_loss_at(2.0);
         assert_eq!(p.cwnd, 2.0);
+    }
+
+    /// Data at 3 s, then at 7 s: an epoch that began at 2 s goes on as if it had begun at 6 s. One
+    /// that began with the last ACK, at 4 s, does not begin in the future.
+    #[test]
+    fn time_without_data_does_not_count() {
+        for (began, begins) in [(2, 6), (4, 7)] {
+            let (mut c, mut p) = after_a_loss_at(100.0);
+            acknowledge(&mut c, &mut p, Time::from_secs(began));
+            c.tx_start(S[0], Time::from_secs(3), Time::from_secs(7));
+            assert_eq!(c.subflows[0].epoch.as_ref().unwrap().start, Time::from_secs(begins));
+        }
     }
 
     #[test]

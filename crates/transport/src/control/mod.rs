@@ -120,6 +120,10 @@ pub trait CongestionControl {
     /// `undo_cwnd`).
     fn undo(&mut self, _s: SubflowId) {}
 
+    /// Subflow `s` sends at `now`, with nothing in flight, and for the first time since `before`
+    /// (Linux: `cwnd_event` with `CA_EVENT_TX_START`).
+    fn tx_start(&mut self, _s: SubflowId, _before: Time, _now: Time) {}
+
     /// The handshake of subflow `s` is done.
     fn on_established(&mut self, _s: SubflowId) {}
 
@@ -316,6 +320,9 @@ macro_rules! algorithms {
             }
             fn undo(&mut self, s: SubflowId) {
                 match self { $(Control::$algorithm(algorithm) => algorithm.undo(s),)* Control::Defined(algorithm) => algorithm.undo(s) }
+            }
+            fn tx_start(&mut self, s: SubflowId, before: Time, now: Time) {
+                match self { $(Control::$algorithm(algorithm) => algorithm.tx_start(s, before, now),)* Control::Defined(algorithm) => algorithm.tx_start(s, before, now) }
             }
             fn on_established(&mut self, s: SubflowId) {
                 match self { $(Control::$algorithm(algorithm) => algorithm.on_established(s),)* Control::Defined(algorithm) => algorithm.on_established(s) }

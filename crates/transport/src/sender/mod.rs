@@ -4,6 +4,7 @@ mod failure;
 mod flow_control;
 mod frto;
 mod handshake;
+mod messages;
 mod nack;
 mod pieces;
 mod rack;
@@ -24,6 +25,7 @@ use crate::subflow::{State, Subflow, SubflowStats};
 use crate::threshold::DupackThreshold;
 use linkpool_engine::prefetch;
 use linkpool_units::Time;
+use messages::Messages;
 use pieces::Pieces;
 use std::sync::Arc;
 
@@ -45,7 +47,8 @@ pub struct Sender {
     control: Control,
     states: Box<[CongestionState]>,
     subflows: Box<[Subflow]>,
-    /// End of the stream; `u64::MAX` while it is not known.
+    /// End of the stream; `u64::MAX` while it is not known. Of a connection that stays open, the end
+    /// of the message that is being sent.
     size: u64,
     /// First byte of the stream not yet given to a subflow.
     data_nxt: u64,
@@ -69,6 +72,8 @@ pub struct Sender {
     next: SubflowId,
     /// Data that waits for a subflow. `None` if data goes in order to any subflow with room.
     pieces: Option<Box<Pieces>>,
+    /// The messages of a connection that stays open.
+    messages: Option<Box<Messages>>,
     /// Do further subflows wait until `joins_now` of the algorithm returns true?
     joins_wait: bool,
     state: SenderState,
@@ -113,6 +118,7 @@ impl Sender {
             rescued: 0,
             next: SubflowId::FIRST,
             pieces: Pieces::new(config.multipath.scheduler, n),
+            messages: None,
             joins_wait: false,
             state: SenderState::Open,
             started: Time::ZERO,
@@ -195,7 +201,7 @@ impl Sender {
             | Segment::Fin { .. }
             | Segment::SubflowFin { .. } => {}
         }
-        self.check_control(now);
+        self.after_event(now);
     }
 
     /// Call it when the timer of subflow `s` may be due. A needless call does no harm.
@@ -216,12 +222,16 @@ impl Sender {
             }
             State::Failed => {}
         }
-        self.check_control(now);
+        self.after_event(now);
     }
 
-    /// Gives up if a hook of the algorithm has failed.
+    /// Notes the use of windows of a connection that stays open, and gives up if a hook of the
+    /// algorithm has failed.
     #[inline]
-    fn check_control(&mut self, now: Time) {
+    fn after_event(&mut self, now: Time) {
+        if self.messages.is_some() {
+            self.note_use(now);
+        }
         if self.control.hook_error().is_some() {
             self.give_up(now);
         }
@@ -234,7 +244,8 @@ impl Sender {
     }
 
     fn finish_if_done(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
-        if self.state == SenderState::Open && self.data_una >= self.size && self.eligible != 0 {
+        let is_done = self.state == SenderState::Open && self.data_una >= self.size && self.eligible != 0;
+        if is_done && self.messages.is_none() {
             self.state = SenderState::Finished;
             self.ended = Some(now);
             out.send(s, Segment::Fin { seq: Seq::of(self.states[s].snd_nxt) });

@@ -56,7 +56,7 @@ impl Sender {
         }
         // Only the ACK that cuts the window does not grow it here. The other ACKs of that window
         // do.
-        if grown > 0 && !cut {
+        if grown > 0 && !cut && self.fills_window(s) {
             let counted = if self.config.byte_counting { grown.min(self.most_counted(s)) as f64 } else { 1.0 };
             self.control.cong_avoid(&mut self.states, s, counted);
         }
@@ -273,13 +273,14 @@ impl Sender {
         subflow.counts.retransmits += 1;
         let end = segment.end.near(state.snd_una);
         let (seq, data_seq, len) = (Seq::of(start), segment.data_seq, (end - start) as u16);
-        let last = data_seq.near(self.data_una) + len as u64 == self.size;
         if let Some(board) = &mut subflow.board {
             board.resent += !segment.is(Mark::RESENT) as u32;
             segment.mark(Mark::RESENT);
             board.undo.iter_mut().for_each(|undo| undo.follow_retransmission(end));
             subflow.count_in_flight();
         }
-        out.send(s, Segment::Data { seq, data_seq, len, last, ect: subflow.ect });
+        let ect = subflow.ect;
+        let last = self.is_end(data_seq.near(self.data_una) + len as u64);
+        out.send(s, Segment::Data { seq, data_seq, len, last, ect });
     }
 }

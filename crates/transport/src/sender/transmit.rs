@@ -94,9 +94,9 @@ impl Sender {
         if !subflow.timer.is_set() {
             self.arm_timer(s, now, out); // RFC 6298 (5.1)
         }
-        let last = data + len as u64 == self.size;
+        let last = self.is_end(data + len as u64);
         out.send(s, Segment::Data { seq, data_seq, len, last, ect });
-        if last && self.config.multipath.faults.fin_reset {
+        if last && self.config.multipath.faults.fin_reset && self.messages.is_none() {
             self.finish_subflows(out);
         }
         true
@@ -176,6 +176,9 @@ impl Sender {
         }
         let len = (self.size - first).min(self.config.mss as u64) as u16;
         self.data_nxt += len as u64;
+        if self.data_nxt == self.size {
+            self.next_message();
+        }
         Some((first, len))
     }
 

@@ -38,6 +38,26 @@ pub struct SubflowStats {
     pub reinjected_bytes: u64,
 }
 
+impl SubflowStats {
+    /// What has been counted since it was `before`.
+    #[must_use]
+    pub fn since(&self, before: &SubflowStats) -> SubflowStats {
+        SubflowStats {
+            established: self.established,
+            acked_bytes: self.acked_bytes - before.acked_bytes,
+            segments: self.segments - before.segments,
+            retransmits: self.retransmits - before.retransmits,
+            timeouts: self.timeouts - before.timeouts,
+            recoveries: self.recoveries - before.recoveries,
+            undos: self.undos - before.undos,
+            probes: self.probes - before.probes,
+            marked_acks: self.marked_acks - before.marked_acks,
+            cuts: self.cuts - before.cuts,
+            reinjected_bytes: self.reinjected_bytes - before.reinjected_bytes,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     /// Not opened yet.

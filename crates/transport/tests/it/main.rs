@@ -12,6 +12,7 @@ mod growth;
 mod handshake;
 mod hostile;
 mod limited_transmit;
+mod messages;
 mod mmptcp;
 mod nacks;
 mod ndp;

@@ -19,6 +19,9 @@ settings! {
         size: u64 as Bytes, required 100_000_000, within Bounds::POSITIVE;
         /// Operations, one after the other.
         iterations: u32 = 1, within Bounds::POSITIVE;
+        /// Do the messages from one rank to another share a connection, which stays open, as in
+        /// communication libraries? `false`: each message opens a connection of its own.
+        persistent: bool, from |_c| true => "true; false with NDP, which has no connections";
         /// From the end of an operation at a rank to its next.
         compute: Time = Time::ZERO, within Bounds::SPAN;
     }
@@ -55,6 +58,7 @@ impl Workload for Collective {
         if !place.has("ranks") {
             self.ranks = hosts;
         }
+        place.complete_persistent(&mut self.persistent);
         let ranks = self.ranks;
         place.check(ranks <= hosts, "ranks", format!("{ranks} ranks among {hosts} hosts; write 2 to {hosts}"));
         let power = self.algorithm != CollectiveAlgorithm::TreeAllReduce || ranks.is_power_of_two();
@@ -95,6 +99,10 @@ impl Workload for Collective {
         };
         let listed = (0..self.iterations).flat_map(|i| messages.iter().map(move |m| flow(i, m))).collect();
         Demand { listed, waits: self.waits(&messages), ..Demand::default() }
+    }
+
+    fn persistent(&self) -> bool {
+        self.persistent
     }
 
     fn sizes(&self) -> SizesOf {

@@ -67,6 +67,11 @@ pub trait Workload {
         None
     }
 
+    /// Do its flows from one host to another share a connection, which stays open?
+    fn persistent(&self) -> bool {
+        false
+    }
+
     /// The pairs that may have flows, if there are `hosts` hosts.
     fn pairs(&self, _hosts: u32) -> Pairs {
         Pairs::Any { in_rack: true }

@@ -18,6 +18,8 @@ pub struct Place<'a> {
     pub hosts: u32,
     /// Number of hosts that send in the workload, unless its kind names them.
     pub senders: u32,
+    /// May connections of its transports stay open for further flows?
+    pub connections: bool,
     /// The rack and the pod of each host.
     pub racks_and_pods: &'a [(u32, u32)],
     /// Rate of the links from all hosts together, bits a second.
@@ -63,6 +65,15 @@ impl Place<'_> {
             key,
             format!("makes {flows} flows; at most {MOST_FLOWS} can be simulated"),
         );
+    }
+
+    /// Do flows share connections: as said, or wherever the transports can.
+    pub fn complete_persistent(&mut self, persistent: &mut bool) {
+        if !self.has("persistent") {
+            *persistent = self.connections;
+        }
+        let message = "NDP has no connections that stay open: each message is a transfer of its own; leave it out, or write false";
+        self.check(self.connections || !*persistent, "persistent", message);
     }
 
     /// The time at which flows stop: that of the setting, or `default`.

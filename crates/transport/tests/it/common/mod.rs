@@ -65,6 +65,7 @@ pub fn config(control: ControlConfig) -> Config {
         },
         handshake_sample: true,
         syn_timeout: Time::from_secs(1),
+        slow_start_after_idle: true,
         syn_retries: 6,
         fail_after: u32::MAX,
         recovery: LossRecovery::NewReno,

@@ -151,7 +151,29 @@ pub fn receiver(config: Config) -> Script<Receiver> {
     Script { end: Receiver::new(Arc::new(config)), out: Recorder::default(), mss, line: String::new() }
 }
 
+/// As [`sender`], of a connection that stays open, with a first message of `size` bytes.
+pub fn open_sender(config: Config, size: u64) -> Script<Sender> {
+    let mut script = Script {
+        mss: config.mss as u64,
+        end: Sender::new(Arc::new(config), Some(size)),
+        out: Recorder::default(),
+        line: String::new(),
+    };
+    script.end.keep_open();
+    script.end.open(Time::ZERO, &mut script.out);
+    script
+}
+
 impl Script<Sender> {
+    /// Gives the sender another message of `size` bytes.
+    pub fn extend(&mut self, at: &str, size: u64) -> &mut Self {
+        let at = at.parse().unwrap();
+        self.advance(at, false);
+        self.out.now = at;
+        self.end.extend(size, at, &mut self.out);
+        self
+    }
+
     /// Tells the sender that no new data will come.
     pub fn stop(&mut self, at: &str) -> &mut Self {
         let at = at.parse().unwrap();
