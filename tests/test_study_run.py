@@ -276,6 +276,14 @@ def test_the_commands_say_what_there_is(
     assert {(row["arm"], row["queue.mark"]) for row in rows} == {
         (arm, mark) for arm in ("amp", "dctcp") for mark in (5, 20)
     }
+    assert linkpool("study", "show", "mine.toml", "--pooled", "--format", "json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    expected = StudyResult(folder / "results" / "mine").pooled
+    assert [row["mean"] for row in rows] == expected["value"].to_list()
+    assert linkpool("study", "show", "mine.toml", "--pooled", "--measures", "fct.p99@all") == 0
+    assert "bootstrap intervals" in capsys.readouterr().out
+    assert linkpool("study", "show", "mine.toml", "--pooled", "--measures", "jain") == 2
+    assert "--pooled is of percentiles" in capsys.readouterr().err
     assert linkpool("study", "show", "mine.toml", "--measures", "speed") == 2
     assert "--measures: no measure 'speed'" in capsys.readouterr().err
     assert linkpool("study", "show", "mine.toml", "--out", "elsewhere") == 2

@@ -21,6 +21,7 @@ from linkpool.study.remote import Remote, RemoteError
 from linkpool.study.result import FIGURE, REPORT, StudyResult, is_study
 from linkpool.study.seeds import varied
 from linkpool.study.statistics import over_seeds
+from linkpool.study.statistics import pooled as pooled_samples
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -92,12 +93,22 @@ def show(
         typer.Option("--measures", metavar="NAMES", help="Which, in which order: fct.p99,jain"),
     ] = None,
     form: FORMATS = "table",
+    pooled: Annotated[
+        bool,
+        typer.Option(
+            "--pooled", help="Percentiles of the flows of all seeds together, with intervals."
+        ),
+    ] = False,
 ) -> None:
     """Print the statistics of a study that has run."""
     place = source if source.is_dir() else out / _load(source).name
     if not is_study(place):
         fail(f"there is no result of this study in {place}; make it: linkpool study run {source}")
-    _print(StudyResult(place), form, measures)
+    result = StudyResult(place)
+    if pooled:
+        _print_pooled(result, form, measures)
+    else:
+        _print(result, form, measures)
 
 
 def _print(result: StudyResult, form: Format, names: str | None) -> None:
@@ -114,6 +125,23 @@ def _print(result: StudyResult, form: Format, names: str | None) -> None:
     write(Comparison(table, tuple(study.keys), study.reference), form)
     if form == "table":
         print(_legend(study))
+
+
+def _print_pooled(result: StudyResult, form: Format, names: str | None) -> None:
+    study = result.study
+    if names is not None:
+        study = study.model_copy(update={"measures": measures_of(names)})
+    try:
+        table = pooled_samples(study, result.results())
+    except NotRecordedError as error:
+        fail(f"--measures: {error}")
+    if table.is_empty():
+        fail("--pooled is of percentiles, as in --measures slowdown.p99,fct.p50")
+    if form == "table" and study.title:
+        print(f"\n{study.title}")
+    write(Comparison.of_pooled(table, tuple(study.keys), study.reference), form)
+    if form == "table":
+        print("percentiles of all seeds together, ± their 95% bootstrap intervals.")
 
 
 def _legend(study: Study) -> str:

@@ -44,7 +44,7 @@ class Comparison:
     """Statistics of several arms, side by side.
 
     Attributes:
-        table: a row per combination of keys, measure, part and statistic, as in
+        table: a row per combination of keys, measure, part and statistic, with the columns of
             `StudyResult.statistics`.
         keys: the columns of `table` that tell its runs apart.
         reference: what ratios are to, by key. These keys make the columns of the comparison, and
@@ -69,6 +69,14 @@ class Comparison:
         ]
         reference = {ARM: results[0][0]}
         return cls(over_seeds(pl.concat(rows), [ARM], reference), (ARM,), reference)
+
+    @classmethod
+    def of_pooled(
+        cls, table: pl.DataFrame, keys: tuple[str, ...], reference: Mapping[str, Any]
+    ) -> "Comparison":
+        """Compare percentiles of pooled samples, as in `StudyResult.pooled`; without ratios."""
+        without = dict.fromkeys(("ratio", "ratio_low", "ratio_high"), pl.lit(None, pl.Float64()))
+        return cls(table.rename({"value": "mean"}).with_columns(**without), keys, reference)
 
     def text(self, width: int = 80) -> str:
         """Return the comparison as a text of at most so many columns; more arms go below."""
