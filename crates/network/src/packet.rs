@@ -43,6 +43,8 @@ impl Flags {
     pub const TRIMMED: Flags = Flags(1 << 13);
     /// It may go back to its sender, the host whose number is in `ack`, see [`Packet::returned`].
     pub const RETURNABLE: Flags = Flags(1 << 14);
+    /// Its sender has reduced its window (RFC 3168, section 6.1.2).
+    pub const CWR: Flags = Flags(1 << 15);
 
     /// All of them.
     pub const ALL: Flags = Flags(u16::MAX);

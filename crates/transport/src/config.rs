@@ -81,7 +81,9 @@ settings! {
             when |c| c.ack_every > 1 => "delayed ACKs, `ack_every = 2`";
         /// Are some ACKs not delayed, as in Linux? These are ACKs for the first data of a subflow,
         /// for data after a silence of more than `min_rto`, and after a duplicate. Their number is
-        /// 16, or half the segments that fit into the receive buffer if that is less.
+        /// 16, or half the segments that fit into the receive buffer if that is less. ACKs for a
+        /// segment whose mark differs from the last segment's, and for the first segment after its
+        /// sender has learned of a mark (CWR), are not delayed either.
         quickack: bool = true, paper_2013 = false, when |c| c.ack_every > 1 => "delayed ACKs, `ack_every = 2`";
         /// Each further subflow opens after a delay, uniformly distributed between 0 and this, from
         /// the time at which the first subflow is established.

@@ -35,6 +35,8 @@ pub enum Segment {
         last: bool,
         /// Sent as ECN-capable.
         ect: bool,
+        /// The first new segment since a mark was echoed (CWR; RFC 3168, section 6.1.2).
+        cwr: bool,
     },
     /// Acknowledges.
     Ack {

@@ -8,15 +8,15 @@ use linkpool_transport::{AckOptions, SackBlocks, Segment, Seq};
 #[inline]
 pub(crate) fn encode(segment: Segment, sizes: PacketSizes) -> Packet {
     let (flags, seq, ack, payload) = match segment {
-        Segment::Data { seq, data_seq, len, last, ect } => {
-            let flags = Flags::DATA.with_if(Flags::LAST, last).with_if(Flags::ECT, ect);
+        Segment::Data { seq, data_seq, len, last, ect, cwr } => {
+            let flags = Flags::DATA.with_if(Flags::LAST, last).with_if(Flags::ECT, ect).with_if(Flags::CWR, cwr);
             (flags, seq.0, data_seq.0, Some(len))
         }
         Segment::Ack { ack, data_ack, ece, .. } => (Flags::ACK.with_if(Flags::ECE, ece), data_ack.0, ack.0, None),
         Segment::Syn { join, ecn } => (Flags::SYN.with_if(Flags::JOIN, join).with_if(Flags::ECE, ecn), 0, 0, None),
         Segment::SynAck { ecn } => ((Flags::SYN | Flags::ACK).with_if(Flags::ECE, ecn), 0, 0, None),
         Segment::Trimmed { seq, len } => {
-            let data = Segment::Data { seq, data_seq: Seq(0), len, last: false, ect: false };
+            let data = Segment::Data { seq, data_seq: Seq(0), len, last: false, ect: false, cwr: false };
             return encode(data, sizes).trimmed();
         }
         Segment::Nack { seq } => (Flags::ACK | Flags::TRIMMED, seq.0, 0, None),
@@ -81,6 +81,7 @@ pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Segment {
             len: packet.payload(),
             last: f.has(Flags::LAST),
             ect: f.has(Flags::ECT),
+            cwr: f.has(Flags::CWR),
         }
     } else if f.has(Flags::SYN | Flags::ACK) {
         Segment::SynAck { ecn: f.has(Flags::ECE) }
@@ -112,7 +113,7 @@ mod tests {
         all.extend([Segment::Reset, Segment::Nack { seq: Seq(5) }]);
         all.push(Segment::Trimmed { seq: Seq(6), len: 1400 });
         for bit in [false, true] {
-            all.push(Segment::Data { seq: Seq(7), data_seq: Seq(u32::MAX), len: 1400, last: bit, ect: !bit });
+            all.push(Segment::Data { seq: Seq(7), data_seq: Seq(u32::MAX), len: 1400, last: bit, ect: !bit, cwr: bit });
             all.push(Segment::Ack { ack: Seq(9), data_ack: Seq(3), ece: bit, options: None });
             all.push(Segment::Syn { join: bit, ecn: !bit });
             all.push(Segment::SynAck { ecn: bit });

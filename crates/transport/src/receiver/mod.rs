@@ -87,7 +87,9 @@ impl Receiver {
     ) -> Delivery {
         self.last_heard = now;
         match segment {
-            Segment::Data { seq, data_seq, len, last, .. } => self.on_data(s, (seq, data_seq, len, last), ce, now, out),
+            Segment::Data { seq, data_seq, len, last, cwr, .. } => {
+                self.on_data(s, (seq, data_seq, len, last), (ce, cwr), now, out)
+            }
             Segment::Syn { ecn, .. } => {
                 while self.subflows.len() <= s.index() {
                     let bytes = Reassembly::new(FIRST_BYTE);
@@ -130,7 +132,7 @@ impl Receiver {
         &mut self,
         s: SubflowId,
         (seq, data_seq, len, last): (Seq, Seq, u16, bool),
-        ce: bool,
+        (ce, cwr): (bool, bool),
         now: Time,
         out: &mut impl Output,
     ) -> Delivery {
@@ -142,7 +144,8 @@ impl Receiver {
         let data_end = data_start + len as u64;
         // RFC 8257, section 3.2: when the mark changes, first acknowledge the data that came with
         // the old mark.
-        if subflow.pending > 0 && ce != subflow.ce {
+        let changes = ce != subflow.ce;
+        if subflow.pending > 0 && changes {
             self.acknowledge(s, None, now, out);
         }
         let subflow = &mut self.subflows[s];
@@ -155,7 +158,11 @@ impl Receiver {
             subflow.reporting.note(&subflow.bytes, start);
         }
         subflow.pending += 1;
+        let mut at_once = false;
         if self.config.quickack() {
+            // A sender that has cut its window may have room for no more than this segment (Linux,
+            // `dctcp_ece_ack_update` in net/ipv4/tcp_dctcp.h, `tcp_ecn_accept_cwr` in tcp_input.c).
+            at_once = changes || cwr;
             subflow.quickack.on_data(&self.config, now);
             if duplicate.is_some() {
                 subflow.quickack.begin(&self.config);
@@ -172,7 +179,7 @@ impl Receiver {
         }
         // Segments that are out of order, fill a gap or end the stream are acknowledged at once
         // (RFC 5681, section 4.2).
-        if !in_order || last || subflow.pending >= self.config.ack_every || subflow.quickack.is_on() {
+        if !in_order || last || subflow.pending >= self.config.ack_every || subflow.quickack.is_on() || at_once {
             self.acknowledge(s, duplicate, now, out);
         } else if !subflow.timer.is_set() {
             subflow.timer.set(s, now + self.config.ack_delay, out);

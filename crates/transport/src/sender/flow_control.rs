@@ -77,7 +77,10 @@ impl Sender {
         subflow.timeouts += 1;
         subflow.rtt.back_off(&self.config.rtt);
         let seq = Seq::of(self.states[s].snd_una - 1);
-        out.send(s, Segment::Data { seq, data_seq: Seq::of(self.data_una), len: 0, last: false, ect: subflow.ect });
+        out.send(
+            s,
+            Segment::Data { seq, data_seq: Seq::of(self.data_una), len: 0, last: false, ect: subflow.ect, cwr: false },
+        );
         self.watch_window(now, out);
     }
 }

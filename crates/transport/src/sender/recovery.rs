@@ -101,6 +101,9 @@ impl Sender {
     ) -> bool {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         subflow.counts.marked_acks += ece as u64;
+        if ece {
+            subflow.announce_cut(state);
+        }
         if let Some(at) = sent_at {
             subflow.rtt.sample(&self.config.rtt, now - at);
             state.srtt = subflow.rtt.srtt().unwrap_or(0.0);
@@ -281,6 +284,6 @@ impl Sender {
         }
         let ect = subflow.ect;
         let last = self.is_end(data_seq.near(self.data_una) + len as u64);
-        out.send(s, Segment::Data { seq, data_seq, len, last, ect });
+        out.send(s, Segment::Data { seq, data_seq, len, last, ect, cwr: false });
     }
 }

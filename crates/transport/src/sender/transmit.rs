@@ -10,6 +10,7 @@ use crate::segment::{Output, Segment};
 use crate::seq::Seq;
 use crate::subflow::State;
 use linkpool_units::Time;
+use std::mem::take;
 
 impl Sender {
     #[inline]
@@ -90,12 +91,12 @@ impl Sender {
         subflow.sent.push_back(Sent::new(now, Seq::of(state.snd_nxt), data_seq));
         subflow.in_flight += 1;
         subflow.segments += 1;
-        let ect = subflow.ect;
+        let (ect, cwr) = (subflow.ect, take(&mut subflow.announces_cut));
         if !subflow.timer.is_set() {
             self.arm_timer(s, now, out); // RFC 6298 (5.1)
         }
         let last = self.is_end(data + len as u64);
-        out.send(s, Segment::Data { seq, data_seq, len, last, ect });
+        out.send(s, Segment::Data { seq, data_seq, len, last, ect, cwr });
         if last && self.config.multipath.faults.fin_reset && self.messages.is_none() {
             self.finish_subflows(out);
         }

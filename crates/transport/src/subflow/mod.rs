@@ -92,8 +92,8 @@ pub(crate) struct Subflow {
     pub(crate) timeouts: u32,
     pub(crate) state: State,
     pub(crate) ect: bool,
-    /// Has a partial ACK arrived in this recovery?
-    pub(crate) partial: bool,
+    /// Does the next new segment carry CWR?
+    pub(crate) announces_cut: bool,
     /// Does F-RTO wait for the next ACK?
     pub(crate) on_probation: bool,
     /// The timer for retransmissions of data or the SYN, and for the time to open the subflow.
@@ -105,6 +105,10 @@ pub(crate) struct Subflow {
     pub(crate) segments: u64,
     /// The variable `recover` of NewReno (RFC 6582, section 3.2).
     pub(crate) recover: u64,
+    /// Has a partial ACK arrived in this recovery?
+    pub(crate) partial: bool,
+    /// CWR has been sent, or is about to be, for marks of data before this byte.
+    pub(crate) announced_until: u64,
     pub(crate) syn_sent_at: Time,
     pub(crate) syns: u32,
     /// F-RTO without SACKs, which decides whether the last timeout was spurious.
@@ -131,17 +135,30 @@ impl Subflow {
             timeouts: 0,
             state: State::Closed,
             ect: false,
-            partial: false,
+            announces_cut: false,
             on_probation: false,
             timer: Timer::new(),
             rtt: RttEstimator::new(),
             round_end: 0,
             segments: 0,
             recover: 0,
+            partial: false,
+            announced_until: 0,
             syn_sent_at: Time::ZERO,
             syns: 0,
             frto: None,
             counts: SubflowStats::default(),
+        }
+    }
+
+    /// A mark was echoed. The first new segment of each window in which that happens carries CWR
+    /// (RFC 3168, section 6.1.2), unless fast recovery has cut the window (Linux, `tcp_enter_cwr` in
+    /// net/ipv4/tcp_input.c and `tcp_ecn_send` in tcp_output.c).
+    #[inline]
+    pub(crate) fn announce_cut(&mut self, state: &CongestionState) {
+        if self.ect && state.snd_una > self.announced_until && !state.in_recovery {
+            self.announced_until = state.snd_nxt;
+            self.announces_cut = true;
         }
     }
 

@@ -118,6 +118,30 @@ fn what_takes_no_marks_is_not_cut() {
     );
 }
 
+/// The first new segment of each window in which a mark was echoed carries CWR (RFC 3168, section
+/// 6.1.2). Each cut is by half, and each other ACK grows the window by its inverse.
+#[test]
+fn the_first_new_segment_after_a_mark_says_so() {
+    sender(with_ecn(dctcp(CutInsteadOfGrowth), 4, 2_000), None).run(
+        "0      > syn ecn
+         100us  < synack ecn
+                > ack 0
+                > pkt 0-3 ect
+         200us  < ack 1 ece
+                = cwnd 2
+         210us  < ack 2 ece
+         220us  < ack 3 ece             // 2 + 1/2 + 1/2.5: room for one more
+                > pkt 4 ect cwr
+         230us  < ack 4 ece             // the window that was cut: said already
+                > pkt 5-6 ect
+         300us  < ack 5 ece             // beyond it
+         310us  < ack 6
+                > pkt 7 ect cwr
+         320us  < ack 7
+                > pkt 8 ect",
+    );
+}
+
 /// The window after each round under marks on every packet, from `window` packets on in congestion
 /// avoidance or slow start.
 fn under_full_marking(control: ControlConfig, window: u32, rounds: u64) -> f64 {

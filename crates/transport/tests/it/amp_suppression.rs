@@ -32,13 +32,13 @@ fn suppressed_with(config: Config) -> Script<Sender> {
                 > s1 pkt 1 data 3 ect
                 = suppressed false
          300us  < ack 1 ece                 // a round of subflow 0 has ended: one at the minimum
-                > pkt 2 data 4 ect
+                > pkt 2 data 4 ect cwr
                 = cwnd 2 s1 cwnd 2
                 < ack 2 ece                 // not the first mark of the window: it grows, + 1/4
                 > pkt 3 data 5 ect
                 = cwnd 2.25
          400us  < s1 ack 1 data 2 ece
-                > s1 pkt 2 data 6 ect
+                > s1 pkt 2 data 6 ect cwr
                 < s1 ack 2 data 4 ece
                 > s1 pkt 3 data 7 ect
                 = s1 cwnd 2.2353            // 2 + 1/(2.25 + 2)
@@ -133,7 +133,7 @@ fn a_mark_keeps_it_suppressed() {
                 > pkt 7 data 11 ect
          800us  < ack 6 data 10 ece            // cut to 3.3918 x 3/4 = 2.5438
          900us  < ack 7 data 11
-                > pkt 8 data 12 ect
+                > pkt 8 data 12 ect cwr
                 < ack 8 data 12
                 > pkt 9 data 13 ect
                 > pkt 10 data 14 ect

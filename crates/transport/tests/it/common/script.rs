@@ -312,10 +312,11 @@ impl<E: Endpoint> Script<E> {
         match segment {
             Segment::Syn { join, ecn } => format!("syn{}{}", flag(join, " join"), flag(ecn, " ecn")),
             Segment::SynAck { ecn } => format!("synack{}", flag(ecn, " ecn")),
-            Segment::Data { seq, data_seq, len, last, ect } => {
+            Segment::Data { seq, data_seq, len, last, ect, cwr } => {
                 let n = near(seq, 1);
                 let len = if len as u64 == self.mss { String::new() } else { format!(" len {len}") };
-                format!("pkt {n}{}{len}{}{}", data(&n, data_seq), flag(last, " last"), flag(ect, " ect"))
+                let flags = [flag(last, " last"), flag(ect, " ect"), flag(cwr, " cwr")].concat();
+                format!("pkt {n}{}{len}{flags}", data(&n, data_seq))
             }
             Segment::Ack { ack, data_ack, ece, options } => {
                 let n = near(ack, 1);
@@ -392,6 +393,7 @@ impl<E: Endpoint> Script<E> {
                 len: after("len").map_or(self.mss as u16, |l| l.parse().unwrap()),
                 last: has("last"),
                 ect: has("ect"),
+                cwr: has("cwr"),
             },
             _ => panic!("what segment is this: {}", self.line),
         };
