@@ -60,8 +60,8 @@ impl Loss {
 /// partitions of a network.
 #[derive(Clone, Debug)]
 pub struct Timetable {
-    /// Of the random numbers of ports, and of the order of packets that reach a node at the same
-    /// instant.
+    /// The seed of the random numbers of ports, and of the order of packets that reach a node at
+    /// the same instant.
     pub seed: u64,
     /// Changes of links, in order of time; at one time, in the order in which they take effect.
     /// Changes at time zero hold from the start.

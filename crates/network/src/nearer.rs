@@ -1,4 +1,5 @@
-//! Which links lead nearer to a node: a breadth-first search from it, against the direction of the links.
+//! Which links lead nearer to a node: a breadth-first search from it, against the direction of the
+//! links.
 
 use crate::fabric::{Fabric, LinkId, NodeId};
 use std::collections::HashSet;
@@ -10,8 +11,8 @@ struct Arc {
     port: u32,
 }
 
-/// Finds the links on shortest paths to one target after the other. The links of a node are bits, so that two targets
-/// that a node reaches alike are told by comparing a word or two.
+/// Finds the links on shortest paths to one target after the other. The links of a node are bits,
+/// so that two targets that a node reaches alike are told by comparing a word or two.
 #[derive(Debug)]
 pub(crate) struct Nearer {
     /// The links into node n are `arcs[first_arc[n]..first_arc[n + 1]]`.
@@ -27,7 +28,8 @@ pub(crate) struct Nearer {
 }
 
 impl Nearer {
-    /// For the links of `fabric` that are not `down`, and the ways from the nodes of which `counts` is true.
+    /// For the links of `fabric` that are not `down`, and the ways from the nodes of which `counts`
+    /// is true.
     pub(crate) fn new(fabric: &Fabric, down: &HashSet<LinkId>, counts: impl Fn(NodeId) -> bool) -> Nearer {
         let nodes = fabric.nodes();
         let mut into: Vec<Vec<Arc>> = vec![Vec::new(); nodes];
@@ -87,7 +89,8 @@ impl Nearer {
         }
     }
 
-    /// Links from each node to the target; `u32::MAX` without a way, and for nodes that do not count.
+    /// Links from each node to the target; `u32::MAX` without a way, and for nodes that do not
+    /// count.
     pub(crate) fn distance(&self) -> &[u32] {
         &self.distance
     }

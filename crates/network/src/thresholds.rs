@@ -103,7 +103,7 @@ impl Thresholds {
         self.mark_bytes.min(self.limit_bytes.saturating_sub(longest)).saturating_sub(in_service)
     }
 
-    /// Is a packet that finds so much queued marked?
+    /// Is a packet that finds this queue length marked?
     #[inline]
     pub(crate) fn is_over(&self, packets: u32, bytes: u64) -> bool {
         packets >= self.mark_packets || bytes >= self.mark_bytes

@@ -41,7 +41,7 @@ impl Trailers {
         }
     }
 
-    /// `packet` is lost: its slot is free, and the witness is told how, and what was in the
+    /// `packet` is lost: frees its slot, and records for the witness the cause, and what was in the
     /// `queue`.
     pub(crate) fn discard<'q>(&mut self, packet: &Packet, loss: PacketLoss, queue: impl Iterator<Item = &'q Packet>) {
         self.note(packet, loss, queue);

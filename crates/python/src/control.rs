@@ -86,8 +86,8 @@ impl ParameterOf {
     }
 }
 
-/// Bytes of a path; its fields with their offsets and kinds; the names of the hooks, in the order of
-/// their addresses.
+/// Bytes of a path; its fields with their offsets and kinds; the names of the hooks, in the order
+/// of their addresses.
 type Shared = (usize, Vec<(&'static str, usize, char)>, &'static [&'static str]);
 
 /// What compiled hooks must know of memory.

@@ -66,7 +66,7 @@ impl<T: Send + 'static> Worker<T> {
         }
     }
 
-    /// The same for a limited time; none: it goes on.
+    /// The same for a limited time; `None`: it goes on.
     pub(crate) fn wait_for(&self, py: Python<'_>, time: Duration) -> Option<Result<T, String>> {
         let told = py.detach(|| self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).recv_timeout(time));
         match told {

@@ -9,7 +9,7 @@ use linkpool_units::HostId;
 use crate::hosts::names_of_hosts;
 use crate::included;
 
-/// What a scenario has, by name; none: it is not known, because it is in error.
+/// What a scenario has, by name; `None`: it is not known, because it is in error.
 pub(crate) struct Known<'f> {
     pub(crate) fabric: Option<&'f Fabric>,
     /// The names of the transports, in the order of the file.

@@ -1,5 +1,5 @@
-//! Simulates the scenario named on the command line and prints its packet-hops: what `benchmarks/count.py` runs
-//! under valgrind.
+//! Simulates the scenario named on the command line and prints its packet-hops: what
+//! `benchmarks/count.py` runs under valgrind.
 
 fn main() {
     let path = std::env::args().nth(1).expect("usage: count_hops SCENARIO.toml");

@@ -1,6 +1,6 @@
 //! The memory of a run that writes everything does not grow with the simulated time, though timers
-//! outlive their flows (the timer of a SYN lasts a second), and however often queues are sampled. It
-//! stays below the estimate, also if the estimate is ignored.
+//! outlive their flows (the timer of a SYN lasts a second), and however often queues are sampled.
+//! It stays below the estimate, also if the estimate is ignored.
 
 #[path = "it/common/mod.rs"]
 #[expect(dead_code)]
@@ -17,8 +17,8 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// All tests of a process share the allocator: one measures at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Runs the scenario on one thread. Returns the packets with data, the most bytes that were allocated
-/// at a time, and how often records were written.
+/// Runs the scenario on one thread. Returns the packets with data, the most bytes that were
+/// allocated at a time, and how often records were written.
 fn peak(s: &Scenario) -> (usize, usize, u32) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Quantities that carry their unit: [`Time`], [`Rate`], [`Bytes`]; and [ids](id!) that carry their kind.
+//! Quantities that carry their unit: [`Time`], [`Rate`], [`Bytes`]; and [ids](id!) that carry their
+//! kind.
 //!
 //! As text they are written as a person writes them, `"5.6us"`, `"10Gbps"`, `"128KiB"`: exactly,
 //! without a float on the way, in both directions. So are they in any serde format.

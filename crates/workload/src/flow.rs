@@ -14,7 +14,7 @@ pub struct Flow {
     pub src: HostId,
     /// Receiving host; not `src`.
     pub dst: HostId,
-    /// Payload in bytes; none: without end.
+    /// Payload in bytes; `None`: without end.
     pub size: Option<u64>,
     /// When it is asked for.
     pub start: Time,

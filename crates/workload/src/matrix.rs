@@ -42,7 +42,7 @@ pub enum Rule {
     Permutation,
     /// Every host sends to one other, drawn at random.
     Random {
-        /// Flows into a host at most; none: as chance has it.
+        /// The most flows into a host; `None`: no limit.
         at_most: Option<u32>,
         /// Do none stay in their rack?
         other_racks: bool,

@@ -1,4 +1,5 @@
-//! `linkpool-linux beside`: a scenario on this machine's network stack and in the simulator, side by side.
+//! `linkpool-linux beside`: a scenario on this machine's network stack and in the simulator, side
+//! by side.
 
 use crate::run::Source;
 use anyhow::Result;
@@ -6,7 +7,8 @@ use clap::Args;
 use linkpool_linux_testbed::{Beside as Pair, Measured, beside};
 use std::process::ExitCode;
 
-/// Run a scenario on the network stack of this machine and in the simulator, and show how far they agree.
+/// Run a scenario on the network stack of this machine and in the simulator, and show how far they
+/// agree.
 #[derive(Debug, Args)]
 pub(crate) struct Beside {
     #[command(flatten)]

@@ -6,7 +6,8 @@ use linkpool_linux_control::check::{self, State};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Show what this kernel has and lacks of what linkpool needs, with the remedies; exit code 1 if controllers cannot load.
+/// Show what this kernel has and lacks of what linkpool needs, with the remedies; exit code 1 if
+/// controllers cannot load.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// Check another kernel by its type information instead: a raw BTF file or an ELF file.

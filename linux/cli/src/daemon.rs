@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Serve connections: open subflows by rule, suppress and release them when AMP says so. Runs until SIGTERM or Ctrl-C.
+/// Serve connections: open subflows by rule, suppress and release them when AMP says so. Runs until
+/// SIGTERM or Ctrl-C.
 #[derive(Debug, Args)]
 pub(crate) struct Daemon {
     /// Subflows of each connection that this machine opens, 1 to 8.
@@ -19,13 +20,14 @@ pub(crate) struct Daemon {
     /// Local addresses of the further subflows, in turns [default: that of the first].
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     local: Vec<IpAddr>,
-    /// Local ports of the further subflows, in turns [default: the first's, with other lowest bits].
+    /// Local ports of the further subflows, in turns [default: the first's, with other lowest
+    /// bits].
     #[arg(long, value_name = "PORT", value_delimiter = ',')]
     ports: Vec<u16>,
-    /// Open them so many milliseconds after the first.
+    /// Open them this many milliseconds after the first.
     #[arg(long, default_value_t = 0, value_name = "MS")]
     after_ms: u64,
-    /// Open them once so many bytes were sent.
+    /// Open them once this many bytes were sent.
     #[arg(long, default_value_t = 0, value_name = "BYTES", conflicts_with = "after_ms")]
     after_bytes: u64,
     /// Serve these network namespaces, as `ip netns` names them [default: the one it runs in].

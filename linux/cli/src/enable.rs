@@ -7,10 +7,12 @@ use linkpool_linux_control::{cgroup, instance};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Make a controller the default of new connections in a network namespace, or of the processes of a cgroup.
+/// Make a controller the default of new connections in a network namespace, or of the processes of
+/// a cgroup.
 #[derive(Debug, Args)]
 pub(crate) struct Enable {
-    /// Its name in the kernel, such as lp_amp, or one that the kernel has: `enable cubic` undoes it.
+    /// Its name in the kernel, such as lp_amp, or one that the kernel has: `enable cubic` undoes
+    /// it.
     #[arg(required_unless_present = "off")]
     name: Option<String>,
     /// The network namespace, as `ip netns` names it [default: the one it runs in].

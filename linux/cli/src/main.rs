@@ -1,6 +1,7 @@
 //! `linkpool-linux`: linkpool's multipath congestion control on unmodified Linux.
 //!
-//! Exit codes: 0 done; 1 it could not be done, with the reason in one line; 2 the command line is wrong.
+//! Exit codes: 0 done; 1 it could not be done, with the reason in one line; 2 the command line is
+//! wrong.
 
 mod beside;
 mod check;

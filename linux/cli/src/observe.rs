@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Write each round of each subflow to DIR/cwnd.parquet, with the columns of the simulator's series of that name.
+/// Write each round of each subflow to DIR/cwnd.parquet, with the columns of the simulator's series
+/// of that name.
 #[derive(Debug, Args)]
 pub(crate) struct Observe {
     /// The controller's name in the kernel, such as lp_amp.

@@ -23,7 +23,8 @@ pub(crate) struct Parameters {
     /// What the release counts: rounds or acks (amp) [default: rounds].
     #[arg(long)]
     release: Option<String>,
-    /// grow-then-cut or cut-instead-of-growth (amp, mptcp-cut, dctcp, dcm) [default: cut-instead-of-growth].
+    /// grow-then-cut or cut-instead-of-growth (amp, mptcp-cut, dctcp, dcm) [default:
+    /// cut-instead-of-growth].
     #[arg(long)]
     ack_order: Option<String>,
     /// Initial alpha (dctcp, dcm) [default: 1].

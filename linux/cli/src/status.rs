@@ -16,7 +16,7 @@ pub(crate) struct Status {
     /// Show it again and again, until Ctrl-C.
     #[arg(long, short)]
     watch: bool,
-    /// Show at most so many connections of each controller.
+    /// Show at most this many connections of each controller.
     #[arg(long, default_value_t = 20, value_name = "N")]
     most: usize,
 }

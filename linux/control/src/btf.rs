@@ -1,4 +1,5 @@
-//! What a kernel's type information (BTF) says of the kernel: which structs, members and functions it has.
+//! What a kernel's type information (BTF) says of the kernel: which structs, members and functions
+//! it has.
 
 use anyhow::{Context, Result};
 use libbpf_rs::btf::types::{Composite, Func, FuncProto, MemberAttr, Ptr, Struct};
@@ -29,7 +30,8 @@ impl KernelTypes {
         self.btf.type_by_name::<Struct<'_>>(name).is_some()
     }
 
-    /// Is there a function of this name? Functions that BPF programs may call (kfuncs) are among them.
+    /// Is there a function of this name? Functions that BPF programs may call (kfuncs) are among
+    /// them.
     pub fn has_function(&self, name: &str) -> bool {
         self.btf.type_by_name::<Func<'_>>(name).is_some()
     }
@@ -40,7 +42,8 @@ impl KernelTypes {
         found.is_some_and(|s| self.type_of_member(s, member).is_some())
     }
 
-    /// Where `member` is in `structure`, in bytes; `None` without such a member, or if it is a bit field.
+    /// Where `member` is in `structure`, in bytes; `None` without such a member, or if it is a bit
+    /// field.
     pub fn offset(&self, structure: &str, member: &str) -> Option<usize> {
         let found = self.btf.type_by_name::<Composite<'_>>(structure)?;
         (0..found.len()).find_map(|at| {
@@ -52,7 +55,8 @@ impl KernelTypes {
         })
     }
 
-    /// How many arguments the function takes that `structure` points to by `member`; `None` without such a member.
+    /// How many arguments the function takes that `structure` points to by `member`; `None` without
+    /// such a member.
     pub fn arguments(&self, structure: &str, member: &str) -> Option<usize> {
         let found = self.btf.type_by_name::<Composite<'_>>(structure)?;
         let pointer = Ptr::try_from(self.type_of_member(found, member)?).ok()?;

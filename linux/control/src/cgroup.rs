@@ -1,4 +1,5 @@
-//! The congestion control of the sockets of a cgroup, chosen by an eBPF program (`sockops`) that is attached to it.
+//! The congestion control of the sockets of a cgroup, chosen by an eBPF program (`sockops`) that is
+//! attached to it.
 
 use anyhow::{Context, Result, ensure};
 use libbpf_rs::query::ProgInfoIter;
@@ -12,8 +13,9 @@ const PROGRAM: &str = "lp_choose";
 /// Where there is cgroup version 2, as `statfs` says (`CGROUP2_SUPER_MAGIC`).
 const CGROUP2: i64 = 0x6367_7270;
 
-/// New connections of processes in the cgroup use the congestion control that the kernel calls `name`, instead of what was chosen for
-/// it before. The program stays when this process ends, until [`clear`], or until the cgroup is removed.
+/// New connections of processes in the cgroup use the congestion control that the kernel calls
+/// `name`, instead of what was chosen for it before. The program stays when this process ends,
+/// until [`clear`], or until the cgroup is removed.
 pub fn choose(cgroup: &Path, name: &str, needs_ecn: bool) -> Result<()> {
     ensure!(name.len() < 16, "{name}: the name of a congestion control has 15 letters at most");
     clear(cgroup)?;
@@ -28,7 +30,8 @@ pub fn choose(cgroup: &Path, name: &str, needs_ecn: bool) -> Result<()> {
     }
     let object = object.load().context("no right to load BPF programs, or a kernel without them")?;
     let program = object.progs().find(|p| p.name() == PROGRAM).context("no program")?;
-    // SAFETY: the object and the directory, whose descriptors are given, are open until after the call.
+    // SAFETY: the object and the directory, whose descriptors are given, are open until after the
+    // call.
     let done = unsafe {
         let fd = libbpf_sys::bpf_program__fd(program.as_libbpf_object().as_ptr());
         let (kind, flags) = (libbpf_sys::BPF_CGROUP_SOCK_OPS, libbpf_sys::BPF_F_ALLOW_MULTI);

@@ -151,7 +151,8 @@ fn mptcp() -> Finding {
     Finding::new("MPTCP", on, found, State::Limited, remedy)
 }
 
-/// Netlink commands for one connection came with 5.19 (`pm_type`); 6.16 calls the setting `path_manager`.
+/// Netlink commands for one connection came with 5.19 (`pm_type`); 6.16 calls the setting
+/// `path_manager`.
 fn path_manager() -> Finding {
     let by_name = read("/proc/sys/net/mptcp/available_path_managers");
     let there =
@@ -165,7 +166,8 @@ fn path_manager() -> Finding {
     )
 }
 
-/// CAP_BPF (39), CAP_NET_ADMIN (12) and CAP_PERFMON (38), or CAP_SYS_ADMIN (21), which includes the first and the last.
+/// CAP_BPF (39), CAP_NET_ADMIN (12) and CAP_PERFMON (38), or CAP_SYS_ADMIN (21), which includes the
+/// first and the last.
 fn capabilities() -> Finding {
     let status = read("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -181,7 +183,8 @@ fn capabilities() -> Finding {
     Finding::new("rights (capabilities)", lacking.is_empty(), found, State::Lacks, "run it as root, e.g. by sudo")
 }
 
-/// Receivers echo marks by each packet only if their own algorithm asks for ECN; accepting ECN at all is `tcp_ecn`.
+/// Receivers echo marks by each packet only if their own algorithm asks for ECN; accepting ECN at
+/// all is `tcp_ecn`.
 fn receiver_ecn() -> Finding {
     let value = read("/proc/sys/net/ipv4/tcp_ecn").unwrap_or_else(|| "unknown".to_owned());
     let found = format!("net.ipv4.tcp_ecn = {value}");

@@ -1,7 +1,8 @@
 //! Controllers in the kernel: loading, finding, reading, changing and unloading them.
 //!
-//! A controller stays registered after the process that loaded it ends. Nothing is pinned: it is found by the name of its
-//! struct_ops map, and its other maps through its program. So another process finds all there is, also after a crash.
+//! A controller stays registered after the process that loaded it ends. Nothing is pinned: it is
+//! found by the name of its struct_ops map, and its other maps through its program. So another
+//! process finds all there is, also after a crash.
 
 use crate::algorithm::{ALL, Algorithm};
 use crate::btf::KernelTypes;
@@ -14,7 +15,8 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Room for the name of a congestion control algorithm in the kernel, with its closing zero (TCP_CA_NAME_MAX).
+/// Room for the name of a congestion control algorithm in the kernel, with its closing zero
+/// (TCP_CA_NAME_MAX).
 const NAME_SIZE: usize = 16;
 
 /// A controller in the kernel.
@@ -29,7 +31,8 @@ pub struct Instance {
     /// Identifier of its struct_ops map.
     pub id: u32,
     programs: Vec<u32>,
-    /// Its maps, by name. They are opened once: opening one by its number takes CAP_SYS_ADMIN, and using it does not.
+    /// Its maps, by name. They are opened once: opening one by its number takes CAP_SYS_ADMIN, and
+    /// using it does not.
     maps: HashMap<String, MapHandle>,
 }
 
@@ -42,7 +45,8 @@ fn keep_last_words(_: PrintLevel, text: String) {
     }
 }
 
-/// Loads `algorithm` and registers it under `name`. Errors: no right to, the name is taken, or the kernel refuses the program.
+/// Loads `algorithm` and registers it under `name`. Errors: no right to, the name is taken, or the
+/// kernel refuses the program.
 pub fn load(algorithm: &Algorithm, name: &str, settings: &Settings) -> Result<Instance> {
     ensure!(
         !name.is_empty()
@@ -218,7 +222,8 @@ impl Instance {
         Ok(counted)
     }
 
-    /// Bytes of kernel memory that each of its maps takes now, by name; kernels before 6.4 tell what it may take at most.
+    /// Bytes of kernel memory that each of its maps takes now, by name; kernels before 6.4 tell
+    /// what it may take at most.
     pub fn map_memory(&self) -> Result<Vec<(String, u64)>> {
         let of = |(name, map): (&String, &MapHandle)| Ok((name.clone(), map.query_fdinfo()?.memlock.unwrap_or(0)));
         let mut maps: Vec<_> = self.maps.iter().map(of).collect::<Result<_>>()?;
@@ -226,7 +231,8 @@ impl Instance {
         Ok(maps)
     }
 
-    /// Instructions of each program that reads the parameters, `cong_control` among them, as the verifier left them, by name.
+    /// Instructions of each program that reads the parameters, `cong_control` among them, as the
+    /// verifier left them, by name.
     pub fn instructions(&self) -> Vec<(String, usize)> {
         let options = ProgInfoQueryOptions::default().include_xlated_prog_insns(true);
         ProgInfoIter::with_query_opts(options)
@@ -235,7 +241,8 @@ impl Instance {
             .collect()
     }
 
-    /// Runs and nanoseconds of each program that reads the parameters, by name; zeros unless `kernel.bpf_stats_enabled` is 1.
+    /// Runs and nanoseconds of each program that reads the parameters, by name; zeros unless
+    /// `kernel.bpf_stats_enabled` is 1.
     pub fn costs(&self) -> Vec<(String, u64, u64)> {
         ProgInfoIter::default()
             .filter(|program| self.programs.contains(&program.id))

@@ -1,4 +1,5 @@
-//! `bpf/intf.h` in Rust: what the BPF programs share with user space. `linkpool-linux-twins` tests that both are the same.
+//! `bpf/intf.h` in Rust: what the BPF programs share with user space. `linkpool-linux-twins` tests
+//! that both are the same.
 
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 

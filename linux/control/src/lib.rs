@@ -1,4 +1,5 @@
-//! Loads linkpool's congestion control algorithms into the Linux kernel (eBPF struct_ops), and steers them.
+//! Loads linkpool's congestion control algorithms into the Linux kernel (eBPF struct_ops), and
+//! steers them.
 
 pub mod address;
 pub mod algorithm;

@@ -1,8 +1,8 @@
-//! Netlink to the kernel's MPTCP path manager (`include/uapi/linux/mptcp_pm.h`): opens, removes, and suppresses subflows of single
-//! connections, in one network namespace.
+//! Netlink to the kernel's MPTCP path manager (`include/uapi/linux/mptcp_pm.h`): opens, removes,
+//! and suppresses subflows of single connections, in one network namespace.
 //!
-//! Messages are few and small, and each is waited for; so they are written here into one buffer, which costs no allocation
-//! between a BPF event and a suppression.
+//! Messages are few and small, and each is waited for; so they are written here into one buffer,
+//! which costs no allocation between a BPF event and a suppression.
 
 use crate::address;
 use crate::intf::Path;
@@ -38,8 +38,8 @@ const MPTCP_PM_ADDR_ATTR_FLAGS: u16 = 6;
 const MPTCP_PM_ADDR_FLAG_SUBFLOW: u32 = 2;
 const MPTCP_PM_ADDR_FLAG_BACKUP: u32 = 4;
 
-/// The path manager of one network namespace. Connections must be under the path manager in user space
-/// (`net.mptcp.path_manager = userspace` when they began).
+/// The path manager of one network namespace. Connections must be under the path manager in user
+/// space (`net.mptcp.path_manager = userspace` when they began).
 #[derive(Debug)]
 pub struct PathManager {
     socket: OwnedFd,
@@ -61,7 +61,8 @@ impl PathManager {
         Ok(manager)
     }
 
-    /// Suppresses a subflow or releases it: a backup subflow gets no new data while there is another.
+    /// Suppresses a subflow or releases it: a backup subflow gets no new data while there is
+    /// another.
     pub fn set_backup(&mut self, token: u32, path: &Path, backup: bool) -> Result<()> {
         let (local, remote) = (address::of(path.family, &path.local), address::of(path.family, &path.remote));
         let flags = if backup { MPTCP_PM_ADDR_FLAG_BACKUP } else { 0 };

@@ -1,4 +1,5 @@
-//! Observing: the rounds of all subflows of a controller, into the simulator's table `cwnd` with further columns.
+//! Observing: the rounds of all subflows of a controller, into the simulator's table `cwnd` with
+//! further columns.
 
 use crate::instance::Instance;
 use crate::intf::{Event, real};
@@ -41,8 +42,9 @@ pub struct Seen {
     pub flows: usize,
 }
 
-/// Writes `cwnd.parquet` into `directory` until `stop` is set or `most` has passed. A row is the end of a round of a subflow; flows
-/// are numbered as they are first seen, times count from the beginning of the observation.
+/// Writes `cwnd.parquet` into `directory` until `stop` is set or `most` has passed. A row is the
+/// end of a round of a subflow; flows are numbered as they are first seen, times count from the
+/// beginning of the observation.
 pub fn observe(controller: &Instance, directory: &Path, most: Duration, stop: &Arc<AtomicBool>) -> Result<Seen> {
     fs::create_dir_all(directory).with_context(|| format!("{}", directory.display()))?;
     let rows = RefCell::new(Rows::create(&directory.join("cwnd.parquet"))?);

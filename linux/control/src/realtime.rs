@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// Lets the calling thread go before others that have a smaller number, and before all that have none; zero: no more.
-/// Errors: no right to (CAP_SYS_NICE).
+/// Lets the calling thread go before others that have a smaller number, and before all that have
+/// none; zero: no more. Errors: no right to (CAP_SYS_NICE).
 pub fn hurry(priority: i32) -> io::Result<()> {
     let parameter = libc::sched_param { sched_priority: priority };
     let policy = if priority > 0 { libc::SCHED_FIFO } else { libc::SCHED_OTHER };

@@ -49,7 +49,8 @@ const SSTHRESHES: [&str; 2] = ["w", "w-1"];
 const EWTCP_INCREASES: [&str; 2] = ["1/n^2", "1/sqrt(n)"];
 
 impl Settings {
-    /// Puts what is given into `params`. Errors: a parameter that the algorithm does not have, or a value out of bounds.
+    /// Puts what is given into `params`. Errors: a parameter that the algorithm does not have, or a
+    /// value out of bounds.
     pub fn apply(&self, algorithm: &Algorithm, params: &mut Params) -> Result<()> {
         for (name, given) in self.given() {
             if given && !algorithm.parameters.contains(&name) {

@@ -1,5 +1,6 @@
-//! The addresses of hosts. Each host has two namespaces: in one its senders live, in the other its receivers, as a path manager is a
-//! matter of a whole namespace, and senders need another than receivers.
+//! The addresses of hosts. Each host has two namespaces: in one its senders live, in the other its
+//! receivers, as a path manager is a matter of a whole namespace, and senders need another than
+//! receivers.
 
 use linkpool_network::HostId;
 use std::net::Ipv4Addr;

@@ -9,7 +9,8 @@ use linkpool_sim::{FlowOutcome, JobOutcome, Plan, Sample, Sink, Value, simulate}
 /// What one run of a scenario came to, in the measured period.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// By label of its flows: mean goodput of a flow, bit/s, and Jain's fairness index over the flows.
+    /// By label of its flows: mean goodput of a flow, bit/s, and Jain's fairness index over the
+    /// flows.
     pub flows: Vec<(String, f64, f64)>,
     /// Jain's fairness index over all flows.
     pub jain: f64,

@@ -1,8 +1,9 @@
 //! The fabric: the simulator's own network, run by the clock, between the TUN devices of the hosts.
 //!
-//! What the kernel sends is read from a device, enters the network at the port of its host at that time, and goes through queues and
-//! switches as in a simulation: they drop, mark, delay and route what stands for it. When it is due at its host, it is written to
-//! the device there, with its mark.
+//! What the kernel sends is read from a device, enters the network at the port of its host at that
+//! time, and goes through queues and switches as in a simulation: they drop, mark, delay and route
+//! what stands for it. When it is due at its host, it is written to the device there, with its
+//! mark.
 
 use crate::address::End;
 use crate::clock::Clock;
@@ -23,14 +24,15 @@ use std::time::{Duration, Instant};
 const LONGEST: usize = 1 << 16;
 /// So many packets are read from a device before another has its turn.
 const TURN: usize = 16;
-/// For less than this the thread does not sleep. It must sleep now and then: the kernel takes 5% of each second from real-time threads
-/// that never do (sched_rt_runtime_us), and that makes packets 50 ms late.
+/// For less than this the thread does not sleep. It must sleep now and then: the kernel takes 5% of
+/// each second from real-time threads that never do (sched_rt_runtime_us), and that makes packets
+/// 50 ms late.
 const NAP: Duration = Duration::from_micros(5);
 /// And never for longer.
 const LONGEST_SLEEP: Duration = Duration::from_millis(5);
 
-/// What the fabric knows of some connections, by addresses and ports: the paths of their packets, if these are pinned, and whether they
-/// have priority.
+/// What the fabric knows of some connections, by addresses and ports: the paths of their packets,
+/// if these are pinned, and whether they have priority.
 pub(crate) type Known = Arc<RwLock<HashMap<Ports, Pin>>>;
 
 /// How the packets of a subflow go, in one direction.
@@ -254,7 +256,8 @@ impl<'p> Probes<'p> {
         }
     }
 
-    /// Notes what links have done when the measured period begins and ends, and when the run has `ended`.
+    /// Notes what links have done when the measured period begins and ends, and when the run has
+    /// `ended`.
     fn note(&mut self, network: &mut Network, now: Time, ended: bool) {
         let measure = &self.plan.measure;
         let links = LinkId::first(self.plan.fabric.links().len());

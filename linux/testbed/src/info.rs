@@ -1,4 +1,5 @@
-//! What the kernel tells of a connection: `struct tcp_info`, and of MPTCP `struct mptcp_full_info` (include/uapi/linux).
+//! What the kernel tells of a connection: `struct tcp_info`, and of MPTCP `struct mptcp_full_info`
+//! (include/uapi/linux).
 
 use rustix::io::Errno;
 use std::mem::size_of;
@@ -185,8 +186,8 @@ pub(crate) fn unacknowledged(socket: &impl AsFd) -> Result<u64, Errno> {
 fn get<T>(socket: &impl AsFd, level: libc::c_int, name: libc::c_int, value: &mut T) -> Result<(), Errno> {
     let mut length = size_of::<T>() as libc::socklen_t;
     let fd = socket.as_fd().as_raw_fd();
-    // SAFETY: the kernel writes at most `length` bytes to `value`, of which any bits are valid; what `FullInfo` points to lives in the
-    // caller, and is as long as it says.
+    // SAFETY: the kernel writes at most `length` bytes to `value`, of which any bits are valid;
+    // what `FullInfo` points to lives in the caller, and is as long as it says.
     let done = unsafe { libc::getsockopt(fd, level, name, (value as *mut T).cast(), &raw mut length) };
     if done < 0 { Err(last_error()) } else { Ok(()) }
 }

@@ -15,10 +15,10 @@ const LEAST_DOUBT_US: f64 = 100.0;
 /// What the fabric measures of itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Timing {
-    /// Of packets given to hosts: so long after they were due, nanoseconds.
+    /// How late packets were given to hosts, nanoseconds.
     late: Histogram<u64>,
-    /// How long a look at all devices took in which something was there, nanoseconds: no packet that a host sends meanwhile is seen
-    /// before.
+    /// How long a look at all devices took in which something was there, nanoseconds: no packet
+    /// that a host sends meanwhile is seen before.
     turns: Histogram<u64>,
     busy: Duration,
     idle: Duration,
@@ -38,7 +38,8 @@ impl Default for Timing {
 pub struct TimingSummary {
     /// Packets given to hosts.
     pub packets: u64,
-    /// From when a packet was due at its host to when it was given to the kernel there: the median, us.
+    /// From when a packet was due at its host to when it was given to the kernel there: the median,
+    /// us.
     pub late_median_us: f64,
     /// The same: 99% are below, us.
     pub late_p99_us: f64,
@@ -46,8 +47,8 @@ pub struct TimingSummary {
     pub late_p999_us: f64,
     /// The same: the longest, us.
     pub late_max_us: f64,
-    /// How long a turn over all devices took, and so at most how long a packet waited to be seen while the fabric was awake: 99% are
-    /// below, us.
+    /// How long a turn over all devices took, and so at most how long a packet waited to be seen
+    /// while the fabric was awake: 99% are below, us.
     pub turn_p99_us: f64,
     /// Share of time in which the fabric had something to do.
     pub busy: f64,
@@ -61,13 +62,13 @@ impl Timing {
         self.late.saturating_record(late.0 / 1000);
     }
 
-    /// A turn in which there was something to do took so long.
+    /// Records the time of a turn with work.
     pub(crate) fn turn(&mut self, took: Duration) {
         self.turns.saturating_record(took.as_nanos() as u64);
         self.busy += took;
     }
 
-    /// Nothing was there for so long.
+    /// Records a time without work.
     pub(crate) fn idle(&mut self, took: Duration) {
         self.idle += took;
     }

@@ -1,4 +1,5 @@
-//! TUN devices: what the kernel sends on one is read from a file, and what is written to the file the kernel receives.
+//! TUN devices: what the kernel sends on one is read from a file, and what is written to the file
+//! the kernel receives.
 
 use anyhow::{Context as _, Result};
 use std::fs::File;
@@ -9,7 +10,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 /// The name of the only device in each namespace.
 pub(crate) const DEVICE: &str = "lp0";
 
-/// A TUN device without packet information: what is read and written are IP packets. It goes with its file.
+/// A TUN device without packet information: what is read and written are IP packets. It goes with
+/// its file.
 #[derive(Debug)]
 pub(crate) struct Tun {
     file: File,

@@ -57,7 +57,8 @@ fn flags(traffic_class: u8, tcp: u8, payload: usize) -> Flags {
     kinds.with_if(Flags::DATA, payload > 0).with_if(Flags::ECT, ecn != 0).with_if(Flags::CE, ecn == 3)
 }
 
-/// Sets Congestion Experienced in an IPv4 packet (RFC 3168, section 5), and mends its checksum (RFC 1624, equation 3).
+/// Sets Congestion Experienced in an IPv4 packet (RFC 3168, section 5), and mends its checksum (RFC
+/// 1624, equation 3).
 pub(crate) fn mark(ip: &mut [u8]) {
     let word = |ip: &[u8], at: usize| u32::from(u16::from_be_bytes([ip[at], ip[at + 1]]));
     let before = word(ip, 0);
@@ -74,7 +75,8 @@ mod tests {
     use crate::address::Side;
     use linkpool_network::HostId;
 
-    /// An IPv4 header with `ecn` and a TCP header with `flags`, both without options, and so much payload.
+    /// An IPv4 header with `ecn` and a TCP header with `flags`, both without options, and this
+    /// amount of payload.
     fn packet(ecn: u8, flags: u8, payload: usize) -> Vec<u8> {
         let [from, to] = [(3, Side::Sending), (5, Side::Receiving)]
             .map(|(host, side)| End { host: HostId::new(host), side }.address());

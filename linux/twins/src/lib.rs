@@ -1,4 +1,5 @@
-//! The algorithms of `bpf/`, compiled natively: the same source that the kernel runs, for tests to call.
+//! The algorithms of `bpf/`, compiled natively: the same source that the kernel runs, for tests to
+//! call.
 
 use linkpool_linux_control::intf::{Ack, Conn, Params};
 use linkpool_transport::SubflowId;

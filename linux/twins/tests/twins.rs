@@ -1,10 +1,12 @@
-//! The same trace of events through the BPF programs' arithmetic and through the simulator's algorithms: windows are equal
-//! within one packet after every event, and AMP suppresses at the same one.
+//! The same trace of events through the BPF programs' arithmetic and through the simulator's
+//! algorithms: windows are equal within one packet after every event, and AMP suppresses at the
+//! same one.
 //!
-//! Differences are those of rounding: the kernel's numbers have 20 fractional bits (`bpf/fixed.h`), the simulator's 52. XMP adds
-//! whole packets only, and there a rounding is worth a packet: where an increase of exactly one packet falls short of it by
-//! 2^-53 in floating point, the simulator adds that packet a round later than `whole()` of `bpf/fixed.h` does. So after such an
-//! event XMP's windows are made equal again: what is held equal is the effect of each event.
+//! Differences are those of rounding: the kernel's numbers have 20 fractional bits (`bpf/fixed.h`),
+//! the simulator's 52. XMP adds whole packets only, and there a rounding is worth a packet: where
+//! an increase of exactly one packet falls short of it by 2^-53 in floating point, the simulator
+//! adds that packet a round later than `whole()` of `bpf/fixed.h` does. So after such an event
+//! XMP's windows are made equal again: what is held equal is the effect of each event.
 
 use linkpool_linux_control::intf::{self, Conn, Params};
 use linkpool_linux_control::settings;
@@ -131,8 +133,8 @@ impl Twins {
         self.conn.paths[s].cwnd = self.conn.paths[s].ssthresh + intf::fixed(more);
     }
 
-    /// As the sender does it: the algorithm sees the ACK, grows outside recovery, cuts after growth; a mark in recovery cuts
-    /// nothing.
+    /// As the sender does it: the algorithm sees the ACK, grows outside recovery, cuts after
+    /// growth; a mark in recovery cuts nothing.
     fn ack(&mut self, s: SubflowId, acked: u32, marked: bool) {
         self.states[s].snd_una += u64::from(acked) * MSS;
         self.share_sequences(s);
@@ -196,7 +198,8 @@ fn config_of(name: &str) -> ControlConfig {
     ControlConfig::of(Algorithm::named(name).unwrap(), Preset::Linux)
 }
 
-/// Four subflows in turns, with RTTs of 100, 150, 200 and 250 us, a mark every 40 ACKs, losses and a timeout: 20,000 ACKs.
+/// Four subflows in turns, with RTTs of 100, 150, 200 and 250 us, a mark every 40 ACKs, losses and
+/// a timeout: 20,000 ACKs.
 #[test]
 fn a_long_fixed_trace() {
     let mut table = String::new();

@@ -119,7 +119,7 @@ impl Arrivals {
         }
     }
 
-    /// Of packet number `i` in order, the link that it takes, if there are so many packets.
+    /// The link that packet number `i` in order takes, if there is such a packet.
     #[inline]
     pub(super) fn link(&self, i: usize) -> Option<LinkId> {
         self.arrivals.get(i).map(|arrival| arrival.to)

@@ -6,12 +6,12 @@ use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Rate, Time};
 
 settings! {
-    /// A Slim Fly (Besta, Hoefler, SC 2014): routers in a graph of McKay, Miller and Širáň, of which
-    /// any two are joined or have a neighbour in common.
+    /// A Slim Fly (Besta, Hoefler, SC 2014): routers in a graph of McKay, Miller and Širáň, of
+    /// which any two are joined or have a neighbour in common.
     #[derive(Copy, Eq)]
     pub struct SlimFly {
-        /// An odd prime: there are 2 q^2 routers with (3 q - d) / 2 ports to others, where d is 1 or
-        /// -1 and q - d a multiple of 4. The paper's prime powers are left out.
+        /// An odd prime: there are 2 q^2 routers with (3 q - d) / 2 ports to others, where d is 1
+        /// or -1 and q - d a multiple of 4. The paper's prime powers are left out.
         q: u32, required 5, within Bounds::from(3.0, "{} is no odd prime below 1000; write for example 5, 7, 11 or 13").to(997.0),
             refused |t| !is_odd_prime(t.q) => format!("{} is no odd prime below 1000; write for example 5, 7, 11 or 13", t.q);
         /// Hosts at each router.
@@ -43,8 +43,8 @@ impl SlimFly {
     /// The generator sets X and X' of section II-B.1: differences of neighbours within a column.
     ///
     /// With a primitive element x of the field and d = 1, the even powers of x and the odd ones.
-    /// With d = -1 and q = 4 w - 1, {1, x^2 .. x^(2w-2), x^(2w-1), x^(2w+1) .. x^(4w-3)} and x times
-    /// each of these (Hafner, Discrete Mathematics 2004).
+    /// With d = -1 and q = 4 w - 1, {1, x^2 .. x^(2w-2), x^(2w-1), x^(2w+1) .. x^(4w-3)} and x
+    /// times each of these (Hafner, Discrete Mathematics 2004).
     fn differences(&self) -> [Vec<u32>; 2] {
         let q = u64::from(self.q);
         let powers = |base: u64| std::iter::successors(Some(1), move |power| Some(power * base % q));
@@ -79,9 +79,9 @@ impl Generator for SlimFly {
         self.hosts().saturating_add(u64::from(self.q).pow(2) * u64::from(self.degree()))
     }
 
-    /// Hosts `h0..`; routers `a<x>.<y>` and `b<m>.<c>`: (0, x, y) and (1, m, c) of the paper. Within
-    /// a column, routers are joined whose difference is in X, or in X' of the second half; a(x, y)
-    /// and b(m, c) are joined if y = m x + c.
+    /// Hosts `h0..`; routers `a<x>.<y>` and `b<m>.<c>`: (0, x, y) and (1, m, c) of the paper.
+    /// Within a column, routers are joined whose difference is in X, or in X' of the second half;
+    /// a(x, y) and b(m, c) are joined if y = m x + c.
     fn fabric(&self) -> Fabric {
         let host = Cable { rate: self.rate, delay: self.delay };
         let router = Cable { rate: self.router_rate, delay: self.router_delay };

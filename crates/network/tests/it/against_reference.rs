@@ -1,5 +1,5 @@
-//! The network against a plain event-driven simulator, packet for packet: when each arrives, marked or not, what each port drops,
-//! marks and holds.
+//! The network against a plain event-driven simulator, packet for packet: when each arrives, marked
+//! or not, what each port drops, marks and holds.
 
 use crate::common::topologies::leaf_spine;
 use crate::common::traffic::{ANSWER, Scene, changing_scenes, scenes, trimming_scenes};

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 
 const CABLE: Cable = Cable { rate: Rate::gbps(1), delay: Time::from_us(1) };
 
-/// No cable twice, not even in the two directions, but for the only one of a host; no node twice in a path; shortest first.
+/// No cable twice, not even in the two directions, but for the only one of a host; no node twice in
+/// a path; shortest first.
 fn check(f: &Fabric, from: HostId, to: HostId, paths: &[Vec<LinkId>]) {
     let only = |host: NodeId| host.index() < f.hosts() && f.links_from(host).len() == 1;
     let mut used = BTreeSet::new();
@@ -30,7 +31,8 @@ fn check(f: &Fabric, from: HostId, to: HostId, paths: &[Vec<LinkId>]) {
     assert_eq!(paths.iter().collect::<BTreeSet<_>>().len(), paths.len(), "the same path twice");
 }
 
-/// How many there can be: greedy augmentation by depth-first search, the plain way (Ford and Fulkerson).
+/// How many there can be: greedy augmentation by depth-first search, the plain way (Ford and
+/// Fulkerson).
 fn most(f: &Fabric, from: HostId, to: HostId) -> usize {
     let (from, to) = (NodeId::from(from), NodeId::from(to));
     let only = |host: NodeId| f.links_from(host).len() == 1;
@@ -75,8 +77,9 @@ proptest! {
     }
 }
 
-/// BCube(n, k) has k + 1 parallel paths between any two servers (Guo et al., SIGCOMM 2009, Theorem 3). Of addresses that differ in d
-/// digits, d of them change one digit after the other, two links each; the others change another digit first, and back last.
+/// BCube(n, k) has k + 1 parallel paths between any two servers (Guo et al., SIGCOMM 2009, Theorem
+/// 3). Of addresses that differ in d digits, d of them change one digit after the other, two links
+/// each; the others change another digit first, and back last.
 #[test]
 fn parallel_paths_of_bcube() {
     for (n, k) in [(2, 2), (4, 1), (5, 2), (3, 3)] {
@@ -107,8 +110,8 @@ fn of_known_fabrics() {
     assert_eq!(disjoint_paths(&ring, host(0), host(5), 8).iter().map(Vec::len).collect::<Vec<_>>(), [3, 3]);
 }
 
-/// The one shortest path, a-1-4-b, stands in the way of the two that have the fewest hops together, 8: a-1-y-3-b and
-/// a-2-x-4-b. With it, and a-2-p-q-r-t-b, it would be 9.
+/// The one shortest path, a-1-4-b, stands in the way of the two that have the fewest hops together,
+/// 8: a-1-y-3-b and a-2-x-4-b. With it, and a-2-p-q-r-t-b, it would be 9.
 #[test]
 fn the_first_path_found_gives_way() {
     let mut b = FabricBuilder::default();

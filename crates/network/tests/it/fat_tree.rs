@@ -1,4 +1,5 @@
-//! The fat-tree (Al-Fares et al., SIGCOMM 2008): its parts, its paths, and how ECMP spreads over them.
+//! The fat-tree (Al-Fares et al., SIGCOMM 2008): its parts, its paths, and how ECMP spreads over
+//! them.
 
 use crate::common::{hashed, host, nodes, pinned};
 use linkpool_network::{
@@ -17,7 +18,8 @@ fn count(fabric: &Fabric, layer: Layer) -> u32 {
 
 const SIZES: [(u32, u32); 5] = [(4, 2), (6, 3), (8, 4), (8, 16), (4, 6)];
 
-/// k^3/4 hosts (at k/2 a rack), k^2/2 edge and as many aggregation switches, (k/2)^2 cores, and k ports on each switch.
+/// k^3/4 hosts (at k/2 a rack), k^2/2 edge and as many aggregation switches, (k/2)^2 cores, and k
+/// ports on each switch.
 #[test]
 fn counts() {
     for (k, hosts_per_edge) in SIZES {
@@ -27,7 +29,8 @@ fn counts() {
         assert_eq!(count(&f, Layer::Edge), k * half);
         assert_eq!(count(&f, Layer::Aggregation), k * half);
         assert_eq!(count(&f, Layer::Core), half * half);
-        // Cables: one per host, and k/2 up from each edge and each aggregation switch; two links each.
+        // Cables: one per host, and k/2 up from each edge and each aggregation switch; two links
+        // each.
         assert_eq!(f.links().len() as u32, 2 * (f.hosts() as u32 + 2 * k * half * half));
         for node in NodeId::first(f.nodes()) {
             let ports = match f.layer(node) {
@@ -40,8 +43,8 @@ fn counts() {
     }
 }
 
-/// Links of a path by where its ends are: 2 in a rack, 4 in a pod, 6 across; and how many there are: 1, k/2, (k/2)^2. Each is there
-/// for some entropy, and has no more links than it must.
+/// Links of a path by where its ends are: 2 in a rack, 4 in a pod, 6 across; and how many there
+/// are: 1, k/2, (k/2)^2. Each is there for some entropy, and has no more links than it must.
 #[test]
 fn lengths_and_numbers_of_paths() {
     for (k, hosts_per_edge) in SIZES {
@@ -61,7 +64,8 @@ fn lengths_and_numbers_of_paths() {
     }
 }
 
-/// Pinned path i is another for each i, the same every time, and comes round after the last; and these are all that there are.
+/// Pinned path i is another for each i, the same every time, and comes round after the last; and
+/// these are all that there are.
 #[test]
 fn pinned_paths_are_all_paths() {
     for (k, hosts_per_edge) in SIZES {
@@ -112,15 +116,17 @@ fn paths_can_be_reversed() {
     }
 }
 
-/// Chi-square of counts against equal shares, over its degrees of freedom: near 1 if they are random.
+/// Chi-square of counts against equal shares, over its degrees of freedom: near 1 if they are
+/// random.
 fn chi_square(counts: impl Iterator<Item = u32> + Clone) -> f64 {
     let n = counts.clone().count() as f64;
     let mean = counts.clone().sum::<u32>() as f64 / n;
     counts.map(|c| (c as f64 - mean).powi(2) / mean).sum::<f64>() / (n - 1.0)
 }
 
-/// No polarisation: flows of all hosts to one in another pod, with random and with consecutive entropies, load cores alike; so do
-/// those that one edge switch sends. (If every switch hashed alike, an edge switch would reach only k/2 of the cores.)
+/// No polarisation: flows of all hosts to one in another pod, with random and with consecutive
+/// entropies, load cores alike; so do those that one edge switch sends. (If every switch hashed
+/// alike, an edge switch would reach only k/2 of the cores.)
 #[test]
 fn cores_carry_equal_shares() {
     let f = tree(8, 4);

@@ -10,7 +10,8 @@ use std::sync::Arc;
 const HOSTS: usize = 4;
 const LAST: u32 = 40;
 
-/// Hosts pass a number on, round the ring: who gets it waits for a nanosecond, and tells the next host the next number.
+/// Hosts pass a number on, round the ring: who gets it waits for a nanosecond, and tells the next
+/// host the next number.
 struct Ring {
     lookahead: Time,
     /// Of each host: the number that it passes on, and when.

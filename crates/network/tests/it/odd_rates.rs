@@ -6,7 +6,8 @@ use linkpool_network::topology::{self, Generator};
 use linkpool_network::{Envelope, Flags, Packet, QueueLimit, Routing};
 use linkpool_units::{Rate, Time};
 
-/// 1,000 packets back to back: each may lose less than 2 ps to rounding, and none comes early by more than that.
+/// 1,000 packets back to back: each may lose less than 2 ps to rounding, and none comes early by
+/// more than that.
 #[test]
 fn a_packet_is_off_by_two_picoseconds_at_most() {
     for rate in [Rate(3_000_000_000), Rate(7_777_777), Rate(300_000_000_000), Rate(40_000_000_001)] {

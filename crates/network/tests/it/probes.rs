@@ -1,4 +1,5 @@
-//! What handlers see of queues and counters while the network runs, and what a limit does that changes then.
+//! What handlers see of queues and counters while the network runs, and what a limit does that
+//! changes then.
 
 use crate::common::host;
 use crate::common::topologies::many_to_one;
@@ -75,7 +76,8 @@ fn run(
     probe.seen
 }
 
-/// Four packets at once, and half a microsecond later, and so on: whatever kind of port serves them.
+/// Four packets at once, and half a microsecond later, and so on: whatever kind of port serves
+/// them.
 #[test]
 fn a_queue_is_seen_as_it_drains() {
     let flags = [Flags::PRIORITY, Flags::default(), Flags::TRIMMED | Flags::PRIORITY, Flags::default()];
@@ -100,8 +102,9 @@ fn a_queue_is_seen_as_it_drains() {
     }
 }
 
-/// Marks from 1,000 queued bytes on. Of five packets of 1,000 B, which find 0, 0, 1,000, 2,000 and 3,000 B waiting, the last three
-/// are marked; when three packets fill the queue, or 3,000 B, the fifth is dropped instead.
+/// Marks from 1,000 queued bytes on. Of five packets of 1,000 B, which find 0, 0, 1,000, 2,000 and
+/// 3,000 B waiting, the last three are marked; when three packets fill the queue, or 3,000 B, the
+/// fifth is dropped instead.
 #[test]
 fn marks_in_bytes_stay_when_a_limit_changes_during_the_run() {
     let policy = QueuePolicy::drop_tail(QueueLimit::Bytes(9000)).marking(QueueLimit::Bytes(1000), false);

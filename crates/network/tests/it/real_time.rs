@@ -75,7 +75,7 @@ proptest! {
                 clock += Time::from_ns(steps);
                 let before = notes.arrivals.len();
                 real.run_to(clock, &mut notes);
-                // It is told before a packet is due, and by no more than a lookahead.
+                // It learns of a packet before the packet is due, at most a lookahead before.
                 let at = real.known_until().max(clock);
                 LinkId::first(fabric.links().len()).for_each(|link| {
                     real.link_outcome(link, at);
@@ -97,7 +97,8 @@ proptest! {
 fn a_place_is_free_again_when_its_packet_is_gone() {
     let fabric = many_to_one(2, Rate::mbps(100), Time::from_us(10));
     let (mut real, mut notes) = (network(&fabric), Notes::default());
-    // 1 in service, 20 wait, 9 are dropped at the port of the host: their places go to those that come later.
+    // 1 in service, 20 wait, 9 are dropped at the port of the host: their places go to those that
+    // come later.
     let places: Vec<u32> =
         (0..30).map(|number| real.inject(NodeId::new(0), Time::ZERO, packet(number, 2, 1500))).collect();
     assert_eq!(places[..22], (0..22).collect::<Vec<u32>>());

@@ -33,7 +33,8 @@ fn traffic_shift_has_two_disjoint_paths() {
     }
 }
 
-/// S2 and D2 have NICs on both sides, but they are hosts: nothing gets from one side to the other over them.
+/// S2 and D2 have NICs on both sides, but they are hosts: nothing gets from one side to the other
+/// over them.
 #[test]
 fn hosts_do_not_forward() {
     let f = topology::TrafficShift { rate: RATE, delay: DELAY }.fabric();

@@ -54,7 +54,8 @@ proptest! {
     }
 }
 
-/// 2^30 for the largest fat-tree that can be simulated; by hand: e has ports h0.. (32) then a's, and so on.
+/// 2^30 for the largest fat-tree that can be simulated; by hand: e has ports h0.. (32) then a's,
+/// and so on.
 #[test]
 fn six_hops_of_64_port_switches_fit() {
     let f = topology::fat_tree(8, 4, Rate::gbps(10), Time::from_us(1));
@@ -65,8 +66,8 @@ fn six_hops_of_64_port_switches_fit() {
     assert!(64u64.pow(5) <= 1 << 32);
 }
 
-/// Eight switches with 16 links each, one behind the other: 16^8 = 2^32 paths' worth of ports is what 32 bits can say. One link more
-/// at the last of them is too many.
+/// Eight switches with 16 links each, one behind the other: 16^8 = 2^32 paths' worth of ports is
+/// what 32 bits can say. One link more at the last of them is too many.
 #[test]
 fn paths_can_be_pinned_if_the_numbers_of_their_ports_fit_into_32_bits() {
     for (more, fits) in [(0, true), (1, false)] {

@@ -104,7 +104,8 @@ proptest! {
             capacity(&f, Layer::Edge, Layer::Aggregation),
             capacity(&f, Layer::Aggregation, Layer::Core)
         );
-        // Racks of other aggregation switches: either uplink, any intermediate switch, either downlink.
+        // Racks of other aggregation switches: either uplink, any intermediate switch, either
+        // downlink.
         if half_i > 1 {
             prop_assert_eq!(paths(&f, 0, hosts_per_rack as usize), 2 * u64::from(half_a) * 2);
         }
@@ -174,7 +175,8 @@ proptest! {
             let ports = global().filter(|l| l.from == router).count();
             prop_assert!(ports <= h as usize && (groups != a * h + 1 || ports == h as usize));
         }
-        // Kim et al., section 3.1: a local, a global and a local link at the most, and two links of hosts.
+        // Kim et al., section 3.1: a local, a global and a local link at the most, and two links of
+        // hosts.
         let routes = Routes::new(&f, 1);
         for to in HostId::first(f.hosts()).skip(1) {
             prop_assert!(routes.levels(&f, HostId::new(0), to).len() <= 5);
@@ -194,9 +196,9 @@ proptest! {
     }
 }
 
-/// Besta and Hoefler, section II-B: 2 q^2 routers of the degree (3 q - d) / 2, of which any two are joined or
-/// have a neighbour in common. Of q = 5 it is the graph of Hoffman and Singleton: 50 routers of degree 7, a
-/// Moore graph, in which there is one shortest path between any two.
+/// Besta and Hoefler, section II-B: 2 q^2 routers of the degree (3 q - d) / 2, of which any two are
+/// joined or have a neighbour in common. Of q = 5 it is the graph of Hoffman and Singleton: 50
+/// routers of degree 7, a Moore graph, in which there is one shortest path between any two.
 #[test]
 fn slim_flies_have_the_diameter_two() {
     for (q, degree) in [(3, 5), (5, 7), (7, 11), (11, 17), (13, 19)] {
@@ -221,15 +223,17 @@ fn slim_flies_have_the_diameter_two() {
     }
 }
 
-/// The smallest balanced dragonfly of the paper's rule a = 2 p = 2 h, drawn there as Figure 5: 9 groups of 4
-/// routers, 72 hosts. From a router to the group of its own global port there is one hop between groups.
+/// The smallest balanced dragonfly of the paper's rule a = 2 p = 2 h, drawn there as Figure 5: 9
+/// groups of 4 routers, 72 hosts. From a router to the group of its own global port there is one
+/// hop between groups.
 #[test]
 fn the_dragonfly_of_figure_5() {
     let fly = dragonfly((4, 2, 2, 9), [SLOW, FAST, FASTEST]);
     let f = fly.fabric();
     assert_eq!((fly.hosts(), fly.cables(), f.nodes()), (72, 72 + 9 * 6 + 36, 108));
     let joined = |one: &str, other: &str| f.link(f.node(one).unwrap(), f.node(other).unwrap()).is_some();
-    // Ports 0 and 1 of group 0 lead to groups 1 and 2, from where it stands 8 and 7 further: ports 7 and 6.
+    // Ports 0 and 1 of group 0 lead to groups 1 and 2, from where it stands 8 and 7 further: ports
+    // 7 and 6.
     assert!(joined("r0.0", "r1.3") && joined("r0.0", "r2.3"));
     assert!(joined("r0.3", "r8.0") && joined("r0.3", "r7.0") && joined("r0.1", "r0.2"));
 }
@@ -273,8 +277,9 @@ fn a_triangle_has_one_shortest_path_each() {
     }
 }
 
-/// Wischik et al., NSDI 2011, section 2.2: the cables beside the bottlenecks, by hand. Each host has a
-/// NIC on its own bottleneck and one on the two others; a bottleneck ends where the next begins.
+/// Wischik et al., NSDI 2011, section 2.2: the cables beside the bottlenecks, by hand. Each host
+/// has a NIC on its own bottleneck and one on the two others; a bottleneck ends where the next
+/// begins.
 #[test]
 fn a_triangle_has_long_ways_over_the_two_others() {
     let f = triangle(SLOW, FAST).fabric();
@@ -287,7 +292,8 @@ fn a_triangle_has_long_ways_over_the_two_others() {
     }
 }
 
-/// Level by level, the links that a shortest path may take in a fat-tree of 4 pods: two ways up, and two again; in a rack, none.
+/// Level by level, the links that a shortest path may take in a fat-tree of 4 pods: two ways up,
+/// and two again; in a rack, none.
 #[test]
 fn levels_of_a_fat_tree() {
     let fabric = fat_tree(4, 2, Rate::gbps(1), Time::from_us(1));

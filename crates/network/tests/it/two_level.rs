@@ -15,9 +15,11 @@ fn names(f: &Fabric, path: &[NodeId]) -> String {
     path.iter().map(|n| f.name(*n)).collect::<Vec<_>>().join(" ")
 }
 
-/// k = 4, from h0 (switch 0 of pod 0) to h15, host 1 of its rack, so ID - 2 = 1: the edge switch takes port (1 + 0) mod 2 = 1, aggregation
-/// switch z = 3 takes (1 + 3) mod 2 = 0, that is core 2. At address 1 the ID is one higher: port 0 of the edge switch, and aggregation
-/// switch z = 2 takes (2 + 2) mod 2 = 0, core 0. From h2, at edge switch 1: port (1 + 1) mod 2 = 0, and (1 + 2) mod 2 = 1, core 1.
+/// k = 4, from h0 (switch 0 of pod 0) to h15, host 1 of its rack, so ID - 2 = 1: the edge switch
+/// takes port (1 + 0) mod 2 = 1, aggregation switch z = 3 takes (1 + 3) mod 2 = 0, that is core 2.
+/// At address 1 the ID is one higher: port 0 of the edge switch, and aggregation switch z = 2 takes
+/// (2 + 2) mod 2 = 0, core 0. From h2, at edge switch 1: port (1 + 1) mod 2 = 0, and (1 + 2) mod 2
+/// = 1, core 1.
 #[test]
 fn worked_out_by_hand() {
     let tree = tree(4, 3, 2);
@@ -30,8 +32,8 @@ fn worked_out_by_hand() {
     assert_eq!(path(0, 3, 0), "h0 e0.0 a0.1 e0.1 h3");
 }
 
-/// Paths are paths of the fabric; switches look at the destination's address only; addresses of a host have paths of their own; all cores carry
-/// the same.
+/// Paths are paths of the fabric; switches look at the destination's address only; addresses of a
+/// host have paths of their own; all cores carry the same.
 #[test]
 fn what_holds_of_all_pairs() {
     for tree in [tree(4, 3, 2), tree(8, 3, 4), tree(8, 2, 4), tree(4, 3, 8)] {

@@ -1,4 +1,5 @@
-//! `[[workload.KIND]]`: the settings that all workloads have and the settings of a kind, in one table.
+//! `[[workload.KIND]]`: the settings that all workloads have and the settings of a kind, in one
+//! table.
 
 use linkpool_settings::{Declared, EachKind, Kinds, Names, Preset, Settings, one_line};
 use linkpool_workload::WorkloadKind;

@@ -33,7 +33,7 @@ settings! {
         /// a larger share has all those of a smaller.
         share: f64 = 1.0, within PROBABILITY,
             when |c| c.can_draw() && c.count.is_none() => "`layer` and `between` without `count`";
-        /// Instead of `share`: so many of them.
+        /// Instead of `share`: this number of them.
         count: Option<u32> = None, within Bounds::POSITIVE, when |c| c.can_draw() => "`layer` and `between`";
         /// `"down"`: packets that are queued or in service are lost, and all that arrive, until
         /// `"up"`.
@@ -114,7 +114,7 @@ impl Change {
         self.layer.is_some() || self.between.is_some()
     }
 
-    /// How many of its victims chance chooses; none: all change.
+    /// How many of its victims chance chooses; `None`: all change.
     pub fn draw(&self) -> Option<Draw> {
         let share = Some(Draw::Share(self.share)).filter(|_| self.share < 1.0);
         self.count.map(Draw::Count).or(share).filter(|_| self.can_draw())

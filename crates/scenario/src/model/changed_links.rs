@@ -34,7 +34,7 @@ pub enum Draw {
 /// The cables between two layers: one direction, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tier {
-    /// The one layer. Of a tier, [`Layer::Switch`] is any switch.
+    /// The one layer. In a tier, [`Layer::Switch`] stands for any switch.
     pub from: Layer,
     /// The other.
     pub to: Layer,
@@ -163,7 +163,8 @@ mod tests {
     use linkpool_network::topology;
     use linkpool_units::{Rate, Time};
 
-    /// k = 4: 16 hosts, 8 edge and 8 aggregation switches, 4 cores; 16 cables in each of three tiers.
+    /// k = 4: 16 hosts, 8 edge and 8 aggregation switches, 4 cores; 16 cables in each of three
+    /// tiers.
     #[test]
     fn cables_are_counted_by_tier() {
         let fabric = topology::fat_tree(4, 2, Rate::gbps(10), Time::ZERO);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct ControlFile {
     /// Its name: relative to the scenario, or without its directory if the text is known.
     pub file: String,
-    /// Its text, in Python; none: it stands in the file.
+    /// Its text, in Python; `None`: it stands in the file.
     pub source: Option<String>,
 }
 

@@ -53,7 +53,7 @@ settings! {
     }
     tables {
         /// The condition that ends the run early, as in `{ flows = 1000, label = "long" }`: the run
-        /// ends when so many flows of this label have finished, if that is before the end.
+        /// ends when this number of flows with this label has finished, if that is before the end.
         until: Until;
     }
     others {
@@ -87,7 +87,7 @@ impl Scenario {
         self.duration + self.drain
     }
 
-    /// So long after links fail or work again routing follows; none: never.
+    /// The time from a failure or repair of links until routing follows; `None`: never.
     pub fn reconverge(&self) -> Option<Time> {
         self.routing.reconverge.and_then(|Reconverge(after)| after)
     }

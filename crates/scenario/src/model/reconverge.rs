@@ -5,7 +5,7 @@ use linkpool_settings::{Form, Mixed, mixed};
 use linkpool_units::Time;
 use schemars::{Schema, SchemaGenerator};
 
-/// The time from a failure or repair of links until routing follows; none: routing never follows.
+/// The time from a failure or repair of links until routing follows; `None`: routing never follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reconverge(pub Option<Time>);
 

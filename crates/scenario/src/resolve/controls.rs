@@ -20,7 +20,7 @@ pub(super) struct Controls {
 }
 
 impl Controls {
-    /// Reads and compiles `files`; none: the scenario has none.
+    /// Reads and compiles `files`; `None`: the scenario has none.
     pub(super) fn resolve(files: Option<Vec<ControlFile>>, compile: &dyn Compile, report: &mut Report<'_>) -> Controls {
         let top = &Section::new(report, KeyPath::default());
         // An array that could not be read has files too.

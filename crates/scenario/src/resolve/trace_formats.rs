@@ -18,7 +18,7 @@ pub(super) struct Row {
     pub(super) start: Time,
     /// Ids of flows that must be over.
     pub(super) after: Vec<String>,
-    /// How many of them; none: all.
+    /// How many of them; `None`: all.
     pub(super) enough: Option<u32>,
 }
 

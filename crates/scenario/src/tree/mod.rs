@@ -1,5 +1,5 @@
-//! The scenario file as it is written: a tree of TOML values. Each value knows its line, or the option
-//! that it came from, for messages.
+//! The scenario file as it is written: a tree of TOML values. Each value knows its line, or the
+//! option that it came from, for messages.
 
 mod de;
 mod key_path;

@@ -1,8 +1,8 @@
 //! Captures of packets, as Wireshark and tcpdump read them: pcapng files with the headers that real
 //! packets would have.
 //!
-//! Taps on links show the packets ([`linkpool_network::Network::tap`]). [`order`] puts them in order of time,
-//! [`connections`] finds out whose they are, and [`frame`] writes their headers.
+//! Taps on links show the packets ([`linkpool_network::Network::tap`]). [`order`] puts them in
+//! order of time, [`connections`] finds out whose they are, and [`frame`] writes their headers.
 
 mod connections;
 mod file;

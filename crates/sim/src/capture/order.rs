@@ -14,7 +14,7 @@ pub(crate) struct Order<'p> {
     plan: &'p Plan,
     capture: &'p CapturePlan,
     pending: Vec<Passed>,
-    /// A packet passes a port at most so long before it arrives.
+    /// The most time between a packet's pass of a port and its arrival.
     longest_delay: Time,
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct LinkChanges {
     /// By link: its changes, in order of time.
     pub links: BTreeMap<LinkId, Vec<(Time, LinkChange)>>,
-    /// The delay after which routing follows when links fail or work again; none: never.
+    /// The delay after which routing follows when links fail or work again; `None`: never.
     reconverge: Option<Time>,
 }
 
@@ -233,7 +233,8 @@ mod tests {
         assert_eq!(times, [(10, 12), (15, 17), (20, 21)].map(|(at, until)| (Time::from_ms(at), Time::from_ms(until))));
     }
 
-    /// One of 32 cables a time: of 100 draws, some are the same as before and no cable has them all.
+    /// One of 32 cables a time: of 100 draws, some are the same as before and no cable has them
+    /// all.
     #[test]
     fn each_time_another_cable_is_drawn() {
         let repeat = |redraw: bool| {
@@ -248,7 +249,8 @@ mod tests {
         let (same, drawn) = (repeat(false), repeat(true));
         assert_eq!((same.len(), drawn.len()), (200, 200));
         assert_eq!(links(&same), 2);
-        // A cable is never drawn with the probability (31/32)^100 = 4%; so 61 of 64 links on average.
+        // A cable is never drawn with the probability (31/32)^100 = 4%; so 61 of 64 links on
+        // average.
         assert!((50..=64).contains(&links(&drawn)), "{}", links(&drawn));
         assert_eq!(drawn[..2], same[..2], "the first draw is the same");
     }

@@ -12,7 +12,8 @@ pub struct TableInfo {
     pub name: &'static str,
     /// The meaning of a row, and the order of rows.
     pub rows: &'static str,
-    /// The condition under which a result lacks the table, as a clause; none: every result has it.
+    /// The condition under which a result lacks the table, as a clause; `None`: every result has
+    /// it.
     pub lacking: Option<&'static str>,
     /// The columns, in the order of the file.
     pub columns: &'static [Column],
@@ -136,7 +137,7 @@ pub(crate) struct Buffered {
 }
 
 impl Cells<'_> {
-    /// Adds the value of the next column; none: null.
+    /// Adds the value of the next column; `None`: null.
     pub(crate) fn next<T: Value + ?Sized>(&mut self, cell: Option<T::Cell<'_>>) {
         let column = self.columns.next().expect("a column for each value: both come from one declaration");
         let cell = cell.filter(|_| !column.unknown);

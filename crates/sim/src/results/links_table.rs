@@ -26,9 +26,9 @@ table! {
     from: str, "" = row.plan.fabric.name(row.spec.from);
     /// Receiving node.
     to: str, "" = row.plan.fabric.name(row.spec.to);
-    /// Of the sending port: `host`, `edge`, `aggregation`, `core` or `switch`.
+    /// Layer of the sending port: `host`, `edge`, `aggregation`, `core` or `switch`.
     layer: str, "" = row.plan.fabric.layer(row.spec.from).name();
-    /// Of the receiving node: `edge` to `aggregation` is upwards, `aggregation` to `edge`
+    /// Layer of the receiving node: `edge` to `aggregation` is upwards, `aggregation` to `edge`
     /// downwards.
     to_layer: str, "" = row.plan.fabric.layer(row.spec.to).name();
     /// Rate, as the topology has it.
@@ -53,8 +53,8 @@ table! {
     max_queue_pkts: u32, "packets" = row.link.stats.max_queue;
     /// Bytes put on the wire in the measured period, headers included.
     measured_bytes: u64, "B" = row.link.measured_bytes;
-    /// Of the measured period: `measured_bytes` over what the link could have sent, at the rates
-    /// that it had while it was up; null: nothing.
+    /// Utilisation in the measured period: `measured_bytes` over the bytes that the link could have
+    /// sent, at the rates that it had while it was up; null: nothing.
     utilisation: f64, "" = row.utilisation();
 }
 

@@ -20,7 +20,7 @@ pub struct Passed {
     pub at: Time,
     /// The link that carries it, away from the port or to it.
     pub link: LinkId,
-    /// The port; none: the port is not recorded, and the packet tells whose others are.
+    /// The port; `None`: the port is not recorded, and the packet tells whose others are.
     pub view: Option<View>,
     /// The packet.
     pub packet: Packet,

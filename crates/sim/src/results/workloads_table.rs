@@ -22,8 +22,8 @@ pub(super) struct WorkloadRow<'a> {
 }
 
 table! {
-    /// A row per workload: what it was asked for. Requests and answers of `partition-aggregate`
-    /// have a row each.
+    /// A row per workload: the flows that it was to start. Requests and answers of
+    /// `partition-aggregate` have a row each.
     "workloads" of WorkloadRow<'_>, always, |row|
     /// `label` in flows.
     label: str, "" = row.label;

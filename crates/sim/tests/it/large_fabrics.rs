@@ -4,7 +4,8 @@ use crate::common::run;
 
 const REST: &str = "[queue]\nlimit = 100\nmark = 15\n[transport.t]\ncontrol = \"dctcp\"\n[[workload.permutation]]\ntransport = \"t\"\n";
 
-/// Every host opens a connection to another. At 10 us the SYN-ACKs have come back: over four links of 1 us each way, at 10 Gbps.
+/// Every host opens a connection to another. At 10 us the SYN-ACKs have come back: over four links
+/// of 1 us each way, at 10 Gbps.
 #[test]
 #[ignore = "long"]
 fn seventy_thousand_hosts_of_a_leaf_spine_fabric_all_get_through() {

@@ -45,8 +45,8 @@ fn mmptcp_reports_when_it_switches() {
     assert_eq!(names(&r), ["switch"]);
     let flow = r.flow(0);
     let switch = flow.metric("switch").unwrap();
-    // The windows 10, 20 and 40 packets together have 100 KB: the switch is in the third round after
-    // the handshake, and a round takes at least the 8 us of propagation.
+    // The windows 10, 20 and 40 packets together have 100 KB: the switch is in the third round
+    // after the handshake, and a round takes at least the 8 us of propagation.
     assert!((27e-6..flow.finished.unwrap().secs()).contains(&switch), "{switch}");
     let phase_2 = flow.subflows[1].stats.established.unwrap();
     assert!(phase_2.secs() > switch && phase_2 < Time::from_secs_f64(switch + 1e-3), "{phase_2} after {switch}");

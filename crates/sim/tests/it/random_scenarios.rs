@@ -1,4 +1,5 @@
-//! Random scenarios: all that is sent is accounted for, all flows are reported, and what is finished is finished.
+//! Random scenarios: all that is sent is accounted for, all flows are reported, and what is
+//! finished is finished.
 
 use crate::common::{Run, cases, random, run_on, scenario};
 use linkpool_network::QueueLimit;
@@ -55,7 +56,8 @@ fn check_flows(r: &Run) {
     }
 }
 
-/// Packets: accepted = arrived + on the way at each link, and each switch passes on or drops what comes.
+/// Packets: accepted = arrived + on the way at each link, and each switch passes on or drops what
+/// comes.
 fn check_packets(r: &Run) {
     let (o, fabric) = (&r.outcome, &r.plan.fabric);
     let arrived = |l: &LinkOutcome| l.stats.packets - l.stats.rare.drops_loss - l.on_the_way as u64;
@@ -90,8 +92,9 @@ fn check_packets(r: &Run) {
     }
 }
 
-/// What comes after the end of its connection: segments sent twice and their ACKs, handshakes of joins, and the third segment of
-/// the first handshake, which others overtake where they have paths of their own.
+/// What comes after the end of its connection: segments sent twice and their ACKs, handshakes of
+/// joins, and the third segment of the first handshake, which others overtake where they have paths
+/// of their own.
 fn check_strays(r: &Run) {
     let o = &r.outcome;
     let late =

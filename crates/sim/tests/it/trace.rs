@@ -24,7 +24,8 @@ const INCAST: &str = "
     every = \"1s\"
 ";
 
-/// Six flows through a queue of eight packets: every drop, every segment and every end is in the trace of all flows.
+/// Six flows through a queue of eight packets: every drop, every segment and every end is in the
+/// trace of all flows.
 #[test]
 fn a_trace_tells_what_the_tables_count() {
     let s = scenario(INCAST);
@@ -63,7 +64,8 @@ fn a_trace_tells_what_the_tables_count() {
     }
 }
 
-/// A trace of one flow among others is the part of the trace of all that is about it, and ends with it.
+/// A trace of one flow among others is the part of the trace of all that is about it, and ends with
+/// it.
 #[test]
 fn a_trace_of_one_flow_is_part_of_that_of_all() {
     let s = scenario(INCAST);

@@ -29,7 +29,7 @@ enum Op {
         cwnd: f64,
     },
     Timeout,
-    /// The last loss or timeout was none.
+    /// The last loss or timeout was spurious.
     Undo,
     Establish,
     Fail,

@@ -29,7 +29,7 @@ fn subflows_are_opened_at_set_times() {
     );
 }
 
-/// With the first ACK after more than so much has been sent.
+/// With the first ACK after more than this amount has been sent.
 #[test]
 fn subflows_are_opened_on_data_sent() {
     let config = lia(2, Multipath { join_after: 3000, ..Multipath::default() });

@@ -33,7 +33,7 @@ pub enum Action {
 pub struct Job {
     /// Among the jobs of its workload.
     pub number: u32,
-    /// The chain to which the job belongs, and the client's host; none: the job of all hosts that
+    /// The chain to which the job belongs, and the client's host; `None`: the job of all hosts that
     /// take part.
     pub of: Option<(u32, HostId)>,
     /// When the first of its flows begins.

@@ -19,12 +19,13 @@ pub struct Rule {
     pub subflows: u8,
     /// Local addresses of the further ones, in turns; none: that of the first.
     pub locals: Vec<IpAddr>,
-    /// Local ports of the further ones, in turns; none: those that differ from the first's in their lowest bits only, so that a
-    /// hash that keeps the low bits apart takes other paths.
+    /// Local ports of the further ones, in turns; none: those that differ from the first's in their
+    /// lowest bits only, so that a hash that keeps the low bits apart takes other paths.
     pub ports: Vec<u16>,
-    /// Opened so long after the first.
+    /// Time after the first subflow at which it is opened.
     pub after: Duration,
-    /// Opened once the first has sent so many bytes (MMPTCP's switch), rather than by time; 0: by time.
+    /// Bytes that the first subflow must have sent before it is opened (MMPTCP's switch); 0: it is
+    /// opened by time.
     pub after_bytes: u64,
 }
 
@@ -78,7 +79,7 @@ pub(super) struct Openings {
 /// The first subflow is not fully established before data is acknowledged: asked again so soon.
 const FIRST_RETRY: Duration = Duration::from_millis(1);
 const LAST_RETRY: Duration = Duration::from_secs(10);
-/// A subflow was lost: another is opened so much later.
+/// The time from the loss of a subflow until another is opened.
 const REOPEN: Duration = Duration::from_secs(1);
 
 impl Openings {

@@ -15,7 +15,8 @@ impl Drop for Load<'_> {
     }
 }
 
-/// A window was infinite here once: the kernel had entered recovery, and neither `ssthresh` nor `set_state` had run.
+/// A window was infinite here once: the kernel had entered recovery, and neither `ssthresh` nor
+/// `set_state` had run.
 #[test]
 fn windows_stay_within_bounds_under_load() {
     if skipped("windows_stay_within_bounds_under_load") {

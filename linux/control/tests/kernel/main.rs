@@ -1,4 +1,5 @@
-//! The controllers in this kernel, in network namespaces. Skipped, and said in a line, where the kernel or rights are missing.
+//! The controllers in this kernel, in network namespaces. Skipped, and said in a line, where the
+//! kernel or rights are missing.
 
 mod cgroup;
 mod loaded;

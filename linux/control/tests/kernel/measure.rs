@@ -1,4 +1,5 @@
-//! What the programs cost: instructions, and nanoseconds of an ACK. Not a test: `cargo test --test kernel -- --ignored --nocapture measure`.
+//! What the programs cost: instructions, and nanoseconds of an ACK. Not a test: `cargo test --test
+//! kernel -- --ignored --nocapture measure`.
 
 use crate::net::{Loaded, Net, send, skipped};
 use linkpool_linux_control::algorithm::ALL;
@@ -59,7 +60,8 @@ fn measure() {
     }
 }
 
-/// What a thousand connections of four subflows each cost: memory of the programs' maps, and time of an ACK.
+/// What a thousand connections of four subflows each cost: memory of the programs' maps, and time
+/// of an ACK.
 #[test]
 #[ignore = "measures, and takes a while"]
 fn measure_thousand_connections() {

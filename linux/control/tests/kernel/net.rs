@@ -1,4 +1,5 @@
-//! Network namespaces for tests, and transfers between them. What a test makes goes when it ends, also when it fails.
+//! Network namespaces for tests, and transfers between them. What a test makes goes when it ends,
+//! also when it fails.
 
 use linkpool_linux_control::algorithm::Algorithm;
 use linkpool_linux_control::instance::{self, Instance};
@@ -71,7 +72,8 @@ impl Net {
         &self.names[0]
     }
 
-    /// A rate limit on link `i`, from the client, in Mbit/s: a token bucket over a queue of `limit` packets.
+    /// A rate limit on link `i`, from the client, in Mbit/s: a token bucket over a queue of `limit`
+    /// packets.
     pub fn limit(&self, i: u8, mbps: u32) {
         let c = self.client_name();
         run(&format!("tc -n {c} qdisc replace dev l{i} root tbf rate {mbps}mbit burst 20kb limit 150kb"));
@@ -130,7 +132,8 @@ impl Net {
         })
     }
 
-    /// A server that takes so many connections, and reads each until it is closed; the thread returns how many bytes came.
+    /// A server that takes so many connections, and reads each until it is closed; the thread
+    /// returns how many bytes came.
     pub fn serve_many(&self, port: u16, connections: usize) -> JoinHandle<u64> {
         let listener = self.server.within(|| Ok(mptcp_listener(port))).unwrap();
         thread::spawn(move || {
@@ -187,7 +190,8 @@ pub fn send(stream: &mut TcpStream, bytes: u64) {
     }
 }
 
-/// A controller that is unloaded when the test ends. Its name is of this process, since tests run side by side.
+/// A controller that is unloaded when the test ends. Its name is of this process, since tests run
+/// side by side.
 pub struct Loaded(pub Instance);
 
 impl Loaded {

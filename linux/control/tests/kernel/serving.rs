@@ -143,7 +143,8 @@ fn subflows_are_opened_suppressed_released_and_opened_again() {
     assert_eq!(loaded.0.counters().unwrap()[..4], [0, 0, 0, 0]);
 }
 
-/// How long it takes from an event to all subflows suppressed or released. Not a test, but a measurement.
+/// How long it takes from an event to all subflows suppressed or released. Not a test, but a
+/// measurement.
 #[test]
 #[ignore = "measures, and takes a minute"]
 fn measure_suppression() {

@@ -1,4 +1,5 @@
-//! What the tests of the network share: random fabrics, queues and traffic, and a second simulator to compare with.
+//! What the tests of the network share: random fabrics, queues and traffic, and a second simulator
+//! to compare with.
 
 pub mod reference;
 pub mod topologies;
@@ -11,8 +12,9 @@ use linkpool_network::{
 use linkpool_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
-/// `cases` random cases, 50 times as many if `LINKPOOL_LONG=1`, or as many as `LINKPOOL_CASES` (or proptest's own
-/// `PROPTEST_CASES`) says. A case that fails is printed, and replayed from `tests/proptest-regressions` from then on.
+/// `cases` random cases, 50 times as many if `LINKPOOL_LONG=1`, or as many as `LINKPOOL_CASES` (or
+/// proptest's own `PROPTEST_CASES`) says. A case that fails is printed, and replayed from
+/// `tests/proptest-regressions` from then on.
 pub fn cases(cases: u32) -> proptest::test_runner::Config {
     let asked = ["LINKPOOL_CASES", "PROPTEST_CASES"].iter().find_map(|name| std::env::var(name).ok());
     let long = std::env::var("LINKPOOL_LONG").is_ok_and(|long| long == "1");
@@ -168,7 +170,8 @@ pub fn trimming() -> impl Strategy<Value = Rules> {
     )
 }
 
-/// Rules of ports that are more than a FIFO queue that marks and drops at its entrance, in any combination.
+/// Rules of ports that are more than a FIFO queue that marks and drops at its entrance, in any
+/// combination.
 pub fn disciplines() -> impl Strategy<Value = Rules> {
     let shared = (3_000u64..40_000, 0.25f64..4.0).prop_map(|(bytes, alpha)| SharedBuffer { bytes, alpha });
     let maybe = || prop::option::weighted(0.3, red());
@@ -212,7 +215,8 @@ pub fn serialisation(rate: Rate, size: u16) -> Time {
     Time(size as u64 * (8_000_000_000_000 / rate.0))
 }
 
-/// Links on a shortest path from one host to another, over switches only unless hosts forward, by breadth-first search.
+/// Links on a shortest path from one host to another, over switches only unless hosts forward, by
+/// breadth-first search.
 pub fn distance(fabric: &Fabric, from: HostId, to: HostId) -> Option<usize> {
     let mut reached = vec![false; fabric.nodes()];
     let mut frontier = vec![NodeId::from(from)];

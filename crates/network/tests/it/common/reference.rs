@@ -1,4 +1,5 @@
-//! The same network, simulated the plain way: one heap of events, a queue and a server at each port. Slow, and simple enough to be right.
+//! The same network, simulated the plain way: one heap of events, a queue and a server at each
+//! port. Slow, and simple enough to be right.
 
 use super::serialisation;
 use super::traffic::{Arrival, Results, Scene, answer, has_trailer};
@@ -11,7 +12,8 @@ use rand::Rng;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// At one instant: departures, then changes, then the next transmissions, then arrivals in the order drawn, then what hosts send by themselves.
+/// At one instant: departures, then changes, then the next transmissions, then arrivals in the
+/// order drawn, then what hosts send by themselves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// Of the transmission of this number.
@@ -19,7 +21,8 @@ enum Event {
     /// The change of this number.
     LinkChange(usize),
     Serve(LinkId),
-    /// By rank among those of the instant, over this link; the packet is the first of those in flight on it.
+    /// By rank among those of the instant, over this link; the packet is the first of those in
+    /// flight on it.
     Arrival(u64, LinkId),
     /// The packet of this number.
     Send(u32),
@@ -37,7 +40,7 @@ struct Transmission {
     packet: Packet,
     class: usize,
     lost: bool,
-    /// Of the packet's bits times picoseconds in a second, so many were done at `since`.
+    /// The part of the packet's bits, times picoseconds in a second, that was done at `since`.
     done: u128,
     since: Time,
 }
@@ -157,7 +160,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Of the least time from a node to the next: of the smallest packet, 64 bytes, at the highest rate that a link ever has.
+    /// Of the least time from a node to the next: of the smallest packet, 64 bytes, at the highest
+    /// rate that a link ever has.
     fn windows(&self) -> Windows {
         let links = self.scene.fabric.links().iter().enumerate();
         let least = links.map(|(id, l)| {
@@ -294,7 +298,8 @@ impl Simulation<'_> {
         None
     }
 
-    /// What has no payload, or no room for it: NDP, section 3.1. Returns what goes back to its sender.
+    /// What has no payload, or no room for it: NDP, section 3.1. Returns what goes back to its
+    /// sender.
     fn trim(&mut self, trimming: &Trimming, link: LinkId, now: Time, mut packet: Packet) -> Option<Packet> {
         let over = self.is_over(self.counted(link, 1, self.scene.rules.counts_in_service));
         let from_host = (self.scene.fabric.links()[link.index()].from.index()) < self.scene.fabric.hosts();
@@ -476,7 +481,8 @@ impl Port {
     }
 }
 
-/// Bits to send, times the picoseconds in a second: what a rate does in so many picoseconds is their product.
+/// Bits to send, times the picoseconds in a second: what a rate does in so many picoseconds is
+/// their product.
 fn work(size: u16) -> u128 {
     size as u128 * 8_000_000_000_000
 }

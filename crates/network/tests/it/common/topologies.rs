@@ -74,7 +74,7 @@ pub fn bcube(n: u32, k: u32, Cable { rate, delay }: Cable) -> BCube {
     BCube { n, k, rate, delay }
 }
 
-/// A ring of so many bottlenecks, with other cables to hosts.
+/// A ring of this number of bottlenecks, with other cables to hosts.
 pub fn ring(n: usize, bottleneck: Cable, Cable { rate, delay }: Cable) -> Ring {
     Ring { bottleneck_rates: vec![bottleneck.rate; n], bottleneck_delays: vec![bottleneck.delay; n], rate, delay }
 }

@@ -24,7 +24,8 @@ pub const ANSWER: u32 = 1 << 31;
 /// Of a packet without its payload; what has no payload is all header.
 pub const HEADER: u16 = 64;
 
-/// Packets in bursts, with the numbers of their lists in `seq`, their senders in `endpoint` and `ack`.
+/// Packets in bursts, with the numbers of their lists in `seq`, their senders in `endpoint` and
+/// `ack`.
 pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
     let flags = prop_oneof![
         4 => Just(Flags::DATA | Flags::ECT),
@@ -60,7 +61,8 @@ pub fn sends(hosts: usize) -> impl Strategy<Value = Vec<Send>> {
     })
 }
 
-/// The answer to `packet`: an ACK back to its sender, if it carries data, or did before it was trimmed.
+/// The answer to `packet`: an ACK back to its sender, if it carries data, or did before it was
+/// trimmed.
 pub fn answer(packet: &Packet) -> Option<Packet> {
     let to = HostId::from(packet.endpoint);
     (packet.flags.has(Flags::DATA) && !packet.is_returned()).then(|| Packet {
@@ -282,7 +284,7 @@ impl Scene {
         timetable
     }
 
-    /// Runs it, looking at the clock every so many windows.
+    /// Runs it, and looks at the clock after each `windows` windows.
     pub fn run(&self, windows: u64) -> Results {
         let mut network = Network::new(&self.fabric, self.rules.policy(), self.timetable(), 64);
         let mut traffic = Traffic::new(&self.fabric, &self.sends);

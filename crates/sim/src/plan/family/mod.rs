@@ -21,7 +21,7 @@ macro_rules! families {
 pub(crate) use families;
 
 /// The settings of a family.
-pub(crate) trait Settings: Sized {
+pub(crate) trait FamilySettings: Sized {
     /// The settings of `t`, if it is of this family.
     fn of(t: &scenario::Transport) -> Option<Self>;
     /// The properties of the family that a plan depends on.

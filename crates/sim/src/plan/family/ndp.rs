@@ -1,6 +1,6 @@
 //! The settings of NDP in a plan.
 
-use super::{Facts, Settings};
+use super::{Facts, FamilySettings};
 use linkpool_scenario::{self as scenario, Control};
 use linkpool_transport::ndp::{Config, Penalties};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Ndp {
     pub config: Arc<Config>,
 }
 
-impl Settings for Ndp {
+impl FamilySettings for Ndp {
     fn of(t: &scenario::Transport) -> Option<Ndp> {
         let config = || Config {
             mss: t.config.mss,

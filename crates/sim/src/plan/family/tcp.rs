@@ -1,6 +1,6 @@
 //! The settings of TCP and MPTCP in a plan.
 
-use super::{Facts, Settings};
+use super::{Facts, FamilySettings};
 use linkpool_scenario::{self as scenario, Control};
 use linkpool_transport::DupackThreshold;
 use linkpool_transport::control::CongestionControl;
@@ -16,7 +16,7 @@ pub struct Tcp {
     pub metrics: usize,
 }
 
-impl Settings for Tcp {
+impl FamilySettings for Tcp {
     fn of(t: &scenario::Transport) -> Option<Tcp> {
         matches!(t.control, Control::Tcp(_)).then(|| Tcp {
             auto_subflows: t.subflows == scenario::Subflows::Auto,

@@ -16,7 +16,7 @@ pub fn in_flight(n: u32, config: Config) -> Script<Sender> {
     script
 }
 
-/// All of a flow of so many packets in flight at 100 us.
+/// A flow with all its packets in flight at 100 us.
 pub fn all_in_flight(n: u32, config: Config) -> Script<Sender> {
     let mut script = sender(Config { initial_window: n, ..config }, Some(n as u64 * 1000));
     script.run(&format!(

@@ -105,7 +105,8 @@ impl Ideal {
         Means { rates: packets.iter().map(|n| *n as f64 / (now - start)).collect() }
     }
 
-    /// Means over so many ACKs after a tenth of them, each packet lost with its path's probability.
+    /// Means over this number of ACKs, after a tenth of them. Each packet is lost with its path's
+    /// probability.
     pub fn under_losses(&mut self, acks: u64) -> Means {
         let mut each = |ideal: &mut Ideal, s: SubflowId| {
             let lost = ideal.random.chance(ideal.hops[s].loss);
@@ -128,8 +129,8 @@ impl Ideal {
         self.acks(acks, &mut each)
     }
 
-    /// Means over so many ACKs after a tenth of them. In each round of a subflow a packet is marked
-    /// with probability `p`: its first.
+    /// Means over this number of ACKs, after a tenth of them. In each round of a subflow a packet
+    /// is marked with probability `p`: its first.
     pub fn under_round_marks(&mut self, acks: u64, p: f64) -> Means {
         let mut mark = vec![false; self.hops.len()];
         let mut each = |ideal: &mut Ideal, s: SubflowId| {
