@@ -20,6 +20,9 @@ INDEX = "README.md"
 KEY = "the book of results"
 """The key of the book in its manifest, before the ids of its experiments."""
 
+LINES = 100
+"""Lines of a scenario that a page shows."""
+
 SHOWN = 12
 """Values of a setting that a page names."""
 
@@ -125,6 +128,8 @@ def page(one: Entry, section: tuple[str, str]) -> str:
         "",
         *_record(one),
         "",
+        *_scenario(experiment),
+        "",
     ]
     return "\n".join(lines)
 
@@ -137,7 +142,7 @@ def _cut(one: Entry) -> list[str]:
 
 
 def _keys(experiment: Experiment) -> list[str]:
-    """Return a table of what varies from run to run, and the first scenario."""
+    """Return a table of what varies from run to run."""
     points = experiment.points(range(1, experiment.seeds + 1))
     found: dict[str, dict[str, None]] = {}
     for point in points:
@@ -149,16 +154,17 @@ def _keys(experiment: Experiment) -> list[str]:
         names = list(values)
         shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
         rows.append((f"`{key}`", cell(meanings.get(key, "")), cell(shown)))
-    scenario = points[0].scenario.rstrip()
-    return [
-        *table(("varied", "meaning", "values"), rows),
-        "",
-        f"The scenario of the first run ({cell(points[0].name)}):",
-        "",
-        "```toml",
-        scenario,
-        "```",
-    ]
+    return table(("varied", "meaning", "values"), rows)
+
+
+def _scenario(experiment: Experiment) -> list[str]:
+    """Return the first scenario, without the end of a long one."""
+    first = experiment.points([1])[0]
+    lines = first.scenario.rstrip().split("\n")
+    left = len(lines) - LINES
+    rest = [f"# and {left:,} more lines"] if left > 0 else []
+    heading = f"The scenario of the first run ({cell(first.name)}):"
+    return [heading, "", "```toml", *lines[:LINES], *rest, "```"]
 
 
 def _claims(claims: Iterable[Claim]) -> list[str]:
