@@ -137,7 +137,7 @@ def _chronicle(story: Story) -> str:
         first, last = (_time(m.at - story.life.start) for m in (marks[0], marks[-1]))
         lines.append(
             f"  {len(marks)} ACKs echoed marks, the first at +{first}, the last at +{last}; "
-            f"they cut windows {len(cuts)} times"
+            f"they cut windows {_count(len(cuts), 'time')}"
         )
     opening = _first_window(story.life) if story.life.is_pulled else "the first SYN is sent"
     lines.insert(0, f"  +{_time(0):>9}  {opening}")
