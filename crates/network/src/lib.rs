@@ -6,6 +6,7 @@ mod discipline;
 mod disjoint;
 mod fabric;
 mod forwarding;
+mod least_queue;
 mod levels;
 mod link;
 mod nearer;

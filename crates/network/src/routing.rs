@@ -243,6 +243,28 @@ impl RoutesAt<'_> {
         let drawn = (u64::from(draw((row.salt, choices), packet)) * u64::from(choices)) >> 32;
         self.table.choice(next, drawn as u32)
     }
+
+    /// As [`RoutesAt::forward`], where `choose` gets the node's salt and the number of links, the
+    /// packet and the links by number, and says the number of one. Apart from the way of the hash,
+    /// which pays for no choice of what to do.
+    pub(crate) fn forward_by(
+        &self,
+        packet: &mut Packet,
+        choose: impl FnOnce((u32, u32), &Packet, &dyn Fn(u32) -> LinkId) -> u32,
+    ) -> LinkId {
+        let row = self.row;
+        if row.row == NO_ROW || packet.flags.has(Flags::PINNED) {
+            return row.next_link_without_table(packet);
+        }
+        let dst = packet.dst().index();
+        let column = self.columns[dst];
+        if row.column == column {
+            return self.last_links[dst];
+        }
+        let next = self.table.next(row.row, column);
+        let link = |i| self.table.choice(next, i);
+        link(choose((row.salt, self.table.choices(next)), packet, &link))
+    }
 }
 
 impl Row {

@@ -1,6 +1,7 @@
 //! How switches spread packets over links of equal cost.
 
 use crate::fabric::{Fabric, NodeId};
+use crate::least_queue::LeastQueue;
 use crate::packet::Packet;
 use linkpool_engine::{Stream, hash_u64, stream};
 use linkpool_units::Time;
@@ -19,6 +20,9 @@ pub enum Spreading {
     /// length between them, after which a random link is chosen (LetFlow: Vanini et al., NSDI
     /// 2017).
     Flowlets(Time),
+    /// By the queues: each packet, or with a time each flowlet, goes over the link that has the
+    /// fewest bytes to send; of several, over a random one.
+    LeastQueue(Option<Time>),
 }
 
 /// Entries of a switch's table of flowlets. Flows whose hashes fall together share one, as they do
@@ -33,6 +37,8 @@ pub(crate) enum Chooser {
     Packets(Vec<Stream>),
     /// By node; the tables are made when the first packet comes.
     Flowlets(Time, Vec<(Stream, Vec<Flowlet>)>),
+    /// It must see queues, so packets are routed one by one.
+    LeastQueue(Box<LeastQueue>),
 }
 
 /// The last packets of a flow.
@@ -50,6 +56,7 @@ impl Chooser {
         match spreading {
             Spreading::Flows => Chooser::Flows,
             Spreading::Packets => Chooser::Packets(streams().collect()),
+            Spreading::LeastQueue(gap) => Chooser::LeastQueue(Box::new(LeastQueue::new(gap, fabric, seed))),
             Spreading::Flowlets(gap) => Chooser::Flowlets(gap, streams().map(|stream| (stream, Vec::new())).collect()),
         }
     }

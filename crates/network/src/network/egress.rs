@@ -122,6 +122,12 @@ impl Egress<'_> {
         (link.queue_packets(kind, now), link.backlog_bytes(kind, now))
     }
 
+    /// The bytes not yet on the wire of a link that leaves this node; none: the link is down.
+    pub(super) fn backlog(&mut self, link: LinkId, now: Time) -> Option<u64> {
+        let (_, bytes) = self.queue(link, now);
+        (!self.ports.is_down(link)).then_some(bytes)
+    }
+
     /// The counters of a link from this node by `now`, and the bytes that it has put on the wire.
     pub fn counters(&mut self, link: LinkId, now: Time) -> (LinkStats, u64) {
         let (stats, sent, _) = self.outcome(link, now);

@@ -195,8 +195,12 @@ impl Network {
         while next < due.len() {
             self.arrivals.clear();
             next = self.gather_batch(due, next, span);
-            self.route_batch();
-            self.queue_batch();
+            if let Chooser::LeastQueue(_) = self.chooser {
+                self.forward_one_by_one();
+            } else {
+                self.route_batch();
+                self.queue_batch();
+            }
             let here = of_one_node(&due[next..]);
             if let [.., Input { link: TIMERS, node }] = here {
                 self.visit(*node, here, span, handler);
@@ -299,6 +303,32 @@ impl Network {
         self.arrivals = arrivals;
     }
 
+    /// Routes and queues the packets of the batch one by one, so that each choice sees the queues
+    /// that the packets before have left.
+    #[inline(never)]
+    fn forward_one_by_one(&mut self) {
+        let arrivals = std::mem::take(&mut self.arrivals);
+        let mut number = 0;
+        while let Some((node, packets)) = arrivals.node(number) {
+            packets.for_each(|i| self.forward_by_queues(node, arrivals.packet(i)));
+            number += 1;
+        }
+        self.arrivals = arrivals;
+    }
+
+    /// Sends `packet`, which has come to the switch `node`, over the link with the shortest queue.
+    #[inline(never)]
+    fn forward_by_queues(&mut self, node: NodeId, mut packet: Packet) {
+        let Chooser::LeastQueue(mut chooser) = std::mem::replace(&mut self.chooser, Chooser::Flows) else { return };
+        let (routes, now) = (self.routes.clone(), packet.arrival);
+        let mut egress = self.egress(node);
+        let link = routes.at(node).forward_by(&mut packet, |by, packet, link| {
+            chooser.choose(node, by, packet, |i| egress.backlog(link(i), now))
+        });
+        egress.enqueue_one(link, now, &packet);
+        self.chooser = Chooser::LeastQueue(chooser);
+    }
+
     /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where
     /// they tie.
     #[inline(never)]
@@ -330,7 +360,9 @@ impl Network {
     #[inline]
     fn take_in<H: Handler>(&mut self, node: NodeId, mut packet: Packet, handler: &mut H) {
         self.run_timers(node, packet.arrival, handler);
-        if node >= self.hosts {
+        if node >= self.hosts && matches!(self.chooser, Chooser::LeastQueue(_)) {
+            self.forward_by_queues(node, packet);
+        } else if node >= self.hosts {
             let link = self.routes.at(node).forward(node, &mut packet, &mut self.chooser);
             self.egress(node).enqueue_one(link, packet.arrival, &packet);
         } else if NodeId::from(packet.dst()) == node {

@@ -64,6 +64,11 @@ impl Ports {
         self.of_link[link.index()] != NONE
     }
 
+    /// Has `link` a port that has failed, by the time to which the port is up to date?
+    pub(crate) fn is_down(&self, link: LinkId) -> bool {
+        self.ports.get(self.of_link[link.index()] as usize).is_some_and(Port::is_down)
+    }
+
     /// The number of ports.
     pub(crate) fn len(&self) -> usize {
         self.ports.len()

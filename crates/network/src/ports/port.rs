@@ -90,6 +90,11 @@ impl Port {
         self.discipline.waiting().0 > 0
     }
 
+    /// Has the link failed?
+    pub(super) fn is_down(&self) -> bool {
+        !self.up
+    }
+
     /// When the transmission of the packet in service ends.
     pub(super) fn next_service(&self) -> Option<Time> {
         self.server.map(|service| service.ends)

@@ -58,13 +58,41 @@ fn flowlets_end_at_gaps() {
     assert_eq!(used(Time(1_000_001), Time::from_us(1)), [4000], "just below the gap");
 }
 
+/// Packets that come ten times as fast as a link takes them: each goes where the queue is shortest, so the four
+/// links have as many each. As one flowlet they take one link.
+#[test]
+fn adaptive_routing_keeps_queues_alike() {
+    let fabric = leaf_spine(2, 4, 2, [Cable { rate: Rate::gbps(100), ..CABLE }, CABLE]).fabric();
+    let leaf = fabric.node("l0").unwrap();
+    let up: Vec<_> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
+    let used = |gap| {
+        let sends = flow(&fabric, 4000, Time::from_ns(80));
+        let results = scene(fabric.clone(), Spreading::LeastQueue(gap), sends).run(1000);
+        up.iter()
+            .map(|l| (results.links[l.index()].0.packets, results.links[l.index()].0.max_queue))
+            .collect::<Vec<_>>()
+    };
+    let by_packet = used(None);
+    assert!(by_packet.iter().all(|(packets, _)| (999..=1001).contains(packets)), "{by_packet:?}");
+    // In 320 us each of the links sends 400 of its 1,000 packets, and holds the rest.
+    assert!(by_packet.iter().all(|(_, queue)| (598..=602).contains(queue)), "{by_packet:?}");
+    let by_flowlet = used(Some(Time::from_ns(81))).into_iter().filter(|(packets, _)| *packets > 0).count();
+    assert_eq!(by_flowlet, 1);
+}
+
 proptest! {
     #![proptest_config(cases(60))]
 
     /// Each switch draws for itself, in the order in which packets come to it.
     #[test]
-    fn choices_do_not_depend_on_threads(sends in sends(16), packets in any::<bool>(), seed in any::<u64>()) {
-        let spreading = if packets { Spreading::Packets } else { Spreading::Flowlets(Time::from_us(3)) };
+    fn choices_do_not_depend_on_threads(sends in sends(16), kind in 0u32..4, seed in any::<u64>()) {
+        let gap = Time::from_us(3);
+        let spreading = match kind {
+            0 => Spreading::Packets,
+            1 => Spreading::Flowlets(gap),
+            2 => Spreading::LeastQueue(None),
+            _ => Spreading::LeastQueue(Some(gap)),
+        };
         let fabric = fat_tree(4, 2, CABLE.rate, CABLE.delay);
         let mut sends = sends;
         sends.iter_mut().enumerate().for_each(|(i, s)| {

@@ -12,13 +12,16 @@ settings! {
     /// How switches choose among the links of equal cost to a destination.
     pub struct Routing {
         /// `"ecmp"`: by a hash of addresses and ports, salted per switch; `"spray"`: at random for
-        /// each packet; `"flowlets"`: at random for each flowlet (LetFlow); `"two-level"`: by the
+        /// each packet; `"flowlets"`: at random for each flowlet (LetFlow); `"adaptive"`: over the
+        /// link with the fewest bytes to send, for each packet, or with `gap` for each flowlet;
+        /// `"two-level"`: by the
         /// address of the destination, of which each host has several.
         kind: RoutingKind = RoutingKind::Ecmp;
         /// The least pause between two packets of a flow at a switch after which the second may
         /// take another link.
         gap: Option<Time>, from |_r| None => "required with `\"flowlets\"`", within Bounds::POSITIVE_SPAN,
-            when |r| r.kind == RoutingKind::Flowlets => "kind = \"flowlets\"";
+            when |r| matches!(r.kind, RoutingKind::Flowlets | RoutingKind::Adaptive) =>
+                "kind = \"flowlets\" and kind = \"adaptive\"";
         /// Number of addresses of each host, 1 to k/2. Subflow i uses address i.
         addresses: Option<u32>, from |_r| None => "k/2, half of the ports of a switch", within Bounds::POSITIVE,
             when |r| r.kind == RoutingKind::TwoLevel => "kind = \"two-level\"";
@@ -65,6 +68,8 @@ pub enum RoutingKind {
     Spray,
     /// A random link for each flowlet.
     Flowlets,
+    /// The queues: the link with the fewest bytes to send.
+    Adaptive,
     /// The address of the destination (Al-Fares et al., SIGCOMM 2008).
     TwoLevel,
 }
@@ -104,6 +109,7 @@ impl Routing {
         let spreading = match (self.kind, self.gap) {
             (RoutingKind::Spray, _) => Spreading::Packets,
             (RoutingKind::Flowlets, Some(gap)) => Spreading::Flowlets(gap),
+            (RoutingKind::Adaptive, gap) => Spreading::LeastQueue(gap),
             _ => Spreading::Flows,
         };
         let given = |link: &LinkWeight| Some((link.link(fabric)?, link.weight));

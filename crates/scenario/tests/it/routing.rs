@@ -24,6 +24,10 @@ fn what_is_said_is_meant_and_written_back() {
     let flowlets = with(TREE, reno, "kind = \"flowlets\"\ngap = \"500us\"\nweights = \"capacity\"").unwrap();
     assert_eq!(network(&flowlets).spreading, Spreading::Flowlets(Time::from_us(500)));
     assert_eq!(network(&flowlets).weights, Weights::Capacity);
+    for (keys, gap) in [("", None), ("\ngap = \"9us\"", Some(Time::from_us(9)))] {
+        let adaptive = with(TREE, reno, &format!("kind = \"adaptive\"{keys}")).unwrap();
+        assert_eq!(network(&adaptive).spreading, Spreading::LeastQueue(gap));
+    }
     let spray = with(TREE, reno, "kind = \"spray\"").unwrap();
     assert_eq!(network(&spray).spreading, Spreading::Packets);
     let given = with(LEAVES, reno, "link = [{ name = \"l0->s1\", weight = 3 }]").unwrap();
@@ -45,9 +49,9 @@ fn each_mistake_is_named_with_its_remedy() {
     let cases = [
         (TREE, reno, "kind = \"flowlets\"", "routing.gap", "missing; write for example gap = \"500us\""),
         (TREE, reno, "kind = \"flowlets\"\ngap = \"0s\"", "routing.gap", "must be above zero"),
-        (TREE, reno, "gap = \"1us\"", "routing.gap", "applies only to kind = \"flowlets\""),
+        (TREE, reno, "gap = \"1us\"", "routing.gap", "applies only to kind = \"flowlets\" and kind = \"adaptive\""),
         (TREE, reno, "kind = \"spray\"\naddresses = 2", "routing.addresses", "applies only to kind = \"two-level\""),
-        (TREE, reno, "kind = \"letflow\"", "routing.kind", "known: ecmp, spray, flowlets, two-level"),
+        (TREE, reno, "kind = \"letflow\"", "routing.kind", "known: ecmp, spray, flowlets, adaptive, two-level"),
         (TREE, reno, "weights = \"capacity\"\nlink = []", "routing.weights", "leave out `weights` or `link`"),
         (TREE, reno, "link = [{ name = \"e0.0->c0\", weight = 2 }]", "routing.link.0.name", "there is no link from e0.0 to c0; e0.0 is linked to"),
         (TREE, reno, "link = [{ name = \"e0.0->a0.0\", weight = 0 }]", "routing.link.0.weight", "must be 1 to 64"),

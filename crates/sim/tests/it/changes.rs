@@ -146,3 +146,21 @@ fn a_flapping_cable_works_between_its_failures() {
     assert!((0.5..0.775).contains(&share), "{share}");
     assert!(r.link("L->R").stats.rare.drops_down > 9 * 10);
 }
+
+/// A switch knows at once that its own link is down, long before routing follows, and sends nothing there but
+/// the packets that are queued then.
+#[test]
+fn adaptive_routing_leaves_out_a_link_that_is_down() {
+    let lost = |kind: &str| {
+        let r = run(&format!(
+            "duration = \"10ms\"\n[topology.leaf-spine]\nleaves = 2\nspines = 4\nhosts_per_leaf = 4\nrate = \"10Gbps\"\n\
+             delay = \"1us\"\n[queue]\nlimit = 100\nmark = 20\n[transport.t]\ncontrol = \"dctcp\"\nmin_rto = \"1ms\"\n\
+             [[workload.permutation]]\ntransport = \"t\"\n[routing]\nkind = \"{kind}\"\nreconverge = \"never\"\n\
+             [[change]]\nat = \"2ms\"\nlinks = [\"l0->s0\"]\nstate = \"down\"\n"
+        ));
+        r.link("l0->s0").stats.rare.drops_down
+    };
+    assert!(lost("spray") > 500);
+    // At most a queue of 100 packets and one in service; marks keep it shorter.
+    assert!(lost("adaptive") <= 101, "{}", lost("adaptive"));
+}

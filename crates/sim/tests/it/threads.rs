@@ -60,6 +60,15 @@ fn cables_that_are_drawn_flap_and_lose_bits() {
 }
 
 #[test]
+fn adaptive_routing() {
+    let changes =
+        "[[change]]\nat = \"1ms\"\nuntil = \"3ms\"\nbetween = \"edge<->aggregation\"\ncount = 2\nstate = \"down\"";
+    same_bytes("kind = \"adaptive\"\nreconverge = \"500us\"", FIFO, DCTCP, PERMUTATION, changes);
+    let gap = "kind = \"adaptive\"\ngap = \"20us\"\nreconverge = \"never\"";
+    same_bytes(gap, "limit = 40\nmark = 10\ndiscipline = \"priority\"", DCTCP, PERMUTATION, changes);
+}
+
+#[test]
 fn mmptcp() {
     let transport = "control = \"mmptcp\"\nsubflows = 4\nswitch_bytes = \"50KB\"\ndupack_threshold = \"auto\"";
     same_bytes("kind = \"ecmp\"", FIFO, transport, PERMUTATION, "");
