@@ -1,5 +1,6 @@
 """`linkpool study`: run, look after and read the studies of a user."""
 
+import textwrap
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -31,6 +32,8 @@ app = typer.Typer(
 File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The study.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Directory of all results.")]
 RESULTS = Path("results")
+WIDTH = 80
+"""Columns of tables, and of what is said of them."""
 
 
 def run(
@@ -154,7 +157,7 @@ def _legend(study: Study) -> str:
         said += f"; × is the ratio to {name_of(study.reference)}"
         said += " at the same settings" if len(study.reference) < len(study.keys) else ""
         said += ", paired by seed, with its 95% interval (Fieller)" if count > 1 else ""
-    return f"{said}."
+    return textwrap.fill(f"{said}.", WIDTH)
 
 
 def _before(plan: Plan, jobs: int) -> list[str]:
