@@ -58,6 +58,13 @@ class Scenario:
         """
     def plan(self) -> Plan:
         """Return its fabric and its flows."""
+    def perfetto(self, flows: list[int], path: str) -> list[tuple[int, int, int | None]]:
+        """Simulate it until these flows have ended; write what happened to them for Perfetto.
+
+        Return the number of each flow that started, when its first SYN was sent, and when its last
+        data was acknowledged (None: never), in picoseconds. Raises `ValueError` as `trace` does.
+        """
+
     def trace(self, flows: list[int]) -> str:
         """Simulate it until these flows have ended; return what happened to them as JSON.
 

@@ -3,7 +3,7 @@
 import json
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -241,6 +241,39 @@ class Result:
         from linkpool.explain.explanation import Explanation  # it knows this module
 
         return Explanation.of(self, flow)
+
+    def perfetto(
+        self,
+        out: str | Path,
+        *,
+        flows: "Sequence[int] | None" = None,
+        queues: "Sequence[str]" = (),
+        every: str = "10us",
+    ) -> None:
+        """Make the run again, and write what happens to flows as a trace for ui.perfetto.dev.
+
+        Args:
+            out: the file; one that is there is replaced.
+            flows: numbers of flows; None: all, of which there may be 1,000.
+            queues: links, as in `S1->W`, whose queue lengths are traced, too.
+            every: the sampling interval of queues.
+
+        Raises:
+            ReplayError: there is no such flow, it cannot be traced, or the run is not the same.
+            ScenarioError: there is no such link.
+
+        Warns:
+            ReplayWarning: another build of linkpool made this result.
+
+        """
+        from linkpool.perfetto import perfetto
+        from linkpool.replay import ReplayWarning
+
+        note = perfetto(self, out, flows=flows, queues=queues, every=every)
+        if note:
+            warnings.warn(
+                f"{note}; the flows begin and end as recorded", ReplayWarning, stacklevel=2
+            )
 
     def replay(
         self,

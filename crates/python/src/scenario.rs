@@ -3,8 +3,8 @@
 use crate::control::Numba;
 use crate::errors::{internal_error, run_error, scenario_error};
 use crate::worker::Worker;
-use linkpool_sim::{Estimate, Plan, Progress, run_to_directory};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use linkpool_sim::{Estimate, PerfettoError, Plan, Progress, run_to_directory};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -150,6 +150,25 @@ impl Scenario {
         let ended = worker.wait(py, |_| Ok(())).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
         let ended = ended.map_err(|panic| internal_error(&panic, &self.scenario.to_toml()))?;
         ended.map_err(|error| run_error(&error))
+    }
+
+    /// Simulates it until `flows` have ended, and writes what happened to them for Perfetto. Returns
+    /// of each flow that started its number, and when it began and ended.
+    fn perfetto(&self, py: Python<'_>, flows: Vec<u32>, path: PathBuf) -> PyResult<Vec<(u32, u64, Option<u64>)>> {
+        let scenario = self.scenario.clone();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let worker = Worker::start(move || {
+            let flows: Vec<_> = flows.into_iter().map(linkpool_sim::FlowId::from).collect();
+            linkpool_sim::perfetto(&scenario, &flows, &path, &mut |_| !stopped.load(Ordering::Relaxed))
+        })?;
+        let ended = worker.wait(py, |_| Ok(())).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+        let ended = ended.map_err(|panic| internal_error(&panic, &self.scenario.to_toml()))?;
+        let lifetimes = ended.map_err(|error| match error {
+            PerfettoError::Run(error) => run_error(&error),
+            PerfettoError::Write(path, error) => PyOSError::new_err((error.raw_os_error(), error.to_string(), path)),
+        })?;
+        Ok(lifetimes.into_iter().map(|of| (of.flow.into(), of.opened, of.finished)).collect())
     }
 
     pub(crate) fn measure<'py>(&self, py: Python<'py>, threads: u8) -> PyResult<Bound<'py, PyDict>> {

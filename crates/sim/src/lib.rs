@@ -6,6 +6,7 @@ mod effort;
 mod estimate;
 mod host;
 mod measure;
+mod perfetto;
 mod plan;
 mod record;
 mod results;
@@ -17,6 +18,7 @@ pub use effort::expected_hops;
 pub use estimate::Estimate;
 pub use host::measured::{Acked, MeasuredBytes};
 pub use measure::{Measurement, measure};
+pub use perfetto::{Lifetime, PerfettoError, perfetto};
 pub use plan::{
     CapturePlan, Facts, Family, FlowId, Flows, Goal, JobKind, LabelId, LinkChanges, Merged, Operation, PacketSizes,
     PathError, PathRule, Placement, Plan, PlannedFlow, PlannedProcess, PlannedTransport, ProcessId, TransportId, View,

@@ -15,8 +15,10 @@ from linkpool.cli import (
     book,
     compare,
     explain,
+    export,
     linux,
     optimum,
+    perfetto,
     plot,
     replay,
     report,
@@ -79,6 +81,8 @@ _command("plot", plot.plot)
 _command("report", report.report)
 _command("explain", explain.explain)
 _command("replay", replay.replay)
+_command("perfetto", perfetto.perfetto)
+_command("export", export.export)
 _command("optimum", optimum.optimum)
 _command("topology", topology.topology)
 _command("reproduce", reproduce.reproduce, GOES_ON)

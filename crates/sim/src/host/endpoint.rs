@@ -77,6 +77,10 @@ pub(crate) trait Sending: Endpoint {
     fn is_suppressed(&self, _s: SubflowId) -> bool {
         false
     }
+    /// Is subflow `s` in fast recovery?
+    fn is_recovering(&self, _s: SubflowId) -> bool {
+        false
+    }
     /// Reports the measures of the family, each by its name in the results.
     fn metrics(&self, _report: &mut dyn FnMut(Metric)) {}
     /// The error of a hook of its algorithm, if there is one. It ends the run.

@@ -110,6 +110,9 @@ macro_rules! ends {
             fn is_suppressed(&self, s: SubflowId) -> bool {
                 match self { $(Sender::$family(end) => end.is_suppressed(s)),* }
             }
+            fn is_recovering(&self, s: SubflowId) -> bool {
+                match self { $(Sender::$family(end) => end.is_recovering(s)),* }
+            }
             fn metrics(&self, report: &mut dyn FnMut(Metric)) {
                 match self { $(Sender::$family(end) => end.metrics(report)),* }
             }

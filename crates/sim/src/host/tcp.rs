@@ -173,6 +173,10 @@ impl Sending for TcpSender {
         self.sender.is_suppressed(s)
     }
 
+    fn is_recovering(&self, s: SubflowId) -> bool {
+        self.sender.congestion(s).in_recovery
+    }
+
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         self.sender.metrics(report);
     }

@@ -4,17 +4,21 @@
 //! event. The hosts do not know of it.
 
 mod row;
+mod rows;
 mod watch;
 
 pub use row::{End, Row, Sight, State, What};
 
 use crate::host::hosts::Hosts;
 use crate::plan::{FlowId, Plan};
+use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, failure, take};
 use crate::run::{Progress, RunError, WINDOWS_PER_STEP, check_limits, components};
 use linkpool_network::{Ended, LinkId, Network, run_partitions};
 use linkpool_scenario::Scenario;
 use linkpool_units::Time;
+use rows::Rows;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use watch::Watch;
 
@@ -26,6 +30,19 @@ use watch::Watch;
 pub fn trace(
     scenario: &Scenario,
     flows: &[FlowId],
+    progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Row>, RunError> {
+    follow(scenario, flows, None, progress)
+}
+
+/// Simulates `scenario` as [`trace`] does, and gives what happens to `take_rows` as it comes, if
+/// there is one: events, and samples of time series that the scenario asks for. When a packet
+/// arrives that has waited at a port with service events is not known then. The events that have not
+/// been given are the result.
+pub(crate) fn follow(
+    scenario: &Scenario,
+    flows: &[FlowId],
+    mut take_rows: Option<&mut dyn FnMut(Vec<Row>, Vec<Sample>)>,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Row>, RunError> {
     let plan = Plan::new(scenario);
@@ -41,7 +58,9 @@ pub fn trace(
     let lookahead = network.lookahead();
     let hosts = Hosts::new(&plan, routes, buffers[0].clone(), lookahead, |_| true, components(&plan, routes));
     let over = AtomicBool::new(false);
-    let mut watch = Watch::new(hosts, &plan, served, flows, &over);
+    let rows = Mutex::new(Rows::default());
+    let taken = || rows.lock().expect("nothing panics while it holds rows");
+    let mut watch = Watch::new(hosts, &plan, served, flows, &rows, &over);
     plan.fabric.node_ids().for_each(|node| network.wake(node, &watch));
     let ended = run_partitions(
         vec![(&mut network, &mut watch)],
@@ -49,7 +68,10 @@ pub fn trace(
         plan.goal.as_ref().map_or(u64::MAX, |goal| goal.flows),
         WINDOWS_PER_STEP,
         &mut |now, hops| {
-            take(&buffers, now);
+            let samples = take(&buffers, now).samples;
+            if let Some(take_rows) = &mut take_rows {
+                take_rows(taken().take(lookahead), samples);
+            }
             !over.load(Ordering::Relaxed)
                 && failure(&buffers).is_none()
                 && progress(Progress { now, end: plan.end, hops })
@@ -59,10 +81,10 @@ pub fn trace(
     if ended == Ended::Stopped && !over.load(Ordering::Relaxed) {
         return Err(RunError::Stopped);
     }
-    let mut rows = watch.rows;
-    // Losses are noted after later events.
-    rows.sort_by_key(|row| row.at);
-    Ok(rows)
+    if let Some(take_rows) = take_rows {
+        take_rows(taken().take_all(), take(&buffers, Time::MAX).samples);
+    }
+    Ok(taken().take_all())
 }
 
 /// Rows as JSON: a list of objects.

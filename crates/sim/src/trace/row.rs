@@ -1,8 +1,8 @@
 //! The rows of a trace: one for each event of a flow.
 
+use crate::host::endpoint::Sending;
 use crate::host::ndp;
 use crate::plan::FlowId;
-use crate::results::outcome::SubflowOutcome;
 use linkpool_network::{Flags, Packet, Trailer};
 use linkpool_transport::SubflowId;
 use serde::Serialize;
@@ -41,6 +41,8 @@ pub enum What {
         dst: String,
         /// Name of the transport.
         transport: String,
+        /// Its congestion control algorithm.
+        control: &'static str,
         /// Payload, bytes; none: unlimited.
         size: Option<u64>,
         /// Payload of a full segment, bytes.
@@ -182,6 +184,8 @@ pub struct State {
     pub established: bool,
     /// Kept from sending new data.
     pub suppressed: bool,
+    /// In fast recovery.
+    pub recovering: bool,
     /// Payload acknowledged on it, bytes.
     pub acked: u64,
     /// Data segments sent.
@@ -203,15 +207,17 @@ pub struct State {
 }
 
 impl State {
-    pub(crate) fn of(subflow: &SubflowOutcome, established: bool, suppressed: bool) -> State {
+    pub(crate) fn of(end: &impl Sending, s: SubflowId) -> State {
+        let subflow = end.subflow(s);
         let stats = &subflow.stats;
         State {
             cwnd: subflow.cwnd,
             ssthresh: subflow.ssthresh.is_finite().then_some(subflow.ssthresh),
             srtt: subflow.srtt,
             rto: subflow.rto.0,
-            established,
-            suppressed,
+            established: end.is_established(s),
+            suppressed: end.is_suppressed(s),
+            recovering: end.is_recovering(s),
             acked: stats.acked_bytes,
             segments: stats.segments,
             retransmits: stats.retransmits,

@@ -1,6 +1,7 @@
 //! Records the events of some flows: packets that their ends get and send, and changes of state.
 
 use super::row::{End, Row, Sight, State, What};
+use super::rows::Rows;
 use crate::host::connection::{Opening, OpeningFor};
 use crate::host::endpoint::Sending as _;
 use crate::host::handle::Handle;
@@ -14,6 +15,7 @@ use linkpool_transport::{SenderState, SubflowId};
 use linkpool_units::Time;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 /// [`Hosts`], with a record of some of their flows. It does not change the run.
 pub(crate) struct Watch<'p> {
@@ -21,7 +23,8 @@ pub(crate) struct Watch<'p> {
     plan: &'p Plan,
     /// The watched flows.
     flows: BTreeMap<FlowId, Known>,
-    pub(crate) rows: Vec<Row>,
+    /// The rows that have not been taken yet.
+    rows: &'p Mutex<Rows>,
     /// By link: has its port service events?
     served: Vec<bool>,
     /// Packets that wait at such a port of their host, with the rows of their sending.
@@ -49,14 +52,19 @@ impl<'p> Watch<'p> {
         plan: &'p Plan,
         served: Vec<bool>,
         flows: &[FlowId],
+        rows: &'p Mutex<Rows>,
         over: &'p AtomicBool,
     ) -> Watch<'p> {
         let flows = flows.iter().map(|flow| (*flow, Known::default())).collect();
-        Watch { hosts, plan, flows, rows: Vec::new(), served, waiting: Vec::new(), over }
+        Watch { hosts, plan, flows, rows, served, waiting: Vec::new(), over }
+    }
+
+    fn rows(&self) -> MutexGuard<'p, Rows> {
+        self.rows.lock().expect("nothing panics while it holds rows")
     }
 
     fn row(&mut self, at: Time, flow: FlowId, what: What) {
-        self.rows.push(Row { at: at.0, flow, what });
+        self.rows().push(Row { at: at.0, flow, what });
     }
 
     /// Is `flow` watched, and has it not ended?
@@ -108,7 +116,8 @@ impl<'p> Watch<'p> {
     fn sent(&mut self, (flow, by): (FlowId, End), now: Time, link: LinkId, Seen { packet, trailer }: &Seen) {
         let (subflow, is_served) = (Handle::split(packet.endpoint).1, self.served[link.index()]);
         if is_served {
-            self.waiting.push((link, *packet, self.rows.len()));
+            let row = self.rows().len();
+            self.waiting.push((link, *packet, row));
         }
         let next = (!is_served).then_some(packet.arrival.0);
         let packet = Sight::of(packet, trailer.as_ref(), subflow, self.numbered(flow));
@@ -131,7 +140,7 @@ impl<'p> Watch<'p> {
             Some((Occupant::Sender(sending), _)) if sending.flow == flow => {
                 let end = &sending.end;
                 for s in SubflowId::first(end.subflows()) {
-                    let state = State::of(&end.subflow(s), end.is_established(s), end.is_suppressed(s));
+                    let state = State::of(end, s);
                     if known.states.get(s.index()) != Some(&state) {
                         found.push(What::State { subflow: s, state });
                     }
@@ -173,7 +182,7 @@ impl<'p> Watch<'p> {
     fn note(&mut self, seen: &Witness) {
         for (link, packet) in &seen.departed {
             if let Some((.., row)) = self.take_waiting(*link, packet)
-                && let What::Sent { next, .. } = &mut self.rows[row].what
+                && let Some(What::Sent { next, .. }) = self.rows().get_mut(row).map(|row| &mut row.what)
             {
                 *next = Some(packet.arrival.0);
             }
@@ -275,6 +284,7 @@ impl<'p> Watch<'p> {
             src: name(host),
             dst: name(planned.flow.dst.into()),
             transport: transport.name.clone(),
+            control: transport.control,
             size: planned.flow.size,
             mss: transport.config.mss,
             buffer: (buffer < u64::MAX).then_some(buffer),
@@ -330,7 +340,7 @@ impl Handler for Watch<'_> {
         if let Some((flow, end)) = owner {
             self.row(now, flow, What::Timer { of: end, subflow });
         }
-        let so_far = self.rows.len();
+        let so_far = self.rows().len();
         self.hosts.on_timer(node, now, network);
         let seen = network.take_witnessed();
         let sent = self.sent_since(&marks, &seen, network);
@@ -342,9 +352,9 @@ impl Handler for Watch<'_> {
         self.note(&seen);
         if let Some((flow, _)) = owner {
             self.look(flow, now);
-            if self.rows.len() == so_far {
+            if self.rows().len() == so_far {
                 // The deadline had moved: the endpoint did nothing.
-                self.rows.pop();
+                self.rows().pop();
             }
         }
     }
@@ -362,7 +372,7 @@ impl Handler for Watch<'_> {
     }
 
     fn is_full(&self) -> bool {
-        self.hosts.is_full()
+        self.hosts.is_full() || self.rows().are_many()
     }
 
     fn done(&self) -> u64 {

@@ -1,0 +1,79 @@
+//! Traces for Perfetto (ui.perfetto.dev): a flow is a process, a subflow a track with its phases as
+//! slices; windows, round-trip times and queues are counters.
+
+mod file;
+mod message;
+mod tracks;
+
+use crate::plan::FlowId;
+use crate::run::{Progress, RunError};
+use crate::trace::{Row, What, follow};
+use file::File;
+use linkpool_scenario::Scenario;
+use std::path::Path;
+use tracks::Tracks;
+
+/// Why there is no trace for Perfetto.
+#[derive(Debug, thiserror::Error)]
+pub enum PerfettoError {
+    /// The run has no result.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The file could not be written.
+    #[error("cannot write {0}: {1}")]
+    Write(String, std::io::Error),
+}
+
+/// When a traced flow began and ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lifetime {
+    /// Its number.
+    pub flow: FlowId,
+    /// When its first SYN was sent, ps.
+    pub opened: u64,
+    /// When its last data was acknowledged, ps; none: it did not finish.
+    pub finished: Option<u64>,
+}
+
+/// Simulates `scenario` until `flows` have ended, as [`crate::trace`] does, and writes their events,
+/// and the queue lengths that the scenario records, to `path`. Memory is bounded: the file is
+/// written while the run goes on. Returns when the flows began and ended, of those that started.
+///
+/// # Errors
+/// The run has no result, or the file cannot be written.
+pub fn perfetto(
+    scenario: &Scenario,
+    flows: &[FlowId],
+    path: &Path,
+    progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<Vec<Lifetime>, PerfettoError> {
+    let failed = |e| PerfettoError::Write(path.display().to_string(), e);
+    let fabric = scenario.topology.fabric();
+    let tracks = std::cell::RefCell::new(Tracks::new(File::create(path).map_err(failed)?, &fabric));
+    let mut lifetimes = Vec::new();
+    let mut take = |rows: Vec<Row>, samples: Vec<_>| {
+        let mut tracks = tracks.borrow_mut();
+        samples.iter().for_each(|sample| tracks.sample(sample));
+        for row in &rows {
+            note(row, &mut lifetimes);
+            tracks.row(row);
+        }
+    };
+    let followed =
+        follow(scenario, flows, Some(&mut take), &mut |at| !tracks.borrow().file.is_broken() && progress(at));
+    // A failure to write also stops the run: report it first.
+    tracks.into_inner().file.close().map_err(failed)?;
+    followed?;
+    Ok(lifetimes)
+}
+
+fn note(row: &Row, lifetimes: &mut Vec<Lifetime>) {
+    match row.what {
+        What::Opens { .. } => lifetimes.push(Lifetime { flow: row.flow, opened: row.at, finished: None }),
+        What::Ends { finished: true } => {
+            let of_flow = lifetimes.iter_mut().filter(|lifetime| lifetime.flow == row.flow);
+            of_flow.for_each(|lifetime| lifetime.finished = Some(row.at));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,241 @@
+//! The tracks of flows, subflows and queues, and what happens on them.
+
+use super::file::{File, Track};
+use crate::plan::FlowId;
+use crate::results::sample::{Sample, Value};
+use crate::trace::{End, Row, State, What};
+use linkpool_network::{Fabric, LinkId};
+use linkpool_transport::SubflowId;
+use std::collections::{BTreeMap, HashSet};
+
+/// Writes what happens to tracks.
+pub(super) struct Tracks<'f> {
+    pub(super) file: File,
+    fabric: &'f Fabric,
+    flows: BTreeMap<FlowId, Flow>,
+    /// Links whose tracks are known.
+    links: HashSet<LinkId>,
+}
+
+/// A flow so far.
+#[derive(Debug, Default)]
+struct Flow {
+    /// It begins with one subflow and hands over to others.
+    hands_over: bool,
+    /// Its subflows have handshakes, slow start and so on.
+    has_phases: bool,
+    subflows: BTreeMap<SubflowId, Subflow>,
+}
+
+/// A subflow so far.
+#[derive(Debug, Default)]
+struct Subflow {
+    phase: Option<Phase>,
+    suppressed: bool,
+    /// A suppression has been written.
+    was_suppressed: bool,
+    /// The recoveries of the last slice.
+    recoveries: u64,
+    last: Option<State>,
+}
+
+/// What a subflow does; one slice follows another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Handshake,
+    SlowStart,
+    Avoidance,
+    Recovery,
+    Closed,
+}
+
+impl Phase {
+    fn name(self) -> &'static str {
+        match self {
+            Phase::Handshake => "handshake",
+            Phase::SlowStart => "slow start",
+            Phase::Avoidance => "congestion avoidance",
+            Phase::Recovery => "fast recovery",
+            Phase::Closed => "given up",
+        }
+    }
+
+    /// The phase of a subflow in `state` that was in `before`.
+    fn of(state: &State, before: Phase) -> Phase {
+        match state {
+            State { established: false, .. } if before == Phase::Handshake => before,
+            State { established: false, .. } => Phase::Closed,
+            State { recovering: true, .. } => Phase::Recovery,
+            State { ssthresh: Some(ssthresh), cwnd, .. } if cwnd >= ssthresh => Phase::Avoidance,
+            _ => Phase::SlowStart,
+        }
+    }
+}
+
+/// The tracks of a subflow beside its slices.
+const SUPPRESSED: u64 = 1;
+const CWND: u64 = 2;
+const SSTHRESH: u64 = 3;
+const SRTT: u64 = 4;
+
+/// The tracks of queues.
+const QUEUES: u64 = 1 << 63;
+
+fn process(flow: FlowId) -> u64 {
+    (u64::from(flow) + 1) << 12
+}
+
+fn track(flow: FlowId, subflow: SubflowId, which: u64) -> u64 {
+    process(flow) + ((u64::from(u32::from(subflow)) + 1) << 4) + which
+}
+
+fn queue(link: LinkId, in_bytes: bool) -> u64 {
+    QUEUES + ((u64::from(u32::from(link)) + 1) << 1) + u64::from(in_bytes)
+}
+
+impl<'f> Tracks<'f> {
+    pub(super) fn new(file: File, fabric: &'f Fabric) -> Tracks<'f> {
+        Tracks { file, fabric, flows: BTreeMap::new(), links: HashSet::new() }
+    }
+
+    /// A sample of a queue; other series are not drawn, as events say more.
+    pub(super) fn sample(&mut self, sample: &Sample) {
+        let Value::Queue { link, packets, bytes } = sample.value else { return };
+        if self.links.is_empty() {
+            self.file.track(Track { uuid: QUEUES, name: "queues".to_string(), parent: None });
+        }
+        if self.links.insert(link) {
+            for (in_bytes, unit) in [(false, "packets"), (true, "B")] {
+                let name = format!("{}, {unit}", self.fabric.link_name(link));
+                self.file.counter(Track { uuid: queue(link, in_bytes), name, parent: Some(QUEUES) }, unit);
+            }
+        }
+        self.file.count(sample.at.0, queue(link, false), f64::from(packets));
+        self.file.count(sample.at.0, queue(link, true), bytes as f64);
+    }
+
+    /// An event of a flow.
+    pub(super) fn row(&mut self, Row { at, flow, what }: &Row) {
+        let (at, flow) = (*at, *flow);
+        match what {
+            What::Opens { src, dst, transport, control, size, .. } => {
+                self.opens(flow, (src, dst), (transport, control), *size);
+            }
+            What::Sent { by: End::Sender, packet, .. } => self.begins(at, flow, packet.subflow),
+            What::State { subflow, state } => self.state(at, flow, *subflow, state),
+            What::Acked { bytes } => self.file.count(at, process(flow) + 1, *bytes as f64),
+            What::Lost { packet, link, cause, queued, .. } => {
+                let name = match *cause {
+                    "full" => format!("{} lost at {link}: its queue is full", packet.kind),
+                    "down" => format!("{} lost at {link}: it is down", packet.kind),
+                    _ => format!("{} lost on {link}", packet.kind),
+                };
+                let values = [("packets in the queue", u64::from(*queued))];
+                self.file.instant(at, track(flow, packet.subflow, 0), name, &values, Vec::new());
+            }
+            What::Ends { .. } => self.ends(at, flow),
+            What::Sent { .. } | What::Arrived { .. } | What::Timer { .. } | What::Turn => {}
+        }
+    }
+
+    fn opens(&mut self, flow: FlowId, (src, dst): (&str, &str), (transport, control): (&str, &str), size: Option<u64>) {
+        let size = size.map_or("unlimited".to_string(), |size| format!("{size} B"));
+        let name = format!("flow {}: {src}->{dst}, {transport}, {size}", u32::from(flow));
+        // Process 0 has a meaning of its own.
+        self.file.process(process(flow), (u32::from(flow) + 1) as i32, name);
+        let acked = Track { uuid: process(flow) + 1, name: "acknowledged".to_string(), parent: Some(process(flow)) };
+        self.file.counter(acked, "B");
+        self.flows
+            .insert(flow, Flow { hands_over: control == "mmptcp", has_phases: control != "ndp", ..Flow::default() });
+    }
+
+    /// A packet is sent on a subflow. With the first one it begins, by a handshake if it has one.
+    fn begins(&mut self, at: u64, flow: FlowId, subflow: SubflowId) {
+        let Some(known) = self.flows.get_mut(&flow) else { return };
+        if known.subflows.contains_key(&subflow) {
+            return;
+        }
+        let phase = known.has_phases.then_some(Phase::Handshake);
+        known.subflows.insert(subflow, Subflow { phase, ..Subflow::default() });
+        let (number, of) = (u32::from(subflow), track(flow, subflow, 0));
+        self.file.track(Track { uuid: of, name: format!("subflow {number}"), parent: Some(process(flow)) });
+        for (which, name, unit) in [(CWND, "cwnd", "packets"), (SSTHRESH, "ssthresh", "packets"), (SRTT, "srtt", "us")]
+        {
+            let uuid = track(flow, subflow, which);
+            let name = format!("subflow {number}: {name}");
+            self.file.counter(Track { uuid, name, parent: Some(process(flow)) }, unit);
+        }
+        // MMPTCP's subflow of scattered packets hands over to those that open now.
+        let arrows = if known.hands_over && !subflow.is_first() { vec![of] } else { Vec::new() };
+        if !arrows.is_empty() {
+            let (from, name) = (track(flow, SubflowId::FIRST, 0), format!("hand-over to subflow {number}"));
+            self.file.instant(at, from, name, &[], arrows.clone());
+        }
+        phase.iter().for_each(|phase| self.file.begin(at, of, phase.name(), arrows.clone()));
+    }
+
+    fn state(&mut self, at: u64, flow: FlowId, subflow: SubflowId, state: &State) {
+        let known = self.flows.get_mut(&flow).and_then(|known| known.subflows.get_mut(&subflow));
+        // Of a subflow that has not been opened there is nothing to tell.
+        let Some(known) = known else { return };
+        let (file, of) = (&mut self.file, track(flow, subflow, 0));
+        // A recovery may end in the instant in which the next one begins, or in which it began.
+        let again = known.phase.is_some() && known.last.is_some_and(|last| state.recoveries > last.recoveries);
+        let recovers = again.then_some(Phase::Recovery);
+        let phase = known.phase.map(|before| Phase::of(state, before));
+        for next in [recovers, phase].into_iter().flatten() {
+            if Some(next) != known.phase || recovers == Some(next) && known.recoveries < state.recoveries {
+                file.end(at, of);
+                file.begin(at, of, next.name(), Vec::new());
+                known.phase = Some(next);
+                known.recoveries = state.recoveries;
+            }
+        }
+        let suppressed = state.suppressed && state.established;
+        if suppressed != known.suppressed {
+            let uuid = track(flow, subflow, SUPPRESSED);
+            if suppressed && !known.was_suppressed {
+                let name = format!("subflow {}: suppression", u32::from(subflow));
+                file.track(Track { uuid, name, parent: Some(process(flow)) });
+            }
+            if suppressed {
+                file.begin(at, uuid, "suppressed", Vec::new());
+            } else {
+                file.end(at, uuid);
+            }
+            (known.suppressed, known.was_suppressed) = (suppressed, true);
+        }
+        let last = known.last.replace(*state);
+        let is_new =
+            |of: fn(&State) -> Option<f64>| of(state).filter(|value| last.as_ref().and_then(of) != Some(*value));
+        for (which, of) in [
+            (CWND, (|s| s.established.then_some(s.cwnd)) as fn(&State) -> Option<f64>),
+            (SSTHRESH, |s| s.ssthresh),
+            (SRTT, |s| s.srtt.map(|srtt| 1e6 * srtt)),
+        ] {
+            is_new(of).into_iter().for_each(|value| file.count(at, track(flow, subflow, which), value));
+        }
+        for (name, of) in [
+            ("retransmission timeout", (|s| s.timeouts) as fn(&State) -> u64),
+            ("tail loss probe", |s| s.probes),
+            ("window restored", |s| s.undos),
+        ] {
+            if last.as_ref().is_some_and(|last| of(state) > of(last)) {
+                file.instant(at, track(flow, subflow, 0), name.to_string(), &[], Vec::new());
+            }
+        }
+    }
+
+    /// The sender of `flow` is done: all its slices end.
+    fn ends(&mut self, at: u64, flow: FlowId) {
+        let Some(known) = self.flows.remove(&flow) else { return };
+        for (number, subflow) in known.subflows {
+            if subflow.phase.is_some() {
+                self.file.end(at, track(flow, number, 0));
+            }
+            if subflow.suppressed {
+                self.file.end(at, track(flow, number, SUPPRESSED));
+            }
+        }
+    }
+}

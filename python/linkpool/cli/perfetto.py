@@ -1,0 +1,46 @@
+"""`linkpool perfetto`: a trace of flows for ui.perfetto.dev."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linkpool import _core
+from linkpool.cli.console import fail, stderr
+from linkpool.cli.show import require_result
+from linkpool.perfetto import perfetto as write
+from linkpool.replay import ReplayError
+
+
+def perfetto(
+    directory: Annotated[Path, typer.Argument(metavar="RESULT", help="A result of linkpool run.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The trace, for ui.perfetto.dev.")
+    ],
+    flows: Annotated[
+        list[int] | None,
+        typer.Option("--flow", metavar="N", min=0, help="A flow (repeatable). Default: all."),
+    ] = None,
+    queues: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--queue", metavar="FROM->TO", help="A link whose queue is traced (repeatable)."
+        ),
+    ] = None,
+    every: Annotated[
+        str, typer.Option("--every", metavar="TIME", help="Sampling interval of queues.")
+    ] = "10us",
+) -> None:
+    """Make the run of a result again, and write what happens to flows as a Perfetto trace.
+
+    A flow is a process, a subflow a track; open the file in ui.perfetto.dev. The run is made again
+    on one core, up to the end of the flows.
+    """
+    result = require_result(directory)
+    try:
+        note = write(result, out, flows=flows or None, queues=queues or (), every=every)
+    except (ReplayError, _core.ScenarioError) as error:
+        fail(str(error))
+    if note:
+        stderr().print(f"{note}; the flows begin and end as recorded")
+    print(out)

@@ -1,0 +1,98 @@
+"""Traces for Perfetto: the run of a result is made again, with all that happens to some flows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from linkpool import api
+from linkpool.replay import ReplayError, difference, remedy
+from linkpool.result import Result
+from linkpool.units import show_seconds
+
+PS = 1_000_000_000_000
+"""Picoseconds in a second."""
+
+MOST_FLOWS = 1000
+"""More flows are not traced unless they are named: a browser would not show them."""
+
+
+def perfetto(
+    result: Result,
+    out: str | Path,
+    *,
+    flows: Sequence[int] | None = None,
+    queues: Sequence[str] = (),
+    every: str = "10us",
+) -> str:
+    """Make the run of a result again, and write what happened to flows for Perfetto.
+
+    Args:
+        result: the result.
+        out: the file, for https://ui.perfetto.dev; one that is there is replaced.
+        flows: numbers of flows; None: all, of which there may be 1,000.
+        queues: links, as in `S1->W`, whose queue lengths are traced, too.
+        every: the sampling interval of queues.
+
+    Returns:
+        A sentence about the simulator if it is not known to be the one that made the result;
+        empty: it is.
+
+    Raises:
+        ReplayError: there is no such flow, it cannot be traced, or the run is not the same.
+        ScenarioError: there is no such link.
+
+    """
+    rows = _rows(result, flows)
+    file = result.dir / "scenario.toml"
+    note = difference(result, api.load(file, overrides=[]).toml)
+    queue = {"record.queue": {"links": list(queues), "every": every}} if queues else {}
+    scenario = api.load(file, overrides=api.overrides(queue))
+    out = Path(out)
+    partial = out.with_name(f".{out.name}.linkpool-partial")
+    try:
+        try:
+            traced = scenario.perfetto(list(rows), str(partial))
+        except ValueError as error:
+            raise ReplayError(str(error)) from None
+        times = {flow: (opened, finished) for flow, opened, finished in traced}
+        for flow, (start_s, end_s) in rows.items():
+            _require_same(result, flow, times.get(flow), (start_s, end_s), note)
+        partial.replace(out)
+    finally:
+        partial.unlink(missing_ok=True)
+    return note
+
+
+def _rows(result: Result, flows: Sequence[int] | None) -> dict[int, tuple[float, float | None]]:
+    """Return when flows began and ended, seconds, by number."""
+    chosen = result.scan("flows").select("flow", "start_s", "end_s")
+    if flows is not None:
+        chosen = chosen.filter(pl.col("flow").is_in(list(flows)))
+    count = chosen.select(pl.len()).collect().item()
+    if flows is None and count > MOST_FLOWS:
+        raise ReplayError(f"{result.dir} has {count} flows: choose some, as in --flow 0 --flow 7")
+    rows = {flow: (start, end) for flow, start, end in chosen.collect().iter_rows()}
+    for flow in flows or ():
+        if flow not in rows:
+            raise ReplayError(f"{result.dir} has no flow {flow}; flows.parquet lists them")
+    return rows
+
+
+def _require_same(
+    result: Result,
+    flow: int,
+    traced: tuple[int, int | None] | None,
+    recorded: tuple[float, float | None],
+    note: str,
+) -> None:
+    """Raise unless a flow began and ended in the replay as in the result, to the picosecond."""
+    start, end = (None if at is None else round(at * PS) for at in recorded)
+    # The trace ends with the flows that are traced, so an unfinished one runs to the end.
+    if traced != (start, end):
+        when = show_seconds(traced[1] / PS) if traced and traced[1] else "never"
+        why = f" ({note})" if note else ""
+        raise ReplayError(
+            f"in the replay flow {flow} ends at {when}, and in the result at "
+            f"{show_seconds(recorded[1])}{why}; {remedy(result)}"
+        )

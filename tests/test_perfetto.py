@@ -1,0 +1,219 @@
+"""Traces for Perfetto, decoded by Perfetto's own package: they tell what the tables tell."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import linkpool
+from linkpool.perfetto import perfetto
+
+pytestmark = pytest.mark.core
+
+PB = pytest.importorskip(
+    "perfetto.protos.perfetto.trace.perfetto_trace_pb2", reason="perfetto is not installed"
+)
+unknown = pytest.importorskip("google.protobuf.unknown_fields")
+BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
+
+INCAST = """
+duration = "1ms"
+drain = "2s"
+[topology.leaf-spine]
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+rate = "1Gbps"
+delay = "5us"
+[queue]
+limit = 12
+mark = 5
+[transport.t]
+{transport}
+[[workload.incast]]
+transport = "t"
+senders = 6
+receiver = "h0"
+size = "150KB"
+every = "1ms"
+"""
+
+TRANSPORTS = {
+    "dctcp": 'control = "dctcp"',
+    "amp": 'control = "amp"\nsubflows = 2\nmin_rto = "10ms"',
+    "mmptcp": 'control = "mmptcp"\nsubflows = 3\nswitch_bytes = "50KB"\nmin_rto = "10ms"',
+}
+
+
+@dataclass
+class Track:
+    """A track as it was read: slices are (name, begin, end), in ns."""
+
+    name: str
+    parent: int
+    slices: list[tuple[str, int, int]] = field(default_factory=list)
+    instants: list[tuple[str, int]] = field(default_factory=list)
+    counts: list[tuple[int, float]] = field(default_factory=list)
+
+
+@dataclass
+class Trace:
+    """A trace as it was read."""
+
+    processes: dict[int, str] = field(default_factory=dict)
+    tracks: dict[int, Track] = field(default_factory=dict)
+    arrows: dict[int, list[tuple[str, int, int]]] = field(default_factory=lambda: defaultdict(list))
+
+    def of(self, flow: int) -> dict[str, Track]:
+        """Return the tracks of a flow by name."""
+        [process] = [u for u, name in self.processes.items() if name.startswith(f"flow {flow}:")]
+        return {track.name: track for track in self.tracks.values() if track.parent == process}
+
+
+def read(path: Path) -> Trace:
+    """Decode a trace; every event must be on a track that was described before."""
+    whole: Any = PB.Trace()
+    whole.ParseFromString(path.read_bytes())
+    trace = Trace()
+    open_slices: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for packet in whole.packet:
+        assert len(unknown.UnknownFieldSet(packet)) == 0
+        if packet.HasField("track_descriptor"):
+            of = packet.track_descriptor
+            if of.HasField("process"):
+                trace.processes[of.uuid] = of.process.process_name
+            assert of.uuid not in trace.tracks
+            assert not of.parent_uuid or of.parent_uuid in trace.tracks
+            trace.tracks[of.uuid] = Track(of.name, of.parent_uuid)
+            continue
+        event, at = packet.track_event, packet.timestamp
+        track = trace.tracks[event.track_uuid]
+        if event.type == BEGIN:
+            open_slices[event.track_uuid].append((event.name, at))
+        elif event.type == END:
+            name, begin = open_slices[event.track_uuid].pop()
+            track.slices.append((name, begin, at))
+        elif event.type == INSTANT:
+            track.instants.append((event.name, at))
+        else:
+            assert event.type == COUNTER
+            track.counts.append((at, event.double_counter_value))
+        for arrow in event.flow_ids:
+            trace.arrows[arrow].append(("from", event.track_uuid, at))
+        for arrow in event.terminating_flow_ids:
+            trace.arrows[arrow].append(("to", event.track_uuid, at))
+    assert not any(open_slices.values()), "all flows have ended, and so have their slices"
+    return trace
+
+
+Traced = Callable[..., tuple[linkpool.Result, Trace]]
+
+
+@pytest.fixture
+def traced(scenario: Callable[[str], Path], tmp_path: Path) -> Traced:
+    """Return a function that runs incast of a transport, and traces flows of it."""
+
+    def run(transport: str, **options: Any) -> tuple[linkpool.Result, Trace]:
+        result = linkpool.run(scenario(INCAST.format(transport=TRANSPORTS[transport])))
+        out = tmp_path / "trace.perfetto-trace"
+        assert perfetto(result, out, **options) == ""
+        return result, read(out)
+
+    return run
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_events_add_up_to_the_counters(traced: Traced, transport: str) -> None:
+    result, trace = traced(transport)
+    assert result.flows.select(pl.sum_horizontal(pl.sum("timeouts", "probes"))).item() > 0
+    for flow in result.flows.iter_rows(named=True):
+        tracks = trace.of(flow["flow"])
+        names = Counter(
+            name for track in tracks.values() for name, _ in track.instants if "lost" not in name
+        )
+        assert names["retransmission timeout"] == flow["timeouts"]
+        assert names["tail loss probe"] == flow["probes"]
+        assert names["window restored"] == flow["undos"]
+        phases = Counter(name for track in tracks.values() for name, _, _ in track.slices)
+        assert phases["fast recovery"] == flow["recoveries"]
+        acked = [value for _, value in tracks["acknowledged"].counts]
+        assert acked == sorted(acked)
+        # The last ACK ends the flow, and is no change of it.
+        assert acked[-1] < 150_000
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_phases_adjoin_from_the_first_syn_to_the_end(traced: Traced, transport: str) -> None:
+    result, trace = traced(transport)
+    rows = result.subflows.join(result.flows.select("flow", "start_s", "end_s"), on="flow")
+    for row in rows.iter_rows(named=True):
+        track = trace.of(row["flow"]).get(f"subflow {row['subflow']}")
+        if track is None:
+            assert row["established_s"] is None
+            continue
+        (first, start, established), *rest = track.slices
+        assert first == "handshake"
+        if row["subflow"] == 0:
+            assert start == int(round(row["start_s"] * 1e12) // 1000)
+        end = int(round(row["end_s"] * 1e12) // 1000)
+        if row["established_s"] is None:
+            assert (established, rest) == (end, [])
+            continue
+        assert established == int(round(row["established_s"] * 1e12) // 1000)
+        at = established
+        for _, begin, until in rest:
+            assert begin == at
+            at = until
+        assert at == end
+
+
+def test_amp_shows_its_suppressions(traced: Traced) -> None:
+    result, trace = traced("amp")
+    assert result.flows["suppressions"].sum() > 0
+    for flow, suppressions in result.flows.select("flow", "suppressions").iter_rows():
+        tracks = trace.of(flow)
+        slices = [s for name, t in tracks.items() if "suppression" in name for s in t.slices]
+        assert len(slices) >= suppressions
+        assert {name for name, _, _ in slices} <= {"suppressed"}
+
+
+def test_mmptcp_hands_over_by_arrows(traced: Traced) -> None:
+    _, trace = traced("mmptcp")
+    assert trace.arrows
+    for ends in trace.arrows.values():
+        [(first, source, sent), (second, target, taken)] = ends
+        assert (first, second, sent) == ("from", "to", taken)
+        assert trace.tracks[source].name == "subflow 0"
+        assert trace.tracks[target].name in {"subflow 1", "subflow 2", "subflow 3"}
+        assert trace.tracks[source].parent == trace.tracks[target].parent
+        assert trace.tracks[target].slices[0][1] == taken
+
+
+def test_queues_are_those_of_a_replay(traced: Traced) -> None:
+    result, trace = traced("dctcp", flows=[0, 3], queues=["l0->h0"], every="20us")
+    assert len(trace.processes) == 2
+    again = result.replay({"queue": {"links": ["l0->h0"], "every": "20us"}})
+    for unit, column in (("packets", "queue_pkts"), ("B", "queue_bytes")):
+        [track] = [t for t in trace.tracks.values() if t.name == f"l0->h0, {unit}"]
+        queue = again.queue.with_columns(ns=(pl.col("time_s") * 1e9).round().cast(pl.Int64))
+        expected = list(queue.select("ns", pl.col(column).cast(pl.Float64)).iter_rows())
+        assert track.counts == expected[: len(track.counts)]
+        assert len(track.counts) > 100
+        assert max(value for _, value in track.counts) > 0
+
+
+def test_losses_say_where(traced: Traced) -> None:
+    result, trace = traced("dctcp")
+    names = [name for track in trace.tracks.values() for name, _ in track.instants]
+    dropped = [name for name in names if name == "data lost at l0->h0: its queue is full"]
+    drops = result.links.filter(pl.col("link") == "l0->h0")["drops"].item()
+    assert len(dropped) == drops > 0
+
+
+def test_a_flow_that_is_not_there_is_an_error(traced: Traced) -> None:
+    with pytest.raises(linkpool.ReplayError, match="has no flow 99"):
+        traced("dctcp", flows=[99])
