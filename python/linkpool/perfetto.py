@@ -66,9 +66,13 @@ def perfetto(
 
 def _rows(result: Result, flows: Sequence[int] | None) -> dict[int, tuple[float, float | None]]:
     """Return when flows began and ended, seconds, by number."""
-    chosen = result.scan("flows").select("flow", "start_s", "end_s")
+    shared = pl.len().over("connection") > 1
+    chosen = result.scan("flows").select("flow", "start_s", "end_s", shared=shared)
     if flows is not None:
         chosen = chosen.filter(pl.col("flow").is_in(list(flows)))
+        for flow in chosen.filter("shared").select("flow").collect()["flow"]:
+            raise ReplayError(f"flow {flow} is a message on a connection that stays open")
+    chosen = chosen.filter(~pl.col("shared")).drop("shared")
     count = chosen.select(pl.len()).collect().item()
     if flows is None and count > MOST_FLOWS:
         raise ReplayError(f"{result.dir} has {count} flows: choose some, as in --flow 0 --flow 7")

@@ -19,6 +19,8 @@ pub(super) struct Connection {
     /// The host that gets the data.
     pub(super) dst: HostId,
     pub(super) transport: TransportId,
+    /// It stays open for further messages: the end of one is not the end of its stream.
+    pub(super) stays_open: bool,
     /// Where its stream ends, modulo 2^32, once the last data has been sent.
     pub(super) data_end: Option<DataEnd>,
     /// The names of its two ends, as far as they are known.
@@ -75,7 +77,7 @@ impl Connections {
             self.by_end.insert((connection.dst, receiver), (flow, true));
         }
         let known = Known { connection: *connection, subflow, forth };
-        if has(Flags::LAST) && !matches!(connection.data_end, Some(DataEnd::Signalled(_))) {
+        if has(Flags::LAST) && !connection.stays_open && !matches!(connection.data_end, Some(DataEnd::Signalled(_))) {
             let end = packet.ack.wrapping_add(u32::from(packet.payload()));
             let signalled = !known.is_first_data(packet);
             connection.data_end = Some(if signalled { DataEnd::Signalled(end) } else { DataEnd::Reached(end) });
@@ -90,7 +92,8 @@ impl Connections {
         self.by_flow.entry(flow).or_insert_with(|| {
             self.by_end.insert((opening.src, opening.peer), (flow, false));
             let ends = [Some(opening.peer), None];
-            Connection { flow, src: opening.src, dst, transport: opening.transport, data_end: None, ends }
+            let Opening { src, transport, stays_open, .. } = opening;
+            Connection { flow, src, dst, transport, stays_open, data_end: None, ends }
         });
         flow
     }

@@ -153,6 +153,7 @@ impl<'p> Framer<'p> {
             Segment::Data { seq: Seq(seq), data_seq: Seq(data_seq), len, last, .. } => {
                 tcp.psh = last;
                 if let Some(keys) = keys {
+                    let last = last && !known.connection.stays_open;
                     let mapping = || Mapping {
                         data_sequence: data(keys, data_seq),
                         sequence: seq,
