@@ -1,8 +1,7 @@
 //! Adaptive routing: a switch sends packets over the link with the shortest queue.
 
 use crate::fabric::{Fabric, NodeId};
-use crate::packet::Packet;
-use crate::spreading::hash;
+use crate::packet::{Packet, hash};
 use linkpool_engine::{Stream, stream};
 use linkpool_units::Time;
 use rand::RngCore;

@@ -1,5 +1,6 @@
 //! Packets, and their flags.
 
+use linkpool_engine::hash_u64;
 use linkpool_units::{HostId, Time};
 
 /// Data that a packet carries beside its 32 bytes, such as the options of an ACK. Only the
@@ -252,6 +253,12 @@ impl Packet {
     pub fn is_returned(&self) -> bool {
         self.flags.has(Flags::DATA | Flags::TRIMMED) && !self.flags.has(Flags::TRIMMABLE)
     }
+}
+
+/// The hash by which ECMP chooses.
+#[inline]
+pub(crate) fn hash(salt: u32, packet: &Packet) -> u32 {
+    hash_u64((salt as u64) << 32 | packet.entropy as u64) as u32
 }
 
 #[cfg(test)]

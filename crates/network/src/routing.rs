@@ -3,8 +3,8 @@
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::forwarding::{Next, Table};
 use crate::nearer::Nearer;
-use crate::packet::{Flags, Packet};
-use crate::spreading::{Chooser, Spreading, hash};
+use crate::packet::{Flags, Packet, hash};
+use crate::spreading::{Chooser, Spreading};
 use crate::weights::{self, Weights};
 use linkpool_engine::hash_u64;
 use linkpool_units::HostId;

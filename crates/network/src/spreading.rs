@@ -2,8 +2,8 @@
 
 use crate::fabric::{Fabric, NodeId};
 use crate::least_queue::LeastQueue;
-use crate::packet::Packet;
-use linkpool_engine::{Stream, hash_u64, stream};
+use crate::packet::{Packet, hash};
+use linkpool_engine::{Stream, stream};
 use linkpool_units::Time;
 use rand::RngCore;
 
@@ -94,10 +94,4 @@ impl Chooser {
         flow.expires = packet.arrival + gap;
         flow.draw
     }
-}
-
-/// The hash by which ECMP chooses.
-#[inline]
-pub(crate) fn hash(salt: u32, packet: &Packet) -> u32 {
-    hash_u64((salt as u64) << 32 | packet.entropy as u64) as u32
 }
