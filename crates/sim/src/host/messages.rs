@@ -97,7 +97,8 @@ impl Arriving {
 
     /// Takes out the first message, if it has been delivered whole: all before `delivered` has.
     pub(crate) fn take(&mut self, delivered: u64) -> Option<FlowId> {
-        self.expected.pop_front_if(|(end, _)| *end <= delivered).map(|(_, flow)| flow)
+        let is_here = self.expected.front().is_some_and(|(end, _)| *end <= delivered);
+        is_here.then(|| self.expected.pop_front()).flatten().map(|(_, flow)| flow)
     }
 }
 

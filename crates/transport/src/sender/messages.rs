@@ -95,7 +95,9 @@ impl Sender {
         if self.state != SenderState::Open {
             return;
         }
-        while messages.ends.pop_front_if(|end| *end <= self.data_una).is_some() {}
+        while messages.ends.front().is_some_and(|end| *end <= self.data_una) {
+            messages.ends.pop_front();
+        }
         messages.end += size;
         messages.ends.push_back(messages.end);
         if self.data_nxt == self.size {
