@@ -4,17 +4,34 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How ranks exchange their data.
+/// How ranks exchange their data. Of each: its messages, for `size` of data, in `chunks` of which
+/// each takes all steps by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CollectiveAlgorithm {
-    /// All-reduce round a ring: a reduce-scatter, then an all-gather, each in n - 1 steps of a
-    /// chunk of 1/n.
+    /// All-reduce round a ring: a reduce-scatter, then an all-gather, each in n - 1 steps of 1/n of
+    /// the data.
     RingAllReduce,
+    /// Reduce-scatter round a ring: n - 1 steps of 1/n of the data.
+    RingReduceScatter,
+    /// All-gather round a ring: n - 1 steps of 1/n of the data.
+    RingAllGather,
+    /// Broadcast along a chain: each rank passes the data of rank 0 on to the next.
+    ChainBroadcast,
+    /// Broadcast down a binomial tree: in round k, each rank below 2^k sends to the rank 2^k
+    /// further on (Thakur et al., 2005, section 4.5).
+    BinomialBroadcast,
+    /// All-reduce by recursive doubling (a butterfly): log2 n steps of all the data; n is a power
+    /// of 2 (Thakur et al., 2005, section 4.5).
+    DoublingAllReduce,
     /// All-reduce by recursive halving, then doubling, in 2 log2 n steps; n is a power of 2 (Thakur
-    /// et al., 2005, section 4.4).
+    /// et al., 2005, section 4.5).
+    HalvingDoublingAllReduce,
+    /// All-reduce up and down a binary tree: each rank sends the sum of its subtree to its parent,
+    /// and the result comes back.
     TreeAllReduce,
-    /// All-to-all by pairs: in step s, rank r sends 1/n of its data to rank r + s.
+    /// All-to-all: rank r sends 1/n of its data to rank r + 1, then to r + 2, and so on, with
+    /// `outstanding` messages that are not acknowledged.
     AllToAll,
 }
 
@@ -27,18 +44,84 @@ pub struct Message {
     pub to: u32,
     /// Payload, bytes.
     pub size: u64,
-    /// The messages that the sender has received and sent in the step before, by places in the
-    /// list.
+    /// The messages for which it waits, by places in the list: to its sender, until they have
+    /// arrived, or of its sender, until they are acknowledged.
     pub after: Vec<u32>,
+    /// The message of its sender that must have started, by its place in the list.
+    pub behind: Option<u32>,
 }
 
-/// The receiver of each rank in a step.
-#[derive(Clone, Copy)]
-enum Step {
-    /// The rank this many places on, round the end.
-    Round(u32),
-    /// To the rank whose number differs in this bit.
-    Across(u32),
+/// The messages of an operation, as they are added.
+#[derive(Debug)]
+struct Messages {
+    all: Vec<Message>,
+    /// By rank: its last message.
+    last: Vec<Option<u32>>,
+}
+
+impl Messages {
+    fn of(ranks: u32) -> Messages {
+        Messages { all: Vec::new(), last: vec![None; ranks as usize] }
+    }
+
+    /// Adds a message, and returns its place.
+    fn send(&mut self, from: u32, to: u32, size: u64, after: impl IntoIterator<Item = u32>) -> u32 {
+        let place = self.all.len() as u32;
+        let behind = self.last[from as usize].replace(place);
+        self.all.push(Message { from, to, size, after: after.into_iter().collect(), behind });
+        place
+    }
+
+    /// In each of `steps`, every rank sends each chunk to the next rank, which waits for it.
+    fn ring(&mut self, n: u32, steps: u32, chunks: u32, size: u64) {
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); chunks as usize];
+        for _ in 0..steps {
+            for received in &mut before {
+                let now = (0..n).map(|rank| {
+                    let from_left = received.get(((rank + n - 1) % n) as usize).copied();
+                    self.send(rank, (rank + 1) % n, size, from_left)
+                });
+                *received = now.collect();
+            }
+        }
+    }
+
+    /// In each step, each rank exchanges a message of some size with the rank at some distance.
+    fn butterfly(&mut self, n: u32, chunks: u32, steps: &[(u32, u64)]) {
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); chunks as usize];
+        let mut distance_before = 0;
+        for (distance, size) in steps {
+            for received in &mut before {
+                let now = (0..n).map(|rank| {
+                    let last = received.get((rank ^ distance_before) as usize).copied();
+                    self.send(rank, rank ^ distance, *size, last)
+                });
+                *received = now.collect();
+            }
+            distance_before = *distance;
+        }
+    }
+
+    /// Up a binary tree with rank 0 at its root, whose rank r has the parent (r - 1) / 2, and down.
+    fn tree(&mut self, n: u32, chunks: u32, size: u64) {
+        let mut up = vec![vec![None; n as usize]; chunks as usize];
+        for up in &mut up {
+            for rank in (1..n).rev() {
+                let children: Vec<u32> = (2 * rank + 1..n.min(2 * rank + 3)).filter_map(|c| up[c as usize]).collect();
+                up[rank as usize] = Some(self.send(rank, (rank - 1) / 2, size, children));
+            }
+        }
+        for up in up {
+            let mut down = vec![None; n as usize];
+            for rank in 1..n {
+                let parent = (rank - 1) / 2;
+                let sums = (1..n.min(3)).filter_map(|c| up[c as usize]);
+                let after: Vec<u32> =
+                    if parent == 0 { sums.collect() } else { down[parent as usize].into_iter().collect() };
+                down[rank as usize] = Some(self.send(parent, rank, size, after));
+            }
+        }
+    }
 }
 
 impl CollectiveAlgorithm {
@@ -46,89 +129,234 @@ impl CollectiveAlgorithm {
     pub fn name(self) -> &'static str {
         match self {
             CollectiveAlgorithm::RingAllReduce => "ring-all-reduce",
+            CollectiveAlgorithm::RingReduceScatter => "ring-reduce-scatter",
+            CollectiveAlgorithm::RingAllGather => "ring-all-gather",
+            CollectiveAlgorithm::ChainBroadcast => "chain-broadcast",
+            CollectiveAlgorithm::BinomialBroadcast => "binomial-broadcast",
+            CollectiveAlgorithm::DoublingAllReduce => "doubling-all-reduce",
+            CollectiveAlgorithm::HalvingDoublingAllReduce => "halving-doubling-all-reduce",
             CollectiveAlgorithm::TreeAllReduce => "tree-all-reduce",
             CollectiveAlgorithm::AllToAll => "all-to-all",
         }
     }
 
-    /// The messages of one operation of `n` ranks, 2 or more, with `size` bytes each. Step s of
-    /// rank r is message s n + r.
-    pub fn messages(self, n: u32, size: u64) -> Vec<Message> {
-        let chunk = |parts: u64| size.div_ceil(parts).max(1);
-        let all = u64::from(n);
-        let steps: Vec<(Step, u64)> = match self {
-            CollectiveAlgorithm::RingAllReduce => (0..2 * (n - 1)).map(|_| (Step::Round(1), chunk(all))).collect(),
-            CollectiveAlgorithm::TreeAllReduce => {
+    /// Does it need a number of ranks that is a power of 2?
+    pub fn needs_power_of_two(self) -> bool {
+        matches!(self, CollectiveAlgorithm::DoublingAllReduce | CollectiveAlgorithm::HalvingDoublingAllReduce)
+    }
+
+    /// The messages of one operation of `n` ranks.
+    pub fn count(self, n: u32, chunks: u32) -> u64 {
+        let (n, log) = (u64::from(n), u64::from(n.ilog2()));
+        let each_chunk = match self {
+            CollectiveAlgorithm::RingAllReduce => 2 * (n - 1) * n,
+            CollectiveAlgorithm::RingReduceScatter
+            | CollectiveAlgorithm::RingAllGather
+            | CollectiveAlgorithm::AllToAll => (n - 1) * n,
+            CollectiveAlgorithm::ChainBroadcast | CollectiveAlgorithm::BinomialBroadcast => n - 1,
+            CollectiveAlgorithm::DoublingAllReduce => n * log,
+            CollectiveAlgorithm::HalvingDoublingAllReduce => 2 * n * log,
+            CollectiveAlgorithm::TreeAllReduce => 2 * (n - 1),
+        };
+        each_chunk * u64::from(chunks)
+    }
+
+    /// What all `n` ranks send together, over the data of one.
+    pub fn sent(self, n: u32) -> f64 {
+        let others = f64::from(n - 1);
+        match self {
+            CollectiveAlgorithm::RingAllReduce
+            | CollectiveAlgorithm::HalvingDoublingAllReduce
+            | CollectiveAlgorithm::TreeAllReduce => 2.0 * others,
+            CollectiveAlgorithm::DoublingAllReduce => f64::from(n * n.ilog2()),
+            CollectiveAlgorithm::RingReduceScatter
+            | CollectiveAlgorithm::RingAllGather
+            | CollectiveAlgorithm::ChainBroadcast
+            | CollectiveAlgorithm::BinomialBroadcast
+            | CollectiveAlgorithm::AllToAll => others,
+        }
+    }
+
+    /// Bus bandwidth over algorithm bandwidth, as nccl-tests define them (PERFORMANCE.md): the
+    /// least data that a rank must send or receive, over the data of the operation.
+    pub fn bus_factor(self, n: u32) -> f64 {
+        let share = f64::from(n - 1) / f64::from(n);
+        match self {
+            CollectiveAlgorithm::RingAllReduce
+            | CollectiveAlgorithm::DoublingAllReduce
+            | CollectiveAlgorithm::HalvingDoublingAllReduce
+            | CollectiveAlgorithm::TreeAllReduce => 2.0 * share,
+            CollectiveAlgorithm::RingReduceScatter
+            | CollectiveAlgorithm::RingAllGather
+            | CollectiveAlgorithm::AllToAll => share,
+            CollectiveAlgorithm::ChainBroadcast | CollectiveAlgorithm::BinomialBroadcast => 1.0,
+        }
+    }
+
+    /// The messages of one operation of `n` ranks, 2 or more, with `size` bytes each, in so many
+    /// `chunks`; in an all-to-all a rank has so many `outstanding` messages. The messages of a rank
+    /// stand in the order in which it sends them.
+    pub fn messages(self, n: u32, size: u64, chunks: u32, outstanding: u32) -> Vec<Message> {
+        let part = |parts: u32| size.div_ceil(u64::from(parts) * u64::from(chunks)).max(1);
+        let mut messages = Messages::of(n);
+        match self {
+            CollectiveAlgorithm::RingAllReduce => messages.ring(n, 2 * (n - 1), chunks, part(n)),
+            CollectiveAlgorithm::RingReduceScatter | CollectiveAlgorithm::RingAllGather => {
+                messages.ring(n, n - 1, chunks, part(n));
+            }
+            CollectiveAlgorithm::ChainBroadcast => {
+                for _ in 0..chunks {
+                    let mut received = None;
+                    for rank in 1..n {
+                        received = Some(messages.send(rank - 1, rank, part(1), received));
+                    }
+                }
+            }
+            CollectiveAlgorithm::BinomialBroadcast => {
+                for _ in 0..chunks {
+                    let mut received = vec![None; n as usize];
+                    for to in 1..n {
+                        let from = to - (1 << to.ilog2());
+                        received[to as usize] = Some(messages.send(from, to, part(1), received[from as usize]));
+                    }
+                }
+            }
+            CollectiveAlgorithm::DoublingAllReduce => {
+                let steps: Vec<_> = (0..n.ilog2()).map(|k| (1 << k, part(1))).collect();
+                messages.butterfly(n, chunks, &steps);
+            }
+            CollectiveAlgorithm::HalvingDoublingAllReduce => {
                 let halving = (0..n.ilog2()).map(|k| n >> (k + 1));
                 let doubling = (0..n.ilog2()).map(|k| 1 << k);
-                let step = |distance: u32| (Step::Across(distance), chunk(all / u64::from(distance)));
-                halving.chain(doubling).map(step).collect()
+                let steps: Vec<_> = halving.chain(doubling).map(|d| (d, part(n / d))).collect();
+                messages.butterfly(n, chunks, &steps);
             }
-            CollectiveAlgorithm::AllToAll => (1..n).map(|s| (Step::Round(s), chunk(all))).collect(),
-        };
-        let mut messages: Vec<Message> = Vec::new();
-        let mut before: Vec<Vec<u32>> = vec![Vec::new(); n as usize];
-        for (step, size) in steps {
-            let mut next = vec![Vec::new(); n as usize];
-            for (from, after) in (0..n).zip(before) {
-                let to = match step {
-                    Step::Round(places) => (from + places) % n,
-                    Step::Across(distance) => from ^ distance,
-                };
-                // A step is over for a rank when it has received its message and its own message is
-                // acknowledged: no step overtakes another.
-                next[to as usize].push(messages.len() as u32);
-                next[from as usize].push(messages.len() as u32);
-                messages.push(Message { from, to, size, after });
+            CollectiveAlgorithm::TreeAllReduce => messages.tree(n, chunks, part(1)),
+            CollectiveAlgorithm::AllToAll => {
+                let mut sent: Vec<Vec<u32>> = vec![Vec::new(); n as usize];
+                for step in 1..n {
+                    for _ in 0..chunks {
+                        for from in 0..n {
+                            let sent = &mut sent[from as usize];
+                            let first = sent.len().checked_sub(outstanding as usize).map(|first| sent[first]);
+                            sent.push(messages.send(from, (from + step) % n, part(n), first));
+                        }
+                    }
+                }
             }
-            before = next;
         }
-        messages
+        messages.all
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::CollectiveAlgorithm::*;
     use super::*;
+
+    const ALL: [CollectiveAlgorithm; 9] = [
+        RingAllReduce,
+        RingReduceScatter,
+        RingAllGather,
+        ChainBroadcast,
+        BinomialBroadcast,
+        DoublingAllReduce,
+        HalvingDoublingAllReduce,
+        TreeAllReduce,
+        AllToAll,
+    ];
+
+    /// From, to, size and what it waits for.
+    fn plain(messages: &[Message]) -> Vec<(u32, u32, u64, &[u32])> {
+        messages.iter().map(|m| (m.from, m.to, m.size, &m.after[..])).collect()
+    }
 
     #[test]
     fn a_ring_of_three_by_hand() {
-        let m = CollectiveAlgorithm::RingAllReduce.messages(3, 300);
+        let m = RingAllReduce.messages(3, 300, 1, 1);
         assert_eq!(m.len(), 12);
         assert!(m.iter().all(|m| m.size == 100 && m.to == (m.from + 1) % 3));
-        // In step 1, rank 1 passes on the chunk that rank 0 sent in step 0.
-        assert_eq!((m[4].from, &m[4].after[..], m[1].after.len()), (1, &[0, 1][..], 0));
+        // In step 1, rank 1 passes on the chunk that rank 0 sent in step 0, after its own of step 0.
+        assert_eq!((m[4].from, &m[4].after[..], m[4].behind), (1, &[0][..], Some(1)));
+        // In two chunks: the second goes its own way, behind the first.
+        let m = RingAllGather.messages(3, 300, 2, 1);
+        assert_eq!((m.len(), m[9].from, m[9].size, &m[9].after[..], m[9].behind), (12, 0, 50, &[5][..], Some(6)));
     }
 
     #[test]
-    fn a_tree_of_four_by_hand() {
-        let m = CollectiveAlgorithm::TreeAllReduce.messages(4, 400);
-        let of_rank_0: Vec<_> = m.iter().filter(|m| m.from == 0).map(|m| (m.to, m.size)).collect();
-        assert_eq!(of_rank_0, [(2, 200), (1, 100), (1, 100), (2, 200)]);
-        assert_eq!(m[4].after, [0, 2], "rank 0 goes on when it has heard of rank 2");
+    fn broadcasts_of_four_by_hand() {
+        let chain = ChainBroadcast.messages(4, 300, 1, 1);
+        assert_eq!(plain(&chain), [(0, 1, 300, &[][..]), (1, 2, 300, &[0][..]), (2, 3, 300, &[1][..])]);
+        let tree = BinomialBroadcast.messages(4, 300, 1, 1);
+        assert_eq!(plain(&tree), [(0, 1, 300, &[][..]), (0, 2, 300, &[][..]), (1, 3, 300, &[0][..])]);
+        assert_eq!(tree[1].behind, Some(0));
     }
 
-    /// An all-reduce must move 2 (n - 1) / n of the data out of each rank, whatever the way; an
-    /// all-to-all half of this.
+    #[test]
+    fn butterflies_of_four_by_hand() {
+        let of_rank_0 =
+            |m: &[Message]| -> Vec<(u32, u64)> { m.iter().filter(|m| m.from == 0).map(|m| (m.to, m.size)).collect() };
+        let halving = HalvingDoublingAllReduce.messages(4, 400, 1, 1);
+        assert_eq!(of_rank_0(&halving), [(2, 200), (1, 100), (1, 100), (2, 200)]);
+        assert_eq!(halving[4].after, [2], "rank 0 goes on when it has heard of rank 2");
+        assert_eq!(of_rank_0(&DoublingAllReduce.messages(4, 400, 1, 1)), [(1, 400), (2, 400)]);
+    }
+
+    /// Ranks 3 and 4 are below 1, which is below 0 with 2.
+    #[test]
+    fn a_tree_of_five_by_hand() {
+        let m = TreeAllReduce.messages(5, 10, 1, 1);
+        let expected: [(u32, u32, u64, &[u32]); 8] = [
+            (4, 1, 10, &[]),
+            (3, 1, 10, &[]),
+            (2, 0, 10, &[]),
+            (1, 0, 10, &[1, 0]),
+            (0, 1, 10, &[3, 2]),
+            (0, 2, 10, &[3, 2]),
+            (1, 3, 10, &[4]),
+            (1, 4, 10, &[4]),
+        ];
+        assert_eq!(plain(&m), expected);
+    }
+
+    #[test]
+    fn an_all_to_all_has_a_window() {
+        let m = AllToAll.messages(4, 400, 1, 2);
+        let of_rank_1: Vec<_> = m.iter().filter(|m| m.from == 1).map(|m| (m.to, m.after.len())).collect();
+        assert_eq!(of_rank_1, [(2, 0), (3, 0), (0, 1)]);
+        assert_eq!(m[9].after, [1], "the third waits for the ACK of the first");
+    }
+
+    /// An all-reduce must move 2 (n - 1) / n of the data out of each rank if it is balanced, a
+    /// reduce-scatter, an all-gather and an all-to-all half of this; a broadcast all of it into each
+    /// rank but the first. Each waits for messages that end at its sender, and none for a later one.
     #[test]
     fn each_rank_sends_what_it_must() {
-        for n in [2, 4, 8, 16] {
-            let size = 1024 * u64::from(n);
-            for (collective, times) in [
-                (CollectiveAlgorithm::RingAllReduce, 2),
-                (CollectiveAlgorithm::TreeAllReduce, 2),
-                (CollectiveAlgorithm::AllToAll, 1),
-            ] {
+        for (n, chunks) in [(2, 1), (4, 1), (8, 3), (16, 2)] {
+            let size = 1024 * u64::from(n * chunks);
+            let unit = u64::from(1024 * chunks);
+            for collective in ALL {
+                let messages = collective.messages(n, size, chunks, 3);
+                assert_eq!(messages.len() as u64, collective.count(n, chunks), "{collective:?}");
+                let all: u64 = messages.iter().map(|m| m.size).sum();
+                assert_eq!(all as f64, collective.sent(n) * size as f64, "{collective:?}");
                 for rank in 0..n {
-                    let messages = collective.messages(n, size);
-                    let sent: u64 = messages.iter().filter(|m| m.from == rank).map(|m| m.size).sum();
-                    assert_eq!(sent, times * 1024 * u64::from(n - 1), "{collective:?} of {n}");
-                    assert!(messages.iter().all(|m| {
-                        m.from != m.to
-                            && m.after
-                                .iter()
-                                .all(|a| [messages[*a as usize].to, messages[*a as usize].from].contains(&m.from))
-                    }));
+                    let sum =
+                        |is: &dyn Fn(&Message) -> bool| messages.iter().filter(|m| is(m)).map(|m| m.size).sum::<u64>();
+                    let (sent, received) = (sum(&|m| m.from == rank), sum(&|m| m.to == rank));
+                    let others = u64::from(n - 1);
+                    match collective {
+                        RingAllReduce | HalvingDoublingAllReduce => assert_eq!(sent, 2 * unit * others),
+                        RingReduceScatter | RingAllGather | AllToAll => assert_eq!(sent, unit * others),
+                        DoublingAllReduce => assert_eq!(sent, size * u64::from(n.ilog2())),
+                        ChainBroadcast | BinomialBroadcast => assert_eq!(received, if rank == 0 { 0 } else { size }),
+                        TreeAllReduce => assert!(sent >= size && received >= size),
+                    }
+                }
+                for (i, m) in (0u32..).zip(&messages) {
+                    let ends = |a: &u32| [messages[*a as usize].to, messages[*a as usize].from];
+                    assert!(m.from != m.to && m.after.iter().all(|a| *a < i && ends(a).contains(&m.from)));
+                    assert!(m.behind.is_none_or(|b| b < i && messages[b as usize].from == m.from));
                 }
             }
         }
@@ -136,8 +364,26 @@ mod tests {
 
     #[test]
     fn collectives_have_their_names() {
-        let all =
-            [CollectiveAlgorithm::RingAllReduce, CollectiveAlgorithm::TreeAllReduce, CollectiveAlgorithm::AllToAll];
-        assert_eq!(all.map(CollectiveAlgorithm::name), ["ring-all-reduce", "tree-all-reduce", "all-to-all"]);
+        let names = [
+            "ring-all-reduce",
+            "ring-reduce-scatter",
+            "ring-all-gather",
+            "chain-broadcast",
+            "binomial-broadcast",
+            "doubling-all-reduce",
+            "halving-doubling-all-reduce",
+            "tree-all-reduce",
+            "all-to-all",
+        ];
+        assert_eq!(ALL.map(CollectiveAlgorithm::name), names);
+    }
+
+    /// As nccl-tests: 8 ranks, all-reduce 1.75, all-gather 0.875.
+    #[test]
+    fn bus_factors_are_those_of_nccl_tests() {
+        assert_eq!(
+            [RingAllReduce, RingAllGather, AllToAll, ChainBroadcast].map(|c| c.bus_factor(8)),
+            [1.75, 0.875, 0.875, 1.0]
+        );
     }
 }

@@ -104,15 +104,16 @@ impl<'p> Traffic<'p> {
     /// Followers of `flow` whose home is one of `homes` wait for one less.
     fn one_less(&mut self, flow: FlowId, homes: impl Fn(HostId) -> bool, now: Time, tasks: &mut Tasks) {
         for follower in self.plan.waits.followers(flow) {
-            let Some((needed, mut planned)) = self.plan.waits.needs(*follower) else { continue };
+            let follower = follower.flow;
+            let Some((needed, mut planned)) = self.plan.waits.needs(follower) else { continue };
             if !homes(planned.flow.src) {
                 continue;
             }
-            let over = self.over.entry(*follower).or_insert(0);
+            let over = self.over.entry(follower).or_insert(0);
             *over += 1;
             if *over == needed {
                 planned.flow.start = now.saturating_add(planned.flow.start);
-                tasks.extend(self.in_time(*follower, planned, self.plan.last_start));
+                tasks.extend(self.in_time(follower, planned, self.plan.last_start));
             }
         }
     }

@@ -32,6 +32,9 @@ pub(crate) trait Component {
     /// open the connection.
     fn on_flow_start(&mut self, _sending: &mut Sending, _context: &mut Context) {}
 
+    /// `flow` has started: its data is given to a connection of its own, or to one that stays open.
+    fn on_begin(&mut self, _flow: FlowId, _planned: &PlannedFlow, _context: &mut Context) {}
+
     /// All data of `flow` has arrived at `ends.1`, from `ends.0`.
     fn on_delivery(&mut self, _flow: FlowId, _ends: (HostId, HostId), _context: &mut Context) {}
 

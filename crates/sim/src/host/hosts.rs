@@ -65,6 +65,9 @@ impl<'p> Hosts<'p> {
             Some(handle) => self.extend(host, handle, id, planned, network),
             None => self.open(host, id, planned, network),
         }
+        for component in &mut self.components {
+            component.on_begin(id, &planned, &mut self.context);
+        }
     }
 
     /// Gives message `id` to the sender `handle`, whose connection stays open.

@@ -22,7 +22,7 @@ pub use paths::{PathError, PathRule};
 pub use placement::Placement;
 pub use planned::{PlannedFlow, PlannedProcess};
 pub use transports::{PacketSizes, PlannedTransport};
-pub use waits::Waits;
+pub use waits::{Follower, Waits};
 
 use linkpool_network::{Fabric, HostId, LinkId, Policies, QueuePolicy, Routing, Timetable, topology};
 use linkpool_scenario as scenario;

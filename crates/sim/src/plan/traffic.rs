@@ -3,14 +3,14 @@
 use crate::plan::flows::{Drawn, Flows};
 use crate::plan::ids::{FlowId, LabelId, TransportId};
 use crate::plan::planned::{PlannedFlow, PlannedProcess, by_size};
-use crate::plan::waits::Waits;
+use crate::plan::waits::{Follower, Waits};
 use crate::plan::workload;
 use linkpool_network::Fabric;
 use linkpool_scenario::{Scenario, Workload};
 use linkpool_settings::Kinds;
 use linkpool_units::Time;
 use linkpool_workload::Flow;
-use linkpool_workload::kinds::{Demand, JobKind, ProcessStart, Run};
+use linkpool_workload::kinds::{Demand, JobKind, ProcessStart, Run, Wait};
 use std::collections::HashMap;
 
 /// The flows and processes of a scenario's workloads.
@@ -26,8 +26,8 @@ pub(crate) struct Traffic {
     /// The generators of flows that are drawn when they are needed.
     pub(crate) drawn: Vec<Drawn>,
     pub(crate) processes: Vec<PlannedProcess>,
-    /// Pairs of flows: the second waits for the first.
-    pub(crate) waits: Vec<(usize, usize)>,
+    /// Which of these wait for which, by their places there.
+    pub(crate) waits: Vec<(usize, Wait)>,
     /// Flows that do not wait for all of these, and for how many they do.
     pub(crate) enough: HashMap<usize, u32>,
 }
@@ -61,10 +61,11 @@ impl Traffic {
         let numbers: HashMap<usize, FlowId> = order.iter().copied().zip(flows.numbers_of_listed()).collect();
         // Who waits for a flow that never starts never starts; it has no number, or stays one that
         // waits for itself.
-        let numbered = |(first, second): &(usize, usize)| {
-            let number = *numbers.get(second)?;
-            let planned = self.flows[*second];
-            Some((numbers.get(first).copied().unwrap_or(number), (number, planned)))
+        let numbered = |(of_workload, wait): &(usize, Wait)| {
+            let [first, second] = [wait.before, wait.after].map(|place| of_workload + place as usize);
+            let flow = *numbers.get(&second)?;
+            let follower = Follower { flow, on: wait.on, delay: wait.delay };
+            Some((numbers.get(&first).copied().unwrap_or(flow), (follower, self.flows[second])))
         };
         let waits: Vec<_> = self.waits.iter().filter_map(numbered).collect();
         let enough = self.enough.iter().filter_map(|(flow, n)| Some((*numbers.get(flow)?, *n))).collect();
@@ -78,7 +79,7 @@ impl Traffic {
         let Demand { listed, waits, enough, drawn, processes } = workload.kind.settings().demand(run);
         let first = self.flows.len();
         let place = |flow: u32| first + flow as usize;
-        self.waits.extend(waits.into_iter().map(|(before, after)| (place(before), place(after))));
+        self.waits.extend(waits.into_iter().map(|wait| (first, wait)));
         self.enough.extend(enough.into_iter().map(|(flow, n)| (place(flow), n)));
         self.flows.extend(listed.into_iter().map(planned));
         self.drawn.extend(drawn.map(|source| Drawn { source, transport, small, label }));

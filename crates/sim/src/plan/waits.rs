@@ -2,13 +2,26 @@
 
 use crate::plan::ids::FlowId;
 use crate::plan::planned::PlannedFlow;
+use linkpool_units::Time;
+use linkpool_workload::kinds::WaitsFor;
 use std::collections::HashMap;
+
+/// A flow that waits for another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Follower {
+    /// Its number.
+    pub flow: FlowId,
+    /// The event of the other for which it waits.
+    pub on: WaitsFor,
+    /// From that event until the wait is over.
+    pub delay: Time,
+}
 
 /// Which flows wait for which.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
     /// By flow: the flows that wait for it.
-    followers: HashMap<FlowId, Vec<FlowId>>,
+    followers: HashMap<FlowId, Vec<Follower>>,
     /// By flow that waits: the number of flows that it waits for, and the flow itself.
     needs: HashMap<FlowId, (u32, PlannedFlow)>,
 }
@@ -16,11 +29,11 @@ pub struct Waits {
 impl Waits {
     /// From pairs: the second flow, which is given with its plan, waits for the first. For some
     /// flows it is `enough` that fewer flows end than they wait for.
-    pub(crate) fn new(pairs: &[(FlowId, (FlowId, PlannedFlow))], enough: &HashMap<FlowId, u32>) -> Waits {
+    pub(crate) fn new(pairs: &[(FlowId, (Follower, PlannedFlow))], enough: &HashMap<FlowId, u32>) -> Waits {
         let mut waits = Waits::default();
         for (first, (second, planned)) in pairs {
             waits.followers.entry(*first).or_default().push(*second);
-            waits.needs.entry(*second).or_insert((0, *planned)).0 += 1;
+            waits.needs.entry(second.flow).or_insert((0, *planned)).0 += 1;
         }
         for (flow, n) in enough {
             waits.needs.entry(*flow).and_modify(|needs| needs.0 = *n);
@@ -34,7 +47,7 @@ impl Waits {
     }
 
     /// The flows that wait for `flow`.
-    pub fn followers(&self, flow: FlowId) -> &[FlowId] {
+    pub fn followers(&self, flow: FlowId) -> &[Follower] {
         self.followers.get(&flow).map_or(&[], Vec::as_slice)
     }
 

@@ -15,6 +15,9 @@ struct UnderWay {
     not_started: u32,
     missing: u32,
     start: Time,
+    /// The last message was delivered.
+    delivered: Time,
+    /// The last message was acknowledged.
     end: Time,
 }
 
@@ -25,17 +28,24 @@ impl Operations {
         let operation = plan.jobs[label.index()]?.operation?;
         let key = (label, flow.planned.flow.job?);
         let start = flow.planned.flow.start;
-        let new = UnderWay { not_started: operation.flows, missing: operation.flows, start, end: Time::ZERO };
+        let new = UnderWay {
+            not_started: operation.flows,
+            missing: operation.flows,
+            start,
+            delivered: Time::ZERO,
+            end: Time::ZERO,
+        };
         let under_way = self.0.entry(key).or_insert(new);
         under_way.not_started -= 1;
         under_way.start = under_way.start.min(start);
+        under_way.delivered = under_way.delivered.max(flow.delivered?);
         under_way.end = under_way.end.max(flow.finished?);
         under_way.missing -= 1;
         if under_way.missing > 0 {
             return None;
         }
-        let UnderWay { start, end, .. } = self.0.remove(&key)?;
-        Some(outcome(key, &operation, (start, Some(end)), end, 0))
+        let UnderWay { start, delivered, end, .. } = self.0.remove(&key)?;
+        Some(outcome(key, &operation, (start, Some(delivered)), end, 0))
     }
 
     /// The operations that the end of the run, at `now`, cuts off.

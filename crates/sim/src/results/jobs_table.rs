@@ -22,7 +22,8 @@ table! {
     label: str, "" = row.plan.labels[row.outcome.label.index()].as_str();
     /// `partition-aggregate`, or the algorithm of a collective operation.
     kind: str, "" = row.kind().name;
-    /// Number among those of its label; `job` in flows.
+    /// Number among those of its label; `job` in flows. Of an operation: the iteration times the
+    /// number of groups, and the group.
     job: u32, "" = row.job().number;
     /// Of the chains side by side; null: an operation.
     chain: u32, "" = row.job().of.map(|(chain, _)| chain);
@@ -35,11 +36,17 @@ table! {
     /// The client opens the connections of its requests; of an operation, the first start of its
     /// flows.
     start_s: f64, "s" = row.job().start.secs();
-    /// The last answer has arrived at the client; of an operation, its last data is acknowledged;
+    /// The last answer has arrived at the client; of an operation, its last message is delivered;
     /// null: under way at the end of the run.
     end_s: f64, "s" = row.job().end.map(Time::secs);
     /// `end_s - start_s`.
     jct_s: f64, "s" = row.job().end.map(|end| (end - row.job().start).secs());
+    /// Algorithm bandwidth of an operation, as nccl-tests define it: `8 size_bytes / jct_s`.
+    algorithm_bandwidth_bps: f64, "bit/s" = row.bandwidth();
+    /// Bus bandwidth of an operation, as nccl-tests define it: the algorithm bandwidth, times
+    /// 2 (n - 1) / n of an all-reduce of n ranks, (n - 1) / n of a reduce-scatter, an all-gather or an
+    /// all-to-all, and 1 of a broadcast.
+    bus_bandwidth_bps: f64, "bit/s" = row.bandwidth().zip(row.operation()).map(|(rate, o)| rate * o.bus_factor);
     /// Requests and answers, or messages.
     flows: u32, "" = row.job().flows;
     /// Messages of an operation that did not start before `duration`, or the earlier end of the
@@ -61,6 +68,12 @@ impl<'a> JobRow<'a> {
     fn measured(&self) -> bool {
         let Measure { warm_up, cut_off } = self.plan.measure;
         (warm_up..cut_off).contains(&self.job().start)
+    }
+
+    /// Of an operation that has ended.
+    fn bandwidth(&self) -> Option<f64> {
+        let jct = (self.job().end? - self.job().start).secs();
+        self.operation().map(|operation| 8.0 * operation.size as f64 / jct)
     }
 
     fn operation(&self) -> Option<Operation> {

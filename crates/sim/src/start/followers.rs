@@ -2,8 +2,10 @@
 
 use crate::host::component::{Component, Context};
 use crate::host::message::Message;
-use crate::plan::{FlowId, Plan, PlannedFlow};
+use crate::plan::{FlowId, Follower, Plan, PlannedFlow};
 use linkpool_network::{HostId, NodeId};
+use linkpool_units::Time;
+use linkpool_workload::kinds::WaitsFor;
 use std::collections::HashMap;
 
 /// The flows that wait for others and start at hosts of this partition.
@@ -22,14 +24,24 @@ impl<'p> Followers<'p> {
     /// is acknowledged, if it is `src`. A follower learns of it at the host that it starts from, or
     /// else by a message after the arrival.
     fn tell(&mut self, id: FlowId, (src, dst): (HostId, HostId), here: HostId, context: &mut Context) {
-        for follower in self.plan.waits.followers(id) {
-            let Some((_, planned)) = self.plan.waits.needs(*follower) else { continue };
+        for follower in self.plan.waits.followers(id).iter().filter(|follower| follower.on == WaitsFor::End) {
+            let Some((_, planned)) = self.plan.waits.needs(follower.flow) else { continue };
             let home = planned.flow.src;
             if home == here {
-                self.one_less(*follower, context);
+                self.over(id, follower, home, context);
             } else if here == dst && home != src {
-                context.send(home.into(), context.now + context.lookahead, Message::Over(id, *follower));
+                context.send(home.into(), context.now + context.lookahead, Message::Over(id, follower.flow));
             }
+        }
+    }
+
+    /// The event of flow `id` for which `follower` waits has happened, as is known at its `home`.
+    fn over(&mut self, id: FlowId, follower: &Follower, home: HostId, context: &mut Context) {
+        if follower.delay == Time::ZERO {
+            self.one_less(follower.flow, context);
+        } else {
+            let at = context.now.saturating_add(follower.delay);
+            context.leave(home.into(), at, Message::Over(id, follower.flow));
         }
     }
 
@@ -52,6 +64,12 @@ impl Component for Followers<'_> {
         let Message::Over(_, follower) = message else { return Some(message) };
         self.one_less(follower, context);
         None
+    }
+
+    fn on_begin(&mut self, flow: FlowId, planned: &PlannedFlow, context: &mut Context) {
+        for follower in self.plan.waits.followers(flow).iter().filter(|follower| follower.on == WaitsFor::Start) {
+            self.over(flow, follower, planned.flow.src, context);
+        }
     }
 
     fn on_delivery(&mut self, flow: FlowId, ends: (HostId, HostId), context: &mut Context) {

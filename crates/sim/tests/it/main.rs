@@ -2,6 +2,7 @@
 
 mod balancing;
 mod changes;
+mod collectives;
 mod common;
 mod equilibria;
 mod fabrics;

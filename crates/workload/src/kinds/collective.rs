@@ -1,9 +1,9 @@
-//! Collective operations, one after the other.
+//! Collective operations, one after the other, of one group of ranks or of several.
 
 use linkpool_settings::{Bounds, settings};
-use linkpool_units::{Bytes, Time};
+use linkpool_units::{Bytes, HostId, Time};
 
-use super::{Demand, Expected, JobKind, Operation, Pairs, Place, Run, Setting, SizesOf, Workload};
+use super::{Demand, Expected, JobKind, Operation, Pairs, Place, Run, Setting, SizesOf, Wait, Workload};
 use crate::collective::{CollectiveAlgorithm, Message};
 use crate::flow::Flow;
 
@@ -13,10 +13,25 @@ settings! {
     pub struct Collective {
         /// How ranks exchange their data.
         algorithm: CollectiveAlgorithm, required CollectiveAlgorithm::RingAllReduce;
-        /// How many of the hosts take part, from the first on.
-        ranks: u32, from |_c| u32::MAX => "all hosts", within Bounds::from(2.0, "{} ranks have nothing to exchange");
-        /// Data of each rank.
+        /// Number of ranks of a group.
+        ranks: u32, from |_c| u32::MAX => "all hosts from `first_host` on, `stride` apart",
+            within Bounds::from(2.0, "{} ranks have nothing to exchange");
+        /// Index of the host of the first rank.
+        first_host: u32 = 0;
+        /// From the host of a rank to the host of the next rank of its group.
+        stride: u32 = 1, within Bounds::POSITIVE;
+        /// Groups of ranks, side by side: each has operations of its own.
+        groups: u32 = 1, within Bounds::POSITIVE;
+        /// From the first host of a group to the first host of the next group.
+        group_stride: u32, from |_c| u32::MAX => "`ranks` times `stride`: one group behind another",
+            within Bounds::POSITIVE, when |c| c.groups > 1 => "several `groups`";
+        /// Data of each rank; of an all-gather after it, of a reduce-scatter before it.
         size: u64 as Bytes, required 100_000_000, within Bounds::POSITIVE;
+        /// Parts of the data that take all steps one behind another, each by itself.
+        chunks: u32 = 1, within Bounds::POSITIVE;
+        /// Messages of a rank that are not acknowledged, at the most.
+        outstanding: u32 = 1, within Bounds::POSITIVE,
+            when |c| c.algorithm == CollectiveAlgorithm::AllToAll => "`algorithm = \"all-to-all\"`";
         /// Operations, one after the other.
         iterations: u32 = 1, within Bounds::POSITIVE;
         /// Do the messages from one rank to another share a connection, which stays open, as in
@@ -28,76 +43,116 @@ settings! {
 }
 
 impl Collective {
-    /// The messages of one operation.
+    /// The messages of one operation of one group.
     fn messages(&self) -> Vec<Message> {
-        self.algorithm.messages(self.ranks, self.size)
+        self.algorithm.messages(self.ranks, self.size, self.chunks, self.outstanding)
     }
 
-    /// Which flows wait for which. The flows of each operation are its `messages` in their order.
-    fn waits(&self, messages: &[Message]) -> Vec<(u32, u32)> {
+    /// The number of those.
+    fn count(&self) -> u64 {
+        self.algorithm.count(self.ranks, self.chunks)
+    }
+
+    /// The operations of all groups.
+    fn operations(&self) -> u32 {
+        self.iterations * self.groups
+    }
+
+    /// The host of a rank.
+    fn host(&self, group: u32, rank: u32) -> HostId {
+        (self.first_host + group * self.group_stride + rank * self.stride).into()
+    }
+
+    /// Which flows wait for which. Operation `o` is of group `o % groups`; its flows are its
+    /// `messages` in their order.
+    fn waits(&self, messages: &[Message]) -> Vec<Wait> {
         let mut waits = Vec::new();
         let n = messages.len() as u32;
-        for iteration in 0..self.iterations {
+        // By rank: the messages with which an operation ends there.
+        let mut last: Vec<Vec<u32>> = vec![Vec::new(); self.ranks as usize];
+        (0..).zip(messages).for_each(|(i, m)| last[m.to as usize].push(i));
+        for rank in 0..self.ranks {
+            if last[rank as usize].is_empty() {
+                // It receives nothing, so it is done when its messages are acknowledged.
+                last[rank as usize] = (0..n).filter(|i| messages[*i as usize].from == rank).collect();
+            }
+        }
+        for operation in 0..self.operations() {
+            let place = |i: u32| operation * n + i;
             for (i, m) in (0..).zip(messages) {
-                let place = iteration * n + i;
-                waits.extend(m.after.iter().map(|before| (iteration * n + before, place)));
-                // A rank is done with an operation when it has received all that is for it.
-                if m.after.is_empty() && iteration > 0 {
-                    let received = (0..).zip(messages).filter(|(_, other)| other.to == m.from);
-                    waits.extend(received.map(|(j, _): (u32, _)| ((iteration - 1) * n + j, place)));
+                waits.extend(m.after.iter().map(|before| Wait::for_end(place(*before), place(i))));
+                waits.extend(m.behind.map(|before| Wait::for_start(place(before), place(i))));
+                if let (None, Some(previous)) = (m.behind, operation.checked_sub(self.groups)) {
+                    let delay = self.compute;
+                    let last = last[m.from as usize].iter();
+                    waits.extend(last.map(|j| Wait { delay, ..Wait::for_end(previous * n + j, place(i)) }));
                 }
             }
         }
         waits
     }
+
+    /// Checks the hosts of ranks.
+    fn complete_hosts(&mut self, place: &mut Place<'_>) {
+        let hosts = place.hosts;
+        let rest = hosts.saturating_sub(self.first_host);
+        if !place.has("ranks") {
+            place.check(self.groups == 1, "ranks", "missing: each of several groups has so many ranks");
+            self.ranks = rest.div_ceil(self.stride);
+        }
+        let ranks = self.ranks;
+        if !place.has("group_stride") {
+            self.group_stride = ranks.saturating_mul(self.stride);
+        }
+        let reach = |times: u32, stride: u32| u64::from(times.saturating_sub(1)) * u64::from(stride);
+        let last = u64::from(self.first_host) + reach(ranks, self.stride) + reach(self.groups, self.group_stride);
+        let message = match (self.groups, self.first_host, self.stride) {
+            (1, 0, 1) => format!("{ranks} ranks among {hosts} hosts; write 2 to {hosts}"),
+            _ => format!("the last rank would be on host number {last}, counted from 0, among {hosts} hosts"),
+        };
+        let fits = ranks >= 2 && last < u64::from(hosts);
+        place.check(fits, "ranks", message);
+        if fits {
+            let ranks = (0..self.groups).flat_map(|group| (0..ranks).map(move |rank| (group, rank)));
+            let mut taken: Vec<HostId> = ranks.map(|(group, rank)| self.host(group, rank)).collect();
+            taken.sort_unstable();
+            let apart = taken.windows(2).all(|pair| pair[0] != pair[1]);
+            place.check(apart, "group_stride", "two groups would share a host; each host has one rank at the most");
+        }
+    }
 }
 
 impl Workload for Collective {
     fn complete(&mut self, place: &mut Place<'_>) {
-        let hosts = place.hosts;
-        if !place.has("ranks") {
-            self.ranks = hosts;
-        }
         place.complete_persistent(&mut self.persistent);
+        self.complete_hosts(place);
         let ranks = self.ranks;
-        place.check(ranks <= hosts, "ranks", format!("{ranks} ranks among {hosts} hosts; write 2 to {hosts}"));
-        let power = self.algorithm != CollectiveAlgorithm::TreeAllReduce || ranks.is_power_of_two();
-        place.check(power, "ranks", format!("recursive halving needs a power of 2, not {ranks}"));
-        let steps = match self.algorithm {
-            CollectiveAlgorithm::RingAllReduce => 2 * u128::from(ranks),
-            CollectiveAlgorithm::AllToAll => u128::from(ranks),
-            CollectiveAlgorithm::TreeAllReduce => 64,
-        };
-        // Waiting flows are held in memory by pairs.
-        place.check_few_flows("iterations", 4 * steps * u128::from(ranks) * u128::from(self.iterations));
+        let power = !self.algorithm.needs_power_of_two() || ranks.is_power_of_two();
+        place.check(power, "ranks", format!("recursive halving and doubling need a power of 2, not {ranks}"));
+        if ranks >= 2 {
+            // Waiting flows are held in memory by pairs.
+            let operations = u128::from(self.iterations) * u128::from(self.groups);
+            place.check_few_flows("iterations", 4 * u128::from(self.count()) * operations);
+        }
     }
 
     fn expected(&self, _: &Setting) -> Expected {
-        let (n, iterations) = (f64::from(self.ranks), f64::from(self.iterations));
-        // Steps, and what a rank sends over the data that it has.
-        let (steps, share) = match self.algorithm {
-            CollectiveAlgorithm::TreeAllReduce => (2.0 * f64::from(self.ranks.ilog2()), 2.0),
-            CollectiveAlgorithm::RingAllReduce => (2.0 * (n - 1.0), 2.0 * (n - 1.0) / n),
-            CollectiveAlgorithm::AllToAll => (n - 1.0, (n - 1.0) / n),
-        };
-        let bytes = share * n * self.size as f64 * iterations;
-        Expected { flows: n * steps * iterations, at_once: n, listed: true, bytes }
+        let operations = f64::from(self.operations());
+        let bytes = self.algorithm.sent(self.ranks) * self.size as f64 * operations;
+        let at_once = f64::from(self.ranks) * f64::from(self.groups);
+        Expected { flows: self.count() as f64 * operations, at_once, listed: true, bytes }
     }
 
     fn demand(&self, run: &Run) -> Demand {
         let messages = self.messages();
-        let flow = |iteration: u32, m: &Message| {
-            let first = m.after.is_empty();
-            let start = if !first {
-                Time::ZERO
-            } else if iteration == 0 {
-                run.start
-            } else {
-                self.compute
-            };
-            Flow { job: Some(iteration), ..Flow::new((m.from.into(), m.to.into()), Some(m.size), start) }
+        let flow = |operation: u32, m: &Message| {
+            let group = operation % self.groups;
+            let waits = !m.after.is_empty() || m.behind.is_some() || operation >= self.groups;
+            let start = if waits { Time::ZERO } else { run.start };
+            let ends = (self.host(group, m.from), self.host(group, m.to));
+            Flow { job: Some(operation), ..Flow::new(ends, Some(m.size), start) }
         };
-        let listed = (0..self.iterations).flat_map(|i| messages.iter().map(move |m| flow(i, m))).collect();
+        let listed = (0..self.operations()).flat_map(|o| messages.iter().map(move |m| flow(o, m))).collect();
         Demand { listed, waits: self.waits(&messages), ..Demand::default() }
     }
 
@@ -110,26 +165,24 @@ impl Workload for Collective {
     }
 
     fn listed(&self) -> Option<u32> {
-        Some(self.messages().len() as u32 * self.iterations)
+        Some(self.count() as u32 * self.operations())
     }
 
     fn jobs(&self, _: &'static str) -> Option<JobKind> {
-        let operation = Operation { ranks: self.ranks, size: self.size, flows: self.messages().len() as u32 };
+        let bus_factor = self.algorithm.bus_factor(self.ranks);
+        let operation = Operation { ranks: self.ranks, size: self.size, flows: self.count() as u32, bus_factor };
         Some(JobKind { name: self.algorithm.name(), operation: Some(operation) })
     }
 
     fn pairs(&self, _: u32) -> Pairs {
-        let ranks = self.ranks;
-        let pair = |from: u32, to: u32| (from.into(), to.into());
-        match self.algorithm {
-            CollectiveAlgorithm::RingAllReduce => {
-                Pairs::Listed((0..ranks).map(|rank| pair(rank, (rank + 1) % ranks)).collect())
-            }
-            CollectiveAlgorithm::TreeAllReduce => {
-                let across = |bit: u32| (0..ranks).map(move |rank| pair(rank, rank ^ (1 << bit)));
-                Pairs::Listed((0..ranks.ilog2()).flat_map(across).collect())
-            }
-            CollectiveAlgorithm::AllToAll => Pairs::Any { in_rack: true },
+        if self.algorithm == CollectiveAlgorithm::AllToAll {
+            return Pairs::Any { in_rack: true };
         }
+        let one = self.algorithm.messages(self.ranks, 1, 1, 1);
+        let of = |group: u32| one.iter().map(move |m| (self.host(group, m.from), self.host(group, m.to)));
+        let mut pairs: Vec<_> = (0..self.groups).flat_map(of).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        Pairs::Listed(pairs)
     }
 }

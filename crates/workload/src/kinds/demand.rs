@@ -51,9 +51,8 @@ impl Run {
 pub struct Demand {
     /// The listed flows.
     pub listed: Vec<Flow>,
-    /// The listed flows that wait for others, by their places: the second of each pair waits for
-    /// the first.
-    pub waits: Vec<(u32, u32)>,
+    /// Which listed flows wait for which.
+    pub waits: Vec<Wait>,
     /// Flows that wait for some of these only: their places, and the number of flows for which they
     /// wait.
     pub enough: Vec<(u32, u32)>,
@@ -61,6 +60,41 @@ pub struct Demand {
     pub drawn: Option<Box<dyn Draw>>,
     /// The processes.
     pub processes: Vec<ProcessStart>,
+}
+
+/// A listed flow waits for another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wait {
+    /// The flow for which it waits, by its place.
+    pub before: u32,
+    /// The flow that waits.
+    pub after: u32,
+    /// The event for which it waits.
+    pub on: WaitsFor,
+    /// From that event until the wait is over; the flow that waits starts at an end of the other.
+    pub delay: Time,
+}
+
+/// The event of a flow for which another flow waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitsFor {
+    /// Its end: all data has arrived, if that is known where the other flow starts; or is
+    /// acknowledged, if both start at the same host.
+    End,
+    /// Its start; both start at the same host.
+    Start,
+}
+
+impl Wait {
+    /// `after` waits for the end of `before`.
+    pub fn for_end(before: u32, after: u32) -> Wait {
+        Wait { before, after, on: WaitsFor::End, delay: Time::ZERO }
+    }
+
+    /// `after` waits for the start of `before`.
+    pub fn for_start(before: u32, after: u32) -> Wait {
+        Wait { on: WaitsFor::Start, ..Wait::for_end(before, after) }
+    }
 }
 
 /// A process, with the host and the time at which it begins.

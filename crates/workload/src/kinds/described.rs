@@ -54,7 +54,7 @@ impl SizesOf {
 }
 
 /// The jobs that the flows of a workload form.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JobKind {
     /// Its name in results.
     pub name: &'static str,
@@ -63,7 +63,7 @@ pub struct JobKind {
 }
 
 /// A collective operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Operation {
     /// Number of hosts that take part.
     pub ranks: u32,
@@ -71,4 +71,6 @@ pub struct Operation {
     pub size: u64,
     /// Messages, each a flow.
     pub flows: u32,
+    /// Bus bandwidth over algorithm bandwidth.
+    pub bus_factor: f64,
 }

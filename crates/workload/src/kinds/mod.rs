@@ -16,7 +16,7 @@ mod poisson;
 mod trace;
 
 pub use collective::Collective;
-pub use demand::{Demand, Draw, ProcessStart, Run};
+pub use demand::{Demand, Draw, ProcessStart, Run, Wait, WaitsFor};
 pub use described::{JobKind, Operation, Pairs, SizesOf};
 pub use expected::{Expected, Setting};
 pub use flow::Flow;

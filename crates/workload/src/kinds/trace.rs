@@ -5,7 +5,7 @@ use linkpool_units::{Bytes, HostId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Workload};
+use super::{Demand, Expected, Pairs, Place, Run, Setting, SizesOf, Wait, Workload};
 use crate::flow::Flow;
 
 settings! {
@@ -232,7 +232,7 @@ impl Workload for Trace {
         };
         let mut demand = Demand { listed: self.flows.iter().map(flow).collect(), ..Demand::default() };
         for (i, flow) in (0..).zip(&self.flows) {
-            demand.waits.extend(flow.after.iter().map(|before| (*before, i)));
+            demand.waits.extend(flow.after.iter().map(|before| Wait::for_end(*before, i)));
             demand.enough.extend(((flow.enough as usize) < flow.after.len()).then_some((i, flow.enough)));
         }
         demand
