@@ -132,12 +132,15 @@ fn btf_of_kernel() -> Finding {
     )
 }
 
+/// The setting is one of the whole machine, and only its first network namespace shows it. A kernel without the compiler has no struct_ops.
 fn jit() -> Finding {
-    let value = read("/proc/sys/net/core/bpf_jit_enable").unwrap_or_else(|| "unknown".to_owned());
-    let on = matches!(value.as_str(), "1" | "2");
-    Finding::new("BPF compiler (JIT)", on, format!("net.core.bpf_jit_enable = {value}"), State::Lacks, {
-        "sysctl -w net.core.bpf_jit_enable=1"
-    })
+    let value = read("/proc/sys/net/core/bpf_jit_enable");
+    let on = value.as_deref().is_none_or(|value| matches!(value, "1" | "2"));
+    let found = match value {
+        Some(value) => format!("net.core.bpf_jit_enable = {value}"),
+        None => "not shown in this network namespace".to_owned(),
+    };
+    Finding::new("BPF compiler (JIT)", on, found, State::Lacks, "sysctl -w net.core.bpf_jit_enable=1")
 }
 
 fn mptcp() -> Finding {
