@@ -210,7 +210,7 @@ def test_who_only_shows_a_result_runs_no_code_of_it(
     linkpool.run(at(tmp_path), out=place)
     ran = tmp_path / "ran"
     document = tomllib.loads((place / "scenario.toml").read_text(encoding="utf-8"))
-    document["controls"][0]["source"] = f"open({str(ran)!r}, 'w')\n{MINE}"
+    document["controls"][0]["source"] = f"open({str(ran)!r}, 'w').close()\n{MINE}"
     for name in ("one", "other"):
         shutil.copytree(place, tmp_path / name)
         (tmp_path / name / "scenario.toml").write_text(dumps(document), encoding="utf-8")

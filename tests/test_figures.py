@@ -240,7 +240,10 @@ def test_plot_on_the_command_line(tmp_path: Path) -> None:
     for arguments, said in (
         ((directory, "pie"), "no kind of figure is named 'pie'; there are fct-cdf, "),
         ((directory, "goodput", "-o", "x.gif"), "write a name that ends in .svg, .png, .pdf"),
-        ((directory, "queues", "--from", "3 days"), "is not a time"),
+        (
+            (directory, "queues", "--from", "3 days"),
+            '--from: "3 days": "days" is no unit of a time',
+        ),
         ((tmp_path / "none", "goodput"), "there is no directory"),
     ):
         failed = linkpool(*arguments)

@@ -69,7 +69,7 @@ def test_progress_adds_up(fake_core: FakeCore, tmp_path: Path) -> None:
     assert done == sorted(done)
     assert done[-1] == pytest.approx(total)
     assert seen[-1][1] == pytest.approx(total)
-    assert seen[-1][2:] == (len(POINTS), len(POINTS), "2 at a time, largest first")
+    assert seen[-1][2:] == (len(POINTS), len(POINTS), "2 at a time")
 
 
 def test_a_failure_names_the_run_and_stops_the_others(fake_core: FakeCore, tmp_path: Path) -> None:

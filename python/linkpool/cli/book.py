@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from linkpool.book import entry, menu, pages
+from linkpool.book import entry, menu
 from linkpool.book.condense import TooMuchDataError
 from linkpool.book.entry import BookError
 from linkpool.cli.console import fail, stderr
@@ -28,6 +28,9 @@ def book(
     A reproduction takes the place of what the book has of its experiment, unless it was shortened
     and the book has a full one. All pages are written anew from the data in the book.
     """
+    # Here, as the pages read the descriptions of all experiments, which no other command needs.
+    from linkpool.book import pages
+
     known = published()
     put = []
     try:

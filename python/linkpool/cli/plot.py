@@ -82,8 +82,8 @@ def plot(
             by,
             flows or [],
             links or [],
-            _seconds(start),
-            _seconds(until),
+            _seconds("--from", start),
+            _seconds("--until", until),
             measure,
         )
         for file in out or [Path(f"{kind}.svg")]:
@@ -93,8 +93,8 @@ def plot(
         fail(str(error))
 
 
-def _seconds(text: str | None) -> float | None:
+def _seconds(option: str, text: str | None) -> float | None:
     try:
         return None if text is None else _core.seconds(text)
     except ValueError as error:
-        fail(str(error))
+        fail(f"{option}: {error}")
