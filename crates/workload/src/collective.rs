@@ -145,9 +145,9 @@ impl CollectiveAlgorithm {
         matches!(self, CollectiveAlgorithm::DoublingAllReduce | CollectiveAlgorithm::HalvingDoublingAllReduce)
     }
 
-    /// The messages of one operation of `n` ranks.
-    pub fn count(self, n: u32, chunks: u32) -> u64 {
-        let (n, log) = (u64::from(n), u64::from(n.ilog2()));
+    /// The messages of one operation of `n` ranks, 2 or more.
+    pub fn count(self, n: u32, chunks: u32) -> u128 {
+        let (n, log) = (u128::from(n), u128::from(n.ilog2()));
         let each_chunk = match self {
             CollectiveAlgorithm::RingAllReduce => 2 * (n - 1) * n,
             CollectiveAlgorithm::RingReduceScatter
@@ -158,7 +158,7 @@ impl CollectiveAlgorithm {
             CollectiveAlgorithm::HalvingDoublingAllReduce => 2 * n * log,
             CollectiveAlgorithm::TreeAllReduce => 2 * (n - 1),
         };
-        each_chunk * u64::from(chunks)
+        each_chunk * u128::from(chunks)
     }
 
     /// What all `n` ranks send together, over the data of one.
@@ -337,7 +337,7 @@ mod tests {
             let unit = u64::from(1024 * chunks);
             for collective in ALL {
                 let messages = collective.messages(n, size, chunks, 3);
-                assert_eq!(messages.len() as u64, collective.count(n, chunks), "{collective:?}");
+                assert_eq!(messages.len() as u128, collective.count(n, chunks), "{collective:?}");
                 let all: u64 = messages.iter().map(|m| m.size).sum();
                 assert_eq!(all as f64, collective.sent(n) * size as f64, "{collective:?}");
                 for rank in 0..n {

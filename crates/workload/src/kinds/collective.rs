@@ -49,7 +49,7 @@ impl Collective {
     }
 
     /// The number of those.
-    fn count(&self) -> u64 {
+    fn count(&self) -> u128 {
         self.algorithm.count(self.ranks, self.chunks)
     }
 
@@ -104,20 +104,23 @@ impl Collective {
         if !place.has("group_stride") {
             self.group_stride = ranks.saturating_mul(self.stride);
         }
-        let reach = |times: u32, stride: u32| u64::from(times.saturating_sub(1)) * u64::from(stride);
-        let last = u64::from(self.first_host) + reach(ranks, self.stride) + reach(self.groups, self.group_stride);
+        let reach = |times: u32, stride: u32| u128::from(times.saturating_sub(1)) * u128::from(stride);
+        let last = u128::from(self.first_host) + reach(ranks, self.stride) + reach(self.groups, self.group_stride);
         let message = match (self.groups, self.first_host, self.stride) {
             (1, 0, 1) => format!("{ranks} ranks among {hosts} hosts; write 2 to {hosts}"),
             _ => format!("the last rank would be on host number {last}, counted from 0, among {hosts} hosts"),
         };
-        let fits = ranks >= 2 && last < u64::from(hosts);
+        let fits = ranks >= 2 && last < u128::from(hosts);
         place.check(fits, "ranks", message);
-        if fits {
+        let apart = u64::from(ranks) * u64::from(self.groups) <= u64::from(hosts);
+        let shared = "two groups would share a host; each host has one rank at the most";
+        place.check(!fits || apart, "group_stride", shared);
+        if fits && apart {
             let ranks = (0..self.groups).flat_map(|group| (0..ranks).map(move |rank| (group, rank)));
             let mut taken: Vec<HostId> = ranks.map(|(group, rank)| self.host(group, rank)).collect();
             taken.sort_unstable();
             let apart = taken.windows(2).all(|pair| pair[0] != pair[1]);
-            place.check(apart, "group_stride", "two groups would share a host; each host has one rank at the most");
+            place.check(apart, "group_stride", shared);
         }
     }
 }
@@ -132,7 +135,7 @@ impl Workload for Collective {
         if ranks >= 2 {
             // Waiting flows are held in memory by pairs.
             let operations = u128::from(self.iterations) * u128::from(self.groups);
-            place.check_few_flows("iterations", 4 * u128::from(self.count()) * operations);
+            place.check_few_flows("iterations", 4 * self.count() * operations);
         }
     }
 
