@@ -408,6 +408,21 @@ def test_a_flow_that_did_not_finish_is_told_without_a_sum(run: Run) -> None:
     assert "What kept the sender from sending" in text
 
 
+def test_a_message_on_an_open_connection_is_refused(run: Run) -> None:
+    ring = """
+[[workload.collective]]
+transport = "t"
+algorithm = "ring-all-reduce"
+ranks = 2
+size = "10KB"
+"""
+    result = run(FABRIC + TRANSPORT + ring)
+    with pytest.raises(ExplainError, match=r"flow 1 is a message on a connection that stays open"):
+        replay(result, [1])
+    (life,) = replay(run(FABRIC + TRANSPORT + ring + "persistent = false\n"), [1])
+    assert life.flow == 1
+
+
 def test_another_run_is_refused(run: Run, tmp_path: Path) -> None:
     result = run(FABRIC + TRANSPORT + flow("1400B"))
     with pytest.raises(ExplainError, match="has no flow 7"):

@@ -96,9 +96,16 @@ def replay(result: Result, flows: Sequence[int]) -> list[Life]:
         .collect()
         .iter_rows(named=True)
     }
+    shared = _shared(result)
     for flow in flows:
         if flow not in rows:
             raise ExplainError(f"{result.dir} has no flow {flow}; flows.parquet lists them")
+        if flow in shared:
+            raise ExplainError(
+                f"flow {flow} is a message on a connection that stays open, which cannot be "
+                "explained; with persistent = false in its workload, each has a connection of "
+                "its own"
+            )
     file = result.dir / "scenario.toml"
     scenario = api.load(file, overrides=[])
     try:
@@ -112,6 +119,14 @@ def replay(result: Result, flows: Sequence[int]) -> list[Life]:
         _require_same(result, rows[flow], events, note)
         lives.append(Life(flow, events, rows[flow], _paths(result, flow), result, note))
     return lives
+
+
+def _shared(result: Result) -> set[int]:
+    """Return the flows that are messages on a connection with others."""
+    flows = result.scan("flows")
+    if "connection" not in flows.collect_schema():
+        return set()
+    return set(flows.filter(pl.len().over("connection") > 1).select("flow").collect()["flow"])
 
 
 def _require_same(result: Result, row: dict[str, Any], events: list[Event], note: str) -> None:
