@@ -152,8 +152,8 @@ impl Scenario {
         ended.map_err(|error| run_error(&error))
     }
 
-    /// Simulates it until `flows` have ended, and writes what happened to them for Perfetto. Returns
-    /// of each flow that started its number, and when it began and ended.
+    /// Simulates it until `flows` have ended, and writes what happened to them for Perfetto.
+    /// Returns of each flow that started its number, and when it began and ended.
     fn perfetto(&self, py: Python<'_>, flows: Vec<u32>, path: PathBuf) -> PyResult<Vec<(u32, u64, Option<u64>)>> {
         let scenario = self.scenario.clone();
         let stop = Arc::new(AtomicBool::new(false));

@@ -276,7 +276,8 @@ mod tests {
         let m = RingAllReduce.messages(3, 300, 1, 1);
         assert_eq!(m.len(), 12);
         assert!(m.iter().all(|m| m.size == 100 && m.to == (m.from + 1) % 3));
-        // In step 1, rank 1 passes on the chunk that rank 0 sent in step 0, after its own of step 0.
+        // In step 1, rank 1 passes on the chunk that rank 0 sent in step 0, after its own of step
+        // 0.
         assert_eq!((m[4].from, &m[4].after[..], m[4].behind), (1, &[0][..], Some(1)));
         // In two chunks: the second goes its own way, behind the first.
         let m = RingAllGather.messages(3, 300, 2, 1);
@@ -328,8 +329,9 @@ mod tests {
     }
 
     /// An all-reduce must move 2 (n - 1) / n of the data out of each rank if it is balanced, a
-    /// reduce-scatter, an all-gather and an all-to-all half of this; a broadcast all of it into each
-    /// rank but the first. Each waits for messages that end at its sender, and none for a later one.
+    /// reduce-scatter, an all-gather and an all-to-all half of this; a broadcast all of it into
+    /// each rank but the first. Each waits for messages that end at its sender, and none for a
+    /// later one.
     #[test]
     fn each_rank_sends_what_it_must() {
         for (n, chunks) in [(2, 1), (4, 1), (8, 3), (16, 2)] {

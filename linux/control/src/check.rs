@@ -132,7 +132,8 @@ fn btf_of_kernel() -> Finding {
     )
 }
 
-/// The setting is one of the whole machine, and only its first network namespace shows it. A kernel without the compiler has no struct_ops.
+/// The setting is one of the whole machine, and only its first network namespace shows it. A kernel
+/// without the compiler has no struct_ops.
 fn jit() -> Finding {
     let value = read("/proc/sys/net/core/bpf_jit_enable");
     let on = value.as_deref().is_none_or(|value| matches!(value, "1" | "2"));

@@ -1,4 +1,5 @@
-//! The congestion control algorithms of a run: the kernel's own, or linkpool's, loaded for the run with the scenario's parameters.
+//! The congestion control algorithms of a run: the kernel's own, or linkpool's, loaded for the run
+//! with the scenario's parameters.
 
 use anyhow::{Context as _, Result};
 use linkpool_linux_control::algorithm::Algorithm;
@@ -6,7 +7,8 @@ use linkpool_linux_control::instance::{self, Instance};
 use linkpool_linux_control::settings::Settings;
 use std::path::Path;
 
-/// Controllers of test beds are called this, the number of their process, and a letter: 15 characters at the most.
+/// Controllers of test beds are called this, the number of their process, and a letter: 15
+/// characters at the most.
 const PREFIX: &str = "lpt";
 
 /// What runs the connections of a transport.
@@ -88,7 +90,8 @@ fn owner(name: &str) -> Option<u32> {
     rest.strip_suffix(|c: char| c.is_ascii_lowercase())?.parse().ok()
 }
 
-/// Gives `settings` the parameter that the command line calls `name`; `value` as a scenario has it. None: there is no such parameter.
+/// Gives `settings` the parameter that the command line calls `name`; `value` as a scenario has it.
+/// None: there is no such parameter.
 pub(crate) fn set(settings: &mut Settings, name: &str, value: &toml_edit::Value) -> Option<()> {
     let number = || value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
     let whole = || u32::try_from(value.as_integer()?).ok();

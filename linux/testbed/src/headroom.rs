@@ -21,7 +21,8 @@ const COMFORT: f64 = 0.5;
 /// Packets that a run may need, and those that this machine can carry.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Headroom {
-    /// Packets a second that one flow got through two hosts and a fabric as fast as it could, ACKs included.
+    /// Packets a second that one flow got through two hosts and a fabric as fast as it could, ACKs
+    /// included.
     pub carried_pps: f64,
     /// Packets a second at the most in the run, ACKs included.
     pub needed_pps: f64,
@@ -61,7 +62,8 @@ impl Headroom {
     }
 }
 
-/// Packets a second at the most, ACKs included: no more than the n-th links of all paths carry together, for any n.
+/// Packets a second at the most, ACKs included: no more than the n-th links of all paths carry
+/// together, for any n.
 fn needed(plan: &Plan, routes: &Routes) -> f64 {
     let fabric = &plan.fabric;
     let mut pairs: BTreeSet<(HostId, HostId)> = plan.flows.iter().map(|f| (f.flow.src, f.flow.dst)).collect();

@@ -1,5 +1,5 @@
-//! What lives on the hosts: senders and receivers, on sockets of the kernel, in one loop for all namespaces. A socket stays in the
-//! namespace in which it was made, whichever thread uses it.
+//! What lives on the hosts: senders and receivers, on sockets of the kernel, in one loop for all
+//! namespaces. A socket stays in the namespace in which it was made, whichever thread uses it.
 
 use crate::address::{End, Side};
 use crate::clock::Clock;
@@ -289,7 +289,8 @@ impl<'p> Hosts<'p> {
         Ok(())
     }
 
-    /// The subflows of a flow with these ports of the sender; the fabric learns which paths they take.
+    /// The subflows of a flow with these ports of the sender; the fabric learns which paths they
+    /// take.
     fn subflows(&self, planned: &PlannedFlow, ports: &[u16], to: SocketAddrV4) -> Vec<SubflowState> {
         let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (planned.flow.src, planned.flow.dst);
@@ -348,7 +349,8 @@ impl<'p> Hosts<'p> {
         }
     }
 
-    /// Opens the subflows that are missing, one at a time, and looks again soon until all are there.
+    /// Opens the subflows that are missing, one at a time, and looks again soon until all are
+    /// there.
     fn join(&mut self, flow: FlowId) -> Result<()> {
         let now = self.clock.now();
         let Some(sending) = self.senders.get_mut(&flow) else { return Ok(()) };
@@ -370,7 +372,8 @@ impl<'p> Hosts<'p> {
         for (id, subflow) in (0u8..).zip(&mut sending.subflows).skip(1) {
             if subflow.info.state == 0 {
                 let local = SocketAddrV4::new(end.address(), subflow.port);
-                // The connection takes no subflow before its first data is acknowledged; then the next look asks again.
+                // The connection takes no subflow before its first data is acknowledged; then the
+                // next look asks again.
                 if manager.create(token, local.into(), id, to.into()).is_ok() {
                     subflow.info.state = 2;
                 }

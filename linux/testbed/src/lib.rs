@@ -1,9 +1,11 @@
 //! The test bed: runs a scenario of the simulator on the network stack of Linux.
 //!
-//! Hosts are network namespaces, with sockets of the kernel. Between them is the simulator's own network, run by the clock: so queues,
-//! marks, delays and paths are those that the scenario says, and what differs from a simulation is the transport.
+//! Hosts are network namespaces, with sockets of the kernel. Between them is the simulator's own
+//! network, run by the clock: so queues, marks, delays and paths are those that the scenario says,
+//! and what differs from a simulation is the transport.
 //!
-//! Nothing that it makes has a name: namespaces and devices live as long as the process, whatever ends it.
+//! Nothing that it makes has a name: namespaces and devices live as long as the process, whatever
+//! ends it.
 
 mod address;
 mod beside;

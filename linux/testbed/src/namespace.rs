@@ -1,4 +1,5 @@
-//! Network namespaces without names: they live as long as this process, whatever ends it, and leave nothing behind.
+//! Network namespaces without names: they live as long as this process, whatever ends it, and leave
+//! nothing behind.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use linkpool_linux_control::namespace::Namespace as Named;
@@ -60,7 +61,8 @@ fn enter(file: BorrowedFd<'_>) -> Result<()> {
     move_into_link_name_space(file, Some(LinkNameSpaceType::Network)).context("cannot enter a network namespace")
 }
 
-/// Has iproute2 run `commands`, one a line without the word `ip`, in the namespace of the calling thread.
+/// Has iproute2 run `commands`, one a line without the word `ip`, in the namespace of the calling
+/// thread.
 pub(crate) fn ip(commands: &str) -> Result<()> {
     let mut child = Command::new("ip")
         .args(["-batch", "-"])
@@ -75,7 +77,8 @@ pub(crate) fn ip(commands: &str) -> Result<()> {
     Ok(())
 }
 
-/// Sets a variable below /proc/sys, such as `net/ipv4/tcp_ecn`, in the namespace of the calling thread.
+/// Sets a variable below /proc/sys, such as `net/ipv4/tcp_ecn`, in the namespace of the calling
+/// thread.
 pub(crate) fn sysctl(name: &str, value: impl std::fmt::Display) -> Result<()> {
     std::fs::write(format!("/proc/sys/{name}"), value.to_string()).with_context(|| format!("cannot set {name}"))
 }

@@ -16,14 +16,16 @@ const MOST_SUBFLOWS: u32 = 8;
 /// Series are sampled by a thread that also sends and receives.
 const LEAST_INTERVAL: Time = Time::from_ms(1);
 
-/// Settings of transports that the test bed gives to the kernel; others must be as the kernel has them.
+/// Settings of transports that the test bed gives to the kernel; others must be as the kernel has
+/// them.
 const HEEDED: [&str; 9] =
     ["control", "preset", "subflows", "paths", "priority", "mss", "initial_window", "min_rto", "ack_every"];
 
 /// Settings that follow from others.
 const IMPLIED: [&str; 2] = ["ack_delay", "quickack"];
 
-/// Checks that `scenario` can run here. Returns what the hosts need, and what runs the connections of each transport.
+/// Checks that `scenario` can run here. Returns what the hosts need, and what runs the connections
+/// of each transport.
 pub(crate) fn check(scenario: &Scenario) -> Result<(Settings, Vec<Controller>)> {
     let fabric = scenario.topology.fabric();
     ensure!(fabric.hosts() <= MOST_HOSTS, "[topology]: {} hosts; at most {MOST_HOSTS} are possible", fabric.hosts());

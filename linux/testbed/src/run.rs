@@ -73,7 +73,8 @@ pub fn check(scenario: &Scenario) -> Result<()> {
     refuse::check(scenario).map(drop)
 }
 
-/// Runs `scenario` and writes its results, as `docs/results.md` describes them, to `directory`. `stop` ends it before its time.
+/// Runs `scenario` and writes its results, as `docs/results.md` describes them, to `directory`.
+/// `stop` ends it before its time.
 ///
 /// # Errors
 /// It cannot run here, see [`check`]; something could not be made; or a file could not be written.
@@ -209,7 +210,8 @@ fn taking_part(plan: &Plan) -> Vec<End> {
     ends.into_iter().map(|(host, n)| End { host, side: side(n) }).collect()
 }
 
-/// The names of algorithms for all transports of the plan: behind those of the scenario it has copies of some, with paths of their own.
+/// The names of algorithms for all transports of the plan: behind those of the scenario it has
+/// copies of some, with paths of their own.
 fn with_copies(mut names: Vec<String>, plan: &Plan, scenario: &Scenario) -> Vec<String> {
     for copy in &plan.transports[names.len()..] {
         let of = scenario.transports.iter().position(|t| t.name == copy.name);

@@ -119,7 +119,8 @@ impl Sending {
         Ok(())
     }
 
-    /// What it has come to; `finished`: all is acknowledged; `told`: by a controller that suppresses subflows.
+    /// What it has come to; `finished`: all is acknowledged; `told`: by a controller that
+    /// suppresses subflows.
     pub(crate) fn outcome(&mut self, now: Time, finished: bool, told: Option<Conn>) -> FlowOutcome {
         // A connection that has failed tells nothing more: what was seen last holds.
         let _ = self.look(now);

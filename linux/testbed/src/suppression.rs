@@ -1,4 +1,5 @@
-//! AMP's suppression: the daemon's work for the senders of a test bed, on a thread of it, and what controllers tell of connections.
+//! AMP's suppression: the daemon's work for the senders of a test bed, on a thread of it, and what
+//! controllers tell of connections.
 
 use crate::address::{End, Side};
 use crate::ends::HostEnd;
@@ -16,7 +17,8 @@ use std::thread::{self, JoinHandle};
 /// Real-time priority: above that of hosts, whose sockets keep a core busy, and below the fabric's.
 const PRIORITY: i32 = 6;
 
-/// If 1% of the suppressions take longer, in microseconds, a run is doubtful: it is about a round trip in the scenarios of the papers.
+/// If 1% of the suppressions take longer, in microseconds, a run is doubtful: it is about a round
+/// trip in the scenarios of the papers.
 const LATE: f64 = 1000.0;
 
 /// Suppresses and releases subflows while it lives.
@@ -35,7 +37,8 @@ pub struct SuppressionSummary {
     pub failed: u64,
     /// Events that the thread lost; it brought the connections in order within a second.
     pub events_lost: u64,
-    /// Microseconds from the event to the last subflow of the connection: the median, null without events.
+    /// Microseconds from the event to the last subflow of the connection: the median, null without
+    /// events.
     pub median_us: Option<f64>,
     /// As before, 99% of them took no longer.
     pub p99_us: Option<f64>,
@@ -128,7 +131,8 @@ impl Told {
         self.controllers.contains_key(controller)
     }
 
-    /// What `controller` tells of a connection; none: nothing, for its first ACK has not come, or it has ended.
+    /// What `controller` tells of a connection; none: nothing, for its first ACK has not come, or
+    /// it has ended.
     pub(crate) fn of(&self, controller: &str, connection: &mut Option<Identity>) -> Option<Conn> {
         let (controller, connection) = (self.controllers.get(controller)?, connection.as_mut()?);
         let is_it = |conn: &Conn| (conn.netns, conn.token) == (connection.netns, connection.token);
@@ -146,7 +150,8 @@ impl Told {
     }
 }
 
-/// Is the subflow from this port of the sender suppressed? The kernel follows within the times of [`SuppressionSummary`].
+/// Is the subflow from this port of the sender suppressed? The kernel follows within the times of
+/// [`SuppressionSummary`].
 pub(crate) fn is_suppressed(conn: &Conn, port: u16) -> bool {
     let others = conn.established().filter(|(slot, _)| *slot != usize::from(conn.first));
     conn.suppressed != 0 && others.into_iter().any(|(_, path)| path.local.port == port)

@@ -1,4 +1,5 @@
-//! Which flow starts when: those of the plan, those that wait for others, and those that processes start.
+//! Which flow starts when: those of the plan, those that wait for others, and those that processes
+//! start.
 
 use linkpool_sim::{FlowId, FlowOutcome, JobOutcome, LabelId, Plan, PlannedFlow, ProcessId};
 use linkpool_units::{HostId, Time};

@@ -1,4 +1,5 @@
-//! Scenarios on the network stack of this machine. Where it does not allow that, tests say so in a line and end.
+//! Scenarios on the network stack of this machine. Where it does not allow that, tests say so in a
+//! line and end.
 
 use linkpool_linux_control::check::State;
 use linkpool_linux_testbed::{Report, check, run};
@@ -75,8 +76,8 @@ fn results(text: &str) -> Option<(Report, Vec<Row>, Vec<Row>)> {
     tables(text).map(|Tables { report, flows, links, .. }| (report, flows, links))
 }
 
-/// Runs a scenario and gives its report and tables; none: not here. A run in which the machine did not keep time, by the test bed's
-/// own measure, tells nothing: it is made again.
+/// Runs a scenario and gives its report and tables; none: not here. A run in which the machine did
+/// not keep time, by the test bed's own measure, tells nothing: it is made again.
 fn tables(text: &str) -> Option<Tables> {
     if let Some(why) = lacking() {
         eprintln!("skipped: {why}");
@@ -168,7 +169,8 @@ fn subflows_take_the_paths_that_they_are_told() {
     assert!(number(&flows[0], "goodput_bps") > 25e6, "{flows:?}");
 }
 
-/// AMP's subflows at their floor, beside flows that keep the queue above its threshold, are suppressed, all but the first.
+/// AMP's subflows at their floor, beside flows that keep the queue above its threshold, are
+/// suppressed, all but the first.
 #[test]
 fn subflows_of_amp_are_suppressed() {
     let scenario = "duration = \"2s\"\n[topology.many-to-one]\nsenders = 9\nrate = \"50Mbps\"\ndelay = \"250us\"\n\

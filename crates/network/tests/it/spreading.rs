@@ -1,4 +1,5 @@
-//! How switches spread packets over links of equal cost: by flow, by packet, by flowlet, and by weight.
+//! How switches spread packets over links of equal cost: by flow, by packet, by flowlet, and by
+//! weight.
 
 use crate::common::topologies::leaf_spine;
 use crate::common::traffic::{Scene, Send, sends};
@@ -46,7 +47,8 @@ fn a_flow_keeps_to_one_link_and_its_packets_need_not() {
     assert!(by_packet.iter().all(|n| (890..1110).contains(n)), "{by_packet:?}");
 }
 
-/// Packets 1 us apart are one flowlet if the gap is longer than that, and each its own if it is not.
+/// Packets 1 us apart are one flowlet if the gap is longer than that, and each its own if it is
+/// not.
 #[test]
 fn flowlets_end_at_gaps() {
     let used = |gap: Time, every: Time| {
@@ -58,8 +60,8 @@ fn flowlets_end_at_gaps() {
     assert_eq!(used(Time(1_000_001), Time::from_us(1)), [4000], "just below the gap");
 }
 
-/// Packets that come ten times as fast as a link takes them: each goes where the queue is shortest, so the four
-/// links have as many each. As one flowlet they take one link.
+/// Packets that come ten times as fast as a link takes them: each goes where the queue is shortest,
+/// so the four links have as many each. As one flowlet they take one link.
 #[test]
 fn adaptive_routing_keeps_queues_alike() {
     let fabric = leaf_spine(2, 4, 2, [Cable { rate: Rate::gbps(100), ..CABLE }, CABLE]).fabric();
@@ -131,7 +133,8 @@ fn share_of_spine_0(weights: Weights) -> f64 {
     (0..n).filter(|e| over(*e) == spine_0).count() as f64 / f64::from(n)
 }
 
-/// 40 Gbps over the one spine and, though the link to it is as fast, 10 over the other: four to one.
+/// 40 Gbps over the one spine and, though the link to it is as fast, 10 over the other: four to
+/// one.
 #[test]
 fn weights_by_capacity_look_beyond_the_next_link() {
     assert!((share_of_spine_0(Weights::Equal) - 0.5).abs() < 0.01);

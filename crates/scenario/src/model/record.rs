@@ -73,22 +73,22 @@ settings! {
 }
 
 settings! {
-    /// The ports whose packets are recorded. Without `hosts` and `links`: for each flow, those of the host that sends
-    /// its data.
+    /// The ports whose packets are recorded. Without `hosts` and `links`: for each flow, those of
+    /// the host that sends its data.
     #[derive(Eq)]
     pub struct Capture {
         /// Hosts; at each of their ports the packets that come and go.
         hosts: Option<Vec<HostId>> as Option<Vec<HostName>>, from |_s| None => "no host",
             within Length::from(1, "names no host; leave it out to record at the senders of all flows");
-        /// Directed links, each written "FROM->TO" with names of hosts or switches: the packets that FROM puts on the
-        /// wire.
+        /// Directed links, each written "FROM->TO" with names of hosts or switches: the packets
+        /// that FROM puts on the wire.
         links: Option<Vec<LinkEnds>> as Option<Vec<LinkName>>, from |_s| None => "no link",
             within Length::from(1, "names no link; leave it out to record at hosts");
         /// Only packets of the flows with these numbers.
         flows: Option<Vec<u32>>, from |_s| None => "all flows",
             within Length::from(1, "names no flow; leave it out to record all flows");
-        /// Is payload written, as zeros? Without it a packet ends in the file where its headers end; its length and its
-        /// checksums are those of the whole packet.
+        /// Is payload written, as zeros? Without it a packet ends in the file where its headers
+        /// end; its length and its checksums are those of the whole packet.
         payload: bool = false;
         /// No packet before this.
         from: Time = Time::ZERO;

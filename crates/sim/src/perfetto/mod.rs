@@ -35,9 +35,9 @@ pub struct Lifetime {
     pub finished: Option<u64>,
 }
 
-/// Simulates `scenario` until `flows` have ended, as [`crate::trace()`] does, and writes their events,
-/// and the queue lengths that the scenario records, to `path`. Memory is bounded: the file is
-/// written while the run goes on. Returns when the flows began and ended, of those that started.
+/// Simulates `scenario` until `flows` have ended, as [`crate::trace()`] does, and writes their
+/// events, and the queue lengths that the scenario records, to `path`. Memory is bounded: the file
+/// is written while the run goes on. Returns when the flows began and ended, of those that started.
 ///
 /// # Errors
 /// The run has no result, or the file cannot be written.

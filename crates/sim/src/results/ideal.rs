@@ -109,7 +109,8 @@ impl<'p> Ideal<'p> {
         Some(Time((controls * control + data - rounding).floor().max(1.0) as u64))
     }
 
-    /// Does each flow of `transport` send all its packets over one path, on which none overtakes another?
+    /// Does each flow of `transport` send all its packets over one path, on which none overtakes
+    /// another?
     fn takes_one_path(&self, transport: &PlannedTransport) -> bool {
         let fixed_at_host = transport.config.subflows == 1
             && transport.scatter == Subflows::None

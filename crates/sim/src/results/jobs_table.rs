@@ -43,8 +43,8 @@ table! {
     jct_s: f64, "s" = row.job().end.map(|end| (end - row.job().start).secs());
     /// Algorithm bandwidth of an operation, as nccl-tests define it: `8 size_bytes / jct_s`.
     algorithm_bandwidth_bps: f64, "bit/s" = row.bandwidth();
-    /// Bus bandwidth of an operation, as nccl-tests define it: the algorithm bandwidth, times
-    /// 2 (n - 1) / n of an all-reduce of n ranks, (n - 1) / n of a reduce-scatter, an all-gather or an
+    /// Bus bandwidth of an operation, as nccl-tests define it: the algorithm bandwidth, times 2 (n
+    /// - 1) / n of an all-reduce of n ranks, (n - 1) / n of a reduce-scatter, an all-gather or an
     /// all-to-all, and 1 of a broadcast.
     bus_bandwidth_bps: f64, "bit/s" = row.bandwidth().zip(row.operation()).map(|(rate, o)| rate * o.bus_factor);
     /// Requests and answers, or messages.

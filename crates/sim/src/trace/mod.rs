@@ -37,8 +37,8 @@ pub fn trace(
 
 /// Simulates `scenario` as [`trace`] does, and gives what happens to `take_rows` as it comes, if
 /// there is one: events, and samples of time series that the scenario asks for. When a packet
-/// arrives that has waited at a port with service events is not known then. The events that have not
-/// been given are the result.
+/// arrives that has waited at a port with service events is not known then. The events that have
+/// not been given are the result.
 pub(crate) fn follow(
     scenario: &Scenario,
     flows: &[FlowId],

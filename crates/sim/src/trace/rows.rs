@@ -38,8 +38,8 @@ impl Rows {
         self.kept.len() >= MANY
     }
 
-    /// Takes rows from before the last `window`, in order of time. Losses are noted a window late at
-    /// most, so those of later calls may precede by as much.
+    /// Takes rows from before the last `window`, in order of time. Losses are noted a window late
+    /// at most, so those of later calls may precede by as much.
     pub(crate) fn take(&mut self, window: Time) -> Vec<Row> {
         let last = self.kept.iter().map(|row| row.at).max().unwrap_or(0);
         let recent = self.kept.iter().position(|row| row.at + window.0 >= last);

@@ -114,8 +114,8 @@ fn random_loss_is_as_frequent_as_told() {
     assert!((lost - expected).abs() < 5.0 * (3.0 * expected).sqrt(), "{lost}, not {expected}");
 }
 
-/// Of 10^-6 a bit, one of 82 packets of 1,538 bytes is lost. On the way back go ACKs, which have fewer bits
-/// to go wrong.
+/// Of 10^-6 a bit, one of 82 packets of 1,538 bytes is lost. On the way back go ACKs, which have
+/// fewer bits to go wrong.
 #[test]
 fn bit_errors_go_by_the_length_of_packets() {
     let text = format!(
@@ -132,8 +132,8 @@ fn bit_errors_go_by_the_length_of_packets() {
     }
 }
 
-/// Down for 1 ms of every 4: three quarters of the time remain, less the time until the sender notices that
-/// the link works again.
+/// Down for 1 ms of every 4: three quarters of the time remain, less the time until the sender
+/// notices that the link works again.
 #[test]
 fn a_flapping_cable_works_between_its_failures() {
     let r = run(&format!(
@@ -147,8 +147,8 @@ fn a_flapping_cable_works_between_its_failures() {
     assert!(r.link("L->R").stats.rare.drops_down > 9 * 10);
 }
 
-/// A switch knows at once that its own link is down, long before routing follows, and sends nothing there but
-/// the packets that are queued then.
+/// A switch knows at once that its own link is down, long before routing follows, and sends nothing
+/// there but the packets that are queued then.
 #[test]
 fn adaptive_routing_leaves_out_a_link_that_is_down() {
     let lost = |kind: &str| {

@@ -4,8 +4,8 @@ use crate::common::written::{differ, written};
 use crate::common::{Run, run, scenario};
 use linkpool_units::Time;
 
-/// Hosts `S1` to `S3` and `R` at one switch, 1 Gbps, 10 us a link, packets of 1,000 bytes with 40 of
-/// them headers and ACKs of 40, one for each packet. Two operations, far apart.
+/// Hosts `S1` to `S3` and `R` at one switch, 1 Gbps, 10 us a link, packets of 1,000 bytes with 40
+/// of them headers and ACKs of 40, one for each packet. Two operations, far apart.
 fn four_hosts(keys: &str) -> Run {
     run(&format!(
         "duration = \"90ms\"\ndrain = \"9ms\"\n[topology.many-to-one]\nsenders = 3\nrate = \"1Gbps\"\ndelay = \"10us\"\n\
@@ -65,8 +65,8 @@ fn a_chain() {
 }
 
 /// Two chunks of two packets along two hops. The first chunk is passed on after 44 us; at 60.32 us
-/// its second packet is on its way. The ACKs of the second chunk wait for it, then comes the second chunk: it
-/// is ready at 60 us, behind the ACKs of its two packets.
+/// its second packet is on its way. The ACKs of the second chunk wait for it, then comes the second
+/// chunk: it is ready at 60 us, behind the ACKs of its two packets.
 #[test]
 fn chunks_follow_each_other() {
     let [_, second] = times("algorithm = \"chain-broadcast\"\nranks = 3\nsize = \"3840B\"\nchunks = 2");

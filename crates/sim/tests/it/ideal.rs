@@ -66,8 +66,9 @@ fn a_short_last_packet() {
     assert_eq!(fct, by_hand + 33_600);
 }
 
-/// Two packets, the second of 600 B, over paths that are chosen for each packet: the second may overtake the first, which
-/// then ends the flow, 1,169.6 ns on each of six links. Behind it, the second is 529.6 ns later at each.
+/// Two packets, the second of 600 B, over paths that are chosen for each packet: the second may
+/// overtake the first, which then ends the flow, 1,169.6 ns on each of six links. Behind it, the
+/// second is 529.6 ns later at each.
 #[test]
 fn a_short_last_packet_that_may_overtake() {
     let reps = "control = \"dctcp\"\npaths = \"reps\"\ninitial_window = 10\nmss = \"1400B\"";

@@ -1,7 +1,7 @@
 //! A connection that stays open for messages: where they end in its stream, and the windows of
-//! subflows that had nothing to send (Linux: `tcp_slow_start_after_idle_check`,
-//! `tcp_cwnd_validate` and `tcp_is_cwnd_limited` in net/ipv4/tcp_output.c and include/net/tcp.h; RFC
-//! 2861; RFC 9293, section 3.8.2).
+//! subflows that had nothing to send (Linux: `tcp_slow_start_after_idle_check`, `tcp_cwnd_validate`
+//! and `tcp_is_cwnd_limited` in net/ipv4/tcp_output.c and include/net/tcp.h; RFC 2861; RFC 9293,
+//! section 3.8.2).
 
 use super::{Sender, SenderState};
 use crate::congestion::CongestionState;

@@ -47,8 +47,8 @@ pub struct Sender {
     control: Control,
     states: Box<[CongestionState]>,
     subflows: Box<[Subflow]>,
-    /// End of the stream; `u64::MAX` while it is not known. Of a connection that stays open, the end
-    /// of the message that is being sent.
+    /// End of the stream; `u64::MAX` while it is not known. Of a connection that stays open, the
+    /// end of the message that is being sent.
     size: u64,
     /// First byte of the stream not yet given to a subflow.
     data_nxt: u64,

@@ -152,8 +152,8 @@ impl Subflow {
     }
 
     /// A mark was echoed. The first new segment of each window in which that happens carries CWR
-    /// (RFC 3168, section 6.1.2), unless fast recovery has cut the window (Linux, `tcp_enter_cwr` in
-    /// net/ipv4/tcp_input.c and `tcp_ecn_send` in tcp_output.c).
+    /// (RFC 3168, section 6.1.2), unless fast recovery has cut the window (Linux, `tcp_enter_cwr`
+    /// in net/ipv4/tcp_input.c and `tcp_ecn_send` in tcp_output.c).
     #[inline]
     pub(crate) fn announce_cut(&mut self, state: &CongestionState) {
         if self.ect && state.snd_una > self.announced_until && !state.in_recovery {

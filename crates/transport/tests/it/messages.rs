@@ -8,7 +8,8 @@ use linkpool_transport::control::ControlConfig;
 use linkpool_transport::{Config, LossRecovery};
 
 /// A message ends with a segment of its own. The connection does not end with it. Of a window of 4,
-/// the first message fills 2, which does not let it grow; then 3 are in flight, which lets it grow to
+/// the first message fills 2, which does not let it grow; then 3 are in flight, which lets it grow
+/// to
 /// 6.
 #[test]
 fn messages_share_a_handshake() {

@@ -38,7 +38,8 @@ impl Events {
 
     /// Waits until there is one, or so long.
     pub(super) fn wait(&self, most: Duration) {
-        // The kernel counts milliseconds; what is due within one is waited for as one. A signal ends the wait, too.
+        // The kernel counts milliseconds; what is due within one is waited for as one. A signal
+        // ends the wait, too.
         let most = Duration::from_millis(most.as_micros().div_ceil(1000) as u64);
         self.rings.poll_raw(most);
     }

@@ -1,7 +1,8 @@
 //! The daemon: opens subflows by rule, and suppresses and releases them when AMP says so.
 //!
-//! It holds no state that a connection needs. All is in the kernel's maps, so it may be killed and started again at any time:
-//! what it finds there it brings in order first. While it is away nothing is suppressed anew, and connections go on.
+//! It holds no state that a connection needs. All is in the kernel's maps, so it may be killed and
+//! started again at any time: what it finds there it brings in order first. While it is away
+//! nothing is suppressed anew, and connections go on.
 
 mod events;
 mod latency;
@@ -50,8 +51,9 @@ pub struct Report {
     pub latency: Latency,
 }
 
-/// Serves the controllers that are loaded now, until `stop` is set. `started` is called once everything is in order. From then on
-/// this thread has CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, and no other capability, and real-time priority if it may.
+/// Serves the controllers that are loaded now, until `stop` is set. `started` is called once
+/// everything is in order. From then on this thread has CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, and
+/// no other capability, and real-time priority if it may.
 pub fn run(config: &Config, stop: &Arc<AtomicBool>, started: impl FnOnce()) -> Result<Report> {
     ensure!(!config.namespaces.is_empty(), "no network namespace to serve");
     let _takeover = config.namespaces.iter().map(Takeover::of).collect::<Result<Vec<_>>>()?;

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 /// How often it looks whether events were lost.
 const REVIEW: Duration = Duration::from_secs(1);
 
-/// Serves connections of controllers in namespaces: opens subflows by a rule, suppresses and releases them.
+/// Serves connections of controllers in namespaces: opens subflows by a rule, suppresses and
+/// releases them.
 #[derive(Debug)]
 pub struct Server {
     rule: Rule,
@@ -27,7 +28,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// For the connections of `controllers` in the namespaces of `managers`, which are by the namespaces' inode numbers.
+    /// For the connections of `controllers` in the namespaces of `managers`, which are by the
+    /// namespaces' inode numbers.
     pub fn new(rule: Rule, managers: HashMap<u32, PathManager>, controllers: Vec<Instance>) -> Result<Server> {
         Ok(Server {
             rule,
@@ -66,7 +68,8 @@ impl Server {
         Ok(self.report)
     }
 
-    /// Brings connections in order: of all controllers at first, then of those that have lost events.
+    /// Brings connections in order: of all controllers at first, then of those that have lost
+    /// events.
     fn review(&mut self) -> Result<()> {
         let ids: Vec<u32> = self.controllers.keys().copied().collect();
         for id in ids {

@@ -1,7 +1,7 @@
 //! What goes wrong in networks while data is sent: paths that die.
 //!
-//! The short test runs with all others. The long one takes a minute, for all controllers side by side:
-//! `cargo test --test kernel -- --ignored minute`.
+//! The short test runs with all others. The long one takes a minute, for all controllers side by
+//! side: `cargo test --test kernel -- --ignored minute`.
 
 use crate::net::{Loaded, Net, run, send, skipped};
 use linkpool_linux_control::algorithm::ALL;
@@ -43,11 +43,13 @@ fn a_path_dies_and_comes_back() {
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// A connection that cannot send for so long has stalled: a timeout that has doubled to its bound of 120 s is far from that.
+/// A connection that cannot send for so long has stalled: a timeout that has doubled to its bound
+/// of 120 s is far from that.
 const STALL: Duration = Duration::from_secs(40);
 
-/// For a minute each controller sends over two links of 20 Mbit/s, while `disturb` does to its network what it does, again and again:
-/// it is told how often it has been called. All bytes arrive, none stalls, windows stay within bounds, and the kernel does not complain.
+/// For a minute each controller sends over two links of 20 Mbit/s, while `disturb` does to its
+/// network what it does, again and again: it is told how often it has been called. All bytes
+/// arrive, none stalls, windows stay within bounds, and the kernel does not complain.
 fn for_a_minute(name: &str, disturb: impl Fn(&Net, u32) + Sync) {
     if skipped(name) {
         return;
