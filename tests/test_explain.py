@@ -15,9 +15,10 @@ from linkpool import Result
 from linkpool.explain.blocked import Held, blocked
 from linkpool.explain.critical import Cause, Chain, breakdown
 from linkpool.explain.picture import draw
-from linkpool.explain.replay import PS, ExplainError, Life, replay
+from linkpool.explain.replay import ExplainError, Life, replay
 from linkpool.explain.story import Story, as_text, tell
 from linkpool.explain.wires import Wires
+from linkpool.units import PS
 
 pytestmark = pytest.mark.core
 

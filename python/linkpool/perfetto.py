@@ -6,12 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from linkpool import api
-from linkpool.replay import ReplayError, difference, remedy
+from linkpool.replay import ReplayError, difference, require_same_times, traceable
 from linkpool.result import Result
-from linkpool.units import show_seconds
-
-PS = 1_000_000_000_000
-"""Picoseconds in a second."""
 
 MOST_FLOWS = 1000
 """More flows are not traced unless they are named: a browser would not show them."""
@@ -56,8 +52,8 @@ def perfetto(
         except ValueError as error:
             raise ReplayError(str(error)) from None
         times = {flow: (opened, finished) for flow, opened, finished in traced}
-        for flow, (start_s, end_s) in rows.items():
-            _require_same(result, flow, times.get(flow), (start_s, end_s), note)
+        for flow, recorded in rows.items():
+            require_same_times(result, flow, recorded, times.get(flow), note)
         partial.replace(out)
     finally:
         partial.unlink(missing_ok=True)
@@ -66,37 +62,8 @@ def perfetto(
 
 def _rows(result: Result, flows: Sequence[int] | None) -> dict[int, tuple[float, float | None]]:
     """Return when flows began and ended, seconds, by number."""
-    shared = pl.len().over("connection") > 1
-    chosen = result.scan("flows").select("flow", "start_s", "end_s", shared=shared)
-    if flows is not None:
-        chosen = chosen.filter(pl.col("flow").is_in(list(flows)))
-        for flow in chosen.filter("shared").select("flow").collect()["flow"]:
-            raise ReplayError(f"flow {flow} is a message on a connection that stays open")
-    chosen = chosen.filter(~pl.col("shared")).drop("shared")
-    count = chosen.select(pl.len()).collect().item()
+    rows = traceable(result, flows).select("flow", "start_s", "end_s")
+    count = rows.select(pl.len()).collect().item()
     if flows is None and count > MOST_FLOWS:
         raise ReplayError(f"{result.dir} has {count} flows: choose some, as in --flow 0 --flow 7")
-    rows = {flow: (start, end) for flow, start, end in chosen.collect().iter_rows()}
-    for flow in flows or ():
-        if flow not in rows:
-            raise ReplayError(f"{result.dir} has no flow {flow}; flows.parquet lists them")
-    return rows
-
-
-def _require_same(
-    result: Result,
-    flow: int,
-    traced: tuple[int, int | None] | None,
-    recorded: tuple[float, float | None],
-    note: str,
-) -> None:
-    """Raise unless a flow began and ended in the replay as in the result, to the picosecond."""
-    start, end = (None if at is None else round(at * PS) for at in recorded)
-    # The trace ends with the flows that are traced, so an unfinished one runs to the end.
-    if traced != (start, end):
-        when = show_seconds(traced[1] / PS) if traced and traced[1] else "never"
-        why = f" ({note})" if note else ""
-        raise ReplayError(
-            f"in the replay flow {flow} ends at {when}, and in the result at "
-            f"{show_seconds(recorded[1])}{why}; {remedy(result)}"
-        )
+    return {flow: (start, end) for flow, start, end in rows.collect().iter_rows()}

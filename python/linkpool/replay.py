@@ -1,6 +1,6 @@
 """Make the run of a result again, with more recording."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +11,7 @@ from linkpool.identity import run_key
 from linkpool.manifest import NAME as MANIFEST
 from linkpool.manifest import Manifest
 from linkpool.result import Result
+from linkpool.units import PS, show_seconds
 
 
 class ReplayError(ValueError):
@@ -90,6 +91,68 @@ def difference(result: Result, toml: str) -> str:
 def remedy(result: Result) -> str:
     """Say how a result is made anew."""
     return f"repeat the run: linkpool run {result.dir}/scenario.toml --out {result.dir}"
+
+
+def traceable(result: Result, flows: Sequence[int] | None = None) -> pl.LazyFrame:
+    """Return the rows of flows that a replay can follow.
+
+    Args:
+        result: the result.
+        flows: their numbers; None: all that are alone on their connections.
+
+    Raises:
+        ReplayError: there is no such flow, or it is one of several messages on a connection.
+
+    """
+    rows = result.scan("flows")
+    # Results of older versions have a connection for each flow.
+    among = "connection" in rows.collect_schema()
+    rows = rows.with_columns(shared=pl.len().over("connection") > 1 if among else pl.lit(False))
+    if flows is None:
+        return rows.filter(~pl.col("shared")).drop("shared")
+    rows = rows.filter(pl.col("flow").is_in(list(flows)))
+    there = dict(rows.select("flow", "shared").collect().iter_rows())
+    for flow in flows:
+        if flow not in there:
+            raise ReplayError(f"{result.dir} has no flow {flow}; flows.parquet lists them")
+        if there[flow]:
+            raise ReplayError(
+                f"flow {flow} is a message on a connection that stays open, which cannot be "
+                "traced; with persistent = false in its workload, each has a connection of its own"
+            )
+    return rows.drop("shared")
+
+
+def require_same_times(
+    result: Result,
+    flow: int,
+    recorded: tuple[float, float | None],
+    traced: tuple[int, int | None] | None,
+    note: str,
+) -> None:
+    """Raise unless a flow began and ended in a replay as in the result, to the picosecond.
+
+    Args:
+        result: the result.
+        flow: the flow's number.
+        recorded: when it began and ended in the result, seconds; None: not finished.
+        traced: when it did in the replay, ps; None: it did not begin.
+        note: of `difference`.
+
+    Raises:
+        ReplayError: it did not.
+
+    """
+    if traced == tuple(None if at is None else round(at * PS) for at in recorded):
+        return
+    why = f" ({note})" if note else ""
+    if traced is None:
+        raise ReplayError(f"flow {flow} does not start in the replay{why}; {remedy(result)}")
+    when = "never" if traced[1] is None else show_seconds(traced[1] / PS)
+    raise ReplayError(
+        f"in the replay flow {flow} ends at {when}, and in the result at "
+        f"{show_seconds(recorded[1])}{why}; {remedy(result)}"
+    )
 
 
 def _require_same(first: Result, again: Result, changed: set[str], note: str) -> None:

@@ -1,5 +1,8 @@
 """Quantities as people read them."""
 
+PS = 1_000_000_000_000
+"""Picoseconds in a second."""
+
 
 def show_seconds(value: float | None) -> str:
     """Write a time in the unit that suits it, with three significant digits."""

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
-from linkpool.explain.replay import PS, replay
+from linkpool.explain.replay import replay
 from linkpool.explain.story import Story, as_text, tell
 from linkpool.explain.wires import Wires
 from linkpool.result import Result
+from linkpool.units import PS
 
 
 class Explanation:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from linkpool.explain.critical import GOES_ON, Cause, Chain, Span
-from linkpool.explain.replay import PS, Event, Life
-from linkpool.units import show_number, show_seconds
+from linkpool.explain.replay import Event, Life
+from linkpool.units import PS, show_number, show_seconds
 
 LONG = PS // 1000
 """Waits for timers from 1 ms on are told even where they did not delay the end."""

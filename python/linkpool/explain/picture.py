@@ -9,11 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from linkpool.explain.critical import Cause
-from linkpool.explain.replay import PS
 from linkpool.explain.story import Story
 from linkpool.figures import look
 from linkpool.figures.plot import content, require_format
-from linkpool.units import show_seconds
+from linkpool.units import PS, show_seconds
 
 WIDTH = 6.9
 """Inches: both columns of a paper's page."""

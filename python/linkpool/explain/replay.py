@@ -1,19 +1,16 @@
 """Make a run again, and keep all that happens to some of its flows."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from linkpool import api
-from linkpool.replay import difference, remedy
+from linkpool.replay import difference, require_same_times, traceable
 from linkpool.result import Result
-from linkpool.units import show_seconds
-
-PS = 1_000_000_000_000
-"""Picoseconds in a second."""
 
 
 class ExplainError(ValueError):
@@ -89,68 +86,38 @@ def replay(result: Result, flows: Sequence[int]) -> list[Life]:
         ScenarioError: the scenario cannot be read again.
 
     """
-    rows = {
-        row["flow"]: row
-        for row in result.scan("flows")
-        .filter(pl.col("flow").is_in(list(flows)))
-        .collect()
-        .iter_rows(named=True)
-    }
-    shared = _shared(result)
-    for flow in flows:
-        if flow not in rows:
-            raise ExplainError(f"{result.dir} has no flow {flow}; flows.parquet lists them")
-        if flow in shared:
-            raise ExplainError(
-                f"flow {flow} is a message on a connection that stays open, which cannot be "
-                "explained; with persistent = false in its workload, each has a connection of "
-                "its own"
-            )
-    file = result.dir / "scenario.toml"
-    scenario = api.load(file, overrides=[])
-    try:
+    with _as_explain_error():
+        found = traceable(result, flows).collect()
+    rows = {row["flow"]: row for row in found.iter_rows(named=True)}
+    scenario = api.load(result.dir / "scenario.toml", overrides=[])
+    with _as_explain_error():
         note = difference(result, scenario.toml)
-    except ValueError as error:
-        raise ExplainError(str(error)) from None
     trace = json.loads(scenario.trace(list(flows)))
     lives = []
     for flow in flows:
         events = [Event(e.pop("at"), e.pop("what"), e) for e in trace if e["flow"] == flow]
-        _require_same(result, rows[flow], events, note)
+        with _as_explain_error():
+            recorded = rows[flow]["start_s"], rows[flow]["end_s"]
+            require_same_times(result, flow, recorded, _times(events), note)
         lives.append(Life(flow, events, rows[flow], _paths(result, flow), result, note))
     return lives
 
 
-def _shared(result: Result) -> set[int]:
-    """Return the flows that are messages on a connection with others."""
-    flows = result.scan("flows")
-    if "connection" not in flows.collect_schema():
-        return set()
-    return set(flows.filter(pl.len().over("connection") > 1).select("flow").collect()["flow"])
+@contextmanager
+def _as_explain_error() -> Iterator[None]:
+    """Say of a run that cannot be repeated that its flows cannot be explained."""
+    try:
+        yield
+    except ValueError as error:
+        raise ExplainError(str(error)) from None
 
 
-def _require_same(result: Result, row: dict[str, Any], events: list[Event], note: str) -> None:
-    """Raise unless the flow began and ended in the replay as its row says, to the picosecond."""
-    why = f"; {note}" if note else ""
-    repeat = remedy(result)
+def _times(events: list[Event]) -> tuple[int, int | None] | None:
+    """Return when a flow began and was complete, ps; None: it did not begin."""
     if not events:
-        raise ExplainError(f"flow {row['flow']} does not start in the replay{why}; {repeat}")
-    ends = [e.at for e in events if e.what == "ends"]
-    recorded = None if row["end_s"] is None else round(row["end_s"] * PS)
-    finished = [at for at, e in zip(ends, _ends(events), strict=True) if e["finished"]]
-    same = round(row["start_s"] * PS) == events[0].at and (
-        recorded is None if not finished else finished[0] == recorded
-    )
-    if not same:
-        when = show_seconds(finished[0] / PS) if finished else "never"
-        raise ExplainError(
-            f"in the replay flow {row['flow']} ends at {when}, and in the result at "
-            f"{show_seconds(row['end_s'])}{why}; {repeat}"
-        )
-
-
-def _ends(events: list[Event]) -> list[Event]:
-    return [e for e in events if e.what == "ends"]
+        return None
+    complete = (e.at for e in events if e.what == "ends" and e["finished"])
+    return events[0].at, next(complete, None)
 
 
 def _paths(result: Result, flow: int) -> dict[int, list[str]]:

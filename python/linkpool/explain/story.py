@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from linkpool.explain.blocked import Held, blocked
 from linkpool.explain.critical import Cause, Chain, Span, breakdown
 from linkpool.explain.moments import LONG, TOLD_LOSSES, Moment, moments
-from linkpool.explain.replay import PS, Life
+from linkpool.explain.replay import Life
 from linkpool.explain.wires import Wires
-from linkpool.units import show_bytes, show_number, show_seconds
+from linkpool.units import PS, show_bytes, show_number, show_seconds
 
 BAR = 20
 SUM = "together: the FCT"

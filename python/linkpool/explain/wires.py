@@ -6,8 +6,7 @@ from itertools import pairwise
 
 from linkpool import api
 from linkpool.result import Result
-
-PS = 1_000_000_000_000
+from linkpool.units import PS
 
 
 class Wires:

@@ -3,11 +3,12 @@
 from typing import Any
 
 from linkpool import _core
-from linkpool.explain.replay import PS, ExplainError, replay
+from linkpool.explain.replay import ExplainError, replay
 from linkpool.explain.story import Story, as_text, tell
 from linkpool.explain.wires import Wires
 from linkpool.report.data.numbers import rounded
 from linkpool.result import Result
+from linkpool.units import PS
 
 QUICK_S = 10.0
 """A run that took no longer is made again unless the user says otherwise."""
