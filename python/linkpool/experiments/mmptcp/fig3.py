@@ -1,16 +1,15 @@
 """MMPTCP, Figure 3: hotspots in the core."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed, mixed_table
-from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
+from linkpool.experiments.mmptcp import mixed, mixed_table, sweeps
+from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
 from linkpool.experiments.mmptcp.tab3 import ARRIVALS, PAIRS
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, about, cases, grade, most
@@ -18,11 +17,6 @@ from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import NAMES
 
 DEGREES = (0, 10, 20, 30, 40, 50, 60)
-TIE = 0.02
-"""Values so near to each other, relatively, count as the same."""
-
-Cells = Mapping[tuple[int, str], Cell]
-Of = Callable[[Cell], "float | None"]
 
 
 @dataclass(frozen=True)
@@ -55,30 +49,30 @@ class Fig3(Mixed):
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge who is best and worst at every degree, and TCP at the highest."""
         ledger = Ledger(self.id)
-        cells = _cells(data)
+        cells = sweeps.cells(data, "degree")
         best = (
-            ("loss", "the lowest loss in the core", _loss, True),
-            ("core", "the highest utilisation of the core", _core, False),
-            ("goodput", "the highest goodput of long flows", _goodput, False),
+            ("loss", "the lowest loss in the core", sweeps.loss, True),
+            ("core", "the highest utilisation of the core", sweeps.core, False),
+            ("goodput", "the highest goodput of long flows", sweeps.goodput, False),
         )
         for name, what, of, lowest in best:
-            hits = _is(cells, self.degrees, of, lowest, ("mmptcp",))
+            hits = sweeps.at_end(cells, self.degrees, PAIRS, of, lowest, ("mmptcp",))
             ledger.add(
                 f"mmptcp-{name}",
                 f"MMPTCP has {what} at every degree",
                 "at every degree",
                 cases(hits) if hits else "no data",
-                most(hits, f"within {TIE:.0%} of the best", 1.0, 0.5),
+                most(hits, f"within {sweeps.TIE:.0%} of the best", 1.0, 0.5),
             )
-        hits = _is(cells, self.degrees, _goodput, True, ("tcp", "ps-tcp"))
+        hits = sweeps.at_end(cells, self.degrees, PAIRS, sweeps.goodput, True, ("tcp", "ps-tcp"))
         ledger.add(
             "worst-goodput",
             "TCP and scattered flows beside TCP get the least goodput",
             "the least",
             cases(hits) if hits else "no data",
-            most(hits, f"within {TIE:.0%} of the two lowest", 1.0, 0.5),
+            most(hits, f"within {sweeps.TIE:.0%} of the two lowest", 1.0, 0.5),
         )
-        hits = _is(cells, self.degrees, _sd, False, ("mptcp", "tcp"))
+        hits = sweeps.at_end(cells, self.degrees, PAIRS, sweeps.deviation, False, ("mptcp", "tcp"))
         ledger.add(
             "unstable",
             "MPTCP's short flows are the most unstable, TCP's next",
@@ -109,15 +103,15 @@ class Fig3(Mixed):
         """Draw the four panels."""
         title = f"{self.id}: {self.title}, 512 hosts, 4:1, 2,560 short flows/s"
         figure, axes = style.panels(2, 2, title, (4.4, 2.7), sharey=False)
-        cells = _cells(data)
-        panels: tuple[tuple[str, Of, Of | None], ...] = (
-            ("goodput of long flows (Mbps), mean ± sd", _goodput, lambda c: c.goodput.sd),
-            ("mean core utilisation (%)", _core, None),
-            ("FCT of short flows (ms), mean ± sd", lambda c: c.fct.mean, _sd),
-            ("mean core loss (%)", _loss, None),
+        cells = sweeps.cells(data, "degree")
+        panels: tuple[tuple[str, sweeps.Of, sweeps.Of | None], ...] = (
+            ("goodput of long flows (Mbps), mean ± sd", sweeps.goodput, sweeps.goodput_deviation),
+            ("mean core utilisation (%)", sweeps.core, None),
+            ("FCT of short flows (ms), mean ± sd", sweeps.fct, sweeps.deviation),
+            ("mean core loss (%)", sweeps.loss, None),
         )
-        for at, (label, of, deviation) in zip(axes.flat, panels, strict=True):
-            _lines(at, cells, self.degrees, of, deviation)
+        for at, (label, of, around) in zip(axes.flat, panels, strict=True):
+            sweeps.lines(at, cells, self.degrees, PAIRS, of, around)
             at.set_title(label)
             at.set_xlabel("hotspots: core switches with short queues (%)")
             style.from_zero(at)
@@ -125,46 +119,7 @@ class Fig3(Mixed):
         return figure
 
 
-def _cells(data: pl.DataFrame) -> dict[tuple[int, str], Cell]:
-    parts = data.partition_by("degree", "scheme", as_dict=True)
-    return {(int(degree), str(scheme)): Cell(rows) for (degree, scheme), rows in parts.items()}
-
-
-def _goodput(cell: Cell) -> float | None:
-    return cell.goodput.mean
-
-
-def _core(cell: Cell) -> float | None:
-    return cell.utilisation
-
-
-def _loss(cell: Cell) -> float | None:
-    return cell.loss
-
-
-def _sd(cell: Cell) -> float | None:
-    return cell.fct.sd
-
-
-def _is(
-    cells: Cells, degrees: Sequence[int], of: Of, lowest: bool, schemes: tuple[str, ...]
-) -> list[bool]:
-    """Say at each degree with data whether `schemes` are, in any order, at that end of all."""
-    hits = []
-    for degree in degrees:
-        values = {s: v for s in PAIRS if (v := of(cells.get((degree, s), NOTHING))) is not None}
-        if len(values) < len(PAIRS):
-            continue
-        mine = [values[s] for s in schemes]
-        rest = [v for s, v in values.items() if s not in schemes]
-        if lowest:
-            hits.append(max(mine) <= (1 + TIE) * min(rest))
-        else:
-            hits.append(min(mine) >= (1 - TIE) * max(rest))
-    return hits
-
-
-def _rises(ledger: Ledger, cells: Cells, scheme: str, ends: tuple[int, int]) -> None:
+def _rises(ledger: Ledger, cells: sweeps.Cells, scheme: str, ends: tuple[int, int]) -> None:
     low, high = (cells.get((degree, scheme), NOTHING).loss for degree in ends)
     known = low is not None and high is not None
     ledger.add(
@@ -178,16 +133,6 @@ def _rises(ledger: Ledger, cells: Cells, scheme: str, ends: tuple[int, int]) -> 
             "at least 1.5 times as much at the highest degree; partly: more",
         ),
     )
-
-
-def _lines(axes: Axes, cells: Cells, degrees: Sequence[int], of: Of, deviation: Of | None) -> None:
-    for scheme in PAIRS:
-        found = [(d, cells.get((d, scheme), NOTHING)) for d in degrees]
-        drawn = [(d, v, c) for d, c in found if (v := of(c)) is not None]
-        x, y = [float(d) for d, _, _ in drawn], [v for _, v, _ in drawn]
-        around = [0.0 if deviation is None else deviation(c) or 0.0 for _, _, c in drawn]
-        low = [max(v - sd, 0.0) for v, sd in zip(y, around, strict=True)]
-        style.lines(axes, scheme, x, y, low, [v + sd for v, sd in zip(y, around, strict=True)])
 
 
 EXPERIMENT = Fig3()

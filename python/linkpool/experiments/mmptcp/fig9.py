@@ -1,16 +1,15 @@
 """MMPTCP, Figure 9: the network load."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed
-from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
+from linkpool.experiments.mmptcp import mixed, sweeps
+from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import listed, number
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.study import style
@@ -29,11 +28,6 @@ PAIRS = {
 }
 """By scheme: the transport of long flows, and of short flows."""
 SPREAD = ("ps", "ps-tcp", "mmptcp", "mptcp-tcp")
-TIE = 0.02
-"""Values so near to each other, relatively, count as the same."""
-
-Cells = Mapping[tuple[int, str], Cell]
-Of = Callable[[Cell], "float | None"]
 
 
 @dataclass(frozen=True)
@@ -66,29 +60,34 @@ class Fig9(Mixed):
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the text's claims about each of the four panels."""
         ledger = Ledger(self.id)
-        cells = _cells(data)
+        cells = sweeps.cells(data, "load")
         low, high = min(self.loads), max(self.loads)
-        hits = _ends(cells, self.loads, _sd, True, ("ps",))
+        hits = sweeps.at_end(cells, self.loads, PAIRS, sweeps.deviation, True, ("ps",))
         _add(ledger, "ps-stable", "packet scatter has the most stable completion times", hits)
         _rises(ledger, cells, (low, high))
-        hits = _ends(cells, self.loads, _goodput, True, ("tcp",))
+        hits = sweeps.at_end(cells, self.loads, PAIRS, sweeps.goodput, True, ("tcp",))
         _add(ledger, "tcp-goodput", "long flows get the worst goodput with TCP for all flows", hits)
-        hits = _ends(cells, (high,), _goodput, False, ("mmptcp", "mptcp-tcp"))
+        hits = sweeps.at_end(cells, (high,), PAIRS, sweeps.goodput, False, ("mmptcp", "mptcp-tcp"))
         _add(
             ledger,
             "high-goodput",
             "at high load MMPTCP and MPTCP beside TCP give the best goodput",
             hits,
         )
-        hits = _ends(cells, self.loads, _loss, True, ("ps", "ps-tcp"))
+        hits = sweeps.at_end(cells, self.loads, PAIRS, sweeps.loss, True, ("ps", "ps-tcp"))
         _add(ledger, "ps-loss", "the core loses least where packets of long flows scatter", hits)
         for name, text, of, unit in (
-            ("low-goodput", "at low load all but TCP perform equally well in goodput", _goodput, 1),
-            ("core-alike", "all but TCP use the core equally well", _core, len(self.loads)),
+            (
+                "low-goodput",
+                "at low load all but TCP perform equally well in goodput",
+                sweeps.goodput,
+                1,
+            ),
+            ("core-alike", "all but TCP use the core equally well", sweeps.core, len(self.loads)),
         ):
             hits = _alike(cells, self.loads[:unit], of)
             _add(ledger, name, text, hits, "largest and smallest within 25%")
-        fct = [{s: _fct(cells.get((x, s), NOTHING)) for s in PAIRS} for x in (low, high)]
+        fct = [{s: sweeps.fct(cells.get((x, s), NOTHING)) for s in PAIRS} for x in (low, high)]
         lower, upper = ((f["mmptcp"], f["mptcp-tcp"]) for f in fct)
         known = None not in (*lower, *upper)
         is_lower = known and (lower[0] or 0.0) <= (lower[1] or 0.0)
@@ -107,15 +106,15 @@ class Fig9(Mixed):
         """Draw the four panels."""
         title = f"{self.id}: {self.title}, 256 hosts, 2:1, 256 short flows/s"
         figure, axes = style.panels(2, 2, title, (4.4, 2.7), sharey=False)
-        cells = _cells(data)
-        panels: tuple[tuple[str, Of, Of | None], ...] = (
-            ("FCT of short flows (ms), mean ± sd", _fct, _sd),
-            ("goodput of long flows (Mbps), mean ± sd", _goodput, lambda c: c.goodput.sd),
-            ("mean core loss (%)", _loss, None),
-            ("mean core utilisation (%)", _core, None),
+        cells = sweeps.cells(data, "load")
+        panels: tuple[tuple[str, sweeps.Of, sweeps.Of | None], ...] = (
+            ("FCT of short flows (ms), mean ± sd", sweeps.fct, sweeps.deviation),
+            ("goodput of long flows (Mbps), mean ± sd", sweeps.goodput, sweeps.goodput_deviation),
+            ("mean core loss (%)", sweeps.loss, None),
+            ("mean core utilisation (%)", sweeps.core, None),
         )
-        for at, (label, of, deviation) in zip(axes.flat, panels, strict=True):
-            _lines(at, cells, self.loads, of, deviation)
+        for at, (label, of, around) in zip(axes.flat, panels, strict=True):
+            sweeps.lines(at, cells, self.loads, PAIRS, of, around)
             at.set_title(label)
             at.set_xlabel("servers with long flows (%)")
             style.from_zero(at)
@@ -123,65 +122,22 @@ class Fig9(Mixed):
         return figure
 
 
-def _cells(data: pl.DataFrame) -> dict[tuple[int, str], Cell]:
-    parts = data.partition_by("load", "scheme", as_dict=True)
-    return {(int(load), str(scheme)): Cell(rows) for (load, scheme), rows in parts.items()}
-
-
-def _fct(cell: Cell) -> float | None:
-    return cell.fct.mean
-
-
-def _sd(cell: Cell) -> float | None:
-    return cell.fct.sd
-
-
-def _goodput(cell: Cell) -> float | None:
-    return cell.goodput.mean
-
-
-def _loss(cell: Cell) -> float | None:
-    return cell.loss
-
-
-def _core(cell: Cell) -> float | None:
-    return cell.utilisation
-
-
 def _add(
-    ledger: Ledger, name: str, text: str, hits: list[bool], case: str = f"within {TIE:.0%}"
+    ledger: Ledger, name: str, text: str, hits: list[bool], case: str = f"within {sweeps.TIE:.0%}"
 ) -> None:
     judged = most(hits, case, 1.0, 0.5)
     ledger.add(name, text, "at each load", cases(hits) if hits else "no data", judged)
 
 
-def _ends(
-    cells: Cells, loads: Sequence[int], of: Of, lowest: bool, schemes: tuple[str, ...]
-) -> list[bool]:
-    """Say at each load with data whether `schemes` are, in any order, at that end of all."""
-    hits = []
-    for load in loads:
-        values = {s: v for s in PAIRS if (v := of(cells.get((load, s), NOTHING))) is not None}
-        if len(values) < len(PAIRS):
-            continue
-        mine = [values[s] for s in schemes]
-        rest = [v for s, v in values.items() if s not in schemes]
-        if lowest:
-            hits.append(max(mine) <= (1 + TIE) * min(rest))
-        else:
-            hits.append(min(mine) >= (1 - TIE) * max(rest))
-    return hits
-
-
-def _alike(cells: Cells, loads: Sequence[int], of: Of) -> list[bool]:
+def _alike(cells: sweeps.Cells, loads: Sequence[int], of: sweeps.Of) -> list[bool]:
     """Say at each load with data whether the schemes that spread long flows are alike."""
     found = [[of(cells.get((load, s), NOTHING)) for s in SPREAD] for load in loads]
     known = [[v for v in values if v is not None] for values in found]
     return [max(v) <= 1.25 * min(v) for v in known if len(v) == len(SPREAD)]
 
 
-def _rises(ledger: Ledger, cells: Cells, ends: tuple[int, int]) -> None:
-    first, last = (_sd(cells.get((load, "tcp"), NOTHING)) for load in ends)
+def _rises(ledger: Ledger, cells: sweeps.Cells, ends: tuple[int, int]) -> None:
+    first, last = (sweeps.deviation(cells.get((load, "tcp"), NOTHING)) for load in ends)
     known = first is not None and last is not None
     ledger.add(
         "tcp-sensitive",
@@ -194,16 +150,6 @@ def _rises(ledger: Ledger, cells: Cells, ends: tuple[int, int]) -> None:
             "at least 1.5 times as much at the highest load; partly: more",
         ),
     )
-
-
-def _lines(axes: Axes, cells: Cells, loads: Sequence[int], of: Of, deviation: Of | None) -> None:
-    for scheme in PAIRS:
-        found = [(d, cells.get((d, scheme), NOTHING)) for d in loads]
-        drawn = [(d, v, c) for d, c in found if (v := of(c)) is not None]
-        x, y = [float(d) for d, _, _ in drawn], [v for _, v, _ in drawn]
-        around = [0.0 if deviation is None else deviation(c) or 0.0 for _, _, c in drawn]
-        low = [max(v - sd, 0.0) for v, sd in zip(y, around, strict=True)]
-        style.lines(axes, scheme, x, y, low, [v + sd for v, sd in zip(y, around, strict=True)])
 
 
 EXPERIMENT = Fig9()
