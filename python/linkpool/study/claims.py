@@ -115,20 +115,21 @@ def under(value: float | None, bound: float) -> Judged:
 
 def alike(value: float | None, other: float | None) -> Judged:
     """Judge "alike": within 25% of each other, partly within a factor of two."""
-    note = "ratio of larger to smaller at most 1.25; partly: 2"
-    if value is None or other is None or value <= 0 or other <= 0:
-        return no_data(note)
-    ratio = max(value, other) / min(value, other)
-    return grade(ratio <= 1.25, ratio <= 2, note)
+    return _within(value, other, 1.25, 2.0)
 
 
 def same(value: float | None, other: float | None) -> Judged:
     """Judge "almost identical": within 5% of each other, partly within 25%."""
-    note = "ratio of larger to smaller at most 1.05; partly: 1.25"
+    return _within(value, other, 1.05, 1.25)
+
+
+def _within(value: float | None, other: float | None, full: float, part: float) -> Judged:
+    """Judge whether the larger is at most `full` times the smaller, partly `part` times."""
+    note = f"ratio of larger to smaller at most {full:g}; partly: {part:g}"
     if value is None or other is None or value <= 0 or other <= 0:
         return no_data(note)
     ratio = max(value, other) / min(value, other)
-    return grade(ratio <= 1.05, ratio <= 1.25, note)
+    return grade(ratio <= full, ratio <= part, note)
 
 
 ORDER = 10.0
