@@ -54,9 +54,7 @@ class BCube(Experiment):
         KEY_SEED,
         Column("flow", "u32", "", "flow; of the collision, 1 is that which comes second"),
         Column("subflow", "u32", "", "subflow; the shortest path first"),
-        Column(
-            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
-        ),
+        trees.GOODPUT,
         Column("best_bps", "f64", "bit/s", "payload rate that all flows can have at once"),
         Column("nic_bps", "f64", "bit/s", "payload rate of one NIC"),
     )

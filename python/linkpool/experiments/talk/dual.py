@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
@@ -14,7 +14,7 @@ from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, grade
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
 
@@ -32,7 +32,7 @@ NICS = (1, 2)
 
 
 @dataclass(frozen=True)
-class Dual(Experiment):
+class Dual(trees.Timed):
     """Long flows in a fat-tree of 128 hosts, of which each has one NIC or two."""
 
     id: str = "T-dual"
@@ -47,21 +47,11 @@ class Dual(Experiment):
         Column("scheme", "string", "", "tcp, scatter or mptcp"),
         Column("nics", "i32", "", "NICs of each host"),
         KEY_SEED,
-        Column("flow", "u32", "", "flow"),
-        Column(
-            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
-        ),
+        trees.KEY_FLOW,
+        trees.GOODPUT,
         Column("nic_bps", "f64", "bit/s", "payload rate of one NIC"),
         Column("best_bps", "f64", "bit/s", "max-min fair payload rate over any paths"),
     )
-
-    def extent(self) -> str:
-        """Say how long it runs."""
-        return f"{self.duration_s:g} s simulated"
-
-    def shortened(self, scale: float) -> Experiment:
-        """Simulate for a shorter time."""
-        return replace(self, duration_s=trees.shortened(self.duration_s, scale))
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every workload, scheme, number of NICs and seed."""

@@ -33,10 +33,8 @@ class Ecmp(Paths):
     columns: ClassVar[tuple[Column, ...]] = (
         Column("subflows", "i32", "", "subflows of each flow, each on a random path"),
         KEY_SEED,
-        Column("flow", "u32", "", "flow"),
-        Column(
-            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
-        ),
+        trees.KEY_FLOW,
+        trees.GOODPUT,
     )
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

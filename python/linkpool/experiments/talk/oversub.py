@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
@@ -13,7 +13,7 @@ from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, grade, no_data
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
 
@@ -25,7 +25,7 @@ LEAST_GAIN = 1.2
 
 
 @dataclass(frozen=True)
-class Oversub(Experiment):
+class Oversub(trees.Timed):
     """Some of 512 hosts send without end, over a core oversubscribed 4:1."""
 
     id: str = "T-oversub"
@@ -40,19 +40,9 @@ class Oversub(Experiment):
         Column("scheme", "string", "", "tcp or mptcp"),
         Column("load", "i32", "%", "hosts that send"),
         KEY_SEED,
-        Column("flow", "u32", "", "flow"),
-        Column(
-            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
-        ),
+        trees.KEY_FLOW,
+        trees.GOODPUT,
     )
-
-    def extent(self) -> str:
-        """Say how long it runs."""
-        return f"{self.duration_s:g} s simulated"
-
-    def shortened(self, scale: float) -> Experiment:
-        """Simulate for a shorter time."""
-        return replace(self, duration_s=trees.shortened(self.duration_s, scale))
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every matrix, load, scheme and seed."""

@@ -1,7 +1,7 @@
 """The MPTCP talk: how many paths each pair of hosts needs in a fat-tree."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from linkpool.optimum.problem import Measured
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, grade
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Value, dumps
 
@@ -23,7 +23,7 @@ FULL = 8
 
 
 @dataclass(frozen=True)
-class Paths(Experiment):
+class Paths(trees.Timed):
     """A permutation in a fat-tree of 128 hosts, each flow over some random paths."""
 
     id: str = "T-paths"
@@ -36,21 +36,11 @@ class Paths(Experiment):
     columns: ClassVar[tuple[Column, ...]] = (
         Column("subflows", "i32", "", "subflows of each flow, each on a random path"),
         KEY_SEED,
-        Column("flow", "u32", "", "flow"),
-        Column(
-            "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
-        ),
+        trees.KEY_FLOW,
+        trees.GOODPUT,
         Column("fair_bps", "f64", "bit/s", "max-min fair payload rate over the flow's own paths"),
         Column("optimum_bps", "f64", "bit/s", "payload rate that all flows can have at once"),
     )
-
-    def extent(self) -> str:
-        """Say how long it runs."""
-        return f"{self.duration_s:g} s simulated"
-
-    def shortened(self, scale: float) -> Experiment:
-        """Simulate for a shorter time."""
-        return replace(self, duration_s=trees.shortened(self.duration_s, scale))
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every number of subflows and every seed."""

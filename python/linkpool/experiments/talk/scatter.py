@@ -1,7 +1,7 @@
 """The MPTCP talk: MPTCP beside packet scatter and a central scheduler."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
@@ -12,7 +12,7 @@ from linkpool.experiments.talk import trees
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, alike, grade
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.statistics import Spread
 from linkpool.study.toml import Table, Value, dumps
 
@@ -34,7 +34,7 @@ SCHEMES: dict[str, tuple[str, Table]] = {
 
 
 @dataclass(frozen=True)
-class Scatter(Experiment):
+class Scatter(trees.Timed):
     """A permutation in a fat-tree of 128 hosts, in which the end of a flow starts the next."""
 
     id: str = "T-scatter"
@@ -50,14 +50,6 @@ class Scatter(Experiment):
         Column("flows", "u32", "", "flows that it started"),
         Column("goodput_bps", "f64", "bit/s", "payload acknowledged of all its flows"),
     )
-
-    def extent(self) -> str:
-        """Say how long it runs."""
-        return f"{self.duration_s:g} s simulated"
-
-    def shortened(self, scale: float) -> Experiment:
-        """Simulate for a shorter time."""
-        return replace(self, duration_s=trees.shortened(self.duration_s, scale))
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every scheme and seed."""

@@ -6,14 +6,18 @@ paper's fat-trees, which simulate the same transport.
 
 import random
 import threading
+from abc import ABC
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar, cast
 
 import polars as pl
 
+from linkpool.columns import Column
 from linkpool.optimum.network import Floats
 from linkpool.optimum.problem import Problem
 from linkpool.result import Result
+from linkpool.study.experiment import Experiment
 from linkpool.study.toml import Table, Value
 
 RATE = "100Mbps"
@@ -21,6 +25,28 @@ RATE_BPS = 100e6
 DELAY = "20us"
 QUEUE = 100
 PACKET_BITS = 8 * 1462
+
+KEY_FLOW = Column("flow", "u32", "", "flow")
+GOODPUT = Column(
+    "goodput_bps", "f64", "bit/s", "payload acknowledged in the second half of the time"
+)
+
+_E = TypeVar("_E", bound="Timed")
+
+
+class Timed(Experiment, ABC):
+    """An experiment that is shortened in simulated time."""
+
+    duration_s: float
+
+    def extent(self) -> str:
+        """Say how long it runs."""
+        return f"{self.duration_s:g} s simulated"
+
+    def shortened(self: _E, scale: float) -> _E:
+        """Simulate for a shorter time."""
+        duration_s = shortened(self.duration_s, scale)
+        return replace(self, duration_s=duration_s)  # type: ignore[type-var]
 
 
 def fat_tree(k: int, **keys: Value) -> Table:

@@ -120,11 +120,26 @@ def place() -> pl.Expr:
     )
 
 
-_E = TypeVar("_E", bound="Patterns")
+_E = TypeVar("_E", bound="LargeFlows")
+
+
+class LargeFlows(Experiment, ABC):
+    """An experiment whose runs end when so many large flows have ended."""
+
+    large_flows: int
+
+    def extent(self) -> str:
+        """Say until when each run lasts."""
+        return f"each run until {self.large_flows} large flows have ended"
+
+    def shortened(self: _E, scale: float) -> _E:
+        """Return it with fewer large flows."""
+        large_flows = max(round(self.large_flows * scale), 1)
+        return replace(self, large_flows=large_flows)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)
-class Patterns(Experiment, ABC):
+class Patterns(LargeFlows, ABC):
     """An experiment of the shared runs.
 
     Attributes:
@@ -139,14 +154,6 @@ class Patterns(Experiment, ABC):
     patterns: tuple[str, ...] = PATTERNS
     large_flows: int = 2000
     seeds: int = 1
-
-    def extent(self) -> str:
-        """Say until when each run lasts."""
-        return f"each run until {self.large_flows} large flows have ended"
-
-    def shortened(self: _E, scale: float) -> _E:
-        """Return it with fewer large flows."""
-        return replace(self, large_flows=max(round(self.large_flows * scale), 1))
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every pattern, scheme and seed."""

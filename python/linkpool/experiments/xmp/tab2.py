@@ -1,7 +1,7 @@
 """XMP, Table 2: XMP beside other schemes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
@@ -13,7 +13,7 @@ from linkpool.experiments.xmp.fattree import mean, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, about, grade, no_data
-from linkpool.study.experiment import KEY_SEED, Experiment, Keys, Point
+from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 
@@ -32,7 +32,7 @@ PAPER_MBPS = {
 
 
 @dataclass(frozen=True)
-class Tab2(Experiment):
+class Tab2(fattree.LargeFlows):
     """Half of the hosts send by XMP-2, the other half by another scheme."""
 
     id: str = "X-tab2"
@@ -47,14 +47,6 @@ class Tab2(Experiment):
         Column("scheme", "string", "", "of the flow"),
         Column("goodput_bps", "f64", "bit/s", "payload acknowledged over the flow's time"),
     )
-
-    def extent(self) -> str:
-        """Say until when each run lasts."""
-        return f"each run until {self.large_flows} large flows have ended"
-
-    def shortened(self, scale: float) -> "Tab2":
-        """Return it with fewer large flows."""
-        return replace(self, large_flows=max(round(self.large_flows * scale), 1))
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every other scheme, queue and seed."""
