@@ -38,7 +38,11 @@ def book(
             place = results / name
             if not (place / "record.json").exists():
                 continue
-            if entry.put(known.load(name), place, folder):
+            try:
+                is_put = entry.put(known.load(name), place, folder)
+            except TooMuchDataError as error:
+                fail(f"{name}: {error}")
+            if is_put:
                 put.append(name)
             else:
                 stderr().print(f"{name}: the book has more of it than {place}")
@@ -48,6 +52,6 @@ def book(
         site = folder.resolve().parents[1] / SITE
         if site.exists():
             menu.update(site, written)
-    except (BookError, TooMuchDataError) as error:
+    except BookError as error:
         fail(str(error))
     print(f"{len(put)} experiments put in, {len(written)} in all: {folder / pages.INDEX}")
