@@ -228,19 +228,13 @@ impl RoutesAt<'_> {
     /// the node's salt, their number and the packet.
     #[inline(always)]
     fn next_link_by(&self, packet: &mut Packet, draw: impl FnOnce((u32, u32), &Packet) -> u32) -> LinkId {
-        let row = self.row;
-        if row.row == NO_ROW || packet.flags.has(Flags::PINNED) {
-            return row.next_link_without_table(packet);
-        }
-        let dst = packet.dst().index();
-        let column = self.columns[dst];
-        if row.column == column {
-            return self.last_links[dst];
-        }
-        let next = self.table.next(row.row, column);
+        let next = match self.next(packet) {
+            Ok(link) => return link,
+            Err(next) => next,
+        };
         let choices = self.table.choices(next);
         // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
-        let drawn = (u64::from(draw((row.salt, choices), packet)) * u64::from(choices)) >> 32;
+        let drawn = (u64::from(draw((self.row.salt, choices), packet)) * u64::from(choices)) >> 32;
         self.table.choice(next, drawn as u32)
     }
 
@@ -252,18 +246,28 @@ impl RoutesAt<'_> {
         packet: &mut Packet,
         choose: impl FnOnce((u32, u32), &Packet, &dyn Fn(u32) -> LinkId) -> u32,
     ) -> LinkId {
+        let next = match self.next(packet) {
+            Ok(link) => return link,
+            Err(next) => next,
+        };
+        let link = |i| self.table.choice(next, i);
+        link(choose((self.row.salt, self.table.choices(next)), packet, &link))
+    }
+
+    /// The link on which `packet` goes on, if there is nothing to choose; `Err`: the table leaves a
+    /// choice of links.
+    #[inline(always)]
+    fn next(&self, packet: &mut Packet) -> Result<LinkId, Next> {
         let row = self.row;
         if row.row == NO_ROW || packet.flags.has(Flags::PINNED) {
-            return row.next_link_without_table(packet);
+            return Ok(row.next_link_without_table(packet));
         }
         let dst = packet.dst().index();
         let column = self.columns[dst];
         if row.column == column {
-            return self.last_links[dst];
+            return Ok(self.last_links[dst]);
         }
-        let next = self.table.next(row.row, column);
-        let link = |i| self.table.choice(next, i);
-        link(choose((row.salt, self.table.choices(next)), packet, &link))
+        Err(self.table.next(row.row, column))
     }
 }
 
