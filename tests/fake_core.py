@@ -26,7 +26,6 @@ else:
 LAYERS = {"h": "host", "e": "edge", "a": "aggregation", "c": "core"}
 SIZES = {
     "64KiB": 1 << 16,
-    "450000B": 450_000,
     "128KiB": 1 << 17,
     "256KiB": 1 << 18,
     "512KiB": 1 << 19,
@@ -223,7 +222,7 @@ def _flows(document: Document, rng: random.Random, text: str) -> list[dict[str, 
 
 def _incast(item: Document, document: Document, rng: random.Random) -> list[dict[str, Any]]:
     bursts = round(seconds(document["duration"]))
-    size = SIZES[item["size"]]
+    size = SIZES.get(item["size"]) or int(item["size"].removesuffix("B"))
     fair = 8 * size * item["senders"] / 10e9
     return [
         {

@@ -1,13 +1,14 @@
 """Write the book: a page an experiment, the index, the manifest."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from linkpool.book import entry as entries
 from linkpool.book import text
 from linkpool.book.entry import BookError, Entry
 from linkpool.book.text import cell, count, table
-from linkpool.experiments.described import FIGURES, PAPERS
+from linkpool.experiments.described import FIGURES, PAPERS, QUESTIONS
 from linkpool.identity import digest
 from linkpool.manifest import NAME as MANIFEST
 from linkpool.publish import seal
@@ -25,6 +26,35 @@ LINES = 100
 
 SHOWN = 12
 """Values of a setting that a page names."""
+
+
+class Words(NamedTuple):
+    """What pages call the parts of an experiment."""
+
+    figure: str
+    claims: str
+    paper: str
+    holds: str
+    findings: str
+    source: str
+
+
+OF_PAPERS = Words(
+    "The published figure",
+    "Claims",
+    "paper",
+    "reproduced",
+    "What was found, and what was tried",
+    "From the page of the paper, whose numbers may be of earlier runs:",
+)
+OF_QUESTIONS = Words(
+    "The question", "Hypotheses", "expected", "holds", "The answer", "From the page of questions:"
+)
+
+
+def words_of(experiment: Experiment) -> Words:
+    """Return the words for a published experiment, or for an open question."""
+    return OF_QUESTIONS if paper_of(experiment) == QUESTIONS else OF_PAPERS
 
 
 def paper_of(experiment: Experiment) -> str:
@@ -86,14 +116,14 @@ def section_of(experiment: Experiment, book: Path) -> tuple[str, str]:
 def page(one: Entry, section: tuple[str, str]) -> str:
     """Return the page of an experiment."""
     experiment, setting = one.experiment, section[0]
-    paper = paper_of(experiment)
+    paper, words = paper_of(experiment), words_of(experiment)
     lines = [
         f"# {experiment.id}: {experiment.title}",
         "",
-        f"{experiment.paper}. **{text.tally(one.claims)}.**",
+        f"{experiment.paper}. **{text.tally(one.claims, words.claims.lower(), words.holds)}.**",
         "",
         *_cut(one),
-        "## The published figure",
+        f"## {words.figure}",
         "",
         text.prose(FIGURES[experiment.id]),
         "",
@@ -119,11 +149,11 @@ def page(one: Entry, section: tuple[str, str]) -> str:
         "",
         *_keys(experiment),
         "",
-        "## Claims",
+        f"## {words.claims}",
         "",
-        *_claims(one.claims),
+        *_claims(one.claims, words),
         "",
-        *_findings(section[1]),
+        *_findings(section[1], words),
         "## The runs",
         "",
         *_record(one),
@@ -167,23 +197,29 @@ def _scenario(experiment: Experiment) -> list[str]:
     return [heading, "", "```toml", *lines[:LINES], *rest, "```"]
 
 
-def _claims(claims: Iterable[Claim]) -> list[str]:
+def _claims(claims: Iterable[Claim], words: Words) -> list[str]:
     rows = []
     for claim in claims:
         name = claim.id.partition(".")[2]
-        verdict = f"{text.MARKS[claim.verdict]} {claim.verdict.value}"
+        verdict = _verdict(claim, words)
         cells = (claim.text, claim.paper, claim.measured, verdict, claim.note)
         rows.append((f"`{name}`", *map(cell, cells)))
-    return table(("claim", "text", "paper", "measured", "verdict", "criterion"), rows)
+    return table(("claim", "text", words.paper, "measured", "verdict", "criterion"), rows)
 
 
-def _findings(findings: str) -> list[str]:
+def _verdict(claim: Claim, words: Words) -> str:
+    reproduced = claim.verdict is Verdict.REPRODUCED
+    said = words.holds if reproduced else claim.verdict.value
+    return f"{text.MARKS[claim.verdict]} {said}"
+
+
+def _findings(findings: str, words: Words) -> list[str]:
     if not findings:
         return []
     return [
-        "## What was found, and what was tried",
+        f"## {words.findings}",
         "",
-        "From the page of the paper, whose numbers may be of earlier runs:",
+        words.source,
         "",
         findings,
         "",
@@ -211,7 +247,9 @@ def _seeds(count: int) -> str:
 def index(known: Registry, found: Iterable[Entry]) -> str:
     """Return the index: counts by paper, a line an experiment, and the claims that do not hold."""
     of = {one.experiment.id: one for one in found}
-    claims = [claim for one in of.values() for claim in one.claims]
+    asked = {i: one for i, one in of.items() if words_of(one.experiment) is OF_QUESTIONS}
+    published = {i: one for i, one in of.items() if i not in asked}
+    every = [words_of(known.load(name)) for name in known]
     lines = [
         "# The book of results",
         "",
@@ -222,9 +260,11 @@ def index(known: Registry, found: Iterable[Entry]) -> str:
             "[experiments](../experiments.md#how-claims-are-judged)."
         ),
         "",
-        f"**{text.tally(claims)}**, in {len(of)} of {len(list(known))} experiments. "
+        f"**{text.tally(_claims_of(published))}**, in {len(published)} of "
+        f"{every.count(OF_PAPERS)} experiments. "
         "A claim that is judged at two settings counts twice.",
         "",
+        *_asked(asked, every.count(OF_QUESTIONS)),
         *_by_paper(known, of),
         "",
     ]
@@ -232,8 +272,25 @@ def index(known: Registry, found: Iterable[Entry]) -> str:
         mine = [e for e in map(known.load, known) if paper_of(e) == paper]
         if mine:
             lines += [f"## {name[0].upper()}{name[1:]}", "", *_by_experiment(mine, of), ""]
-    lines += ["## Claims that do not reproduce in full", "", *_missed(of), ""]
+    lines += ["## Claims that do not reproduce in full", "", *_missed(published), ""]
+    if asked:
+        lines += ["## Hypotheses that do not hold in full", "", *_missed(asked), ""]
     return "\n".join(lines)
+
+
+def _claims_of(entries: Mapping[str, Entry]) -> list[Claim]:
+    return [claim for one in entries.values() for claim in one.claims]
+
+
+def _asked(asked: Mapping[str, Entry], count: int) -> list[str]:
+    if not asked:
+        return []
+    said = text.tally(_claims_of(asked), "hypotheses", OF_QUESTIONS.holds)
+    line = (
+        f"**Open questions: {said}**, in {len(asked)} of {count} experiments. Hypotheses were "
+        "written before the runs; one that does not hold is an answer, too."
+    )
+    return [text.prose(line), ""]
 
 
 def _by_paper(known: Registry, of: Mapping[str, Entry]) -> list[str]:
@@ -248,7 +305,7 @@ def _by_paper(known: Registry, of: Mapping[str, Entry]) -> list[str]:
     return table(headings, rows)
 
 
-def _by_experiment(mine: Iterable[Experiment], of: Mapping[str, Entry]) -> list[str]:
+def _by_experiment(mine: Sequence[Experiment], of: Mapping[str, Entry]) -> list[str]:
     rows: list[tuple[str, ...]] = []
     for experiment in mine:
         one = of.get(experiment.id)
@@ -262,8 +319,8 @@ def _by_experiment(mine: Iterable[Experiment], of: Mapping[str, Entry]) -> list[
         made = f"{cell(extent)}; {show_duration(one.record.cpu_s)}"
         link = f"[{experiment.id}]({experiment.id}.md)"
         rows.append((link, cell(experiment.title), *counts, made))
-    headings = ("", "experiment", "reproduced", "partly", "not", "run; processor time")
-    return table(headings, rows)
+    holds = words_of(mine[0]).holds
+    return table(("", "experiment", holds, "partly", "not", "run; processor time"), rows)
 
 
 def _missed(of: Mapping[str, Entry]) -> list[str]:
@@ -272,7 +329,8 @@ def _missed(of: Mapping[str, Entry]) -> list[str]:
         for one in of.values():
             for claim in one.claims:
                 if claim.verdict is verdict:
-                    name = f"[{claim.id}]({one.experiment.id}.md#claims)"
+                    place = words_of(one.experiment).claims.lower()
+                    name = f"[{claim.id}]({one.experiment.id}.md#{place})"
                     said = f"{text.MARKS[verdict]} {verdict.value}"
                     rows.append((name, *map(cell, (claim.text, claim.paper, claim.measured, said))))
     if not rows:

@@ -1,4 +1,4 @@
-"""The published experiments, grouped by paper and registered by id."""
+"""The published experiments and open questions, grouped by paper and registered by id."""
 
 from pathlib import Path
 
@@ -59,6 +59,13 @@ EXPERIMENTS = {
     "N-perm": "linkpool.experiments.ndp.perm:EXPERIMENT",
     "N-incast": "linkpool.experiments.ndp.incast:EXPERIMENT",
     "N-inout": "linkpool.experiments.ndp.inout:EXPERIMENT",
+    "Q-phase1": "linkpool.experiments.questions.phase1:EXPERIMENT",
+    "Q-phase2": "linkpool.experiments.questions.phase2:EXPERIMENT",
+    "Q-priority": "linkpool.experiments.questions.priority:EXPERIMENT",
+    "Q-dual": "linkpool.experiments.questions.dual:EXPERIMENT",
+    "Q-rates": "linkpool.experiments.questions.rates:EXPERIMENT",
+    "Q-spray": "linkpool.experiments.questions.spray:EXPERIMENT",
+    "Q-reps": "linkpool.experiments.questions.reps:EXPERIMENT",
 }
 """Each experiment's id, and the module and name that it is loaded from when it is asked for."""
 

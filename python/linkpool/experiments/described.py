@@ -1,4 +1,4 @@
-"""The published figures and tables in words, for the book of results."""
+"""The published figures and tables, and the open questions, in words, for the book of results."""
 
 PAPERS = {
     "amp": "AMP",
@@ -6,8 +6,12 @@ PAPERS = {
     "mmptcp": "MMPTCP",
     "talk": "the MPTCP talk",
     "ndp": "NDP",
+    "questions": "open questions",
 }
 """The papers, by the name of their folder and of their page in `docs/experiments`."""
+
+QUESTIONS = "questions"
+"""The folder of the experiments that no paper has."""
 
 FIGURES = {
     "A-fig2": (
@@ -192,5 +196,35 @@ FIGURES = {
         "Goodput of each flow of a host that sends to four hosts, the first of which has another "
         "sender."
     ),
+    "Q-phase1": (
+        "MMPTCP sends the first 100 KB with Reno, without ECN. Would DCTCP, which reacts to marks, "
+        "serve short flows better: beside long flows, and in an incast?"
+    ),
+    "Q-phase2": (
+        "MMPTCP's long flows fill queues by LIA, and its short flows wait in them. What do short "
+        "flows gain, and long flows lose, if phase 2 is AMP, XMP or DCM instead?"
+    ),
+    "Q-priority": (
+        "How much sooner do short flows of MMPTCP end if switches serve the packets of phase 1 "
+        "first, and what does it cost long flows?"
+    ),
+    "Q-dual": (
+        "Do MMPTCP's two phases use the second NIC of dual-homed hosts: do long flows get more "
+        "than one NIC, and what does it mean for short flows?"
+    ),
+    "Q-rates": (
+        "The AMP paper simulates 10 Gbps. Do AMP, XMP and DCM share a link with DCTCP at 25, 100 "
+        "and 400 Gbps, and survive an incast, if K and the queue grow with the BDP?"
+    ),
+    "Q-spray": (
+        "AMP uses many paths by subflows; packet spraying, REPS and NDP use them packet by packet. "
+        "Which ends a permutation first when all is well, when cables fail, when cables are slow, "
+        "and when a cable flaps?"
+    ),
+    "Q-reps": (
+        "The REPS paper compares load balancing on two-tier trees at 400 Gbps; its MPTCP is a "
+        "stand-in, eight fixed entropies under one window. Where does MPTCP with 4, 8 and 16 "
+        "subflows stand?"
+    ),
 }
-"""By experiment: what the paper shows, in words."""
+"""By experiment: what the paper shows, in words; of an open question: the question."""

@@ -1,0 +1,105 @@
+"""Q-dual: MMPTCP in fat-trees whose hosts have two NICs."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.experiments.questions import handover
+from linkpool.experiments.questions.handover import Load
+from linkpool.experiments.questions.question import (
+    Case,
+    Found,
+    Panel,
+    Quantities,
+    Question,
+    above,
+    below,
+    between,
+    show,
+)
+from linkpool.result import Result
+from linkpool.study.claims import Ledger
+
+TREES = {"1:1": Tree(1), "4:1": Tree(4)}
+ARRIVALS = {"1:1": 64.0, "4:1": 256.0}
+"""Short flows in a second: as many for each host in both trees."""
+
+
+def named(tree: str, nics: int) -> str:
+    """Return the name of a setting."""
+    return f"{tree}, {nics} NIC{'s' if nics > 1 else ''}"
+
+
+@dataclass(frozen=True)
+class Dual(Question):
+    """Short flows beside long flows with one NIC or two, in trees of 128 and of 512 hosts."""
+
+    id: str = "Q-dual"
+    title: str = "MMPTCP in dual-homed fat-trees"
+    paper: str = "MMPTCP, open question: hosts with two NICs"
+    settings: ClassVar = {
+        named(tree, nics): named(tree, nics).replace(", ", ",\n")
+        for tree in TREES
+        for nics in (1, 2)
+    }
+    schemes: ClassVar = ("tcp", "ps", "mptcp", "mmptcp")
+    panels: ClassVar = (
+        Panel("fct_s", "mean FCT of short flows (ms)", 1e3),
+        Panel("p99_s", "their 99th percentile (ms)", 1e3, log=True),
+        Panel("timeouts", "timeouts of a short flow"),
+        Panel("goodput_bps", "goodput of a long flow (Mbps)", 1e-6),
+    )
+    figure_rows: ClassVar = 2
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return short flows beside long flows."""
+        tree, nics = setting.split(", ")
+        load = Load(TREES[tree], ARRIVALS[tree], int(nics.split()[0]))
+        return handover.mixed(load, scheme)
+
+    def quantities(self, setting: str, result: Result) -> Quantities:
+        """Return what the questions about MMPTCP have in common."""
+        return handover.quantities(result)
+
+    def hypotheses(self, found: Found, ledger: Ledger) -> None:
+        """Judge two NICs against one."""
+        for tree in TREES:
+            one, two = (named(tree, nics) for nics in (1, 2))
+            gain = found.ratio("goodput_bps", (two, "mmptcp"), (one, "mmptcp"))
+            full = tree == "1:1"
+            ledger.add(
+                f"goodput-mmptcp@{tree}",
+                "MMPTCP's long flows fill the second NIC, as a third of the hosts send"
+                if full
+                else "the core is the bottleneck, so a second NIC gives long flows nothing",
+                "above 1.5 times" if full else "0.95 to 1.15 times",
+                show(gain),
+                above(gain, 1.5) if full else between(gain, 0.95, 1.15),
+            )
+            slower = found.ratio("fct_s", (two, "mmptcp"), (one, "mmptcp"))
+            ledger.add(
+                f"fct-mmptcp@{tree}",
+                "the mean FCT of MMPTCP's short flows grows by less than a quarter",
+                "below 1.25 times",
+                show(slower),
+                below(slower, 1.25),
+            )
+            tail = found.ratio("p99_s", (two, "mmptcp"), (two, "mptcp"))
+            ledger.add(
+                f"tail@{tree}",
+                "with two NICs, the 99th percentile of MMPTCP's FCT over MPTCP's",
+                "below 0.8",
+                show(tail),
+                below(tail, 0.8),
+            )
+        gain = found.ratio("goodput_bps", (named("1:1", 2), "tcp"), (named("1:1", 1), "tcp"))
+        ledger.add(
+            "goodput-tcp@1:1",
+            "TCP's long flows have one path, and gain little",
+            "0.9 to 1.2 times",
+            show(gain),
+            between(gain, 0.9, 1.2),
+        )
+
+
+EXPERIMENT = Dual()

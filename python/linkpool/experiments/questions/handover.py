@@ -1,0 +1,117 @@
+"""MMPTCP in the fat-trees of its paper, as the questions about its phases vary it.
+
+Long flows from a third of the hosts, and short flows of 70 KB from the others, along one
+permutation; or a synchronised incast of short flows. Queues mark at K = 10 throughout: algorithms
+without ECN are not affected (`non_ect = "queue"`).
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from linkpool.experiments.mmptcp import setting
+from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.experiments.questions.question import Case, Quantities
+from linkpool.result import Result
+from linkpool.study.toml import Table, Value
+
+MARK = 10
+LONG, SHORT = "long", "short"
+LONG_SHARE = 0.33
+SIZE = 70_000
+HIGH = "+high"
+"""At the end of a scheme: packets of phase 1 have high priority."""
+DURATION_MS, WARM_UP_MS, QUIET_MS = 2000, 200, 200
+
+
+class Load(NamedTuple):
+    """A tree, the short flows that arrive in a second, and the NICs of a host."""
+
+    tree: Tree
+    arrivals: float
+    nics: int = 1
+
+
+def transport(scheme: str) -> Table:
+    """Return the transport `PHASE1+PHASE2`, or one of the MMPTCP paper."""
+    name = scheme.removesuffix(HIGH)
+    if "+" not in name:
+        return setting.transport(name)
+    one, two = name.split("+")
+    keys: dict[str, Value] = {"phase_1": one, "phase_2": two}
+    if scheme.endswith(HIGH):
+        keys["priority"] = "scatter"
+    return setting.transport("mmptcp", keys)
+
+
+def queue(scheme: str) -> Table:
+    """Return the queue of every port."""
+    priority: Table = {"discipline": "priority"} if scheme.endswith(HIGH) else {}
+    return {**setting.queue(), "mark": MARK, **priority}
+
+
+def mixed(load: Load, scheme: str) -> Case:
+    """Return short flows beside long flows, all by one scheme."""
+    senders = int(LONG_SHARE * load.tree.hosts)
+    topology: Mapping[str, Value] = load.tree.topology()
+    tree = topology["fat-tree"]
+    assert isinstance(tree, Mapping)
+    long: Table = {"transport": scheme, "label": LONG, "role": LONG, "stop": f"{DURATION_MS}ms"}
+    short: Table = {
+        "transport": scheme,
+        "label": SHORT,
+        "role": "others",
+        "to": "permutation",
+        "flows_per_second": load.arrivals,
+        "size": f"{SIZE}B",
+        "stop": f"{DURATION_MS - QUIET_MS}ms",
+    }
+    scenario: dict[str, Value] = {
+        "duration": f"{DURATION_MS}ms",
+        "drain": setting.DRAIN,
+        "measure": {"warm_up": f"{WARM_UP_MS}ms"},
+        "topology": {"fat-tree": {**tree, "nics": load.nics}},
+        "queue": queue(scheme),
+        "transport": {scheme: transport(scheme)},
+        "roles": {LONG: senders},
+        "workload": {"permutation": [long], "poisson": [short]},
+    }
+    seconds = DURATION_MS / 1e3
+    packets = senders * 60e6 * seconds / (8 * 1400) + load.arrivals * seconds * 50
+    return Case(scenario, seconds, packets)
+
+
+def incast(senders: int, scheme: str) -> Case:
+    """Return two bursts of synchronised short flows to one host, in the 1:1 tree."""
+    burst: Table = {
+        "transport": scheme,
+        "label": SHORT,
+        "senders": senders,
+        "receiver": "h0",
+        "size": f"{SIZE}B",
+        "every": "500ms",
+    }
+    scenario: dict[str, Value] = {
+        "duration": "1s",
+        "drain": setting.DRAIN,
+        "topology": Tree(1).topology(),
+        "queue": queue(scheme),
+        "transport": {scheme: transport(scheme)},
+        "workload": {"incast": [burst]},
+    }
+    return Case(scenario, 1.0, 2 * senders * 50)
+
+
+def quantities(result: Result) -> Quantities:
+    """Return the completion times and timeouts of short flows, and the goodput of long flows."""
+    flows = result.flows.filter("measured")
+    short = flows.filter(flows["label"] == SHORT)
+    long = flows.filter(flows["label"] == LONG)
+    fct = short["fct_established_s"].drop_nulls()
+    goodput = (8.0 * long["measured_bytes"] / long["measured_s"]).mean()
+    return {
+        "fct_s": None if fct.is_empty() else float(fct.mean()),  # type: ignore[arg-type]
+        "p99_s": fct.quantile(0.99, "linear"),
+        "timeouts": float(short["timeouts"].sum()) / max(short.height, 1),
+        "unfinished": float(short["fct_s"].null_count()),
+        "goodput_bps": None if goodput is None else float(goodput),  # type: ignore[arg-type]
+    }

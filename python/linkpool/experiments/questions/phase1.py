@@ -1,0 +1,97 @@
+"""Q-phase1: DCTCP instead of Reno in phase 1 of MMPTCP."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.experiments.questions import handover
+from linkpool.experiments.questions.handover import Load
+from linkpool.experiments.questions.question import (
+    Case,
+    Found,
+    Panel,
+    Quantities,
+    Question,
+    above,
+    below,
+    show,
+)
+from linkpool.result import Result
+from linkpool.study.claims import Ledger
+
+MIXED, INCAST = "mixed", "incast"
+SENDERS = (20, 40)
+
+
+@dataclass(frozen=True)
+class Phase1(Question):
+    """Short flows beside long flows, and an incast, with Reno or DCTCP in phase 1."""
+
+    id: str = "Q-phase1"
+    title: str = "DCTCP in phase 1 of MMPTCP"
+    paper: str = "MMPTCP, open question: a DCTCP-like control in phase 1"
+    settings: ClassVar = {MIXED: "beside long flows"} | {
+        f"{INCAST} {n}": f"incast of {n}" for n in SENDERS
+    }
+    schemes: ClassVar = ("reno+lia", "dctcp+lia", "reno+amp", "dctcp+amp")
+    panels: ClassVar = (
+        Panel("fct_s", "mean FCT of short flows (ms)", 1e3),
+        Panel("p99_s", "their 99th percentile (ms)", 1e3),
+        Panel("timeouts", "timeouts of a short flow"),
+        Panel("goodput_bps", "goodput of a long flow (Mbps)", 1e-6, only=MIXED),
+    )
+    figure_rows: ClassVar = 2
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return short flows beside long flows; or an incast, which never sees phase 2."""
+        if setting == MIXED:
+            return handover.mixed(Load(Tree(4), 256.0), scheme)
+        if scheme.endswith("+lia"):
+            return None
+        return handover.incast(int(setting.split()[1]), scheme)
+
+    def quantities(self, setting: str, result: Result) -> Quantities:
+        """Return what the questions about MMPTCP have in common."""
+        return handover.quantities(result)
+
+    def hypotheses(self, found: Found, ledger: Ledger) -> None:
+        """Judge DCTCP against Reno."""
+        for phase_2, bound, why in (
+            ("lia", 1.1, "DCTCP yields to queues that LIA fills"),
+            ("amp", 1.05, "Reno ignores marks and AMP leaves it room, so DCTCP is the slower"),
+        ):
+            ratio = found.ratio("fct_s", (MIXED, f"dctcp+{phase_2}"), (MIXED, f"reno+{phase_2}"))
+            ledger.add(
+                f"mixed-{phase_2}",
+                f"beside long flows with {phase_2.upper()} in phase 2, the mean FCT of DCTCP over "
+                f"Reno's: {why}",
+                f"above {bound:g}",
+                show(ratio),
+                above(ratio, bound),
+            )
+        for n in SENDERS:
+            setting = f"{INCAST} {n}"
+            for quantity, what, bound in (
+                ("fct_s", "mean FCT", 0.8),
+                ("timeouts", "timeouts", 0.5),
+            ):
+                ratio = found.ratio(quantity, (setting, "dctcp+amp"), (setting, "reno+amp"))
+                ledger.add(
+                    f"incast{n}-{what.split()[-1].lower()}",
+                    f"in an incast of {n} flows, the {what} of DCTCP over Reno's: marks come "
+                    "before losses",
+                    f"below {bound:g}",
+                    show(ratio),
+                    below(ratio, bound),
+                )
+        ratio = found.ratio("goodput_bps", (MIXED, "dctcp+amp"), (MIXED, "reno+amp"))
+        ledger.add(
+            "goodput",
+            "the goodput of long flows does not suffer",
+            "above 0.97",
+            show(ratio),
+            above(ratio, 0.97),
+        )
+
+
+EXPERIMENT = Phase1()

@@ -1,0 +1,76 @@
+"""Q-priority: high priority for the packets of MMPTCP's phase 1."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.experiments.questions import handover
+from linkpool.experiments.questions.handover import HIGH, Load
+from linkpool.experiments.questions.question import (
+    Case,
+    Found,
+    Panel,
+    Quantities,
+    Question,
+    above,
+    below,
+    show,
+)
+from linkpool.result import Result
+from linkpool.study.claims import Ledger
+
+
+@dataclass(frozen=True)
+class Priority(Question):
+    """Short flows beside long flows; phase 1 in the same queue, or in one that is served first."""
+
+    id: str = "Q-priority"
+    title: str = "phase 1 of MMPTCP at high priority"
+    paper: str = "MMPTCP, open question: packets of phase 1 at high priority"
+    settings: ClassVar = {"256": "256 short flows/s", "2560": "2,560 short flows/s"}
+    schemes: ClassVar = ("reno+lia", f"reno+lia{HIGH}", "reno+amp", f"reno+amp{HIGH}")
+    panels: ClassVar = (
+        Panel("fct_s", "mean FCT of short flows (ms)", 1e3),
+        Panel("p99_s", "their 99th percentile (ms)", 1e3),
+        Panel("timeouts", "timeouts of a short flow"),
+        Panel("goodput_bps", "goodput of a long flow (Mbps)", 1e-6),
+    )
+    figure_rows: ClassVar = 2
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return short flows beside long flows in the 4:1 tree."""
+        return handover.mixed(Load(Tree(4), float(setting)), scheme)
+
+    def quantities(self, setting: str, result: Result) -> Quantities:
+        """Return what the questions about MMPTCP have in common."""
+        return handover.quantities(result)
+
+    def hypotheses(self, found: Found, ledger: Ledger) -> None:
+        """Judge high priority against the same queue."""
+        for load, name in self.settings.items():
+            for phase_2, bound in (("lia", 0.35), ("amp", 0.7)):
+                low = (load, f"reno+{phase_2}")
+                high = (load, f"reno+{phase_2}{HIGH}")
+                where = f"{name}, {phase_2.upper()} in phase 2"
+                for quantity, what in (("fct_s", "mean"), ("p99_s", "99th percentile")):
+                    ratio = found.ratio(quantity, high, low)
+                    ledger.add(
+                        f"{quantity.removesuffix('_s')}-{phase_2}@{load}",
+                        f"{where}: the {what} of short flows' FCT with high priority over that "
+                        "without: packets of phase 1 meet no queue of phase 2",
+                        f"below {bound:g}",
+                        show(ratio),
+                        below(ratio, bound),
+                    )
+                ratio = found.ratio("goodput_bps", high, low)
+                bound = 0.97 if load == "256" else 0.9
+                ledger.add(
+                    f"goodput-{phase_2}@{load}",
+                    f"{where}: what long flows keep of their goodput",
+                    f"above {bound:g}",
+                    show(ratio),
+                    above(ratio, bound),
+                )
+
+
+EXPERIMENT = Priority()

@@ -1,0 +1,202 @@
+"""An open question: settings by schemes by seeds, quantities of each run, and hypotheses.
+
+A hypothesis has a number and was written before its experiment ran. It is judged by the confidence
+interval of 95% over the seeds: it holds if the whole interval is where the hypothesis says, holds
+partly if only the value is, and does not hold otherwise.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.intervals import Interval, mean_interval, ratio_interval
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Judged, Ledger, grade, no_data
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
+from linkpool.study.toml import Value, dumps
+
+Quantities = Mapping[str, float | None]
+"""What one run gives, by name; None: the run has nothing of it."""
+
+
+class Case(NamedTuple):
+    """A scenario, the seconds in which its work is done, and its data packets, roughly."""
+
+    scenario: Mapping[str, Value]
+    active_s: float
+    packets: float
+
+
+class Panel(NamedTuple):
+    """A panel of the figure: a quantity, in what unit it is drawn, and how."""
+
+    quantity: str
+    label: str
+    factor: float = 1.0
+    log: bool = False
+    only: str = ""
+    """The settings that it shows begin with this."""
+
+
+class Found:
+    """What was measured, by setting, scheme and quantity."""
+
+    def __init__(self, data: pl.DataFrame) -> None:
+        """Take the data of the experiment."""
+        self._values: dict[tuple[str, str, str], dict[int, float]] = {}
+        for row in data.select("setting", "scheme", "quantity", "seed", "value").iter_rows():
+            self._values.setdefault(row[:3], {})[row[3]] = row[4]
+
+    def by_seed(self, setting: str, scheme: str, quantity: str) -> dict[int, float]:
+        """Return a quantity of each seed."""
+        return self._values.get((setting, scheme, quantity), {})
+
+    def mean(self, setting: str, scheme: str, quantity: str) -> Interval:
+        """Return the mean over the seeds, with its interval."""
+        return mean_interval(list(self.by_seed(setting, scheme, quantity).values()))
+
+    def ratio(self, quantity: str, of: tuple[str, str], to: tuple[str, str]) -> Interval:
+        """Return the ratio of a quantity of two settings and schemes, paired by seed."""
+        one, other = self.by_seed(*of, quantity), self.by_seed(*to, quantity)
+        both = [seed for seed in one if seed in other]
+        return ratio_interval([one[seed] for seed in both], [other[seed] for seed in both])
+
+
+def show(interval: Interval, unit: str = "", factor: float = 1.0) -> str:
+    """Write a value with its interval.
+
+    >>> show(Interval(0.002, 0.001, 0.003), "ms", 1e3)
+    '2 ms (1 to 3)'
+    """
+    if interval.value is None:
+        return "no data"
+    text = f"{factor * interval.value:.3g}{f' {unit}' if unit else ''}"
+    if interval.low is None or interval.high is None:
+        return text
+    return f"{text} ({factor * interval.low:.3g} to {factor * interval.high:.3g})"
+
+
+def above(interval: Interval, bound: float) -> Judged:
+    """Judge the hypothesis that a value is above a bound."""
+    return between(interval, bound, None)
+
+
+def below(interval: Interval, bound: float) -> Judged:
+    """Judge the hypothesis that a value is below a bound."""
+    return between(interval, None, bound)
+
+
+def between(interval: Interval, low: float | None, high: float | None) -> Judged:
+    """Judge the hypothesis that a value is between two bounds, of which one may be missing."""
+    parts = [f"above {low:g}"] if low is not None else []
+    parts += [f"below {high:g}"] if high is not None else []
+    note = f"the interval of 95% is {' and '.join(parts)}; partly: the value is"
+    value, least, most = interval
+    if value is None:
+        return no_data(note)
+
+    def inside(x: float) -> bool:
+        return (low is None or x > low) and (high is None or x < high)
+
+    ends = least is not None and most is not None and inside(least) and inside(most)
+    return grade(ends, inside(value), note)
+
+
+@dataclass(frozen=True)
+class Question(Experiment, ABC):
+    """An experiment of one question: every scheme in every setting, with every seed."""
+
+    id: str
+    title: str
+    paper: str
+    seeds: int = 5
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("setting", "string", "", "setting of the run"),
+        KEY_SCHEME,
+        KEY_SEED,
+        Column("quantity", "string", "", "what was measured, with its unit"),
+        Column("value", "f64", "", "its value in this run"),
+    )
+    settings: ClassVar[Mapping[str, str]]
+    """The settings, and how the figure names them."""
+    schemes: ClassVar[tuple[str, ...]]
+    panels: ClassVar[tuple[Panel, ...]]
+    figure_rows: ClassVar[int] = 1
+
+    @abstractmethod
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return a run; None: this scheme does not run in this setting, or not with this seed."""
+
+    @abstractmethod
+    def quantities(self, setting: str, result: Result) -> Quantities:
+        """Return what one run gives."""
+
+    @abstractmethod
+    def hypotheses(self, found: Found, ledger: Ledger) -> None:
+        """Judge each hypothesis."""
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return the runs of every setting, scheme and seed."""
+        points = []
+        for setting in self.settings:
+            for scheme in self.schemes:
+                for seed in seeds:
+                    case = self.case(setting, scheme, seed)
+                    if case is None:
+                        continue
+                    scenario = {"name": f"{self.title}: {setting}, {scheme}", **case.scenario}
+                    keys: dict[str, str | int | float] = {"setting": setting, "scheme": scheme}
+                    point = Point(keys, dumps(scenario), seed, case.active_s, case.packets)
+                    points.append(point)
+        return points
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per quantity."""
+        of = self.quantities(str(point.keys["setting"]), result)
+        rows = [(name, value) for name, value in of.items() if value is not None]
+        return pl.DataFrame(rows, {"quantity": pl.String, "value": pl.Float64}, orient="row")
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw each quantity: a group of bars for each setting, a bar for each scheme."""
+        found = Found(data)
+        columns = -(-len(self.panels) // self.figure_rows)
+        most = max(len(self._shown(panel)) for panel in self.panels)
+        width = max(3.0, 0.8 + 0.13 * most * len(self.schemes))
+        title = f"{self.id}: {self.title}"
+        figure, axes = style.panels(self.figure_rows, columns, title, (width, 2.7), sharey=False)
+        for at, panel in zip(axes.flat, self.panels, strict=True):
+            shown = self._shown(panel)
+            heights: dict[str, list[float | None]] = {}
+            whiskers: dict[str, list[float | None]] = {}
+            for scheme in self.schemes:
+                means = [found.mean(s, scheme, panel.quantity) for s in shown]
+                heights[scheme] = [_times(m.value, panel.factor) for m in means]
+                whiskers[scheme] = [
+                    0.0 if m.value is None or m.high is None else panel.factor * (m.high - m.value)
+                    for m in means
+                ]
+            style.bars(at, [self.settings[s] for s in shown], heights, whiskers)
+            if panel.log:
+                style.plain_log(at)
+            at.set_ylabel(panel.label)
+        style.legend(figure, axes.flat[0])
+        return figure
+
+    def _shown(self, panel: Panel) -> list[str]:
+        return [setting for setting in self.settings if setting.startswith(panel.only)]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the hypotheses."""
+        ledger = Ledger(self.id)
+        self.hypotheses(Found(data), ledger)
+        return ledger.claims
+
+
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else factor * value

@@ -1,0 +1,212 @@
+"""Q-rates: AMP, XMP and DCM at 10, 25, 100 and 400 Gbps, with K and the queue scaled with the BDP.
+
+The topology is Figure 1 of the AMP paper with links of 5.6 us, whose BDP at 10 Gbps is 20 packets.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from linkpool.experiments.amp import setting as amp
+from linkpool.experiments.questions.question import (
+    Case,
+    Found,
+    Panel,
+    Quantities,
+    Question,
+    above,
+    below,
+    between,
+    show,
+)
+from linkpool.result import Result
+from linkpool.study.claims import Ledger
+from linkpool.study.toml import Table, Value
+
+DELAY = "5.6us"
+SINGLE = 4
+SENDERS = 30
+WIRE, MSS = 1462, 1400
+RATES = (10, 25, 100, 400)
+FAIR, INCAST = "fair", "incast"
+
+
+def bdp(gbps: int) -> int:
+    """Return the bandwidth-delay product in packets, by the rule: 20 at 10 Gbps."""
+    return 2 * gbps
+
+
+def beta(gbps: int) -> int:
+    """Return beta by the rule: 4 at 10 Gbps, in proportion to the square root of the BDP."""
+    return round(4 * math.sqrt(gbps / 10))
+
+
+def transport(scheme: str, gbps: int) -> Table:
+    """Return a scheme's transport."""
+    if scheme == "amp-beta":
+        return amp.transport("amp", {"beta": beta(gbps)})
+    return amp.transport(scheme, {})
+
+
+@dataclass(frozen=True)
+class Rates(Question):
+    """Long flows beside DCTCP, and an incast, at four rates."""
+
+    id: str = "Q-rates"
+    title: str = "AMP, XMP and DCM from 10 to 400 Gbps"
+    paper: str = "open question: do the multipath schemes of the AMP paper hold at today's rates?"
+    settings: ClassVar = {
+        f"{kind} {gbps} Gbps": f"{gbps} Gbps" for kind in (FAIR, INCAST) for gbps in RATES
+    }
+    schemes: ClassVar = ("dctcp", "dcm", "xmp", "amp", "amp-beta")
+    panels: ClassVar = (
+        Panel("share", "multipath flow over DCTCP flow", log=True, only=FAIR),
+        Panel("use", "goodput of all over the link's", only=FAIR),
+        Panel("queue", "mean queue (BDP)", only=FAIR),
+        Panel("fct_s", "mean FCT of the incast (ms)", 1e3, log=True, only=INCAST),
+    )
+    figure_rows: ClassVar = 2
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return four DCTCP flows beside four others, or an incast of 30 flows."""
+        kind, number, _ = setting.split()
+        gbps = int(number)
+        hosts = SENDERS if kind == INCAST else 2 * SINGLE
+        scenario: dict[str, Value] = {
+            "topology": {"many-to-one": {"senders": hosts, "rate": f"{gbps}Gbps", "delay": DELAY}},
+            "queue": {**amp.queue(bdp(gbps) // 2), "limit": 5 * bdp(gbps)},
+        }
+        if kind == INCAST:
+            size = 128 * 1024 * gbps // 10
+            burst: Table = {
+                "transport": scheme,
+                "senders": SENDERS,
+                "receiver": "R",
+                "size": f"{size}B",
+                "every": "1s",
+                "spacing": "50us",
+            }
+            scenario |= {
+                "duration": "3s",
+                "drain": "40s",
+                "transport": {scheme: transport(scheme, gbps)},
+                "workload": {"incast": [burst]},
+            }
+            return Case(scenario, 3.0, 3 * SENDERS * size / MSS)
+        ms = max(10_000 // gbps, 60)
+        flows: list[Value] = [
+            {
+                "transport": "dctcp" if i < SINGLE else scheme,
+                "from": f"S{i + 1}",
+                "to": "R",
+                "start": f"{50 * i}us",
+                "label": "single" if i < SINGLE else "multipath",
+            }
+            for i in range(2 * SINGLE)
+        ]
+        scenario |= {
+            "duration": f"{ms}ms",
+            "measure": {"warm_up": f"{ms // 3}ms"},
+            "transport": {s: transport(s, gbps) for s in sorted({"dctcp", scheme})},
+            "workload": {"flow": flows},
+            "record": {"queue": {"links": ["W->R"], "every": "20us"}},
+        }
+        return Case(scenario, ms / 1e3, ms / 1e3 * gbps * 1e9 / (8 * WIRE))
+
+    def quantities(self, setting: str, result: Result) -> Quantities:
+        """Return the share, the use of the link and the queue; or the completion times."""
+        kind, number, _ = setting.split()
+        gbps = int(number)
+        flows = result.flows
+        if kind == INCAST:
+            return {
+                "fct_s": flows["fct_established_s"].mean(),  # type: ignore[dict-item]
+                "unfinished": float(flows["fct_s"].null_count()),
+                "timeouts": float(flows["timeouts"].sum()),
+            }
+        rates = flows.select("label", (8.0 * flows["measured_bytes"] / flows["measured_s"]))
+        means = {
+            label: float(rows["measured_bytes"].mean())  # type: ignore[arg-type]
+            for (label,), rows in rates.partition_by("label", as_dict=True).items()
+        }
+        start, end = result.period
+        queue = result.queue
+        inside = queue.filter(queue["time_s"].is_between(start, end))["queue_pkts"].mean()
+        payload = gbps * 1e9 * MSS / WIRE
+        single, multipath = means["single"], means["multipath"]
+        return {
+            "share": multipath / single,
+            "use": SINGLE * (single + multipath) / payload,
+            "queue": float(inside) / bdp(gbps),  # type: ignore[arg-type]
+        }
+
+    def hypotheses(self, found: Found, ledger: Ledger) -> None:
+        """Judge the shares by the sawtooth model of the page, and the incast by least windows."""
+        for scheme in ("amp", "xmp"):
+            for gbps, low, high in ((100, 0.25, 0.6), (400, 0.12, 0.3)):
+                share = found.mean(f"{FAIR} {gbps} Gbps", scheme, "share")
+                ledger.add(
+                    f"share-{scheme}@{gbps}Gbps",
+                    "with the constant cut of a quarter, a multipath flow falls behind a DCTCP "
+                    "flow, whose cut shrinks as windows grow",
+                    {100: "0.38 of it", 400: "0.18 of it"}[gbps],
+                    show(share),
+                    between(share, low, high),
+                )
+        constant = found.ratio(
+            "share", (f"{FAIR} 400 Gbps", "amp-beta"), (f"{FAIR} 25 Gbps", "amp-beta")
+        )
+        ledger.add(
+            "beta",
+            "with beta in proportion to the square root of the BDP, AMP's share at 400 Gbps is "
+            "its share at 25 Gbps",
+            "1.06",
+            show(constant),
+            between(constant, 0.75, 1.33),
+        )
+        for gbps in (100, 400):
+            share = found.mean(f"{FAIR} {gbps} Gbps", "dcm", "share")
+            ledger.add(
+                f"share-dcm@{gbps}Gbps",
+                "DCM, whose subflows are marked together and grow by a quarter packet a round, "
+                "gets less than half of a DCTCP flow's goodput",
+                "0.25 of it",
+                show(share),
+                below(share, 0.5),
+            )
+        for scheme in self.schemes:
+            use = found.mean(f"{FAIR} 400 Gbps", scheme, "use")
+            ledger.add(
+                f"use-{scheme}@400Gbps",
+                "the link stays full with K at half of the BDP",
+                "above 0.95",
+                show(use),
+                above(use, 0.95),
+            )
+        for scheme in ("dcm", "xmp"):
+            for gbps in RATES:
+                setting = f"{INCAST} {gbps} Gbps"
+                ratio = found.ratio("fct_s", (setting, scheme), (setting, "dctcp"))
+                small = gbps == RATES[0]
+                ledger.add(
+                    f"incast-{scheme}@{gbps}Gbps",
+                    "the least windows of 30 flows (240 packets) do not fit, so flows take over "
+                    "ten times as long as DCTCP's"
+                    if small
+                    else "they fit, so flows take as long as DCTCP's",
+                    "above 10" if small else "below 1.5",
+                    show(ratio),
+                    above(ratio, 10.0) if small else below(ratio, 1.5),
+                )
+        setting = f"{INCAST} 10 Gbps"
+        ratio = found.ratio("fct_s", (setting, "amp"), (setting, "dctcp"))
+        ledger.add(
+            "incast-amp@10Gbps",
+            "AMP's suppression makes its flows take as long as DCTCP's",
+            "below 1.5",
+            show(ratio),
+            below(ratio, 1.5),
+        )
+
+
+EXPERIMENT = Rates()

@@ -1,0 +1,220 @@
+"""Q-reps: MPTCP with 4, 8 and 16 subflows in the comparison of the REPS paper.
+
+Two-tier trees of 400 Gbps with full bisection, as Bonato et al. (arXiv:2407.21625) compare load
+balancing: packets of 4 KiB, queues of one BDP, marks between 25 and 75% of it, first windows of 1.5
+BDP. Their "MPTCP" is eight fixed entropies in turn under one window; here it is MPTCP.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from linkpool.experiments.questions import balancing
+from linkpool.experiments.questions.question import (
+    Case,
+    Found,
+    Panel,
+    Quantities,
+    Question,
+    above,
+    below,
+    show,
+)
+from linkpool.result import Result
+from linkpool.study.claims import Ledger
+from linkpool.study.toml import Table, Value
+
+SIZE = 4 << 20
+BDP = 102
+"""Packets: 400 Gbps and 8 links of 1 us, there and back, and four packets' serialisation."""
+WINDOW = 153
+RANKS = 32
+"""Ranks of a group of a collective operation; each in a rack of its own at 1,024 hosts."""
+LARGE_SEEDS = 2
+"""The trees of 1,024 hosts run with the first seeds only."""
+
+WORKLOADS = {
+    "permutation": "permutation",
+    "tornado": "tornado",
+    "incast": "incast 8:1",
+    "all-to-all": "all-to-all",
+    "ring": "ring all-reduce",
+    "butterfly": "butterfly all-reduce",
+}
+COLLECTIVES = {
+    "all-to-all": "all-to-all",
+    "ring": "ring-all-reduce",
+    "butterfly": "halving-doubling-all-reduce",
+}
+
+
+class Tree(NamedTuple):
+    """A two-tier tree with as many uplinks as hosts in a rack."""
+
+    leaves: int
+    spines: int
+
+    @property
+    def hosts(self) -> int:
+        """Return the number of hosts."""
+        return self.leaves * self.spines
+
+
+TREES = {128: Tree(16, 8), 1024: Tree(32, 32)}
+
+
+def queue(scheme: str) -> Table:
+    """Return the queues; a queue with marks would drop LIA's packets early, so it has none."""
+    limit: Table = {"limit": BDP}
+    if scheme.startswith("lia"):
+        return limit
+    red: Table = {"min": round(BDP / 4), "max": round(3 * BDP / 4), "max_probability": 1.0}
+    return {**limit, "red": {**red, "weight": 1.0, "gentle": False}}
+
+
+@dataclass(frozen=True)
+class Reps(Question):
+    """Six workloads in trees of 128 and 1,024 hosts."""
+
+    id: str = "Q-reps"
+    title: str = "MPTCP in the comparison of load balancing"
+    paper: str = "open question: what does a real MPTCP do in the comparison of the REPS paper?"
+    settings: ClassVar = {
+        f"{hosts} {name}": label.replace(" all-", "\nall-").replace(" 8:1", "\n8:1")
+        for hosts in TREES
+        for name, label in WORKLOADS.items()
+    }
+    schemes: ClassVar = ("ecmp", "plb", "spray", "reps", "lia-4", "lia-8", "lia-16", "amp-8")
+    panels: ClassVar = tuple(
+        Panel("last", f"last completion over ideal, {hosts:,} hosts", log=True, only=f"{hosts} ")
+        for hosts in TREES
+    )
+    figure_rows: ClassVar = 2
+
+    def extent(self) -> str:
+        """Say how many seeds each tree has."""
+        most = min(self.seeds, LARGE_SEEDS)
+        return f"{super().extent()} with 128 hosts, {most} with 1,024"
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return one workload by one scheme."""
+        number, name = setting.split()
+        tree = TREES[int(number)]
+        if tree.hosts > TREES[128].hosts and seed > LARGE_SEEDS:
+            return None
+        scenario: dict[str, Value] = {
+            "duration": "100ms",
+            "topology": {
+                "leaf-spine": {
+                    "leaves": tree.leaves,
+                    "spines": tree.spines,
+                    "hosts_per_leaf": tree.spines,
+                    "rate": "400Gbps",
+                    "delay": "1us",
+                }
+            },
+            "queue": queue(scheme),
+            "transport": {scheme: balancing.transport(scheme, WINDOW, "100us")},
+            "workload": _workload(name, scheme, tree),
+        }
+        share = 1 / 2 if name == "incast" else 2 if name in ("ring", "butterfly") else 1
+        return Case(scenario, 1e-3, share * tree.hosts * SIZE / balancing.MSS)
+
+    def quantities(self, setting: str, result: Result) -> Quantities:
+        """Return the last completion over the least time of the links, and what went wrong."""
+        last, trouble = balancing.last_s(result), balancing.trouble(result)
+        ideal = ideal_s(setting.split()[1])
+        return {"last": None if last is None else last / ideal, **trouble}
+
+    def hypotheses(self, found: Found, ledger: Ledger) -> None:
+        """Judge MPTCP against REPS and ECMP."""
+        for setting in self.settings:
+            hosts, name = setting.split()
+            small = name == "incast"
+            ratio = found.ratio("last", (setting, "lia-8"), (setting, "reps"))
+            ledger.add(
+                f"{name}-{hosts}",
+                f"{hosts} hosts, {WORKLOADS[name]}: "
+                + (
+                    "the receivers' links are the bottleneck, so MPTCP with 8 subflows ends as "
+                    "soon as REPS"
+                    if small
+                    else "MPTCP with 8 subflows ends later than REPS, whose packets take all paths"
+                ),
+                "below 1.25 times REPS" if small else "above 1.25 times REPS",
+                show(ratio),
+                below(ratio, 1.25) if small else above(ratio, 1.25),
+            )
+        for setting in self.settings:
+            if setting.endswith(("permutation", "tornado")):
+                self._subflows(found, ledger, setting)
+
+    def _subflows(self, found: Found, ledger: Ledger, setting: str) -> None:
+        hosts, name = setting.split()
+        ratio = found.ratio("last", (setting, "lia-8"), (setting, "ecmp"))
+        ledger.add(
+            f"{name}-{hosts}-ecmp",
+            f"{hosts} hosts, {name}: MPTCP with 8 subflows ends well before one hashed path",
+            "below 0.7 times ECMP",
+            show(ratio),
+            below(ratio, 0.7),
+        )
+        ratio = found.ratio("last", (setting, "lia-16"), (setting, "lia-4"))
+        ledger.add(
+            f"{name}-{hosts}-subflows",
+            f"{hosts} hosts, {name}: 16 subflows end before 4",
+            "below 0.9 times 4 subflows",
+            show(ratio),
+            below(ratio, 0.9),
+        )
+        ratio = found.ratio("last", (setting, "amp-8"), (setting, "lia-8"))
+        ledger.add(
+            f"{name}-{hosts}-amp",
+            f"{hosts} hosts, {name}: marks let AMP end before LIA, which learns from losses only",
+            "below 0.9 times LIA",
+            show(ratio),
+            below(ratio, 0.9),
+        )
+
+
+def ideal_s(name: str) -> float:
+    """Return how long the links of a host take for all its data with headers."""
+    times = {"incast": 8.0, "ring": 2 * (RANKS - 1) / RANKS, "butterfly": 2 * (RANKS - 1) / RANKS}
+    share = times.get(name, (RANKS - 1) / RANKS if name == "all-to-all" else 1.0)
+    return balancing.on_wire_s(share * SIZE, 400e9)
+
+
+def _workload(name: str, scheme: str, tree: Tree) -> Table:
+    size = f"{SIZE}B"
+    if name == "permutation":
+        return {"permutation": [{"transport": scheme, "size": size}]}
+    if name == "tornado":
+        half: Table = {"transport": scheme, "step": tree.hosts // 2, "size": size}
+        return {"stride": [half]}
+    if name == "incast":
+        # A receiver in 16 hosts; its senders are in all parts of the tree, and send to it alone.
+        flows: list[Value] = [
+            {
+                "transport": scheme,
+                "from": f"h{(receiver + 1 + k * (tree.hosts // 8 + 1)) % tree.hosts}",
+                "to": f"h{receiver}",
+                "size": size,
+            }
+            for receiver in range(0, tree.hosts, 16)
+            for k in range(8)
+        ]
+        return {"flow": flows}
+    groups = tree.hosts // RANKS
+    collective: Table = {
+        "transport": scheme,
+        "algorithm": COLLECTIVES[name],
+        "ranks": RANKS,
+        "groups": groups,
+        "stride": groups,
+        "group_stride": 1,
+        "size": size,
+        **({"outstanding": 8} if name == "all-to-all" else {}),
+    }
+    return {"collective": [collective]}
+
+
+EXPERIMENT = Reps()
