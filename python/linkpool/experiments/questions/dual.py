@@ -42,7 +42,7 @@ class Dual(Question):
         for tree in TREES
         for nics in (1, 2)
     }
-    schemes: ClassVar = ("tcp", "ps", "mptcp", "mmptcp")
+    schemes: ClassVar = ("tcp", "mptcp", "mmptcp")
     panels: ClassVar = (
         Panel("fct_s", "mean FCT of short flows (ms)", 1e3),
         Panel("p99_s", "their 99th percentile (ms)", 1e3, log=True),

@@ -20,7 +20,7 @@ LONG_SHARE = 0.33
 SIZE = 70_000
 HIGH = "+high"
 """At the end of a scheme: packets of phase 1 have high priority."""
-DURATION_MS, WARM_UP_MS, QUIET_MS = 2000, 200, 200
+DURATION_MS, WARM_UP_MS, QUIET_MS = 1000, 200, 100
 
 
 class Load(NamedTuple):
