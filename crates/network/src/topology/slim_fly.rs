@@ -13,7 +13,7 @@ settings! {
         /// An odd prime: there are 2 q^2 routers with (3 q - d) / 2 ports to others, where d is 1
         /// or -1 and q - d a multiple of 4. The paper's prime powers are left out.
         q: u32, required 5, within Bounds::from(3.0, "{} is no odd prime below 1000; write for example 5, 7, 11 or 13").to(997.0),
-            refused |t| !is_odd_prime(t.q) => format!("{} is no odd prime below 1000; write for example 5, 7, 11 or 13", t.q);
+            refused |t| !is_prime(t.q) => format!("{} is no odd prime below 1000; write for example 5, 7, 11 or 13", t.q);
         /// Hosts at each router.
         hosts_per_router: u32, from |t| t.degree().div_ceil(2) => "half of its ports to others, rounded up",
             within Bounds::POSITIVE;
@@ -28,8 +28,9 @@ settings! {
     }
 }
 
-fn is_odd_prime(q: u32) -> bool {
-    q > 2 && (2..=q.isqrt()).all(|divisor| !q.is_multiple_of(divisor))
+/// Is `q`, which is at least 2, a prime?
+fn is_prime(q: u32) -> bool {
+    (2..=q.isqrt()).all(|divisor| !q.is_multiple_of(divisor))
 }
 
 impl SlimFly {

@@ -6,8 +6,8 @@ use crate::common::traffic::{Scene, Send, sends};
 use crate::common::{cases, hashed, host};
 use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{
-    Cable, Envelope, Fabric, FabricBuilder, Flags, Layer, Packet, QueueLimit, Routes, Routing, Spreading, Weights,
-    partition,
+    Cable, Envelope, Fabric, FabricBuilder, Flags, Layer, LinkChange, Packet, QueueLimit, Routes, Routing, Spreading,
+    Weights, partition,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -80,6 +80,21 @@ fn adaptive_routing_keeps_queues_alike() {
     assert!(by_packet.iter().all(|(_, queue)| (598..=602).contains(queue)), "{by_packet:?}");
     let by_flowlet = used(Some(Time::from_ns(81))).into_iter().filter(|(packets, _)| *packets > 0).count();
     assert_eq!(by_flowlet, 1);
+}
+
+/// A link that has failed has the shortest queue, and is not chosen.
+#[test]
+fn adaptive_routing_avoids_a_link_that_has_failed() {
+    let fabric = leaf_spine(2, 4, 2, [Cable { rate: Rate::gbps(100), ..CABLE }, CABLE]).fabric();
+    let leaf = fabric.node("l0").unwrap();
+    let up: Vec<_> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
+    let sends = flow(&fabric, 3000, Time::from_ns(80));
+    let mut scene = scene(fabric, Spreading::LeastQueue(None), sends);
+    scene.changes = vec![(Time::ZERO, up[2], LinkChange::Up(false))];
+    let results = scene.run(1000);
+    let packets: Vec<u64> = up.iter().map(|l| results.links[l.index()].0.packets).collect();
+    assert_eq!(packets[2], 0);
+    assert!([0, 1, 3].iter().all(|i| (999..=1001).contains(&packets[*i])), "{packets:?}");
 }
 
 proptest! {

@@ -17,6 +17,7 @@ fn a_bound_is_within_or_not() {
     assert_eq!([1.9, 2.0, 2.1, 1e300].map(|x| is_right(from, x)), [false, true, true, true]);
     assert_eq!([4.9, 5.0, 5.1].map(|x| is_right(from.to(5.0), x)), [true, true, false]);
     assert_eq!([4.9, 5.0, 5.1].map(|x| is_right(from.below(5.0), x)), [true, false, false]);
+    assert_eq!([4.9, 5.0].map(|x| is_right(from.to(9.0).below(5.0), x)), [true, false], "the last bound counts");
     assert_eq!([0.0, 0.5, 1.0, 1.5].map(|x| is_right(Bounds::GAIN, x)), [false, true, true, false]);
 }
 
@@ -27,6 +28,8 @@ fn a_message_names_the_value_and_its_place() {
     assert_eq!(gain.wrong(&1.5), Some(Wrong { at: None, message: message.clone() }));
     assert_eq!(gain.wrong(&vec![0.5, 1.5, 2.5]), Some(Wrong { at: Some("1".to_string()), message }));
     assert_eq!(gain.wrong(&None::<f64>), None);
+    assert_eq!(gain.wrong(&Some(0.5)), None);
+    assert_eq!(gain.wrong(&Some(1.5)), gain.wrong(&1.5));
     // A million seconds, in picoseconds, and one more.
     assert_eq!(Bounds::SPAN.wrong(&Time::from_ps(10u64.pow(18))), None);
     assert!(Bounds::SPAN.wrong(&Time::from_ps(10u64.pow(18) + 1_000)).is_some());
@@ -62,6 +65,11 @@ fn lengths_and_even_numbers() {
     assert_eq!(some.wrong(&vec![0]), Some("two".into()));
     assert_eq!(described::<Vec<u32>>(three, "array"), json!({ "type": "array", "minItems": 3, "maxItems": 3 }));
     assert_eq!(described::<Vec<u32>>(some, "array"), json!({ "type": "array", "minItems": 2 }));
+    assert_eq!(
+        [None, Some(vec![0; 2]), Some(vec![0; 3])].map(|list| three.wrong(&list).is_none()),
+        [true, false, true]
+    );
+    assert_eq!(described::<Option<Vec<u32>>>(some, "array"), json!({ "type": "array", "minItems": 2 }));
     assert_eq!(Even("{} is odd").wrong(&7), Some("7 is odd".into()));
     assert_eq!(Even("{} is odd").wrong(&8), None);
     assert_eq!(described::<u32>(Even(""), "integer"), json!({ "type": "integer", "multipleOf": 2 }));

@@ -2,4 +2,6 @@
 
 mod bounds;
 mod gated;
+mod kinds;
 mod limits;
+mod names;

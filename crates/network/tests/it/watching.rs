@@ -1,0 +1,162 @@
+//! What a handler is shown for captures and traces: packets that pass, packets that were sent, and
+//! those that were lost.
+
+use crate::common::host;
+use linkpool_network::topology::{Generator, ManyToOne};
+use linkpool_network::{
+    Cause, Egress, Envelope, Fabric, Flags, Handler, LinkId, Network, NodeId, Order, Packet, QueueLimit, QueuePolicy,
+    Routes, Trimming, Witness, run_partitions,
+};
+use linkpool_units::{Rate, Time};
+use std::sync::Arc;
+
+const S1: NodeId = NodeId::new(0);
+const SWITCH: NodeId = NodeId::new(2);
+
+/// S1, R and a switch: 10 Gbit/s and 2 us a link. A packet of 64 B needs 2,051.2 ns to the next
+/// node, so windows are as long.
+fn fabric() -> Fabric {
+    ManyToOne { senders: 1, rate: Rate::gbps(10), delay: Time::from_us(2) }.fabric()
+}
+
+fn network(policy: QueuePolicy) -> Network {
+    let fabric = fabric();
+    let routes = Arc::new(Routes::new(&fabric, 1));
+    Network::new(&fabric, policy, routes, 64)
+}
+
+/// The links from S1 to the switch, and from there to R.
+fn links() -> (LinkId, LinkId) {
+    let fabric = fabric();
+    let link = |from, to| fabric.link(from, to).unwrap();
+    (link(S1, SWITCH), link(SWITCH, NodeId::new(1)))
+}
+
+fn packet(seq: u32, size: u16, flags: Flags) -> Packet {
+    Packet { envelope: Envelope::new(host(1), size, size - 64), seq, flags, ..Packet::default() }
+}
+
+/// Sends packets from S1, has a timer at the switch, and notes what it is shown.
+#[derive(Default)]
+struct Watcher {
+    /// The last first.
+    sends: Vec<(Time, Vec<Packet>)>,
+    switch_timer: Option<Time>,
+    passed: Vec<(LinkId, u32, Time)>,
+    /// The packets of each send that wait on S1's link, by mark.
+    queued: Vec<Vec<u32>>,
+    witnessed: Vec<Witness>,
+    arrived: Vec<u32>,
+}
+
+impl Handler for Watcher {
+    type Message = ();
+
+    fn on_packet(&mut self, _: NodeId, _: Time, packet: &Packet, out: &mut Egress<'_>) {
+        self.arrived.push(packet.seq);
+        self.witnessed.push(out.take_witnessed());
+    }
+
+    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>) {
+        if node == SWITCH {
+            self.switch_timer = None;
+            return;
+        }
+        let mark = out.mark(links().0);
+        let (_, packets) = self.sends.pop().unwrap();
+        packets.into_iter().for_each(|packet| out.send(now, packet));
+        self.queued.push(out.queued_since(links().0, mark).map(|packet| packet.seq).collect());
+    }
+
+    fn next_timer(&self, node: NodeId) -> Time {
+        match node {
+            S1 => self.sends.last().map_or(Time::MAX, |(at, _)| *at),
+            SWITCH => self.switch_timer.unwrap_or(Time::MAX),
+            _ => Time::MAX,
+        }
+    }
+
+    fn on_passing(&mut self, link: LinkId, packet: &Packet, _: Option<&linkpool_network::Trailer>) {
+        self.passed.push((link, packet.seq, packet.arrival));
+    }
+}
+
+fn run(mut network: Network, sends: Vec<(Time, Vec<Packet>)>, switch_timer: Option<Time>) -> Watcher {
+    let mut watcher = Watcher { sends: sends.into_iter().rev().collect(), switch_timer, ..Watcher::default() };
+    network.wake(S1, &watcher);
+    if switch_timer.is_some() {
+        network.wake(SWITCH, &watcher);
+    }
+    run_partitions(vec![(&mut network, &mut watcher)], Time::from_us(50), u64::MAX, 1000, &mut |_, _| true);
+    watcher
+}
+
+fn fifo() -> QueuePolicy {
+    QueuePolicy::drop_tail(QueueLimit::Packets(100))
+}
+
+/// 64, 2,500 and 64 B are 51.2, 2,000 and 51.2 ns: the packets arrive after 2,051.2 ns, which is a
+/// window, after 4,051.2 ns, and after 4,102.4 ns, which is two. A tap on the second link sees the
+/// SYN alone, 2,051.2 ns later.
+#[test]
+fn a_tap_shows_each_packet_of_its_flags_once() {
+    let (first, second) = links();
+    let mut network = network(fifo());
+    assert_eq!(network.lookahead(), Time::from_ps(2_051_200));
+    network.tap(first, Flags::SYN);
+    network.tap(first, Flags::FIN);
+    network.tap(second, Flags::SYN);
+    let packets = vec![packet(1, 64, Flags::SYN), packet(2, 2500, Flags::FIN), packet(3, 64, Flags::FIN)];
+    let untapped = vec![packet(4, 64, Flags::ACK)];
+    let watcher = run(network, vec![(Time::ZERO, packets), (Time::from_us(9), untapped)], None);
+    assert_eq!(watcher.arrived, [1, 2, 3, 4]);
+    let shown = [(first, 1, 2_051_200), (second, 1, 4_102_400), (first, 2, 4_051_200), (first, 3, 4_102_400)];
+    let mut passed = watcher.passed;
+    passed.sort_by_key(|(_, seq, at)| (*seq, *at));
+    assert_eq!(passed, shown.map(|(link, seq, at)| (link, seq, Time::from_ps(at))));
+}
+
+#[test]
+fn packets_queued_since_a_mark_are_those_after_it() {
+    let data = |seqs: std::ops::Range<u32>| seqs.map(|seq| packet(seq, 1000, Flags::DATA)).collect();
+    let sends = vec![(Time::ZERO, data(10..13)), (Time::from_ns(10), data(13..15)), (Time::from_us(20), data(15..16))];
+    let watcher = run(network(fifo()), sends, None);
+    assert_eq!(watcher.queued, [vec![10, 11, 12], vec![13, 14], vec![15]]);
+}
+
+/// A timer at a switch does not keep the packets that come in the same window from going on.
+#[test]
+fn a_switch_may_have_a_timer() {
+    let at = Time::from_ps(2_051_200 + 500);
+    let sends = (0..3).map(|seq| (Time::from_us(7 * seq), vec![packet(seq as u32, 64, Flags::DATA)])).collect();
+    let watcher = run(network(fifo()), sends, Some(at));
+    assert_eq!((watcher.switch_timer, watcher.arrived), (None, vec![0, 1, 2]));
+}
+
+/// A port that trims has room for a packet in service and one more. Of four the third and fourth
+/// lose their payload. The witness tells what S1 sent, not what the switch passed on.
+#[test]
+fn a_witness_tells_what_hosts_send_and_what_is_lost() {
+    let trimming =
+        Trimming { headers: Some(QueueLimit::Packets(100)), share: 10, trim_arriving: 1.0, return_to_sender: false };
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(1)).ordered(Order::Trimming(trimming));
+    let (first, second) = links();
+    let plain = network(fifo());
+    assert!(!plain.is_served(first) && !plain.is_served(second));
+    let mut network = network(policy);
+    assert!(network.is_served(first) && network.is_served(second));
+    network.watch(2);
+    let packets = (0..4).map(|seq| packet(seq, 1000, Flags::DATA | Flags::TRIMMABLE)).collect();
+    let later = vec![packet(4, 64, Flags::DATA)];
+    let watcher = run(network, vec![(Time::ZERO, packets), (Time::from_us(20), later)], None);
+    let sent: Vec<(LinkId, u32)> =
+        watcher.witnessed.iter().flat_map(|w| &w.sent).map(|(link, seen)| (*link, seen.packet.seq)).collect();
+    assert_eq!(sent, [0, 1, 2, 3, 4].map(|seq| (first, seq)));
+    let mut departed: Vec<(LinkId, u32)> =
+        watcher.witnessed.iter().flat_map(|w| &w.departed).map(|(link, packet)| (*link, packet.seq)).collect();
+    departed.sort_by_key(|(_, seq)| *seq);
+    assert_eq!(departed, sent);
+    let lost: Vec<(Cause, u32)> =
+        watcher.witnessed.iter().flat_map(|w| &w.discarded).map(|d| (d.loss.cause, d.packet.packet.seq)).collect();
+    assert_eq!(lost, [(Cause::Trimmed, 2), (Cause::Trimmed, 3)]);
+}
