@@ -34,7 +34,7 @@ class Words(NamedTuple):
     figure: str
     claims: str
     paper: str
-    holds: str
+    confirmed: str
     findings: str
     source: str
 
@@ -48,7 +48,12 @@ OF_PAPERS = Words(
     "From the page of the paper, whose numbers may be of earlier runs:",
 )
 OF_QUESTIONS = Words(
-    "The question", "Hypotheses", "expected", "holds", "The answer", "From the page of questions:"
+    "The question",
+    "Hypotheses",
+    "expected",
+    "confirmed",
+    "The answer",
+    "From the page of questions:",
 )
 
 
@@ -120,7 +125,7 @@ def page(one: Entry, section: tuple[str, str]) -> str:
     lines = [
         f"# {experiment.id}: {experiment.title}",
         "",
-        f"{experiment.paper}. **{text.tally(one.claims, words.claims.lower(), words.holds)}.**",
+        f"{experiment.paper}. **{text.tally(one.claims, words.claims.lower(), words.confirmed)}.**",
         "",
         *_cut(one),
         f"## {words.figure}",
@@ -209,7 +214,7 @@ def _claims(claims: Iterable[Claim], words: Words) -> list[str]:
 
 def _verdict(claim: Claim, words: Words) -> str:
     reproduced = claim.verdict is Verdict.REPRODUCED
-    said = words.holds if reproduced else claim.verdict.value
+    said = words.confirmed if reproduced else claim.verdict.value
     return f"{text.MARKS[claim.verdict]} {said}"
 
 
@@ -274,7 +279,7 @@ def index(known: Registry, found: Iterable[Entry]) -> str:
             lines += [f"## {name[0].upper()}{name[1:]}", "", *_by_experiment(mine, of), ""]
     lines += ["## Claims that do not reproduce in full", "", *_missed(published), ""]
     if asked:
-        lines += ["## Hypotheses that do not hold in full", "", *_missed(asked), ""]
+        lines += ["## Hypotheses that are not confirmed in full", "", *_missed(asked), ""]
     return "\n".join(lines)
 
 
@@ -285,10 +290,10 @@ def _claims_of(entries: Mapping[str, Entry]) -> list[Claim]:
 def _asked(asked: Mapping[str, Entry], count: int) -> list[str]:
     if not asked:
         return []
-    said = text.tally(_claims_of(asked), "hypotheses", OF_QUESTIONS.holds)
+    said = text.tally(_claims_of(asked), "hypotheses", OF_QUESTIONS.confirmed)
     line = (
         f"**Open questions: {said}**, in {len(asked)} of {count} experiments. Hypotheses were "
-        "written before the runs; one that does not hold is an answer, too."
+        "written before the runs; one that is not confirmed is an answer, too."
     )
     return [text.prose(line), ""]
 
@@ -319,8 +324,8 @@ def _by_experiment(mine: Sequence[Experiment], of: Mapping[str, Entry]) -> list[
         made = f"{cell(extent)}; {show_duration(one.record.cpu_s)}"
         link = f"[{experiment.id}]({experiment.id}.md)"
         rows.append((link, cell(experiment.title), *counts, made))
-    holds = words_of(mine[0]).holds
-    return table(("", "experiment", holds, "partly", "not", "run; processor time"), rows)
+    confirmed = words_of(mine[0]).confirmed
+    return table(("", "experiment", confirmed, "partly", "not", "run; processor time"), rows)
 
 
 def _missed(of: Mapping[str, Entry]) -> list[str]:

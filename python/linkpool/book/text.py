@@ -44,7 +44,7 @@ def count(claims: Sequence[Claim], verdict: Verdict) -> int:
     return sum(claim.verdict is verdict for claim in claims)
 
 
-def tally(claims: Sequence[Claim], name: str = "claims", holds: str = "reproduced") -> str:
+def tally(claims: Sequence[Claim], name: str = "claims", confirmed: str = "reproduced") -> str:
     """Write how many claims have each verdict.
 
     >>> from linkpool.study.claims import Claim, Verdict
@@ -52,7 +52,7 @@ def tally(claims: Sequence[Claim], name: str = "claims", holds: str = "reproduce
     '0 of 1 claims reproduced, 1 partly, 0 not'
     """
     reproduced, partly, missed = (count(claims, verdict) for verdict in Verdict)
-    return f"{reproduced} of {len(claims)} {name} {holds}, {partly} partly, {missed} not"
+    return f"{reproduced} of {len(claims)} {name} {confirmed}, {partly} partly, {missed} not"
 
 
 def section(page: str, heading: str) -> str:

@@ -66,6 +66,7 @@ EXPERIMENTS = {
     "Q-rates": "linkpool.experiments.questions.rates:EXPERIMENT",
     "Q-spray": "linkpool.experiments.questions.spray:EXPERIMENT",
     "Q-reps": "linkpool.experiments.questions.reps:EXPERIMENT",
+    "Q-reps1024": "linkpool.experiments.questions.reps:LARGE",
 }
 """Each experiment's id, and the module and name that it is loaded from when it is asked for."""
 

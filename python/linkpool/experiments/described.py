@@ -226,5 +226,6 @@ FIGURES = {
         "stand-in, eight fixed entropies under one window. Where does MPTCP with 4, 8 and 16 "
         "subflows stand?"
     ),
+    "Q-reps1024": "The same with 1,024 hosts.",
 }
 """By experiment: what the paper shows, in words; of an open question: the question."""

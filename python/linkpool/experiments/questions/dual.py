@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.questions import handover
 from linkpool.experiments.questions.handover import Load
 from linkpool.experiments.questions.question import (
@@ -20,9 +19,8 @@ from linkpool.experiments.questions.question import (
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
 
-TREES = {"1:1": Tree(1), "4:1": Tree(4)}
-ARRIVALS = {"1:1": 64.0, "4:1": 256.0}
-"""Short flows in a second: as many for each host in both trees."""
+TREES = {"1:1": Load(8, 1, 64.0), "4:1": Load(4, 4, 32.0)}
+"""With as many short flows in a second for each host."""
 
 
 def named(tree: str, nics: int) -> str:
@@ -32,7 +30,7 @@ def named(tree: str, nics: int) -> str:
 
 @dataclass(frozen=True)
 class Dual(Question):
-    """Short flows beside long flows with one NIC or two, in trees of 128 and of 512 hosts."""
+    """Short flows beside long flows with one NIC or two, in trees of 128 and of 64 hosts."""
 
     id: str = "Q-dual"
     title: str = "MMPTCP in dual-homed fat-trees"
@@ -54,8 +52,7 @@ class Dual(Question):
     def case(self, setting: str, scheme: str, seed: int) -> Case | None:
         """Return short flows beside long flows."""
         tree, nics = setting.split(", ")
-        load = Load(TREES[tree], ARRIVALS[tree], int(nics.split()[0]))
-        return handover.mixed(load, scheme)
+        return handover.mixed(TREES[tree]._replace(nics=int(nics.split()[0])), scheme)
 
     def quantities(self, setting: str, result: Result) -> Quantities:
         """Return what the questions about MMPTCP have in common."""

@@ -5,7 +5,6 @@ permutation; or a synchronised incast of short flows. Queues mark at K = 10 thro
 without ECN are not affected (`non_ect = "queue"`).
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from linkpool.experiments.mmptcp import setting
@@ -20,15 +19,33 @@ LONG_SHARE = 0.33
 SIZE = 70_000
 HIGH = "+high"
 """At the end of a scheme: packets of phase 1 have high priority."""
-DURATION_MS, WARM_UP_MS, QUIET_MS = 1000, 200, 100
+DURATION_MS, WARM_UP_MS, QUIET_MS = 2000, 200, 100
 
 
 class Load(NamedTuple):
-    """A tree, the short flows that arrive in a second, and the NICs of a host."""
+    """A fat-tree, its oversubscription, the short flows of a second, and the NICs of a host."""
 
-    tree: Tree
+    k: int
+    oversubscription: int
     arrivals: float
     nics: int = 1
+
+    @property
+    def hosts(self) -> int:
+        """Return the number of hosts."""
+        return self.oversubscription * self.k**3 // 4
+
+    @property
+    def topology(self) -> Table:
+        """Return the topology's table."""
+        per_edge = self.oversubscription * self.k // 2
+        links: Table = {"rate": setting.RATE, "delay": setting.DELAY}
+        return {"fat-tree": {"k": self.k, "hosts_per_edge": per_edge, "nics": self.nics, **links}}
+
+
+def small(arrivals: float) -> Load:
+    """Return the paper's 4:1 tree at an eighth of its size: `arrivals` is for all 512 hosts."""
+    return Load(4, 4, arrivals / 8)
 
 
 def transport(scheme: str) -> Table:
@@ -51,10 +68,7 @@ def queue(scheme: str) -> Table:
 
 def mixed(load: Load, scheme: str) -> Case:
     """Return short flows beside long flows, all by one scheme."""
-    senders = int(LONG_SHARE * load.tree.hosts)
-    topology: Mapping[str, Value] = load.tree.topology()
-    tree = topology["fat-tree"]
-    assert isinstance(tree, Mapping)
+    senders = int(LONG_SHARE * load.hosts)
     long: Table = {"transport": scheme, "label": LONG, "role": LONG, "stop": f"{DURATION_MS}ms"}
     short: Table = {
         "transport": scheme,
@@ -69,7 +83,7 @@ def mixed(load: Load, scheme: str) -> Case:
         "duration": f"{DURATION_MS}ms",
         "drain": setting.DRAIN,
         "measure": {"warm_up": f"{WARM_UP_MS}ms"},
-        "topology": {"fat-tree": {**tree, "nics": load.nics}},
+        "topology": load.topology,
         "queue": queue(scheme),
         "transport": {scheme: transport(scheme)},
         "roles": {LONG: senders},

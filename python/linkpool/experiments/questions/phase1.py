@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.questions import handover
-from linkpool.experiments.questions.handover import Load
 from linkpool.experiments.questions.question import (
     Case,
     Found,
@@ -30,8 +28,9 @@ class Phase1(Question):
     id: str = "Q-phase1"
     title: str = "DCTCP in phase 1 of MMPTCP"
     paper: str = "MMPTCP, open question: a DCTCP-like control in phase 1"
-    settings: ClassVar = {MIXED: "beside long flows"} | {
-        f"{INCAST} {n}": f"incast of {n}" for n in SENDERS
+    seeds: int = 10
+    settings: ClassVar = {MIXED: "beside\nlong flows"} | {
+        f"{INCAST} {n}": f"incast\nof {n}" for n in SENDERS
     }
     schemes: ClassVar = ("reno+lia", "dctcp+lia", "reno+amp", "dctcp+amp")
     panels: ClassVar = (
@@ -45,7 +44,7 @@ class Phase1(Question):
     def case(self, setting: str, scheme: str, seed: int) -> Case | None:
         """Return short flows beside long flows; or an incast, which never sees phase 2."""
         if setting == MIXED:
-            return handover.mixed(Load(Tree(4), 256.0), scheme)
+            return handover.mixed(handover.small(256.0), scheme)
         if scheme.endswith("+lia"):
             return None
         return handover.incast(int(setting.split()[1]), scheme)

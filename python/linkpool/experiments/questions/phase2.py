@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.questions import handover
-from linkpool.experiments.questions.handover import Load
 from linkpool.experiments.questions.question import (
     Case,
     Found,
@@ -28,7 +26,11 @@ class Phase2(Question):
     id: str = "Q-phase2"
     title: str = "AMP in phase 2 of MMPTCP"
     paper: str = "MMPTCP, open question: AMP as the algorithm of phase 2"
-    settings: ClassVar = {"256": "256 short flows/s", "2560": "2,560 short flows/s"}
+    seeds: int = 10
+    settings: ClassVar = {
+        "256": "0.5 short flows\na second and host",
+        "2560": "5 short flows\na second and host",
+    }
     schemes: ClassVar = ("reno+lia", "reno+dcm", "reno+xmp", "reno+amp")
     panels: ClassVar = (
         Panel("fct_s", "mean FCT of short flows (ms)", 1e3),
@@ -39,8 +41,8 @@ class Phase2(Question):
     figure_rows: ClassVar = 2
 
     def case(self, setting: str, scheme: str, seed: int) -> Case | None:
-        """Return short flows beside long flows in the 4:1 tree."""
-        return handover.mixed(Load(Tree(4), float(setting)), scheme)
+        """Return short flows beside long flows in the 4:1 tree; the load is that of 512 hosts."""
+        return handover.mixed(handover.small(float(setting)), scheme)
 
     def quantities(self, setting: str, result: Result) -> Quantities:
         """Return what the questions about MMPTCP have in common."""
@@ -48,7 +50,8 @@ class Phase2(Question):
 
     def hypotheses(self, found: Found, ledger: Ledger) -> None:
         """Judge AMP against LIA, and the algorithms with ECN against each other."""
-        for load, name in self.settings.items():
+        for load, label in self.settings.items():
+            name = label.replace("\n", " ")
             amp, lia = (load, "reno+amp"), (load, "reno+lia")
             for quantity, what in (("fct_s", "mean FCT"), ("p99_s", "99th percentile of the FCT")):
                 ratio = found.ratio(quantity, amp, lia)

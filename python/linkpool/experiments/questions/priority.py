@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.questions import handover
-from linkpool.experiments.questions.handover import HIGH, Load
+from linkpool.experiments.questions.handover import HIGH
 from linkpool.experiments.questions.question import (
     Case,
     Found,
@@ -27,7 +26,11 @@ class Priority(Question):
     id: str = "Q-priority"
     title: str = "phase 1 of MMPTCP at high priority"
     paper: str = "MMPTCP, open question: packets of phase 1 at high priority"
-    settings: ClassVar = {"256": "256 short flows/s", "2560": "2,560 short flows/s"}
+    seeds: int = 10
+    settings: ClassVar = {
+        "256": "0.5 short flows\na second and host",
+        "2560": "5 short flows\na second and host",
+    }
     schemes: ClassVar = ("reno+lia", f"reno+lia{HIGH}", "reno+amp", f"reno+amp{HIGH}")
     panels: ClassVar = (
         Panel("fct_s", "mean FCT of short flows (ms)", 1e3),
@@ -38,8 +41,8 @@ class Priority(Question):
     figure_rows: ClassVar = 2
 
     def case(self, setting: str, scheme: str, seed: int) -> Case | None:
-        """Return short flows beside long flows in the 4:1 tree."""
-        return handover.mixed(Load(Tree(4), float(setting)), scheme)
+        """Return short flows beside long flows in the 4:1 tree; the load is that of 512 hosts."""
+        return handover.mixed(handover.small(float(setting)), scheme)
 
     def quantities(self, setting: str, result: Result) -> Quantities:
         """Return what the questions about MMPTCP have in common."""
@@ -47,7 +50,8 @@ class Priority(Question):
 
     def hypotheses(self, found: Found, ledger: Ledger) -> None:
         """Judge high priority against the same queue."""
-        for load, name in self.settings.items():
+        for load, label in self.settings.items():
+            name = label.replace("\n", " ")
             for phase_2, bound in (("lia", 0.35), ("amp", 0.7)):
                 low = (load, f"reno+{phase_2}")
                 high = (load, f"reno+{phase_2}{HIGH}")

@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from linkpool.columns import Column
 from linkpool.intervals import Interval, mean_interval, ratio_interval
@@ -19,6 +20,7 @@ from linkpool.result import Result
 from linkpool.study import style
 from linkpool.study.claims import Claim, Judged, Ledger, grade, no_data
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
+from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value, dumps
 
 Quantities = Mapping[str, float | None]
@@ -167,7 +169,7 @@ class Question(Experiment, ABC):
         found = Found(data)
         columns = -(-len(self.panels) // self.figure_rows)
         most = max(len(self._shown(panel)) for panel in self.panels)
-        width = max(3.0, 0.8 + 0.13 * most * len(self.schemes))
+        width = max(3.4, 0.8 + 0.13 * most * len(self.schemes))
         title = f"{self.id}: {self.title}"
         figure, axes = style.panels(self.figure_rows, columns, title, (width, 2.7), sharey=False)
         for at, panel in zip(axes.flat, self.panels, strict=True):
@@ -184,8 +186,10 @@ class Question(Experiment, ABC):
             style.bars(at, [self.settings[s] for s in shown], heights, whiskers)
             if panel.log:
                 style.plain_log(at)
+                at.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             at.set_ylabel(panel.label)
-        style.legend(figure, axes.flat[0])
+        longest = max(len(NAMES[scheme]) for scheme in self.schemes)
+        style.legend(figure, axes.flat[0], int(columns * width / (0.7 + 0.08 * longest)))
         return figure
 
     def _shown(self, panel: Panel) -> list[str]:

@@ -54,7 +54,7 @@ class Rates(Question):
 
     id: str = "Q-rates"
     title: str = "AMP, XMP and DCM from 10 to 400 Gbps"
-    paper: str = "open question: do the multipath schemes of the AMP paper hold at today's rates?"
+    paper: str = "Open question: the schemes of the AMP paper at the rates of today"
     settings: ClassVar = {
         f"{kind} {gbps} Gbps": f"{gbps} Gbps" for kind in (FAIR, INCAST) for gbps in RATES
     }

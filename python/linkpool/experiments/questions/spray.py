@@ -21,12 +21,12 @@ from linkpool.study.toml import Table, Value
 
 HOSTS = 128
 RATE_BPS = 100e9
-SIZE = 16 << 20
+SIZE = 8 << 20
 BDP = 28
 """Packets: 100 Gbps, 8 links of 1 us there and back, and four packets' serialisation."""
 CABLES = 6
 """Cables that fail or are slow: 5% of the 128 between leaves and spines."""
-AT = "300us"
+AT = "200us"
 HEALTHY, FAILED, DEGRADED, FLAPPING = "healthy", "failed", "degraded", "flapping"
 
 CHANGES: Mapping[str, Table] = {
@@ -44,11 +44,11 @@ RECONVERGE = {FAILED: "10ms", FLAPPING: "never"}
 
 @dataclass(frozen=True)
 class Spray(Question):
-    """A permutation of 16 MiB in a two-tier tree of 128 hosts at 100 Gbps."""
+    """A permutation of 8 MiB in a two-tier tree of 128 hosts at 100 Gbps."""
 
     id: str = "Q-spray"
     title: str = "AMP against packet spraying"
-    paper: str = "open question: AMP against per-packet load balancing, with and without failures"
+    paper: str = "Open question: AMP against per-packet load balancing, with and without failures"
     settings: ClassVar = {
         HEALTHY: "healthy",
         FAILED: "5% of cables\nfail",
