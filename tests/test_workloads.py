@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import linkpool
+from linkpool import _core
 
 ROOT = Path(__file__).parents[1]
 DIRECTORY = ROOT / "docs" / "workloads"
@@ -44,6 +45,51 @@ def test_pages_show_scenarios_that_run(page: Path) -> None:
     assert f"]({page.stem}.png)" in text
     for name, lines in re.findall(r"\[(\S+)\]\(\1\):\n\n```text\n(.*?)```", text, re.DOTALL):
         assert lines == (DIRECTORY / name).read_text(encoding="utf-8")
+
+
+def test_a_program_takes_the_same_time_in_each_format(tmp_path: Path) -> None:
+    """GOAL as text, in binary form, and Chakra; and as a collective after 20 us of computation."""
+    result = linkpool.run(DIRECTORY / "program.toml", out=tmp_path / "result")
+    jobs = result.jobs
+    assert jobs is not None
+    assert jobs["label"].to_list() == ["GOAL", "binary GOAL", "Chakra"]
+    times = [round(1e12 * jct) for jct in jobs["jct_s"]]
+    assert times[0] == times[1] == times[2] > 20_000_000
+    text = (DIRECTORY / "program.toml").read_text(encoding="utf-8")
+    head = text.partition("[[workload")[0]
+    keys = 'algorithm = "doubling-all-reduce"\nranks = 4\nsize = "400KB"\nstart = "20us"\n'
+    scenario = tmp_path / "collective.toml"
+    scenario.write_text(f'{head}[[workload.collective]]\ntransport = "dctcp"\n{keys}')
+    collective = linkpool.run(scenario, out=tmp_path / "collective").jobs
+    assert collective is not None
+    assert round(1e12 * collective["end_s"][0]) == times[0]
+
+
+def test_programs_are_converted(tmp_path: Path) -> None:
+    """The binary form of the page is that of its text; the text comes back; errors name lines."""
+    binary, text = tmp_path / "p.bin", tmp_path / "p.goal"
+    _core.convert(str(DIRECTORY / "program.goal"), str(binary))
+    assert binary.read_bytes() == (DIRECTORY / "program.bin").read_bytes()
+    _core.convert(str(binary), str(text))
+    again = tmp_path / "again.bin"
+    _core.convert(str(text), str(again))
+    assert again.read_bytes() == binary.read_bytes()
+    ring = tmp_path / "ring.goal"
+    _core.convert(str(DIRECTORY / "collective.toml"), str(ring))
+    assert ring.read_text(encoding="utf-8").startswith("num_ranks 4\n")
+    ring.write_text("num_ranks 1\nrank 0 {\nsend x\n}\n")
+    with pytest.raises(ValueError, match=r"ring.goal:3: \"x\" instead of a size"):
+        _core.convert(str(ring), str(binary))
+    with pytest.raises(ValueError, match=r"must end in .goal"):
+        _core.convert(str(text), str(tmp_path / "p.txt"))
+
+
+def test_the_chakra_traces_are_those_of_the_script(tmp_path: Path) -> None:
+    script = [sys.executable, str(ROOT / "benchmarks" / "chakra.py"), "--out", str(tmp_path)]
+    subprocess.run(script, check=True)
+    for rank in range(4):
+        name = f"program.{rank}.et"
+        assert (tmp_path / name).read_bytes() == (DIRECTORY / name).read_bytes()
 
 
 def test_pictures_can_be_drawn_and_are_small(tmp_path: Path) -> None:

@@ -99,6 +99,12 @@ class Plan(TypedDict):
 def plan(text: str, path: str, seed: int | None, overrides: list[tuple[str, str]]) -> Plan:
     """Return the fabric and the flows of a scenario, or raise `ScenarioError`."""
 
+def convert(source: str, target: str) -> None:
+    """Write the programs of a GOAL file or a scenario as GOAL, text or binary by its ending.
+
+    Raises ValueError, whose text names the file and the line, if one of both is wrong.
+    """
+
 def seconds(text: str) -> float:
     """Read a time with its unit, such as "5.6us", in seconds; raises `ValueError`."""
 

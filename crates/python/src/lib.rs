@@ -28,6 +28,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(tables, module)?)?;
+    module.add_function(wrap_pyfunction!(convert, module)?)?;
     module.add_function(wrap_pyfunction!(control::control_layout, module)?)?;
     module.add_function(wrap_pyfunction!(control::define_control, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)
@@ -55,6 +56,11 @@ fn load(py: Python<'_>, text: &str, path: &str, seed: Option<u64>, overrides: Ve
 #[pyfunction]
 fn check(py: Python<'_>, text: &str, path: &str, seed: Option<u64>, overrides: Vec<Override>) -> PyResult<String> {
     load(py, text, path, seed, overrides)?.toml(py)
+}
+
+#[pyfunction]
+fn convert(py: Python<'_>, source: std::path::PathBuf, target: std::path::PathBuf) -> PyResult<()> {
+    py.detach(|| linkpool_scenario::convert(&source, &target)).map_err(PyValueError::new_err)
 }
 
 #[pyfunction]

@@ -5,6 +5,7 @@
 //! `docs/scenario.md` describes the file.
 
 mod compile;
+mod convert;
 mod descriptions;
 mod errors;
 mod file;
@@ -21,6 +22,7 @@ mod situation;
 mod tree;
 
 pub use compile::{Compile, NoCompiler};
+pub use convert::convert;
 pub use errors::ScenarioError;
 pub use linkpool_settings::Preset;
 pub use linkpool_transport::control::Algorithm;

@@ -18,6 +18,9 @@ const LISTED_FLOW: f64 = 250.0;
 const CONNECTION: f64 = 8_000.0;
 const SUBFLOW: f64 = 1_500.0;
 const SAMPLE: f64 = 1_000.0;
+// Of the program of a rank: 44 in memory before the run, and 8 in each rank that runs it.
+const PROGRAM_NODE: f64 = 60.0;
+const PROGRAM_EDGE: f64 = 4.0;
 
 // Bytes of a row on disk, compressed.
 const FLOW_ROW: f64 = 150.0;
@@ -50,6 +53,10 @@ impl Estimate {
         memory.push((format!("{} flows known before the run", traffic.listed), LISTED_FLOW * traffic.listed));
         let connections = CONNECTION * traffic.at_once + SUBFLOW * traffic.subflows_at_once;
         memory.push((format!("{} connections at the same time", traffic.at_once), connections));
+        if traffic.nodes > 0.0 {
+            let bytes = PROGRAM_NODE * traffic.nodes + PROGRAM_EDGE * traffic.edges;
+            memory.push((format!("{} nodes of programs", traffic.nodes), bytes));
+        }
         let disk = &mut estimate.disk;
         disk.push((format!("flows.parquet, {:.0} rows", traffic.flows), FLOW_ROW * traffic.flows));
         disk.push((format!("subflows.parquet, {:.0} rows", traffic.subflows), SUBFLOW_ROW * traffic.subflows));
@@ -89,6 +96,9 @@ struct Traffic {
     /// At the same time, at most, if all get through as they should.
     at_once: f64,
     subflows_at_once: f64,
+    /// Of programs of ranks, and the pairs of which one waits for the other.
+    nodes: f64,
+    edges: f64,
 }
 
 impl Traffic {
@@ -105,6 +115,8 @@ impl Traffic {
             all.metrics += Family::of(transport).facts().metrics as f64 * flows;
             all.at_once += at_once;
             all.subflows_at_once += subflows * at_once;
+            let (nodes, edges) = workload.kind.settings().nodes();
+            (all.nodes, all.edges) = (all.nodes + nodes as f64, all.edges + edges as f64);
         }
         all
     }

@@ -7,8 +7,9 @@ use crate::host::hosts::Hosts;
 use crate::plan::{FlowId, PathError, Plan, worthwhile_threads};
 use crate::record::period::Period;
 use crate::record::sampling::Sampling;
+use crate::results::iterations::Iterations;
 use crate::results::jobs::Operations;
-use crate::results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome};
+use crate::results::outcome::{FlowOutcome, JobOutcome, LinkOutcome, Outcome, RankOutcome};
 use crate::results::passing::Passed;
 use crate::results::sample::Sample;
 use crate::results::sink::{Buffer, Failure, Limit, Sink, failure, take};
@@ -18,6 +19,7 @@ use crate::start::followers::Followers;
 use crate::start::goal::GoalCounter;
 use crate::start::placement::Placer;
 use crate::start::processes::Processes;
+use crate::start::ranks::Ranks;
 use cpu_time::ProcessTime;
 use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, Timetable, partition, run_partitions};
 use linkpool_scenario::Scenario;
@@ -146,7 +148,7 @@ pub fn simulate(
         return Err(RunError::Stopped);
     }
     let (mut data_packets, mut acked_bytes) = (0, 0);
-    let mut operations = Operations::default();
+    let (mut operations, mut iterations) = (Operations::default(), Iterations::default());
     let mut deliveries: HashMap<FlowId, Time> = HashMap::new();
     let hook_error = OnceCell::new();
     let mut give = |before, ended: Option<Time>| {
@@ -159,8 +161,10 @@ pub fn simulate(
             return false;
         }
         recorded.jobs.extend(recorded.flows.iter().filter_map(|flow| operations.note(plan, flow)));
+        recorded.jobs.extend(recorded.ranks.iter().filter_map(|rank| iterations.note(plan, rank)));
         if let Some(now) = ended {
             recorded.jobs.extend(operations.unfinished(plan, now));
+            recorded.jobs.extend(iterations.unfinished(plan, now));
         }
         recorded.jobs.sort_unstable_by_key(|j| (j.active_until, j.label, j.job.number));
         recorded.samples.into_iter().for_each(|sample| sink.sample(sample));
@@ -174,6 +178,7 @@ pub fn simulate(
             sink.flow(flow);
         }
         recorded.jobs.into_iter().for_each(|job| sink.job(job));
+        recorded.ranks.into_iter().for_each(|rank| sink.rank(rank));
         !sink.is_broken() && failure(&buffers).is_none()
     };
     let ended = run_partitions(
@@ -226,6 +231,9 @@ pub(crate) fn components<'p>(plan: &'p Plan, routes: &'p Routes) -> Vec<Box<dyn 
         Box::new(Followers::new(plan)),
         Box::new(Processes::new(plan)),
     ];
+    if !plan.programs.is_empty() {
+        all.push(Box::new(Ranks::new(plan)));
+    }
     if let Some(placement) = plan.placement {
         all.push(Box::new(Placer::new(plan, routes, placement)));
     }
@@ -323,6 +331,10 @@ impl Sink for Files<'_> {
 
     fn job(&mut self, job: JobOutcome) {
         self.tables.job(job);
+    }
+
+    fn rank(&mut self, rank: RankOutcome) {
+        self.tables.rank(rank);
     }
 
     fn packet(&mut self, passed: Passed) {

@@ -9,6 +9,7 @@ mod gaps;
 pub mod kinds;
 mod matrix;
 mod process;
+pub mod program;
 mod room;
 mod sizes;
 

@@ -36,9 +36,12 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(Settings, Vec<Controller>)> 
     ensure!(scenario.routing.placement.is_none(), "[routing] placement: there is no scheduler that places real flows");
     queues(scenario)?;
     for workload in &scenario.workloads {
-        if let WorkloadKind::Collective(_) = workload.kind {
-            bail!("[workload] {}: collective operations are not among the workloads of the test bed", workload.label);
-        }
+        let missing = match workload.kind {
+            WorkloadKind::Collective(_) => "collective operations",
+            WorkloadKind::Program(_) => "programs of ranks",
+            _ => continue,
+        };
+        bail!("[workload] {}: {missing} are not among the workloads of the test bed", workload.label);
     }
     for change in &scenario.changes {
         let mut links = change.changed().victims(&fabric).into_iter().flatten();

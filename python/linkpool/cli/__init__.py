@@ -14,6 +14,7 @@ from linkpool.cli import (
     bench,
     book,
     compare,
+    convert,
     explain,
     export,
     linux,
@@ -83,6 +84,7 @@ _command("explain", explain.explain)
 _command("replay", replay.replay)
 _command("perfetto", perfetto.perfetto)
 _command("export", export.export)
+_command("convert", convert.convert)
 _command("optimum", optimum.optimum)
 _command("topology", topology.topology)
 _command("reproduce", reproduce.reproduce, GOES_ON)

@@ -13,6 +13,7 @@ mod measure;
 mod multipath;
 mod node_link;
 mod paths;
+mod program;
 mod queue;
 mod reach;
 mod record;

@@ -7,7 +7,7 @@ use linkpool_workload::kinds::Place;
 
 use super::section::Section;
 use super::settings::read_workload;
-use super::{Period, paths, trace};
+use super::{Period, paths, program, trace};
 use crate::errors::Report;
 use crate::known::Known;
 use crate::model::{Change, Control, OTHERS, Role, Transport, Until, Workload};
@@ -64,6 +64,9 @@ impl Workloads {
         check_role(&workload, around, section);
         if let WorkloadKind::Trace(trace) = &mut workload.kind {
             self.failures.extend(trace::read_file(trace, around.known, section));
+        }
+        if let WorkloadKind::Program(program) = &mut workload.kind {
+            program::read(program, around.known, section);
         }
         if let (Some(fabric), Some(period)) = (around.known.fabric, around.period) {
             complete(&mut workload, around, (fabric, period), section);

@@ -17,6 +17,10 @@ pub(crate) enum Message {
     Ended(FlowId, FlowEnd),
     /// The first flow has ended; the second flow, which starts here, waits for it.
     Over(FlowId, FlowId),
+    /// This rank of these programs of the plan, which is here, begins.
+    BeginRank((u32, u32)),
+    /// A calc of this rank of these programs is done: that of this node.
+    Calculated((u32, u32), u32),
     /// A connection to this host will carry this message.
     Announce(Announced),
     /// This host reports its long flows to the scheduler.
@@ -42,6 +46,9 @@ impl Message {
             Message::Scan => (5, 0, 0),
             Message::Report(host, _) => (6, (*host).into(), 0),
             Message::Decide => (7, 0, 0),
+            // A host has one rank of the same programs at the most.
+            Message::BeginRank((programs, _)) => (9, *programs, 0),
+            Message::Calculated((programs, _), node) => (10, *programs, *node),
         }
     }
 }

@@ -6,8 +6,8 @@
 linkpool_units::id! {
     /// A flow: its number in the results.
     ///
-    /// The flows that are known before the run come first, in order of start. The flows of all
-    /// processes follow, by turns (see [`Plan::id`](crate::Plan::id)).
+    /// The flows that are known before the run come first, in order of start. The messages of
+    /// programs follow, then the flows of all processes, by turns (see [`Plan::id`](crate::Plan::id)).
     pub struct FlowId;
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod ids;
 pub(crate) mod paths;
 pub(crate) mod placement;
 pub(crate) mod planned;
+pub(crate) mod programs;
 pub(crate) mod traffic;
 pub(crate) mod transports;
 pub(crate) mod waits;
@@ -21,6 +22,7 @@ pub use ids::{FlowId, LabelId, ProcessId, TransportId};
 pub use paths::{PathError, PathRule};
 pub use placement::Placement;
 pub use planned::{PlannedFlow, PlannedProcess};
+pub use programs::{MessageOf, PlannedPrograms};
 pub use transports::{PacketSizes, PlannedTransport};
 pub use waits::{Follower, Waits};
 
@@ -52,6 +54,8 @@ pub struct Plan {
     pub waits: Waits,
     /// The processes that start further flows during the run.
     pub processes: Vec<PlannedProcess>,
+    /// The programs of ranks, whose messages are flows of the run.
+    pub programs: Vec<PlannedPrograms>,
     /// The goal that ends the run early, if there is one.
     pub goal: Option<Goal>,
     /// The labels of flows in the results: one for each workload, or two if some of its flows
@@ -106,7 +110,7 @@ impl Plan {
         let of = |w: &scenario::Workload| transport_of(w, &fabric, &mut transports);
         let mut traffic = Traffic::new(scenario, &fabric, of);
         let (flows, waits) = traffic.in_order(scenario.duration);
-        let Traffic { labels, jobs, persistent, processes, .. } = traffic;
+        let Traffic { labels, jobs, persistent, processes, programs, .. } = traffic;
         let goal = scenario.until.as_ref().map(|until| Goal {
             labels: labels.iter().map(|label| *label == until.label).collect(),
             flows: until.flows,
@@ -130,6 +134,7 @@ impl Plan {
             flows,
             waits,
             processes,
+            programs,
             goal,
             measure: scenario.measure,
             labels,
@@ -145,18 +150,36 @@ impl Plan {
         }
     }
 
-    /// The number in the results of flow `number` of `process`. The flows of the plan come first;
-    /// the flows of processes follow, one of each process by turns. None beyond 32 bits.
+    /// The number in the results of flow `number` of `process`. The flows of the plan come first,
+    /// then the messages of programs; the flows of processes follow, one of each process by turns.
+    /// None beyond 32 bits.
     pub fn id(&self, process: ProcessId, number: u32) -> Option<FlowId> {
-        let id = self.flows.len() as u64 + u64::from(number) * self.processes.len() as u64 + u64::from(process);
+        let id = self.first_of_processes() + u64::from(number) * self.processes.len() as u64 + u64::from(process);
         u32::try_from(id).ok().map(FlowId::from)
     }
 
     /// The process that started flow `id`, if one did, and its own number for the flow.
     pub fn of_process(&self, id: FlowId) -> Option<(ProcessId, u32)> {
-        let index = id.index().checked_sub(self.flows.len())?;
-        let processes = self.processes.len();
-        Some((ProcessId::new(index % processes), (index / processes) as u32))
+        let index = u64::from(id).checked_sub(self.first_of_processes())?;
+        let processes = self.processes.len() as u64;
+        Some((ProcessId::new((index % processes) as usize), (index / processes) as u32))
+    }
+
+    fn first_of_processes(&self) -> u64 {
+        self.flows.len() as u64 + self.programs.last().map_or(0, PlannedPrograms::end)
+    }
+
+    /// The number in the results of a message of programs `programs`. None beyond 32 bits.
+    pub fn message_id(&self, programs: usize, message: MessageOf) -> Option<FlowId> {
+        let id = self.flows.len() as u64 + self.programs[programs].number(message);
+        u32::try_from(id).ok().map(FlowId::from)
+    }
+
+    /// The programs of which flow `id` is a message, if it is one, and the message.
+    pub fn of_programs(&self, id: FlowId) -> Option<(usize, MessageOf)> {
+        let index = u64::from(id).checked_sub(self.flows.len() as u64)?;
+        let programs = self.programs.partition_point(|programs| programs.end() <= index);
+        Some((programs, self.programs.get(programs)?.message(index)))
     }
 
     /// Hosts that may send.
@@ -169,10 +192,12 @@ impl Plan {
         self.ends(|flow| flow.dst)
     }
 
-    /// The ends of all flows; with processes, all hosts, as a process may use any.
+    /// The ends of all flows, and the hosts of ranks; with processes, all hosts, as a process may
+    /// use any.
     fn ends(&self, end: impl Fn(&Flow) -> HostId) -> impl Iterator<Item = HostId> {
         let mut found = vec![!self.processes.is_empty(); self.fabric.hosts()];
         self.flows.iter().for_each(|f| found[end(&f.flow).index()] = true);
+        self.programs.iter().flat_map(|programs| &programs.hosts).for_each(|host| found[host.index()] = true);
         HostId::first(found.len()).zip(found).filter_map(|(host, is)| is.then_some(host))
     }
 

@@ -3,6 +3,7 @@
 use crate::plan::flows::{Drawn, Flows};
 use crate::plan::ids::{FlowId, LabelId, TransportId};
 use crate::plan::planned::{PlannedFlow, PlannedProcess, by_size};
+use crate::plan::programs::PlannedPrograms;
 use crate::plan::waits::{Follower, Waits};
 use crate::plan::workload;
 use linkpool_network::Fabric;
@@ -26,6 +27,7 @@ pub(crate) struct Traffic {
     /// The generators of flows that are drawn when they are needed.
     pub(crate) drawn: Vec<Drawn>,
     pub(crate) processes: Vec<PlannedProcess>,
+    pub(crate) programs: Vec<PlannedPrograms>,
     /// Which of these wait for which, by their places there.
     pub(crate) waits: Vec<(usize, Wait)>,
     /// Flows that do not wait for all of these, and for how many they do.
@@ -76,13 +78,16 @@ impl Traffic {
         let (label, answer_label) = self.labels(workload);
         let small = workload.small.map(|small| (small.below, TransportId::new(small.transport)));
         let planned = |flow: Flow| PlannedFlow { flow, transport: by_size(small, flow.size, transport), label };
-        let Demand { listed, waits, enough, drawn, processes } = workload.kind.settings().demand(run);
+        let Demand { listed, waits, enough, drawn, processes, programs } = workload.kind.settings().demand(run);
         let first = self.flows.len();
         let place = |flow: u32| first + flow as usize;
         self.waits.extend(waits.into_iter().map(|wait| (first, wait)));
         self.enough.extend(enough.into_iter().map(|(flow, n)| (place(flow), n)));
         self.flows.extend(listed.into_iter().map(planned));
         self.drawn.extend(drawn.map(|source| Drawn { source, transport, small, label }));
+        let first = self.programs.last().map_or(0, PlannedPrograms::end);
+        let planned = |programs| PlannedPrograms::new(programs, run.start, (transport, small, label), first);
+        self.programs.extend(programs.map(planned));
         let planned = |ProcessStart { process, home, after, until }| PlannedProcess {
             process,
             home,

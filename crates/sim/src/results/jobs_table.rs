@@ -15,29 +15,30 @@ pub(crate) struct JobRow<'a> {
 }
 
 table! {
-    /// A row per job or collective operation, in order of end; those that the end of the run cut
-    /// off come last.
+    /// A row per job, collective operation or iteration of programs, in order of end; those that the
+    /// end of the run cut off come last.
     "jobs" of JobRow<'_>, unless "no workload of its scenario has jobs", |row|
     /// Label of the workload.
     label: str, "" = row.plan.labels[row.outcome.label.index()].as_str();
-    /// `partition-aggregate`, or the algorithm of a collective operation.
+    /// `partition-aggregate`, `program`, or the algorithm of a collective operation.
     kind: str, "" = row.kind().name;
     /// Number among those of its label; `job` in flows. Of an operation: the iteration times the
-    /// number of groups, and the group.
+    /// number of groups, and the group. Of programs: the iteration.
     job: u32, "" = row.job().number;
-    /// Of the chains side by side; null: an operation.
+    /// Of the chains side by side; null: not of `partition-aggregate`.
     chain: u32, "" = row.job().of.map(|(chain, _)| chain);
-    /// Host; null: an operation.
+    /// Host; null: not of `partition-aggregate`.
     client: str, "" = row.job().of.map(|(_, client)| row.plan.fabric.name(client.into()));
     /// Hosts that take part in an operation; null: another job.
     ranks: u32, "" = row.operation().map(|operation| operation.ranks);
     /// Data of each rank; null: another job.
     size_bytes: u64, "B" = row.operation().map(|operation| operation.size);
     /// The client opens the connections of its requests; of an operation, the first start of its
-    /// flows.
+    /// flows; of programs, the first rank begins the iteration.
     start_s: f64, "s" = row.job().start.secs();
-    /// The last answer has arrived at the client; of an operation, its last message is delivered;
-    /// null: under way at the end of the run.
+    /// The last answer has arrived at the client; of an operation, its last message is delivered; of
+    /// programs, the last receive or calc of all ranks has ended. Null: under way at the end of the
+    /// run.
     end_s: f64, "s" = row.job().end.map(Time::secs);
     /// `end_s - start_s`.
     jct_s: f64, "s" = row.job().end.map(|end| (end - row.job().start).secs());

@@ -91,6 +91,27 @@ pub struct JobOutcome {
     pub not_started: Option<u32>,
 }
 
+/// An iteration of the program of a rank, done or under way at the end of the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RankOutcome {
+    /// Place in the plan's programs.
+    pub programs: usize,
+    /// The rank.
+    pub rank: u32,
+    /// The iteration, from 0.
+    pub iteration: u32,
+    /// When it began.
+    pub start: Time,
+    /// When all receives and calcs had ended.
+    pub received: Option<Time>,
+    /// When all nodes had ended.
+    pub end: Option<Time>,
+    /// Its end, or that of the run.
+    pub active_until: Time,
+    /// The number of nodes that have not ended, and the first of them.
+    pub left: (u32, Option<u32>),
+}
+
 /// A link at the end of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkOutcome {

@@ -1,7 +1,7 @@
 //! The interface for results during a run: memory does not grow with simulated time.
 
 use crate::plan::FlowId;
-use crate::results::outcome::{FlowOutcome, JobOutcome};
+use crate::results::outcome::{FlowOutcome, JobOutcome, RankOutcome};
 use crate::results::passing::{Passed, Passing};
 use crate::results::sample::Sample;
 use linkpool_network::{LinkId, NodeId};
@@ -19,6 +19,9 @@ pub trait Sink {
     /// A job is over: by the time of its end, and at one time by label and number; jobs that the
     /// end of the run cuts off come last.
     fn job(&mut self, job: JobOutcome);
+    /// A rank has ended an iteration of its program: by the time of its end, and at one time by
+    /// programs and rank; iterations that the end of the run cuts off come last.
+    fn rank(&mut self, _rank: RankOutcome) {}
     /// A packet passes a port that is recorded: by the time at which it passes.
     fn packet(&mut self, _passed: Passed) {}
     /// Nothing more can be taken: the run ends.
@@ -56,6 +59,7 @@ pub(crate) struct Recorded {
     pub(crate) samples: Vec<Sample>,
     pub(crate) flows: Vec<FlowOutcome>,
     pub(crate) jobs: Vec<JobOutcome>,
+    pub(crate) ranks: Vec<RankOutcome>,
     pub(crate) passing: Vec<Passing>,
     /// Flows whose data has been delivered whole, and when.
     pub(crate) delivered: Vec<(FlowId, Time)>,
@@ -129,10 +133,12 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
         ready.passing.extend(buffer.passing.extract_if(.., |p| p.packet.arrival < before));
         ready.delivered.append(&mut buffer.delivered);
         ready.jobs.extend(buffer.jobs.extract_if(.., |j| j.active_until < before));
+        ready.ranks.extend(buffer.ranks.extract_if(.., |r| r.active_until < before));
         ready.flows.extend(buffer.flows.extract_if(.., |f| f.active_until < before));
     }
     ready.samples.sort_unstable_by_key(Sample::order);
     ready.flows.sort_unstable_by_key(|f| (f.active_until, f.flow));
+    ready.ranks.sort_unstable_by_key(|r| (r.active_until, r.programs, r.rank, r.iteration));
     ready
 }
 

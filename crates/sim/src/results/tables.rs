@@ -7,7 +7,8 @@ use crate::results::flows_table::{FlowRow, MetricRow, SubflowRow};
 use crate::results::ideal::Ideal;
 use crate::results::jobs_table::JobRow;
 use crate::results::links_table::LinkRow;
-use crate::results::outcome::{FlowOutcome, JobOutcome, Outcome};
+use crate::results::outcome::{FlowOutcome, JobOutcome, Outcome, RankOutcome};
+use crate::results::ranks_table::RankRow;
 use crate::results::sample::Sample;
 use crate::results::series::{SERIES, SeriesTables};
 use crate::results::sink::Sink;
@@ -42,6 +43,7 @@ pub(crate) struct Tables<'p> {
     /// Rack and pod of every host.
     places: Vec<(u32, u32)>,
     jobs: Option<Table>,
+    ranks: Option<Table>,
     /// By label: the number of flows that have started.
     started: Vec<u32>,
     series: SeriesTables<'p>,
@@ -68,6 +70,7 @@ impl<'p> Tables<'p> {
             places: plan.fabric.racks_and_pods(),
             ideal: Ideal::new(plan, timetable.routes_at(Time::ZERO)),
             jobs: has_jobs.then(|| Table::create::<JobRow<'_>>(directory)).transpose()?,
+            ranks: (!plan.programs.is_empty()).then(|| Table::create::<RankRow<'_>>(directory)).transpose()?,
             started: vec![0; plan.labels.len()],
             series: SeriesTables::create(directory, plan)?,
             failure: None,
@@ -100,7 +103,7 @@ impl<'p> Tables<'p> {
         match self.failure {
             Some(failure) => Err(failure),
             None => {
-                let rest = [self.jobs, self.metrics].into_iter().flatten().try_for_each(Table::close);
+                let rest = [self.jobs, self.ranks, self.metrics].into_iter().flatten().try_for_each(Table::close);
                 self.series.close().and(self.flows.close()).and(self.subflows.close()).and(rest)?;
                 Ok(self.started)
             }
@@ -133,6 +136,12 @@ impl Sink for Tables<'_> {
         self.note(written);
     }
 
+    fn rank(&mut self, rank: RankOutcome) {
+        let row = RankRow { plan: self.plan, outcome: &rank };
+        let written = self.ranks.as_mut().map_or(Ok(()), |table| table.push(&row));
+        self.note(written);
+    }
+
     fn is_broken(&self) -> bool {
         self.failure.is_some()
     }
@@ -155,7 +164,7 @@ pub(crate) fn write_rest(
 /// The tables that a result may have, with their columns.
 pub fn tables() -> Vec<TableInfo> {
     let mut tables = vec![FlowRow::TABLE, SubflowRow::TABLE, MetricRow::TABLE];
-    tables.extend([JobRow::TABLE, WorkloadRow::TABLE, LinkRow::TABLE, ChangeRow::TABLE]);
+    tables.extend([JobRow::TABLE, RankRow::TABLE, WorkloadRow::TABLE, LinkRow::TABLE, ChangeRow::TABLE]);
     tables.extend(SERIES);
     tables
 }

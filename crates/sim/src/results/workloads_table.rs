@@ -32,7 +32,7 @@ table! {
     /// Name of the transport in the scenario.
     transport: str, "" = row.scenario.transports[row.workload.transport].name.as_str();
     /// `constant`, `uniform`, `pareto`, the name of the table, `trace`, `messages` (of collective
-    /// operations) or `unlimited`.
+    /// operations and programs) or `unlimited`.
     sizes: str, "" = row.sizes.name.as_str();
     /// How a table is read: `linear` or `stair`; null: no table.
     interpolation: str, "" = row.sizes.interpolation;
@@ -42,7 +42,7 @@ table! {
     /// carry; null: no rate of arrivals.
     load: f64, "" = load(row.workload, row.plan);
     /// Flows that did not start before `duration`, or the earlier end of the run, of those that the
-    /// workload lists: of a trace, or the messages of collective operations. Null: it lists none.
+    /// workload lists: of a trace, or the messages of collective operations or programs. Null: it lists none.
     not_started: u32, "" = row.not_started;
 }
 

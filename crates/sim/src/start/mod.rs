@@ -5,3 +5,4 @@ pub(crate) mod followers;
 pub(crate) mod goal;
 pub(crate) mod placement;
 pub(crate) mod processes;
+pub(crate) mod ranks;

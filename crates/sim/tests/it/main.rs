@@ -24,6 +24,7 @@ mod persistent;
 mod placement;
 mod ports;
 mod processes;
+mod programs;
 mod random_scenarios;
 mod recording;
 mod relatives;

@@ -6,6 +6,7 @@ use linkpool_units::{Bytes, HostId, Time};
 use super::{Demand, Expected, JobKind, Operation, Pairs, Place, Run, Setting, SizesOf, Wait, Workload};
 use crate::collective::{CollectiveAlgorithm, Message};
 use crate::flow::Flow;
+use crate::program::{Member, Node, Op, Programs, RankBuilder, Source, add_operation};
 
 settings! {
     /// Collective operations, as in training clusters.
@@ -90,6 +91,32 @@ impl Collective {
             }
         }
         waits
+    }
+
+    /// The same operations as programs: rank r of group g is rank g `ranks` + r. None if they have
+    /// too many nodes. Where the operation says when the next one begins, `compute` after it, a
+    /// calc of nanoseconds stands.
+    pub fn programs(&self) -> Option<Programs> {
+        let messages = self.messages();
+        let mut ranks: Vec<RankBuilder> = Vec::new();
+        ranks.resize_with((self.ranks * self.groups) as usize, RankBuilder::default);
+        let calc = Node { size: self.compute.0 / 1000, peer: 0, tag: 0, place: 0, op: Op::Calc, cpu: 0, nic: 0 };
+        for group in 0..self.groups {
+            let mut last: Vec<Vec<u32>> = vec![Vec::new(); self.ranks as usize];
+            for iteration in 0..self.iterations {
+                let mut members = Vec::new();
+                for (rank, last) in (group * self.ranks..).zip(&last) {
+                    let program = &mut ranks[rank as usize];
+                    let entry = if iteration > 0 { Some(program.add(calc)?) } else { None };
+                    last.iter().for_each(|before| program.requires(entry.unwrap_or(0), *before));
+                    members.push(Member { rank, entry, exit: None, place: 0 });
+                }
+                let first_tag = u32::try_from(u64::from(iteration) * messages.len() as u64).ok()?;
+                last = add_operation(&messages, &members, first_tag, &mut ranks)?;
+            }
+        }
+        let ranks: Option<Vec<_>> = ranks.into_iter().map(RankBuilder::finish).collect();
+        Some(Programs::new(ranks?, Source::Nodes("collective".to_string())))
     }
 
     /// Checks the hosts of ranks.

@@ -8,6 +8,7 @@ use linkpool_units::{HostId, Time};
 
 use crate::flow::Flow;
 use crate::process::Process;
+use crate::program::Programs;
 
 /// The run in which a workload asks for flows.
 #[derive(Clone, Debug)]
@@ -60,6 +61,21 @@ pub struct Demand {
     pub drawn: Option<Box<dyn Draw>>,
     /// The processes.
     pub processes: Vec<ProcessStart>,
+    /// The programs of ranks.
+    pub programs: Option<RankPrograms>,
+}
+
+/// Programs of ranks, and the hosts that run them.
+#[derive(Clone, Debug)]
+pub struct RankPrograms {
+    /// The programs, matched.
+    pub programs: Arc<Programs>,
+    /// By rank: its host.
+    pub hosts: Vec<HostId>,
+    /// How often each rank runs its program.
+    pub iterations: u32,
+    /// The time of a unit of computation.
+    pub unit: Time,
 }
 
 /// A listed flow waits for another.

@@ -13,10 +13,11 @@ mod matrix_flows;
 mod partition_aggregate;
 mod place;
 mod poisson;
+mod program;
 mod trace;
 
 pub use collective::Collective;
-pub use demand::{Demand, Draw, ProcessStart, Run, Wait, WaitsFor};
+pub use demand::{Demand, Draw, ProcessStart, RankPrograms, Run, Wait, WaitsFor};
 pub use described::{JobKind, Operation, Pairs, SizesOf};
 pub use expected::{Expected, Setting};
 pub use flow::Flow;
@@ -27,6 +28,7 @@ pub use matrix_flows::{MatrixFlows, MatrixKind, Repeat};
 pub use partition_aggregate::PartitionAggregate;
 pub use place::Place;
 pub use poisson::Poisson;
+pub use program::{Program, ProgramFormat, RankPlacement};
 pub use trace::{BeyondEnd, Trace, TraceFlow, TraceFormat, TraceRow, TraceRows};
 
 use linkpool_settings::kinds;
@@ -65,6 +67,12 @@ pub trait Workload {
     /// The jobs that its flows form, if they form jobs. `kind` is the name of its kind.
     fn jobs(&self, _kind: &'static str) -> Option<JobKind> {
         None
+    }
+
+    /// The number of nodes of its programs, which are in memory during the run, and of the pairs of
+    /// which one waits for the other.
+    fn nodes(&self) -> (u64, u64) {
+        (0, 0)
     }
 
     /// Do its flows from one host to another share a connection, which stays open?
@@ -145,6 +153,9 @@ workloads! {
     PartitionAggregate(PartitionAggregate) = "partition-aggregate";
     /// Flows one by one, from a file or written here; each may wait for others.
     Trace(Trace) = "trace";
+    /// Programs of ranks from a trace: messages to send and to receive, computation, and which waits
+    /// for which.
+    Program(Program) = "program";
     /// Operations of the first `ranks` hosts, each with `size` of data; see below.
     Collective(Collective) = "collective";
 }

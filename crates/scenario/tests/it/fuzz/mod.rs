@@ -1,4 +1,4 @@
-//! Fuzzing of whatever a user may hand in: scenarios, graphs, traces and tables of sizes that were
+//! Fuzzing of whatever a user may hand in: scenarios, graphs, traces, programs and tables of sizes that were
 //! damaged byte by byte, word by word or key by key. Each is read, or refused with errors of one
 //! line; nothing panics, goes on for ever or takes memory without bounds.
 //!
@@ -56,13 +56,21 @@ impl Drop for Scratch {
     }
 }
 
+/// Writes the file of `seed`, with this content, and the files beside it.
+fn write(seed: &Seed, content: &[u8], place: &Path) {
+    let beside = seed.beside.iter().map(|(name, content)| (*name, &content[..]));
+    for (name, content) in beside.chain([(seed.name, content)]) {
+        std::fs::write(place.join(name), content).unwrap();
+    }
+}
+
 /// Reads a scenario, or the scenario around a file of another format; what is wrong with how that
 /// went.
 fn read(seed: &Seed, content: &[u8], place: &Path) -> Result<(), String> {
     let scenario = match seed.scenario {
         None => String::from_utf8_lossy(content).into_owned(),
         Some(around) => {
-            std::fs::write(place.join(seed.name), content).unwrap();
+            write(seed, content, place);
             around.to_string()
         }
     };
@@ -168,7 +176,7 @@ fn what_is_damaged_was_good() {
     let scratch = Scratch::new("good");
     for seed in seeds() {
         if seed.scenario.is_some() {
-            std::fs::write(scratch.0.join(seed.name), &seed.content).unwrap();
+            write(&seed, &seed.content, &scratch.0);
         }
         let own = String::from_utf8(seed.content.clone()).unwrap();
         let path = scratch.0.join("scenario.toml");

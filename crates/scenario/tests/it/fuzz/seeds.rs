@@ -10,6 +10,8 @@ pub struct Seed {
     pub scenario: Option<&'static str>,
     /// What is in it.
     pub content: Vec<u8>,
+    /// Files that must stand beside it.
+    pub beside: Vec<(&'static str, Vec<u8>)>,
 }
 
 const AROUND_GRAPH: &str = "duration = \"1ms\"\n[topology.graph]\nfile = \"FILE\"\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
@@ -17,6 +19,9 @@ const AROUND_GRAPH: &str = "duration = \"1ms\"\n[topology.graph]\nfile = \"FILE\
 
 const AROUND_TRACE: &str = "duration = \"1ms\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
     [transport.t]\ncontrol = \"reno\"\n[[workload.trace]]\ntransport = \"t\"\nfile = \"FILE\"\nformat = \"FORMAT\"\n";
+
+const AROUND_PROGRAM: &str = "duration = \"1ms\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+    [transport.t]\ncontrol = \"reno\"\n[[workload.program]]\ntransport = \"t\"\nfile = \"FILE\"\nformat = \"FORMAT\"\n";
 
 const AROUND_SIZES: &str = "duration = \"1ms\"\n[topology.dumbbell]\npairs = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
     [transport.t]\ncontrol = \"reno\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = 0\nto = 1\ncount = 3\n\
@@ -54,25 +59,62 @@ pub fn seeds() -> Vec<Seed> {
             name: "graph.json",
             scenario: around(AROUND_GRAPH, "graph.json", ""),
             content: of_docs("topologies/graph.json"),
+            beside: Vec::new(),
         },
-        Seed { name: "graph.graphml", scenario: around(AROUND_GRAPH, "graph.graphml", ""), content: GRAPHML.into() },
-        Seed { name: "tree.topo", scenario: around(AROUND_GRAPH, "tree.topo", ""), content: TOPO.into() },
+        Seed {
+            name: "graph.graphml",
+            scenario: around(AROUND_GRAPH, "graph.graphml", ""),
+            content: GRAPHML.into(),
+            beside: Vec::new(),
+        },
+        Seed {
+            name: "tree.topo",
+            scenario: around(AROUND_GRAPH, "tree.topo", ""),
+            content: TOPO.into(),
+            beside: Vec::new(),
+        },
         Seed {
             name: "flows.csv",
             scenario: around(AROUND_TRACE, "flows.csv", "csv"),
             content: of_docs("workloads/trace.csv"),
+            beside: Vec::new(),
         },
         Seed {
             name: "flows.hpcc",
             scenario: around(AROUND_TRACE, "flows.hpcc", "hpcc"),
             content: of_docs("workloads/trace.txt"),
+            beside: Vec::new(),
+        },
+        Seed {
+            name: "program.goal",
+            scenario: around(AROUND_PROGRAM, "program.goal", "goal"),
+            content: of_docs("workloads/program.goal"),
+            beside: Vec::new(),
+        },
+        Seed {
+            name: "program.bin",
+            scenario: around(AROUND_PROGRAM, "program.bin", "goal-binary"),
+            content: of_docs("workloads/program.bin"),
+            beside: Vec::new(),
+        },
+        Seed {
+            name: "program.0.et",
+            scenario: around(AROUND_PROGRAM, "program", "chakra"),
+            content: of_docs("workloads/program.0.et"),
+            beside: vec![("program.1.et", of_docs("workloads/program.1.et"))],
         },
         Seed {
             name: "flows.cm",
             scenario: around(AROUND_TRACE, "flows.cm", "htsim"),
             content: of_docs("workloads/trace.cm"),
+            beside: Vec::new(),
         },
-        Seed { name: "sizes.cdf", scenario: around(AROUND_SIZES, "sizes.cdf", ""), content: SIZES.into() },
+        Seed {
+            name: "sizes.cdf",
+            scenario: around(AROUND_SIZES, "sizes.cdf", ""),
+            content: SIZES.into(),
+            beside: Vec::new(),
+        },
     ];
     let mut scenarios: Vec<PathBuf> =
         ["topologies", "workloads"].iter().flat_map(|part| tomls(&docs.join(part))).collect();
@@ -80,7 +122,7 @@ pub fn seeds() -> Vec<Seed> {
     for file in scenarios {
         let content = std::fs::read(&file).unwrap();
         if !String::from_utf8_lossy(&content).contains("file =") {
-            all.push(Seed { name: "scenario.toml", scenario: None, content });
+            all.push(Seed { name: "scenario.toml", scenario: None, content, beside: Vec::new() });
         }
     }
     all

@@ -1,0 +1,150 @@
+//! Traces of programs that workloads name: read, matched, and checked to end.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use linkpool_settings::{HostName, Names};
+use linkpool_workload::kinds::{Program, ProgramFormat};
+use linkpool_workload::program::{ChakraRules, MOST_RANKS, Programs, check, read_chakra, read_goal, read_goal_binary};
+use sha2::{Digest, Sha256};
+
+use super::section::Section;
+use crate::known::Known;
+use crate::quote::quoted;
+
+/// Reads the trace of `program`, and the file of its hosts.
+pub(super) fn read(program: &mut Program, known: &Known<'_>, section: &mut Section<'_, '_>) {
+    if let Some(file) = program.hosts_file.take() {
+        let alone = "stands beside `hosts`, which says the same; leave one of both out";
+        section.check(program.hosts.is_none(), "hosts_file", alone);
+        match hosts(&file, known) {
+            Ok(hosts) => program.hosts = Some(hosts),
+            Err(why) => section.error("hosts_file", why),
+        }
+    }
+    if !section.is_good() {
+        return;
+    }
+    match programs(program, known) {
+        Ok((programs, path, digest)) => {
+            if let Some(expected) = program.sha256.as_ref().filter(|expected| **expected != digest) {
+                let message =
+                    format!("{}: has the SHA-256 {digest}; it is another trace than {expected}", program.file);
+                return section.error("file", message);
+            }
+            // The scenario as run names the trace wherever it is read.
+            program.file = path.to_string_lossy().into_owned();
+            let beside = |file: &String| std::path::absolute(known.directory.join(file));
+            if let Some(Ok(path)) = program.groups_file.as_ref().map(beside) {
+                program.groups_file = Some(path.to_string_lossy().into_owned());
+            }
+            (program.programs, program.sha256) = (Some(Arc::new(programs)), Some(digest));
+        }
+        Err(why) => section.error("file", why),
+    }
+}
+
+/// The programs of the trace, its path, and its SHA-256.
+fn programs(program: &Program, known: &Known<'_>) -> Result<(Programs, PathBuf, String), String> {
+    let name = &program.file;
+    let path = known.directory.join(name);
+    let of_file = |why: String| format!("{name}: {why}");
+    let (programs, digest) = match program.format {
+        ProgramFormat::Goal => {
+            let file = BufReader::with_capacity(1 << 16, open(&path).map_err(of_file)?);
+            (read_goal(name, file)?, digest([path.clone()]).map_err(of_file)?)
+        }
+        ProgramFormat::GoalBinary => {
+            (read_goal_binary(name, open(&path).map_err(of_file)?)?, digest([path.clone()]).map_err(of_file)?)
+        }
+        ProgramFormat::Chakra => chakra(program, &path, known)?,
+    };
+    let programs = programs.matched()?;
+    check(&programs)?;
+    let path = std::path::absolute(&path).map_err(|why| format!("{name}: {why}"))?;
+    Ok((programs, path, digest))
+}
+
+/// Reads the files of a Chakra trace: as many as there are from rank 0 on.
+fn chakra(program: &Program, path: &Path, known: &Known<'_>) -> Result<(Programs, String), String> {
+    let of_rank = |rank: u32| PathBuf::from(format!("{}.{rank}.et", path.display()));
+    let ranks = (0..=MOST_RANKS).find(|rank| !of_rank(*rank).exists()).unwrap_or(MOST_RANKS);
+    if ranks == 0 {
+        return Err(format!(
+            "{0}.0.et: cannot be read: there is no such file; `file` is what stands before \".0.et\"",
+            program.file
+        ));
+    }
+    let groups = program.groups_file.as_ref().map_or_else(|| Ok(BTreeMap::new()), |file| groups(file, known))?;
+    let rules = ChakraRules {
+        all_reduce: program.all_reduce,
+        broadcast: program.broadcast,
+        chunks: program.chunks,
+        outstanding: program.outstanding,
+        groups,
+    };
+    let programs = read_chakra(&program.file, ranks, &rules, |rank| open(&of_rank(rank)))?;
+    let groups = program.groups_file.as_ref().map(|file| known.directory.join(file));
+    Ok((programs, digest((0..ranks).map(of_rank).chain(groups)).map_err(|why| format!("{}: {why}", program.file))?))
+}
+
+/// The ranks of each process group: `{"0": [0, 1], "1": [2, 3]}`.
+fn groups(file: &str, known: &Known<'_>) -> Result<BTreeMap<String, Vec<u32>>, String> {
+    let text = known.content(file).map_err(|why| format!("{file}: {why}"))?;
+    let groups: BTreeMap<String, Vec<u32>> =
+        serde_json::from_str(&text).map_err(|why| format!("{file}: is no JSON object of lists of ranks: {why}"))?;
+    for (name, ranks) in &groups {
+        let mut sorted = ranks.clone();
+        sorted.sort_unstable();
+        if ranks.is_empty() || sorted.windows(2).any(|two| two[0] == two[1]) {
+            return Err(format!("{file}: group {} has no rank, or one of them twice", quoted(name)));
+        }
+    }
+    Ok(groups)
+}
+
+/// Opens a regular file: a pipe could keep the reader waiting for ever, and a device never ends.
+fn open(path: &Path) -> Result<File, String> {
+    let cannot = |why: std::io::Error| format!("cannot be read: {why}");
+    if !std::fs::metadata(path).map_err(cannot)?.is_file() {
+        return Err("is not a regular file".to_string());
+    }
+    File::open(path).map_err(cannot)
+}
+
+/// The SHA-256 of files one behind another, in hex, read piece by piece.
+fn digest(paths: impl IntoIterator<Item = PathBuf>) -> Result<String, String> {
+    let (mut sha256, mut piece) = (Sha256::new(), vec![0; 1 << 16]);
+    for path in paths {
+        let mut file = open(&path)?;
+        loop {
+            match file.read(&mut piece).map_err(|why| format!("cannot be read: {why}"))? {
+                0 => break,
+                n => sha256.update(&piece[..n]),
+            }
+        }
+    }
+    Ok(sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The hosts of a file, one a line; what follows `#` is a comment.
+fn hosts(file: &str, known: &Known<'_>) -> Result<Vec<linkpool_units::HostId>, String> {
+    let text = known.content(file).map_err(|why| format!("{file}: {why}"))?;
+    let mut hosts = Vec::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        let name = text.split('#').next().unwrap_or_default().trim();
+        if !name.is_empty() {
+            let by_name = known.host(&HostName::Name(name.to_string()));
+            let found = by_name.or_else(|why| match name.parse() {
+                Ok(index) => known.host(&HostName::Index(index)),
+                Err(_) if why.is_empty() => Err(why),
+                Err(_) => Err(format!("there is no host {}; {}", quoted(name), known.host_names())),
+            });
+            hosts.push(found.map_err(|why| format!("{file}:{line}: {why}"))?);
+        }
+    }
+    Ok(hosts)
+}

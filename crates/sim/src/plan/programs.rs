@@ -1,0 +1,92 @@
+//! Programs of ranks on their hosts, and the numbers of their messages.
+
+use crate::plan::ids::{LabelId, TransportId};
+use crate::plan::planned::{PlannedFlow, by_size};
+use linkpool_network::HostId;
+use linkpool_units::Time;
+use linkpool_workload::Flow;
+use linkpool_workload::kinds::RankPrograms;
+use linkpool_workload::program::Programs;
+use std::sync::Arc;
+
+/// The programs of the ranks of a workload, and how their messages are carried.
+#[derive(Clone, Debug)]
+pub struct PlannedPrograms {
+    /// The programs.
+    pub programs: Arc<Programs>,
+    /// By rank: its host.
+    pub hosts: Vec<HostId>,
+    /// When all ranks begin.
+    pub start: Time,
+    /// How often each rank runs its program.
+    pub iterations: u32,
+    /// The time of a unit of computation.
+    pub unit: Time,
+    /// The transport of messages.
+    pub transport: TransportId,
+    /// Messages below this many bytes have this other transport.
+    pub small: Option<(u64, TransportId)>,
+    /// The label of messages.
+    pub label: LabelId,
+    /// By rank: the number of nodes of all ranks before it; then that of all.
+    before: Vec<u64>,
+    /// The number of nodes, iterations included, of the programs of all workloads before.
+    first: u64,
+}
+
+/// A message of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MessageOf {
+    /// The iteration of its sender.
+    pub iteration: u32,
+    /// The sending rank.
+    pub rank: u32,
+    /// The node that sends it.
+    pub node: u32,
+}
+
+impl PlannedPrograms {
+    pub(crate) fn new(
+        RankPrograms { programs, hosts, iterations, unit }: RankPrograms,
+        start: Time,
+        (transport, small, label): (TransportId, Option<(u64, TransportId)>, LabelId),
+        first: u64,
+    ) -> PlannedPrograms {
+        let mut before = vec![0];
+        for rank in &programs.ranks {
+            before.push(before[before.len() - 1] + rank.nodes().len() as u64);
+        }
+        PlannedPrograms { programs, hosts, start, iterations, unit, transport, small, label, before, first }
+    }
+
+    fn nodes(&self) -> u64 {
+        self.before[self.before.len() - 1]
+    }
+
+    /// The number of nodes, iterations included, of these and all programs before.
+    pub(crate) fn end(&self) -> u64 {
+        self.first + self.nodes() * u64::from(self.iterations)
+    }
+
+    /// The number of a message: that of its node among the nodes of all iterations.
+    pub(crate) fn number(&self, MessageOf { iteration, rank, node }: MessageOf) -> u64 {
+        self.first + u64::from(iteration) * self.nodes() + self.before[rank as usize] + u64::from(node)
+    }
+
+    /// The message with this number.
+    pub(crate) fn message(&self, number: u64) -> MessageOf {
+        let (iteration, place) = ((number - self.first) / self.nodes(), (number - self.first) % self.nodes());
+        let rank = self.before.partition_point(|before| *before <= place) - 1;
+        MessageOf { iteration: iteration as u32, rank: rank as u32, node: (place - self.before[rank]) as u32 }
+    }
+
+    /// The flow of a message that starts at `start`. One without data has a byte, as something must
+    /// arrive.
+    pub(crate) fn flow(&self, MessageOf { iteration, rank, node }: MessageOf, start: Time) -> PlannedFlow {
+        let send = &self.programs.ranks[rank as usize].nodes()[node as usize];
+        let size = Some(send.size.max(1));
+        let ends = (self.hosts[rank as usize], self.hosts[send.peer as usize]);
+        let flow = Flow { job: Some(iteration), ..Flow::new(ends, size, start) };
+        PlannedFlow { flow, transport: by_size(self.small, size, self.transport), label: self.label }
+    }
+}

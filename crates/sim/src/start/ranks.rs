@@ -1,0 +1,146 @@
+//! Runs the programs of ranks at their hosts: starts the messages that they send, informs them of
+//! arrivals, and lets the time of their computation pass.
+
+use crate::host::component::{Component, Context};
+use crate::host::message::Message;
+use crate::plan::{FlowId, MessageOf, Plan, PlannedFlow, PlannedPrograms};
+use crate::results::outcome::RankOutcome;
+use crate::results::sink::Limit;
+use linkpool_network::{HostId, Network, NodeId};
+use linkpool_units::Time;
+use linkpool_workload::program::{Action, Machine};
+
+/// The ranks at hosts of this partition.
+pub(crate) struct Ranks<'p> {
+    plan: &'p Plan,
+    /// By place of the programs in the plan, and by rank; none elsewhere, and none that is done.
+    here: Vec<Vec<Option<Running<'p>>>>,
+    /// Empty, for use.
+    actions: Vec<Action>,
+}
+
+/// A rank that runs its program.
+struct Running<'p> {
+    iteration: u32,
+    machine: Machine<'p>,
+    /// The start of the iteration.
+    start: Time,
+    /// When all receives and calcs of the iteration had ended.
+    received: Option<Time>,
+}
+
+impl<'p> Ranks<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> Ranks<'p> {
+        let none = |programs: &PlannedPrograms| programs.hosts.iter().map(|_| None).collect();
+        Ranks { plan, here: plan.programs.iter().map(none).collect(), actions: Vec::new() }
+    }
+
+    /// Lets `act` change the machine of a rank, and carries out the actions that follow.
+    fn with(
+        &mut self,
+        (programs, rank): (u32, u32),
+        context: &mut Context,
+        act: impl FnOnce(&mut Machine<'p>, &mut Vec<Action>),
+    ) {
+        let place = &mut self.here[programs as usize][rank as usize];
+        let Some(running) = place else { return };
+        act(&mut running.machine, &mut self.actions);
+        let planned = &self.plan.programs[programs as usize];
+        let host = NodeId::from(planned.hosts[rank as usize]);
+        loop {
+            for action in self.actions.drain(..) {
+                match action {
+                    Action::Send(node) => {
+                        let of = MessageOf { iteration: running.iteration, rank, node };
+                        let Some(id) = self.plan.message_id(programs as usize, of) else {
+                            return context.fail(Limit::FlowNumbers);
+                        };
+                        if context.now < self.plan.last_start {
+                            context.leave(host, context.now, Message::Start(id, planned.flow(of, context.now)));
+                        }
+                    }
+                    Action::Calculate(node) => {
+                        let units = planned.programs.ranks[rank as usize].nodes()[node as usize].size;
+                        let at = context.now.saturating_add(Time(planned.unit.0.saturating_mul(units)));
+                        context.leave(host, at, Message::Calculated((programs, rank), node));
+                    }
+                }
+            }
+            if running.machine.has_received_all() && running.received.is_none() {
+                running.received = Some(context.now);
+            }
+            if !running.machine.is_done() {
+                return;
+            }
+            let done = outcome((programs, rank), running, Some(context.now), context.now);
+            context.record().ranks.push(done);
+            if running.iteration + 1 == planned.iterations {
+                *place = None;
+                return;
+            }
+            running.iteration += 1;
+            (running.start, running.received) = (context.now, None);
+            running.machine.begin(&mut self.actions);
+        }
+    }
+}
+
+fn outcome((programs, rank): (u32, u32), running: &Running<'_>, end: Option<Time>, active_until: Time) -> RankOutcome {
+    let Running { iteration, start, received, ref machine } = *running;
+    let left = (machine.left(), if end.is_none() { machine.first_left() } else { None });
+    RankOutcome { programs: programs as usize, rank, iteration, start, received, end, active_until, left }
+}
+
+impl<'p> Component for Ranks<'p> {
+    fn on_start(&mut self, context: &mut Context) {
+        for (number, planned) in (0u32..).zip(&self.plan.programs) {
+            for ((rank, host), program) in (0u32..).zip(&planned.hosts).zip(&planned.programs.ranks) {
+                let host = NodeId::from(*host);
+                if context.is_mine(host) {
+                    let machine = Machine::new(program);
+                    let running = Running { iteration: 0, machine, start: planned.start, received: None };
+                    self.here[number as usize][rank as usize] = Some(running);
+                    context.leave(host, planned.start, Message::BeginRank((number, rank)));
+                }
+            }
+        }
+    }
+
+    fn on_message(&mut self, _: NodeId, message: Message, context: &mut Context) -> Option<Message> {
+        match message {
+            Message::BeginRank(rank) => self.with(rank, context, Machine::begin),
+            Message::Calculated(rank, node) => {
+                self.with(rank, context, |machine, actions| machine.ended(node, actions));
+            }
+            other => return Some(other),
+        }
+        None
+    }
+
+    fn on_delivery(&mut self, flow: FlowId, _: (HostId, HostId), context: &mut Context) {
+        let Some((programs, of)) = self.plan.of_programs(flow) else { return };
+        let rank = &self.plan.programs[programs].programs.ranks[of.rank as usize];
+        let (send, channel) = (&rank.nodes()[of.node as usize], rank.channel(of.node));
+        self.with((programs as u32, send.peer), context, |machine, actions| {
+            machine.arrived(of.rank, send, channel, actions);
+        });
+    }
+
+    fn on_flow_end(&mut self, flow: FlowId, _: &PlannedFlow, finished: bool, context: &mut Context) {
+        if let Some((programs, of)) = self.plan.of_programs(flow).filter(|_| finished) {
+            self.with((programs as u32, of.rank), context, |machine, actions| machine.ended(of.node, actions));
+        }
+    }
+
+    /// Records the iterations that are not done.
+    fn on_end(&mut self, _: &mut Network, context: &mut Context) {
+        let now = context.now;
+        let ranks = |(programs, ranks): (u32, &'_ Vec<Option<Running<'p>>>)| -> Vec<RankOutcome> {
+            let begun = (0u32..).zip(ranks).filter_map(|(rank, running)| Some((rank, running.as_ref()?)));
+            let begun = begun.filter(|(_, running)| running.start < now);
+            begun.map(|(rank, running)| outcome((programs, rank), running, None, now)).collect()
+        };
+        let outcomes: Vec<RankOutcome> = (0u32..).zip(&self.here).flat_map(ranks).collect();
+        context.record().ranks.extend(outcomes);
+    }
+}

@@ -1,0 +1,292 @@
+//! Programs of ranks: the same operation as a trace and as a collective, times worked out by hand,
+//! and threads.
+
+use crate::common::written::{differ, written};
+use crate::common::{Kept, Run, run_on};
+use linkpool_scenario::{Scenario, load};
+use linkpool_sim::{Plan, RankOutcome, Sink, simulate};
+use linkpool_units::Time;
+use std::fmt::Write as _;
+use tempfile::TempDir;
+
+/// A scenario beside files.
+pub fn beside(text: &str, files: &[(&str, &[u8])]) -> Scenario {
+    let place = TempDir::new().unwrap();
+    for (name, content) in files {
+        std::fs::write(place.path().join(name), content).unwrap();
+    }
+    let path = place.path().join("test.toml");
+    load(text, path.to_str().unwrap(), None, &[]).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
+}
+
+/// Hosts `S1` to `S3` and `R` at one switch, 1 Gbps, 10 us a link, packets of 1,000 bytes with 40
+/// of them headers and ACKs of 40, one for each packet.
+const FOUR_HOSTS: &str = "duration = \"90ms\"\ndrain = \"9ms\"\n[topology.many-to-one]\nsenders = 3\nrate = \"1Gbps\"\n\
+    delay = \"10us\"\n[transport.t]\ncontrol = \"reno\"\nmss = \"960B\"\nheader = \"40B\"\nack_size = \"40B\"\n\
+    ack_every = 1\n";
+
+const WORKLOAD: &str = "[[workload.program]]\ntransport = \"t\"\nfile = \"p.goal\"\nformat = \"goal\"\n";
+
+/// Outcomes with those of ranks.
+#[derive(Default)]
+struct All {
+    kept: Kept,
+    ranks: Vec<RankOutcome>,
+}
+
+impl Sink for All {
+    fn sample(&mut self, sample: linkpool_sim::Sample) {
+        self.kept.sample(sample);
+    }
+    fn flow(&mut self, flow: linkpool_sim::FlowOutcome) {
+        self.kept.flow(flow);
+    }
+    fn job(&mut self, job: linkpool_sim::JobOutcome) {
+        self.kept.job(job);
+    }
+    fn rank(&mut self, rank: RankOutcome) {
+        self.ranks.push(rank);
+    }
+}
+
+fn ranks(keys: &str, goal: &str) -> All {
+    let scenario = beside(&format!("{FOUR_HOSTS}{WORKLOAD}{keys}"), &[("p.goal", goal.as_bytes())]);
+    let (plan, mut all) = (Plan::new(&scenario), All::default());
+    simulate(&plan, &plan.timetable(), 1, &mut all, &mut |_| true).unwrap();
+    all
+}
+
+fn us(time: Option<Time>) -> f64 {
+    time.unwrap().secs() * 1e6
+}
+
+/// Two ranks of which the first computes for 100 us on each of two processors, one calc after the
+/// other on processor 0, then sends two packets. Handshake 41.6 us; packets of 8 us one behind the
+/// other over one link, one over the next, 10 us each.
+#[test]
+fn computation_and_messages_by_hand() {
+    let goal = "num_ranks 2\nrank 0 {\na: calc 100000\nb: calc 100000\nc: calc 50000 cpu 1\nd: send 1920b to 1 tag 7\n\
+        d requires a\nd requires b\nd irequires c\n}\nrank 1 {\nx: recv 1920b from 0 tag 7\ny: calc 1000\ny requires x\n}\n";
+    let all = ranks("iterations = 2\n", goal);
+    let of = |rank: u32, iteration: u32| {
+        *all.ranks.iter().find(|r| (r.rank, r.iteration) == (rank, iteration)).expect("it has ended")
+    };
+    let handshake = 4.0 * 10.32 + 0.32;
+    let message = 2.0 * 8.0 + 10.0 + 8.0 + 10.0;
+    let arrived = 200.0 + handshake + message;
+    let (first, second) = (of(1, 0), of(0, 0));
+    assert!((us(first.end) - (arrived + 1.0)).abs() < 1e-6, "{first:?}");
+    assert!((us(second.received) - 200.0).abs() < 1e-6);
+    assert!((us(second.end) - (arrived + 2.0 * 10.32)).abs() < 1e-6);
+    // The next iteration of rank 0 begins there; the connection is open.
+    let next = us(second.end) + 200.0 + message;
+    assert!((us(of(1, 1).end) - (next + 1.0)).abs() < 1e-6, "{:?}", of(1, 1));
+    let jobs: Vec<f64> = all.kept.jobs.iter().map(|job| us(job.job.end)).collect();
+    assert_eq!(jobs, [us(first.end), us(of(1, 1).end)]);
+}
+
+/// The first receive that matches takes the first message that matches.
+#[test]
+fn wildcards_take_what_comes_first() {
+    let goal = "num_ranks 3\nrank 0 {\na: calc 300000\nb: send 960b to 2 tag 1\nb requires a\n}\n\
+        rank 1 {\nsend 960b to 2 tag 2\n}\n\
+        rank 2 {\na: recv 960b from -1 tag -1\nb: calc 5\nb requires a\nc: recv 960b from 0 tag -1\nc requires a\n}\n";
+    let all = ranks("", goal);
+    let end = all.ranks.iter().find(|r| r.rank == 2).unwrap();
+    // The one of rank 0 comes last: at 300 us, after a handshake of 41.6 and 36 of one packet.
+    assert!((us(end.end) - (300.0 + 41.6 + 36.0)).abs() < 1e-6, "{end:?}");
+}
+
+/// The end of the run cuts ranks off: what is left is said.
+#[test]
+fn what_is_cut_off_is_said() {
+    let goal =
+        "num_ranks 2\nrank 0 {\na: calc 200000000\nb: send 1b to 1\nb requires a\n}\nrank 1 {\nrecv 1b from 0\n}\n";
+    let all = ranks("", goal);
+    assert_eq!(
+        all.ranks.iter().map(|r| (r.rank, r.end, r.left)).collect::<Vec<_>>(),
+        [(0, None, (2, Some(0))), (1, None, (1, Some(0)))]
+    );
+    assert_eq!(all.kept.jobs[0].job.end, None);
+    assert_eq!(all.kept.flows.len(), 0);
+}
+
+/// A program of each rank, line by line.
+struct Goal(Vec<(String, u32)>);
+
+impl Goal {
+    fn new(ranks: u32) -> Goal {
+        Goal((0..ranks).map(|_| (String::new(), 0)).collect())
+    }
+
+    /// Adds a line to a rank; the result is its label.
+    fn add(&mut self, rank: u32, what: &str, after: &[Option<String>]) -> String {
+        let (text, lines) = &mut self.0[rank as usize];
+        *lines += 1;
+        let label = format!("l{lines}");
+        writeln!(text, "{label}: {what}").unwrap();
+        after.iter().flatten().for_each(|before| writeln!(text, "{label} requires {before}").unwrap());
+        label
+    }
+
+    fn text(&self) -> String {
+        let mut all = format!("num_ranks {}\n", self.0.len());
+        for (rank, (text, _)) in self.0.iter().enumerate() {
+            write!(all, "rank {rank} {{\n{text}}}\n").unwrap();
+        }
+        all
+    }
+}
+
+/// A ring all-reduce of `n` ranks: in each of 2 (n - 1) steps, each rank sends what it received in
+/// the step before.
+fn ring(n: u32, part: u64) -> String {
+    let mut goal = Goal::new(n);
+    for rank in 0..n {
+        let mut received = None;
+        for step in 0..2 * (n - 1) {
+            goal.add(rank, &format!("send {part}b to {} tag {step}", (rank + 1) % n), &[received]);
+            received = Some(goal.add(rank, &format!("recv {part}b from {} tag {step}", (rank + n - 1) % n), &[]));
+        }
+    }
+    goal.text()
+}
+
+/// An all-to-all: each message after the one before is acknowledged.
+fn all_to_all(n: u32, part: u64) -> String {
+    let mut goal = Goal::new(n);
+    for rank in 0..n {
+        let mut sent = None;
+        for step in 1..n {
+            sent = Some(goal.add(rank, &format!("send {part}b to {}", (rank + step) % n), &[sent]));
+            goal.add(rank, &format!("recv {part}b from {}", (rank + n - step) % n), &[]);
+        }
+    }
+    goal.text()
+}
+
+/// A broadcast down a binomial tree: rank r receives from r without its highest bit.
+fn tree(n: u32, size: u64) -> String {
+    let mut goal = Goal::new(n);
+    for rank in 0..n {
+        let highest = |r: u32| 1 << r.ilog2();
+        let received = (rank > 0).then(|| goal.add(rank, &format!("recv {size}b from {}", rank - highest(rank)), &[]));
+        let mut bit = if rank == 0 { 1 } else { 2 * highest(rank) };
+        while rank + bit < n {
+            goal.add(rank, &format!("send {size}b to {}", rank + bit), &[received.clone()]);
+            bit *= 2;
+        }
+    }
+    goal.text()
+}
+
+/// A trace of Chakra, with one collective on all ranks, field by field of its schema.
+mod chakra {
+    fn varint(mut n: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while n > 0x7f {
+            bytes.push(n as u8 | 0x80);
+            n >>= 7;
+        }
+        bytes.push(n as u8);
+        bytes
+    }
+
+    fn number(field: u64, n: u64) -> Vec<u8> {
+        [varint(field << 3), varint(n)].concat()
+    }
+
+    fn block(field: u64, content: &[u8]) -> Vec<u8> {
+        [varint(field << 3 | 2), varint(content.len() as u64), content.to_vec()].concat()
+    }
+
+    fn integer(name: &str, n: u64) -> Vec<u8> {
+        block(10, &[block(1, name.as_bytes()), number(9, n)].concat())
+    }
+
+    /// A rank that takes part in a collective of this type and size.
+    pub fn rank(kind: u64, size: u64) -> Vec<u8> {
+        let metadata = block(1, b"0.0.4");
+        let node = [number(1, 3), number(3, 7), integer("comm_type", kind), integer("comm_size", size)].concat();
+        [varint(metadata.len() as u64), metadata, varint(node.len() as u64), node].concat()
+    }
+}
+
+/// Flows by ends, start and end, and the completion of the whole.
+type Times = (Vec<(u32, u32, u64, Time, Option<Time>, Option<Time>)>, Time);
+
+fn times(run: &Run) -> Times {
+    let flow = |f: &linkpool_sim::FlowOutcome| {
+        let flow = &f.planned.flow;
+        (flow.src.into(), flow.dst.into(), flow.size.unwrap(), flow.start, f.delivered, f.finished)
+    };
+    let mut flows: Vec<_> = run.outcome.flows.iter().map(flow).collect();
+    flows.sort_unstable();
+    (flows, run.outcome.jobs[0].job.end.expect("it has ended"))
+}
+
+/// The same small programs, as a collective, as GOAL and as Chakra, end at the same picosecond, and so does
+/// each of their messages: on one path, and over two planes with a subflow in each.
+#[test]
+fn a_trace_and_a_collective_take_the_same_time() {
+    let one = "[topology.many-to-one]\nsenders = 7\nrate = \"10Gbps\"\ndelay = \"1us\"\n";
+    let planes = "[topology.multi-plane]\nplanes = 2\nleaves = 1\nspines = 0\nhosts_per_leaf = 8\n\
+        rate = \"10Gbps\"\ndelay = \"1us\"\n";
+    let transports = [
+        ("control = \"dctcp\"", one),
+        ("control = \"lia\"\nsubflows = 4", one),
+        ("control = \"lia\"\nsubflows = 2\npaths = \"planes\"", planes),
+        ("control = \"amp\"\nsubflows = 2\npaths = \"planes\"", planes),
+    ];
+    for (transport, topology) in transports {
+        let head = format!(
+            "duration = \"90ms\"\n{topology}[queue]\nlimit = 60\nmark = 20\n[transport.t]\n{transport}\nmin_rto = \"2ms\"\n"
+        );
+        for (algorithm, kind, size, goal) in [
+            ("ring-all-reduce", 0, 800_000, ring(8, 100_000)),
+            ("all-to-all", 6, 400_000, all_to_all(8, 50_000)),
+            ("binomial-broadcast", 5, 300_000, tree(8, 300_000)),
+        ] {
+            let collective = format!(
+                "[[workload.collective]]\ntransport = \"t\"\nalgorithm = \"{algorithm}\"\nsize = \"{size}B\"\n"
+            );
+            let collective = times(&run_on(&beside(&format!("{head}{collective}"), &[]), 1));
+            let trace = times(&run_on(&beside(&format!("{head}{WORKLOAD}"), &[("p.goal", goal.as_bytes())]), 1));
+            let names: Vec<String> = (0..8).map(|rank| format!("p.{rank}.et")).collect();
+            let et = chakra::rank(kind, size);
+            let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &et[..])).collect();
+            let keys = "[[workload.program]]\ntransport = \"t\"\nfile = \"p\"\nformat = \"chakra\"\n";
+            let execution = times(&run_on(&beside(&format!("{head}{keys}"), &files), 1));
+            assert!(collective.0.len() >= 7 && collective.1 > Time::ZERO);
+            assert_eq!(collective, execution, "{algorithm} {transport}, Chakra");
+            assert_eq!(collective, trace, "{algorithm} {transport}");
+        }
+    }
+}
+
+/// Any number of threads writes the same bytes: with computation, wildcards and iterations.
+#[test]
+fn threads_make_no_difference() {
+    let mut goal = Goal::new(16);
+    for rank in 0..16u32 {
+        let mut before = None;
+        for step in 0..6 {
+            let calc = goal.add(rank, &format!("calc {} cpu {}", 1000 * (1 + (rank + step) % 5), step % 2), &[before]);
+            let (to, from) = ((rank + 1 + step) % 16, (rank + 15 - step) % 16);
+            goal.add(rank, &format!("send {}b to {to} tag {step}", 20_000 + 977 * rank), &[Some(calc)]);
+            let from = if rank == 3 { "-1".to_string() } else { from.to_string() };
+            before = Some(goal.add(rank, &format!("recv 50000b from {from} tag {step}"), &[]));
+        }
+    }
+    for keys in ["persistent = false\n", "iterations = 3\nplacement = \"random\"\n"] {
+        let text = format!(
+            "duration = \"80ms\"\n[topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"2us\"\n\
+             [queue]\nlimit = 40\nmark = 10\n[transport.t]\ncontrol = \"amp\"\nsubflows = 2\nmin_rto = \"1ms\"\n{WORKLOAD}{keys}"
+        );
+        let scenario = beside(&text, &[("p.goal", goal.text().as_bytes())]);
+        let one = written(&scenario, 1);
+        for threads in 2..=4 {
+            assert_eq!(differ(&one, &written(&scenario, threads)), Vec::<String>::new(), "{keys} {threads}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Programs of ranks, from traces.
+
+use std::sync::Arc;
+
+use linkpool_settings::{Bounds, HostName, settings};
+use linkpool_units::{HostId, Time};
+use rand::seq::SliceRandom;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Demand, Expected, JobKind, Pairs, Place, RankPrograms, Run, Setting, SizesOf, Workload};
+use crate::collective::CollectiveAlgorithm;
+use crate::program::Programs;
+
+settings! {
+    /// Programs of ranks from a trace: messages, computation, and which waits for which.
+    pub struct Program {
+        /// The file of the trace, relative to the scenario's directory; of Chakra, the files
+        /// `FILE.0.et`, `FILE.1.et` and so on, one for each rank.
+        file: String, required "all-reduce.goal".to_string();
+        /// The format of `file`.
+        format: ProgramFormat, required ProgramFormat::Goal;
+        /// The SHA-256 of the trace, in hex: another trace is an error. Results have it.
+        sha256: Option<String>, from |_p| None => "that of `file`";
+        /// The time of one unit of `calc`. LogGOPSim's unit is a nanosecond.
+        calc_unit: Time = Time::from_ns(1), within Bounds::SPAN, when |p| p.format != ProgramFormat::Chakra => "GOAL";
+        /// Run a trace that names network interfaces, although the transport chooses among the ports
+        /// of a host?
+        ignore_nic: bool = false, when |p| p.format != ProgramFormat::Chakra => "GOAL";
+        /// The algorithm of all-reduces.
+        all_reduce: CollectiveAlgorithm = CollectiveAlgorithm::RingAllReduce,
+            refused |p| !ALL_REDUCES.contains(&p.all_reduce) => "is no all-reduce",
+            when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
+        /// The algorithm of broadcasts.
+        broadcast: CollectiveAlgorithm = CollectiveAlgorithm::BinomialBroadcast,
+            refused |p| !BROADCASTS.contains(&p.broadcast) => "is no broadcast",
+            when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
+        /// Parts of the data of a collective operation that take all steps one behind another.
+        chunks: u32 = 1, within Bounds::POSITIVE,
+            when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
+        /// Messages of a rank in an all-to-all that are not acknowledged, at the most.
+        outstanding: u32 = 1, within Bounds::POSITIVE,
+            when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
+        /// A file with the ranks of each process group: a JSON object of lists, by the names of
+        /// groups.
+        groups_file: Option<String> = None, when |p| p.format == ProgramFormat::Chakra => "`format = \"chakra\"`";
+        /// The hosts of the ranks, one each.
+        hosts: Option<Vec<HostId>> as Option<Vec<HostName>>, from |_p| None => "those of `hosts_file` or of `placement`";
+        /// A file with the host of each rank, by name or index, one a line.
+        hosts_file: Option<String> = None;
+        /// The rule that places ranks on hosts.
+        placement: RankPlacement = RankPlacement::Linear,
+            when |p| p.hosts.is_none() => "ranks without `hosts` and `hosts_file`";
+        /// Index of the host of rank 0.
+        first_host: u32 = 0,
+            when |p| p.hosts.is_none() && p.placement == RankPlacement::Linear => "`placement = \"linear\"`";
+        /// From the host of a rank to the host of the next rank.
+        stride: u32 = 1, within Bounds::POSITIVE,
+            when |p| p.hosts.is_none() && p.placement == RankPlacement::Linear => "`placement = \"linear\"`";
+        /// How often each rank runs its program, each time when it has ended.
+        iterations: u32 = 1, within Bounds::POSITIVE;
+        /// Do the messages from one rank to another share a connection, which stays open?
+        /// `false`: each message opens a connection of its own.
+        persistent: bool, from |_p| true => "true; false with NDP, which has no connections";
+    }
+    others {
+        /// The programs, once the trace is read.
+        programs: Option<Arc<Programs>> = None;
+    }
+}
+
+/// The format of a trace of programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramFormat {
+    /// GOAL as text.
+    Goal,
+    /// GOAL as `LogGOPSim` stores it.
+    GoalBinary,
+    /// Execution traces of MLCommons Chakra.
+    Chakra,
+}
+
+const ALL_REDUCES: [CollectiveAlgorithm; 4] = [
+    CollectiveAlgorithm::RingAllReduce,
+    CollectiveAlgorithm::DoublingAllReduce,
+    CollectiveAlgorithm::HalvingDoublingAllReduce,
+    CollectiveAlgorithm::TreeAllReduce,
+];
+
+const BROADCASTS: [CollectiveAlgorithm; 2] =
+    [CollectiveAlgorithm::ChainBroadcast, CollectiveAlgorithm::BinomialBroadcast];
+
+/// A rule that places ranks on hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RankPlacement {
+    /// Rank r is on the host with the index `first_host + r stride`; with a stride of 1, ranks fill
+    /// one rack after the other.
+    Linear,
+    /// On hosts that are drawn at random, as the seed says.
+    Random,
+}
+
+impl Program {
+    fn ranks(&self) -> u32 {
+        self.programs.as_ref().map_or(0, |programs| programs.ranks.len() as u32)
+    }
+
+    /// The messages of all iterations.
+    fn messages(&self) -> u128 {
+        self.programs.as_ref().map_or(0, |p| u128::from(p.sends) * u128::from(self.iterations))
+    }
+
+    /// The hosts of the ranks; `random` are all hosts in a random order.
+    fn hosts(&self, random: impl FnOnce() -> Vec<HostId>) -> Vec<HostId> {
+        match (&self.hosts, self.placement) {
+            (Some(hosts), _) => hosts.clone(),
+            (None, RankPlacement::Linear) => {
+                (0..self.ranks()).map(|rank| (self.first_host + rank * self.stride).into()).collect()
+            }
+            (None, RankPlacement::Random) => random().into_iter().take(self.ranks() as usize).collect(),
+        }
+    }
+
+    fn complete_hosts(&self, place: &mut Place<'_>) {
+        let (ranks, hosts) = (self.ranks(), place.hosts);
+        if let Some(listed) = &self.hosts {
+            let key = if place.has("hosts_file") { "hosts_file" } else { "hosts" };
+            let count = listed.len();
+            place.check(count == ranks as usize, key, format!("{count} hosts for the {ranks} ranks of the trace"));
+            let mut sorted = listed.clone();
+            sorted.sort_unstable();
+            let apart = sorted.windows(2).all(|pair| pair[0] != pair[1]);
+            place.check(apart, key, "two ranks are on one host; each host has one rank at the most");
+        } else if self.placement == RankPlacement::Random {
+            place.check(
+                ranks <= hosts,
+                "placement",
+                format!("the trace has {ranks} ranks, and there are {hosts} hosts"),
+            );
+        } else {
+            let last = u64::from(self.first_host) + u64::from(ranks.saturating_sub(1)) * u64::from(self.stride);
+            let key = if place.has("stride") { "stride" } else { "file" };
+            let message = format!(
+                "the last of the {ranks} ranks of the trace would be on host number {last}, counted from 0, among {hosts} hosts"
+            );
+            place.check(last < u64::from(hosts), key, message);
+        }
+    }
+
+    /// The trace must not name what a run does not follow.
+    fn check_interfaces(&self, programs: &Programs, place: &mut Place<'_>) {
+        let named = programs.ranks.iter().enumerate().find_map(|(rank, program)| {
+            let node = (0u32..).zip(program.nodes()).find(|(_, node)| node.nic != 0);
+            node.map(|(i, node)| (programs.place(rank, i), node.nic))
+        });
+        if let Some((at, nic)) = named {
+            let message = format!(
+                "{at}: names network interface {nic}; the transport chooses among the ports of a host: write ignore_nic = true"
+            );
+            place.check(self.ignore_nic, "file", message);
+        }
+    }
+}
+
+impl Workload for Program {
+    /// The scenario has read the trace, and checked it.
+    fn complete(&mut self, place: &mut Place<'_>) {
+        place.complete_persistent(&mut self.persistent);
+        let Some(programs) = self.programs.clone() else { return };
+        place.check(programs.sends > 0, "file", "no rank of the trace sends a message");
+        let key = if place.has("iterations") { "iterations" } else { "file" };
+        place.check_few_flows(key, self.messages().max(u128::from(self.ranks()) * u128::from(self.iterations)));
+        let numbers = u128::from(programs.nodes()) * u128::from(self.iterations);
+        let most = u128::from(u32::MAX);
+        place.check(numbers <= most, key, format!("{numbers} nodes of all iterations; at most {most}"));
+        self.complete_hosts(place);
+        self.check_interfaces(&programs, place);
+    }
+
+    fn expected(&self, _: &Setting) -> Expected {
+        let (pairs, bytes) = self.programs.as_ref().map_or((0, 0.0), |p| (p.pairs.len(), p.bytes));
+        let flows = self.messages() as f64;
+        // Connections that stay open, or as many messages as ranks that send one each.
+        let at_once = if self.persistent { pairs as f64 } else { f64::from(self.ranks()).min(flows) };
+        Expected { flows, at_once, listed: false, bytes: bytes * f64::from(self.iterations) }
+    }
+
+    fn demand(&self, run: &Run) -> Demand {
+        let Some(programs) = &self.programs else { return Demand::default() };
+        let hosts = self.hosts(|| {
+            let mut all: Vec<HostId> = HostId::first(run.hosts()).collect();
+            all.shuffle(&mut run.random());
+            all
+        });
+        let (iterations, unit) = (self.iterations, self.calc_unit);
+        let programs = RankPrograms { programs: programs.clone(), hosts, iterations, unit };
+        Demand { programs: Some(programs), ..Demand::default() }
+    }
+
+    fn nodes(&self) -> (u64, u64) {
+        let edges = |p: &Arc<Programs>| p.ranks.iter().map(|rank| rank.edges() as u64).sum();
+        self.programs.as_ref().map_or((0, 0), |programs| (programs.nodes(), edges(programs)))
+    }
+
+    fn persistent(&self) -> bool {
+        self.persistent
+    }
+
+    fn sizes(&self) -> SizesOf {
+        let (sends, bytes) = self.programs.as_ref().map_or((0, 0.0), |p| (p.sends, p.bytes));
+        SizesOf { name: "messages".into(), interpolation: None, mean: (sends > 0).then(|| bytes / sends as f64) }
+    }
+
+    fn listed(&self) -> Option<u32> {
+        Some(self.messages() as u32)
+    }
+
+    fn jobs(&self, kind: &'static str) -> Option<JobKind> {
+        Some(JobKind { name: kind, operation: None })
+    }
+
+    fn pairs(&self, _: u32) -> Pairs {
+        let Some(programs) = &self.programs else { return Pairs::Listed(Vec::new()) };
+        if self.hosts.is_none() && self.placement == RankPlacement::Random {
+            return Pairs::Any { in_rack: true };
+        }
+        let hosts = self.hosts(Vec::new);
+        Pairs::Listed(programs.pairs.iter().map(|(a, b)| (hosts[*a as usize], hosts[*b as usize])).collect())
+    }
+}

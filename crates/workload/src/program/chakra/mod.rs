@@ -1,0 +1,64 @@
+//! Chakra execution traces (MLCommons): a file for each rank, `NAME.RANK.et`, of protobuf messages,
+//! each behind its length. Computation becomes calcs of nanoseconds, and collective operations the
+//! sends and receives of the algorithms of [`crate::CollectiveAlgorithm`].
+
+mod operations;
+mod proto;
+mod rank;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use super::{MOST_RANKS, Programs, RankBuilder, Source};
+use crate::collective::CollectiveAlgorithm;
+use operations::Operations;
+
+/// How collective operations of a trace are carried out.
+#[derive(Clone, Debug)]
+pub struct ChakraRules {
+    /// Of all-reduces.
+    pub all_reduce: CollectiveAlgorithm,
+    /// Of broadcasts.
+    pub broadcast: CollectiveAlgorithm,
+    /// Parts of the data that take all steps one behind another.
+    pub chunks: u32,
+    /// Messages of a rank in an all-to-all that are not acknowledged.
+    pub outstanding: u32,
+    /// The ranks of each process group, by its name. A node without a group is of all ranks.
+    pub groups: BTreeMap<String, Vec<u32>>,
+}
+
+/// Reads the programs of the files `name.0.et` and so on; `open` opens the file of a rank, of which
+/// there are `ranks`.
+///
+/// # Errors
+///
+/// A message that begins with a file, and names the node.
+pub fn read_chakra<R: Read>(
+    name: &str,
+    ranks: u32,
+    rules: &ChakraRules,
+    open: impl Fn(u32) -> Result<R, String>,
+) -> Result<Programs, String> {
+    if ranks > MOST_RANKS {
+        return Err(format!("{name}: {ranks} files; at most {MOST_RANKS}"));
+    }
+    let outside = |(_, members): &(&String, &Vec<u32>)| members.iter().any(|rank| *rank >= ranks);
+    if let Some((group, members)) = rules.groups.iter().find(outside) {
+        return Err(format!("{name}: group {group:?} has ranks {members:?}, and there are {ranks} files"));
+    }
+    let mut operations = Operations::new(rules, ranks);
+    let mut builders: Vec<RankBuilder> = Vec::new();
+    for rank in 0..ranks {
+        let file = format!("{name}.{rank}.et");
+        let input = open(rank).map_err(|why| format!("{file}: {why}"))?;
+        let builder = rank::read((rank, ranks), input, &mut operations);
+        builders.push(builder.map_err(|why| format!("{file}: {why}"))?);
+    }
+    operations.add_to(&mut builders).map_err(|(rank, why)| format!("{name}.{rank}.et: {why}"))?;
+    let all: Option<Vec<_>> = builders.into_iter().map(RankBuilder::finish).collect();
+    let all = all.ok_or_else(|| format!("{name}: too many dependencies"))?;
+    Ok(Programs::new(all, Source::Files(name.to_string())))
+}

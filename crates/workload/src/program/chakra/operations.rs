@@ -1,0 +1,117 @@
+//! The collective operations of a trace: which ranks take part, with which nodes.
+
+use std::collections::HashMap;
+
+use super::ChakraRules;
+use crate::collective::{CollectiveAlgorithm, Message};
+use crate::program::RankBuilder;
+use crate::program::operation::{Member, add_operation};
+
+/// Tags of messages of operations begin here; those of other messages are below it.
+pub(super) const FIRST_TAG: u32 = 1 << 31;
+
+/// What an operation does; all its ranks must agree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct What {
+    pub(super) algorithm: CollectiveAlgorithm,
+    /// The data of a rank, as [`CollectiveAlgorithm::messages`] counts it.
+    pub(super) size: u64,
+    /// The rank that has the data of a broadcast; none: the first of the group.
+    pub(super) root: Option<u32>,
+}
+
+#[derive(Debug)]
+struct Operation {
+    group: u32,
+    what: What,
+    /// With the id of the node.
+    members: Vec<Member>,
+}
+
+/// The operations of all ranks: the k-th of a group at one rank is the k-th at its other ranks.
+#[derive(Debug)]
+pub(super) struct Operations<'r> {
+    pub(super) rules: &'r ChakraRules,
+    /// The ranks of each group: all of them, then those that have names.
+    groups: Vec<Vec<u32>>,
+    names: HashMap<&'r str, u32>,
+    all: Vec<Operation>,
+    /// By group and number: its place.
+    places: HashMap<(u32, u32), usize>,
+}
+
+impl<'r> Operations<'r> {
+    pub(super) fn new(rules: &'r ChakraRules, ranks: u32) -> Operations<'r> {
+        let mut groups = vec![(0..ranks).collect()];
+        groups.extend(rules.groups.values().cloned());
+        let names = rules.groups.keys().map(String::as_str).zip(1..).collect();
+        Operations { rules, groups, names, all: Vec::new(), places: HashMap::new() }
+    }
+
+    /// The group with this name, or of all ranks without one.
+    pub(super) fn group(&self, name: Option<&str>) -> Option<u32> {
+        name.map_or(Some(0), |name| self.names.get(name).copied())
+    }
+
+    /// The ranks of a group.
+    pub(super) fn ranks(&self, group: u32) -> &[u32] {
+        &self.groups[group as usize]
+    }
+
+    /// `member` takes part in operation `number` of `group`.
+    pub(super) fn join(&mut self, (group, number): (u32, u32), what: What, member: Member) -> Result<(), String> {
+        let new = self.all.len();
+        let place = *self.places.entry((group, number)).or_insert(new);
+        if place == new {
+            self.all.push(Operation { group, what, members: Vec::new() });
+        }
+        let operation = &mut self.all[place];
+        if let Some(first) = operation.members.first().filter(|_| operation.what != what) {
+            return Err(format!(
+                "operation {number} of the group is {}, {} bytes, and at rank {} {}, {} bytes (node {})",
+                what.algorithm.name(),
+                what.size,
+                first.rank,
+                operation.what.algorithm.name(),
+                operation.what.size,
+                first.place,
+            ));
+        }
+        operation.members.push(member);
+        Ok(())
+    }
+
+    /// Adds the messages of all operations to the programs. An error has the rank of a file.
+    pub(super) fn add_to(self, builders: &mut [RankBuilder]) -> Result<(), (u32, String)> {
+        let mut tag = FIRST_TAG;
+        for Operation { group, what, members } in &self.all {
+            let ranks = &self.groups[*group as usize];
+            let of: HashMap<u32, Member> = members.iter().map(|member| (member.rank, *member)).collect();
+            let first = members[0];
+            let at = |why: String| (first.rank, format!("node {}: {why}", first.place));
+            let missing = ranks.iter().find(|rank| !of.contains_key(rank));
+            if let Some(rank) = missing {
+                return Err(at(format!("rank {rank} of its group never takes part in this operation")));
+            }
+            let root = what.root.map_or(Some(0), |root| ranks.iter().position(|rank| *rank == root));
+            let root = root.ok_or_else(|| at(format!("its root {:?} is no rank of its group", what.root)))?;
+            // From the root on, round the end.
+            let order: Vec<Member> =
+                ranks[root..].iter().chain(&ranks[..root]).filter_map(|rank| of.get(rank).copied()).collect();
+            let messages = self.messages(what, order.len() as u32);
+            let next = tag.checked_add(messages.len() as u32);
+            let next = next.ok_or_else(|| at("more than 2,147,483,648 messages of operations".to_string()))?;
+            let added = add_operation(&messages, &order, tag, builders);
+            added.ok_or_else(|| at("too many messages of operations".to_string()))?;
+            tag = next;
+        }
+        Ok(())
+    }
+
+    fn messages(&self, what: &What, ranks: u32) -> Vec<Message> {
+        if ranks < 2 {
+            return Vec::new();
+        }
+        what.algorithm.messages(ranks, what.size, self.rules.chunks, self.rules.outstanding)
+    }
+}

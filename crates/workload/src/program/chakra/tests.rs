@@ -1,0 +1,112 @@
+//! Traces of Chakra, message by message.
+
+use std::collections::BTreeMap;
+
+use prost::Message;
+
+use super::proto::{Attribute, GlobalMetadata, Node, Value};
+use super::*;
+use crate::program::{Op, check};
+
+fn attribute(name: &str, value: Value) -> Attribute {
+    Attribute { name: name.to_string(), value: Some(value) }
+}
+
+fn node(id: u64, kind: i32, attr: &[(&str, i64)], deps: &[u64]) -> Node {
+    let attr = attr.iter().map(|(name, n)| attribute(name, Value::Int64(*n))).collect();
+    Node { id, kind, data_deps: deps.to_vec(), attr, ..Node::default() }
+}
+
+fn file(nodes: &[Node]) -> Vec<u8> {
+    let mut bytes = GlobalMetadata { version: "0.0.4".to_string() }.encode_length_delimited_to_vec();
+    nodes.iter().for_each(|node| bytes.extend(node.encode_length_delimited_to_vec()));
+    bytes
+}
+
+fn read_all(files: &[Vec<u8>], groups: &[(&str, &[u32])]) -> Result<Programs, String> {
+    let groups: BTreeMap<_, _> = groups.iter().map(|(name, ranks)| (name.to_string(), ranks.to_vec())).collect();
+    let rules = ChakraRules {
+        all_reduce: CollectiveAlgorithm::RingAllReduce,
+        broadcast: CollectiveAlgorithm::BinomialBroadcast,
+        chunks: 1,
+        outstanding: 1,
+        groups,
+    };
+    let programs = read_chakra("p", files.len() as u32, &rules, |rank| Ok(&files[rank as usize][..]))?.matched()?;
+    check(&programs)?;
+    Ok(programs)
+}
+
+/// The kinds and sizes of a rank's nodes.
+fn nodes(programs: &Programs, rank: usize) -> Vec<(Op, u64)> {
+    programs.ranks[rank].nodes().iter().map(|node| (node.op, node.size)).collect()
+}
+
+#[test]
+fn computation_and_messages() {
+    let computes = Node { duration_micros: 7, ..node(1, 4, &[], &[]) };
+    let zero = file(&[node(9, 5, &[("comm_size", 50), ("comm_dst", 1), ("comm_tag", 3)], &[1]), computes]);
+    let one = file(&[node(2, 6, &[("comm_size", 50), ("comm_src", 0), ("comm_tag", 3)], &[])]);
+    let programs = read_all(&[zero, one], &[]).unwrap();
+    assert_eq!(nodes(&programs, 0), [(Op::Send, 50), (Op::Calc, 7000)]);
+    // The send waits for the computation, which stands behind it.
+    assert_eq!((programs.ranks[0].needs(), nodes(&programs, 1)), (&[1, 0][..], vec![(Op::Recv, 50)]));
+    assert_eq!(programs.place(0, 0), "p.0.et, node 9");
+}
+
+/// An all-gather of 10 bytes of each of the ranks 2 and 0: between two joins, each sends 10 bytes.
+#[test]
+fn collectives_of_groups() {
+    let named = |id, kind, size| {
+        let mut gather = node(id, 7, &[("comm_type", kind), ("comm_size", size)], &[]);
+        gather.attr.push(attribute("pg_name", Value::Text("x".to_string())));
+        gather
+    };
+    let barrier = node(8, 7, &[("comm_type", 9)], &[]);
+    let files = [
+        file(&[named(1, 2, 10), barrier.clone()]),
+        file(std::slice::from_ref(&barrier)),
+        file(&[barrier, named(3, 2, 10)]),
+    ];
+    let programs = read_all(&files, &[("x", &[2, 0])]).unwrap();
+    let sends = |rank: usize| -> Vec<(u32, u64)> {
+        let sends = programs.ranks[rank].nodes().iter().filter(|node| node.op == Op::Send);
+        sends.map(|node| (node.peer, node.size)).collect()
+    };
+    assert_eq!((sends(0)[0], sends(2)), ((2, 10), vec![(0, 10), (0, 1)]));
+    let other = [files[0].clone(), files[1].clone(), file(&[node(8, 7, &[("comm_type", 9)], &[]), named(3, 2, 11)])];
+    assert_eq!(
+        read_all(&other, &[("x", &[2, 0])]).unwrap_err(),
+        "p.2.et: node 3: operation 0 of the group is ring-all-gather, 22 bytes, and at rank 0 ring-all-gather, 20 bytes (node 1)"
+    );
+}
+
+#[test]
+fn errors_name_the_file_and_the_node() {
+    let wrong = |node: Node| read_all(&[file(&[node])], &[]).unwrap_err();
+    assert_eq!(wrong(node(4, 9, &[], &[])), "p.0.et: node 4: is of type 9; types are 1 (metadata) to 7 (collective)");
+    assert_eq!(wrong(node(4, 4, &[], &[5])), "p.0.et: a node waits for node 5, and there is none");
+    assert_eq!(wrong(node(4, 5, &[], &[])), "p.0.et: node 4: has no comm_size");
+    assert_eq!(
+        wrong(node(4, 5, &[("comm_size", 1), ("comm_dst", 0)], &[])),
+        "p.0.et: node 4: comm_dst is 0; write another rank of 0 to 0"
+    );
+    assert_eq!(
+        wrong(node(4, 7, &[("comm_type", 1), ("comm_size", 1)], &[])),
+        "p.0.et: node 4: is a reduce, for which there is no algorithm here; replace it by sends and receives"
+    );
+    let memory = "loads from remote memory and has no duration; memory is not simulated: give it duration_micros";
+    assert_eq!(wrong(node(4, 2, &[], &[])), format!("p.0.et: node 4: {memory}"));
+    let circle = [node(1, 4, &[], &[2]), node(2, 4, &[], &[1])];
+    assert!(read_all(&[file(&circle)], &[]).unwrap_err().starts_with("p.0.et, node 1: can never end: rank 0, node 1"));
+    let alone = [file(&[node(1, 7, &[("comm_type", 9)], &[])]), file(&[])];
+    assert_eq!(
+        read_all(&alone, &[]).unwrap_err(),
+        "p.0.et: node 1: rank 1 of its group never takes part in this operation"
+    );
+    let mut cut = file(&[node(1, 4, &[("runtime", 5)], &[])]);
+    cut.pop();
+    assert!(read_all(&[cut], &[]).unwrap_err().starts_with("p.0.et: message 1: ends after"));
+    assert_eq!(read_all(&[vec![]], &[]).unwrap_err(), "p.0.et: is empty");
+    assert!(read_all(&[vec![0x1f; 40]], &[]).unwrap_err().contains("begins with no global metadata"));
+}

@@ -1,0 +1,29 @@
+"""`linkpool convert`: programs of ranks in another format."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linkpool import _core
+from linkpool.cli.console import fail
+
+
+def convert(
+    source: Annotated[
+        Path, typer.Argument(metavar="FROM", help="A GOAL file, text or binary, or a scenario.")
+    ],
+    target: Annotated[
+        Path,
+        typer.Argument(metavar="TO", help="A name that ends in .goal (text) or .bin."),
+    ],
+) -> None:
+    """Write programs of ranks as GOAL, text or binary.
+
+    Of a scenario, the first workload of kind `program` or `collective` is written.
+    """
+    try:
+        _core.convert(str(source), str(target))
+    except ValueError as error:
+        fail(str(error))
+    print(target)
