@@ -27,8 +27,9 @@ settings! {
         /// send the data of a stale subflow again. A stale subflow gets new data only if all
         /// subflows are stale. It is stale until new data on it is acknowledged.
         stale_after: u32 as Timeouts = 1, paper_2013 = u32::MAX, within Bounds::POSITIVE_OR_NEVER, of Several;
-        /// Faults of the MMPTCP authors' implementation, any of `["join-syn-once", "join-stall",
-        /// "fin-reset"]`; see below.
+        /// Faults of the implementation of AMP's and MMPTCP's authors, any of `["join-syn-once",
+        /// "join-stall", "fin-reset", "held-unacknowledged", "no-data-ack", "fin-timeouts",
+        /// "dupacks-kept"]`; see below.
         faults: Faults as Vec<Fault> = Faults::default(), of Several;
     }
 }
@@ -56,8 +57,8 @@ impl Written<u32> for SubflowSet {
     }
 }
 
-/// Faults of the implementation that MMPTCP's authors published. They make MPTCP collapse under
-/// incast.
+/// Faults of the implementation that the authors of AMP and MMPTCP published. They make MPTCP
+/// collapse under incast.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// A lost JOIN SYN is not sent again. If the SYN arrives and its SYN-ACK is lost, the SYN-ACK
@@ -69,6 +70,31 @@ pub struct Faults {
     /// The sender sends a FIN on all subflows as soon as the last data has been sent. A receiver
     /// that gets a FIN before the end of that subflow's handshake resets the connection.
     pub fin_reset: bool,
+    /// The receiver does not acknowledge a segment on its subflow if it holds the segment already
+    /// and the connection's stream has a gap before it.
+    pub held_unacknowledged: bool,
+    /// The sender does not use the DATA_ACK: the connection ends when the data of each subflow is
+    /// acknowledged on that subflow.
+    pub no_data_ack: bool,
+    /// The sender sends a FIN on all subflows as soon as the last data has been sent, and repeats
+    /// it by timeouts. The receiver answers it only when it arrives in order, or with a segment
+    /// that is in order on its subflow and in the connection's stream.
+    pub fin_timeouts: bool,
+    /// A timeout does not reset the number of duplicate ACKs, and duplicate ACKs of data that was
+    /// sent before the timeout start a fast retransmit.
+    pub dupacks_kept: bool,
+}
+
+impl Faults {
+    /// Is one of them a fault of endpoints without SACKs?
+    pub fn need_newreno(self) -> bool {
+        self.held_unacknowledged || self.fin_timeouts || self.dupacks_kept
+    }
+
+    /// Does each subflow send a FIN with the last data?
+    pub(crate) fn sends_fins(self) -> bool {
+        self.fin_reset || self.fin_timeouts
+    }
 }
 
 /// A fault, as a scenario names it.
@@ -82,20 +108,50 @@ pub enum Fault {
     /// FINs follow the last data. A FIN that arrives before the end of its subflow's handshake
     /// resets the connection.
     FinReset,
+    /// A segment that is held already is not acknowledged while a gap is before it.
+    HeldUnacknowledged,
+    /// The connection ends when each subflow's data is acknowledged on the subflow.
+    NoDataAck,
+    /// FINs follow the last data, and are repeated by timeouts.
+    FinTimeouts,
+    /// A timeout does not reset the number of duplicate ACKs.
+    DupacksKept,
+}
+
+impl Fault {
+    const ALL: [Fault; 7] = [
+        Fault::JoinSynOnce,
+        Fault::JoinStall,
+        Fault::FinReset,
+        Fault::HeldUnacknowledged,
+        Fault::NoDataAck,
+        Fault::FinTimeouts,
+        Fault::DupacksKept,
+    ];
+
+    /// Where `faults` says whether this fault is there.
+    fn of(self, faults: &mut Faults) -> &mut bool {
+        match self {
+            Fault::JoinSynOnce => &mut faults.join_syn_once,
+            Fault::JoinStall => &mut faults.join_stall,
+            Fault::FinReset => &mut faults.fin_reset,
+            Fault::HeldUnacknowledged => &mut faults.held_unacknowledged,
+            Fault::NoDataAck => &mut faults.no_data_ack,
+            Fault::FinTimeouts => &mut faults.fin_timeouts,
+            Fault::DupacksKept => &mut faults.dupacks_kept,
+        }
+    }
 }
 
 impl Written<Faults> for Vec<Fault> {
     fn of(faults: &Faults) -> Vec<Fault> {
-        let Faults { join_syn_once, join_stall, fin_reset } = *faults;
-        let all = [(Fault::JoinSynOnce, join_syn_once), (Fault::JoinStall, join_stall), (Fault::FinReset, fin_reset)];
-        all.into_iter().filter(|(_, is_there)| *is_there).map(|(fault, _)| fault).collect()
+        let mut faults = *faults;
+        Fault::ALL.into_iter().filter(|fault| *fault.of(&mut faults)).collect()
     }
     fn value(self) -> Faults {
-        Faults {
-            join_syn_once: self.contains(&Fault::JoinSynOnce),
-            join_stall: self.contains(&Fault::JoinStall),
-            fin_reset: self.contains(&Fault::FinReset),
-        }
+        let mut faults = Faults::default();
+        self.into_iter().for_each(|fault| *fault.of(&mut faults) = true);
+        faults
     }
 }
 

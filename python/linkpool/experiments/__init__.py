@@ -15,6 +15,7 @@ EXPERIMENTS = {
     "A-fig7": "linkpool.experiments.amp.fig7:EXPERIMENT",
     "A-gamma": "linkpool.experiments.amp.gamma:EXPERIMENT",
     "A-fig8": "linkpool.experiments.amp.fig8:EXPERIMENT",
+    "A-faults": "linkpool.experiments.amp.faults:EXPERIMENT",
     "A-fig9": "linkpool.experiments.amp.fig9:EXPERIMENT",
     "A-fig10": "linkpool.experiments.amp.fig10:EXPERIMENT",
     "A-ssr": "linkpool.experiments.amp.ssr:EXPERIMENT",

@@ -1,5 +1,6 @@
 //! The receiving end of a connection.
 
+mod faults;
 mod handshake;
 
 use crate::config::{Config, LossRecovery};
@@ -12,6 +13,7 @@ use crate::reporting::Reporting;
 use crate::segment::{Output, Segment};
 use crate::seq::{FIRST_BYTE, Seq};
 use crate::timer::Timer;
+use faults::Faulty;
 use handshake::Repeats;
 use linkpool_engine::prefetch;
 use linkpool_units::Time;
@@ -42,6 +44,8 @@ pub struct Receiver {
     window: Option<Box<Window>>,
     duplicate_bytes: u64,
     last_heard: Time,
+    /// The faults of the subflows, if there are any.
+    faulty: Option<Box<Faulty>>,
 }
 
 /// A subflow at the receiver.
@@ -72,6 +76,7 @@ impl Receiver {
             window: Window::new(config.buffers, config.mss),
             duplicate_bytes: 0,
             last_heard: Time::ZERO,
+            faulty: Faulty::new(config.multipath.faults),
             config,
         }
     }
@@ -114,17 +119,19 @@ impl Receiver {
                 self.subflows.get_mut(s.index()).into_iter().for_each(|subflow| subflow.confirmed = true);
                 Delivery::None
             }
-            Segment::SubflowFin { .. } if self.awaits_handshake(s) => {
+            Segment::SubflowFin { .. } if self.config.multipath.faults.fin_reset && self.awaits_handshake(s) => {
                 out.send(s, Segment::Reset);
                 Delivery::Closed
+            }
+            Segment::SubflowFin { seq } => {
+                self.on_subflow_fin(s, seq, out);
+                Delivery::None
             }
             Segment::Trimmed { seq, len } => {
                 self.on_trimmed(s, seq, len, out);
                 Delivery::None
             }
-            Segment::SynAck { .. } | Segment::SubflowFin { .. } | Segment::Reset | Segment::Nack { .. } => {
-                Delivery::None
-            }
+            Segment::SynAck { .. } | Segment::Reset | Segment::Nack { .. } => Delivery::None,
         }
     }
 
@@ -168,9 +175,14 @@ impl Receiver {
                 subflow.quickack.begin(&self.config);
             }
         }
+        let continues = data_start <= self.data.next();
         if !self.data.insert(data_start, data_end) && new_here {
             self.duplicate_bytes += len as u64;
         }
+        if self.faulty.is_some() {
+            self.acknowledge_faultily(s, (start, end), continues, new_here);
+        }
+        let subflow = &mut self.subflows[s];
         if let Some(window) = &mut self.window {
             window.deliver(self.data.next(), now);
         }
@@ -183,6 +195,9 @@ impl Receiver {
             self.acknowledge(s, duplicate, now, out);
         } else if !subflow.timer.is_set() {
             subflow.timer.set(s, now + self.config.ack_delay, out);
+        }
+        if self.faulty.is_some() && continues {
+            self.answer_fin(s, out);
         }
         let completes = !self.complete && self.data.next() == self.end;
         self.complete |= completes;
@@ -215,7 +230,7 @@ impl Receiver {
         subflow.pending = 0;
         subflow.quickack.spend();
         subflow.timer.clear();
-        let ack = Seq::of(subflow.bytes.next());
+        let ack = Seq::of(self.faulty.as_ref().map_or(subflow.bytes.next(), |faulty| faulty.acked(s)));
         let reports = (duplicate.is_some() || subflow.bytes.has_gap()) && self.config.recovery != LossRecovery::NewReno;
         let options = (reports || window.is_some()).then(|| AckOptions {
             window,

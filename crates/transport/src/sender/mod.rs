@@ -1,6 +1,7 @@
 //! The sending end of a connection.
 
 mod failure;
+mod fins;
 mod flow_control;
 mod frto;
 mod handshake;
@@ -68,6 +69,8 @@ pub struct Sender {
     stale: u32,
     /// The stale subflows whose data other subflows have taken over, one bit each.
     rescued: u32,
+    /// The subflows whose FIN has no answer yet, one bit each ([`crate::Faults::fin_timeouts`]).
+    unanswered: u32,
     /// The next subflow of round robin.
     next: SubflowId,
     /// Data that waits for a subflow. `None` if data goes in order to any subflow with room.
@@ -116,6 +119,7 @@ impl Sender {
             eligible: 0,
             stale: 0,
             rescued: 0,
+            unanswered: 0,
             next: SubflowId::FIRST,
             pieces: Pieces::new(config.multipath.scheduler, n),
             messages: None,
@@ -194,12 +198,9 @@ impl Sender {
             Segment::Reset => self.give_up(now),
             Segment::SynAck { ecn } => self.on_syn_ack(s, *ecn, now, out),
             Segment::Nack { seq } => self.on_nack(s, *seq, now, out),
+            Segment::SubflowFin { .. } => self.on_fin_answered(s),
             // The receiver never sends data.
-            Segment::Syn { .. }
-            | Segment::Data { .. }
-            | Segment::Trimmed { .. }
-            | Segment::Fin { .. }
-            | Segment::SubflowFin { .. } => {}
+            Segment::Syn { .. } | Segment::Data { .. } | Segment::Trimmed { .. } | Segment::Fin { .. } => {}
         }
         self.after_event(now);
     }
@@ -245,11 +246,17 @@ impl Sender {
 
     fn finish_if_done(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let is_done = self.state == SenderState::Open && self.data_una >= self.size && self.eligible != 0;
-        if is_done && self.messages.is_none() {
+        if is_done && self.messages.is_none() && !self.awaits_subflows() {
             self.state = SenderState::Finished;
             self.ended = Some(now);
             out.send(s, Segment::Fin { seq: Seq::of(self.states[s].snd_nxt) });
         }
+    }
+
+    /// Is data of a subflow not acknowledged on it, which counts with a fault only
+    /// ([`crate::Faults::no_data_ack`])?
+    fn awaits_subflows(&self) -> bool {
+        self.config.multipath.faults.no_data_ack && self.subflows.iter().any(|subflow| !subflow.sent.is_empty())
     }
 
     /// The error of a hook of the algorithm, if there is one. It ends the run.

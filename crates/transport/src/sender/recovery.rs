@@ -159,7 +159,7 @@ impl Sender {
             self.send_again(s, 0, now, out);
         }
         let subflow = &mut self.subflows[s];
-        if subflow.sent.is_empty() {
+        if subflow.sent.is_empty() && !s.is_in(self.unanswered) {
             subflow.timer.clear(); // RFC 6298 (5.2)
         } else if restart {
             subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out); // RFC 6298 (5.3)
@@ -176,7 +176,7 @@ impl Sender {
         subflow.dupacks += 1;
         // After a timeout, duplicate ACKs that retransmissions cause must not start a recovery (RFC
         // 6582, section 4.1)
-        if state.snd_una <= subflow.recover {
+        if state.snd_una <= subflow.recover && !self.config.multipath.faults.dupacks_kept {
             return;
         }
         if subflow.dupacks != subflow.dupack_threshold {
@@ -213,7 +213,10 @@ impl Sender {
     pub(super) fn on_retransmission_timeout(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let subflow = &mut self.subflows[s];
         if subflow.sent.is_empty() {
-            return self.probe_window(s, now, out);
+            return match s.is_in(self.unanswered) {
+                true => self.repeat_fin(s, now, out),
+                false => self.probe_window(s, now, out),
+            };
         }
         subflow.counts.timeouts += 1;
         subflow.timeouts += 1;
@@ -238,7 +241,10 @@ impl Sender {
         }
         self.control.on_timeout(s);
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
-        (subflow.dupacks, subflow.limited) = (0, 0);
+        subflow.limited = 0;
+        if !self.config.multipath.faults.dupacks_kept {
+            subflow.dupacks = 0;
+        }
         if subflow.board.is_some() {
             self.enter_loss(s, now);
         } else {

@@ -97,17 +97,10 @@ impl Sender {
         }
         let last = self.is_end(data + len as u64);
         out.send(s, Segment::Data { seq, data_seq, len, last, ect, cwr });
-        if last && self.config.multipath.faults.fin_reset && self.messages.is_none() {
-            self.finish_subflows(out);
+        if last && self.config.multipath.faults.sends_fins() && self.messages.is_none() {
+            self.finish_subflows(now, out);
         }
         true
-    }
-
-    /// A fault of the MMPTCP authors' implementation: each subflow sends a FIN with the last data.
-    #[cold]
-    fn finish_subflows(&mut self, out: &mut impl Output) {
-        let established = self.numbers().filter(|s| self.subflows[*s].state == State::Established);
-        established.for_each(|s| out.send(s, Segment::SubflowFin { seq: Seq::of(self.states[s].snd_nxt) }));
     }
 
     /// [`Sender::send_segment`] for callers off the fast path, where it is not inlined.

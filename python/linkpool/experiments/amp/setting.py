@@ -4,6 +4,7 @@ Values come from the paper's section 5 and, where it is silent, from what its au
 simulation did; `docs/experiments/amp.md` lists them.
 """
 
+from linkpool.experiments.authors import ACK_FAULTS, FAULTS
 from linkpool.study.toml import Table, Value
 
 DELAYS = ("2us", "5.6us")
@@ -24,6 +25,9 @@ _CONTROL: dict[str, dict[str, Value]] = {
     "amp-nossr": {"control": "amp", "beta": 4, "suppression": False},
     "mptcp-cut": {"control": "mptcp-cut", "beta": 4},
 }
+for _scheme in ("dcm", "xmp", "amp"):
+    _CONTROL[f"{_scheme}-acks"] = {**_CONTROL[_scheme], "faults": list(ACK_FAULTS)}
+    _CONTROL[f"{_scheme}-faults"] = {**_CONTROL[_scheme], "faults": list(FAULTS)}
 
 
 def queue(mark: int = MARK) -> Table:

@@ -7,6 +7,7 @@ simulation did; `docs/experiments/mmptcp.md` lists them.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from linkpool.experiments.authors import FAULTS
 from linkpool.study.toml import Table, Value
 
 RATE = "100Mbps"
@@ -16,10 +17,6 @@ SWITCH = "100KB"
 SHORT = "70KB"
 SHORT_PACKETS = 50
 DRAIN = "40s"
-
-FAULTS = ("join-syn-once", "join-stall", "fin-reset")
-"""What the authors' implementation does wrong, which decides how long short flows of MPTCP take in
-its tables; see `docs/experiments/mmptcp.md`."""
 
 _MPTCP: dict[str, Value] = {"control": "lia", "subflows": SUBFLOWS}
 _MMPTCP: dict[str, Value] = {

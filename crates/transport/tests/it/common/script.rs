@@ -333,7 +333,7 @@ impl<E: Endpoint> Script<E> {
             Segment::Trimmed { seq, len } => format!("header {} len {len}", near(seq, 1)),
             Segment::Nack { seq } => format!("nack {}", near(seq, 1)),
             Segment::Fin { .. } => "fin".into(),
-            Segment::SubflowFin { .. } => "subflowfin".into(),
+            Segment::SubflowFin { seq } => format!("subflowfin {}", near(seq, 1)),
             Segment::Reset => "reset".into(),
         }
     }
@@ -374,7 +374,7 @@ impl<E: Endpoint> Script<E> {
             "fin" => Segment::Fin { seq: Seq::of(1) },
             "header" => Segment::Trimmed { seq: Seq::of(n() + 1), len: self.mss as u16 },
             "nack" => Segment::Nack { seq: Seq::of(n() + 1) },
-            "subflowfin" => Segment::SubflowFin { seq: Seq::of(1) },
+            "subflowfin" => Segment::SubflowFin { seq: Seq::of(n() + 1) },
             "reset" => Segment::Reset,
             "ack" => {
                 let block = |text: &str| {
