@@ -125,6 +125,9 @@ def test_bisection_of_fat_trees(k: int, share: int) -> None:
             'rate = "10Gbps"',
             40e9,
         ),
+        # Four groups of three switches: two join two others by 2 * 2 * 3 cables, and each of their
+        # six switches has three hosts.
+        ('xpander]\ndegree = 3\nlift = 3\nhosts_per_switch = 3\nrate = "10Gbps"', 120e9),
         # One host and R against the other two: the ports of S1 and S2.
         ('many-to-one]\nsenders = 3\nrate = "1Gbps"', 2e9),
         # S1, S2, S3 to D1, D2, D3 over two cables.
@@ -142,6 +145,8 @@ def test_bisection(topology: str, across: float) -> None:
     [
         'slim-fly]\nq = 3\nhosts_per_router = 6\nrate = "10Gbps"',
         'slim-fly]\nq = 5\nhosts_per_router = 8\nrate = "10Gbps"',
+        'slim-fly]\nq = 4\nhosts_per_router = 6\nrate = "10Gbps"',
+        'xpander]\ndegree = 4\nlift = 3\nhosts_per_switch = 3\nrate = "10Gbps"',
         'dragonfly]\nrouters_per_group = 4\nrate = "10Gbps"\nglobal_rate = "1Gbps"',
         'dragonfly]\nrouters_per_group = 4\ngroups = 4\nhosts_per_router = 6\nrate = "10Gbps"',
         'multi-plane]\nplanes = 3\nleaves = 3\nspines = 2\nhosts_per_leaf = 5\nrate = "10Gbps"',

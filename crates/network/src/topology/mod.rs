@@ -5,6 +5,7 @@ mod bcube;
 mod dragonfly;
 mod dumbbell;
 mod fat_tree;
+mod galois;
 mod leaf_spine;
 mod many_to_one;
 mod multi_plane;
@@ -14,6 +15,7 @@ mod traffic_shift;
 mod triangle;
 mod two_level;
 mod vl2;
+mod xpander;
 
 pub use bcube::BCube;
 pub use dragonfly::Dragonfly;
@@ -27,6 +29,7 @@ pub use slim_fly::SlimFly;
 pub use traffic_shift::TrafficShift;
 pub use triangle::Triangle;
 pub use vl2::Vl2;
+pub use xpander::Xpander;
 
 use crate::fabric::Fabric;
 use linkpool_settings::kinds;
@@ -91,6 +94,8 @@ topologies! {
     Dragonfly = "dragonfly";
     /// Hosts `h0..`; routers `a<x>.<y>` and `b<m>.<c>`, q^2 of each.
     SlimFly = "slim-fly";
+    /// Hosts `h0..`; switches `x<group>.<i>`.
+    Xpander = "xpander";
     /// For each bottleneck `Ai->Bi`: hosts `Si` and `Di` with a NIC on it and one on the next,
     /// hosts `Xi` and `Yi` on it alone (XMP, Figure 5).
     Ring = "ring";

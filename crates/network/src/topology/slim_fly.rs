@@ -1,6 +1,7 @@
 //! Slim Flies: fabrics of diameter two.
 
 use super::Generator;
+use super::galois::{Field, prime_of_power};
 use crate::fabric::{Cable, Fabric, FabricBuilder, Layer, NodeId};
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Rate, Time};
@@ -10,10 +11,10 @@ settings! {
     /// which any two are joined or have a neighbour in common.
     #[derive(Copy, Eq)]
     pub struct SlimFly {
-        /// An odd prime: there are 2 q^2 routers with (3 q - d) / 2 ports to others, where d is 1
-        /// or -1 and q - d a multiple of 4. The paper's prime powers are left out.
-        q: u32, required 5, within Bounds::from(3.0, "{} is no odd prime below 1000; write for example 5, 7, 11 or 13").to(997.0),
-            refused |t| !is_prime(t.q) => format!("{} is no odd prime below 1000; write for example 5, 7, 11 or 13", t.q);
+        /// A power of a prime, 3 or more: there are 2 q^2 routers with (3 q - d) / 2 ports to
+        /// others, where d is 1, 0 or -1 and q - d a multiple of 4.
+        q: u32, required 5, within Bounds::from(3.0, "{} is no power of a prime from 3 to 997; write for example 4, 5, 7, 8 or 9").to(997.0),
+            refused |t| prime_of_power(t.q).is_none() => format!("{} is no power of a prime from 3 to 997; write for example 4, 5, 7, 8 or 9", t.q);
         /// Hosts at each router.
         hosts_per_router: u32, from |t| t.degree().div_ceil(2) => "half of its ports to others, rounded up",
             within Bounds::POSITIVE;
@@ -28,11 +29,6 @@ settings! {
     }
 }
 
-/// Is `q`, which is at least 2, a prime?
-fn is_prime(q: u32) -> bool {
-    (2..=q.isqrt()).all(|divisor| !q.is_multiple_of(divisor))
-}
-
 impl SlimFly {
     /// Ports of a router to others: (3 q - d) / 2.
     fn degree(&self) -> u32 {
@@ -40,30 +36,23 @@ impl SlimFly {
         // d = 1 makes it smaller by a half, d = -1 greater.
         if q % 4 == 1 { 3 * q / 2 } else { (3 * q).div_ceil(2) }
     }
+}
 
-    /// The generator sets X and X' of section II-B.1: differences of neighbours within a column.
-    ///
-    /// With a primitive element x of the field and d = 1, the even powers of x and the odd ones.
-    /// With d = -1 and q = 4 w - 1, {1, x^2 .. x^(2w-2), x^(2w-1), x^(2w+1) .. x^(4w-3)} and x
-    /// times each of these (Hafner, Discrete Mathematics 2004).
-    fn differences(&self) -> [Vec<u32>; 2] {
-        let q = u64::from(self.q);
-        let powers = |base: u64| std::iter::successors(Some(1), move |power| Some(power * base % q));
-        // The powers of a primitive element come back to 1 after all others.
-        let is_primitive = |base: &u64| powers(*base).skip(1).position(|power| power == 1) == Some(q as usize - 2);
-        let x = (2..q).find(is_primitive).expect("a field has a primitive element");
-        let count = q as usize - 1;
-        let even: Vec<u64> = match q % 4 {
-            1 => powers(x).take(count).step_by(2).collect(),
-            _ => {
-                let w = (q as usize).div_ceil(4);
-                let low = powers(x).take(2 * w - 1).step_by(2);
-                low.chain(powers(x).take(4 * w - 2).skip(2 * w - 1).step_by(2)).collect()
-            }
-        };
-        let odd = even.iter().map(|power| (power * x % q) as u32).collect();
-        [even.into_iter().map(|power| power as u32).collect(), odd]
-    }
+/// The generator sets X and X' of section II-B.1: differences of neighbours within a column.
+///
+/// With a primitive element x of the field of q elements and d = 1, the even powers of x and the odd
+/// ones. With d = 0, the even powers from x^0 to x^(q-2), and the odd ones from x^1 to x^(q-1), which
+/// is 1. With d = -1 and q = 4 w - 1, {1, x^2 .. x^(2w-2), x^(2w-1), x^(2w+1) .. x^(4w-3)} and x times
+/// each of these (Hafner, Discrete Mathematics 2004).
+fn differences(q: usize, field: &Field) -> [Vec<u32>; 2] {
+    let even: Vec<usize> = match q % 4 {
+        3 => {
+            let w = q.div_ceil(4);
+            (0..2 * w - 1).step_by(2).chain((2 * w - 1..4 * w - 2).step_by(2)).collect()
+        }
+        _ => (0..q - 1).step_by(2).collect(),
+    };
+    [0, 1].map(|more| even.iter().map(|exponent| field.power(exponent + more)).collect())
 }
 
 impl Generator for SlimFly {
@@ -82,11 +71,11 @@ impl Generator for SlimFly {
 
     /// Hosts `h0..`; routers `a<x>.<y>` and `b<m>.<c>`: (0, x, y) and (1, m, c) of the paper.
     /// Within a column, routers are joined whose difference is in X, or in X' of the second half;
-    /// a(x, y) and b(m, c) are joined if y = m x + c.
+    /// a(x, y) and b(m, c) are joined if y = m x + c. Sums and products are those of the field.
     fn fabric(&self) -> Fabric {
         let host = Cable { rate: self.rate, delay: self.delay };
         let router = Cable { rate: self.router_rate, delay: self.router_delay };
-        let q = self.q;
+        let (q, field) = (self.q, Field::new(self.q));
         let mut b = FabricBuilder::default();
         let hosts: Vec<_> = (0..self.hosts()).map(|i| b.node(format!("h{i}"), Layer::Host)).collect();
         let mut half = |letter: char| -> Vec<Vec<NodeId>> {
@@ -98,19 +87,20 @@ impl Generator for SlimFly {
         for (hosts, router) in hosts.chunks(self.hosts_per_router as usize).zip(routers) {
             hosts.iter().for_each(|h| b.lay(*h, *router, host));
         }
-        for (columns, differences) in halves.iter().zip(self.differences()) {
+        let elements = || 0..q;
+        for (columns, differences) in halves.iter().zip(differences(q as usize, &field)) {
             for column in columns {
-                for (y, one) in column.iter().enumerate() {
-                    let later = column.iter().enumerate().skip(y + 1);
-                    let joined = later.filter(|(other, _)| differences.contains(&((other - y) as u32)));
-                    joined.for_each(|(_, other)| b.lay(*one, *other, router));
+                for y in elements() {
+                    let joined = elements().skip(y as usize + 1);
+                    let joined = joined.filter(|other| differences.contains(&field.subtract(*other, y)));
+                    joined.for_each(|other| b.lay(column[y as usize], column[other as usize], router));
                 }
             }
         }
-        for (x, column) in halves[0].iter().enumerate() {
-            for (m, other) in halves[1].iter().enumerate() {
-                for (c, end) in other.iter().enumerate() {
-                    b.lay(column[(m * x + c) % q as usize], *end, router);
+        for (x, column) in elements().zip(&halves[0]) {
+            for (m, other) in elements().zip(&halves[1]) {
+                for (c, end) in elements().zip(other) {
+                    b.lay(column[field.add(field.multiply(m, x), c) as usize], *end, router);
                 }
             }
         }

@@ -1,12 +1,13 @@
 //! Counts that hold of every topology, whatever its parameters.
 
 use crate::common::topologies::{
-    bcube, dragonfly, fat_tree_of, leaf_spine, multi_plane, ring, slim_fly, triangle, vl2,
+    bcube, dragonfly, fat_tree_of, leaf_spine, multi_plane, ring, slim_fly, triangle, vl2, xpander,
 };
 use linkpool_network::topology::{Generator, fat_tree};
 use linkpool_network::{Cable, Fabric, HostId, Layer, NodeId, Routes, ShortestPaths, reversed};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 const SLOW: Cable = Cable { rate: Rate::gbps(1), delay: Time::from_us(1) };
 const FAST: Cable = Cable { rate: Rate::gbps(10), delay: Time::from_us(2) };
@@ -183,6 +184,30 @@ proptest! {
         }
     }
 
+    /// Valadarsky et al., section 3: (d + 1) k switches with d cables to others, one to a switch of
+    /// each other group; a matching between any two groups. The same seed draws the same fabric.
+    #[test]
+    fn xpanders(d in 3u32..9, k in 1u32..9, h in 1u32..4, seed: u64) {
+        let x = xpander((d, k, h), seed, [SLOW, FAST]);
+        let f = x.fabric();
+        prop_assert_eq!((f.hosts() as u64, f.links().len() as u64), (x.hosts(), 2 * x.cables()));
+        prop_assert_eq!((f.hosts(), f.nodes() - f.hosts()), (((d + 1) * k * h) as usize, ((d + 1) * k) as usize));
+        prop_assert_eq!(cables(&f, [SLOW, FAST]), [f.hosts(), (d * (d + 1) / 2 * k) as usize]);
+        let group = |node: NodeId| (node.index() - f.hosts()) / k as usize;
+        for switch in NodeId::first(f.nodes()).skip(f.hosts()) {
+            let to = f.links_from(switch).map(|l| f.links()[l.index()].to).filter(|to| to.index() >= f.hosts());
+            let mut groups: Vec<usize> = to.map(group).collect();
+            groups.push(group(switch));
+            groups.sort_unstable();
+            prop_assert_eq!(groups, (0..=d as usize).collect::<Vec<_>>());
+        }
+        for to in HostId::first(f.hosts()).skip(1) {
+            prop_assert!(paths(&f, 0, to.index()) > 0);
+        }
+        let again = xpander((d, k, h), seed, [SLOW, FAST]).fabric();
+        prop_assert!(f.links().iter().zip(again.links()).all(|(one, other)| (one.from, one.to) == (other.from, other.to)));
+    }
+
     #[test]
     fn rings(n in 2usize..7) {
         let f = ring(n, SLOW, FAST).fabric();
@@ -201,16 +226,27 @@ proptest! {
 /// routers of degree 7, a Moore graph, in which there is one shortest path between any two.
 #[test]
 fn slim_flies_have_the_diameter_two() {
-    for (q, degree) in [(3, 5), (5, 7), (7, 11), (11, 17), (13, 19)] {
+    let primes = [(3, 5), (5, 7), (7, 11), (11, 17), (13, 19)];
+    let powers = [(4, 6), (8, 12), (9, 13), (16, 24), (25, 37), (27, 41)];
+    for (q, degree) in primes.into_iter().chain(powers) {
         let fly = slim_fly(q, 1, [SLOW, FAST]);
         let f = fly.fabric();
         assert_eq!((f.hosts() as u64, f.links().len() as u64), (fly.hosts(), 2 * fly.cables()));
         assert_eq!((f.hosts(), f.nodes()), (2 * (q * q) as usize, 4 * (q * q) as usize));
         assert_eq!(cables(&f, [SLOW, FAST]), [f.hosts(), (q * q * degree) as usize]);
+        let others = |router: NodeId| -> BTreeSet<NodeId> {
+            f.links_from(router).map(|l| f.links()[l.index()].to).filter(|to| to.index() >= f.hosts()).collect()
+        };
+        let neighbours: Vec<BTreeSet<NodeId>> = NodeId::first(f.nodes()).map(others).collect();
         for router in NodeId::first(f.nodes()).skip(f.hosts()) {
-            let others: std::collections::BTreeSet<NodeId> =
-                f.links_from(router).map(|l| f.links()[l.index()].to).filter(|to| to.index() >= f.hosts()).collect();
-            assert_eq!(others.len(), degree as usize, "{}", f.name(router));
+            let near = &neighbours[router.index()];
+            assert_eq!(near.len(), degree as usize, "{}", f.name(router));
+            let mut reached = near.clone();
+            near.iter().for_each(|other| reached.extend(&neighbours[other.index()]));
+            assert_eq!(reached.len(), f.nodes() - f.hosts(), "{} of q = {q}", f.name(router));
+        }
+        if q > 13 {
+            continue;
         }
         let routes = Routes::new(&f, 1);
         for from in [0, 1, (q * q) as usize, f.hosts() - 1] {

@@ -119,6 +119,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("bcube", "BCube"),
         ("dragonfly", "Dragonfly"),
         ("slim-fly", "SlimFly"),
+        ("xpander", "Xpander"),
         ("ring", "Ring"),
         ("triangle", "Triangle"),
         ("graph", "Graph"),

@@ -18,6 +18,8 @@ const TOPOLOGIES: &[&str] = &[
     "[topology.multi-plane]\nplanes = 2\nleaves = 2\nspines = 2\nshared_spines = true\nhosts_per_leaf = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\nuplink_rate = \"4Gbps\"\n",
     "[topology.dragonfly]\nrouters_per_group = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\nglobal_delay = \"3us\"\n",
     "[topology.slim-fly]\nq = 3\nhosts_per_router = 1\nrate = \"1Gbps\"\ndelay = \"1us\"\n",
+    "[topology.slim-fly]\nq = 4\nhosts_per_router = 1\nrate = \"1Gbps\"\ndelay = \"1us\"\n",
+    "[topology.xpander]\ndegree = 3\nlift = 2\nhosts_per_switch = 1\nseed = 7\nrate = \"1Gbps\"\ndelay = \"1us\"\nswitch_rate = \"2Gbps\"\n",
     "[topology.vl2]\naggregation_ports = 4\nintermediate_ports = 4\nhosts_per_rack = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n",
     "[topology.bcube]\nn = 2\nk = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n",
     "[topology.ring]\nbottleneck_rates = [\"0.8Gbps\", \"1.2Gbps\"]\nrate = \"10Gbps\"\ndelay = \"1us\"\n",

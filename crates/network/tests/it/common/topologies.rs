@@ -1,7 +1,7 @@
 //! Topologies by the cables of their layers.
 
 use linkpool_network::topology::{
-    BCube, Dragonfly, FatTree, Generator, LeafSpine, ManyToOne, MultiPlane, Ring, SlimFly, Triangle, Vl2,
+    BCube, Dragonfly, FatTree, Generator, LeafSpine, ManyToOne, MultiPlane, Ring, SlimFly, Triangle, Vl2, Xpander,
 };
 use linkpool_network::{Cable, Fabric};
 use linkpool_units::{Rate, Time};
@@ -67,6 +67,12 @@ pub fn dragonfly((a, p, h, groups): (u32, u32, u32, u32), wires: [Cable; 3]) -> 
 pub fn slim_fly(q: u32, hosts_per_router: u32, wires: [Cable; 2]) -> SlimFly {
     let [Cable { rate, delay }, Cable { rate: router_rate, delay: router_delay }] = wires;
     SlimFly { q, hosts_per_router, rate, delay, router_rate, router_delay }
+}
+
+/// An Xpander of d, k and hosts at a switch, with cables to hosts and between switches.
+pub fn xpander((degree, lift, hosts_per_switch): (u32, u32, u32), seed: u64, wires: [Cable; 2]) -> Xpander {
+    let [Cable { rate, delay }, Cable { rate: switch_rate, delay: switch_delay }] = wires;
+    Xpander { degree, lift, hosts_per_switch, seed, rate, delay, switch_rate, switch_delay }
 }
 
 /// A BCube.

@@ -21,7 +21,7 @@ struct Fabric {
 fn fabrics() -> impl Strategy<Value = Fabric> {
     let rate = pick(&["1Gbps", "3Gbps", "10Gbps"]);
     let delay = pick(&["100ns", "1us", "5.6us", "20us"]);
-    (0u32..13, 1u32..=6, rate, delay).prop_map(|(kind, n, rate, delay)| {
+    (0u32..14, 1u32..=6, rate, delay).prop_map(|(kind, n, rate, delay)| {
         let few = n.min(3);
         let (kind, keys, hosts, link) = match kind {
             0 => ("many-to-one", format!("senders = {}", n + 1), n + 2, "W->R"),
@@ -44,6 +44,10 @@ fn fabrics() -> impl Strategy<Value = Fabric> {
                 ("dragonfly", keys, 6 * few, "r0.0->h0")
             }
             11 => ("slim-fly", "q = 3\nhosts_per_router = 1".to_string(), 18, "a0.0->h0"),
+            12 => {
+                let keys = format!("degree = 3\nlift = {few}\nhosts_per_switch = 1");
+                ("xpander", keys, 4 * few, "x0.0->h0")
+            }
             _ => ("fat-tree", format!("k = 4\nhosts_per_edge = {few}"), 8 * few, "e0.0->h0"),
         };
         let text = format!("[topology.{kind}]\n{keys}\nrate = \"{rate}\"\ndelay = \"{delay}\"\n");
