@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import matplotlib.image
+import polars as pl
 import pytest
 
 import linkpool
@@ -409,19 +410,109 @@ def test_a_flow_that_did_not_finish_is_told_without_a_sum(run: Run) -> None:
     assert "What kept the sender from sending" in text
 
 
-def test_a_message_on_an_open_connection_is_refused(run: Run) -> None:
-    ring = """
+RING = """
 [[workload.collective]]
 transport = "t"
 algorithm = "ring-all-reduce"
 ranks = 2
-size = "10KB"
+size = "2800B"
 """
-    result = run(FABRIC + TRANSPORT + ring)
-    with pytest.raises(ExplainError, match=r"flow 1 is a message on a connection that stays open"):
-        replay(result, [1])
-    (life,) = replay(run(FABRIC + TRANSPORT + ring + "persistent = false\n"), [1])
-    assert life.flow == 1
+
+
+def test_a_message_waits_for_the_acks_of_the_one_before(run: Run) -> None:
+    """The second step begins as the first one's data arrives, with a window of one segment."""
+    result = run(FABRIC + TRANSPORT + RING)
+    assert result.flows["connection"].to_list() == [0, 1, 0, 1]
+    told = story(result, 2)
+    assert told.breakdown == {Cause.DATA: LONG, Cause.ACK: 2 * SHORT}
+    assert told.held == {Held.WINDOW: SHORT, Held.NOTHING: LONG + SHORT}
+    check_sum(told)
+    text = as_text(told)
+    assert "bytes 1400 to 2799 of connection 0, which stays open; of earlier" in text
+    assert "of earlier messages 1.4 KB were not acknowledged then, and 0 B not sent" in text
+    first = story(result, 0)
+    assert first.breakdown[Cause.HANDSHAKE] == 2 * SHORT
+    check_sum(first)
+    assert "the first message of its connection" in as_text(first)
+    # Each by itself is told as both together.
+    assert [life.events for life in replay(result, [0, 2])][1] == told.life.events
+
+
+def test_messages_behind_others_are_held_by_them(run: Run) -> None:
+    """Three messages of ten segments are given to a connection at once."""
+    many = """
+[[workload.collective]]
+transport = "t"
+algorithm = "all-to-all"
+ranks = 2
+size = "84000B"
+chunks = 3
+outstanding = 3
+"""
+    result = run(FABRIC + TRANSPORT + many)
+    last = result.flows.filter(pl.col("connection") == 0)["flow"].max()
+    told = story(result, int(str(last)))
+    check_sum(told)
+    assert told.life.message is not None
+    assert told.life.message["begin"] == 28000
+    # Until the last segment of the second message is sent, it is the first two that go.
+    sent = [
+        e.at
+        for e in told.life.events
+        if e.what == "sent" and e["kind"] == "data" and e["ack"] == 28000 - 1400
+    ]
+    handshake = told.held[Held.HANDSHAKE]
+    assert told.held[Held.EARLIER] == sent[0] - told.life.start - handshake
+
+
+def random_messages(rng: random.Random) -> str:
+    control = rng.choice(CONTROLS)
+    multipath = control in ("lia", "amp", "xmp", "mmptcp")
+    algorithm = rng.choice(["ring-all-reduce", "all-to-all", "halving-doubling-all-reduce"])
+    loss = f'[[change]]\nlinks = ["e0.0<->a0.0"]\nloss = {rng.choice([0.01, 0.05])}\n'
+    return f"""
+seed = {rng.randrange(1 << 30)}
+duration = "5s"
+drain = "20s"
+[topology.fat-tree]
+k = 4
+rate = "1Gbps"
+delay = "2us"
+[queue]
+limit = {rng.choice([3, 10, 100])}
+{"mark = 2" if rng.random() < 0.5 else ""}
+[transport.t]
+control = "{control}"
+{f"subflows = {rng.randint(2, 4)}" if multipath else ""}
+{'switch_bytes = "10KB"' if control == "mmptcp" else ""}
+ack_every = {rng.choice([1, 2])}
+min_rto = "{rng.choice(["1ms", "10ms"])}"
+[[workload.collective]]
+transport = "t"
+algorithm = "{algorithm}"
+ranks = 8
+stride = 2
+size = "{rng.choice([4000, 100_000, 400_000])}B"
+chunks = {rng.randint(1, 3)}
+iterations = 2
+compute = "{rng.choice(["0s", "100us"])}"
+{f"outstanding = {rng.randint(1, 5)}" if algorithm == "all-to-all" else ""}
+{loss if rng.random() < 0.5 else ""}"""
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_times_of_messages_add_up(run: Run, rng: random.Random, number: int) -> None:
+    result = run(random_messages(rng))
+    finished = result.flows.drop_nulls("end_s")["flow"].to_list()
+    assert finished
+    wires = Wires(result)
+    lives = replay(result, rng.sample(finished, 12))
+    for life in lives:
+        told = tell(life, wires)
+        check_sum(told)
+        assert as_text(told)
+    (alone,) = replay(result, [lives[0].flow])
+    assert tell(alone, wires).spans == tell(lives[0], wires).spans
 
 
 def test_another_run_is_refused(run: Run, tmp_path: Path) -> None:

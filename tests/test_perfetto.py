@@ -214,6 +214,74 @@ def test_losses_say_where(traced: Traced) -> None:
     assert len(dropped) == drops > 0
 
 
+MESSAGES = (
+    INCAST[: INCAST.index("[[workload")].replace('"1ms"', '"1s"', 1)
+    + """
+[[workload.collective]]
+transport = "t"
+algorithm = "all-to-all"
+ranks = 4
+stride = 2
+size = "400KB"
+chunks = 4
+outstanding = 6
+"""
+)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_messages_are_slices_of_their_connections(
+    scenario: Callable[[str], Path], tmp_path: Path, transport: str
+) -> None:
+    result = linkpool.run(scenario(MESSAGES.format(transport=TRANSPORTS[transport])))
+    out = tmp_path / "trace.perfetto-trace"
+    assert perfetto(result, out) == ""
+    trace = read(out)
+    flows = result.flows
+    assert len(trace.processes) == flows["connection"].n_unique() == 12
+    slices = {
+        name: (begin, end)
+        for track in trace.tracks.values()
+        if track.name.startswith("messages")
+        for name, begin, end in track.slices
+    }
+    assert len(slices) == flows.height == 48
+    assert any(track.name == "messages, lane 2" for track in trace.tracks.values())
+    for row in flows.iter_rows(named=True):
+        ns = (int(round(row[time] * 1e12) // 1000) for time in ("start_s", "end_s"))
+        assert slices[f"flow {row['flow']}, {row['size_bytes']} B"] == tuple(ns)
+    # Counters and instants are those of the connection: the sums of its messages.
+    for connection, of_it in flows.group_by("connection"):
+        [process] = [
+            u for u, n in trace.processes.items() if n.startswith(f"connection {connection[0]}:")
+        ]
+        tracks = [track for track in trace.tracks.values() if track.parent == process]
+        names = Counter(name for track in tracks for name, _ in track.instants)
+        assert names["retransmission timeout"] == of_it["timeouts"].sum()
+        assert names["tail loss probe"] == of_it["probes"].sum()
+        phases = Counter(name for track in tracks for name, _, _ in track.slices)
+        assert phases["fast recovery"] == of_it["recoveries"].sum()
+
+
+def test_one_message_is_traced_from_its_beginning(
+    scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Its connection appears with it, in the phase that it is in."""
+    result = linkpool.run(scenario(MESSAGES.format(transport=TRANSPORTS["dctcp"])))
+    late = (
+        result.flows.filter(pl.col("connection") != pl.col("flow"))
+        .sort("start_s")
+        .row(-1, named=True)
+    )
+    out = tmp_path / "trace.perfetto-trace"
+    perfetto(result, out, flows=[late["flow"]])
+    trace = read(out)
+    [subflow] = [track for track in trace.tracks.values() if track.name == "subflow 0"]
+    begin, end = (int(round(late[time] * 1e12) // 1000) for time in ("start_s", "end_s"))
+    assert "handshake" not in {name for name, _, _ in subflow.slices}
+    assert (subflow.slices[0][1], subflow.slices[-1][2]) == (begin, end)
+
+
 def test_a_flow_that_is_not_there_is_an_error(traced: Traced) -> None:
     with pytest.raises(linkpool.ReplayError, match="has no flow 99"):
         traced("dctcp", flows=[99])

@@ -58,16 +58,20 @@ class Scenario:
         """
     def plan(self) -> Plan:
         """Return its fabric and its flows."""
-    def perfetto(self, flows: list[int], path: str) -> list[tuple[int, int, int | None]]:
+    def perfetto(
+        self, flows: list[tuple[int, int]], path: str
+    ) -> list[tuple[int, int, int | None]]:
         """Simulate it until these flows have ended; write what happened to them for Perfetto.
 
-        Return the number of each flow that started, when its first SYN was sent, and when its last
-        data was acknowledged (None: never), in picoseconds. Raises `ValueError` as `trace` does.
+        A flow is its number and that of its connection. Return the number of each flow that
+        started, when it began, and when its last data was acknowledged (None: never), in
+        picoseconds. Raises `ValueError` as `trace` does.
         """
 
-    def trace(self, flows: list[int]) -> str:
+    def trace(self, flows: list[tuple[int, int]]) -> str:
         """Simulate it until these flows have ended; return what happened to them as JSON.
 
+        A flow is its number and that of its connection.
         It is a list of objects, in order of time; `crates/sim/src/trace/row.rs` explains them.
         Raises `ValueError` where the trace cannot see what hosts send.
         """

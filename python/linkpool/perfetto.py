@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import polars as pl
-
 from linkpool import api
 from linkpool.replay import ReplayError, difference, require_same_times, traceable
 from linkpool.result import Result
 
-MOST_FLOWS = 1000
-"""More flows are not traced unless they are named: a browser would not show them."""
+MOST_CONNECTIONS = 1000
+"""Flows of more are not traced unless they are named: a browser would not show them."""
 
 
 def perfetto(
@@ -26,7 +24,7 @@ def perfetto(
     Args:
         result: the result.
         out: the file, for https://ui.perfetto.dev; one that is there is replaced.
-        flows: numbers of flows; None: all, of which there may be 1,000.
+        flows: numbers of flows; None: all, which may have 1,000 connections.
         queues: links, as in `S1->W`, whose queue lengths are traced, too.
         every: the sampling interval of queues.
 
@@ -48,22 +46,26 @@ def perfetto(
     partial = out.with_name(f".{out.name}.linkpool-partial")
     try:
         try:
-            traced = scenario.perfetto(list(rows), str(partial))
+            traced = scenario.perfetto([(f, row[0]) for f, row in rows.items()], str(partial))
         except ValueError as error:
             raise ReplayError(str(error)) from None
         times = {flow: (opened, finished) for flow, opened, finished in traced}
-        for flow, recorded in rows.items():
-            require_same_times(result, flow, recorded, times.get(flow), note)
+        for flow, (_, start, end) in rows.items():
+            require_same_times(result, flow, (start, end), times.get(flow), note)
         partial.replace(out)
     finally:
         partial.unlink(missing_ok=True)
     return note
 
 
-def _rows(result: Result, flows: Sequence[int] | None) -> dict[int, tuple[float, float | None]]:
-    """Return when flows began and ended, seconds, by number."""
-    rows = traceable(result, flows).select("flow", "start_s", "end_s")
-    count = rows.select(pl.len()).collect().item()
-    if flows is None and count > MOST_FLOWS:
-        raise ReplayError(f"{result.dir} has {count} flows: choose some, as in --flow 0 --flow 7")
-    return {flow: (start, end) for flow, start, end in rows.collect().iter_rows()}
+def _rows(
+    result: Result, flows: Sequence[int] | None
+) -> dict[int, tuple[int, float, float | None]]:
+    """Return the connections of flows, and when they began and ended, seconds, by number."""
+    rows = traceable(result, flows).select("flow", "connection", "start_s", "end_s").collect()
+    count = rows["connection"].n_unique()
+    if flows is None and count > MOST_CONNECTIONS:
+        raise ReplayError(
+            f"{result.dir} has flows on {count} connections: choose some, as in --flow 0 --flow 7"
+        )
+    return {flow: (of, start, end) for flow, of, start, end in rows.iter_rows()}

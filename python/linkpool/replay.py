@@ -94,33 +94,28 @@ def remedy(result: Result) -> str:
 
 
 def traceable(result: Result, flows: Sequence[int] | None = None) -> pl.LazyFrame:
-    """Return the rows of flows that a replay can follow.
+    """Return the rows of flows, for a replay to follow; `connection` is a column of them.
 
     Args:
         result: the result.
-        flows: their numbers; None: all that are alone on their connections.
+        flows: their numbers; None: all.
 
     Raises:
-        ReplayError: there is no such flow, or it is one of several messages on a connection.
+        ReplayError: there is no such flow.
 
     """
     rows = result.scan("flows")
-    # Results of older versions have a connection for each flow.
-    among = "connection" in rows.collect_schema()
-    rows = rows.with_columns(shared=pl.len().over("connection") > 1 if among else pl.lit(False))
+    if "connection" not in rows.collect_schema():
+        # Results of older versions have a connection for each flow.
+        rows = rows.with_columns(connection="flow")
     if flows is None:
-        return rows.filter(~pl.col("shared")).drop("shared")
+        return rows
     rows = rows.filter(pl.col("flow").is_in(list(flows)))
-    there = dict(rows.select("flow", "shared").collect().iter_rows())
+    there = set(rows.select("flow").collect()["flow"])
     for flow in flows:
         if flow not in there:
             raise ReplayError(f"{result.dir} has no flow {flow}; flows.parquet lists them")
-        if there[flow]:
-            raise ReplayError(
-                f"flow {flow} is a message on a connection that stays open, which cannot be "
-                "traced; with persistent = false in its workload, each has a connection of its own"
-            )
-    return rows.drop("shared")
+    return rows
 
 
 def require_same_times(

@@ -3,7 +3,7 @@
 use crate::control::Numba;
 use crate::errors::{internal_error, run_error, scenario_error};
 use crate::worker::Worker;
-use linkpool_sim::{Estimate, PerfettoError, Plan, Progress, run_to_directory};
+use linkpool_sim::{Estimate, FlowId, PerfettoError, Plan, Progress, Traced, run_to_directory};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -137,13 +137,14 @@ impl Scenario {
         Ok(dict)
     }
 
-    /// Simulates it until `flows` have ended, and returns what happened to them as JSON.
-    fn trace(&self, py: Python<'_>, flows: Vec<u32>) -> PyResult<String> {
+    /// Simulates it until `flows` have ended, each with the number of its connection, and returns
+    /// what happened to them as JSON.
+    fn trace(&self, py: Python<'_>, flows: Vec<(u32, u32)>) -> PyResult<String> {
         let scenario = self.scenario.clone();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let worker = Worker::start(move || {
-            let flows: Vec<_> = flows.into_iter().map(linkpool_sim::FlowId::from).collect();
+            let flows: Vec<_> = flows.into_iter().map(traced).collect();
             linkpool_sim::trace(&scenario, &flows, &mut |_| !stopped.load(Ordering::Relaxed))
                 .map(|rows| linkpool_sim::to_json(&rows))
         })?;
@@ -152,14 +153,20 @@ impl Scenario {
         ended.map_err(|error| run_error(&error))
     }
 
-    /// Simulates it until `flows` have ended, and writes what happened to them for Perfetto.
+    /// Simulates it until `flows` have ended, each with the number of its connection, and writes
+    /// what happened to them for Perfetto.
     /// Returns of each flow that started its number, and when it began and ended.
-    fn perfetto(&self, py: Python<'_>, flows: Vec<u32>, path: PathBuf) -> PyResult<Vec<(u32, u64, Option<u64>)>> {
+    fn perfetto(
+        &self,
+        py: Python<'_>,
+        flows: Vec<(u32, u32)>,
+        path: PathBuf,
+    ) -> PyResult<Vec<(u32, u64, Option<u64>)>> {
         let scenario = self.scenario.clone();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let worker = Worker::start(move || {
-            let flows: Vec<_> = flows.into_iter().map(linkpool_sim::FlowId::from).collect();
+            let flows: Vec<_> = flows.into_iter().map(traced).collect();
             linkpool_sim::perfetto(&scenario, &flows, &path, &mut |_| !stopped.load(Ordering::Relaxed))
         })?;
         let ended = worker.wait(py, |_| Ok(())).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
@@ -209,6 +216,11 @@ impl Scenario {
 }
 
 /// Calls back; an exception there, or a returned False, ends the run.
+/// A flow to trace, with the number of its connection.
+fn traced((flow, connection): (u32, u32)) -> Traced {
+    Traced { flow: FlowId::from(flow), connection: FlowId::from(connection) }
+}
+
 fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, at: Progress) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
     let answer = progress.call1(py, (at.now.secs(), at.end.secs(), at.hops))?;

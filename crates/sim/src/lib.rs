@@ -33,4 +33,4 @@ pub use results::sample::{Sample, Value};
 pub use results::sink::Sink;
 pub use results::tables::{Unknown, tables};
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
-pub use trace::{End, Row, Sight, State, What, to_json, trace};
+pub use trace::{End, Row, Sight, State, Traced, What, to_json, trace};

@@ -16,6 +16,7 @@ class Held(Enum):
     HANDSHAKE = "the handshake: no subflow was established"
     SUPPRESSED = "the congestion window, with other subflows suppressed"
     WINDOW = "the congestion window"
+    EARLIER = "earlier messages on the connection, whose data goes first"
     BUFFER = "the send or receive buffer"
     PULL = "no PULL had come: the receiver sets the pace"
     NOTHING = "nothing: all data was sent, and ACKs were awaited"
@@ -25,16 +26,17 @@ def blocked(life: Life) -> dict[Held, int]:
     """Return how long each held the sender back, ps; together they are the flow's life."""
     total: dict[Held, int] = defaultdict(int)
     states: dict[int, Event] = {}
-    opens = life.events[0]
-    size = opens["size"]
+    buffer, message = life.opens["buffer"], life.message
     # A segment is sent only where there is room for all of it.
-    room = None if opens["buffer"] is None else opens["buffer"] - opens["mss"]
-    reached = acked = 0
+    room = None if buffer is None else buffer - life.opens["mss"]
+    begin = reached = acked = 0
+    if message is not None:
+        begin, reached, acked = message["begin"], message["sent"], message["acked"]
     at = life.start
     trimmed = _Trimmed()
-    for e in life.events:
+    for e in life.events[life.first :]:
         if e.at > at:
-            held = _held(states, (reached, acked), size, room)
+            held = _held(states, (reached, acked), (begin, life.size), room)
             if life.is_pulled:
                 is_all_sent = held is Held.NOTHING and not trimmed.known
                 held = Held.NOTHING if is_all_sent else Held.PULL
@@ -47,8 +49,7 @@ def blocked(life: Life) -> dict[Held, int]:
             acked = e["bytes"]
         elif e.what == "sent" and e["kind"] == "data":
             # Positions are modulo 2^32; the nearest to what was reached before is meant.
-            begin = _near(e["ack"], reached)
-            reached = max(reached, begin + e["payload"])
+            reached = max(reached, near(e["ack"], reached) + e["payload"])
     return {held: total[held] for held in Held if held in total}
 
 
@@ -73,19 +74,25 @@ class _Trimmed:
                 self.known.discard(e["seq"])
 
 
-def _near(position: int, to: int) -> int:
+def near(position: int, to: int) -> int:
+    """Return the position that is meant modulo 2^32: the nearest one."""
     behind = (to - position) % (1 << 32)
     return to - behind if behind < 1 << 31 else to + (1 << 32) - behind
 
 
 def _held(
-    states: dict[int, Event], sent: tuple[int, int], size: int | None, room: int | None
+    states: dict[int, Event],
+    sent: tuple[int, int],
+    data: tuple[int, int | None],
+    room: int | None,
 ) -> Held:
-    reached, acked = sent
+    (reached, acked), (begin, end) = sent, data
     if not any(state["established"] for state in states.values()):
         return Held.HANDSHAKE
-    if size is not None and reached >= size:
+    if end is not None and reached >= end:
         return Held.NOTHING
+    if reached < begin:
+        return Held.EARLIER
     if room is not None and reached - acked > room:
         return Held.BUFFER
     if any(state["suppressed"] and state["established"] for state in states.values()):

@@ -8,17 +8,18 @@ spans adjoin: they add up to the completion time, to the picosecond.
 Of NDP, a packet had been sent as a PULL arrived; the PULL had been sent as the receiver's turn came
 among those of its host; the receiver had taken its place in that queue as another packet, or the
 header of one that was trimmed, arrived; and so on to the first window.
+
+The chain of a message on a connection that stays open may lead to before the message was given to
+the connection, by packets of earlier messages. It is cut off there.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
-from linkpool.explain.replay import Event, ExplainError, Life
+from linkpool.explain.packets import GOES_ON, key_of, other_end
+from linkpool.explain.replay import Event, ExplainError, Life, is_end
 from linkpool.explain.wires import Wires
-
-GOES_ON = ("trimmed", "returned")
-"""Losses of the payload only: the header arrives, at the receiver or back at the sender."""
 
 SLACK = 20
 """Picoseconds by which rounding at the hops may delay a packet that met no queue."""
@@ -47,6 +48,7 @@ class Cause(Enum):
     TURN = "PULLs waiting for their turn at the receiving host"
     PULL = "PULLs on the way"
     PULL_QUEUE = "PULLs in queues"
+    NEXT_MESSAGE = "wait for the next message, whose data made the receiver acknowledge"
     OTHER_TIMER = "wait for another timer"
 
 
@@ -84,7 +86,7 @@ class Chain:
         self._heard: list[int] = []
         """Indices of arrivals at the receiver: it owes a PULL for each, if it pulls."""
         for i, e in enumerate(self._events):
-            if e.what == "opens":
+            if e.what in ("opens", "given"):
                 acting["sender"] = i
             elif e.what == "timer":
                 acting[e["of"]] = i
@@ -94,12 +96,13 @@ class Chain:
                 acting[e["at_end"]] = i
                 if e["at_end"] == "receiver":
                     self._heard.append(i)
-                self._match(i, waiting[_key(e, e["at_end"])])
+                self._match(i, waiting[key_of(e.more, e["at_end"])])
             elif e.what == "lost" and e["cause"] not in GOES_ON:
-                self._match(i, waiting[_key(e, e["to"])])
+                self._match(i, waiting[key_of(e.more, e["to"])])
             elif e.what == "sent":
-                self._cause_of[i] = acting[e["by"]]
-                waiting[_key(e, _other(e["by"]))].append(i)
+                # What was on the way before the beginning has its cause there.
+                self._cause_of[i] = acting.get(e["by"], life.first)
+                waiting[key_of(e.more, other_end(e["by"]))].append(i)
 
     def _match(self, i: int, candidates: list[int]) -> None:
         if candidates:
@@ -117,14 +120,17 @@ class Chain:
             ExplainError: the flow did not finish.
 
         """
-        ended = next((i for i, e in enumerate(self._events) if e.what == "ends"), None)
+        of = self._life.flow
+        ended = next((i for i, e in enumerate(self._events) if is_end(e, of)), None)
         if ended is None or not self._events[ended]["finished"]:
             raise ExplainError(f"flow {self._life.flow} did not finish, so there is no FCT")
         at = self._before(ended, "sender")
         found: list[Span] = []
-        while self._events[at].what != "opens":
+        while at > self._life.first:
             at = self._back(at, found)
-        return [span for span in reversed(found) if span.end > span.start]
+        start = self._life.start
+        within = (replace(span, start=max(span.start, start)) for span in reversed(found))
+        return [span for span in within if span.end > span.start]
 
     def _back(self, at: int, found: list[Span]) -> int:
         """Go from what made an end act to what made the other, or a timer, do so."""
@@ -133,6 +139,10 @@ class Chain:
             sent = self._sent_of[at]
             self._on_the_way(self._events[sent], e, found)
             return self._cause_of[sent]
+        if e.what == "given":
+            before = self._before(at, "sender")
+            found.append(Span(self._events[before].at, e.at, Cause.NEXT_MESSAGE, 0))
+            return before
         if e.what == "arrived":
             raise ExplainError("a packet arrived that nobody has sent: please report this")
         if e.what == "turn":
@@ -171,9 +181,9 @@ class Chain:
         """Return what last made an end act before `at`: on the subflow, or by sending on it."""
         for i in range(at - 1, -1, -1):
             e = self._events[i]
-            if e.what == "opens":
+            if i <= self._life.first:
                 return self._established(at) if subflow else i
-            if _acts(e, end) and subflow in (None, e["subflow"]):
+            if _acts(e, end) and subflow in (None, e.more.get("subflow")):
                 return i
             if e.what == "sent" and e["by"] == end and e["subflow"] == subflow:
                 return self._cause_of[i]
@@ -184,7 +194,7 @@ class Chain:
         for i, e in enumerate(self._events[:at]):
             if e.what == "arrived" and e["kind"] == "SYN-ACK":
                 return i
-        return next(i for i, e in enumerate(self._events) if e.what == "opens")
+        return self._life.first
 
     def _timer(self, at: int, end: str) -> Cause:
         """Tell by what the sender did when its timer passed, which one it was."""
@@ -274,22 +284,10 @@ CAUSES: dict[str, tuple[Cause, Cause, Cause]] = {
 """By what arrived: in the queue of its own host, in other queues, on the way."""
 
 
-def _key(e: Event, to: str) -> tuple[object, ...]:
-    """Return what a packet keeps on its way, though it may be trimmed or sent back."""
-    kind = e["kind"]
-    if kind in ("header", "returned"):
-        kind, to = "data", "receiver"
-    return to, e["subflow"], kind, e["seq"], e["ack"], e["payload"]
-
-
-def _other(end: str) -> str:
-    return "receiver" if end == "sender" else "sender"
-
-
 def _acts(e: Event, end: str) -> bool:
     """Tell whether something made this end act."""
     if e.what == "arrived":
         return bool(e["at_end"] == end)
     if e.what == "timer":
         return bool(e["of"] == end)
-    return e.what == "opens" and end == "sender"
+    return e.what in ("opens", "given") and end == "sender"

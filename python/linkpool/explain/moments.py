@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from linkpool.explain.critical import GOES_ON, Cause, Chain, Span
+from linkpool.explain.blocked import near
+from linkpool.explain.critical import Cause, Chain, Span
+from linkpool.explain.packets import GOES_ON
 from linkpool.explain.replay import Event, Life
 from linkpool.units import PS, show_number, show_seconds
 
@@ -111,9 +113,8 @@ def _loss(life: Life, e: Event) -> str:
     of = "" if life.is_pulled else f" of subflow {e['subflow']}"
     what = f"{e['kind']}{of}"
     if e["kind"] in ("data", "header", "returned"):
-        first = e["ack"]
         of = "" if life.is_pulled else f" (subflow {e['subflow']})"
-        what = f"bytes {first} to {first + e['payload'] - 1}{of}"
+        what = f"{_range(life, e)}{of}"
         if e["cause"] == "trimmed":
             return f"{what} trimmed at {e['link']}: the queues held {e['queued']} packets"
         if e["cause"] == "returned":
@@ -126,8 +127,9 @@ def _loss(life: Life, e: Event) -> str:
         return f"{what} lost on the wire {e['link']}"
     if not e["queue"]:
         return f"{what} dropped at {e['link']}, whose queue held {e['queued']} packets"
-    own = sum(n for flow, n in e["queue"] if flow == life.flow)
-    others = sorted(((n, f) for f, n in e["queue"] if f != life.flow), reverse=True, key=_first)
+    connection = life.row["connection"]
+    own = sum(n for flow, n in e["queue"] if flow == connection)
+    others = sorted(((n, f) for f, n in e["queue"] if f != connection), reverse=True, key=_first)
     told = [
         f"{n} of flow {f}" if f is not None else f"{n} of flows that are over" for n, f in others
     ]
@@ -137,6 +139,18 @@ def _loss(life: Life, e: Event) -> str:
     )
     held = ", ".join([f"{own} of its own", *told])
     return f"{what} dropped at {e['link']}: the queue held {e['queued']} packets ({held})"
+
+
+def _range(life: Life, e: Event) -> str:
+    """Name the data of a packet; that of a message by its place in the message."""
+    first, message = e["ack"], life.message
+    if message is not None:
+        position = near(first, message["begin"])
+        if not message["begin"] <= position < message["end"]:
+            which = "an earlier" if position < message["begin"] else "a later"
+            return f"{e['payload']} bytes of {which} message"
+        first = position - message["begin"]
+    return f"bytes {first} to {first + e['payload'] - 1}"
 
 
 def _first(pair: tuple[int, object]) -> int:
@@ -151,6 +165,7 @@ _WAITS = {
     Cause.SYN_TIMEOUT: "nothing came, until the SYN was repeated",
     Cause.TURN: "the receiver waited for its turn to send a PULL",
     Cause.JOIN: "the sender waited before it opened one more subflow",
+    Cause.NEXT_MESSAGE: "the receiver held back an ACK, until data of the next message came",
     Cause.OTHER_TIMER: "the sender waited for a timer",
 }
 

@@ -38,6 +38,7 @@ COLOURS: dict[Cause, str] = {
     Cause.TURN: "#009e73",
     Cause.PULL: "#2b8cbe",
     Cause.PULL_QUEUE: "#c6dbef",
+    Cause.NEXT_MESSAGE: "#b15928",
     Cause.OTHER_TIMER: "#000000",
 }
 TICKS = {
@@ -75,7 +76,8 @@ def render(story: Story, suffix: str, width: float = WIDTH) -> bytes:
         _chain(axes[0], story, factor)
         for lane, subflow in zip(axes[1:], subflows, strict=True):
             _lane(lane, story, subflow, factor)
-        axes[-1].set_xlabel(f"{unit} after the first packet")
+        begin = "the first packet" if story.life.message is None else "the message was given"
+        axes[-1].set_xlabel(f"{unit} after {begin}")
         axes[-1].set_xlim(0, (story.life.end - story.life.start) / PS * factor)
         row = story.life.row
         took = "did not finish" if row["fct_s"] is None else f"took {show_seconds(row['fct_s'])}"

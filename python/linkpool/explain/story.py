@@ -63,6 +63,7 @@ def _head(story: Story) -> str:
     what = (
         f"Flow {story.life.flow}: {size} from {row['src']} to {row['dst']} "
         f"({row['locality']}) by {row['transport']}, begun at {show_seconds(row['start_s'])}."
+        f"{_among(story.life)}"
     )
     if row["end_s"] is None:
         ended = "It did not finish; what follows is about its life up to the end of the run."
@@ -76,6 +77,24 @@ def _head(story: Story) -> str:
             share = 100 * most[1] / (story.life.end - story.life.start)
             ended += f" Most of it, {share:.0f}%: {most[0].value}."
     return f"{what}\n{ended}"
+
+
+def _among(life: Life) -> str:
+    """Tell of the connection of a message, and of the data before it."""
+    message = life.message
+    if message is None:
+        return ""
+    connection = life.row["connection"]
+    if connection == life.flow:
+        return "\nIt is the first message of its connection, which stays open."
+    ahead, sent = message["begin"] - message["acked"], message["begin"] - message["sent"]
+    before = f"bytes {message['begin']} to {message['end'] - 1} of connection {connection}"
+    if not ahead:
+        return f"\nIt is {before}, which stays open and was idle."
+    return (
+        f"\nIt is {before}, which stays open; of earlier messages {show_bytes(ahead)} were not "
+        f"acknowledged then, and {show_bytes(sent)} not sent."
+    )
 
 
 def _breakdown(story: Story) -> str:
@@ -139,13 +158,18 @@ def _chronicle(story: Story) -> str:
             f"  {len(marks)} ACKs echoed marks, the first at +{first}, the last at +{last}; "
             f"they cut windows {_count(len(cuts), 'time')}"
         )
-    opening = _first_window(story.life) if story.life.is_pulled else "the first SYN is sent"
+    given = story.life.message
+    is_new = given is None or story.life.row["connection"] == story.life.flow
+    opening = "the first SYN is sent" if is_new else "it is given to its connection"
+    if story.life.is_pulled:
+        opening = _first_window(story.life)
     lines.insert(0, f"  +{_time(0):>9}  {opening}")
     if story.life.row["end_s"] is not None:
         end = _time(story.life.end - story.life.start)
         lines.append(f"  +{end:>9}  the last data is acknowledged")
-    first = "packet" if story.life.is_pulled else "SYN"
-    return "\n".join([f"Its life, in time since the first {first}:", *lines])
+    first = "the first packet" if story.life.is_pulled else "the first SYN"
+    first = first if is_new else "it was given to its connection"
+    return "\n".join([f"Its life, in time since {first}:", *lines])
 
 
 def _first_window(life: Life) -> str:

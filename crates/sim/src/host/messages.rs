@@ -58,6 +58,11 @@ impl Messages {
         self.waiting.front().is_some_and(|message| message.end <= acked)
     }
 
+    /// Those that are not acknowledged, in order.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Outgoing> {
+        self.waiting.iter()
+    }
+
     /// Takes the first message out.
     pub(crate) fn pop(&mut self) -> Option<Outgoing> {
         self.waiting.pop_front()

@@ -1,5 +1,6 @@
-//! Traces for Perfetto (ui.perfetto.dev): a flow is a process, a subflow a track with its phases as
-//! slices; windows, round-trip times and queues are counters.
+//! Traces for Perfetto (ui.perfetto.dev): a flow, or a connection that stays open, is a process; a
+//! subflow is a track with its phases as slices, a message a slice; windows, round-trip times and
+//! queues are counters.
 
 mod file;
 mod message;
@@ -7,9 +8,10 @@ mod tracks;
 
 use crate::plan::FlowId;
 use crate::run::{Progress, RunError};
-use crate::trace::{Row, What, follow};
+use crate::trace::{Row, Traced, What, follow};
 use file::File;
 use linkpool_scenario::Scenario;
+use std::collections::BTreeMap;
 use std::path::Path;
 use tracks::Tracks;
 
@@ -29,7 +31,7 @@ pub enum PerfettoError {
 pub struct Lifetime {
     /// Its number.
     pub flow: FlowId,
-    /// When its first SYN was sent, ps.
+    /// When its first SYN was sent, or the message was given to its connection, ps.
     pub opened: u64,
     /// When its last data was acknowledged, ps; none: it did not finish.
     pub finished: Option<u64>,
@@ -43,14 +45,14 @@ pub struct Lifetime {
 /// The run has no result, or the file cannot be written.
 pub fn perfetto(
     scenario: &Scenario,
-    flows: &[FlowId],
+    flows: &[Traced],
     path: &Path,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Lifetime>, PerfettoError> {
     let failed = |e| PerfettoError::Write(path.display().to_string(), e);
     let fabric = scenario.topology.fabric();
     let tracks = std::cell::RefCell::new(Tracks::new(File::create(path).map_err(failed)?, &fabric));
-    let mut lifetimes = Vec::new();
+    let mut lifetimes = flows.iter().map(|of| (of.flow, None)).collect();
     let mut take = |rows: Vec<Row>, samples: Vec<_>| {
         let mut tracks = tracks.borrow_mut();
         samples.iter().for_each(|sample| tracks.sample(sample));
@@ -64,15 +66,24 @@ pub fn perfetto(
     // A failure to write also stops the run: report it first.
     tracks.into_inner().file.close().map_err(failed)?;
     followed?;
-    Ok(lifetimes)
+    Ok(lifetimes.into_values().flatten().collect())
 }
 
-fn note(row: &Row, lifetimes: &mut Vec<Lifetime>) {
+/// Notes when a traced flow begins and ends.
+fn note(row: &Row, lifetimes: &mut BTreeMap<FlowId, Option<Lifetime>>) {
+    let begins = |flow| Some(Lifetime { flow, opened: row.at, finished: None });
     match row.what {
-        What::Opens { .. } => lifetimes.push(Lifetime { flow: row.flow, opened: row.at, finished: None }),
-        What::Ends { finished: true } => {
-            let of_flow = lifetimes.iter_mut().filter(|lifetime| lifetime.flow == row.flow);
-            of_flow.for_each(|lifetime| lifetime.finished = Some(row.at));
+        What::Opens { stays_open: false, .. } | What::Given { .. } => {
+            let flow = if let What::Given { message, .. } = row.what { message } else { row.flow };
+            lifetimes.entry(flow).and_modify(|lifetime| *lifetime = begins(flow));
+        }
+        What::Ends { finished: true } | What::Done { finished: true, .. } => {
+            let flow = if let What::Done { message, .. } = row.what { message } else { row.flow };
+            if let Some(Some(lifetime)) = lifetimes.get_mut(&flow)
+                && lifetime.finished.is_none()
+            {
+                lifetime.finished = Some(row.at);
+            }
         }
         _ => {}
     }

@@ -25,6 +25,8 @@ struct Flow {
     /// Its subflows have handshakes, slow start and so on.
     has_phases: bool,
     subflows: BTreeMap<SubflowId, Subflow>,
+    /// Of a connection that stays open: the message on each lane of messages, if there is one.
+    lanes: Option<Vec<Option<FlowId>>>,
 }
 
 /// A subflow so far.
@@ -78,6 +80,9 @@ const CWND: u64 = 2;
 const SSTHRESH: u64 = 3;
 const SRTT: u64 = 4;
 
+/// The tracks of messages.
+const MESSAGES: u64 = 1 << 62;
+
 /// The tracks of queues.
 const QUEUES: u64 = 1 << 63;
 
@@ -87,6 +92,10 @@ fn process(flow: FlowId) -> u64 {
 
 fn track(flow: FlowId, subflow: SubflowId, which: u64) -> u64 {
     process(flow) + ((u64::from(u32::from(subflow)) + 1) << 4) + which
+}
+
+fn lane(connection: FlowId, number: usize) -> u64 {
+    MESSAGES + ((u64::from(connection) + 1) << 24) + number as u64
 }
 
 fn queue(link: LinkId, in_bytes: bool) -> u64 {
@@ -118,10 +127,17 @@ impl<'f> Tracks<'f> {
     pub(super) fn row(&mut self, Row { at, flow, what }: &Row) {
         let (at, flow) = (*at, *flow);
         match what {
-            What::Opens { src, dst, transport, control, size, .. } => {
-                self.opens(flow, (src, dst), (transport, control), *size);
+            What::Opens { src, dst, transport, control, size, stays_open, .. } => {
+                let size = size.map_or("unlimited".to_string(), |size| format!("{size} B"));
+                let name = if *stays_open { "connection" } else { "flow" };
+                let size = if *stays_open { "messages".to_string() } else { size };
+                let name = format!("{name} {}: {src}->{dst}, {transport}, {size}", u32::from(flow));
+                self.opens(flow, name, control, *stays_open);
             }
-            What::Sent { by: End::Sender, packet, .. } => self.begins(at, flow, packet.subflow),
+            // Of a connection that was open before, subflows begin with their states.
+            What::Sent { by: End::Sender, packet, .. } if packet.kind == "SYN" || !self.stays_open(flow) => {
+                self.begins(at, flow, packet.subflow, Phase::Handshake);
+            }
             What::State { subflow, state } => self.state(at, flow, *subflow, state),
             What::Acked { bytes } => self.file.count(at, process(flow) + 1, *bytes as f64),
             What::Lost { packet, link, cause, queued, .. } => {
@@ -133,29 +149,59 @@ impl<'f> Tracks<'f> {
                 let values = [("packets in the queue", u64::from(*queued))];
                 self.file.instant(at, track(flow, packet.subflow, 0), name, &values, Vec::new());
             }
+            What::Given { message, begin, end, .. } => self.given(at, flow, *message, end - begin),
+            What::Done { message, .. } => self.done(at, flow, *message),
             What::Ends { .. } => self.ends(at, flow),
             What::Sent { .. } | What::Arrived { .. } | What::Timer { .. } | What::Turn => {}
         }
     }
 
-    fn opens(&mut self, flow: FlowId, (src, dst): (&str, &str), (transport, control): (&str, &str), size: Option<u64>) {
-        let size = size.map_or("unlimited".to_string(), |size| format!("{size} B"));
-        let name = format!("flow {}: {src}->{dst}, {transport}, {size}", u32::from(flow));
+    /// Is `flow` a connection that stays open?
+    fn stays_open(&self, flow: FlowId) -> bool {
+        self.flows.get(&flow).is_some_and(|known| known.lanes.is_some())
+    }
+
+    fn opens(&mut self, flow: FlowId, name: String, control: &str, stays_open: bool) {
         // Process 0 has a meaning of its own.
         self.file.process(process(flow), (u32::from(flow) + 1) as i32, name);
         let acked = Track { uuid: process(flow) + 1, name: "acknowledged".to_string(), parent: Some(process(flow)) };
         self.file.counter(acked, "B");
-        self.flows
-            .insert(flow, Flow { hands_over: control == "mmptcp", has_phases: control != "ndp", ..Flow::default() });
+        let (hands_over, has_phases) = (control == "mmptcp", control != "ndp");
+        let lanes = stays_open.then(Vec::new);
+        self.flows.insert(flow, Flow { hands_over, has_phases, subflows: BTreeMap::new(), lanes });
     }
 
-    /// A packet is sent on a subflow. With the first one it begins, by a handshake if it has one.
-    fn begins(&mut self, at: u64, flow: FlowId, subflow: SubflowId) {
+    /// A connection has been given a message: it takes the first lane that is free.
+    fn given(&mut self, at: u64, connection: FlowId, message: FlowId, size: u64) {
+        let Some(lanes) = self.flows.get_mut(&connection).and_then(|known| known.lanes.as_mut()) else { return };
+        let free = lanes.iter().position(Option::is_none).unwrap_or(lanes.len());
+        let uuid = lane(connection, free);
+        if free == lanes.len() {
+            lanes.push(None);
+            let name = if free == 0 { "messages".to_string() } else { format!("messages, lane {}", free + 1) };
+            self.file.track(Track { uuid, name, parent: Some(process(connection)) });
+        }
+        lanes[free] = Some(message);
+        self.file.begin(at, uuid, &format!("flow {}, {size} B", u32::from(message)), Vec::new());
+    }
+
+    /// A message is acknowledged, or given up.
+    fn done(&mut self, at: u64, connection: FlowId, message: FlowId) {
+        let Some(lanes) = self.flows.get_mut(&connection).and_then(|known| known.lanes.as_mut()) else { return };
+        if let Some(number) = lanes.iter().position(|held| *held == Some(message)) {
+            lanes[number] = None;
+            self.file.end(at, lane(connection, number));
+        }
+    }
+
+    /// Something is heard of a subflow. With that it begins, by a handshake if it has one and was
+    /// seen from its first packet on.
+    fn begins(&mut self, at: u64, flow: FlowId, subflow: SubflowId, phase: Phase) {
         let Some(known) = self.flows.get_mut(&flow) else { return };
         if known.subflows.contains_key(&subflow) {
             return;
         }
-        let phase = known.has_phases.then_some(Phase::Handshake);
+        let phase = known.has_phases.then_some(phase);
         known.subflows.insert(subflow, Subflow { phase, ..Subflow::default() });
         let (number, of) = (u32::from(subflow), track(flow, subflow, 0));
         self.file.track(Track { uuid: of, name: format!("subflow {number}"), parent: Some(process(flow)) });
@@ -166,7 +212,8 @@ impl<'f> Tracks<'f> {
             self.file.counter(Track { uuid, name, parent: Some(process(flow)) }, unit);
         }
         // MMPTCP's subflow of scattered packets hands over to those that open now.
-        let arrows = if known.hands_over && !subflow.is_first() { vec![of] } else { Vec::new() };
+        let is_new = phase == Some(Phase::Handshake);
+        let arrows = if known.hands_over && is_new && !subflow.is_first() { vec![of] } else { Vec::new() };
         if !arrows.is_empty() {
             let (from, name) = (track(flow, SubflowId::FIRST, 0), format!("hand-over to subflow {number}"));
             self.file.instant(at, from, name, &[], arrows.clone());
@@ -175,6 +222,9 @@ impl<'f> Tracks<'f> {
     }
 
     fn state(&mut self, at: u64, flow: FlowId, subflow: SubflowId, state: &State) {
+        if state.established && self.stays_open(flow) {
+            self.begins(at, flow, subflow, Phase::of(state, Phase::Closed));
+        }
         let known = self.flows.get_mut(&flow).and_then(|known| known.subflows.get_mut(&subflow));
         // Of a subflow that has not been opened there is nothing to tell.
         let Some(known) = known else { return };
@@ -229,6 +279,9 @@ impl<'f> Tracks<'f> {
     /// The sender of `flow` is done: all its slices end.
     fn ends(&mut self, at: u64, flow: FlowId) {
         let Some(known) = self.flows.remove(&flow) else { return };
+        for (number, _) in known.lanes.iter().flatten().enumerate().filter(|(_, held)| held.is_some()) {
+            self.file.end(at, lane(flow, number));
+        }
         for (number, subflow) in known.subflows {
             if subflow.phase.is_some() {
                 self.file.end(at, track(flow, number, 0));

@@ -6,6 +6,7 @@
 mod row;
 mod rows;
 mod watch;
+mod watched;
 
 pub use row::{End, Row, Sight, State, What};
 
@@ -22,14 +23,32 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use watch::Watch;
 
+/// A flow to trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Traced {
+    /// Its number.
+    pub flow: FlowId,
+    /// The number of the first message of its connection, if that stays open; its own number
+    /// otherwise.
+    pub connection: FlowId,
+}
+
+impl From<FlowId> for Traced {
+    /// A flow that is alone on its connection, or the first message of one.
+    fn from(flow: FlowId) -> Traced {
+        Traced { flow, connection: flow }
+    }
+}
+
 /// Simulates `scenario` on one thread until `flows` have ended, and returns their events in order
-/// of time. A flow that does not start has no row. `progress` is as in [`crate::simulate`].
+/// of time. A flow that does not start has no row. The events of a message are those of its
+/// connection, from when the message is given to it until it is acknowledged. `progress` is as in [`crate::simulate`].
 ///
 /// # Errors
 /// The run has no result.
 pub fn trace(
     scenario: &Scenario,
-    flows: &[FlowId],
+    flows: &[Traced],
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Row>, RunError> {
     follow(scenario, flows, None, progress)
@@ -41,7 +60,7 @@ pub fn trace(
 /// not been given are the result.
 pub(crate) fn follow(
     scenario: &Scenario,
-    flows: &[FlowId],
+    flows: &[Traced],
     mut take_rows: Option<&mut dyn FnMut(Vec<Row>, Vec<Sample>)>,
     progress: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Vec<Row>, RunError> {

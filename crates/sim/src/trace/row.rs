@@ -12,7 +12,7 @@ use serde::Serialize;
 pub struct Row {
     /// Time of the event, ps.
     pub at: u64,
-    /// Number of the flow.
+    /// Number of the flow; of a connection that stays open, that of its first message.
     pub flow: FlowId,
     /// The event.
     #[serde(flatten)]
@@ -33,7 +33,8 @@ pub enum End {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum What {
-    /// The sender is about to send its first SYN.
+    /// The sender is about to send its first SYN; or a connection that stays open is about to be
+    /// given the first message that is traced.
     Opens {
         /// Sending host.
         src: String,
@@ -43,8 +44,10 @@ pub enum What {
         transport: String,
         /// Its congestion control algorithm.
         control: &'static str,
-        /// Payload, bytes; none: unlimited.
+        /// Payload, bytes; none: unlimited, or in messages.
         size: Option<u64>,
+        /// It carries messages, one after another.
+        stays_open: bool,
         /// Payload of a full segment, bytes.
         mss: u16,
         /// Room for data not acknowledged, bytes; none: without limit.
@@ -108,7 +111,27 @@ pub enum What {
         /// Bytes.
         bytes: u64,
     },
-    /// The sender is done.
+    /// A connection that stays open has been given a message.
+    Given {
+        /// Its number.
+        message: FlowId,
+        /// Its first byte in the connection's stream.
+        begin: u64,
+        /// Its end in the stream.
+        end: u64,
+        /// All data before this had been sent.
+        sent: u64,
+        /// All data before this had been acknowledged.
+        acked: u64,
+    },
+    /// The sender is done with a message.
+    Done {
+        /// Its number.
+        message: FlowId,
+        /// All its data is acknowledged.
+        finished: bool,
+    },
+    /// The sender is done, or done with the last message that is traced.
     Ends {
         /// All data is acknowledged.
         finished: bool,

@@ -1,7 +1,9 @@
 //! Records the events of some flows: packets that their ends get and send, and changes of state.
 
-use super::row::{End, Row, Sight, State, What};
+use super::Traced;
+use super::row::{End, Sight, State, What};
 use super::rows::Rows;
+use super::watched::{Watched, row};
 use crate::host::connection::{Opening, OpeningFor};
 use crate::host::endpoint::Sending as _;
 use crate::host::handle::Handle;
@@ -21,8 +23,8 @@ use std::sync::{Mutex, MutexGuard};
 pub(crate) struct Watch<'p> {
     hosts: Hosts<'p>,
     plan: &'p Plan,
-    /// The watched flows.
-    flows: BTreeMap<FlowId, Known>,
+    /// The watched connections, by the number of their flow or first message.
+    connections: BTreeMap<FlowId, Watched>,
     /// The rows that have not been taken yet.
     rows: &'p Mutex<Rows>,
     /// By link: has its port service events?
@@ -33,17 +35,6 @@ pub(crate) struct Watch<'p> {
     over: &'p AtomicBool,
 }
 
-/// A flow as it was last seen.
-#[derive(Debug, Default)]
-struct Known {
-    sender: Option<(NodeId, Handle)>,
-    states: Vec<State>,
-    acked: u64,
-    ended: bool,
-    /// Of NDP: the payload of a full packet.
-    numbered: Option<u16>,
-}
-
 impl<'p> Watch<'p> {
     /// The watch on `flows` of `hosts`. `served` says of each link whether its port has service
     /// events.
@@ -51,28 +42,39 @@ impl<'p> Watch<'p> {
         hosts: Hosts<'p>,
         plan: &'p Plan,
         served: Vec<bool>,
-        flows: &[FlowId],
+        flows: &[Traced],
         rows: &'p Mutex<Rows>,
         over: &'p AtomicBool,
     ) -> Watch<'p> {
-        let flows = flows.iter().map(|flow| (*flow, Known::default())).collect();
-        Watch { hosts, plan, flows, rows, served, waiting: Vec::new(), over }
+        let mut connections: BTreeMap<FlowId, Watched> = BTreeMap::new();
+        flows.iter().for_each(|of| connections.entry(of.connection).or_default().want(of.flow));
+        Watch { hosts, plan, connections, rows, served, waiting: Vec::new(), over }
     }
 
     fn rows(&self) -> MutexGuard<'p, Rows> {
         self.rows.lock().expect("nothing panics while it holds rows")
     }
 
-    fn row(&mut self, at: Time, flow: FlowId, what: What) {
-        self.rows().push(Row { at: at.0, flow, what });
+    /// Records an event of `connection`, or only notes it if no wanted flow of it has begun.
+    fn row(&mut self, at: Time, connection: FlowId, what: What) {
+        let row = row(at, connection, what);
+        match self.connections.get_mut(&connection) {
+            Some(known) if !known.is_recorded => known.note(row),
+            _ => self.rows().push(row),
+        }
     }
 
-    /// Is `flow` watched, and has it not ended?
-    fn watches(&self, flow: FlowId) -> bool {
-        self.flows.get(&flow).is_some_and(|known| !known.ended)
+    /// Is `connection` watched, and has it flows that have not ended?
+    fn watches(&self, connection: FlowId) -> bool {
+        self.connections.get(&connection).is_some_and(Watched::is_live)
     }
 
-    /// The flow and the end of the endpoint `handle` at `host`.
+    /// Are events of `connection` recorded?
+    fn records(&self, connection: FlowId) -> bool {
+        self.connections.get(&connection).is_some_and(|known| known.is_recorded)
+    }
+
+    /// The connection and the end of the endpoint `handle` at `host`.
     fn owner(&mut self, host: NodeId, handle: Handle) -> Option<(FlowId, End)> {
         match self.hosts.context.hosts[host.index()].endpoint(handle)? {
             (Occupant::Sender(sending), _) => Some((sending.flow, End::Sender)),
@@ -81,7 +83,7 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// The flow of `packet`, the end that it is for, and the subflow.
+    /// The connection of `packet`, the end that it is for, and the subflow.
     fn addressee(&mut self, packet: &Packet, trailer: Option<&Trailer>) -> Option<(FlowId, End, SubflowId)> {
         let (handle, subflow) = Handle::split(packet.endpoint);
         let to = NodeId::from(packet.dst());
@@ -115,59 +117,68 @@ impl<'p> Watch<'p> {
     /// Records that an end of `flow` has sent a packet.
     fn sent(&mut self, (flow, by): (FlowId, End), now: Time, link: LinkId, Seen { packet, trailer }: &Seen) {
         let (subflow, is_served) = (Handle::split(packet.endpoint).1, self.served[link.index()]);
-        if is_served {
+        if is_served && self.records(flow) {
             let row = self.rows().len();
             self.waiting.push((link, *packet, row));
         }
         let next = (!is_served).then_some(packet.arrival.0);
         let packet = Sight::of(packet, trailer.as_ref(), subflow, self.numbered(flow));
+        if let Some(known) = self.connections.get_mut(&flow).filter(|_| by == End::Sender && packet.kind == "data") {
+            known.reaches(packet.ack.wrapping_add(packet.payload.into()));
+        }
         self.row(now, flow, What::Sent { by, packet, next });
     }
 
     /// The payload of a full packet of `flow`, if its packets have numbers.
     fn numbered(&self, flow: FlowId) -> Option<u16> {
-        self.flows.get(&flow).and_then(|known| known.numbered)
+        self.connections.get(&flow).and_then(|known| known.numbered)
     }
 
     /// Records the changes of the sender of `flow`.
     fn look(&mut self, flow: FlowId, now: Time) {
-        let Some(known) = self.flows.get(&flow) else { return };
-        let Some((host, handle)) = known.sender.filter(|_| !known.ended) else { return };
+        let Some(known) = self.connections.get_mut(&flow).filter(|known| known.is_live()) else { return };
+        let Some((host, handle)) = known.sender else { return };
         let mut found: Vec<What> = Vec::new();
-        let mut states = Vec::new();
-        let (mut acked, mut ended) = (known.acked, false);
+        let mut over: Vec<FlowId> = Vec::new();
+        let mut finished = true;
         match self.hosts.context.hosts[host.index()].endpoint(handle) {
             Some((Occupant::Sender(sending), _)) if sending.flow == flow => {
                 let end = &sending.end;
                 for s in SubflowId::first(end.subflows()) {
                     let state = State::of(end, s);
-                    if known.states.get(s.index()) != Some(&state) {
-                        found.push(What::State { subflow: s, state });
+                    match known.states.get_mut(s.index()) {
+                        Some(before) if *before == state => continue,
+                        Some(before) => *before = state,
+                        None => known.states.push(state),
                     }
-                    states.push(state);
+                    found.push(What::State { subflow: s, state });
                 }
-                if end.acked() != acked {
-                    acked = end.acked();
-                    found.push(What::Acked { bytes: acked });
+                if end.acked() != known.acked {
+                    known.acked = end.acked();
+                    found.push(What::Acked { bytes: known.acked });
+                }
+                if let Some(messages) = &sending.messages {
+                    over = known.take_done(Some(messages));
+                    found.extend(over.iter().map(|message| What::Done { message: *message, finished: true }));
                 }
                 debug_assert!(end.state() == SenderState::Open, "who is done is forgotten");
             }
             _ => {
-                ended = true;
                 let recorded = self.hosts.context.record();
-                let outcome = recorded.flows.iter().rev().find(|outcome| outcome.flow == flow);
-                let finished = outcome.is_some_and(|outcome| outcome.finished.is_some());
-                found.push(What::Ends { finished });
+                let outcome = |flow| recorded.flows.iter().rev().find(|outcome| outcome.flow == flow);
+                let is_finished = |flow| outcome(flow).is_some_and(|outcome| outcome.finished.is_some());
+                over = known.take_done(None);
+                found.extend(over.iter().map(|&message| What::Done { message, finished: is_finished(message) }));
+                over.push(flow);
+                finished = is_finished(flow);
             }
+        }
+        over.iter().for_each(|flow| known.is_over(*flow));
+        if !known.is_live() {
+            found.push(What::Ends { finished });
         }
         found.into_iter().for_each(|what| self.row(now, flow, what));
-        if let Some(known) = self.flows.get_mut(&flow) {
-            (known.acked, known.ended) = (acked, ended);
-            if !ended {
-                known.states = states;
-            }
-        }
-        if ended && self.flows.values().all(|known| known.ended) {
+        if !over.is_empty() && !self.connections.values().any(Watched::is_live) {
             self.over.store(true, Ordering::Relaxed);
         }
     }
@@ -235,27 +246,61 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// A host may have opened watched flows: their first packets stand in its queues, or had no
-    /// room there.
-    fn opened(&mut self, host: NodeId, now: Time, sent: &[(LinkId, Seen)], seen: &Witness) {
-        let mut opened = Vec::new();
-        let refused = seen.discarded.iter().map(|lost| (None, &lost.packet));
-        for (link, first) in sent.iter().map(|(link, seen)| (Some(*link), seen)).chain(refused) {
+    /// A host may have opened watched connections, or given them messages: what they sent stands in
+    /// its queues, or had no room there.
+    fn started(&mut self, host: NodeId, now: Time, sent: &[(LinkId, Seen)], seen: &Witness) {
+        let mut touched = Vec::new();
+        let refused = seen.discarded.iter().map(|lost| &lost.packet);
+        for first in sent.iter().map(|(_, seen)| seen).chain(refused) {
             let Some(trailer) = first.trailer.filter(|_| is_opening(&first.packet)) else { continue };
             let Opening { peer, to: OpeningFor::Flow(flow), .. } = Opening::read(&first.packet, &trailer) else {
                 continue;
             };
-            let Some(known) = self.flows.get_mut(&flow) else { continue };
-            if known.sender.is_none() {
-                known.sender = Some((host, peer));
-                self.opens(flow, (host, peer), now);
-                opened.push(flow);
-            }
-            if let Some(link) = link.filter(|_| opened.contains(&flow)) {
-                self.sent((flow, End::Sender), now, link, first);
+            let Some(known) = self.connections.get_mut(&flow).filter(|known| known.sender.is_none()) else { continue };
+            known.sender = Some((host, peer));
+            touched.push(flow);
+            self.opens(flow, (host, peer), now);
+        }
+        let here = |known: &Watched| known.is_live() && known.sender.is_some_and(|(at, _)| at == host);
+        let here: Vec<FlowId> =
+            self.connections.iter().filter(|(_, known)| here(known)).map(|(flow, _)| *flow).collect();
+        for flow in here {
+            if self.given(flow, now) && !touched.contains(&flow) {
+                touched.push(flow);
             }
         }
-        opened.into_iter().for_each(|flow| self.look(flow, now));
+        for (link, packet) in sent {
+            if let Some((flow, End::Receiver, _)) = self.addressee(&packet.packet, packet.trailer.as_ref())
+                && touched.contains(&flow)
+            {
+                self.sent((flow, End::Sender), now, *link, packet);
+            }
+        }
+        touched.into_iter().for_each(|flow| self.look(flow, now));
+    }
+
+    /// Records the messages that `connection` has just been given. Are there any?
+    fn given(&mut self, connection: FlowId, now: Time) -> bool {
+        let Some(known) = self.connections.get_mut(&connection) else { return false };
+        let Some((host, handle)) = known.sender else { return false };
+        let Some((Occupant::Sender(sending), _)) = self.hosts.context.hosts[host.index()].endpoint(handle) else {
+            return false;
+        };
+        let given = sending.messages.as_ref().map_or_else(Vec::new, |messages| known.take_given(messages));
+        for (message, what) in &given {
+            let Some(known) = self.connections.get_mut(&connection) else { continue };
+            if known.wants(*message) {
+                // Their whole state is told again.
+                known.states.clear();
+                if !known.is_recorded {
+                    let on_the_way = known.record();
+                    on_the_way.into_iter().for_each(|row| self.rows().push(row));
+                    self.opens(connection, (host, handle), now);
+                }
+            }
+            self.row(now, connection, what.clone());
+        }
+        !given.is_empty()
     }
 
     /// Receivers have had their turns, and have `sent` PULLs.
@@ -269,12 +314,13 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// Records that the sender of `flow` has opened its connection.
+    /// Records what the sender of `flow` is: as it opens its connection, or as the first wanted
+    /// message is given to it.
     fn opens(&mut self, flow: FlowId, (host, sender): (NodeId, Handle), now: Time) {
         let Some((Occupant::Sender(sending), _)) = self.hosts.context.hosts[host.index()].endpoint(sender) else {
             return;
         };
-        let (planned, plan) = (sending.planned, self.plan);
+        let (planned, stays_open, plan) = (sending.planned, sending.messages.is_some(), self.plan);
         let transport = &plan.transports[planned.transport.index()];
         let is_ndp = matches!(transport.family, Family::Ndp(_));
         let buffers = transport.config.buffers;
@@ -285,15 +331,17 @@ impl<'p> Watch<'p> {
             dst: name(planned.flow.dst.into()),
             transport: transport.name.clone(),
             control: transport.control,
-            size: planned.flow.size,
+            size: planned.flow.size.filter(|_| !stays_open),
+            stays_open,
             mss: transport.config.mss,
             buffer: (buffer < u64::MAX).then_some(buffer),
             pulled: is_ndp,
         };
-        self.row(now, flow, what);
-        if let Some(known) = self.flows.get_mut(&flow) {
+        if let Some(known) = self.connections.get_mut(&flow) {
             known.numbered = is_ndp.then_some(transport.config.mss);
+            known.is_recorded |= !stays_open;
         }
+        self.row(now, flow, what);
     }
 }
 
@@ -340,19 +388,19 @@ impl Handler for Watch<'_> {
         if let Some((flow, end)) = owner {
             self.row(now, flow, What::Timer { of: end, subflow });
         }
-        let so_far = self.rows().len();
+        let (so_far, recorded) = (self.rows().len(), owner.is_some_and(|(flow, _)| self.records(flow)));
         self.hosts.on_timer(node, now, network);
         let seen = network.take_witnessed();
         let sent = self.sent_since(&marks, &seen, network);
         match owner {
             Some((flow, end)) => sent.iter().for_each(|(link, packet)| self.sent((flow, end), now, *link, packet)),
             None if kind == timer::TURNS => self.pulled(now, &sent),
-            None => self.opened(node, now, &sent, &seen),
+            None => self.started(node, now, &sent, &seen),
         }
         self.note(&seen);
         if let Some((flow, _)) = owner {
             self.look(flow, now);
-            if self.rows().len() == so_far {
+            if recorded && self.rows().len() == so_far {
                 // The deadline had moved: the endpoint did nothing.
                 self.rows().pop();
             }
