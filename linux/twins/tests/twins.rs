@@ -145,7 +145,7 @@ impl Twins {
         let recovering = self.states[s].in_recovery;
         let before = (self.states[s].cwnd, self.states[s].ssthresh);
         let own_before = (self.conn.paths[s].cwnd, self.conn.paths[s].ssthresh);
-        let ack = Ack { acked, marked, round_ended, now: Time::ZERO };
+        let ack = Ack { acked, marked, round_ended, now: Time::ZERO, rtt: None };
         let own_ack = intf::Ack { acked, marked: marked.into(), round_ended: round_ended.into() };
         let cut = self.control.in_ack_event(&mut self.states, s, ack);
         let own_cut = self.hooks.in_ack_event(&mut self.conn, s, own_ack, &self.params);

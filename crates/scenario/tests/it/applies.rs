@@ -71,6 +71,7 @@ const ALWAYS: &[&str] = &[
     "g",
     "beta",
     "suppression",
+    "target_delay",
     "ssthresh_after_cut",
     "ewtcp_increase",
     "aggressiveness",

@@ -243,6 +243,7 @@ const CASES: &[Case] = &[
     ("subflows = 4", "beta = nan", "transport.amp.beta", 15, "at least 1"),
     ("subflows = 4", "gamma = 0", "transport.amp.gamma", 15, "above zero"),
     ("subflows = 4", "tau = 0", "transport.amp.tau", 15, "above zero"),
+    ("subflows = 4", "target_delay = \"0us\"", "transport.amp.target_delay", 15, "above zero"),
     ("subflows = 4", "dupack_threshold = \"auto\"", "transport.amp.dupack_threshold", 15, "set `paths = \"scatter\"` or `control = \"mmptcp\"`"),
     ("subflows = 4", "dupack_threshold = \"many\"", "transport.amp.dupack_threshold", 15, "such as 3, or \"auto\" or \"adaptive\""),
     ("subflows = 4", "dupack_threshold = \"adaptive\"", "transport.amp.dupack_threshold", 15, "set `recovery = \"sack\"`"),

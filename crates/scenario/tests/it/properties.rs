@@ -72,6 +72,7 @@ const CONTROLS: &[(&str, &[&str])] = &[
     ("xmp", &["subflows = 2", "beta = 4.5", "ssthresh_after_cut = \"w-1\"", "dupack_threshold = 30"]),
     ("amp", &["subflows = 32", "beta = 1", "gamma = 3", "tau = 4", "release = \"acks\""]),
     ("amp", &["subflows = 2", "suppression = false"]),
+    ("amp", &["target_delay = \"30us\"\nack_order = \"cut-instead-of-growth\""]),
     ("dctcp", &["paths = \"plb\"\nplb_rounds = 5\nplb_idle_rounds = 2\nplb_congested = 0.25\nplb_suspend = \"1s\""]),
     ("amp", &["paths = \"reps\"\nreps_buffer = 16\nreps_freezing = \"1ms\"", "subflows = 3"]),
     ("mptcp-cut", &["beta = 3", "cwnd_min = 4", "subflows = 2\njoin_jitter = \"2ms\""]),

@@ -1,7 +1,8 @@
 //! AMP: congestion control that suppresses subflows while all windows are at the minimum.
 
+use super::delay::{Signal, respond_to_delay};
 use super::mptcp_cut::CutConfig;
-use super::{Ack, CongestionControl, slow_start, total_window};
+use super::{Ack, AckOrder, CongestionControl, slow_start, total_window};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
 use crate::metric::Metric;
@@ -35,6 +36,15 @@ settings! {
         /// `cwnd_min` (the authors' implementation); `"acks"`: the paper's Algorithm 1, any marked
         /// ACK resets the count, no condition on the window.
         release: Release = Release::Rounds, when |c| c.suppression => "`suppression = true`";
+        /// A target of the round-trip time: the base round-trip time plus, for each hop, the delay
+        /// that is allowed there. Round-trip times at or above it are the signal of congestion
+        /// instead of marks, and packets are not ECN-capable. A window is cut in proportion to the
+        /// excess, by 1/beta at most, at most once in a window of data, and does not grow while its
+        /// last round-trip time was there (Swift, Kumar et al., SIGCOMM 2020, Algorithm 1). `"none"`:
+        /// marks are the signal.
+        signal "target_delay": Signal = Signal::Marks,
+            refused |c| c.signal != Signal::Marks && c.cut.ack_order != AckOrder::CutInsteadOfGrowth =>
+                "a target delay needs `ack_order = \"cut-instead-of-growth\"`";
     }
     groups {
         /// The cut for marks: beta, cwnd_min, and the order of an ACK's growth, cut and check.
@@ -51,15 +61,39 @@ pub struct Amp {
     suppressed: bool,
     /// nRound of the pseudocode: rounds towards suppression, or, while suppressed, towards release.
     rounds: u32,
-    /// Has subflow 0 seen a mark in this round?
+    /// Has subflow 0 seen a mark, or its delay above the target, in this round?
     marked: bool,
+    /// With the delay signal, a bit for each subflow: its last round-trip time was at or above the
+    /// target.
+    above: u64,
     suppressions: u32,
     releases: u32,
 }
 
 impl Amp {
     pub(super) fn new(config: &AmpConfig, _n: usize) -> Amp {
-        Amp { config: config.clone(), suppressed: false, rounds: 0, marked: false, suppressions: 0, releases: 0 }
+        Amp {
+            config: config.clone(),
+            suppressed: false,
+            rounds: 0,
+            marked: false,
+            above: 0,
+            suppressions: 0,
+            releases: 0,
+        }
+    }
+
+    /// Returns whether the window was cut for the round-trip time of an ACK.
+    fn respond_to_delay(&mut self, state: &mut CongestionState, s: SubflowId, ack: Ack) -> bool {
+        let (Some(rtt), Signal::Delay(target)) = (ack.rtt, self.config.signal) else { return false };
+        let bit = 1 << s.index();
+        if rtt < target {
+            self.above &= !bit;
+            return false;
+        }
+        self.above |= bit;
+        let cut = &self.config.cut;
+        respond_to_delay(state, (rtt, target), (cut.beta, cut.floor.cwnd_min))
     }
 
     fn at_minimum(&self, state: &CongestionState) -> bool {
@@ -93,10 +127,17 @@ impl Amp {
 }
 
 impl CongestionControl for Amp {
+    fn needs_ecn(&self) -> bool {
+        self.config.signal == Signal::Marks
+    }
+
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
-        let cut = self.config.cut.in_ack_event(&mut states[s], ack);
+        let (cut, congested) = match self.config.signal {
+            Signal::Marks => (self.config.cut.in_ack_event(&mut states[s], ack), ack.marked),
+            Signal::Delay(_) => (self.respond_to_delay(&mut states[s], s, ack), self.above >> s.index() & 1 == 1),
+        };
         if s.is_first() && states.len() > 1 && self.config.suppression {
-            self.marked |= ack.marked;
+            self.marked |= congested;
             if ack.round_ended {
                 if self.suppressed {
                     self.release_subflows(&states[0]);
@@ -116,7 +157,7 @@ impl CongestionControl for Amp {
     /// `1 / w_total` for each packet acknowledged (Algorithm 1, line 25); of one subflow only while
     /// suppressed.
     fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
-        if slow_start(&mut states[s], acked) {
+        if self.above >> s.index() & 1 == 1 || slow_start(&mut states[s], acked) {
             return;
         }
         let total = if self.suppressed { states[0].coupled_window() } else { total_window(states) };
@@ -146,6 +187,8 @@ mod tests {
     use super::super::AckOrder;
     use super::super::testing::{CUT, S, ack, marked, state};
     use super::*;
+    use linkpool_settings::{Preset, Settings};
+    use linkpool_units::Time;
 
     fn amp(release: Release) -> Amp {
         amp_in_order(release, AckOrder::CutInsteadOfGrowth)
@@ -153,7 +196,7 @@ mod tests {
 
     fn amp_in_order(release: Release, ack_order: AckOrder) -> Amp {
         let cut = CutConfig { ack_order, ..CUT };
-        Amp::new(&AmpConfig { cut, gamma: 2, tau: 3, suppression: true, release }, 4)
+        Amp::new(&AmpConfig { cut, gamma: 2, tau: 3, release, ..AmpConfig::defaults(Preset::Linux) }, 4)
     }
 
     fn round(marks: bool) -> Ack {
@@ -358,5 +401,59 @@ mod tests {
             a.in_ack_event(&mut states, S[0], round(true));
         }
         assert_eq!((a.suppressions, a.releases), (0, 0));
+    }
+
+    fn sample(us: u64) -> Ack {
+        Ack { rtt: Some(Time::from_us(us)), ..ack(1) }
+    }
+
+    fn by_delay() -> Amp {
+        let mut a = amp(Release::Rounds);
+        a.config.signal = Signal::Delay(Time::from_us(40));
+        a
+    }
+
+    /// 10 packets at 50 us: 10 (1 - 0.8 x 10/50) = 8.4. The window grows again when a round-trip
+    /// time is below the target: by 1 / (8.4 + 3).
+    #[test]
+    fn the_delay_signal_cuts_in_proportion_and_stops_growth() {
+        let mut a = by_delay();
+        let mut states = vec![state(10.0), state(3.0)];
+        assert!(!a.needs_ecn());
+        assert!(a.in_ack_event(&mut states, S[0], sample(50)));
+        assert!((states[0].cwnd - 8.4).abs() < 1e-12);
+        a.cong_avoid(&mut states, S[0], 1.0);
+        assert!((states[0].cwnd - 8.4).abs() < 1e-12);
+        assert!(!a.in_ack_event(&mut states, S[0], sample(39)));
+        a.cong_avoid(&mut states, S[0], 1.0);
+        assert!((states[0].cwnd - 8.4 - 1.0 / 11.4).abs() < 1e-12);
+    }
+
+    /// A mark means nothing, and an ACK without a sample leaves all as it is.
+    #[test]
+    fn the_delay_signal_ignores_marks() {
+        let mut a = by_delay();
+        let mut states = vec![state(10.0), state(3.0)];
+        assert!(!a.in_ack_event(&mut states, S[0], marked(1)));
+        assert_eq!(states[0].cwnd, 10.0);
+    }
+
+    /// Suppression has the same conditions; rounds below the target count towards the release.
+    #[test]
+    fn the_delay_signal_suppresses_and_releases() {
+        let mut a = by_delay();
+        let mut states = vec![state(2.0); 4];
+        for _ in 0..2 {
+            a.in_ack_event(&mut states, S[0], Ack { round_ended: true, ..sample(60) });
+        }
+        assert!(a.suppressed);
+        states[0].cwnd = 3.0;
+        for us in [39, 39, 41, 39, 39] {
+            a.in_ack_event(&mut states, S[0], Ack { round_ended: true, ..sample(us) });
+        }
+        assert!(a.suppressed);
+        states[0].cwnd = 3.0;
+        a.in_ack_event(&mut states, S[0], Ack { round_ended: true, ..sample(39) });
+        assert!(!a.suppressed);
     }
 }

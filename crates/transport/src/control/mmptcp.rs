@@ -317,7 +317,7 @@ mod tests {
     fn events_reach_the_algorithm_of_their_phase() {
         let cubic = || ControlConfig::Cubic(CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true });
         let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
-        let amp = AmpConfig { cut, gamma: 1, tau: 1, suppression: true, release: Release::Acks };
+        let amp = AmpConfig { cut, gamma: 1, tau: 1, release: Release::Acks, ..AmpConfig::defaults(Preset::Linux) };
         type Event = fn(&mut dyn CongestionControl, &mut [CongestionState], SubflowId);
         let events: [Event; 8] = [
             |algorithm, states, s| {

@@ -12,6 +12,7 @@ mod cubic;
 mod dcm;
 mod dctcp;
 mod defined;
+mod delay;
 mod ewtcp;
 mod fully_coupled;
 mod lia;
@@ -31,6 +32,7 @@ pub use cubic::{Cubic, CubicConfig};
 pub use dcm::Dcm;
 pub use dctcp::{Dctcp, DctcpConfig};
 pub use defined::{Defined, DefinedConfig, Definition, HookError, Parameter, Value};
+pub use delay::Signal;
 pub use ewtcp::{Ewtcp, EwtcpConfig, EwtcpIncrease};
 pub use fully_coupled::{FullyCoupled, FullyCoupledConfig};
 pub use lia::Lia;
@@ -62,6 +64,8 @@ pub struct Ack {
     pub round_ended: bool,
     /// The time at which it arrived.
     pub now: Time,
+    /// The round-trip time of the newest segment that it acknowledges, if that was sent once.
+    pub rtt: Option<Time>,
 }
 
 /// The order of growth, cut and check on an ACK that cuts the window for a mark.

@@ -28,7 +28,7 @@ pub(crate) fn state(cwnd: f64) -> CongestionState {
 }
 
 pub(crate) fn ack(acked: u32) -> Ack {
-    Ack { acked, marked: false, round_ended: false, now: Time::ZERO }
+    Ack { acked, marked: false, round_ended: false, now: Time::ZERO, rtt: None }
 }
 
 pub(crate) fn marked(acked: u32) -> Ack {

@@ -113,7 +113,7 @@ impl Sender {
         if round_ended {
             subflow.round_end = state.snd_nxt;
         }
-        let event = Ack { acked, marked: ece, round_ended, now };
+        let event = Ack { acked, marked: ece, round_ended, now, rtt: sent_at.map(|at| now - at) };
         self.cut_for_mark(s, |control, states| control.in_ack_event(states, s, event))
     }
 

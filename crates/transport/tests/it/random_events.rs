@@ -102,7 +102,7 @@ impl Connection {
                 state.snd_una += acked as u64 * MSS;
                 state.snd_nxt = state.snd_una + state.cwnd as u64 * MSS;
                 let before = self.states.clone();
-                let cut = self.acknowledge(s, Ack { acked, marked, round_ended, now: self.now }, &before);
+                let cut = self.acknowledge(s, Ack { acked, marked, round_ended, now: self.now, rtt: None }, &before);
                 if !cut && !self.states[s].in_recovery {
                     self.control.cong_avoid(&mut self.states, s, acked as f64);
                     self.check_growth(s, acked, round_ended, &before);
@@ -111,7 +111,7 @@ impl Connection {
             }
             Op::Duplicate { marked } if self.states[s].established => {
                 let before = self.states.clone();
-                self.acknowledge(s, Ack { acked: 0, marked, round_ended: false, now: self.now }, &before);
+                self.acknowledge(s, Ack { acked: 0, marked, round_ended: false, now: self.now, rtt: None }, &before);
                 self.check_others(s, &before);
             }
             Op::Loss { selective } => {

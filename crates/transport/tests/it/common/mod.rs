@@ -7,7 +7,7 @@ pub mod script;
 
 use linkpool_transport::control::{
     AckOrder, AmpConfig, ControlConfig, CubicConfig, CutConfig, DctcpConfig, EwtcpConfig, EwtcpIncrease, Floor,
-    FullyCoupledConfig, Release, SemiCoupledConfig, XmpConfig,
+    FullyCoupledConfig, Release, SemiCoupledConfig, Signal, XmpConfig,
 };
 use linkpool_transport::{Buffers, Config, DupackThreshold, LossRecovery, Multipath, RttConfig, SubflowId};
 use linkpool_units::Time;
@@ -21,7 +21,8 @@ pub const DCTCP: DctcpConfig =
     DctcpConfig { alpha0: 0.0, g: 1.0 / 16.0, floor: FLOOR, ack_order: AckOrder::CutInsteadOfGrowth };
 pub const CUT: CutConfig = CutConfig { beta: 4.0, floor: FLOOR, ack_order: AckOrder::CutInsteadOfGrowth };
 pub const XMP: XmpConfig = XmpConfig { cut: CUT, ssthresh_below: false };
-pub const AMP: AmpConfig = AmpConfig { cut: CUT, gamma: 2, tau: 8, suppression: true, release: Release::Rounds };
+pub const AMP: AmpConfig =
+    AmpConfig { cut: CUT, gamma: 2, tau: 8, suppression: true, release: Release::Rounds, signal: Signal::Marks };
 pub const FULLY_COUPLED: FullyCoupledConfig = FullyCoupledConfig { loss_floor: 2.0 };
 pub const SEMI_COUPLED: SemiCoupledConfig = SemiCoupledConfig { aggressiveness: 1.0 };
 pub const CUBIC: CubicConfig = CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true };

@@ -74,7 +74,7 @@ impl Ideal {
             let w = self.control.ssthresh(&self.states, s, flight);
             self.states[s].cut_to(w);
         } else {
-            let event = Ack { acked: 1, marked, round_ended, now: Time::ZERO };
+            let event = Ack { acked: 1, marked, round_ended, now: Time::ZERO, rtt: None };
             if !self.control.in_ack_event(&mut self.states, s, event) {
                 self.control.cong_avoid(&mut self.states, s, 1.0);
             }
