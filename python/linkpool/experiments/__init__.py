@@ -64,6 +64,7 @@ EXPERIMENTS = {
     "Q-phase2": "linkpool.experiments.questions.phase2:EXPERIMENT",
     "Q-priority": "linkpool.experiments.questions.priority:EXPERIMENT",
     "Q-dual": "linkpool.experiments.questions.dual:EXPERIMENT",
+    "Q-delay": "linkpool.experiments.questions.delay:EXPERIMENT",
     "Q-rates": "linkpool.experiments.questions.rates:EXPERIMENT",
     "Q-spray": "linkpool.experiments.questions.spray:EXPERIMENT",
     "Q-reps": "linkpool.experiments.questions.reps:EXPERIMENT",

@@ -216,6 +216,10 @@ FIGURES = {
         "Do MMPTCP's two phases use the second NIC of dual-homed hosts: do long flows get more "
         "than one NIC, and what does it mean for short flows?"
     ),
+    "Q-delay": (
+        "AMP needs switches that mark. Does it keep links full, queues short, shares fair and "
+        "incasts short if it learns of congestion from round-trip times above a target instead?"
+    ),
     "Q-rates": (
         "The AMP paper simulates 10 Gbps. Do AMP, XMP and DCM share a link with DCTCP at 25, 100 "
         "and 400 Gbps, and survive an incast, if K and the queue grow with the BDP?"

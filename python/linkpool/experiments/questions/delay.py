@@ -1,0 +1,186 @@
+"""Q-delay: AMP with a target delay, as Swift has it, instead of marks.
+
+The topology is Figure 1 of the AMP paper with links of 5.6 us at 10 Gbps: two hops, 20 packets.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from linkpool.experiments.amp import setting as amp
+from linkpool.experiments.questions.question import (
+    Case,
+    Found,
+    Panel,
+    Quantities,
+    Question,
+    above,
+    below,
+    between,
+    show,
+)
+from linkpool.result import Result
+from linkpool.study.claims import Ledger
+from linkpool.study.toml import Table, Value
+
+DELAY = "5.6us"
+BASE_NS = 24_810
+"""Base round-trip time: four links of 5.6 us, two data packets of 1,462 B and two ACKs of 42 B."""
+HOPS = 2
+PER_HOP_NS = {"delay-tight": 5_850, "delay-loose": 11_700}
+"""Allowed delay of a hop. The bottleneck alone queues: 10 packets, as K = 10, and 20 packets."""
+INCAST = "incast"
+SENDERS = (10, 20, 30, 40)
+
+
+def target(scheme: str) -> str:
+    """Return the target: the base round-trip time, and the allowance of each hop."""
+    return f"{BASE_NS + HOPS * PER_HOP_NS[scheme]}ns"
+
+
+def transport(scheme: str) -> Table:
+    """Return a scheme's transport."""
+    if scheme not in PER_HOP_NS:
+        return amp.transport(scheme, {})
+    order = "cut-instead-of-growth"
+    return amp.transport("amp", {"target_delay": target(scheme), "ack_order": order})
+
+
+def queue(scheme: str) -> Table:
+    """Return the queues; those of the AMP paper drop at K what they cannot mark."""
+    if scheme not in PER_HOP_NS:
+        return amp.queue()
+    return {"limit": 100, "exempt": ["syn", "fin", "ack"]}
+
+
+@dataclass(frozen=True)
+class Delay(Question):
+    """Long flows of one scheme on a bottleneck, and an incast."""
+
+    id: str = "Q-delay"
+    title: str = "AMP with a target delay"
+    paper: str = "AMP, open question: a delay signal instead of marks"
+    settings: ClassVar = {f"long {n}": f"{n} flows" for n in (2, 8)} | {
+        f"{INCAST} {n}": f"{n} flows" for n in SENDERS
+    }
+    schemes: ClassVar = ("dctcp", "amp", *PER_HOP_NS)
+    panels: ClassVar = (
+        Panel("use", "goodput over the link's", only="long"),
+        Panel("jain", "Jain's index", only="long"),
+        Panel("queue", "mean queue (packets)", only="long"),
+        Panel("fct_s", "mean FCT of the incast (ms)", 1e3, log=True, only=INCAST),
+    )
+    figure_rows: ClassVar = 2
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return long flows, or an incast of 128 KiB."""
+        kind, number = setting.split()
+        n = int(number)
+        scenario: dict[str, Value] = {
+            "topology": amp.many_to_one(n, DELAY),
+            "queue": queue(scheme),
+            "transport": {scheme: transport(scheme)},
+        }
+        if kind == INCAST:
+            burst: Table = {
+                "transport": scheme,
+                "senders": n,
+                "receiver": "R",
+                "size": f"{128 * 1024}B",
+                "every": "1s",
+                "spacing": "50us",
+            }
+            scenario |= {"duration": "3s", "drain": "40s", "workload": {"incast": [burst]}}
+            return Case(scenario, 3.0, 3 * n * 94)
+        flows: list[Value] = [
+            {"transport": scheme, "from": f"S{i + 1}", "to": "R", "start": f"{50 * i}us"}
+            for i in range(n)
+        ]
+        scenario |= {
+            "duration": "300ms",
+            "measure": {"warm_up": "100ms"},
+            "workload": {"flow": flows},
+            "record": {"queue": {"links": ["W->R"], "every": "20us"}},
+        }
+        return Case(scenario, 0.3, 0.3 * amp.packets_per_second())
+
+    def quantities(self, setting: str, result: Result) -> Quantities:
+        """Return use, fairness and queue of long flows; or the completion times of an incast."""
+        flows = result.flows
+        if setting.startswith(INCAST):
+            return {
+                "fct_s": flows["fct_established_s"].mean(),  # type: ignore[dict-item]
+                "timeouts": float(flows["timeouts"].sum()),
+                "unfinished": float(flows["fct_s"].null_count()),
+                "suppressions": float(flows["suppressions"].sum()) / max(flows.height, 1),
+            }
+        rates = 8.0 * flows["measured_bytes"] / flows["measured_s"]
+        start, end = result.period
+        queue = result.queue
+        inside = queue.filter(queue["time_s"].is_between(start, end))["queue_pkts"].mean()
+        total, squares = float(rates.sum()), float((rates * rates).sum())
+        return {
+            "use": total / (10e9 * 1400 / 1462),
+            "jain": total * total / (rates.len() * squares) if squares else None,
+            "queue": float(inside),  # type: ignore[arg-type]
+            "suppressions": float(flows["suppressions"].sum()) / max(flows.height, 1),
+        }
+
+    def hypotheses(self, found: Found, ledger: Ledger) -> None:
+        """Judge the delay signal by its target, and against marks."""
+        for n in (2, 8):
+            setting = f"long {n}"
+            ledger.add(
+                f"use@{n}",
+                f"{n} long flows: the tight target keeps the link as full as marks do",
+                "above 0.95",
+                show(found.mean(setting, "delay-tight", "use")),
+                above(found.mean(setting, "delay-tight", "use"), 0.95),
+            )
+            ratio = found.ratio("jain", (setting, "delay-tight"), (setting, "amp"))
+            ledger.add(
+                f"jain@{n}",
+                f"{n} long flows: Jain's index with delay over that with marks",
+                "above 0.97",
+                show(ratio),
+                above(ratio, 0.97),
+            )
+        for scheme, low, high in (("delay-tight", 5.0, 12.0), ("delay-loose", 12.0, 22.0)):
+            queue = found.mean("long 2", scheme, "queue")
+            ledger.add(
+                f"queue-{scheme}",
+                "2 long flows: the mean queue is near what the target allows",
+                f"{low:g} to {high:g} packets",
+                show(queue),
+                between(queue, low, high),
+            )
+        queue = found.mean("long 8", "delay-tight", "queue")
+        ledger.add(
+            "queue-floor",
+            "8 long flows: least windows of 2 packets on 4 subflows, 64 packets, hold the queue "
+            "above the target unless subflows are suppressed; then it is",
+            "below 20 packets",
+            show(queue),
+            below(queue, 20.0),
+        )
+        for n in SENDERS:
+            setting = f"{INCAST} {n}"
+            ratio = found.ratio("fct_s", (setting, "delay-tight"), (setting, "amp"))
+            ledger.add(
+                f"incast@{n}",
+                f"incast of {n}: the mean FCT with delay over that with marks; only rounds with "
+                "all windows at the minimum suppress, with either signal",
+                "0.8 to 1.25",
+                show(ratio),
+                between(ratio, 0.8, 1.25),
+            )
+        more = found.ratio("queue", ("long 8", "delay-tight"), ("long 8", "amp"))
+        ledger.add(
+            "queue-marks",
+            "8 long flows: the mean queue with delay over that with marks",
+            "0.7 to 1.4",
+            show(more),
+            between(more, 0.7, 1.4),
+        )
+
+
+EXPERIMENT = Delay()
