@@ -27,6 +27,8 @@ SIZE = 4 << 20
 BDP = 102
 """Packets: 400 Gbps and 8 links of 1 us, there and back, and four packets' serialisation."""
 WINDOW = 153
+"""Of a connection, at first and at most; its subflows share it."""
+HOST = 100_000
 RANKS = 32
 """Ranks of a group of a collective operation; each in a rack of its own at 1,024 hosts."""
 
@@ -61,12 +63,16 @@ TREES = {128: Tree(16, 8), 1024: Tree(32, 32)}
 
 
 def queue(scheme: str) -> Table:
-    """Return the queues; a queue with marks would drop LIA's packets early, so it has none."""
-    limit: Table = {"limit": BDP}
+    """Return the queues; a queue with marks would drop LIA's packets early, so it has none.
+
+    Hosts neither mark nor drop, and SYNs and ACKs, which cannot be marked, are not dropped for it.
+    """
+    common: Table = {"limit": BDP, "exempt": ["syn", "fin", "ack"]}
     if scheme.startswith("lia"):
-        return limit
+        return {**common, "layer": {"host": {"limit": HOST}}}
     red: Table = {"min": round(BDP / 4), "max": round(3 * BDP / 4), "max_probability": 1.0}
-    return {**limit, "red": {**red, "weight": 1.0, "gentle": False}}
+    marks: Table = {"red": {**red, "weight": 1.0, "gentle": False}}
+    return {**common, **marks, "layer": {"host": {"limit": HOST, "mark": HOST}}}
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,7 @@ class Reps(Question):
                 }
             },
             "queue": queue(scheme),
-            "transport": {scheme: balancing.transport(scheme, WINDOW, "100us")},
+            "transport": {scheme: _capped(balancing.transport(scheme, WINDOW, "100us"))},
             "workload": _workload(setting, scheme, tree),
         }
         share = 1 / 2 if setting == "incast" else 2 if setting in ("ring", "butterfly") else 1
@@ -132,6 +138,11 @@ class Reps(Question):
         for setting in self.settings:
             if setting in ("permutation", "tornado"):
                 _subflows(found, ledger, setting)
+
+
+def _capped(transport: Table) -> Table:
+    """Return a transport whose connections have at most the window in flight."""
+    return {**transport, "send_buffer": f"{WINDOW * balancing.MSS}B"}
 
 
 def ideal_s(name: str) -> float:
