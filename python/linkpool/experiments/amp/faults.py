@@ -53,7 +53,11 @@ class Faults(Incast):
                 at = axes[row, column]
                 for faults, label in SETS.items():
                     rows = cells.rows(f"{scheme}{faults}", SIZE, K)
-                    times = [] if rows is None else rows["fct_established_s"].drop_nulls()
+                    times = (
+                        pl.Series(dtype=pl.Float64)
+                        if rows is None
+                        else rows["fct_established_s"].drop_nulls()
+                    )
                     if len(times):
                         look = LOOKS[f"xmp{faults}"]
                         at.ecdf(times, color=look.colour, linestyle=look.dash, label=label)
