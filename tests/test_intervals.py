@@ -63,6 +63,17 @@ def test_what_does_not_pair_is_refused() -> None:
         ratio_interval([1.0, 2.0], [1.0])
 
 
+def test_the_interval_of_the_least_and_of_the_largest_value() -> None:
+    # By hand: the least of 4 values drawn from 4 is above the i-th with probability (1 - i/4)^4:
+    # 0.316 for i = 1, 0.0625, 0.0039. So 2.5% are reached at the first, 97.5% at the third value.
+    assert percentile_interval([40, 10, 30, 20], 0) == Interval(10.0, 10.0, 30.0)
+    # The largest is at most the i-th with probability (i/4)^4: 0.0039, 0.0625, 0.316, 1.
+    assert percentile_interval([40, 10, 30, 20], 100) == Interval(40.0, 20.0, 40.0)
+    # Of 3 values (2/3)^3 is 0.296 and (1/3)^3 is 0.037; of 8 values (5/8)^8 is 0.023.
+    assert percentile_interval([1, 2, 3], 0) == Interval(1.0, 1.0, 3.0)
+    assert percentile_interval(range(1, 9), 100) == Interval(8.0, 6.0, 8.0)
+
+
 @pytest.mark.parametrize("percent", [50.0, 95.0, 99.0])
 @pytest.mark.parametrize("count", [100, 1000])
 def test_the_interval_of_a_percentile_is_that_of_many_resamples(percent: float, count: int) -> None:

@@ -96,7 +96,7 @@ impl Generator for FatTree {
         let edges = layer('e', Layer::Edge);
         let aggregations = layer('a', Layer::Aggregation);
         let cores: Vec<_> = (0..half * half).map(|i| b.node(format!("c{i}"), Layer::Core)).collect();
-        racks.enumerate().for_each(|(rack, hosts)| self.cable_rack(&mut b, hosts, &edges[rack / half], rack % half));
+        racks.enumerate().for_each(|(rack, hosts)| self.cable_rack(&mut b, hosts, &edges[rack / half], rack));
         for pod in 0..self.k as usize {
             for edge in &edges[pod] {
                 aggregations[pod].iter().for_each(|a| b.lay(*edge, *a, aggregation));

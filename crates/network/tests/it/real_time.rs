@@ -110,3 +110,21 @@ fn a_place_is_free_again_when_its_packet_is_gone() {
     real.run_to(Time::from_ms(200), &mut notes);
     assert!(notes.arrivals[21].1 > notes.arrivals[20].1);
 }
+
+/// 60 B at 10 Gbit/s and 2 us make windows of 2,048 ns. The packet comes to the switch as the
+/// second window begins, to its host as the third one does.
+#[test]
+fn when_something_is_due_next_is_known() {
+    let fabric = many_to_one(1, Rate::gbps(10), Time::from_us(2));
+    let mut network = network(&fabric);
+    let mut notes = Notes::default();
+    assert_eq!(network.next_due(), None);
+    network.inject(NodeId::new(0), Time::ZERO, packet(7, 1, 60));
+    for ns in [2_048, 4_096] {
+        let due = Time::from_ns(ns);
+        assert_eq!(network.next_due(), Some(due));
+        network.run_to(due, &mut notes);
+    }
+    assert_eq!(network.next_due(), None);
+    assert_eq!(notes.arrivals, [(NodeId::new(1), Time::from_ns(4_096), 7, false)]);
+}

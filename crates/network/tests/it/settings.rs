@@ -1,6 +1,6 @@
 //! The settings of queues and topologies: what they refuse, what follows from them, and what they mean.
 
-use linkpool_network::topology::{Dragonfly, SlimFly, Topology};
+use linkpool_network::topology::{Dragonfly, Dumbbell, Generator, SlimFly, Topology};
 use linkpool_network::{
     Exempt, MarkAt, MarkWhen, NonEct, Order, Queue, QueueLimit, QueuePolicy, Red, SharedBuffer, Trimming,
 };
@@ -214,6 +214,9 @@ fn topologies_know_their_size_before_they_are_built() {
         let built = (fabric.hosts() as u64, fabric.links().len() as u64 / 2);
         assert_eq!((generator.hosts(), generator.cables()), built, "{name}");
     }
+    // The two pairs of the example are as many hosts by a sum as by a product.
+    let three_pairs = Dumbbell { pairs: 3, ..Dumbbell::defaults(Preset::Linux) };
+    assert_eq!((three_pairs.hosts(), three_pairs.cables()), (6, 7));
 }
 
 /// With a = 6 routers of h = 3 global ports a group reaches 18 others.

@@ -82,7 +82,7 @@ fn adaptive_routing_keeps_queues_alike() {
     assert_eq!(by_flowlet, 1);
 }
 
-/// A link that has failed has the shortest queue, and is not chosen.
+/// A link that has failed has the shortest queue, and is not chosen. One that has only changed is.
 #[test]
 fn adaptive_routing_avoids_a_link_that_has_failed() {
     let fabric = leaf_spine(2, 4, 2, [Cable { rate: Rate::gbps(100), ..CABLE }, CABLE]).fabric();
@@ -90,7 +90,7 @@ fn adaptive_routing_avoids_a_link_that_has_failed() {
     let up: Vec<_> = (0..4).map(|i| fabric.link(leaf, fabric.node(&format!("s{i}")).unwrap()).unwrap()).collect();
     let sends = flow(&fabric, 3000, Time::from_ns(80));
     let mut scene = scene(fabric, Spreading::LeastQueue(None), sends);
-    scene.changes = vec![(Time::ZERO, up[2], LinkChange::Up(false))];
+    scene.changes = vec![(Time::ZERO, up[0], LinkChange::Up(true)), (Time::ZERO, up[2], LinkChange::Up(false))];
     let results = scene.run(1000);
     let packets: Vec<u64> = up.iter().map(|l| results.links[l.index()].0.packets).collect();
     assert_eq!(packets[2], 0);
