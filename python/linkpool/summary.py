@@ -169,11 +169,11 @@ class RttStats:
 
 @dataclass(frozen=True)
 class JobStats:
-    """Jobs, or collective operations, of one label that started in the measured period.
+    """Jobs, operations or iterations of one label that started in the measured period.
 
     Attributes:
         label: label of the workload.
-        kind: partition-aggregate, or the algorithm of the operations.
+        kind: partition-aggregate, program, or the algorithm of the operations.
         left_out: jobs that started before or after the measured period; the others count.
         jobs: number of them, those under way at the end of the run included.
         not_started: their flows that could not start, as the run was ending; of all jobs, those

@@ -56,4 +56,6 @@ def _drawn(tables: Sequence[Any]) -> list[str]:
         found.append("sizes")
     if any("jitter" in table for table in tables):
         found.append("starts")
+    if any(table.get("placement") == "random" for table in tables):
+        found.append("hosts of ranks")
     return found

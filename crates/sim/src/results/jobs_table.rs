@@ -37,8 +37,8 @@ table! {
     /// flows; of programs, the first rank begins the iteration.
     start_s: f64, "s" = row.job().start.secs();
     /// The last answer has arrived at the client; of an operation, its last message is delivered; of
-    /// programs, the last receive or calc of all ranks has ended. Null: under way at the end of the
-    /// run.
+    /// programs, the last receive, or calc of more than 0 units, of all ranks has ended. Null: under
+    /// way at the end of the run.
     end_s: f64, "s" = row.job().end.map(Time::secs);
     /// `end_s - start_s`.
     jct_s: f64, "s" = row.job().end.map(|end| (end - row.job().start).secs());

@@ -102,7 +102,7 @@ pub struct RankOutcome {
     pub iteration: u32,
     /// When it began.
     pub start: Time,
-    /// When all receives and calcs had ended.
+    /// When all receives, and calcs of more than 0 units, had ended.
     pub received: Option<Time>,
     /// When all nodes had ended.
     pub end: Option<Time>,

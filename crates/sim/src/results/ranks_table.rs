@@ -26,7 +26,8 @@ table! {
     iteration: u32, "" = row.outcome.iteration;
     /// The rank began the iteration.
     start_s: f64, "s" = row.outcome.start.secs();
-    /// Its last receive or calc ended; null: some had not ended at the end of the run.
+    /// Its last receive, or calc of more than 0 units, ended; null: some had not ended at the end of
+    /// the run.
     received_s: f64, "s" = row.outcome.received.map(Time::secs);
     /// All its nodes had ended: sends end when they are acknowledged. Null: under way at the end of
     /// the run.

@@ -25,7 +25,7 @@ struct Running<'p> {
     machine: Machine<'p>,
     /// The start of the iteration.
     start: Time,
-    /// When all receives and calcs of the iteration had ended.
+    /// When all receives, and calcs of more than 0 units, of the iteration had ended.
     received: Option<Time>,
 }
 

@@ -66,7 +66,7 @@ pub struct Machine<'p> {
     ready: VecDeque<u32>,
     /// The nodes that have not ended.
     left: u32,
-    /// Of these, receives and calcs.
+    /// Of these, receives and calcs of more than 0 units.
     left_here: u32,
 }
 
@@ -93,7 +93,7 @@ impl<'p> Machine<'p> {
         self.state.clear();
         self.state.extend_from_slice(self.rank.needs());
         self.left = self.state.len() as u32;
-        self.left_here = self.rank.nodes().iter().filter(|node| node.op != Op::Send).count() as u32;
+        self.left_here = self.rank.nodes().iter().filter(|node| is_of_the_rank(node)).count() as u32;
         self.ready.extend((0u32..).zip(&self.state).filter(|(_, needs)| **needs == 0).map(|(node, _)| node));
         self.advance(actions);
     }
@@ -108,7 +108,8 @@ impl<'p> Machine<'p> {
         self.left
     }
 
-    /// Have all receives and calcs ended? Each send ends with the receive of its message.
+    /// Have all receives and calcs of more than 0 units ended? Each message ends with its receive,
+    /// and not with its acknowledgement; a calc of 0 units may wait for that.
     pub fn has_received_all(&self) -> bool {
         self.left_here == 0
     }
@@ -238,7 +239,7 @@ impl<'p> Machine<'p> {
     fn end(&mut self, node: u32) {
         self.state[node as usize] = ENDED;
         self.left -= 1;
-        self.left_here -= u32::from(self.rank.nodes()[node as usize].op != Op::Send);
+        self.left_here -= u32::from(is_of_the_rank(&self.rank.nodes()[node as usize]));
         self.inform(node, false);
     }
 
@@ -255,6 +256,11 @@ impl<'p> Machine<'p> {
             }
         }
     }
+}
+
+/// Is the node a receive, or a calc that takes time?
+fn is_of_the_rank(node: &Node) -> bool {
+    node.op == Op::Recv || node.op == Op::Calc && node.size > 0
 }
 
 /// May `receive` take a message with this source and tag?

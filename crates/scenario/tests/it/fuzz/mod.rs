@@ -178,7 +178,7 @@ fn what_is_damaged_was_good() {
         if seed.scenario.is_some() {
             write(&seed, &seed.content, &scratch.0);
         }
-        let own = String::from_utf8(seed.content.clone()).unwrap();
+        let own = String::from_utf8_lossy(&seed.content).into_owned();
         let path = scratch.0.join("scenario.toml");
         load(seed.scenario.unwrap_or(&own), path.to_str().unwrap(), None, &[])
             .unwrap_or_else(|errors| panic!("{}: {errors:?}", seed.name));
