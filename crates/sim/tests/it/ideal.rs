@@ -55,6 +55,20 @@ fn a_window_as_large_as_the_flow() {
     assert_eq!(fct, by_hand + 33_600);
 }
 
+/// A subflow for each port uses the same links as hashed subflows may.
+#[test]
+fn a_subflow_in_each_plane() {
+    let planes =
+        "multi-plane = { planes = 2, leaves = 2, spines = 2, hosts_per_leaf = 2, rate = \"10Gbps\", delay = \"1us\" }";
+    let ideal = |paths: &str| {
+        let transport = format!("control = \"lia\"\nsubflows = 2\ninitial_window = 10000\npaths = \"{paths}\"");
+        lone(planes, &transport, ("h0", "h2", "98000B"))
+    };
+    let ((_, hashed), (fct, by_plane)) = (ideal("hash"), ideal("planes"));
+    assert_eq!(hashed, by_plane);
+    assert!(by_plane <= fct && fct < 2 * by_plane, "{fct} {by_plane}");
+}
+
 /// The last of 7 packets has 100 B, 162 B on the wire, and waits behind the full ones at every hop.
 #[test]
 fn a_short_last_packet() {
