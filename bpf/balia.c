@@ -51,5 +51,6 @@ static __always_inline u64 ssthresh(conn_t *c, u32 s, u32 flight, params_t *para
 #define in_ack_event(...) ignore_marks(__VA_ARGS__)
 #define cut_after_growth(...) no_cut(__VA_ARGS__)
 
+#define MARK_IS_LOSS
 #include "controller.h"
 CONTROLLER(balia, 0);

@@ -11,5 +11,6 @@ static __always_inline void cong_avoid(conn_t *c, u32 s, u32 acked, params_t *pa
 #define cut_after_growth(...) no_cut(__VA_ARGS__)
 #define ssthresh(...) half_of_flight(__VA_ARGS__)
 
+#define MARK_IS_LOSS
 #include "controller.h"
 CONTROLLER(lia, 0);

@@ -116,5 +116,6 @@ static __always_inline u64 ssthresh(conn_t *c, u32 s, u32 flight, params_t *para
 
 #define cut_after_growth(...) no_cut(__VA_ARGS__)
 
+#define MARK_IS_LOSS
 #include "controller.h"
 CONTROLLER(olia, 0);

@@ -146,6 +146,16 @@ static __always_inline void reduce(struct tcp_sock *tp, struct lp_socket *own, p
 }
 
 /*
+ * An algorithm without ECN may be on a connection that has ECN (net.ipv4.tcp_ecn = 1). Its file then says MARK_IS_LOSS:
+ * an echoed mark, of which CWR tells, counts as a loss (RFC 3168, section 6.1.2).
+ */
+#ifdef MARK_IS_LOSS
+#define mark_is_loss true
+#else
+#define mark_is_loss false
+#endif
+
+/*
  * A change of the kernel's state: a loss or a timeout sets the threshold. lp_set_state is told of changes, but not of all:
  * Linux 6.18 was seen to enter recovery without running `ssthresh` and `set_state`, with 0x81103510 in place of the
  * threshold. So cong_control compares the states, and calls this for a change that is new to it.
@@ -153,21 +163,28 @@ static __always_inline void reduce(struct tcp_sock *tp, struct lp_socket *own, p
 static __always_inline void change_state(conn_t *c, struct lp_socket *own, struct tcp_sock *tp, u8 state, params_t *now)
 {
 	bool lost = state == TCP_CA_Recovery ? own->ca_state != state : state == TCP_CA_Loss && own->asked;
+	bool is_echo = state == TCP_CA_CWR && own->ca_state != state && mark_is_loss;
 	path_t *p = path_of(c, own->slot);
 
 	own->ca_state = state;
 	own->asked = 0;
-	if (!lost)
+	if (!lost && !is_echo)
 		return;
 	own->prior_cwnd = tp->snd_cwnd > own->cwnd ? tp->snd_cwnd : own->cwnd;
 	own->prior_ssthresh = own->ssthresh;
 	own->prr_delivered = 0;
 	own->prr_out = tp->prr_out;
 	p->in_recovery = state == TCP_CA_Recovery;
-	p->losses++;
 	p->ssthresh = hook_ssthresh(c, own->slot, tp->packets_out, now);
 	own->ssthresh = whole(p->ssthresh);
 	tp->snd_ssthresh = own->ssthresh;
+	if (lost) {
+		p->losses++;
+	} else {
+		p->cuts++;
+		p->cwnd = p->ssthresh;
+		leave(tp, own, p);
+	}
 }
 
 SEC("struct_ops")

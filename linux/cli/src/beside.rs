@@ -5,6 +5,7 @@ use crate::run::Source;
 use anyhow::Result;
 use clap::Args;
 use linkpool_linux_testbed::{Beside as Pair, Measured, beside};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Run a scenario on the network stack of this machine and in the simulator, and show how far they
@@ -16,6 +17,10 @@ pub(crate) struct Beside {
     /// How often, with the seeds that follow the scenario's.
     #[arg(long, default_value_t = 3)]
     repeat: u64,
+    /// Write the results of both to `kernel` and `simulator` in this directory, below the number of
+    /// the seed.
+    #[arg(long, value_name = "DIRECTORY")]
+    out: Option<PathBuf>,
 }
 
 impl Beside {
@@ -25,7 +30,8 @@ impl Beside {
         let mut pairs = Vec::new();
         for seed in first..first + self.repeat {
             let scenario = self.source.scenario(Some(seed))?;
-            let pair = beside(&scenario, &stop)?;
+            let out = self.out.as_ref().map(|out| out.join(seed.to_string()));
+            let pair = beside(&scenario, out.as_deref(), &stop)?;
             let timing = &pair.report.timing;
             eprintln!(
                 "seed {seed}: late {:.0} us (median), {:.0} us (99%); fabric busy {:.0}%",

@@ -7,10 +7,12 @@ mod beside;
 mod check;
 mod daemon;
 mod enable;
+mod fairness;
 mod load;
 mod observe;
 mod parameters;
 mod run;
+mod soak;
 mod status;
 
 use clap::{Parser, Subcommand};
@@ -36,6 +38,8 @@ enum Command {
     Daemon(daemon::Daemon),
     Run(run::Run),
     Observe(observe::Observe),
+    Soak(soak::Soak),
+    Fairness(fairness::Fairness),
 }
 
 fn main() -> ExitCode {
@@ -51,6 +55,8 @@ fn main() -> ExitCode {
         Command::Run(command) => command.run(),
         Command::Beside(command) => command.run(),
         Command::Observe(command) => command.run(),
+        Command::Soak(command) => command.run(),
+        Command::Fairness(command) => command.run(),
     };
     match done {
         Ok(code) => code,

@@ -83,8 +83,7 @@ impl PathManager {
     }
 
     /// Closes a subflow.
-    pub fn destroy(&mut self, token: u32, path: &Path) -> Result<()> {
-        let (local, remote) = (address::of(path.family, &path.local), address::of(path.family, &path.remote));
+    pub fn destroy(&mut self, token: u32, local: SocketAddr, remote: SocketAddr) -> Result<()> {
         self.begin(self.family, MPTCP_PM_CMD_SUBFLOW_DESTROY, NLM_F_REQUEST | NLM_F_ACK);
         self.put(MPTCP_PM_ATTR_TOKEN, &token.to_ne_bytes());
         self.put_address(MPTCP_PM_ATTR_ADDR, local, None, None);

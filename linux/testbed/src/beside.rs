@@ -1,16 +1,21 @@
 //! The simulator beside the kernel: one scenario on both, and how far they agree.
 
-use crate::run::{Report, record};
+use crate::conditions::Conditions;
+use crate::run::{Report, record, write};
 use anyhow::{Result, anyhow};
 use linkpool_network::LinkId;
 use linkpool_scenario::Scenario;
-use linkpool_sim::{FlowOutcome, JobOutcome, Plan, Sample, Sink, Value, simulate};
+use linkpool_sim::{
+    FlowOutcome, JobOutcome, LabelId, Plan, PlannedFlow, Sample, Sink, TransportId, Value, run_to_directory, simulate,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// What one run of a scenario came to, in the measured period.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// By label of its flows: mean goodput of a flow, bit/s, and Jain's fairness index over the
-    /// flows.
+    /// By label of its flows, and by their paths where flows of a label have paths of their own: mean
+    /// goodput of a flow, bit/s, and Jain's fairness index over the flows.
     pub flows: Vec<(String, f64, f64)>,
     /// Jain's fairness index over all flows.
     pub jain: f64,
@@ -29,17 +34,29 @@ pub struct Beside {
     pub report: Report,
 }
 
-/// Runs `scenario` on both. `stop` as for [`crate::run()`].
+/// Runs `scenario` on both, and writes the results to `kernel` and `simulator` in `directory` if
+/// that is given. `stop` as for [`crate::run()`].
 ///
 /// # Errors
 /// As [`crate::run()`].
-pub fn beside(scenario: &Scenario, stop: &dyn Fn() -> bool) -> Result<Beside> {
+pub fn beside(scenario: &Scenario, directory: Option<&Path>, stop: &dyn Fn() -> bool) -> Result<Beside> {
     let plan = Plan::new(scenario);
-    let (report, recorded) = record(scenario, &plan, stop)?;
+    let (report, recorded) = record(scenario, &plan, &Conditions::default(), stop)?;
     let kernel = measured(&plan, &recorded.flows, &recorded.samples);
+    if let Some(directory) = directory {
+        write(&directory.join("kernel"), (scenario, &plan), &report, recorded)?;
+        // The same simulation as below: it is cheap beside the run on the kernel.
+        run_to_directory(scenario, &directory.join("simulator"), Some(1), &mut |_| !stop())
+            .map_err(|e| anyhow!("the simulation: {e}"))?;
+    }
+    Ok(Beside { kernel, simulated: simulated(&plan, stop)?, report })
+}
+
+/// What a simulation comes to.
+pub(crate) fn simulated(plan: &Plan, stop: &dyn Fn() -> bool) -> Result<Measured> {
     let mut kept = Kept::default();
-    simulate(&plan, &plan.timetable(), 1, &mut kept, &mut |_| !stop()).map_err(|e| anyhow!("the simulation: {e}"))?;
-    Ok(Beside { kernel, simulated: measured(&plan, &kept.flows, &kept.samples), report })
+    simulate(plan, &plan.timetable(), 1, &mut kept, &mut |_| !stop()).map_err(|e| anyhow!("the simulation: {e}"))?;
+    Ok(measured(plan, &kept.flows, &kept.samples))
 }
 
 /// Keeps what a simulation records.
@@ -59,15 +76,23 @@ impl Sink for Kept {
     fn job(&mut self, _: JobOutcome) {}
 }
 
-fn measured(plan: &Plan, flows: &[FlowOutcome], samples: &[Sample]) -> Measured {
+/// Of flows and samples of a run.
+pub(crate) fn measured(plan: &Plan, flows: &[FlowOutcome], samples: &[Sample]) -> Measured {
     let goodput = |flow: &FlowOutcome| {
         let from = flow.planned.flow.start.max(plan.measure.warm_up);
         let until = flow.active_until.min(plan.measure.cut_off).min(flow.planned.flow.stop);
         (until > from).then(|| 8.0 * flow.measured_bytes as f64 / (until - from).secs())
     };
-    let of_label = |(label, name): (usize, &String)| {
-        let all: Vec<f64> = flows.iter().filter(|f| f.planned.label.index() == label).filter_map(goodput).collect();
-        (!all.is_empty()).then(|| (name.clone(), all.iter().sum::<f64>() / all.len() as f64, jain(&all)))
+    let mut groups: BTreeMap<(LabelId, TransportId), (PlannedFlow, Vec<f64>)> = BTreeMap::new();
+    for flow in flows {
+        let group = groups.entry((flow.planned.label, flow.planned.transport));
+        let (_, goodputs) = group.or_insert_with(|| (flow.planned, Vec::new()));
+        goodputs.extend(goodput(flow));
+    }
+    let of_group = |(key, (flow, all)): (&(LabelId, TransportId), &(PlannedFlow, Vec<f64>))| {
+        let of_label = || groups.keys().filter(|(label, _)| *label == key.0);
+        let name = group_name(plan, flow, (of_label().filter(|other| *other <= key).count(), of_label().count()));
+        (!all.is_empty()).then(|| (name, all.iter().sum::<f64>() / all.len() as f64, jain(all)))
     };
     let all: Vec<f64> = flows.iter().filter_map(goodput).collect();
     let links = LinkId::first(plan.fabric.links().len());
@@ -79,10 +104,17 @@ fn measured(plan: &Plan, flows: &[FlowOutcome], samples: &[Sample]) -> Measured 
         Some((plan.fabric.link_name(link), median(lengths.collect())?))
     };
     Measured {
-        flows: plan.labels.iter().enumerate().filter_map(of_label).collect(),
+        flows: groups.iter().filter_map(of_group).collect(),
         jain: jain(&all),
         queues: links.filter_map(queue).collect(),
     }
+}
+
+/// The label of a group of flows; with its number and its hosts if the label has several groups.
+fn group_name(plan: &Plan, flow: &PlannedFlow, (number, of): (usize, usize)) -> String {
+    let label = &plan.labels[flow.label.index()];
+    let [from, to] = [flow.flow.src, flow.flow.dst].map(|host| plan.fabric.name(host.into()));
+    if of > 1 { format!("{label} {number} ({from} to {to})") } else { label.clone() }
 }
 
 /// Jain's fairness index: 1 if all are alike, 1/n if one has all (Jain et al., DEC-TR-301, 1984).
@@ -122,9 +154,7 @@ mod tests {
             [queue]\nlimit = 40\nmark = 10\n[transport.tcp]\ncontrol = \"dctcp\"\n[[workload.many-to-one]]\nlabel = \"tcp\"\ntransport = \"tcp\"\nflows = 2\n\
             receiver = \"R\"\n[record]\nqueue = { links = [\"W->R\"], every = \"100us\" }\n";
         let plan = Plan::new(&linkpool_scenario::load(text, "test", None, &[]).unwrap());
-        let mut kept = Kept::default();
-        simulate(&plan, &plan.timetable(), 1, &mut kept, &mut |_| true).unwrap();
-        let measured = measured(&plan, &kept.flows, &kept.samples);
+        let measured = simulated(&plan, &|| false).unwrap();
         let [(label, goodput, fairness)] = &measured.flows[..] else { panic!("{measured:?}") };
         assert!(label == "tcp" && (45e6..47.1e6).contains(goodput) && *fairness > 0.9, "{measured:?}");
         assert!(measured.queues[0].0 == "W->R" && (3.0..15.0).contains(&measured.queues[0].1), "{measured:?}");

@@ -50,7 +50,33 @@ impl Controllers {
     }
 }
 
+/// What a controller of linkpool has counted in a run, in the words of `linkpool-linux status`.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct ControllerSummary {
+    /// Its algorithm.
+    pub algorithm: &'static str,
+    /// Events that found no room in the ring buffer.
+    pub events_lost: u64,
+    /// Windows that were below one packet or above the maximum, and set right.
+    pub out_of_bounds: u64,
+    /// Subflows that ran alone, as standard TCP.
+    pub alone: u64,
+    /// ACKs that delivered something.
+    pub acks: u64,
+    /// Changes of the kernel's state of which the program was not told.
+    pub untold: u64,
+}
+
 impl Controllers {
+    /// What those of linkpool have counted so far.
+    pub(crate) fn summaries(&self) -> Result<Vec<ControllerSummary>> {
+        let summary = |loaded: &Instance| {
+            let [events_lost, _, out_of_bounds, alone, acks, untold] = loaded.counters()?;
+            Ok(ControllerSummary { algorithm: loaded.algorithm.name, events_lost, out_of_bounds, alone, acks, untold })
+        };
+        self.loaded.iter().map(summary).collect()
+    }
+
     /// The names of those that suppress subflows: AMP's, unless the scenario says otherwise.
     pub(crate) fn suppressing(&self) -> Result<Vec<String>> {
         let mut names = Vec::new();

@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) min_rto_us: u64,
     /// Are there connections with several subflows?
     pub(crate) multipath: bool,
+    /// Do senders ask for ECN whatever their algorithm? Otherwise those do whose algorithm needs it.
+    pub(crate) ecn: bool,
 }
 
 /// A namespace of a host.
@@ -65,8 +67,8 @@ fn set_up(end: End, settings: &Settings) -> Result<Tun> {
     sysctl("net/ipv6/conf/default/disable_ipv6", 1)?;
     // Each connection begins as if it were the first to its peer.
     sysctl("net/ipv4/tcp_no_metrics_save", 1)?;
-    // ECN is a matter of the congestion control algorithm: those that need it ask for it.
-    sysctl("net/ipv4/tcp_ecn", if sends { 0 } else { 2 })?;
+    // Algorithms that need ECN ask for it whatever this says.
+    sysctl("net/ipv4/tcp_ecn", if sends { u8::from(settings.ecn) } else { 2 })?;
     sysctl("net/ipv4/tcp_rto_min_us", settings.min_rto_us)?;
     // Connections that lose their process go soon, and their namespace with them.
     sysctl("net/ipv4/tcp_orphan_retries", 1)?;

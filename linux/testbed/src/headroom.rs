@@ -1,5 +1,6 @@
 //! What this machine can carry, measured just before a run, and what the run may need.
 
+use crate::conditions::Conditions;
 use crate::ends::Settings;
 use crate::run::{Algorithms, carry};
 use crate::wire::FRAMING;
@@ -33,9 +34,11 @@ pub(crate) fn measure(plan: &Plan, routes: &Routes) -> Result<Headroom> {
     let scenario = linkpool_scenario::load(PROBE, "probe", None, &[]).map_err(|e| anyhow!("{e:?}"))?;
     let probe = Plan::new(&scenario);
     let timetable = probe.timetable();
-    let settings = Settings { mtu: 1500, ack_each: false, initial_window: 10, min_rto_us: 200_000, multipath: false };
+    let settings =
+        Settings { mtu: 1500, ack_each: false, initial_window: 10, min_rto_us: 200_000, multipath: false, ecn: false };
     let algorithms = Algorithms { by_transport: vec!["reno".to_string()], suppressing: Vec::new() };
-    let carried = carry((&probe, timetable.routes_at(Time::ZERO)), &settings, algorithms, &|| false)?;
+    let carried =
+        carry((&probe, timetable.routes_at(Time::ZERO)), (&settings, &Conditions::default()), algorithms, &|| false)?;
     let carried_pps = carried.of_fabric.delivered as f64 / carried.ended.secs();
     Ok(Headroom { carried_pps, needed_pps: needed(plan, routes) })
 }

@@ -1,6 +1,7 @@
 //! What the kernel of this machine is and has.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
+use std::process::Command;
 
 /// Has the kernel this congestion control algorithm itself?
 pub(crate) fn has_algorithm(name: &str) -> Result<bool> {
@@ -17,4 +18,13 @@ pub(crate) fn has_mptcp() -> bool {
 /// Its release, such as `6.18.44`.
 pub(crate) fn release() -> String {
     rustix::system::uname().release().to_string_lossy().into_owned()
+}
+
+/// Lines of its log that tell of a fault in it.
+pub(crate) fn complaints() -> Result<Vec<String>> {
+    let log = Command::new("dmesg").output().context("cannot run dmesg (util-linux is needed)")?;
+    ensure!(log.status.success(), "dmesg: {}", String::from_utf8_lossy(&log.stderr).trim());
+    let faults = ["WARNING:", "BUG:", "Oops", "general protection", "Call Trace"];
+    let log = String::from_utf8_lossy(&log.stdout);
+    Ok(log.lines().filter(|line| faults.iter().any(|fault| line.contains(fault))).map(str::to_string).collect())
 }

@@ -111,6 +111,7 @@ fn settings(scenario: &Scenario) -> Result<Settings> {
         initial_window: first.config.initial_window,
         min_rto_us: first.config.rtt.min_rto.0 / 1_000_000,
         multipath: scenario.transports.iter().any(Transport::is_several),
+        ecn: false,
     })
 }
 

@@ -2,7 +2,8 @@
 
 use crate::address::{End, Side};
 use crate::clock::Clock;
-use crate::controllers::Controllers;
+use crate::conditions::Conditions;
+use crate::controllers::{ControllerSummary, Controllers};
 use crate::ends::Settings;
 use crate::fabric::{Fabric, FabricOutcome, Known};
 use crate::headroom::Headroom;
@@ -61,6 +62,10 @@ pub struct Report {
     pub headroom: Headroom,
     /// How fast subflows of AMP were suppressed and released; null: there are none to suppress.
     pub suppression: Option<SuppressionSummary>,
+    /// Subflows that were opened in the place of closed ones: only where the run says so (`soak`).
+    pub reopened: u64,
+    /// What linkpool's controllers have counted, in the order of the transports.
+    pub controllers: Vec<ControllerSummary>,
     /// What is to be known before the result is believed.
     pub warnings: Vec<String>,
 }
@@ -80,18 +85,35 @@ pub fn check(scenario: &Scenario) -> Result<()> {
 /// It cannot run here, see [`check`]; something could not be made; or a file could not be written.
 pub fn run(scenario: &Scenario, directory: &Path, stop: &dyn Fn() -> bool) -> Result<Report> {
     let plan = Plan::new(scenario);
-    let (report, recorded) = record(scenario, &plan, stop)?;
-    write_tables(directory, (scenario, &plan, &plan.timetable()), recorded)
-        .with_context(|| format!("cannot write {}", directory.display()))?;
-    let text = serde_json::to_string_pretty(&report).context("plain numbers")? + "\n";
-    let path = directory.join("run.json");
-    std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    let (report, recorded) = record(scenario, &plan, &Conditions::default(), stop)?;
+    write(directory, (scenario, &plan), &report, recorded)?;
     Ok(report)
 }
 
-/// Runs `scenario`, whose plan is `plan`, and returns what came out of it.
-pub(crate) fn record(scenario: &Scenario, plan: &Plan, stop: &dyn Fn() -> bool) -> Result<(Report, Recorded)> {
-    let (settings, controllers) = refuse::check(scenario)?;
+/// Writes what came out of a run to `directory`.
+pub(crate) fn write(
+    directory: &Path,
+    (scenario, plan): (&Scenario, &Plan),
+    report: &Report,
+    recorded: Recorded,
+) -> Result<()> {
+    write_tables(directory, (scenario, plan, &plan.timetable()), recorded)
+        .with_context(|| format!("cannot write {}", directory.display()))?;
+    let text = serde_json::to_string_pretty(report).context("plain numbers")? + "\n";
+    let path = directory.join("run.json");
+    std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Runs `scenario`, whose plan is `plan`, under `conditions`, and returns what came out of it.
+pub(crate) fn record(
+    scenario: &Scenario,
+    plan: &Plan,
+    conditions: &Conditions,
+    stop: &dyn Fn() -> bool,
+) -> Result<(Report, Recorded)> {
+    let (mut settings, mut controllers) = refuse::check(scenario)?;
+    settings.ecn = conditions.ecn;
+    conditions.replace(&scenario.transports, &mut controllers);
     let transports = plan.transports.len();
     ensure!(
         transports <= MOST_TRANSPORTS,
@@ -107,7 +129,7 @@ pub(crate) fn record(scenario: &Scenario, plan: &Plan, stop: &dyn Fn() -> bool) 
     let by_transport = with_copies(controllers.names.clone(), plan, scenario);
     let algorithms = Algorithms { by_transport, suppressing: controllers.suppressing()? };
     let Carried { ended, mut of_hosts, of_fabric, suppression, hurried } =
-        carry((plan, routes), &settings, algorithms, stop)?;
+        carry((plan, routes), (&settings, conditions), algorithms, stop)?;
     let mut warnings = std::mem::take(&mut of_hosts.warnings);
     warnings.extend(headroom.doubt());
     if let Err(e) = hurried {
@@ -127,6 +149,8 @@ pub(crate) fn record(scenario: &Scenario, plan: &Plan, stop: &dyn Fn() -> bool) 
         timing,
         headroom,
         suppression,
+        reopened: of_hosts.reopened,
+        controllers: controllers.summaries()?,
         warnings,
     };
     let jobs = of_hosts.jobs();
@@ -155,7 +179,7 @@ pub(crate) struct Carried<'p> {
 /// Makes hosts and fabric, and has them run to the end.
 pub(crate) fn carry<'p>(
     (plan, routes): (&'p Plan, &'p Routes),
-    settings: &Settings,
+    (settings, conditions): (&Settings, &Conditions),
     algorithms: Algorithms,
     stop: &dyn Fn() -> bool,
 ) -> Result<Carried<'p>> {
@@ -169,7 +193,7 @@ pub(crate) fn carry<'p>(
     let clock = Clock::starting_in(BEFORE);
     let (has_ended, over) = (AtomicBool::new(false), AtomicBool::new(false));
     let mut of_hosts =
-        Hosts::new((plan, routes), clock, (by_transport, Told::by(&suppressing)?), hosts, known.clone())?;
+        Hosts::new((plan, routes), clock, (by_transport, Told::by(&suppressing)?), (hosts, conditions), known.clone())?;
     let fabric = Fabric::new(plan, SMALLEST, devices, known, clock);
     let (ended, of_fabric) = thread::scope(|scope| {
         let fabric = scope.spawn(|| {

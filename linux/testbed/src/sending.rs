@@ -17,12 +17,16 @@ static ZEROS: [u8; CHUNK] = [0; CHUNK];
 /// A subflow as it was last seen.
 #[derive(Clone, Debug)]
 pub(crate) struct SubflowState {
+    /// Which of its transport's subflows it is: this says its path.
+    pub(crate) place: usize,
     /// The sender's.
     pub(crate) port: u16,
     /// What its packets show to ECMP, or their path.
     pub(crate) entropy: u32,
     pub(crate) pinned: bool,
     pub(crate) established: Option<Time>,
+    /// The test bed has closed it.
+    pub(crate) closed: bool,
     pub(crate) info: TcpInfo,
     /// Acknowledged when its rate was last sampled.
     pub(crate) sampled: u64,

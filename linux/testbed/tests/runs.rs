@@ -2,8 +2,9 @@
 //! line and end.
 
 use linkpool_linux_control::check::State;
-use linkpool_linux_testbed::{Report, check, run};
+use linkpool_linux_testbed::{Report, Trouble, check, run, soak};
 use linkpool_scenario::{Scenario, load};
+use linkpool_units::Time;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::Field;
 use std::collections::HashMap;
@@ -194,6 +195,31 @@ fn subflows_of_amp_are_suppressed() {
         !suppressed.is_empty()
             && suppressed.iter().all(|row| number(row, "subflow") > 0.0 && row["flow"] == amp["flow"])
     );
+}
+
+/// All controllers beside stock MPTCP while subflows come and go: connections outlive their first
+/// subflow, and windows stay within bounds.
+#[test]
+fn connections_outlive_their_subflows() {
+    if let Some(why) = lacking().map(str::to_string).or_else(controllers_lack) {
+        return eprintln!("skipped: {why}");
+    }
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let soaked = match soak(Trouble::Churn, Time::from_secs(10), &|| false) {
+        Ok(soaked) => soaked.expect("only short memory is not possible everywhere"),
+        Err(error) if error.to_string().contains("packets a second") => return eprintln!("skipped: {error}"),
+        Err(error) => panic!("{error:?}"),
+    };
+    // Every two seconds each of two connections of each controller loses one.
+    let connections = 2 * soaked.controllers.len() as u64;
+    assert!(soaked.reopened > 2 * connections, "{soaked:?}");
+    assert!(soaked.complaints.is_empty(), "{:?}", soaked.complaints);
+    for controller in &soaked.controllers {
+        assert_eq!((controller.out_of_bounds, controller.failed), (0, 0), "{controller:?}");
+        assert!(controller.goodput > 100e3 && controller.longest_pause < 9.0, "{controller:?}");
+    }
+    let algorithms: Vec<&str> = soaked.report.controllers.iter().map(|c| c.algorithm).collect();
+    assert!(algorithms.contains(&"amp") && soaked.report.controllers.iter().all(|c| c.acks > 100), "{soaked:?}");
 }
 
 #[test]

@@ -87,3 +87,39 @@ fn a_connection_outlives_its_controller() {
     drop(stream);
     assert_eq!(server.join().unwrap(), 200_000);
 }
+
+/// An algorithm that ignores marks may be on a connection with ECN, for that is a setting of the machine: then it halves
+/// for an echoed mark, as TCP does (RFC 3168, section 6.1.2).
+#[test]
+fn without_ecn_of_its_own_a_mark_is_a_loss() {
+    if skipped("without_ecn_of_its_own_a_mark_is_a_loss") {
+        return;
+    }
+    let net = Net::new(2);
+    net.subflow_on_each_link(2);
+    (0..2).for_each(|i| net.limit(i, 40));
+    net.client.set("net/ipv4/tcp_ecn", "1").unwrap();
+    for (number, algorithm) in ALL.iter().filter(|algorithm| !algorithm.needs_ecn).enumerate() {
+        let loaded = Loaded::new(algorithm.name, &Settings::default());
+        net.enable(loaded.name());
+        let port = 6100 + number as u16;
+        let server = net.serve(port);
+        let mut stream = net.connect(port);
+        (0..2).for_each(|i| net.mark(i, true));
+        let end = Instant::now() + Duration::from_secs(60);
+        loop {
+            send(&mut stream, 500_000);
+            let conn = sender_of(&loaded, net.client.inode)[0];
+            // Every packet is marked: windows are at their floor, and nothing is lost.
+            let halved = |path: &linkpool_linux_control::intf::Path| path.cuts > 2 && real(path.cwnd) < 8.0;
+            if conn.established().all(|(_, path)| halved(path)) {
+                break;
+            }
+            assert!(Instant::now() < end, "{}: no cuts for marks: {conn:?}", algorithm.name);
+        }
+        (0..2).for_each(|i| net.mark(i, false));
+        drop(stream);
+        server.join().unwrap();
+        assert_eq!(loaded.0.counters().unwrap()[2], 0, "{}", algorithm.name);
+    }
+}

@@ -1,27 +1,32 @@
 //! What lives on the hosts: senders and receivers, on sockets of the kernel, in one loop for all
 //! namespaces. A socket stays in the namespace in which it was made, whichever thread uses it.
 
+mod churn;
+mod series;
+
 use crate::address::{End, Side};
 use crate::clock::Clock;
+use crate::conditions::Conditions;
 use crate::ends::HostEnd;
 use crate::fabric::{Known, Pin};
 use crate::info;
+use crate::memory::Memory;
 use crate::namespace::{Namespace, current};
+use crate::receiving::{Read, Receiving};
 use crate::sending::{Sending, SubflowState};
-use crate::suppression::{Identity, Told, is_suppressed};
+use crate::suppression::{Identity, Told};
 use crate::traffic::{Task, Tasks, Traffic};
 use crate::wire::{Ports, entropy};
 use anyhow::{Context as _, Result};
 use linkpool_network::{LinkId, Routes, reversed, source_route};
-use linkpool_sim::{FlowId, FlowOutcome, MeasuredBytes, Plan, PlannedFlow, Sample, TransportId, Value};
-use linkpool_transport::SubflowId;
+use linkpool_sim::{FlowId, FlowOutcome, MeasuredBytes, Plan, PlannedFlow, Sample, TransportId};
+use linkpool_transport::Metric;
 use linkpool_transport::paths::Subflows as Which;
 use linkpool_units::Time;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::collections::{BTreeMap, HashMap};
-use std::io::{ErrorKind, Read as _};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -51,6 +56,8 @@ enum Due {
     Stop(FlowId),
     /// Further subflows of a flow are opened, or looked at.
     Join(FlowId),
+    /// Each connection loses a subflow.
+    Churn(Time),
     WarmUp,
     CutOff,
     Cwnd,
@@ -85,15 +92,6 @@ impl Token {
     }
 }
 
-/// A receiving end.
-#[derive(Debug)]
-struct Receiving {
-    socket: Socket,
-    flow: FlowId,
-    planned: PlannedFlow,
-    received: u64,
-}
-
 /// All senders and receivers.
 #[derive(Debug)]
 pub(crate) struct Hosts<'p> {
@@ -110,7 +108,11 @@ pub(crate) struct Hosts<'p> {
     agenda: BTreeMap<(Time, u64), Due>,
     asked: u64,
     traffic: Traffic<'p>,
-    listeners: Vec<Socket>,
+    listeners: Vec<(Socket, TransportId)>,
+    /// By transport, if the memory of sockets is limited.
+    memory: Vec<Memory>,
+    /// Subflows opened in the place of those that connections have lost by [`Due::Churn`].
+    pub(crate) reopened: u64,
     senders: HashMap<FlowId, Sending>,
     receivers: HashMap<u32, Receiving>,
     /// The flows whose connections have not been accepted yet, by the sender's address and port.
@@ -127,10 +129,12 @@ impl<'p> Hosts<'p> {
         (plan, routes): (&'p Plan, &'p Routes),
         clock: Clock,
         (algorithms, told): (Vec<String>, Told),
-        ends: HashMap<End, HostEnd>,
+        (ends, conditions): (HashMap<End, HostEnd>, &Conditions),
         known: Known,
     ) -> Result<Hosts<'p>> {
         let (traffic, tasks) = Traffic::new(plan);
+        let memory = |limit| (0..plan.transports.len()).map(move |number| Memory::new(number, limit)).collect();
+        let memory: Option<Vec<Memory>> = conditions.memory.map_or(Ok(Some(Vec::new())), memory)?;
         let mut hosts = Hosts {
             plan,
             routes,
@@ -145,6 +149,8 @@ impl<'p> Hosts<'p> {
             asked: 0,
             traffic,
             listeners: Vec::new(),
+            memory: memory.context("this machine has no control groups that limit the memory of sockets")?,
+            reopened: 0,
             senders: HashMap::new(),
             receivers: HashMap::new(),
             expected: HashMap::new(),
@@ -155,6 +161,9 @@ impl<'p> Hosts<'p> {
             warnings: Vec::new(),
         };
         hosts.add(tasks);
+        if let Some(every) = conditions.churn {
+            hosts.at(every, Due::Churn(every));
+        }
         let record = &plan.record;
         let series = [(&record.cwnd, Due::Cwnd), (&record.rate, Due::Rate)];
         let series = series.into_iter().filter_map(|(series, due)| Some((series.as_ref()?.from, due)));
@@ -176,7 +185,7 @@ impl<'p> Hosts<'p> {
                 socket.listen(1024)?;
                 let token = Token::Listener(self.listeners.len() as u32);
                 epoll::add(&self.epoll, &socket, token.data(), epoll::EventFlags::IN)?;
-                self.listeners.push(socket);
+                self.listeners.push((socket, transport));
             }
         }
         Ok(())
@@ -187,7 +196,8 @@ impl<'p> Hosts<'p> {
         let is_mptcp = self.plan.transports[transport.index()].config.subflows > 1;
         let protocol = if is_mptcp { Protocol::MPTCP } else { Protocol::TCP };
         self.ends.get(&end).context("hosts that take part have namespaces")?.namespace.enter()?;
-        let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking(), Some(protocol));
+        let socket =
+            self.in_memory(transport, || Ok(Socket::new(Domain::IPV4, Type::STREAM.nonblocking(), Some(protocol))?));
         self.home.enter()?;
         let socket = socket.context("cannot make a socket")?;
         let algorithm = &self.algorithms[transport.index()];
@@ -196,6 +206,14 @@ impl<'p> Hosts<'p> {
             .with_context(|| format!("the kernel does not let a socket have the algorithm {algorithm}"))?;
         socket.set_tcp_nodelay(true)?;
         Ok((socket, is_mptcp))
+    }
+
+    /// Runs `work`, whose sockets take the memory of `transport` if that is limited.
+    fn in_memory<T>(&self, transport: TransportId, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        match self.memory.get(transport.index()) {
+            Some(memory) => memory.within(work),
+            None => work(),
+        }
     }
 
     /// Until the end of the run, or `stop` says so. Returns when that was.
@@ -249,6 +267,10 @@ impl<'p> Hosts<'p> {
             Due::Done(flow) => self.look_whether_done(flow),
             Due::Stop(flow) => self.end(flow, false),
             Due::Join(flow) => self.join(flow)?,
+            Due::Churn(every) => {
+                self.churn()?;
+                self.at(due + every, Due::Churn(every));
+            }
             Due::WarmUp | Due::CutOff => {
                 for sending in self.senders.values_mut() {
                     let _ = sending.look(now); // one that has just failed counts as it was
@@ -270,10 +292,11 @@ impl<'p> Hosts<'p> {
         let ports: Vec<u16> = (0..subflows).map(|_| host.port()).collect();
         let to =
             SocketAddrV4::new(End { host: dst, side: Side::Receiving }.address(), listener_port(planned.transport));
-        let subflows = self.subflows(&planned, &ports, to);
+        let subflows = self.subflows(&planned, &ports.into_iter().enumerate().collect::<Vec<_>>(), to);
         let (socket, is_mptcp) = self.socket(from, planned.transport)?;
-        socket.bind(&SockAddr::from(SocketAddrV4::new(from.address(), ports[0])))?;
-        self.expected.insert((from.address(), ports[0]), (flow, planned));
+        let port = subflows[0].port;
+        socket.bind(&SockAddr::from(SocketAddrV4::new(from.address(), port)))?;
+        self.expected.insert((from.address(), port), (flow, planned));
         let now = self.clock.now();
         planned.flow.start = now;
         match socket.connect(&SockAddr::from(to)) {
@@ -289,18 +312,19 @@ impl<'p> Hosts<'p> {
         Ok(())
     }
 
-    /// The subflows of a flow with these ports of the sender; the fabric learns which paths they
-    /// take.
-    fn subflows(&self, planned: &PlannedFlow, ports: &[u16], to: SocketAddrV4) -> Vec<SubflowState> {
+    /// Subflows of a flow: which of its transport's they are, and their ports of the sender. The
+    /// fabric learns which paths they take.
+    fn subflows(&self, planned: &PlannedFlow, wanted: &[(usize, u16)], to: SocketAddrV4) -> Vec<SubflowState> {
         let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (planned.flow.src, planned.flow.dst);
-        let paths = transport.paths.paths((&self.plan.fabric, self.routes), (src, dst), ports.len());
+        let all = transport.config.subflows;
+        let paths = transport.paths.paths((&self.plan.fabric, self.routes), (src, dst), all);
         let pin = |path: &[LinkId]| source_route(&self.plan.fabric, path);
         let from = End { host: src, side: Side::Sending }.address();
         let priority = transport.high != Which::None;
         let mut known = self.known.write().expect("no thread panics with it");
-        let subflow = |(i, port): (usize, &u16)| {
-            let path = paths.as_ref().and_then(|paths| paths.get(i));
+        let subflow = |&(place, ref port): &(usize, u16)| {
+            let path = paths.as_ref().and_then(|paths| paths.get(place));
             let there: Ports = ((from, *port), (*to.ip(), to.port()));
             let there_path = path.and_then(|path| pin(path));
             let back_path = path.and_then(|path| pin(&reversed(&self.plan.fabric, path)));
@@ -309,15 +333,17 @@ impl<'p> Hosts<'p> {
                 known.insert((there.1, there.0), Pin { path: back_path, priority });
             }
             SubflowState {
+                place,
                 port: *port,
                 entropy: there_path.unwrap_or_else(|| entropy(there)),
                 pinned: there_path.is_some(),
                 established: None,
+                closed: false,
                 info: info::TcpInfo::default(),
                 sampled: 0,
             }
         };
-        ports.iter().enumerate().map(subflow).collect()
+        wanted.iter().map(subflow).collect()
     }
 
     fn wake_sender(&mut self, flow: FlowId) {
@@ -327,7 +353,7 @@ impl<'p> Hosts<'p> {
             sending.connected(now);
         }
         let (written, failed) = (sending.write(), sending.has_failed());
-        let joins = sending.subflows.len() > 1 && sending.subflows[1].established.is_none();
+        let joins = sending.subflows.get(1).is_some_and(|second| second.established.is_none() && !second.closed);
         if failed {
             return self.end(flow, false);
         }
@@ -355,8 +381,10 @@ impl<'p> Hosts<'p> {
         let now = self.clock.now();
         let Some(sending) = self.senders.get_mut(&flow) else { return Ok(()) };
         let planned = sending.planned;
-        if let Err(e) = sending.look(now) {
-            self.warnings.push(format!("flow {flow:?} is no MPTCP connection: {e}"));
+        if sending.look(now).is_err() {
+            // It has fallen back to TCP (RFC 8684, section 3.7), and gets no further subflows.
+            sending.subflows.iter_mut().skip(1).for_each(|subflow| subflow.closed = true);
+            self.warnings.push(format!("flow {flow:?} has fallen back from MPTCP to TCP"));
             return Ok(());
         }
         let end = End { host: planned.flow.src, side: Side::Sending };
@@ -369,8 +397,10 @@ impl<'p> Hosts<'p> {
         }
         let manager = host.path_manager.as_mut();
         let manager = manager.context("hosts that send over several subflows have a path manager")?;
-        for (id, subflow) in (0u8..).zip(&mut sending.subflows).skip(1) {
-            if subflow.info.state == 0 {
+        // The number of an address: 1 to 255, and another than that of subflows opened shortly
+        // before.
+        for (id, subflow) in (0u8..=255).zip(&mut sending.subflows).skip(1) {
+            if subflow.info.state == 0 && !subflow.closed {
                 let local = SocketAddrV4::new(end.address(), subflow.port);
                 // The connection takes no subflow before its first data is acknowledged; then the
                 // next look asks again.
@@ -379,41 +409,37 @@ impl<'p> Hosts<'p> {
                 }
             }
         }
-        if sending.subflows.iter().any(|subflow| subflow.established.is_none()) {
+        if sending.subflows.iter().any(|subflow| subflow.established.is_none() && !subflow.closed) {
             self.at(now + LOOK * 5, Due::Join(flow));
         }
         Ok(())
     }
 
     fn accept(&mut self, listener: u32) -> Result<()> {
-        while let Ok((socket, from)) = self.listeners[listener as usize].accept() {
+        loop {
+            let (socket, transport) = &self.listeners[listener as usize];
+            let Ok((socket, from)) = self.in_memory(*transport, || Ok(socket.accept()?)) else { return Ok(()) };
             let from = from.as_socket_ipv4().context("senders have IPv4 addresses")?;
             let Some((flow, planned)) = self.expected.remove(&(*from.ip(), from.port())) else { continue };
             socket.set_nonblocking(true)?;
             let number = self.accepted;
             self.accepted += 1;
             epoll::add(&self.epoll, &socket, Token::Receiver(number).data(), epoll::EventFlags::IN)?;
-            self.receivers.insert(number, Receiving { socket, flow, planned, received: 0 });
+            self.receivers.insert(number, Receiving::new(socket, (flow, planned), self.clock.now()));
         }
-        Ok(())
     }
 
     fn receive(&mut self, number: u32) {
         let Some(receiving) = self.receivers.get_mut(&number) else { return };
-        match receiving.socket.read(&mut self.buffer) {
-            Ok(0) => drop(self.receivers.remove(&number)),
-            Ok(n) => {
-                let before = receiving.received;
-                receiving.received += n as u64;
-                let size = receiving.planned.flow.size.unwrap_or(u64::MAX);
-                if before < size && receiving.received >= size {
-                    let (flow, planned) = (receiving.flow, receiving.planned);
-                    let tasks = self.traffic.delivered(flow, &planned, self.clock.now());
-                    self.add(tasks);
-                }
+        let now = self.clock.now();
+        match receiving.read(&mut self.buffer, now) {
+            Read::Open => {}
+            Read::Delivered => {
+                let (flow, planned) = (receiving.flow, receiving.planned);
+                let tasks = self.traffic.delivered(flow, &planned, now);
+                self.add(tasks);
             }
-            Err(e) if e.kind() == ErrorKind::WouldBlock => {}
-            Err(_) => drop(self.receivers.remove(&number)),
+            Read::Ended => drop(self.receivers.remove(&number)),
         }
     }
 
@@ -423,7 +449,8 @@ impl<'p> Hosts<'p> {
         let now = self.clock.now();
         let algorithm = &self.algorithms[sending.planned.transport.index()];
         let told = self.told.of(algorithm, &mut sending.identity);
-        let outcome = sending.outcome(now, finished, told);
+        let mut outcome = sending.outcome(now, finished, told);
+        outcome.metrics.extend(pause(&self.receivers, flow, now));
         if !finished {
             // What is on its way is of no use to anybody.
             let _ = sending.socket.set_linger(Some(Duration::ZERO));
@@ -438,7 +465,9 @@ impl<'p> Hosts<'p> {
         for (_, mut sending) in self.senders.drain() {
             let algorithm = &self.algorithms[sending.planned.transport.index()];
             let told = self.told.of(algorithm, &mut sending.identity);
-            self.flows.push(sending.outcome(now, false, told));
+            let mut outcome = sending.outcome(now, false, told);
+            outcome.metrics.extend(pause(&self.receivers, outcome.flow, now));
+            self.flows.push(outcome);
             let _ = sending.socket.set_linger(Some(Duration::ZERO));
         }
         for (_, receiving) in self.receivers.drain() {
@@ -451,54 +480,10 @@ impl<'p> Hosts<'p> {
     pub(crate) fn jobs(&mut self) -> Vec<linkpool_sim::JobOutcome> {
         std::mem::take(&mut self.traffic.jobs)
     }
+}
 
-    fn wanted<'s>(&self, labels: &'s Option<Vec<String>>, sending: &Sending) -> bool {
-        let label = &self.plan.labels[sending.planned.label.index()];
-        labels.as_ref().is_none_or(|wanted: &'s Vec<String>| wanted.contains(label))
-    }
-
-    fn sample_windows(&mut self, due: Time, now: Time) {
-        let Some(series) = &self.plan.record.cwnd else { return };
-        let mut flows: Vec<FlowId> = self.senders.keys().copied().collect();
-        flows.retain(|flow| self.wanted(&series.labels, &self.senders[flow]));
-        for flow in flows {
-            let Some(sending) = self.senders.get_mut(&flow) else { continue };
-            let _ = sending.look(now); // one that has just failed has no more samples
-            let algorithm = &self.algorithms[sending.planned.transport.index()];
-            let told = self.told.of(algorithm, &mut sending.identity);
-            let numbers = SubflowId::first(sending.subflows.len());
-            for (subflow, s) in numbers.zip(&sending.subflows).filter(|(_, s)| s.established.is_some()) {
-                let (cwnd, ssthresh, srtt) = (s.info.snd_cwnd.into(), s.ssthresh(), s.srtt());
-                let suppressed = told.as_ref().is_some_and(|conn| is_suppressed(conn, s.port));
-                let value = Value::Cwnd { flow, subflow, cwnd, ssthresh, srtt, suppressed };
-                self.samples.push(Sample { at: now, value });
-            }
-        }
-        if due + series.every <= series.until {
-            self.at(due + series.every, Due::Cwnd);
-        }
-    }
-
-    fn sample_rates(&mut self, due: Time, now: Time) {
-        let Some(series) = &self.plan.record.rate else { return };
-        let mut flows: Vec<FlowId> = self.senders.keys().copied().collect();
-        flows.retain(|flow| self.wanted(&series.labels, &self.senders[flow]));
-        for flow in flows {
-            let Some(sending) = self.senders.get_mut(&flow) else { continue };
-            let _ = sending.look(now); // one that has just failed has no more samples
-            let since = sending.planned.flow.start.max(due.saturating_sub(series.every));
-            let numbers = SubflowId::first(sending.subflows.len());
-            for (subflow, s) in numbers.zip(&mut sending.subflows).filter(|(_, s)| s.established.is_some()) {
-                let acked = s.acked();
-                if due > series.from && now > since {
-                    let goodput = 8.0 * acked.saturating_sub(s.sampled) as f64 / (now - since).secs();
-                    self.samples.push(Sample { at: now, value: Value::Rate { flow, subflow, goodput } });
-                }
-                s.sampled = acked;
-            }
-        }
-        if due + series.every <= series.until.saturating_add(series.every) {
-            self.at(due + series.every, Due::Rate);
-        }
-    }
+/// The longest time for which the application at the receiver of `flow` got no data.
+fn pause(receivers: &HashMap<u32, Receiving>, flow: FlowId, now: Time) -> Option<Metric> {
+    let receiving = receivers.values().find(|receiving| receiving.flow == flow)?;
+    Some(Metric::time("longest_pause", receiving.longest_pause(now)))
 }
