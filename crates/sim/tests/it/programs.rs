@@ -173,7 +173,7 @@ fn tree(n: u32, size: u64) -> String {
         let received = (rank > 0).then(|| goal.add(rank, &format!("recv {size}b from {}", rank - highest(rank)), &[]));
         let mut bit = if rank == 0 { 1 } else { 2 * highest(rank) };
         while rank + bit < n {
-            goal.add(rank, &format!("send {size}b to {}", rank + bit), &[received.clone()]);
+            goal.add(rank, &format!("send {size}b to {}", rank + bit), std::slice::from_ref(&received));
             bit *= 2;
         }
     }
