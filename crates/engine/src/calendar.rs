@@ -74,7 +74,18 @@ impl Calendar {
     fn set(&mut self, window: u64, input: u32) {
         let row = (window % ROWS) as usize;
         let word = input as usize / 64;
-        self.bits[row * self.words + word] |= 1 << (input % 64);
+        let bits = &mut self.bits[row * self.words + word];
+        let was_empty = *bits == 0;
+        *bits |= 1 << (input % 64);
+        if was_empty {
+            self.enter(row, word);
+        }
+    }
+
+    /// Notes that `word` of `row` is not empty any more. In a busy network, most words have other
+    /// bits already.
+    #[inline(never)]
+    fn enter(&mut self, row: usize, word: usize) {
         self.summary[row * self.summary_words + word / 64] |= 1 << (word % 64);
         self.occupied[row / 64] |= 1 << (row % 64);
     }

@@ -13,7 +13,7 @@ mod timers;
 mod windows;
 
 pub use calendar::Calendar;
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_place};
 pub use random::{Stream, hash_u64, stream};
 pub use timers::Timers;
 pub use windows::Windows;

@@ -8,12 +8,23 @@
 /// memory was half the time of a hop on a fat-tree of 1,024 hosts
 /// (`docs/reports/2026-11-21-performance.md`).
 #[inline(always)]
-#[allow(unsafe_code)]
 pub fn prefetch<T>(place: &T) {
+    prefetch_at(place);
+}
+
+/// The same for a place of `places`; means nothing if there is no place of this number.
+#[inline(always)]
+pub fn prefetch_place<T>(places: &[T], number: usize) {
+    prefetch_at(places.as_ptr().wrapping_add(number));
+}
+
+#[inline(always)]
+#[allow(unsafe_code)]
+fn prefetch_at<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
     for line in 0..size_of::<T>().div_ceil(64) {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let address = std::ptr::from_ref(place).cast::<i8>().wrapping_add(line * 64);
+        let address = place.cast::<i8>().wrapping_add(line * 64);
         // SAFETY: a prefetch reads nothing and faults at no address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address) }
     }

@@ -22,6 +22,13 @@ impl Next {
     /// There is no way.
     pub(crate) const NOWHERE: Next = Next(u32::MAX);
 
+    /// The number of a block; of another entry, a number that no block has.
+    #[inline]
+    fn block(self) -> usize {
+        // The kind of a block is the greatest, and nowhere the greatest number.
+        self.0.wrapping_sub(BLOCK) as usize
+    }
+
     /// The first link of a run.
     #[inline]
     fn first(self) -> LinkId {
@@ -88,10 +95,10 @@ impl Table {
     pub(crate) fn next(&self, row: u32, column: u32) -> Next {
         let column = column as usize;
         let next = self.rows[row as usize + column / COLUMNS];
-        if next.0 & KIND != BLOCK || next == Next::NOWHERE {
-            return next;
+        match self.blocks.get(next.block()) {
+            Some(block) => block[column % COLUMNS],
+            None => next,
         }
-        self.blocks[(next.0 & !KIND) as usize][column % COLUMNS]
     }
 
     /// How many links `next` leaves to choose from.

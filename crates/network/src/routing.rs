@@ -160,7 +160,7 @@ impl Routes {
         self.at(node).next_link_by(packet, |(salt, _), packet| hash(salt, packet))
     }
 
-    /// The state that `node` needs to forward packets.
+    /// The state that `node`, which has several links or is a switch, needs to forward packets.
     #[inline]
     pub(crate) fn at(&self, node: NodeId) -> RoutesAt<'_> {
         let Routes { nodes, table, columns, last_links, .. } = self;
@@ -259,8 +259,8 @@ impl RoutesAt<'_> {
     #[inline(always)]
     fn next(&self, packet: &mut Packet) -> Result<LinkId, Next> {
         let row = self.row;
-        if row.row == NO_ROW || packet.flags.has(Flags::PINNED) {
-            return Ok(row.next_link_without_table(packet));
+        if packet.flags.has(Flags::PINNED) {
+            return Ok(row.next_pinned_link(packet));
         }
         let dst = packet.dst().index();
         let column = self.columns[dst];
@@ -272,13 +272,10 @@ impl RoutesAt<'_> {
 }
 
 impl Row {
-    /// The node has one link, or the packet knows its way.
+    /// The packet knows its way.
     #[cold]
     #[inline(never)]
-    fn next_link_without_table(&self, packet: &mut Packet) -> LinkId {
-        if self.row == NO_ROW {
-            return self.first_link;
-        }
+    fn next_pinned_link(&self, packet: &mut Packet) -> LinkId {
         let port = packet.entropy % self.ports;
         packet.entropy /= self.ports;
         self.first_link.plus(port)

@@ -8,7 +8,7 @@ pub use stats::{LinkStats, RareEvents};
 
 use crate::packet::{Flags, Packet};
 use crate::thresholds::Admission;
-use linkpool_engine::prefetch;
+use linkpool_engine::prefetch_place;
 use linkpool_units::Time;
 
 /// An output port with its FIFO queue and the line to the next node, in one ring of packets sorted
@@ -124,13 +124,26 @@ impl Link {
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Option<Queued> {
         if self.present() >= self.max_present {
-            self.settle(kind, now);
+            self.settle_at_most(kind, now);
         }
-        let backlog = self.busy_until.saturating_sub(now);
-        if self.present() >= kind.acts_from || backlog >= kind.acts_from_backlog {
-            return None;
+        self.passes(kind, now).then(|| self.accept(kind, now, packet))
+    }
+
+    /// The queue may be longer than ever before: settles it, and notes its length with one packet
+    /// more if no threshold may act on that packet.
+    #[inline(never)]
+    fn settle_at_most(&mut self, kind: &LinkKind, now: Time) {
+        self.settle(kind, now);
+        if self.passes(kind, now) {
+            self.max_present = self.max_present.max(self.present() + 1);
         }
-        Some(self.accept(kind, now, packet))
+    }
+
+    /// Is the queue at `now` shorter than any threshold that acts?
+    #[inline(always)]
+    fn passes(&self, kind: &LinkKind, now: Time) -> bool {
+        let backlog = self.busy_until.max(now) - now;
+        self.present() < kind.acts_from && backlog < kind.acts_from_backlog
     }
 
     /// Queues, marks or drops `packet` at `now`, as the thresholds say.
@@ -159,13 +172,13 @@ impl Link {
             }
             Some(Admission::Queue) => {}
         }
+        self.max_present = self.max_present.max(self.present() + 1);
         Fate::Queued(self.accept(kind, now, &packet))
     }
 
     /// Puts `packet` at the end of the queue.
     #[inline(always)]
     fn accept(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Queued {
-        self.max_present = self.max_present.max(self.present() + 1);
         let departure = self.busy_until.max(now) + kind.serialisation(packet.size());
         self.busy_until = departure;
         self.packets += 1;
@@ -192,7 +205,7 @@ impl Link {
     /// Adds a place at the end of the ring; the caller fills it.
     #[inline]
     fn next_place(&mut self, kind: &LinkKind, now: Time) -> &mut Packet {
-        if self.tail.wrapping_sub(self.oldest()) as usize == self.ring.len() {
+        if self.present().max(self.on_the_way()) as usize == self.ring.len() {
             self.make_room(kind, now);
         }
         self.take_place()
@@ -260,41 +273,34 @@ impl Link {
     /// Prefetches the next packet for the receiver, and the arrival of the packet behind it.
     #[inline]
     pub(crate) fn prefetch_head(&self) {
-        self.prefetch_place(self.head);
+        prefetch_place(&self.ring, self.at(self.head));
         // It may be in another cache line.
-        self.prefetch_place(self.head.wrapping_add(1));
-    }
-
-    #[inline]
-    fn prefetch_place(&self, index: u32) {
-        self.ring.get(self.at(index)).inspect(|place| prefetch(*place));
-    }
-
-    /// The packet that arrives next.
-    #[inline]
-    pub(crate) fn head_packet(&self) -> Option<&Packet> {
-        (self.head != self.tail).then(|| &self.ring[self.at(self.head)])
+        prefetch_place(&self.ring, self.at(self.head.wrapping_add(1)));
     }
 
     /// Prefetches the place of the next packet.
     #[inline]
     pub(crate) fn prefetch_end(&self) {
-        self.prefetch_place(self.tail);
+        prefetch_place(&self.ring, self.at(self.tail));
     }
 
-    /// Removes the first packet if it arrives before `limit`. If not, returns its arrival; none if
-    /// there is no packet.
-    #[inline]
-    pub(crate) fn pop_before(&mut self, limit: Time) -> Result<&Packet, Option<Time>> {
-        if self.head == self.tail {
-            return Err(None);
+    /// Removes the packets that arrive before `limit` and gives them to `take`. Returns the arrival
+    /// of the next one, if there is one.
+    #[inline(always)]
+    pub(crate) fn take_before(&mut self, limit: Time, mut take: impl FnMut(&Packet)) -> Option<Time> {
+        let (mut head, tail) = (self.head, self.tail);
+        let mut next = None;
+        while head != tail {
+            let first = &self.ring[self.at(head)];
+            if first.arrival >= limit {
+                next = Some(first.arrival);
+                break;
+            }
+            take(first);
+            head = head.wrapping_add(1);
         }
-        let first = &self.ring[self.at(self.head)];
-        if first.arrival >= limit {
-            return Err(Some(first.arrival));
-        }
-        self.head = self.head.wrapping_add(1);
-        Ok(first)
+        self.head = head;
+        next
     }
 
     /// The packets that arrive before `limit`, in order.
@@ -331,6 +337,7 @@ impl Link {
     }
 
     /// Packets queued or in flight.
+    #[inline]
     pub(crate) fn on_the_way(&self) -> u32 {
         self.tail.wrapping_sub(self.head)
     }
@@ -364,7 +371,9 @@ mod tests {
             }
         }
         fn pop(&mut self) -> Packet {
-            *self.0.pop_before(Time::MAX).expect("a packet on its way")
+            let first = *self.0.arriving_before(Time::MAX).next().expect("a packet on its way");
+            self.0.head += 1;
+            first
         }
         fn stats(&self) -> LinkStats {
             self.0.stats(&self.1, self.2)
@@ -461,7 +470,7 @@ mod tests {
                 expected += 1;
             }
         }
-        while l.0.head_packet().is_some() {
+        while l.0.on_the_way() > 0 {
             assert_eq!(l.pop().seq, expected);
             expected += 1;
         }
@@ -497,19 +506,21 @@ mod tests {
     }
 
     #[test]
-    fn the_head_is_the_next_to_arrive() {
+    fn packets_are_taken_when_they_arrive() {
         let mut l = link(QueuePolicy::drop_tail(QueueLimit::Packets(100)));
-        assert!(l.0.head_packet().is_none());
-        for seq in [7, 8] {
+        let take = |l: &mut Port, limit| {
+            let mut taken = Vec::new();
+            let next = l.0.take_before(Time::from_us(limit), |packet| taken.push(packet.seq));
+            (taken, next)
+        };
+        assert_eq!(take(&mut l, 100), (vec![], None));
+        for seq in [7, 8, 9] {
             l.enqueue(Time::ZERO, Packet { seq, ..packet(1250) });
         }
-        assert_eq!(l.0.head_packet().map(|packet| packet.seq), Some(7));
-        l.pop();
-        assert_eq!(l.0.head_packet().map(|packet| packet.seq), Some(8));
         // Each packet takes 1 us to send and 2 us to arrive.
-        let mut pop_before = |limit| l.0.pop_before(Time::from_us(limit)).map(|packet| packet.seq);
-        assert_eq!([pop_before(4), pop_before(5)], [Err(Some(Time::from_us(4))), Ok(8)]);
-        assert_eq!(pop_before(6), Err(None));
+        assert_eq!(take(&mut l, 3), (vec![], Some(Time::from_us(3))));
+        assert_eq!(take(&mut l, 5), (vec![7, 8], Some(Time::from_us(5))));
+        assert_eq!(take(&mut l, 6), (vec![9], None));
     }
 
     /// As in `byte_limits_count_waiting_bytes`, four packets of 1,000 B with marks from 1,000

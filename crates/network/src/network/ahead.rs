@@ -1,42 +1,37 @@
-//! Prefetches the memory of inputs that are due a little later (why: `docs/performance.md`).
+//! Prefetches the memory that the next batch of inputs needs (why: `docs/performance.md`).
 
 use super::handler::Handler;
 use super::inputs::Input;
 use crate::link::Link;
+use crate::packet::Packet;
 use crate::routing::Routes;
+use linkpool_engine::prefetch;
 
-/// Links are prefetched this many due inputs ahead, and the packets at their heads three quarters
-/// as many ahead.
-pub(super) const AHEAD: usize = 16;
-/// The memory that a host needs for a packet is prefetched in stages, the last of them this many
-/// inputs ahead. Nearer inputs are not prefetched.
-const LAST: usize = AHEAD / 8;
-
-/// Prefetches, of the inputs that are `due`, the link of one and the packets at the head of a
-/// nearer one.
+/// Prefetches the links of a `batch` of inputs, and the packets at their heads.
 #[inline]
-pub(super) fn prefetch_links(links: &[Link], due: &[Input]) {
+pub(super) fn prefetch_links(links: &[Link], batch: &[Input]) {
     // There is no link of the number that stands for timers.
-    let link = |ahead: usize| due.get(ahead).and_then(|input| links.get(input.link.index()));
-    link(AHEAD).into_iter().for_each(linkpool_engine::prefetch);
-    link(AHEAD * 3 / 4).into_iter().for_each(Link::prefetch_head);
+    let links = || batch.iter().filter_map(|input| links.get(input.link.index()));
+    links().for_each(prefetch);
+    links().for_each(Link::prefetch_head);
 }
 
-/// For the inputs of hosts: the link on which they will answer, and in stages the memory that they
-/// need for the packets.
+/// For a `batch` of inputs of hosts: the hosts, and the links on which they will answer.
 #[inline]
-pub(super) fn prefetch_endpoints<H: Handler>(links: &[Link], routes: &Routes, due: &[Input], handler: &H) {
-    let answer = |input: &Input| routes.only_link(input.node).map(|link| &links[link.index()]);
-    if let Some(input) = due.get(AHEAD) {
-        handler.prefetch(input.node, None, 0);
-        answer(input).into_iter().for_each(linkpool_engine::prefetch);
+pub(super) fn prefetch_hosts<H: Handler>(links: &[Link], routes: &Routes, batch: &[Input], handler: &H) {
+    for input in batch {
+        handler.prefetch_host(input.node);
+        routes.only_link(input.node).into_iter().for_each(|link| prefetch(&links[link.index()]));
     }
-    due.get(AHEAD * 3 / 4).and_then(answer).into_iter().for_each(Link::prefetch_end);
-    for (stage, ahead) in [(1, AHEAD / 2), (2, AHEAD * 3 / 8), (3, AHEAD / 4), (4, LAST)] {
-        if let Some(input) = due.get(ahead)
-            && let Some(packet) = links.get(input.link.index()).and_then(Link::head_packet)
-        {
-            handler.prefetch(input.node, Some(packet), stage);
-        }
-    }
+}
+
+/// For `packets` that hosts are about to get, in stages, the memory that they need for them. Each
+/// stage follows the pointers that the one before it has fetched.
+#[inline]
+pub(super) fn prefetch_endpoints<'p, H: Handler>(packets: impl Iterator<Item = &'p Packet> + Clone, handler: &H) {
+    // Loops of their own, since the compiler makes each of them short.
+    packets.clone().for_each(|packet| handler.prefetch(packet, 1));
+    packets.clone().for_each(|packet| handler.prefetch(packet, 2));
+    packets.clone().for_each(|packet| handler.prefetch(packet, 3));
+    packets.for_each(|packet| handler.prefetch(packet, 4));
 }

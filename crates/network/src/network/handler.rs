@@ -16,10 +16,13 @@ pub trait Handler {
     fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>);
     /// When `node` next wants to be woken; [`Time::MAX`]: not at all.
     fn next_timer(&self, node: NodeId) -> Time;
-    /// `host` will get `packet` (known from stage 1 on) soon: a chance to prefetch the memory that
-    /// [`Handler::on_packet`] will read. Called for stages 0 to 4, ever closer, so that each can
-    /// follow the pointers that the one before it fetched.
-    fn prefetch(&self, _host: NodeId, _packet: Option<&Packet>, _stage: usize) {}
+    /// `host` will run soon: a chance to prefetch the memory that [`Handler::next_timer`] and
+    /// [`Handler::prefetch`] will read.
+    fn prefetch_host(&self, _host: NodeId) {}
+    /// A host will get `packet` soon: a chance to prefetch the memory that [`Handler::on_packet`]
+    /// will read. Called for stages 1 to 4, ever closer, so that each can follow the pointers that
+    /// the one before it fetched.
+    fn prefetch(&self, _packet: &Packet, _stage: usize) {}
     /// Takes one of the messages to hosts, whichever partition runs them: the host, the time, the
     /// message. As a packet does, a message takes at least [`crate::Network::lookahead`]; the
     /// messages of one window come in any order.

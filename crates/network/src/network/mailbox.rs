@@ -1,12 +1,14 @@
 //! Packets that go from one partition to another at the end of a window.
 
-use super::ahead::AHEAD;
 use super::run::Network;
 use crate::fabric::LinkId;
 use crate::link::Link;
 use crate::packet::{Flags, Packet, Trailer};
 use linkpool_engine::prefetch;
 use linkpool_units::Time;
+
+/// Links and packets are prefetched this many ahead.
+const AHEAD: usize = 16;
 
 /// The packets that one partition of a network has sent to another in a window.
 #[derive(Debug, Default)]

@@ -4,7 +4,6 @@ use crate::fabric::{LinkId, NodeId};
 use crate::packet::Packet;
 use linkpool_engine::hash_u64;
 use linkpool_units::Time;
-use std::ops::Range;
 
 /// The bits of a packet's number.
 const NUMBER_BITS: u32 = 24;
@@ -14,32 +13,33 @@ const NUMBER_BITS: u32 = 24;
 /// Links of one rate and delay make ties common, and a fixed order of links would favour the same
 /// port of every switch at every instant: a sender there would never lose a packet to the others.
 /// Therefore the order is drawn for each instant, see [`tie_rank`].
+///
+/// Packets stay where they are put; only words of 64 bits are sorted.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     seed: u64,
-    packets: Vec<Packet>,
-    arrivals: Vec<Arrival>,
-    /// Each node, and how many packets come before its first one.
+    packets: Vec<Arrival>,
+    /// In the order of the nodes, and for each node in the order in which it sees its packets: the
+    /// time since the window began (at most a second: 40 bits) and the number of the packet; once
+    /// the packet is routed, the link that it takes and the number.
+    order: Vec<u64>,
+    /// Each node, and the number of the packet after its last one.
     nodes: Vec<(NodeId, u32)>,
     /// Packets of one instant while they are put in order, with their ranks.
-    tied: Vec<(u64, Arrival)>,
+    tied: Vec<(u64, u64)>,
 }
 
-/// The arrival of a packet.
+/// A packet, and the link on which it comes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    /// The time since the window began (at most a second: 40 bits), then the number of the packet.
-    key: u64,
+struct Arrival {
+    packet: Packet,
     from: LinkId,
-    /// The link that it takes, once it is routed.
-    to: LinkId,
 }
 
-impl Arrival {
-    #[inline]
-    fn number(self) -> usize {
-        (self.key & ((1 << NUMBER_BITS) - 1)) as usize
-    }
+/// The number of the packet in a word of [`Arrivals::order`].
+#[inline]
+fn number(word: u64) -> usize {
+    (word & ((1 << NUMBER_BITS) - 1)) as usize
 }
 
 /// Of the packets that reach a node at the instant `at`, that with the least rank among the links
@@ -59,90 +59,136 @@ impl Arrivals {
     #[inline]
     pub(super) fn clear(&mut self) {
         self.packets.clear();
-        self.arrivals.clear();
+        self.order.clear();
         self.nodes.clear();
     }
 
     /// Packets.
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.arrivals.len()
+        self.packets.len()
     }
 
-    /// The packets of `node` follow.
+    /// `packet` comes on the link `from` to the node that ends next. Packets of one link are added
+    /// in order.
     #[inline]
-    pub(super) fn begin(&mut self, node: NodeId) {
-        self.nodes.push((node, self.arrivals.len() as u32));
+    pub(super) fn push(&mut self, from: LinkId, packet: &Packet) {
+        self.packets.push(Arrival { packet: *packet, from });
     }
 
-    /// `packet` comes on the link `from` to the node that began last, in a window that began at
-    /// `start`. Packets of one link are added in order.
+    /// All packets of `node` have been added since the node before.
     #[inline]
-    pub(super) fn push(&mut self, start: Time, from: LinkId, packet: &Packet) {
-        let key = (packet.arrival - start).0 << NUMBER_BITS | self.packets.len() as u64;
-        // Copies from place to place, where `push` would copy to the stack first.
-        self.packets.extend_from_slice(std::slice::from_ref(packet));
-        self.arrivals.push(Arrival { key, from, to: LinkId::NONE });
+    pub(super) fn end(&mut self, node: NodeId) {
+        self.nodes.push((node, self.packets.len() as u32));
     }
 
-    /// Puts the packets of the node that began last in order.
-    #[inline]
-    pub(super) fn sort_last(&mut self, start: Time) {
-        assert!(self.packets.len() < 1 << NUMBER_BITS, "fewer than 2^24 packets reach a node in a window");
-        let Some((_, first)) = self.nodes.last() else { return };
-        let arrivals = &mut self.arrivals[*first as usize..];
-        arrivals.sort_unstable_by_key(|arrival| arrival.key);
-        if arrivals.windows(2).any(|pair| pair[0].key >> NUMBER_BITS == pair[1].key >> NUMBER_BITS) {
-            break_ties(arrivals, self.seed, start, &mut self.tied);
+    /// Puts the packets of each node in order; the window began at `start`.
+    #[inline(never)]
+    pub(super) fn sort(&mut self, start: Time) {
+        assert!(self.packets.len() < 1 << NUMBER_BITS, "fewer than 2^24 packets reach some nodes in a window");
+        let word = |(i, arrival): (usize, &Arrival)| (arrival.packet.arrival - start).0 << NUMBER_BITS | i as u64;
+        self.order.extend(self.packets.iter().enumerate().map(word));
+        let mut rest = &mut self.order[..];
+        let mut first = 0;
+        for (_, end) in &self.nodes {
+            let here;
+            (here, rest) = rest.split_at_mut((end - first) as usize);
+            first = *end;
+            if here.len() > 1 {
+                here.sort_unstable();
+                if here.windows(2).any(|pair| is_tied(pair[0], pair[1])) {
+                    break_ties(here, &self.packets, self.seed, start, &mut self.tied);
+                }
+            }
         }
     }
 
-    /// Packet number `i` in order.
+    /// All packets, in the order in which they were added.
     #[inline]
-    pub(super) fn packet(&self, i: usize) -> Packet {
-        self.packets[self.arrivals[i].number()]
+    pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> + Clone {
+        self.packets.iter().map(|arrival| &arrival.packet)
     }
 
-    /// Each node, and the numbers of its packets in order.
-    #[inline]
-    pub(super) fn node(&self, i: usize) -> Option<(NodeId, Range<usize>)> {
-        let (node, first) = self.nodes.get(i)?;
-        let end = self.nodes.get(i + 1).map_or(self.arrivals.len(), |(_, next)| *next as usize);
-        Some((*node, *first as usize..end))
+    /// Takes the last node, and its packets in order.
+    #[cold]
+    pub(super) fn take_last(&mut self) -> Option<(NodeId, Vec<Packet>)> {
+        let (node, _) = self.nodes.pop()?;
+        let first = self.nodes.last().map_or(0, |(_, end)| *end as usize);
+        Some((node, self.order.drain(first..).map(|word| self.packets[number(word)].packet).collect()))
     }
 
-    /// Chooses the links that `some` packets take, of which the numbers in order are given.
+    /// Each node, with its packets in order.
+    #[inline]
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (NodeId, impl Iterator<Item = &Packet>)> {
+        let mut rest = &self.order[..];
+        let mut first = 0;
+        self.nodes.iter().map(move |(node, end)| {
+            let here;
+            (here, rest) = rest.split_at((end - std::mem::replace(&mut first, *end)) as usize);
+            (*node, here.iter().map(|word| &self.packets[number(*word)].packet))
+        })
+    }
+
+    /// Chooses the links that the packets take; `choose` gets what `at` gives for each node.
     #[inline(always)]
-    pub(super) fn route(&mut self, some: Range<usize>, mut choose: impl FnMut(&mut Packet) -> LinkId) {
-        for arrival in &mut self.arrivals[some] {
-            arrival.to = choose(&mut self.packets[arrival.number()]);
+    pub(super) fn route<N>(
+        &mut self,
+        at: impl Fn(NodeId) -> N,
+        mut choose: impl FnMut((NodeId, &N), &mut Packet) -> LinkId,
+    ) {
+        let mut rest = &mut self.order[..];
+        let mut first = 0;
+        for (node, end) in &self.nodes {
+            let here;
+            (here, rest) = rest.split_at_mut((end - first) as usize);
+            first = *end;
+            let at_node = at(*node);
+            for word in here {
+                let number = number(*word);
+                let link = choose((*node, &at_node), &mut self.packets[number].packet);
+                *word = u64::from(link) << NUMBER_BITS | number as u64;
+            }
         }
     }
 
-    /// The link that packet number `i` in order takes, if there is such a packet.
-    #[inline]
-    pub(super) fn link(&self, i: usize) -> Option<LinkId> {
-        self.arrivals.get(i).map(|arrival| arrival.to)
-    }
-
-    /// The packets in order, with the link that each takes.
+    /// The packets in order, once they are routed, with the link that each takes.
     #[inline]
     pub(super) fn routed(&self) -> impl Iterator<Item = (LinkId, &Packet)> {
-        self.arrivals.iter().map(|arrival| (arrival.to, &self.packets[arrival.number()]))
+        self.order.iter().map(|word| (taken(*word), &self.packets[number(*word)].packet))
+    }
+
+    /// The links that the packets take, in order, once they are routed.
+    #[inline]
+    pub(super) fn links(&self) -> impl Iterator<Item = LinkId> {
+        self.order.iter().map(|word| taken(*word))
     }
 }
 
+/// Do two packets reach a node at the same instant?
+#[inline]
+fn is_tied(a: u64, b: u64) -> bool {
+    a ^ b < 1 << NUMBER_BITS
+}
+
+/// Draws the order of the packets of a node that reach it at one instant.
 #[cold]
-fn break_ties(arrivals: &mut [Arrival], seed: u64, start: Time, tied: &mut Vec<(u64, Arrival)>) {
-    for instant in arrivals.chunk_by_mut(|a, b| a.key >> NUMBER_BITS == b.key >> NUMBER_BITS) {
+#[inline(never)]
+fn break_ties(order: &mut [u64], packets: &[Arrival], seed: u64, start: Time, tied: &mut Vec<(u64, u64)>) {
+    for instant in order.chunk_by_mut(|a, b| is_tied(*a, *b)) {
         if instant.len() > 1 {
-            let at = start + Time(instant[0].key >> NUMBER_BITS);
+            let at = start + Time(instant[0] >> NUMBER_BITS);
             tied.clear();
-            tied.extend(instant.iter().map(|arrival| (tie_rank(seed, at, arrival.from), *arrival)));
-            tied.sort_unstable_by_key(|(rank, arrival)| (*rank, arrival.key));
-            instant.iter_mut().zip(tied.iter()).for_each(|(arrival, (_, drawn))| *arrival = *drawn);
+            tied.extend(instant.iter().map(|word| (tie_rank(seed, at, packets[number(*word)].from), *word)));
+            tied.sort_unstable();
+            instant.iter_mut().zip(tied.iter()).for_each(|(word, (_, drawn))| *word = *drawn);
         }
     }
+}
+
+/// The link that a packet takes, in a word of [`Arrivals::order`].
+#[inline]
+fn taken(word: u64) -> LinkId {
+    LinkId::from((word >> NUMBER_BITS) as u32)
 }
 
 #[cfg(test)]
@@ -170,24 +216,24 @@ mod tests {
         let mut arrivals = Arrivals::new(7);
         let (start, [a, b]) = (Time::from_us(10), [3, 4].map(LinkId::new));
         let packet = |ns, seq| Packet { arrival: start + Time::from_ns(ns), seq, ..Packet::default() };
-        arrivals.begin(NodeId::new(1));
         for (link, packet) in [(a, packet(1, 0)), (a, packet(5, 1)), (b, packet(3, 2))] {
-            arrivals.push(start, link, &packet);
+            arrivals.push(link, &packet);
         }
-        arrivals.sort_last(start);
-        arrivals.begin(NodeId::new(2));
+        arrivals.end(NodeId::new(1));
         for (link, packet) in [(a, packet(2, 3)), (b, packet(2, 4))] {
-            arrivals.push(start, link, &packet);
+            arrivals.push(link, &packet);
         }
-        arrivals.sort_last(start);
+        arrivals.end(NodeId::new(2));
+        arrivals.sort(start);
         let at = start + Time::from_ns(2);
         let last = if tie_rank(7, at, a) < tie_rank(7, at, b) { [3, 4] } else { [4, 3] };
-        for i in 0..2 {
-            let (node, packets) = arrivals.node(i).unwrap();
-            arrivals.route(packets, |packet| LinkId::new(10 * node.index() + packet.seq as usize));
-        }
-        assert!(arrivals.node(2).is_none());
+        let seen: Vec<_> = arrivals.nodes().flat_map(|(node, all)| all.map(move |p| (node.index(), p.seq))).collect();
+        assert_eq!(seen, [(1, 0), (1, 2), (1, 1), (2, last[0]), (2, last[1])]);
+        arrivals.route(|node| 10 * node.index(), |(_, ten), packet| LinkId::new(ten + packet.seq as usize));
         let routed: Vec<_> = arrivals.routed().map(|(link, packet)| (link.index() as u32, packet.seq)).collect();
         assert_eq!(routed, [(10, 0), (12, 2), (11, 1), (20 + last[0], last[0]), (20 + last[1], last[1])]);
+        let (node, packets) = arrivals.take_last().expect("two nodes");
+        assert_eq!((node, packets.iter().map(|packet| packet.seq).collect::<Vec<_>>()), (NodeId::new(2), last.into()));
+        assert_eq!(arrivals.routed().count(), 3);
     }
 }

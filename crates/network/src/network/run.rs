@@ -1,9 +1,9 @@
 //! A network while it runs: window by window, node by node.
 
-use super::ahead::{self, AHEAD};
+use super::ahead;
 use super::egress::Egress;
 use super::handler::Handler;
-use super::inputs::{Input, TIMERS};
+use super::inputs::Input;
 use super::order::Arrivals;
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, RareEvents};
@@ -13,7 +13,7 @@ use crate::routing::Routes;
 use crate::spreading::Chooser;
 use crate::trailer::Trailers;
 use crate::witness::Witness;
-use linkpool_engine::{Calendar, Windows, prefetch};
+use linkpool_engine::{Calendar, Windows, prefetch_place};
 use linkpool_units::Time;
 use std::sync::Arc;
 
@@ -59,8 +59,9 @@ pub struct Network {
     pub(super) taps: Option<Box<[Flags]>>,
 }
 
-/// Switches route and queue when this many packets have arrived. Then their links are in the cache
-/// when they are needed. Each link still gets its packets in order.
+/// The packets of about this many inputs are taken, then routed or given to hosts. So what one
+/// needs is in the cache when it is needed, prefetched while others were at work. Each link still
+/// gets its packets in order.
 const BATCH: usize = 64;
 
 impl Network {
@@ -153,7 +154,7 @@ impl Network {
         }
         let woken = std::mem::take(&mut self.woken);
         let hosts = woken.partition_point(|input| input.node < self.hosts);
-        self.visit_hosts(&woken, hosts, (start, limit), handler);
+        self.visit_hosts(&woken[..hosts], (start, limit), handler);
         self.visit_switches(&woken[hosts..], (start, limit), handler);
         self.woken = woken;
         if self.ports.are_due() {
@@ -175,36 +176,34 @@ impl Network {
         });
     }
 
-    /// The first so many inputs of `due` are those of hosts, which are visited in turn.
-    fn visit_hosts<H: Handler>(&mut self, due: &[Input], hosts: usize, span: (Time, Time), handler: &mut H) {
-        let mut next = 0;
-        while next < hosts {
-            let here = of_one_node(&due[next..hosts]);
-            for _ in here {
-                ahead::prefetch_links(&self.links, &due[next..]);
-                ahead::prefetch_endpoints(&self.links, &self.routes, &due[next..hosts], handler);
-                next += 1;
+    /// Visits the hosts whose inputs are `due`: takes the packets of many, then visits each in turn.
+    fn visit_hosts<H: Handler>(&mut self, mut due: &[Input], span: (Time, Time), handler: &mut H) {
+        while !due.is_empty() {
+            ahead::prefetch_hosts(&self.links, &self.routes, next_batch(due), handler);
+            (due, _) = self.gather(due, span);
+            ahead::prefetch_endpoints(self.arrivals.packets(), handler);
+            let arrivals = std::mem::take(&mut self.arrivals);
+            for (node, packets) in arrivals.nodes() {
+                self.visit(node, packets, span.1, handler);
             }
-            self.visit(here[0].node, here, span, handler);
+            self.arrivals = arrivals;
         }
     }
 
     /// Visits the switches whose inputs are `due`, many at a time.
-    fn visit_switches<H: Handler>(&mut self, due: &[Input], span: (Time, Time), handler: &mut H) {
-        let mut next = 0;
-        while next < due.len() {
-            self.arrivals.clear();
-            next = self.gather_batch(due, next, span);
+    fn visit_switches<H: Handler>(&mut self, mut due: &[Input], span: (Time, Time), handler: &mut H) {
+        while !due.is_empty() {
+            let has_timer;
+            (due, has_timer) = self.gather(due, span);
+            let timed = if has_timer { self.arrivals.take_last() } else { None };
             if let Chooser::LeastQueue(_) = self.chooser {
                 self.forward_one_by_one();
             } else {
                 self.route_batch();
                 self.queue_batch();
             }
-            let here = of_one_node(&due[next..]);
-            if let [.., Input { link: TIMERS, node }] = here {
-                self.visit(*node, here, span, handler);
-                next += here.len();
+            if let Some((node, packets)) = timed {
+                self.visit(node, packets.iter(), span.1, handler);
             }
         }
     }
@@ -225,64 +224,55 @@ impl Network {
         }
     }
 
-    /// Takes the packets that come to switches, from input number `first` of those `due` on: a
-    /// batch of them, but none of a switch with a timer. Returns the number of the first input that
-    /// is left.
+    /// Takes the packets that come to the first of the nodes that are `due`: those of
+    /// [`next_batch`], but none after a switch with a timer. Returns the inputs that are left, and
+    /// whether the last node is such a switch.
     #[inline(never)]
-    fn gather_batch(&mut self, due: &[Input], first: usize, span: (Time, Time)) -> usize {
-        let mut next = first;
-        while self.arrivals.len() < BATCH {
-            let here = of_one_node(&due[next..]);
-            let [.., Input { link, node }] = here else { break };
-            if *link == TIMERS {
+    fn gather<'d>(&mut self, due: &'d [Input], (start, limit): (Time, Time)) -> (&'d [Input], bool) {
+        let batch = next_batch(due);
+        ahead::prefetch_links(&self.links, batch);
+        let Network { links, arrivals, calendar, windows, ending, timer_windows, hosts, .. } = self;
+        let (links, windows, ending, hosts) = (&mut links[..], *windows, *ending, *hosts);
+        arrivals.clear();
+        let (mut taken, mut has_timer) = (0, false);
+        for input in batch {
+            taken += 1;
+            if let Some(from) = links.get_mut(input.link.index()) {
+                let next = from.take_before(limit, |packet| arrivals.push(input.link, packet));
+                if let Some(arrival) = next
+                    && !ending
+                {
+                    calendar.schedule(windows.of(arrival), from.input);
+                }
+            } else {
+                // There is no link of the number that stands for timers.
+                timer_windows[input.node.index()] = u64::MAX;
+                has_timer = input.node >= hosts;
+            }
+            if has_timer || batch.get(taken).is_none_or(|next| next.node != input.node) {
+                arrivals.end(input.node);
+            }
+            if has_timer {
                 break;
             }
-            self.arrivals.begin(*node);
-            for Input { link: from, .. } in here {
-                ahead::prefetch_links(&self.links, &due[next..]);
-                self.take_from(*from, span);
-                next += 1;
-            }
-            if here.len() > 1 {
-                self.arrivals.sort_last(span.0);
-            }
         }
+        arrivals.sort(start);
         self.hops += self.arrivals.len() as u64;
-        next
-    }
-
-    /// Takes the packets that come on `link` in a window, and has the node woken for the next one
-    /// in a later window.
-    #[inline(always)]
-    fn take_from(&mut self, link: LinkId, (start, limit): (Time, Time)) {
-        let from = &mut self.links[link.index()];
-        let next = loop {
-            match from.pop_before(limit) {
-                Ok(packet) => self.arrivals.push(start, link, packet),
-                Err(next) => break next,
-            }
-        };
-        if let Some(arrival) = next
-            && !self.ending
-        {
-            self.calendar.schedule(self.windows.of(arrival), from.input);
-        }
+        (&due[taken..], has_timer)
     }
 
     /// Chooses the links that the packets of the batch take.
     #[inline(never)]
     fn route_batch(&mut self) {
         let Network { links, routes, chooser, arrivals, .. } = self;
-        let mut number = 0;
-        while let Some((node, packets)) = arrivals.node(number) {
-            let here = routes.at(node);
-            arrivals.route(packets, |packet| {
+        arrivals.route(
+            |node| routes.at(node),
+            |(node, here), packet| {
                 let link = here.forward(node, packet, chooser);
-                prefetch(&links[link.index()]);
+                prefetch_place(links, link.index());
                 link
-            });
-            number += 1;
-        }
+            },
+        );
     }
 
     /// Queues the packets of the batch; a packet's `arrival` is when it came.
@@ -290,14 +280,8 @@ impl Network {
     fn queue_batch(&mut self) {
         let arrivals = std::mem::take(&mut self.arrivals);
         let mut egress = self.egress(NodeId::default());
-        let ahead = AHEAD / 2;
-        (0..ahead.min(arrivals.len()))
-            .filter_map(|i| arrivals.link(i))
-            .for_each(|link| egress.links[link.index()].prefetch_end());
-        for (i, (link, packet)) in arrivals.routed().enumerate() {
-            if let Some(later) = arrivals.link(i + ahead) {
-                egress.links[later.index()].prefetch_end();
-            }
+        arrivals.links().for_each(|link| egress.links[link.index()].prefetch_end());
+        for (link, packet) in arrivals.routed() {
             egress.enqueue(link, packet.arrival, packet);
         }
         self.arrivals = arrivals;
@@ -308,10 +292,8 @@ impl Network {
     #[inline(never)]
     fn forward_one_by_one(&mut self) {
         let arrivals = std::mem::take(&mut self.arrivals);
-        let mut number = 0;
-        while let Some((node, packets)) = arrivals.node(number) {
-            packets.for_each(|i| self.forward_by_queues(node, arrivals.packet(i)));
-            number += 1;
+        for (node, packets) in arrivals.nodes() {
+            packets.for_each(|packet| self.forward_by_queues(node, *packet));
         }
         self.arrivals = arrivals;
     }
@@ -329,27 +311,17 @@ impl Network {
         self.chooser = Chooser::LeastQueue(chooser);
     }
 
-    /// A host, or a switch with a timer: arrivals and timers in order of time, arrivals first where
+    /// A host, or a switch with a timer: `packets` and timers in order of time, packets first where
     /// they tie.
-    #[inline(never)]
-    fn visit<H: Handler>(&mut self, node: NodeId, due: &[Input], (start, limit): (Time, Time), handler: &mut H) {
-        let links = match due {
-            [links @ .., Input { link: TIMERS, .. }] => {
-                self.timer_windows[node.index()] = u64::MAX;
-                links
-            }
-            links => links,
-        };
-        self.arrivals.clear();
-        self.arrivals.begin(node);
-        links.iter().for_each(|input| self.take_from(input.link, (start, limit)));
-        if links.len() > 1 {
-            self.arrivals.sort_last(start);
-        }
-        self.hops += self.arrivals.len() as u64;
-        for i in 0..self.arrivals.len() {
-            self.take_in(node, self.arrivals.packet(i), handler);
-        }
+    #[inline(always)]
+    fn visit<'p, H: Handler>(
+        &mut self,
+        node: NodeId,
+        packets: impl Iterator<Item = &'p Packet>,
+        limit: Time,
+        handler: &mut H,
+    ) {
+        packets.for_each(|packet| self.take_in(node, packet, handler));
         self.run_timers(node, limit, handler);
         if !self.ending {
             self.wake(node, handler);
@@ -357,41 +329,54 @@ impl Network {
     }
 
     /// `packet` comes to `node`, after the timers that are due before.
-    #[inline]
-    fn take_in<H: Handler>(&mut self, node: NodeId, mut packet: Packet, handler: &mut H) {
+    #[inline(always)]
+    fn take_in<H: Handler>(&mut self, node: NodeId, packet: &Packet, handler: &mut H) {
         self.run_timers(node, packet.arrival, handler);
-        if node >= self.hosts && matches!(self.chooser, Chooser::LeastQueue(_)) {
+        if node < self.hosts && NodeId::from(packet.dst()) == node {
+            let mut out = self.egress(node);
+            handler.on_packet(node, packet.arrival, packet, &mut out);
+            out.trailers.release(packet);
+        } else {
+            self.pass_on(node, *packet);
+        }
+    }
+
+    /// Forwards `packet` at a switch with a timer, or at a host to which others' packets come.
+    #[inline(never)]
+    fn pass_on(&mut self, node: NodeId, mut packet: Packet) {
+        if node < self.hosts {
+            self.egress(node).send(packet.arrival, packet);
+        } else if matches!(self.chooser, Chooser::LeastQueue(_)) {
             self.forward_by_queues(node, packet);
-        } else if node >= self.hosts {
+        } else {
             let link = self.routes.at(node).forward(node, &mut packet, &mut self.chooser);
             self.egress(node).enqueue_one(link, packet.arrival, &packet);
-        } else if NodeId::from(packet.dst()) == node {
-            let mut out = self.egress(node);
-            handler.on_packet(node, packet.arrival, &packet, &mut out);
-            out.trailers.release(&packet);
-        } else {
-            // Hosts forward here, and packets for others come by.
-            self.egress(node).send(packet.arrival, packet);
         }
     }
 
     /// Runs the timers of `node` that are due before `limit`.
-    #[inline]
+    #[inline(always)]
     fn run_timers<H: Handler>(&mut self, node: NodeId, limit: Time, handler: &mut H) {
-        loop {
-            let at = handler.next_timer(node);
-            if at >= limit {
-                return;
-            }
+        let at = handler.next_timer(node);
+        if at < limit {
+            self.run_due_timers(node, at, limit, handler);
+        }
+    }
+
+    /// The same, the first `at` that time.
+    #[inline(never)]
+    fn run_due_timers<H: Handler>(&mut self, node: NodeId, mut at: Time, limit: Time, handler: &mut H) {
+        while at < limit {
             handler.on_timer(node, at, &mut self.egress(node));
+            at = handler.next_timer(node);
         }
     }
 }
 
-/// The first of the inputs that are `due`, all that are of one node.
+/// The first of the inputs that are `due`: a batch of them, with all those of its last node.
 #[inline]
-fn of_one_node(due: &[Input]) -> &[Input] {
-    let Some(first) = due.first() else { return due };
-    let length = due.iter().position(|input| input.node != first.node).unwrap_or(due.len());
-    &due[..length]
+fn next_batch(due: &[Input]) -> &[Input] {
+    let Some(last) = due.get(BATCH - 1) else { return due };
+    let more = due[BATCH..].iter().take_while(|input| input.node == last.node).count();
+    &due[..BATCH + more]
 }

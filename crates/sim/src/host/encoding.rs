@@ -5,7 +5,7 @@ use linkpool_network::{Envelope, Flags, HostId, Packet, Trailer};
 use linkpool_transport::{AckOptions, SackBlocks, Segment, Seq};
 
 /// Puts `segment` into a packet; addresses are the caller's.
-#[inline]
+#[inline(always)]
 pub(crate) fn encode(segment: Segment, sizes: PacketSizes) -> Packet {
     let (flags, seq, ack, payload) = match segment {
         Segment::Data { seq, data_seq, len, last, ect, cwr } => {
@@ -15,10 +15,7 @@ pub(crate) fn encode(segment: Segment, sizes: PacketSizes) -> Packet {
         Segment::Ack { ack, data_ack, ece, .. } => (Flags::ACK.with_if(Flags::ECE, ece), data_ack.0, ack.0, None),
         Segment::Syn { join, ecn } => (Flags::SYN.with_if(Flags::JOIN, join).with_if(Flags::ECE, ecn), 0, 0, None),
         Segment::SynAck { ecn } => ((Flags::SYN | Flags::ACK).with_if(Flags::ECE, ecn), 0, 0, None),
-        Segment::Trimmed { seq, len } => {
-            let data = Segment::Data { seq, data_seq: Seq(0), len, last: false, ect: false, cwr: false };
-            return encode(data, sizes).trimmed();
-        }
+        Segment::Trimmed { seq, len } => (Flags::DATA, seq.0, 0, Some(len)),
         Segment::Nack { seq } => (Flags::ACK | Flags::TRIMMED, seq.0, 0, None),
         Segment::Fin { seq } => (Flags::FIN, seq.0, 0, None),
         Segment::SubflowFin { seq } => (Flags::FIN | Flags::JOIN, seq.0, 0, None),
@@ -26,7 +23,8 @@ pub(crate) fn encode(segment: Segment, sizes: PacketSizes) -> Packet {
     };
     let size = payload.map_or(sizes.ack, |len| len + sizes.header);
     let envelope = Envelope::new(HostId::default(), size, payload.unwrap_or(0));
-    Packet { seq, ack, envelope, flags, ..Packet::default() }
+    let packet = Packet { seq, ack, envelope, flags, ..Packet::default() };
+    if let Segment::Trimmed { .. } = segment { packet.trimmed() } else { packet }
 }
 
 /// The bytes that the options of an ACK add to its packet, and the trailer that holds the options
@@ -69,7 +67,7 @@ fn decode_trimmed(packet: &Packet) -> Segment {
 }
 
 /// The segment that a packet carries.
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Segment {
     let f = packet.flags;
     if f.has(Flags::TRIMMED) {

@@ -472,15 +472,14 @@ impl Handler for Hosts<'_> {
     }
 
     #[inline]
-    fn prefetch(&self, host: NodeId, packet: Option<&Packet>, stage: usize) {
-        let host = host.index();
-        match packet {
-            None => {
-                self.context.hosts[host].prefetch_slots();
-                prefetch(&self.context.timers[host]);
-            }
-            Some(packet) => self.context.hosts[host].prefetch(Handle::split(packet.endpoint), stage),
-        }
+    fn prefetch_host(&self, host: NodeId) {
+        self.context.hosts[host.index()].prefetch_slots();
+        prefetch(&self.context.timers[host.index()]);
+    }
+
+    #[inline]
+    fn prefetch(&self, packet: &Packet, stage: usize) {
+        self.context.hosts[packet.dst().index()].prefetch(Handle::split(packet.endpoint), stage);
     }
 
     #[inline]

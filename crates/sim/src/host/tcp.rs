@@ -250,14 +250,20 @@ struct Out<'a, 'i, 'n> {
     io: &'a mut Io<'i, 'n>,
 }
 
-impl Output for Out<'_, '_, '_> {
-    #[inline]
-    fn send(&mut self, subflow: SubflowId, segment: Segment) {
+impl Out<'_, '_, '_> {
+    /// Addresses `packet` and sends it.
+    #[inline(never)]
+    fn send_packet(&mut self, subflow: SubflowId, mut packet: Packet) {
+        self.connection.address(subflow, &mut packet, &mut self.io.shared.random);
+        self.io.send(packet);
+    }
+
+    /// Addresses `packet`, of a segment that says more than its header has room for, and sends it.
+    #[inline(never)]
+    fn send_with_more(&mut self, subflow: SubflowId, segment: &Segment, mut packet: Packet) {
         let connection = &mut *self.connection;
-        let mut packet = encode(segment, connection.sizes);
         connection.address(subflow, &mut packet, &mut self.io.shared.random);
         match segment {
-            Segment::Data { .. } => packet.flags = packet.flags.with_if(Flags::TRIMMABLE, connection.trimming),
             // A SYN says where to answer; a first one whose it is, a joining one where it belongs.
             Segment::Syn { join, .. } => {
                 let opening = Opening {
@@ -265,7 +271,7 @@ impl Output for Out<'_, '_, '_> {
                     peer: connection.me,
                     subflow,
                     transport: connection.transport,
-                    to: if join { OpeningFor::Join(connection.peer) } else { OpeningFor::Flow(connection.flow) },
+                    to: if *join { OpeningFor::Join(connection.peer) } else { OpeningFor::Flow(connection.flow) },
                     stays_open: connection.stays_open,
                 };
                 let trailer = opening.write(&mut packet);
@@ -273,13 +279,31 @@ impl Output for Out<'_, '_, '_> {
             }
             Segment::SynAck { .. } => packet.seq = connection.me.raw(),
             Segment::Ack { data_ack, options: Some(options), .. } => {
-                let (bytes, trailer) = encode_options(data_ack, &options);
+                let (bytes, trailer) = encode_options(*data_ack, options);
                 packet.envelope = packet.envelope.with_size(packet.size() + bytes);
                 return self.io.send_with(packet, trailer);
             }
             _ => {}
         }
         self.io.send(packet);
+    }
+}
+
+impl Output for Out<'_, '_, '_> {
+    /// Inlined, so that only the code for the kind of segment is left wherever one is sent.
+    #[inline(always)]
+    fn send(&mut self, subflow: SubflowId, segment: Segment) {
+        let mut packet = encode(segment, self.connection.sizes);
+        match segment {
+            Segment::Data { .. } => {
+                packet.flags = packet.flags.with_if(Flags::TRIMMABLE, self.connection.trimming);
+                self.send_packet(subflow, packet);
+            }
+            Segment::Syn { .. } | Segment::SynAck { .. } | Segment::Ack { options: Some(_), .. } => {
+                self.send_with_more(subflow, &segment, packet);
+            }
+            _ => self.send_packet(subflow, packet),
+        }
     }
 
     fn wake(&mut self, subflow: SubflowId, at: Time) {
