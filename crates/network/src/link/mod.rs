@@ -21,8 +21,8 @@ use linkpool_units::Time;
 #[repr(align(64))]
 pub struct Link {
     ring: Box<[Packet]>,
-    busy_until: Time,
     packets: u64,
+    busy_until: Time,
     bytes: u64,
     /// Next packet to arrive (advanced by the receiving node).
     head: u32,

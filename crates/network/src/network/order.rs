@@ -1,5 +1,6 @@
 //! The packets that reach nodes in a window, and the order in which each node sees them.
 
+use super::inputs::Input;
 use crate::fabric::{LinkId, NodeId};
 use crate::packet::Packet;
 use linkpool_engine::hash_u64;
@@ -29,11 +30,11 @@ pub(super) struct Arrivals {
     tied: Vec<(u64, u64)>,
 }
 
-/// A packet, and the link on which it comes.
+/// A packet, and the node and the link at which it arrives.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     packet: Packet,
-    from: LinkId,
+    at: Input,
 }
 
 /// The number of the packet in a word of [`Arrivals::order`].
@@ -69,11 +70,11 @@ impl Arrivals {
         self.packets.len()
     }
 
-    /// `packet` comes on the link `from` to the node that ends next. Packets of one link are added
-    /// in order.
+    /// `packet` arrives at an input of the node that ends next. Packets of one link are added in
+    /// order.
     #[inline]
-    pub(super) fn push(&mut self, from: LinkId, packet: &Packet) {
-        self.packets.push(Arrival { packet: *packet, from });
+    pub(super) fn push(&mut self, at: Input, packet: &Packet) {
+        self.packets.push(Arrival { packet: *packet, at });
     }
 
     /// All packets of `node` have been added since the node before.
@@ -129,25 +130,13 @@ impl Arrivals {
         })
     }
 
-    /// Chooses the links that the packets take; `choose` gets what `at` gives for each node.
+    /// Chooses the links that the packets take from the nodes at which they are.
     #[inline(always)]
-    pub(super) fn route<N>(
-        &mut self,
-        at: impl Fn(NodeId) -> N,
-        mut choose: impl FnMut((NodeId, &N), &mut Packet) -> LinkId,
-    ) {
-        let mut rest = &mut self.order[..];
-        let mut first = 0;
-        for (node, end) in &self.nodes {
-            let here;
-            (here, rest) = rest.split_at_mut((end - first) as usize);
-            first = *end;
-            let at_node = at(*node);
-            for word in here {
-                let number = number(*word);
-                let link = choose((*node, &at_node), &mut self.packets[number].packet);
-                *word = u64::from(link) << NUMBER_BITS | number as u64;
-            }
+    pub(super) fn route(&mut self, mut choose: impl FnMut(NodeId, &mut Packet) -> LinkId) {
+        for word in &mut self.order {
+            let number = number(*word);
+            let Arrival { packet, at } = &mut self.packets[number];
+            *word = u64::from(choose(at.node, packet)) << NUMBER_BITS | number as u64;
         }
     }
 
@@ -178,7 +167,7 @@ fn break_ties(order: &mut [u64], packets: &[Arrival], seed: u64, start: Time, ti
         if instant.len() > 1 {
             let at = start + Time(instant[0] >> NUMBER_BITS);
             tied.clear();
-            tied.extend(instant.iter().map(|word| (tie_rank(seed, at, packets[number(*word)].from), *word)));
+            tied.extend(instant.iter().map(|word| (tie_rank(seed, at, packets[number(*word)].at.link), *word)));
             tied.sort_unstable();
             instant.iter_mut().zip(tied.iter()).for_each(|(word, (_, drawn))| *word = *drawn);
         }
@@ -216,24 +205,25 @@ mod tests {
         let mut arrivals = Arrivals::new(7);
         let (start, [a, b]) = (Time::from_us(10), [3, 4].map(LinkId::new));
         let packet = |ns, seq| Packet { arrival: start + Time::from_ns(ns), seq, ..Packet::default() };
+        let [first, second] = [1, 2].map(NodeId::new);
         for (link, packet) in [(a, packet(1, 0)), (a, packet(5, 1)), (b, packet(3, 2))] {
-            arrivals.push(link, &packet);
+            arrivals.push(Input { node: first, link }, &packet);
         }
-        arrivals.end(NodeId::new(1));
+        arrivals.end(first);
         for (link, packet) in [(a, packet(2, 3)), (b, packet(2, 4))] {
-            arrivals.push(link, &packet);
+            arrivals.push(Input { node: second, link }, &packet);
         }
-        arrivals.end(NodeId::new(2));
+        arrivals.end(second);
         arrivals.sort(start);
         let at = start + Time::from_ns(2);
         let last = if tie_rank(7, at, a) < tie_rank(7, at, b) { [3, 4] } else { [4, 3] };
         let seen: Vec<_> = arrivals.nodes().flat_map(|(node, all)| all.map(move |p| (node.index(), p.seq))).collect();
         assert_eq!(seen, [(1, 0), (1, 2), (1, 1), (2, last[0]), (2, last[1])]);
-        arrivals.route(|node| 10 * node.index(), |(_, ten), packet| LinkId::new(ten + packet.seq as usize));
+        arrivals.route(|node, packet| LinkId::new(10 * node.index() + packet.seq as usize));
         let routed: Vec<_> = arrivals.routed().map(|(link, packet)| (link.index() as u32, packet.seq)).collect();
         assert_eq!(routed, [(10, 0), (12, 2), (11, 1), (20 + last[0], last[0]), (20 + last[1], last[1])]);
         let (node, packets) = arrivals.take_last().expect("two nodes");
-        assert_eq!((node, packets.iter().map(|packet| packet.seq).collect::<Vec<_>>()), (NodeId::new(2), last.into()));
+        assert_eq!((node, packets.iter().map(|packet| packet.seq).collect::<Vec<_>>()), (second, last.into()));
         assert_eq!(arrivals.routed().count(), 3);
     }
 }

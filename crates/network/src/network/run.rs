@@ -168,12 +168,14 @@ impl Network {
     /// Finds the inputs that are due in this window.
     #[inline(never)]
     fn take_due(&mut self) {
-        let (woken, inputs, ports) = (&mut self.woken, &self.inputs[..], &mut self.ports);
+        let mut woken = std::mem::take(&mut self.woken);
+        let (inputs, ports) = (&self.inputs[..], &mut self.ports);
         woken.clear();
         self.calendar.take_due(|input| match inputs.get(input as usize) {
             Some(input) => woken.push(*input),
             None => ports.wake(input),
         });
+        self.woken = woken;
     }
 
     /// Visits the hosts whose inputs are `due`: takes the packets of many, then visits each in turn.
@@ -238,7 +240,7 @@ impl Network {
         for input in batch {
             taken += 1;
             if let Some(from) = links.get_mut(input.link.index()) {
-                let next = from.take_before(limit, |packet| arrivals.push(input.link, packet));
+                let next = from.take_before(limit, |packet| arrivals.push(*input, packet));
                 if let Some(arrival) = next
                     && !ending
                 {
@@ -265,14 +267,11 @@ impl Network {
     #[inline(never)]
     fn route_batch(&mut self) {
         let Network { links, routes, chooser, arrivals, .. } = self;
-        arrivals.route(
-            |node| routes.at(node),
-            |(node, here), packet| {
-                let link = here.forward(node, packet, chooser);
-                prefetch_place(links, link.index());
-                link
-            },
-        );
+        arrivals.route(|node, packet| {
+            let link = routes.at(node).forward(node, packet, chooser);
+            prefetch_place(links, link.index());
+            link
+        });
     }
 
     /// Queues the packets of the batch; a packet's `arrival` is when it came.
