@@ -124,7 +124,11 @@ impl Link {
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Option<Queued> {
         if self.present() >= self.max_present {
-            self.settle_at_most(kind, now);
+            if self.busy_until <= now && self.max_present > 0 {
+                self.departed = self.tail; // all have left, so one packet more is no record
+            } else {
+                self.settle_at_most(kind, now);
+            }
         }
         self.passes(kind, now).then(|| self.accept(kind, now, packet))
     }
