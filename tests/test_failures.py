@@ -1,5 +1,6 @@
 """What a failure costs: measures of runs whose cables fail, and studies of named failures."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,19 @@ def test_the_study_of_failures_is_good() -> None:
     assert f"```toml\n{file.read_text(encoding='utf-8')}```" in page
     for arm in study.arms:
         assert f"| {arm.name} |" in page
+
+
+def test_the_study_of_iterations_is_good() -> None:
+    """Its file has five transports, its page shows it, and both bases run the same program."""
+    cookbook = ROOT / "docs" / "cookbook"
+    study = Study.load(cookbook / "iterations.toml")
+    assert len(study.arms) == 5
+    page = (ROOT / "docs" / "iterations.md").read_text(encoding="utf-8")
+    shown = (cookbook / "iterations.toml").read_text(encoding="utf-8")
+    assert f"```toml\n{shown}```" in page
+    for arm in study.arms:
+        assert f" {arm.name} |" in page
+    ndp = linkpool.check(cookbook / "iterations-ndp.toml")
+    goal = (cookbook / "all-reduce.goal").read_bytes()
+    assert hashlib.sha256(goal).hexdigest() in ndp
+    assert goal.count(b": send ") == 1792

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.core
 
 ROOT = Path(__file__).parents[1]
 STUDY = ROOT / "docs/cookbook/transports.toml"
-STUDIES = {STUDY, ROOT / "docs/cookbook/failures.toml"}
+STUDIES = {STUDY, *(ROOT / f"docs/cookbook/{name}.toml" for name in ("failures", "iterations"))}
 DOCUMENTS = sorted(set((ROOT / "docs").rglob("*.toml")) - STUDIES)
 Scenario = Callable[[str], Path]
 
