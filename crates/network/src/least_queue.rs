@@ -126,4 +126,17 @@ mod tests {
         assert_eq!(choose(12, [long, None]), 0, "its link is down");
         assert_eq!(choose(13, [long, short]), 0);
     }
+
+    /// A flow whose hash falls together with another one has the other one's link, if it has as many.
+    #[test]
+    fn a_flowlet_does_not_stay_on_a_link_that_is_none_of_the_choice() {
+        let (mut chooser, node) = chooser(Some(Time::from_us(5)));
+        let packet = Packet { arrival: Time::from_us(1), ..Packet::default() };
+        let mut choose = |queues: &[u64]| {
+            chooser.choose(node, (7, queues.len() as u32), &packet, |link| Some(queues[link as usize]))
+        };
+        assert_eq!(choose(&[9000, 9000, 0]), 2);
+        assert_eq!(choose(&[0, 9000]), 0, "there is no link 2");
+        assert_eq!(choose(&[9000, 9000, 0]), 0, "there is a link 0");
+    }
 }
