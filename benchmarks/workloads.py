@@ -22,7 +22,16 @@ from linkpool.study import style
 
 PAGES = Path(__file__).parents[1] / "docs" / "workloads"
 
-TIMELINES = {"collective", "flow", "incast", "partition-aggregate", "program", "repeat", "trace"}
+TIMELINES = {
+    "collective",
+    "flow",
+    "incast",
+    "partition-aggregate",
+    "program",
+    "repeat",
+    "trace",
+    "training",
+}
 
 RATES = {"placement"}
 

@@ -50,6 +50,7 @@ fn of_scenario(path: &Path) -> Result<Programs, String> {
     let programs = scenario.workloads.iter().find_map(|workload| match &workload.kind {
         WorkloadKind::Program(program) => program.programs.as_deref().cloned(),
         WorkloadKind::Collective(collective) => collective.programs(),
+        WorkloadKind::Training(training) => training.programs.as_deref().cloned(),
         _ => None,
     });
     programs.ok_or_else(|| format!("{name}: has no workload of kind program or collective"))

@@ -284,7 +284,12 @@ def _jain(result: Result) -> Iterator[Row]:
     "jct",
     "s",
     "completion time of finished jobs, by label",
-    needs=("workload.partition-aggregate", "workload.collective", "workload.program"),
+    needs=(
+        "workload.partition-aggregate",
+        "workload.collective",
+        "workload.program",
+        "workload.training",
+    ),
 )
 def _jct(result: Result) -> pl.LazyFrame:
     jobs = result.scan("jobs").filter("measured")

@@ -139,6 +139,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("partition-aggregate", "PartitionAggregate"),
         ("trace", "Trace"),
         ("collective", "Collective"),
+        ("training", "Training"),
     ];
     kinds("`[[workload.KIND]]`", &workloads, &["label", "transport", "role", "start", "small"]);
 }

@@ -15,6 +15,7 @@ mod place;
 mod poisson;
 mod program;
 mod trace;
+mod training;
 
 pub use collective::Collective;
 pub use demand::{Demand, Draw, ProcessStart, RankPrograms, Run, Wait, WaitsFor};
@@ -30,6 +31,7 @@ pub use place::Place;
 pub use poisson::Poisson;
 pub use program::{Program, ProgramFormat, RankPlacement};
 pub use trace::{BeyondEnd, Trace, TraceFlow, TraceFormat, TraceRow, TraceRows};
+pub use training::{RankOrder, Training};
 
 use linkpool_settings::kinds;
 
@@ -158,4 +160,6 @@ workloads! {
     Program(Program) = "program";
     /// Operations of the first `ranks` hosts, each with `size` of data; see below.
     Collective(Collective) = "collective";
+    /// Training of a model by tp pp dp ranks: tensor groups, pipelines and copies; see below.
+    Training(Training) = "training";
 }

@@ -1,7 +1,7 @@
 //! Programs of ranks: messages to send and to receive, computation, and which waits for which.
 //!
-//! A program comes from a trace (GOAL, as text or binary, or Chakra) or from a collective
-//! operation. [`Programs::matched`] gives each send and receive its channel, [`check`] runs the
+//! A program comes from a trace (GOAL, as text or binary, or Chakra), from a collective operation, or
+//! from a model in training. [`Programs::matched`] gives each send and receive its channel, [`check`] runs the
 //! programs without time to find deadlocks, and a [`Machine`] runs the program of one rank.
 
 mod chakra;
@@ -12,6 +12,7 @@ mod goal_text;
 mod machine;
 mod operation;
 mod rank;
+mod training;
 
 pub use chakra::{ChakraRules, read_chakra};
 pub use check::check;
@@ -20,6 +21,7 @@ pub use goal_text::{read_goal, write_goal};
 pub use machine::{Action, Machine};
 pub use operation::{Member, add_operation};
 pub use rank::{Node, Op, Rank, RankBuilder};
+pub use training::{Member as TrainingMember, Schedule, Training};
 
 /// As a source: a message of any rank matches. As a tag: a message with any tag.
 pub const ANY: u32 = u32::MAX;
