@@ -11,7 +11,7 @@ use crate::load::load;
 
 /// Writes the programs of `from` to `to`: as text if its name ends in `.goal`, in binary form if it
 /// ends in `.bin`. `from` is a GOAL file in either form, or a scenario (`.toml`), whose first
-/// workload of kind `program` or `collective` is written.
+/// workload of kind `program`, `collective` or `training` is written.
 ///
 /// # Errors
 ///
@@ -53,5 +53,5 @@ fn of_scenario(path: &Path) -> Result<Programs, String> {
         WorkloadKind::Training(training) => training.programs.as_deref().cloned(),
         _ => None,
     });
-    programs.ok_or_else(|| format!("{name}: has no workload of kind program or collective"))
+    programs.ok_or_else(|| format!("{name}: has no workload of kind program, collective or training"))
 }

@@ -20,7 +20,7 @@ def convert(
 ) -> None:
     """Write programs of ranks as GOAL, text or binary.
 
-    Of a scenario, the first workload of kind `program` or `collective` is written.
+    Of a scenario, the first workload of kind `program`, `collective` or `training` is written.
     """
     try:
         _core.convert(str(source), str(target))

@@ -138,6 +138,7 @@ fn kinds_list_the_keys_of_the_schema() {
         ("staggered", "Staggered"),
         ("partition-aggregate", "PartitionAggregate"),
         ("trace", "Trace"),
+        ("program", "Program"),
         ("collective", "Collective"),
         ("training", "Training"),
     ];
