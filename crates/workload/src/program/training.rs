@@ -247,7 +247,7 @@ mod tests {
             for (rank, (next, now)) in (0..).zip(&mut at) {
                 while let Some(node) = programs.ranks[rank as usize].nodes().get(*next) {
                     match node.op {
-                        Op::Calc => *now = *now + Time(node.size),
+                        Op::Calc => *now += Time(node.size),
                         Op::Send => arrivals.entry((rank, node.peer)).or_default().push(*now + latency),
                         Op::Recv => {
                             let place = taken.entry((node.peer, rank)).or_default();
