@@ -270,7 +270,8 @@ impl<'f> Tracks<'f> {
             ("tail loss probe", |s| s.probes),
             ("window restored", |s| s.undos),
         ] {
-            if last.as_ref().is_some_and(|last| of(state) > of(last)) {
+            // The timers of several packets may expire in one instant (NDP has one for each).
+            for _ in last.as_ref().map_or(0..0, |last| of(last)..of(state)) {
                 file.instant(at, track(flow, subflow, 0), name.to_string(), &[], Vec::new());
             }
         }
