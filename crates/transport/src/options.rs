@@ -20,8 +20,12 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// The most blocks that fit into the 40 bytes of a TCP header's options.
-    pub const MOST: usize = 4;
+    /// The most blocks of an ACK, of any transport. A TCP header has 40 bytes for options. Beside a
+    /// timestamps option, as most systems send it, they hold three blocks (RFC 2018, section 3).
+    /// Beside the DSS option of MPTCP, whose data ACK makes it 8 or 12 bytes long (RFC 8684,
+    /// section 3.3), they hold three as well: 4 bytes with the padding, and 8 for each block. A
+    /// fourth has room only where neither option is sent.
+    pub const MOST: usize = 3;
 
     /// Adds the block of bytes `start..end`. Returns false and adds nothing if there is no room.
     pub fn push(&mut self, start: Seq, end: Seq) -> bool {

@@ -141,7 +141,7 @@ impl<'p> Framer<'p> {
             Segment::Ack { ack: Seq(ack), data_ack: Seq(data_ack), ece, options: said } => {
                 tcp.ece = ece;
                 let said = said.unwrap_or_default();
-                options.sack(&said.sack, keys.is_some());
+                options.sack(&said.sack);
                 if let Some(keys) = keys {
                     // A DATA_FIN takes a number of its own (RFC 8684, section 3.3.3).
                     let fin = known.connection.data_end == Some(DataEnd::Signalled(data_ack));

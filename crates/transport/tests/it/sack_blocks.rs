@@ -64,8 +64,8 @@ fn the_latest_block_comes_first() {
     );
 }
 
-/// There is room for three beside timestamps: those reported longest ago are left out, and come
-/// back when others go.
+/// An ACK has room for three: the ranges reported longest ago are left out, and come back when
+/// others go.
 #[test]
 fn three_blocks_at_most() {
     connected().run(
@@ -79,6 +79,32 @@ fn three_blocks_at_most() {
                 > ack 0 sack 7-8,5-6,3-4
                 < pkt 6
                 > ack 0 sack 5-8,3-4,1-2",
+    );
+}
+
+/// The same on a subflow of several, beside a data ACK: of four ranges the latest three. A D-SACK is
+/// one of the three, and so is the range that holds the duplicate.
+#[test]
+fn three_blocks_at_most_beside_a_data_ack() {
+    connected().run(
+        "10us   < s1 syn join
+                > s1 synack
+         20us   < s1 pkt 0 data 0
+                > s1 ack 1
+                < s1 pkt 2 data 2
+                > s1 ack 1 sack 2-3
+                < s1 pkt 4 data 4
+                > s1 ack 1 sack 4-5,2-3
+                < s1 pkt 6 data 6
+                > s1 ack 1 sack 6-7,4-5,2-3
+                < s1 pkt 8 data 8
+                > s1 ack 1 sack 8-9,6-7,4-5
+                < s1 pkt 0 data 0
+                > s1 ack 1 sack 0-1,8-9,6-7
+                < s1 pkt 4 data 4
+                > s1 ack 1 sack 4-5,4-5,8-9
+                < s1 pkt 1 data 1
+                > s1 ack 3 sack 4-5,8-9,6-7      // 4-5 is the one reported last",
     );
 }
 
