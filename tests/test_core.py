@@ -60,6 +60,14 @@ answer = "4KB"
 at = "1ms"
 links = ["W->R"]
 limit = 90
+[[workload.training]]
+transport = "amp"
+tp = 2
+micro_batches = 1
+layers = 1
+forward = "10us"
+backward = "20us"
+tensor = "10KB"
 """
 )
 LONG = (

@@ -120,6 +120,11 @@ class Result:
         return self._table("jobs")
 
     @cached_property
+    def ranks(self) -> pl.DataFrame:
+        """One row per iteration of a rank, where a workload has programs of ranks."""
+        return self._table("ranks")
+
+    @cached_property
     def workloads(self) -> pl.DataFrame:
         """One row per workload: the sizes and load that the scenario asks for."""
         return self._table("workloads")
