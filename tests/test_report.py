@@ -125,9 +125,38 @@ def test_the_strip_of_links(tmp_path: Path) -> None:
     }
     assert page["failures"] == {
         "link": ["A->B", "B->A"],
+        "state": ["down", "down"],
         "start_s": [0.25, 0.1],
         "end_s": [None, 0.2],
     }
+
+
+def test_slow_links_are_marked(tmp_path: Path) -> None:
+    """A link is slow below the rate of the topology, whether or not it fails meanwhile."""
+    links = [{"link": link, "rate_bps": 1e9} for link in ("A->B", "B->A")]
+    rows = [
+        {"time_s": t, "link": link, "change": change, "value": value}
+        for t, link, change, value in (
+            (0.1, "A->B", "rate", 1e8),
+            (0.1, "B->A", "rate", 2e9),
+            (0.15, "A->B", "limit", 5.0),
+            (0.2, "A->B", "down", None),
+            (0.3, "A->B", "up", None),
+            (0.4, "A->B", "rate", 1e9),
+            (0.5, "B->A", "rate", 5e8),
+        )
+    ]
+    write_result(
+        tmp_path,
+        table("flows", [{"flow": 0, **finished(0.3)}]),
+        table("links", links),
+        changes=table("changes", rows),
+    )
+    assert time.failures(Result(tmp_path)).rows() == [
+        ("A->B", "slow", 0.1, 0.4),
+        ("A->B", "down", 0.2, 0.3),
+        ("B->A", "slow", 0.5, None),
+    ]
 
 
 def test_what_was_not_recorded_is_said(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ export class Timeline {
     if (!heat) return;
     const failures = this.of.failures ? rows(this.of.failures) : [];
     const n = heat.links.length;
-    this.add("links: share of their rate that they carried; red dots: packets lost; hatched: down", n * ROW, {
+    this.add("links: share of their rate that they carried; red dots: packets lost; hatched red: down; hatched orange: at a lower rate", n * ROW, {
       series: [{ stroke: "transparent" }],
       scales: { y: { range: [0, n] } },
       cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: true }, points: { show: false }, y: false },
@@ -185,7 +185,7 @@ function drawHeat(chart: uPlot, heat: Heat, failures: Record<string, any>[]): vo
     const i = heat.links.indexOf(failure.link);
     if (i < 0) continue;
     const [left, right] = [x(failure.start_s), x(failure.end_s ?? heat.edges[heat.edges.length - 1])];
-    hatch(ctx, left, bbox.top + i * row, right - left, row - 1);
+    hatch(ctx, failure.state === "slow", left, bbox.top + i * row, right - left, row - 1);
   }
   ctx.fillStyle = colour("loss");
   for (const [i, j] of heat.lost) {
@@ -197,19 +197,20 @@ function drawHeat(chart: uPlot, heat: Heat, failures: Record<string, any>[]): vo
   ctx.restore();
 }
 
-function hatch(ctx: CanvasRenderingContext2D, left: number, top: number, width: number, height: number): void {
+/** Lines to the right in red: down; to the left in orange: slow. */
+function hatch(ctx: CanvasRenderingContext2D, slow: boolean, left: number, top: number, width: number, height: number): void {
   if (width <= 0) return;
   ctx.save();
   ctx.beginPath();
   ctx.rect(left, top, width, height);
   ctx.clip();
-  ctx.strokeStyle = colour("loss");
+  ctx.strokeStyle = colour(slow ? "mark" : "loss");
   ctx.lineWidth = devicePixelRatio;
   ctx.strokeRect(left, top, width, height);
   for (let at = left - height; at < left + width; at += 6 * devicePixelRatio) {
     ctx.beginPath();
-    ctx.moveTo(at, top + height);
-    ctx.lineTo(at + height, top);
+    ctx.moveTo(at, slow ? top : top + height);
+    ctx.lineTo(at + height, slow ? top + height : top);
     ctx.stroke();
   }
   ctx.restore();

@@ -70,13 +70,28 @@ def heat(result: Result, end: float) -> dict[str, Any] | None:
 
 
 def failures(result: Result) -> pl.DataFrame:
-    """Return when links were down: `link`, `start_s`, and `end_s`, null: to the end."""
-    changes = result.changes.filter(pl.col("change").is_in(["down", "up"])).sort("link", "time_s")
-    after = pl.col("time_s").shift(-1).over("link")
+    """Return when links were down, or slower than in the topology.
+
+    Columns: `link`, `state` ("down" or "slow"), `start_s`, and `end_s`, null: to the end.
+    """
+    slow = pl.col("value") < pl.col("rate_bps")
+    changes = (
+        result.changes.filter(pl.col("change").is_in(["down", "up", "rate"]))
+        .join(result.links.select("link", "rate_bps"), on="link", how="left", maintain_order="left")
+        .with_columns(of_rate=pl.col("change") == "rate")
+        .with_columns(
+            state=pl.when("of_rate")
+            .then(pl.when(slow).then(pl.lit("slow")))
+            .when(change="down")
+            .then(pl.lit("down"))
+        )
+        .sort("link", "time_s", maintain_order=True)
+    )
+    after = pl.col("time_s").shift(-1).over("link", "of_rate")
     return (
         changes.with_columns(end_s=after)
-        .filter(change="down")
-        .select("link", start_s="time_s", end_s="end_s")
+        .filter(pl.col("state").is_not_null())
+        .select("link", "state", start_s="time_s", end_s="end_s")
     )
 
 
