@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +83,44 @@ def test_programs_are_converted(tmp_path: Path) -> None:
         _core.convert(str(ring), str(binary))
     with pytest.raises(ValueError, match=r"must end in .goal"):
         _core.convert(str(text), str(tmp_path / "p.txt"))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        'schedule = "gpipe"',
+        'order = "tp-pp-dp"',
+        "sequence_parallel = true",
+    ],
+)
+def test_training_and_its_goal_take_the_same_time(keys: str, tmp_path: Path) -> None:
+    """The programs of `linkpool convert` are on the same hosts, and end to the picosecond then."""
+    text = (DIRECTORY / "training.toml").read_text(encoding="utf-8")
+    text = text.replace('schedule = "1f1b"', keys).replace(
+        'gradients = "10MB"', 'gradients = "2MB"'
+    )
+    training, goal, program = (tmp_path / name for name in ("t.toml", "t.goal", "p.toml"))
+    training.write_text(text)
+    _core.convert(str(training), str(goal))
+    trace = 'file = "t.goal"\nformat = "goal"\ncalc_unit = "1ps"\niterations = 3\n'
+    workload = f'[[workload.program]]\ntransport = "dctcp"\n{trace}'
+    program.write_text(text.partition("[[workload")[0] + workload)
+    jobs = [linkpool.run(file, out=file.with_suffix("")).jobs for file in (training, program)]
+    assert jobs[0] is not None
+    assert jobs[1] is not None
+    assert len(jobs[0]) == 3
+    assert list(jobs[0]["jct_s"]) == list(jobs[1]["jct_s"])
+
+
+def test_a_chakra_trace_without_the_file_of_one_rank_is_refused(tmp_path: Path) -> None:
+    for rank in (0, 1, 3):
+        shutil.copy(DIRECTORY / f"program.{rank}.et", tmp_path)
+    head = (DIRECTORY / "program.toml").read_text(encoding="utf-8").partition("[[workload")[0]
+    scenario = tmp_path / "chakra.toml"
+    keys = 'transport = "dctcp"\nfile = "program"\nformat = "chakra"\n'
+    scenario.write_text(f"{head}[[workload.program]]\n{keys}")
+    with pytest.raises(ValueError, match=r"program.2.et: is missing, and there is program.3.et"):
+        linkpool.run(scenario)
 
 
 def test_the_chakra_traces_are_those_of_the_script(tmp_path: Path) -> None:

@@ -78,6 +78,9 @@ fn chakra(program: &Program, path: &Path, known: &Known<'_>) -> Result<(Programs
             program.file
         ));
     }
+    if let Some(more) = rank_behind(path, ranks) {
+        return Err(format!("{0}.{ranks}.et: is missing, and there is {0}.{more}.et", program.file));
+    }
     let groups = program.groups_file.as_ref().map_or_else(|| Ok(BTreeMap::new()), |file| groups(file, known))?;
     let rules = ChakraRules {
         all_reduce: program.all_reduce,
@@ -89,6 +92,16 @@ fn chakra(program: &Program, path: &Path, known: &Known<'_>) -> Result<(Programs
     let programs = read_chakra(&program.file, ranks, &rules, |rank| open(&of_rank(rank)))?;
     let groups = program.groups_file.as_ref().map(|file| known.directory.join(file));
     Ok((programs, digest((0..ranks).map(of_rank).chain(groups)).map_err(|why| format!("{}: {why}", program.file))?))
+}
+
+/// A rank above `missing` that has a file, beside the file of `path`: then the one of `missing` is
+/// lost, and the trace does not end there.
+fn rank_behind(path: &Path, missing: u32) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    let directory = path.parent().filter(|directory| *directory != Path::new("")).unwrap_or(Path::new("."));
+    let files = std::fs::read_dir(directory).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let rank = |file: String| file.strip_prefix(name)?.strip_prefix('.')?.strip_suffix(".et")?.parse().ok();
+    files.filter_map(rank).filter(|rank| *rank > missing).min()
 }
 
 /// The ranks of each process group: `{"0": [0, 1], "1": [2, 3]}`.

@@ -94,7 +94,10 @@ fn check_weights(links: &mut [LinkWeight], fabric: &Fabric, section: &mut Sectio
     let mut seen: Vec<LinkId> = Vec::new();
     for (i, weight) in links.iter_mut().enumerate() {
         let Some(link) = weight.link(fabric) else {
-            section.error(&format!("link.{i}.name"), no_such_link(&weight.name, fabric));
+            let both = weight.name.contains("<->").then(|| weight.name.replace("<->", "->"));
+            let one = both.map(|one| format!("a weight is of one direction: write \"{one}\", and the other by itself"));
+            let why = one.unwrap_or_else(|| no_such_link(&weight.name, fabric));
+            section.error(&format!("link.{i}.name"), why);
             continue;
         };
         weight.name = fabric.link_name(link);

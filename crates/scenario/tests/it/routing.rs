@@ -54,6 +54,7 @@ fn each_mistake_is_named_with_its_remedy() {
         (TREE, reno, "kind = \"letflow\"", "routing.kind", "known: ecmp, spray, flowlets, adaptive, two-level"),
         (TREE, reno, "weights = \"capacity\"\nlink = []", "routing.weights", "leave out `weights` or `link`"),
         (TREE, reno, "link = [{ name = \"e0.0->c0\", weight = 2 }]", "routing.link.0.name", "there is no link from e0.0 to c0; e0.0 is linked to"),
+        (TREE, reno, "link = [{ name = \"e0.0<->a0.0\", weight = 2 }]", "routing.link.0.name", "write \"e0.0->a0.0\", and the other by itself"),
         (TREE, reno, "link = [{ name = \"e0.0->a0.0\", weight = 0 }]", "routing.link.0.weight", "must be 1 to 64"),
         (TREE, reno, "link = [{ name = \"e0.0->a0.0\", weight = 1 }, { name = \"e0.0->a0.0\", weight = 1 }]", "routing.link.1.name", "stands here twice"),
         (LEAVES, reno, "kind = \"two-level\"", "routing.kind", "is for fat-trees whose hosts have one NIC"),

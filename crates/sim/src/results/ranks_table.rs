@@ -15,7 +15,7 @@ pub(crate) struct RankRow<'a> {
 table! {
     /// A row per iteration of the program of a rank, in order of end; those that the end of the run
     /// cut off come last. Ranks that had not begun have none.
-    "ranks" of RankRow<'_>, unless "its scenario has no workload of the kind `program`", |row|
+    "ranks" of RankRow<'_>, unless "its scenario has no workload of the kind `program` or `training`", |row|
     /// Label of the workload.
     label: str, "" = row.plan.labels[row.programs().label.index()].as_str();
     /// The rank.

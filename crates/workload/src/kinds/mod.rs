@@ -31,7 +31,7 @@ pub use place::Place;
 pub use poisson::Poisson;
 pub use program::{Program, ProgramFormat, RankPlacement};
 pub use trace::{BeyondEnd, Trace, TraceFlow, TraceFormat, TraceRow, TraceRows};
-pub use training::{RankOrder, Training};
+pub use training::Training;
 
 use linkpool_settings::kinds;
 

@@ -4,21 +4,9 @@ use std::sync::Arc;
 
 use linkpool_settings::{Bounds, settings};
 use linkpool_units::{Bytes, HostId, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{Demand, Expected, JobKind, Pairs, Place, RankPrograms, Run, Setting, SizesOf, Workload};
-use crate::program::{Programs, Schedule, Training as Model, TrainingMember};
-
-/// In which order ranks are numbered: the first group has neighbouring numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RankOrder {
-    /// Tensor groups, then copies, then stages: Megatron-LM's order.
-    TpDpPp,
-    /// Tensor groups, then stages, then copies.
-    TpPpDp,
-}
+use crate::program::{Programs, RankOrder, Schedule, Training as Model};
 
 settings! {
     /// Iterations of training a model, whose ranks are in tensor groups, pipelines and copies.
@@ -75,6 +63,7 @@ impl Training {
             tp: self.tp,
             pp: self.pp,
             dp: self.dp,
+            order: self.order,
             micro_batches: self.micro_batches,
             schedule: self.schedule,
             layers: self.layers,
@@ -89,23 +78,14 @@ impl Training {
     }
 
     /// The hosts of all ranks.
-    fn hosts(&self) -> Vec<HostId> {
-        self.model().ranks().map(|rank| self.host(rank)).collect()
+    fn hosts(&self) -> impl Iterator<Item = HostId> + use<> {
+        let Training { first_host, stride, .. } = *self;
+        (0..self.ranks() as u32).map(move |rank| (first_host + rank * stride).into())
     }
 
     /// Number of ranks.
     fn ranks(&self) -> u128 {
         [self.tp, self.pp, self.dp].into_iter().map(u128::from).product()
-    }
-
-    /// The host of a rank.
-    fn host(&self, rank: TrainingMember) -> HostId {
-        let TrainingMember { tensor, stage, copy } = rank;
-        let number = match self.order {
-            RankOrder::TpDpPp => tensor + self.tp * (copy + self.dp * stage),
-            RankOrder::TpPpDp => tensor + self.tp * (stage + self.pp * copy),
-        };
-        (self.first_host + number * self.stride).into()
     }
 }
 
@@ -139,7 +119,8 @@ impl Workload for Training {
 
     fn demand(&self, _: &Run) -> Demand {
         let Some(programs) = self.programs.clone() else { return Demand::default() };
-        let programs = RankPrograms { programs, hosts: self.hosts(), iterations: self.iterations, unit: Time(1) };
+        let programs =
+            RankPrograms { programs, hosts: self.hosts().collect(), iterations: self.iterations, unit: Time(1) };
         Demand { programs: Some(programs), ..Demand::default() }
     }
 
@@ -166,7 +147,7 @@ impl Workload for Training {
     }
 
     fn pairs(&self, _: u32) -> Pairs {
-        let (hosts, programs) = (self.hosts(), self.programs.iter());
+        let (hosts, programs): (Vec<HostId>, _) = (self.hosts().collect(), self.programs.iter());
         let pairs = programs.flat_map(|programs| &programs.pairs);
         Pairs::Listed(pairs.map(|(from, to)| (hosts[*from as usize], hosts[*to as usize])).collect())
     }

@@ -36,7 +36,11 @@ pub fn read_goal_binary(file: &str, input: impl Read + Seek) -> Result<Programs,
     match u64::from_le_bytes(bytes(&mut input).map_err(failed)?) {
         MAGIC => {}
         USED_UP => return Err(failed("a simulator has used it up as memory; convert its text again".to_string())),
-        other => return Err(failed(format!("begins with {other} instead of {MAGIC}, so it is no binary GOAL"))),
+        other => {
+            return Err(failed(format!(
+                "begins with {other} instead of {MAGIC}, so it is no binary GOAL; text has format = \"goal\""
+            )));
+        }
     }
     let ranks = u32::from_le_bytes(bytes(&mut input).map_err(failed)?);
     let _greatest: [u8; 2] = bytes(&mut input).map_err(failed)?;
@@ -261,7 +265,10 @@ mod tests {
             bytes[at] = to;
             read_goal_binary("p", Cursor::new(bytes)).unwrap_err()
         };
-        assert_eq!(changed(0, 0), "p: begins with 4096 instead of 4223, so it is no binary GOAL");
+        assert_eq!(
+            changed(0, 0),
+            "p: begins with 4096 instead of 4223, so it is no binary GOAL; text has format = \"goal\""
+        );
         assert_eq!(changed(8, 0), "p: 0 ranks; it may have 1 to 1048576");
         assert_eq!(changed(22, 255), "p: rank 0: from byte 38 to 255, which are not in the file");
         assert_eq!(changed(46, 9), "p: rank 0: 9 nodes and 1 roots do not fit into its 94 bytes");

@@ -28,7 +28,10 @@ pub fn read_goal(file: &str, mut input: impl BufRead) -> Result<Programs, String
         if bytes.len() as u64 > LONGEST_LINE {
             return Err(at("the line is longer than 65,536 bytes"));
         }
-        let text = std::str::from_utf8(&bytes).map_err(|_| at("is no text (UTF-8)"))?;
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|_| at("is no text (UTF-8); binary GOAL has format = \"goal-binary\""))?;
+        // Editors on Windows put a byte order mark before the first line.
+        let text = if reader.line == 1 { text.trim_start_matches('\u{feff}') } else { text };
         reader.read_line(text).map_err(|why| format!("{file}:{}: {why}", reader.line))?;
     }
     let ranks = reader.finish().map_err(|why| format!("{file}: {why}"))?;
@@ -164,6 +167,9 @@ impl Reader {
     }
 
     fn finish(self) -> Result<Vec<Rank>, String> {
+        if self.in_comment {
+            return Err("ends within a comment; a \"*/\" is missing".to_string());
+        }
         if let Some(open) = self.open {
             return Err(format!("ends within the block of rank {}; a \"}}\" is missing", open.rank));
         }
@@ -196,7 +202,7 @@ impl Open {
             other => return Err(format!("{} instead of \"send\", \"recv\" or \"calc\"", quoted(other))),
         };
         let mut node = Node { size: 0, peer: 0, tag: 0, place: line, op, cpu: 0, nic: 0 };
-        node.size = words.number("a size")?;
+        node.size = words.number("a size, 0 to 18446744073709551615")?;
         if op != Op::Calc {
             words.expect("b")?;
             words.expect(end)?;
@@ -216,7 +222,7 @@ impl Open {
                 return Err(format!("{} instead of {more} or the end of the line", quoted(word)));
             }
             match word {
-                "tag" => node.tag = words.number_or_any("a tag", true)?,
+                "tag" => node.tag = words.number_or_any("a tag, 0 to 4294967294 or -1 for any", true)?,
                 "cpu" => node.cpu = words.number("a processor, 0 to 255")?,
                 _ => node.nic = words.number("an interface, 0 to 255")?,
             }
@@ -275,7 +281,7 @@ impl<'t> Words<'t> {
             return Ok(ANY);
         }
         match self.number(what)? {
-            ANY => Err(format!("{ANY} instead of {what} below it; write -1 for any")),
+            ANY => Err(format!("{ANY} instead of {what}")),
             number => Ok(number),
         }
     }
@@ -338,6 +344,15 @@ mod tests {
         assert_eq!((one.nodes()[1].place, one.followers(0).collect::<Vec<_>>()), (11, vec![(2, true)]));
     }
 
+    /// Line ends of Windows, a byte order mark before the first line, tabs.
+    #[test]
+    fn text_of_other_editors() {
+        let nodes = |text: &str| read(text).unwrap().ranks.iter().map(|rank| rank.nodes().to_vec()).collect::<Vec<_>>();
+        let other = format!("\u{feff}{}", PING.replace('\n', "\r\n").replace(' ', "\t"));
+        assert_eq!(nodes(&other), nodes(PING));
+        assert_eq!(read("\n\u{feff}num_ranks 1").unwrap_err(), "p.goal:2: '\\u{feff}' has no meaning here");
+    }
+
     #[test]
     fn what_is_written_is_read_again() {
         let programs = read(PING).unwrap();
@@ -377,11 +392,20 @@ mod tests {
             ),
             (
                 "num_ranks 1\nrank 0 {\ncalc 18446744073709551616\n}",
-                "p.goal:3: \"18446744073709551616\" instead of a size",
+                "p.goal:3: \"18446744073709551616\" instead of a size, 0 to 18446744073709551615",
             ),
             ("num_ranks 1\nrank 0 {\ncalc 1 tag 3\n}", "p.goal:3: \"tag\" instead of \"cpu\" or the end of the line"),
             ("num_ranks 1\nrank 0 {\ncalc 1 cpu 256\n}", "p.goal:3: \"256\" instead of a processor, 0 to 255"),
             ("num_ranks 1\nrank 0 {\ncalc \u{7}\n}", "p.goal:3: '\\u{7}' has no meaning here"),
+            ("num_ranks 1\nrank 0 {\n/* }", "p.goal: ends within a comment; a \"*/\" is missing"),
+            (
+                "num_ranks 2\nrank 0 {\nsend 1b to 1 tag 4294967296\n}",
+                "p.goal:3: \"4294967296\" instead of a tag, 0 to 4294967294 or -1 for any",
+            ),
+            (
+                "num_ranks 2\nrank 0 {\nsend 1b to 1 tag 4294967295\n}",
+                "p.goal:3: 4294967295 instead of a tag, 0 to 4294967294 or -1 for any",
+            ),
             ("num_ranks 1\nrank 0 {\nsend 1\n}", "p.goal:3: the line ends; \"b\" is missing"),
         ] {
             assert_eq!(read(text).unwrap_err(), expected, "{text}");

@@ -23,7 +23,7 @@ pub use machine::{Action, Machine};
 pub use operation::{Member, add_operation};
 pub use rank::{Node, Op, Rank, RankBuilder};
 use std::mem::discriminant;
-pub use training::{Member as TrainingMember, Schedule, Training};
+pub use training::{RankOrder, Schedule, Training};
 
 /// As a source: a message of any rank matches. As a tag: a message with any tag.
 pub const ANY: u32 = u32::MAX;

@@ -18,6 +18,16 @@ pub enum Schedule {
     GPipe,
 }
 
+/// In which order ranks are numbered: the first group has neighbouring numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RankOrder {
+    /// Tensor groups, then copies, then stages: Megatron-LM's order.
+    TpDpPp,
+    /// Tensor groups, then stages, then copies.
+    TpPpDp,
+}
+
 /// A model in training: its groups, its passes and its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Training {
@@ -27,6 +37,8 @@ pub struct Training {
     pub pp: u32,
     /// Copies of the model.
     pub dp: u32,
+    /// How its ranks are numbered.
+    pub order: RankOrder,
     /// Micro-batches of a pipeline in an iteration.
     pub micro_batches: u32,
     /// Order of passes.
@@ -70,11 +82,16 @@ enum Step {
 }
 
 impl Training {
-    /// All ranks.
-    pub fn ranks(&self) -> impl Iterator<Item = Member> + use<> {
-        let Training { tp, pp, dp, .. } = *self;
-        let of = move |stage, copy| (0..tp).map(move |tensor| Member { tensor, stage, copy });
-        (0..pp).flat_map(move |stage| (0..dp).flat_map(move |copy| of(stage, copy)))
+    /// All ranks, by their numbers.
+    pub fn ranks(&self) -> impl Iterator<Item = Member> + use<'_> {
+        (0..self.tp * self.pp * self.dp).map(|number| {
+            let (tensor, group) = (number % self.tp, number / self.tp);
+            let (copy, stage) = match self.order {
+                RankOrder::TpDpPp => (group % self.dp, group / self.dp),
+                RankOrder::TpPpDp => (group / self.pp, group % self.pp),
+            };
+            Member { tensor, stage, copy }
+        })
     }
 
     /// Of tensor groups, between stages and between copies: the messages of one iteration.
@@ -158,9 +175,13 @@ impl Training {
         }
     }
 
-    /// The number of a member among all ranks, in the order of [`Training::ranks`].
+    /// The number of a rank, by which [`Training::ranks`] is ordered.
     fn number(&self, member: Member) -> u32 {
-        member.tensor + self.tp * (member.copy + self.dp * member.stage)
+        let Member { tensor, stage, copy } = member;
+        match self.order {
+            RankOrder::TpDpPp => tensor + self.tp * (copy + self.dp * stage),
+            RankOrder::TpPpDp => tensor + self.tp * (stage + self.pp * copy),
+        }
     }
 
     /// The programs of all ranks, with times in picoseconds; none if they have too many nodes.
@@ -222,6 +243,7 @@ mod tests {
             tp,
             pp,
             dp,
+            order: RankOrder::TpDpPp,
             micro_batches,
             schedule,
             layers: 1,
@@ -319,7 +341,20 @@ mod tests {
     fn all_groups_together() {
         let of = training((2, 2, 2), 1, Schedule::OneForwardOneBackward);
         assert_eq!(end(&of, us(10)), us(2 * 300 + 10 * (4 * 4 + 2 + 2) + 7));
-        assert_eq!(of.ranks().count(), 8);
-        assert!(of.ranks().zip(0..).all(|(member, number)| of.number(member) == number));
+    }
+
+    /// Two tensor ranks, three stages and five copies: rank 2 is the next copy, or the next stage.
+    #[test]
+    fn ranks_are_numbered_in_their_order() {
+        for (order, second, next_stage) in [(RankOrder::TpDpPp, (0, 1), 2 * 5), (RankOrder::TpPpDp, (1, 0), 2)] {
+            let of = Training { order, activations: 999, ..training((2, 3, 5), 1, Schedule::GPipe) };
+            assert_eq!(of.ranks().count(), 30);
+            assert!(of.ranks().zip(0..).all(|(member, number)| of.number(member) == number));
+            let (stage, copy) = second;
+            assert_eq!(of.ranks().nth(2), Some(Member { tensor: 0, stage, copy }));
+            let programs = of.programs().unwrap();
+            let to_next = programs.ranks[0].nodes().iter().find(|node| node.op == Op::Send && node.size == 999);
+            assert_eq!(to_next.map(|node| node.peer), Some(next_stage));
+        }
     }
 }
