@@ -295,5 +295,5 @@ def test_one_message_is_traced_from_its_beginning(
 
 
 def test_a_flow_that_is_not_there_is_an_error(traced: Traced) -> None:
-    with pytest.raises(linkpool.ReplayError, match="has no flow 99"):
+    with pytest.raises(linkpool.ReplayError, match="has no flow 99; the closest number is 5,"):
         traced("dctcp", flows=[99])

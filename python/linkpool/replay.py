@@ -114,8 +114,17 @@ def traceable(result: Result, flows: Sequence[int] | None = None) -> pl.LazyFram
     there = set(rows.select("flow").collect()["flow"])
     for flow in flows:
         if flow not in there:
-            raise ReplayError(f"{result.dir} has no flow {flow}; flows.parquet lists them")
+            raise ReplayError(f"{result.dir} has no flow {flow}; {_closest(result, flow)}")
     return rows
+
+
+def _closest(result: Result, flow: int) -> str:
+    """Say which flows there are: numbers of messages of a program have gaps."""
+    numbers = result.scan("flows").select("flow").collect()["flow"]
+    if numbers.is_empty():
+        return "it has none"
+    closest = min(numbers, key=lambda number: (abs(number - flow), number))
+    return f"the closest number is {closest}, and flows.parquet lists all"
 
 
 def require_same_times(
