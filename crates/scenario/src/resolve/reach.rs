@@ -11,7 +11,7 @@ use linkpool_workload::{WorkloadKind, kinds};
 
 use crate::errors::Report;
 use crate::hosts::names_of;
-use crate::model::{Paths, RoutingKind, Scenario, Transport, Workload};
+use crate::model::{Paths, RoutingKind, Scenario, Topology, Transport, Workload};
 use crate::tree::KeyPath;
 
 /// A sending and a receiving host.
@@ -21,6 +21,8 @@ type Pair = (NodeId, NodeId);
 pub(super) fn check(scenario: &Scenario, fabric: &Fabric, report: &mut Report<'_>) {
     let joined = Joined::new(fabric);
     let pinnable = OnceCell::new();
+    // Hosts of a fabric of one plane have one port, and that is meant.
+    let planes = matches!(scenario.topology, Topology::Drawn(network::topology::Topology::MultiPlane(_)));
     for (i, workload) in scenario.workloads.iter().enumerate() {
         let kind = workload.kind.name();
         let place = scenario.workloads[..i].iter().filter(|other| other.kind.name() == kind).count();
@@ -38,6 +40,7 @@ pub(super) fn check(scenario: &Scenario, fabric: &Fabric, report: &mut Report<'_
             let by_address = scenario.routing.kind == RoutingKind::TwoLevel;
             let wrong = match transport.paths.rule {
                 Paths::Disjoint => few_or_long(fabric, &pairs, transport),
+                Paths::Planes if planes => None,
                 Paths::Planes => one_port(fabric, &pairs),
                 Paths::Hash | Paths::Scatter | Paths::Plb | Paths::Reps if !by_address => None,
                 _ => too_long(pinnable.get_or_init(|| unpinnable(fabric)), fabric),
