@@ -5,11 +5,12 @@ permutation; or a synchronised incast of short flows. Queues mark at K = 10 thro
 without ECN are not affected (`non_ect = "queue"`).
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 from linkpool.experiments.mmptcp import setting
 from linkpool.experiments.mmptcp.setting import Tree
-from linkpool.experiments.questions.question import Case, Quantities
+from linkpool.experiments.questions.question import Case, Panel, Quantities, Question
 from linkpool.result import Result
 from linkpool.study.toml import Table, Value
 
@@ -129,3 +130,29 @@ def quantities(result: Result) -> Quantities:
         "unfinished": float(short["fct_s"].null_count()),
         "goodput_bps": None if goodput is None else float(goodput),  # type: ignore[arg-type]
     }
+
+
+@dataclass(frozen=True)
+class Beside(Question):
+    """A question about short flows beside long flows, at two loads of the paper."""
+
+    seeds: int = 10
+    settings: ClassVar = {
+        "256": "0.5 short flows\na second and host",
+        "2560": "5 short flows\na second and host",
+    }
+    panels: ClassVar = (
+        Panel("fct_s", "mean FCT of short flows (ms)", 1e3),
+        Panel("p99_s", "their 99th percentile (ms)", 1e3),
+        Panel("timeouts", "timeouts of a short flow"),
+        Panel("goodput_bps", "goodput of a long flow (Mbps)", 1e-6),
+    )
+    figure_rows: ClassVar = 2
+
+    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
+        """Return short flows beside long flows in the 4:1 tree; the load is that of 512 hosts."""
+        return mixed(small(float(setting)), scheme)
+
+    def quantities(self, setting: str, result: Result) -> Quantities:
+        """Return what the questions about MMPTCP have in common."""
+        return quantities(result)

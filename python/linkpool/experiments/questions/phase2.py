@@ -3,50 +3,19 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from linkpool.experiments.questions import handover
-from linkpool.experiments.questions.question import (
-    Case,
-    Found,
-    Panel,
-    Quantities,
-    Question,
-    above,
-    below,
-    between,
-    show,
-)
-from linkpool.result import Result
+from linkpool.experiments.questions.handover import Beside
+from linkpool.experiments.questions.question import Found, above, below, between, show
 from linkpool.study.claims import Ledger
 
 
 @dataclass(frozen=True)
-class Phase2(Question):
+class Phase2(Beside):
     """Short flows beside long flows, with four algorithms in phase 2."""
 
     id: str = "Q-phase2"
     title: str = "AMP in phase 2 of MMPTCP"
     paper: str = "MMPTCP, open question: AMP as the algorithm of phase 2"
-    seeds: int = 10
-    settings: ClassVar = {
-        "256": "0.5 short flows\na second and host",
-        "2560": "5 short flows\na second and host",
-    }
     schemes: ClassVar = ("reno+lia", "reno+dcm", "reno+xmp", "reno+amp")
-    panels: ClassVar = (
-        Panel("fct_s", "mean FCT of short flows (ms)", 1e3),
-        Panel("p99_s", "their 99th percentile (ms)", 1e3),
-        Panel("timeouts", "timeouts of a short flow"),
-        Panel("goodput_bps", "goodput of a long flow (Mbps)", 1e-6),
-    )
-    figure_rows: ClassVar = 2
-
-    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
-        """Return short flows beside long flows in the 4:1 tree; the load is that of 512 hosts."""
-        return handover.mixed(handover.small(float(setting)), scheme)
-
-    def quantities(self, setting: str, result: Result) -> Quantities:
-        """Return what the questions about MMPTCP have in common."""
-        return handover.quantities(result)
 
     def hypotheses(self, found: Found, ledger: Ledger) -> None:
         """Judge AMP against LIA, and the algorithms with ECN against each other."""

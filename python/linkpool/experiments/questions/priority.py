@@ -3,50 +3,19 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from linkpool.experiments.questions import handover
-from linkpool.experiments.questions.handover import HIGH
-from linkpool.experiments.questions.question import (
-    Case,
-    Found,
-    Panel,
-    Quantities,
-    Question,
-    above,
-    below,
-    show,
-)
-from linkpool.result import Result
+from linkpool.experiments.questions.handover import HIGH, Beside
+from linkpool.experiments.questions.question import Found, above, below, show
 from linkpool.study.claims import Ledger
 
 
 @dataclass(frozen=True)
-class Priority(Question):
+class Priority(Beside):
     """Short flows beside long flows; phase 1 in the same queue, or in one that is served first."""
 
     id: str = "Q-priority"
     title: str = "phase 1 of MMPTCP at high priority"
     paper: str = "MMPTCP, open question: packets of phase 1 at high priority"
-    seeds: int = 10
-    settings: ClassVar = {
-        "256": "0.5 short flows\na second and host",
-        "2560": "5 short flows\na second and host",
-    }
     schemes: ClassVar = ("reno+lia", f"reno+lia{HIGH}", "reno+amp", f"reno+amp{HIGH}")
-    panels: ClassVar = (
-        Panel("fct_s", "mean FCT of short flows (ms)", 1e3),
-        Panel("p99_s", "their 99th percentile (ms)", 1e3),
-        Panel("timeouts", "timeouts of a short flow"),
-        Panel("goodput_bps", "goodput of a long flow (Mbps)", 1e-6),
-    )
-    figure_rows: ClassVar = 2
-
-    def case(self, setting: str, scheme: str, seed: int) -> Case | None:
-        """Return short flows beside long flows in the 4:1 tree; the load is that of 512 hosts."""
-        return handover.mixed(handover.small(float(setting)), scheme)
-
-    def quantities(self, setting: str, result: Result) -> Quantities:
-        """Return what the questions about MMPTCP have in common."""
-        return handover.quantities(result)
 
     def hypotheses(self, found: Found, ledger: Ledger) -> None:
         """Judge high priority against the same queue."""
