@@ -63,13 +63,14 @@ def pooled(study: Study, results: Iterable[tuple[Mapping[str, Any], Result]]) ->
     """Return percentiles of the samples of all seeds together; see `StudyResult.pooled`."""
     samples = [wanted(name) for name in study.measures]
     samples = [of for of in samples if of.measure.sample is not None]
+    measures = {of.measure.name: of.measure.sample for of in samples}
     gathered: dict[tuple[Any, ...], dict[str, list[pl.DataFrame]]] = {}
     for keys, result in results:
         of_keys = gathered.setdefault(tuple(keys[key] for key in study.keys), {})
-        for of in samples:
-            assert of.measure.sample is not None
-            sample = of.measure.sample(result).drop_nulls("value").collect()
-            of_keys.setdefault(of.measure.name, []).append(sample)
+        for name, sample in measures.items():
+            assert sample is not None
+            values = sample(result).drop_nulls().collect()
+            of_keys.setdefault(name, []).append(values)
     rows = []
     for group, of_keys in gathered.items():
         for of in samples:
