@@ -128,6 +128,7 @@ DAMAGES: list[tuple[str, Callable[[Path], None], str]] = [
     ("subflows.parquet", empty, "subflows.parquet is damaged"),
     ("run.json", write("{"), "run.json is damaged"),
     ("run.json", empty, "run.json is damaged"),
+    ("run.json", write("[" * 100_000), "run.json is damaged"),
     ("run.json", write("[1]"), "run.json is no JSON object"),
     ("run.json", write("{}"), "run.json does not say how long the run was"),
     ("run.json", write('{"simulated_s": null}'), "run.json does not say how long the run was"),

@@ -13,6 +13,13 @@ from typing import Any
 NAME = "manifest.json"
 FORMAT = 1
 
+_NO_MANIFEST = (
+    *(ValueError, TypeError, KeyError, AttributeError),
+    RecursionError,  # brackets within brackets, a thousand deep
+    OverflowError,  # an infinite size
+)
+"""The errors of a text that is no manifest."""
+
 
 class DamagedError(ValueError):
     """A directory differs from its manifest; the message names the directory and the file.
@@ -76,7 +83,7 @@ class Manifest:
                 for name, entry in content["files"].items()
             }
             found = cls(str(content["key"]), files)
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except _NO_MANIFEST:
             raise DamagedError(directory, f"{NAME} is not a manifest") from None
         if found.as_json() != text:
             raise DamagedError(directory, f"{NAME} is not as linkpool wrote it")

@@ -168,7 +168,7 @@ class Result:
             # of a million lines, which the parser would take a minute and a gigabyte for.
             measure = tomllib.loads(scenario.partition("\n[topology")[0])["measure"]
             start, end = (_core.seconds(measure[key]) for key in ("warm_up", "cut_off"))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             self._fail("scenario.toml", f"is not a scenario as run ({_line(error)})")
         try:
             simulated = float(run["simulated_s"])
@@ -205,7 +205,7 @@ class Result:
         """The seed of the run."""
         try:
             return int(tomllib.loads(self.scenario.partition("\n[")[0])["seed"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             self._fail("scenario.toml", f"is not a scenario as run ({_line(error)})")
 
     @cached_property
@@ -214,7 +214,7 @@ class Result:
         text = self._text("run.json")
         try:
             content = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self._fail("run.json", f"is damaged ({_line(error)})")
         if not isinstance(content, dict):
             self._fail("run.json", "is no JSON object")

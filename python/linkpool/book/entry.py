@@ -24,6 +24,13 @@ DPI = 90
 """Dots per inch of figures: small files that can be read."""
 
 
+_UNREADABLE = (
+    *(OSError, ValueError, TypeError, KeyError, RecursionError),
+    pl.exceptions.PolarsError,
+)
+"""The errors of a record or of data that is damaged."""
+
+
 class BookError(ValueError):
     """The book, or what is to be put into it, is not as it must be; the message says where."""
 
@@ -97,7 +104,7 @@ def _entry(experiment: Experiment, data: Path, about: Path) -> Entry:
         content = json.loads(about.read_text(encoding="utf-8"))
         record, form = Record.of(content), str(content["form"])
         rows = pl.read_parquet(data)
-    except (OSError, ValueError, TypeError, KeyError, pl.exceptions.PolarsError) as error:
+    except _UNREADABLE as error:
         raise BookError(f"{data.with_suffix('')}: cannot be read: {error}") from None
     missing = {column.name for column in experiment.columns} ^ set(rows.columns)
     if missing:

@@ -62,7 +62,7 @@ class Record:
         """
         try:
             return cls.of(json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise NoRecordError(f"{file}: not the record of a reproduction: {error}") from None
 
     @classmethod
