@@ -49,7 +49,7 @@ pub use rtt::{RttConfig, RttEstimator};
 pub use segment::{Output, Segment};
 pub use sender::{Sender, SenderState};
 pub use seq::Seq;
-pub use subflow::SubflowStats;
+pub use subflow::{OutstandingSegments, SubflowStats};
 pub use threshold::DupackThreshold;
 pub use turns::TurnQueue;
 

@@ -22,7 +22,7 @@ use crate::metric::Metric;
 use crate::reordering::Reordering;
 use crate::segment::{Output, Segment};
 use crate::seq::{FIRST_BYTE, Seq};
-use crate::subflow::{State, Subflow, SubflowStats};
+use crate::subflow::{OutstandingSegments, State, Subflow, SubflowStats};
 use crate::threshold::DupackThreshold;
 use linkpool_engine::prefetch;
 use linkpool_units::Time;
@@ -324,6 +324,10 @@ impl Sender {
     /// Reports the measures of the congestion control algorithm, each by its name in the results.
     pub fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         self.control.metrics(report);
+    }
+    /// What the sender knows of the outstanding segments of subflow `s`.
+    pub fn outstanding(&self, s: SubflowId) -> OutstandingSegments {
+        self.subflows[s].outstanding()
     }
     /// Segments of subflow `s` in flight.
     pub fn in_flight(&self, s: SubflowId) -> u32 {

@@ -58,6 +58,20 @@ impl SubflowStats {
     }
 }
 
+/// Numbers of segments that are not acknowledged cumulatively, by what the sender knows of them
+/// (RFC 6675, section 4; Linux: `struct tcp_info`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutstandingSegments {
+    /// All of them.
+    pub segments: u32,
+    /// Those that SACKs report.
+    pub sacked: u32,
+    /// Those that are lost, sent again or not.
+    pub lost: u32,
+    /// Those that were sent again.
+    pub resent: u32,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     /// Not opened yet.
@@ -165,6 +179,12 @@ impl Subflow {
     /// The counters of the subflow.
     pub(crate) fn stats(&self, state: &CongestionState) -> SubflowStats {
         SubflowStats { acked_bytes: state.snd_una - FIRST_BYTE, segments: self.segments, ..self.counts }
+    }
+
+    /// What the sender knows of the outstanding segments; without SACKs it knows their number only.
+    pub(crate) fn outstanding(&self) -> OutstandingSegments {
+        let (sacked, lost, resent) = self.board.as_ref().map_or((0, 0, 0), |b| (b.sacked, b.lost, b.resent));
+        OutstandingSegments { segments: self.sent.len() as u32, sacked, lost, resent }
     }
 
     /// Is it established, with all data that it sent acknowledged?

@@ -17,6 +17,7 @@ mod mmptcp;
 mod nacks;
 mod ndp;
 mod newreno;
+mod packetdrill;
 mod rack_tlp;
 mod random_events;
 mod relatives;

@@ -15,7 +15,8 @@
 //! the ninth); `data` is left out where the two agree. `ack 2 win 3000 sack 5-6,3-4` offers a
 //! window of 3,000 bytes, and packets 5 and 3 have arrived beyond the gap. Subflow 0 unless `s1` or
 //! so comes first (`= cwnd 2 s1 cwnd 3` looks at both). Every segment that is sent must be
-//! expected, at its exact time.
+//! expected, at its exact time. `+100us` is a time after the line before, and `+20ms..+30ms > pkt 3`
+//! allows for a range.
 
 use crate::common::S;
 use linkpool_transport::{AckOptions, Config, Output, Receiver, SackBlocks, Segment, Sender, Seq, SubflowId};
@@ -50,6 +51,16 @@ impl Endpoint for Sender {
             "state" => format!("{:?}", self.state()).to_lowercase(),
             "ended" => self.ended().map_or("never".into(), |t| t.to_string()),
             "acked" => self.acked().to_string(),
+            // As the fields of Linux's `struct tcp_info` have them: whole packets, one state.
+            "window" => format!("{}", self.congestion(s).cwnd.floor()),
+            "threshold" => format!("{}", self.congestion(s).ssthresh.floor()),
+            "outstanding" => self.outstanding(s).segments.to_string(),
+            "sacked" => self.outstanding(s).sacked.to_string(),
+            "lost" => self.outstanding(s).lost.to_string(),
+            "resent" => self.outstanding(s).resent.to_string(),
+            "phase" if self.congestion(s).in_recovery => "recovery".into(),
+            "phase" if self.outstanding(s).sacked > 0 => "disorder".into(),
+            "phase" => "open".into(),
             "timeouts" => self.stats(s).timeouts.to_string(),
             "recoveries" => self.stats(s).recoveries.to_string(),
             "undos" => self.stats(s).undos.to_string(),
@@ -125,6 +136,9 @@ pub struct Script<E> {
     out: Recorder,
     mss: u64,
     line: String,
+    /// If set, segments may be sent by this much before or after their time, wait for the line that
+    /// expects them, and need not be expected at the end.
+    tolerance: Option<Time>,
 }
 
 /// A sender that opens its connection at 0.
@@ -140,6 +154,7 @@ pub fn sender_with_jitters(config: Config, size: Option<u64>, jitters: &[Time]) 
         out: Recorder { jitters: jitters.iter().copied().collect(), ..Recorder::default() },
         mss,
         line: String::new(),
+        tolerance: None,
     };
     script.end.open(Time::ZERO, &mut script.out);
     script
@@ -148,7 +163,7 @@ pub fn sender_with_jitters(config: Config, size: Option<u64>, jitters: &[Time]) 
 /// A receiver that has not heard anything.
 pub fn receiver(config: Config) -> Script<Receiver> {
     let mss = config.mss as u64;
-    Script { end: Receiver::new(Arc::new(config)), out: Recorder::default(), mss, line: String::new() }
+    Script { end: Receiver::new(Arc::new(config)), out: Recorder::default(), mss, line: String::new(), tolerance: None }
 }
 
 /// As [`sender`], of a connection that stays open, with a first message of `size` bytes.
@@ -158,6 +173,7 @@ pub fn open_sender(config: Config, size: u64) -> Script<Sender> {
         end: Sender::new(Arc::new(config), Some(size)),
         out: Recorder::default(),
         line: String::new(),
+        tolerance: None,
     };
     script.end.keep_open();
     script.end.open(Time::ZERO, &mut script.out);
@@ -167,7 +183,7 @@ pub fn open_sender(config: Config, size: u64) -> Script<Sender> {
 impl Script<Sender> {
     /// Gives the sender another message of `size` bytes.
     pub fn extend(&mut self, at: &str, size: u64) -> &mut Self {
-        let at = at.parse().unwrap();
+        let at = self.time(at);
         self.advance(at, false);
         self.out.now = at;
         self.end.extend(size, at, &mut self.out);
@@ -188,22 +204,37 @@ impl<E: Endpoint> Script<E> {
     /// Runs some lines; see the module.
     pub fn run(&mut self, text: &str) -> &mut Self {
         for line in text.lines() {
-            let code = line.split("//").next().unwrap().trim();
-            if !code.is_empty() {
-                self.line = line.trim().to_string();
-                self.run_line(code);
-            }
+            self.try_line(line).unwrap_or_else(|error| panic!("{error}"));
         }
-        self.nothing_sent();
+        self.nothing_sent().unwrap_or_else(|error| panic!("{error}"));
         self
     }
 
-    fn run_line(&mut self, code: &str) {
+    /// Segments may be sent by `tolerance` before or after their time, wait for the line that
+    /// expects them, and need not be expected at the end.
+    pub fn allow(&mut self, tolerance: Time) {
+        self.tolerance = Some(tolerance);
+    }
+
+    /// A time of a script.
+    fn time(&self, text: &str) -> Time {
+        let parse = |text: &str| if text == "0" { Time::ZERO } else { text.parse().expect(text) };
+        text.strip_prefix('+').map_or_else(|| parse(text), |after| self.out.now + parse(after))
+    }
+
+    /// Runs a line. The error says what is different.
+    pub fn try_line(&mut self, line: &str) -> Result<(), String> {
+        let code = line.split("//").next().unwrap().trim();
+        if code.is_empty() {
+            return Ok(());
+        }
+        self.line = line.trim().to_string();
         let mut words = code.split_whitespace().peekable();
-        let mut at = self.out.now;
-        if let Some(time) = words.next_if(|w| w.starts_with(|c: char| c.is_ascii_digit())) {
-            at = if time == "0" { Time::ZERO } else { time.parse().expect(time) };
-            assert!(at >= self.out.now, "time runs backwards: {}", self.line);
+        let (mut from, mut at) = (self.out.now, self.out.now);
+        if let Some(time) = words.next_if(|w| w.starts_with(|c: char| c.is_ascii_digit() || c == '+')) {
+            let (first, last) = time.split_once("..").unwrap_or((time, time));
+            (from, at) = (self.time(first), self.time(last));
+            assert!(from >= self.out.now && at >= from, "time runs backwards: {}", self.line);
         }
         let what = words.next().expect(code);
         let s = match words.peek().and_then(|w| w.strip_prefix('s')).and_then(|n| n.parse().ok()) {
@@ -217,21 +248,26 @@ impl<E: Endpoint> Script<E> {
         match what {
             "<" => {
                 self.advance(at, false);
-                self.nothing_sent();
+                self.nothing_sent()?;
                 for (segment, ce) in self.parse(&rest) {
                     self.out.now = at;
                     self.end.arrive(S[s], segment, ce, at, &mut self.out);
                 }
             }
             ">" => {
+                let tolerance = self.tolerance.unwrap_or(Time::ZERO);
+                let (from, to) = (Time(from.0.saturating_sub(tolerance.0)), at + tolerance);
                 for expected in self.each(&rest) {
-                    self.advance_to_output(at);
+                    self.advance_to_output(to);
                     let Some((sent_at, subflow, segment)) = self.out.sent.pop_front() else {
-                        panic!("nothing is sent: {}", self.line);
+                        return Err(format!("nothing is sent: {}", self.line));
                     };
-                    let sent = format!("{sent_at} > s{subflow:?} {}", self.text(segment));
-                    let expected = self.text(self.parse_one(&expected).0);
-                    assert_eq!(sent, format!("{at} > s{s} {expected}"), "in: {}", self.line);
+                    let sent = format!("> s{subflow:?} {}", self.text(segment));
+                    let expected = format!("> s{s} {}", self.text(self.parse_one(&expected).0));
+                    if sent != expected || sent_at < from || sent_at > to {
+                        let at = if from == to { at.to_string() } else { format!("{from} to {to}") };
+                        return Err(format!("sent: {sent_at} {sent}; expected: {at} {expected}; in: {}", self.line));
+                    }
                 }
             }
             "=" => {
@@ -248,20 +284,26 @@ impl<E: Endpoint> Script<E> {
                         "measured" => self.out.measured.map_or("never".into(), |rtt| rtt.to_string()),
                         what => self.end.state(S[s], what),
                     };
-                    assert_eq!(format!("{} {found}", pair[0]), format!("{} {}", pair[0], pair[1]), "in: {}", self.line);
+                    if found != pair[1] {
+                        return Err(format!("{} is {found}, not {}; in: {}", pair[0], pair[1], self.line));
+                    }
                 }
             }
             "quiet" => {
                 self.advance(at, true);
-                self.nothing_sent();
+                self.nothing_sent()?;
             }
             _ => panic!("what does this mean: {}", self.line),
         }
+        Ok(())
     }
 
-    fn nothing_sent(&self) {
-        if let Some((at, s, segment)) = self.out.sent.front() {
-            panic!("not expected: {at} > s{s:?} {}; script at: {}", self.text(*segment), self.line);
+    fn nothing_sent(&self) -> Result<(), String> {
+        match self.out.sent.front().filter(|_| self.tolerance.is_none()) {
+            Some((at, s, segment)) => {
+                Err(format!("not expected: {at} > s{s:?} {}; script at: {}", self.text(*segment), self.line))
+            }
+            None => Ok(()),
         }
     }
 
