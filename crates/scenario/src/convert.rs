@@ -5,7 +5,7 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use linkpool_workload::WorkloadKind;
-use linkpool_workload::program::{Programs, read_goal, read_goal_binary, write_goal, write_goal_binary};
+use linkpool_workload::program::{Programs, check, read_goal, read_goal_binary, write_goal, write_goal_binary};
 
 use crate::load::load;
 
@@ -15,7 +15,8 @@ use crate::load::load;
 ///
 /// # Errors
 ///
-/// `from` is in error, or a file cannot be read or written.
+/// `from` is in error, its sends and receives do not match, it can never end, or a file cannot be read
+/// or written.
 pub fn convert(from: &Path, to: &Path) -> Result<(), String> {
     let ending = |path: &Path| path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_string();
     let binary = match ending(to).as_str() {
@@ -38,7 +39,11 @@ fn of_goal(path: &Path) -> Result<Programs, String> {
     Read::by_ref(&mut file).take(8).read_to_end(&mut first).map_err(cannot)?;
     file.seek(SeekFrom::Start(0)).map_err(cannot)?;
     // Text has no such bytes.
-    if first.contains(&0) { read_goal_binary(&name, file) } else { read_goal(&name, BufReader::new(file)) }
+    let programs =
+        if first.contains(&0) { read_goal_binary(&name, file) } else { read_goal(&name, BufReader::new(file)) };
+    let programs = programs?.matched()?;
+    check(&programs)?;
+    Ok(programs)
 }
 
 fn of_scenario(path: &Path) -> Result<Programs, String> {

@@ -9,7 +9,7 @@ use super::settings::{check, read};
 use super::{Period, queue};
 use crate::errors::Report;
 use crate::known::Known;
-use crate::model::{Change, ChangedLinks, Reconverge, Routing, Tier};
+use crate::model::{Change, ChangedLinks, LinkState, Reconverge, Routing, Tier};
 use crate::tree::KeyPath;
 
 /// All changes: first those of the file, then `failures`.
@@ -24,6 +24,9 @@ pub(super) fn resolve(
     let places = top.elements("change");
     let read = |path| change(known, period, &mut top.at(path));
     let changes: Vec<Change> = places.into_iter().map(read).chain(failures).collect();
+    if let Some(fabric) = known.fabric.filter(|_| top.is_good()) {
+        check_repairs(&changes, fabric, top);
+    }
     let fails = changes.iter().any(|change| change.state.is_some());
     let is_readable = top.is_good();
     if let Some(Reconverge(Some(after))) = routing.reconverge {
@@ -41,6 +44,27 @@ pub(super) fn resolve(
         "missing: links fail, and routing must know when to follow; write for example reconverge = \"10ms\", or \"never\"",
     );
     changes
+}
+
+/// A link is repaired where it may have failed before.
+fn check_repairs(changes: &[Change], fabric: &Fabric, top: &mut Section<'_, '_>) {
+    for (i, repair) in changes.iter().enumerate().filter(|(_, change)| change.state == Some(LinkState::Up)) {
+        top.check(
+            changes.iter().any(|change| fails_before(change, repair, fabric)),
+            &format!("change.{i}.state"),
+            format!("works before {} already; write a [[change]] with state = \"down\" that begins earlier", repair.at),
+        );
+    }
+}
+
+/// May a link that `repair` repairs have failed before by `failure`?
+fn fails_before(failure: &Change, repair: &Change, fabric: &Fabric) -> bool {
+    let links = |change: &Change| -> Vec<LinkId> { change.changed().victims(fabric).into_iter().flatten().collect() };
+    let earlier = failure.state == Some(LinkState::Down) && failure.at < repair.at;
+    earlier && {
+        let failed = links(failure);
+        links(repair).iter().any(|link| failed.contains(link))
+    }
 }
 
 fn change(known: &Known<'_>, period: Option<Period>, section: &mut Section<'_, '_>) -> Change {

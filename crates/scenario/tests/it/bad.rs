@@ -123,6 +123,7 @@ const CASES: &[Case] = &[
     ("[record]", "[[change]]\nnodes = [\"W\"]\nlimit = 9\nrepeat = { every = \"1ms\", lasts = \"1us\", redraw = true }\n[record]", "change.0.repeat.redraw", 35, "applies where chance chooses: write a `share` or a `count`"),
     ("[record]", "[[change]]\nnodes = [\"W\"]\nlimit = 9\nrepeat = { every = \"1us\", lasts = \"1ns\" }\n[record]", "change.0.repeat.every", 35, "too short: the links change more than 1000000 times"),
     ("[record]", "[[change]]\nat = \"2s\"\nuntil = \"2s\"\nnodes = [\"W\"]\nlimit = 9\n[record]", "change.0.until", 34, "2s is not after `at`, 2s"),
+    ("[record]", "[routing]\nreconverge = \"never\"\n[[change]]\nnodes = [\"W\"]\nat = \"1ms\"\nstate = \"up\"\n[record]", "change.0.state", 37, "works before 1ms already; write a [[change]] with state = \"down\" that begins earlier"),
     ("[record]", "[[change]]\nnodes = [\"W\"]\nstate = \"down\"\n[record]", "routing.reconverge", 0, "write for example reconverge = \"10ms\", or \"never\""),
     ("[record]", "[routing]\nreconverge = \"never\"\n[record]", "routing.reconverge", 33, "applies where a [[change]] has a `state`, and none has"),
     ("[record]", "[routing]\nreconverge = \"soon\"\n[record]", "routing.reconverge", 33, "expected a time with its unit, such as \"10ms\", or \"never\""),

@@ -125,8 +125,7 @@ impl Workload for Training {
     }
 
     fn nodes(&self) -> (u64, u64) {
-        let edges = |p: &Arc<Programs>| p.ranks.iter().map(|rank| rank.edges() as u64).sum();
-        self.programs.as_ref().map_or((0, 0), |programs| (programs.nodes(), edges(programs)))
+        self.programs.as_ref().map_or((0, 0), |programs| (programs.nodes(), programs.edges()))
     }
 
     fn persistent(&self) -> bool {

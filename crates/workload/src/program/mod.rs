@@ -78,6 +78,11 @@ impl Programs {
         self.ranks.iter().map(|rank| rank.nodes().len() as u64).sum()
     }
 
+    /// The number of pairs of nodes of which one waits for the other.
+    pub fn edges(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.edges() as u64).sum()
+    }
+
     /// Where a node stands: a file with a line, or a file with a rank and a node.
     pub fn place(&self, rank: usize, node: u32) -> String {
         let place = self.ranks[rank].nodes()[node as usize].place;
