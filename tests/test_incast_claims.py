@@ -48,8 +48,6 @@ def data(
             "size": size,
             "k": k,
             "seed": 1,
-            "burst": 0,
-            "fct_s": time,
             "fct_established_s": time,
             "timeouts": (timeouts or {}).get(scheme, 0),
             "retransmits": 0,
@@ -173,7 +171,7 @@ def test_unfinished_flows_are_left_out_and_said() -> None:
 
 def gamma_data(fct: Callable[[int, int], float], alarms: Mapping[int, int]) -> pl.DataFrame:
     """Return data of A-gamma; `fct` gives ms by gamma and k."""
-    same = {"delay": "2us", "seed": 1, "burst": 0, "timeouts": 0, "retransmits": 0}
+    same = {"delay": "2us", "seed": 1, "timeouts": 0, "retransmits": 0}
     bursts = [
         {
             **same,

@@ -80,9 +80,9 @@ COLUMNS = (
     Column("size", "string", "", "flow size; KiB = 1,024 B"),
     Column("k", "i32", "", "flows in a burst"),
     KEY_SEED,
-    Column("burst", "u32", "", "number of the burst"),
-    Column("fct_s", "f64", "s", "completion time with the handshake; null: unfinished"),
-    Column("fct_established_s", "f64", "s", "completion time without the handshake"),
+    Column(
+        "fct_established_s", "f64", "s", "completion time without the handshake; null: unfinished"
+    ),
     Column("timeouts", "i64", "", "retransmission timeouts of the flow"),
     Column("retransmits", "i64", "packets", "data segments sent again"),
     Column("suppressions", "u32", "", "AMP: times the flow became single-path"),
@@ -91,9 +91,7 @@ COLUMNS = (
 
 def flows(result: Result) -> pl.DataFrame:
     """Return the columns of a run's flows that the analysis keeps."""
-    return result.flows.select(
-        "burst", "fct_s", "fct_established_s", "timeouts", "retransmits", "suppressions"
-    )
+    return result.flows.select("fct_established_s", "timeouts", "retransmits", "suppressions")
 
 
 class Cells:
