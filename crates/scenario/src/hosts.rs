@@ -30,3 +30,17 @@ pub(crate) fn names_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
         last => last.unwrap_or_default(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::names_of;
+
+    #[test]
+    fn runs_of_numbers_are_shown_by_their_ends_up_to_eight_runs() {
+        let of = |names: &str| names_of(names.split(' '));
+        assert_eq!(of("S1 S2 S3 R"), "S1 to S3 and R");
+        assert_eq!(of("S1 S3 T4"), "S1, S3 and T4");
+        assert_eq!(of("a b c d e f g h"), "a, b, c, d, e, f, g and h");
+        assert_eq!(of("a b c d e f g h i"), "a, b, c, d, e, f, g, h, ...");
+    }
+}

@@ -93,3 +93,18 @@ pub(crate) fn no_such_link(text: &str, fabric: &Fabric) -> String {
     neighbours.truncate(8);
     format!("there is no link from {from} to {to}; {from} is linked to {}{more}", neighbours.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::no_such_link;
+    use linkpool_network::topology;
+    use linkpool_units::{Rate, Time};
+
+    /// Core switches of a fat-tree of k = 8 have eight neighbours, those of k = 10 ten.
+    #[test]
+    fn eight_neighbours_are_named() {
+        let at_core = |k| no_such_link("c0->h0", &topology::fat_tree(k, k / 2, Rate::gbps(1), Time::ZERO));
+        let first = "there is no link from c0 to h0; c0 is linked to a0.0, a1.0, a2.0, a3.0, a4.0, a5.0, a6.0, a7.0";
+        assert_eq!((at_core(8), at_core(10)), (first.to_string(), format!("{first}, ...")));
+    }
+}

@@ -75,8 +75,6 @@ impl EachKind for ChosenRows<'_> {
         let (when, about) = (format!("with `{} = {name:?}`: ", self.key), one_line(S::ABOUT));
         self.rows.inner::<S>(name, &when, cell(&about));
     }
-
-    fn plain(&mut self, _: &'static str, _: &'static [&'static str]) {}
 }
 
 /// Rows about kinds: of each its name, its keys, and its documentation; and a row about each key.
@@ -93,10 +91,6 @@ impl EachKind for KindRows {
         let keys: Vec<String> = keys.0.iter().map(|key| format!("`{key}`")).collect();
         self.kinds.push(format!("| `{name}` | {} | {} |", keys.join(", "), cell(&one_line(doc))));
         self.keys.extend(Rows::of::<S>(&format!("{name}.")).rows);
-    }
-
-    fn plain(&mut self, name: &'static str, doc: &'static [&'static str]) {
-        self.kinds.push(format!("| `{name}` | | {} |", cell(&one_line(doc))));
     }
 }
 

@@ -209,8 +209,6 @@ impl EachKind for WithSettings {
     fn kind<S: Declared>(&mut self, name: &'static str, _: &'static [&'static str]) {
         self.0.push(name);
     }
-
-    fn plain(&mut self, _: &'static str, _: &'static [&'static str]) {}
 }
 
 /// A visitor of kinds.
@@ -218,7 +216,7 @@ pub trait EachKind {
     /// A kind with settings.
     fn kind<S: Declared>(&mut self, name: &'static str, doc: &'static [&'static str]);
     /// A kind without settings.
-    fn plain(&mut self, name: &'static str, doc: &'static [&'static str]);
+    fn plain(&mut self, _name: &'static str, _doc: &'static [&'static str]) {}
 }
 
 /// Documentation in one line.

@@ -219,8 +219,6 @@ impl EachKind for Chosen<'_, '_> {
         let text = format!("{} Applies with `{} = {name:?}`.", one_line(S::ABOUT), self.key);
         self.properties.describe(name, schema, text);
     }
-
-    fn plain(&mut self, _: &'static str, _: &'static [&'static str]) {}
 }
 
 /// The keys of a table of settings.

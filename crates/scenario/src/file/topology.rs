@@ -66,8 +66,4 @@ impl EachKind for Described<'_> {
         schema.insert("description".to_string(), one_line(doc).into());
         self.properties.insert(name.to_string(), schema.into());
     }
-
-    fn plain(&mut self, name: &'static str, _: &'static [&'static str]) {
-        unreachable!("a topology has settings, and {name} has none");
-    }
 }

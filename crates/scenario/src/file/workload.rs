@@ -88,10 +88,6 @@ impl EachKind for Described<'_> {
         let schema = json_schema!({ "type": "array", "description": one_line(doc), "items": of_kind });
         self.properties.insert(name.to_string(), schema.into());
     }
-
-    fn plain(&mut self, name: &'static str, _: &'static [&'static str]) {
-        unreachable!("a workload has settings, and {name} has none");
-    }
 }
 
 /// A workload whose kind has the settings `S`.

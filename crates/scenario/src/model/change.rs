@@ -148,3 +148,31 @@ pub enum LinkState {
     /// It has failed.
     Down,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_comes_again_before_the_end_alone() {
+        let second = Time::from_secs;
+        let repeat = Some(Repeat { every: second(1), lasts: Time::from_ms(400), redraw: false });
+        let change = Change { at: second(1), repeat, ..Change::defaults(Preset::Linux) };
+        let spans = [1, 2].map(|at| (second(at), second(at) + Time::from_ms(400)));
+        assert_eq!(change.spans(second(3)).collect::<Vec<_>>(), spans);
+        let until = Change { until: Some(second(3)), ..change };
+        assert_eq!(until.spans(second(9)).collect::<Vec<_>>(), spans);
+    }
+
+    /// Where chance chooses nothing, no random number is drawn.
+    #[test]
+    fn all_of_a_layer_change_without_a_draw() {
+        let of = |share, count| {
+            let layer = Some(Layer::Core);
+            Change { layer, share, count, ..Change::defaults(Preset::Linux) }.draw()
+        };
+        assert_eq!(of(1.0, None), None);
+        assert_eq!((of(0.5, None), of(1.0, Some(2))), (Some(Draw::Share(0.5)), Some(Draw::Count(2))));
+        assert_eq!(Change { share: 0.5, ..Change::defaults(Preset::Linux) }.draw(), None);
+    }
+}

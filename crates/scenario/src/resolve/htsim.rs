@@ -201,3 +201,30 @@ fn sections(text: &str) -> Result<(Section, Vec<Section>), String> {
     }
     Ok((header, tiers))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_hosts_and_cables_fit_as_anywhere() {
+        let most = u64::from(MOST_HOSTS);
+        assert_eq!(fits(Number(most, 3), MOST_CABLES), Ok(()));
+        assert!(fits(Number(most + 1, 3), 0).unwrap_err().starts_with("line 3: makes 1048577 hosts; at most 1048576"));
+        assert!(fits(Number(2, 3), MOST_CABLES + 1).unwrap_err().starts_with("makes 2000001 links; at most 2000000"));
+    }
+
+    /// A bundle is a cable of the sum of its rates, up to the largest rate.
+    #[test]
+    fn a_bundle_is_as_fast_as_a_rate_can_be() {
+        let tier = |speed, bundle| {
+            let section = [("downlink_speed_gbps", speed), ("bundle", bundle), ("downlink_latency_ns", 5)];
+            vec![section.map(|(key, n)| (key.to_string(), Number(n, 9))).to_vec()]
+        };
+        let most = Rate::LARGEST.0 / Rate::gbps(1).0;
+        assert_eq!(wire(&tier(most / 4, 4), 0), Ok((Rate::gbps(most / 4 * 4), Time::from_ns(5), 9)));
+        assert_eq!(wire(&tier(most, 1), 0), Ok((Rate::gbps(most), Time::from_ns(5), 9)));
+        let error = wire(&tier(most, 2), 0).unwrap_err();
+        assert!(error.starts_with(&format!("line 9: a cable of {}Gbps", 2 * most)), "{error}");
+    }
+}

@@ -160,7 +160,6 @@ fn period(scenario: &Scenario, top: &mut Section<'_, '_>) -> Option<Period> {
         return None;
     }
     let end = duration.saturating_add(scenario.drain);
-    let key = if duration > LONGEST { "duration" } else { "drain" };
-    top.check(end <= LONGEST, key, format!("a run is at most {} long", LONGEST));
+    top.check(end <= LONGEST, "drain", format!("a run is at most {LONGEST} long"));
     Some(Period { duration, end })
 }

@@ -17,9 +17,6 @@ pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
             section.check(config.backup == 0, "backup", each);
         }
     }
-    if let Some(longest) = config.join_at.iter().max() {
-        section.span("join_at", *longest);
-    }
 }
 
 fn check_each(t: &Transport, subflows: u32, section: &mut Section<'_, '_>) {

@@ -20,9 +20,11 @@ pub(super) fn read(program: &mut Program, known: &Known<'_>, section: &mut Secti
     if let Some(file) = program.hosts_file.take() {
         let alone = "stands beside `hosts`, which says the same; leave one of both out";
         section.check(program.hosts.is_none(), "hosts_file", alone);
-        match hosts(&file, known) {
-            Ok(hosts) => program.hosts = Some(hosts),
-            Err(why) => section.error("hosts_file", why),
+        // In a topology that is in error, nobody knows which hosts there are.
+        match known.fabric.map(|_| hosts(&file, known)) {
+            Some(Ok(hosts)) => program.hosts = Some(hosts),
+            Some(Err(why)) => section.error("hosts_file", why),
+            None => section.doubt(),
         }
     }
     if !section.is_good() {
@@ -151,9 +153,8 @@ fn hosts(file: &str, known: &Known<'_>) -> Result<Vec<linkpool_units::HostId>, S
         let name = text.split('#').next().unwrap_or_default().trim();
         if !name.is_empty() {
             let by_name = known.host(&HostName::Name(name.to_string()));
-            let found = by_name.or_else(|why| match name.parse() {
+            let found = by_name.or_else(|_| match name.parse() {
                 Ok(index) => known.host(&HostName::Index(index)),
-                Err(_) if why.is_empty() => Err(why),
                 Err(_) => Err(format!("there is no host {}; {}", quoted(name), known.host_names())),
             });
             hosts.push(found.map_err(|why| format!("{file}:{line}: {why}"))?);

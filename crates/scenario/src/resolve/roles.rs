@@ -25,7 +25,7 @@ fn roles(fabric: Option<&Fabric>, section: &mut Section<'_, '_>) -> Option<Vec<R
                 (share * f64::from(all)).round() as u32
             }
         };
-        section.positive(&name, hosts);
+        section.check(hosts > 0, &name, "must be above zero");
         let rest = if left == all { String::new() } else { format!(", of which {left} have no role yet") };
         section.check(hosts <= left, &name, format!("{hosts} hosts, but the topology has {all}{rest}"));
         left = left.saturating_sub(hosts);

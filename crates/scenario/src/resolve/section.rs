@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
-use linkpool_units::{Bytes, Rate, Time};
+use linkpool_units::Time;
 use serde::de::DeserializeOwned;
 
 use crate::errors::Report;
@@ -139,51 +139,5 @@ impl<'s, 'r> Section<'s, 'r> {
             self.error(key, format!("missing; write for example {key} = {example}"));
         }
         value
-    }
-
-    /// `value`, or an error about `key` if it is zero.
-    pub(super) fn positive<T: Zero>(&mut self, key: &str, value: T) -> Option<T> {
-        self.check(!value.is_zero(), key, "must be above zero");
-        (!value.is_zero()).then_some(value)
-    }
-
-    /// An error about `key` if its value is too long.
-    pub(super) fn span(&mut self, key: &str, value: Time) {
-        self.check(value <= LONGEST, key, format!("{value} is too long; at most {LONGEST}"));
-    }
-}
-
-/// A quantity that may be zero.
-pub(super) trait Zero: Copy {
-    fn is_zero(self) -> bool;
-}
-
-impl Zero for u32 {
-    fn is_zero(self) -> bool {
-        self == 0
-    }
-}
-
-impl Zero for u64 {
-    fn is_zero(self) -> bool {
-        self == 0
-    }
-}
-
-impl Zero for Time {
-    fn is_zero(self) -> bool {
-        self == Time::ZERO
-    }
-}
-
-impl Zero for Rate {
-    fn is_zero(self) -> bool {
-        self == Rate(0)
-    }
-}
-
-impl Zero for Bytes {
-    fn is_zero(self) -> bool {
-        self.0 == 0
     }
 }

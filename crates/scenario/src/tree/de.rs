@@ -67,8 +67,6 @@ fn plain(expected: &dyn Expected) -> String {
         "f64" => "a number".to_string(),
         "a boolean" => "true or false".to_string(),
         "a sequence" => "an array".to_string(),
-        "a map" => "a table".to_string(),
-        other if other.starts_with("struct ") => "a table".to_string(),
         _ => expected,
     }
 }

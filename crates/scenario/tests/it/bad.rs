@@ -46,10 +46,14 @@ type Case = (&'static str, &'static str, &'static str, usize, &'static str);
 
 #[rustfmt::skip]
 const CASES: &[Case] = &[
+    ("duration = \"20s\"", "duration = \"1000000s\"\ndrain = \"1us\"", "drain", 3, "a run is at most 1000000s long"),
+    ("duration = \"20s\"", "duration = \"1000001s\"", "duration", 2, "at most 1000000s"),
+    ("control = \"reno\"", "control = 3", "transport.tcp.control", 18, "expected one of reno, dctcp, lia, dcm, xmp, amp, "),
     // TOML.
     ("duration = \"20s\"", "duration = 20s", "", 2, "not valid TOML"),
     ("[transport.tcp]", "[transport.amp]", "", 17, "`amp` stands here twice; rename or remove one"),
     ("senders = 30\nrate", "senders = 30\nsenders = 31\nrate", "", 6, "`senders` stands here twice"),
+    ("labels = [\"flow\"]", "labels = \"flow\"", "record.cwnd.labels", 33, "expected an array, found the string \"flow\""),
     // What is measured and recorded.
     ("[record]", "[measure]\nwarm_up = \"20s\"\n[record]", "measure.warm_up", 33, "20s is not before `duration`, 20s"),
     ("[record]", "[measure]\ncut_off = \"20001ms\"\n[record]", "measure.cut_off", 33, "is after the end of the run at 20s"),
@@ -61,6 +65,7 @@ const CASES: &[Case] = &[
     ("[record]", "[record]\ncounters = { every = \"1ms\", links = [\"W->S\"] }", "record.counters.links.0", 33, "no host or switch is named \"S\""),
     ("[record]", "[record]\ncounters = { every = \"1ms\", links = [] }", "record.counters.links", 33, "leave it out to record all"),
     ("[record]", "[record]\ncounters = { every = \"9s\", from = \"12s\" }", "record.counters.every", 33, "9s is longer than from `from`, 12s, to `until`, 20s"),
+    ("[record]", "[transport.ndp]\ncontrol = \"ndp\"\n[record]\ncapture = {}", "record.capture", 35, "packets of transport \"ndp\" (`control = \"ndp\"`) have no TCP header"),
     // Ports.
     ("mark = 10", "mark = 10\nred = { min = 5, max = 15 }", "queue.red", 12, "there is `mark` too; leave one out"),
     ("mark = 10", "red = { min = 5 }", "queue.red.max", 11, "missing; write for example max = 15"),
@@ -88,7 +93,11 @@ const CASES: &[Case] = &[
     ("mark = 10", "discipline = \"wfq\"", "queue.discipline", 11, "unknown value \"wfq\""),
     ("control = \"reno\"", "control = \"reno\"\npriority = \"high\"", "transport.tcp.priority", 19, "write discipline = \"priority\" in [queue]"),
     ("control = \"reno\"", "control = \"reno\"\npriority = \"scatter\"", "transport.tcp.priority", 19, "\"scatter\" is for scattered packets"),
+    // The least packet is a byte behind a header of 40 B here: 4100 B are 100 of them.
+    ("limit = 100\nmark = 10", "limit = \"4100B\"\nmark = 101\n[transport.small]\ncontrol = \"reno\"\nheader = \"40B\"", "queue.mark", 11, "above `limit`"),
+    ("limit = 100\nmark = 10", "shared_buffer = { size = \"1MB\" }\n[[change]]\nbetween = \"host<->switch\"\ncount = 1\nlimit = 9", "change.0.limit", 14, "the port of S1->W has no `limit`: it shares a buffer"),
     // Changes of links.
+    ("[record]", "[[change]]\nlinks = [\"W->W\"]\nrate = \"1Gbps\"\n[record]", "change.0.links.0", 33, "there is no link from W to W; W is linked to S1, S2, S3, S4, S5, S6, S7, S8, ..."),
     ("[record]", "[[change]]\nlinks = [\"W->S\"]\nrate = \"1Gbps\"\n[record]", "change.0.links.0", 33, "no host or switch is named \"S\""),
     ("[record]", "[[change]]\nlinks = []\nrate = \"1Gbps\"\n[record]", "change.0.links", 33, "names none; write for example links = [\"A->B\"]"),
     ("[record]", "[[change]]\nnodes = [\"w\"]\nrate = \"1Gbps\"\n[record]", "change.0.nodes.0", 33, "no host or switch is named \"w\""),
@@ -114,7 +123,7 @@ const CASES: &[Case] = &[
     ("[record]", "[[change]]\nnodes = [\"W\"]\ncount = 1\nlimit = 9\n[record]", "change.0.count", 34, "applies only to `layer` and `between`"),
     ("[record]", "[[change]]\nbetween = \"host<->switch\"\nshare = 0.5\ncount = 1\nlimit = 9\n[record]", "change.0.share", 34, "applies only to `layer` and `between` without `count`"),
     ("[record]", "[[change]]\nbetween = \"host<->switch\"\ncount = 9000\nlimit = 9\n[record]", "change.0.count", 34, "9000 is more than there are"),
-    ("[record]", "[[change]]\nbetween = \"host<->switch\"\nshare = 0.0001\nlimit = 9\n[record]", "change.0.share", 34, "is less than one half: none; at least"),
+    ("[record]", "[[change]]\nbetween = \"host<->switch\"\nshare = 0.0001\nlimit = 9\n[record]", "change.0.share", 34, "is less than one half: none; at least 0.016, or count = 1"),
     ("[record]", "[[change]]\nbetween = \"host<->core\"\nlimit = 9\n[record]", "change.0.between", 33, "no cable of the topology joins these layers; there are host<->switch"),
     ("[record]", "[[change]]\nbetween = \"host\"\nlimit = 9\n[record]", "change.0.between", 33, "two layers, such as \"edge<->core\""),
     ("[record]", "[[change]]\nbetween = \"host->cores\"\nlimit = 9\n[record]", "change.0.between", 33, "no layer is named \"cores\"; did you mean `core`?"),
@@ -528,6 +537,12 @@ fn an_error_reads_like_a_compilers() {
     assert_eq!(errors[0].to_string(), "empty.toml: duration: missing; write for example duration = \"20s\"");
     let keys: Vec<_> = errors.iter().map(|e| e.key.as_str()).collect();
     assert_eq!(keys, ["duration", "topology", "workload"]);
+    let workloads =
+        errors[2].message.strip_prefix("missing, so that no flow starts; write [[workload.flow]], incast, ");
+    assert!(workloads.is_some_and(|all| all.ends_with(", trace, program, collective or training")), "{workloads:?}");
+    let topologies = "missing; write exactly one of [topology.many-to-one], traffic-shift, dumbbell, ";
+    assert!(errors[1].message.starts_with(topologies), "{}", errors[1].message);
+    assert!(errors[1].message.ends_with(", xpander, ring, triangle or graph"), "{}", errors[1].message);
 }
 
 #[test]
@@ -538,5 +553,67 @@ fn impossible_packets_do_not_trip_up_the_check_of_queues_in_packets_and_bytes() 
         let text = GOOD.replace("limit = 100\nmark = 10", queue).replace("subflows = 4", keys);
         let keys: Vec<_> = errors(&text).into_iter().map(|e| e.key).collect();
         assert!(keys[0].starts_with("transport.amp."), "{keys:?}");
+    }
+}
+
+/// Each key that is wrong in a value is named, and not only the first.
+#[test]
+fn several_mistakes_in_one_value_are_all_named() {
+    for (bad, found) in [
+        (
+            "{ transport = \"tcp\", flows = [{ from = 0, to = 1, size = \"1B\", sizes = 1, frm = 0 }] }",
+            ["sizes", "frm"],
+        ),
+        (
+            "{ transport = \"tcp\", flows = [{ from = 0, to = 1, after = [\"x\"], size = \"1B\", frm = 0 }] }",
+            ["after.0", "frm"],
+        ),
+    ] {
+        let errors = errors(&format!("{GOOD}[workload]\ntrace = [{bad}]\n").replace("[[workload.", "[[workload2."));
+        let keys: Vec<_> = errors.iter().filter_map(|e| e.key.strip_prefix("workload.trace.0.flows.0.")).collect();
+        assert_eq!(keys, found, "{errors:#?}");
+    }
+}
+
+#[test]
+fn a_workload_without_any_transport_asks_for_its_own() {
+    let (before, rest) = GOOD.split_once("[transport.amp]").unwrap();
+    let text = format!("{before}{}", &rest[rest.find("[[workload.incast]]").unwrap()..]);
+    let errors = errors(&text);
+    let message = "no transport is defined; write [transport.amp] with its `control`";
+    assert!(errors.iter().any(|e| e.key == "workload.incast.0.transport" && e.message == message), "{errors:#?}");
+}
+
+#[test]
+fn packets_that_switches_trim_are_not_captured() {
+    let captured = |keys: &str| {
+        let text = GOOD.replace("limit = 100\nmark = 10", "discipline = \"trimming\"");
+        let text = text.replace("control = \"reno\"", &format!("control = \"reno\"\n{keys}"));
+        errors(&text.replace("[record]", "[record]\ncapture = {}"))
+    };
+    assert_eq!(captured(""), []);
+    let errors = captured("trimming = true");
+    let message = "packets of transport \"tcp\" (`trimming = true`) have no TCP header; leave `capture` out";
+    assert!(matches!(&errors[..], [e] if e.key == "record.capture" && e.message == message), "{errors:#?}");
+}
+
+/// A value at its bound is good.
+#[test]
+fn values_at_their_bounds_are_good() {
+    for (good, bound) in [
+        ("duration = \"20s\"", "duration = \"999999s\"\ndrain = \"1s\""),
+        // 10 Gbps times 1e-10 is 1 bit/s.
+        ("[record]", "[[change]]\nnodes = [\"W\"]\nrate_factor = 1e-10\n[record]"),
+        (
+            "limit = 100\nmark = 10",
+            "limit = \"4100B\"\nmark = 100\n[transport.small]\ncontrol = \"reno\"\nheader = \"40B\"",
+        ),
+        // None of the ports that share a buffer is drawn.
+        (
+            "limit = 100\nmark = 10",
+            "shared_buffer = { size = \"1MB\" }\n[[change]]\nbetween = \"host<->switch\"\nshare = 0.0\nlimit = 9",
+        ),
+    ] {
+        assert_eq!(errors(&GOOD.replacen(good, bound, 1)), [], "{bound}");
     }
 }

@@ -67,6 +67,19 @@ fn what_is_generated_is_up_to_date() {
     assert!(documentation() == text, "docs/scenario.md is out of date; run this test with UPDATE=1");
 }
 
+/// A part whose mark the code does not know would stay as it is for ever.
+#[test]
+fn each_mark_of_the_page_names_a_part() {
+    let text = documentation();
+    let marks = text.split("<!-- ").skip(1).filter_map(|part| part.split_once(" -->").map(|(mark, _)| mark));
+    let marks: Vec<&str> = marks.filter(|mark| *mark != "end").collect();
+    assert!(marks.contains(&"algorithms"), "{marks:?}");
+    for mark in marks {
+        assert!(reference(mark).is_some_and(|text| text.starts_with("| ")), "{mark}");
+    }
+    assert_eq!(reference("no such part"), None);
+}
+
 #[test]
 fn tables_list_the_keys_of_the_schema() {
     // Keys of inner tables have a dot.

@@ -71,6 +71,9 @@ fn a_preset_sets_the_defaults_and_keys_override_it() {
     assert_eq!((amp.preset, amp.config.mss, amp.wire.header, amp.wire.ack_size), (Preset::Paper2013, 1_000, 62, 42));
     assert_eq!((amp.config.initial_window, amp.config.initial_ssthresh), (1, 65_535));
     assert_eq!((amp.config.join_jitter, amp.config.handshake_sample), (Time::from_us(49), false));
+    // NDP has defaults of its own.
+    let ndp = &good(&INCAST.replace("control = \"amp\"", "preset = \"paper-2013\"\ncontrol = \"ndp\"")).transports[0];
+    assert_eq!((ndp.preset, ndp.config.mss, ndp.wire.header), (Preset::Paper2013, 8_936, 64));
 }
 
 #[test]
@@ -140,6 +143,7 @@ fn the_end_of_the_run_ends_what_names_no_end() {
     );
     let scenario = good(&text);
     let (duration, end) = (Time::from_secs(20), Time::from_secs(25));
+    assert_eq!(scenario.end(), end);
     assert_eq!(
         scenario.workloads[1].kind,
         WorkloadKind::ManyToOne(ManyToOneFlows {
@@ -341,4 +345,45 @@ fn somebody_must_be_left_to_send() {
     assert_eq!((errors.len(), errors[0].key.as_str()), (1, "workload.poisson.0.role"), "{errors:#?}");
     let WorkloadKind::Poisson(poisson) = good(&workload(30)).workloads.remove(1).kind else { unreachable!() };
     assert_eq!(poisson.rate(), 10.0);
+}
+
+/// Connections of TCP may stay open from message to message; NDP has none.
+#[test]
+fn messages_share_connections_where_the_transport_has_them() {
+    let persistent = |control: &str| {
+        let text = INCAST.replace("control = \"amp\"", &format!("control = {control:?}"))
+            + "[[workload.collective]]\ntransport = \"amp\"\nalgorithm = \"ring-all-reduce\"\nsize = \"1MB\"\n";
+        let scenario = good(&text);
+        let WorkloadKind::Collective(collective) = scenario.workloads[1].kind else { panic!("{scenario:?}") };
+        collective.persistent
+    };
+    assert!(persistent("amp") && !persistent("ndp"));
+}
+
+#[test]
+fn the_threshold_follows_the_paths_where_packets_scatter() {
+    for keys in
+        ["paths = \"scatter\"", "paths = \"reps\"", "control = \"mmptcp\"\nswitch_bytes = \"1KB\"\nsubflows = 4"]
+    {
+        let control = if keys.starts_with("control") { keys.to_string() } else { format!("control = \"amp\"\n{keys}") };
+        let text = INCAST.replace("control = \"amp\"", &format!("{control}\ndupack_threshold = \"auto\""));
+        let transport = &good(&text).transports[0];
+        let first = "discipline = \"priority\"\n";
+        if !keys.contains("reps") {
+            let high = text.replace("[topology", &format!("[queue]\n{first}[topology"));
+            good(&high.replace("dupack_threshold", "priority = \"scatter\"\ndupack_threshold"));
+        }
+        // MMPTCP's first phase has a subflow of its own.
+        assert_eq!(transport.config.subflows, if transport.is_mmptcp() { 5 } else { 1 });
+    }
+}
+
+#[test]
+fn answers_have_the_label_and_requests_say_that_they_are() {
+    let text =
+        format!("{INCAST}[[workload.partition-aggregate]]\ntransport = \"amp\"\nservers = 2\nlabel = \"search\"\n");
+    let scenario = good(&text);
+    let labels: Vec<_> = scenario.workloads.iter().map(|workload| workload.labels()).collect();
+    let [first, second] = ["incast", "search request"].map(str::to_string);
+    assert_eq!(labels, [(first, "incast"), (second, "search")]);
 }

@@ -20,7 +20,7 @@ const GRAPH: &str = r#"{
 }"#;
 
 /// A directory of its own for each test.
-fn directory(name: &str) -> PathBuf {
+pub(crate) fn directory(name: &str) -> PathBuf {
     let directory = std::env::temp_dir().join(format!("linkpool-graph-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     directory
@@ -66,7 +66,12 @@ fn what_is_wrong_with_a_file_is_named() {
         ("\"directed\": false", "\"directed\": true", "a directed graph"),
         ("\"nodes\"", "\"vertices\"", "has no array \"nodes\""),
         ("\"id\": 2}\n  ],", "\"id\": 2}\n  ,", "graph.json: line 8: not JSON"),
-        ("\"kind\": \"host\", \"id\": 2", "\"id\": 2", "nodes[2], node 2: missing field `kind`"),
+        ("\"kind\": \"host\", \"id\": 2", "\"id\": 2", "line 6: nodes[2], node 2: missing field `kind`"),
+        (
+            "\"kind\": \"host\", \"id\": \"left\"",
+            "\"id\": \"left\"",
+            "line 5: nodes[1], node \"left\": missing field `kind`",
+        ),
         ("\"kind\": \"host\", \"id\": 2", "\"kind\": \"hst\", \"id\": 2", "nodes[2], node 2: unknown variant `hst`"),
         ("\"layer\": \"core\"", "\"layer\": \"top\"", "nodes[0], node 9: unknown variant `top`"),
         (
@@ -79,7 +84,7 @@ fn what_is_wrong_with_a_file_is_named() {
         ("\"rate\": \"1Gbps\", ", "", "edges[1], edge \"9\" to \"2\": has no `rate`"),
         ("\"delay\": \"5us\", ", "", "edges[1], edge \"9\" to \"2\": has no `delay`"),
         ("\"1Gbps\"", "\"0bps\"", "edges[1], edge \"9\" to \"2\": its `rate` must be above zero"),
-        ("\"1Gbps\"", "1e9", "edges[1], edge 9 to 2: "),
+        ("\"1Gbps\"", "1e9", "line 10: edges[1], edge 9 to 2: invalid type: floating point `1000000000.0`"),
         ("\"target\": 2", "\"target\": 3", "edges[1], edge \"9\" to \"3\": there is no node \"3\""),
         ("\"target\": 2", "\"target\": 9", "edges[1], edge \"9\" to \"9\": joins a node to itself"),
         ("\"target\": 2", "\"target\": \"left\"", "edges[1], edge \"9\" to \"left\": these nodes are joined already"),
@@ -99,6 +104,14 @@ fn what_is_wrong_with_a_file_is_named() {
         assert_eq!((errors[0].key.as_str(), errors[0].line), ("topology.graph.file", Some(3)), "{bad}");
         assert!(errors[0].message.contains(message), "{bad}: {}", errors[0].message);
     }
+}
+
+#[test]
+fn long_names_and_delays_are_good_up_to_their_bounds() {
+    let named = |bytes: usize| from_file("long-name", &GRAPH.replace("\"left\"", &format!("{:?}", "n".repeat(bytes))));
+    assert!(named(100).is_ok());
+    assert!(named(101).unwrap_err()[0].message.ends_with("a name has at most 100 bytes"));
+    assert!(from_file("long-delay", &GRAPH.replace("5us", "1000000s")).is_ok());
 }
 
 #[test]
@@ -161,7 +174,12 @@ fn from(file: &str, test: &str, text: &str) -> Result<Scenario, Vec<ScenarioErro
 #[test]
 fn graphml_says_the_same_as_json() {
     let json = from("graph.json", "same-json", GRAPH).unwrap();
-    assert_eq!(from("graph.graphml", "same-graphml", GRAPHML).unwrap().topology, json.topology);
+    // Other data has defaults as well.
+    let weight =
+        "<key id=\"d4\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"><default>1</default></key>\n  <graph ";
+    for text in [GRAPHML.to_string(), GRAPHML.replace("<graph ", weight)] {
+        assert_eq!(from("graph.graphml", "same-graphml", &text).unwrap().topology, json.topology);
+    }
 }
 
 #[test]
@@ -227,6 +245,9 @@ fn bundles_are_one_link_and_two_tiers_are_one_pod() {
     let fabric = from("tree.topo", "bundles", &bundled).unwrap().topology.fabric();
     let fastest = fabric.links().iter().map(|l| l.rate).max().unwrap();
     assert_eq!((fabric.nodes(), fastest), (36, Rate::gbps(800)));
+    // Two aggregation switches of a pod with four cables each to cores of their own.
+    let wide = TOPO.replace("Radix_Up 2\nDownlink_Latency_ns 2000", "Radix_Up 4\nDownlink_Latency_ns 2000");
+    assert_eq!(from("tree.topo", "wide", &wide).unwrap().topology.fabric().nodes(), 16 + 8 + 8 + 8);
     let two = "Nodes 8\nTiers 2\nPodsize 8\nTier 0\nDownlink_speed_Gbps 10\nRadix_Down 2\nRadix_Up 2\nDownlink_Latency_ns 1000\n\
         Tier 1\nDownlink_speed_Gbps 10\nRadix_Down 4\nDownlink_Latency_ns 1000\n";
     let fabric = from("tree.topo", "two", two).unwrap().topology.fabric();
@@ -256,6 +277,14 @@ fn what_is_wrong_with_a_tree_of_htsim_is_named_with_its_line() {
             "line 22, edge \"a0.0\" to \"c0\": its `rate` must be above zero",
         ),
         ("Bundle 1", "Bundle 1\nBundle 1", "line 20: Bundle stands here twice"),
+        ("Podsize 4", "Podsize 0", "line 4: must be above zero"),
+        ("Nodes 16", "Nodes 4000000", "line 2: makes 4000000 hosts; at most 1048576 can be simulated"),
+        // 10^6 s, and half of the switch's latency.
+        (
+            "Downlink_Latency_ns 1000\n",
+            "Downlink_Latency_ns 1000000000000000\n",
+            "line 7, edge \"h0\" to \"e0.0\": its `delay` is too long",
+        ),
     ]
     .into_iter()
     .enumerate()

@@ -127,3 +127,12 @@ fn an_error_says_that_it_comes_from_the_command_line() {
     let errors = set(&["topology.many-to-one.senders=20"]).unwrap_err();
     assert_eq!((errors[0].line, errors[0].key.as_str()), (Some(15), "workload.incast.0.senders"));
 }
+
+/// So do errors within the table or array that an option gives.
+#[test]
+fn parts_of_a_value_come_from_the_command_line_too() {
+    let option = "record.cwnd={ every = \"10us\", labels = [\"nobody\"] }";
+    let errors = set(&[option]).unwrap_err();
+    assert_eq!((errors[0].key.as_str(), errors[0].line), ("record.cwnd.labels.0", None));
+    assert!(errors[0].message.ends_with(&format!("(from --set {option})")), "{}", errors[0].message);
+}

@@ -135,3 +135,73 @@ fn subflows_leave_by_ports_of_their_own_where_hosts_have_several() {
         assert_eq!(wrong(&fabric, planes, flow), []);
     }
 }
+
+#[test]
+fn looking_for_errors_ends_at_the_bound() {
+    let edges = "{ source = \"a\", target = \"z\" }, ".repeat(150);
+    let graph = format!(
+        "graph]\nnodes = [{{ id = \"a\", kind = \"host\" }}, {{ id = \"b\", kind = \"host\" }}]\nedges = [{edges}]"
+    );
+    let errors = wrong(&graph, "", "permutation = [{ transport = \"t\" }]");
+    assert_eq!((errors.len(), errors[100].2.as_str()), (101, "there may be more errors; mend these first"));
+}
+
+/// A graph: hosts, and cables between the ends of which all that are no hosts are switches.
+fn graph(hosts: &[&str], cables: &[(String, String)]) -> String {
+    let mut nodes: Vec<&str> = hosts.to_vec();
+    for end in cables.iter().flat_map(|(a, b)| [a, b]) {
+        if !nodes.contains(&end.as_str()) {
+            nodes.push(end);
+        }
+    }
+    let kind = |name: &str| if hosts.contains(&name) { "host" } else { "switch" };
+    let nodes: Vec<_> = nodes.iter().map(|id| format!("{{ id = {id:?}, kind = {:?} }}", kind(id))).collect();
+    let edges: Vec<_> = cables.iter().map(|(a, b)| format!("{{ source = {a:?}, target = {b:?} }}")).collect();
+    format!("graph]\nnodes = [{}]\nedges = [{}]", nodes.join(", "), edges.join(", "))
+}
+
+fn cable(a: &str, b: &str) -> (String, String) {
+    (a.to_string(), b.to_string())
+}
+
+/// Host a is joined to both switches, and hosts do not forward: no path leads from b to c.
+#[test]
+fn hosts_that_only_another_host_joins_are_not_joined() {
+    let cables = [cable("a", "w0"), cable("a", "w1"), cable("b", "w0"), cable("c", "w1")];
+    let (key, message) =
+        key_and_message(&graph(&["a", "b", "c"], &cables), "", "permutation = [{ transport = \"t\" }]");
+    assert_eq!(key, "workload.permutation.0");
+    assert!(message.starts_with("no path leads from b to c, only to a"), "{message}");
+}
+
+#[test]
+fn both_ends_need_several_ports_for_planes() {
+    let cables = [cable("a", "w0"), cable("a", "w1"), cable("b", "w0"), cable("w0", "w1")];
+    for (from, to) in [("a", "b"), ("b", "a")] {
+        let flow = format!("flow = [{{ transport = \"t\", from = \"{from}\", to = \"{to}\" }}]");
+        let (_, message) = key_and_message(&graph(&["a", "b"], &cables), "paths = \"planes\"", &flow);
+        assert!(message.starts_with("b has one port"), "{message}");
+    }
+}
+
+/// Eleven switches of 13 or 14 ports in a row, a host at each end and one in the middle: a path
+/// from end to end has 13^10 ways to go, above 2^32, and one from the middle has not.
+#[test]
+fn paths_that_no_packet_can_hold_are_refused_where_packets_must() {
+    let mut cables = vec![cable("m", "w5"), cable("a", "w0"), cable("b", "w10")];
+    for i in 0..11 {
+        cables.extend((i > 0).then(|| cable(&format!("w{}", i - 1), &format!("w{i}"))));
+        cables.extend((0..12).map(|leaf| cable(&format!("w{i}"), &format!("l{i}.{leaf}"))));
+    }
+    let chain = graph(&["m", "a", "b"], &cables);
+    let flows = "permutation = [{ transport = \"t\" }]";
+    for transport in ["paths = \"distinct\"", "paths = \"disjoint\""] {
+        let (key, message) = key_and_message(&chain, transport, flows);
+        assert_eq!(key, "workload.permutation.0.transport");
+        let too_long = message.ends_with("has too many hops over too many ports to be pinned; use paths = \"hash\"");
+        assert!(too_long && (message.contains("from a to b") || message.contains("from b to a")), "{message}");
+    }
+    let near = "flow = [{ transport = \"t\", from = \"m\", to = \"b\" }]";
+    assert_eq!(wrong(&chain, "paths = \"disjoint\"", near), []);
+    assert_eq!(wrong(&chain, "paths = \"hash\"", flows), []);
+}

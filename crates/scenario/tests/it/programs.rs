@@ -1,0 +1,138 @@
+//! Traces that workloads of kind `program` run: their files, and the hosts of their ranks.
+
+use linkpool_scenario::{ScenarioError, WorkloadKind, load};
+use linkpool_workload::kinds::Program;
+use linkpool_workload::program::Op;
+
+use crate::graph::directory;
+
+const GOAL: &str = "num_ranks 2\nrank 0 {\nl1: send 3b to 1\n}\nrank 1 {\nl1: recv 3b from 0\n}\n";
+
+/// The workload with these keys, on four hosts, beside files.
+fn run(test: &str, files: &[(&str, &[u8])], topology: &str, keys: &str) -> Result<Program, Vec<ScenarioError>> {
+    let directory = directory(test);
+    for (name, content) in files {
+        std::fs::write(directory.join(name), content).unwrap();
+    }
+    let text = format!(
+        "duration = \"1s\"\n[topology.{topology}]\npairs = 2\nrate = \"1Gbps\"\ndelay = \"1us\"\n[transport.t]\n\
+         control = \"reno\"\n[[workload.program]]\ntransport = \"t\"\n{keys}\n"
+    );
+    let loaded = load(&text, directory.join("x.toml").to_str().unwrap(), None, &[]);
+    std::fs::remove_dir_all(&directory).unwrap();
+    let scenario = loaded?;
+    let WorkloadKind::Program(program) = &scenario.workloads[0].kind else { panic!("a program") };
+    assert!(program.file.starts_with(directory.to_str().unwrap()), "{}", program.file);
+    Ok(program.clone())
+}
+
+/// Key and message of the only error.
+fn wrong(test: &str, files: &[(&str, &[u8])], keys: &str) -> (String, String) {
+    let errors = run(test, files, "dumbbell", keys).unwrap_err();
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    let key = errors[0].key.strip_prefix("workload.program.0.").unwrap_or(&errors[0].key);
+    (key.to_string(), errors[0].message.clone())
+}
+
+const OF_GOAL: &str = "file = \"p.goal\"\nformat = \"goal\"";
+
+#[test]
+fn hosts_of_ranks_stand_in_a_file_line_by_line() {
+    let with = |hosts: &'static str| [("p.goal", GOAL.as_bytes()), ("hosts", hosts.as_bytes())];
+    let keys = format!("{OF_GOAL}\nhosts_file = \"hosts\"");
+    let program = run("hosts", &with("# ranks\nS2 # by name\n\n2\n"), "dumbbell", &keys).unwrap();
+    assert_eq!(program.hosts, Some(vec![1.into(), 2.into()]));
+    let of = |hosts, more: &str| wrong("hosts-bad", &with(hosts), &format!("{keys}{more}"));
+    for (hosts, message) in [
+        ("S1\n\nS9\n", "hosts:3: there is no host \"S9\"; hosts are S1 to S2 and D1 to D2, or their indices 0 to 3"),
+        ("S1\n4\n", "hosts:2: there is no host 4; hosts are"),
+    ] {
+        let (key, found) = of(hosts, "");
+        assert!(key == "hosts_file" && found.starts_with(message), "{found}");
+    }
+    let (key, found) = of("S1\nS2\n", "\nhosts = [0, 1]");
+    assert_eq!((key.as_str(), &found[..30]), ("hosts_file", "stands beside `hosts`, which s"));
+    // Where the topology is wrong, nothing is said of hosts.
+    let errors = run("no-hosts", &with("S1\n2\n"), "dumbbel", &keys).unwrap_err();
+    assert!(matches!(&errors[..], [error] if error.key == "topology.dumbbel"), "{errors:#?}");
+}
+
+#[test]
+fn a_trace_is_the_one_of_its_digest() {
+    let files = [("p.goal", GOAL.as_bytes())];
+    let digest = run("digest", &files, "dumbbell", OF_GOAL).unwrap().sha256.unwrap();
+    // As sha256sum prints it.
+    assert_eq!(digest, "4fc3f16d8f01f348810469179c1c6c48dbc9b824fa3103b8f643a9ceb7b60c68");
+    let same = run("digest-same", &files, "dumbbell", &format!("{OF_GOAL}\nsha256 = \"{digest}\"")).unwrap();
+    assert_eq!(same.sha256, Some(digest.clone()));
+    let (key, message) = wrong("digest-other", &files, &format!("{OF_GOAL}\nsha256 = \"00\""));
+    assert_eq!(
+        (key.as_str(), message),
+        ("file", format!("p.goal: has the SHA-256 {digest}; it is another trace than 00"))
+    );
+}
+
+/// A number of protobuf, field by field: <https://protobuf.dev/programming-guides/encoding>.
+fn varint(mut n: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while n > 127 {
+        bytes.push(n as u8 | 128);
+        n >>= 7;
+    }
+    bytes.push(n as u8);
+    bytes
+}
+
+fn number(field: u64, n: u64) -> Vec<u8> {
+    [varint(field << 3), varint(n)].concat()
+}
+
+fn bytes(field: u64, content: &[u8]) -> Vec<u8> {
+    [varint(field << 3 | 2), varint(content.len() as u64), content.to_vec()].concat()
+}
+
+/// A file of Chakra with one node (MLCommons' `et_def.proto`): an all-gather of 10 bytes in the
+/// process group "x".
+fn all_gather() -> Vec<u8> {
+    let whole = |name: &str, n| bytes(10, &[bytes(1, name.as_bytes()), number(9, n)].concat());
+    let group = bytes(10, &[bytes(1, b"pg_name"), bytes(29, b"x")].concat());
+    let node = [number(1, 1), number(3, 7), whole("comm_type", 2), whole("comm_size", 10), group].concat();
+    // Empty metadata; the node behind its length.
+    [vec![0], varint(node.len() as u64), node].concat()
+}
+
+const OF_CHAKRA: &str = "file = \"p\"\nformat = \"chakra\"";
+
+#[test]
+fn process_groups_stand_in_a_file() {
+    let rank = all_gather();
+    let with = |groups: &'static str| [("p.0.et", &rank[..]), ("p.1.et", &rank), ("groups.json", groups.as_bytes())];
+    let keys = format!("{OF_CHAKRA}\ngroups_file = \"groups.json\"");
+    let program = run("groups", &with(r#"{"x": [1, 0]}"#), "dumbbell", &keys).unwrap();
+    assert!(program.groups_file.unwrap().ends_with("/groups.json"));
+    let sends: usize = program
+        .programs
+        .unwrap()
+        .ranks
+        .iter()
+        .map(|rank| rank.nodes().iter().filter(|node| node.op == Op::Send && node.size == 10).count())
+        .sum();
+    assert_eq!(sends, 2, "each rank sends its 10 bytes to the other");
+    for (groups, message) in [
+        ("[]", "groups.json: is no JSON object of lists of ranks: "),
+        (r#"{"x": []}"#, "groups.json: group \"x\" has no rank, or one of them twice"),
+        (r#"{"x": [1, 0, 1]}"#, "groups.json: group \"x\" has no rank, or one of them twice"),
+    ] {
+        let (key, found) = wrong("groups-bad", &with(groups), &keys);
+        assert!(key == "file" && found.starts_with(message), "{found}");
+    }
+}
+
+#[test]
+fn a_trace_of_chakra_has_a_file_for_each_rank() {
+    let rank = all_gather();
+    let (_, message) = wrong("chakra-none", &[], OF_CHAKRA);
+    assert!(message.starts_with("p.0.et: cannot be read: there is no such file"), "{message}");
+    let files = [("p.0.et", &rank[..]), ("p.3.et", &rank), ("p.2.et", &rank), ("q.1.et", &rank)];
+    assert_eq!(wrong("chakra-gap", &files, OF_CHAKRA).1, "p.1.et: is missing, and there is p.2.et");
+}
