@@ -91,6 +91,12 @@ def test_each_damage_is_named(directory: Path) -> None:
     verify(directory)
 
 
+def test_content_is_checked_unless_that_is_not_wanted(directory: Path) -> None:
+    (directory / "a").write_bytes(b"hallo")
+    with pytest.raises(DamagedError, match="a changed since it was written"):
+        verify(directory)
+
+
 def test_a_link_to_the_same_content_is_no_file_of_it(directory: Path) -> None:
     """What it leads to may change, or be deleted, without a trace in the directory."""
     (directory / "a").rename(directory.parent / "elsewhere")
@@ -118,6 +124,7 @@ def test_one_file_is_checked_alone(directory: Path) -> None:
     with pytest.raises(DamagedError) as error:
         found.check_file(directory, "a")
     assert error.value.reason == "a: No such file or directory"
+    assert error.value.directory == directory
 
 
 FILES: dict[str, Any] = {"a": {"bytes": 5, "sha256": HELLO}}

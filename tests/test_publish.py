@@ -12,8 +12,11 @@ from subprocess import PIPE
 
 import pytest
 
+from linkpool.identity import run_key
+from linkpool.manifest import verify
 from linkpool.publish import (
     BusyError,
+    Kind,
     NotAResultError,
     is_result,
     publish,
@@ -43,7 +46,7 @@ def names(directory: Path) -> list[str]:
 
 
 def test_a_result_appears_whole(tmp_path: Path) -> None:
-    out = tmp_path / "deep" / "result"
+    out = tmp_path / "very" / "deep" / "result"
     with publish(out) as partial:
         fill(partial, "new")
         assert not out.exists()
@@ -57,6 +60,51 @@ def test_a_result_can_be_read_by_others(tmp_path: Path) -> None:
         fill(partial, "new")
     (tmp_path / "plain").mkdir()
     assert (tmp_path / "r").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_its_manifest_has_the_key_of_its_scenario(tmp_path: Path) -> None:
+    with publish(tmp_path / "r") as partial:
+        fill(partial, "größer")
+    found = verify(tmp_path / "r", run_key("größer"))
+    assert list(found.files) == ["flows.parquet", "run.json", "scenario.toml"]
+
+
+def test_all_is_on_the_disk_before_the_rename(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file with its manifest, then their directory, and at last the entry of its parent."""
+    synced: list[str] = []
+    handles: set[int] = set()
+    opened, sync, close, rename = os.open, os.fsync, os.close, Path.rename
+
+    def note_open(path: Path, *args: int) -> int:
+        handle = opened(path, *args)
+        handles.add(handle)
+        return handle
+
+    def note_sync(handle: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{handle}").readlink().relative_to(tmp_path)))
+        sync(handle)
+
+    def note_close(handle: int) -> None:
+        handles.discard(handle)
+        close(handle)
+
+    def note_rename(path: Path, to: Path) -> Path:
+        synced.append(f"{path.name} becomes {to.name}")
+        return rename(path, to)
+
+    monkeypatch.setattr(os, "open", note_open)
+    monkeypatch.setattr(os, "fsync", note_sync)
+    monkeypatch.setattr(os, "close", note_close)
+    monkeypatch.setattr(Path, "rename", note_rename)
+    with publish(tmp_path / "r") as partial:
+        fill(partial, "new")
+    files = ("flows.parquet", "manifest.json", "run.json", "scenario.toml")
+    mine = ".r.linkpool-partial"
+    assert sorted(synced[:4]) == [f"{mine}/{name}" for name in files]
+    assert synced[4:] == [mine, f"{mine} becomes r", "."]
+    assert handles == set(), "every handle is closed again"
 
 
 def test_an_earlier_result_is_replaced(tmp_path: Path) -> None:
@@ -78,6 +126,19 @@ def test_a_failed_run_leaves_the_earlier_result(tmp_path: Path) -> None:
         fail(out)
     assert mark_of(out) == "old"
     assert names(tmp_path) == ["r"]
+
+
+def test_a_run_that_lost_its_directory_says_why_it_failed(tmp_path: Path) -> None:
+    """There is nothing to remove then, which is no error of its own."""
+
+    def lose() -> None:
+        with publish(tmp_path / "r") as partial:
+            partial.rmdir()
+            raise RuntimeError("failed")
+
+    with pytest.raises(RuntimeError, match="failed"):
+        lose()
+    assert names(tmp_path) == []
 
 
 KILLED = """
@@ -148,6 +209,73 @@ def test_what_others_hide_beside_a_result_is_left_alone(tmp_path: Path) -> None:
     assert names(tmp_path) == [".git", ".notes.linkpool-partial", ".r.partial", "r"]
 
 
+@pytest.mark.parametrize("remains", [".dead.linkpool-partial", ".r.linkpool-old"])
+def test_remains_that_cannot_be_removed_are_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remains: str
+) -> None:
+    fill(tmp_path / "r", "old")
+    (tmp_path / remains).mkdir()
+    rmdir = os.rmdir
+
+    def refuse(path: str | Path, *, dir_fd: int | None = None) -> None:
+        if Path(path).name == remains:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(path))
+        rmdir(path, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "rmdir", refuse)
+    with publish(tmp_path / "other") as partial:
+        fill(partial, "new")
+    assert names(tmp_path) == sorted([remains, "other", "r"])
+
+
+def test_a_rename_that_fails_leaves_the_earlier_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has been moved aside then, to where the next run would find it, and comes back."""
+    out = tmp_path / "r"
+    fill(out, "old")
+    rename = Path.rename
+    moved: list[tuple[str, str]] = []
+
+    def fail_later(path: Path, to: Path) -> Path:
+        moved.append((path.name, to.name))
+        if path.name == ".r.linkpool-partial":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return rename(path, to)
+
+    monkeypatch.setattr(Path, "rename", fail_later)
+    with pytest.raises(OSError, match="Input/output error"), publish(out) as partial:
+        fill(partial, "new")
+    assert mark_of(out) == "old"
+    assert names(tmp_path) == ["r"]
+    assert moved == [
+        ("r", ".r.linkpool-old"),
+        (".r.linkpool-partial", "r"),
+        (".r.linkpool-old", "r"),
+    ]
+
+
+def test_among_many_others_the_remains_are_found(tmp_path: Path) -> None:
+    others = [f"{n}" for n in range(20)] + [f".{n}" for n in range(20)]
+    for name in others:
+        (tmp_path / name).touch()
+    for n in range(20):
+        (tmp_path / f".dead{n}.linkpool-partial").mkdir()
+        fill(tmp_path / f".lost{n}.linkpool-old", "old")
+    with publish(tmp_path / "r") as partial:
+        fill(partial, "new")
+    assert names(tmp_path) == sorted([*others, *(f"lost{n}" for n in range(20)), "r"])
+
+
+def test_a_file_with_the_name_of_an_old_result_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes").touch()
+    (tmp_path / ".notes.linkpool-old").write_text("a file", encoding="utf-8")
+    (tmp_path / ".more.linkpool-old").write_text("another", encoding="utf-8")
+    with publish(tmp_path / "r") as partial:
+        fill(partial, "new")
+    assert names(tmp_path) == [".more.linkpool-old", ".notes.linkpool-old", "notes", "r"]
+
+
 def write_twice(out: Path) -> None:
     with publish(out) as first:
         fill(first, "first")
@@ -162,6 +290,34 @@ def test_the_second_writer_of_a_directory_is_told(tmp_path: Path) -> None:
     with publish(tmp_path / "r") as partial:
         fill(partial, "third")
     assert mark_of(tmp_path / "r") == "third"
+
+
+def test_where_nothing_can_be_locked_the_remedy_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the writer lives is not known there: nothing of another is removed."""
+
+    def cannot(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", cannot)
+    partial, other = (tmp_path / f".{name}.linkpool-partial" for name in ("r", "s"))
+    partial.mkdir()
+    other.mkdir()
+    with pytest.raises(BusyError) as error, publish(tmp_path / "r"):
+        pytest.fail("must not start")
+    assert str(error.value) == (
+        f"another linkpool is writing {tmp_path / 'r'}; wait for it or name another directory, "
+        f"or remove {partial} if nobody is"
+    )
+    assert names(tmp_path) == [partial.name, other.name]
+
+
+def test_where_locks_work_the_message_names_no_directory_to_remove(tmp_path: Path) -> None:
+    with publish(tmp_path / "r") as partial:
+        fill(partial, "first")
+        with pytest.raises(BusyError, match=r"/r; wait for it or name another directory$"):
+            fail(tmp_path / "r")
 
 
 HOLD = """
@@ -237,6 +393,91 @@ def test_temporary_results_of_the_dead_are_removed(
     remove_alive()
     remove_mine()
     assert names(tmp_path) == sorted(p.name for p in (young, stranger))
+
+
+def test_a_temporary_result_is_empty_and_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    one, remove = scratch()
+    other, _ = scratch()
+    assert names(one) == names(other) == []
+    assert one.name.startswith("linkpool-scratch-")
+    (one / "table").touch()
+    remove()
+    assert names(tmp_path) == [other.name]
+    remove()  # a second time there is nothing to do
+
+
+def test_temporary_directories_of_others_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of another user, and all where nothing can be locked; a file in between is no obstacle."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for n in range(10):
+        (tmp_path / f"linkpool-scratch-link{n}").symlink_to("nowhere")
+    dead = [tmp_path / f"linkpool-scratch-{n}" for n in range(10)]
+    for path in dead:
+        path.mkdir()
+        os.utime(path, (0, 0))
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    _, remove = scratch()
+    assert all(path.exists() for path in dead)
+    remove()
+    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def cannot(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", cannot)
+    _, remove = scratch()
+    assert all(path.exists() for path in dead)
+    remove()
+    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    _, remove = scratch()
+    assert not any(path.exists() for path in dead)
+    remove()
+
+
+SHEETS = Kind(
+    "a set of sheets", frozenset({"index"}), frozenset({"index"}), ("sheet-*.svg", "*.csv")
+)
+
+
+@pytest.mark.parametrize(
+    ("held", "message"),
+    [
+        ([], None),
+        (["index"], None),
+        (["index", "sheet-1.svg", "sheet-.svg", "x.csv"], None),
+        (["sheet-1.svg"], "holds an incomplete result; remove it or name another"),
+        (["index", "sheet-1.png", "a.svg"], "holds a.svg, which is not part of a set of sheets; "),
+        (["index", "Sheet-1.svg"], "holds Sheet-1.svg, which is not part of a set of sheets; "),
+    ],
+)
+def test_what_may_be_replaced(tmp_path: Path, held: list[str], message: str | None) -> None:
+    (tmp_path / "r").mkdir()
+    for name in held:
+        (tmp_path / "r" / name).touch()
+    assert SHEETS.is_one(tmp_path / "r") == (message is None and held != [])
+    if message is None:
+        SHEETS.require_replaceable(tmp_path / "r")
+        return
+    with pytest.raises(NotAResultError) as error:
+        SHEETS.require_replaceable(tmp_path / "r")
+    assert str(error.value).startswith(f"{tmp_path / 'r'} {message}")
+    assert str(error.value).endswith("name another directory" if ";" in message[-2:] else message)
+
+
+def test_what_is_no_directory_is_none_of_a_kind(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert not SHEETS.is_one(tmp_path / "file")
+    assert not SHEETS.is_one(tmp_path / "nothing")
+    SHEETS.require_replaceable(tmp_path / "nothing")
+    with pytest.raises(NotAResultError, match=r"file is a file; name a directory for the result$"):
+        SHEETS.require_replaceable(tmp_path / "file")
 
 
 @pytest.mark.parametrize("stranger", ["notes.txt", ".git", "results"])

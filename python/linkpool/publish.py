@@ -200,7 +200,11 @@ def _replace(out: Path, partial: Path, kind: Kind) -> None:
     kind.require_replaceable(out)
     old = _beside(out, OLD)
     out.rename(old)
-    partial.rename(out)
+    try:
+        partial.rename(out)
+    except BaseException:
+        old.rename(out)
+        raise
     shutil.rmtree(old)
 
 
@@ -212,7 +216,7 @@ def _sweep(parent: Path) -> None:
         path = parent / name
         if name.endswith(PARTIAL):
             _remove_if_abandoned(path)
-        elif name.endswith(OLD):
+        elif name.endswith(OLD) and path.is_dir():
             # Whoever replaces a directory holds the lock of its parent: this one is dead.
             out = parent / name[1 : -len(OLD)]
             if out.exists():
