@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_core import FakeCore
-from linkpool import _core
+from fake_core import FakeCore, replace_core
 
 
 def pytest_configure() -> None:
@@ -43,10 +42,7 @@ def rng(request: pytest.FixtureRequest) -> random.Random:
 @pytest.fixture
 def fake_core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     """Replace the simulator by one that invents results at once and counts its runs."""
-    fake = FakeCore()
-    monkeypatch.setattr(_core, "load", fake.load)
-    monkeypatch.setattr(_core, "check", fake.check)
-    return fake
+    return replace_core(monkeypatch)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 
 from linkpool import _core
 from linkpool._core import ScenarioError, seconds
@@ -92,6 +93,14 @@ class FakeCore:
         _invent(Path(out_dir), document, random.Random(resolved), resolved)
         (Path(out_dir) / "scenario.toml").write_text(resolved, encoding="utf-8")
         return {"version": "0"}
+
+
+def replace_core(patch: pytest.MonkeyPatch) -> FakeCore:
+    """Put a stand-in where the simulator is, and return it."""
+    fake = FakeCore()
+    patch.setattr(_core, "load", fake.load)
+    patch.setattr(_core, "check", fake.check)
+    return fake
 
 
 class FakeScenario:

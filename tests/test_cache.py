@@ -2,16 +2,20 @@
 
 import random
 import shutil
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from fake_core import FakeCore
+from fake_core import FakeCore, replace_core
 from linkpool import manifest
+from linkpool.api import Progress
 from linkpool.experiments.amp.incast import Load
 from linkpool.manifest import DamagedError, verify
+from linkpool.publish import BusyError
 from linkpool.result import Result
 from linkpool.study.cache import Cache, Entry
 from linkpool.study.experiment import Point
@@ -27,10 +31,10 @@ def rows_of(point: Point, result: Result) -> pl.DataFrame:
 class Study:
     """A cache with two runs in it, and what it said."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, first: Rows | None = None) -> None:
         self.notices: list[str] = []
         self.cache = Cache(folder, self.notices.append)
-        self.first = self.run()
+        self.first = first or self.run()
         self.mine, self.other = (self.cache.entry(point) for point in (MINE, OTHER))
 
     def run(self) -> Rows:
@@ -41,9 +45,18 @@ class Study:
         return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Make the two runs, which each test copies."""
+    with pytest.MonkeyPatch.context() as patch:
+        replace_core(patch)
+        return Study(tmp_path_factory.mktemp("runs"))
+
+
 @pytest.fixture
-def study(fake_core: FakeCore, tmp_path: Path) -> Study:
-    return Study(tmp_path / "runs")
+def study(fake_core: FakeCore, made: Study, tmp_path: Path) -> Study:
+    shutil.copytree(made.cache.directory, tmp_path / "runs")
+    return Study(tmp_path / "runs", made.first)
 
 
 def test_what_is_whole_is_used(study: Study) -> None:
@@ -146,10 +159,7 @@ def test_the_damaged_are_kept_apart(study: Study) -> None:
     assert study.aside() == [f"{study.mine.place.name}.{n}" for n in (1, 2, 3)]
 
 
-def test_any_flipped_bit_is_found(study: Study) -> None:
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")  # shown if the test fails
-    rng = random.Random(seed)
+def test_any_flipped_bit_is_found(study: Study, rng: random.Random) -> None:
     for path in sorted(study.mine.place.iterdir()):
         content = path.read_bytes()
         for bit in rng.sample(range(8 * len(content)), min(20, 8 * len(content))):
@@ -200,3 +210,82 @@ def test_a_run_that_another_makes_is_waited_for(study: Study, fake_core: FakeCor
     assert study.run().cached == 1
     assert waits == [0.0]
     assert other.find(study.mine) is not None
+
+
+def test_a_run_that_is_made_is_kept_at_its_place(fake_core: FakeCore, tmp_path: Path) -> None:
+    """With what was asked of it: progress, and threads for its share of the cores."""
+    fake_core.hosts = 300
+    cache = Cache(tmp_path / "runs")
+    entry = cache.entry(MINE)
+    assert not cache.has(entry)
+    assert cache.find(entry) is None
+    seen: list[tuple[float, float, int]] = []
+    result = cache.run(entry, lambda *state: seen.append(state), cores=3)
+    assert cache.has(entry)
+    assert result == cache.find(entry) == Result(entry.place)
+    assert entry.place == tmp_path / "runs" / entry.key[:32]
+    assert entry.key == verify(entry.place).key
+    assert seen == [(1.0, 2.0, 1000)]
+    cache.run(entry)
+    assert fake_core.threads == [3, 1]
+
+
+def test_the_work_of_a_run_is_what_its_point_says_or_its_scenario(fake_core: FakeCore) -> None:
+    cache = Cache(Path("runs"))
+    said = cache.entry(replace(MINE, cost=7.0, active_s=0.5))
+    assert (said.cost, said.active_s) == (7.0, 0.5)
+    unsaid = cache.entry(replace(MINE, cost=None, active_s=None))
+    assert (unsaid.cost, unsaid.active_s) == (len(MINE.scenario), 2.0)
+    assert said.point.seed == MINE.seed
+    assert said.key == unsaid.key == cache.entry(MINE).key
+    assert said.scenario.toml.startswith("seed = 1\n")
+
+
+def test_damage_needs_nobody_who_is_told(study: Study) -> None:
+    truncate(study.mine, study.other)
+    silent = Cache(study.cache.directory)
+    assert silent.find(study.mine) is None
+    assert silent.find(study.other) == Result(study.other.place)
+    assert study.aside() == [f"{study.mine.place.name}.1"]
+    assert study.notices == []
+
+
+def test_what_another_process_set_aside_first_is_not_told_again(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truncate(study.mine, study.other)
+
+    def be_late(path: Path, _: Path) -> Path:
+        shutil.rmtree(path)
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(Path, "rename", be_late)
+    assert study.cache.find(study.mine) is None
+    assert study.notices == study.aside() == []
+
+
+def test_the_result_of_another_is_taken_when_it_comes(
+    study: Study, fake_core: FakeCore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two looks find nothing, at intervals; then it is there. Nobody has to ask for progress."""
+    away = study.mine.place.rename(study.cache.directory / "away")
+    slept: list[float] = []
+    told: list[tuple[float, float, int]] = []
+
+    def busy(entry: Entry, progress: Progress | None, threads: int) -> Result:
+        raise BusyError(f"{entry.place} is being written")
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) % 3 == 0:
+            away.rename(study.mine.place)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    waiting = Cache(study.cache.directory, make=busy)
+    found = waiting.run(study.mine, lambda *state: told.append(state))
+    assert found == Result(study.mine.place)
+    assert slept == [0.1] * 3
+    assert told == [(0.0, study.mine.active_s, 0)] * 3
+    study.mine.place.rename(away)
+    assert waiting.run(study.mine) == found
+    assert len(slept) == 6
