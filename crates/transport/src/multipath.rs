@@ -9,8 +9,13 @@ settings! {
     /// Settings of connections with several subflows.
     pub struct Multipath {
         /// Further subflows open with the first ACK after more than this amount of data has been
-        /// sent. `"0B"`: as soon as the first subflow is established.
-        join_after: u64 as Bytes = 0, of Joins;
+        /// sent. `"1B"`: with the first ACK of data, as in Linux, which opens no subflow before it
+        /// knows that the receiver has the keys (`mptcp_is_fully_established`). `"0B"`: as soon as
+        /// the first subflow is established.
+        join_after: u64 as Bytes = 1, paper_2013 = 0, of Joins;
+        /// Does a further subflow wait with its data until the receiver has acknowledged the third
+        /// segment of its handshake (RFC 8684, section 3.2)?
+        join_confirmed: bool = true, paper_2013 = false, of Several;
         /// The earliest time at which each further subflow opens, counted from the flow's start:
         /// `["5s", "15s"]` for `subflows = 3`.
         join_at: Vec<Time> = Vec::new(), of Joins;
@@ -161,6 +166,7 @@ impl Default for Multipath {
             scheduler: PacketScheduler::RoundRobin,
             backup: 0,
             join_after: 0,
+            join_confirmed: false,
             join_at: Vec::new(),
             stale_after: u32::MAX,
             faults: Faults::default(),

@@ -11,13 +11,18 @@ use crate::settings::{self, Settings};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, ObjectBuilder, PrintLevel};
+use rustix::thread::{CapabilitySet, capabilities};
 use std::collections::HashMap;
+use std::fs;
 use std::sync::Mutex;
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Room for the name of a congestion control algorithm in the kernel, with its closing zero
 /// (TCP_CA_NAME_MAX).
 const NAME_SIZE: usize = 16;
+
+/// The algorithms that the kernel has.
+const KNOWN: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// A controller in the kernel.
 #[derive(Debug)]
@@ -52,7 +57,7 @@ pub fn load(algorithm: &Algorithm, name: &str, settings: &Settings) -> Result<In
         !name.is_empty()
             && name.len() < NAME_SIZE
             && name.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-.".contains(&c)),
-        "{name}: the name of a controller has 1 to 15 letters, digits, `_`, `-` or `.`"
+        "{name:?}: the name of a controller has 1 to 15 letters, digits, `_`, `-` or `.`"
     );
     let mut params = settings::defaults();
     settings.apply(algorithm, &mut params)?;
@@ -62,6 +67,11 @@ pub fn load(algorithm: &Algorithm, name: &str, settings: &Settings) -> Result<In
             there.algorithm.name
         );
     }
+    let known = fs::read_to_string(KNOWN).unwrap_or_default();
+    ensure!(
+        !known.split_whitespace().any(|other| other == name),
+        "{name}: this kernel has an algorithm of that name already; load it `--as` another name"
+    );
     libbpf_rs::set_print(Some((PrintLevel::Info, keep_last_words)));
     let loaded = register(algorithm, name, &params);
     libbpf_rs::set_print(None);
@@ -112,8 +122,14 @@ fn explain(error: anyhow::Error) -> anyhow::Error {
     anyhow!("this kernel refuses the program: {chain}; its last words: {verifier:?}; see `linkpool-linux check`")
 }
 
-/// All controllers of linkpool in the kernel, those that are draining included.
+/// All controllers of linkpool in the kernel, those that are draining included. Errors: no right to
+/// see them.
 pub fn all() -> Result<Vec<Instance>> {
+    // Without it the kernel's lists of maps and programs look empty.
+    ensure!(
+        capabilities(None)?.effective.contains(CapabilitySet::SYS_ADMIN),
+        "no right to see which controllers are loaded (CAP_SYS_ADMIN): run it as root, e.g. by sudo"
+    );
     let layout = Layout::of_running_kernel()?;
     let maps: Vec<_> = MapInfoIter::default().collect();
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
@@ -182,7 +198,7 @@ impl Instance {
             .map_err(|_| anyhow!("{} is of another version of linkpool: unload it", self.name))
     }
 
-    /// LinkChanges parameters while it runs. Errors as of [`Settings::apply`].
+    /// Changes parameters while it runs. Errors as of [`Settings::apply`].
     pub fn set(&self, settings: &Settings) -> Result<Params> {
         let mut params = self.params()?;
         settings.apply(&self.algorithm, &mut params)?;

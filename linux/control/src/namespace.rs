@@ -30,6 +30,13 @@ impl Namespace {
         Namespace::at(&path)
     }
 
+    /// That of this inode number, if `ip netns` has named it or a process is in it.
+    pub(crate) fn of_inode(inode: u32) -> Option<Namespace> {
+        let within = |directory| fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+        let of_processes = within("/proc").map(|process| process.join("ns/net"));
+        within("/run/netns").chain(of_processes).filter_map(|path| Namespace::at(&path).ok()).find(|n| n.inode == inode)
+    }
+
     fn at(path: &Path) -> Result<Namespace> {
         let inode = fs::metadata(path).with_context(|| format!("{}", path.display()))?.ino();
         Ok(Namespace { path: path.to_owned(), inode: inode.try_into()? })
@@ -56,7 +63,7 @@ impl Namespace {
         })
     }
 
-    /// LinkChanges a setting.
+    /// Changes a setting.
     pub fn set(&self, name: &str, value: &str) -> Result<()> {
         let write = || fs::write(Path::new("/proc/sys").join(name), value);
         self.within(|| write().with_context(|| format!("{name} = {value}")))

@@ -22,6 +22,7 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "control = \"mmptcp\"\nphase_2 = \"amp\"\nsubflows = 2\nswitch_window = 9",
         "other than MMPTCP",
     ),
+    ("join_confirmed = false", "subflows = 2", "", "only to several subflows"),
     ("join_at = [\"1s\"]", "subflows = 2", "", "only to several subflows"),
     (
         "join_at = [\"1s\"]",

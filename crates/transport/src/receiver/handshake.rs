@@ -25,6 +25,16 @@ impl Receiver {
         self.subflows.get(s.index()).is_some_and(silent)
     }
 
+    /// The third segment of the handshake of subflow `s` has arrived. The sender of a further
+    /// subflow waits for an ACK of it (RFC 8684, section 3.2).
+    pub(super) fn on_third(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        let Some(subflow) = self.subflows.get_mut(s.index()) else { return };
+        subflow.confirmed = true;
+        if !s.is_first() && self.config.multipath.join_confirmed {
+            self.acknowledge(s, None, now, out);
+        }
+    }
+
     /// The first SYN-ACK of subflow `s` has been sent.
     pub(super) fn repeat_later(&mut self, s: SubflowId, ecn: bool, now: Time, out: &mut impl Output) {
         if !s.is_first() && self.config.multipath.faults.join_syn_once {

@@ -116,7 +116,7 @@ impl Receiver {
             }
             Segment::Fin { .. } => Delivery::Closed,
             Segment::Ack { .. } => {
-                self.subflows.get_mut(s.index()).into_iter().for_each(|subflow| subflow.confirmed = true);
+                self.on_third(s, now, out);
                 Delivery::None
             }
             Segment::SubflowFin { .. } if self.config.multipath.faults.fin_reset && self.awaits_handshake(s) => {

@@ -5,6 +5,7 @@ use crate::id::SubflowId;
 use crate::options::AckOptions;
 use crate::segment::{Output, Segment};
 use crate::seq::Seq;
+use crate::subflow::State;
 use linkpool_units::Time;
 
 impl Sender {
@@ -30,6 +31,7 @@ impl Sender {
         let more = reached + *window as u64 > self.edge;
         self.edge = self.edge.max(reached + *window as u64);
         let (state, subflow) = (&self.states[s], &self.subflows[s]);
+        let confirms = subflow.state == State::Confirming;
         let news = reached > self.data_una || ack.near(state.snd_una) > state.snd_una;
         if !news && subflow.sent.is_empty() && subflow.timeouts > 0 {
             self.subflows[s].timeouts = 0; // the receiver has answered a probe (RFC 9293, section 3.8.6.1)
@@ -42,7 +44,7 @@ impl Sender {
                 subflow.timeouts = 0;
             }
         }
-        more && !news && sack.as_slice().is_empty()
+        more && !news && !confirms && sack.as_slice().is_empty()
     }
 
     /// Starts to probe (RFC 9293, section 3.8.6.1) if no data is in flight and the window is zero:

@@ -47,14 +47,10 @@ impl Sender {
         if subflow.state != State::SynSent {
             return; // a duplicate
         }
-        self.control.on_established(s);
-        subflow.state = State::Established;
         subflow.counts.established = Some(now);
         subflow.timer.clear();
         subflow.ect = ecn;
         let state = &mut self.states[s];
-        state.established = true;
-        subflow.round_end = state.snd_nxt;
         if subflow.syns > 1 {
             // A lost SYN or SYN-ACK: the initial window is one segment (RFC 5681, section 3.1).
             state.cwnd = 1.0;
@@ -63,8 +59,39 @@ impl Sender {
             state.srtt = subflow.rtt.srtt().unwrap_or(0.0);
             out.measured_rtt(s, now - subflow.syn_sent_at);
         }
-        // The third segment of the handshake.
-        out.send(s, Segment::Ack { ack: Seq::of(FIRST_BYTE), data_ack: Seq::of(0), ece: false, options: None });
+        if !s.is_first() && self.config.multipath.join_confirmed {
+            self.subflows[s].state = State::Confirming;
+            self.send_third(s, now, out);
+        } else {
+            send_third_segment(s, out);
+            self.begin(s, now, out);
+        }
+    }
+
+    /// Sends the third segment of the handshake of a further subflow. It is sent again until it is
+    /// acknowledged (RFC 8684, section 3.2), after two RTTs (Linux,
+    /// `schedule_3rdack_retransmission` in net/mptcp/options.c).
+    pub(super) fn send_third(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        let subflow = &mut self.subflows[s];
+        let wait = subflow.rtt.srtt().map_or(self.config.syn_timeout, |srtt| Time(2 * srtt as u64));
+        subflow.timer.set(s, now + wait, out);
+        send_third_segment(s, out);
+    }
+
+    /// The third segment of the handshake of subflow `s` is acknowledged.
+    #[cold]
+    pub(super) fn on_confirmed(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        self.subflows[s].timer.clear();
+        self.begin(s, now, out);
+    }
+
+    /// Subflow `s` may carry data from now on.
+    fn begin(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        self.control.on_established(s);
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
+        subflow.state = State::Established;
+        state.established = true;
+        subflow.round_end = state.snd_nxt;
         self.choose_eligible();
         if s.is_first() {
             self.joins_wait = self.control.joins_later() || self.config.multipath.join_after > 0;
@@ -91,4 +118,9 @@ impl Sender {
             self.subflows[join].timer.set(join, at, out);
         }
     }
+}
+
+/// Sends the third segment of the handshake of subflow `s`.
+fn send_third_segment(s: SubflowId, out: &mut impl Output) {
+    out.send(s, Segment::Ack { ack: Seq::of(FIRST_BYTE), data_ack: Seq::of(0), ece: false, options: None });
 }

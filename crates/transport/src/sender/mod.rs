@@ -216,6 +216,7 @@ impl Sender {
         match subflow.state {
             State::Closed => self.send_syn(s, now, out),
             State::SynSent => self.on_syn_timeout(s, now, out),
+            State::Confirming => self.send_third(s, now, out),
             State::Established => {
                 if !self.on_rack_timer(s, now, out) {
                     self.on_retransmission_timeout(s, now, out);

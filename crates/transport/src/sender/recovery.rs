@@ -27,6 +27,9 @@ impl Sender {
         }
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         if subflow.state != State::Established {
+            if subflow.state == State::Confirming {
+                self.on_confirmed(s, now, out);
+            }
             return;
         }
         let ack = ack.near(state.snd_una);

@@ -53,7 +53,7 @@ impl Sender {
             if self.send_segment(s, now, out) {
                 self.next = if s.index() + 1 == n { SubflowId::FIRST } else { s.plus(1) };
                 self.update_open(s);
-            } else if self.subflows[s].state == State::SynSent {
+            } else if matches!(self.subflows[s].state, State::SynSent | State::Confirming) {
                 // `Faults::join_stall`: all new data waits until this subflow is established.
                 // Retransmissions do not wait.
                 self.next = s;

@@ -77,6 +77,9 @@ pub(crate) enum State {
     /// Not opened yet.
     Closed,
     SynSent,
+    /// A further subflow whose third segment of the handshake is not acknowledged: the state
+    /// PRE_ESTABLISHED of RFC 8684, section 3.2.
+    Confirming,
     Established,
     /// The sender has given it up.
     Failed,
@@ -110,7 +113,8 @@ pub(crate) struct Subflow {
     pub(crate) announces_cut: bool,
     /// Does F-RTO wait for the next ACK?
     pub(crate) on_probation: bool,
-    /// The timer for retransmissions of data or the SYN, and for the time to open the subflow.
+    /// The timer for retransmissions of data or of segments of the handshake, and for the time to
+    /// open the subflow.
     pub(crate) timer: Timer,
     pub(crate) rtt: RttEstimator,
     /// The round ends with the first ACK beyond this byte.

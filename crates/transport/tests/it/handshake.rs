@@ -3,7 +3,7 @@
 
 use crate::common::script::{receiver, sender};
 use crate::common::{DCTCP, config, reno};
-use linkpool_transport::Config;
+use linkpool_transport::{Config, Multipath};
 use linkpool_transport::control::ControlConfig;
 use linkpool_units::Time;
 
@@ -138,6 +138,65 @@ fn no_data_no_transfer() {
         "0      > syn
          100us  < synack
                 > ack 0
+                > fin
+                = state finished",
+    );
+}
+
+/// With the first ACK of data further subflows open, and they wait with their data for an ACK of
+/// the third segment (RFC 8684, section 3.2), as in Linux.
+#[test]
+fn a_further_subflow_waits_for_the_fourth_segment() {
+    let multipath = Multipath { join_after: 1, join_confirmed: true, ..Multipath::default() };
+    let config = || Config { subflows: 2, multipath: multipath.clone(), ..config(ControlConfig::Lia(())) };
+    sender(config(), None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0
+         200us  < ack 1
+                > pkt 1-2
+                > s1 syn join
+         300us  < s1 synack
+                > s1 ack 0
+         350us  < s1 synack                  // a duplicate
+         400us  < s1 ack 0 data 1
+                > s1 pkt 0 data 3
+         500us  < s1 ack 0 data 1            // again: it changes nothing
+         900us  quiet",
+    );
+    receiver(config()).run(
+        "0      < syn
+                > synack
+         100us  < ack 0                      // of the first subflow: no answer
+         110us  < pkt 0
+                > ack 1
+         200us  < s1 syn join
+                > s1 synack
+         300us  < s1 ack 0
+                > s1 ack 0 data 1
+         400us  < s1 ack 0                   // sent again: the answer was lost
+                > s1 ack 0 data 1",
+    );
+}
+
+/// The third segment of a further subflow is sent again after two RTTs, until it is answered.
+#[test]
+fn the_third_segment_of_a_join_is_repeated() {
+    let multipath = Multipath { join_confirmed: true, ..Multipath::default() };
+    let with_samples = Config { handshake_sample: true, subflows: 2, multipath, ..config(ControlConfig::Lia(())) };
+    sender(with_samples, Some(1000)).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0 last
+                > s1 syn join
+         200us  < s1 synack
+                > s1 ack 0
+         400us  > s1 ack 0
+         600us  > s1 ack 0
+         650us  < s1 ack 0
+         700us  < ack 1
                 > fin
                 = state finished",
     );

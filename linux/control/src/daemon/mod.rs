@@ -56,7 +56,7 @@ pub struct Report {
 /// no other capability, and real-time priority if it may.
 pub fn run(config: &Config, stop: &Arc<AtomicBool>, started: impl FnOnce()) -> Result<Report> {
     ensure!(!config.namespaces.is_empty(), "no network namespace to serve");
-    let _takeover = config.namespaces.iter().map(Takeover::of).collect::<Result<Vec<_>>>()?;
+    let _takeover = Takeover::of_all(&config.namespaces)?;
     let managers = config.namespaces.iter().map(|n| Ok((n.inode, PathManager::of(n)?))).collect::<Result<_>>()?;
     let controllers = instance::all()?;
     ensure!(!controllers.is_empty(), "no controller is loaded: load one first, e.g. `linkpool-linux load amp`");

@@ -37,9 +37,10 @@ impl Rule {
         Ok(())
     }
 
-    /// Tells a controller which events are wanted.
+    /// Tells a controller after how many bytes an event is wanted. Without such a rule all events
+    /// do: the daemon of another namespace may want them after its own number of bytes.
     pub(super) fn tell(&self, controller: &Instance) -> Result<()> {
-        if !controller.draining && controller.params()?.join_bytes != self.after_bytes {
+        if self.after_bytes != 0 && !controller.draining && controller.params()?.join_bytes != self.after_bytes {
             controller.set(&Settings { join_bytes: Some(self.after_bytes), ..Settings::default() })?;
         }
         Ok(())

@@ -3,8 +3,11 @@
 use crate::net::{Loaded, Net, run, send, skipped};
 use linkpool_linux_control::daemon::{self, Config, Report, Rule};
 use linkpool_linux_control::intf::Conn;
+use linkpool_linux_control::namespace::Namespace;
 use linkpool_linux_control::settings::Settings;
+use std::fs;
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -141,6 +144,40 @@ fn subflows_are_opened_suppressed_released_and_opened_again() {
         "{first_report:?} {report:?}"
     );
     assert_eq!(loaded.0.counters().unwrap()[..4], [0, 0, 0, 0]);
+}
+
+/// One daemon serves a namespace. What one that was killed has left, there or in a namespace that
+/// nobody serves any more, the next one puts right.
+#[test]
+fn a_daemon_cleans_up_after_one_that_was_killed() {
+    if skipped("a_daemon_cleans_up_after_one_that_was_killed") {
+        return;
+    }
+    let (net, other) = (Net::new(1), Net::new(1));
+    let _loaded = Loaded::new("lia", &Settings::default());
+    let note = |namespace: &Namespace| PathBuf::from(format!("/run/linkpool/path-manager-{}", namespace.inode));
+    let manager = |namespace: &Namespace| namespace.setting("net/mptcp/pm_type").unwrap().unwrap();
+    // As a daemon leaves them that is killed: both namespaces taken over, and one that is gone.
+    fs::create_dir_all("/run/linkpool").unwrap();
+    for namespace in [&net.client, &other.client] {
+        let by_name = namespace.setting("net/mptcp/path_manager").unwrap().is_some();
+        namespace.set("net/mptcp/pm_type", "1").unwrap();
+        fs::write(note(namespace), if by_name { "kernel" } else { "0" }).unwrap();
+    }
+    let gone = PathBuf::from("/run/linkpool/path-manager-1");
+    fs::write(&gone, "kernel").unwrap();
+
+    let serving = Serving::new(&net, Rule::default());
+    assert_eq!((manager(&net.client), manager(&other.client)), ("1".to_string(), "0".to_string()));
+    assert!(note(&net.client).exists() && !note(&other.client).exists() && !gone.exists());
+
+    let config = Config { namespaces: vec![net.client.clone()], rule: Rule::default() };
+    let refused = daemon::run(&config, &Arc::new(AtomicBool::new(false)), || panic!("a second daemon serves"));
+    assert!(refused.unwrap_err().to_string().contains("another daemon serves"));
+    assert_eq!(manager(&net.client), "1", "the first one serves on");
+    serving.end();
+    assert_eq!(manager(&net.client), "0");
+    assert!(!note(&net.client).exists());
 }
 
 /// How long it takes from an event to all subflows suppressed or released. Not a test, but a
