@@ -3,8 +3,8 @@
 
 use crate::common::script::{receiver, sender};
 use crate::common::{DCTCP, config, reno};
-use linkpool_transport::{Config, Multipath};
 use linkpool_transport::control::ControlConfig;
+use linkpool_transport::{Config, Multipath};
 use linkpool_units::Time;
 
 fn dctcp() -> Config {
