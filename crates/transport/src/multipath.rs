@@ -187,3 +187,37 @@ pub enum PacketScheduler {
     /// on a slower subflow.
     LowestTimeToSend,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_of_subflows_is_written_as_their_numbers() {
+        let set = SubflowSet::try_from(vec![0, 3, 31]).unwrap();
+        let bits: u32 = set.value();
+        assert_eq!(bits, 1 << 31 | 0b1001);
+        assert_eq!(SubflowSet::of(&(1 << 31 | 0b1001)).0, [0, 3, 31]);
+        let none: u32 = SubflowSet(Vec::new()).value();
+        assert_eq!((SubflowSet::of(&0).0.len(), none), (0, 0));
+        assert!(SubflowSet::try_from(vec![32]).is_err());
+    }
+
+    #[test]
+    fn faults_are_written_as_their_names() {
+        for (fault, newreno, fins) in [
+            (Fault::JoinSynOnce, false, false),
+            (Fault::JoinStall, false, false),
+            (Fault::FinReset, false, true),
+            (Fault::HeldUnacknowledged, true, false),
+            (Fault::NoDataAck, false, false),
+            (Fault::FinTimeouts, true, true),
+            (Fault::DupacksKept, true, false),
+        ] {
+            let faults: Faults = vec![fault].value();
+            assert_eq!(<Vec<Fault> as Written<Faults>>::of(&faults), [fault]);
+            assert_eq!((faults.need_newreno(), faults.sends_fins()), (newreno, fins), "{fault:?}");
+        }
+        assert_eq!(<Vec<Fault> as Written<Faults>>::of(&Faults::default()), []);
+    }
+}

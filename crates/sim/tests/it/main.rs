@@ -1,6 +1,7 @@
 //! The integration tests of linkpool-sim: one program, a module a subject.
 
 mod balancing;
+mod captures;
 mod changes;
 mod collectives;
 mod common;
@@ -20,6 +21,7 @@ mod metrics;
 mod named_paths;
 mod ndp;
 mod paths;
+mod perfetto;
 mod persistent;
 mod placement;
 mod ports;
@@ -31,6 +33,7 @@ mod relatives;
 mod repeat;
 mod scatter;
 mod spraying;
+mod tables;
 mod threads;
 mod trace;
 mod waits;

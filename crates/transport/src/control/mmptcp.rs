@@ -226,6 +226,15 @@ mod tests {
     }
 
     #[test]
+    fn each_end_of_phase_1_is_one() {
+        let none = Switch { bytes: u64::MAX, window: f64::INFINITY, congestion: false };
+        assert!(!none.ends());
+        for one in [Switch { bytes: 1, ..none }, Switch { window: 9.0, ..none }, Switch { congestion: true, ..none }] {
+            assert!(one.ends(), "{one:?}");
+        }
+    }
+
+    #[test]
     fn phase_1_is_reno_on_subflow_0() {
         let mut m = mmptcp(BY_BYTES);
         let mut states = vec![state(8.0); 3];

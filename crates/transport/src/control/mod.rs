@@ -438,3 +438,28 @@ settings! {
 
 #[cfg(test)]
 pub(crate) mod testing;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn algorithms_go_by_their_names() {
+        assert_eq!(Algorithm::named("amp"), Some(Algorithm::Amp));
+        assert_eq!(Algorithm::named("Amp"), None);
+        assert!(Algorithm::ALL.iter().all(|algorithm| Algorithm::named(algorithm.name()) == Some(*algorithm)));
+    }
+
+    #[test]
+    fn two_algorithms_have_one_subflow() {
+        let single: Vec<_> = Algorithm::ALL.iter().filter(|a| !a.is_multipath()).map(|a| a.name()).collect();
+        assert_eq!(single, ["reno", "dctcp"]);
+    }
+
+    /// RFC 8257; the papers of AMP, XMP and MMPTCP, whose first phase may be DCTCP.
+    #[test]
+    fn some_heed_marks() {
+        let heeding: Vec<_> = Algorithm::ALL.iter().filter(|a| a.heeds_marks()).map(|a| a.name()).collect();
+        assert_eq!(heeding, ["dctcp", "dcm", "xmp", "amp", "mptcp-cut"]);
+    }
+}

@@ -229,3 +229,102 @@ fn spread(s: SubflowId) -> u32 {
 pub fn reverse_ports(entropy: u32, s: SubflowId) -> u32 {
     entropy.wrapping_sub(spread(s)).rotate_left(16) ^ 0x5bd1_e995
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand::rngs::SmallRng;
+
+    const S: [SubflowId; 2] = [SubflowId::new(0), SubflowId::new(1)];
+
+    fn random() -> SmallRng {
+        SmallRng::seed_from_u64(1)
+    }
+
+    /// The paths of two subflows, of packets without data.
+    fn paths(selector: &mut PathSelector) -> [(u32, bool); 2] {
+        S.map(|s| {
+            let path = selector.select(s, false, &mut random());
+            (path.entropy, path.pinned)
+        })
+    }
+
+    /// Subflow i adds i times the golden ratio to the ports, so that hashes differ.
+    #[test]
+    fn hashed_subflows_have_ports_of_their_own_and_one_way_back() {
+        let mut hashed = PathSelector::hashed(7);
+        assert_eq!(paths(&mut hashed), [(7, false), (7 + 0x9e37_79b9, false)]);
+        let back = S.map(|s| reverse_ports(hashed.fixed(s).entropy, s));
+        // 7, turned by half a word, with the bits of 0x5bd1_e995 turned over.
+        assert_eq!(back, [0x5bd6_e995; 2]);
+    }
+
+    #[test]
+    fn paths_that_are_given_are_taken_and_replaced() {
+        let mut pinned = PathSelector::pinned([5, 6]);
+        assert_eq!(paths(&mut pinned), [(5, true), (6, true)]);
+        pinned.replace_paths(PathSelector::of_subflows([8, 9]));
+        assert_eq!(paths(&mut pinned), [(8, false), (9, false)]);
+        let mut echoing = PathSelector::echoing();
+        assert_eq!(paths(&mut echoing)[0], (0, false));
+        echoing.on_arrival(3);
+        assert_eq!(paths(&mut echoing), [(3, false); 2]);
+        pinned.on_arrival(3);
+        assert_eq!(paths(&mut pinned)[0], (8, false));
+    }
+
+    /// Of data packets of the subflows that scatter, each takes the next random number.
+    #[test]
+    fn data_of_scattered_subflows_goes_at_random() {
+        let (mut numbers, mut drawn) = (random(), random());
+        let mut first = PathSelector::pinned([5, 6]).scattering(Subflows::First);
+        for _ in 0..3 {
+            let path = first.select(S[0], true, &mut drawn);
+            assert_eq!((path.entropy, path.pinned), (numbers.next_u32(), false));
+        }
+        assert_eq!((first.select(S[1], true, &mut drawn).entropy, paths(&mut first)), (6, [(5, true), (6, true)]));
+        let mut all = PathSelector::hashed(7).scattering(Subflows::All);
+        assert_eq!(all.select(S[1], true, &mut drawn).entropy, numbers.next_u32());
+        assert!(!Subflows::None.covers(S[0]));
+    }
+
+    /// Every packet of a subflow moves with PLB, away from congestion and after a timeout.
+    #[test]
+    fn plb_moves_a_subflow_that_stays_congested_or_times_out() {
+        let config = PlbConfig { rounds: 1, idle_rounds: 1, congested: 0.5, suspend: Time::ZERO };
+        let plb = || PathSelector::hashed(7).balanced(Some(&Balancing::Plb(config)), 2);
+        let moved = |selector: &mut PathSelector| paths(selector).map(|(entropy, _)| entropy) != [7, 7 + 0x9e37_79b9];
+        let mut congested = plb();
+        assert!(!moved(&mut congested));
+        for round in 1..4 {
+            let progress = || Progress {
+                acked_bytes: 100 * round,
+                snd_una: 1 + 100 * round,
+                snd_nxt: 1 + 100 * (round + 1),
+                in_flight: 1,
+            };
+            congested.after_ack(S[1], true, progress, &mut random(), Time::from_us(round));
+        }
+        assert_eq!(paths(&mut congested)[0].0, 7);
+        assert!(moved(&mut congested));
+        let mut timed_out = plb();
+        timed_out.on_timeout(S[0], &mut random(), Time::from_us(1));
+        assert_ne!(paths(&mut timed_out)[0].0, 7);
+    }
+
+    /// Data recycles the entropies of unmarked ACKs; other packets keep the hash.
+    #[test]
+    fn reps_recycles_what_came_back_unmarked() {
+        let reps = Balancing::Reps(RepsConfig { buffer: 4, freezing: Time::from_ms(1) });
+        assert!(reps.echoes());
+        let mut recycling = PathSelector::hashed(7).balanced(Some(&reps), 2);
+        // The first packets of a window explore.
+        recycling.before_ack(S[0], 11, true, || 1.0, Time::ZERO);
+        recycling.before_ack(S[0], 12, false, || 1.0, Time::ZERO);
+        let (mut drawn, mut numbers) = (random(), random());
+        let taken = [(); 3].map(|()| recycling.select(S[0], true, &mut drawn).entropy);
+        assert!(taken.contains(&12) && !taken.contains(&11), "{taken:?} {}", numbers.next_u32());
+        assert_eq!(paths(&mut recycling), [(7, false), (7 + 0x9e37_79b9, false)]);
+    }
+}

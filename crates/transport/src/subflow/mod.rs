@@ -247,3 +247,28 @@ impl Subflow {
         (segments, sent_at.filter(|_| !again))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::SubflowStats;
+    use linkpool_units::Time;
+
+    #[test]
+    fn counters_are_those_since_then() {
+        let established = Some(Time::from_us(7));
+        let counted = |n: u64| SubflowStats {
+            established,
+            acked_bytes: 3 * n,
+            segments: 4 * n,
+            retransmits: 5 * n,
+            timeouts: 6 * n,
+            recoveries: 7 * n,
+            undos: 8 * n,
+            probes: 9 * n,
+            marked_acks: 10 * n,
+            cuts: 11 * n,
+            reinjected_bytes: 12 * n,
+        };
+        assert_eq!(counted(9).since(&counted(2)), counted(7));
+    }
+}

@@ -1,0 +1,245 @@
+//! The tables of a run, read back: values of rows that are worked out by hand.
+
+use std::collections::BTreeMap;
+
+use crate::common::scenario;
+use linkpool_sim::{measure, run_to_directory};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+
+type Row = BTreeMap<String, Field>;
+
+/// The rows of each table of a run of `text`, on one thread.
+fn tables(text: &str) -> BTreeMap<String, Vec<Row>> {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("ping.goal"), PING).unwrap();
+    let text = text.replace("ping.goal", directory.path().join("ping.goal").to_str().unwrap());
+    let out = directory.path().join("out");
+    run_to_directory(&scenario(&text), &out, Some(1), &mut |_| true).unwrap();
+    let mut tables = BTreeMap::new();
+    for entry in std::fs::read_dir(&out).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "parquet") {
+            let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+            let rows = reader
+                .get_row_iter(None)
+                .unwrap()
+                .map(|row| row.unwrap().get_column_iter().map(|(name, value)| (name.clone(), value.clone())).collect());
+            tables.insert(path.file_stem().unwrap().to_str().unwrap().to_string(), rows.collect());
+        }
+    }
+    tables
+}
+
+/// A value as text: numbers with six digits, null as "-".
+fn text(row: &Row, column: &str) -> String {
+    match row.get(column).unwrap_or_else(|| panic!("no column {column}")) {
+        Field::Null => "-".to_string(),
+        Field::Str(text) => text.clone(),
+        Field::Double(x) if *x == 0.0 => "0".to_string(),
+        Field::Double(x) => format!("{x:.5e}"),
+        other => other.to_string(),
+    }
+}
+
+/// The values of some columns of a row.
+fn values(row: &Row, columns: &str) -> String {
+    columns.split(' ').map(|column| text(row, column)).collect::<Vec<_>>().join(" ")
+}
+
+/// The row in which `column` is `value`.
+fn find<'t>(rows: &'t [Row], column: &str, value: &str) -> &'t Row {
+    rows.iter().find(|row| text(row, column) == value).unwrap_or_else(|| panic!("no {column} is {value}"))
+}
+
+/// Rank 0 sends 1,000 B to rank 1 and waits for an answer, which rank 1 never sends.
+const PING: &str = "num_ranks 2\nrank 0 {\nl1: send 1000b to 1\nl2: recv 1000b from 1\nl2 requires l1\n}\n\
+                    rank 1 {\nl1: recv 1000b from 0\nl2: calc 100000000\nl3: send 1000b to 0\nl2 requires l1\nl3 requires l2\n}\n";
+
+const LINE: &str = "drain = \"1ms\"\n[topology.many-to-one]\nsenders = 2\nrate = \"10Gbps\"\ndelay = \"2us\"\n";
+
+const FLOW: &str = "[transport.t]\ncontrol = \"reno\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"3000B\"\n";
+
+/// Two links of 10 Gbit/s and 2 us: SYN and SYN-ACK take 8.288 us, the last data arrives after
+/// 16.2064 us, its ACK after 20.3504 us. Six packets go to R: SYN, ACK, data of 1,538, 1,538 and 194
+/// B, FIN; the run ends at 2 ms, and 1 ms is measured.
+#[test]
+fn a_flow_of_three_segments() {
+    let all = tables(&format!("duration = \"1ms\"\n{LINE}{FLOW}"));
+    let flow = &all["flows"][0];
+    let times = "start_s established_s delivered_s end_s fct_s fct_established_s active_s";
+    assert_eq!(values(flow, times), "0 8.28800e-6 1.62064e-5 2.03504e-5 2.03504e-5 1.20624e-5 2.03504e-5");
+    let sizes = "size_bytes acked_bytes segments retransmits subflows measured measured_bytes measured_subflow_bytes";
+    assert_eq!(values(flow, sizes), "3000 3000 3 0 1 true 3000 3000");
+    assert_eq!(values(flow, "goodput_bps subflow_goodput_bps measured_s"), "1.17934e9 1.17934e9 2.03504e-5");
+    assert_eq!(values(flow, "label transport control src dst locality failed"), "flow t reno S1 R in-rack false");
+    let subflow = &all["subflows"][0];
+    assert_eq!(values(subflow, "flow subflow path established_s acked_bytes segments"), "0 0 S1 W R 8.28800e-6 3000 3");
+    assert_eq!(values(subflow, "ssthresh_pkts min_rtt_s"), "- 8.28800e-6");
+    let link = find(&all["links"], "link", "W->R");
+    assert_eq!(values(link, "from to layer to_layer rate_bps delay_s"), "W R switch host 1.00000e10 2.00000e-6");
+    assert_eq!(values(link, "packets bytes drops marks measured_bytes utilisation"), "6 3540 0 0 3540 2.83200e-3");
+    let back = find(&all["links"], "link", "W->S1");
+    assert_eq!(values(back, "packets bytes utilisation"), "4 360 2.88000e-4");
+    let workload = &all["workloads"][0];
+    let columns = "label kind transport sizes interpolation mean_bytes load not_started";
+    assert_eq!(values(workload, columns), "flow flow t constant - 3.00000e3 - -");
+}
+
+/// From 10 us on: the SYN is sent before. An unlimited flow is measured from then on; what is
+/// acknowledged before does not count.
+#[test]
+fn only_the_measured_period_counts() {
+    let text = format!("duration = \"15us\"\n{LINE}{FLOW}").replace("drain = \"1ms\"", "drain = \"25us\"");
+    let late = tables(&format!("{text}[measure]\nwarm_up = \"10us\"\n"));
+    assert_eq!(values(&late["flows"][0], "measured measured_s measured_bytes"), "false 5.00000e-6 0");
+    let link = find(&late["links"], "link", "S1->W");
+    // Of the second segment 1,026 B leave the host after 10 us (from 9.5904 to 10.8208 us), and the
+    // third; 50,000 bits could by 15 us.
+    assert_eq!(values(link, "measured_bytes utilisation"), "1220 1.95200e-1");
+    let whole = tables(&format!("{text}[measure]\ncut_off = \"40us\"\n").replace("size = \"3000B\"\n", ""));
+    let flow = &whole["flows"][0];
+    assert_eq!(
+        values(flow, "size_bytes end_s fct_s ideal_fct_s slowdown measured measured_s"),
+        "- - - - - true 4.00000e-5"
+    );
+}
+
+/// Two leaves: flows in a rack and between racks, and arrivals whose load is known: 1,000 flows of
+/// 10,000 B a second are 80 Mbit/s, over four links of 1 Gbit/s from hosts.
+#[test]
+fn localities_and_loads() {
+    let all = tables(
+        "duration = \"20ms\"\ndrain = \"1s\"\n[topology.leaf-spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nrate = \"1Gbps\"\n\
+         delay = \"1us\"\n[routing]\nkind = \"spray\"\n[transport.t]\ncontrol = \"reno\"\n[transport.p]\ncontrol = \"lia\"\nsubflows = 2\n\
+         paths = \"distinct\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = 0\nto = 1\nsize = \"1KB\"\nlabel = \"near\"\n\
+         [[workload.flow]]\ntransport = \"p\"\nfrom = 0\nto = 3\nsize = \"1KB\"\nlabel = \"far\"\n\
+         [[workload.poisson]]\ntransport = \"t\"\nflows_per_second = 1000\nsize = \"10KB\"\n\
+         [[workload.partition-aggregate]]\ntransport = \"t\"\nservers = 2\nlabel = \"search\"\n",
+    );
+    let locality = |label: &str| text(find(&all["flows"], "label", label), "locality");
+    assert_eq!((locality("near"), locality("far")), ("in-rack".to_string(), "between-pods".to_string()));
+    let load = |label: &str| values(find(&all["workloads"], "label", label), "kind mean_bytes load");
+    assert_eq!(load("poisson"), "poisson 1.00000e4 2.00000e-2");
+    assert!(load("search request").starts_with("partition-aggregate ") && load("search").ends_with(" -"));
+    // Switches spray packets, but for subflows whose paths are pinned.
+    let path = |label: &str| {
+        let flow = text(find(&all["flows"], "label", label), "flow");
+        text(find(&all["subflows"], "flow", &flow), "path")
+    };
+    assert_eq!(path("near"), "-");
+    assert!(["h0 l0 s0 l1 h3", "h0 l0 s1 l1 h3"].contains(&path("far").as_str()), "{}", path("far"));
+    let search = find(&all["jobs"], "label", "search");
+    assert_eq!(
+        values(search, "kind job chain ranks size_bytes algorithm_bandwidth_bps not_started measured"),
+        "partition-aggregate 0 0 - - - - true"
+    );
+    assert!(["h0", "h1", "h2", "h3"].contains(&text(search, "client").as_str()));
+}
+
+/// Each change is a row: from the start, at its time, and at its end.
+#[test]
+fn changes_are_listed_in_order_of_time() {
+    let change = |keys: &str| format!("[[change]]\nlinks = [\"W->R\"]\n{keys}\n");
+    let changes = [
+        "at = \"1us\"\nstate = \"down\"\nuntil = \"3us\"",
+        "at = \"4us\"\nrate = \"1Gbps\"",
+        "at = \"5us\"\nlimit = 7",
+        "at = \"6us\"\nlimit = \"9KB\"",
+        "at = \"7us\"\nloss = 0.25",
+        "at = \"8us\"\nbit_errors = 1e-9",
+        "at = \"9us\"\nburst_loss = { to_bad = 0.1, to_good = 0.3 }",
+    ]
+    .map(change)
+    .concat();
+    let text = format!("duration = \"1ms\"\n{LINE}{FLOW}{changes}[routing]\nreconverge = \"500ns\"\n");
+    let rows: Vec<String> =
+        tables(&text)["changes"].iter().map(|row| values(row, "time_s link change value unit")).collect();
+    // In the long run a quarter of the time is bad: 0.1 / (0.1 + 0.3).
+    let expected = [
+        "1.00000e-6 W->R down - -",
+        "1.50000e-6 - routes - -",
+        "3.00000e-6 W->R up - -",
+        "3.50000e-6 - routes - -",
+        "4.00000e-6 W->R rate 1.00000e9 bit/s",
+        "5.00000e-6 W->R limit 7.00000e0 packets",
+        "6.00000e-6 W->R limit 9.00000e3 bytes",
+        "7.00000e-6 W->R loss 2.50000e-1 -",
+        "8.00000e-6 W->R bit_errors 1.00000e-9 -",
+        "9.00000e-6 W->R loss 2.50000e-1 -",
+    ];
+    assert_eq!(rows, expected);
+    assert!(!tables(&format!("duration = \"1ms\"\n{LINE}{FLOW}")).contains_key("changes"));
+}
+
+/// An all-reduce among three hosts: bus bandwidth is the algorithm's times 2 (n - 1) / n.
+#[test]
+fn operations_have_bandwidths() {
+    let collective = "[transport.t]\ncontrol = \"reno\"\n[[workload.collective]]\ntransport = \"t\"\n\
+                      algorithm = \"ring-all-reduce\"\nsize = \"300KB\"\niterations = 2\n";
+    let all = tables(&format!("duration = \"10ms\"\n{LINE}{collective}"));
+    let jobs = &all["jobs"];
+    assert_eq!(jobs.len(), 2);
+    let job = &jobs[0];
+    let columns = "label kind job chain client ranks size_bytes flows not_started measured";
+    assert_eq!(values(job, columns), "collective ring-all-reduce 0 - - 3 300000 12 0 true");
+    let number = |row: &Row, column: &str| match row[column] {
+        Field::Double(x) => x,
+        ref other => panic!("{column}: {other:?}"),
+    };
+    let jct = number(job, "jct_s");
+    assert!((number(job, "end_s") - number(job, "start_s") - jct).abs() < 1e-12);
+    assert!((number(job, "algorithm_bandwidth_bps") * jct / 2_400_000.0 - 1.0).abs() < 1e-9);
+    assert!((number(job, "bus_bandwidth_bps") / number(job, "algorithm_bandwidth_bps") - 4.0 / 3.0).abs() < 1e-9);
+    let workload = &all["workloads"][0];
+    assert_eq!(values(workload, "kind sizes not_started"), "collective messages 0");
+    // A run of 40 us ends before the second operation does.
+    let short = tables(&format!("duration = \"40us\"\n{LINE}{collective}"));
+    assert!(text(&short["workloads"][0], "not_started").parse::<u32>().unwrap() > 0);
+}
+
+/// Rank 1 computes for 100 ms, so rank 0 waits at the end: for the answer.
+#[test]
+fn ranks_say_in_what_they_wait() {
+    let program = "[transport.t]\ncontrol = \"reno\"\n[[workload.program]]\ntransport = \"t\"\nfile = \"ping.goal\"\nformat = \"goal\"\n";
+    let all = tables(&format!("duration = \"1ms\"\n{LINE}{program}"));
+    let rows: Vec<String> =
+        all["ranks"].iter().map(|row| values(row, "rank host iteration start_s end_s left")).collect();
+    assert_eq!(rows, ["0 S1 0 0 - 1", "1 S2 0 0 - 2"]);
+    let waits: Vec<String> = all["ranks"].iter().map(|row| text(row, "waits_in")).collect();
+    assert!(waits[0].contains("recv 1000b from 1"), "{waits:?}");
+    assert!(waits[1].contains("calc 100000000"), "{waits:?}");
+}
+
+/// A series has a row for each instant, from its first to its last.
+#[test]
+fn series_are_written_with_their_values() {
+    let record = "[record]\ncwnd = { every = \"5us\", until = \"20us\" }\nrate = { every = \"10us\", until = \"30us\" }\n\
+                  rtt = { every = \"1us\", until = \"30us\" }\nqueue = { every = \"6us\", links = [\"W->R\"], until = \"18us\" }\n\
+                  counters = { every = \"10us\", links = [\"W->R\"], until = \"20us\" }\n";
+    let all = tables(&format!("duration = \"1ms\"\n{LINE}{FLOW}{record}"));
+    let rows =
+        |table: &str, columns: &str| -> Vec<String> { all[table].iter().map(|row| values(row, columns)).collect() };
+    assert_eq!(
+        rows("cwnd", "time_s flow subflow cwnd_pkts ssthresh_pkts"),
+        ["1.00000e-5 0 0 1.00000e1 -", "1.50000e-5 0 0 1.00000e1 -", "2.00000e-5 0 0 1.10000e1 -"]
+    );
+    // At 12 us W has just begun to send the first segment to R (until 12.8208 us); no other is there.
+    assert_eq!(
+        rows("queue", "time_s link queue_pkts"),
+        ["0 W->R 0", "6.00000e-6 W->R 0", "1.20000e-5 W->R 0", "1.80000e-5 W->R 0"]
+    );
+    assert_eq!(all["counters"].len(), 2);
+    assert!(!all["rtt"].is_empty() && !all["rate"].is_empty());
+}
+
+/// 3,000 B in 2 ms over the 10 Gbit/s of one receiver.
+#[test]
+fn a_measurement_counts_hops_and_goodput() {
+    let measured = measure(&scenario(&format!("duration = \"1ms\"\n{LINE}{FLOW}")), 1).unwrap();
+    // SYN, SYN-ACK, ACK, three segments and their ACKs, FIN: ten packets over two links.
+    assert_eq!((measured.hops, measured.data_packets), (20, 3));
+    let line_rate = 8.0 * 3000.0 / (measured.simulated_s * 1e10);
+    assert!((measured.goodput_over_line_rate / line_rate - 1.0).abs() < 1e-9);
+    assert!(measured.user_s >= 0.0 && measured.wall_s > 0.0 && measured.setup_s > 0.0);
+}
