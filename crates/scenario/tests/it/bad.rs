@@ -96,6 +96,9 @@ const CASES: &[Case] = &[
     // The least packet is a byte behind a header of 40 B here: 4100 B are 100 of them.
     ("limit = 100\nmark = 10", "limit = \"4100B\"\nmark = 101\n[transport.small]\ncontrol = \"reno\"\nheader = \"40B\"", "queue.mark", 11, "above `limit`"),
     ("limit = 100\nmark = 10", "shared_buffer = { size = \"1MB\" }\n[[change]]\nbetween = \"host<->switch\"\ncount = 1\nlimit = 9", "change.0.limit", 14, "the port of S1->W has no `limit`: it shares a buffer"),
+    // Roles, and faults of other endpoints.
+    ("[record]", "[roles]\nidle = 0\n[record]", "roles.idle", 33, "must be above zero"),
+    ("subflows = 4", "subflows = 4\nfaults = [\"dupacks-kept\"]", "transport.amp.faults", 16, "are faults of endpoints without SACKs"),
     // Changes of links.
     ("[record]", "[[change]]\nlinks = [\"W->W\"]\nrate = \"1Gbps\"\n[record]", "change.0.links.0", 33, "there is no link from W to W; W is linked to S1, S2, S3, S4, S5, S6, S7, S8, ..."),
     ("[record]", "[[change]]\nlinks = [\"W->S\"]\nrate = \"1Gbps\"\n[record]", "change.0.links.0", 33, "no host or switch is named \"S\""),
@@ -602,6 +605,7 @@ fn packets_that_switches_trim_are_not_captured() {
 fn values_at_their_bounds_are_good() {
     for (good, bound) in [
         ("duration = \"20s\"", "duration = \"999999s\"\ndrain = \"1s\""),
+        ("subflows = 4", "subflows = 4\nrecovery = \"newreno\"\nfaults = [\"dupacks-kept\"]"),
         // 10 Gbps times 1e-10 is 1 bit/s.
         ("[record]", "[[change]]\nnodes = [\"W\"]\nrate_factor = 1e-10\n[record]"),
         (

@@ -150,3 +150,18 @@ fn names_and_parameters_mean_one_thing() {
         assert!(found, "{sources:?} {transport:?}: {errors:#?}");
     }
 }
+
+/// Where all algorithms are known, a wrong name does not excuse a wrong key; where some are not,
+/// because their file is in error, it may be the name of one of these.
+#[test]
+fn an_unknown_name_is_an_error_where_all_are_known() {
+    let errors = with_files(&["mine"], "control = \"mien\"\ncolour = 1").unwrap_err();
+    let starts = |error: &String, key: &str| error.starts_with(key);
+    assert!(
+        starts(&errors[0], "transport.t.control: unknown value")
+            && starts(&errors[1], "transport.t.colour: unknown key")
+    );
+    assert_eq!(errors.len(), 2, "{errors:#?}");
+    let unreadable = self::errors(&TEXT.replace("[\"mine.py\", { file = \"yours.py\", source = \"\" }, 3]", "3"));
+    assert!(unreadable.len() == 1 && unreadable[0].starts_with("base.toml:2: controls: "), "{unreadable:#?}");
+}
