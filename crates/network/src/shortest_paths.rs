@@ -118,4 +118,11 @@ mod tests {
         let equal: Vec<_> = (0..4).map(|rank| deal(&[u64::MAX, u64::MAX], rank)).collect();
         assert_eq!(equal, [(0, 0), (1, 0), (0, 1), (1, 1)]);
     }
+
+    /// Links with one, two and three paths: the first is full after one round, the second after two.
+    #[test]
+    fn cards_are_dealt_until_each_link_has_its_own() {
+        let dealt: Vec<_> = (0..6).map(|rank| deal(&[1, 0, 2, 3], rank)).collect();
+        assert_eq!(dealt, [(0, 0), (2, 0), (3, 0), (2, 1), (3, 1), (3, 2)]);
+    }
 }

@@ -266,4 +266,9 @@ mod tests {
         assert!((signals / 10_000.0 - 2.0 / 3.0).abs() < 0.02, "{signals}");
         assert_eq!(share(gentle, 30.0), 10_000);
     }
+
+    #[test]
+    fn idle_time_is_counted_in_packets() {
+        assert_eq!(idle_packets(Time::from_us(12), Time::from_us(5)), 2.4);
+    }
 }

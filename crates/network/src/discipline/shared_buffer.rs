@@ -87,4 +87,11 @@ mod tests {
         buffer.release(600);
         assert!(admits(&mut buffer, 600, 0));
     }
+
+    /// Equation (1): a queue grows while it is below alpha (B - Q), and not when it is there.
+    #[test]
+    fn a_queue_at_the_threshold_does_not_grow() {
+        let buffer = Buffer::new(SharedBuffer { bytes: 1_000, alpha: 0.5 });
+        assert!(buffer.has_room(1, 499) && !buffer.has_room(1, 500));
+    }
 }

@@ -379,3 +379,23 @@ fn next_batch(due: &[Input]) -> &[Input] {
     let more = due[BATCH..].iter().take_while(|input| input.node == last.node).count();
     &due[..BATCH + more]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A batch ends where a node ends: with the 64th input, if that is the last of its node.
+    #[test]
+    fn a_batch_has_all_inputs_of_its_last_node() {
+        let due = |nodes: &[u32]| -> Vec<Input> {
+            nodes.iter().map(|node| Input { node: NodeId::new(*node as usize), link: LinkId::NONE }).collect()
+        };
+        let of = |nodes: &[u32]| next_batch(&due(nodes)).len();
+        assert_eq!(of(&[7; BATCH - 1]), BATCH - 1);
+        assert_eq!(of(&[7; BATCH + 3]), BATCH + 3);
+        let mut nodes: Vec<u32> = (0..BATCH as u32 + 6).collect();
+        assert_eq!(of(&nodes), BATCH);
+        nodes[BATCH - 2..BATCH + 2].fill(99);
+        assert_eq!(of(&nodes), BATCH + 2);
+    }
+}

@@ -120,3 +120,30 @@ impl Generator for Xpander {
         b.build()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four groups of two switches: joined switch i to switch i they are two fabrics; one matching
+    /// that crosses joins them.
+    #[test]
+    fn a_lift_whose_matchings_never_cross_is_not_connected() {
+        let wire = Rate::gbps(1);
+        let xpander = Xpander {
+            degree: 3,
+            lift: 2,
+            hosts_per_switch: 1,
+            seed: 1,
+            rate: wire,
+            delay: Time::ZERO,
+            switch_rate: wire,
+            switch_delay: Time::ZERO,
+        };
+        let mut matchings = vec![vec![0, 1]; 6];
+        assert!(!xpander.is_connected(&matchings));
+        // Of the last two groups.
+        matchings[5] = vec![1, 0];
+        assert!(xpander.is_connected(&matchings));
+    }
+}

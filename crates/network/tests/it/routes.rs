@@ -1,7 +1,9 @@
 //! Routes on random graphs against a breadth-first search.
 
+use crate::common::topologies::leaf_spine;
 use crate::common::{cases, distance, fabrics, hashed, nodes, pinned};
-use linkpool_network::{Fabric, FabricBuilder, HostId, Layer, NodeId, Routes, ShortestPaths};
+use linkpool_network::topology::Generator;
+use linkpool_network::{Cable, Fabric, FabricBuilder, HostId, Layer, NodeId, Routes, ShortestPaths};
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -57,4 +59,16 @@ fn a_shortcut_through_a_host_is_no_path() {
     cable(shortcut, switches[0]);
     cable(shortcut, switches[3]);
     check(&b.build(), 1);
+}
+
+/// A switch with more links than a word has bits.
+#[test]
+fn seventy_ways_are_seventy_paths() {
+    let wire = Cable { rate: Rate::gbps(1), delay: Time::from_us(1) };
+    let f = leaf_spine(2, 70, 1, [wire; 2]).fabric();
+    let routes = Routes::new(&f, 1);
+    assert_eq!(routes.path_count(&f, HostId::new(0), HostId::new(1)), 70);
+    let mut paths = ShortestPaths::new(&routes, &f, HostId::new(1));
+    let spines: BTreeSet<_> = (0..70).map(|i| f.links()[paths.nth(HostId::new(0), i)[1].index()].to).collect();
+    assert_eq!(spines.len(), 70);
 }

@@ -15,6 +15,14 @@ fn names(f: &Fabric, path: &[NodeId]) -> String {
     path.iter().map(|n| f.name(*n)).collect::<Vec<_>>().join(" ")
 }
 
+/// Three hosts at an edge switch of k = 4: h6 is host 0 of its rack, so port 0, and core 0.
+#[test]
+fn more_hosts_than_ports_upwards() {
+    let tree = tree(4, 3, 3);
+    let f = tree.fabric();
+    assert_eq!(names(&f, &tree.two_level_path(0.into(), 6.into(), 0)), "h0 e0.0 a0.0 c0 a1.0 e1.0 h6");
+}
+
 /// k = 4, from h0 (switch 0 of pod 0) to h15, host 1 of its rack, so ID - 2 = 1: the edge switch
 /// takes port (1 + 0) mod 2 = 1, aggregation switch z = 3 takes (1 + 3) mod 2 = 0, that is core 2.
 /// At address 1 the ID is one higher: port 0 of the edge switch, and aggregation switch z = 2 takes
@@ -27,6 +35,8 @@ fn worked_out_by_hand() {
     let path = |from: u32, to: u32, address| names(&f, &tree.two_level_path(from.into(), to.into(), address));
     assert_eq!(path(0, 15, 0), "h0 e0.0 a0.1 c2 a3.1 e3.1 h15");
     assert_eq!(path(0, 15, 1), "h0 e0.0 a0.0 c0 a3.0 e3.1 h15");
+    // Host 2 is host 0 of its rack, which is in the same pod: port 0.
+    assert_eq!(path(0, 2, 0), "h0 e0.0 a0.0 e0.1 h2");
     assert_eq!(path(2, 15, 0), "h2 e0.1 a0.0 c1 a3.0 e3.1 h15");
     assert_eq!(path(0, 1, 1), "h0 e0.0 h1");
     assert_eq!(path(0, 3, 0), "h0 e0.0 a0.1 e0.1 h3");
