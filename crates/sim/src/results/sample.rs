@@ -87,3 +87,30 @@ impl Sample {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By time, then by the kind of the series, then by link, or by flow and subflow.
+    #[test]
+    fn samples_have_one_order() {
+        let (zero, one) = (SubflowId::new(0), SubflowId::new(1));
+        let rate = |at, flow, subflow| Sample {
+            at: Time(at),
+            value: Value::Rate { flow: FlowId::new(flow), subflow, goodput: 0.0 },
+        };
+        let queue =
+            |at, link| Sample { at: Time(at), value: Value::Queue { link: LinkId::new(link), packets: 0, bytes: 0 } };
+        let sorted = [
+            queue(1, 2),
+            queue(1, 9),
+            rate(1, 0, one),
+            rate(1, 3, zero),
+            rate(1, 3, one),
+            queue(2, 0),
+            rate(2, 0, zero),
+        ];
+        assert!(sorted.windows(2).all(|two| two[0].order() < two[1].order()));
+    }
+}

@@ -201,6 +201,8 @@ fn losses_and_recoveries_are_those_of_the_tables() {
         let phases = &slices[&uuid];
         let recovered = phases.iter().filter(|(.., name)| name == "fast recovery").count() as u64;
         assert_eq!(recovered, flow.total(|s| s.recoveries), "flow {i}: {phases:?}");
+        let lasting = |(from, to, name): &(u64, u64, String)| name == "fast recovery" && to > from;
+        assert!(recovered == 0 || phases.iter().any(lasting), "{phases:?}");
         assert_eq!((phases[0].0, phases[0].2.as_str()), (0, "handshake"));
         assert_eq!(Some(phases.last().unwrap().1), flow.finished.map(|at| at.0 / 1000));
         assert!(phases.windows(2).all(|two| two[0].1 == two[1].0), "{phases:?}");

@@ -115,8 +115,11 @@ fn localities_and_loads() {
          paths = \"distinct\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = 0\nto = 1\nsize = \"1KB\"\nlabel = \"near\"\n\
          [[workload.flow]]\ntransport = \"p\"\nfrom = 0\nto = 3\nsize = \"1KB\"\nlabel = \"far\"\n\
          [[workload.poisson]]\ntransport = \"t\"\nflows_per_second = 1000\nsize = \"10KB\"\n\
-         [[workload.partition-aggregate]]\ntransport = \"t\"\nservers = 2\nlabel = \"search\"\n",
+         [[workload.partition-aggregate]]\ntransport = \"t\"\nservers = 2\nlabel = \"search\"\n\
+         small = { below = \"1GB\", transport = \"p\" }\n",
     );
+    let transport = |label: &str| text(find(&all["flows"], "label", label), "transport");
+    assert_eq!(["search", "search request", "poisson"].map(transport), ["p", "p", "t"]);
     let locality = |label: &str| text(find(&all["flows"], "label", label), "locality");
     assert_eq!((locality("near"), locality("far")), ("in-rack".to_string(), "between-pods".to_string()));
     let load = |label: &str| values(find(&all["workloads"], "label", label), "kind mean_bytes load");
@@ -196,6 +199,10 @@ fn operations_have_bandwidths() {
     // A run of 40 us ends before the second operation does.
     let short = tables(&format!("duration = \"40us\"\n{LINE}{collective}"));
     assert!(text(&short["workloads"][0], "not_started").parse::<u32>().unwrap() > 0);
+    for job in &short["jobs"] {
+        let started = short["flows"].iter().filter(|flow| text(flow, "job") == text(job, "job")).count();
+        assert_eq!(started + text(job, "not_started").parse::<usize>().unwrap(), 12);
+    }
 }
 
 /// Rank 1 computes for 100 ms, so rank 0 waits at the end: for the answer.
@@ -229,8 +236,36 @@ fn series_are_written_with_their_values() {
         rows("queue", "time_s link queue_pkts"),
         ["0 W->R 0", "6.00000e-6 W->R 0", "1.20000e-5 W->R 0", "1.80000e-5 W->R 0"]
     );
+    // By 20 us 1,448 B are acknowledged, and the other 1,552 B in the 0.3504 us until the flow ends.
+    assert_eq!(
+        rows("rate", "time_s flow subflow goodput_bps"),
+        ["1.00000e-5 0 0 0", "2.00000e-5 0 0 1.15840e9", "2.03504e-5 0 0 3.54338e10"]
+    );
     assert_eq!(all["counters"].len(), 2);
     assert!(!all["rtt"].is_empty() && !all["rate"].is_empty());
+}
+
+/// 100,000 B in packets of 8,936 B are twelve.
+#[test]
+fn subflows_of_ndp_have_counters() {
+    let ndp = FLOW.replace("reno", "ndp").replace("3000B", "100KB");
+    let all = tables(&format!("duration = \"1ms\"\n{LINE}[queue]\ndiscipline = \"trimming\"\n{ndp}"));
+    let columns = "acked_bytes segments retransmits timeouts";
+    assert_eq!(values(&all["subflows"][0], columns), "100000 12 0 0");
+    assert_eq!(values(&all["flows"][0], "acked_bytes segments subflows measured_bytes"), "100000 12 1 100000");
+    assert!(text(&all["subflows"][0], "established_s") != "-");
+}
+
+/// The run ends with the first of two flows.
+#[test]
+fn a_run_may_end_with_its_goal() {
+    let second = FLOW[FLOW.find("[[workload").unwrap()..].replace("3000B", "30MB").replace("S1", "S2");
+    let until = "[until]\nflows = 1\nlabel = \"flow\"\n";
+    let all = tables(&format!("duration = \"1ms\"\n{LINE}{until}{FLOW}{second}"));
+    assert_eq!(all["flows"].len(), 2);
+    assert!(text(&all["flows"][0], "end_s") != "-" && text(&all["flows"][1], "end_s") == "-");
+    let active = text(&all["flows"][1], "active_s").parse::<f64>().unwrap();
+    assert!(active < 50e-6, "{active}");
 }
 
 /// 3,000 B in 2 ms over the 10 Gbit/s of one receiver.
