@@ -80,6 +80,7 @@ const ALWAYS: &[&str] = &[
     "cubic_c",
     "cubic_beta",
     "fast_convergence",
+    "hystart",
     "min_rto",
     "initial_rto",
     "max_rto",

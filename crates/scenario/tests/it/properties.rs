@@ -88,7 +88,7 @@ const CONTROLS: &[(&str, &[&str])] = &[
     ("fully-coupled", &["subflows = 2", "loss_floor = 1"]),
     ("semi-coupled", &["subflows = 2", "aggressiveness = 0.5"]),
     ("uncoupled", &["subflows = 2", "ack_every = 1"]),
-    ("cubic", &["subflows = 2", "cubic_c = 4", "cubic_beta = 0.5", "fast_convergence = false"]),
+    ("cubic", &["subflows = 2", "cubic_c = 4", "cubic_beta = 0.5", "fast_convergence = false", "hystart = false"]),
 ];
 
 /// Of each kind, what must be there and what may be.

@@ -1,5 +1,6 @@
 //! CUBIC (RFC 9438) on each subflow.
 
+use super::hystart::Hystart;
 use super::{Ack, CongestionControl, slow_start};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
@@ -17,10 +18,13 @@ settings! {
         /// Does a flow release more bandwidth if its window shrinks from loss to loss (fast
         /// convergence, RFC 9438, section 4.7)?
         fast_convergence: bool = true;
+        /// Does slow start end before a loss, when the ACKs of a round span half of the least RTT or
+        /// its RTTs have grown by an eighth (HyStart, Ha and Rhee 2011, as in Linux)?
+        hystart: bool = true, paper_2013 = false;
     }
 }
 
-/// CUBIC (RFC 9438), without ECN and HyStart++. Every subflow has its own, as in Linux's MPTCP by
+/// CUBIC (RFC 9438), without ECN. Every subflow has its own, as in Linux's MPTCP by
 /// default.
 #[derive(Debug)]
 pub struct Cubic {
@@ -28,6 +32,8 @@ pub struct Cubic {
     subflows: Box<[Subflow]>,
     /// The state of each subflow before its last loss.
     before: Box<[Subflow]>,
+    /// By subflow; empty without HyStart.
+    hystart: Box<[Hystart]>,
     /// The arrival time of the current ACK.
     now: Time,
 }
@@ -64,7 +70,8 @@ impl Epoch {
 impl Cubic {
     pub(super) fn new(config: &CubicConfig, n: usize) -> Cubic {
         let subflows: Box<[Subflow]> = vec![Subflow::default(); n].into();
-        Cubic { config: config.clone(), before: subflows.clone(), subflows, now: Time::ZERO }
+        let hystart = vec![Hystart::new(); if config.hystart { n } else { 0 }].into();
+        Cubic { config: config.clone(), before: subflows.clone(), subflows, hystart, now: Time::ZERO }
     }
 
     /// Congestion avoidance begins with a window of `cwnd`.
@@ -83,8 +90,11 @@ impl CongestionControl for Cubic {
         false
     }
 
-    fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: SubflowId, ack: Ack) -> bool {
+    fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         self.now = ack.now;
+        if let Some(hystart) = self.hystart.get_mut(s.index()) {
+            hystart.follow(&mut states[s], &ack);
+        }
         false
     }
 
@@ -130,6 +140,7 @@ impl CongestionControl for Cubic {
     fn on_timeout(&mut self, s: SubflowId) {
         let subflow = &mut self.subflows[s];
         (subflow.w_max, subflow.epoch) = (None, None);
+        self.hystart.get_mut(s.index()).into_iter().for_each(Hystart::restart);
     }
 
     /// The epoch does not count the time without data (RFC 9438, section 5.8; Linux,
@@ -153,7 +164,7 @@ mod tests {
     use super::*;
 
     fn cubic() -> Cubic {
-        Cubic::new(&CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true }, 1)
+        Cubic::new(&CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false }, 1)
     }
 
     fn acknowledge(cubic: &mut Cubic, state: &mut CongestionState, at: Time) {

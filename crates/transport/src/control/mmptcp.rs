@@ -324,7 +324,7 @@ mod tests {
     /// Each event reaches the algorithm of its phase, of phase 2 by its number there, and no other.
     #[test]
     fn events_reach_the_algorithm_of_their_phase() {
-        let cubic = || ControlConfig::Cubic(CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true });
+        let cubic = || ControlConfig::Cubic(CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false });
         let cut = CutConfig { ack_order: AckOrder::GrowThenCut, ..CUT };
         let amp = AmpConfig { cut, gamma: 1, tau: 1, release: Release::Acks, ..AmpConfig::defaults(Preset::Linux) };
         type Event = fn(&mut dyn CongestionControl, &mut [CongestionState], SubflowId);

@@ -15,6 +15,7 @@ mod defined;
 mod delay;
 mod ewtcp;
 mod fully_coupled;
+mod hystart;
 mod lia;
 mod mmptcp;
 mod mptcp_cut;
@@ -368,7 +369,7 @@ algorithms! {
         FullyCoupled(FullyCoupledConfig) = "fully-coupled": "one TCP whose window is the sum", "Kelly and Voice 2005; Wischik et al., NSDI 2011";
         SemiCoupled(SemiCoupledConfig) = "semi-coupled": "coupled increase, a TCP's halving", "Wischik et al., NSDI 2011";
         Uncoupled(()) = "uncoupled": "NewReno on each subflow", "RFC 5681";
-        Cubic(CubicConfig) = "cubic": "CUBIC on each subflow (Linux's default, of TCP and of MPTCP), without HyStart++", "RFC 9438";
+        Cubic(CubicConfig) = "cubic": "CUBIC on each subflow (Linux's default, of TCP and of MPTCP)", "RFC 9438";
     }
     phases {
         Mmptcp(MmptcpConfig) = "mmptcp": "scatters the packets of a first subflow, then hands over to several", "Kheirkhah et al., Computer Networks 2019";

@@ -25,7 +25,7 @@ pub const AMP: AmpConfig =
     AmpConfig { cut: CUT, gamma: 2, tau: 8, suppression: true, release: Release::Rounds, signal: Signal::Marks };
 pub const FULLY_COUPLED: FullyCoupledConfig = FullyCoupledConfig { loss_floor: 2.0 };
 pub const SEMI_COUPLED: SemiCoupledConfig = SemiCoupledConfig { aggressiveness: 1.0 };
-pub const CUBIC: CubicConfig = CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true };
+pub const CUBIC: CubicConfig = CubicConfig { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false };
 
 /// Every algorithm with the papers' parameters.
 pub fn algorithms() -> Vec<(&'static str, ControlConfig)> {
