@@ -19,7 +19,7 @@ pub enum LossRecovery {
     /// By the number of SACKs (RFC 2018, 2883, 6675).
     Sack,
     /// By SACKs and the times at which segments were sent (RACK-TLP, RFC 8985), with probes for
-    /// lost tails and proportional rate reduction (RFC 6937).
+    /// lost tails and proportional rate reduction (RFC 9937).
     Rack,
 }
 
@@ -32,8 +32,9 @@ settings! {
         initial_window: u32 = 10, paper_2013 = 1, within Bounds::POSITIVE, of Any;
         /// Initial slow-start threshold.
         initial_ssthresh: u64 as Size = u64::MAX, paper_2013 = 65_535, within Bounds::POSITIVE_OR_UNLIMITED;
-        /// true: an ACK grows the window by the number of packets that it acknowledges (RFC 3465);
-        /// false: by one packet (RFC 5681).
+        /// true: an ACK grows the window by the number of packets that it is the first to report
+        /// (RFC 3465; as in Linux, packets that SACKs or duplicate ACKs have reported do not count
+        /// again); false: by one packet (RFC 5681).
         byte_counting: bool = true, paper_2013 = false;
         /// The most packets by which an ACK grows the window in slow start: L of RFC 3465, section
         /// 2.3 (1 or 2). It is 1 while an ACK may acknowledge data sent before a timeout.

@@ -8,6 +8,9 @@ settings! {
     pub struct RttConfig {
         /// Least retransmission timeout.
         min_rto: Time = Time::from_ms(200), within Bounds::POSITIVE, of Any;
+        /// Is a retransmission timeout at least the smoothed RTT plus `min_rto`, as in Linux? If
+        /// not, it is at least `min_rto` (RFC 6298).
+        rto_above_srtt: bool = true, paper_2013 = false;
         /// Retransmission timeout before the first RTT sample.
         initial_rto: Time = Time::from_secs(1), paper_2013 = Time::from_ms(1_500), within Bounds::POSITIVE;
         /// Greatest retransmission timeout, back-off included.
@@ -70,8 +73,11 @@ impl RttEstimator {
         let once = if self.min == Time::MAX {
             config.initial_rto
         } else {
-            // RFC 6298 (2.4), (2.5); the clock's granularity is a picosecond
-            Time((self.srtt + 4.0 * self.rttvar) as u64).clamp(config.min_rto, config.max_rto)
+            // RFC 6298 (2.4), (2.5); the clock's granularity is a picosecond. Linux bounds the term
+            // of the variation (`tcp_rtt_estimator` in net/ipv4/tcp_input.c).
+            let variation = 4.0 * self.rttvar;
+            let bounded = if config.rto_above_srtt { variation.max(config.min_rto.0 as f64) } else { variation };
+            Time((self.srtt + bounded) as u64).max(config.min_rto).min(config.max_rto)
         };
         Time(once.0.saturating_mul(self.backoff as u64)).min(config.max_rto)
     }
@@ -171,6 +177,7 @@ mod tests {
             max_backoff: 64,
             srtt_gain: 0.125,
             rttvar_gain: 0.25,
+            rto_above_srtt: false,
         }
     }
 
@@ -190,6 +197,21 @@ mod tests {
         assert_eq!(r.rto(&c), Time::from_us(4 * 340));
         r.sample(&c, Time::from_us(110));
         assert!(r.rto(&c) < Time::from_us(340));
+    }
+
+    /// RTTs of 100 ms. The variation is 50 ms, then 37.5 ms, and after many samples nearly none: the
+    /// timeout is the RTT plus four times it. Linux bounds that term to `min_rto`, the RFC the sum.
+    #[test]
+    fn the_least_timeout_may_stand_above_the_rtt() {
+        for (rto_above_srtt, rto_ms) in [(true, [300, 300, 300]), (false, [300, 250, 200])] {
+            let c = RttConfig { min_rto: Time::from_ms(200), rto_above_srtt, ..rfc6298() };
+            let mut r = RttEstimator::new();
+            let mut after = |samples: u32| {
+                (0..samples).for_each(|_| r.sample(&c, Time::from_ms(100)));
+                r.rto(&c)
+            };
+            assert_eq!([after(1), after(1), after(50)], rto_ms.map(Time::from_ms));
+        }
     }
 
     #[test]

@@ -87,6 +87,7 @@ const ALWAYS: &[&str] = &[
     "max_backoff",
     "srtt_gain",
     "rttvar_gain",
+    "rto_above_srtt",
     "handshake_sample",
     "syn_timeout",
     "syn_retries",

@@ -53,6 +53,7 @@ const ANY_TRANSPORT: &[&str] = &[
     "max_backoff = 16",
     "srtt_gain = 0.3",
     "rttvar_gain = 0.1",
+    "rto_above_srtt = true",
     "handshake_sample = true",
     "syn_timeout = \"1ms\"",
     "syn_retries = 0",

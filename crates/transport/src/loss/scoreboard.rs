@@ -17,6 +17,8 @@ pub(crate) struct Scoreboard {
     pub(crate) sacked: u32,
     pub(crate) lost: u32,
     pub(crate) resent: u32,
+    /// Number of losses detected so far; a segment may be lost several times.
+    pub(crate) losses: u64,
     /// No segment before this position waits to be sent again.
     pub(crate) wait_from: u64,
     /// Segments before this position that have not been SACKed are lost by RFC 6675's rule.
@@ -43,6 +45,7 @@ impl Scoreboard {
             sacked: 0,
             lost: 0,
             resent: 0,
+            losses: 0,
             wait_from: 0,
             lost_to: 0,
             high_rxt: 0,

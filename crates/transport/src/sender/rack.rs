@@ -14,6 +14,11 @@ impl Subflow {
         self.board.as_ref().is_some_and(|b| b.rack.is_some())
     }
 
+    /// Is the timer set for a probe?
+    pub(crate) fn awaits_probe(&self) -> bool {
+        self.board.as_ref().and_then(|b| b.rack.as_ref()).is_some_and(|rack| rack.due == Due::Probe)
+    }
+
     fn rack(&mut self) -> Option<&mut Rack> {
         self.board.as_mut()?.rack.as_mut()
     }
@@ -106,7 +111,7 @@ impl Sender {
                 let again = self.lose_by_time(s, now);
                 let board = self.subflows[s].board.as_ref();
                 if board.is_some_and(|b| b.lost > 0 && !b.in_loss) && !self.states[s].in_recovery {
-                    self.enter_recovery(s, now, out);
+                    self.enter_recovery(s, 1, now, out); // Linux, `tcp_rack_reo_timeout`: as if one had arrived
                 }
                 self.set_timeout(s, now, out);
                 self.await_reordered(s, again, now, out);
@@ -134,8 +139,10 @@ impl Sender {
         self.set_timeout(s, now, out);
     }
 
-    /// Restarts the timer after progress: for a probe if it is due before the timeout
-    /// (TLP_calc_PTO, section 7.2), else for the timeout.
+    /// Restarts the timer after progress: for a probe (TLP_calc_PTO, section 7.2), else for the
+    /// timeout. A probe that would be due after the timeout takes its place, and the timeout
+    /// follows. A segment that is alone in flight waits for a delayed ACK too: for `min_rto`, as in
+    /// Linux (`tcp_schedule_loss_probe` in net/ipv4/tcp_output.c).
     pub(super) fn arm_timer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         if subflow.sent.is_empty() {
@@ -143,11 +150,12 @@ impl Sender {
         }
         let rto = subflow.rtt.rto(&self.config.rtt);
         let alone = subflow.sent.len() == 1 && self.config.ack_every > 1;
-        let pto = Time(2 * state.srtt as u64) + if alone { self.config.ack_delay } else { Time::ZERO };
+        let delay = if alone { self.config.rtt.min_rto } else { Time::ZERO };
+        let pto = (Time(2 * state.srtt as u64) + delay).min(rto);
         let calm = !state.in_recovery
             && subflow.board.as_ref().is_some_and(|b| !b.in_loss && b.sacked == 0 && b.lost == 0 && b.resent == 0);
         if let Some(rack) = subflow.rack() {
-            let probes = calm && !rack.unsampled && rack.probe.is_none() && state.srtt > 0.0 && pto < rto;
+            let probes = calm && !rack.unsampled && rack.probe.is_none() && state.srtt > 0.0;
             rack.due = if probes { Due::Probe } else { Due::Timeout };
             if probes {
                 return subflow.timer.set(s, now + pto, out);

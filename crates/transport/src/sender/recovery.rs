@@ -34,7 +34,7 @@ impl Sender {
         }
         let ack = ack.near(state.snd_una);
         if ack < state.snd_una {
-            return; // an old ACK
+            return self.on_old_ack(s, ack, options, now, out);
         }
         let (was_in_flight, timeouts) = (subflow.in_flight, subflow.timeouts);
         let selective = subflow.board.is_some();
@@ -77,6 +77,25 @@ impl Sender {
             }
             self.finish_if_done(s, now, out);
         }
+    }
+
+    /// An ACK that later ones have overtaken. Its SACKs may be news all the same, since an ACK has
+    /// room for three blocks (Linux: `tcp_ack`, at `old_ack`).
+    #[cold]
+    fn on_old_ack(&mut self, s: SubflowId, ack: u64, options: Option<&AckOptions>, now: Time, out: &mut impl Output) {
+        if options.is_none_or(|options| options.sack.as_slice().is_empty()) {
+            return;
+        }
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
+        let (fresh, _) = subflow.take_ack(state, ack, options);
+        let Some(board) = &mut subflow.board else { return };
+        if fresh == 0 && board.told.duplicate.is_none() {
+            return;
+        }
+        self.on_selective_ack(s, now, out);
+        self.update_open(s);
+        self.transmit(now, out);
+        self.end_probation(s, now, out);
     }
 
     /// The most packets by which an ACK grows the window of subflow `s`. In slow start it is L of
@@ -144,11 +163,14 @@ impl Sender {
     /// grow the window.
     fn on_new_ack(&mut self, s: SubflowId, segments: u32, now: Time, out: &mut impl Output) -> u32 {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
+        // Each duplicate ACK has reported a segment, but not the one that was late (Linux:
+        // `tcp_remove_reno_sacks`).
+        let reported = if self.config.byte_counting { subflow.dupacks.min(segments - 1) } else { 0 };
         (subflow.dupacks, subflow.limited) = (0, 0);
         let mut restart = true;
         let mut grown = 0;
         if !state.in_recovery {
-            grown = segments;
+            grown = segments - reported;
         } else if state.snd_una >= subflow.recover {
             // Full acknowledgment (RFC 6582, section 3.2, step 3)
             state.in_recovery = false;

@@ -28,23 +28,21 @@ impl Sender {
         self.follow_probation(s, &told);
         let was_in_recovery = self.states[s].in_recovery;
         self.leave_recovery(s);
+        let losses = self.subflows[s].board.as_ref().map_or(0, |board| board.losses);
         let again = self.find_losses(s, now);
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let Some(board) = &mut subflow.board else { return 0 };
         let mut grown = 0;
         let lost = board.lost > 0 || board.rack.is_none() && subflow.dupacks >= subflow.dupack_threshold;
         if state.in_recovery {
-            if board.rack.is_some() {
-                let segments = subflow.segments;
-                let more = board.prr.allowance(subflow.in_flight, state.ssthresh, told.fresh, segments);
-                state.cwnd = (subflow.in_flight + more).max(1) as f64;
-            }
+            let safe = told.segments > 0 && board.losses == losses;
+            self.reduce(s, told.fresh, safe);
         } else if lost && !board.in_loss {
-            self.enter_recovery(s, now, out);
+            self.enter_recovery(s, told.fresh, now, out);
         } else if !was_in_recovery && told.segments > 0 {
-            // After a timeout an ACK grows the window by the segments that it is the first to
-            // report.
-            grown = if board.in_loss { told.fresh } else { told.segments };
+            // Segments that were SACKed before do not count again: not after a timeout, and not
+            // with byte counting (as Linux counts them, `tcp_cong_avoid`).
+            grown = if board.in_loss || self.config.byte_counting { told.fresh } else { told.segments };
         }
         let progress = if self.subflows[s].has_rack() { told.fresh } else { told.segments };
         if progress > 0 {
@@ -65,12 +63,18 @@ impl Sender {
         None
     }
 
-    /// RFC 6675, section 5, step 4.
-    pub(super) fn enter_recovery(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
-        // The first is "presumed dropped".
+    /// Begins a recovery, since segments are lost; an ACK that reports `fresh` segments as
+    /// delivered says so, or RACK's timer.
+    pub(super) fn enter_recovery(&mut self, s: SubflowId, fresh: u32, now: Time, out: &mut impl Output) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
-        let first = state.snd_una;
         let flight = subflow.flight(state);
+        if subflow.has_rack() {
+            self.begin_recovery(s, flight);
+            self.reduce(s, fresh, false);
+            return self.set_timeout(s, now, out);
+        }
+        // RFC 6675, section 5, step 4. The first is "presumed dropped".
+        let first = state.snd_una;
         subflow.lose(state, first, |_, (start, _)| (start == first).then_some(true));
         self.begin_recovery(s, flight);
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
@@ -79,6 +83,15 @@ impl Sender {
             self.send_again(s, first, now, out); // step 4.3, whatever the window
         }
         self.set_timeout(s, now, out);
+    }
+
+    /// The window of a recovery by RACK, after `fresh` segments have been delivered (RFC 9937). An
+    /// ACK that reports no segment leaves it.
+    fn reduce(&mut self, s: SubflowId, fresh: u32, safe: bool) {
+        let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
+        let Some(board) = subflow.board.as_mut().filter(|board| board.rack.is_some() && fresh > 0) else { return };
+        let more = board.prr.allowance(subflow.in_flight, state.ssthresh, fresh, subflow.segments, safe);
+        state.cwnd = (subflow.in_flight + more).max(1) as f64;
     }
 
     /// Cuts the window for losses among the `flight` segments outstanding (RFC 6675, section 5,
@@ -106,7 +119,7 @@ impl Sender {
             return;
         }
         if state.in_recovery && board.rack.is_some() {
-            state.cwnd = state.ssthresh; // RFC 6937, section 3
+            state.cwnd = state.ssthresh; // RFC 9937
         }
         (state.in_recovery, board.in_loss) = (false, false);
         board.rack.iter_mut().for_each(|rack| rack.leave_recovery());

@@ -92,8 +92,8 @@ impl Sender {
         subflow.in_flight += 1;
         subflow.segments += 1;
         let (ect, cwr) = (subflow.ect, take(&mut subflow.announces_cut));
-        if !subflow.timer.is_set() {
-            self.arm_timer(s, now, out); // RFC 6298 (5.1)
+        if !subflow.timer.is_set() || subflow.awaits_probe() {
+            self.arm_timer(s, now, out); // RFC 6298 (5.1); RFC 8985, section 7.2
         }
         let last = self.is_end(data + len as u64);
         out.send(s, Segment::Data { seq, data_seq, len, last, ect, cwr });

@@ -34,9 +34,9 @@ impl Subflow {
     }
 
     /// Update of RFC 6675, section 4: enters the data that an ACK acknowledges, which is everything
-    /// before `ack` and the blocks of its SACK option. Returns how many segments the ACK is the
-    /// first to report, and the time at which the first segment acknowledged cumulatively was sent,
-    /// if none of these was sent twice.
+    /// before `ack` and the blocks of its SACK option. The ACK may be an old one, which later ACKs
+    /// have overtaken. Returns how many segments the ACK is the first to report, and the time at
+    /// which the first segment acknowledged cumulatively was sent, if none of these was sent twice.
     #[inline(never)]
     pub(crate) fn take_ack(
         &mut self,
@@ -73,11 +73,11 @@ impl Subflow {
             // RFC 2883, section 4: the first block reports a duplicate if it is before the ACK, or
             // within the second block.
             let within = |(s, e): (Seq, Seq)| near(s) <= start && end <= near(e);
-            if i == 0 && (end <= state.snd_una || sack.get(1).copied().is_some_and(within)) {
+            if i == 0 && (end <= ack || sack.get(1).copied().is_some_and(within)) {
                 told.duplicate = Some((start, end));
                 board.reordering.iter_mut().for_each(|reordering| reordering.follow_duplicate(end));
-            } else if start >= state.snd_una && end <= state.snd_nxt {
-                self.take_block(state, &mut board, (start, end), bounds, &mut told);
+            } else if start >= ack.min(state.snd_una) && end > state.snd_una && end <= state.snd_nxt {
+                self.take_block(state, &mut board, (start.max(state.snd_una), end), bounds, &mut told);
             }
         }
         let summary = (told.fresh, told.sent_at);
@@ -136,6 +136,7 @@ impl Subflow {
                     board.forget(segment);
                     segment.mark(Mark::LOST);
                     board.lost += 1;
+                    board.losses += 1;
                     board.wait_from = board.wait_from.min(start);
                 }
             }

@@ -12,6 +12,7 @@ mod growth;
 mod handshake;
 mod hostile;
 mod limited_transmit;
+mod linux_rules;
 mod messages;
 mod mmptcp;
 mod nacks;

@@ -3,8 +3,9 @@
 
 use crate::common::opened::{all_in_flight, in_flight};
 use crate::common::reno;
-use crate::common::script::Script;
-use linkpool_transport::{Buffers, Config, LossRecovery, Sender};
+use crate::common::script::{Script, sender};
+use linkpool_transport::{Buffers, Config, LossRecovery, RttConfig, Sender};
+use linkpool_units::Time;
 
 fn rack() -> Config {
     Config { recovery: LossRecovery::Rack, limited_transmit: true, ..reno() }
@@ -36,15 +37,15 @@ fn three_sacks_mean_a_loss_as_long_as_nothing_was_reordered() {
                 < ack 0 sack 1-4
                 > pkt 0
                 = ssthresh 5 flight 9
-                < ack 0 sack 1-5        // one packet for every two that arrive (RFC 6937): 1/2, and 1 is out
-                < ack 0 sack 1-6
-                < ack 0 sack 1-7        // 3/2
+                < ack 0 sack 1-5        // one packet for every two that arrive (RFC 9937): 2/2, and 1 is out
+                < ack 0 sack 1-6        // 3/2
                 > pkt 12
-                < ack 0 sack 1-8        // 4/2, and 2 are out
-                < ack 0 sack 1-9        // down to ssthresh: from here on it is kept there
-                = flight 5
-                < ack 0 sack 1-10
+                < ack 0 sack 1-7        // 4/2, and 2 are out
+                < ack 0 sack 1-8        // 5/2
                 > pkt 13
+                < ack 0 sack 1-9        // 6/2, and 3 are out
+                < ack 0 sack 1-10       // down to ssthresh: from here on it is kept there
+                = flight 5
          300us  < ack 10                // the retransmission; 10 to 13 are out
                 > pkt 14
                 = cwnd 5 flight 5 recovery true
@@ -151,13 +152,35 @@ fn a_probe_prefers_new_data() {
     );
 }
 
-/// A receiver that delays ACKs has its time when one packet is out (TLP.max_ack_delay).
+/// A receiver that delays ACKs has its time when one packet is out (TLP.max_ack_delay, which is
+/// `min_rto` as in Linux). A timeout would be due before that, 200 ms after the ACK: the probe takes
+/// its place (section 7.2: "if Now() + PTO > TCP_RTO_expiration()"), and the timeout follows.
 #[test]
-fn a_probe_waits_for_a_delayed_ack() {
+fn a_probe_takes_the_place_of_an_earlier_timeout() {
     all_in_flight(3, Config { ack_every: 2, ..rack() }).run(
         "200us  < ack 2
-         40.399ms quiet
-         40.4ms > pkt 2 last            // 200 us + 2 RTT + 40 ms",
+         200.2ms > pkt 2 last
+                = probes 1 timeouts 0
+         400.2ms > pkt 2 last
+                = probes 1 timeouts 1",
+    );
+}
+
+/// The first RTT is 100 ms, so the timeout is 100 + 4 * 50 = 300 ms. A packet alone is probed after
+/// 2 * 100 + 50 ms, if `min_rto` is 50 ms.
+#[test]
+fn a_probe_waits_for_a_delayed_ack() {
+    let base = rack();
+    let rtt = RttConfig { min_rto: Time::from_ms(50), ..base.rtt };
+    sender(Config { ack_every: 2, rtt, ..base }, Some(1000)).run(
+        "0      > syn
+         100ms  < synack
+                > ack 0
+                > pkt 0 last
+         350ms  > pkt 0 last
+                = probes 1 timeouts 0
+         650ms  > pkt 0 last
+                = timeouts 1",
     );
 }
 

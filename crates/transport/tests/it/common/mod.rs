@@ -63,6 +63,7 @@ pub fn config(control: ControlConfig) -> Config {
             max_backoff: 64,
             srtt_gain: 0.125,
             rttvar_gain: 0.25,
+            rto_above_srtt: false,
         },
         handshake_sample: true,
         syn_timeout: Time::from_secs(1),

@@ -69,6 +69,11 @@ pub fn translate(text: &str) -> Result<Result<Translation, &'static str>, Wrong>
             break;
         }
     }
+    if translator.taken_back {
+        return Ok(Err(
+            "the receiver shuts a window that it has offered; no receiver of linkpool takes back its window",
+        ));
+    }
     translator.finish().map(Ok)
 }
 
@@ -101,6 +106,10 @@ struct Translator {
     segments: Vec<(u64, u64, bool)>,
     /// The last sequence number that was acknowledged.
     acked: u64,
+    /// The largest edge of the receiver's window.
+    edge: u64,
+    /// Does the receiver shut its window before the edge that it has offered?
+    taken_back: bool,
     names: Names,
     steps: Vec<(usize, Step)>,
     left_out: Vec<String>,
@@ -118,6 +127,8 @@ impl Translator {
             window: 0,
             segments: Vec::new(),
             acked: 1,
+            edge: 0,
+            taken_back: false,
             names: Names::new(),
             steps: Vec::new(),
             left_out: Vec::new(),
@@ -239,8 +250,9 @@ impl Translator {
         if packet.flags != "." || packet.range.0 != packet.range.1 {
             return Wrong::at(line, format!("a packet `{}` with data or flags", packet.flags));
         }
-        // The third segment of the kernel's handshake, which our sender sends itself.
         self.acked = self.acked.max(ack);
+        self.taken_back |= window == 0 && ack < self.edge;
+        self.edge = self.edge.max(ack + (window << self.shift));
         let mut text = format!("< ack {} win {}", self.position(ack), window << self.shift);
         for option in &packet.options {
             let Some(blocks) = option.strip_prefix("sack ") else {
