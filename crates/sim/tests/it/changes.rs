@@ -11,6 +11,7 @@ delay = "1us"
 [transport.t]
 control = "dctcp"
 min_rto = "1ms"
+rto_above_srtt = false
 initial_rto = "1ms"
 syn_timeout = "1ms"
 [queue]

@@ -67,7 +67,9 @@ fn check_sums(r: &Run, pairs: usize) {
     }
     let bytes: u64 = r.outcome.flows.iter().map(|f| f.acked_bytes).sum();
     let on_subflows: u64 = r.outcome.flows.iter().map(|f| f.total(|s| s.acked_bytes)).sum();
-    assert!(on_subflows >= bytes && on_subflows <= bytes + bytes / 10, "{on_subflows} of {bytes}");
+    // A DATA_ACK on another subflow may end the last message of a connection before the ACK of its
+    // own subflow comes.
+    assert!(on_subflows >= bytes - bytes / 100 && on_subflows <= bytes + bytes / 10, "{on_subflows} of {bytes}");
 }
 
 /// Every family of connections carries messages, on any number of threads.
