@@ -91,7 +91,8 @@ def percentile_interval(values: Values, percent: float) -> Interval:
         return Interval(value)
     k = percent / 100 * (x.size - 1) + 1
     ends = special.betaincinv(k, x.size - k + 1, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    low, high = (int(np.clip(np.ceil(x.size * end), 1, x.size)) for end in ends)
+    # Neither end is 0 or 1, as 1 <= k <= n: both are numbers of values, from 1 to n.
+    low, high = (math.ceil(x.size * end) for end in ends)
     return Interval(value, float(x[low - 1]), float(x[high - 1]))
 
 

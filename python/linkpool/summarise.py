@@ -182,7 +182,7 @@ def _counts(flows: pl.LazyFrame) -> pl.DataFrame:
 
 def _together(counts: pl.DataFrame) -> dict[str, object]:
     """Return the row of all groups together."""
-    sums = counts.select(pl.exclude(*KEYS, "timeouts_max").sum()).row(0, named=True)
+    sums = counts.select(pl.exclude(*KEYS).sum()).row(0, named=True)
     most = max(counts["timeouts_max"].to_list(), default=0)
     return {**dict.fromkeys(KEYS, ""), **sums, "timeouts_max": most}
 
