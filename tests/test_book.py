@@ -156,7 +156,7 @@ def test_data_over_time_is_not_binned() -> None:
 
 def test_coarse_data_with_other_verdicts_is_refused() -> None:
     with pytest.raises(TooMuchDataError, match="with the same verdicts"):
-        condensed(flows(200_000), lambda _: False)
+        condensed(flows(50_000), lambda _: False)
 
 
 def test_the_menu_of_the_site_has_all_pages(tmp_path: Path) -> None:

@@ -108,9 +108,20 @@ def test_the_scenario_as_run_is_read_as_the_same(experiment: Experiment) -> None
 
 @pytest.mark.parametrize("experiment", ALL, ids=by_id)
 def test_a_reproduction_gives_data_figure_and_claims(
-    experiment: Experiment, fake_core: FakeCore, tmp_path: Path
+    experiment: Experiment,
+    fake_core: FakeCore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """All that is looked at in one reproduction, as drawing takes seconds."""
+    drawn: list[Figure] = []
+    draw = type(experiment).draw
+
+    def draw_and_keep(self: Experiment, data: pl.DataFrame) -> Figure:
+        drawn.append(draw(self, data))
+        return drawn[-1]
+
+    monkeypatch.setattr(type(experiment), "draw", draw_and_keep)
     report = reproduce_experiment(small(experiment), tmp_path, seeds=2, jobs=2)
     where = tmp_path / experiment.id
     assert {path.name for path in where.iterdir()} == {*FILES, "manifest.json"}
@@ -122,7 +133,8 @@ def test_a_reproduction_gives_data_figure_and_claims(
     claims = json.loads((where / "claims.json").read_text(encoding="utf-8"))
     assert claims == [claim.as_dict() for claim in report.claims]
     check_claims(experiment, claims)
-    check_limits(small(experiment).draw(data))
+    (figure,) = drawn
+    check_limits(figure)
 
 
 def check_claims(experiment: Experiment, claims: list[dict[str, str]]) -> None:
@@ -185,6 +197,7 @@ def test_a_shortened_experiment_does_less_on_the_same_fabric(experiment: Experim
     assert remark == f"{short.extent()} instead of {experiment.extent()}"
     points = experiment.points(range(1, experiment.seeds + 1))
     less = short.points(range(1, short.seeds + 1))
+    assert (experiment.runs(), short.runs()) == (len(points), len(less))
     assert sum(p.cost or 0 for p in less) < 0.9 * sum(p.cost or 0 for p in points)
     full = {p.name: p.scenario for p in points}
     for p in one_per_shape(less):

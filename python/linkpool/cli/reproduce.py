@@ -264,5 +264,5 @@ def _listing(known: Registry) -> Table:
         table.add_column(heading, overflow="fold")
     table.add_column("runs", justify="right")
     for e in known.load_all():
-        table.add_row(e.id, e.title, e.paper, str(len(e.points(range(1, e.seeds + 1)))))
+        table.add_row(e.id, e.title, e.paper, str(e.runs()))
     return table

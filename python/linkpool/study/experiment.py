@@ -94,6 +94,14 @@ class Experiment(ABC):
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return all runs, for the seeds given; runs without randomness only for the first."""
 
+    def runs(self) -> int:
+        """Return how many runs it makes: each seed after the first adds the same number.
+
+        Its points say so, too, but scenarios with thousands of flows take seconds to write.
+        """
+        first, second = len(self.points([1])), len(self.points([1, 2]))
+        return first + (self.seeds - 1) * (second - first)
+
     @abstractmethod
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the rows of the data that one run gives."""

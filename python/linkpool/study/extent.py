@@ -74,8 +74,7 @@ def expected_seconds(experiment: Experiment) -> float:
     """Return the seconds of one core that an experiment means, about; from its first seed."""
     first = experiment.points([1])
     hops = sum(_hops(point, point.load()) for point in first)
-    every = len(experiment.points(range(1, experiment.seeds + 1)))
-    return hops * every / len(first) / HOPS_PER_S
+    return hops * experiment.runs() / len(first) / HOPS_PER_S
 
 
 def quick_scale(experiment: Experiment, seconds: float) -> float:
