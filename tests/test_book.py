@@ -148,6 +148,20 @@ def test_large_data_keeps_its_rows_and_the_means_of_groups() -> None:
         assert after.quantile(0.9) == pytest.approx(before.quantile(0.9), rel=1e-2)
 
 
+def test_large_counts_are_binned_and_small_ones_stay() -> None:
+    count = 200_000
+    data = flows(count).with_columns(
+        (pl.int_range(count) * 7919 % 20_000).alias("offered"),
+        (pl.int_range(count) % 5).alias("drops"),
+    )
+    coarse = pl.read_parquet(condensed(data, lambda _: True)[0])
+    assert coarse.schema == data.schema
+    for drops in range(5):
+        before, after = (d.filter(pl.col("drops") == drops) for d in (data, coarse))
+        assert after.height == before.height
+        assert after["offered"].mean() == pytest.approx(before["offered"].mean(), rel=1e-3)
+
+
 def test_data_over_time_is_not_binned() -> None:
     data = flows(200_000).with_columns(pl.int_range(pl.len()).cast(pl.Float64).alias("time_s"))
     with pytest.raises(TooMuchDataError, match="200000 rows"):

@@ -3,6 +3,7 @@
 Rows stay, and so does what they mean. As long as the file is too large, numbers get coarser: fewer
 significant digits, and then bins, in which each value is the mean of its neighbours by rank. Means
 over a group of rows stay what they are, up to rounding, and a percentile moves within its bin.
+Counts of few different values, such as timeouts, stay exact.
 """
 
 import io
@@ -16,8 +17,11 @@ LIMIT = 200_000
 DIGITS = (6, 5, 4)
 """Significant digits of numbers, while the data is too large."""
 
-BINS = (2, 4, 8, 16, 32, 64, 128)
-"""Rows that share a value, while the data is still too large."""
+BINS = (2048, 1024, 512, 256, 128, 64, 32, 16)
+"""Bins of the rows that agree in all but their numbers, while the data is still too large."""
+
+COUNTS = 1_000
+"""An integer column of more different values is a number that may be binned."""
 
 SERIES = frozenset({"time_s", "start_s", "end_s"})
 """Columns that place a row in time: rows of such data are no sample, and are not binned."""
@@ -57,9 +61,12 @@ def _forms(data: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, str]]:
     floats = [name for name, kind in data.schema.items() if kind.is_float()]
     if not floats or SERIES & set(floats):
         return
-    for size in BINS:
-        binned = _binned(data, floats, size)
-        yield _rounded(binned, DIGITS[-1]), f"means of {size} neighbours by rank, 4 digits"
+    integers = [name for name, kind in data.schema.items() if kind.is_integer()]
+    numbers = [*floats, *(name for name in integers if data[name].n_unique() > COUNTS)]
+    for bins in BINS:
+        binned = _binned(data, numbers, bins)
+        how = f"means of neighbours by rank, at most {bins} in a group, 4 digits"
+        yield _rounded(binned, DIGITS[-1]), how
 
 
 def _rounded(data: pl.DataFrame, digits: int) -> pl.DataFrame:
@@ -67,16 +74,21 @@ def _rounded(data: pl.DataFrame, digits: int) -> pl.DataFrame:
     return data.with_columns(floats.round_sig_figs(digits))
 
 
-def _binned(data: pl.DataFrame, floats: Sequence[str], size: int) -> pl.DataFrame:
-    """Let rows that agree in all but their numbers share the means of so many neighbours."""
-    names = data.columns
-    exact = [name for name in names if name not in floats]
-    missing = [pl.col(name).is_null().alias(f"no {name}") for name in floats]
-    groups = [*exact, *(f"no {name}" for name in floats)]
-    data = data.with_columns(missing).sort(*groups, *floats)
-    place = pl.int_range(pl.len()).over(groups) // size
-    means = [pl.col(name).mean().over([*groups, "bin"]) for name in floats]
-    return data.with_columns(place.alias("bin")).with_columns(means).select(names)
+def _binned(data: pl.DataFrame, numbers: Sequence[str], bins: int) -> pl.DataFrame:
+    """Let rows that agree in all but their numbers share the means of this many bins at most."""
+    exact = [name for name in data.columns if name not in numbers]
+    missing = [pl.col(name).is_null().alias(f"no {name}") for name in numbers]
+    groups = [*exact, *(f"no {name}" for name in numbers)]
+    rows = data.with_columns(missing).sort(*groups, *numbers)
+    size = (pl.len() + bins - 1) // bins
+    place = (pl.int_range(pl.len()) // size).over(groups)
+    means = [_mean(name, data.schema[name]).over([*groups, "bin"]) for name in numbers]
+    return rows.with_columns(place.alias("bin")).with_columns(means).select(data.columns)
+
+
+def _mean(name: str, kind: pl.DataType) -> pl.Expr:
+    mean = pl.col(name).mean()
+    return mean.round().cast(kind) if kind.is_integer() else mean
 
 
 def _parquet(data: pl.DataFrame) -> bytes:
