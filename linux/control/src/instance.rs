@@ -247,13 +247,16 @@ impl Instance {
         Ok(maps)
     }
 
-    /// Instructions of each program that reads the parameters, `cong_control` among them, as the
-    /// verifier left them, by name.
-    pub fn instructions(&self) -> Vec<(String, usize)> {
+    /// Instructions of each program that reads the parameters, `cong_control` among them, by name:
+    /// as the verifier left them, and how many it looked at over all paths.
+    pub fn instructions(&self) -> Vec<(String, usize, u32)> {
         let options = ProgInfoQueryOptions::default().include_xlated_prog_insns(true);
         ProgInfoIter::with_query_opts(options)
             .filter(|program| self.programs.contains(&program.id))
-            .map(|program| (program.name.to_string_lossy().into_owned(), program.xlated_prog_insns.len() / 8))
+            .map(|program| {
+                let name = program.name.to_string_lossy().into_owned();
+                (name, program.xlated_prog_insns.len() / 8, program.verified_insns)
+            })
             .collect()
     }
 

@@ -120,24 +120,28 @@ impl Openings {
             return self.forget(due.key);
         };
         let (first, remote) = (address::of(path.family, &path.local), address::of(path.family, &path.remote));
-        let taken: Vec<SocketAddr> = conn.established().map(|(_, p)| address::of(p.family, &p.local)).collect();
+        // The kernel takes an address identifier once for each connection. There is one more than
+        // further subflows, since the subflow with identifier 0 may have gone.
+        let taken: Vec<u16> = conn.established().map(|(_, p)| p.local.id.into()).collect();
         let mut missing = rule.subflows.saturating_sub(conn.subflows);
         let mut failed = false;
-        for k in 1..u16::from(rule.subflows) {
-            let local = rule.local(first, k, due.attempt);
-            if missing == 0 || taken.contains(&local) {
-                continue;
+        for k in (1..=u16::from(rule.subflows)).filter(|k| !taken.contains(k)) {
+            if missing == 0 {
+                break;
             }
+            let local = rule.local(first, k, due.attempt);
             match manager.create(conn.token, local, k as u8, remote) {
-                Ok(()) => report.opened += 1,
+                Ok(()) => {
+                    report.opened += 1;
+                    missing -= 1;
+                }
                 Err(error) => {
                     failed = true;
                     report.failed += u64::from(!is_gone(&error));
                 }
             }
-            missing -= 1;
         }
-        if failed {
+        if failed && missing > 0 {
             let wait = (FIRST_RETRY * 2u32.saturating_pow(due.attempt.into())).min(LAST_RETRY);
             self.queue.push(Reverse(Due {
                 at: Instant::now() + wait,

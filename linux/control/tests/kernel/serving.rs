@@ -6,7 +6,7 @@ use linkpool_linux_control::intf::Conn;
 use linkpool_linux_control::namespace::Namespace;
 use linkpool_linux_control::settings::Settings;
 use std::fs;
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -144,6 +144,30 @@ fn subflows_are_opened_suppressed_released_and_opened_again() {
         "{first_report:?} {report:?}"
     );
     assert_eq!(loaded.0.counters().unwrap()[..4], [0, 0, 0, 0]);
+}
+
+/// Ports that others have: subflows get other ones. (The daemon took a subflow that was there for the
+/// missing one, again and again: of 1,000 connections 113 of 3,000 further subflows never opened.)
+#[test]
+fn a_port_that_is_taken_is_avoided() {
+    if skipped("a_port_that_is_taken_is_avoided") {
+        return;
+    }
+    let net = Net::new(1);
+    let loaded = Loaded::new("lia", &Settings::default());
+    net.enable(loaded.name());
+    let serving = Serving::new(&net, Rule { subflows: 4, ..Rule::default() });
+    let server = net.serve(7400);
+    let mut stream = net.connect(7400);
+    // Those of the second further subflow, at its first attempts.
+    let first = stream.local_addr().unwrap().port();
+    let others = (0..6).map(|attempt| first ^ 2 ^ (attempt << 3));
+    let bind = || Ok(others.map(|port| TcpListener::bind(("10.9.0.1", port))).collect::<Vec<_>>());
+    let taken = net.client.within(bind).unwrap();
+    send_until(&mut stream, &loaded, &net, "four subflows", |c| c.subflows == 4);
+    drop((stream, taken));
+    server.join().unwrap();
+    serving.end();
 }
 
 /// One daemon serves a namespace. What one that was killed has left, there or in a namespace that
