@@ -10,6 +10,7 @@ use crate::packet::{Flags, Packet};
 use crate::thresholds::Admission;
 use linkpool_engine::prefetch_place;
 use linkpool_units::Time;
+use std::hint::select_unpredictable;
 
 /// An output port with its FIFO queue and the line to the next node, in one ring of packets sorted
 /// by arrival time.
@@ -282,10 +283,14 @@ impl Link {
         prefetch_place(&self.ring, self.at(self.head.wrapping_add(1)));
     }
 
-    /// Prefetches the place of the next packet.
+    /// Prefetches the place of the next packet, and the packet that [`Link::settle`] reads first if
+    /// the queue may be longer than ever.
     #[inline]
     pub(crate) fn prefetch_end(&self) {
         prefetch_place(&self.ring, self.at(self.tail));
+        let settles = self.present() >= self.max_present;
+        // No branch, since no processor can predict it.
+        prefetch_place(&self.ring, self.at(select_unpredictable(settles, self.departed, self.tail)));
     }
 
     /// Removes the packets that arrive before `limit` and gives them to `take`. Returns the arrival

@@ -25,6 +25,14 @@ pub(super) fn prefetch_hosts<H: Handler>(links: &[Link], routes: &Routes, batch:
     }
 }
 
+/// For a `batch` of inputs of hosts: the places in the rings for their answers. The links must be in
+/// the cache.
+#[inline]
+pub(super) fn prefetch_answers(links: &[Link], routes: &Routes, batch: &[Input]) {
+    let own = batch.iter().filter_map(|input| routes.only_link(input.node));
+    own.for_each(|link| links[link.index()].prefetch_end());
+}
+
 /// For `packets` that hosts are about to get, in stages, the memory that they need for them. Each
 /// stage follows the pointers that the one before it has fetched.
 #[inline]

@@ -181,8 +181,10 @@ impl Network {
     /// Visits the hosts whose inputs are `due`: takes the packets of many, then visits each in turn.
     fn visit_hosts<H: Handler>(&mut self, mut due: &[Input], span: (Time, Time), handler: &mut H) {
         while !due.is_empty() {
-            ahead::prefetch_hosts(&self.links, &self.routes, next_batch(due), handler);
+            let batch = next_batch(due);
+            ahead::prefetch_hosts(&self.links, &self.routes, batch, handler);
             (due, _) = self.gather(due, span);
+            ahead::prefetch_answers(&self.links, &self.routes, batch);
             ahead::prefetch_endpoints(self.arrivals.packets(), handler);
             let arrivals = std::mem::take(&mut self.arrivals);
             for (node, packets) in arrivals.nodes() {

@@ -4,6 +4,7 @@ use super::reno::reno_growth;
 use super::{Ack, AckOrder, CongestionControl, Floor};
 use crate::congestion::CongestionState;
 use crate::id::SubflowId;
+use linkpool_engine::prefetch_place;
 use linkpool_settings::{Bounds, settings};
 
 settings! {
@@ -99,6 +100,11 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
+    #[inline]
+    fn prefetch(&self, s: SubflowId) {
+        prefetch_place(&self.cut.subflows, s.index());
+    }
+
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         self.cut.in_ack_event(&mut states[s], s, ack)
     }

@@ -97,6 +97,10 @@ pub trait CongestionControl {
         self.needs_ecn()
     }
 
+    /// Prefetches the state that the next ACK of subflow `s` will read, unless it is in the
+    /// algorithm itself.
+    fn prefetch(&self, _s: SubflowId) {}
+
     /// An ACK has arrived, also if it is a duplicate or in recovery; `states[s].snd_una` has moved.
     /// Returns whether the window was cut for a mark.
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool;
@@ -304,6 +308,10 @@ macro_rules! algorithms {
             }
             fn needs_ecn_on(&self, s: SubflowId) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.needs_ecn_on(s),)* Control::Defined(algorithm) => algorithm.needs_ecn_on(s) }
+            }
+            #[inline]
+            fn prefetch(&self, s: SubflowId) {
+                match self { $(Control::$algorithm(algorithm) => algorithm.prefetch(s),)* Control::Defined(algorithm) => algorithm.prefetch(s) }
             }
             #[inline]
             fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {

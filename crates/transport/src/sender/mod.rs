@@ -309,6 +309,7 @@ impl Sender {
         prefetch(&self.states[s]);
         prefetch(&subflow.sent);
         prefetch(&subflow.timer);
+        self.control.prefetch(s);
     }
     /// The least RTT sample of subflow `s`.
     pub fn min_rtt(&self, s: SubflowId) -> Option<Time> {
