@@ -6,6 +6,7 @@ mod changes;
 mod collectives;
 mod common;
 mod equilibria;
+mod estimates;
 mod fabrics;
 mod ideal;
 mod incast;

@@ -256,6 +256,17 @@ fn subflows_of_ndp_have_counters() {
     assert!(text(&all["subflows"][0], "established_s") != "-");
 }
 
+/// A flow without end stops at 50 us: 10 Gbit/s carry 41 packets of 1,538 B in that time, some wait at
+/// its host, and nothing more is sent in the rest of 2 ms.
+#[test]
+fn a_flow_stops_when_it_is_told() {
+    let flow = FLOW.replace("size = \"3000B\"", "stop = \"50us\"");
+    let all = tables(&format!("duration = \"1ms\"\n{LINE}{flow}"));
+    assert_eq!(values(&all["flows"][0], "size_bytes active_s failed"), "- 5.00000e-5 false");
+    let sent = text(&all["flows"][0], "segments").parse::<u32>().unwrap();
+    assert!((10..=100).contains(&sent), "{sent}");
+}
+
 /// The run ends with the first of two flows.
 #[test]
 fn a_run_may_end_with_its_goal() {

@@ -1,0 +1,59 @@
+//! Estimates of what a run needs, by hand.
+
+use crate::common::scenario;
+use linkpool_sim::{Estimate, worthwhile_threads};
+
+/// Two leaves, two spines, four hosts; one flow of three segments; and what `more` says.
+fn estimate(more: &str) -> Estimate {
+    Estimate::new(&scenario(&format!(
+        "duration = \"1ms\"\n[topology.leaf-spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nrate = \"10Gbps\"\n\
+         delay = \"1us\"\n[transport.t]\ncontrol = \"lia\"\nsubflows = 2\n[[workload.flow]]\ntransport = \"t\"\nfrom = 0\nto = 3\n\
+         size = \"3000B\"\n{more}"
+    )))
+}
+
+fn about(list: &[(String, f64)], what: &str) -> (String, f64) {
+    list.iter().find(|(name, _)| name.contains(what)).unwrap_or_else(|| panic!("{what} is not in {list:?}")).clone()
+}
+
+/// Four switches and two racks: eight entries of 12 B; and as many again for each time at which
+/// routes change.
+#[test]
+fn routes_follow_changes() {
+    let bytes = |more: &str| about(&estimate(more).memory, "routes").1;
+    assert_eq!(bytes(""), 12.0 * 8.0);
+    let change = |at: &str, more: &str| format!("[[change]]\nat = \"{at}\"\nlinks = [\"l0->s0\"]\n{more}\n");
+    let routing = "[routing]\nreconverge = \"1us\"\n";
+    let down = change("1us", "until = \"5us\"\nstate = \"down\"");
+    assert_eq!(bytes(&format!("{routing}{down}")), 12.0 * 8.0 * 3.0);
+    // A second change at one of these times, one from the start, and one of a rate are none more.
+    let others = [
+        change("5us", "state = \"down\""),
+        change("0s", "state = \"down\"").replace("l0", "l1"),
+        change("7us", "rate = \"1Gbps\""),
+    ];
+    assert_eq!(bytes(&format!("{routing}{down}{}", others.concat())), 12.0 * 8.0 * 3.0);
+    assert_eq!(bytes(&format!("[routing]\nreconverge = \"never\"\n{down}")), 12.0 * 8.0);
+}
+
+/// 3,000 B are 2.07 segments, each with an ACK, at the sender; at a port no more than it carries: in
+/// 2 us 10 Gbit/s carry 2,500 B, 1.73 segments, and as many ACKs.
+#[test]
+fn captures_hold_what_ports_carry() {
+    let packets = |keys: &str| {
+        let (name, bytes) = about(&estimate(&format!("[record]\ncapture = {{ {keys} }}\n")).disk, "capture.pcapng");
+        (name, bytes.round())
+    };
+    let (all, few): (f64, f64) = (2.0 * 3_000.0 / 1_448.0, 2.0 * 2_500.0 / 1_448.0);
+    assert_eq!(packets(""), ("capture.pcapng, 4 packets".to_string(), (all * 144.0).round()));
+    // Half of the packets have a payload.
+    assert_eq!(packets("payload = true").1, (all * (144.0 + 724.0)).round());
+    assert_eq!(packets("links = [\"l0->s0\", \"s0->l1\"]").1, (2.0 * all * 144.0).round());
+    assert_eq!(packets("links = [\"l0->s0\"], from = \"1us\", until = \"3us\"").1, (few * 144.0).round());
+}
+
+#[test]
+fn a_thread_has_sixty_four_hosts_at_least() {
+    let threads = [(63, 8), (127, 8), (128, 8), (1_000, 8), (1_000, 0), (100_000, 500)];
+    assert_eq!(threads.map(|(hosts, cores)| worthwhile_threads(hosts, cores)), [1, 1, 2, 8, 1, 64]);
+}
