@@ -168,6 +168,14 @@ fn a_trace_of_one_message_begins_with_it() {
         assert!(!rows[..from].iter().any(is_state), "what was on the way, and `Opens`");
         behind_others += on_the_way;
         let of = |row: &&linkpool_sim::Row| row.flow == one.connection;
+        // What has been sent by then, and has neither arrived nor been lost.
+        let (mut sent, mut gone) = (0, 0);
+        for row in whole.iter().filter(of).take_while(|row| !is_given(row)) {
+            sent += usize::from(matches!(row.what, What::Sent { .. }));
+            gone += usize::from(matches!(row.what, What::Arrived { .. } | What::Lost { .. }));
+        }
+        // An event of the instant in which the message is given may stand on either side.
+        assert!((sent - gone..=sent - gone + 2).contains(&on_the_way), "{on_the_way} of {sent} - {gone}");
         let mine: Vec<_> = whole.iter().filter(of).skip_while(|row| !is_given(row)).collect();
         let end = 1 + mine.iter().position(|row| is_done(row)).unwrap();
         // Events of the last window may be left out, once the message has ended.
