@@ -137,8 +137,8 @@ until = "1ms"
         Cause.HANDSHAKE: 2 * SHORT,
         Cause.DATA: LONG,
         Cause.ACK: SHORT,
-        Cause.RTO: 200_000 * US,
-    }, "from when the segment was sent"
+        Cause.RTO: 2 * SHORT + 200_000 * US,
+    }, "from when the segment was sent: the RTT and min_rto"
     check_sum(told)
     (loss,) = [m for m in told.moments if m.kind == "loss"]
     assert loss.text == "bytes 0 to 1399 (subflow 0) lost at W->R, which was down"
@@ -148,7 +148,7 @@ until = "1ms"
 
 
 def test_a_tail_loss_probe_is_named(run: Run) -> None:
-    """The same loss with RACK: a probe goes out two RTTs and an ACK delay after the segment."""
+    """The same loss with RACK: a probe takes the place of the timeout, which follows."""
     down = """
 [routing]
 reconverge = "never"
@@ -159,8 +159,8 @@ at = "15us"
 until = "1ms"
 """
     told = story(run(FABRIC + TRANSPORT + 'recovery = "rack"\n' + flow("1400B") + down))
-    # RFC 8985, section 7.2: PTO = 2 SRTT, and the longest delay of an ACK as it is alone.
-    assert told.breakdown[Cause.PTO] == 2 * 2 * SHORT + 40_000 * US
+    # RFC 8985, section 7.2: PTO = 2 SRTT, and min_rto as it is alone, but not after the timeout.
+    assert told.breakdown[Cause.PTO] == 2 * SHORT + 200_000 * US
     check_sum(told)
 
 

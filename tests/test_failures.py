@@ -19,7 +19,7 @@ duration = "30ms"
 measure = { warm_up = "2ms" }
 topology.dumbbell = { pairs = 1, rate = "10Gbps", delay = "1us" }
 queue = { limit = 100, mark = 20 }
-transport.t = { control = "dctcp", min_rto = "1ms" }
+transport.t = { control = "dctcp", min_rto = "1ms", rto_above_srtt = false }
 record.rate = { every = "100us" }
 
 [[workload.flow]]
