@@ -108,13 +108,14 @@ class Thresholds(Mixed):
             mixed_table.draw_tail(right, times, "mmptcp")
             if right.get_lines():
                 right.get_lines()[-1].set(color=colour, label=f"{threshold} KB")
-        for q, marker in ((0.5, "o"), (0.99, "s"), (0.999, "^")):
+        percentiles = ((0.5, "median", "o"), (0.99, "99th", "s"), (0.999, "99.9th percentile", "^"))
+        for q, name, marker in percentiles:
             values = [_quantile(cells.get(str(t), NOTHING), q) for t in self.thresholds_kb]
             y = [float("nan") if value is None else value for value in values]
-            left.plot(self.thresholds_kb, y, marker=marker, label=f"{q:.1%} percentile")
+            left.plot(self.thresholds_kb, y, marker=marker, label=name)
         left.set_xlabel("switching threshold (KB)")
         left.set_ylabel("FCT of short flows (ms)")
-        left.legend()
+        left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
         right.set_xlabel("FCT at least (ms)")
         right.set_ylabel("share of short flows")
         right.legend()
