@@ -229,6 +229,7 @@ impl<'f> Tracks<'f> {
         // Of a subflow that has not been opened there is nothing to tell.
         let Some(known) = known else { return };
         let (file, of) = (&mut self.file, track(flow, subflow, 0));
+        let shakes_hands = known.phase == Some(Phase::Handshake);
         // A recovery may end in the instant in which the next one begins, or in which it began.
         let again = known.phase.is_some() && known.last.is_some_and(|last| state.recoveries > last.recoveries);
         let recovers = again.then_some(Phase::Recovery);
@@ -270,8 +271,10 @@ impl<'f> Tracks<'f> {
             ("tail loss probe", |s| s.probes),
             ("window restored", |s| s.undos),
         ] {
-            // The timers of several packets may expire in one instant (NDP has one for each).
-            for _ in last.as_ref().map_or(0..0, |last| of(last)..of(state)) {
+            // The first that is heard of a subflow may be that its SYN is sent again. The timers of several
+            // packets may expire in one instant (NDP has one for each).
+            let before = shakes_hands.then_some(0);
+            for _ in last.as_ref().map(of).or(before).map_or(0..0, |before| before..of(state)) {
                 file.instant(at, track(flow, subflow, 0), name.to_string(), &[], Vec::new());
             }
         }

@@ -191,7 +191,8 @@ table! {
     /// Names of the nodes, `S1 W R`, when it was established; null: packets take paths of their own
     /// (spraying by host or switches, flowlets, `"reps"`).
     path: str, "" = row.path().as_deref();
-    /// Its SYN-ACK arrived; null: never.
+    /// Its SYN-ACK arrived, or with `join_confirmed` the answer to the third segment of its handshake;
+    /// null: never.
     established_s: f64, "s" = row.subflow.stats.established.map(Time::secs);
     /// Payload acknowledged on this subflow.
     acked_bytes: u64, "B" = row.subflow.stats.acked_bytes;

@@ -47,7 +47,6 @@ impl Sender {
         if subflow.state != State::SynSent {
             return; // a duplicate
         }
-        subflow.counts.established = Some(now);
         subflow.timer.clear();
         subflow.ect = ecn;
         let state = &mut self.states[s];
@@ -90,6 +89,7 @@ impl Sender {
         self.control.on_established(s);
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         subflow.state = State::Established;
+        subflow.counts.established = Some(now);
         state.established = true;
         subflow.round_end = state.snd_nxt;
         self.choose_eligible();
