@@ -68,6 +68,9 @@ pub(super) struct Due {
     pub(super) controller: u32,
     pub(super) key: u64,
     attempt: u16,
+    /// Subflows before the first attempt, and those that all attempts have begun to open.
+    had: u8,
+    begun: u8,
 }
 
 /// What is to be opened, and when. A connection is in it once at most.
@@ -94,7 +97,8 @@ impl Openings {
         };
         let Some(wait) = due else { return };
         if initiated && conn.subflows > 0 && conn.subflows < rule.subflows && self.waiting.insert(key, ()).is_none() {
-            self.queue.push(Reverse(Due { at: Instant::now() + wait, controller, key, attempt: 0 }));
+            let at = Instant::now() + wait;
+            self.queue.push(Reverse(Due { at, controller, key, attempt: 0, had: conn.subflows, begun: 0 }));
         }
     }
 
@@ -115,7 +119,14 @@ impl Openings {
     }
 
     /// Opens what the connection lacks. What fails is tried again, later each time.
-    pub(super) fn open(&mut self, rule: &Rule, manager: &mut PathManager, due: Due, conn: &Conn, report: &mut Report) {
+    pub(super) fn open(
+        &mut self,
+        rule: &Rule,
+        manager: &mut PathManager,
+        mut due: Due,
+        conn: &Conn,
+        report: &mut Report,
+    ) {
         let Some((_, path)) = conn.established().min_by_key(|(slot, _)| *slot != usize::from(conn.first)) else {
             return self.forget(due.key);
         };
@@ -123,7 +134,11 @@ impl Openings {
         // The kernel takes an address identifier once for each connection. There is one more than
         // further subflows, since the subflow with identifier 0 may have gone.
         let taken: Vec<u16> = conn.established().map(|(_, p)| p.local.id.into()).collect();
-        let mut missing = rule.subflows.saturating_sub(conn.subflows);
+        if conn.subflows < due.had {
+            (due.had, due.begun) = (conn.subflows, 0);
+        }
+        // A subflow that was begun by an earlier attempt may not be established yet.
+        let mut missing = rule.subflows.saturating_sub(conn.subflows.max(due.had.saturating_add(due.begun)));
         let mut failed = false;
         for k in (1..=u16::from(rule.subflows)).filter(|k| !taken.contains(k)) {
             if missing == 0 {
@@ -133,6 +148,7 @@ impl Openings {
             match manager.create(conn.token, local, k as u8, remote) {
                 Ok(()) => {
                     report.opened += 1;
+                    due.begun += 1;
                     missing -= 1;
                 }
                 Err(error) => {

@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
@@ -19,10 +19,15 @@ use std::time::{Duration, Instant};
 struct Serving {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<anyhow::Result<Report>>>,
+    _alone: MutexGuard<'static, ()>,
 }
+
+/// One daemon at a time: two would take each other's events.
+static DAEMON: Mutex<()> = Mutex::new(());
 
 impl Serving {
     fn new(net: &Net, rule: Rule) -> Serving {
+        let alone = DAEMON.lock().unwrap_or_else(PoisonError::into_inner);
         let stop = Arc::new(AtomicBool::new(false));
         let config = Config { namespaces: vec![net.client.clone()], rule };
         let (ready, started) = channel();
@@ -31,7 +36,7 @@ impl Serving {
             move || daemon::run(&config, &stop, move || ready.send(()).unwrap())
         });
         started.recv_timeout(Duration::from_secs(60)).expect("the daemon starts");
-        Serving { stop, thread: Some(thread) }
+        Serving { stop, thread: Some(thread), _alone: alone }
     }
 
     fn end(mut self) -> Report {
