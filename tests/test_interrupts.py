@@ -47,7 +47,7 @@ class Many(Experiment):
 
     def draw(self, data):
         figure, axes = style.panels(1, 1, self.title)
-        axes[0, 0].plot(data["seed"], data["fct_s"])
+        axes[0, 0].plot(data["seed"], data["fct_established_s"])
         return figure
 
     def claims(self, data):
