@@ -65,6 +65,17 @@ mod tests {
         expected_hops(&linkpool_scenario::load(&text, "test.toml", None, &[]).unwrap())
     }
 
+    /// From the first of four hosts it is three links to two of them and two links to one: 8/3 there and
+    /// back for each of 5 packets.
+    #[test]
+    fn distances_are_those_of_the_first_host() {
+        let text = "duration = \"1s\"\n[topology.dumbbell]\npairs = 2\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+                    [transport.t]\ncontrol = \"reno\"\nmss = \"1000B\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\n\
+                    to = \"D1\"\nsize = \"5KB\"\n";
+        let hops = expected_hops(&linkpool_scenario::load(text, "test.toml", None, &[]).unwrap());
+        assert!((hops - 2.0 * 8.0 / 3.0 * 5.0).abs() < 1e-9, "{hops}");
+    }
+
     #[test]
     fn flows_of_a_size_are_counted_by_hand() {
         // 4 senders, 3 bursts, 50 packets each, two links there and two back.

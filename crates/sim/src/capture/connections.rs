@@ -129,3 +129,128 @@ impl Known {
         is_data && self.subflow.is_first() && packet.seq == 1 && packet.ack == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_network::Envelope;
+
+    const SENDER: u32 = 4;
+    const RECEIVER: u32 = 9;
+
+    fn packet(flags: Flags, host: u32, endpoint: u32) -> Packet {
+        let envelope = Envelope::new(HostId::from(host), 1_000, 100);
+        Packet { flags, endpoint, envelope, ..Packet::default() }
+    }
+
+    /// A SYN for `to` from the endpoint `peer`.
+    fn syn(peer: Handle, subflow: usize, to: OpeningFor, stays_open: bool) -> (Packet, Trailer) {
+        let flags = if matches!(to, OpeningFor::Join(_)) { Flags::SYN | Flags::JOIN } else { Flags::SYN };
+        let mut packet = packet(flags, RECEIVER, 0);
+        let (src, transport) = (HostId::from(SENDER), TransportId::new(2));
+        let subflow = SubflowId::new(subflow);
+        let trailer = Opening { src, peer, subflow, transport, to, stays_open }.write(&mut packet);
+        (packet, trailer)
+    }
+
+    /// The SYN-ACK of `receiver` to `sender`.
+    fn syn_ack(sender: Handle, receiver: Handle) -> Packet {
+        Packet { seq: receiver.raw(), ..packet(Flags::SYN | Flags::ACK, SENDER, sender.raw()) }
+    }
+
+    /// A connection of which both ends are known.
+    fn connected(stays_open: bool) -> (Connections, Handle, Handle) {
+        let (sender, receiver) = (Handle::new(1, 0), Handle::new(2, 0));
+        let mut all = Connections::default();
+        let (syn, trailer) = syn(sender, 0, OpeningFor::Flow(FlowId::new(7)), stays_open);
+        let opened = all.know(&syn, Some(&trailer)).unwrap();
+        assert_eq!((opened.connection.flow, opened.subflow, opened.forth), (FlowId::new(7), SubflowId::FIRST, true));
+        assert_eq!((opened.connection.src, opened.connection.dst), (HostId::from(SENDER), HostId::from(RECEIVER)));
+        assert_eq!((opened.connection.transport, opened.connection.stays_open), (TransportId::new(2), stays_open));
+        assert!(!all.know(&syn_ack(sender, receiver), None).unwrap().forth);
+        (all, sender, receiver)
+    }
+
+    #[test]
+    fn both_ends_are_known_by_the_handshake() {
+        let (mut all, sender, receiver) = connected(false);
+        let mut way = |host, endpoint| {
+            all.know(&packet(Flags::ACK, host, endpoint), None).map(|known| (known.subflow.index(), known.forth))
+        };
+        assert_eq!(way(RECEIVER, receiver.of_subflow(SubflowId::new(3))), Some((3, true)));
+        assert_eq!(way(SENDER, sender.raw()), Some((0, false)));
+        assert_eq!(
+            (way(RECEIVER, sender.raw()), way(SENDER, receiver.raw()), way(1, receiver.raw())),
+            (None, None, None)
+        );
+        // A SYN-ACK that is sent again tells nothing new.
+        all.know(&syn_ack(sender, Handle::new(5, 0)), None);
+        assert!(all.know(&packet(Flags::ACK, RECEIVER, Handle::new(5, 0).raw()), None).is_none());
+        let (join, trailer) = syn(sender, 1, OpeningFor::Join(receiver), false);
+        let joined = all.know(&join, Some(&trailer)).unwrap();
+        assert_eq!((joined.connection.flow, joined.subflow.index(), joined.forth), (FlowId::new(7), 1, true));
+        let (stranger, trailer) = syn(sender, 1, OpeningFor::Join(Handle::new(8, 0)), false);
+        assert!(all.know(&stranger, Some(&trailer)).is_none() && all.know(&join, None).is_none());
+    }
+
+    /// The first data of a connection has no mapping, so a DATA_FIN comes later; all other data may have
+    /// one, and it is not taken back.
+    #[test]
+    fn the_end_of_the_data_is_known() {
+        let data = |receiver: Handle, subflow: usize, seq, ack| Packet {
+            seq,
+            ack,
+            ..packet(Flags::DATA | Flags::LAST, RECEIVER, receiver.of_subflow(SubflowId::new(subflow)))
+        };
+        let ends = |stays_open, packets: &[(usize, u32, u32)]| {
+            let (mut all, sender, receiver) = connected(stays_open);
+            for (subflow, seq, ack) in packets {
+                all.know(&data(receiver, *subflow, *seq, *ack), None).unwrap();
+            }
+            all.know(&packet(Flags::ACK, SENDER, sender.raw()), None).unwrap().connection.data_end
+        };
+        assert_eq!(ends(false, &[]), None);
+        assert_eq!(ends(false, &[(0, 1, 0)]), Some(DataEnd::Reached(100)));
+        for other in [(1, 1, 0), (0, 101, 0), (0, 1, 50)] {
+            assert_eq!(ends(false, &[other]), Some(DataEnd::Signalled(other.2 + 100)), "{other:?}");
+        }
+        assert_eq!(ends(false, &[(0, 101, u32::MAX)]), Some(DataEnd::Signalled(99)));
+        assert_eq!(ends(false, &[(0, 1, 0), (1, 1, 0)]), Some(DataEnd::Signalled(100)));
+        assert_eq!(ends(false, &[(1, 1, 0), (0, 1, 0)]), Some(DataEnd::Signalled(100)));
+        assert_eq!(ends(true, &[(1, 1, 0)]), None);
+        let (mut all, sender, receiver) = connected(false);
+        all.know(&packet(Flags::DATA, RECEIVER, receiver.raw()), None).unwrap();
+        assert_eq!(all.know(&packet(Flags::ACK, SENDER, sender.raw()), None).unwrap().connection.data_end, None);
+        let (known, first) = (all.know(&packet(Flags::ACK, RECEIVER, receiver.raw()), None), data(receiver, 0, 1, 0));
+        let empty = Packet { envelope: Envelope::new(HostId::from(RECEIVER), 90, 0), ..first };
+        let ack = Packet { flags: Flags::ACK, ..first };
+        assert_eq!([first, empty, ack].map(|packet| known.unwrap().is_first_data(&packet)), [true, false, false]);
+    }
+
+    /// A connection is forgotten when 65,536 others have ended after it, and its names with it, unless
+    /// they are those of another connection by then. The FIN of a subflow ends no connection.
+    #[test]
+    fn connections_are_forgotten_in_the_end() {
+        let mut all = Connections::default();
+        // The names of the senders come round after 60,000 connections, as those of hosts do.
+        let sender = |flow: usize| Handle::new(flow % 60_000, 0);
+        let receiver = |flow: usize| Handle::new(flow % 65_536, u32::from(flow >= 65_536));
+        for flow in 0..REMEMBERED + 2 {
+            let (syn, trailer) = syn(sender(flow), 0, OpeningFor::Flow(FlowId::new(flow)), false);
+            all.know(&syn, Some(&trailer)).unwrap();
+            all.know(&syn_ack(sender(flow), receiver(flow)), None).unwrap();
+            let fin = |flags| packet(flags, RECEIVER, receiver(flow).raw());
+            all.know(&fin(Flags::FIN | Flags::JOIN), None).unwrap();
+            all.know(&fin(Flags::FIN), None).unwrap();
+        }
+        let mut flow = |host, handle: Handle| {
+            let known = all.know(&packet(Flags::ACK, host, handle.raw()), None)?;
+            Some(known.connection.flow.index())
+        };
+        assert_eq!([0, 1, 2].map(|of| flow(RECEIVER, receiver(of))), [None, None, Some(2)]);
+        assert_eq!([0, 1].map(|of| flow(SENDER, sender(of))), [Some(60_000), Some(60_001)]);
+        assert_eq!(flow(RECEIVER, receiver(REMEMBERED + 1)), Some(REMEMBERED + 1));
+        assert_eq!((all.by_flow.len(), all.over.len()), (REMEMBERED, REMEMBERED));
+        assert_eq!(all.by_end.len(), 60_000 + REMEMBERED);
+    }
+}

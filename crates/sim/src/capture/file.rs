@@ -116,3 +116,37 @@ impl File {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pcap_file::pcapng::{Block, PcapNgReader};
+
+    /// The file says who wrote it, and at its end, as of the last packet, how many packets of each port
+    /// are missing.
+    #[test]
+    fn missing_packets_are_counted() {
+        let text = "duration = \"1ms\"\n[topology.many-to-one]\nsenders = 2\nrate = \"10Gbps\"\ndelay = \"2us\"\n\
+                    [transport.t]\ncontrol = \"reno\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\n\
+                    [record]\ncapture = { links = [\"S1->W\", \"S2->W\", \"W->R\"] }\n";
+        let plan = Plan::new(&linkpool_scenario::load(text, "test.toml", None, &[]).unwrap());
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("capture.pcapng");
+        let mut file = File::create(&path, &plan, plan.capture.as_ref().unwrap()).unwrap();
+        file.packet(Time::from_us(3), (0, true), &[0; 14], 14).unwrap();
+        [1, 2, 2].into_iter().for_each(|port| file.unknown(port));
+        file.close().unwrap();
+        let mut reader = PcapNgReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+        let options = reader.section().options.clone();
+        let [SectionHeaderOption::UserApplication(name)] = &options[..] else { panic!("{options:?}") };
+        assert!(name.starts_with("linkpool "), "{name}");
+        let mut missing = Vec::new();
+        while let Some(block) = reader.next_block() {
+            if let Block::InterfaceStatistics(block) = block.unwrap() {
+                let [InterfaceStatisticsOption::IsbIfDrop(packets)] = block.options[..] else { panic!("{block:?}") };
+                missing.push((block.interface_id, block.timestamp, packets));
+            }
+        }
+        assert_eq!(missing, [(1, 3_000, 1), (2, 3_000, 2)]);
+    }
+}

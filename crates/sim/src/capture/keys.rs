@@ -86,4 +86,28 @@ mod tests {
         let code = code((keys.sender, keys.receiver), (0xaabb_ccdd, 0x0011_2233));
         assert_eq!(left(&code), [0x0a, 0x2b, 0x39, 0x13, 0x81, 0x26, 0x2a, 0x88]);
     }
+    /// With the random numbers of subflow 3, which SplitMix64 makes of the keys.
+    #[test]
+    fn both_ends_show_that_they_have_the_keys() {
+        let keys = Keys { sender: Key(0x0102_0304_0506_0708), receiver: Key(0x1112_1314_1516_1718) };
+        let three = SubflowId::new(3);
+        assert_eq!(keys.nonces(three), (0x0a5e_6acc, 0xa03c_8710));
+        assert_eq!(u64::from_be_bytes(keys.receiver_code(three)), 0xc690_ace6_8568_2b32);
+        let code: String = keys.sender_code(three).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(code, "898c827d5665cd5245f5065bb33edcd03fdc34e7");
+    }
+
+    /// Keys differ by run, by flow and by end, and random numbers by subflow.
+    #[test]
+    fn nothing_is_drawn_twice() {
+        let mut all = std::collections::HashSet::new();
+        for (seed, flow) in (0..8).flat_map(|seed| (0..64).map(move |flow| (seed, flow))) {
+            let keys = Keys::of(FlowId::new(flow), seed);
+            assert!(all.insert(keys.sender.0) && all.insert(keys.receiver.0), "seed {seed}, flow {flow}");
+        }
+        let keys = Keys::of(FlowId::new(3), 1);
+        let drawn: std::collections::HashSet<u32> =
+            (0..32).map(|s| keys.nonces(SubflowId::new(s))).flat_map(|(sender, receiver)| [sender, receiver]).collect();
+        assert_eq!(drawn.len(), 64);
+    }
 }

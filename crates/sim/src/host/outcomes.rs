@@ -25,14 +25,7 @@ pub(crate) fn take_rest(sending: &mut Sending, now: Time) -> Vec<FlowOutcome> {
     if sending.messages.is_none() {
         let totals = totals(sending, Acked::of(&sending.end));
         let finished = (sending.end.state() == SenderState::Finished).then(|| sending.end.ended()).flatten();
-        return vec![FlowOutcome {
-            flow: sending.flow,
-            connection: sending.flow,
-            planned: sending.planned,
-            finished,
-            acked_bytes: acked,
-            ..outcome(sending, totals, now)
-        }];
+        return vec![FlowOutcome { finished, acked_bytes: acked, ..outcome(sending, totals, now) }];
     }
     let mut rest = Vec::new();
     while let Some(message) = sending.messages.as_mut().and_then(|messages| messages.pop()) {
@@ -50,7 +43,6 @@ fn of_message(sending: &mut Sending, message: &Outgoing, acked: u64, now: Time) 
     let begin = message.end - message.size();
     FlowOutcome {
         flow: message.flow,
-        connection: sending.flow,
         planned: message.planned,
         acked_bytes: acked.saturating_sub(begin).min(message.size()),
         ..outcome(sending, so_far.since(&before.unwrap_or_default()), now)
@@ -66,8 +58,8 @@ fn totals(sending: &Sending, acked: Acked) -> Totals {
     Totals { subflows, metrics, measured: sending.measured.bytes(acked) }
 }
 
-/// The outcome of a flow that has not finished by `now`, for which the connection has `done` so
-/// much.
+/// The outcome of the flow, or of the first message, of a connection that has `done` so much and has not
+/// finished by `now`.
 fn outcome(sending: &Sending, done: Totals, now: Time) -> FlowOutcome {
     let end = &sending.end;
     let subflow = |(s, stats)| SubflowOutcome { stats, ..end.subflow(s) };

@@ -4,6 +4,8 @@
 
 mod file;
 mod message;
+#[cfg(test)]
+mod tests;
 mod tracks;
 
 use crate::plan::FlowId;

@@ -144,6 +144,8 @@ impl<'f> Tracks<'f> {
                 let name = match *cause {
                     "full" => format!("{} lost at {link}: its queue is full", packet.kind),
                     "down" => format!("{} lost at {link}: it is down", packet.kind),
+                    "trimmed" => format!("{} trimmed at {link}", packet.kind),
+                    "returned" => format!("{} sent back from {link}: no room for it", packet.kind),
                     _ => format!("{} lost on {link}", packet.kind),
                 };
                 let values = [("packets in the queue", u64::from(*queued))];
@@ -293,6 +295,37 @@ impl<'f> Tracks<'f> {
             if subflow.suppressed {
                 self.file.end(at, track(flow, number, SUPPRESSED));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Flows and what belongs to them, lanes of messages, and queues: each has a range of numbers, in
+    /// which each track has its own.
+    #[test]
+    fn numbers_of_tracks_are_their_own() {
+        let (mut flows, mut lanes, mut queues) = (vec![0], vec![MESSAGES], vec![QUEUES]);
+        for flow in [0, 1, 2, u32::MAX].map(FlowId::from) {
+            flows.extend([process(flow), process(flow) + 1]);
+            for subflow in [0, 1, 31].map(SubflowId::from) {
+                flows.extend([0, SUPPRESSED, CWND, SSTHRESH, SRTT].map(|which| track(flow, subflow, which)));
+            }
+            lanes.extend([0, 1, 2, (1 << 24) - 1].map(|number| lane(flow, number)));
+        }
+        for link in [0, 1, 2, u32::MAX].map(LinkId::from) {
+            queues.extend([queue(link, false), queue(link, true)]);
+        }
+        assert!(flows.iter().all(|track| *track < MESSAGES));
+        assert!(lanes.iter().all(|track| (MESSAGES..QUEUES).contains(track)));
+        assert!(queues.iter().all(|track| *track >= QUEUES));
+        for mut tracks in [flows, lanes, queues] {
+            let all = tracks.len();
+            tracks.sort_unstable();
+            tracks.dedup();
+            assert_eq!(tracks.len(), all);
         }
     }
 }

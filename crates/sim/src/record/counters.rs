@@ -80,3 +80,45 @@ impl Counters {
         sample
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_network::topology;
+    use linkpool_units::Rate;
+
+    fn counters(from: u64, links: Option<Vec<(String, String)>>) -> Counters {
+        let record = CounterSeries { links, every: Time(10), from: Time(from), until: Time(30) };
+        Counters::new(&record, &topology::fat_tree(4, 2, Rate::gbps(1), Time(1)))
+    }
+
+    /// A count at the time of the last one has no interval, and what is cut off with a link is not taken
+    /// back.
+    #[test]
+    fn intervals_have_a_length() {
+        let (mut counters, link) = (counters(0, None), LinkId::new(3));
+        let mut count = |at: u64, packets, bytes| {
+            let stats = LinkStats { packets, ..LinkStats::default() };
+            counters.count(link, Time(at), (stats, bytes)).map(|sample| match sample.value {
+                Value::Counters { since, packets, bytes, .. } => (since.0, packets, bytes),
+                other => panic!("{other:?}"),
+            })
+        };
+        assert_eq!(count(0, 1, 100), None);
+        assert_eq!(count(10, 3, 250), Some((0, 2, 150)));
+        assert_eq!(count(10, 4, 300), None);
+        assert_eq!(count(20, 2, 260), Some((10, 0, 0)));
+        assert_eq!(count(30, 7, 400), Some((20, 3, 100)));
+    }
+
+    #[test]
+    fn counts_are_an_interval_apart() {
+        let (first, late) = (counters(0, None), counters(5, None));
+        assert_eq!((first.first(), late.first()), (Time(10), Time(5)));
+        assert_eq!([Time(10), Time(20), Time(21)].map(|now| first.next(now)), [Some(Time(20)), Some(Time(30)), None]);
+        assert_eq!([Time(30), Time(31)].map(|end| first.lasts(end)), [true, false]);
+        let named = |from: &str, to: &str| (from.to_string(), to.to_string());
+        let twice = vec![named("e0.0", "h0"), named("h0", "e0.0"), named("e0.0", "h0")];
+        assert_eq!(counters(0, Some(twice)).links().len(), 2);
+    }
+}

@@ -147,3 +147,98 @@ pub(crate) fn take(buffers: &[Buffer], before: Time) -> Recorded {
 pub(crate) fn failure(buffers: &[Buffer]) -> Option<Failure> {
     buffers.iter().filter_map(|buffer| buffer.lock().failure).min()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{LabelId, PlannedFlow, TransportId};
+    use crate::results::sample::Value;
+    use linkpool_network::{HostId, Packet};
+    use linkpool_workload::{Flow, Job};
+
+    fn sample(at: Time) -> Sample {
+        Sample { at, value: Value::Queue { link: LinkId::new(0), packets: 0, bytes: 0 } }
+    }
+
+    fn passing(arrival: Time) -> Passing {
+        Passing { link: LinkId::new(0), packet: Packet { arrival, ..Packet::default() }, trailer: None }
+    }
+
+    /// A record of each kind at `at`.
+    fn add(buffer: &Buffer, at: Time) {
+        buffer.sample([sample(at)]);
+        buffer.passing(passing(at));
+        let mut recorded = buffer.lock();
+        let job = Job { number: 0, of: None, start: Time::ZERO, end: None, flows: 0 };
+        recorded.jobs.push(JobOutcome { label: LabelId::new(0), job, active_until: at, not_started: None });
+        recorded.ranks.push(RankOutcome {
+            programs: 0,
+            rank: 0,
+            iteration: 0,
+            start: Time::ZERO,
+            received: None,
+            end: None,
+            active_until: at,
+            left: (0, None),
+        });
+        let flow = Flow::new((HostId::new(0), HostId::new(1)), None, Time::ZERO);
+        recorded.flows.push(FlowOutcome {
+            flow: FlowId::new(0),
+            connection: FlowId::new(0),
+            planned: PlannedFlow { flow, transport: TransportId::new(0), label: LabelId::new(0) },
+            finished: None,
+            delivered: None,
+            active_until: at,
+            acked_bytes: 0,
+            measured_bytes: 0,
+            measured_subflow_bytes: 0,
+            failed: false,
+            metrics: Vec::new(),
+            hook_error: None,
+            subflows: Vec::new(),
+        });
+    }
+
+    /// Records of an instant are taken when all partitions have passed it, as others may follow until
+    /// then.
+    #[test]
+    fn records_are_taken_in_order_of_time() {
+        let buffers = Buffer::of_partitions(2);
+        [5, 3].into_iter().zip(&buffers).for_each(|(at, buffer)| add(buffer, Time(at)));
+        add(&buffers[1], Time(4));
+        let times = |before: u64| {
+            let taken = take(&buffers, Time(before));
+            let flows: Vec<u64> = taken.flows.iter().map(|flow| flow.active_until.0).collect();
+            assert!(taken.samples.iter().map(|sample| sample.at.0).eq(flows.iter().copied()));
+            assert!(taken.ranks.iter().map(|rank| rank.active_until.0).eq(flows.iter().copied()));
+            assert_eq!((taken.jobs.len(), taken.passing.len()), (flows.len(), flows.len()));
+            flows
+        };
+        assert_eq!(times(3), Vec::<u64>::new());
+        assert_eq!(times(5), [3, 4]);
+        assert_eq!(times(6), [5]);
+        assert_eq!(times(u64::MAX), Vec::<u64>::new());
+    }
+
+    /// All partitions stop when one of them has 65,536 samples, or packets, or a failure.
+    #[test]
+    fn buffers_are_full_together() {
+        let buffers = Buffer::of_partitions(2);
+        let are_full = || buffers.iter().map(Buffer::is_full).collect::<Vec<_>>();
+        buffers[0].sample((1..MANY as u64).map(|at| sample(Time(at))));
+        (1..MANY as u64).for_each(|at| buffers[1].passing(passing(Time(at))));
+        assert_eq!(are_full(), [false, false]);
+        buffers[0].sample([sample(Time(1))]);
+        assert_eq!(are_full(), [true, true]);
+        take(&buffers, Time::ZERO);
+        assert_eq!(are_full(), [false, false]);
+        buffers[1].passing(passing(Time(1)));
+        assert_eq!(are_full(), [true, true]);
+        take(&buffers, Time::MAX);
+        assert!(failure(&buffers).is_none());
+        let fail = |buffer: &Buffer, at| buffer.fail(Failure { at: Time(at), what: Limit::FlowNumbers });
+        [(0, 7), (0, 5), (1, 6)].into_iter().for_each(|(buffer, at)| fail(&buffers[buffer], at));
+        assert_eq!(are_full(), [true, true]);
+        assert_eq!(failure(&buffers).unwrap().at, Time(6), "the first of each, and the earliest of these");
+    }
+}

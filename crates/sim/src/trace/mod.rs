@@ -110,3 +110,19 @@ pub(crate) fn follow(
 pub fn to_json(rows: &[Row]) -> String {
     serde_json::to_string(rows).expect("plain values")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_objects() {
+        let rows = [
+            Row { at: 5, flow: FlowId::new(2), what: What::Turn },
+            Row { at: 6, flow: FlowId::new(2), what: What::Ends { finished: true } },
+        ];
+        let expected =
+            "[{\"at\":5,\"flow\":2,\"what\":\"turn\"},{\"at\":6,\"flow\":2,\"what\":\"ends\",\"finished\":true}]";
+        assert_eq!(to_json(&rows), expected);
+    }
+}

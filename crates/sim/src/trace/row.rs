@@ -253,3 +253,69 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_network::{Envelope, HostId};
+
+    fn packet(flags: Flags) -> Packet {
+        let envelope = Envelope::new(HostId::new(3), 1_064, 1_000);
+        Packet { seq: 7, ack: 5, envelope, flags, ..Packet::default() }
+    }
+
+    /// Each packet of TCP and of NDP by the flags that it has.
+    #[test]
+    fn packets_have_their_kinds() {
+        let kind = |flags, numbered| Sight::of(&packet(flags), None, SubflowId::FIRST, numbered).kind;
+        let (syn, ack, data) = (Flags::SYN, Flags::ACK, Flags::DATA);
+        let trimmed = data | Flags::TRIMMED | Flags::TRIMMABLE;
+        let tcp = [
+            (syn, "SYN"),
+            (syn | Flags::JOIN, "SYN"),
+            (syn | ack, "SYN-ACK"),
+            (ack, "ACK"),
+            (ack | Flags::ECE, "ACK"),
+            (data | ack, "data"),
+            (trimmed, "header"),
+            (ack | Flags::TRIMMED, "NACK"),
+            (Flags::FIN, "FIN"),
+            (Flags::FIN | ack | Flags::JOIN, "FIN"),
+        ];
+        tcp.into_iter().for_each(|(flags, name)| assert_eq!(kind(flags, None), name, "{flags:?}"));
+        let ndp = [
+            (data | syn, "data"),
+            (trimmed | syn, "header"),
+            (data | Flags::TRIMMED, "returned"),
+            (ack, "ACK"),
+            (ack | syn, "ACK"),
+            (ack | Flags::TRIMMED, "NACK"),
+            (ack | syn | Flags::TRIMMED, "NACK"),
+            (ndp::PULL, "PULL"),
+        ];
+        ndp.into_iter().for_each(|(flags, name)| assert_eq!(kind(flags, Some(1_000)), name, "{flags:?}"));
+    }
+
+    /// TCP's packets have the two numbers themselves, NDP's data the number of the packet and its place
+    /// in the stream, and an ACK that names the receiver acknowledges nothing in order.
+    #[test]
+    fn packets_have_their_numbers() {
+        let mut trailer = Trailer::default();
+        trailer[crate::host::connection::Opening::WORDS] = 9;
+        let seen = |flags, trailer, numbered| {
+            let sight = Sight::of(&packet(flags), trailer, SubflowId::new(2), numbered);
+            assert_eq!((sight.subflow, sight.payload, sight.size), (SubflowId::new(2), 1_000, 1_064));
+            (sight.seq, sight.ack)
+        };
+        assert_eq!(seen(Flags::DATA, None, None), (7, 5));
+        assert_eq!(seen(Flags::DATA, None, Some(1_000)), (7, 7_000));
+        assert_eq!(seen(Flags::DATA | Flags::SYN, Some(&trailer), Some(1_000)), (9, 9_000));
+        assert_eq!(seen(Flags::ACK, None, Some(1_000)), (7, 5));
+        assert_eq!(seen(Flags::ACK | Flags::SYN, None, Some(1_000)), (7, 0));
+        let marks = |flags| {
+            let sight = Sight::of(&packet(flags), None, SubflowId::FIRST, None);
+            (sight.ce, sight.ece)
+        };
+        assert_eq!([Flags::CE, Flags::ECE, Flags::ACK].map(marks), [(true, false), (false, true), (false, false)]);
+    }
+}

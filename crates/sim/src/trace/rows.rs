@@ -58,3 +58,48 @@ impl Rows {
         rows
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::FlowId;
+    use crate::trace::What;
+
+    fn row(at: u64) -> Row {
+        Row { at, flow: FlowId::new(0), what: What::Turn }
+    }
+
+    fn times(rows: Vec<Row>) -> Vec<u64> {
+        rows.into_iter().map(|row| row.at).collect()
+    }
+
+    /// Rows that are less than a window older than the last stay, and all rows keep their numbers.
+    #[test]
+    fn numbers_stay_when_rows_are_taken() {
+        let mut rows = Rows::default();
+        [3, 1, 10, 12, 9, 20].into_iter().for_each(|at| rows.push(row(at)));
+        assert_eq!(times(rows.take(Time(10))), [1, 3]);
+        assert_eq!(rows.len(), 6);
+        assert!(rows.get_mut(1).is_none(), "it has been taken");
+        assert_eq!(rows.get_mut(2).unwrap().at, 10);
+        assert!(rows.take(Time(10)).is_empty());
+        rows.push(row(40));
+        assert_eq!(times(rows.take(Time(10))), [9, 10, 12, 20]);
+        assert_eq!((rows.len(), rows.get_mut(6).unwrap().at), (7, 40));
+        rows.push(row(41));
+        rows.pop();
+        assert_eq!(times(rows.take_all()), [40]);
+        assert_eq!(rows.len(), 7);
+    }
+
+    #[test]
+    fn many_are_65536() {
+        let mut rows = Rows::default();
+        (1..65_536).for_each(|at| rows.push(row(at)));
+        assert!(!rows.are_many());
+        rows.push(row(65_536));
+        assert!(rows.are_many());
+        assert_eq!(rows.take(Time(0)).len(), 65_535);
+        assert!(!rows.are_many());
+    }
+}

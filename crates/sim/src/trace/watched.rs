@@ -119,3 +119,141 @@ fn is_same(sent: &Sight, seen: &Sight) -> bool {
 pub(super) fn row(at: Time, flow: FlowId, what: What) -> Row {
     Row { at: at.0, flow, what }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{LabelId, PlannedFlow, TransportId};
+    use crate::trace::End;
+    use linkpool_network::HostId;
+    use linkpool_transport::SubflowId;
+    use linkpool_workload::Flow;
+
+    const SIGHT: Sight = Sight {
+        subflow: SubflowId::FIRST,
+        kind: "data",
+        seq: 7,
+        ack: 3,
+        payload: 100,
+        size: 190,
+        ce: false,
+        ece: false,
+    };
+
+    fn event(what: What) -> Row {
+        row(Time(1), FlowId::new(0), what)
+    }
+
+    fn sent(packet: Sight) -> Row {
+        event(What::Sent { by: End::Sender, packet, next: None })
+    }
+
+    fn arrived(packet: Sight) -> Row {
+        event(What::Arrived { at_end: End::Receiver, packet })
+    }
+
+    fn lost(packet: Sight, cause: &'static str) -> Row {
+        let link = String::new();
+        event(What::Lost { to: End::Receiver, packet, link, cause, queued: 0, queue: Vec::new() })
+    }
+
+    /// What is on the way when the events of a connection begin to be recorded.
+    fn on_the_way(rows: impl IntoIterator<Item = Row>) -> Vec<Sight> {
+        let mut known = Watched::default();
+        rows.into_iter().for_each(|row| known.note(row));
+        let sight = |row: Row| match row.what {
+            What::Sent { packet, .. } => packet,
+            other => panic!("{other:?}"),
+        };
+        let left = known.record().into_iter().map(sight).collect();
+        assert!(known.is_recorded && known.record().is_empty());
+        left
+    }
+
+    #[test]
+    fn what_has_neither_arrived_nor_been_lost_is_on_the_way() {
+        let ack = Sight { kind: "ACK", payload: 0, ..SIGHT };
+        let later = Sight { seq: 107, ack: 103, ..SIGHT };
+        assert_eq!(
+            on_the_way([sent(SIGHT), sent(ack.clone()), sent(later.clone())]),
+            [SIGHT, ack.clone(), later.clone()]
+        );
+        let gone =
+            on_the_way([sent(SIGHT), sent(ack.clone()), sent(later.clone()), arrived(ack.clone()), arrived(SIGHT)]);
+        assert_eq!(gone, [later]);
+        // Two copies, of which one is lost; what nobody has sent has no effect.
+        assert_eq!(on_the_way([sent(SIGHT), sent(SIGHT), lost(SIGHT, "full"), arrived(ack)]), [SIGHT]);
+        // Its header goes on, there or back; at last it arrives as a header.
+        for (cause, kind) in [("trimmed", "header"), ("returned", "returned")] {
+            assert_eq!(on_the_way([sent(SIGHT), lost(SIGHT, cause)]), [SIGHT]);
+            assert!(on_the_way([sent(SIGHT), lost(SIGHT, cause), arrived(Sight { kind, ..SIGHT })]).is_empty());
+        }
+        assert_eq!(on_the_way([sent(SIGHT), event(What::Turn)]), [SIGHT]);
+    }
+
+    /// Each of these tells a packet from others, marks and lengths on the wire do not.
+    #[test]
+    fn packets_are_told_apart() {
+        let others = [
+            Sight { subflow: SubflowId::new(1), ..SIGHT },
+            Sight { seq: 8, ..SIGHT },
+            Sight { ack: 4, ..SIGHT },
+            Sight { payload: 99, ..SIGHT },
+            Sight { kind: "ACK", ..SIGHT },
+        ];
+        assert!(!others.iter().any(|other| is_same(&SIGHT, other)));
+        assert!(is_same(&others[4], &others[4]) && is_same(&SIGHT, &Sight { size: 64, ce: true, ..SIGHT }));
+        assert!(!is_same(&others[4], &SIGHT));
+    }
+
+    fn message(size: u64) -> PlannedFlow {
+        let flow = Flow::new((HostId::new(0), HostId::new(1)), Some(size), Time::ZERO);
+        PlannedFlow { flow, transport: TransportId::new(0), label: LabelId::new(0) }
+    }
+
+    /// Messages of 100, 50 and 30 bytes: each is told when it has been given, with what had been sent by
+    /// then, and when it has left the list.
+    #[test]
+    fn messages_are_given_and_done() {
+        let (mut known, mut messages) = (Watched::default(), Messages::default());
+        let [a, b, c] = [7, 8, 9].map(FlowId::new);
+        messages.push(a, message(100));
+        let given = |message, begin, end, sent, acked| (message, What::Given { message, begin, end, sent, acked });
+        assert_eq!(known.take_given(&messages), [given(a, 0, 100, 0, 0)]);
+        known.reaches(60);
+        messages.push(b, message(50));
+        messages.push(c, message(30));
+        known.acked = 40;
+        assert_eq!(known.take_given(&messages), [given(b, 100, 150, 60, 40), given(c, 150, 180, 60, 40)]);
+        assert!(known.take_given(&messages).is_empty());
+        assert!(known.take_done(Some(&messages)).is_empty());
+        messages.pop();
+        assert_eq!(known.take_done(Some(&messages)), [a]);
+        messages.pop();
+        messages.pop();
+        assert_eq!(known.take_done(Some(&messages)), [b, c]);
+        // One that comes when all has been sent.
+        known.reaches(180);
+        messages.push(a, message(10));
+        assert_eq!(known.take_given(&messages), [given(a, 180, 190, 180, 40)]);
+        // The sender is gone.
+        assert_eq!(known.take_done(None), [a]);
+        known.want(a);
+        known.want(b);
+        assert!(known.wants(a) && !known.wants(c));
+        known.is_over(a);
+        assert!(!known.wants(a) && known.is_live());
+        known.is_over(b);
+        assert!(!known.is_live());
+    }
+
+    /// Ends of data are given modulo 2^32, and lie within 2^31 bytes of what is acknowledged.
+    #[test]
+    fn ends_of_data_go_round() {
+        let mut known = Watched { acked: (1 << 32) - 10, reached: (1 << 32) - 10, ..Watched::default() };
+        known.reaches(90);
+        assert_eq!(known.reached, (1 << 32) + 90);
+        known.reaches(u32::MAX - 19);
+        assert_eq!(known.reached, (1 << 32) + 90, "what is sent again ends before");
+    }
+}

@@ -291,3 +291,19 @@ fn messages_do_not_end_their_connection() {
     assert!(!captured.frames.iter().any(|f| f.tcp.fin));
     assert_eq!(data.iter().filter(|f| f.tcp.psh).count(), 8, "the end of each message is pushed");
 }
+
+/// Data that fits into a segment has MP_CAPABLE in place of a mapping, so that its DATA_FIN is mapped by
+/// the FIN: a byte after the data, of no byte of the subflow (RFC 8684, sections 3.1 and 3.3.3).
+#[test]
+fn a_fin_has_the_data_fin_of_a_single_segment() {
+    let captured = captured(&format!(
+        "{LINE}[transport.t]\ncontrol = \"lia\"\nsubflows = 2\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S2\"\n\
+         to = \"R\"\nsize = \"1000B\"\n[record]\ncapture = {{}}\n"
+    ));
+    let fin = captured.frames.iter().find(|f| f.tcp.fin).unwrap();
+    assert_eq!((fin.tcp.sequence_number, fin.payload), (1_001, 0));
+    assert_eq!(mapping(&fin.tcp), Some((0x457e_1029 + 1_000, 0, 1, true)));
+    // The connection ends with the ACK of the data, so nobody acknowledges the DATA_FIN.
+    let ack = captured.frames.iter().rfind(|f| f.port.1 && f.tcp.source_port == 49_152 && !f.tcp.syn).unwrap();
+    assert_eq!(ack.tcp.options.as_slice()[4..8], (0x457e_1029_u32 + 1_000).to_be_bytes());
+}

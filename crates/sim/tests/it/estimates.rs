@@ -52,6 +52,44 @@ fn captures_hold_what_ports_carry() {
     assert_eq!(packets("links = [\"l0->s0\"], from = \"1us\", until = \"3us\"").1, (few * 144.0).round());
 }
 
+/// Four hosts and 16 links, one flow of two subflows.
+#[test]
+fn causes_have_their_bytes() {
+    let estimate = estimate("");
+    let cause = |list: &[(String, f64)], name: &str| about(list, name).1;
+    let memory = ["4 hosts and 16 links", "1 flows known", "1 connections"].map(|name| cause(&estimate.memory, name));
+    assert_eq!(memory, [4.0 * 1_000.0 + 16.0 * 500.0, 250.0, 8_000.0 + 2.0 * 1_500.0]);
+    let tables = ["flows.parquet, 1 rows", "subflows.parquet, 2 rows", "links.parquet, 16 rows"];
+    assert_eq!(tables.map(|name| cause(&estimate.disk, name)), [150.0, 240.0, 1_600.0]);
+}
+
+/// 100 us have 11 samples, 10 us apart, of each link or subflow. In memory are those of a window: an
+/// ACK of 90 B takes 72 ns and 1 us for a link.
+#[test]
+fn series_have_rows() {
+    let rows = |series: &str, keys: &str| {
+        let estimate = estimate(&format!("[record]\n{series} = {{ from = \"100us\", until = \"200us\", {keys} }}\n"));
+        let (name, bytes) = about(&estimate.disk, &format!("{series}.parquet"));
+        (name, bytes, about(&estimate.memory, &format!("samples of {series} ")).1.round())
+    };
+    let window = 1.072e-6;
+    let expected = |name: &str, sampled: f64| {
+        (
+            format!("{name}.parquet, {} rows", 11.0 * sampled),
+            16.0 * 11.0 * sampled,
+            (1e3 * sampled * (window / 10e-6 + 1.0)).round(),
+        )
+    };
+    let two = "links = [\"l0->s0\", \"s0->l1\"]";
+    assert_eq!(rows("queue", &format!("every = \"10us\", {two}")), expected("queue", 2.0));
+    assert_eq!(rows("counters", &format!("every = \"10us\", {two}")), expected("counters", 2.0));
+    assert_eq!(rows("counters", "every = \"10us\""), expected("counters", 16.0));
+    assert_eq!(rows("cwnd", "every = \"10us\""), expected("cwnd", 2.0));
+    assert_eq!(rows("rate", "every = \"10us\""), expected("rate", 2.0));
+    // A single sample is a row, in memory too.
+    assert_eq!(rows("rate", "every = \"1ms\"").2, (2e3_f64 * (window / 1e-3 + 1.0)).round());
+}
+
 #[test]
 fn a_thread_has_sixty_four_hosts_at_least() {
     let threads = [(63, 8), (127, 8), (128, 8), (1_000, 8), (1_000, 0), (100_000, 500)];

@@ -37,5 +37,6 @@ mod spraying;
 mod tables;
 mod threads;
 mod trace;
+mod trace_packets;
 mod waits;
 mod workloads;

@@ -1,6 +1,7 @@
 //! NDP, and TCP whose packets are trimmed, on switches that trim.
 
 use crate::common::{Run, run, run_on, scenario};
+use linkpool_sim::Value;
 use linkpool_units::Time;
 
 /// S1 -- W -- R at 10 Gbps with 2 us a link: a packet of 1,000 B and its header of 64 B takes 851.2
@@ -52,6 +53,72 @@ fn a_window_of_one_takes_a_round_for_each_packet() {
     assert_eq!(r.fct(0), Time::from_ps(3 * ROUND + 2 * 51_200));
 }
 
+/// The packets of the first window go out together: the i-th is acknowledged a round and i packets after
+/// the start, and so are those that PULLs ask for.
+#[test]
+fn a_lone_flow_is_recorded_by_hand() {
+    let series = "{ every = \"20us\", until = \"60us\" }";
+    let r = lone("50KB", &format!("[record]\nrate = {series}\ncwnd = {series}\nrtt = {{ every = \"1ps\" }}\n"));
+    let rtts: Vec<u64> = r
+        .samples
+        .iter()
+        .filter_map(|s| if let Value::Rtt { rtt, .. } = s.value { Some(rtt.0) } else { None })
+        .collect();
+    assert_eq!((rtts.len(), rtts[0], rtts[1], rtts[29]), (50, ROUND, ROUND + DATA, ROUND + 29 * DATA));
+    // By 20 us 9 packets of the first 30 are acknowledged, by 40 us 32 of 50: (t - 3 - 9.8048) / 0.8512.
+    let kb_by = |at: f64| f64::min(((at - 3.0 - 9.8048) / 0.8512).floor() + 1.0, 50.0);
+    let rates: Vec<(u64, f64)> = r
+        .samples
+        .iter()
+        .filter_map(|s| if let Value::Rate { goodput, .. } = s.value { Some((s.at.0, goodput)) } else { None })
+        .collect();
+    let end = 3_000_000 + ROUND + 49 * DATA;
+    let expected = [
+        (20_000_000, 17.0, kb_by(20.0)),
+        (40_000_000, 20.0, kb_by(40.0) - kb_by(20.0)),
+        (end, end as f64 / 1e6 - 40.0, 50.0 - kb_by(40.0)),
+    ];
+    assert_eq!(rates.len(), 3);
+    for ((at, rate), (then, us, kb)) in rates.iter().zip(expected) {
+        assert!(*at == then && (rate / (8.0 * kb * 1e3 / (us / 1e6)) - 1.0).abs() < 1e-9, "{at} {rate}");
+    }
+    // The window is the data in flight: at 20 us, nine packets are acknowledged and as many PULLs but for
+    // those on their way were answered.
+    let windows: Vec<(u64, f64)> = r
+        .samples
+        .iter()
+        .filter_map(|s| if let Value::Cwnd { cwnd, .. } = s.value { Some((s.at.0, cwnd)) } else { None })
+        .collect();
+    assert_eq!(windows, [(20_000_000, 30.0), (40_000_000, 18.0)]);
+    let subflow = &r.flow(0).subflows[0];
+    assert_eq!(
+        (subflow.stats.established, subflow.min_rtt, subflow.cwnd),
+        (Some(Time::from_us(3)), Some(Time(ROUND)), 0.0)
+    );
+    let short = lone("1KB", "");
+    assert_eq!(short.flow(0).subflows[0].srtt, Some(ROUND as f64 / 1e12));
+    assert_eq!(short.flow(0).metric("pulls"), Some(0.0));
+}
+
+/// The first packets of flows take paths that are drawn.
+#[test]
+fn paths_are_drawn() {
+    let flows: String = (0..16)
+        .map(|i| {
+            format!(
+                "[[workload.flow]]\ntransport = \"t\"\nfrom = \"h0\"\nto = \"h15\"\nsize = \"1KB\"\nstart = \"{i}us\"\n"
+            )
+        })
+        .collect();
+    let r = run(&format!(
+        "duration = \"1ms\"\n[topology.fat-tree]\nk = 4\nrate = \"10Gbps\"\ndelay = \"1us\"\n[queue]\ndiscipline = \"trimming\"\n\
+         [transport.t]\ncontrol = \"ndp\"\nmss = \"1000B\"\n{flows}"
+    ));
+    let at_cores = ["a0.0->c0", "a0.0->c1", "a0.1->c2", "a0.1->c3"].map(|link| r.link(link).stats.packets);
+    // None of four has all 16 but once in 4^15 times; with these seeds each has some.
+    assert!(at_cores.iter().all(|packets| *packets > 0), "{at_cores:?}");
+}
+
 fn incast(senders: u32, size: &str, transport: &str, queue: &str) -> String {
     format!(
         r#"
@@ -95,6 +162,10 @@ fn what_is_returned_is_sent_again() {
     let r = run(&incast(15, "100KB", "control = \"ndp\"", queue));
     let returned: u64 = r.outcome.links.iter().map(|l| l.stats.rare.returns).sum();
     assert!(returned > 50, "{returned}");
+    // Each comes to its sender, which acts at once: nothing waits for a timeout.
+    let known: f64 = r.outcome.flows.iter().filter_map(|flow| flow.metric("returned")).sum();
+    let timeouts: u64 = r.outcome.flows.iter().map(|flow| flow.total(|s| s.timeouts)).sum();
+    assert_eq!((known, timeouts, r.outcome.stray), (returned as f64, 0, 0));
     assert!((0..15).all(|flow| r.flow(flow).finished.is_some() && r.flow(flow).acked_bytes == 100_000));
 }
 

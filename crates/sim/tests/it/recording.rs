@@ -127,3 +127,24 @@ fn the_measured_period_has_its_own_count() {
     // Its handshake and its slow start are in the period.
     assert!((-200e3..0.0).contains(&off), "{off}");
 }
+
+/// The rates of a flow are those of its intervals; the last is cut off with the run, unless it begins
+/// at the end of the series or later.
+#[test]
+fn rates_end_with_the_series() {
+    let times = |duration: &str| -> Vec<u64> {
+        let r = run(&format!(
+            "duration = \"{duration}\"\n[topology.many-to-one]\nsenders = 1\nrate = \"10Gbps\"\ndelay = \"2us\"\n\
+             [transport.t]\ncontrol = \"reno\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\n\
+             [record]\nrate = {{ every = \"1ms\", from = \"1ms\", until = \"2ms\" }}\n"
+        ));
+        for sample in &r.samples {
+            let Value::Rate { goodput, .. } = sample.value else { panic!("{sample:?}") };
+            assert!((goodput / (10e9 * 1448.0 / 1538.0) - 1.0).abs() < 0.01, "{goodput}");
+        }
+        r.samples.iter().map(|sample| sample.at.0 / 1_000_000).collect()
+    };
+    assert_eq!(times("2.5ms"), [2_000, 2_500]);
+    assert_eq!(times("3ms"), [2_000, 3_000]);
+    assert_eq!(times("3.1ms"), [2_000]);
+}

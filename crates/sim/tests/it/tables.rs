@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::scenario;
-use linkpool_sim::{measure, run_to_directory};
+use crate::common::{run_on, scenario};
+use linkpool_sim::{Recorded, Unknown, measure, run_to_directory, write_tables};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
@@ -84,6 +84,40 @@ fn a_flow_of_three_segments() {
     let workload = &all["workloads"][0];
     let columns = "label kind transport sizes interpolation mean_bytes load not_started";
     assert_eq!(values(workload, columns), "flow flow t constant - 3.00000e3 - -");
+}
+
+/// What another system has measured is written as what is simulated: in order, whatever the order in
+/// which it comes.
+#[test]
+fn records_of_elsewhere_make_the_same_tables() {
+    let s = scenario(
+        "duration = \"1ms\"\ndrain = \"1ms\"\n[topology.many-to-one]\nsenders = 4\nrate = \"10Gbps\"\ndelay = \"2us\"\n\
+         [transport.t]\ncontrol = \"lia\"\nsubflows = 2\n[[workload.collective]]\ntransport = \"t\"\n\
+         algorithm = \"ring-all-reduce\"\nranks = 4\nsize = \"60KB\"\n[record]\ncwnd = { every = \"20us\" }\n",
+    );
+    let directory = tempfile::tempdir().unwrap();
+    let [here, elsewhere] = ["here", "elsewhere"].map(|name| directory.path().join(name));
+    run_to_directory(&s, &here, Some(1), &mut |_| true).unwrap();
+    let mut run = run_on(&s, 1);
+    run.outcome.flows.reverse();
+    run.outcome.jobs.reverse();
+    run.samples.reverse();
+    let (flows, jobs) = (run.outcome.flows, run.outcome.jobs);
+    assert!(flows.len() > 20 && !jobs.is_empty() && run.samples.len() > 20);
+    let recorded =
+        Recorded { flows, jobs, samples: run.samples, outcome: run.outcome.rest, unknown: Unknown::default() };
+    write_tables(&elsewhere, (&s, &run.plan, &run.plan.timetable()), recorded).unwrap();
+    let names = |of: &std::path::Path| -> Vec<_> {
+        let mut names: Vec<_> = std::fs::read_dir(of).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.retain(|name| name != "run.json");
+        names.sort();
+        names
+    };
+    assert_eq!(names(&here), names(&elsewhere));
+    for name in names(&here) {
+        let [one, other] = [&here, &elsewhere].map(|of| std::fs::read(of.join(&name)).unwrap());
+        assert!(one == other, "{name:?}");
+    }
 }
 
 /// From 10 us on: the SYN is sent before. An unlimited flow is measured from then on; what is

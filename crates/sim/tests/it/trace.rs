@@ -1,7 +1,7 @@
 //! Traces of flows: they say what the tables of the run say, packet by packet and loss by loss.
 
 use crate::common::{run_on, scenario};
-use linkpool_sim::{End, FlowId, Traced, What, trace};
+use linkpool_sim::{End, FlowId, RunError, Traced, What, trace};
 use linkpool_units::Time;
 
 const INCAST: &str = "
@@ -77,6 +77,13 @@ fn a_trace_of_one_flow_is_part_of_that_of_all() {
     let all = trace(&s, &alone(&FlowId::first(6).collect::<Vec<_>>()), &mut |_| true).unwrap();
     let one = trace(&s, &alone(&[FlowId::new(3)]), &mut |_| true).unwrap();
     assert_eq!(one, all.into_iter().filter(|row| row.flow == FlowId::new(3)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_trace_may_be_stopped() {
+    let long = scenario(&INCAST.replace("100KB", "5MB"));
+    let stopped = trace(&long, &alone(&[FlowId::new(3)]), &mut |_| false);
+    assert!(matches!(stopped, Err(RunError::Stopped)));
 }
 
 /// Links that fail, and lose packets, say so.
