@@ -40,7 +40,6 @@ def incast(cell: Incast) -> pl.DataFrame:
                     "scheme": scheme,
                     "k": k,
                     "seed": 1,
-                    "start_s": 0.0,
                     "established": time is not None,
                     "fct_established_s": time,
                     "timeouts": 0,

@@ -79,7 +79,6 @@ class Tab7(Experiment):
         KEY_SCHEME,
         Column("k", "i32", "", "flows that start at once"),
         KEY_SEED,
-        Column("start_s", "f64", "s", "the first SYN was sent"),
         Column("established", "bool", "", "the first SYN-ACK arrived"),
         Column("fct_established_s", "f64", "s", "completion time without the handshake"),
         Column("timeouts", "i64", "", "retransmission timeouts of the flow, of SYNs too"),
@@ -117,7 +116,6 @@ class Tab7(Experiment):
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row per flow."""
         return result.flows.select(
-            "start_s",
             pl.col("established_s").is_not_null().alias("established"),
             "fct_established_s",
             "timeouts",
