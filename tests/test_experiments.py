@@ -13,7 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from fake_core import FakeCore
-from linkpool import _core, experiments
+from linkpool import _core, api, experiments
 from linkpool.manifest import verify
 from linkpool.study.experiment import Experiment
 from linkpool.study.reproduce import (
@@ -122,6 +122,8 @@ def test_a_reproduction_gives_data_figure_and_claims(
         return drawn[-1]
 
     monkeypatch.setattr(type(experiment), "draw", draw_and_keep)
+    # No experiment reads it, and it takes as long as all else that is done for a run.
+    monkeypatch.setattr(api, "write_summary", lambda run: (run / "summary.json").write_text("{}"))
     report = reproduce_experiment(small(experiment), tmp_path, seeds=2, jobs=2)
     where = tmp_path / experiment.id
     assert {path.name for path in where.iterdir()} == {*FILES, "manifest.json"}

@@ -145,9 +145,14 @@ def simulate_loaded(
     with publish(target) as partial:
         scenario.run(str(partial), progress, threads)
         check(partial)
-        summary = Result(partial).summary.as_dict()
-        (partial / "summary.json").write_bytes(json.dumps(summary, indent=1).encode() + b"\n")
+        write_summary(partial)
     return Result(target)
+
+
+def write_summary(directory: Path) -> None:
+    """Write the summary of a result beside its tables."""
+    summary = Result(directory).summary.as_dict()
+    (directory / "summary.json").write_bytes(json.dumps(summary, indent=1).encode() + b"\n")
 
 
 def overrides(values: Mapping[str, Value] | None) -> list[tuple[str, str]]:

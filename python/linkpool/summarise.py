@@ -5,7 +5,7 @@ described is in memory, with a number of its group: 12 bytes a row, and 8 more w
 found; polars adds its own buffers, in all about 0.1 KB a row.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -115,10 +115,12 @@ def _groups(flows: pl.LazyFrame, period: _Period) -> list[Group]:
     )
     fct = each(pl.when(finished).then("fct_s"), _fct)
     fct_established = each(pl.when(finished).then("fct_established_s"), _fct)
-    slowdowns = [
-        each(pl.when(finished & _in_class(above, upto)).then("slowdown"), _slowdown(above, upto))
-        for above, upto in zip((0, *SIZES), (*SIZES, None), strict=True)
-    ]
+    slowdowns = numbered.each_of_classes(
+        measured,
+        pl.when(finished).then("slowdown"),
+        _size_class(),
+        [_slowdown(above, upto) for above, upto in zip((0, *SIZES), (*SIZES, None), strict=True)],
+    )
     rows = [_together(counts), *counts.iter_rows(named=True)]
     return [
         Group(
@@ -211,14 +213,31 @@ class _Numbered:
 
         `rows` have a column `group`, the number of the group of each.
         """
+        return self.each_of_classes(rows, value, pl.lit(0, pl.Int8), [describe_one])[0]
+
+    def each_of_classes(
+        self,
+        rows: pl.LazyFrame,
+        value: pl.Expr,
+        size_class: pl.Expr,
+        describe: Sequence[Callable[[Values], T]],
+    ) -> list[list[T]]:
+        """Do as `each` for the rows of each class, whose number is its place in `describe`.
+
+        One query for all classes, as a query of few rows takes longer than what is done with them.
+        """
         if not self._numbers.size:
-            return [describe_one(np.empty(0))]
-        table = rows.select("group", value=value).drop_nulls("value").collect(engine="streaming")
+            return [[describe_one(np.empty(0))] for describe_one in describe]
+        columns = rows.select("group", size_class=size_class, value=value)
+        table = columns.drop_nulls("value").collect(engine="streaming")
+        classes = table["size_class"].to_numpy()
         numbers, values = table["group"].to_numpy(), table["value"].to_numpy()
-        return [
-            describe_one(values),
-            *(describe_one(part) for part in self._parts(numbers, values)),
-        ]
+        found = []
+        for number, describe_one in enumerate(describe):
+            rows_of = slice(None) if len(describe) == 1 else classes == number
+            parts = self._parts(numbers[rows_of], values[rows_of])
+            found.append([describe_one(values[rows_of]), *map(describe_one, parts)])
+        return found
 
     def _parts(self, numbers: npt.NDArray[np.uint32], values: Values) -> Iterator[Values]:
         for number in self._numbers:
@@ -230,9 +249,10 @@ def _fct(times: Values) -> FctStats:
     return FctStats(s.count, s.mean, s.sd, s.p50, s.p90, s.p99, s.max)
 
 
-def _in_class(above: int, upto: int | None) -> pl.Expr:
-    size = pl.col("size_bytes")
-    return (size > above) if upto is None else (size > above) & (size <= upto)
+def _size_class() -> pl.Expr:
+    """Return the number of a flow's size class; a flow without payload is in none (-1)."""
+    above = (pl.col("size_bytes") > least for least in (0, *SIZES))
+    return pl.sum_horizontal(is_above.cast(pl.Int8) for is_above in above) - 1
 
 
 def _slowdown(above: int, upto: int | None) -> Callable[[Values], Slowdowns]:

@@ -142,6 +142,7 @@ def analyse(
             style.remark(figure, f"shortened: {shortened}")
         for kind in ("svg", "png"):
             (directory / f"figure.{kind}").write_bytes(style.render(figure, kind))
+            figure.set_layout_engine("none")  # the places stay, and need not be found again
     data.write_parquet(directory / "data.parquet")
     (directory / "claims.json").write_bytes(_json(claims))
     return claims
