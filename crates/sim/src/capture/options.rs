@@ -129,7 +129,7 @@ mod tests {
     use crate::plan::FlowId;
     use linkpool_transport::Seq;
 
-    /// The lengths that RFC 8684 has: sections 3.1, 3.2 and 3.3.
+    /// The subtypes and lengths that RFC 8684 has: sections 3.1, 3.2 and 3.3.
     #[test]
     fn options_have_the_lengths_of_the_standard() {
         let (keys, one) = (Keys::of(FlowId::new(3), 1), SubflowId::new(1));
@@ -139,18 +139,19 @@ mod tests {
             make(&mut options);
             let all = options.bytes.len();
             assert_eq!(options.bytes[..2], [MPTCP, all as u8]);
+            let subtype = options.bytes[2] >> 4;
             assert!(options.finish().len().is_multiple_of(4));
-            all
+            (subtype, all)
         };
-        assert_eq!(length(&|o| o.capable_syn()), 4);
-        assert_eq!(length(&|o| o.capable_syn_ack(keys)), 12);
-        assert_eq!(length(&|o| o.capable_ack(keys, None)), 20);
-        assert_eq!(length(&|o| o.capable_ack(keys, Some(5))), 22);
-        assert_eq!(length(&|o| o.join_syn(keys, one, true)), 12);
-        assert_eq!(length(&|o| o.join_syn_ack(keys, one)), 16);
-        assert_eq!(length(&|o| o.join_ack(keys, one)), 24);
-        assert_eq!(length(&|o| o.data_sequence_signal(7, None)), 8);
-        assert_eq!(length(&|o| o.data_sequence_signal(7, Some(mapping))), 18);
+        assert_eq!(length(&|o| o.capable_syn()), (0, 4));
+        assert_eq!(length(&|o| o.capable_syn_ack(keys)), (0, 12));
+        assert_eq!(length(&|o| o.capable_ack(keys, None)), (0, 20));
+        assert_eq!(length(&|o| o.capable_ack(keys, Some(5))), (0, 22));
+        assert_eq!(length(&|o| o.join_syn(keys, one, true)), (1, 12));
+        assert_eq!(length(&|o| o.join_syn_ack(keys, one)), (1, 16));
+        assert_eq!(length(&|o| o.join_ack(keys, one)), (1, 24));
+        assert_eq!(length(&|o| o.data_sequence_signal(7, None)), (2, 8));
+        assert_eq!(length(&|o| o.data_sequence_signal(7, Some(mapping))), (2, 18));
     }
 
     /// A receiver's most blocks fit beside a data ACK: 26 bytes of blocks and 8 of DSS, in words.

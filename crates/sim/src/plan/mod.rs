@@ -234,3 +234,48 @@ fn transport_of(w: &scenario::Workload, fabric: &Fabric, transports: &mut Vec<Pl
 pub fn worthwhile_threads(hosts: usize, cores: usize) -> u8 {
     cores.min(hosts / 64).clamp(1, 64) as u8
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(transport: &str, more: &str) -> Plan {
+        let text = format!(
+            "duration = \"100ms\"\n[topology.many-to-one]\nsenders = 3\nrate = \"10Gbps\"\ndelay = \"2us\"\n[transport.t]\n\
+             control = \"reno\"\n{transport}\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"1KB\"\n\
+             start = \"10ms\"\n{more}"
+        );
+        Plan::new(&linkpool_scenario::load(&text, "test.toml", None, &[]).unwrap())
+    }
+
+    /// An ACK, or a header with a byte of payload; what is trimmed has none.
+    #[test]
+    fn the_smallest_packet_is_an_ack_or_a_header() {
+        let smallest = |transport: &str, more: &str| plan(transport, more).smallest_packet();
+        assert_eq!(smallest("", ""), 90);
+        assert_eq!(smallest("ack_size = \"200B\"", ""), 91);
+        assert_eq!(smallest("ack_size = \"80B\"", ""), 80);
+        let trimming = "[queue]\ndiscipline = \"trimming\"\n";
+        assert_eq!(smallest("ack_size = \"200B\"\ntrimming = true", trimming), 90);
+    }
+
+    /// Flows that are listed and flows that are drawn are numbered by their starts.
+    #[test]
+    fn listed_flows_have_their_numbers_among_others() {
+        let poisson = "[[workload.poisson]]\ntransport = \"t\"\nflows_per_second = 1000\nsize = \"10KB\"\n";
+        let mixed = plan("", poisson);
+        let starts: Vec<Time> = mixed.flows.iter().map(|flow| flow.flow.start).collect();
+        assert!(starts.is_sorted() && starts.len() == mixed.flows.len() && !mixed.flows.is_empty());
+        let place = starts.iter().position(|start| *start == Time::from_ms(10)).unwrap();
+        assert!(place > 0 && place + 1 < starts.len());
+        assert_eq!(mixed.flows.numbers_of_listed(), [FlowId::new(place)]);
+    }
+
+    /// Of all hosts, those that send or receive.
+    #[test]
+    fn ends_are_those_of_flows() {
+        let alone = plan("", "");
+        assert_eq!(alone.senders().collect::<Vec<_>>(), [HostId::new(0)]);
+        assert_eq!(alone.receivers().collect::<Vec<_>>(), [HostId::new(3)]);
+    }
+}

@@ -157,3 +157,42 @@ pub(crate) fn pinned(fabric: &Fabric, paths: impl IntoIterator<Item = Vec<LinkId
     let route = |path: Vec<LinkId>| source_route(fabric, &path).expect("paths that are pinned fit into a packet");
     PathSelector::pinned(paths.into_iter().map(route))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linkpool_network::{FabricBuilder, Layer};
+    use linkpool_units::{Rate, Time};
+
+    /// Eleven switches of 13 or 14 ports in a row, with a host at each end: a path has 13^10 ways to go,
+    /// above 2^32. With a cable between the ends it has few.
+    #[test]
+    fn paths_that_no_packet_can_hold_are_refused() {
+        let check = |rule: &PathRule, shortcut: bool| {
+            let mut b = FabricBuilder::default();
+            let [one, other] = ["a", "b"].map(|name| b.node(name, Layer::Host));
+            let row: Vec<NodeId> = (0..11).map(|i| b.node(format!("w{i}"), Layer::Switch)).collect();
+            let cable = |b: &mut FabricBuilder, from, to| b.cable(from, to, Rate::gbps(1), Time(1));
+            row.windows(2).for_each(|two| cable(&mut b, two[0], two[1]));
+            for (i, switch) in row.iter().enumerate() {
+                for leaf in 0..12 {
+                    let leaf = b.node(format!("l{i}.{leaf}"), Layer::Switch);
+                    cable(&mut b, *switch, leaf);
+                }
+            }
+            cable(&mut b, one, row[0]);
+            cable(&mut b, other, row[10]);
+            if shortcut {
+                cable(&mut b, row[0], row[10]);
+            }
+            let fabric = b.build();
+            rule.check((&fabric, &Routes::new(&fabric, 1)))
+        };
+        for rule in [PathRule::Distinct, PathRule::Placed] {
+            let why = check(&rule, false).unwrap_err().to_string();
+            assert!(why.starts_with("a path from ") && why.contains(" has too many hops"), "{why}");
+            assert!(check(&rule, true).is_ok());
+        }
+        assert!(check(&PathRule::Hash, false).is_ok());
+    }
+}

@@ -90,3 +90,47 @@ impl PlannedPrograms {
         PlannedFlow { flow, transport: by_size(self.small, size, self.transport), label: self.label }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{FlowId, Plan};
+
+    /// Two nodes of rank 0 and three of rank 1.
+    const GOAL: &str = "num_ranks 2\nrank 0 {\nl1: send 1000b to 1\nl2: recv 1000b from 1\nl2 requires l1\n}\n\
+                        rank 1 {\nl1: recv 1000b from 0\nl2: calc 10\nl3: send 1000b to 0\nl2 requires l1\nl3 requires l2\n}\n";
+
+    /// A listed flow, programs that run twice, and others that run three times: the nodes of all
+    /// iterations have the numbers that follow, one after another.
+    #[test]
+    fn messages_have_numbers_of_their_own() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("p.goal"), GOAL).unwrap();
+        let program = |label: &str, iterations: u32| {
+            format!(
+                "[[workload.program]]\ntransport = \"t\"\nfile = \"p.goal\"\nformat = \"goal\"\nlabel = \"{label}\"\n\
+                 iterations = {iterations}\n"
+            )
+        };
+        let text = format!(
+            "duration = \"1ms\"\n[topology.many-to-one]\nsenders = 3\nrate = \"10Gbps\"\ndelay = \"2us\"\n[transport.t]\n\
+             control = \"reno\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"1KB\"\n{}{}",
+            program("two", 2),
+            program("three", 3)
+        );
+        let path = directory.path().join("test.toml");
+        let plan = Plan::new(&linkpool_scenario::load(&text, path.to_str().unwrap(), None, &[]).unwrap());
+        let mut next = 1;
+        for (programs, iterations) in [(0, 2), (1, 3)] {
+            for iteration in 0..iterations {
+                for (rank, node) in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)] {
+                    let message = MessageOf { iteration, rank, node };
+                    assert_eq!(plan.message_id(programs, message), Some(FlowId::new(next)));
+                    assert_eq!(plan.of_programs(FlowId::new(next)), Some((programs, message)));
+                    next += 1;
+                }
+            }
+        }
+        assert_eq!((next, plan.of_programs(FlowId::new(next)), plan.of_programs(FlowId::new(0))), (26, None, None));
+    }
+}

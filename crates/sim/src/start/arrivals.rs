@@ -63,3 +63,42 @@ impl Component for Arrivals<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::slots::Host;
+    use crate::results::sink::Buffer;
+    use linkpool_engine::stream;
+    use linkpool_units::Rate;
+
+    /// The numbers of flows that are given out at the start and at these times, of `count` flows that
+    /// start `every` so often; a message takes 3 us.
+    fn given_out(every: &str, count: u32, later: &[Time]) -> Vec<usize> {
+        let text = format!(
+            "duration = \"1s\"\n[topology.many-to-one]\nsenders = 1\nrate = \"10Gbps\"\ndelay = \"2us\"\n[transport.t]\n\
+             control = \"reno\"\n[[workload.incast]]\ntransport = \"t\"\nsenders = 1\nreceiver = \"R\"\nsize = \"1KB\"\n\
+             every = \"{every}\"\nbursts = {count}\n"
+        );
+        let plan = Plan::new(&linkpool_scenario::load(&text, "test.toml", None, &[]).unwrap());
+        let host = |h| Host::new(stream(1, "host", h), Rate(1), 10);
+        let mine = vec![true; plan.fabric.nodes()];
+        let mut context = Context::new((0..2).map(host).collect(), mine, Time::from_us(3), Buffer::default());
+        let mut arrivals = Arrivals::new(&plan);
+        let mut at = |now| {
+            context.now = now;
+            arrivals.next(&mut context).len()
+        };
+        std::iter::once(Time::ZERO).chain(later.iter().copied()).map(&mut at).collect()
+    }
+
+    /// A thousand at a time, or all that start before the next could be told.
+    #[test]
+    fn flows_are_given_out_in_time() {
+        let at = [1_018, 2_042].map(Time::from_us);
+        assert_eq!(given_out("1us", 3_000, &at), [1_024, 1_024, 952]);
+        // By 6 us there are 6,001, and by 9 us all.
+        assert_eq!(given_out("1ns", 9_000, &[Time::from_us(3)]), [6_001, 2_999]);
+        assert_eq!(given_out("1us", 1_024, &[]), [1_024]);
+    }
+}

@@ -1,7 +1,7 @@
 //! Limits that only show while a run goes on: it stops, and says where and when.
 
 use crate::common::scenario;
-use linkpool_sim::{Plan, RunError, simulate};
+use linkpool_sim::{FlowOutcome, JobOutcome, Plan, RunError, Sample, Sink, simulate};
 use linkpool_units::Time;
 
 /// Four senders of a flow each, 1 us apart: the last SYN arrives before
@@ -31,4 +31,34 @@ fn a_run_stops_when_a_host_has_too_many_open_connections() {
         let message = error(3, threads).unwrap().to_string();
         assert_eq!(message, "at 8440ns host R has more than 3 open connections; no packet can name another one");
     }
+}
+
+/// Nothing more can be written.
+struct Broken;
+
+impl Sink for Broken {
+    fn sample(&mut self, _: Sample) {}
+    fn flow(&mut self, _: FlowOutcome) {}
+    fn job(&mut self, _: JobOutcome) {}
+    fn is_broken(&self) -> bool {
+        true
+    }
+}
+
+/// A run reports its progress before the first window and after some 2,000 of them, and stops if its
+/// results cannot be taken.
+#[test]
+fn progress_is_told_now_and_again() {
+    let plan = Plan::new(&scenario(&many_to_one()));
+    let mut told = Vec::new();
+    let mut tell = |progress: linkpool_sim::Progress| {
+        told.push((progress.now, progress.hops));
+        true
+    };
+    simulate(&plan, &plan.timetable(), 1, &mut (), &mut tell).unwrap();
+    assert_eq!(told[0], (Time::ZERO, 0));
+    // 9 ms are 3,309 windows of 2.72 us at most.
+    assert!(told.len() <= 3 && told.iter().skip(1).all(|(now, _)| *now > Time::from_ms(1)), "{told:?}");
+    let stopped = simulate(&plan, &plan.timetable(), 1, &mut Broken, &mut |_| true);
+    assert!(matches!(stopped, Err(RunError::Stopped)));
 }

@@ -1,7 +1,8 @@
 //! A receiver that never hears of the end of its connection stays for ten minutes. No later
 //! connection may end up with it.
 
-use crate::common::{Kept, run, scenario};
+use crate::common::{Kept, run, run_on, scenario};
+use crate::programs::beside;
 use linkpool_sim::{Plan, simulate};
 
 /// 60 flows of ten packets beside cross traffic that has some of their FINs dropped; then 12,000
@@ -97,4 +98,27 @@ fn the_old_are_looked_for_when_others_come() {
     assert!(kept.flows.len() == 10 && kept.flows.iter().all(|f| f.finished.is_some()));
     assert_eq!(outcome.links.iter().map(|link| link.stats.rare.drops).sum::<u64>(), 10, "the FINs");
     assert_eq!(outcome.simulated, linkpool_units::Time::from_secs(7100));
+}
+
+/// A connection that stays open may be silent for longer than ten minutes, and a flow that is under way
+/// is heard: neither is forgotten when another flow comes.
+#[test]
+fn those_who_are_not_silent_stay() {
+    let flow = |from: &str, size: &str, start: &str| {
+        format!(
+            "[[workload.flow]]\ntransport = \"t\"\nfrom = \"{from}\"\nto = \"S2\"\nsize = \"{size}\"\nstart = \"{start}\"\n"
+        )
+    };
+    // Rank 0 is at S1, rank 1 at S2; between two messages are 700 s.
+    let goal = "num_ranks 2\nrank 0 {\na: send 1000b to 1\nb: calc 700000000000\nc: send 1000b to 1\nb requires a\n\
+                c requires b\n}\nrank 1 {\na: recv 1000b from 0\nb: recv 1000b from 0\nb requires a\n}\n";
+    let text = format!(
+        "duration = \"800s\"\n[topology.many-to-one]\nsenders = 3\nrate = \"1Gbps\"\ndelay = \"2us\"\n[transport.t]\n\
+         control = \"reno\"\n[[workload.program]]\ntransport = \"t\"\nfile = \"p.goal\"\nformat = \"goal\"\n{}{}",
+        flow("S3", "10MB", "599.99s"),
+        flow("R", "1KB", "600.05s")
+    );
+    let r = run_on(&beside(&text, &[("p.goal", goal.as_bytes())]), 1);
+    assert_eq!(r.outcome.flows.len(), 4);
+    assert!(r.outcome.flows.iter().all(|flow| flow.finished.is_some()));
 }

@@ -1,7 +1,7 @@
 //! NDP, and TCP whose packets are trimmed, on switches that trim.
 
-use crate::common::{Run, run, run_on, scenario};
-use linkpool_sim::Value;
+use crate::common::{Kept, Run, run, run_on, scenario};
+use linkpool_sim::{Plan, Value, simulate};
 use linkpool_units::Time;
 
 /// S1 -- W -- R at 10 Gbps with 2 us a link: a packet of 1,000 B and its header of 64 B takes 851.2
@@ -239,4 +239,20 @@ fn mptcp_hears_nacks() {
     let r = run(&incast(15, "100KB", transport, "discipline = \"trimming\""));
     let trims: u64 = r.outcome.links.iter().map(|l| l.stats.rare.trims).sum();
     assert!(trims > 0 && (0..15).all(|flow| r.flow(flow).finished.is_some()));
+}
+
+/// A receiver stays for a timeout after the end of its flow, and no longer: one place at a host is enough
+/// for flows one after another.
+#[test]
+fn receivers_do_not_stay_for_ever() {
+    let flows = "every = \"50ms\"\nbursts = 5\nsize = \"10KB\"";
+    let s = scenario(&format!(
+        "duration = \"1s\"\n[topology.many-to-one]\nsenders = 1\nrate = \"10Gbps\"\ndelay = \"2us\"\n[queue]\n\
+         discipline = \"trimming\"\n[transport.t]\ncontrol = \"ndp\"\n[[workload.incast]]\ntransport = \"t\"\nsenders = 1\n\
+         receiver = \"R\"\n{flows}\n"
+    ));
+    let plan = Plan { most_connections: 1, ..Plan::new(&s) };
+    let mut kept = Kept::default();
+    simulate(&plan, &plan.timetable(), 1, &mut kept, &mut |_| true).unwrap();
+    assert!(kept.flows.len() == 5 && kept.flows.iter().all(|flow| flow.finished.is_some()));
 }

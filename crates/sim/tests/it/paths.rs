@@ -170,3 +170,15 @@ fn each_plane_has_a_subflow() {
         }
     }
 }
+
+/// Each connection has ports of its own.
+#[test]
+fn connections_have_entropies_of_their_own() {
+    let r = run(
+        "duration = \"9ms\"\n[topology.many-to-one]\nsenders = 1\nrate = \"1Gbps\"\ndelay = \"2us\"\n[transport.t]\n\
+         control = \"lia\"\nsubflows = 2\n[[workload.incast]]\ntransport = \"t\"\nsenders = 1\nreceiver = \"R\"\n\
+         size = \"100B\"\nevery = \"10us\"\nbursts = 64\n",
+    );
+    let entropies = r.outcome.flows.iter().flat_map(|flow| &flow.subflows).map(|subflow| subflow.entropy);
+    assert_eq!(entropies.collect::<std::collections::HashSet<u32>>().len(), 2 * 64);
+}
