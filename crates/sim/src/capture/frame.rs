@@ -4,10 +4,10 @@ use super::connections::{DataEnd, Known};
 use super::keys::Keys;
 use super::options::{Mapping, Options};
 use crate::host::encoding::decode;
-use crate::plan::Plan;
+use crate::plan::{FlowId, Plan};
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader};
 use linkpool_network::{Envelope, Flags, HostId, Packet, Trailer};
-use linkpool_transport::{LossRecovery, Segment, Seq};
+use linkpool_transport::{LossRecovery, Segment, Seq, SubflowId};
 
 /// The ports of senders of data: a subflow has 32 of its own for each of 256 flows.
 const CLIENT_PORTS: u16 = 36_000;
@@ -67,7 +67,7 @@ impl<'p> Framer<'p> {
         let mut tcp = TcpHeader::default();
         let says = self.says(&mut tcp, segment, known, packet);
         (tcp.sequence_number, tcp.acknowledgment_number, tcp.window_size) = (says.seq, says.ack, says.window);
-        let (client, server) = ports(known);
+        let (client, server) = ports(known.connection.flow, known.subflow);
         (tcp.source_port, tcp.destination_port) = if known.forth { (client, server) } else { (server, client) };
         tcp.set_options_raw(self.options.finish()).expect("options fit into 40 bytes");
         let (src, dst) = (known.connection.src, known.connection.dst);
@@ -202,8 +202,8 @@ fn window_of(buffer: u64) -> (u8, u16) {
 }
 
 /// The port of the sender of data, and that of the receiver.
-fn ports(known: &Known) -> (u16, u16) {
-    let (flow, subflow) = (u32::from(known.connection.flow), u32::from(known.subflow));
+fn ports(flow: FlowId, subflow: SubflowId) -> (u16, u16) {
+    let (flow, subflow) = (u32::from(flow), u32::from(subflow));
     let client = (flow % 256) << 5 | subflow;
     (CLIENT_PORTS + client as u16, SERVER_PORTS + (flow / 256 % SERVERS) as u16)
 }
@@ -221,4 +221,57 @@ fn ecn(flags: Flags) -> IpEcn {
 /// Packets of high priority have expedited forwarding (RFC 3246).
 fn dscp(flags: Flags) -> IpDscp {
     if flags.has(Flags::PRIORITY) { IpDscp::EF } else { IpDscp::CS0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::connections::Connections;
+    use crate::host::connection::{Opening, OpeningFor};
+    use crate::host::encoding::encode;
+    use crate::host::handle::Handle;
+    use crate::plan::TransportId;
+
+    /// 256 flows have 32 ports each at their senders, and one together at their receivers; 4,096 times as
+    /// many have the same.
+    #[test]
+    fn each_subflow_has_a_port() {
+        let of = |flow: u32, subflow: usize| ports(FlowId::from(flow), SubflowId::new(subflow));
+        assert_eq!([of(0, 0), of(0, 31), of(1, 0)], [(36_000, 49_152), (36_031, 49_152), (36_032, 49_152)]);
+        assert_eq!([of(255, 2), of(256, 2), of(513, 0)], [(44_162, 49_152), (36_002, 49_153), (36_032, 49_154)]);
+        assert_eq!([of((1 << 20) - 1, 31), of(1 << 20, 0)], [(44_191, 53_247), (36_000, 49_152)]);
+    }
+
+    /// A receiver that resets the connection has sent nothing but its SYN-ACK, and acknowledges the SYN.
+    #[test]
+    fn a_reset_acknowledges_the_syn() {
+        let text = "duration = \"1ms\"\n[topology.many-to-one]\nsenders = 1\nrate = \"10Gbps\"\ndelay = \"2us\"\n\
+                    [transport.t]\ncontrol = \"lia\"\nsubflows = 2\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\n\
+                    to = \"R\"\n[record]\ncapture = {}\n";
+        let plan = Plan::new(&linkpool_scenario::load(text, "test.toml", None, &[]).unwrap());
+        let (sizes, mut connections) = (plan.transports[0].sizes, Connections::default());
+        let mut syn = encode(Segment::Syn { join: false, ecn: false }, sizes);
+        let opening = Opening {
+            src: HostId::new(0),
+            peer: Handle::new(3, 1),
+            subflow: SubflowId::FIRST,
+            transport: TransportId::new(0),
+            to: OpeningFor::Flow(FlowId::new(0)),
+            stays_open: false,
+        };
+        let trailer = opening.write(&mut syn);
+        syn.envelope = syn.envelope.with_dst(HostId::new(1));
+        connections.know(&syn, Some(&trailer)).unwrap();
+        let mut reset = encode(Segment::Reset, sizes);
+        reset.endpoint = Handle::new(3, 1).of_subflow(SubflowId::new(1));
+        reset.envelope = reset.envelope.with_dst(HostId::new(0));
+        let known = connections.know(&reset, None).unwrap();
+        let mut framer = Framer::new(&plan);
+        let (bytes, length) = framer.frame((&reset, None), &known, false);
+        assert_eq!((bytes.len(), length), (14 + 20 + 20, 54));
+        let (tcp, _) = TcpHeader::from_slice(&bytes[34..]).unwrap();
+        assert!(tcp.rst && tcp.ack && !tcp.syn && !tcp.fin);
+        assert_eq!((tcp.sequence_number, tcp.acknowledgment_number, tcp.window_size), (1, 1, 0));
+        assert_eq!((tcp.source_port, tcp.destination_port), (49_152, 36_001));
+    }
 }

@@ -271,6 +271,24 @@ mod tests {
         assert_eq!(mixed.flows.numbers_of_listed(), [FlowId::new(place)]);
     }
 
+    #[test]
+    fn small_flows_are_below_the_bound() {
+        let [small, large] = [1, 0].map(TransportId::new);
+        let of = |size| planned::by_size(Some((100, small)), size, large);
+        assert_eq!([Some(99), Some(100), None].map(of), [small, large, large]);
+        assert_eq!(planned::by_size(None, Some(1), large), large);
+        assert!(Flows::default().is_empty());
+    }
+
+    /// Processes begin with their workload, each up to the jitter later.
+    #[test]
+    fn processes_begin_with_their_workload() {
+        let repeated = "[[workload.permutation]]\ntransport = \"t\"\nsize = \"5KB\"\nrepeat = \"each\"\nstart = \"3ms\"\njitter = \"1ms\"\n";
+        let starts: Vec<Time> = plan("", repeated).processes.iter().map(|process| process.start).collect();
+        assert!(starts.iter().all(|at| (Time::from_ms(3)..=Time::from_ms(4)).contains(at)), "{starts:?}");
+        assert!(starts.iter().any(|at| *at > Time::from_ms(3)));
+    }
+
     /// Of all hosts, those that send or receive.
     #[test]
     fn ends_are_those_of_flows() {

@@ -100,15 +100,19 @@ mod tests {
     const GOAL: &str = "num_ranks 2\nrank 0 {\nl1: send 1000b to 1\nl2: recv 1000b from 1\nl2 requires l1\n}\n\
                         rank 1 {\nl1: recv 1000b from 0\nl2: calc 10\nl3: send 1000b to 0\nl2 requires l1\nl3 requires l2\n}\n";
 
+    /// One node of rank 0 and two of rank 1.
+    const SHORT: &str = "num_ranks 2\nrank 0 {\nl1: send 10b to 1\n}\nrank 1 {\nl1: recv 10b from 0\nl2: calc 10\n}\n";
+
     /// A listed flow, programs that run twice, and others that run three times: the nodes of all
     /// iterations have the numbers that follow, one after another.
     #[test]
     fn messages_have_numbers_of_their_own() {
         let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join("p.goal"), GOAL).unwrap();
+        std::fs::write(directory.path().join("two.goal"), GOAL).unwrap();
+        std::fs::write(directory.path().join("three.goal"), SHORT).unwrap();
         let program = |label: &str, iterations: u32| {
             format!(
-                "[[workload.program]]\ntransport = \"t\"\nfile = \"p.goal\"\nformat = \"goal\"\nlabel = \"{label}\"\n\
+                "[[workload.program]]\ntransport = \"t\"\nfile = \"{label}.goal\"\nformat = \"goal\"\nlabel = \"{label}\"\n\
                  iterations = {iterations}\n"
             )
         };
@@ -121,9 +125,10 @@ mod tests {
         let path = directory.path().join("test.toml");
         let plan = Plan::new(&linkpool_scenario::load(&text, path.to_str().unwrap(), None, &[]).unwrap());
         let mut next = 1;
-        for (programs, iterations) in [(0, 2), (1, 3)] {
+        let nodes = [&[(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)][..], &[(0, 0), (1, 0), (1, 1)][..]];
+        for ((programs, iterations), nodes) in [(0, 2), (1, 3)].into_iter().zip(nodes) {
             for iteration in 0..iterations {
-                for (rank, node) in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)] {
+                for &(rank, node) in nodes {
                     let message = MessageOf { iteration, rank, node };
                     assert_eq!(plan.message_id(programs, message), Some(FlowId::new(next)));
                     assert_eq!(plan.of_programs(FlowId::new(next)), Some((programs, message)));
@@ -131,6 +136,10 @@ mod tests {
                 }
             }
         }
-        assert_eq!((next, plan.of_programs(FlowId::new(next)), plan.of_programs(FlowId::new(0))), (26, None, None));
+        assert_eq!((next, plan.of_programs(FlowId::new(next)), plan.of_programs(FlowId::new(0))), (20, None, None));
+        let message = MessageOf { iteration: 1, rank: 0, node: 0 };
+        let flow = plan.programs[0].flow(message, Time::from_us(7)).flow;
+        assert_eq!((flow.job, flow.size, flow.start), (Some(1), Some(1_000), Time::from_us(7)));
+        assert_eq!((flow.src, flow.dst), (HostId::new(0), HostId::new(1)));
     }
 }

@@ -255,7 +255,11 @@ fn what_is_lost_is_mapped_again() {
             let options = syn.tcp.options.as_slice();
             assert!(options.windows(3).any(|part| part == [30, 12, 0x10]), "{options:?}");
         }
-        joined += sent.iter().filter(|f| of_subflow(f) == 1 && !f.tcp.syn && f.payload == 0 && !f.tcp.fin).count();
+        // The third segment of a join, with its code (RFC 8684, section 3.2).
+        for ack in sent.iter().filter(|f| of_subflow(f) == 1 && !f.tcp.syn && f.payload == 0 && !f.tcp.fin) {
+            assert_eq!(ack.tcp.options.as_slice()[..3], [30, 24, 0x10]);
+            joined += 1;
+        }
         for frame in captured.frames.iter().filter(|f| f.ip.1 == host && f.port.1) {
             let bytes = frame.tcp.options.as_slice();
             if bytes.first() == Some(&5) {

@@ -100,6 +100,17 @@ fn a_lone_flow_is_recorded_by_hand() {
     assert_eq!(short.flow(0).metric("pulls"), Some(0.0));
 }
 
+/// A packet that leaves no trace is sent again by a timeout.
+#[test]
+fn what_is_lost_with_its_link_is_sent_again() {
+    let down =
+        "[routing]\nreconverge = \"never\"\n[[change]]\nlinks = [\"W->R\"]\nstate = \"down\"\nuntil = \"10us\"\n";
+    let r = lone("1KB", down);
+    assert_eq!(r.link("W->R").stats.rare.drops_down, 1);
+    assert_eq!((r.flow(0).total(|s| s.timeouts), r.flow(0).total(|s| s.retransmits)), (1, 1));
+    assert_eq!((r.flow(0).total(|s| s.segments), r.flow(0).acked_bytes), (2, 1_000));
+}
+
 /// The first packets of flows take paths that are drawn.
 #[test]
 fn paths_are_drawn() {
@@ -255,4 +266,23 @@ fn receivers_do_not_stay_for_ever() {
     let mut kept = Kept::default();
     simulate(&plan, &plan.timetable(), 1, &mut kept, &mut |_| true).unwrap();
     assert!(kept.flows.len() == 5 && kept.flows.iter().all(|flow| flow.finished.is_some()));
+}
+
+/// Two connections between the same hosts: what is sent back comes to the one that has sent it, which
+/// sends it again without a timeout.
+#[test]
+fn headers_come_back_to_their_connection() {
+    let queue = "discipline = \"trimming\"\ntrimming = { headers = 3 }";
+    let text = incast(15, "50KB", "control = \"ndp\"", queue);
+    let second = text[text.find("[[workload").unwrap()..].to_string() + "label = \"second\"\n";
+    let r = run(&format!("{text}{second}"));
+    let (returns, timeouts) = (
+        r.outcome.links.iter().map(|l| l.stats.rare.returns).sum::<u64>(),
+        r.outcome.flows.iter().map(|flow| flow.total(|s| s.timeouts)).sum::<u64>(),
+    );
+    let known: f64 = r.outcome.flows.iter().filter_map(|flow| flow.metric("returned")).sum();
+    assert_eq!((r.outcome.flows.len(), known, timeouts), (30, returns as f64, 0));
+    // Each of the 30 flows has six packets, and is told of each that came back.
+    let again: u64 = r.outcome.flows.iter().map(|flow| flow.total(|s| s.retransmits)).sum();
+    assert!(returns > 50 && again >= returns, "{returns} {again}");
 }

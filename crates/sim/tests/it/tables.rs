@@ -244,6 +244,8 @@ fn operations_have_bandwidths() {
     };
     assert!((ideal(false) - ideal(true) - 4.0 * 2.072e-6).abs() < 1e-10, "{} {}", ideal(false), ideal(true));
     assert!((number(job, "bus_bandwidth_bps") / number(job, "algorithm_bandwidth_bps") - 4.0 / 3.0).abs() < 1e-9);
+    let late = tables(&format!("duration = \"10ms\"\n{LINE}{collective}[measure]\nwarm_up = \"1us\"\n"));
+    assert_eq!([0, 1].map(|job| text(&late["jobs"][job], "measured")), ["false", "true"]);
     let workload = &all["workloads"][0];
     assert_eq!(values(workload, "kind sizes not_started"), "collective messages 0");
     // A run of 40 us ends before the second operation does.
@@ -331,6 +333,22 @@ fn a_run_may_end_with_its_goal() {
     assert!(text(&all["flows"][0], "end_s") != "-" && text(&all["flows"][1], "end_s") == "-");
     let active = text(&all["flows"][1], "active_s").parse::<f64>().unwrap();
     assert!(active < 50e-6, "{active}");
+}
+
+/// A flow of one packet from 5 us on: SYN, SYN-ACK and ACK, 190 B of data in 152 ns, and its ACK. Times of
+/// the flow are from its start; nothing is the same for a flow from 0 on.
+#[test]
+fn times_are_from_the_start_of_a_flow() {
+    let flow = FLOW.replace("3000B", "100B") + "start = \"5us\"\n[record]\nrate = { every = \"40us\" }\n";
+    let all = tables(&format!("duration = \"1ms\"\n{LINE}{flow}"));
+    let columns = "start_s end_s fct_s active_s ideal_fct_s slowdown";
+    let expected = "5.00000e-6 2.18080e-5 1.68080e-5 1.68080e-5 1.67360e-5 1.00430e0";
+    assert_eq!(values(&all["flows"][0], columns), expected);
+    // 800 bits in 16.808 us.
+    assert_eq!(text(&all["rate"][0], "goodput_bps"), "4.75964e7");
+    for table in all.keys() {
+        assert!(linkpool_sim::tables().iter().any(|known| known.name == table), "{table}");
+    }
 }
 
 /// A shorter flow of another label does not count.

@@ -86,6 +86,32 @@ fn a_trace_may_be_stopped() {
     assert!(matches!(stopped, Err(RunError::Stopped)));
 }
 
+/// A trace ends with the last of its flows, not with the first, and not with the run.
+#[test]
+fn a_trace_ends_with_its_flows() {
+    let flow = |from: &str, size: &str| {
+        format!("[[workload.flow]]\ntransport = \"t\"\nfrom = \"{from}\"\nto = \"R\"\n{size}\n")
+    };
+    let text = format!(
+        "duration = \"300ms\"\n[topology.many-to-one]\nsenders = 3\nrate = \"1Gbps\"\ndelay = \"2us\"\n[queue]\nlimit = 50\n\
+         [transport.t]\ncontrol = \"reno\"\n{}{}{}",
+        flow("S1", "size = \"10KB\""),
+        flow("S2", "size = \"2MB\""),
+        flow("S3", "")
+    );
+    let mut last = Time::ZERO;
+    let mut tell = |progress: linkpool_sim::Progress| {
+        last = progress.now;
+        true
+    };
+    let rows = trace(&scenario(&text), &alone(&FlowId::first(2).collect::<Vec<_>>()), &mut tell).unwrap();
+    let ends: Vec<FlowId> =
+        rows.iter().filter(|row| row.what == What::Ends { finished: true }).map(|row| row.flow).collect();
+    assert_eq!(ends, [FlowId::new(0), FlowId::new(1)]);
+    let end = Time(rows.last().unwrap().at);
+    assert!(end > Time::from_ms(16) && last < end + Time::from_ms(10), "{end} {last}");
+}
+
 /// Links that fail, and lose packets, say so.
 #[test]
 fn a_trace_names_the_cause_of_a_loss() {

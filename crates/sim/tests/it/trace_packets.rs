@@ -51,7 +51,7 @@ fn name(flow: FlowId, packet: &Sight) -> Name {
 /// at the end of their flow do neither. Gives the number of packets that were sent.
 fn check_fates(rows: &[Row]) -> usize {
     let mut under_way: BTreeMap<Name, Vec<(u64, Option<u64>)>> = BTreeMap::new();
-    let mut ends = BTreeMap::new();
+    let (mut ends, mut states) = (BTreeMap::new(), BTreeMap::new());
     let mut sent = 0;
     for Row { at, flow, what } in rows {
         match what {
@@ -67,6 +67,10 @@ fn check_fates(rows: &[Row]) -> usize {
                 // Two copies may be under way, on two ways.
                 let (_, next) = times.remove(0);
                 assert!(next.is_none_or(|next| next < *at) || matches!(what, What::Lost { .. }), "{packet:?} at {at}");
+            }
+            What::State { subflow, state } => {
+                let before = states.insert((*flow, *subflow), *state);
+                assert!(before != Some(*state), "{state:?} is told twice");
             }
             What::Ends { .. } => _ = ends.insert(*flow, *at),
             _ => {}
@@ -258,7 +262,11 @@ fn a_message_is_traced_at_ports_of_both_kinds() {
         let rows = trace(&s, &[Traced { flow: last.flow, connection: last.connection }], &mut |_| true).unwrap();
         let is_given = |row: &Row| matches!(row.what, What::Given { message, .. } if message == last.flow);
         let from = rows.iter().position(is_given).unwrap();
-        assert!(count(&rows[..from], |what| matches!(what, What::Sent { .. })) > 0, "packets are on the way");
+        // Of packets on the way it is known when they leave only if that is known as they are sent.
+        let known = |what: &What| matches!(what, What::Sent { next: Some(_), .. });
+        let on_the_way = count(&rows[..from], |what| matches!(what, What::Sent { .. }));
+        assert!(on_the_way > 0);
+        assert_eq!(count(&rows[..from], known), if discipline.is_empty() { on_the_way } else { 0 });
         (rows.last().unwrap().at, rows[from..].to_vec())
     };
     let ((end, fifo), (_, served)) = (of(""), of("discipline = \"priority\""));

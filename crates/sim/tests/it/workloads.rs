@@ -1,5 +1,6 @@
 //! Workloads become the flows that they promise.
 
+use crate::common::run;
 use linkpool_engine::stream;
 use linkpool_scenario::load;
 use linkpool_sim::{LabelId, Plan, PlannedFlow};
@@ -178,5 +179,19 @@ fn poisson_arrivals_are_drawn_one_by_one_as_if_at_once() {
     assert_eq!(plan.flows.len(), expected.len());
     for (number, (found, expected)) in plan.flows.iter().zip(expected).enumerate() {
         assert_eq!(found.flow, expected, "{number}");
+    }
+}
+
+/// The flows of a run are not in memory at once: those after the first thousand start in time, too.
+#[test]
+fn thousands_of_flows_start_in_time() {
+    let r = run(
+        "duration = \"2ms\"\n[topology.many-to-one]\nsenders = 1\nrate = \"10Gbps\"\ndelay = \"2us\"\n[transport.t]\n\
+         control = \"reno\"\n[[workload.incast]]\ntransport = \"t\"\nsenders = 1\nreceiver = \"R\"\nsize = \"10B\"\n\
+         every = \"1us\"\nbursts = 1500\n",
+    );
+    assert_eq!(r.outcome.flows.len(), 1_500);
+    for (i, flow) in (0..).zip(&r.outcome.flows) {
+        assert_eq!((flow.planned.flow.start, flow.finished.is_some()), (Time::from_us(i), true));
     }
 }
