@@ -111,9 +111,9 @@ fn what_is_lost_with_its_link_is_sent_again() {
     assert_eq!((r.flow(0).total(|s| s.segments), r.flow(0).acked_bytes), (2, 1_000));
 }
 
-/// The first packets of flows take paths that are drawn.
+/// The first packets of flows from one host to another are spread over all paths.
 #[test]
-fn paths_are_drawn() {
+fn first_packets_take_all_paths() {
     let flows: String = (0..16)
         .map(|i| {
             format!(
