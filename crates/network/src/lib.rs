@@ -11,6 +11,7 @@ mod levels;
 mod link;
 mod nearer;
 mod network;
+mod on_the_way;
 mod packet;
 mod parallel;
 mod partition;

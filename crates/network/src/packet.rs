@@ -186,7 +186,6 @@ impl std::fmt::Debug for Envelope {
 /// The meaning of `seq` and `ack` depends on the kind of packet; only the transport reads them. The
 /// network reads `arrival`, `entropy`, `flags`, and of the envelope all but the payload.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
 pub struct Packet {
     /// When the last bit reaches the other end of the link that it is on.
     pub arrival: Time,

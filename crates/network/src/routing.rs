@@ -157,7 +157,7 @@ impl Routes {
         if let Some(only) = self.only_link(node) {
             return only;
         }
-        self.at(node).next_link_by(packet, |(salt, _), packet| hash(salt, packet))
+        self.at(node).next_link(packet)
     }
 
     /// The state that `node`, which has several links or is a switch, needs to forward packets.
@@ -224,7 +224,13 @@ impl RoutesAt<'_> {
         self.next_link_by(packet, |by, packet| chooser.draw(node, by, packet))
     }
 
-    /// As [`Routes::next_link`]; 32 bits choose among the links that lead on, which `draw` makes of
+    /// As [`Routes::next_link`], where `node` has several links or is a switch.
+    #[inline(always)]
+    pub(crate) fn next_link(&self, packet: &mut Packet) -> LinkId {
+        self.next_link_by(packet, |(salt, _), packet| hash(salt, packet))
+    }
+
+    /// The same; 32 bits choose among the links that lead on, which `draw` makes of
     /// the node's salt, their number and the packet.
     #[inline(always)]
     fn next_link_by(&self, packet: &mut Packet, draw: impl FnOnce((u32, u32), &Packet) -> u32) -> LinkId {

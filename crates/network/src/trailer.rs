@@ -59,7 +59,7 @@ impl Trailers {
         }
     }
 
-    /// Tells the witness that `node` sends `packet` on `link`, whose port has service events.
+    /// Tells the witness that `node` sends `packet` on `link`.
     pub(crate) fn note_sent(&mut self, node: NodeId, link: LinkId, packet: &Packet) {
         if self.witness.as_ref().is_some_and(|witness| witness.is_host(node)) {
             let seen = self.see(packet);

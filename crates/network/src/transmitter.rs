@@ -1,19 +1,19 @@
-//! Puts packets on links, and wakes the nodes at their other ends.
+//! What ports with service events need to put packets on links.
 
 use crate::fabric::LinkId;
-use crate::link::{LOCAL, Link};
+use crate::link::Link;
+use crate::on_the_way::OnTheWay;
 use crate::packet::Packet;
 use crate::trailer::Trailers;
 use crate::witness::PacketLoss;
 use linkpool_engine::{Calendar, Windows};
-use linkpool_units::Time;
 
-/// The links of a network, and the calendar in which their receivers are woken.
+/// The links of a network, the packets on their way, and the calendar of ports.
 #[derive(Debug)]
 pub(crate) struct Transmitter<'a> {
-    pub(crate) links: &'a mut [Link],
+    pub(crate) links: &'a [Link],
+    pub(crate) on_the_way: &'a mut OnTheWay,
     pub(crate) calendar: &'a mut Calendar,
-    pub(crate) handed: &'a mut [Vec<LinkId>],
     pub(crate) trailers: &'a mut Trailers,
     pub(crate) windows: Windows,
 }
@@ -21,20 +21,7 @@ pub(crate) struct Transmitter<'a> {
 impl Transmitter<'_> {
     /// Sends `packet`, whose arrival is known, on link `id`.
     pub(crate) fn carry(&mut self, id: LinkId, packet: Packet) {
-        if let Some(arrival) = self.links[id.index()].carry(packet) {
-            self.announce(id, arrival);
-        }
-    }
-
-    /// Wakes the receiver of link `id` for its first packet in flight.
-    #[inline(always)]
-    pub(crate) fn announce(&mut self, id: LinkId, arrival: Time) {
-        let link = &self.links[id.index()];
-        if link.remote == LOCAL {
-            self.calendar.schedule(self.windows.of(arrival), link.input);
-        } else {
-            self.handed[link.remote as usize].push(id);
-        }
+        self.on_the_way.add(id, &self.links[id.index()], packet.arrival, &packet);
     }
 
     /// `packet` is lost at a port that does not show its queue, or on its link.

@@ -1,5 +1,5 @@
 //! What is kept of packets for a trace: losses with the packets in the queue, packets whose payload
-//! was cut off, and those that hosts send through ports of their own.
+//! was cut off, and those that hosts send.
 
 use crate::fabric::{LinkId, NodeId};
 use crate::packet::Packet;
@@ -63,10 +63,9 @@ pub struct Witness {
     hosts: usize,
     /// Packets that were lost, or their payload.
     pub discarded: Vec<Discarded>,
-    /// Packets that hosts have sent on links whose ports have service events. Those of other links
-    /// are [`crate::Egress::queued_since`] a mark.
+    /// Packets that hosts have sent. Where the port has no service events, their arrival is known.
     pub sent: Vec<(LinkId, Seen)>,
-    /// Of these, packets whose transmission has begun; their arrival is known.
+    /// Of the others, packets whose transmission has begun; their arrival is known.
     pub departed: Vec<(LinkId, Packet)>,
 }
 

@@ -208,12 +208,11 @@ pub fn simulate(
         outcome.stray += hosts.stray;
         outcome.delivered += hosts.delivered;
     }
+    let on_the_way: Vec<Vec<u32>> = runs.iter_mut().map(|(network, _)| network.on_the_way(simulated)).collect();
     for (id, spec) in plan.fabric.links().iter().enumerate() {
-        let (sender, receiver) = (partitions[spec.from.index()], partitions[spec.to.index()]);
-        let (stats, sent_bytes, mut on_the_way) = runs[sender as usize].0.link_outcome(LinkId::new(id), simulated);
-        if receiver != sender {
-            on_the_way += runs[receiver as usize].0.link_outcome(LinkId::new(id), simulated).2;
-        }
+        let sender = partitions[spec.from.index()] as usize;
+        let (stats, sent_bytes) = runs[sender].0.link_outcome(LinkId::new(id), simulated);
+        let on_the_way = on_the_way.iter().map(|counts| counts[id]).sum();
         outcome.links.push(LinkOutcome { stats, sent_bytes, measured_bytes: 0, on_the_way });
     }
     for (link, bytes) in buffers.iter().flat_map(|buffer| std::mem::take(&mut buffer.lock().measured_links)) {

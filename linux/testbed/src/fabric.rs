@@ -270,8 +270,9 @@ impl<'p> Probes<'p> {
             self.by_cut_off = Some(sent());
         }
         if self.by_end.is_none() && (ended || now >= self.plan.end) {
+            let on_the_way = network.on_the_way(now);
             let outcome = |link: LinkId| {
-                let (stats, sent_bytes, on_the_way) = network.link_outcome(link, now);
+                let ((stats, sent_bytes), on_the_way) = (network.link_outcome(link, now), on_the_way[link.index()]);
                 let by = |noted: &Option<Vec<u64>>| noted.as_ref().map(|all| all[link.index()]);
                 let by_cut_off = by(&self.by_cut_off).unwrap_or(sent_bytes);
                 let measured_bytes = by(&self.by_warm_up).map_or(0, |before| by_cut_off.saturating_sub(before));

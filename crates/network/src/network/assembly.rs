@@ -1,11 +1,11 @@
 //! Builds a network, or a partition of it.
 
-use super::inputs::inputs;
-use super::order::Arrivals;
+use super::order::{Arrivals, NONE};
 use super::run::Network;
 use crate::change::Timetable;
 use crate::fabric::{Fabric, LinkId, NodeId};
 use crate::link::{LOCAL, Link, LinkKind, RareEvents};
+use crate::on_the_way::OnTheWay;
 use crate::policy::Policies;
 use crate::ports::Ports;
 use crate::thresholds::Thresholds;
@@ -36,9 +36,8 @@ impl Network {
         me: u8,
     ) -> Network {
         let (policies, mut timetable) = (policies.into(), timetable.into());
-        let (inputs, input_of_link, timer_inputs) = inputs(fabric);
         let mut kinds = Kinds::default();
-        let mut ports = Ports::new(fabric.links().len(), inputs.len());
+        let mut ports = Ports::new(fabric.links().len(), fabric.nodes());
         let mut links = Vec::with_capacity(fabric.links().len());
         let mut lookahead = Windows::LONGEST;
         for (id, spec) in fabric.links().iter().enumerate() {
@@ -58,33 +57,35 @@ impl Network {
             }
             let receiver = partitions[spec.to.index()];
             let remote = if sends && receiver != me { receiver } else { LOCAL };
-            links.push(Link::new(kind, input_of_link[id.index()], remote));
+            links.push(Link::new(kind, spec.to, spec.to.index() >= fabric.hosts(), remote));
             let fastest = LinkKind::new(course.fastest(), spec.delay, policy.thresholds);
             lookahead = lookahead.min(fastest.serialisation(smallest) + spec.delay);
         }
         timetable.routes.reverse();
         let (_, routes) = timetable.routes.pop().expect("a timetable has routes from the start");
+        let windows = Windows::new(lookahead);
+        let partition_count = partitions.iter().max().map_or(0, |last| usize::from(*last) + 1);
         Network {
             rare: vec![RareEvents::default(); links.len()],
             links,
             kinds: kinds.0,
-            calendar: Calendar::new(inputs.len() + ports.len()),
+            on_the_way: OnTheWay::new(windows, partition_count),
+            calendar: Calendar::new(fabric.nodes() + ports.len()),
             ports,
             chooser: routes.chooser(fabric),
             routes,
             later_routes: timetable.routes,
-            windows: Windows::new(lookahead),
-            inputs,
+            windows,
             timer_windows: vec![u64::MAX; fabric.nodes()],
-            timer_inputs,
             hosts: NodeId::new(fabric.hosts()),
             lookahead,
             partitions: partitions[..fabric.hosts()].into(),
             hops: 0,
             ending: false,
             woken: Vec::new(),
-            arrivals: Arrivals::new(timetable.seed),
-            handed: vec![Vec::new(); partitions.iter().max().map_or(0, |last| usize::from(*last) + 1)].into(),
+            to_hosts: Arrivals::new(timetable.seed),
+            to_switches: Arrivals::new(timetable.seed),
+            latest: vec![NONE; fabric.nodes()].into(),
             trailers: Trailers::default(),
             taps: None,
         }

@@ -1,7 +1,8 @@
 //! The operations of a handler on the network.
 
 use crate::fabric::{LinkId, NodeId};
-use crate::link::{Fate, Link, LinkKind, LinkStats, Queued, RareEvents};
+use crate::link::{Fate, Link, LinkKind, LinkStats, RareEvents};
+use crate::on_the_way::{Incoming, OnTheWay};
 use crate::packet::{Packet, Trailer};
 use crate::ports::Ports;
 use crate::routing::Routes;
@@ -22,7 +23,7 @@ pub struct Egress<'a> {
     pub(super) ports: &'a mut Ports,
     pub(super) routes: &'a Routes,
     pub(super) calendar: &'a mut Calendar,
-    pub(super) handed: &'a mut [Vec<LinkId>],
+    pub(super) on_the_way: &'a mut OnTheWay,
     pub(super) trailers: &'a mut Trailers,
     pub(super) windows: Windows,
 }
@@ -32,7 +33,18 @@ impl Egress<'_> {
     #[inline]
     pub fn send(&mut self, now: Time, mut packet: Packet) {
         let id = self.routes.next_link(self.node, &mut packet);
-        self.enqueue_one(id, now, &packet);
+        match self.trailers.witness {
+            None => self.enqueue_one(id, now, &packet),
+            Some(_) => self.send_seen(id, now, &packet),
+        }
+    }
+
+    /// The same where the witness is told of each packet.
+    #[cold]
+    fn send_seen(&mut self, id: LinkId, now: Time, packet: &Packet) {
+        if let Some(queued) = self.enqueue(id, now, packet) {
+            self.trailers.note_sent(self.node, id, &queued);
+        }
     }
 
     /// Sends `packet` with a trailer.
@@ -54,41 +66,52 @@ impl Egress<'_> {
         self.enqueue(id, now, packet);
     }
 
+    /// Queues a packet for link `id`. Returns it as it was queued here, marked perhaps.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, id: LinkId, now: Time, packet: &Packet) {
+    pub(super) fn enqueue(&mut self, id: LinkId, now: Time, packet: &Packet) -> Option<Packet> {
         let link = &mut self.links[id.index()];
         match link.enqueue(&self.kinds[link.kind as usize], now, packet) {
-            Some(queued) => self.announce(id, queued),
-            None => self.enqueue_by_thresholds(id, now, packet),
-        }
-    }
-
-    /// Wakes the receiver of link `id` for a queued packet, if no packet on its way does.
-    #[inline(always)]
-    fn announce(&mut self, id: LinkId, queued: Queued) {
-        if let Queued::Next(arrival) = queued {
-            self.ports().1.announce(id, arrival);
+            Some(arrival) => {
+                self.on_the_way.add(id, link, arrival, packet);
+                Some(Packet { arrival, ..*packet })
+            }
+            None => self.enqueue_by_thresholds(id, now, *packet),
         }
     }
 
     /// Queues a packet on which thresholds may act. Out of line, so that the usual way stays short.
     #[inline(never)]
-    fn enqueue_by_thresholds(&mut self, id: LinkId, now: Time, packet: &Packet) {
+    fn enqueue_by_thresholds(&mut self, id: LinkId, now: Time, mut packet: Packet) -> Option<Packet> {
         let link = &mut self.links[id.index()];
         let kind = &self.kinds[link.kind as usize];
-        match link.enqueue_by_thresholds(kind, &mut self.rare[id.index()], now, packet) {
-            Fate::Queued(queued) => self.announce(id, queued),
-            Fate::Dropped => self.dropped(id, now, packet),
-            Fate::Elsewhere => self.enqueue_elsewhere(id, now, *packet),
+        match link.enqueue_by_thresholds(kind, &mut self.rare[id.index()], now, &mut packet) {
+            Fate::Queued(arrival) => {
+                self.on_the_way.add(id, link, arrival, &packet);
+                return Some(Packet { arrival, ..packet });
+            }
+            Fate::Dropped => self.dropped(id, now, &packet),
+            Fate::Elsewhere => self.enqueue_elsewhere(id, now, packet),
         }
+        None
     }
 
     #[cold]
     #[inline(never)]
     fn dropped(&mut self, id: LinkId, at: Time, packet: &Packet) {
         let link = &self.links[id.index()];
-        let loss = PacketLoss { at, link: id, cause: Cause::Full, queued: link.queued().count() as u32 };
-        self.trailers.discard(packet, loss, link.queued());
+        let loss = PacketLoss { at, link: id, cause: Cause::Full, queued: link.present() };
+        let queue = if self.trailers.witness.is_some() { self.queued(id, at) } else { Vec::new() };
+        self.trailers.discard(packet, loss, queue.iter());
+    }
+
+    /// The packets in the FIFO queue of link `id` at `now`, the oldest first, with the packet in
+    /// service. They are looked for among all packets on their way.
+    fn queued(&self, id: LinkId, now: Time) -> Vec<Packet> {
+        let wire = self.kinds[self.links[id.index()].kind as usize].delay;
+        let is_queued = |i: &&Incoming| i.link == id && i.packet.arrival > now + wire;
+        let mut queued: Vec<Packet> = self.on_the_way.iter().filter(is_queued).map(|i| i.packet).collect();
+        queued.sort_unstable_by_key(|packet| packet.arrival);
+        queued
     }
 
     /// At a port with service events of its own. Out of line, so that the usual way stays short.
@@ -105,9 +128,8 @@ impl Egress<'_> {
     /// only where there are such ports, so that other nodes need only registers.
     #[inline]
     pub(super) fn ports(&mut self) -> (&mut Ports, Transmitter<'_>) {
-        let (links, calendar) = (&mut *self.links, &mut *self.calendar);
-        let (handed, trailers) = (&mut *self.handed, &mut *self.trailers);
-        (self.ports, Transmitter { links, calendar, handed, trailers, windows: self.windows })
+        let Egress { links, on_the_way, calendar, trailers, windows, .. } = self;
+        (self.ports, Transmitter { links, on_the_way, calendar, trailers, windows: *windows })
     }
 
     /// The queue of a link that leaves this node: packets, counted as its policy counts, and all
@@ -130,20 +152,7 @@ impl Egress<'_> {
 
     /// The counters of a link from this node by `now`, and the bytes that it has put on the wire.
     pub fn counters(&mut self, link: LinkId, now: Time) -> (LinkStats, u64) {
-        let (stats, sent, _) = self.outcome(link, now);
-        (stats, sent)
-    }
-
-    /// A mark in what has been queued for a link that leaves this node, for
-    /// [`Egress::queued_since`].
-    pub fn mark(&self, link: LinkId) -> u32 {
-        self.links[link.index()].mark()
-    }
-
-    /// The packets queued since `mark` for a link that leaves this node, in this instant; none
-    /// where a port with service events holds them ([`Witness::sent`]).
-    pub fn queued_since(&self, link: LinkId, mark: u32) -> impl Iterator<Item = &Packet> {
-        self.links[link.index()].since(mark)
+        self.outcome(link, now)
     }
 
     /// What happened to the packets of the whole network since the last call. It is kept after
@@ -153,14 +162,14 @@ impl Egress<'_> {
     }
 
     /// See [`crate::Network::link_outcome`].
-    pub(super) fn outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
+    pub(super) fn outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64) {
         let (ports, mut transmitter) = self.ports();
-        if let Some((stats, sent, held)) = ports.outcome(id, now, &mut transmitter) {
-            return (stats, sent, held + self.links[id.index()].on_the_way());
+        if let Some(outcome) = ports.outcome(id, now, &mut transmitter) {
+            return outcome;
         }
         let (rare, link) = (self.rare[id.index()], &self.links[id.index()]);
         let kind = &self.kinds[link.kind as usize];
         let stats = link.stats(kind, rare);
-        (stats, stats.bytes - link.backlog_bytes(kind, now), link.on_the_way())
+        (stats, stats.bytes - link.backlog_bytes(kind, now))
     }
 }

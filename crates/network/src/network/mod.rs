@@ -5,7 +5,6 @@ mod ahead;
 mod assembly;
 mod egress;
 mod handler;
-mod inputs;
 mod mailbox;
 mod order;
 mod real_time;

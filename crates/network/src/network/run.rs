@@ -1,12 +1,12 @@
-//! A network while it runs: window by window, node by node.
+//! A network while it runs, window by window.
 
 use super::ahead;
 use super::egress::Egress;
 use super::handler::Handler;
-use super::inputs::Input;
-use super::order::Arrivals;
+use super::order::{Arrivals, NONE, Step};
 use crate::fabric::{LinkId, NodeId};
 use crate::link::{Link, LinkKind, LinkStats, RareEvents};
+use crate::on_the_way::OnTheWay;
 use crate::packet::{Flags, Packet};
 use crate::ports::Ports;
 use crate::routing::Routes;
@@ -17,12 +17,16 @@ use linkpool_engine::{Calendar, Windows, prefetch_place};
 use linkpool_units::Time;
 use std::sync::Arc;
 
+/// So many packets are routed, then queued, or given to hosts. So what one needs is in the cache when
+/// it is needed, prefetched while others were at work.
+const BATCH: usize = 64;
+
 /// Links, switches and the clock, of a whole fabric or of a partition of it.
 ///
-/// A partition runs some of the nodes. Ids of nodes, links and inputs are those of the whole
-/// fabric. Of a link between two partitions, the sender's partition holds the queue and the
-/// receiver's partition the packets in flight. At the end of each window the packets move from one
-/// partition to the other. The partitions share nothing else.
+/// A partition runs some of the nodes. Ids of nodes and links are those of the whole fabric. Of a
+/// link between two partitions, the sender's partition knows the queue and the receiver's partition
+/// has the packets. At the end of each window the packets move from one partition to the other. The
+/// partitions share nothing else.
 #[derive(Debug)]
 pub struct Network {
     pub(super) links: Vec<Link>,
@@ -33,10 +37,10 @@ pub struct Network {
     /// Routes that apply later, the next ones last.
     pub(super) later_routes: Vec<(Time, Arc<Routes>)>,
     pub(super) chooser: Chooser,
+    pub(super) on_the_way: OnTheWay,
+    /// The windows in which nodes have timers, by node, and in which ports may transmit.
     pub(super) calendar: Calendar,
     pub(super) windows: Windows,
-    pub(super) inputs: Vec<Input>,
-    pub(super) timer_inputs: Vec<u32>,
     /// Per node: the first window for which the calendar has its timers; `u64::MAX`: none.
     pub(super) timer_windows: Vec<u64>,
     pub(super) hosts: NodeId,
@@ -44,25 +48,20 @@ pub struct Network {
     /// By host: the partition that runs it.
     pub(super) partitions: Box<[u8]>,
     pub(super) hops: u64,
-    /// True in the last window of the run: later arrivals need not be scheduled.
+    /// True in the last window of the run: later timers need not be scheduled.
     pub(super) ending: bool,
-    /// Inputs due in this window. Inputs of hosts come first. Inputs of a node are neighbours, with
-    /// its timers last.
-    pub(super) woken: Vec<Input>,
-    /// Packets due at the host that is being run, or at a few switches.
-    pub(super) arrivals: Arrivals,
-    /// By partition: the links to it that have sent packets in this window.
-    pub(super) handed: Box<[Vec<LinkId>]>,
+    /// The nodes whose timers are due in this window, in order.
+    pub(super) woken: Vec<NodeId>,
+    /// The packets that come to hosts in this window, and those that come to switches.
+    pub(super) to_hosts: Arrivals,
+    pub(super) to_switches: Arrivals,
+    /// By node, while nodes run: the number of the latest packet that comes to it in this window.
+    pub(super) latest: Box<[u32]>,
     /// The trailers of the packets in this partition.
     pub(super) trailers: Trailers,
     /// By link: the flags of the packets that are shown to the handler; none: there is no tap.
     pub(super) taps: Option<Box<[Flags]>>,
 }
-
-/// The packets of about this many inputs are taken, then routed or given to hosts. So what one
-/// needs is in the cache when it is needed, prefetched while others were at work. Each link still
-/// gets its packets in order.
-const BATCH: usize = 64;
 
 impl Network {
     /// The least time that a packet or an inter-partition message takes from one node to another.
@@ -96,10 +95,20 @@ impl Network {
         self.trailers.in_use()
     }
 
-    /// The counters of link `id`, the bytes that it has sent by `now`, and its packets that are
-    /// queued or in flight.
-    pub fn link_outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64, u32) {
+    /// The counters of link `id`, and the bytes that it has sent by `now`.
+    pub fn link_outcome(&mut self, id: LinkId, now: Time) -> (LinkStats, u64) {
         self.egress(NodeId::default()).outcome(id, now)
+    }
+
+    /// By link: its packets that are queued or in flight in this partition at `now`, the end of the
+    /// run.
+    pub fn on_the_way(&mut self, now: Time) -> Vec<u32> {
+        let mut counts = vec![0; self.links.len()];
+        let mut egress = self.egress(NodeId::default());
+        let (ports, mut transmitter) = egress.ports();
+        ports.held(now, &mut transmitter).into_iter().for_each(|(link, held)| counts[link.index()] += held);
+        self.on_the_way.iter().for_each(|incoming| counts[incoming.link.index()] += 1);
+        counts
     }
 
     /// Makes sure that `node` is woken for its next timer. Call it before the first window; after
@@ -110,13 +119,14 @@ impl Network {
         // If the node wakes earlier, this is called again then.
         if window < self.timer_windows[node.index()] {
             self.timer_windows[node.index()] = window;
-            self.calendar.schedule(window, self.timer_inputs[node.index()]);
+            self.calendar.schedule(window, node.into());
         }
     }
 
-    /// The next window in which an input is due.
+    /// The next window in which a packet, a timer or a port is due.
     pub(crate) fn next_window(&self) -> Option<u64> {
-        self.calendar.peek()
+        let (packets, others) = (self.on_the_way.peek(), self.calendar.peek());
+        packets.into_iter().chain(others).min()
     }
 
     /// When the current window ends.
@@ -139,9 +149,10 @@ impl Network {
         self.windows.of(t)
     }
 
-    /// Runs `window`, up to `end`; no input is due before it. Returns true if `end` is reached.
+    /// Runs `window`, up to `end`; nothing is due before it. Returns true if `end` is reached.
     pub(crate) fn run_window<H: Handler>(&mut self, window: u64, end: Time, handler: &mut H) -> bool {
         self.calendar.advance_to(window);
+        self.on_the_way.advance_to(window);
         let start = self.windows.start(window);
         let limit = self.windows.end(window).min(end);
         self.ending = limit == end;
@@ -149,13 +160,14 @@ impl Network {
             self.routes = routes;
         }
         self.take_due();
+        self.take_arrivals(limit);
         if let Some(taps) = &self.taps {
-            self.show_passing(taps, limit, handler);
+            self.show_passing(taps, handler);
         }
         let woken = std::mem::take(&mut self.woken);
-        let hosts = woken.partition_point(|input| input.node < self.hosts);
-        self.visit_hosts(&woken[..hosts], (start, limit), handler);
-        self.visit_switches(&woken[hosts..], (start, limit), handler);
+        let hosts = woken.partition_point(|node| *node < self.hosts);
+        self.visit_hosts(&woken[..hosts], limit, handler);
+        self.visit_switches(&woken[hosts..], limit, handler);
         self.woken = woken;
         if self.ports.are_due() {
             let mut egress = self.egress(NodeId::default());
@@ -165,51 +177,93 @@ impl Network {
         self.ending
     }
 
-    /// Finds the inputs that are due in this window.
+    /// Finds the nodes whose timers are due in this window, and the ports.
     #[inline(never)]
     fn take_due(&mut self) {
-        let mut woken = std::mem::take(&mut self.woken);
-        let (inputs, ports) = (&self.inputs[..], &mut self.ports);
+        let Network { calendar, woken, timer_windows, ports, .. } = self;
         woken.clear();
-        self.calendar.take_due(|input| match inputs.get(input as usize) {
-            Some(input) => woken.push(*input),
+        calendar.take_due(|input| match timer_windows.get_mut(input as usize) {
+            Some(timers) => {
+                *timers = u64::MAX;
+                woken.push(NodeId::from(input));
+            }
             None => ports.wake(input),
         });
-        self.woken = woken;
     }
 
-    /// Visits the hosts whose inputs are `due`: takes the packets of many, then visits each in turn.
-    fn visit_hosts<H: Handler>(&mut self, mut due: &[Input], span: (Time, Time), handler: &mut H) {
-        while !due.is_empty() {
-            let batch = next_batch(due);
-            ahead::prefetch_hosts(&self.links, &self.routes, batch, handler);
-            (due, _) = self.gather(due, span);
-            ahead::prefetch_answers(&self.links, &self.routes, batch);
-            ahead::prefetch_endpoints(self.arrivals.packets(), handler);
-            let arrivals = std::mem::take(&mut self.arrivals);
-            for (node, packets) in arrivals.nodes() {
-                self.visit(node, packets, span.1, handler);
+    /// Takes the packets that arrive in this window before `limit`.
+    fn take_arrivals(&mut self, limit: Time) {
+        for (to_switch, arrivals) in [(false, &mut self.to_hosts), (true, &mut self.to_switches)] {
+            arrivals.packets.clear();
+            self.on_the_way.take(to_switch, &mut arrivals.packets);
+            if self.ending {
+                // The run ends in this window, and packets that arrive later stay on their way.
+                let late = arrivals.packets.extract_if(.., |incoming| incoming.packet.arrival >= limit);
+                late.for_each(|incoming| self.on_the_way.push(to_switch, incoming));
             }
-            self.arrivals = arrivals;
+            self.hops += arrivals.packets.len() as u64;
         }
     }
 
-    /// Visits the switches whose inputs are `due`, many at a time.
-    fn visit_switches<H: Handler>(&mut self, mut due: &[Input], span: (Time, Time), handler: &mut H) {
-        while !due.is_empty() {
-            let has_timer;
-            (due, has_timer) = self.gather(due, span);
-            let timed = if has_timer { self.arrivals.take_last() } else { None };
-            if let Chooser::LeastQueue(_) = self.chooser {
-                self.forward_one_by_one();
-            } else {
-                self.route_batch();
-                self.queue_batch();
-            }
-            if let Some((node, packets)) = timed {
-                self.visit(node, packets.iter(), span.1, handler);
-            }
+    /// Gives hosts the packets that come to them in this window, and runs the timers of these hosts
+    /// and of those that are `woken`.
+    fn visit_hosts<H: Handler>(&mut self, woken: &[NodeId], limit: Time, handler: &mut H) {
+        let mut arrivals = std::mem::take(&mut self.to_hosts);
+        self.chain_by_node(&mut arrivals);
+        for first in (0..arrivals.packets.len()).step_by(BATCH) {
+            let last = arrivals.packets.len().min(first + BATCH);
+            ahead::prefetch_hosts(&self.links, &self.routes, &arrivals.packets[first..last], handler);
+            ahead::prefetch_endpoints(&self.links, &self.routes, &arrivals.packets[first..last], handler);
+            (first..last).for_each(|number| self.visit_with(&mut arrivals, number as u32, limit, handler));
         }
+        woken.iter().for_each(|node| self.finish(*node, limit, handler));
+        self.to_hosts = arrivals;
+    }
+
+    /// Forwards the packets that come to switches in this window, and runs the timers of the
+    /// switches that are `woken`.
+    ///
+    /// With ECMP a packet's link does not depend on other packets, so all are routed first. Then
+    /// the order matters only of those that take the same link. Other ways to choose, timers, and
+    /// ports that depend on each other need the packets of each switch in order.
+    fn visit_switches<H: Handler>(&mut self, woken: &[NodeId], limit: Time, handler: &mut H) {
+        let mut arrivals = std::mem::take(&mut self.to_switches);
+        if woken.is_empty() && matches!(self.chooser, Chooser::Flows) && !self.ports.are_related() {
+            self.route(&mut arrivals);
+            self.queue(&mut arrivals);
+        } else {
+            self.chain_by_node(&mut arrivals);
+            let all = 0..arrivals.packets.len() as u32;
+            all.for_each(|number| self.visit_with(&mut arrivals, number, limit, handler));
+            woken.iter().for_each(|node| self.finish(*node, limit, handler));
+        }
+        self.to_switches = arrivals;
+    }
+
+    /// Chains the packets that come to one node.
+    fn chain_by_node(&mut self, arrivals: &mut Arrivals) {
+        let Arrivals { packets, steps, .. } = arrivals;
+        steps.clear();
+        steps.extend(packets.iter().zip(0..).map(|(incoming, number)| {
+            let before = std::mem::replace(&mut self.latest[incoming.node.index()], number);
+            Step { before, ..Step::default() }
+        }));
+    }
+
+    /// Visits the node to which packet `number` comes, with all packets that come to it, if the
+    /// packet is the latest of them.
+    #[inline(always)]
+    fn visit_with<H: Handler>(&mut self, arrivals: &mut Arrivals, number: u32, limit: Time, handler: &mut H) {
+        let node = arrivals.packets[number as usize].node;
+        let latest = &mut self.latest[node.index()];
+        if *latest != number {
+            return;
+        }
+        *latest = NONE;
+        for incoming in arrivals.chain(&number) {
+            self.take_in(node, &incoming.packet, handler);
+        }
+        self.finish(node, limit, handler);
     }
 
     #[inline]
@@ -219,84 +273,56 @@ impl Network {
             links: &mut self.links,
             kinds: &self.kinds,
             rare: &mut self.rare,
+            on_the_way: &mut self.on_the_way,
             ports: &mut self.ports,
             routes: &self.routes,
             calendar: &mut self.calendar,
-            handed: &mut self.handed,
             trailers: &mut self.trailers,
             windows: self.windows,
         }
     }
 
-    /// Takes the packets that come to the first of the nodes that are `due`: those of
-    /// [`next_batch`], but none after a switch with a timer. Returns the inputs that are left, and
-    /// whether the last node is such a switch.
+    /// Chooses the links that packets take from the switches to which they come, and chains the
+    /// packets that take the same link.
     #[inline(never)]
-    fn gather<'d>(&mut self, due: &'d [Input], (start, limit): (Time, Time)) -> (&'d [Input], bool) {
-        let batch = next_batch(due);
-        ahead::prefetch_links(&self.links, batch);
-        let Network { links, arrivals, calendar, windows, ending, timer_windows, hosts, .. } = self;
-        let (links, windows, ending, hosts) = (&mut links[..], *windows, *ending, *hosts);
-        arrivals.clear();
-        let (mut taken, mut has_timer) = (0, false);
-        for input in batch {
-            taken += 1;
-            if let Some(from) = links.get_mut(input.link.index()) {
-                let next = from.take_before(limit, |packet| arrivals.push(*input, packet));
-                if let Some(arrival) = next
-                    && !ending
-                {
-                    calendar.schedule(windows.of(arrival), from.input);
-                }
-            } else {
-                // There is no link of the number that stands for timers.
-                timer_windows[input.node.index()] = u64::MAX;
-                has_timer = input.node >= hosts;
-            }
-            if has_timer || batch.get(taken).is_none_or(|next| next.node != input.node) {
-                arrivals.end(input.node);
-            }
-            if has_timer {
-                break;
+    fn route(&mut self, arrivals: &mut Arrivals) {
+        let Network { links, routes, .. } = self;
+        let Arrivals { packets, steps, .. } = arrivals;
+        steps.clear();
+        for batch in packets.chunks_mut(BATCH) {
+            let first = steps.len();
+            steps.extend(batch.iter_mut().map(|incoming| {
+                let link = routes.at(incoming.node).next_link(&mut incoming.packet);
+                prefetch_place(links, link.index());
+                Step { link, before: NONE }
+            }));
+            for (step, number) in steps[first..].iter_mut().zip(first as u32..) {
+                step.before = std::mem::replace(&mut links[step.link.index()].latest, number);
             }
         }
-        arrivals.sort(start);
-        self.hops += self.arrivals.len() as u64;
-        (&due[taken..], has_timer)
     }
 
-    /// Chooses the links that the packets of the batch take.
+    /// Queues packets that are routed, those of a chain in order; a packet's `arrival` is when it
+    /// came.
     #[inline(never)]
-    fn route_batch(&mut self) {
-        let Network { links, routes, chooser, arrivals, .. } = self;
-        arrivals.route(|node, packet| {
-            let link = routes.at(node).forward(node, packet, chooser);
-            prefetch_place(links, link.index());
-            link
-        });
-    }
-
-    /// Queues the packets of the batch; a packet's `arrival` is when it came.
-    #[inline(never)]
-    fn queue_batch(&mut self) {
-        let arrivals = std::mem::take(&mut self.arrivals);
+    fn queue(&mut self, arrivals: &mut Arrivals) {
         let mut egress = self.egress(NodeId::default());
-        arrivals.links().for_each(|link| egress.links[link.index()].prefetch_end());
-        for (link, packet) in arrivals.routed() {
-            egress.enqueue(link, packet.arrival, packet);
+        for first in (0..arrivals.packets.len()).step_by(BATCH) {
+            let last = arrivals.packets.len().min(first + BATCH);
+            let steps = &arrivals.steps[first..last];
+            steps.iter().for_each(|step| egress.links[step.link.index()].prefetch_end());
+            for number in first as u32..last as u32 {
+                let link = arrivals.steps[number as usize].link;
+                let latest = &mut egress.links[link.index()].latest;
+                if *latest != number {
+                    continue; // it is queued with the latest of its chain
+                }
+                *latest = NONE;
+                for incoming in arrivals.chain(&number) {
+                    egress.enqueue(link, incoming.packet.arrival, &incoming.packet);
+                }
+            }
         }
-        self.arrivals = arrivals;
-    }
-
-    /// Routes and queues the packets of the batch one by one, so that each choice sees the queues
-    /// that the packets before have left.
-    #[inline(never)]
-    fn forward_one_by_one(&mut self) {
-        let arrivals = std::mem::take(&mut self.arrivals);
-        for (node, packets) in arrivals.nodes() {
-            packets.for_each(|packet| self.forward_by_queues(node, *packet));
-        }
-        self.arrivals = arrivals;
     }
 
     /// Sends `packet`, which has come to the switch `node`, over the link with the shortest queue.
@@ -312,24 +338,17 @@ impl Network {
         self.chooser = Chooser::LeastQueue(chooser);
     }
 
-    /// A host, or a switch with a timer: `packets` and timers in order of time, packets first where
-    /// they tie.
+    /// `node` has got all packets of the window: runs its timers that are left.
     #[inline(always)]
-    fn visit<'p, H: Handler>(
-        &mut self,
-        node: NodeId,
-        packets: impl Iterator<Item = &'p Packet>,
-        limit: Time,
-        handler: &mut H,
-    ) {
-        packets.for_each(|packet| self.take_in(node, packet, handler));
+    fn finish<H: Handler>(&mut self, node: NodeId, limit: Time, handler: &mut H) {
         self.run_timers(node, limit, handler);
         if !self.ending {
             self.wake(node, handler);
         }
     }
 
-    /// `packet` comes to `node`, after the timers that are due before.
+    /// `packet` comes to `node`, after the timers that are due before; where they tie, the packet is
+    /// first.
     #[inline(always)]
     fn take_in<H: Handler>(&mut self, node: NodeId, packet: &Packet, handler: &mut H) {
         self.run_timers(node, packet.arrival, handler);
@@ -342,7 +361,7 @@ impl Network {
         }
     }
 
-    /// Forwards `packet` at a switch with a timer, or at a host to which others' packets come.
+    /// Forwards `packet` on its own: at a switch, or at a host to which others' packets come.
     #[inline(never)]
     fn pass_on(&mut self, node: NodeId, mut packet: Packet) {
         if node < self.hosts {
@@ -371,33 +390,5 @@ impl Network {
             handler.on_timer(node, at, &mut self.egress(node));
             at = handler.next_timer(node);
         }
-    }
-}
-
-/// The first of the inputs that are `due`: a batch of them, with all those of its last node.
-#[inline]
-fn next_batch(due: &[Input]) -> &[Input] {
-    let Some(last) = due.get(BATCH - 1) else { return due };
-    let more = due[BATCH..].iter().take_while(|input| input.node == last.node).count();
-    &due[..BATCH + more]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A batch ends where a node ends: with the 64th input, if that is the last of its node.
-    #[test]
-    fn a_batch_has_all_inputs_of_its_last_node() {
-        let due = |nodes: &[u32]| -> Vec<Input> {
-            nodes.iter().map(|node| Input { node: NodeId::new(*node as usize), link: LinkId::NONE }).collect()
-        };
-        let of = |nodes: &[u32]| next_batch(&due(nodes)).len();
-        assert_eq!(of(&[7; BATCH - 1]), BATCH - 1);
-        assert_eq!(of(&[7; BATCH + 3]), BATCH + 3);
-        let mut nodes: Vec<u32> = (0..BATCH as u32 + 6).collect();
-        assert_eq!(of(&nodes), BATCH);
-        nodes[BATCH - 2..BATCH + 2].fill(99);
-        assert_eq!(of(&nodes), BATCH + 2);
     }
 }

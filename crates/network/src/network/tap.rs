@@ -1,11 +1,10 @@
 //! Taps on links: they show a handler the packets that pass.
 
 use super::handler::Handler;
-use super::inputs::TIMERS;
 use super::run::Network;
 use crate::fabric::LinkId;
+use crate::on_the_way::Incoming;
 use crate::packet::Flags;
-use linkpool_units::Time;
 
 impl Network {
     /// Shows the handler, from now on, the packets with any of `flags` that come through `link`
@@ -16,16 +15,16 @@ impl Network {
         taps[link.index()] = taps[link.index()] | flags;
     }
 
-    /// Shows the packets that arrive before `limit`, the end of the window, on the inputs that are
-    /// due. They are all on their links already, since a window is as long as the least way of a
-    /// packet.
+    /// Shows the packets that arrive in this window, those of a link in order. They are all on their links already, since a
+    /// window is as long as the least way of a packet.
     #[cold]
-    pub(super) fn show_passing<H: Handler>(&self, taps: &[Flags], limit: Time, handler: &mut H) {
-        for input in self.woken.iter().filter(|input| input.link != TIMERS) {
-            let flags = taps[input.link.index()];
-            let arriving = self.links[input.link.index()].arriving_before(limit);
-            for packet in arriving.filter(|packet| packet.flags.has_any(flags)) {
-                handler.on_passing(input.link, packet, self.trailers.of(packet));
+    pub(super) fn show_passing<H: Handler>(&self, taps: &[Flags], handler: &mut H) {
+        for arrivals in [&self.to_hosts, &self.to_switches] {
+            let is_shown = |i: &&Incoming| i.packet.flags.has_any(taps[i.link.index()]);
+            let mut passing: Vec<Incoming> = arrivals.packets.iter().filter(is_shown).copied().collect();
+            passing.sort_unstable_by_key(|incoming| (incoming.link, incoming.packet.arrival));
+            for incoming in &passing {
+                handler.on_passing(incoming.link, &incoming.packet, self.trailers.of(&incoming.packet));
             }
         }
     }

@@ -11,7 +11,7 @@ mod loss;
 mod port;
 
 use crate::change::Course;
-use crate::discipline::Buffer;
+use crate::discipline::{Buffer, Order};
 use crate::fabric::{LinkId, LinkSpec, NodeId};
 use crate::link::LinkStats;
 use crate::packet::Packet;
@@ -31,6 +31,8 @@ pub(crate) struct Ports {
     buffer_of_node: BTreeMap<NodeId, u32>,
     /// Ports at which something waits since this window, or is due in it.
     due: Vec<u32>,
+    /// See [`Ports::are_related`].
+    related: bool,
     /// Their inputs in the calendar are numbered from here, after those of nodes.
     first_input: u32,
 }
@@ -55,6 +57,8 @@ impl Ports {
             port.buffer = Some(buffer);
             self.buffers[buffer as usize].members.push(number);
         }
+        let returns = |order| matches!(order, Order::Trimming(trimming) if trimming.return_to_sender);
+        self.related |= policy.shared.is_some() || returns(policy.discipline.order);
         self.of_link[link.index()] = number;
         self.ports.push(port);
     }
@@ -67,6 +71,12 @@ impl Ports {
     /// Has `link` a port that has failed, by the time to which the port is up to date?
     pub(crate) fn is_down(&self, link: LinkId) -> bool {
         self.ports.get(self.of_link[link.index()] as usize).is_some_and(Port::is_down)
+    }
+
+    /// Does it matter for some port in which order packets come to other ports of its node? So it is
+    /// where ports share a buffer, and where packets go back.
+    pub(crate) fn are_related(&self) -> bool {
+        self.related
     }
 
     /// The number of ports.
@@ -154,19 +164,26 @@ impl Ports {
         Some((port.queue_packets(), port.backlog_bytes(now)))
     }
 
-    /// The state of `link`'s port by `now`, the end of the run, if it has a port: counters, bytes
-    /// put on the wire, packets that it holds.
+    /// The state of `link`'s port by `now`, the end of the run, if it has a port: counters, and
+    /// bytes put on the wire.
     pub(crate) fn outcome(
         &mut self,
         link: LinkId,
         now: Time,
         transmitter: &mut Transmitter<'_>,
-    ) -> Option<(LinkStats, u64, u32)> {
+    ) -> Option<(LinkStats, u64)> {
         let number = self.of_link[link.index()];
         if number == NONE {
             return None;
         }
         self.bring_up_to(Time(now.0.saturating_sub(1)), number, transmitter);
         Some(self.ports[number as usize].outcome(now))
+    }
+
+    /// The packets that each port still holds by `now`, the end of the run, with its link.
+    pub(crate) fn held(&mut self, now: Time, transmitter: &mut Transmitter<'_>) -> Vec<(LinkId, u32)> {
+        let before = Time(now.0.saturating_sub(1));
+        (0..self.ports.len() as u32).for_each(|number| self.bring_up_to(before, number, transmitter));
+        self.ports.iter().map(|port| (port.link, port.held())).collect()
     }
 }

@@ -43,7 +43,7 @@ enum Fate {
 /// packet like any other.
 #[derive(Debug)]
 pub(super) struct Port {
-    link: LinkId,
+    pub(super) link: LinkId,
     /// The node whose port it is.
     pub(super) node: NodeId,
     /// The present state of the link.
@@ -294,11 +294,14 @@ impl Port {
         self.discipline.counted(&self.kind.thresholds)
     }
 
-    /// The counters of the port, the bytes that it has put on the wire by `now`, and the number of
-    /// packets that it still holds.
-    pub(super) fn outcome(&self, now: Time) -> (LinkStats, u64, u32) {
+    /// The counters of the port, and the bytes that it has put on the wire by `now`.
+    pub(super) fn outcome(&self, now: Time) -> (LinkStats, u64) {
+        (self.stats, self.stats.bytes - self.backlog_bytes(now))
+    }
+
+    /// The number of packets that it holds: waiting, or in service and not to arrive.
+    pub(super) fn held(&self) -> u32 {
         let doomed = self.server.is_some_and(|service| service.fate != Fate::Arrives);
-        let waiting = self.discipline.waiting().0;
-        (self.stats, self.stats.bytes - self.backlog_bytes(now), waiting + doomed as u32)
+        self.discipline.waiting().0 + u32::from(doomed)
     }
 }

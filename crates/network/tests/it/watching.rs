@@ -43,8 +43,6 @@ struct Watcher {
     sends: Vec<(Time, Vec<Packet>)>,
     switch_timer: Option<Time>,
     passed: Vec<(LinkId, u32, Time)>,
-    /// The packets of each send that wait on S1's link, by mark.
-    queued: Vec<Vec<u32>>,
     witnessed: Vec<Witness>,
     arrived: Vec<u32>,
 }
@@ -62,10 +60,8 @@ impl Handler for Watcher {
             self.switch_timer = None;
             return;
         }
-        let mark = out.mark(links().0);
         let (_, packets) = self.sends.pop().unwrap();
         packets.into_iter().for_each(|packet| out.send(now, packet));
-        self.queued.push(out.queued_since(links().0, mark).map(|packet| packet.seq).collect());
     }
 
     fn next_timer(&self, node: NodeId) -> Time {
@@ -116,12 +112,29 @@ fn a_tap_shows_each_packet_of_its_flags_once() {
     assert_eq!(passed, shown.map(|(link, seq, at)| (link, seq, Time::from_ps(at))));
 }
 
+/// What hosts send is witnessed at plain links too, with the time of its arrival: of packets of 1,000
+/// B, 800 ns each, and with the mark that the host's own queue sets from two waiting packets on.
+/// What is dropped there is not sent.
 #[test]
-fn packets_queued_since_a_mark_are_those_after_it() {
-    let data = |seqs: std::ops::Range<u32>| seqs.map(|seq| packet(seq, 1000, Flags::DATA)).collect();
-    let sends = vec![(Time::ZERO, data(10..13)), (Time::from_ns(10), data(13..15)), (Time::from_us(20), data(15..16))];
-    let watcher = run(network(fifo()), sends, None);
-    assert_eq!(watcher.queued, [vec![10, 11, 12], vec![13, 14], vec![15]]);
+fn a_witness_tells_what_plain_links_accept() {
+    let policy = QueuePolicy::drop_tail(QueueLimit::Packets(3)).marking(QueueLimit::Packets(2), false);
+    let mut network = network(policy);
+    network.watch(2);
+    let packets = (0..6).map(|seq| packet(seq, 1000, Flags::DATA | Flags::ECT)).collect();
+    let watcher = run(network, vec![(Time::ZERO, packets)], None);
+    let sent = watcher.witnessed.iter().flat_map(|w| &w.sent).map(|(link, seen)| (*link, &seen.packet));
+    let sent: Vec<_> = sent.map(|(link, p)| (link, p.seq, p.arrival, p.flags.has(Flags::CE))).collect();
+    let at = |n: u64| Time::from_ns(800 * n + 2000);
+    let first = links().0;
+    assert_eq!(
+        sent,
+        [(0, false), (1, false), (2, false), (3, true)].map(|(n, ce)| (first, n, at(u64::from(n) + 1), ce))
+    );
+    let lost = watcher.witnessed.iter().flat_map(|w| &w.discarded);
+    let lost: Vec<(u32, u32, Vec<u32>)> = lost
+        .map(|d| (d.packet.packet.seq, d.loss.queued, d.queue.iter().map(|seen| seen.packet.seq).collect()))
+        .collect();
+    assert_eq!(lost, [4, 5].map(|seq| (seq, 4, vec![0, 1, 2, 3])));
 }
 
 /// A timer at a switch does not keep the packets that come in the same window from going on.

@@ -40,7 +40,7 @@ impl Connection {
     }
 
     /// Addresses `packet` of `subflow` to the peer, and gives it a path and a priority.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn address(&mut self, subflow: SubflowId, packet: &mut Packet, random: &mut impl RngCore) {
         packet.envelope = packet.envelope.with_dst(self.peer_host);
         packet.endpoint = self.peer.of_subflow(subflow);

@@ -234,8 +234,7 @@ impl Component for Sampling<'_> {
         let from = |link: LinkId| self.plan.fabric.links()[link.index()].from;
         if let Some(counters) = self.counters.as_mut().filter(|counters| counters.lasts(now)) {
             for link in counters.links().into_iter().filter(|link| context.is_mine(from(*link))) {
-                let (stats, sent_bytes, _) = network.link_outcome(link, now);
-                samples.extend(counters.count(link, now, (stats, sent_bytes)));
+                samples.extend(counters.count(link, now, network.link_outcome(link, now)));
             }
         }
         context.sample(samples);

@@ -100,20 +100,6 @@ impl<'p> Watch<'p> {
         self.owner(to, handle).map(|(flow, end)| (flow, end, subflow))
     }
 
-    /// The positions of the queues of the host's links.
-    fn marks(&self, host: NodeId, network: &Egress<'_>) -> Vec<(LinkId, u32)> {
-        self.plan.fabric.links_from(host).map(|link| (link, network.mark(link))).collect()
-    }
-
-    /// The packets that a host has sent since `marks`, with their links.
-    fn sent_since(&self, marks: &[(LinkId, u32)], seen: &Witness, network: &Egress<'_>) -> Vec<(LinkId, Seen)> {
-        let see = |packet: &Packet| Seen { packet: *packet, trailer: network.trailer(packet).copied() };
-        let plain = marks.iter().filter(|(link, _)| !self.served[link.index()]);
-        let queued =
-            plain.flat_map(|(link, mark)| network.queued_since(*link, *mark).map(|packet| (*link, see(packet))));
-        queued.chain(seen.sent.iter().cloned()).collect()
-    }
-
     /// Records that an end of `flow` has sent a packet.
     fn sent(&mut self, (flow, by): (FlowId, End), now: Time, link: LinkId, Seen { packet, trailer }: &Seen) {
         let (subflow, is_served) = (Handle::split(packet.endpoint).1, self.served[link.index()]);
@@ -230,7 +216,7 @@ impl<'p> Watch<'p> {
             }
             let packet = Sight::of(packet, trailer.as_ref(), subflow, self.numbered(flow));
             if at_host && !self.served[loss.link.index()] {
-                // It has not come as far as the queue of its host, where `sent_since` looks.
+                // It was not accepted by the link of its host, so the witness does not tell that it was sent.
                 let by = if to == End::Receiver { End::Sender } else { End::Receiver };
                 self.row(loss.at, flow, What::Sent { by, packet: packet.clone(), next: None });
             }
@@ -246,12 +232,12 @@ impl<'p> Watch<'p> {
         }
     }
 
-    /// A host may have opened watched connections, or given them messages: what they sent stands in
-    /// its queues, or had no room there.
-    fn started(&mut self, host: NodeId, now: Time, sent: &[(LinkId, Seen)], seen: &Witness) {
+    /// A host may have opened watched connections, or given them messages: what they sent is on its
+    /// links, or had no room there.
+    fn started(&mut self, host: NodeId, now: Time, seen: &Witness) {
         let mut touched = Vec::new();
         let refused = seen.discarded.iter().map(|lost| &lost.packet);
-        for first in sent.iter().map(|(_, seen)| seen).chain(refused) {
+        for first in seen.sent.iter().map(|(_, sent)| sent).chain(refused) {
             let Some(trailer) = first.trailer.filter(|_| is_opening(&first.packet)) else { continue };
             let Opening { peer, to: OpeningFor::Flow(flow), .. } = Opening::read(&first.packet, &trailer) else {
                 continue;
@@ -269,7 +255,7 @@ impl<'p> Watch<'p> {
                 touched.push(flow);
             }
         }
-        for (link, packet) in sent {
+        for (link, packet) in &seen.sent {
             if let Some((flow, End::Receiver, _)) = self.addressee(&packet.packet, packet.trailer.as_ref())
                 && touched.contains(&flow)
             {
@@ -357,11 +343,10 @@ impl Handler for Watch<'_> {
         };
         let sight = Sight::of(packet, trailer.as_ref(), subflow, self.numbered(flow));
         self.row(now, flow, What::Arrived { at_end: end, packet: sight });
-        let marks = self.marks(host, network);
         self.hosts.on_packet(host, now, packet, network);
         let seen = network.take_witnessed();
-        for (link, packet) in self.sent_since(&marks, &seen, network) {
-            self.sent((flow, end), now, link, &packet);
+        for (link, packet) in &seen.sent {
+            self.sent((flow, end), now, *link, packet);
         }
         self.note(&seen);
         if end == End::Sender {
@@ -377,7 +362,6 @@ impl Handler for Watch<'_> {
         if node.index() >= self.plan.fabric.hosts() {
             return self.hosts.on_timer(node, now, network);
         }
-        let marks = self.marks(node, network);
         let (handle, subflow) = Handle::split(key as u32);
         let kind = timer::kind(key);
         let owner = match kind {
@@ -391,11 +375,10 @@ impl Handler for Watch<'_> {
         let (so_far, recorded) = (self.rows().len(), owner.is_some_and(|(flow, _)| self.records(flow)));
         self.hosts.on_timer(node, now, network);
         let seen = network.take_witnessed();
-        let sent = self.sent_since(&marks, &seen, network);
         match owner {
-            Some((flow, end)) => sent.iter().for_each(|(link, packet)| self.sent((flow, end), now, *link, packet)),
-            None if kind == timer::TURNS => self.pulled(now, &sent),
-            None => self.started(node, now, &sent, &seen),
+            Some((flow, end)) => seen.sent.iter().for_each(|(link, packet)| self.sent((flow, end), now, *link, packet)),
+            None if kind == timer::TURNS => self.pulled(now, &seen.sent),
+            None => self.started(node, now, &seen),
         }
         self.note(&seen);
         if let Some((flow, _)) = owner {

@@ -304,7 +304,11 @@ impl Scene {
             Ended::Done(_) | Ended::Stopped => unreachable!("nobody told it to"),
         };
         assert!(traffic.last_event.iter().all(|t| *t < self.end), "something at or after the end");
-        let links = LinkId::first(self.fabric.links().len()).map(|id| network.link_outcome(id, ended.max(self.end)));
+        let at = ended.max(self.end);
+        let links = LinkId::first(self.fabric.links().len()).zip(network.on_the_way(at)).map(|(id, on_the_way)| {
+            let (stats, sent) = network.link_outcome(id, at);
+            (stats, sent, on_the_way)
+        });
         Results { links: links.collect(), arrivals: traffic.arrivals, trailers: network.trailers() }
     }
 
@@ -336,13 +340,11 @@ impl Scene {
                 results.arrivals[host].append(arrivals);
             }
         }
+        let on_the_way: Vec<Vec<u32>> = runs.iter_mut().map(|(network, _)| network.on_the_way(self.end)).collect();
         for (id, l) in self.fabric.links().iter().enumerate() {
-            let (sender, receiver) = (parts[l.from.index()], parts[l.to.index()]);
-            let (stats, sent, mut on_the_way) = runs[sender as usize].0.link_outcome(LinkId::new(id), self.end);
-            if sender != receiver {
-                on_the_way += runs[receiver as usize].0.link_outcome(LinkId::new(id), self.end).2;
-            }
-            results.links.push((stats, sent, on_the_way));
+            let sender = parts[l.from.index()] as usize;
+            let (stats, sent) = runs[sender].0.link_outcome(LinkId::new(id), self.end);
+            results.links.push((stats, sent, on_the_way.iter().map(|counts| counts[id]).sum()));
         }
         results.trailers = runs.iter().map(|(network, _)| network.trailers()).sum();
         results

@@ -1,0 +1,272 @@
+//! A timing wheel: events, listed by the window in which they are due.
+
+use std::collections::BTreeMap;
+
+/// The number of windows ahead for which the wheel has a row; events due later wait elsewhere.
+const ROWS: u64 = 1024;
+
+/// Windows of later events are grouped. All events of a group enter the rows before the first of
+/// them is due.
+const GROUP: u64 = ROWS / 2;
+
+/// The places of a chunk.
+const CHUNK: u32 = 16;
+
+/// Events by the window in which they are due (a timing wheel: Varghese and Lauck, "Hashed and
+/// hierarchical timing wheels", SOSP 1987).
+///
+/// An event is written once, at the end of the row of its window. When the window comes, the row is
+/// read once, from its first event to its last. So memory is written and read in order, whatever
+/// the number of sources that events come from. Rows consist of chunks that are used again at once.
+#[derive(Debug)]
+pub struct TimingWheel<T> {
+    /// The current window.
+    now: u64,
+    rows: Box<[Row; ROWS as usize]>,
+    /// One bit per row that is not empty.
+    occupied: [u64; ROWS as usize / 64],
+    /// The chunks of all rows, one after another.
+    places: Vec<T>,
+    /// By chunk: the chunk that follows it in its row.
+    following: Vec<u32>,
+    /// Chunks that belong to no row.
+    free: Vec<u32>,
+    /// Events beyond the rows, each with its window, by group of windows.
+    later: BTreeMap<u64, Vec<(u64, T)>>,
+    /// The first window of the events in `later`; `u64::MAX`: there are none.
+    first_later: u64,
+}
+
+/// The events of a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    /// The first chunk.
+    first: u32,
+    /// The place after the last event. Where a chunk ends, or at first, that is no place of the row.
+    end: u32,
+}
+
+impl<T: Copy + Default> TimingWheel<T> {
+    /// An empty wheel, at window 0.
+    pub fn new() -> TimingWheel<T> {
+        TimingWheel {
+            now: 0,
+            rows: Box::new([Row::default(); ROWS as usize]),
+            occupied: [0; ROWS as usize / 64],
+            places: Vec::new(),
+            following: Vec::new(),
+            free: Vec::new(),
+            later: BTreeMap::new(),
+            first_later: u64::MAX,
+        }
+    }
+
+    /// Adds an event that is due in `window`, the current one or a later one; the caller fills its
+    /// place.
+    #[inline(always)]
+    pub fn push(&mut self, window: u64) -> &mut T {
+        debug_assert!(window >= self.now, "window {window} is over (now {})", self.now);
+        if window - self.now >= ROWS {
+            return self.push_later(window);
+        }
+        let row = (window % ROWS) as usize;
+        if self.rows[row].end.is_multiple_of(CHUNK) {
+            self.add_chunk(row);
+        }
+        let end = &mut self.rows[row].end;
+        *end += 1;
+        &mut self.places[*end as usize - 1]
+    }
+
+    /// Adds a chunk to `row`, which has no place left.
+    #[inline(never)]
+    fn add_chunk(&mut self, row: usize) {
+        let chunk = self.free.pop().unwrap_or_else(|| {
+            self.places.resize(self.places.len() + CHUNK as usize, T::default());
+            self.following.push(0);
+            self.following.len() as u32 - 1
+        });
+        let Row { first, end } = &mut self.rows[row];
+        if *end == 0 {
+            *first = chunk;
+            self.occupied[row / 64] |= 1 << (row % 64);
+        } else {
+            self.following[(*end as usize - 1) / CHUNK as usize] = chunk;
+        }
+        *end = chunk * CHUNK;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_later(&mut self, window: u64) -> &mut T {
+        self.first_later = self.first_later.min(window);
+        let group = self.later.entry(window / GROUP).or_default();
+        group.push((window, T::default()));
+        let last = group.len() - 1;
+        &mut group[last].1
+    }
+
+    /// Moves to `window`, before which nothing is due.
+    #[inline]
+    pub fn advance_to(&mut self, window: u64) {
+        debug_assert!(self.peek().is_none_or(|next| window <= next));
+        self.now = window;
+        if self.first_later != u64::MAX {
+            self.enter_later();
+        }
+    }
+
+    /// Moves the events of the groups that begin soon to their rows.
+    #[inline(never)]
+    fn enter_later(&mut self) {
+        while let Some(group) = self.later.first_entry().filter(|group| *group.key() <= self.now / GROUP + 1) {
+            group.remove().into_iter().for_each(|(window, event)| *self.push(window) = event);
+            let first = self.later.first_key_value();
+            self.first_later = first.and_then(|(_, events)| events.iter().map(|(w, _)| *w).min()).unwrap_or(u64::MAX);
+        }
+    }
+
+    /// The first window in which an event is due.
+    #[inline]
+    pub fn peek(&self) -> Option<u64> {
+        let first = self.ahead().map_or(u64::MAX, |ahead| self.now + ahead).min(self.first_later);
+        (first != u64::MAX).then_some(first)
+    }
+
+    /// How many windows ahead the first row is that is not empty.
+    #[inline]
+    fn ahead(&self) -> Option<u64> {
+        let row = self.now % ROWS;
+        let words = self.occupied.len() as u64;
+        // From this row on to the end of its word, then word by word, at last the rest of its word.
+        (0..=words).find_map(|i| {
+            let word = (row / 64 + i) % words;
+            let after = u64::MAX << (row % 64);
+            let bits = self.occupied[word as usize]
+                & if i == 0 {
+                    after
+                } else if i == words {
+                    !after
+                } else {
+                    u64::MAX
+                };
+            (bits != 0).then(|| (word * 64 + u64::from(bits.trailing_zeros()) + ROWS - row) % ROWS)
+        })
+    }
+
+    /// Takes the events of the current window, in the order in which they were added, to the end of
+    /// `events`.
+    #[inline]
+    pub fn take(&mut self, events: &mut Vec<T>) {
+        let row = (self.now % ROWS) as usize;
+        let Row { first, end } = std::mem::take(&mut self.rows[row]);
+        if end == 0 {
+            return;
+        }
+        self.occupied[row / 64] &= !(1 << (row % 64));
+        let last = (end - 1) / CHUNK;
+        let mut chunk = first;
+        while chunk != last {
+            events.extend_from_slice(&self.places[(chunk * CHUNK) as usize..][..CHUNK as usize]);
+            self.free.push(chunk);
+            chunk = self.following[chunk as usize];
+        }
+        events.extend_from_slice(&self.places[(last * CHUNK) as usize..end as usize]);
+        self.free.push(last);
+    }
+
+    /// All events, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let in_rows = self.rows.iter().filter(|row| row.end > 0).flat_map(|row| self.of(*row));
+        in_rows.chain(self.later.values().flatten().map(|(_, event)| event))
+    }
+
+    /// The events of `row`, which is not empty.
+    fn of(&self, row: Row) -> impl Iterator<Item = &T> {
+        let last = (row.end - 1) / CHUNK;
+        let follows = move |chunk: &u32| (*chunk != last).then(|| self.following[*chunk as usize]);
+        std::iter::successors(Some(row.first), follows).flat_map(move |chunk| {
+            let end = if chunk == last { row.end } else { (chunk + 1) * CHUNK };
+            &self.places[(chunk * CHUNK) as usize..end as usize]
+        })
+    }
+}
+
+impl<T: Copy + Default> Default for TimingWheel<T> {
+    fn default() -> TimingWheel<T> {
+        TimingWheel::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// Against lists by window: every event comes up in its window, in the order in which it
+        /// was added, once, while others are added for windows near and far.
+        #[test]
+        fn is_a_list_of_events_for_each_window(
+            starts in prop::collection::vec(prop_oneof![0u64..40, 0u64..5000], 1..300),
+            later in prop::collection::vec(prop_oneof![1u64..40, 1u64..5000], 0..600),
+        ) {
+            let (mut wheel, mut model) = (TimingWheel::new(), BTreeMap::<u64, Vec<usize>>::new());
+            let mut numbers = 0..;
+            let mut add = |wheel: &mut TimingWheel<usize>, model: &mut BTreeMap<u64, Vec<usize>>, window| {
+                let number = numbers.next().unwrap();
+                *wheel.push(window) = number;
+                model.entry(window).or_default().push(number);
+            };
+            starts.into_iter().for_each(|window| add(&mut wheel, &mut model, window));
+            let mut later = later.into_iter();
+            while let Some(window) = wheel.peek() {
+                prop_assert_eq!(Some(&window), model.keys().next());
+                wheel.advance_to(window);
+                let mut all: Vec<usize> = wheel.iter().copied().collect();
+                all.sort_unstable();
+                let mut expected: Vec<usize> = model.values().flatten().copied().collect();
+                expected.sort_unstable();
+                prop_assert_eq!(all, expected);
+                let mut due = Vec::new();
+                wheel.take(&mut due);
+                due.sort_unstable(); // those from beyond the rows may come after others
+                prop_assert_eq!(Some(due), model.remove(&window));
+                for ahead in later.by_ref().take(3) {
+                    add(&mut wheel, &mut model, window + ahead);
+                }
+            }
+            prop_assert!(model.is_empty());
+        }
+    }
+
+    /// Of 10,000 windows each has 40 events, which are added 20 windows before: that is 800 events
+    /// at a time, three chunks a window.
+    #[test]
+    fn chunks_are_used_again() {
+        let (mut wheel, mut due) = (TimingWheel::new(), Vec::new());
+        for window in 0..10_000 {
+            wheel.advance_to(window);
+            due.clear();
+            wheel.take(&mut due);
+            assert_eq!(due, vec![window; if window < 20 { 0 } else { 40 }]);
+            (0..40).for_each(|_| *wheel.push(window + 20) = window + 20);
+        }
+        assert_eq!(wheel.following.len(), 60);
+    }
+
+    /// The row of an event that is not due before the run ends is that of its window still.
+    #[test]
+    fn events_may_come_back_in_the_current_window() {
+        let mut wheel = TimingWheel::new();
+        *wheel.push(3000) = 'a';
+        assert_eq!(wheel.peek(), Some(3000));
+        wheel.advance_to(3000);
+        let mut due = Vec::new();
+        wheel.take(&mut due);
+        assert_eq!((due, wheel.peek()), (vec!['a'], None));
+        *wheel.push(3000) = 'b';
+        assert_eq!(wheel.peek(), Some(3000));
+    }
+}

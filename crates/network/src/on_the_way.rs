@@ -1,0 +1,126 @@
+//! Packets on their way: queued or on the wire, listed by the window in which they arrive.
+
+use crate::fabric::{LinkId, NodeId};
+use crate::link::{LOCAL, Link};
+use crate::packet::Packet;
+use linkpool_engine::{TimingWheel, Windows};
+use linkpool_units::Time;
+
+/// A packet on its way, with the link that it is on and the node to which the link leads.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Incoming {
+    pub(crate) packet: Packet,
+    pub(crate) node: NodeId,
+    pub(crate) link: LinkId,
+}
+
+/// The packets that links have accepted and that have not arrived yet.
+///
+/// A packet's arrival is known when it joins a FIFO queue. So it is written once, to the list of
+/// the packets that arrive in the same window, and read there when that window comes. No link is
+/// asked for what has arrived.
+#[derive(Debug)]
+pub(crate) struct OnTheWay {
+    /// Those that come to hosts, and those that come to switches.
+    wheels: [TimingWheel<Incoming>; 2],
+    /// By partition: those that it gets at the end of the window.
+    handed: Box<[Vec<Incoming>]>,
+    windows: Windows,
+}
+
+impl OnTheWay {
+    /// No packets, in a network of so many partitions.
+    pub(crate) fn new(windows: Windows, partitions: usize) -> OnTheWay {
+        OnTheWay { wheels: Default::default(), handed: vec![Vec::new(); partitions].into(), windows }
+    }
+
+    /// Adds `packet` on `link`, which has the number `id`; it arrives at the time `arrival`.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, id: LinkId, link: &Link, arrival: Time, packet: &Packet) {
+        let place = match link.remote {
+            LOCAL => self.place(link.to_switch, arrival),
+            partition => self.place_elsewhere(partition),
+        };
+        place.packet = *packet;
+        place.packet.arrival = arrival;
+        (place.node, place.link) = (link.to, id);
+    }
+
+    /// A place for a packet that comes to another partition.
+    #[inline(never)]
+    fn place_elsewhere(&mut self, partition: u8) -> &mut Incoming {
+        let handed = &mut self.handed[usize::from(partition)];
+        handed.push(Incoming::default());
+        let last = handed.len() - 1;
+        &mut handed[last]
+    }
+
+    /// A place for a packet that comes to a host, or to a switch, of this partition at `arrival`.
+    #[inline(always)]
+    fn place(&mut self, to_switch: bool, arrival: Time) -> &mut Incoming {
+        self.wheels[usize::from(to_switch)].push(self.windows.of(arrival))
+    }
+
+    /// Adds a packet that comes to a host, or to a switch, of this partition.
+    #[inline]
+    pub(crate) fn push(&mut self, to_switch: bool, incoming: Incoming) {
+        *self.place(to_switch, incoming.packet.arrival) = incoming;
+    }
+
+    /// Moves to `window`, before which nothing arrives.
+    pub(crate) fn advance_to(&mut self, window: u64) {
+        self.wheels.iter_mut().for_each(|wheel| wheel.advance_to(window));
+    }
+
+    /// The first window in which a packet arrives.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u64> {
+        self.wheels.iter().filter_map(TimingWheel::peek).min()
+    }
+
+    /// Takes the packets that come to hosts, or to switches, in the current window.
+    #[inline]
+    pub(crate) fn take(&mut self, to_switch: bool, packets: &mut Vec<Incoming>) {
+        self.wheels[usize::from(to_switch)].take(packets);
+    }
+
+    /// Takes the packets for `partition`. Where there are more partitions than switches and hosts,
+    /// some get none.
+    pub(crate) fn hand_over(&mut self, partition: usize) -> impl Iterator<Item = Incoming> {
+        self.handed.get_mut(partition).into_iter().flat_map(|handed| handed.drain(..))
+    }
+
+    /// All packets, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Incoming> {
+        self.wheels.iter().flat_map(TimingWheel::iter).chain(self.handed.iter().flatten())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Windows of 1 us: a packet for a host, one for a switch, and one for partition 1.
+    #[test]
+    fn packets_are_taken_where_they_arrive() {
+        let mut on_the_way = OnTheWay::new(Windows::new(Time::from_us(1)), 2);
+        let ways = [(7, false, LOCAL), (5, true, LOCAL), (6, true, 1)];
+        for (number, (us, to_switch, partition)) in (0..).zip(ways) {
+            let link = Link::new(0, NodeId::new(40 + number), to_switch, partition);
+            on_the_way.add(LinkId::new(number), &link, Time::from_us(us), &Packet::default());
+        }
+        assert_eq!((on_the_way.iter().count(), on_the_way.peek()), (3, Some(5)));
+        let handed: Vec<_> = on_the_way.hand_over(1).map(|incoming| (incoming.link, incoming.node)).collect();
+        assert_eq!(handed, [(LinkId::new(2), NodeId::new(42))]);
+        assert_eq!((on_the_way.hand_over(0).count(), on_the_way.hand_over(9).count()), (0, 0));
+        for (window, to_switch, number) in [(5, true, 1), (7, false, 0)] {
+            on_the_way.advance_to(window);
+            let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
+            on_the_way.take(to_switch, &mut here);
+            on_the_way.take(!to_switch, &mut elsewhere);
+            assert_eq!(here.iter().map(|incoming| incoming.link.index()).collect::<Vec<_>>(), [number]);
+            assert!(elsewhere.is_empty());
+        }
+        assert_eq!((on_the_way.iter().count(), on_the_way.peek()), (0, None));
+    }
+}
