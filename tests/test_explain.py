@@ -207,6 +207,34 @@ def test_a_receive_buffer_is_named(run: Run) -> None:
     check_sum(told)
 
 
+def test_a_send_buffer_that_grows_is_named(run: Run) -> None:
+    """On two paths, one slow: the fast subflow has room, and waits for the slow one's data."""
+    text = """
+duration = "10s"
+[topology.ring]
+bottleneck_rates = ["100Mbps", "1Mbps"]
+bottleneck_delays = ["100us", "100us"]
+rate = "1Gbps"
+delay = "2us"
+[queue]
+limit = 20
+[transport.t]
+control = "lia"
+subflows = 2
+paths = "distinct"
+[[workload.flow]]
+transport = "t"
+from = "S1"
+to = "D1"
+size = "1MB"
+"""
+    told = story(run(text))
+    assert told.held[Held.BUFFER] > 0.2 * sum(told.held.values())
+    check_sum(told)
+    plain = story(run(text.replace("subflows = 2", 'subflows = 2\nsend_buffer = "unlimited"')))
+    assert Held.BUFFER not in plain.held
+
+
 CONTROLS = ["reno", "dctcp", "cubic", "lia", "amp", "xmp", "mmptcp"]
 
 

@@ -2,16 +2,25 @@
 
 use crate::id::SubflowId;
 use crate::segment::Output;
+use crate::send_buffer::SendBuffer;
 use crate::timer::Timer;
 use linkpool_settings::{Bounds, Size, Speed, settings};
-use linkpool_units::{Rate, Time};
+use linkpool_units::{Bytes, Rate, Time};
 
 settings! {
-    /// The buffers at the two ends of a connection; the default holds whatever comes.
+    /// The buffers at the two ends of a connection.
     #[derive(Copy)]
     pub struct Buffers {
         /// The most data that the sender holds until it is acknowledged, on all subflows together.
-        send "send_buffer": u64 as Size = u64::MAX;
+        /// `"auto"`: it grows with the windows of several subflows, as in Linux (see below), and is
+        /// without limit with one.
+        send "send_buffer": SendBuffer = SendBuffer::Auto, paper_2013 = SendBuffer::UNLIMITED;
+        /// With `send_buffer = "auto"`: memory that the sender counts for the headers of a packet
+        /// (`MAX_TCP_HEADER`). Kernels of distributions have 320 B, kernels without wireless
+        /// networks 256 B. So with an MSS of 1,448 B a buffer grows by 8,704 B or by 4,608 B for
+        /// each packet of the window.
+        headers "send_buffer_headers": u32 as Bytes = 320, of Several,
+            when |b| b.send == SendBuffer::Auto => "`send_buffer = \"auto\"`";
         /// The most data that the receiver holds until the application reads it, on all subflows
         /// together. The receiver offers it as its window; at most `"1GiB"`.
         receive "receive_buffer": u64 as Size = u64::MAX,
@@ -27,9 +36,10 @@ impl Buffers {
     pub const LARGEST: u64 = 1 << 30;
 }
 
+/// Buffers that hold whatever comes.
 impl Default for Buffers {
     fn default() -> Buffers {
-        Buffers { send: u64::MAX, receive: u64::MAX, read_rate: None }
+        Buffers { send: SendBuffer::UNLIMITED, headers: 320, receive: u64::MAX, read_rate: None }
     }
 }
 

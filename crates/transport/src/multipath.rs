@@ -27,7 +27,7 @@ settings! {
         /// take turns, a segment each. `"lowest-rtt"`: the subflow with the least smoothed RTT.
         /// `"lowest-time-to-send"`: the subflow that needs the least time to send its data, as in
         /// Linux (see below).
-        scheduler: PacketScheduler = PacketScheduler::RoundRobin, of Several;
+        scheduler: PacketScheduler = PacketScheduler::LowestTimeToSend, paper_2013 = PacketScheduler::RoundRobin, of Several;
         /// Number of timeouts in a row after which a subflow is stale, or `"never"`. Other subflows
         /// send the data of a stale subflow again. A stale subflow gets new data only if all
         /// subflows are stale. It is stale until new data on it is acknowledged.

@@ -29,6 +29,7 @@ def blocked(life: Life) -> dict[Held, int]:
     buffer, message = life.opens["buffer"], life.message
     # A segment is sent only where there is room for all of it.
     room = None if buffer is None else buffer - life.opens["mss"]
+    on_subflow: dict[int, int] = defaultdict(int)
     begin = reached = acked = 0
     if message is not None:
         begin, reached, acked = message["begin"], message["sent"], message["acked"]
@@ -37,6 +38,8 @@ def blocked(life: Life) -> dict[Held, int]:
     for e in life.events[life.first :]:
         if e.at > at:
             held = _held(states, (reached, acked), (begin, life.size), room)
+            if held in (Held.WINDOW, Held.SUPPRESSED) and life.opens["grows"]:
+                held = Held.BUFFER if _has_room(states, on_subflow, life.opens["mss"]) else held
             if life.is_pulled:
                 is_all_sent = held is Held.NOTHING and not trimmed.known
                 held = Held.NOTHING if is_all_sent else Held.PULL
@@ -50,6 +53,8 @@ def blocked(life: Life) -> dict[Held, int]:
         elif e.what == "sent" and e["kind"] == "data":
             # Positions are modulo 2^32; the nearest to what was reached before is meant.
             reached = max(reached, near(e["ack"], reached) + e["payload"])
+            of, end = e["subflow"], on_subflow[e["subflow"]]
+            on_subflow[of] = max(end, near(e["seq"], end) + e["payload"])
     return {held: total[held] for held in Held if held in total}
 
 
@@ -78,6 +83,18 @@ def near(position: int, to: int) -> int:
     """Return the position that is meant modulo 2^32: the nearest one."""
     behind = (to - position) % (1 << 32)
     return to - behind if behind < 1 << 31 else to + (1 << 32) - behind
+
+
+def _has_room(states: dict[int, Event], sent: dict[int, int], mss: int) -> bool:
+    """Return whether the window of a subflow has room, so that its data waits for a buffer."""
+    # A subflow's first byte is number 1.
+    return any(
+        state["established"]
+        and not state["suppressed"]
+        and not state["recovering"]
+        and sent[subflow] - 1 - state["acked"] <= (int(state["cwnd"]) - 1) * mss
+        for subflow, state in states.items()
+    )
 
 
 def _held(

@@ -7,7 +7,7 @@ use crate::model::{Subflows, Transport};
 
 pub(super) fn check(t: &Transport, section: &mut Section<'_, '_>) {
     let config = &t.config.multipath;
-    let turns = "\"join-stall\" is a fault of `scheduler = \"round-robin\"`; leave it or the other scheduler out";
+    let turns = "\"join-stall\" is a fault of `scheduler = \"round-robin\"`; set that, or leave the fault out";
     section.check(!config.faults.join_stall || config.scheduler == PacketScheduler::RoundRobin, "faults", turns);
     match t.subflows {
         Subflows::Count(subflows) => check_each(t, subflows, section),

@@ -141,7 +141,8 @@ fn check_sizes(t: &Transport, section: &mut Section<'_, '_>) {
         format!("must be 1B to {most}B, as a packet with its header of {}B is at most {LARGEST_PACKET}B", wire.header);
     section.check((1..=most.into()).contains(&mss), "mss", why);
     let least = format!("must hold a segment, `mss` = {}, at least", Bytes(mss));
-    for (key, buffer) in [("send_buffer", t.config.buffers.send), ("receive_buffer", t.config.buffers.receive)] {
+    for (key, buffer) in [("send_buffer", t.config.buffers.send.fixed()), ("receive_buffer", t.config.buffers.receive)]
+    {
         section.check(buffer >= mss, key, &least);
     }
 }

@@ -52,6 +52,8 @@ pub enum What {
         mss: u16,
         /// Room for data not acknowledged, bytes; none: without limit.
         buffer: Option<u64>,
+        /// Does the send buffer grow with the windows of several subflows?
+        grows: bool,
         /// Does the receiver ask for each packet after the first window, by a PULL?
         pulled: bool,
     },

@@ -13,7 +13,7 @@ use crate::host::slots::Occupant;
 use crate::host::timer;
 use crate::plan::{Family, FlowId, Plan};
 use linkpool_network::{Cause, Discarded, Egress, Flags, Handler, LinkId, NodeId, Packet, Seen, Trailer, Witness};
-use linkpool_transport::{SenderState, SubflowId};
+use linkpool_transport::{SendBuffer, SenderState, SubflowId};
 use linkpool_units::Time;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -310,7 +310,7 @@ impl<'p> Watch<'p> {
         let transport = &plan.transports[planned.transport.index()];
         let is_ndp = matches!(transport.family, Family::Ndp(_));
         let buffers = transport.config.buffers;
-        let buffer = buffers.send.min(buffers.receive);
+        let buffer = buffers.send.fixed().min(buffers.receive);
         let name = |node: NodeId| plan.fabric.name(node).to_owned();
         let what = What::Opens {
             src: name(host),
@@ -321,6 +321,7 @@ impl<'p> Watch<'p> {
             stays_open,
             mss: transport.config.mss,
             buffer: (buffer < u64::MAX).then_some(buffer),
+            grows: buffers.send == SendBuffer::Auto && transport.config.subflows > 1,
             pulled: is_ndp,
         };
         if let Some(known) = self.connections.get_mut(&flow) {

@@ -50,6 +50,9 @@ impl Sender {
         subflow.state = State::Failed;
         subflow.timer.clear();
         self.rescue(s);
+        if let Some(buffers) = &mut self.send_buffers {
+            buffers.close(s.index());
+        }
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         subflow.sent.clear();
         (subflow.in_flight, subflow.board) = (0, None);

@@ -4,6 +4,7 @@ use super::Sender;
 use crate::id::SubflowId;
 use crate::options::AckOptions;
 use crate::segment::{Output, Segment};
+use crate::send_buffer::SendBuffer;
 use crate::seq::Seq;
 use crate::subflow::State;
 use linkpool_units::Time;
@@ -14,9 +15,30 @@ impl Sender {
     /// section 3.8.6.2.1).
     #[inline(never)]
     pub(super) fn set_limit(&mut self) {
-        let edge = self.edge.min(self.data_una.saturating_add(self.config.buffers.send));
+        let written = match (self.config.buffers.send, &mut self.send_buffers) {
+            (SendBuffer::Auto, Some(buffers)) => {
+                buffers.write(self.data_una);
+                buffers.written()
+            }
+            (send, _) => self.data_una.saturating_add(send.fixed()),
+        };
+        let edge = self.edge.min(written);
         let last = (edge.saturating_add(1)).saturating_sub(self.config.mss as u64);
         self.limit = if self.size <= edge { self.size } else { last };
+    }
+
+    /// The buffer of subflow `s` grows after an ACK on it that leaves room in its window, while the
+    /// application waits to write more (Linux, `tcp_check_space` and `tcp_should_expand_sndbuf` in
+    /// net/ipv4/tcp_input.c).
+    #[inline(never)]
+    pub(super) fn expand_buffer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        let Some(buffers) = &mut self.send_buffers else { return };
+        let grows = self.config.buffers.send == SendBuffer::Auto;
+        let has_room = s.is_in(self.open) && self.subflows[s].state == State::Established;
+        if has_room && (!grows || buffers.written() < self.size) && buffers.expand(s.index(), self.states[s].cwnd) {
+            self.set_limit();
+            self.transmit(now, out);
+        }
     }
 
     /// Takes the window that an ACK offers beyond `data_ack`. Returns true if a larger window is

@@ -92,6 +92,10 @@ impl Sender {
         subflow.counts.established = Some(now);
         state.established = true;
         subflow.round_end = state.snd_nxt;
+        if let Some(buffers) = &mut self.send_buffers {
+            buffers.expand(s.index(), state.cwnd);
+            self.set_limit();
+        }
         self.choose_eligible();
         if s.is_first() {
             self.joins_wait = self.control.joins_later() || self.config.multipath.join_after > 0;

@@ -13,14 +13,17 @@ mod recovery;
 mod selective;
 mod transmit;
 mod undo;
+mod usage;
 
 use crate::config::Config;
 use crate::congestion::CongestionState;
 use crate::control::{CongestionControl, Control, HookError};
 use crate::id::SubflowId;
 use crate::metric::Metric;
+use crate::multipath::PacketScheduler;
 use crate::reordering::Reordering;
 use crate::segment::{Output, Segment};
+use crate::send_buffer::{SendBuffer, SendBuffers};
 use crate::seq::{FIRST_BYTE, Seq};
 use crate::subflow::{OutstandingSegments, State, Subflow, SubflowStats};
 use crate::threshold::DupackThreshold;
@@ -29,6 +32,7 @@ use linkpool_units::Time;
 use messages::Messages;
 use pieces::Pieces;
 use std::sync::Arc;
+use usage::Use;
 
 /// The state of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,8 +79,12 @@ pub struct Sender {
     next: SubflowId,
     /// Data that waits for a subflow. `None` if data goes in order to any subflow with room.
     pieces: Option<Box<Pieces>>,
+    /// The send buffers of several subflows; `None` if they limit nothing.
+    send_buffers: Option<Box<SendBuffers>>,
     /// The messages of a connection that stays open.
     messages: Option<Box<Messages>>,
+    /// How subflows use their windows; `None` if they fill them.
+    uses: Option<Box<[Use]>>,
     /// Do further subflows wait until `joins_now` of the algorithm returns true?
     joins_wait: bool,
     state: SenderState,
@@ -104,6 +112,9 @@ impl Sender {
             in_recovery: false,
         };
         let control = config.control.build(n);
+        let (grows, assigns) =
+            (config.buffers.send == SendBuffer::Auto, config.multipath.scheduler == PacketScheduler::LowestTimeToSend);
+        let buffered = n > 1 && (grows || assigns);
         let mut sender = Sender {
             control,
             states: vec![state; n].into(),
@@ -112,7 +123,7 @@ impl Sender {
             data_nxt: 0,
             data_una: 0,
             limit: 0,
-            limited: config.buffers.send.min(config.buffers.receive) < u64::MAX,
+            limited: config.buffers.send.fixed().min(config.buffers.receive) < u64::MAX || buffered && grows,
             // The SYN-ACK will offer this window.
             edge: config.buffers.receive,
             open: 0,
@@ -122,7 +133,9 @@ impl Sender {
             unanswered: 0,
             next: SubflowId::FIRST,
             pieces: Pieces::new(config.multipath.scheduler, n),
+            send_buffers: buffered.then(|| Box::new(SendBuffers::new(n, config.mss, config.buffers.headers))),
             messages: None,
+            uses: buffered.then(|| usage::uses(n)),
             joins_wait: false,
             state: SenderState::Open,
             started: Time::ZERO,
@@ -191,6 +204,9 @@ impl Sender {
                 } else {
                     self.on_ack(s, (ack, data_ack, ece), options, now, out);
                 }
+                if self.send_buffers.is_some() {
+                    self.expand_buffer(s, now, out);
+                }
                 if self.limited {
                     self.watch_window(now, out);
                 }
@@ -227,11 +243,11 @@ impl Sender {
         self.after_event(now);
     }
 
-    /// Notes the use of windows of a connection that stays open, and gives up if a hook of the
+    /// Notes the use of windows, and gives up if a hook of the
     /// algorithm has failed.
     #[inline]
     fn after_event(&mut self, now: Time) {
-        if self.messages.is_some() {
+        if self.uses.is_some() {
             self.note_use(now);
         }
         if self.control.hook_error().is_some() {

@@ -5,11 +5,12 @@ use crate::congestion::CongestionState;
 use crate::control::CongestionControl;
 use crate::id::SubflowId;
 use crate::multipath::PacketScheduler;
+use crate::send_buffer::FRAGMENT;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Bytes that the scheduler assigns to one subflow before it chooses again (Linux,
 /// `MPTCP_SEND_BURST_SIZE`).
-const BURST: u32 = 1 << 16;
+const BURST: u64 = 1 << 16;
 
 /// A piece of the stream that becomes one segment: its first byte, and its length.
 pub(super) type Piece = (u64, u16);
@@ -105,22 +106,31 @@ impl Sender {
 
     /// Assigns new data in bursts, each to the subflow that needs the least time to send its data,
     /// until the send buffer of that subflow is full (Linux, `mptcp_subflow_get_send` in
-    /// net/mptcp/protocol.c).
+    /// net/mptcp/protocol.c). A fragment is assigned as a whole (`__subflow_push_pending`).
     pub(super) fn set_apart(&mut self) {
+        if self.data_nxt >= self.limit {
+            return;
+        }
         let Some(mut pieces) = self.pieces.take_if(|pieces| !pieces.apart.is_empty()) else {
             return;
         };
-        while let Some(s) = self.soonest(&mut pieces) {
-            let mut burst = 0;
-            while burst < BURST && self.has_memory(s, &pieces) {
-                let Some(piece) = self.fresh() else { break };
-                pieces.apart[s].queue.push_back(piece);
-                burst += piece.1 as u32;
+        while self.data_nxt < self.limit
+            && let Some(s) = self.soonest(&mut pieces)
+            && self.has_memory(s, &pieces)
+        {
+            self.follow_rate(s, &mut pieces);
+            let end = self.data_nxt + BURST;
+            while self.data_nxt < end && self.has_memory(s, &pieces) {
+                let fragment = self.data_nxt + FRAGMENT;
+                while self.data_nxt < fragment
+                    && let Some(piece) = self.fresh()
+                {
+                    pieces.apart[s].queue.push_back(piece);
+                }
+                if self.data_nxt >= self.limit {
+                    break;
+                }
             }
-            if burst == 0 {
-                break;
-            }
-            self.follow_rate(s, &mut pieces, burst as f64 / self.config.mss as f64);
         }
         self.pieces = Some(pieces);
     }
@@ -142,10 +152,10 @@ impl Sender {
         best.map(|(_, s)| s)
     }
 
-    /// Updates the expected rate of subflow `s` after `burst` packets were assigned to it. The rate
+    /// Updates the expected rate of subflow `s`, to which a burst is about to be assigned. The rate
     /// is a mean, weighted by packets, of the pacing rates at the time of each assignment.
-    fn follow_rate(&self, s: SubflowId, pieces: &mut Pieces, burst: f64) {
-        let before = (self.has(s, pieces) as f64 - burst).max(0.0);
+    fn follow_rate(&self, s: SubflowId, pieces: &mut Pieces) {
+        let (before, burst) = (self.has(s, pieces) as f64, BURST as f64 / self.config.mss as f64);
         if let Some(rate) = pacing_rate(&self.states[s], self.subflows[s].in_flight) {
             pieces.apart[s].follow_rate(rate, before, burst);
         }
@@ -156,11 +166,11 @@ impl Sender {
         self.subflows[s].sent.len() + pieces.apart[s].queue.len()
     }
 
-    /// Is there room in the send buffer of subflow `s`? It holds two windows (Linux,
-    /// `tcp_sndbuf_expand` in net/ipv4/tcp_input.c).
+    /// Is there room in the send buffer of subflow `s` (Linux, `sk_stream_memory_free` in
+    /// include/net/sock.h)?
     fn has_memory(&self, s: SubflowId, pieces: &Pieces) -> bool {
-        let window = self.states[s].coupled_window().max(self.config.initial_window as f64);
-        (self.has(s, pieces) as f64) < 2.0 * window
+        let held = self.has(s, pieces) as u64 * u64::from(self.config.mss);
+        self.send_buffers.as_ref().is_some_and(|buffers| held < buffers.size(s.index()))
     }
 
     /// May subflow `s` get new data?

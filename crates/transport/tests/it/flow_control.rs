@@ -6,7 +6,7 @@ use crate::common::opened::both_in_flight;
 use crate::common::script::{receiver, sender};
 use crate::common::{config, reno};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Buffers, Config, Multipath, PacketScheduler};
+use linkpool_transport::{Buffers, Config, Multipath, PacketScheduler, SendBuffer};
 use linkpool_units::{Rate, Time};
 
 fn receiving(receive: u64) -> Config {
@@ -155,7 +155,7 @@ fn a_slow_subflow_holds_up_the_others() {
 /// connection level.
 #[test]
 fn the_send_buffer_limits() {
-    both_in_flight(lia(2, Buffers { send: 2000, ..Buffers::default() }), None).run(
+    both_in_flight(lia(2, Buffers { send: SendBuffer::Fixed(2000), ..Buffers::default() }), None).run(
         "300us  < s1 ack 1 data 0
                 = s1 cwnd 2 flight 0
          310us  < ack 1 data 2
@@ -164,11 +164,68 @@ fn the_send_buffer_limits() {
     );
 }
 
+/// A buffer that grows, of a connection whose second subflow opens later: it begins with 4,096 B
+/// and two windows of ten packets, 2,304 B each, 50,176 B. The application fills two fragments of 32
+/// KiB, 65,536 B, and writes again when a third of the buffer is free.
+///
+/// At 300 us 35,536 B are held, so it has not written yet. Packets up to 64 leave room in the window
+/// of 40 packets, so the buffer grows to 4,096 B and two windows of 40 packets, and never limits
+/// again here.
+#[test]
+fn the_send_buffer_grows_with_the_window() {
+    let growing = |send: SendBuffer| {
+        let multipath = Multipath { join_at: vec![Time::from_secs(1)], ..Multipath::default() };
+        let buffers = Buffers { send, ..Buffers::default() };
+        Config { initial_window: 10, byte_counting: true, multipath, ..lia(2, buffers) }
+    };
+    let opening = "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-9
+         200us  < ack 10
+                > pkt 10-29
+         300us  < ack 30
+                > pkt 30-69
+         400us  < ack 70
+                ";
+    sender(growing(SendBuffer::Auto), None).run(&format!("{opening} > pkt 70-149"));
+    sender(growing(SendBuffer::Fixed(50_000)), None).run(&format!("{opening} > pkt 70-119"));
+}
+
+/// With two subflows the buffer is 96,256 B: 4,096 B and twice 46,080 B; 65,536 B of the stream are
+/// written when the second opens, more than two thirds. While packet 1 of the stream is on its way
+/// on the slow subflow, data up to 64 is sent. That leaves room in the window of the fast one, 64
+/// packets, so its part grows to 294,912 B.
+#[test]
+fn a_fast_subflow_makes_room_beside_a_slow_one() {
+    let buffers = Buffers { send: SendBuffer::Auto, ..Buffers::default() };
+    let config = Config { byte_counting: true, ..lia(2, buffers) };
+    let script = |last: &str| {
+        format!(
+            "300us  < ack 1 data 1
+                > pkt 1-2 data 2
+         400us  < ack 3 data 1
+                > pkt 3-6 data 4
+         500us  < ack 7 data 1
+                > pkt 7-14 data 8
+         600us  < ack 15 data 1
+                > pkt 15-30 data 16
+         700us  < ack 31 data 1
+                > pkt 31-62 data 32
+         800us  < ack 63 data 1
+                > pkt {last} data 64"
+        )
+    };
+    both_in_flight(config.clone(), None).run(&script("63-126"));
+    let buffers = Buffers { send: SendBuffer::Fixed(95_000), ..Buffers::default() };
+    both_in_flight(Config { buffers, ..config }, None).run(&script("63-94"));
+}
+
 /// Of two subflows with room the one with the lower RTT is given data, until its window is full.
 #[test]
 fn lowest_rtt_first() {
     let multipath = Multipath { scheduler: PacketScheduler::LowestRtt, ..Multipath::default() };
-    let config = Config { multipath, ..lia(2, Buffers { send: 3000, ..Buffers::default() }) };
+    let config = Config { multipath, ..lia(2, Buffers { send: SendBuffer::Fixed(3000), ..Buffers::default() }) };
     sender(config, None).run(
         "0      > syn
          200us  < synack                     // 200 us
@@ -260,7 +317,7 @@ fn throughput_is_the_window_over_the_rtt() {
     let buffers = |n: u64| Buffers { receive: n * 1000, ..Buffers::default() };
     assert_eq!(carried(Config { buffers: buffers(10), ..reno() }, &[2]), 10.0 * 500.0);
     assert_eq!(carried(Config { buffers: buffers(40), ..reno() }, &[20]), 40.0 * 50.0);
-    let sending = Buffers { send: 10_000, ..Buffers::default() };
+    let sending = Buffers { send: SendBuffer::Fixed(10_000), ..Buffers::default() };
     assert_eq!(carried(Config { buffers: sending, ..reno() }, &[2]), 10.0 * 500.0);
 }
 

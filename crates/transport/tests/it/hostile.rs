@@ -7,7 +7,8 @@ use crate::common::ledger::Ledger;
 use crate::common::{DCTCP, Random, S, algorithms, config};
 use linkpool_transport::control::{ControlConfig, MmptcpConfig, Switch};
 use linkpool_transport::{
-    Buffers, Config, DupackThreshold, LossRecovery, Multipath, PacketScheduler, Segment, SenderState, SubflowId,
+    Buffers, Config, DupackThreshold, LossRecovery, Multipath, PacketScheduler, Segment, SendBuffer, SenderState,
+    SubflowId,
 };
 use linkpool_units::{Rate, Time};
 use proptest::prelude::*;
@@ -121,7 +122,10 @@ impl Case {
     /// Carries the flow, checking all along. Returns all that the sender did.
     fn run(&self) -> Vec<Crossing> {
         let mut pair = Pair::new(self.config(), Some(self.size), self.weather.channel());
-        let mut ledger = Ledger::new(self.subflows, self.config().mss, 2.0);
+        // A window that send buffers leave unused shrinks to the initial window (RFC 2861, section 3.2).
+        let buffered = self.buffers.send == SendBuffer::Auto || self.scheduler == PacketScheduler::LowestTimeToSend;
+        let unused = if buffered && self.subflows > 1 { f64::from(self.initial_window) } else { f64::INFINITY };
+        let mut ledger = Ledger::new(self.subflows, self.config().mss, unused.min(2.0));
         ledger.edge = self.buffers.receive;
         ledger.any_order = self.scheduler == PacketScheduler::LowestTimeToSend;
         ledger.selective = self.recovery != LossRecovery::NewReno;
@@ -239,8 +243,14 @@ fn transfers(death: impl Strategy<Value = Option<(SubflowId, Time)>>) -> impl St
 /// At least a segment; read at once, or at 1 Mbit/s to 1 Gbit/s.
 fn buffers() -> impl Strategy<Value = Buffers> {
     let size = || prop_oneof![2 => Just(u64::MAX), 1 => 1000u64..60_000];
+    let send = prop_oneof![1 => Just(SendBuffer::Auto), 2 => size().prop_map(SendBuffer::Fixed)];
     let read_rate = prop_oneof![Just(None), (1u64..1000).prop_map(|n| Some(Rate::mbps(n)))];
-    (size(), size(), read_rate).prop_map(|(send, receive, read_rate)| Buffers { send, receive, read_rate })
+    (send, size(), read_rate).prop_map(|(send, receive, read_rate)| Buffers {
+        send,
+        receive,
+        read_rate,
+        ..Buffers::default()
+    })
 }
 
 /// The channel dies for one subflow at some time in the first milliseconds.
@@ -307,7 +317,7 @@ fn a_path_that_dies_behind_a_shut_window() {
     Case {
         size: 66_083,
         initial_window: 7,
-        buffers: Buffers { send: u64::MAX, receive: 1334, read_rate: Some(Rate::mbps(40)) },
+        buffers: Buffers { receive: 1334, read_rate: Some(Rate::mbps(40)), ..Buffers::default() },
         weather: Weather { death: Some((S[0], Time::from_us(61))), ..plain().weather },
         ..plain()
     }
@@ -326,7 +336,7 @@ fn lost_probes_do_not_count_against_a_subflow() {
         scheduler: PacketScheduler::LowestTimeToSend,
         backup: 0b10,
         stale_after: 1,
-        buffers: Buffers { send: u64::MAX, receive: 5496, read_rate: Some(Rate::mbps(139)) },
+        buffers: Buffers { receive: 5496, read_rate: Some(Rate::mbps(139)), ..Buffers::default() },
         recovery: LossRecovery::Rack,
         weather: Weather {
             seed: 1370131534216519039,
@@ -351,7 +361,7 @@ fn a_dead_subflow_does_not_ask_for_all() {
         limited_transmit: true,
         backup: 0b11,
         stale_after: 1,
-        buffers: Buffers { send: u64::MAX, receive: 1000, read_rate: Some(Rate::mbps(1)) },
+        buffers: Buffers { receive: 1000, read_rate: Some(Rate::mbps(1)), ..Buffers::default() },
         recovery: LossRecovery::Rack,
         weather: Weather {
             seed: 4663829874133889743,
@@ -375,7 +385,7 @@ fn a_subflow_is_asked_before_it_is_given_up() {
         initial_window: 5,
         backup: 0b110,
         fail_after: 1,
-        buffers: Buffers { send: u64::MAX, receive: 1880, read_rate: Some(Rate::mbps(8)) },
+        buffers: Buffers { receive: 1880, read_rate: Some(Rate::mbps(8)), ..Buffers::default() },
         weather: Weather { death: Some((S[0], Time::from_us(61))), ..plain().weather },
         ..plain()
     }
@@ -418,7 +428,7 @@ fn a_shut_window_is_watched_when_a_subflow_gets_stale() {
         scheduler: PacketScheduler::LowestRtt,
         backup: 0b110,
         stale_after: 2,
-        buffers: Buffers { send: u64::MAX, receive: 1334, read_rate: Some(Rate::mbps(217)) },
+        buffers: Buffers { receive: 1334, read_rate: Some(Rate::mbps(217)), ..Buffers::default() },
         weather: Weather {
             seed: 8999282472065941743,
             loss: 0.1767974810946887,
@@ -443,7 +453,7 @@ fn an_idle_subflow_is_not_stale() {
         scheduler: PacketScheduler::LowestTimeToSend,
         backup: 20,
         stale_after: 2,
-        buffers: Buffers { send: u64::MAX, receive: 6339, read_rate: Some(Rate::mbps(32)) },
+        buffers: Buffers { receive: 6339, read_rate: Some(Rate::mbps(32)), ..Buffers::default() },
         recovery: LossRecovery::Rack,
         weather: Weather { seed: 4533478444855269256, loss: 0.20260406597817576, ..plain().weather },
         ..plain()
@@ -462,7 +472,7 @@ fn timeouts_are_counted_anew_after_probes() {
         scheduler: PacketScheduler::LowestRtt,
         backup: 40,
         stale_after: 1,
-        buffers: Buffers { send: u64::MAX, receive: 19935, read_rate: Some(Rate::mbps(16)) },
+        buffers: Buffers { receive: 19935, read_rate: Some(Rate::mbps(16)), ..Buffers::default() },
         recovery: LossRecovery::Rack,
         undo: true,
         weather: Weather {

@@ -102,13 +102,14 @@ fn a_backup_is_used_while_it_is_alone() {
     );
 }
 
-/// Lowest time to send. The rate of a subflow in slow start is two windows an RTT, its send buffer
-/// two windows.
+/// Lowest time to send. The rate of a subflow in slow start is two windows an RTT. Its send buffer
+/// has 46,080 B (two windows of ten packets of 1,000 B, each with its headers 2,304 B), and 33
+/// packets at a time are assigned until it is full.
 ///
-/// At 100 us subflow 0 (window 2, RTT 100 us: 0.04 packets/us) is alone and gets packets 0 to 3; at
-/// 200 us its window is 3, so it gets 4 to 6, at 0.06/us: 0.05/us in the mean. At 300 us it has 6,
-/// for 120 us; subflow 1 (RTT 200 us: 0.02/us) has nothing: 7 to 10 are set apart for that one,
-/// which is 200 us. Then subflow 0 has 5, for 100 us: 11 to 13 are its own.
+/// At 100 us subflow 0 is alone and gets packets 0 to 32, and then 33 to 65, for 33 packets fill no
+/// buffer. At 300 us subflow 1 has nothing and gets 66 to 131. It then has 66 packets for 3,300 us
+/// (window 2, RTT 200 us), which is more than the 65 packets of subflow 0 need, but the buffer of
+/// subflow 0 is full: all wait.
 #[test]
 fn lowest_time_to_send() {
     let multipath = Multipath { scheduler: PacketScheduler::LowestTimeToSend, ..Multipath::default() };
@@ -123,27 +124,24 @@ fn lowest_time_to_send() {
                 > pkt 2-3
          300us  < s1 synack
                 > s1 ack 0
-                > s1 pkt 0 data 7
-                > s1 pkt 1 data 8
+                > s1 pkt 0 data 66
+                > s1 pkt 1 data 67
                 < ack 2
                 > pkt 4-5
-         310us  < ack 3
-                > pkt 6
-                > pkt 7 data 11
          500us  < s1 ack 1 data 4
-                > s1 pkt 2 data 9
-                > s1 pkt 3 data 10",
+                > s1 pkt 2 data 68
+                > s1 pkt 3 data 69",
     );
 }
 
-/// New data is set apart 64 KiB at a time, 66 packets of 1,000 B.
+/// New data is assigned 64 KiB at a time, 66 packets of 1,000 B. The send buffers hold 460,800 B.
 ///
-/// At 300 us subflow 0 (RTT 100 us: 2 packets/us) has its 200 packets, for 100 us. Subflow 1 (RTT
-/// 200 us: 1/us) has nothing: it gets 200 to 265, for 66 us, then 266 to 331, for 132 us. Then
-/// subflow 0 is sooner, but its send buffer is full. So the next data of subflow 0 is 332; an ACK
-/// makes its window 101.
+/// At 100 us subflow 0 gets 462 packets, and at 300 us it needs 231 us for them (RTT 100 us: 2
+/// packets/us). Subflow 1 (RTT 200 us: 1/us) gets four bursts, after which it needs 66, 132, 198 and
+/// 264 us. Then subflow 0 is sooner, but its buffer is full. So the next data of subflow 0 is 726.
+/// Each ACK makes its window larger by one.
 #[test]
-fn bursts_of_64_kib_are_set_apart() {
+fn bursts_of_64_kib_are_assigned() {
     let multipath = Multipath { scheduler: PacketScheduler::LowestTimeToSend, ..Multipath::default() };
     let config = Config { initial_window: 100, ..lia(2, multipath) };
     sender(config, None).run(
@@ -154,9 +152,15 @@ fn bursts_of_64_kib_are_set_apart() {
                 > s1 syn join
          300us  < s1 synack
                 > s1 ack 0
-                > s1 pkt 0-99 data 200
+                > s1 pkt 0-99 data 462
          310us  < ack 100
-                > pkt 100-199
-                > pkt 200 data 332",
+                > pkt 100-200
+         320us  < ack 201
+                > pkt 201-302
+         330us  < ack 303
+                > pkt 303-405
+         340us  < ack 406
+                > pkt 406-461
+                > pkt 462-509 data 726",
     );
 }

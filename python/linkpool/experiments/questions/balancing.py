@@ -22,7 +22,9 @@ def transport(scheme: str, window: int, min_rto: str) -> Table:
     if scheme in SUBFLOWS:
         n = SUBFLOWS[scheme]
         own: Table = {"control": scheme.partition("-")[0], "subflows": n}
-        return {**common, **own, "initial_window": max(round(window / n), 2)}
+        # Segments in turns, and no buffer by which a subflow holds others up.
+        plain: Table = {"scheduler": "round-robin", "send_buffer": "unlimited"}
+        return {**common, **own, **plain, "initial_window": max(round(window / n), 2)}
     return {**common, "control": "dctcp", "paths": PATHS[scheme], "initial_window": window}
 
 

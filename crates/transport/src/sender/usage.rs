@@ -1,0 +1,191 @@
+//! How subflows use their windows: a connection that stays open, and one that a send buffer limits,
+//! may not fill them (Linux: `tcp_slow_start_after_idle_check`, `tcp_cwnd_validate` and
+//! `tcp_is_cwnd_limited` in net/ipv4/tcp_output.c and include/net/tcp.h; RFC 2861; RFC 9293, section
+//! 3.8.2).
+
+use super::Sender;
+use crate::congestion::CongestionState;
+use crate::control::CongestionControl;
+use crate::id::SubflowId;
+use crate::subflow::State;
+use linkpool_units::Time;
+
+/// How a subflow uses its window; the names in brackets are of `struct tcp_sock`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Use {
+    /// Data segments sent when it was last looked at.
+    segments: u64,
+    /// Nothing was in flight then.
+    was_idle: bool,
+    /// When it sent its last data (`lsndtime`).
+    sent_at: Time,
+    /// The window was full in the last round (`is_cwnd_limited`).
+    is_full: bool,
+    /// The most packets in flight in the last round (`max_packets_out`).
+    most: u32,
+    /// The round ends when this is acknowledged (`cwnd_usage_seq`).
+    round_end: u64,
+    /// The most packets in flight since the window was last full (`snd_cwnd_used`).
+    used: u32,
+    /// When it was last full, or reduced (`snd_cwnd_stamp`).
+    full_at: Time,
+}
+
+impl Use {
+    /// Does the window keep the subflow from sending more? Only then it may grow. In slow start it
+    /// may grow to twice the packets in flight.
+    fn is_limited(&self, state: &CongestionState) -> bool {
+        self.is_full || state.in_slow_start() && state.cwnd < 2.0 * f64::from(self.most)
+    }
+
+    /// Linux's `tcp_cwnd_validate`, without the reduction: `out` packets are out, and the window is
+    /// full or not.
+    fn note(&mut self, state: &CongestionState, is_full: bool, out: u32, now: Time) {
+        if state.snd_una >= self.round_end || is_full || (!self.is_full && out > self.most) {
+            (self.is_full, self.most, self.round_end) = (is_full, out, state.snd_nxt);
+        }
+        if self.is_limited(state) {
+            (self.used, self.full_at) = (0, now);
+        } else {
+            self.used = self.used.max(out);
+        }
+    }
+}
+
+/// The use of each window of a connection with so many subflows, before they have sent anything.
+pub(super) fn uses(subflows: usize) -> Box<[Use]> {
+    vec![Use::default(); subflows].into()
+}
+
+/// Linux's `tcp_current_ssthresh`: three quarters of the window, unless recovery has cut it.
+fn current_ssthresh(state: &CongestionState) -> f64 {
+    if state.in_recovery { state.ssthresh } else { state.ssthresh.max(0.75 * state.cwnd) }
+}
+
+/// The window after `idle` without data: half of it for each timeout that has passed, and
+/// `initial` at the least (RFC 2861, section 3.1; Linux, `tcp_cwnd_restart`).
+fn after_idle(cwnd: f64, initial: f64, idle: Time, rto: Time) -> f64 {
+    let (least, mut cwnd, mut left) = (initial.min(cwnd), cwnd, idle);
+    while left > rto && cwnd > least {
+        left = left - rto;
+        cwnd /= 2.0;
+    }
+    cwnd.max(least)
+}
+
+impl Sender {
+    /// May the window of subflow `s` grow? A window that is not filled may not (RFC 2861, section 3;
+    /// RFC 9438, section 5.8).
+    #[inline]
+    pub(super) fn fills_window(&self, s: SubflowId) -> bool {
+        self.uses.as_ref().is_none_or(|uses| uses[s.index()].is_limited(&self.states[s]))
+    }
+
+    /// Subflows that have been idle for longer than a timeout begin again with a smaller window.
+    pub(super) fn restart_idle(&mut self, now: Time) {
+        if !self.config.slow_start_after_idle {
+            return;
+        }
+        let initial = f64::from(self.config.initial_window);
+        for s in self.numbers() {
+            let (Some(uses), subflow) = (&mut self.uses, &self.subflows[s]) else { return };
+            let (used, rto) = (&mut uses[s.index()], subflow.rtt.rto(&self.config.rtt));
+            let idle = now - used.sent_at;
+            if !subflow.is_idle() || subflow.segments == 0 || idle <= rto {
+                continue;
+            }
+            let state = &mut self.states[s];
+            state.ssthresh = current_ssthresh(state);
+            state.cwnd = after_idle(state.cwnd, initial, idle, rto);
+            (used.used, used.full_at) = (0, now);
+            self.update_open(s);
+        }
+    }
+
+    /// Notes how subflows use their windows, after each event.
+    #[inline(never)]
+    pub(super) fn note_use(&mut self, now: Time) {
+        for s in self.numbers() {
+            let (Some(uses), subflow) = (&mut self.uses, &self.subflows[s]) else { return };
+            if subflow.state != State::Established {
+                continue;
+            }
+            let (used, state) = (&mut uses[s.index()], &mut self.states[s]);
+            let (sent, out) = (subflow.segments > used.segments, subflow.sent.len() as u32);
+            let is_full = subflow.in_flight >= state.cwnd as u32;
+            if sent {
+                if used.segments == 0 {
+                    used.full_at = now;
+                } else if used.was_idle {
+                    self.control.tx_start(s, used.sent_at, now);
+                }
+                (used.segments, used.sent_at) = (subflow.segments, now);
+            }
+            used.was_idle = out == 0;
+            if sent || is_full {
+                used.note(state, is_full, out, now);
+                if self.config.slow_start_after_idle && now - used.full_at >= subflow.rtt.rto(&self.config.rtt) {
+                    // RFC 2861, section 3.2; Linux, `tcp_cwnd_application_limited`.
+                    let enough = f64::from(used.used.max(self.config.initial_window));
+                    if !state.in_recovery && enough < state.cwnd {
+                        state.ssthresh = current_ssthresh(state);
+                        state.cwnd = (state.cwnd + enough) / 2.0;
+                    }
+                    (used.used, used.full_at) = (0, now);
+                    self.update_open(s);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::testing::state;
+
+    /// Timeouts of 200 ms: 199 ms change nothing, 201 ms halve, 900 ms halve four times, and the
+    /// initial window is the least. A window below it stays.
+    #[test]
+    fn each_timeout_of_idleness_halves_the_window() {
+        let window = |cwnd: f64, ms: u64| after_idle(cwnd, 10.0, Time::from_ms(ms), Time::from_ms(200));
+        assert_eq!(
+            [window(640.0, 200), window(640.0, 201), window(640.0, 401), window(640.0, 900)],
+            [640.0, 320.0, 160.0, 40.0]
+        );
+        assert_eq!([window(640.0, 60_000), window(15.0, 201), window(4.0, 60_000)], [10.0, 10.0, 4.0]);
+    }
+
+    /// A window of 10 with 4 packets out is not full. In slow start it may grow to twice the
+    /// packets out, beyond only when it is full.
+    #[test]
+    fn a_window_grows_only_as_far_as_it_is_used() {
+        let (mut used, mut state) = (Use::default(), state(10.0));
+        state.ssthresh = 100.0;
+        used.note(&state, false, 4, Time::ZERO);
+        assert!(!used.is_limited(&state), "10 is more than twice 4");
+        used.note(&state, false, 6, Time::ZERO);
+        assert!(used.is_limited(&state), "10 is less than twice 6");
+        state.ssthresh = 5.0;
+        assert!(!used.is_limited(&state), "congestion avoidance wants a full window");
+        used.note(&state, true, 10, Time::ZERO);
+        assert!(used.is_limited(&state));
+        // Until the round is over, what was sent in it counts.
+        state.snd_nxt += 1000;
+        used.note(&state, true, 10, Time::ZERO);
+        used.note(&state, false, 3, Time::ZERO);
+        assert!(used.is_limited(&state));
+        state.snd_una = state.snd_nxt;
+        used.note(&state, false, 3, Time::ZERO);
+        assert!(!used.is_limited(&state));
+    }
+
+    #[test]
+    fn three_quarters_of_the_window_are_kept_as_threshold() {
+        let mut p = state(40.0);
+        p.ssthresh = 20.0;
+        assert_eq!(current_ssthresh(&p), 30.0);
+        p.in_recovery = true;
+        assert_eq!(current_ssthresh(&p), 20.0);
+    }
+}
