@@ -6,6 +6,7 @@
 
 mod events;
 mod latency;
+mod notes;
 mod paths;
 mod server;
 mod takeover;

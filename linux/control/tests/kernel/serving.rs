@@ -22,14 +22,14 @@ struct Serving {
     _alone: MutexGuard<'static, ()>,
 }
 
-/// One daemon at a time: two would take each other's events.
+/// One daemon at a time: it takes the events of all controllers.
 static DAEMON: Mutex<()> = Mutex::new(());
 
 impl Serving {
-    fn new(net: &Net, rule: Rule) -> Serving {
+    fn new(nets: &[&Net], rule: Rule) -> Serving {
         let alone = DAEMON.lock().unwrap_or_else(PoisonError::into_inner);
         let stop = Arc::new(AtomicBool::new(false));
-        let config = Config { namespaces: vec![net.client.clone()], rule };
+        let config = Config { namespaces: nets.iter().map(|net| net.client.clone()).collect(), rule };
         let (ready, started) = channel();
         let thread = thread::spawn({
             let stop = stop.clone();
@@ -91,7 +91,7 @@ fn subflows_are_opened_suppressed_released_and_opened_again() {
     net.limit(0, 100);
     let loaded = Loaded::new("amp", &Settings { tau: Some(3), ..Settings::default() });
     net.enable(loaded.name());
-    let serving = Serving::new(&net, Rule { subflows: 4, ..Rule::default() });
+    let serving = Serving::new(&[&net], Rule { subflows: 4, ..Rule::default() });
     assert_eq!(net.client.setting("net/mptcp/pm_type").unwrap().as_deref(), Some("1"));
     let server = net.serve(7000);
     let mut stream = net.connect(7000);
@@ -130,7 +130,7 @@ fn subflows_are_opened_suppressed_released_and_opened_again() {
     assert_eq!(net.client.setting("net/mptcp/pm_type").unwrap().as_deref(), Some("0"), "given back");
     net.mark(0, false);
     until("released", &|c| c.suppressed == 0);
-    let serving = Serving::new(&net, Rule { subflows: 4, ..Rule::default() });
+    let serving = Serving::new(&[&net], Rule { subflows: 4, ..Rule::default() });
     let released = client_conn(&loaded, &net).unwrap();
     until("data on the released subflows", &|c| delivered(c) > delivered(&released) + 50);
 
@@ -161,7 +161,7 @@ fn a_port_that_is_taken_is_avoided() {
     let net = Net::new(1);
     let loaded = Loaded::new("lia", &Settings::default());
     net.enable(loaded.name());
-    let serving = Serving::new(&net, Rule { subflows: 4, ..Rule::default() });
+    let serving = Serving::new(&[&net], Rule { subflows: 4, ..Rule::default() });
     let server = net.serve(7400);
     let mut stream = net.connect(7400);
     // Those of the second further subflow, at its first attempts.
@@ -198,7 +198,7 @@ fn a_daemon_cleans_up_after_one_that_was_killed() {
     let gone = PathBuf::from("/run/linkpool/path-manager-1");
     fs::write(&gone, "kernel").unwrap();
 
-    let serving = Serving::new(&net, Rule::default());
+    let serving = Serving::new(&[&net], Rule::default());
     assert_eq!((manager(&net.client), manager(&other.client)), ("1".to_string(), "0".to_string()));
     assert!(note(&net.client).exists() && !note(&other.client).exists() && !gone.exists());
 
@@ -209,6 +209,41 @@ fn a_daemon_cleans_up_after_one_that_was_killed() {
     serving.end();
     assert_eq!(manager(&net.client), "0");
     assert!(!note(&net.client).exists());
+}
+
+/// An event is taken once. So a second daemon is refused, in another namespace too, and takes
+/// nothing over; what it would have served, one daemon serves with all namespaces.
+#[test]
+fn one_daemon_takes_the_events_of_all_namespaces() {
+    if skipped("one_daemon_takes_the_events_of_all_namespaces") {
+        return;
+    }
+    let (net, other) = (Net::new(1), Net::new(1));
+    let loaded = Loaded::new("lia", &Settings::default());
+    net.enable(loaded.name());
+    other.enable(loaded.name());
+    let note = PathBuf::from(format!("/run/linkpool/events-{}", loaded.0.id));
+    let manager = |namespace: &Namespace| namespace.setting("net/mptcp/pm_type").unwrap().unwrap();
+
+    let serving = Serving::new(&[&net], Rule { subflows: 2, ..Rule::default() });
+    assert!(note.exists());
+    let config = Config { namespaces: vec![other.client.clone()], rule: Rule::default() };
+    let refused = daemon::run(&config, &Arc::new(AtomicBool::new(false)), || panic!("a second daemon serves"));
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("takes the events of this controller") && message.contains("--netns"), "{message}");
+    assert_eq!((manager(&net.client), manager(&other.client)), ("1".to_string(), "0".to_string()));
+    serving.end();
+    assert!(!note.exists());
+
+    let serving = Serving::new(&[&net, &other], Rule { subflows: 2, ..Rule::default() });
+    for (net, port) in [(&net, 7500), (&other, 7501)] {
+        let server = net.serve(port);
+        let mut stream = net.connect(port);
+        send_until(&mut stream, &loaded, net, "two subflows", |c| c.subflows == 2);
+        drop(stream);
+        server.join().unwrap();
+    }
+    assert!(serving.end().opened >= 2);
 }
 
 /// How long it takes from an event to all subflows suppressed or released. Not a test, but a
@@ -223,7 +258,7 @@ fn measure_suppression() {
     net.limit(0, 100);
     let loaded = Loaded::new("amp", &Settings { tau: Some(2), ..Settings::default() });
     net.enable(loaded.name());
-    let serving = Serving::new(&net, Rule { subflows: 4, ..Rule::default() });
+    let serving = Serving::new(&[&net], Rule { subflows: 4, ..Rule::default() });
     let server = net.serve(7300);
     let mut stream = net.connect(7300);
     send_until(&mut stream, &loaded, &net, "four subflows", |c| c.subflows == 4);
@@ -248,7 +283,7 @@ fn subflows_are_opened_by_bytes() {
     let net = Net::new(1);
     let loaded = Loaded::new("lia", &Settings::default());
     net.enable(loaded.name());
-    let _serving = Serving::new(&net, Rule { subflows: 3, after_bytes: 400_000, ..Rule::default() });
+    let _serving = Serving::new(&[&net], Rule { subflows: 3, after_bytes: 400_000, ..Rule::default() });
     let server = net.serve(7100);
     let mut stream = net.connect(7100);
     send(&mut stream, 200_000);
