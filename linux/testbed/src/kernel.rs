@@ -1,6 +1,8 @@
 //! What the kernel of this machine is and has.
 
 use anyhow::{Context as _, Result, ensure};
+use socket2::{Domain, Socket, Type};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
 
 /// Has the kernel this congestion control algorithm itself?
@@ -13,6 +15,23 @@ pub(crate) fn has_algorithm(name: &str) -> Result<bool> {
 /// Has it MPTCP with a path manager in user space?
 pub(crate) fn has_mptcp() -> bool {
     std::fs::read_to_string("/proc/sys/net/mptcp/pm_type").is_ok()
+}
+
+/// The send buffer that it gives to a new connection, bytes: one over the loopback device whose
+/// segments have `mss` bytes of payload, and timestamps.
+pub(crate) fn first_send_buffer(mss: u16) -> Result<u64> {
+    let socket = || -> Result<Socket> {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        socket.set_tcp_mss(u32::from(mss) + 12)?;
+        Ok(socket)
+    };
+    let (listener, sender) = (socket()?, socket()?);
+    // BBR asks for more than other algorithms do.
+    sender.set_tcp_congestion(b"reno")?;
+    listener.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
+    listener.listen(1)?;
+    sender.connect(&listener.local_addr()?)?;
+    Ok(sender.send_buffer_size()? as u64)
 }
 
 /// Its release, such as `6.18.44`.

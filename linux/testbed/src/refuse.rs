@@ -6,6 +6,7 @@ use crate::kernel;
 use anyhow::{Context as _, Result, bail, ensure};
 use linkpool_network::{Layer, MarkAt, Order, Queue};
 use linkpool_scenario::{Control, Paths, Preset, RoutingKind, Scenario, Subflows, Transport, WorkloadKind};
+use linkpool_transport::SendBuffer;
 use linkpool_units::Time;
 use toml_edit::{DocumentMut, Item, TableLike};
 
@@ -18,8 +19,18 @@ const LEAST_INTERVAL: Time = Time::from_ms(1);
 
 /// Settings of transports that the test bed gives to the kernel; others must be as the kernel has
 /// them.
-const HEEDED: [&str; 9] =
-    ["control", "preset", "subflows", "paths", "priority", "mss", "initial_window", "min_rto", "ack_every"];
+const HEEDED: [&str; 10] = [
+    "control",
+    "preset",
+    "subflows",
+    "paths",
+    "priority",
+    "mss",
+    "initial_window",
+    "min_rto",
+    "ack_every",
+    "send_buffer_headers",
+];
 
 /// Settings that follow from others.
 const IMPLIED: [&str; 2] = ["ack_delay", "quickack"];
@@ -113,6 +124,26 @@ fn settings(scenario: &Scenario) -> Result<Settings> {
         multipath: scenario.transports.iter().any(Transport::is_several),
         ecn: false,
     })
+}
+
+/// What the simulator has otherwise than this kernel, and a scenario can say: the memory that send
+/// buffers count for headers, which depends on how a kernel was built.
+pub(crate) fn unlike_the_kernel(scenario: &Scenario) -> Vec<String> {
+    let growing = |t: &&Transport| t.is_several() && t.config.buffers.send == SendBuffer::Auto;
+    let unlike = |t: &Transport| {
+        let (mss, headers) = (t.config.mss, t.config.buffers.headers);
+        let (kernel, scenario) = (kernel::first_send_buffer(mss).ok()?, SendBuffer::first(mss, headers));
+        let right = [256, 320].into_iter().find(|headers| SendBuffer::first(mss, *headers) == kernel);
+        let remedy = right.map_or(String::new(), |right| format!(": set it to \"{right}B\""));
+        (kernel != scenario).then(|| {
+            format!(
+                "[transport.{}] send_buffer_headers: a send buffer begins with {kernel} B on this kernel, and with \
+                 {scenario} B in the simulator{remedy}",
+                t.name
+            )
+        })
+    };
+    scenario.transports.iter().filter(growing).filter_map(unlike).collect()
 }
 
 /// Checks a transport; returns what runs its connections.

@@ -131,6 +131,7 @@ pub(crate) fn record(
     let Carried { ended, mut of_hosts, of_fabric, suppression, hurried } =
         carry((plan, routes), (&settings, conditions), algorithms, stop)?;
     let mut warnings = std::mem::take(&mut of_hosts.warnings);
+    warnings.extend(refuse::unlike_the_kernel(scenario));
     warnings.extend(headroom.doubt());
     if let Err(e) = hurried {
         warnings.push(format!("fabric and hosts have no real-time priority: {e}"));
