@@ -52,11 +52,16 @@ const FIRST_BLOCK: usize = 3;
 /// A window without limit.
 const NO_LIMIT: u32 = u32::MAX;
 
+/// The acknowledged place in the connection's stream, in the trailer of an ACK.
+pub(crate) fn data_ack(trailer: &Trailer) -> Seq {
+    Seq(trailer[DATA_ACK])
+}
+
 fn decode_options(trailer: &Trailer) -> (Seq, AckOptions) {
     let window = (trailer[WINDOW] != NO_LIMIT).then_some(trailer[WINDOW]);
     let blocks = trailer[FIRST_BLOCK..].chunks_exact(2).take(trailer[BLOCKS] as usize);
     let sack: SackBlocks = blocks.map(|b| (Seq(b[0]), Seq(b[1]))).collect();
-    (Seq(trailer[DATA_ACK]), AckOptions { window, sack })
+    (data_ack(trailer), AckOptions { window, sack })
 }
 
 /// A header without its payload, or a NACK of one.

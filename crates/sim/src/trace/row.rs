@@ -1,5 +1,6 @@
 //! The rows of a trace: one for each event of a flow.
 
+use crate::host::encoding::data_ack;
 use crate::host::endpoint::Sending;
 use crate::host::ndp;
 use crate::plan::FlowId;
@@ -148,8 +149,8 @@ pub struct Sight {
     /// `SYN`, `SYN-ACK`, `data`, `header` of data that was trimmed, `returned` header, `ACK`,
     /// `NACK`, `PULL`, `FIN`.
     pub kind: &'static str,
-    /// Of data: its first byte in the subflow, modulo 2^32. Of NDP: the number of the packet, or of
-    /// the PULL.
+    /// Of data: its first byte in the subflow; of an ACK: the next byte of the connection's stream
+    /// that is expected; modulo 2^32. Of NDP: the number of the packet, or of the PULL.
     pub seq: u32,
     /// Of data: its first byte in the connection's stream; of an ACK: the next byte that the
     /// subflow expects; modulo 2^32. Of NDP's ACKs: the first packet that has not arrived.
@@ -188,6 +189,9 @@ impl Sight {
             } else if has(Flags::SYN) {
                 ack = 0; // the name of the receiver stands there
             }
+        } else if let Some(trailer) = trailer {
+            // In the packet stands the place of its trailer.
+            seq = if has(Flags::SYN) { 0 } else { data_ack(trailer).0 };
         }
         let (payload, size) = (packet.payload(), packet.size());
         Sight { subflow, kind, seq, ack, payload, size, ce: has(Flags::CE), ece: has(Flags::ECE) }
