@@ -5,9 +5,9 @@ use linkpool_linux_control::algorithm::Algorithm;
 use linkpool_linux_control::instance::{self, Instance};
 use linkpool_linux_control::namespace::Namespace;
 use linkpool_linux_control::settings::Settings;
-use rustix::net::{AddressFamily, Protocol, SocketAddrV4, SocketType, bind, connect, listen, socket, sockopt};
+use rustix::net::{AddressFamily, Protocol, SocketType, bind, connect, listen, socket, sockopt};
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::num::NonZeroU32;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -116,9 +116,21 @@ impl Net {
         }
     }
 
+    /// Addresses of IPv6 on link 0, fd00:9::1 and fd00:9::2, at once in use.
+    pub fn add_ipv6(&self) {
+        for (name, end) in self.names.iter().zip([1, 2]) {
+            run(&format!("ip -n {name} addr add fd00:9::{end}/64 dev l0 nodad"));
+        }
+    }
+
     /// A server that reads until its peer closes; the thread returns how many bytes came.
     pub fn serve(&self, port: u16) -> JoinHandle<u64> {
-        let listener = self.server.within(|| Ok(mptcp_listener(port))).unwrap();
+        self.serve_at((Ipv4Addr::UNSPECIFIED, port).into())
+    }
+
+    /// The same at an address of either family.
+    pub fn serve_at(&self, address: SocketAddr) -> JoinHandle<u64> {
+        let listener = self.server.within(|| Ok(mptcp_listener(address))).unwrap();
         thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let mut buffer = vec![0; 1 << 18];
@@ -135,7 +147,8 @@ impl Net {
     /// A server that takes so many connections, and reads each until it is closed; the thread
     /// returns how many bytes came.
     pub fn serve_many(&self, port: u16, connections: usize) -> JoinHandle<u64> {
-        let listener = self.server.within(|| Ok(mptcp_listener(port))).unwrap();
+        let address = (Ipv4Addr::UNSPECIFIED, port).into();
+        let listener = self.server.within(|| Ok(mptcp_listener(address))).unwrap();
         thread::spawn(move || {
             let streams: Vec<_> = (0..connections).map(|_| listener.accept().unwrap().0).collect();
             let readers = streams.into_iter().map(|mut stream| {
@@ -148,7 +161,12 @@ impl Net {
 
     /// An MPTCP connection to the server on link 0.
     pub fn connect(&self, port: u16) -> TcpStream {
-        self.client.within(|| Ok(mptcp_connect(port))).unwrap()
+        self.connect_to((Ipv4Addr::new(10, 9, 0, 2), port).into())
+    }
+
+    /// An MPTCP connection to an address of either family.
+    pub fn connect_to(&self, address: SocketAddr) -> TcpStream {
+        self.client.within(|| Ok(mptcp_connect(address))).unwrap()
     }
 }
 
@@ -160,22 +178,23 @@ impl Drop for Net {
     }
 }
 
-fn mptcp_socket() -> rustix::fd::OwnedFd {
+fn mptcp_socket(address: SocketAddr) -> rustix::fd::OwnedFd {
     let mptcp = Protocol::from_raw(NonZeroU32::new(262).unwrap());
-    socket(AddressFamily::INET, SocketType::STREAM, Some(mptcp)).unwrap()
+    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    socket(family, SocketType::STREAM, Some(mptcp)).unwrap()
 }
 
-fn mptcp_listener(port: u16) -> TcpListener {
-    let socket = mptcp_socket();
+fn mptcp_listener(address: SocketAddr) -> TcpListener {
+    let socket = mptcp_socket(address);
     sockopt::set_socket_reuseaddr(&socket, true).unwrap();
-    bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port)).unwrap();
+    bind(&socket, &address).unwrap();
     listen(&socket, 2048).unwrap();
     TcpListener::from(socket)
 }
 
-fn mptcp_connect(port: u16) -> TcpStream {
-    let socket = mptcp_socket();
-    connect(&socket, &SocketAddrV4::new(Ipv4Addr::new(10, 9, 0, 2), port)).unwrap();
+fn mptcp_connect(address: SocketAddr) -> TcpStream {
+    let socket = mptcp_socket(address);
+    connect(&socket, &address).unwrap();
     TcpStream::from(socket)
 }
 

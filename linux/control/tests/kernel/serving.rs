@@ -7,8 +7,8 @@ use linkpool_linux_control::namespace::Namespace;
 use linkpool_linux_control::settings::Settings;
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::net::{Ipv6Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -272,6 +272,36 @@ fn measure_suppression() {
     let report = serving.end();
     println!("real-time priority: {}; from event to effect: {}", report.real_time, report.latency);
     assert_eq!(report.failed, 0, "{report:?}");
+}
+
+/// The path manager and the controllers over IPv6: subflows, their addresses, and suppression.
+#[test]
+fn subflows_are_opened_and_suppressed_over_ipv6() {
+    if skipped("subflows_are_opened_and_suppressed_over_ipv6") {
+        return;
+    }
+    if !Path::new("/proc/net/if_inet6").exists() {
+        return eprintln!("subflows_are_opened_and_suppressed_over_ipv6 skipped: no IPv6");
+    }
+    let net = Net::new(1);
+    net.add_ipv6();
+    net.limit(0, 100);
+    let loaded = Loaded::new("amp", &Settings::default());
+    net.enable(loaded.name());
+    let serving = Serving::new(&[&net], Rule { subflows: 3, ..Rule::default() });
+    let server = net.serve_at("[::]:7600".parse().unwrap());
+    let mut stream = net.connect_to("[fd00:9::2]:7600".parse().unwrap());
+    let (conn, opening) = send_until(&mut stream, &loaded, &net, "three subflows", |c| c.subflows == 3);
+    let own: Ipv6Addr = "fd00:9::1".parse().unwrap();
+    assert!(conn.established().all(|(_, p)| p.local.address == own.octets()), "{conn:?}");
+    net.mark(0, true);
+    let (_, marked) = send_until(&mut stream, &loaded, &net, "suppressed", |c| c.suppressed != 0);
+    // The daemon answers within milliseconds; the machine may have other work.
+    sleep(Duration::from_secs(1));
+    drop(stream);
+    assert_eq!(server.join().unwrap(), opening + marked);
+    let report = serving.end();
+    assert!(report.opened >= 2 && report.flags_set >= 2, "{report:?}");
 }
 
 /// MMPTCP's switch: one subflow until so many bytes were sent.
