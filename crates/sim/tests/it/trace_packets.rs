@@ -131,7 +131,8 @@ fn ports_of_both_kinds_show_the_same() {
 /// Of a connection with two subflows, each has its handshake, its data and its ACKs.
 #[test]
 fn subflows_are_told_apart() {
-    let transport = "control = \"lia\"\nsubflows = 2\ninitial_window = 2";
+    // In turns, so that both subflows have data of 100 KB.
+    let transport = "control = \"lia\"\nsubflows = 2\ninitial_window = 2\nscheduler = \"round-robin\"";
     let (run, rows) = traced(&incast(2, "limit = 12", transport, "100KB"));
     assert!(check_fates(&rows) > 200);
     for flow in &run.outcome.flows {
