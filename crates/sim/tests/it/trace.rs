@@ -81,9 +81,16 @@ fn a_trace_of_one_flow_is_part_of_that_of_all() {
 
 #[test]
 fn a_trace_may_be_stopped() {
-    let long = scenario(&INCAST.replace("100KB", "5MB"));
-    let stopped = trace(&long, &alone(&[FlowId::new(3)]), &mut |_| false);
-    assert!(matches!(stopped, Err(RunError::Stopped)));
+    // Before it begins, however short it is, and when its progress is told next.
+    for (size, told) in [("100KB", 0), ("5MB", 0), ("5MB", 1)] {
+        let mut left = told;
+        let mut tell = |_| {
+            left -= 1;
+            left >= 0
+        };
+        let stopped = trace(&scenario(&INCAST.replace("100KB", size)), &alone(&[FlowId::new(3)]), &mut tell);
+        assert!(matches!(stopped, Err(RunError::Stopped)), "{size} {told}");
+    }
 }
 
 /// A trace ends with the last of its flows, not with the first, and not with the run.
