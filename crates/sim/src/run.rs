@@ -144,9 +144,6 @@ pub fn simulate(
             (network, hosts)
         })
         .collect();
-    if !progress(Progress { now: Time::ZERO, end: plan.end, hops: 0 }) {
-        return Err(RunError::Stopped);
-    }
     let (mut data_packets, mut acked_bytes) = (0, 0);
     let (mut operations, mut iterations) = (Operations::default(), Iterations::default());
     let mut deliveries: HashMap<FlowId, Time> = HashMap::new();

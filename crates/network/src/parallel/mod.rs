@@ -61,9 +61,9 @@ impl Progress<'_> {
 /// each other on one of its own.
 ///
 /// It ends sooner when the partitions have [`Handler::done`] `goal` together, with the window in
-/// which they have. `progress` is called on the calling thread every `every` windows, or when the
-/// first handler [`Handler::is_full`], with the start of the window, before which all is done, and
-/// the packet-hops so far; it ends the run by returning false.
+/// which they have. `progress` is called on the calling thread before the first window and then every
+/// `every` windows, or when the first handler [`Handler::is_full`], with the start of the window, before
+/// which all is done, and the packet-hops so far; it ends the run by returning false.
 pub fn run_partitions<H: Handler + Send>(
     partitions: Vec<(&mut Network, &mut H)>,
     end: Time,
@@ -72,7 +72,7 @@ pub fn run_partitions<H: Handler + Send>(
     progress: &mut dyn FnMut(Time, u64) -> bool,
 ) -> Ended {
     let barrier = &Barrier::new(partitions.len());
-    let mut progress = Progress { every, left: every, tell: progress };
+    let mut progress = Progress { every, left: 1, tell: progress };
     let mut partitions = (0..).zip(partitions).map(|(me, (network, handler))| Partition { me, network, handler });
     let Some(mut first) = partitions.next() else {
         return Ended::Silent(Time::ZERO);

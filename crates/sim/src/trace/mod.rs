@@ -81,9 +81,6 @@ pub(crate) fn follow(
     let taken = || rows.lock().expect("nothing panics while it holds rows");
     let mut watch = Watch::new(hosts, &plan, served, flows, &rows, &over);
     plan.fabric.node_ids().for_each(|node| network.wake(node, &watch));
-    if !progress(Progress { now: Time::ZERO, end: plan.end, hops: 0 }) {
-        return Err(RunError::Stopped);
-    }
     let ended = run_partitions(
         vec![(&mut network, &mut watch)],
         plan.end,
