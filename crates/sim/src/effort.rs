@@ -62,7 +62,7 @@ mod tests {
             "duration = \"1s\"\n[topology.many-to-one]\nsenders = 4\nrate = \"10Gbps\"\ndelay = \"1us\"\n[queue]\nlimit = 100\n\
              [transport.t]\ncontrol = \"reno\"\nmss = \"1000B\"\n{workload}"
         );
-        expected_hops(&linkpool_scenario::load(&text, "test.toml", None, &[]).unwrap())
+        expected_hops(&crate::scenario(&text))
     }
 
     /// From the first of four hosts it is three links to two of them and two links to one: 8/3 there and
@@ -72,7 +72,7 @@ mod tests {
         let text = "duration = \"1s\"\n[topology.dumbbell]\npairs = 2\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
                     [transport.t]\ncontrol = \"reno\"\nmss = \"1000B\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\n\
                     to = \"D1\"\nsize = \"5KB\"\n";
-        let hops = expected_hops(&linkpool_scenario::load(text, "test.toml", None, &[]).unwrap());
+        let hops = expected_hops(&crate::scenario(text));
         assert!((hops - 2.0 * 8.0 / 3.0 * 5.0).abs() < 1e-9, "{hops}");
     }
 

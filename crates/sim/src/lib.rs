@@ -34,3 +34,9 @@ pub use results::sink::Sink;
 pub use results::tables::{Unknown, tables};
 pub use run::{Progress, RunError, RunInfo, run_to_directory, simulate};
 pub use trace::{End, Row, Sight, State, Traced, What, to_json, trace};
+
+/// The scenario of `text`, for unit tests.
+#[cfg(test)]
+fn scenario(text: &str) -> linkpool_scenario::Scenario {
+    linkpool_scenario::load(text, "test.toml", None, &[]).expect("a scenario")
+}

@@ -129,7 +129,7 @@ mod tests {
         let text = "duration = \"1ms\"\n[topology.many-to-one]\nsenders = 2\nrate = \"10Gbps\"\ndelay = \"2us\"\n\
                     [transport.t]\ncontrol = \"reno\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\n\
                     [record]\ncapture = { links = [\"S1->W\", \"S2->W\", \"W->R\"] }\n";
-        let plan = Plan::new(&linkpool_scenario::load(text, "test.toml", None, &[]).unwrap());
+        let plan = Plan::new(&crate::scenario(text));
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("capture.pcapng");
         let mut file = File::create(&path, &plan, plan.capture.as_ref().unwrap()).unwrap();

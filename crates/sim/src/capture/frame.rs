@@ -248,7 +248,7 @@ mod tests {
         let text = "duration = \"1ms\"\n[topology.many-to-one]\nsenders = 1\nrate = \"10Gbps\"\ndelay = \"2us\"\n\
                     [transport.t]\ncontrol = \"lia\"\nsubflows = 2\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\n\
                     to = \"R\"\n[record]\ncapture = {}\n";
-        let plan = Plan::new(&linkpool_scenario::load(text, "test.toml", None, &[]).unwrap());
+        let plan = Plan::new(&crate::scenario(text));
         let (sizes, mut connections) = (plan.transports[0].sizes, Connections::default());
         let mut syn = encode(Segment::Syn { join: false, ecn: false }, sizes);
         let opening = Opening {

@@ -199,7 +199,7 @@ mod tests {
         let bed = "duration = \"1s\"\n[topology.fat-tree]\nk = 4\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
                    [transport.t]\ncontrol = \"reno\"\n[[workload.permutation]]\ntransport = \"t\"\n\
                    [routing]\nreconverge = \"never\"\n[[change]]\nstate = \"down\"\n";
-        linkpool_scenario::load(&format!("{bed}{text}"), "changes.toml", None, &[]).unwrap().changes.remove(0)
+        crate::scenario(&format!("{bed}{text}")).changes.remove(0)
     }
 
     fn fabric() -> Fabric {

@@ -245,7 +245,7 @@ mod tests {
              control = \"reno\"\n{transport}\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"S1\"\nto = \"R\"\nsize = \"1KB\"\n\
              start = \"10ms\"\n{more}"
         );
-        Plan::new(&linkpool_scenario::load(&text, "test.toml", None, &[]).unwrap())
+        Plan::new(&crate::scenario(&text))
     }
 
     /// An ACK, or a header with a byte of payload; what is trimmed has none.

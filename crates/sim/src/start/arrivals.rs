@@ -80,7 +80,7 @@ mod tests {
              control = \"reno\"\n[[workload.incast]]\ntransport = \"t\"\nsenders = 1\nreceiver = \"R\"\nsize = \"1KB\"\n\
              every = \"{every}\"\nbursts = {count}\n"
         );
-        let plan = Plan::new(&linkpool_scenario::load(&text, "test.toml", None, &[]).unwrap());
+        let plan = Plan::new(&crate::scenario(&text));
         let host = |h| Host::new(stream(1, "host", h), Rate(1), 10);
         let mine = vec![true; plan.fabric.nodes()];
         let mut context = Context::new((0..2).map(host).collect(), mine, Time::from_us(3), Buffer::default());
