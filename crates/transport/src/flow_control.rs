@@ -2,7 +2,7 @@
 
 use crate::id::SubflowId;
 use crate::segment::Output;
-use crate::send_buffer::SendBuffer;
+use crate::send_buffer::{HEADERS, SendBuffer};
 use crate::timer::Timer;
 use linkpool_settings::{Bounds, Size, Speed, settings};
 use linkpool_units::{Bytes, Rate, Time};
@@ -19,7 +19,7 @@ settings! {
         /// (`MAX_TCP_HEADER`). Kernels of distributions have 320 B, kernels without wireless
         /// networks 256 B. So with an MSS of 1,448 B a buffer grows by 8,704 B or by 4,608 B for
         /// each packet of the window.
-        headers "send_buffer_headers": u32 as Bytes = 320, of Several,
+        headers "send_buffer_headers": u32 as Bytes = HEADERS, of Several,
             when |b| b.send == SendBuffer::Auto => "`send_buffer = \"auto\"`";
         /// The most data that the receiver holds until the application reads it, on all subflows
         /// together. The receiver offers it as its window; at most `"1GiB"`.
@@ -39,7 +39,7 @@ impl Buffers {
 /// Buffers that hold whatever comes.
 impl Default for Buffers {
     fn default() -> Buffers {
-        Buffers { send: SendBuffer::UNLIMITED, headers: 320, receive: u64::MAX, read_rate: None }
+        Buffers { send: SendBuffer::UNLIMITED, headers: HEADERS, receive: u64::MAX, read_rate: None }
     }
 }
 

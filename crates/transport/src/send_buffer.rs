@@ -19,6 +19,9 @@ pub(crate) const FRAGMENT: u64 = 1 << 15;
 
 /// Bytes of the TCP option with timestamps.
 const TIMESTAMPS: u64 = 12;
+/// Memory for the headers of a packet where kernels have wireless networks, bytes (Linux,
+/// `MAX_TCP_HEADER`).
+pub(crate) const HEADERS: u32 = 320;
 /// Memory for the kernel's record of the pages of a packet, bytes (Linux, `struct skb_shared_info`
 /// on x86-64).
 const PAGES: u64 = 320;
