@@ -177,6 +177,18 @@ fn a_port_that_is_taken_is_avoided() {
     serving.end();
 }
 
+/// The path manager of a namespace: "0" is the kernel's, "1" that in user space.
+fn manager(namespace: &Namespace) -> String {
+    namespace.setting("net/mptcp/pm_type").unwrap().unwrap()
+}
+
+/// Why a second daemon, which is to serve `namespace`, does not begin.
+fn refused(namespace: &Namespace) -> String {
+    let config = Config { namespaces: vec![namespace.clone()], rule: Rule::default() };
+    let ended = daemon::run(&config, &Arc::new(AtomicBool::new(false)), || panic!("a second daemon serves"));
+    ended.unwrap_err().to_string()
+}
+
 /// One daemon serves a namespace. What one that was killed has left, there or in a namespace that
 /// nobody serves any more, the next one puts right.
 #[test]
@@ -187,7 +199,6 @@ fn a_daemon_cleans_up_after_one_that_was_killed() {
     let (net, other) = (Net::new(1), Net::new(1));
     let _loaded = Loaded::new("lia", &Settings::default());
     let note = |namespace: &Namespace| PathBuf::from(format!("/run/linkpool/path-manager-{}", namespace.inode));
-    let manager = |namespace: &Namespace| namespace.setting("net/mptcp/pm_type").unwrap().unwrap();
     // As a daemon leaves them that is killed: both namespaces taken over, and one that is gone.
     fs::create_dir_all("/run/linkpool").unwrap();
     for namespace in [&net.client, &other.client] {
@@ -202,9 +213,7 @@ fn a_daemon_cleans_up_after_one_that_was_killed() {
     assert_eq!((manager(&net.client), manager(&other.client)), ("1".to_string(), "0".to_string()));
     assert!(note(&net.client).exists() && !note(&other.client).exists() && !gone.exists());
 
-    let config = Config { namespaces: vec![net.client.clone()], rule: Rule::default() };
-    let refused = daemon::run(&config, &Arc::new(AtomicBool::new(false)), || panic!("a second daemon serves"));
-    assert!(refused.unwrap_err().to_string().contains("another daemon serves"));
+    assert!(refused(&net.client).contains("another daemon serves"));
     assert_eq!(manager(&net.client), "1", "the first one serves on");
     serving.end();
     assert_eq!(manager(&net.client), "0");
@@ -223,13 +232,10 @@ fn one_daemon_takes_the_events_of_all_namespaces() {
     net.enable(loaded.name());
     other.enable(loaded.name());
     let note = PathBuf::from(format!("/run/linkpool/events-{}", loaded.0.id));
-    let manager = |namespace: &Namespace| namespace.setting("net/mptcp/pm_type").unwrap().unwrap();
 
     let serving = Serving::new(&[&net], Rule { subflows: 2, ..Rule::default() });
     assert!(note.exists());
-    let config = Config { namespaces: vec![other.client.clone()], rule: Rule::default() };
-    let refused = daemon::run(&config, &Arc::new(AtomicBool::new(false)), || panic!("a second daemon serves"));
-    let message = refused.unwrap_err().to_string();
+    let message = refused(&other.client);
     assert!(message.contains("takes the events of this controller") && message.contains("--netns"), "{message}");
     assert_eq!((manager(&net.client), manager(&other.client)), ("1".to_string(), "0".to_string()));
     serving.end();
