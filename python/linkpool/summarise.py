@@ -1,11 +1,11 @@
 """Compute the summary of a run from its tables.
 
 Tables of flows and of round-trip times may be long: they are scanned, and only the column that is
-described is in memory, with a number of its group: 12 bytes a row, and 8 more while percentiles are
-found; polars adds its own buffers, in all about 0.1 KB a row.
+described is in memory, with the number of its group and of its size class: 13 bytes a row at most,
+and 8 more while percentiles are found; polars adds its own buffers, in all about 0.1 KB a row.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -115,12 +115,13 @@ def _groups(flows: pl.LazyFrame, period: _Period) -> list[Group]:
     )
     fct = each(pl.when(finished).then("fct_s"), _fct)
     fct_established = each(pl.when(finished).then("fct_established_s"), _fct)
-    slowdowns = numbered.each_of_classes(
-        measured,
-        pl.when(finished).then("slowdown"),
-        _size_class(),
-        [_slowdown(above, upto) for above, upto in zip((0, *SIZES), (*SIZES, None), strict=True)],
+    by_class = _collected(
+        measured, value=pl.when(finished).then("slowdown"), size_class=_size_class()
     )
+    slowdowns = [
+        numbered.describe(by_class.filter(size_class=number), _slowdown(above, upto))
+        for number, (above, upto) in enumerate(zip((0, *SIZES), (*SIZES, None), strict=True))
+    ]
     rows = [_together(counts), *counts.iter_rows(named=True)]
     return [
         Group(
@@ -213,35 +214,24 @@ class _Numbered:
 
         `rows` have a column `group`, the number of the group of each.
         """
-        return self.each_of_classes(rows, value, pl.lit(0, pl.Int8), [describe_one])[0]
+        return self.describe(_collected(rows, value=value), describe_one)
 
-    def each_of_classes(
-        self,
-        rows: pl.LazyFrame,
-        value: pl.Expr,
-        size_class: pl.Expr,
-        describe: Sequence[Callable[[Values], T]],
-    ) -> list[list[T]]:
-        """Do as `each` for the rows of each class, whose number is its place in `describe`.
-
-        One query for all classes, as a query of few rows takes longer than what is done with them.
-        """
-        if not self._numbers.size:
-            return [[describe_one(np.empty(0))] for describe_one in describe]
-        columns = rows.select("group", size_class=size_class, value=value)
-        table = columns.drop_nulls("value").collect(engine="streaming")
-        classes = table["size_class"].to_numpy()
+    def describe(self, table: pl.DataFrame, describe_one: Callable[[Values], T]) -> list[T]:
+        """Do the same for a table of values and numbers of groups."""
         numbers, values = table["group"].to_numpy(), table["value"].to_numpy()
-        found = []
-        for number, describe_one in enumerate(describe):
-            rows_of = slice(None) if len(describe) == 1 else classes == number
-            parts = self._parts(numbers[rows_of], values[rows_of])
-            found.append([describe_one(values[rows_of]), *map(describe_one, parts)])
-        return found
+        return [
+            describe_one(values),
+            *(describe_one(part) for part in self._parts(numbers, values)),
+        ]
 
     def _parts(self, numbers: npt.NDArray[np.uint32], values: Values) -> Iterator[Values]:
         for number in self._numbers:
             yield values if self._numbers.size == 1 else values[numbers == number]
+
+
+def _collected(rows: pl.LazyFrame, **columns: pl.Expr) -> pl.DataFrame:
+    """Return the group and these columns of the rows whose `value` is no null."""
+    return rows.select("group", **columns).drop_nulls("value").collect(engine="streaming")
 
 
 def _fct(times: Values) -> FctStats:
