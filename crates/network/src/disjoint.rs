@@ -54,9 +54,10 @@ enum Step {
 fn augmenting_path(fabric: &Fabric, flow: &[u32], (from, to): (NodeId, NodeId)) -> Option<Vec<Step>> {
     let mut length = vec![i64::MAX; fabric.nodes()];
     let mut came_by: Vec<Option<(NodeId, Step)>> = vec![None; fabric.nodes()];
-    let mut queue = VecDeque::from([from]);
+    let (mut queue, mut waits) = (VecDeque::from([from]), vec![false; fabric.nodes()]);
     length[from.index()] = 0;
     while let Some(node) = queue.pop_front() {
+        waits[node.index()] = false;
         for link in fabric.links_from(node).filter(|_| node != to) {
             let next = fabric.links()[link.index()].to;
             let back = fabric.reverse(link);
@@ -71,7 +72,7 @@ fn augmenting_path(fabric: &Fabric, flow: &[u32], (from, to): (NodeId, NodeId)) 
             if next != from && length[node.index()] + cost < length[next.index()] {
                 length[next.index()] = length[node.index()] + cost;
                 came_by[next.index()] = Some((node, step));
-                if !queue.contains(&next) {
+                if !std::mem::replace(&mut waits[next.index()], true) {
                     queue.push_back(next);
                 }
             }

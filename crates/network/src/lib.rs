@@ -45,7 +45,7 @@ pub use queue::{Exempt, MarkAt, MarkWhen, NonEct, Queue};
 pub use queue_limit::QueueLimit;
 pub use routing::{Routes, Routing};
 pub use shortest_paths::ShortestPaths;
-pub use source_route::{reversed, source_route};
+pub use source_route::{always_fits, reversed, source_route};
 pub use spreading::Spreading;
 pub use weights::Weights;
 pub use witness::{Cause, Discarded, PacketLoss, Seen, Witness};

@@ -16,6 +16,13 @@ pub fn source_route(fabric: &Fabric, path: &[LinkId]) -> Option<u32> {
     })
 }
 
+/// Does `path` fit into a packet whatever ports of its nodes it takes? Then paths over the same nodes
+/// fit between any two hosts at its ends.
+pub fn always_fits(fabric: &Fabric, path: &[LinkId]) -> bool {
+    let ports = |link: &LinkId| fabric.links_from(fabric.links()[link.index()].from).len() as u64;
+    path.iter().try_fold(1u64, |ways, link| ways.checked_mul(ports(link))).is_some_and(|ways| ways <= 1 << 32)
+}
+
 /// The way back: the other direction of each cable of `path`, in reverse.
 pub fn reversed(fabric: &Fabric, path: &[LinkId]) -> Vec<LinkId> {
     path.iter().rev().map(|link| fabric.reverse(*link)).collect()

@@ -103,6 +103,7 @@ impl RunError {
                 RunError::Connections { host: plan.fabric.name(host).to_string(), at, limit: plan.most_connections }
             }
             Limit::FlowNumbers => RunError::FlowNumbers { at },
+            Limit::PathLength(from, to) => PathError::of(&plan.fabric, (from, to)).into(),
         }
     }
 }

@@ -5,7 +5,9 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use linkpool_network::{self as network, Fabric, LinkId, NodeId, Routes, disjoint_paths, reversed, source_route};
+use linkpool_network::{
+    self as network, Fabric, LinkId, NodeId, Routes, always_fits, disjoint_paths, reversed, source_route,
+};
 use linkpool_settings::Kinds;
 use linkpool_workload::{WorkloadKind, kinds};
 
@@ -153,6 +155,20 @@ impl Pairs {
         Pairs::Listed(pairs)
     }
 
+    /// As [`Pairs::find`], in both directions of each pair, and no host stands for others elsewhere.
+    /// If this is more than `most` pairs, it is `find`.
+    fn find_both_ways(&self, fabric: &Fabric, most: usize, is_wrong: impl Fn(Pair) -> bool) -> Option<Pair> {
+        let Pairs::Any { in_rack } = self else { return self.find(fabric, is_wrong) };
+        let alike = alike(fabric);
+        if alike.len() > FEW && alike.len() * (alike.len() - 1) > most {
+            return self.find(fabric, is_wrong);
+        }
+        let in_racks = alike.iter().filter(|_| *in_rack).filter_map(|hosts| Some((hosts[0], *hosts.get(1)?)));
+        let first = |i: usize| alike[i][0];
+        let between = (0..alike.len()).flat_map(|i| (0..i).map(move |j| (first(j), first(i))));
+        in_racks.chain(between).flat_map(|(a, b)| [(a, b), (b, a)]).find(|pair| is_wrong(*pair))
+    }
+
     /// The first pair of which `is_wrong` is true. Of hosts at the same switches the first two
     /// stand for all, as their paths are alike.
     fn find(&self, fabric: &Fabric, is_wrong: impl Fn(Pair) -> bool) -> Option<Pair> {
@@ -171,11 +187,16 @@ impl Pairs {
     }
 }
 
+/// Among so many groups of hosts all pairs are looked at.
+const FEW: usize = 32;
+
+/// Links that the search for disjoint paths between all pairs may visit: about a second.
+const MOST_VISITS: usize = 1 << 28;
+
 /// Is it enough to look at the paths from one host to all others? Where all that paths meet passes
 /// packets on, no pair has fewer disjoint paths than the fewer of (a, c) and (c, b) (Menger's
 /// theorem: a cut between a and b is one between c and a or c and b).
 fn one_stands_for_all(fabric: &Fabric, groups: usize) -> bool {
-    const FEW: usize = 32;
     let one_cable = |host| fabric.links_from(host).len() == 1;
     groups > FEW && (fabric.hosts_forward() || NodeId::first(fabric.hosts()).all(one_cable))
 }
@@ -199,13 +220,18 @@ fn alike(fabric: &Fabric) -> Vec<Vec<NodeId>> {
 fn few_or_long(fabric: &Fabric, pairs: &Pairs, transport: &Transport) -> Option<String> {
     let subflows = transport.subflows.most() as usize;
     let paths = |(from, to): Pair| disjoint_paths(fabric, from.into(), to.into(), subflows);
-    let is_long =
-        |path: &Vec<LinkId>| source_route(fabric, path).and(source_route(fabric, &reversed(fabric, path))).is_none();
+    let fits = |path: &[LinkId]| match pairs {
+        Pairs::Listed(_) => source_route(fabric, path).is_some(),
+        Pairs::Any { .. } => always_fits(fabric, path),
+    };
     let is_wrong = |pair| {
         let paths = paths(pair);
-        paths.len() < subflows || paths.iter().any(is_long)
+        paths.len() < subflows || !paths.iter().all(|path| fits(path) && fits(&reversed(fabric, path)))
     };
-    let (from, to) = pairs.find(fabric, is_wrong)?;
+    // Another pair than those from the first host may have long paths, and the way back of a pair
+    // may be another one, where several are as short.
+    let most = MOST_VISITS / (subflows * fabric.links().len());
+    let (from, to) = pairs.find_both_ways(fabric, most, is_wrong)?;
     let there_are = paths((from, to)).len();
     let (name, [from, to]) = (&transport.name, [from, to].map(|host| fabric.name(host)));
     Some(if there_are < subflows {

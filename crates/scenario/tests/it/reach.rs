@@ -205,3 +205,23 @@ fn paths_that_no_packet_can_hold_are_refused_where_packets_must() {
     assert_eq!(wrong(&chain, "paths = \"disjoint\"", near), []);
     assert_eq!(wrong(&chain, "paths = \"hash\"", flows), []);
 }
+
+/// The same row of switches, and 40 racks at its middle: from the first host, in the middle, all
+/// paths fit, and from end to end none does.
+#[test]
+fn long_paths_between_any_two_of_many_racks_are_refused() {
+    let mut cables = vec![cable("m", "w5"), cable("a", "w0"), cable("b", "w10")];
+    for i in 0..11 {
+        cables.extend((i > 0).then(|| cable(&format!("w{}", i - 1), &format!("w{i}"))));
+        cables.extend((0..12).map(|leaf| cable(&format!("w{i}"), &format!("l{i}.{leaf}"))));
+    }
+    let racks: Vec<String> = (0..40).map(|rack| format!("h{rack}")).collect();
+    cables.extend(racks.iter().flat_map(|host| [cable(host, &format!("r{host}")), cable(&format!("r{host}"), "w5")]));
+    let hosts: Vec<&str> = ["m", "a", "b"].into_iter().chain(racks.iter().map(String::as_str)).collect();
+    let fabric = graph(&hosts, &cables);
+    let (key, message) = key_and_message(&fabric, "paths = \"disjoint\"", "random = [{ transport = \"t\" }]");
+    assert_eq!(key, "workload.random.0.transport");
+    assert!(message.starts_with("a path from a to b has too many hops over too many ports"), "{message}");
+    let near = "flow = [{ transport = \"t\", from = \"h39\", to = \"b\" }]";
+    assert_eq!(wrong(&fabric, "paths = \"disjoint\"", near), []);
+}

@@ -106,11 +106,12 @@ impl<'p> Hosts<'p> {
         let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (HostId::from(host), planned.flow.dst);
         let path_count = || self.routes.path_count(&self.plan.fabric, src, dst);
+        let ports = hash_u64(hash_u64(self.plan.seed) ^ u64::from(id)) as u32;
+        let paths = transport.sender_paths((&self.plan.fabric, self.routes), (src, dst), ports, path_count);
+        let Some(paths) = paths else { return self.context.fail(Limit::PathLength(host, dst.into())) };
         let Some(me) = self.context.hosts[host.index()].allocate() else {
             return self.context.fail(Limit::Connections(host));
         };
-        let ports = hash_u64(hash_u64(self.plan.seed) ^ u64::from(id)) as u32;
-        let paths = transport.sender_paths((&self.plan.fabric, self.routes), (src, dst), ports, path_count);
         let connection = Connection {
             flow: id,
             host: src,

@@ -15,6 +15,13 @@ pub enum PathError {
     Long(String, String),
 }
 
+impl PathError {
+    /// A path between these hosts does not fit into a packet.
+    pub(crate) fn of(fabric: &Fabric, (from, to): (NodeId, NodeId)) -> PathError {
+        PathError::Long(fabric.name(from).to_string(), fabric.name(to).to_string())
+    }
+}
+
 /// Which paths the subflows of a transport's connections take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathRule {
@@ -62,23 +69,30 @@ impl PathRule {
         }
     }
 
-    /// The paths of a sender; `ports` stand for the addresses and ports of its connection.
+    /// The paths of a sender; `ports` stand for the addresses and ports of its connection. None if
+    /// one of them does not fit into a packet, there or back.
     pub(crate) fn there(
         &self,
         network: (&Fabric, &Routes),
         ends: (HostId, HostId),
         subflows: usize,
         ports: u32,
-    ) -> PathSelector {
+    ) -> Option<PathSelector> {
         match self.paths(network, ends, subflows) {
-            None if *self == PathRule::Planes => by_port(network.1, ends, subflows, ports),
-            None => PathSelector::hashed(ports),
-            Some(paths) => pinned(network.0, paths),
+            None if *self == PathRule::Planes => Some(by_port(network.1, ends, subflows, ports)),
+            None => Some(PathSelector::hashed(ports)),
+            Some(paths) => {
+                pinned(network.0, paths.iter().map(|path| reversed(network.0, path)))?;
+                pinned(network.0, paths)
+            }
         }
     }
 
     /// The paths of a receiver. The first packet of its connection was of `subflow` and came with
     /// `entropy`. Packets take the same paths back, except where addresses decide.
+    ///
+    /// # Panics
+    /// If a path does not fit into a packet: then its sender has not opened the connection.
     pub(crate) fn back(
         &self,
         network: (&Fabric, &Routes),
@@ -86,14 +100,15 @@ impl PathRule {
         subflows: usize,
         (entropy, subflow): (u32, SubflowId),
     ) -> PathSelector {
+        const FIT: &str = "the sender has paths that fit into packets, there and back";
         if let PathRule::TwoLevel(_) = self {
-            return self.there(network, (ends.1, ends.0), subflows, 0);
+            return self.there(network, (ends.1, ends.0), subflows, 0).expect(FIT);
         }
         match self.paths(network, ends, subflows) {
             None if *self == PathRule::Planes => by_port(network.1, (ends.1, ends.0), subflows, !entropy),
             // In the other direction, addresses and ports are swapped.
             None => PathSelector::hashed(reverse_ports(entropy, subflow)),
-            Some(paths) => pinned(network.0, paths.into_iter().map(|path| reversed(network.0, &path))),
+            Some(paths) => pinned(network.0, paths.iter().map(|path| reversed(network.0, path))).expect(FIT),
         }
     }
 
@@ -103,11 +118,10 @@ impl PathRule {
     /// # Errors
     /// A path does not fit into a packet.
     pub fn check(&self, (fabric, routes): (&Fabric, &Routes)) -> Result<(), PathError> {
-        let name = |host: HostId| fabric.name(host.into()).to_string();
         match self {
             PathRule::Hash | PathRule::Planes | PathRule::Given(_) | PathRule::Disjoint => Ok(()),
             PathRule::Distinct | PathRule::Placed | PathRule::TwoLevel(_) => match too_long(fabric, routes) {
-                Some((from, to)) => Err(PathError::Long(name(from), name(to))),
+                Some((from, to)) => Err(PathError::of(fabric, (from.into(), to.into()))),
                 None => Ok(()),
             },
         }
@@ -152,10 +166,10 @@ fn too_long(fabric: &Fabric, routes: &Routes) -> Option<(HostId, HostId)> {
     })
 }
 
-/// Pins subflow i to the i-th of `paths`.
-pub(crate) fn pinned(fabric: &Fabric, paths: impl IntoIterator<Item = Vec<LinkId>>) -> PathSelector {
-    let route = |path: Vec<LinkId>| source_route(fabric, &path).expect("paths that are pinned fit into a packet");
-    PathSelector::pinned(paths.into_iter().map(route))
+/// Pins subflow i to the i-th of `paths`, if all fit into packets.
+pub(crate) fn pinned(fabric: &Fabric, paths: impl IntoIterator<Item = Vec<LinkId>>) -> Option<PathSelector> {
+    let routes: Option<Vec<u32>> = paths.into_iter().map(|path| source_route(fabric, &path)).collect();
+    routes.map(PathSelector::pinned)
 }
 
 #[cfg(test)]

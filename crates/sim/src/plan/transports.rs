@@ -95,17 +95,17 @@ impl PlannedTransport {
     }
 
     /// The paths of a sender at `src`; `ports` stand for its addresses and ports, and `all` is the
-    /// number of equal-cost paths.
+    /// number of equal-cost paths. None if a path does not fit into a packet.
     pub(crate) fn sender_paths(
         &self,
         network: (&Fabric, &Routes),
         ends: (HostId, HostId),
         ports: u32,
         all: impl Fn() -> u64,
-    ) -> PathSelector {
+    ) -> Option<PathSelector> {
         let paths = self.path_count(all);
-        let fixed = self.paths.there(network, ends, paths, ports);
-        fixed.scattering(self.scatter).balanced(self.balancing.as_ref(), paths)
+        let fixed = self.paths.there(network, ends, paths, ports)?;
+        Some(fixed.scattering(self.scatter).balanced(self.balancing.as_ref(), paths))
     }
 
     /// The paths of a receiver at `ends.1`. The first packet of its connection was of `subflow` and

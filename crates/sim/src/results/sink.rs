@@ -44,6 +44,8 @@ pub(crate) enum Limit {
     Connections(NodeId),
     /// The numbers of flows.
     FlowNumbers,
+    /// The length of a pinned path between these hosts.
+    PathLength(NodeId, NodeId),
 }
 
 /// Why, and when, a run cannot go on.

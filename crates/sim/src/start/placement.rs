@@ -134,7 +134,8 @@ impl<'p> Placer<'p> {
         if let Some((Occupant::Sender(sending), _)) = context.hosts[host.index()].endpoint(long.handle)
             && sending.flow == long.flow
         {
-            sending.end.take_paths(pinned(&self.plan.fabric, [path]));
+            let path = pinned(&self.plan.fabric, [path]).expect("shortest paths are checked before the run");
+            sending.end.take_paths(path);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Limits that only show while a run goes on: it stops, and says where and when.
 
 use crate::common::scenario;
-use linkpool_sim::{FlowOutcome, JobOutcome, Plan, RunError, Sample, Sink, simulate};
+use linkpool_sim::{FlowOutcome, JobOutcome, PathRule, Plan, RunError, Sample, Sink, simulate};
 use linkpool_units::Time;
 
 /// Four senders of a flow each, 1 us apart: the last SYN arrives before
@@ -31,6 +31,36 @@ fn a_run_stops_when_a_host_has_too_many_open_connections() {
         let message = error(3, threads).unwrap().to_string();
         assert_eq!(message, "at 8440ns host R has more than 3 open connections; no packet can name another one");
     }
+}
+
+/// Eleven switches of 13 or 14 ports in a row, a host at each end: 13^10 ways to go are more than a
+/// packet can name. The scenario lets switches choose; where it has so many racks that not all pairs
+/// are looked at before the run, the run finds it.
+#[test]
+fn a_run_stops_where_a_path_does_not_fit_into_a_packet() {
+    let host = |name| format!("{{ id = {name:?}, kind = \"host\" }}, ");
+    let switch = |name: &str| format!("{{ id = {name:?}, kind = \"switch\" }}, ");
+    let cable = |from: &str, to: &str| format!("{{ source = {from:?}, target = {to:?} }}, ");
+    let mut nodes = [host("a"), host("b")].concat();
+    let mut cables = [cable("a", "w0"), cable("b", "w10")].concat();
+    for i in 0..11 {
+        let w = format!("w{i}");
+        nodes += &switch(&w);
+        cables += &(if i > 0 { cable(&format!("w{}", i - 1), &w) } else { String::new() });
+        for leaf in (0..12).map(|leaf| format!("l{i}.{leaf}")) {
+            nodes += &switch(&leaf);
+            cables += &cable(&w, &leaf);
+        }
+    }
+    let mut plan = Plan::new(&scenario(&format!(
+        "duration = \"1ms\"\n[topology.graph]\nnodes = [{nodes}]\nedges = [{cables}]\nrate = \"1Gbps\"\ndelay = \"1us\"\n\
+         [transport.t]\ncontrol = \"lia\"\n[[workload.flow]]\ntransport = \"t\"\nfrom = \"b\"\nto = \"a\"\n"
+    )));
+    let run = |plan: &Plan| simulate(plan, &plan.timetable(), 1, &mut (), &mut |_| true).err().map(|e| e.to_string());
+    assert_eq!(run(&plan), None);
+    plan.transports[0].paths = PathRule::Disjoint;
+    let stopped = "a path from b to a has too many hops over too many ports to be pinned; use paths = \"hash\"";
+    assert_eq!(run(&plan).as_deref(), Some(stopped));
 }
 
 /// Nothing more can be written.
