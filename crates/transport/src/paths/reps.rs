@@ -81,12 +81,11 @@ impl Reps {
         if marked {
             return;
         }
-        let size = self.entries.len();
-        let entry = &mut self.entries[self.head % size];
-        self.valid += !entry.valid as usize;
-        *entry = Entry { entropy, valid: true };
-        self.head = (self.head + 1) % size;
-        self.filled = (self.filled + 1).min(size);
+        let (size, at) = (self.entries.len(), self.head);
+        self.valid += !self.entries[at].valid as usize;
+        self.entries[at] = Entry { entropy, valid: true };
+        self.head = (at + 1) % size;
+        self.filled = self.filled.max(at + 1);
     }
 
     pub(super) fn on_timeout(&mut self, config: &RepsConfig, now: Time) {
@@ -148,12 +147,37 @@ mod tests {
     fn frozen_it_uses_again_what_has_worked_and_then_explores() {
         let (mut reps, mut random) = fed(&[1, 2, 3]);
         reps.on_timeout(&CONFIG, Time::ZERO);
-        assert_eq!(next(&mut reps, &mut random, 3), [1, 2, 3]);
-        let again = next(&mut reps, &mut random, 6);
-        assert!(again.iter().all(|e| (1..=3).contains(e)), "{again:?}");
+        assert_eq!(next(&mut reps, &mut random, 9), [1, 2, 3, 1, 2, 3, 1, 2, 3]);
         // The freeze is over, and a window of two packets explores.
         reps.on_ack(9, false, 2, Time::from_ms(1));
         assert!(next(&mut reps, &mut random, 2).iter().all(|e| *e > 9));
         assert_eq!(reps.next(&mut random), 9);
+    }
+
+    /// A buffer of eight of which three are filled. Entropy 9 takes the place of 2, the next that
+    /// would be used again.
+    #[test]
+    fn frozen_it_uses_no_entropy_that_no_ack_has_returned() {
+        let config = RepsConfig { buffer: 8, ..CONFIG };
+        let (mut reps, mut random) = (Reps::new(&config), SmallRng::seed_from_u64(1));
+        [1, 2, 3].into_iter().for_each(|entropy| reps.on_ack(entropy, false, 10, Time::ZERO));
+        reps.on_timeout(&config, Time::ZERO);
+        assert_eq!(next(&mut reps, &mut random, 4), [1, 2, 3, 1]);
+        reps.on_ack(9, false, 10, Time::ZERO);
+        assert_eq!(next(&mut reps, &mut random, 7), [9, 3, 1, 9, 3, 1, 9]);
+    }
+
+    /// Neither a second timeout nor one while it explores begins a freeze.
+    #[test]
+    fn timeouts_of_one_failure_freeze_once() {
+        let (mut reps, mut random) = fed(&[1, 2, 3]);
+        reps.on_timeout(&CONFIG, Time::ZERO);
+        reps.on_timeout(&CONFIG, Time::from_us(900));
+        reps.on_ack(4, false, 2, Time::from_ms(1));
+        assert!(reps.next(&mut random) > 4, "it explores at 1 ms");
+        reps.on_timeout(&CONFIG, Time::from_ms(1));
+        assert!(reps.next(&mut random) > 4);
+        assert_eq!(next(&mut reps, &mut random, 4), [1, 2, 3, 4]);
+        assert!(reps.next(&mut random) > 4, "it is not frozen");
     }
 }
