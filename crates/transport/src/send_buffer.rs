@@ -182,10 +182,14 @@ mod tests {
             (20.0, 1000, 320, 20 * 2 * (2048 + 256)),
             (10.0, 8948, 320, 10 * 2 * (16_384 + 256)),
             (482.0, 1448, 320, 4 << 20),
+            // 1,460 + 12 + 256 + 320 is 2,048.
+            (10.0, 1460, 256, 46_080),
+            (10.0, 1461, 256, 87_040),
         ] {
             let size = size_for(cwnd, packet_memory(mss, headers));
             assert_eq!(size, bytes, "{cwnd} packets of {mss} B with {headers} B");
         }
+        assert_eq!(SendBuffer::first(1448, 320), 87_040);
     }
 
     /// Ten packets each: 4,096 + 87,040 and so on. The first subflow grows to 20 packets.
@@ -198,7 +202,7 @@ mod tests {
         assert_eq!(buffers.total, 178_176);
         assert!(buffers.expand(0, 20.0));
         assert_eq!((buffers.total, buffers.size(0)), (265_216, 174_080));
-        assert!(!buffers.expand(0, 19.0), "it never shrinks");
+        assert!(!buffers.expand(0, 20.0) && !buffers.expand(0, 19.0), "it never shrinks");
         buffers.close(1);
         assert_eq!((buffers.total, buffers.size(1)), (178_176, 0));
     }

@@ -44,3 +44,17 @@ impl Mixed for DupackThreshold {
 }
 
 mixed!(DupackThreshold);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_a_number_or_a_word() {
+        let seven = DupackThreshold::Acks(7);
+        assert_eq!(DupackThreshold::of_number(7), Some(seven));
+        assert_eq!(seven.written(), Some(Form::Number(7)));
+        assert_eq!([DupackThreshold::Auto, DupackThreshold::Adaptive].map(|word| word.written()), [None, None]);
+        assert_eq!([seven, DupackThreshold::Auto].map(DupackThreshold::initial), [7, 3]);
+    }
+}

@@ -456,4 +456,17 @@ mod tests {
         a.in_ack_event(&mut states, S[0], Ack { round_ended: true, ..sample(39) });
         assert!(!a.suppressed);
     }
+
+    /// An RTT at the target stops the growth of its subflow alone, and takes nothing away, as the
+    /// excess is zero. The other one grows by 1/13.
+    #[test]
+    fn the_delay_of_a_subflow_stops_its_own_growth() {
+        let mut a = by_delay();
+        let mut states = vec![state(10.0), state(3.0)];
+        a.in_ack_event(&mut states, S[0], sample(39));
+        a.in_ack_event(&mut states, S[1], sample(40));
+        a.cong_avoid(&mut states, S[1], 1.0);
+        a.cong_avoid(&mut states, S[0], 1.0);
+        assert_eq!((states[0].cwnd, states[1].cwnd), (10.0 + 1.0 / 13.0, 3.0));
+    }
 }

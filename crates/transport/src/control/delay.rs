@@ -107,4 +107,14 @@ mod tests {
         assert!(respond_to_delay(&mut p, rtts, (4.0, 2.0)));
         assert_eq!(p.cwnd, 6.0);
     }
+
+    /// A target is a time above zero.
+    #[test]
+    fn a_target_is_written_as_it_is_read() {
+        let read = |text| Signal::of_text(text).expect("a quantity");
+        assert_eq!(read("40us"), Ok(Signal::Delay(TARGET)));
+        assert!(read("0us").is_err());
+        let Some(Form::Text(text)) = Signal::Delay(TARGET).written() else { panic!("a time is a text") };
+        assert_eq!((read(&text), Signal::Marks.written()), (Ok(Signal::Delay(TARGET)), None));
+    }
 }

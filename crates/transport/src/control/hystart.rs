@@ -166,4 +166,17 @@ mod tests {
         let longer = [Time::from_ms(40); 12];
         assert_eq!(round(&mut hystart, &mut state, Time::from_secs(3), gap, &longer), Some(7));
     }
+
+    /// A round ends when data beyond its end is acknowledged, not with its last byte.
+    #[test]
+    fn a_round_ends_beyond_its_last_byte() {
+        let (mut hystart, mut state) = (Hystart::new(), slow_start(20.0));
+        (state.snd_una, state.snd_nxt) = (500, 1000);
+        for (una, ms, begun) in [(500, 10, 10), (1000, 20, 10), (1001, 30, 30)] {
+            state.snd_una = una;
+            let now = Time::from_ms(ms);
+            hystart.follow(&mut state, &Ack { now, rtt: Some(Time::from_ms(100)), ..ack(1) });
+            assert_eq!(hystart.round_start, Time::from_ms(begun), "{una}");
+        }
+    }
 }

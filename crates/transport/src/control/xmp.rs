@@ -308,4 +308,11 @@ mod tests {
             assert_eq!(xmp(1).ssthresh(&[state(9.0)], S[0], flight), after);
         }
     }
+
+    #[test]
+    fn the_threshold_after_a_cut_has_two_names() {
+        let named = [false, true].map(|below| <SsthreshAfterCut as Written<bool>>::of(&below));
+        assert_eq!(named, [SsthreshAfterCut::W, SsthreshAfterCut::WMinus1]);
+        assert_eq!(named.map(Written::<bool>::value), [false, true]);
+    }
 }

@@ -199,4 +199,14 @@ mod tests {
         assert!(!rack.sent_after(&sent(200), 2000));
         assert!(!rack.sent_after(&sent(201), 1000));
     }
+
+    /// What was sent at 200 us and has arrived by 280 us took 80 us, the least RTT now: a quarter of
+    /// it is 20 us.
+    #[test]
+    fn the_least_rtt_comes_from_acknowledged_segments() {
+        let mut rack = rack(100);
+        let told = Delivered { sent_at: Some(Time::from_us(200)), ..Delivered::default() };
+        rack.follow(&told, Time::from_us(280));
+        assert_eq!(rack.patience(Time::from_us(200)), Time::from_us(20));
+    }
 }

@@ -223,4 +223,106 @@ mod tests {
         round.sort_unstable();
         assert_eq!(round, [0, 1, 2]);
     }
+
+    /// Fisher and Yates' shuffle with zeros alone: 0, 1, 2 become 1, 2, 0.
+    #[test]
+    fn a_packet_sent_again_gives_way_to_the_next_path() {
+        let mut set = PathSet::new(3, None);
+        assert_eq!(set.count(), 3);
+        assert_eq!([set.next_but(1, |_| 0), set.next(|_| 0), set.next(|_| 0)], [2, 1, 0]);
+        assert_eq!([set.next_but(2, |_| 0), set.next_but(1, |_| 0)], [1, 2], "they are others anyway");
+        assert_eq!(set.next_but(0, |_| 0), 0, "the last path of a permutation has no next");
+    }
+
+    /// The last place is filled by one of four paths, the one before it by one of three, and so on.
+    #[test]
+    fn a_shuffle_draws_from_all_paths_that_are_left() {
+        let (mut set, mut asked) = (PathSet::new(4, None), Vec::new());
+        set.next(|n| {
+            asked.push(n);
+            0
+        });
+        assert_eq!(asked, [4, 3, 2]);
+    }
+
+    fn penalties(least_share: f64) -> Option<Penalties> {
+        Some(Penalties { samples: 8, ratio: 2.0, least_share, rounds: 3, most_rounds: 20 })
+    }
+
+    fn feed(set: &mut PathSet, path: usize, feedback: Feedback, times: usize) {
+        (0..times).for_each(|_| set.on_feedback(path, feedback));
+    }
+
+    /// The good and bad outcomes of a path that count, and of all paths.
+    fn counts(set: &PathSet, path: usize) -> ([u32; 2], [u64; 2]) {
+        ([set.scores[path].good, set.scores[path].bad], [set.good, set.bad])
+    }
+
+    /// Eight outcomes are enough for a judgement. Where there is no other path, none is left out.
+    #[test]
+    fn a_path_is_judged_by_eight_outcomes() {
+        let mut set = PathSet::new(3, penalties(0.1));
+        feed(&mut set, 1, Feedback::Nack, 7);
+        assert_eq!((set.left_out(), counts(&set, 1)), (0, ([0, 7], [0, 7])));
+        feed(&mut set, 1, Feedback::Nack, 1);
+        assert_eq!((set.left_out(), set.scores[1].left_out), (1, 3));
+        let mut single = PathSet::new(1, penalties(0.1));
+        feed(&mut single, 0, Feedback::Nack, 8);
+        assert_eq!(single.left_out(), 0);
+    }
+
+    /// 1 of 10 is not above a least share of 0.1, 2 of 11 are.
+    #[test]
+    fn an_outlier_has_more_than_the_least_share() {
+        let mut set = PathSet::new(3, penalties(0.1));
+        feed(&mut set, 1, Feedback::Ack, 9);
+        feed(&mut set, 1, Feedback::Nack, 1);
+        assert_eq!(set.left_out(), 0);
+        feed(&mut set, 1, Feedback::Nack, 1);
+        assert_eq!(set.left_out(), 1);
+    }
+
+    /// The others have 4 bad outcomes of 16, a quarter. Twice that is 4 of 8; 5 of 9 are more.
+    #[test]
+    fn an_outlier_has_more_than_twice_the_share_of_the_others() {
+        let mut set = PathSet::new(3, penalties(0.3));
+        feed(&mut set, 0, Feedback::Ack, 12);
+        feed(&mut set, 0, Feedback::Nack, 4);
+        feed(&mut set, 1, Feedback::Ack, 4);
+        feed(&mut set, 1, Feedback::Nack, 4);
+        assert_eq!((set.left_out(), counts(&set, 1)), (0, ([4, 4], [16, 8])));
+        feed(&mut set, 1, Feedback::Nack, 1);
+        // 4 and 5 are divided by 4.
+        assert_eq!((set.left_out(), counts(&set, 1)), (1, ([1, 1], [13, 5])));
+    }
+
+    /// It is left out for 3, 6, 12, and then the most, 20 permutations. Packets that were on their
+    /// way meanwhile do not lengthen that. Each penalty leaves a quarter of the counts.
+    #[test]
+    fn an_outlier_is_left_out_twice_as_long_each_time() {
+        let mut set = PathSet::new(3, penalties(0.1));
+        for rounds in [3, 6, 12, 20, 20] {
+            let had = set.scores[1].bad;
+            feed(&mut set, 1, Feedback::Nack, 8 - had as usize);
+            assert_eq!((set.scores[1].left_out, set.scores[1].bad), (rounds, 2));
+            feed(&mut set, 1, Feedback::Nack, 6);
+            assert_eq!((set.scores[1].left_out, counts(&set, 1)), (rounds, ([0, 8], [0, 8])));
+            set.scores[1].left_out = 0;
+            set.forget(1, 8);
+        }
+    }
+
+    /// A loss weighs four. After 4 times 8 outcomes without a penalty the last one is forgiven, and
+    /// half of the counts are forgotten.
+    #[test]
+    fn a_penalty_is_forgiven_after_four_times_the_samples() {
+        let mut set = PathSet::new(3, penalties(0.3));
+        feed(&mut set, 1, Feedback::Loss, 2);
+        assert_eq!((set.scores[1].penalty, counts(&set, 1)), (3, ([0, 2], [0, 2])));
+        set.scores[1].left_out = 0;
+        feed(&mut set, 1, Feedback::Ack, 29);
+        assert_eq!((set.scores[1].penalty, counts(&set, 1)), (3, ([29, 2], [29, 2])));
+        feed(&mut set, 1, Feedback::Ack, 1);
+        assert_eq!((set.scores[1].penalty, counts(&set, 1)), (0, ([15, 1], [15, 1])));
+    }
 }

@@ -394,10 +394,10 @@ impl Sender {
             // The PULLs are lost; any packet makes the receiver send another, which says how many
             // there were.
             self.counters.timeouts += 1;
-            if let Some(number) = self.next_queued() {
-                self.send_again(number, now, out);
-            } else if self.next() < self.total {
-                self.send_new(now, out);
+            // All others have arrived, so there is another one to send: data has not ended.
+            match self.next_queued() {
+                Some(number) => self.send_again(number, now, out),
+                None => self.send_new(now, out),
             }
         }
     }

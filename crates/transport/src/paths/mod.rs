@@ -233,6 +233,7 @@ pub fn reverse_ports(entropy: u32, s: SubflowId) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linkpool_settings::{Preset, Settings};
     use rand::SeedableRng;
     use rand::rngs::SmallRng;
 
@@ -326,5 +327,13 @@ mod tests {
         let taken = [(); 3].map(|()| recycling.select(S[0], true, &mut drawn).entropy);
         assert!(taken.contains(&12) && !taken.contains(&11), "{taken:?} {}", numbers.next_u32());
         assert_eq!(paths(&mut recycling), [(7, false), (7 + 0x9e37_79b9, false)]);
+    }
+
+    /// REPS uses again what ACKs return; PLB looks at the marks of a subflow only.
+    #[test]
+    fn only_reps_has_entropies_echoed() {
+        let plb = Balancing::Plb(PlbConfig::defaults(Preset::Linux));
+        let reps = Balancing::Reps(RepsConfig::defaults(Preset::Linux));
+        assert_eq!([plb.echoes(), reps.echoes()], [false, true]);
     }
 }

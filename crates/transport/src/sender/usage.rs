@@ -188,4 +188,23 @@ mod tests {
         p.in_recovery = true;
         assert_eq!(current_ssthresh(&p), 20.0);
     }
+
+    /// Once the window has been full, more packets in the same round change nothing. A round ends
+    /// where it was to end, however often as many packets are sent.
+    #[test]
+    fn a_round_keeps_its_end_and_that_the_window_was_full() {
+        let (mut used, mut state) = (Use::default(), state(10.0));
+        (state.ssthresh, state.snd_nxt) = (5.0, 1000);
+        used.note(&state, true, 10, Time::ZERO);
+        used.note(&state, false, 12, Time::ZERO);
+        assert!(used.is_limited(&state));
+        let mut used = Use::default();
+        state.ssthresh = 100.0;
+        used.note(&state, false, 6, Time::ZERO);
+        state.snd_nxt = 2000;
+        used.note(&state, false, 6, Time::ZERO);
+        state.snd_una = 1000;
+        used.note(&state, false, 3, Time::ZERO);
+        assert!(!used.is_limited(&state), "a round has begun in which 3 packets are the most");
+    }
 }

@@ -3,7 +3,7 @@
 use crate::common::config;
 use crate::common::script::{receiver, sender};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Config, Faults, LossRecovery, Multipath};
+use linkpool_transport::{Buffers, Config, Faults, LossRecovery, Multipath, SendBuffer};
 
 fn lia(faults: Faults) -> Config {
     Config { subflows: 2, multipath: Multipath { faults, ..Multipath::default() }, ..config(ControlConfig::Lia(())) }
@@ -259,9 +259,41 @@ fn fin_timeouts_at_the_sender() {
          600.4ms > s1 subflowfin 2
                  = s1 timeouts 2
          600.5ms < s1 subflowfin 2
-         601ms   < ack 1 data 3
+         1400.1ms > pkt 0                    // and no FIN on subflow 1 any more
+         1500ms  < ack 1 data 3
                  > fin
-                 = state finished ended 601ms",
+                 = state finished ended 1.5s",
+    );
+}
+
+/// Subflow 1 has nothing in flight when the last data is sent, so its timer is set for the FIN. The
+/// other FIN counts as unanswered still: an ACK for all of subflow 0 leaves its timer set.
+#[test]
+fn fins_without_data_have_timers_too() {
+    let faults = Faults { fin_timeouts: true, ..Faults::default() };
+    let buffers = Buffers { send: SendBuffer::Fixed(2000), ..Buffers::default() };
+    sender(Config { buffers, ..newreno(faults) }, Some(3000)).run(
+        "0       > syn
+         100us   < synack
+                 > ack 0
+                 > pkt 0
+                 > s1 syn join
+         200us   < s1 synack
+                 > s1 ack 0
+                 > s1 pkt 0 data 1
+         300us   < s1 ack 1 data 0
+         310us   < ack 1 data 2
+                 > pkt 1 data 2 last
+                 > subflowfin 2
+                 > s1 subflowfin 1
+         200.31ms > pkt 1 data 2 last
+                 > s1 subflowfin 1
+                 = s1 timeouts 1
+         200.4ms < s1 subflowfin 1
+                 < ack 2 data 2
+         600.4ms > subflowfin 2
+         1s      < ack 2 data 3
+                 > fin",
     );
 }
 

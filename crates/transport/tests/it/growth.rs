@@ -1,9 +1,11 @@
 //! Slow start and congestion avoidance without loss (RFC 5681, section 3.1).
 
 use crate::common::opened::in_flight;
-use crate::common::reno;
 use crate::common::script::sender;
+use crate::common::{AMP, config, reno};
 use linkpool_transport::Config;
+use linkpool_transport::control::{AmpConfig, ControlConfig, Signal};
+use linkpool_units::Time;
 
 /// One more for every ACK: 1, 2, 4, 8 in flight.
 #[test]
@@ -166,4 +168,28 @@ fn after_a_timeout_the_limit_is_one() {
                 > pkt 24-27
                 = cwnd 6",
     );
+}
+
+/// Two duplicates report one of the two packets that the ACK after them acknowledges: not the one
+/// that was late. So the window grows by that one.
+#[test]
+fn byte_counting_does_not_count_packets_twice() {
+    let config = Config { byte_counting: true, ..reno() };
+    in_flight(10, config).run(
+        "200us  < ack 0
+                < ack 0
+                = cwnd 10
+                < ack 2
+                > pkt 10-12
+                = cwnd 11",
+    );
+}
+
+/// A round-trip time of 100 us is below the target of 250 us.
+#[test]
+fn algorithms_learn_of_round_trip_times() {
+    let amp = |us| ControlConfig::Amp(AmpConfig { signal: Signal::Delay(Time::from_us(us)), ..AMP });
+    in_flight(4, config(amp(250))).run("200us < ack 1\n> pkt 4-5\n= cwnd 5");
+    // 4 (1 - 0.8 x 20/100) = 3.36
+    in_flight(4, config(amp(80))).run("200us < ack 1\n= cwnd 3.36");
 }

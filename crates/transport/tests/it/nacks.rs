@@ -33,6 +33,16 @@ fn what_was_trimmed_is_sent_again_at_once() {
     );
 }
 
+/// The first packet in flight is no different.
+#[test]
+fn the_oldest_packet_may_be_trimmed_too() {
+    in_flight(4, sack()).run(
+        "200us  < nack 0
+                > pkt 0
+                = cwnd 2 recovery true recoveries 1 retransmits 1",
+    );
+}
+
 /// A NACK of data that has been acknowledged, or SACKed, changes nothing.
 #[test]
 fn a_late_nack_changes_nothing() {

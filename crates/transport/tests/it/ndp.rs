@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-const MSS: u16 = 1000;
-const RTO: Time = Time::from_ms(1);
+pub(crate) const MSS: u16 = 1000;
+pub(crate) const RTO: Time = Time::from_ms(1);
 
-fn config(initial_window: u32) -> Arc<Config> {
+pub(crate) fn config(initial_window: u32) -> Arc<Config> {
     Arc::new(Config { mss: MSS, initial_window, rto: RTO, max_backoff: 64, priority: false, penalties: None })
 }
 
@@ -25,19 +25,19 @@ impl Random {
 }
 
 /// The messages of an endpoint at an instant.
-struct Said {
-    messages: Vec<(Message, Option<usize>)>,
-    wakes: Vec<Time>,
+pub(crate) struct Said {
+    pub(crate) messages: Vec<(Message, Option<usize>)>,
+    pub(crate) wakes: Vec<Time>,
     random: Random,
 }
 
 impl Said {
-    fn new() -> Said {
+    pub(crate) fn new() -> Said {
         Said { messages: Vec::new(), wakes: Vec::new(), random: Random(7) }
     }
 
     /// Numbers of the data packets, with the path of each.
-    fn data(&mut self) -> Vec<(u32, usize)> {
+    pub(crate) fn data(&mut self) -> Vec<(u32, usize)> {
         let number = |(message, path): (Message, Option<usize>)| match message {
             Message::Data { number, .. } => (number, path.expect("data has a path")),
             other => panic!("not data: {other:?}"),
@@ -45,7 +45,7 @@ impl Said {
         self.messages.drain(..).map(number).collect()
     }
 
-    fn numbers(&mut self) -> Vec<u32> {
+    pub(crate) fn numbers(&mut self) -> Vec<u32> {
         self.data().into_iter().map(|(number, _)| number).collect()
     }
 }
@@ -62,11 +62,11 @@ impl Output for Said {
     }
 }
 
-fn us(n: u64) -> Time {
+pub(crate) fn us(n: u64) -> Time {
     Time::from_us(n)
 }
 
-fn opened(window: u32, size: Option<u64>) -> (Sender, Said) {
+pub(crate) fn opened(window: u32, size: Option<u64>) -> (Sender, Said) {
     let (mut sender, mut said) = (Sender::new(config(window), size, 4), Said::new());
     sender.open(Time::ZERO, &mut said);
     (sender, said)
@@ -233,7 +233,7 @@ fn a_receiver_answers_at_once_and_owes_a_pull_for_all_that_comes() {
     assert!(receiver.on_data(2, (MSS, false), false, us(4), &mut said));
     assert!(receiver.is_complete() && !receiver.owes());
     assert!(!receiver.on_data(2, (MSS, false), false, us(5), &mut said), "complete for the first time only");
-    assert_eq!((receiver.delivered(), receiver.headers()), (3500, 6));
+    assert_eq!((receiver.delivered(), receiver.headers(), receiver.last_heard()), (3500, 6, us(5)));
 }
 
 /// The next event, and its endpoint.

@@ -340,3 +340,13 @@ fn frto_with_sacks_gives_up_at_a_duplicate() {
                 = cwnd 2 undos 0",
     );
 }
+
+/// A duplicate ACK after the timeout means that a packet was lost (RFC 5682, section 3.1, step 2a):
+/// that originals arrive later does not undo the timeout.
+#[test]
+fn a_duplicate_ack_after_a_timeout_ends_f_rto() {
+    for (duplicate, undos) in [("200.2ms < ack 0\n", 0), ("", 1)] {
+        let script = format!("200.1ms > pkt 0\n{duplicate}200.3ms < ack 4\n> fin\n= timeouts 1 undos {undos}");
+        all_in_flight(4, sack()).run(&script);
+    }
+}

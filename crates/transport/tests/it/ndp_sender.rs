@@ -1,0 +1,113 @@
+//! NDP's sender in numbers: round-trip times, timeouts and their back-off, counters, and the paths
+//! that it leaves out.
+
+use crate::ndp::{MSS, RTO, Said, config, opened, us};
+use linkpool_transport::SenderState;
+use linkpool_transport::ndp::{Config, Penalties, Sender};
+use linkpool_units::Time;
+use std::sync::Arc;
+
+/// Samples of 10, 18 and 5 us: the first is the mean, and each further one moves it by an eighth of
+/// the difference, to 11 and 10.25 us (RFC 6298, section 2).
+#[test]
+fn round_trip_times_are_smoothed() {
+    let (mut sender, mut said) = (Sender::new(config(3), None, 4), Said::new());
+    sender.open(us(5), &mut said);
+    assert_eq!((sender.started(), sender.srtt(), sender.min_rtt(), sender.rto()), (us(5), None, None, RTO));
+    sender.on_ack(0, 1, us(15), &mut said);
+    assert_eq!((sender.srtt(), sender.min_rtt()), (Some(10e6), Some(us(10))));
+    sender.on_ack(1, 2, us(23), &mut said);
+    assert_eq!((sender.srtt(), sender.min_rtt()), (Some(11e6), Some(us(10))));
+    sender.on_pull(1, 2, us(24), &mut said);
+    sender.on_ack(3, 2, us(29), &mut said);
+    assert_eq!((sender.srtt(), sender.min_rtt()), (Some(10.25e6), Some(us(5))));
+    assert_eq!(sender.counters().pulls, 1);
+    sender.on_pull(2, 2, us(30), &mut said);
+    assert_eq!(sender.counters().pulls, 2);
+}
+
+/// Karn's rule: a packet that was sent twice gives no sample. Nor does a second ACK of a packet, or
+/// an ACK of one that was never sent.
+#[test]
+fn only_packets_sent_once_give_round_trip_times() {
+    let (mut sender, mut said) = opened(3, None);
+    sender.on_nack(1, 0, us(10), &mut said);
+    sender.on_pull(1, 0, us(11), &mut said);
+    sender.on_ack(1, 0, us(20), &mut said);
+    sender.on_ack(3, 0, us(21), &mut said);
+    assert_eq!((sender.srtt(), sender.acked()), (None, u64::from(MSS)));
+    sender.on_ack(2, 0, us(22), &mut said);
+    sender.on_ack(2, 0, us(40), &mut said);
+    assert_eq!((sender.srtt(), sender.acked()), (Some(22e6), 2 * u64::from(MSS)));
+}
+
+/// The ACK of packet 1 says that packet 0 has arrived too, whose ACK is lost.
+#[test]
+fn an_ack_stands_for_all_packets_before_it() {
+    let (mut sender, mut said) = opened(3, None);
+    sender.on_ack(1, 2, us(10), &mut said);
+    assert_eq!((sender.acked(), sender.in_flight()), (2 * u64::from(MSS), 1));
+}
+
+/// A copy that was sent at 11 us is due at 1,011 us, though the first copy was sent at 0.
+#[test]
+fn a_timeout_counts_from_the_last_copy() {
+    let (mut sender, mut said) = opened(1, None);
+    sender.on_nack(0, 0, us(10), &mut said);
+    sender.on_pull(1, 0, us(11), &mut said);
+    said.messages.clear();
+    sender.on_timer(RTO, &mut said);
+    assert_eq!((said.numbers(), sender.rto(), sender.counters().timeouts), (vec![], RTO, 0));
+    assert_eq!(said.wakes, [RTO, us(11) + RTO]);
+    sender.on_timer(us(11) + RTO, &mut said);
+    assert_eq!((said.numbers(), sender.rto(), sender.counters().timeouts), (vec![0], RTO * 2, 1));
+    // An answer ends the back-off.
+    sender.on_nack(0, 0, us(1_020), &mut said);
+    assert_eq!(sender.rto(), RTO);
+}
+
+/// No packet flies, and the PULL of the first one is lost: a new packet asks for it.
+#[test]
+fn new_data_asks_for_a_lost_pull() {
+    let (mut sender, mut said) = opened(1, None);
+    said.messages.clear();
+    sender.on_ack(0, 1, us(10), &mut said);
+    sender.on_timer(us(10) + RTO, &mut said);
+    assert_eq!((said.numbers(), sender.counters().timeouts), (vec![1], 1));
+}
+
+/// 2,500 bytes are all sent: to stop changes nothing, not even the length of the last packet.
+#[test]
+fn to_stop_after_the_last_packet_changes_nothing() {
+    let (mut sender, mut said) = opened(8, Some(2_500));
+    sender.stop(us(1), &mut said);
+    (0..3).for_each(|number| sender.on_ack(number, number + 1, us(10), &mut said));
+    assert_eq!((sender.state(), sender.acked()), (SenderState::Finished, 2_500));
+}
+
+/// One NACK, returned header or timeout leaves path 2 out for three permutations of the others.
+#[test]
+fn the_path_of_a_packet_that_did_not_arrive_is_left_out() {
+    let penalties = Penalties { samples: 1, ratio: 2.0, least_share: 0.1, rounds: 3, most_rounds: 3 };
+    type Event = fn(&mut Sender, u32, &mut Said);
+    let events: [Event; 3] = [
+        |sender, number, said| sender.on_nack(number, 0, us(12), said),
+        |sender, number, said| sender.on_returned(number, us(12), said),
+        |sender, _, said| sender.on_timer(RTO, said),
+    ];
+    for event in events {
+        let config = Config { penalties: Some(penalties), ..(*config(4)).clone() };
+        let (mut sender, mut said) = (Sender::new(Arc::new(config), None, 4), Said::new());
+        sender.open(Time::ZERO, &mut said);
+        let first = said.data();
+        let of_path_2 = first.iter().find(|(_, path)| *path == 2).expect("each path has a packet").0;
+        for number in (0..4).filter(|number| *number != of_path_2) {
+            sender.on_ack(number, 0, us(10), &mut said);
+        }
+        event(&mut sender, of_path_2, &mut said);
+        sender.on_pull(9, 0, us(1_020), &mut said);
+        let paths: Vec<usize> = said.data().into_iter().map(|(_, path)| path).take(9).collect();
+        let uses = |path| paths.iter().filter(|used| **used == path).count();
+        assert_eq!([0, 1, 2, 3].map(uses), [3, 3, 0, 3]);
+    }
+}
