@@ -21,6 +21,12 @@ settings! {
         /// each packet of the window.
         headers "send_buffer_headers": u32 as Bytes = HEADERS, of Several,
             when |b| b.send == SendBuffer::Auto => "`send_buffer = \"auto\"`";
+        /// With `send_buffer = "auto"`: do the sender's devices segment? `false`: each packet takes
+        /// memory for headers and records of its own in the buffer of its subflow, 832 B with
+        /// `send_buffer_headers = "256B"` and 896 B with `"320B"`. `true`: payload alone counts.
+        /// Packets are sent one by one in any case.
+        offload "segmentation_offload": bool = true, of Several,
+            when |b| b.send == SendBuffer::Auto => "`send_buffer = \"auto\"`";
         /// The most data that the receiver holds until the application reads it, on all subflows
         /// together. The receiver offers it as its window; at most `"1GiB"`.
         receive "receive_buffer": u64 as Size = u64::MAX,
@@ -39,7 +45,7 @@ impl Buffers {
 /// Buffers that hold whatever comes.
 impl Default for Buffers {
     fn default() -> Buffers {
-        Buffers { send: SendBuffer::UNLIMITED, headers: HEADERS, receive: u64::MAX, read_rate: None }
+        Buffers { send: SendBuffer::UNLIMITED, headers: HEADERS, offload: true, receive: u64::MAX, read_rate: None }
     }
 }
 

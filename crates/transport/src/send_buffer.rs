@@ -94,18 +94,29 @@ fn size_for(cwnd: f64, packet: u64) -> u64 {
     (2 * packet * PACKETS.max(cwnd as u64)).min(LARGEST)
 }
 
+/// The memory that a packet takes of a subflow's send buffer, bytes: its payload alone if
+/// devices segment, for then packets share the memory of a large one, and its own headers and
+/// records else (Linux, `SKB_TRUESIZE` in include/linux/skbuff.h of what `mptcp_sendmsg_frag` in
+/// net/mptcp/protocol.c allocates).
+fn memory_taken(mss: u16, headers: u32, offload: bool) -> u64 {
+    let own = if offload { 0 } else { u64::from(headers) + PAGES + RECORD };
+    u64::from(mss) + own
+}
+
 /// The send buffers of a connection with several subflows, as Linux has them: one for each subflow,
 /// for data that was assigned to it, and one for the connection, for data that the application has
 /// written.
 ///
-/// Payload alone counts here. The kernel counts memory: 1 to 14% more on Linux 6.18, and 58% more in
-/// the buffers of subflows whose devices have no segmentation offload.
+/// With segmentation offload payload alone counts here. The kernel counts memory, which is 1 to 14%
+/// more on Linux 6.18.
 #[derive(Debug)]
 pub(crate) struct SendBuffers {
     /// The size for each subflow, bytes; 0 if it is not established.
     sizes: Box<[u64]>,
-    /// The memory of a packet, bytes.
+    /// The memory of a packet, bytes, by which they are sized.
     packet: u64,
+    /// The memory that a packet takes of them, bytes.
+    taken: u64,
     /// The size of the connection's buffer, bytes.
     total: u64,
     /// The application has written the stream up to this byte.
@@ -114,14 +125,20 @@ pub(crate) struct SendBuffers {
 
 impl SendBuffers {
     /// The buffers of a connection before its first subflow is established.
-    pub(crate) fn new(subflows: usize, mss: u16, headers: u32) -> SendBuffers {
-        let packet = packet_memory(mss, headers);
-        SendBuffers { sizes: vec![0; subflows].into(), packet, total: LEAST, written: 0 }
+    pub(crate) fn new(subflows: usize, mss: u16, headers: u32, offload: bool) -> SendBuffers {
+        let (packet, taken) = (packet_memory(mss, headers), memory_taken(mss, headers, offload));
+        SendBuffers { sizes: vec![0; subflows].into(), packet, taken, total: LEAST, written: 0 }
     }
 
-    /// The size for subflow `s`, bytes.
-    pub(crate) fn size(&self, s: usize) -> u64 {
-        self.sizes[s]
+    /// Memory that so many packets take of a subflow's buffer, bytes.
+    pub(crate) fn memory_of(&self, packets: usize) -> u64 {
+        packets as u64 * self.taken
+    }
+
+    /// Has subflow `s` room for more, with so many packets in its buffer (Linux,
+    /// `sk_stream_memory_free` in include/net/sock.h)?
+    pub(crate) fn has_room(&self, s: usize, packets: usize) -> bool {
+        self.memory_of(packets) < self.sizes[s]
     }
 
     /// End of the data that the application has written.
@@ -192,19 +209,32 @@ mod tests {
         assert_eq!(SendBuffer::first(1448, 320), 87_040);
     }
 
+    /// Without segmentation offload a packet of 1,424 B takes 2,256 B, which is what Linux 6.18 adds
+    /// to `sk_wmem_queued` for it; so 46,080 B have room for 20 of them, and not for one more beside
+    /// 21. With offload 32 packets leave room.
+    #[test]
+    fn packets_take_memory_of_their_own_without_offload() {
+        assert_eq!(memory_taken(1424, 256, false), 2256);
+        for (offload, packets) in [(false, 21), (true, 33)] {
+            let mut buffers = SendBuffers::new(1, 1424, 256, offload);
+            buffers.expand(0, 10.0);
+            assert_eq!([packets - 1, packets].map(|held| buffers.has_room(0, held)), [true, false], "{offload}");
+        }
+    }
+
     /// Ten packets each: 4,096 + 87,040 and so on. The first subflow grows to 20 packets.
     #[test]
     fn the_connection_has_the_buffers_of_its_subflows() {
-        let mut buffers = SendBuffers::new(2, 1448, 320);
+        let mut buffers = SendBuffers::new(2, 1448, 320, true);
         assert!(buffers.expand(0, 2.0));
         assert_eq!(buffers.total, 91_136);
         assert!(buffers.expand(1, 10.0));
         assert_eq!(buffers.total, 178_176);
         assert!(buffers.expand(0, 20.0));
-        assert_eq!((buffers.total, buffers.size(0)), (265_216, 174_080));
+        assert_eq!((buffers.total, buffers.sizes[0]), (265_216, 174_080));
         assert!(!buffers.expand(0, 20.0) && !buffers.expand(0, 19.0), "it never shrinks");
         buffers.close(1);
-        assert_eq!((buffers.total, buffers.size(1)), (178_176, 0));
+        assert_eq!((buffers.total, buffers.sizes[1]), (178_176, 0));
     }
 
     /// The buffer has 91,136 B, and the application fills three fragments, 98,304 B. A third of the
@@ -212,7 +242,7 @@ mod tests {
     /// and not one less. Then 128,683 B would fill the buffer, and four fragments are 131,072 B.
     #[test]
     fn the_application_writes_when_a_third_is_free() {
-        let mut buffers = SendBuffers::new(1, 1448, 320);
+        let mut buffers = SendBuffers::new(1, 1448, 320, true);
         buffers.expand(0, 10.0);
         buffers.write(0);
         assert_eq!(buffers.written(), 98_304);

@@ -19,7 +19,7 @@ const LEAST_INTERVAL: Time = Time::from_ms(1);
 
 /// Settings of transports that the test bed gives to the kernel; others must be as the kernel has
 /// them.
-const HEEDED: [&str; 10] = [
+const HEEDED: [&str; 11] = [
     "control",
     "preset",
     "subflows",
@@ -30,6 +30,7 @@ const HEEDED: [&str; 10] = [
     "min_rto",
     "ack_every",
     "send_buffer_headers",
+    "segmentation_offload",
 ];
 
 /// Settings that follow from others.
@@ -127,9 +128,19 @@ fn settings(scenario: &Scenario) -> Result<Settings> {
 }
 
 /// What the simulator has otherwise than this kernel, and a scenario can say: the memory that send
-/// buffers count for headers, which depends on how a kernel was built.
+/// buffers count for headers, which depends on how a kernel was built, and whether devices segment,
+/// which those of the test bed do not.
 pub(crate) fn unlike_the_kernel(scenario: &Scenario) -> Vec<String> {
     let growing = |t: &&Transport| t.is_several() && t.config.buffers.send == SendBuffer::Auto;
+    let segments = |t: &Transport| {
+        t.config.buffers.offload.then(|| {
+            format!(
+                "[transport.{}] segmentation_offload: devices of the test bed have none, those of the simulator do: set \
+                 it to false",
+                t.name
+            )
+        })
+    };
     let unlike = |t: &Transport| {
         let (mss, headers) = (t.config.mss, t.config.buffers.headers);
         let (kernel, scenario) = (kernel::first_send_buffer(mss).ok()?, SendBuffer::first(mss, headers));
@@ -143,7 +154,8 @@ pub(crate) fn unlike_the_kernel(scenario: &Scenario) -> Vec<String> {
             )
         })
     };
-    scenario.transports.iter().filter(growing).filter_map(unlike).collect()
+    let transports = || scenario.transports.iter().filter(growing);
+    transports().filter_map(unlike).chain(transports().filter_map(segments)).collect()
 }
 
 /// Checks a transport; returns what runs its connections.

@@ -40,6 +40,7 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("scheduler = \"lowest-rtt\"", "subflows = \"auto\"", "", "only to several subflows"),
     ("stale_after = 2", "subflows = 2", "", "only to several subflows"),
     ("send_buffer_headers = \"256B\"", "subflows = 2", "", "only to several subflows"),
+    ("segmentation_offload = false", "subflows = 2", "", "only to several subflows"),
     (
         "send_buffer_headers = \"256B\"",
         "subflows = 2",

@@ -27,18 +27,25 @@ impl Sender {
         self.limit = if self.size <= edge { self.size } else { last };
     }
 
-    /// The buffer of subflow `s` grows after an ACK on it that leaves room in its window, while the
-    /// application waits to write more (Linux, `tcp_check_space` and `tcp_should_expand_sndbuf` in
-    /// net/ipv4/tcp_input.c).
+    /// The buffer of subflow `s` grows with its window while the application waits to write more, if
+    /// the window has room for `least` packets. Returns whether it has grown.
+    ///
+    /// Linux looks after each packet that it sends, and after each ACK, whether the window is full
+    /// (`tcp_check_space`, which `tcp_event_new_data_sent` in net/ipv4/tcp_output.c and
+    /// `tcp_data_snd_check` in net/ipv4/tcp_input.c call; `tcp_should_expand_sndbuf`). So room for
+    /// two packets before sending is enough, for the first of them leaves room for the second; and
+    /// room for one after sending.
     #[inline(never)]
-    pub(super) fn expand_buffer(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
-        let Some(buffers) = &mut self.send_buffers else { return };
-        let grows = self.config.buffers.send == SendBuffer::Auto;
-        let has_room = s.is_in(self.open) && self.subflows[s].state == State::Established;
-        if has_room && (!grows || buffers.written() < self.size) && buffers.expand(s.index(), self.states[s].cwnd) {
+    pub(super) fn expand_buffer(&mut self, s: SubflowId, least: u32) -> bool {
+        let Some(buffers) = &mut self.send_buffers else { return false };
+        let (state, subflow) = (&self.states[s], &self.subflows[s]);
+        let waits = self.config.buffers.send != SendBuffer::Auto || buffers.written() < self.size;
+        let has_room = subflow.state == State::Established && state.cwnd as u32 >= subflow.in_flight + least;
+        let grows = waits && has_room && buffers.expand(s.index(), state.cwnd);
+        if grows {
             self.set_limit();
-            self.transmit(now, out);
         }
+        grows
     }
 
     /// Takes the window that an ACK offers beyond `data_ack`. Returns true if a larger window is
@@ -103,5 +110,29 @@ impl Sender {
             Segment::Data { seq, data_seq: Seq::of(self.data_una), len: 0, last: false, ect: subflow.ect, cwr: false },
         );
         self.watch_window(now, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use linkpool_settings::{Preset, Settings as _};
+    use std::sync::Arc;
+
+    /// A window of 12 packets lets the buffer grow to 55,296 B (two windows, 2,304 B a packet) when
+    /// 10 are in flight before sending, or 11 after it. Linux 6.18 did so: each ACK of slow start
+    /// lets two packets go, and `sk_sndbuf` followed the window packet by packet.
+    #[test]
+    fn the_buffer_follows_a_window_that_is_filled() {
+        let mut config = Config { subflows: 2, ..Config::defaults(Preset::Linux) };
+        config.buffers.headers = 256;
+        let grows = |in_flight: u32, least: u32| {
+            let mut sender = Sender::new(Arc::new(config.clone()), None);
+            sender.subflows[0].state = State::Established;
+            (sender.subflows[0].in_flight, sender.states[0].cwnd) = (in_flight, 12.0);
+            sender.expand_buffer(SubflowId::FIRST, least)
+        };
+        assert_eq!([grows(10, 2), grows(11, 2), grows(11, 1), grows(12, 1)], [true, false, true, false]);
     }
 }

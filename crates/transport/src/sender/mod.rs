@@ -18,6 +18,7 @@ mod usage;
 use crate::config::Config;
 use crate::congestion::CongestionState;
 use crate::control::{CongestionControl, Control, HookError};
+use crate::flow_control::Buffers;
 use crate::id::SubflowId;
 use crate::metric::Metric;
 use crate::multipath::PacketScheduler;
@@ -133,7 +134,10 @@ impl Sender {
             unanswered: 0,
             next: SubflowId::FIRST,
             pieces: Pieces::new(config.multipath.scheduler, n),
-            send_buffers: buffered.then(|| Box::new(SendBuffers::new(n, config.mss, config.buffers.headers))),
+            send_buffers: buffered.then(|| {
+                let Buffers { headers, offload, .. } = config.buffers;
+                Box::new(SendBuffers::new(n, config.mss, headers, offload))
+            }),
             messages: None,
             uses: buffered.then(|| usage::uses(n)),
             joins_wait: false,
@@ -204,8 +208,8 @@ impl Sender {
                 } else {
                     self.on_ack(s, (ack, data_ack, ece), options, now, out);
                 }
-                if self.send_buffers.is_some() {
-                    self.expand_buffer(s, now, out);
+                if self.send_buffers.is_some() && self.expand_buffer(s, 1) {
+                    self.transmit(now, out);
                 }
                 if self.limited {
                     self.watch_window(now, out);

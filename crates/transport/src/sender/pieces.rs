@@ -34,8 +34,8 @@ struct Apart {
 }
 
 impl Apart {
-    /// Updates the weighted mean of rates: `before` packets are assigned, and `burst` more at
-    /// `rate`.
+    /// Updates the weighted mean of rates: `before` bytes of memory are taken, and `burst` more are
+    /// assigned at `rate`.
     fn follow_rate(&mut self, rate: f64, before: f64, burst: f64) {
         self.rate = (self.rate * before + rate * burst) / (before + burst);
     }
@@ -153,11 +153,12 @@ impl Sender {
     }
 
     /// Updates the expected rate of subflow `s`, to which a burst is about to be assigned. The rate
-    /// is a mean, weighted by packets, of the pacing rates at the time of each assignment.
+    /// is a mean, weighted by bytes, of the pacing rates at the time of each assignment.
     fn follow_rate(&self, s: SubflowId, pieces: &mut Pieces) {
-        let (before, burst) = (self.has(s, pieces) as f64, BURST as f64 / self.config.mss as f64);
-        if let Some(rate) = pacing_rate(&self.states[s], self.subflows[s].in_flight) {
-            pieces.apart[s].follow_rate(rate, before, burst);
+        let rate = pacing_rate(&self.states[s], self.subflows[s].in_flight);
+        if let (Some(rate), Some(buffers)) = (rate, &self.send_buffers) {
+            let before = buffers.memory_of(self.has(s, pieces));
+            pieces.apart[s].follow_rate(rate, before as f64, BURST as f64);
         }
     }
 
@@ -166,11 +167,10 @@ impl Sender {
         self.subflows[s].sent.len() + pieces.apart[s].queue.len()
     }
 
-    /// Is there room in the send buffer of subflow `s` (Linux, `sk_stream_memory_free` in
-    /// include/net/sock.h)?
+    /// Is there room in the send buffer of subflow `s`?
     fn has_memory(&self, s: SubflowId, pieces: &Pieces) -> bool {
-        let held = self.has(s, pieces) as u64 * u64::from(self.config.mss);
-        self.send_buffers.as_ref().is_some_and(|buffers| held < buffers.size(s.index()))
+        let packets = self.has(s, pieces);
+        self.send_buffers.as_ref().is_some_and(|buffers| buffers.has_room(s.index(), packets))
     }
 
     /// May subflow `s` get new data?

@@ -71,6 +71,9 @@ impl Sender {
                 self.open_joins(now, out);
             }
             self.update_open(s);
+            if self.send_buffers.is_some() {
+                self.expand_buffer(s, 2);
+            }
             self.transmit(now, out);
             if selective {
                 self.end_probation(s, now, out);

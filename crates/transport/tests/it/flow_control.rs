@@ -168,9 +168,9 @@ fn the_send_buffer_limits() {
 /// and two windows of ten packets, 2,304 B each, 50,176 B. The application fills two fragments of 32
 /// KiB, 65,536 B, and writes again when a third of the buffer is free.
 ///
-/// At 300 us 35,536 B are held, so it has not written yet. Packets up to 64 leave room in the window
-/// of 40 packets, so the buffer grows to 4,096 B and two windows of 40 packets, and never limits
-/// again here.
+/// At 200 us the ACK makes room for more than one packet, so the buffer grows to 4,096 B and two
+/// windows of 20 packets, 96,256 B; 40,720 B of it are free, more than a third, and the application
+/// writes. So it goes on, and the buffer never limits here.
 #[test]
 fn the_send_buffer_grows_with_the_window() {
     let growing = |send: SendBuffer| {
@@ -194,8 +194,8 @@ fn the_send_buffer_grows_with_the_window() {
 
 /// With two subflows the buffer is 96,256 B: 4,096 B and twice 46,080 B; 65,536 B of the stream are
 /// written when the second opens, more than two thirds. While packet 1 of the stream is on its way
-/// on the slow subflow, data up to 64 is sent. That leaves room in the window of the fast one, 64
-/// packets, so its part grows to 294,912 B.
+/// on the slow subflow, the part of the fast one grows with its window, to 147,456 B at 32 packets,
+/// and the application writes.
 #[test]
 fn a_fast_subflow_makes_room_beside_a_slow_one() {
     let buffers = Buffers { send: SendBuffer::Auto, ..Buffers::default() };

@@ -3,7 +3,7 @@
 use crate::common::config;
 use crate::common::script::{sender, sender_with_jitters};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Config, Multipath, PacketScheduler};
+use linkpool_transport::{Buffers, Config, Multipath, PacketScheduler};
 use linkpool_units::Time;
 
 fn lia(subflows: usize, multipath: Multipath) -> Config {
@@ -131,6 +131,34 @@ fn lowest_time_to_send() {
          500us  < s1 ack 1 data 4
                 > s1 pkt 2 data 68
                 > s1 pkt 3 data 69",
+    );
+}
+
+/// Without segmentation offload a packet of 1,000 B takes 1,896 B of a send buffer: 320 B for
+/// headers, 320 B and 256 B for records. So 33 packets fill 46,080 B, and a subflow gets one piece of
+/// 32 KiB where it has room for two above.
+#[test]
+fn packets_that_share_no_memory_fill_send_buffers_sooner() {
+    let multipath = Multipath { scheduler: PacketScheduler::LowestTimeToSend, ..Multipath::default() };
+    let buffers = Buffers { offload: false, ..Buffers::default() };
+    let config = Config { initial_window: 2, buffers, ..lia(2, multipath) };
+    sender(config, None).run(
+        "0      > syn
+         100us  < synack
+                > ack 0
+                > pkt 0-1
+                > s1 syn join
+         200us  < ack 1
+                > pkt 2-3
+         300us  < s1 synack
+                > s1 ack 0
+                > s1 pkt 0 data 33
+                > s1 pkt 1 data 34
+                < ack 2
+                > pkt 4-5
+         500us  < s1 ack 1 data 4
+                > s1 pkt 2 data 35
+                > s1 pkt 3 data 36",
     );
 }
 
