@@ -191,7 +191,7 @@ impl Pairs {
 const FEW: usize = 32;
 
 /// Links that the search for disjoint paths between all pairs may visit: about a second.
-const MOST_VISITS: usize = 1 << 28;
+const MOST_VISITS: usize = 1 << 23;
 
 /// Is it enough to look at the paths from one host to all others? Where all that paths meet passes
 /// packets on, no pair has fewer disjoint paths than the fewer of (a, c) and (c, b) (Menger's
