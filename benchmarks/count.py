@@ -41,6 +41,8 @@ min_rto = "10ms"
 transport = "t"
 jitter = "50us"
 """
+# As in the standard tasks.
+SUBFLOWS = 'subflows = {}\nscheduler = "round-robin"\nsend_buffer = "unlimited"'
 # Standard tasks of `linkpool bench`, with other durations.
 TASKS = ROOT / "python" / "linkpool" / "bench" / "tasks.py"
 BENCHED = ["k8-dctcp-9000", "k8-mptcp8-9000"]
@@ -112,7 +114,7 @@ def scenarios() -> dict[str, str]:
             duration="{duration}",
             control=control,
             recovery=f'recovery = "{recovery}"',
-            subflows=f"subflows = {subflows}" if subflows > 1 else "",
+            subflows=SUBFLOWS.format(subflows) if subflows > 1 else "",
         )
         for name, (control, subflows, recovery) in HOPS.items()
     }

@@ -41,7 +41,9 @@ def _transport(name: str, control: str, subflows: int, packet: int) -> str:
         'recovery = "newreno"',
     ]
     if subflows > 1:
+        # As in other simulators: subflows take turns, and no buffer limits them.
         lines.append(f"subflows = {subflows}")
+        lines += ['scheduler = "round-robin"', 'send_buffer = "unlimited"']
     return "\n".join(lines) + "\n"
 
 
