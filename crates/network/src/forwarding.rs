@@ -107,6 +107,16 @@ impl Table {
         if next.0 & KIND == RUN { next.0 >> RUN_FIRST_BITS } else { self.list(next).len() as u32 }
     }
 
+    /// One of the links of `next`: that of the number that `draw` makes of how many there are.
+    #[inline(always)]
+    pub(crate) fn choose(&self, next: Next, draw: impl FnOnce(u32) -> u32) -> LinkId {
+        if next.0 & KIND == RUN {
+            return next.first().plus(draw(next.0 >> RUN_FIRST_BITS));
+        }
+        let list = self.list(next);
+        list[draw(list.len() as u32) as usize]
+    }
+
     /// Link number `i` of the [`Table::choices`] of `next`.
     #[inline]
     pub(crate) fn choice(&self, next: Next, i: u32) -> LinkId {

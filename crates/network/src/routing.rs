@@ -152,11 +152,17 @@ impl Routes {
 
     /// The link on which `node` sends `packet` on if it chooses by hash; of a pinned packet's route
     /// this hop is taken off.
-    #[inline]
+    #[inline(always)]
     pub fn next_link(&self, node: NodeId, packet: &mut Packet) -> LinkId {
-        if let Some(only) = self.only_link(node) {
-            return only;
+        match self.only_link(node) {
+            Some(only) => only,
+            None => self.one_of_several(node, packet),
         }
+    }
+
+    /// The same, where `node` has several links or is a switch.
+    #[inline(never)]
+    fn one_of_several(&self, node: NodeId, packet: &mut Packet) -> LinkId {
         self.at(node).next_link(packet)
     }
 
@@ -238,10 +244,10 @@ impl RoutesAt<'_> {
             Ok(link) => return link,
             Err(next) => next,
         };
-        let choices = self.table.choices(next);
-        // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
-        let drawn = (u64::from(draw((self.row.salt, choices), packet)) * u64::from(choices)) >> 32;
-        self.table.choice(next, drawn as u32)
+        self.table.choose(next, |choices| {
+            // Lemire's multiply-and-shift maps 32 bits to 0..n without a division.
+            ((u64::from(draw((self.row.salt, choices), packet)) * u64::from(choices)) >> 32) as u32
+        })
     }
 
     /// As [`RoutesAt::forward`], where `choose` gets the node's salt and the number of links, the

@@ -1,10 +1,25 @@
 //! Prefetches the memory that a batch of packets needs (why: `docs/performance.md`).
+//!
+//! What takes no more than [`NEAR`] is not prefetched, except hosts: it is in the cache anyway, and
+//! finding it would take longer than waiting for it.
 
 use super::handler::Handler;
 use crate::link::Link;
 use crate::on_the_way::Incoming;
 use crate::routing::Routes;
 use linkpool_engine::prefetch;
+
+/// So many bytes are at hand without prefetching. Measured: for links and endpoints of 0.3 MB and 1.2
+/// MB prefetching gained nothing, for 8 MB a fifth (`docs/reports/2026-11-23-fast-path.md`).
+pub(crate) const NEAR: usize = 2 << 20;
+
+/// About the bytes of a link with its departures.
+const LINK: usize = 320;
+
+/// Are so many links more than [`NEAR`]?
+pub(super) fn are_far(links: usize) -> bool {
+    links * LINK > NEAR
+}
 
 /// For a `batch` of packets that come to hosts: the hosts, and the links on which they will answer.
 #[inline]
@@ -16,15 +31,20 @@ pub(super) fn prefetch_hosts<H: Handler>(links: &[Link], routes: &Routes, batch:
 }
 
 /// For a `batch` of packets that hosts are about to get, in stages, the memory that they need for
-/// them. Each stage follows the pointers that the one before it has fetched. At last, the places in
-/// the queues for their answers, for which [`prefetch_hosts`] has fetched the links.
+/// them. Each stage follows the pointers that the one before it has fetched.
 #[inline]
-pub(super) fn prefetch_endpoints<H: Handler>(links: &[Link], routes: &Routes, batch: &[Incoming], handler: &H) {
+pub(super) fn prefetch_endpoints<H: Handler>(batch: &[Incoming], handler: &H) {
     // Loops of their own, since the compiler makes each of them short.
     batch.iter().for_each(|incoming| handler.prefetch(&incoming.packet, 1));
     batch.iter().for_each(|incoming| handler.prefetch(&incoming.packet, 2));
     batch.iter().for_each(|incoming| handler.prefetch(&incoming.packet, 3));
     batch.iter().for_each(|incoming| handler.prefetch(&incoming.packet, 4));
+}
+
+/// For the same, the places in the queues for their answers, for which [`prefetch_hosts`] has
+/// fetched the links.
+#[inline]
+pub(super) fn prefetch_answers(links: &[Link], routes: &Routes, batch: &[Incoming]) {
     let own = batch.iter().filter_map(|incoming| routes.only_link(incoming.node));
     own.for_each(|link| links[link.index()].prefetch_end());
 }

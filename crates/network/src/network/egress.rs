@@ -66,6 +66,15 @@ impl Egress<'_> {
         self.enqueue(id, now, packet);
     }
 
+    /// Queues the packets of a `chain` of `packets`, in order; they came at their `arrival`.
+    #[inline(never)]
+    pub(super) fn enqueue_chain(&mut self, id: LinkId, packets: &[Incoming], chain: &[u32]) {
+        for number in chain {
+            let packet = &packets[*number as usize].packet;
+            self.enqueue(id, packet.arrival, packet);
+        }
+    }
+
     /// Queues a packet for link `id`. Returns it as it was queued here, marked perhaps.
     #[inline(always)]
     pub(super) fn enqueue(&mut self, id: LinkId, now: Time, packet: &Packet) -> Option<Packet> {

@@ -16,6 +16,10 @@ pub trait Handler {
     fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>);
     /// When `node` next wants to be woken; [`Time::MAX`]: not at all.
     fn next_timer(&self, node: NodeId) -> Time;
+    /// About the bytes of all endpoints. Where they are few, [`Handler::prefetch`] is not called.
+    fn endpoint_bytes(&self) -> usize {
+        0
+    }
     /// `host` will run soon: a chance to prefetch the memory that [`Handler::next_timer`] and
     /// [`Handler::prefetch`] will read.
     fn prefetch_host(&self, _host: NodeId) {}

@@ -20,11 +20,18 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Therefore the order is drawn for each instant, see [`tie_rank`].
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
-    seed: u64,
     /// In any order.
     pub(super) packets: Vec<Incoming>,
     /// By packet: where it goes on from a switch, and its chain.
     pub(super) steps: Vec<Step>,
+    /// Puts chains in order.
+    pub(super) order: Order,
+}
+
+/// Puts chains in order.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    seed: u64,
     /// The packets of the chain that was put in order last, by number.
     chain: Vec<u32>,
 }
@@ -48,38 +55,35 @@ pub fn tie_rank(seed: u64, at: Time, link: LinkId) -> u64 {
 
 impl Arrivals {
     pub(super) fn new(seed: u64) -> Arrivals {
-        Arrivals { seed, ..Arrivals::default() }
+        Arrivals { order: Order { seed, chain: Vec::new() }, ..Arrivals::default() }
     }
+}
 
-    /// The packets of the chain of `latest`, in order.
-    #[inline(always)]
-    pub(super) fn chain<'a>(&'a mut self, latest: &'a u32) -> impl Iterator<Item = &'a Incoming> {
-        let chain = if self.steps[*latest as usize].before == NONE {
-            std::slice::from_ref(latest)
-        } else {
-            self.put_in_order(*latest);
-            &self.chain[..]
-        };
-        chain.iter().map(|number| &self.packets[*number as usize])
-    }
-
-    /// Puts the chain of the packet `latest` in order, into `chain`.
+impl Order {
+    /// The numbers of the packets of the chain of `latest`, in order.
     #[inline(never)]
-    fn put_in_order(&mut self, latest: u32) {
-        let Arrivals { seed, packets, steps, chain } = self;
+    pub(super) fn of(&mut self, packets: &[Incoming], steps: &[Step], latest: u32) -> &[u32] {
+        let Order { seed, chain } = self;
         chain.clear();
         let mut number = latest;
         while number != NONE {
             chain.push(number);
             number = steps[number as usize].before;
         }
-        chain.sort_unstable_by(|a, b| {
+        let compare = |a: &u32, b: &u32| {
             let [a, b] = [a, b].map(|number| &packets[*number as usize]);
             a.packet.arrival.cmp(&b.packet.arrival).then_with(|| {
                 let rank = |tied: &Incoming| tie_rank(*seed, tied.packet.arrival, tied.link);
                 rank(a).cmp(&rank(b))
             })
-        });
+        };
+        match &mut chain[..] {
+            // Most chains.
+            [a, b] if compare(a, b).is_gt() => std::mem::swap(a, b),
+            [_, _] => {}
+            longer => longer.sort_unstable_by(compare),
+        }
+        chain
     }
 }
 
@@ -117,7 +121,9 @@ mod tests {
             arrivals.steps.push(Step { link: LinkId::NONE, before });
         }
         for (latest, length) in latest.into_iter().zip([66, 34]) {
-            let chain: Vec<Incoming> = arrivals.chain(&latest).copied().collect();
+            let Arrivals { packets, steps, order } = &mut arrivals;
+            let chain: Vec<Incoming> =
+                order.of(packets, steps, latest).iter().map(|number| packets[*number as usize]).collect();
             assert_eq!(chain.len(), length);
             assert!(chain.is_sorted_by_key(|i| (i.packet.arrival, tie_rank(7, i.packet.arrival, i.link))));
         }

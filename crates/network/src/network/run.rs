@@ -61,6 +61,8 @@ pub struct Network {
     pub(super) trailers: Trailers,
     /// By link: the flags of the packets that are shown to the handler; none: there is no tap.
     pub(super) taps: Option<Box<[Flags]>>,
+    /// Do queues take so much memory that their places are prefetched?
+    pub(super) queues_are_far: bool,
 }
 
 impl Network {
@@ -212,9 +214,15 @@ impl Network {
         self.chain_by_node(&mut arrivals);
         for first in (0..arrivals.packets.len()).step_by(BATCH) {
             let last = arrivals.packets.len().min(first + BATCH);
-            ahead::prefetch_hosts(&self.links, &self.routes, &arrivals.packets[first..last], handler);
-            ahead::prefetch_endpoints(&self.links, &self.routes, &arrivals.packets[first..last], handler);
-            (first..last).for_each(|number| self.visit_with(&mut arrivals, number as u32, limit, handler));
+            let batch = &arrivals.packets[first..last];
+            ahead::prefetch_hosts(&self.links, &self.routes, batch, handler);
+            if handler.endpoint_bytes() > ahead::NEAR {
+                ahead::prefetch_endpoints(batch, handler);
+            }
+            if self.queues_are_far {
+                ahead::prefetch_answers(&self.links, &self.routes, batch);
+            }
+            (first..last).for_each(|number| self.visit_with(&mut arrivals, number, limit, handler));
         }
         woken.iter().for_each(|node| self.finish(*node, limit, handler));
         self.to_hosts = arrivals;
@@ -233,7 +241,7 @@ impl Network {
             self.queue(&mut arrivals);
         } else {
             self.chain_by_node(&mut arrivals);
-            let all = 0..arrivals.packets.len() as u32;
+            let all = 0..arrivals.packets.len();
             all.for_each(|number| self.visit_with(&mut arrivals, number, limit, handler));
             woken.iter().for_each(|node| self.finish(*node, limit, handler));
         }
@@ -253,17 +261,30 @@ impl Network {
     /// Visits the node to which packet `number` comes, with all packets that come to it, if the
     /// packet is the latest of them.
     #[inline(always)]
-    fn visit_with<H: Handler>(&mut self, arrivals: &mut Arrivals, number: u32, limit: Time, handler: &mut H) {
-        let node = arrivals.packets[number as usize].node;
+    fn visit_with<H: Handler>(&mut self, arrivals: &mut Arrivals, number: usize, limit: Time, handler: &mut H) {
+        let incoming = &arrivals.packets[number];
+        let node = incoming.node;
         let latest = &mut self.latest[node.index()];
-        if *latest != number {
+        if *latest as usize != number {
             return;
         }
         *latest = NONE;
-        for incoming in arrivals.chain(&number) {
+        if arrivals.steps[number].before == NONE {
             self.take_in(node, &incoming.packet, handler);
+        } else {
+            self.take_in_chain(arrivals, number, handler);
         }
         self.finish(node, limit, handler);
+    }
+
+    /// Gives a node the packets of the chain of packet `number`, in order.
+    #[inline(never)]
+    fn take_in_chain<H: Handler>(&mut self, arrivals: &mut Arrivals, number: usize, handler: &mut H) {
+        let Arrivals { packets, steps, order } = arrivals;
+        for number in order.of(packets, steps, number as u32) {
+            let incoming = &packets[*number as usize];
+            self.take_in(incoming.node, &incoming.packet, handler);
+        }
     }
 
     #[inline]
@@ -306,20 +327,25 @@ impl Network {
     /// came.
     #[inline(never)]
     fn queue(&mut self, arrivals: &mut Arrivals) {
+        let queues_are_far = self.queues_are_far;
         let mut egress = self.egress(NodeId::default());
-        for first in (0..arrivals.packets.len()).step_by(BATCH) {
-            let last = arrivals.packets.len().min(first + BATCH);
-            let steps = &arrivals.steps[first..last];
-            steps.iter().for_each(|step| egress.links[step.link.index()].prefetch_end());
-            for number in first as u32..last as u32 {
-                let link = arrivals.steps[number as usize].link;
-                let latest = &mut egress.links[link.index()].latest;
+        let Arrivals { packets, steps, order } = arrivals;
+        for first in (0..packets.len()).step_by(BATCH) {
+            let last = packets.len().min(first + BATCH);
+            let batch = &steps[first..last];
+            if queues_are_far {
+                batch.iter().for_each(|step| egress.links[step.link.index()].prefetch_end());
+            }
+            for ((step, incoming), number) in batch.iter().zip(&packets[first..last]).zip(first as u32..) {
+                let latest = &mut egress.links[step.link.index()].latest;
                 if *latest != number {
                     continue; // it is queued with the latest of its chain
                 }
                 *latest = NONE;
-                for incoming in arrivals.chain(&number) {
-                    egress.enqueue(link, incoming.packet.arrival, &incoming.packet);
+                if step.before == NONE {
+                    egress.enqueue(step.link, incoming.packet.arrival, &incoming.packet);
+                } else {
+                    egress.enqueue_chain(step.link, packets, order.of(packets, steps, number));
                 }
             }
         }

@@ -35,7 +35,13 @@ pub(crate) struct Hosts<'p> {
     pub(crate) stray: u64,
     /// Packets given to hosts.
     pub(crate) delivered: u64,
+    /// The number of endpoints, and about the bytes of each.
+    endpoints: usize,
+    bytes_each: usize,
 }
+
+/// About the bytes of an endpoint, without its subflows, and of each subflow.
+const PART: usize = 512;
 
 impl<'p> Hosts<'p> {
     /// The hosts that are `mine`, with `components` beside their endpoints; the others stay empty.
@@ -54,7 +60,9 @@ impl<'p> Hosts<'p> {
         let mut context = Context::new(hosts, mine, lookahead, recorded);
         let mut components = components;
         components.iter_mut().for_each(|component| component.on_start(&mut context));
-        Hosts { plan, routes, context, components, stray: 0, delivered: 0 }
+        let subflows = plan.transports.iter().map(|transport| transport.config.subflows).max();
+        let bytes_each = (1 + subflows.unwrap_or(0)) * PART;
+        Hosts { plan, routes, context, components, stray: 0, delivered: 0, endpoints: 0, bytes_each }
     }
 
     /// Starts flow `id` at its sender: on a connection that stays open, or on one of its own.
@@ -141,6 +149,7 @@ impl<'p> Hosts<'p> {
         let (h, timers) = (&mut self.context.hosts[host.index()], &mut self.context.timers[host.index()]);
         sending.end.open(&mut Io::new(now, h.shared(), network, timers));
         h.fill(me, Occupant::Sender(sending));
+        self.endpoints += 1;
         if let Some(end) = first {
             h.held.insert((planned.label, planned.transport, dst), me);
             self.announce(dst, Announced { connection: id, flow: id, end });
@@ -191,6 +200,7 @@ impl<'p> Hosts<'p> {
         let arriving = opening.stays_open.then(|| Box::new(h.announced.remove(&flow).unwrap_or_default()));
         h.fill(me, Occupant::Receiver(Box::new(Receiving { end, flow, src: opening.src, arriving })));
         h.by_flow.insert(flow, me);
+        self.endpoints += 1;
         Some(me)
     }
 
@@ -270,6 +280,7 @@ impl<'p> Hosts<'p> {
         let h = &mut self.context.hosts[host.index()];
         if let Occupant::Receiver(receiving) = h.remove(handle) {
             h.by_flow.remove(&receiving.flow);
+            self.endpoints -= 1;
             self.tidy_timers(host);
         }
     }
@@ -288,6 +299,7 @@ impl<'p> Hosts<'p> {
     fn close(&mut self, host: NodeId, handle: Handle) {
         let h = &mut self.context.hosts[host.index()];
         if let Occupant::Sender(mut sending) = h.remove(handle) {
+            self.endpoints -= 1;
             if sending.messages.is_some() {
                 h.held.remove(&(sending.planned.label, sending.planned.transport, sending.planned.flow.dst));
             }
@@ -470,6 +482,10 @@ impl Handler for Hosts<'_> {
     #[inline]
     fn next_timer(&self, node: NodeId) -> Time {
         self.context.timers[node.index()].next()
+    }
+
+    fn endpoint_bytes(&self) -> usize {
+        self.endpoints * self.bytes_each
     }
 
     #[inline]
