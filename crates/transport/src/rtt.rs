@@ -40,8 +40,9 @@ impl RttEstimator {
     }
 
     /// Takes a sample: the RTT of a segment that was sent once.
+    #[inline]
     pub(crate) fn sample(&mut self, config: &RttConfig, rtt: Time) {
-        let r = rtt.0 as f64;
+        let r = rtt.0 as i64 as f64; // signed, as in `rto`
         if self.min == Time::MAX {
             // RFC 6298 (2.2)
             self.srtt = r;
@@ -76,8 +77,10 @@ impl RttEstimator {
             // RFC 6298 (2.4), (2.5); the clock's granularity is a picosecond. Linux bounds the term
             // of the variation (`tcp_rtt_estimator` in net/ipv4/tcp_input.c).
             let variation = 4.0 * self.rttvar;
-            let bounded = if config.rto_above_srtt { variation.max(config.min_rto.0 as f64) } else { variation };
-            Time((self.srtt + bounded) as u64).max(config.min_rto).min(config.max_rto)
+            // By way of signed numbers, which convert in one instruction; times are far below 2^63.
+            let least = config.min_rto.0 as i64 as f64;
+            let bounded = if config.rto_above_srtt { variation.max(least) } else { variation };
+            Time((self.srtt + bounded) as i64 as u64).max(config.min_rto).min(config.max_rto)
         };
         Time(once.0.saturating_mul(self.backoff as u64)).min(config.max_rto)
     }

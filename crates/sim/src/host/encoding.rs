@@ -71,6 +71,34 @@ fn decode_trimmed(packet: &Packet) -> Segment {
     if packet.flags.has(Flags::DATA) { Segment::Trimmed { seq, len: packet.payload() } } else { Segment::Nack { seq } }
 }
 
+/// Is it an ACK and nothing else, without options?
+#[inline]
+pub(crate) fn is_bare_ack(packet: &Packet) -> bool {
+    let others = Flags::SYN | Flags::FIN | Flags::DATA | Flags::TRAILER | Flags::TRIMMED;
+    packet.flags.has(Flags::ACK) && !packet.flags.has_any(others)
+}
+
+/// The places in the subflow's stream and in the connection's that a bare ACK acknowledges.
+#[inline]
+pub(crate) fn bare_ack(packet: &Packet) -> (Seq, Seq) {
+    (Seq(packet.ack), Seq(packet.seq))
+}
+
+/// Does it carry data, which no switch has cut off?
+#[inline]
+pub(crate) fn is_data(packet: &Packet) -> bool {
+    packet.flags.has(Flags::DATA) && !packet.flags.has(Flags::TRIMMED)
+}
+
+/// Of a packet with data: its place in the subflow's stream and in the connection's, its length, and
+/// whether the stream ends with it; and CWR.
+#[inline]
+pub(crate) fn data(packet: &Packet) -> ((Seq, Seq, u16, bool), bool) {
+    let flags = packet.flags;
+    let place = (Seq(packet.seq), Seq(packet.ack), packet.payload(), flags.has(Flags::LAST));
+    (place, flags.has(Flags::CWR))
+}
+
 /// The segment that a packet carries.
 #[inline(always)]
 pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Segment {
@@ -78,14 +106,8 @@ pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Segment {
     if f.has(Flags::TRIMMED) {
         decode_trimmed(packet)
     } else if f.has(Flags::DATA) {
-        Segment::Data {
-            seq: Seq(packet.seq),
-            data_seq: Seq(packet.ack),
-            len: packet.payload(),
-            last: f.has(Flags::LAST),
-            ect: f.has(Flags::ECT),
-            cwr: f.has(Flags::CWR),
-        }
+        let ((seq, data_seq, len, last), cwr) = data(packet);
+        Segment::Data { seq, data_seq, len, last, ect: f.has(Flags::ECT), cwr }
     } else if f.has(Flags::SYN | Flags::ACK) {
         Segment::SynAck { ecn: f.has(Flags::ECE) }
     } else if f.has(Flags::SYN) {
@@ -97,11 +119,12 @@ pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Segment {
             _ => Segment::Fin { seq: Seq(packet.seq) },
         }
     } else {
+        let (ack, data_ack) = bare_ack(packet);
         let (data_ack, options) = match trailer.map(decode_options) {
             Some((data_ack, options)) => (data_ack, Some(options)),
-            None => (Seq(packet.seq), None),
+            None => (data_ack, None),
         };
-        Segment::Ack { ack: Seq(packet.ack), data_ack, ece: f.has(Flags::ECE), options }
+        Segment::Ack { ack, data_ack, ece: f.has(Flags::ECE), options }
     }
 }
 

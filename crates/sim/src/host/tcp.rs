@@ -1,7 +1,7 @@
 //! TCP and MPTCP as endpoints of a host: segments become packets, and wake-ups timers.
 
 use crate::host::connection::{Connection, Opening, OpeningFor};
-use crate::host::encoding::{decode, encode, encode_options};
+use crate::host::encoding::{bare_ack, data, decode, encode, encode_options, is_bare_ack, is_data};
 use crate::host::endpoint::{Endpoint, Event, Receiving, Sending};
 use crate::host::handle::Handle;
 use crate::host::io::Io;
@@ -91,13 +91,18 @@ impl Endpoint for TcpSender {
     #[inline]
     fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
         let TcpSender { sender, connection } = self;
-        if packet.flags.has(Flags::SYN | Flags::ACK) {
-            connection.peer = Handle::split(packet.seq).0;
-        }
-        let segment = decode(packet, io.trailer(packet));
         let (marked, now) = (packet.flags.has(Flags::ECE), io.now);
         connection.paths.before_ack(subflow, packet.entropy, marked, || sender.congestion(subflow).cwnd, now);
-        sender.on_segment(subflow, segment, now, &mut Out { connection, io });
+        if is_bare_ack(packet) {
+            let (ack, data_ack) = bare_ack(packet);
+            sender.on_bare_ack(subflow, (ack, data_ack, marked), now, &mut Out { connection, io });
+        } else {
+            if packet.flags.has(Flags::SYN | Flags::ACK) {
+                connection.peer = Handle::split(packet.seq).0;
+            }
+            let segment = decode(packet, io.trailer(packet));
+            sender.on_segment(subflow, segment, now, &mut Out { connection, io });
+        }
         connection.paths.after_ack(subflow, marked, || progress(sender, subflow), &mut io.shared.random, now);
         self.event()
     }
@@ -209,10 +214,16 @@ impl Endpoint for TcpReceiver {
     #[inline]
     fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
         let TcpReceiver { receiver, connection } = self;
-        let segment = decode(packet, io.trailer(packet));
         connection.paths.on_arrival(packet.entropy);
-        let ce = packet.flags.has(Flags::CE);
-        match receiver.on_segment(subflow, segment, ce, io.now, &mut Out { connection, io }) {
+        let (ce, now) = (packet.flags.has(Flags::CE), io.now);
+        let delivery = if is_data(packet) {
+            let (place, cwr) = data(packet);
+            receiver.on_data(subflow, place, (ce, cwr), now, &mut Out { connection, io })
+        } else {
+            let segment = decode(packet, io.trailer(packet));
+            receiver.on_segment(subflow, segment, ce, now, &mut Out { connection, io })
+        };
+        match delivery {
             Delivery::None | Delivery::Complete if connection.stays_open => Event::Progress,
             Delivery::None => Event::None,
             Delivery::Complete => Event::Delivered,

@@ -105,14 +105,17 @@ impl CongestionControl for Dctcp {
         prefetch_place(&self.cut.subflows, s.index());
     }
 
+    #[inline]
     fn in_ack_event(&mut self, states: &mut [CongestionState], s: SubflowId, ack: Ack) -> bool {
         self.cut.in_ack_event(&mut states[s], s, ack)
     }
 
+    #[inline]
     fn cut_after_growth(&mut self, states: &mut [CongestionState], s: SubflowId) -> bool {
         self.cut.cut_after_growth(&mut states[s], s)
     }
 
+    #[inline]
     fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         reno_growth(&mut states[s], acked);
     }

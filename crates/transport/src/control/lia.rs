@@ -47,10 +47,12 @@ impl CongestionControl for Lia {
         false
     }
 
+    #[inline]
     fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: SubflowId, _ack: Ack) -> bool {
         false
     }
 
+    #[inline]
     fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         lia_growth(states, s, acked);
     }

@@ -27,10 +27,12 @@ impl CongestionControl for Reno {
         false
     }
 
+    #[inline]
     fn in_ack_event(&mut self, _states: &mut [CongestionState], _s: SubflowId, _ack: Ack) -> bool {
         false
     }
 
+    #[inline]
     fn cong_avoid(&mut self, states: &mut [CongestionState], s: SubflowId, acked: f64) {
         reno_growth(&mut states[s], acked);
     }

@@ -140,8 +140,17 @@ impl PathSelector {
     }
 
     /// Returns the path of the next packet of subflow `s`. `data`: the packet carries data.
-    #[inline]
+    #[inline(always)]
     pub fn select(&mut self, s: SubflowId, data: bool, random: &mut impl RngCore) -> PathId {
+        match (&self.fixed, self.scatter, &self.balancer) {
+            // Most connections have such paths.
+            (Fixed::Hashed(ports), Subflows::None, None) => hashed(*ports, s),
+            _ => self.select_by_rules(s, data, random),
+        }
+    }
+
+    #[inline(never)]
+    fn select_by_rules(&mut self, s: SubflowId, data: bool, random: &mut impl RngCore) -> PathId {
         if data && self.scatter.covers(s) {
             return PathId { entropy: random.next_u32(), pinned: false };
         }
@@ -156,7 +165,7 @@ impl PathSelector {
     #[inline]
     pub fn fixed(&self, s: SubflowId) -> PathId {
         match &self.fixed {
-            Fixed::Hashed(ports) => PathId { entropy: ports.wrapping_add(spread(s)), pinned: false },
+            Fixed::Hashed(ports) => hashed(*ports, s),
             Fixed::Echo(entropy) => PathId { entropy: *entropy, pinned: false },
             Fixed::Entropies(entropies) => PathId { entropy: entropies[s], pinned: false },
             Fixed::Pinned(paths) => PathId { entropy: paths[s], pinned: true },
@@ -216,6 +225,12 @@ impl Balancer {
             Balancer::Reps(..) => hashed,
         }
     }
+}
+
+/// The path of subflow `s` of a connection whose addresses and ports are `ports`.
+#[inline]
+fn hashed(ports: u32, s: SubflowId) -> PathId {
+    PathId { entropy: ports.wrapping_add(spread(s)), pinned: false }
 }
 
 /// The number that subflow `s` adds to the ports of its connection; subflow 0 adds 0.

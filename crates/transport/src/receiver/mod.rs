@@ -135,7 +135,10 @@ impl Receiver {
         }
     }
 
-    fn on_data(
+    /// A segment with data has arrived on subflow `s`: its place in the subflow's stream and in the
+    /// connection's, its length, and whether the stream ends with it; its marks CE and CWR. As
+    /// [`Receiver::on_segment`].
+    pub fn on_data(
         &mut self,
         s: SubflowId,
         (seq, data_seq, len, last): (Seq, Seq, u16, bool),
@@ -143,6 +146,7 @@ impl Receiver {
         now: Time,
         out: &mut impl Output,
     ) -> Delivery {
+        self.last_heard = now;
         let Some(subflow) = self.subflows.get_mut(s.index()) else {
             return Delivery::None;
         };
@@ -231,12 +235,13 @@ impl Receiver {
         subflow.quickack.spend();
         subflow.timer.clear();
         let ack = Seq::of(self.faulty.as_ref().map_or(subflow.bytes.next(), |faulty| faulty.acked(s)));
+        let (data_ack, ece) = (Seq::of(self.data.next()), subflow.ce);
         let reports = (duplicate.is_some() || subflow.bytes.has_gap()) && self.config.recovery != LossRecovery::NewReno;
-        let options = (reports || window.is_some()).then(|| AckOptions {
-            window,
-            sack: if reports { subflow.reporting.blocks(&subflow.bytes, duplicate) } else { SackBlocks::default() },
-        });
-        out.send(s, Segment::Ack { ack, data_ack: Seq::of(self.data.next()), ece: subflow.ce, options });
+        if !reports && window.is_none() {
+            return out.send(s, Segment::Ack { ack, data_ack, ece, options: None });
+        }
+        let sack = if reports { subflow.reporting.blocks(&subflow.bytes, duplicate) } else { SackBlocks::default() };
+        out.send(s, Segment::Ack { ack, data_ack, ece, options: Some(AckOptions { window, sack }) });
     }
 
     /// The timer of subflow `s` may be due. A wake-up that was not asked for does no harm.

@@ -1,6 +1,7 @@
 //! The sending end of a connection.
 
 mod failure;
+mod fast_path;
 mod fins;
 mod flow_control;
 mod frto;
@@ -64,6 +65,8 @@ pub struct Sender {
     limit: u64,
     /// Do the buffers at the two ends limit new data?
     limited: bool,
+    /// May ACKs take the fast path?
+    fast: bool,
     /// One beyond the last byte that the receiver has room for.
     edge: u64,
     /// The subflows whose windows have room, one bit each.
@@ -125,6 +128,7 @@ impl Sender {
             data_una: 0,
             limit: 0,
             limited: config.buffers.send.fixed().min(config.buffers.receive) < u64::MAX || buffered && grows,
+            fast: false,
             // The SYN-ACK will offer this window.
             edge: config.buffers.receive,
             open: 0,
@@ -147,6 +151,7 @@ impl Sender {
             config,
         };
         sender.set_limit();
+        sender.fast = sender.has_fast_path();
         if sender.scatters_first() {
             // Packets of phase 2 are not scattered, so they are not reordered.
             sender.subflows[1..].iter_mut().for_each(|s| s.dupack_threshold = 3);
@@ -196,6 +201,25 @@ impl Sender {
 
     /// A segment has arrived on subflow `s`.
     pub fn on_segment(&mut self, s: SubflowId, segment: Segment, now: Time, out: &mut impl Output) {
+        match segment {
+            Segment::Ack { ack, data_ack, ece, options: None } => self.on_bare_ack(s, (ack, data_ack, ece), now, out),
+            other => self.on_other_segment(s, other, now, out),
+        }
+    }
+
+    /// An ACK without options has arrived on subflow `s`: what it acknowledges of the subflow and of
+    /// the connection's stream, and whether it echoes a mark. As [`Sender::on_segment`].
+    #[inline]
+    pub fn on_bare_ack(&mut self, s: SubflowId, news: (Seq, Seq, bool), now: Time, out: &mut impl Output) {
+        if !self.fast || !self.on_ack_fast(s, news, now, out) {
+            let (ack, data_ack, ece) = news;
+            self.on_other_segment(s, Segment::Ack { ack, data_ack, ece, options: None }, now, out);
+        }
+    }
+
+    /// A segment that cannot take the fast path.
+    #[inline(never)]
+    fn on_other_segment(&mut self, s: SubflowId, segment: Segment, now: Time, out: &mut impl Output) {
         if self.state != SenderState::Open {
             return;
         }

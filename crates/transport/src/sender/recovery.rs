@@ -60,7 +60,8 @@ impl Sender {
         // Only the ACK that cuts the window does not grow it here. The other ACKs of that window
         // do.
         if grown > 0 && !cut && self.fills_window(s) {
-            let counted = if self.config.byte_counting { grown.min(self.most_counted(s)) as f64 } else { 1.0 };
+            let most = self.subflows[s].most_counted(&self.states[s], &self.config);
+            let counted = if self.config.byte_counting { grown.min(most) as f64 } else { 1.0 };
             self.control.cong_avoid(&mut self.states, s, counted);
         }
         if ece {
@@ -101,18 +102,6 @@ impl Sender {
         self.end_probation(s, now, out);
     }
 
-    /// The most packets by which an ACK grows the window of subflow `s`. In slow start it is L of
-    /// RFC 3465, and 1 while the ACK may acknowledge data sent before a timeout (section 2.3).
-    #[inline]
-    fn most_counted(&self, s: SubflowId) -> u32 {
-        let (state, limit) = (&self.states[s], self.config.byte_counting_limit);
-        match state.in_slow_start() && limit < u32::MAX {
-            true if state.snd_una <= self.subflows[s].recover => 1,
-            true => limit,
-            false => u32::MAX,
-        }
-    }
-
     /// Updates the counters, the RTT and the round of subflow `s` with an ACK, and calls the
     /// algorithm. Returns whether the window was cut.
     #[inline]
@@ -125,20 +114,12 @@ impl Sender {
         out: &mut impl Output,
     ) -> bool {
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
-        subflow.counts.marked_acks += ece as u64;
-        if ece {
-            subflow.announce_cut(state);
+        let rtt = sent_at.map(|at| now - at);
+        let round_ended = subflow.note_ack(state, (ece, rtt), &self.config.rtt);
+        if let Some(rtt) = rtt {
+            out.measured_rtt(s, rtt);
         }
-        if let Some(at) = sent_at {
-            subflow.rtt.sample(&self.config.rtt, now - at);
-            state.srtt = subflow.rtt.srtt().unwrap_or(0.0);
-            out.measured_rtt(s, now - at);
-        }
-        let round_ended = state.snd_una > subflow.round_end;
-        if round_ended {
-            subflow.round_end = state.snd_nxt;
-        }
-        let event = Ack { acked, marked: ece, round_ended, now, rtt: sent_at.map(|at| now - at) };
+        let event = Ack { acked, marked: ece, round_ended, now, rtt };
         self.cut_for_mark(s, |control, states| control.in_ack_event(states, s, event))
     }
 

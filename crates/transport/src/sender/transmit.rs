@@ -15,8 +15,14 @@ use std::mem::take;
 impl Sender {
     #[inline]
     pub(super) fn update_open(&mut self, s: SubflowId) {
+        self.update_open_by::<false>(s);
+    }
+
+    /// The same; `FAST`: the connection has a fast path.
+    #[inline(always)]
+    pub(super) fn update_open_by<const FAST: bool>(&mut self, s: SubflowId) {
         let subflow = &self.subflows[s];
-        let held = if subflow.board.is_none() { 0 } else { self.held_back(s) };
+        let held = if FAST || subflow.board.is_none() { 0 } else { self.held_back(s) };
         let room = subflow.in_flight + held < self.states[s].cwnd as u32;
         self.open = self.open & !s.bit() | u32::from(room) << s.index();
     }
@@ -33,9 +39,19 @@ impl Sender {
     /// Sends as much as the windows allow, one segment at a time; the scheduler chooses the
     /// subflow.
     pub(super) fn transmit(&mut self, now: Time, out: &mut impl Output) {
+        if self.fast && self.pieces.is_none() {
+            return self.transmit_by::<true>(now, out);
+        }
         if self.pieces.is_some() {
             self.set_apart();
         }
+        self.transmit_by::<false>(now, out);
+    }
+
+    /// The same; `FAST`: the connection has a fast path, and no piece waits in the sender. So there
+    /// is nothing to ask for.
+    #[inline(never)]
+    fn transmit_by<const FAST: bool>(&mut self, now: Time, out: &mut impl Output) {
         let n = self.subflows.len();
         let mut blocked = 0;
         loop {
@@ -43,17 +59,17 @@ impl Sender {
             if candidates == 0 {
                 return;
             }
-            let s = if self.config.multipath.scheduler == PacketScheduler::LowestRtt {
+            let s = if !FAST && self.config.multipath.scheduler == PacketScheduler::LowestRtt {
                 self.lowest_rtt(candidates)
             } else {
                 // Round robin: the first set bit from `next` on, else the first of all.
                 let beyond = candidates >> self.next.index() << self.next.index();
                 if beyond != 0 { beyond } else { candidates }.trailing_zeros().into()
             };
-            if self.send_segment(s, now, out) {
+            if self.send_segment::<FAST>(s, now, out) {
                 self.next = if s.index() + 1 == n { SubflowId::FIRST } else { s.plus(1) };
-                self.update_open(s);
-            } else if matches!(self.subflows[s].state, State::SynSent | State::Confirming) {
+                self.update_open_by::<FAST>(s);
+            } else if !FAST && matches!(self.subflows[s].state, State::SynSent | State::Confirming) {
                 // `Faults::join_stall`: all new data waits until this subflow is established.
                 // Retransmissions do not wait.
                 self.next = s;
@@ -76,14 +92,16 @@ impl Sender {
     /// Sends one segment on subflow `s`: a segment that waits to be sent again, else new data.
     /// Returns false if there is neither.
     #[inline(always)]
-    fn send_segment(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
-        let waiting = if self.subflows[s].has_backlog() { self.waiting(s) } else { None };
+    fn send_segment<const FAST: bool>(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
+        let subflow = &self.subflows[s];
+        let has_backlog = if FAST { subflow.has_unsent() } else { subflow.has_backlog() };
+        let waiting = if has_backlog { self.waiting(s) } else { None };
         if let Some(i) = waiting {
             self.send_waiting(s, i, now, out);
             return true;
         }
-        let Some((data, len)) = self.next_piece(s) else {
-            return self.subflows[s].board.is_some() && self.send_last_resort(s, now, out);
+        let Some((data, len)) = self.next_piece::<FAST>(s) else {
+            return !FAST && self.subflows[s].board.is_some() && self.send_last_resort(s, now, out);
         };
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let (seq, data_seq) = (Seq::of(state.snd_nxt), Seq::of(data));
@@ -92,12 +110,13 @@ impl Sender {
         subflow.in_flight += 1;
         subflow.segments += 1;
         let (ect, cwr) = (subflow.ect, take(&mut subflow.announces_cut));
-        if !subflow.timer.is_set() || subflow.awaits_probe() {
+        if !subflow.timer.is_set() || !FAST && subflow.awaits_probe() {
             self.arm_timer(s, now, out); // RFC 6298 (5.1); RFC 8985, section 7.2
         }
-        let last = self.is_end(data + len as u64);
+        let end = data + len as u64;
+        let last = if FAST { end == self.size } else { self.is_end(end) };
         out.send(s, Segment::Data { seq, data_seq, len, last, ect, cwr });
-        if last && self.config.multipath.faults.sends_fins() && self.messages.is_none() {
+        if !FAST && last && self.config.multipath.faults.sends_fins() && self.messages.is_none() {
             self.finish_subflows(now, out);
         }
         true
@@ -106,7 +125,7 @@ impl Sender {
     /// [`Sender::send_segment`] for callers off the fast path, where it is not inlined.
     #[inline(never)]
     pub(super) fn send_one(&mut self, s: SubflowId, now: Time, out: &mut impl Output) -> bool {
-        self.send_segment(s, now, out)
+        self.send_segment::<false>(s, now, out)
     }
 
     /// The segment of subflow `s` that must be sent again before new data.
@@ -154,8 +173,8 @@ impl Sender {
 
     /// Takes the next piece of the connection's stream for subflow `s`, if it may send.
     #[inline(always)]
-    fn next_piece(&mut self, s: SubflowId) -> Option<Piece> {
-        if self.pieces.is_some() {
+    fn next_piece<const FAST: bool>(&mut self, s: SubflowId) -> Option<Piece> {
+        if !FAST && self.pieces.is_some() {
             return self.take_piece(s);
         }
         if self.may_carry(s) { self.fresh() } else { None }

@@ -124,7 +124,10 @@ impl Sender {
             used.was_idle = out == 0;
             if sent || is_full {
                 used.note(state, is_full, out, now);
-                if self.config.slow_start_after_idle && now - used.full_at >= subflow.rtt.rto(&self.config.rtt) {
+                if self.config.slow_start_after_idle
+                    && now > used.full_at
+                    && now - used.full_at >= subflow.rtt.rto(&self.config.rtt)
+                {
                     // RFC 2861, section 3.2; Linux, `tcp_cwnd_application_limited`.
                     let enough = f64::from(used.used.max(self.config.initial_window));
                     if !state.in_recovery && enough < state.cwnd {

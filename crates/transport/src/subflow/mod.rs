@@ -6,7 +6,7 @@ use crate::config::{Config, LossRecovery};
 use crate::congestion::CongestionState;
 use crate::loss::{Frto, Scoreboard};
 use crate::outstanding::{Mark, Outstanding};
-use crate::rtt::RttEstimator;
+use crate::rtt::{RttConfig, RttEstimator};
 use crate::seq::{FIRST_BYTE, Seq};
 use crate::timer::Timer;
 use linkpool_units::Time;
@@ -169,6 +169,42 @@ impl Subflow {
         }
     }
 
+    /// Updates the counters, the RTT and the round with an ACK: does it echo a mark, and which RTT
+    /// has it measured? Returns whether a round ends with it.
+    #[inline]
+    pub(crate) fn note_ack(
+        &mut self,
+        state: &mut CongestionState,
+        (ece, rtt): (bool, Option<Time>),
+        config: &RttConfig,
+    ) -> bool {
+        self.counts.marked_acks += ece as u64;
+        if ece {
+            self.announce_cut(state);
+        }
+        if let Some(rtt) = rtt {
+            self.rtt.sample(config, rtt);
+            state.srtt = self.rtt.srtt().unwrap_or(0.0);
+        }
+        let round_ended = state.snd_una > self.round_end;
+        if round_ended {
+            self.round_end = state.snd_nxt;
+        }
+        round_ended
+    }
+
+    /// The most packets by which an ACK grows the window. In slow start it is L of RFC 3465, and 1
+    /// while the ACK may acknowledge data sent before a timeout (section 2.3).
+    #[inline]
+    pub(crate) fn most_counted(&self, state: &CongestionState, config: &Config) -> u32 {
+        let limit = config.byte_counting_limit;
+        match state.in_slow_start() && limit < u32::MAX {
+            true if state.snd_una <= self.recover => 1,
+            true => limit,
+            false => u32::MAX,
+        }
+    }
+
     /// A mark was echoed. The first new segment of each window in which that happens carries CWR
     /// (RFC 3168, section 6.1.2), unless fast recovery has cut the window (Linux, `tcp_enter_cwr`
     /// in net/ipv4/tcp_input.c and `tcp_ecn_send` in tcp_output.c).
@@ -205,9 +241,15 @@ impl Subflow {
     #[inline]
     pub(crate) fn has_backlog(&self) -> bool {
         match &self.board {
-            None => (self.in_flight as usize) < self.sent.len(),
+            None => self.has_unsent(),
             Some(board) => board.lost > 0,
         }
+    }
+
+    /// The same without SACKs.
+    #[inline]
+    pub(crate) fn has_unsent(&self) -> bool {
+        (self.in_flight as usize) < self.sent.len()
     }
 
     /// The first byte of segment number `i` of `sent`.

@@ -5,6 +5,7 @@ mod amp_suppression;
 mod common;
 mod delayed_acks;
 mod equilibria;
+mod fast_path;
 mod faults;
 mod fin;
 mod flow_control;

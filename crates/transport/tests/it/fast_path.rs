@@ -1,0 +1,89 @@
+//! ACKs that take the fast path have the effect of those that do not.
+
+use crate::common::channel::{Crossing, Fate, Pair};
+use crate::common::{Random, algorithms, cases, config};
+use linkpool_transport::{Config, Faults, Multipath, PacketScheduler, Segment};
+use linkpool_units::Time;
+use proptest::prelude::*;
+
+/// The segments that both ends of a connection without end send in 20 ms, over a channel that loses,
+/// repeats, delays and marks. A fault that acts only at the end of a stream has no effect, but
+/// keeps ACKs off the fast path.
+fn sent(case: &Case, is_fast: bool) -> Vec<Crossing> {
+    let (_, control) = algorithms()[case.algorithm].clone();
+    let faults = Faults { no_data_ack: !is_fast, ..Faults::default() };
+    let config = Config {
+        subflows: case.subflows,
+        multipath: Multipath { scheduler: PacketScheduler::RoundRobin, faults, ..Multipath::default() },
+        byte_counting: case.byte_counting,
+        limited_transmit: case.limited_transmit,
+        undo: case.undo,
+        ack_every: case.ack_every,
+        initial_ssthresh: 20_000,
+        rtt: linkpool_transport::RttConfig { min_rto: Time::from_ms(1), ..config(control.clone()).rtt },
+        ..config(control)
+    };
+    let mut random = Random(case.seed);
+    let (loss, jitter, mark) = (case.loss, case.jitter, case.mark);
+    let channel = move |c: &Crossing| -> Fate {
+        if random.chance(loss) {
+            return vec![];
+        }
+        let ect = matches!(c.segment, Segment::Data { ect: true, .. });
+        let delay = Time::from_us(20 * (1 + u64::from(c.subflow))) + random.time(jitter);
+        vec![(delay, ect && random.chance(mark)); 1 + random.chance(loss) as usize]
+    };
+    let mut pair = Pair::new(config, None, channel);
+    let mut all = pair.wire.sent.clone();
+    while pair.next_event().is_some_and(|at| at < Time::from_ms(20)) {
+        pair.step();
+        all.extend(&pair.wire.sent);
+    }
+    all
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    algorithm: usize,
+    subflows: usize,
+    seed: u64,
+    loss: f64,
+    mark: f64,
+    jitter: Time,
+    byte_counting: bool,
+    limited_transmit: bool,
+    undo: bool,
+    ack_every: u32,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let channel = (any::<u64>(), 0.0f64..0.03, 0.0f64..0.2, 0u64..20);
+    let settings = (any::<bool>(), any::<bool>(), any::<bool>(), 1u32..=2);
+    (0..algorithms().len(), 1usize..4, channel, settings).prop_map(|(algorithm, subflows, channel, settings)| {
+        let (seed, loss, mark, jitter) = channel;
+        let (byte_counting, limited_transmit, undo, ack_every) = settings;
+        Case {
+            algorithm,
+            subflows: if algorithm < 2 { 1 } else { subflows },
+            seed,
+            loss,
+            mark,
+            jitter: Time::from_us(jitter),
+            byte_counting,
+            limited_transmit,
+            undo,
+            ack_every,
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn both_ways_send_the_same(case in case()) {
+        let (fast, slow) = (sent(&case, true), sent(&case, false));
+        prop_assert!(fast.len() > 100, "{}", fast.len());
+        prop_assert_eq!(fast, slow);
+    }
+}
