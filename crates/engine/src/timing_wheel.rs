@@ -10,7 +10,7 @@ const ROWS: u64 = 1024;
 const GROUP: u64 = ROWS / 2;
 
 /// The places of a chunk.
-const CHUNK: u32 = 16;
+const CHUNK: u32 = 32;
 
 /// Events by the window in which they are due (a timing wheel: Varghese and Lauck, "Hashed and
 /// hierarchical timing wheels", SOSP 1987).

@@ -28,8 +28,12 @@ pub struct Link {
     packets: u64,
     busy_until: Time,
     bytes: u64,
-    /// The first packet that had not departed at the last [`Link::settle`].
-    departed: u64,
+    /// The lower bits of the number of the first packet that had not departed at the last
+    /// [`Link::settle`].
+    departed: u32,
+    /// So many packets may join before the queue must be looked at: before it may be longer than
+    /// ever, as long as a threshold in packets, or longer than the ring.
+    room: u32,
     /// The most packets that were queued at once, the packet in service included.
     max_present: u32,
     /// While switches run: the latest of the packets that are about to join the queue, by its
@@ -78,6 +82,7 @@ impl Link {
             busy_until: Time::ZERO,
             bytes: 0,
             departed: 0,
+            room: 0,
             max_present: 0,
             latest: u32::MAX,
             to,
@@ -87,60 +92,88 @@ impl Link {
         }
     }
 
+    /// The place in the ring of the packet whose number has these lower bits.
     #[inline]
-    fn place(&self, number: u64) -> usize {
+    fn place(&self, number: u32) -> usize {
         number as usize & self.queue.len().wrapping_sub(1)
+    }
+
+    /// The lower bits of the number of the next packet.
+    #[inline]
+    fn next(&self) -> u32 {
+        self.packets as u32
     }
 
     /// Advances `departed` past the packets that have left the queue by `now`.
     #[inline]
     fn settle(&mut self, now: Time) {
         if self.busy_until <= now {
-            self.departed = self.packets;
+            self.departed = self.next();
             return;
         }
-        while self.departed != self.packets && self.queue[self.place(self.departed)].departure <= now {
-            self.departed += 1;
+        while self.departed != self.next() && self.queue[self.place(self.departed)].departure <= now {
+            self.departed = self.departed.wrapping_add(1);
         }
     }
 
     /// Packets that had not departed at the last [`Link::settle`]: at least the queued packets.
     #[inline]
     pub(crate) fn present(&self) -> u32 {
-        (self.packets - self.departed) as u32
+        self.next().wrapping_sub(self.departed)
     }
 
     /// Bytes queued, with the packet in service if the thresholds count it.
     fn queued_bytes(&self, kind: &LinkKind) -> u64 {
-        let first = self.departed + u64::from(kind.thresholds.uncounted);
-        if first < self.packets { self.bytes - self.queue[self.place(first)].bytes_before } else { 0 }
+        let uncounted = kind.thresholds.uncounted;
+        if uncounted >= self.present() {
+            return 0;
+        }
+        self.bytes - self.queue[self.place(self.departed.wrapping_add(uncounted))].bytes_before
     }
 
     /// Queues `packet` at `now`, and returns when it arrives at the other end; none if thresholds
     /// may act on it, see [`Link::enqueue_by_thresholds`].
     ///
-    /// It settles the queue only when the queue may be longer than ever before; otherwise the queue
-    /// is shorter than any threshold that acts.
+    /// Most packets need only two comparisons: those that have room, where the queue is shorter than
+    /// any threshold that acts.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Option<Time> {
-        if self.present() >= self.max_present {
+        if self.room == 0 {
             if self.busy_until <= now && self.max_present > 0 {
-                self.departed = self.packets; // all have left, so one packet more is no record
+                self.departed = self.next(); // all have left, so one packet more is no record
+                self.room = self.most(kind);
             } else {
-                self.settle_at_most(kind, now);
+                self.look(kind, now);
             }
         }
-        self.passes(kind, now).then(|| self.accept(kind, now, packet))
+        let backlog = self.busy_until.max(now) - now;
+        (self.room > 0 && backlog < kind.acts_from_backlog).then(|| {
+            self.room -= 1;
+            self.accept(kind, now, packet)
+        })
     }
 
-    /// The queue may be longer than ever before: settles it, and notes its length with one packet
-    /// more if no threshold may act on that packet.
+    /// There may be no room for one packet more: finds out for how many there is room. Settles the
+    /// queue only if it may be longer than ever, and then notes its length with one packet more if no
+    /// threshold may act on that packet.
     #[inline(never)]
-    fn settle_at_most(&mut self, kind: &LinkKind, now: Time) {
-        self.settle(now);
-        if self.passes(kind, now) {
-            self.max_present = self.max_present.max(self.present() + 1);
+    fn look(&mut self, kind: &LinkKind, now: Time) {
+        if self.present() >= self.max_present {
+            self.settle(now);
+            if self.passes(kind, now) {
+                self.max_present = self.max_present.max(self.present() + 1);
+            }
         }
+        if self.present() as usize == self.queue.len() && self.passes(kind, now) {
+            self.make_room(now);
+        }
+        self.room = self.most(kind).saturating_sub(self.present());
+    }
+
+    /// The most packets that may be present before the queue must be looked at.
+    #[inline(always)]
+    fn most(&self, kind: &LinkKind) -> u32 {
+        self.max_present.min(kind.acts_from).min(self.queue.len() as u32)
     }
 
     /// Is the queue at `now` shorter than any threshold that acts?
@@ -176,17 +209,19 @@ impl Link {
             Some(Admission::Queue) => {}
         }
         self.max_present = self.max_present.max(self.present() + 1);
-        Fate::Queued(self.accept(kind, now, packet))
-    }
-
-    /// Puts `packet` at the end of the queue. Returns when it arrives at the other end.
-    #[inline(always)]
-    fn accept(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Time {
+        self.room = 0;
         if self.present() as usize == self.queue.len() {
             self.make_room(now);
         }
+        Fate::Queued(self.accept(kind, now, packet))
+    }
+
+    /// Puts `packet` at the end of the queue, whose ring has a place. Returns when it arrives at the
+    /// other end.
+    #[inline(always)]
+    fn accept(&mut self, kind: &LinkKind, now: Time, packet: &Packet) -> Time {
         let departure = self.busy_until.max(now) + kind.serialisation(packet.size());
-        let place = self.place(self.packets);
+        let place = self.place(self.next());
         self.queue[place] = Queued { departure, bytes_before: self.bytes };
         self.busy_until = departure;
         self.packets += 1;
@@ -214,7 +249,7 @@ impl Link {
         }
         let mut larger = vec![Queued::default(); (self.queue.len() * 2).max(4)].into_boxed_slice();
         let mask = larger.len() - 1;
-        for number in self.departed..self.packets {
+        for number in (0..self.present()).map(|i| self.departed.wrapping_add(i)) {
             larger[number as usize & mask] = self.queue[self.place(number)];
         }
         self.queue = larger;
@@ -224,10 +259,10 @@ impl Link {
     /// the queue may be longer than ever.
     #[inline]
     pub(crate) fn prefetch_end(&self) {
-        prefetch_place(&self.queue, self.place(self.packets));
-        let settles = self.present() >= self.max_present;
+        prefetch_place(&self.queue, self.place(self.next()));
         // No branch, since no processor can predict it.
-        prefetch_place(&self.queue, self.place(select_unpredictable(settles, self.departed, self.packets)));
+        let first = select_unpredictable(self.room == 0, self.departed, self.next());
+        prefetch_place(&self.queue, self.place(first));
     }
 
     /// Length of the queue at `now`, counted as the thresholds say.

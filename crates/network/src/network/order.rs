@@ -8,6 +8,9 @@ use linkpool_units::Time;
 /// Stands for no packet.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// The longest chain that is sorted by insertion.
+const SHORT: usize = 8;
+
 /// The packets that reach some nodes in a window.
 ///
 /// The order of packets matters only where they meet: at a host, or in the queue of a link. Most
@@ -77,11 +80,17 @@ impl Order {
                 rank(a).cmp(&rank(b))
             })
         };
-        match &mut chain[..] {
-            // Most chains.
-            [a, b] if compare(a, b).is_gt() => std::mem::swap(a, b),
-            [_, _] => {}
-            longer => longer.sort_unstable_by(compare),
+        if chain.len() > SHORT {
+            chain.sort_unstable_by(compare);
+            return chain;
+        }
+        // Most chains have two packets: by insertion.
+        for end in 1..chain.len() {
+            let mut at = end;
+            while at > 0 && compare(&chain[at - 1], &chain[at]).is_gt() {
+                chain.swap(at - 1, at);
+                at -= 1;
+            }
         }
         chain
     }

@@ -307,9 +307,16 @@ impl Network {
     /// packets that take the same link.
     #[inline(never)]
     fn route(&mut self, arrivals: &mut Arrivals) {
-        let Network { links, routes, .. } = self;
+        let Network { links, routes, queues_are_far, .. } = self;
         let Arrivals { packets, steps, .. } = arrivals;
         steps.clear();
+        if !*queues_are_far {
+            steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
+                let link = routes.at(incoming.node).next_link(&mut incoming.packet);
+                Step { link, before: std::mem::replace(&mut links[link.index()].latest, number) }
+            }));
+            return;
+        }
         for batch in packets.chunks_mut(BATCH) {
             let first = steps.len();
             steps.extend(batch.iter_mut().map(|incoming| {
