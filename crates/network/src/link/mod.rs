@@ -255,6 +255,11 @@ impl Link {
         self.queue = larger;
     }
 
+    /// Its bytes, with those of its ring.
+    pub(crate) fn memory(&self) -> usize {
+        size_of::<Link>() + size_of_val(&*self.queue)
+    }
+
     /// Prefetches the place of the next packet, and the one that [`Link::settle`] reads first if
     /// the queue may be longer than ever.
     #[inline]

@@ -9,16 +9,17 @@ use crate::on_the_way::Incoming;
 use crate::routing::Routes;
 use linkpool_engine::prefetch;
 
-/// So many bytes are at hand without prefetching. Measured: for links and endpoints of 0.3 MB and 1.2
-/// MB prefetching gained nothing, for 8 MB a fifth (`docs/reports/2026-11-23-fast-path.md`).
-pub(crate) const NEAR: usize = 2 << 20;
+/// So many bytes are at hand without prefetching. Measured: with links and endpoints of 0.3 MB each,
+/// a hop takes less time without prefetching, with 1.2 MB more
+/// (`docs/reports/2026-11-23-fast-path.md`).
+pub(super) const NEAR: usize = 1 << 20;
 
-/// About the bytes of a link with its departures.
-const LINK: usize = 320;
+/// After so many windows the network asks again how much memory its links take.
+pub(super) const ASK_AFTER: u64 = 1024;
 
-/// Are so many links more than [`NEAR`]?
-pub(super) fn are_far(links: usize) -> bool {
-    links * LINK > NEAR
+/// Do `links` with their queues take more than [`NEAR`]?
+pub(super) fn are_far(links: &[Link]) -> bool {
+    links.iter().map(Link::memory).sum::<usize>() > NEAR
 }
 
 /// For a `batch` of packets that come to hosts: the hosts, and the links on which they will answer.

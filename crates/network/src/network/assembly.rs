@@ -1,6 +1,5 @@
 //! Builds a network, or a partition of it.
 
-use super::ahead;
 use super::order::{Arrivals, NONE};
 use super::run::Network;
 use crate::change::Timetable;
@@ -89,7 +88,8 @@ impl Network {
             latest: vec![NONE; fabric.nodes()].into(),
             trailers: Trailers::default(),
             taps: None,
-            queues_are_far: ahead::are_far(fabric.links().len()),
+            queues_are_far: false,
+            ask_at: 0,
         }
     }
 }

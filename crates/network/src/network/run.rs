@@ -63,6 +63,8 @@ pub struct Network {
     pub(super) taps: Option<Box<[Flags]>>,
     /// Do queues take so much memory that their places are prefetched?
     pub(super) queues_are_far: bool,
+    /// The window in which that is asked next.
+    pub(super) ask_at: u64,
 }
 
 impl Network {
@@ -160,6 +162,10 @@ impl Network {
         self.ending = limit == end;
         while let Some((_, routes)) = self.later_routes.pop_if(|(at, _)| *at <= start) {
             self.routes = routes;
+        }
+        if window >= self.ask_at {
+            self.queues_are_far = ahead::are_far(&self.links);
+            self.ask_at = window + ahead::ASK_AFTER;
         }
         self.take_due();
         self.take_arrivals(limit);
