@@ -69,6 +69,9 @@ fn set_up(end: End, settings: &Settings) -> Result<Tun> {
     sysctl("net/ipv4/tcp_no_metrics_save", 1)?;
     // Algorithms that need ECN ask for it whatever this says.
     sysctl("net/ipv4/tcp_ecn", if sends { u8::from(settings.ecn) } else { 2 })?;
+    // A SYN that is sent again asks for ECN once more, as in the simulator (RFC 3168, section 6.1.1.1,
+    // lets it ask or not). Else a subflow whose first SYN was lost has no ECN.
+    sysctl("net/ipv4/tcp_ecn_fallback", 0)?;
     sysctl("net/ipv4/tcp_rto_min_us", settings.min_rto_us)?;
     // Connections that lose their process go soon, and their namespace with them.
     sysctl("net/ipv4/tcp_orphan_retries", 1)?;
