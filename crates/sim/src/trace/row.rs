@@ -147,7 +147,7 @@ pub struct Sight {
     /// Its subflow.
     pub subflow: SubflowId,
     /// `SYN`, `SYN-ACK`, `data`, `header` of data that was trimmed, `returned` header, `ACK`,
-    /// `NACK`, `PULL`, `FIN`.
+    /// `NACK`, `PULL`, `FIN`, `RST`.
     pub kind: &'static str,
     /// Of data: its first byte in the subflow; of an ACK: the next byte of the connection's stream
     /// that is expected; modulo 2^32. Of NDP: the number of the packet, or of the PULL.
@@ -174,6 +174,7 @@ impl Sight {
             () if packet.is_returned() => "returned",
             () if has(Flags::DATA | Flags::TRIMMED) => "header",
             () if has(Flags::DATA) => "data",
+            () if has(Flags::FIN | Flags::ACK) && !has(Flags::JOIN) => "RST",
             () if has(Flags::FIN) => "FIN",
             () if has(ndp::PULL) => "PULL",
             () if has(Flags::TRIMMED) => "NACK",
@@ -286,7 +287,8 @@ mod tests {
             (trimmed, "header"),
             (ack | Flags::TRIMMED, "NACK"),
             (Flags::FIN, "FIN"),
-            (Flags::FIN | ack | Flags::JOIN, "FIN"),
+            (Flags::FIN | Flags::JOIN, "FIN"),
+            (Flags::FIN | ack, "RST"),
         ];
         tcp.into_iter().for_each(|(flags, name)| assert_eq!(kind(flags, None), name, "{flags:?}"));
         let ndp = [
