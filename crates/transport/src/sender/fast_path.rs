@@ -89,3 +89,26 @@ impl Subflow {
         self.state == State::Established && (self.dupacks | self.limited | self.timeouts) == 0 && !self.on_probation
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::flow_control::Buffers;
+    use linkpool_settings::{Preset, Settings as _};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_connection_with_a_feature_of_its_own_has_none() {
+        let has = |change: fn(&mut Config)| {
+            let mut config = Config { subflows: 2, recovery: LossRecovery::NewReno, ..Config::defaults(Preset::Linux) };
+            (config.multipath.scheduler, config.buffers) = (PacketScheduler::RoundRobin, Buffers::default());
+            change(&mut config);
+            Sender::new(Arc::new(config), None).has_fast_path()
+        };
+        assert!(has(|_| ()));
+        assert!(!has(|config| config.multipath.scheduler = PacketScheduler::LowestRtt));
+        assert!(!has(|config| config.multipath.faults.no_data_ack = true));
+        assert!(!has(|config| config.recovery = LossRecovery::Sack));
+    }
+}

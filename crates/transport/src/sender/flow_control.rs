@@ -135,4 +135,18 @@ mod tests {
         };
         assert_eq!([grows(10, 2), grows(11, 2), grows(11, 1), grows(12, 1)], [true, false, true, false]);
     }
+
+    /// Before the first subflow is established the application fills one fragment, 32,768 B. A stream
+    /// of one byte more has not been written as a whole.
+    #[test]
+    fn no_buffer_grows_after_all_is_written() {
+        let config = Arc::new(Config { subflows: 2, ..Config::defaults(Preset::Linux) });
+        let grows = |size: u64| {
+            let mut sender = Sender::new(config.clone(), Some(size));
+            sender.subflows[0].state = State::Established;
+            (sender.subflows[0].in_flight, sender.states[0].cwnd) = (10, 12.0);
+            sender.expand_buffer(SubflowId::FIRST, 1)
+        };
+        assert_eq!([1, 32_768, 32_769].map(grows), [false, false, true]);
+    }
 }

@@ -189,7 +189,12 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
     use crate::control::testing::state;
+    use crate::multipath::Multipath;
+    use crate::send_buffer::SendBuffer;
+    use linkpool_settings::{Preset, Settings as _};
+    use std::sync::Arc;
 
     /// 2 windows per RTT (100 us) below half of ssthresh, else 1.2 (`tcp_update_pacing_rate`). Data
     /// in flight replaces the window if it is more.
@@ -211,5 +216,42 @@ mod tests {
         assert_eq!(apart.rate, 2.5); // (2 x 6 + 4 x 2) / 8
         apart.follow_rate(1.0, 0.0, 3.0);
         assert_eq!(apart.rate, 1.0);
+    }
+
+    /// Two subflows with windows of 10 and an RTT of 100 us, in slow start: both send 20 packets in
+    /// 100 us, 2e-7 a picosecond. A packet takes 1,024 B of a send buffer.
+    fn two_subflows() -> (Sender, Pieces) {
+        let mut config = Config { subflows: 2, mss: 1024, ..Config::defaults(Preset::Linux) };
+        config.multipath = Multipath { scheduler: PacketScheduler::LowestTimeToSend, ..config.multipath };
+        (config.buffers.send, config.buffers.offload) = (SendBuffer::Auto, true);
+        let mut sender = Sender::new(Arc::new(config), None);
+        sender.eligible = 0b11;
+        sender.states.iter_mut().for_each(|s| *s = CongestionState { ssthresh: f64::INFINITY, ..state(10.0) });
+        let pieces = *sender.pieces.take().unwrap();
+        (sender, pieces)
+    }
+
+    /// Four packets wait for each subflow. The rate of the first is known to be half of what its
+    /// window says now, so it needs 40 us, the other 20 us: a rate that is known stays.
+    #[test]
+    fn the_rate_is_that_of_the_last_burst() {
+        let (sender, mut pieces) = two_subflows();
+        pieces.apart.iter_mut().for_each(|apart| apart.queue.extend([(0, 1024); 4]));
+        pieces.apart[0].rate = 1e-7;
+        assert_eq!(sender.soonest(&mut pieces), Some(SubflowId::new(1)));
+        let rates = [0, 1].map(|s: usize| (pieces.apart[s].rate * 1e9).round());
+        assert_eq!(rates, [100.0, 200.0]);
+    }
+
+    /// 64 packets are a burst, 65,536 B: the rate is half the earlier one and half that of today. A
+    /// subflow without packets takes the rate of today.
+    #[test]
+    fn a_burst_changes_the_rate() {
+        let (sender, mut pieces) = two_subflows();
+        pieces.apart[0].queue.extend([(0, 1024); 64]);
+        pieces.apart.iter_mut().for_each(|apart| apart.rate = 1e-7);
+        sender.numbers().for_each(|s| sender.follow_rate(s, &mut pieces));
+        let rates = [0, 1].map(|s: usize| (pieces.apart[s].rate * 1e9).round());
+        assert_eq!(rates, [150.0, 200.0]);
     }
 }

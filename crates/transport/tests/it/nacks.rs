@@ -57,6 +57,14 @@ fn a_late_nack_changes_nothing() {
     );
 }
 
+/// Packets 0 to 9 are out. No packet begins at byte 4,500 or after the last one.
+#[test]
+fn a_nack_of_no_packet_changes_nothing() {
+    for nack in ["4+500", "10", "11"] {
+        in_flight(10, sack()).run(&format!("200us  < nack {nack}\n = cwnd 10 recoveries 0 retransmits 0"));
+    }
+}
+
 /// Without SACKs a sender cannot tell one segment from others.
 #[test]
 fn without_sacks_nacks_are_not_heard() {

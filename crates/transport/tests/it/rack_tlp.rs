@@ -374,3 +374,119 @@ fn a_sample_allows_another_probe() {
                 = probes 2",
     );
 }
+
+/// In recovery a single SACK is enough (section 6.2, step 4): packet 9 arrives 130 us after it was
+/// sent, so 2 to 8, sent before it at the same time, are lost at once, and the pipe of 2 lets one of
+/// them go. A reordering window would keep them until 255 us.
+#[test]
+fn in_recovery_one_sack_means_a_loss() {
+    in_flight(10, rack()).run(
+        "200us  < ack 0 sack 1-2
+                > pkt 10
+         225us  > pkt 0
+                = recoveries 1
+         230us  < ack 0 sack 9-10,1-2
+                > pkt 2
+                = lost 8 sacked 2 flight 3",
+    );
+}
+
+/// Without an RTT there is no probe (section 7.2): the timeout of 1 s comes first.
+#[test]
+fn no_probe_without_an_rtt() {
+    in_flight(4, Config { handshake_sample: false, ..rack() }).run(
+        "1000.1ms > pkt 0
+                = timeouts 1 probes 0",
+    );
+}
+
+/// While a timeout's losses are sent again there is no probe, but the next timeout: 400 ms after the
+/// last progress.
+#[test]
+fn no_probe_while_losses_are_repaired() {
+    in_flight(4, rack()).run(
+        "200us  < ack 0 sack 1-2
+                > pkt 4
+         225us  > pkt 0
+         200.225ms > pkt 0
+                = timeouts 1 recoveries 1
+         200.325ms < ack 2
+                > pkt 2-3
+         600.325ms > pkt 2
+                = timeouts 2 probes 0",
+    );
+}
+
+/// A packet that was sent less than an RTT before a timeout is not lost (section 6.3), but the first
+/// is: 4 to 6 stay in flight, and the window has room for packet 3. As long as they are out no probe
+/// follows, but the next timeout.
+#[test]
+fn what_was_sent_lately_survives_a_timeout() {
+    probed().run(
+        "200.35ms < ack 3 win 4000
+                > pkt 4-6
+         200.4ms > pkt 3
+                = timeouts 1 lost 1 resent 1 cwnd 4 flight 4
+         200.45ms < ack 4 win 3000      // too soon for the last copy of packet 3
+         200.5ms < ack 5 win 2000       // an RTT sample of 150 us
+                = lost 0 resent 0 sacked 0
+         400.5ms > pkt 5
+                = timeouts 2 probes 1",
+    );
+}
+
+/// Reordering has been seen, so packet 3 is given a quarter of the RTT after packet 4 has arrived.
+/// That it is lost then begins no recovery: the timeout has cut the window.
+#[test]
+fn the_reordering_timer_cuts_no_window_after_a_timeout() {
+    in_flight(10, rack()).run(
+        "200us  < ack 0 sack 1-2
+                > pkt 10
+         210us  < ack 2                 // reordering; an RTT sample of 110 us
+                > pkt 11-12
+         412.5us > pkt 13               // a probe, after twice 101.25 us
+         200.4125ms > pkt 2
+                = timeouts 1 cwnd 1
+         200.5125ms < ack 3
+                > pkt 3-4
+         200.6125ms < ack 3 sack 4-5
+                > pkt 5
+         200.6375ms > pkt 3             // a quarter of the RTT later
+                = recoveries 0 timeouts 1",
+    );
+}
+
+/// An ACK with a SACK is no duplicate ACK of the probe: the probe is remembered, and the ACK beyond
+/// it cuts the window.
+#[test]
+fn a_sack_beyond_a_probe_does_not_forget_it() {
+    probed().run(
+        "500us  < ack 4 win 0
+         510us  < ack 4 win 4000
+                > pkt 4-7
+         610us  < ack 4 win 4000 sack 5-6
+         620us  < ack 6 win 2000
+                = ssthresh 4 recoveries 0",
+    );
+}
+
+/// Packet 2 is sent again less than its RTT of 490 us before the timeout, and so is not lost. Its
+/// SACK is a duplicate ACK: F-RTO ends (RFC 5682, section 3.1, step 2a), and packet 8 is sent again
+/// rather than new data.
+#[test]
+fn a_sack_of_a_retransmission_after_a_timeout_ends_f_rto() {
+    let base = rack();
+    let rtt = RttConfig { min_rto: Time::from_us(1), ..base.rtt };
+    in_flight(10, Config { undo: true, rtt, ..base }).run(
+        "300us  > pkt 10
+         590us  < ack 0 sack 3-8,1-2
+                > pkt 0
+                > pkt 2
+                = recoveries 1
+         890us  > pkt 0
+                = timeouts 1 cwnd 2 flight 2
+         900us  < ack 0 sack 1-8
+                > pkt 8
+                = undos 0",
+    );
+}

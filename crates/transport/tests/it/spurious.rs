@@ -350,3 +350,19 @@ fn a_duplicate_ack_after_a_timeout_ends_f_rto() {
         all_in_flight(4, sack()).run(&script);
     }
 }
+
+/// In step 3 too (RFC 5682, section 3.1): after a duplicate ACK the arrival of packet 1, which was
+/// not sent again, undoes nothing.
+#[test]
+fn a_duplicate_ack_of_new_data_ends_f_rto() {
+    for (duplicate, then) in [("210.5ms < ack 1", "= undos 0 cwnd 2.5"), ("", "> pkt 6\n= undos 1 cwnd 5")] {
+        in_flight(4, sack()).run(&format!(
+            "200.1ms > pkt 0
+             210ms  < ack 1
+                    > pkt 4-5
+             {duplicate}
+             211ms  < ack 2
+                    {then}"
+        ));
+    }
+}
