@@ -65,8 +65,7 @@ impl Sender {
             subflow.timer.set(s, now + subflow.rtt.rto(&config.rtt), out); // RFC 6298 (5.3)
         }
         if !cut {
-            let counted =
-                if config.byte_counting { segments.min(subflow.most_counted(&states[s], config)) as f64 } else { 1.0 };
+            let counted = subflow.counted(&states[s], config, segments);
             control.cong_avoid(states, s, counted);
         }
         let cut = cut as u64 + (ece && control.cut_after_growth(states, s)) as u64;

@@ -60,8 +60,7 @@ impl Sender {
         // Only the ACK that cuts the window does not grow it here. The other ACKs of that window
         // do.
         if grown > 0 && !cut && self.fills_window(s) {
-            let most = self.subflows[s].most_counted(&self.states[s], &self.config);
-            let counted = if self.config.byte_counting { grown.min(most) as f64 } else { 1.0 };
+            let counted = self.subflows[s].counted(&self.states[s], &self.config, grown);
             self.control.cong_avoid(&mut self.states, s, counted);
         }
         if ece {

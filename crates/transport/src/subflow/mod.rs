@@ -193,16 +193,21 @@ impl Subflow {
         round_ended
     }
 
-    /// The most packets by which an ACK grows the window. In slow start it is L of RFC 3465, and 1
-    /// while the ACK may acknowledge data sent before a timeout (section 2.3).
+    /// Packets by which an ACK of `acked` packets grows the window: one without byte counting. With it,
+    /// in slow start, L of RFC 3465 at most, and 1 while the ACK may acknowledge data sent before a
+    /// timeout (section 2.3).
     #[inline]
-    pub(crate) fn most_counted(&self, state: &CongestionState, config: &Config) -> u32 {
+    pub(crate) fn counted(&self, state: &CongestionState, config: &Config, acked: u32) -> f64 {
+        if !config.byte_counting {
+            return 1.0;
+        }
         let limit = config.byte_counting_limit;
-        match state.in_slow_start() && limit < u32::MAX {
+        let most = match state.in_slow_start() && limit < u32::MAX {
             true if state.snd_una <= self.recover => 1,
             true => limit,
             false => u32::MAX,
-        }
+        };
+        f64::from(acked.min(most))
     }
 
     /// A mark was echoed. The first new segment of each window in which that happens carries CWR

@@ -1,6 +1,7 @@
 //! The faults of MMPTCP's authors' implementation, each by its name.
 
 use crate::common::config;
+use crate::common::opened::both_in_flight;
 use crate::common::script::{receiver, sender};
 use linkpool_transport::control::ControlConfig;
 use linkpool_transport::{Buffers, Config, Faults, LossRecovery, Multipath, SendBuffer};
@@ -238,16 +239,8 @@ fn no_data_ack() {
 #[test]
 fn fin_timeouts_at_the_sender() {
     let faults = Faults { fin_timeouts: true, no_data_ack: true, ..Faults::default() };
-    sender(newreno(faults), Some(3000)).run(
-        "0       > syn
-         100us   < synack
-                 > ack 0
-                 > pkt 0
-                 > s1 syn join
-         200us   < s1 synack
-                 > s1 ack 0
-                 > s1 pkt 0 data 1
-         300us   < s1 ack 1 data 0
+    both_in_flight(newreno(faults), Some(3000)).run(
+        "300us   < s1 ack 1 data 0
                  > s1 pkt 1 data 2 last
                  > subflowfin 1
                  > s1 subflowfin 2
@@ -272,16 +265,8 @@ fn fin_timeouts_at_the_sender() {
 fn fins_without_data_have_timers_too() {
     let faults = Faults { fin_timeouts: true, ..Faults::default() };
     let buffers = Buffers { send: SendBuffer::Fixed(2000), ..Buffers::default() };
-    sender(Config { buffers, ..newreno(faults) }, Some(3000)).run(
-        "0       > syn
-         100us   < synack
-                 > ack 0
-                 > pkt 0
-                 > s1 syn join
-         200us   < s1 synack
-                 > s1 ack 0
-                 > s1 pkt 0 data 1
-         300us   < s1 ack 1 data 0
+    both_in_flight(Config { buffers, ..newreno(faults) }, Some(3000)).run(
+        "300us   < s1 ack 1 data 0
          310us   < ack 1 data 2
                  > pkt 1 data 2 last
                  > subflowfin 2

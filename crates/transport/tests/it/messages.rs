@@ -99,41 +99,6 @@ fn a_window_that_is_not_filled_does_not_grow() {
     );
 }
 
-/// A window of 12 in slow start, 599.8 ms without data with a timeout of 200 ms: halved twice, but
-/// not below the initial window of 4. The threshold is unlimited, as before.
-fn after_half_a_second(config: Config) -> String {
-    let mut script = open_sender(Config { initial_window: 4, ..config }, 8_000);
-    script.run(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0-3
-         200us  < ack 1
-                > pkt 4-5
-                < ack 2
-                > pkt 6
-                > pkt 7 last
-                < ack 3
-                < ack 4
-         300us  < ack 5
-                < ack 6
-                < ack 7
-                < ack 8",
-    );
-    let before = script.end.congestion(linkpool_transport::SubflowId::FIRST).cwnd;
-    assert!(before >= 8.0, "{before}");
-    script.extend("600ms", 1_000);
-    let state = script.end.congestion(linkpool_transport::SubflowId::FIRST);
-    format!("{} {}", state.cwnd, state.ssthresh)
-}
-
-#[test]
-fn idleness_takes_the_window_back_to_the_initial_one() {
-    assert_eq!(after_half_a_second(reno()), "4 inf");
-    let kept = after_half_a_second(Config { slow_start_after_idle: false, ..reno() });
-    assert_eq!(kept, "12 inf");
-}
-
 /// A window of 12 packets after the first message, of 8 packets; subflow 0 was last limited by it at
 /// 200 us.
 fn after_eight_packets(config: Config) -> Script<Sender> {
@@ -157,6 +122,22 @@ fn after_eight_packets(config: Config) -> Script<Sender> {
                 = cwnd 12",
     );
     script
+}
+
+/// A window of 12 in slow start, 599.8 ms without data with a timeout of 200 ms: halved twice, but
+/// not below the initial window of 4. The threshold is unlimited, as before.
+fn after_half_a_second(config: Config) -> String {
+    let mut script = after_eight_packets(config);
+    script.extend("600ms", 1_000);
+    let state = script.end.congestion(linkpool_transport::SubflowId::FIRST);
+    format!("{} {}", state.cwnd, state.ssthresh)
+}
+
+#[test]
+fn idleness_takes_the_window_back_to_the_initial_one() {
+    assert_eq!(after_half_a_second(reno()), "4 inf");
+    let kept = after_half_a_second(Config { slow_start_after_idle: false, ..reno() });
+    assert_eq!(kept, "12 inf");
 }
 
 /// 150.2 ms after the last data nothing changes; 250 ms after that the window is halved once.

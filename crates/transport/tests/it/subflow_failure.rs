@@ -238,16 +238,8 @@ fn stale_a_second_time() {
 #[test]
 fn what_is_stuck_is_given_away_once() {
     let join_at = vec![Time::ZERO, Time::from_us(200_300)];
-    sender(lia(3, Multipath { join_at, ..stale_after(1) }), None).run(
-        "0      > syn
-         100us  < synack
-                > ack 0
-                > pkt 0
-                > s1 syn join
-         200us  < s1 synack
-                > s1 ack 0
-                > s1 pkt 0 data 1
-         300us  < s1 ack 1 data 0
+    both_in_flight(lia(3, Multipath { join_at, ..stale_after(1) }), None).run(
+        "300us  < s1 ack 1 data 0
                 > s1 pkt 1 data 2
                 > s1 pkt 2 data 3
          200.1ms > pkt 0
