@@ -182,6 +182,25 @@ def test_an_algorithm_in_python_travels_with_its_scenario(cluster: Cluster, tmp_
         assert of_mine.equals(of_built_in), table
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_an_experiment_runs_on_the_workers_too(cluster: Cluster, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "experiments" / "your-own.md").read_text(encoding="utf-8")
+    example = page.partition("```python\n")[2].partition("```")[0]
+    (tmp_path / "mine.py").write_text(example, encoding="utf-8")
+    for out, more in (("there", ["--on", cluster.address]), ("here", [])):
+        command = [sys.executable, "-m", "linkpool", "reproduce", "Mine-marks", "--full"]
+        where = ["--from", str(tmp_path), "--out", str(tmp_path / out)]
+        done = subprocess.run([*command, *where, *more], capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        if more:
+            assert f"on 2 threads of the workers of {cluster.address}" in done.stderr.decode()
+    made = files(tmp_path / "there")
+    assert len(made) >= 6 * 5
+    assert made == files(tmp_path / "here")
+    data = Path("Mine-marks", "data.parquet")
+    assert (tmp_path / "there" / data).read_bytes() == (tmp_path / "here" / data).read_bytes()
+
+
 def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
     process = run(tmp_path, "out", "--on", "tcp://127.0.0.1:9")
     _, err = process.communicate()

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from linkpool.book.entry import FOLDER, BookError, read
+from linkpool.cli.cluster import On, connected
 from linkpool.cli.console import fail, stderr, stdout
 from linkpool.cli.progress import bar_of_runs, watch_runs
 from linkpool.cores import cpus
@@ -20,6 +21,7 @@ from linkpool.study.experiment import Experiment, with_seeds
 from linkpool.study.extent import Plan, plans
 from linkpool.study.pool import RunError
 from linkpool.study.registry import Registry, RegistryError
+from linkpool.study.remote import Remote
 from linkpool.study.reproduce import (
     FILES,
     SET,
@@ -88,6 +90,7 @@ def reproduce(
     book: Annotated[
         Path, typer.Option("--book", metavar="DIR", help="The book of results.")
     ] = FOLDER,
+    on: On = None,
 ) -> None:
     """Reproduce published experiments: data, figure, and a verdict on each claim.
 
@@ -103,6 +106,8 @@ def reproduce(
         fail(str(error))
     _check_options(seeds, scale, quick, full, from_data)
     if from_data:
+        if on is not None:
+            fail("--from-data runs nothing: leave out --on")
         _from_data(wanted, book, out / "from-data")
         return
     if seeds is not None:
@@ -112,12 +117,15 @@ def reproduce(
             shorten(experiment, scale)
     except NothingToShortenError as error:
         fail(str(error))
-    if quick or full:
-        place = out / "quick" if quick else out
-        _all(plans(wanted, place, quick), place, jobs)
-        return
-    for experiment in wanted:
-        _reproduce(experiment, out, jobs, scale)
+    with connected(on) as remote:
+        if remote is not None:
+            stderr().print(f"on {remote.threads} threads of the workers of {on}")
+        if quick or full:
+            place = out / "quick" if quick else out
+            _all(plans(wanted, place, quick), place, jobs, remote)
+            return
+        for experiment in wanted:
+            _reproduce(experiment, out, jobs, scale, remote)
 
 
 def _check_options(
@@ -149,16 +157,16 @@ def _wanted(known: Registry, names: list[str], all_may_be: bool) -> list[Experim
     return [known.load(i) for i in dict.fromkeys(i for _, i in found if i is not None)]
 
 
-def _all(found: list[Plan], out: Path, jobs: int | None) -> None:
+def _all(found: list[Plan], out: Path, jobs: int | None, remote: Remote | None) -> None:
     """Say how long it will take, reproduce what is missing, and fail at the end if a run failed."""
-    cores = jobs or cpus()
+    cores = jobs or (cpus() if remote is None else remote.threads)
     stderr().print(_estimates(found, cores))
     failed = []
     for plan in found:
         if plan.work.done:
             continue
         try:
-            _reproduce(plan.experiment, out, jobs, plan.scale)
+            _reproduce(plan.experiment, out, jobs, plan.scale, remote)
         except RunError as error:
             stderr().print(f"{plan.experiment.id}: {error}", soft_wrap=True)
             failed.append(plan.experiment.id)
@@ -204,15 +212,18 @@ def _from_data(wanted: list[Experiment], book: Path, out: Path) -> None:
         fail(str(error))
 
 
-def _reproduce(experiment: Experiment, out: Path, jobs: int | None, scale: float) -> None:
+def _reproduce(
+    experiment: Experiment, out: Path, jobs: int | None, scale: float, remote: Remote | None
+) -> None:
     with bar_of_runs() as bar:
         report = reproduce_experiment(
             experiment,
             out,
-            jobs=jobs or cpus(),
+            jobs=jobs or (cpus() if remote is None else min(remote.threads, experiment.runs())),
             watch=watch_runs(bar, experiment.id),
             scale=scale,
             notice=partial(bar.console.print, soft_wrap=True),
+            make=None if remote is None else remote.make,
         )
     console = stdout()
     console.print(_claims(report.experiment, report.claims))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from linkpool.cli.cluster import On, connected
 from linkpool.cli.compare import FORMATS, Format, measures_of, write
 from linkpool.cli.console import cannot_read, fail, stderr
 from linkpool.cli.progress import bar_of_runs, watch_runs
@@ -18,7 +19,6 @@ from linkpool.study.expect import expected_seconds
 from linkpool.study.model import Study, name_of
 from linkpool.study.perform import Plan, run_study
 from linkpool.study.points import documents
-from linkpool.study.remote import Remote, RemoteError
 from linkpool.study.result import FIGURE, REPORT, StudyResult, is_study
 from linkpool.study.seeds import varied
 from linkpool.study.statistics import over_seeds
@@ -42,20 +42,14 @@ def run(
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="Runs at a time; default: all cores.")
     ] = None,
-    on: Annotated[
-        str | None,
-        typer.Option(
-            "--on", metavar="tcp://HOST:PORT", help="Send the runs to this Dask scheduler."
-        ),
-    ] = None,
+    on: On = None,
 ) -> None:
     """Make the runs of a study, and write its data to DIR/NAME.
 
     Runs already in DIR/runs are not computed again: a study that was stopped goes on.
     """
     study = _load(file)
-    remote = None if on is None else _connect(on)
-    try:
+    with connected(on) as remote:
         plan = _plan(study, out, None if remote is None else remote.make)
         jobs = jobs or (cpus() if remote is None else min(remote.threads, len(plan.entries)))
         for line in _before(plan, jobs):
@@ -64,9 +58,6 @@ def run(
             print(f"on {remote.threads} threads of the workers of {on}")
         with bar_of_runs() as bar:
             result = run_study(plan, jobs, watch_runs(bar, study.name))
-    finally:
-        if remote is not None:
-            remote.close()
     _print(result, "table", None)
     print(f"\n{plan.place}")
     for kind in study.figures:
@@ -187,13 +178,6 @@ def _long(seconds: float) -> str:
 
 def _plan(study: Study, out: Path, make: Make | None = None) -> Plan:
     return Plan.of(study, out, partial(stderr().print, soft_wrap=True), make)
-
-
-def _connect(address: str) -> Remote:
-    try:
-        return Remote(address)
-    except RemoteError as error:
-        fail(str(error))
 
 
 def _load(file: Path) -> Study:

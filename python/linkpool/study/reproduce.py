@@ -14,7 +14,7 @@ from linkpool.identity import binary, digest
 from linkpool.publish import Kind, publish
 from linkpool.result import Result
 from linkpool.study import record
-from linkpool.study.cache import Cache, Notice
+from linkpool.study.cache import Cache, Make, Notice
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment, with_seeds
 from linkpool.study.pool import Watch, run_entries
@@ -68,12 +68,13 @@ def reproduce_experiment(
     watch: Watch | None = None,
     scale: float = 1.0,
     notice: Notice | None = None,
+    make: Make | None = None,
 ) -> Report:
     """Run an experiment and write its data, figure and claims to `out/ID`, all at once.
 
     The runs themselves are kept in `out/runs`, which all experiments share. With a `scale` below 1
     less time is simulated, or fewer seeds; the figure and the claims say so. `notice` is told
-    which cached runs were damaged.
+    which cached runs were damaged. `make` makes the runs; without it, this process does.
 
     Raises:
         NothingToShortenError: there is a scale, and nothing that it could shorten.
@@ -92,7 +93,7 @@ def reproduce_experiment(
     keys: list[str] = []
     with publish(place, lambda _: digest(experiment.id, *keys), SET) as partial:
         points = experiment.points(range(1, count + 1))
-        cache = Cache(out / "runs", notice)
+        cache = Cache(out / "runs", notice, make)
         entries = [cache.entry(point) for point in points]
         rows = run_entries(entries, experiment.measure, cache, jobs or cpus(), watch)
         keys += rows.keys
