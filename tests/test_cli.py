@@ -339,7 +339,7 @@ def test_a_quick_reproduction_is_marked(
     monkeypatch: pytest.MonkeyPatch,
     capsys: Captured,
 ) -> None:
-    monkeypatch.setattr("linkpool.study.extent.HOPS_PER_S", 1.0)
+    monkeypatch.setattr("linkpool.cores.HOPS_PER_S", 1.0)
     assert linkpool_("reproduce", "N-inout", "--quick", "--out", tmp_path, "--jobs", 1) == 0
     record = json.loads((tmp_path / "quick" / "N-inout" / "record.json").read_text("utf-8"))
     assert record["shortened"]

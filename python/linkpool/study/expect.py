@@ -1,10 +1,8 @@
 """How long the runs of a study will take, about."""
 
+from linkpool.cores import HOPS_PER_S
 from linkpool.result import Result, ResultError
 from linkpool.study.perform import Plan
-
-HOPS_PER_S = 3e6
-"""Packet-hops of a second on one core, about, until a study has runs of its own to learn from."""
 
 RUN_S = 0.2
 """The time of a run beside its simulation: checks, tables, files."""
@@ -14,7 +12,7 @@ def expected_seconds(plan: Plan, jobs: int) -> float:
     """Return about how long the runs that are missing will take on so many cores.
 
     Runs that are made already say how the time of a run goes with the work expected of it; without
-    any, a rough constant does.
+    any, `HOPS_PER_S` does.
     """
     missing = plan.missing
     absent = {entry.key for entry in missing}

@@ -4,15 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from linkpool import _core
+from linkpool import _core, cores
 from linkpool.identity import digest
 from linkpool.manifest import DamagedError, verify
 from linkpool.study.cache import Cache
 from linkpool.study.experiment import Experiment, Point
 from linkpool.study.reproduce import NothingToShortenError, shorten
-
-HOPS_PER_S = 1e7
-"""Packet-hops of a second on one core, about: large runs of the book had 9 to 15 million."""
 
 HOPS = 12
 """Links that a data packet and its ACK cross, where an experiment counts packets: in a fat-tree."""
@@ -47,7 +44,7 @@ def work_of(experiment: Experiment, out: Path) -> Work:
     missing = [entry for entry in entries if not cache.has(entry)]
     hops = sum(_hops(entry.point, entry.scenario) for entry in missing)
     key = digest(experiment.id, *(entry.key for entry in entries))
-    return Work(len(entries), len(missing), hops / HOPS_PER_S, _is(out / experiment.id, key))
+    return Work(len(entries), len(missing), hops / cores.HOPS_PER_S, _is(out / experiment.id, key))
 
 
 def _is(place: Path, key: str) -> bool:
@@ -74,7 +71,7 @@ def expected_seconds(experiment: Experiment) -> float:
     """Return the seconds of one core that an experiment means, about; from its first seed."""
     first = experiment.points([1])
     hops = sum(_hops(point, point.load()) for point in first)
-    return hops * experiment.runs() / len(first) / HOPS_PER_S
+    return hops * experiment.runs() / len(first) / cores.HOPS_PER_S
 
 
 def quick_scale(experiment: Experiment, seconds: float) -> float:
