@@ -1,10 +1,16 @@
 """How claims of experiments are judged."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
+import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
+from linkpool.columns import Column
+from linkpool.result import Result
 from linkpool.study.claims import (
+    Claim,
     Judged,
     Ledger,
     Verdict,
@@ -18,6 +24,8 @@ from linkpool.study.claims import (
     together,
     under,
 )
+from linkpool.study.experiment import KEY_SEED, Experiment, Point
+from linkpool.study.judge import judge
 
 YES, PARTLY, NO = Verdict.REPRODUCED, Verdict.PARTLY, Verdict.NOT
 Criterion = Callable[[float | None], Judged]
@@ -128,7 +136,50 @@ def test_a_ledger_names_the_setting() -> None:
         "measured": "1.95 ms",
         "verdict": "reproduced",
         "note": "within 25%; partly: within a factor of 2",
+        "single_seeds": [],
     }
+
+
+class Mean(Experiment):
+    """Judges whether the mean of values is about 2."""
+
+    id = "Mean"
+    columns: ClassVar[tuple[Column, ...]] = (KEY_SEED, Column("value", "f64", "", "a value"))
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        raise NotImplementedError
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        raise NotImplementedError
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        raise NotImplementedError
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        ledger, mean = Ledger(self.id), float(data["value"].to_numpy().mean())
+        ledger.add("about", "it is about 2", "2", f"{mean:g}", about(mean, 2.0))
+        return ledger.claims
+
+
+class OfAllSeeds(Mean):
+    of_single_seeds = False
+
+
+VALUES = pl.DataFrame({"seed": [3, 1, 2, 1], "value": [4.1, 2.5, 1.2, 1.5]})
+
+
+def test_a_claim_is_judged_by_each_seed_too() -> None:
+    (claim,) = judge(Mean(), VALUES)
+    assert claim.verdict is YES  # the mean of all is 2.325
+    assert claim.single_seeds == (YES, PARTLY, NO)  # 2, 1.2 and 4.1
+    assert claim.as_dict()["single_seeds"] == ["reproduced", "partly", "not"]
+
+
+def test_one_seed_and_claims_of_all_seeds_have_no_verdicts_of_single_seeds() -> None:
+    (claim,) = judge(Mean(), VALUES.filter(pl.col("seed") == 2))
+    assert (claim.verdict, claim.single_seeds) == (PARTLY, ())
+    (claim,) = judge(OfAllSeeds(), VALUES)
+    assert (claim.verdict, claim.single_seeds) == (YES, ())
 
 
 @pytest.mark.parametrize(

@@ -139,15 +139,19 @@ def test_a_reproduction_gives_data_figure_and_claims(
     check_limits(figure)
 
 
+FIELDS = ["id", "text", "paper", "measured", "verdict", "note", "single_seeds"]
+
+
 def check_claims(experiment: Experiment, claims: list[dict[str, str]]) -> None:
     """Check that claims are complete, and judged at both delays where there are two."""
     assert len({claim["id"] for claim in claims}) == len(claims) > 0
     names: dict[str, set[str]] = {}
     for claim in claims:
-        assert list(claim) == ["id", "text", "paper", "measured", "verdict", "note"]
+        assert list(claim) == FIELDS
+        assert len(claim["single_seeds"]) == (2 if experiment.of_single_seeds else 0)
         assert claim["id"].startswith(f"{experiment.id}.")
         assert claim["verdict"] in ("reproduced", "partly", "not")
-        assert all(claim.values())
+        assert all(claim[name] for name in FIELDS if name != "single_seeds")
         assert "None" not in claim["measured"]
         assert "nan" not in claim["measured"]
         name, _, setting = claim["id"].partition("@")

@@ -12,6 +12,7 @@ from linkpool.book.condense import condensed
 from linkpool.manifest import DamagedError, Manifest
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment, with_seeds
+from linkpool.study.judge import judge
 from linkpool.study.record import NAME as RECORD
 from linkpool.study.record import NoRecordError, Record
 from linkpool.study.reproduce import shorten
@@ -110,7 +111,7 @@ def _entry(experiment: Experiment, data: Path, about: Path) -> Entry:
     if missing:
         raise BookError(f"{data}: of another version: column {sorted(missing)[0]}")
     as_run = run_of(experiment, record)
-    return Entry(as_run, record, _is_full(experiment, record), form, rows, as_run.claims(rows))
+    return Entry(as_run, record, _is_full(experiment, record), form, rows, judge(as_run, rows))
 
 
 def run_of(experiment: Experiment, record: Record) -> Experiment:

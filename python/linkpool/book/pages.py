@@ -202,14 +202,18 @@ def _scenario(experiment: Experiment) -> list[str]:
     return [heading, "", "```toml", *lines[:LINES], *rest, "```"]
 
 
-def _claims(claims: Iterable[Claim], words: Words) -> list[str]:
+def _claims(claims: Sequence[Claim], words: Words) -> list[str]:
+    several = any(claim.single_seeds for claim in claims)
     rows = []
     for claim in claims:
         name = claim.id.partition(".")[2]
         verdict = _verdict(claim, words)
-        cells = (claim.text, claim.paper, claim.measured, verdict, claim.note)
+        alone = [text.seeds(claim.single_seeds)] if several else []
+        cells = (claim.text, claim.paper, claim.measured, verdict, *alone, claim.note)
         rows.append((f"`{name}`", *map(cell, cells)))
-    return table(("claim", "text", words.paper, "measured", "verdict", "criterion"), rows)
+    seeds = ["single seeds"] if several else []
+    headings = ("claim", "text", words.paper, "measured", "verdict", *seeds, "criterion")
+    return table(headings, rows)
 
 
 def _verdict(claim: Claim, words: Words) -> str:
@@ -269,6 +273,7 @@ def index(known: Registry, found: Iterable[Entry]) -> str:
         f"{every.count(OF_PAPERS)} experiments. "
         "A claim that is judged at two settings counts twice.",
         "",
+        *_alone(_claims_of(published)),
         *_asked(asked, every.count(OF_QUESTIONS)),
         *_by_paper(known, of),
         "",
@@ -285,6 +290,19 @@ def index(known: Registry, found: Iterable[Entry]) -> str:
 
 def _claims_of(entries: Mapping[str, Entry]) -> list[Claim]:
     return [claim for one in entries.values() for claim in one.claims]
+
+
+def _alone(claims: Sequence[Claim]) -> list[str]:
+    """Say how many verdicts do not hang on the choice of seeds."""
+    several = [claim for claim in claims if claim.single_seeds]
+    if not several:
+        return []
+    firm = sum(set(claim.single_seeds) == {claim.verdict} for claim in several)
+    line = (
+        f"**{firm} of the {len(several)} claims that were judged with several seeds have the same "
+        "verdict by each seed alone.** The column *single seeds* of each page counts the others."
+    )
+    return [text.prose(line), ""]
 
 
 def _asked(asked: Mapping[str, Entry], count: int) -> list[str]:

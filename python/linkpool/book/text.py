@@ -44,6 +44,16 @@ def count(claims: Sequence[Claim], verdict: Verdict) -> int:
     return sum(claim.verdict is verdict for claim in claims)
 
 
+def seeds(verdicts: Sequence[Verdict]) -> str:
+    """Write how many single seeds give each verdict.
+
+    >>> seeds([Verdict.PARTLY, Verdict.REPRODUCED, Verdict.REPRODUCED])
+    '2 ✓ 1 ~'
+    """
+    counts = {verdict: sum(one is verdict for one in verdicts) for verdict in Verdict}
+    return " ".join(f"{count} {MARKS[verdict]}" for verdict, count in counts.items() if count)
+
+
 def tally(claims: Sequence[Claim], name: str = "claims", confirmed: str = "reproduced") -> str:
     """Write how many claims have each verdict.
 

@@ -266,7 +266,10 @@ def _cell(claim: Claim | None) -> Text:
     if claim is None:
         return Text("-")
     verdict = (claim.verdict.value, COLOURS[claim.verdict])
-    return Text.assemble(verdict, ": ", claim.measured)
+    alone = claim.single_seeds
+    agree = alone.count(claim.verdict)
+    chance = f" ({agree} of {len(alone)} seeds alone)" if agree < len(alone) else ""
+    return Text.assemble(verdict, chance, ": ", claim.measured)
 
 
 def _listing(known: Registry) -> Table:

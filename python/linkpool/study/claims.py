@@ -45,6 +45,8 @@ class Claim:
         measured: the same from our data.
         verdict: how far it holds.
         note: the criterion, and what else to know.
+        single_seeds: the verdict that each seed alone gives, in the order of the seeds; empty with
+            one seed.
 
     """
 
@@ -54,11 +56,19 @@ class Claim:
     measured: str
     verdict: Verdict
     note: str
+    single_seeds: tuple[Verdict, ...] = ()
 
-    def as_dict(self) -> dict[str, str]:
-        """Return the claim as plain strings, ready for JSON."""
-        plain = {name: str(getattr(self, name)) for name in ("id", "text", "paper", "measured")}
-        return plain | {"verdict": self.verdict.value, "note": self.note}
+    def as_dict(self) -> dict[str, str | list[str]]:
+        """Return the claim as strings and a list of strings, ready for JSON."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "paper": self.paper,
+            "measured": self.measured,
+            "verdict": self.verdict.value,
+            "note": self.note,
+            "single_seeds": [verdict.value for verdict in self.single_seeds],
+        }
 
 
 class Ledger:

@@ -69,6 +69,7 @@ class Experiment(ABC):
         paper: where it stands.
         columns: the columns of its data.
         seeds: how many seeds it runs by default.
+        of_single_seeds: the data of one seed is enough to judge its claims.
 
     """
 
@@ -77,6 +78,7 @@ class Experiment(ABC):
     paper: str
     columns: ClassVar[tuple[Column, ...]]
     seeds: int
+    of_single_seeds: ClassVar[bool] = True
 
     def extent(self) -> str:
         """Say how much is run, in the terms in which `shortened` cuts it."""

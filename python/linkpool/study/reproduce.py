@@ -17,6 +17,7 @@ from linkpool.study import record
 from linkpool.study.cache import Cache, Make, Notice
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment, with_seeds
+from linkpool.study.judge import judge
 from linkpool.study.pool import Watch, run_entries
 from linkpool.study.record import Record
 
@@ -135,7 +136,7 @@ def analyse(
     """Judge the claims, draw the figure, and write both and the data to `directory`."""
     from linkpool.study import style  # here, as matplotlib takes a second to load
 
-    claims = experiment.claims(data)
+    claims = judge(experiment, data)
     with style.context():
         figure = experiment.draw(data)
         if shortened:

@@ -130,6 +130,7 @@ class Question(Experiment, ABC):
     schemes: ClassVar[tuple[str, ...]]
     panels: ClassVar[tuple[Panel, ...]]
     figure_rows: ClassVar[int] = 1
+    of_single_seeds: ClassVar[bool] = False  # hypotheses are judged by intervals over seeds
 
     @abstractmethod
     def case(self, setting: str, scheme: str, seed: int) -> Case | None:
