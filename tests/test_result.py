@@ -338,7 +338,20 @@ def test_run_json_has_what_the_page_promises(scenario: Callable[[str], Path]) ->
     table = page.partition("## run.json")[2].partition("\n## ")[0]
     promised = [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")]
     assert sorted(promised) == sorted(result.run)
-    assert result.run["process_cpu_s"] >= 0.0
+    assert result.run["cpu_s"] >= 0.0
+
+
+@pytest.mark.core
+def test_a_run_does_not_count_the_time_of_other_runs(
+    scenario: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Runs side by side in one process: none has used more than the time that passed."""
+    file = scenario(PERIOD)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        places = [tmp_path / f"{n}" for n in range(4)]
+        runs = list(pool.map(lambda out: linkpool.run(file, out=out, threads=1).run, places))
+    for run in runs:
+        assert 0 < run["cpu_s"] <= run["wall_s"] + 0.001  # the two clocks are not read at once
 
 
 def test_the_period_is_read_without_the_rest_of_the_scenario(

@@ -129,7 +129,7 @@ impl Scenario {
         dict.set_item("version", info.version)?;
         dict.set_item("threads", info.threads)?;
         dict.set_item("wall_s", info.wall_s)?;
-        dict.set_item("process_cpu_s", info.process_cpu_s)?;
+        dict.set_item("cpu_s", info.cpu_s)?;
         dict.set_item("packet_hops", info.packet_hops)?;
         dict.set_item("data_packets", info.data_packets)?;
         dict.set_item("simulated_s", info.simulated_s)?;

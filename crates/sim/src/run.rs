@@ -20,7 +20,7 @@ use crate::start::goal::GoalCounter;
 use crate::start::placement::Placer;
 use crate::start::processes::Processes;
 use crate::start::ranks::Ranks;
-use cpu_time::ProcessTime;
+use cpu_time::{ProcessTime, ThreadTime};
 use linkpool_network::{Ended, LinkId, Network, NodeId, Routes, Timetable, partition, run_partitions};
 use linkpool_scenario::Scenario;
 use linkpool_transport::control::HookError;
@@ -249,9 +249,9 @@ pub struct RunInfo {
     pub threads: u8,
     /// Wall-clock seconds of the simulation, with the tables that are written during it.
     pub wall_s: f64,
-    /// Processor seconds of the whole process in this time, in user and system mode: of this run,
-    /// of other runs that the process makes at the same time, and of all its other work.
-    pub process_cpu_s: f64,
+    /// Processor seconds in this time, in user and system mode: of the run's thread, or of the whole
+    /// process if the run has several.
+    pub cpu_s: f64,
     /// Packets times links that they crossed.
     pub packet_hops: u64,
     /// Data segments sent.
@@ -289,9 +289,10 @@ pub fn run_to_directory(
         Tables::create(directory, &plan, &timetable, &Unknown::default()).map_err(|e| failed(directory, &e))?;
     let capture = Capture::create(directory, &plan).map_err(|e| failed(directory, &e))?;
     let mut files = Files { tables, capture };
-    let (began, cpu) = (Instant::now(), ProcessTime::now());
+    let (began, of_thread, of_process) = (Instant::now(), ThreadTime::now(), ProcessTime::now());
     let simulated = simulate(&plan, &timetable, threads, &mut files, progress);
-    let (wall_s, process_cpu_s) = (began.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+    let wall_s = began.elapsed().as_secs_f64();
+    let cpu_s = if threads == 1 { of_thread.elapsed() } else { of_process.elapsed() }.as_secs_f64();
     // A failure to write also stops the run: report it first.
     files.capture.map_or(Ok(()), Capture::close).map_err(|e: CaptureError| failed(directory, &e))?;
     let started = files.tables.close().map_err(|e| failed(directory, &e))?;
@@ -301,7 +302,7 @@ pub fn run_to_directory(
         version: env!("CARGO_PKG_VERSION"),
         threads,
         wall_s,
-        process_cpu_s,
+        cpu_s,
         packet_hops: outcome.hops,
         data_packets: outcome.data_packets,
         simulated_s: outcome.simulated.secs(),

@@ -29,8 +29,8 @@ class Record:
         runs: number of runs.
         extent: how much was run, in words.
         shortened: what was run instead of what; empty for a full reproduction.
-        cpu_s: processor seconds of the runs, of those that had been made before, too. Runs that
-            shared a process count what the process used meanwhile, so this is an upper bound.
+        cpu_s: processor seconds of the runs, of those that had been made before, too. Runs on
+            several threads count what their process used meanwhile, so theirs is an upper bound.
         packet_hops: packets of all runs times the links that they crossed.
 
     """
@@ -76,8 +76,8 @@ def cost(results: Iterable[Result]) -> tuple[float, int]:
     seconds, hops = 0.0, 0
     for result in results:
         run = result.run
-        # Runs that share a process count each other's time; none uses more than all its threads.
+        # A run on several threads counts what its process used; it used no more than all of them.
         most = float(run.get("wall_s", 0.0)) * int(run.get("threads", 1))
-        seconds += min(float(run.get("process_cpu_s", 0.0)), most)
+        seconds += min(float(run.get("cpu_s", 0.0)), most)
         hops += int(run.get("packet_hops", 0))
     return seconds, hops

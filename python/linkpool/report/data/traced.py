@@ -33,7 +33,7 @@ def how_many(result: Result, asked: int | None) -> int:
     """Return how many flows to trace."""
     if asked is not None:
         return asked
-    return USUAL if float(result.run.get("process_cpu_s", QUICK_S + 1)) <= QUICK_S else 0
+    return USUAL if float(result.run.get("cpu_s", QUICK_S + 1)) <= QUICK_S else 0
 
 
 def add_traces(result: Result, lanes: dict[str, Any], flows: list[int]) -> str:
