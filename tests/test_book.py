@@ -148,6 +148,16 @@ def test_large_data_keeps_its_rows_and_the_means_of_groups() -> None:
         assert after.quantile(0.9) == pytest.approx(before.quantile(0.9), rel=1e-2)
 
 
+def test_high_percentiles_of_coarse_data_stay() -> None:
+    data = flows(20_000).with_columns((1 / (1 - pl.col("fct_s"))).alias("fct_s"))  # Pareto, 1
+    content, form = condensed(data, lambda coarse: coarse["fct_s"].n_unique() < 300)
+    assert "at most 128 in a group" in form
+    coarse = pl.read_parquet(content)
+    for q in (0.5, 0.9, 0.99, 0.999):
+        before, after = (d["fct_s"].quantile(q, "linear") for d in (data, coarse))
+        assert after == pytest.approx(before, rel=0.1), q
+
+
 def test_large_counts_are_binned_and_small_ones_stay() -> None:
     count = 200_000
     data = flows(count).with_columns(

@@ -67,7 +67,7 @@ class Fig14(Experiment):
     id: str = "A-fig14"
     title: str = "data-mining workload in a fat-tree"
     paper: str = "AMP, section 5.3"
-    seeds: int = 1
+    seeds: int = 5
     scale: float = 1.0
     readings: tuple[str, ...] = tuple(READINGS)
     columns: ClassVar[tuple[Column, ...]] = (

@@ -232,7 +232,7 @@ class Mixed(Experiment, ABC):
     title: str
     paper: str
     duration_s: float = 20.0
-    seeds: int = 3
+    seeds: int = 5
 
     def extent(self) -> str:
         """Say how much time is simulated."""

@@ -34,6 +34,7 @@ class Tab4(Mixed):
     paper: str = "MMPTCP, section 3.5, Table 4 and Figure 4"
     trees: tuple[Tree, ...] = TREES
     thresholds: tuple[str, ...] = THRESHOLDS
+    seeds: int = 3
     columns: ClassVar[tuple[Column, ...]] = (
         Column("tree", "string", "", "oversubscription: 1:1 has 128 hosts, 4:1 has 512"),
         Column("threshold", "string", "", "duplicate ACKs that mean a loss in phase 1"),

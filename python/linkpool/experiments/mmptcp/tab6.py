@@ -40,7 +40,7 @@ class Tab6(Experiment):
     title: str = "long flows alone"
     paper: str = "MMPTCP, section 3.7, Table 6"
     duration_s: float = 20.0
-    seeds: int = 3
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         KEY_SCHEME,
         KEY_SEED,

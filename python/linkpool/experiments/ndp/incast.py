@@ -35,7 +35,7 @@ class Incast(Experiment):
     paper: str = "NDP paper: completion times of an incast"
     senders: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 100, 200, 300, 400)
     schemes: tuple[str, ...] = ("ndp", "dctcp")
-    seeds: int = 3
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("senders", "i32", "", "senders of the incast"),
         KEY_SCHEME,

@@ -29,7 +29,7 @@ class InOut(Experiment):
     paper: str = "NDP paper: sender-limited traffic"
     schemes: tuple[str, ...] = ("ndp", "mptcp", "dctcp")
     duration_s: float = 0.02
-    seeds: int = 3
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         KEY_SCHEME,
         KEY_SEED,

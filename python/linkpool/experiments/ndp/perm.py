@@ -29,7 +29,7 @@ class Permutation(Experiment):
     ks: tuple[int, ...] = (8, 12)
     schemes: tuple[str, ...] = ("ndp", "mptcp", "dctcp")
     duration_s: float = 0.02
-    seeds: int = 3
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("k", "i32", "", "ports of a switch of the fat-tree"),
         KEY_SCHEME,

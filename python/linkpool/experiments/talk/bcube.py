@@ -47,7 +47,7 @@ class BCube(Experiment):
     large: tuple[int, int] = (5, 2)
     after_s: float = 20.0
     duration_s: float = 20.0
-    seeds: int = 3
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("case", "string", "", "collision: two flows; permutation: 125 hosts"),
         Column("scheme", "string", "", "tcp, ewtcp, uncoupled or mptcp; of the second flow"),

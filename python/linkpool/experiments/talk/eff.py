@@ -90,7 +90,7 @@ class Eff(Experiment):
     title: str = "efficient paths round a triangle"
     paper: str = "MPTCP talk, design goal 2"
     duration_s: float = 120.0
-    seeds: int = 3
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = design.COLUMNS
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

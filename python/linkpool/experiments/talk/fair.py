@@ -52,7 +52,7 @@ class Fair(Experiment):
     title: str = "users of Wi-Fi and 3G"
     paper: str = "MPTCP talk, design goal 3"
     duration_s: float = 1000.0
-    seeds: int = 3
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = design.COLUMNS
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

@@ -41,7 +41,7 @@ class Fig7(rates.Rates):
     id: str = "X-fig7"
     title: str = "rate compensation"
     paper: str = "XMP, section 5.1, Figure 7"
-    seeds: int = 2
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = rates.columns(
         rates.KEY_BETA,
         Column("mark", "i32", "packets", "marking threshold K"),
