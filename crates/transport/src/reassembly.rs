@@ -62,6 +62,7 @@ impl Reassembly {
         true
     }
 
+    #[inline(never)]
     fn join_ranges(&mut self) {
         let reached = self.ranges.iter().take_while(|(start, _)| *start <= self.next).count();
         if reached > 0 {

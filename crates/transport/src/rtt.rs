@@ -24,6 +24,14 @@ settings! {
     }
 }
 
+impl RttConfig {
+    /// No timeout after an RTT sample is shorter.
+    #[inline]
+    pub(crate) fn least(&self) -> Time {
+        self.min_rto.min(self.max_rto)
+    }
+}
+
 /// Round-trip time and retransmission timeout of a subflow (RFC 6298).
 #[derive(Debug)]
 pub struct RttEstimator {
@@ -117,6 +125,7 @@ impl Default for RecentLeast {
 
 impl RecentLeast {
     /// An RTT of `rtt` was measured at `now`.
+    #[inline]
     pub(crate) fn sample(&mut self, rtt: Time, now: Time) {
         if now >= self.since + HALF {
             let recent = now < self.since + HALF + HALF;
@@ -128,6 +137,7 @@ impl RecentLeast {
     }
 
     /// The least recent RTT; `None` before the first sample.
+    #[inline]
     pub(crate) fn get(&self) -> Option<Time> {
         let least = self.this.min(self.before);
         (least != Time::MAX).then_some(least)

@@ -73,9 +73,27 @@ impl Rack {
 
     /// RACK.reo_wnd: a quarter of the least RTT plus one more quarter for each round with D-SACKs,
     /// at most SRTT (section 6.2, step 4).
+    #[inline]
     pub(crate) fn patience(&self, srtt: Time) -> Time {
         let least = self.least_rtt.get().unwrap_or(Time::ZERO);
         Time((least.0 / 4).saturating_mul(1 + self.more as u64)).min(srtt)
+    }
+
+    /// Before any other sample, the least RTT of the handshake is the least RTT.
+    #[inline]
+    pub(crate) fn follow_handshake(&mut self, rtt: Option<Time>, now: Time) {
+        if self.least_rtt.get().is_none() {
+            rtt.into_iter().for_each(|rtt| self.least_rtt.sample(rtt, now));
+        }
+    }
+
+    /// Steps 1 to 3 of section 6.2, when all data before `end` has arrived in order: segments that
+    /// were sent once, the first and the last of them at these times.
+    #[inline]
+    pub(crate) fn follow_in_order(&mut self, (first_at, last_at): (Time, Time), end: u64, now: Time) {
+        self.least_rtt.sample(now - first_at, now);
+        self.unsampled = false;
+        (self.rtt, self.latest) = (now - last_at, (last_at, end));
     }
 
     /// Steps 1 to 3 of section 6.2.
@@ -99,6 +117,7 @@ impl Rack {
     }
 
     /// Step 4: D-SACKs widen the reordering window, at most once a round.
+    #[inline]
     pub(crate) fn follow_duplicate(&mut self, duplicate: bool, snd_una: u64, snd_nxt: u64) {
         if self.dsack_round.is_some_and(|end| snd_una >= end) {
             self.dsack_round = None;

@@ -23,6 +23,8 @@ pub(crate) struct Scoreboard {
     pub(crate) wait_from: u64,
     /// Segments before this position that have not been SACKed are lost by RFC 6675's rule.
     pub(crate) lost_to: u64,
+    /// No segment that ends beyond this position has been sent again.
+    pub(crate) again_to: u64,
     /// The highest position that was retransmitted (HighRxt of RFC 6675).
     pub(crate) high_rxt: u64,
     /// RescueRxt of RFC 6675.
@@ -48,6 +50,7 @@ impl Scoreboard {
             losses: 0,
             wait_from: 0,
             lost_to: 0,
+            again_to: 0,
             high_rxt: 0,
             rescue: None,
             in_loss: false,
@@ -57,6 +60,18 @@ impl Scoreboard {
             reordering: None,
             told: Delivered::default(),
         }
+    }
+
+    /// Do all segments before `snd_una` have arrived, none after it, and is none after it lost or
+    /// sent again? `first` is the first of them, and ends at `end`.
+    #[inline]
+    pub(crate) fn is_calm(&self, snd_una: u64, first: &Sent, end: u64) -> bool {
+        (self.sacked | self.lost | u32::from(self.in_loss)) == 0
+            && self.again_to <= snd_una
+            && self.arrived.next() == snd_una
+            && !self.arrived.has_gap()
+            && self.undo.as_ref().is_none_or(|undo| undo.probation != Probation::NewData)
+            && self.rack.as_ref().is_none_or(|rack| rack.probe.is_none() && !rack.sent_after(first, end))
     }
 
     /// Does F-RTO want new data to be sent before any retransmission?

@@ -7,27 +7,30 @@
 
 use super::{Sender, SenderState};
 use crate::config::LossRecovery;
+use crate::congestion::CongestionState;
 use crate::control::{Ack, CongestionControl, Control};
 use crate::id::SubflowId;
 use crate::multipath::{Faults, PacketScheduler};
 use crate::segment::Output;
 use crate::seq::Seq;
 use crate::subflow::{State, Subflow};
+use crate::threshold::DupackThreshold;
 use linkpool_units::Time;
 
 impl Sender {
-    /// May ACKs take the fast path? Not if the connection has a feature for which they would have
-    /// to ask.
-    pub(super) fn has_fast_path(&self) -> bool {
-        let (recovery, multipath) = (self.config.recovery, &self.config.multipath);
-        recovery == LossRecovery::NewReno
-            && multipath.scheduler != PacketScheduler::LowestRtt
+    /// Decides whether ACKs may take the fast path, and whether sending asks for nothing. Not if the
+    /// connection has a feature for which they would have to ask.
+    pub(super) fn choose_ways(&mut self) {
+        let multipath = &self.config.multipath;
+        self.fast = multipath.scheduler != PacketScheduler::LowestRtt
             && multipath.faults == Faults::default()
+            && self.config.dupack_threshold != DupackThreshold::Adaptive
             && !self.limited
             && self.send_buffers.is_none()
             && self.uses.is_none()
             && self.messages.is_none()
-            && !matches!(self.control, Control::Defined(_))
+            && !matches!(self.control, Control::Defined(_));
+        self.plain = self.fast && self.config.recovery == LossRecovery::NewReno;
     }
 
     /// An ACK without options has arrived on subflow `s` of a connection that has a fast path.
@@ -46,24 +49,29 @@ impl Sender {
             return false;
         };
         let ack = ack.near(state.snd_una);
-        let is_new = subflow.sent.front().is_some_and(|first| first.end.near(state.snd_una) <= ack);
-        if !is_new || !subflow.is_calm() || state.in_recovery || *connection != SenderState::Open {
+        if !subflow.is_calm(state, ack) || state.in_recovery || *connection != SenderState::Open {
             return false;
         }
         *data_una = (*data_una).max(data_ack.near(*data_una));
-        let (segments, sent_at) = subflow.acknowledge(state, ack);
-        let rtt = sent_at.map(|at| now - at);
+        let told = subflow.acknowledge(state, ack);
+        let segments = told.segments;
+        let rtt = told.sent_at.map(|at| now - at);
         let round_ended = subflow.note_ack(state, (ece, rtt), &config.rtt);
         if let Some(rtt) = rtt {
             out.measured_rtt(s, rtt);
         }
         let event = Ack { acked: segments, marked: ece, round_ended, now, rtt };
         let cut = control.in_ack_event(states, s, event);
-        if subflow.sent.is_empty() && !s.is_in(self.unanswered) {
+        if let Some(board) = &mut subflow.board {
+            board.follow_in_order((&states[s], &told), subflow.rtt.min(), now);
+            subflow.timer.clear(); // until it is armed below, or by a segment that is sent
+        } else if subflow.sent.is_empty() && !s.is_in(self.unanswered) {
             subflow.timer.clear(); // RFC 6298 (5.2)
         } else {
             subflow.timer.set(s, now + subflow.rtt.rto(&config.rtt), out); // RFC 6298 (5.3)
         }
+        let Sender { control, config, states, subflows, .. } = self;
+        let subflow = &mut subflows[s];
         if !cut {
             let counted = subflow.counted(&states[s], config, segments);
             control.cong_avoid(states, s, counted);
@@ -75,17 +83,26 @@ impl Sender {
         }
         self.update_open(s);
         self.transmit(now, out);
+        if !self.plain && !self.subflows[s].timer.is_set() {
+            self.arm_timer(s, now, out);
+        }
         self.finish_if_done(s, now, out);
         true
     }
 }
 
 impl Subflow {
-    /// Has nothing happened to it that an ACK must undo or follow: no loss, no duplicate ACK, no
-    /// timeout?
+    /// Does `ack` acknowledge a segment for the first time, and has nothing happened that it must
+    /// undo or follow: no loss, no duplicate ACK, no SACK, no timeout?
     #[inline]
-    fn is_calm(&self) -> bool {
-        self.state == State::Established && (self.dupacks | self.limited | self.timeouts) == 0 && !self.on_probation
+    fn is_calm(&self, state: &CongestionState, ack: u64) -> bool {
+        let Some(first) = self.sent.front() else { return false };
+        let end = first.end.near(state.snd_una);
+        end <= ack
+            && self.state == State::Established
+            && (self.dupacks | self.limited | self.timeouts) == 0
+            && !self.on_probation
+            && self.board.as_ref().is_none_or(|board| board.is_calm(state.snd_una, first, end))
     }
 }
 
@@ -99,15 +116,18 @@ mod tests {
 
     #[test]
     fn a_connection_with_a_feature_of_its_own_has_none() {
-        let has = |change: fn(&mut Config)| {
+        let ways = |change: fn(&mut Config)| {
             let mut config = Config { subflows: 2, recovery: LossRecovery::NewReno, ..Config::defaults(Preset::Linux) };
             (config.multipath.scheduler, config.buffers) = (PacketScheduler::RoundRobin, Buffers::default());
             change(&mut config);
-            Sender::new(Arc::new(config), None).has_fast_path()
+            let sender = Sender::new(Arc::new(config), None);
+            (sender.fast, sender.plain)
         };
-        assert!(has(|_| ()));
-        assert!(!has(|config| config.multipath.scheduler = PacketScheduler::LowestRtt));
-        assert!(!has(|config| config.multipath.faults.no_data_ack = true));
-        assert!(!has(|config| config.recovery = LossRecovery::Sack));
+        assert_eq!(ways(|_| ()), (true, true));
+        assert_eq!(ways(|config| config.recovery = LossRecovery::Sack), (true, false));
+        assert_eq!(ways(|config| config.recovery = LossRecovery::Rack), (true, false));
+        assert_eq!(ways(|config| config.multipath.scheduler = PacketScheduler::LowestRtt), (false, false));
+        assert_eq!(ways(|config| config.multipath.faults.no_data_ack = true), (false, false));
+        assert_eq!(ways(|config| config.dupack_threshold = DupackThreshold::Adaptive), (false, false));
     }
 }

@@ -21,7 +21,7 @@ impl Sender {
     pub fn keep_open(&mut self) {
         self.messages = Some(Box::new(Messages { ends: [self.size].into(), end: self.size }));
         self.uses = Some(uses(self.subflows.len()));
-        self.fast = self.has_fast_path();
+        self.choose_ways();
     }
 
     /// Adds a message of `size` bytes, 1 or more, to the stream of a connection that stays open.

@@ -67,6 +67,8 @@ pub struct Sender {
     limited: bool,
     /// May ACKs take the fast path?
     fast: bool,
+    /// Does it send without SACKs, buffers or messages?
+    plain: bool,
     /// One beyond the last byte that the receiver has room for.
     edge: u64,
     /// The subflows whose windows have room, one bit each.
@@ -129,6 +131,7 @@ impl Sender {
             limit: 0,
             limited: config.buffers.send.fixed().min(config.buffers.receive) < u64::MAX || buffered && grows,
             fast: false,
+            plain: false,
             // The SYN-ACK will offer this window.
             edge: config.buffers.receive,
             open: 0,
@@ -151,7 +154,7 @@ impl Sender {
             config,
         };
         sender.set_limit();
-        sender.fast = sender.has_fast_path();
+        sender.choose_ways();
         if sender.scatters_first() {
             // Packets of phase 2 are not scattered, so they are not reordered.
             sender.subflows[1..].iter_mut().for_each(|s| s.dupack_threshold = 3);

@@ -1,12 +1,13 @@
 //! RACK-TLP (RFC 8985): detects losses by time, and sends probes so that SACKs report a lost tail.
 
 use super::Sender;
+use crate::congestion::CongestionState;
 use crate::control::CongestionControl;
 use crate::id::SubflowId;
-use crate::loss::{Delivered, Due, Probe, Rack};
+use crate::loss::{Delivered, Due, Probe, Rack, Scoreboard};
 use crate::outstanding::Mark;
 use crate::segment::Output;
-use crate::subflow::Subflow;
+use crate::subflow::{Acknowledged, Subflow};
 use linkpool_units::Time;
 
 impl Subflow {
@@ -24,15 +25,33 @@ impl Subflow {
     }
 }
 
+impl Scoreboard {
+    /// Updates the scoreboard with an ACK that takes the fast path: [`Subflow::take_ack`],
+    /// [`Sender::follow_rack`] and [`Sender::lose_by_time`] for segments that were sent once and
+    /// have arrived in order. `handshake` is the least RTT of the subflow.
+    #[inline]
+    pub(super) fn follow_in_order(
+        &mut self,
+        (state, told): (&CongestionState, &Acknowledged),
+        handshake: Option<Time>,
+        now: Time,
+    ) {
+        self.arrived.insert(self.arrived.next(), state.snd_una);
+        let (Some(rack), Some(sent_at)) = (&mut self.rack, told.sent_at) else { return };
+        rack.follow_handshake(handshake, now);
+        rack.follow_in_order((sent_at, told.last_at), state.snd_una, now);
+        rack.follow_duplicate(false, state.snd_una, state.snd_nxt);
+        rack.window = rack.patience(Time(state.srtt as i64 as u64));
+    }
+}
+
 impl Sender {
     /// Updates RACK with an ACK, and detects whether a probe has repaired a loss.
     pub(super) fn follow_rack(&mut self, s: SubflowId, told: &Delivered, now: Time) {
         let (state, subflow) = (&self.states[s], &mut self.subflows[s]);
         let handshake = subflow.rtt.min();
         let Some(rack) = subflow.rack() else { return };
-        if rack.least_rtt.get().is_none() {
-            handshake.into_iter().for_each(|rtt| rack.least_rtt.sample(rtt, now));
-        }
+        rack.follow_handshake(handshake, now);
         rack.follow(told, now);
         rack.follow_duplicate(told.duplicate.is_some(), state.snd_una, state.snd_nxt);
         // TLP_process_ack (section 7.4.2)
@@ -148,20 +167,24 @@ impl Sender {
         if subflow.sent.is_empty() {
             return subflow.timer.clear(); // RFC 6298 (5.2)
         }
-        let rto = subflow.rtt.rto(&self.config.rtt);
-        let alone = subflow.sent.len() == 1 && self.config.ack_every > 1;
-        let delay = if alone { self.config.rtt.min_rto } else { Time::ZERO };
-        let pto = (Time(2 * state.srtt as u64) + delay).min(rto);
-        let calm = !state.in_recovery
-            && subflow.board.as_ref().is_some_and(|b| !b.in_loss && b.sacked == 0 && b.lost == 0 && b.resent == 0);
-        if let Some(rack) = subflow.rack() {
+        let config = &self.config.rtt;
+        let mut wait = None;
+        if let Some(board) = &mut subflow.board
+            && let Some(rack) = &mut board.rack
+        {
+            let calm = !state.in_recovery && !board.in_loss && (board.sacked | board.lost | board.resent) == 0;
             let probes = calm && !rack.unsampled && rack.probe.is_none() && state.srtt > 0.0;
             rack.due = if probes { Due::Probe } else { Due::Timeout };
             if probes {
-                return subflow.timer.set(s, now + pto, out);
+                let alone = subflow.sent.len() == 1 && self.config.ack_every > 1;
+                let delay = if alone { config.min_rto } else { Time::ZERO };
+                let pto = Time(2 * state.srtt as u64) + delay;
+                // Most probes are due before any timeout can be.
+                wait = Some(if pto <= config.least() { pto } else { pto.min(subflow.rtt.rto(config)) });
             }
         }
-        subflow.timer.set(s, now + rto, out); // RFC 6298 (5.3)
+        let wait = wait.unwrap_or_else(|| subflow.rtt.rto(config)); // RFC 6298 (5.3)
+        subflow.timer.set(s, now + wait, out);
     }
 
     /// Sets the timer to a retransmission timeout.

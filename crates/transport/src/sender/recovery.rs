@@ -38,7 +38,12 @@ impl Sender {
         }
         let (was_in_flight, timeouts) = (subflow.in_flight, subflow.timeouts);
         let selective = subflow.board.is_some();
-        let told = if selective { subflow.take_ack(state, ack, options) } else { subflow.acknowledge(state, ack) };
+        let told = if selective {
+            subflow.take_ack(state, ack, options)
+        } else {
+            let told = subflow.acknowledge(state, ack);
+            (told.segments, told.sent_at)
+        };
         let cut = self.note_ack(s, told, ece, now, out);
         let segments = told.0;
         let grown = if selective {
@@ -291,6 +296,7 @@ impl Sender {
         let end = segment.end.near(state.snd_una);
         let (seq, data_seq, len) = (Seq::of(start), segment.data_seq, (end - start) as u16);
         if let Some(board) = &mut subflow.board {
+            board.again_to = board.again_to.max(end);
             board.resent += !segment.is(Mark::RESENT) as u32;
             segment.mark(Mark::RESENT);
             board.undo.iter_mut().for_each(|undo| undo.follow_retransmission(end));

@@ -18,11 +18,11 @@ impl Sender {
         self.update_open_by::<false>(s);
     }
 
-    /// The same; `FAST`: the connection has a fast path.
+    /// The same; `FAST`: the connection is plain.
     #[inline(always)]
     pub(super) fn update_open_by<const FAST: bool>(&mut self, s: SubflowId) {
         let subflow = &self.subflows[s];
-        let held = if FAST || subflow.board.is_none() { 0 } else { self.held_back(s) };
+        let held = if FAST || self.config.limited_transmit { 0 } else { self.held_back(s) };
         let room = subflow.in_flight + held < self.states[s].cwnd as u32;
         self.open = self.open & !s.bit() | u32::from(room) << s.index();
     }
@@ -32,14 +32,14 @@ impl Sender {
     #[inline(never)]
     fn held_back(&self, s: SubflowId) -> u32 {
         let board = self.subflows[s].board.as_ref();
-        let held = board.filter(|board| !self.config.limited_transmit && !self.states[s].in_recovery && !board.in_loss);
+        let held = board.filter(|board| !self.states[s].in_recovery && !board.in_loss);
         held.map_or(0, |board| board.sacked)
     }
 
     /// Sends as much as the windows allow, one segment at a time; the scheduler chooses the
     /// subflow.
     pub(super) fn transmit(&mut self, now: Time, out: &mut impl Output) {
-        if self.fast && self.pieces.is_none() {
+        if self.plain && self.pieces.is_none() {
             return self.transmit_by::<true>(now, out);
         }
         if self.pieces.is_some() {
@@ -48,8 +48,8 @@ impl Sender {
         self.transmit_by::<false>(now, out);
     }
 
-    /// The same; `FAST`: the connection has a fast path, and no piece waits in the sender. So there
-    /// is nothing to ask for.
+    /// The same; `FAST`: the connection is plain, and no piece waits in the sender. So there is
+    /// nothing to ask for.
     #[inline(never)]
     fn transmit_by<const FAST: bool>(&mut self, now: Time, out: &mut impl Output) {
         let n = self.subflows.len();

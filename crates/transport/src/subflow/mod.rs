@@ -58,6 +58,17 @@ impl SubflowStats {
     }
 }
 
+/// The segments that an ACK acknowledges cumulatively.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acknowledged {
+    /// Their number.
+    pub(crate) segments: u32,
+    /// The time at which the first of them was sent if none was sent twice.
+    pub(crate) sent_at: Option<Time>,
+    /// The time at which the last of them was sent last.
+    pub(crate) last_at: Time,
+}
+
 /// Numbers of segments that are not acknowledged cumulatively, by what the sender knows of them
 /// (RFC 6675, section 4; Linux: `struct tcp_info`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -271,12 +282,11 @@ impl Subflow {
         })
     }
 
-    /// Removes the segments that `ack` acknowledges from the list. Returns their number, and the
-    /// time at which the first of them was sent if none was sent twice.
+    /// Removes the segments that `ack` acknowledges from the list.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, state: &mut CongestionState, ack: u64) -> (u32, Option<Time>) {
+    pub(crate) fn acknowledge(&mut self, state: &mut CongestionState, ack: u64) -> Acknowledged {
         let mut segments = 0;
-        let mut sent_at = None;
+        let (mut sent_at, mut last_at) = (None, Time::ZERO);
         let mut again = false;
         while let Some(first) = self.sent.front() {
             let end = first.end.near(state.snd_una);
@@ -284,14 +294,15 @@ impl Subflow {
                 break;
             }
             state.snd_una = end;
-            sent_at = sent_at.or(Some(first.at()));
+            last_at = first.at();
+            sent_at = sent_at.or(Some(last_at));
             again |= first.is(Mark::AGAIN);
             self.sent.pop_front();
             segments += 1;
         }
         self.in_flight = self.in_flight.saturating_sub(segments);
         state.snd_nxt = state.snd_nxt.max(state.snd_una);
-        (segments, sent_at.filter(|_| !again))
+        Acknowledged { segments, sent_at: sent_at.filter(|_| !again), last_at }
     }
 }
 

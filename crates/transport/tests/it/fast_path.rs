@@ -2,7 +2,7 @@
 
 use crate::common::channel::{Crossing, Fate, Pair};
 use crate::common::{Random, algorithms, cases, config};
-use linkpool_transport::{Config, Faults, Multipath, PacketScheduler, Segment};
+use linkpool_transport::{Config, Faults, LossRecovery, Multipath, PacketScheduler, Segment};
 use linkpool_units::Time;
 use proptest::prelude::*;
 
@@ -15,6 +15,7 @@ fn sent(case: &Case, is_fast: bool) -> Vec<Crossing> {
     let config = Config {
         subflows: case.subflows,
         multipath: Multipath { scheduler: PacketScheduler::RoundRobin, faults, ..Multipath::default() },
+        recovery: case.recovery,
         byte_counting: case.byte_counting,
         limited_transmit: case.limited_transmit,
         undo: case.undo,
@@ -46,6 +47,7 @@ fn sent(case: &Case, is_fast: bool) -> Vec<Crossing> {
 #[derive(Clone, Debug)]
 struct Case {
     algorithm: usize,
+    recovery: LossRecovery,
     subflows: usize,
     seed: u64,
     loss: f64,
@@ -60,11 +62,14 @@ struct Case {
 fn case() -> impl Strategy<Value = Case> {
     let channel = (any::<u64>(), 0.0f64..0.03, 0.0f64..0.2, 0u64..20);
     let settings = (any::<bool>(), any::<bool>(), any::<bool>(), 1u32..=2);
-    (0..algorithms().len(), 1usize..4, channel, settings).prop_map(|(algorithm, subflows, channel, settings)| {
+    let recovery = prop::sample::select(&[LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack][..]);
+    let kind = (0..algorithms().len(), recovery, 1usize..4);
+    (kind, channel, settings).prop_map(|((algorithm, recovery, subflows), channel, settings)| {
         let (seed, loss, mark, jitter) = channel;
         let (byte_counting, limited_transmit, undo, ack_every) = settings;
         Case {
             algorithm,
+            recovery,
             subflows: if algorithm < 2 { 1 } else { subflows },
             seed,
             loss,
