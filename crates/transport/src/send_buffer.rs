@@ -169,13 +169,19 @@ impl SendBuffers {
         self.total = LEAST + self.sizes.iter().sum::<u64>();
     }
 
-    /// Data before `acked` is acknowledged. The application, which waits for room, is told once a
-    /// third of the buffer is free (Linux, `sk_stream_min_wspace` in include/net/sock.h: the free
-    /// part is half of the rest). It fills the buffer then, to the end of a fragment: room for one
+    /// Does the application write when data before `acked` is acknowledged? It waits for room, and is
+    /// told once a third of the buffer is free (Linux, `sk_stream_min_wspace` in include/net/sock.h:
+    /// the free part is half of the rest).
+    #[inline]
+    pub(crate) fn writes(&self, acked: u64) -> bool {
+        let held = self.written.saturating_sub(acked);
+        self.total.saturating_sub(held) >= held / 2
+    }
+
+    /// Data before `acked` is acknowledged. The application fills the buffer once it has room, to the end of a fragment: room for one
     /// byte is enough for the last one (`mptcp_sendmsg` in net/mptcp/protocol.c).
     pub(crate) fn write(&mut self, acked: u64) {
-        let held = self.written.saturating_sub(acked);
-        if self.total.saturating_sub(held) >= held / 2 {
+        if self.writes(acked) {
             self.written = (acked + self.total).next_multiple_of(FRAGMENT);
         }
     }

@@ -176,6 +176,10 @@ impl CongestionControl for Amp {
         s.is_first() || !self.suppressed
     }
 
+    fn suppresses(&self) -> bool {
+        self.config.suppression
+    }
+
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         report(Metric::count("suppressions", self.suppressions.into()));
         report(Metric::count("releases", self.releases.into()));

@@ -199,6 +199,10 @@ impl CongestionControl for Mmptcp {
         if s.is_first() { !self.phase_2 } else { self.coupled.is_active(in_phase_2(s)) }
     }
 
+    fn suppresses(&self) -> bool {
+        true
+    }
+
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         if self.switched < Time::MAX {
             report(Metric::time("switch", self.switched));

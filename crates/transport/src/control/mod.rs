@@ -156,6 +156,11 @@ pub trait CongestionControl {
         true
     }
 
+    /// May `is_active` return false?
+    fn suppresses(&self) -> bool {
+        false
+    }
+
     /// Reports the algorithm's own measures, each by its name in the results.
     fn metrics(&self, _report: &mut dyn FnMut(Metric)) {}
 }
@@ -352,6 +357,10 @@ macro_rules! algorithms {
             #[inline]
             fn is_active(&self, s: SubflowId) -> bool {
                 match self { $(Control::$algorithm(algorithm) => algorithm.is_active(s),)* Control::Defined(algorithm) => algorithm.is_active(s) }
+            }
+            #[inline]
+            fn suppresses(&self) -> bool {
+                match self { $(Control::$algorithm(algorithm) => algorithm.suppresses(),)* Control::Defined(algorithm) => algorithm.suppresses() }
             }
             fn metrics(&self, report: &mut dyn FnMut(Metric)) {
                 match self { $(Control::$algorithm(algorithm) => algorithm.metrics(report),)* Control::Defined(algorithm) => algorithm.metrics(report) }

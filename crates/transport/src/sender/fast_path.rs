@@ -1,9 +1,9 @@
 //! The fast path of an ACK.
 //!
-//! A sender of bulk data gets nearly all of its ACKs in one state: it is not in recovery, and the
-//! ACK is the first to acknowledge a segment. [`Sender::on_ack`] asks for every state and for every
-//! feature. Here two questions answer all of them, and the steps that are left are those of
-//! [`Sender::on_ack`], in the same order.
+//! A sender of bulk data gets nearly all of its ACKs in one state: it is not in recovery, nothing is
+//! lost or reordered, and the ACK is the first to acknowledge a segment. [`Sender::on_ack`] asks for
+//! every state and for every feature. Here [`Subflow::is_calm`] answers nearly all of them, and the
+//! steps that are left are those of [`Sender::on_ack`], in the same order.
 
 use super::{Sender, SenderState};
 use crate::config::LossRecovery;
@@ -18,19 +18,20 @@ use crate::threshold::DupackThreshold;
 use linkpool_units::Time;
 
 impl Sender {
-    /// Decides whether ACKs may take the fast path, and whether sending asks for nothing. Not if the
-    /// connection has a feature for which they would have to ask.
+    /// Decides whether ACKs may take the fast path, and whether the connection is plain: it sends
+    /// without SACKs, buffers or messages, and asks for none of them.
     pub(super) fn choose_ways(&mut self) {
         let multipath = &self.config.multipath;
         self.fast = multipath.scheduler != PacketScheduler::LowestRtt
             && multipath.faults == Faults::default()
             && self.config.dupack_threshold != DupackThreshold::Adaptive
-            && !self.limited
-            && self.send_buffers.is_none()
-            && self.uses.is_none()
             && self.messages.is_none()
             && !matches!(self.control, Control::Defined(_));
-        self.plain = self.fast && self.config.recovery == LossRecovery::NewReno;
+        self.plain = self.fast
+            && self.config.recovery == LossRecovery::NewReno
+            && !self.limited
+            && self.send_buffers.is_none()
+            && self.uses.is_none();
     }
 
     /// An ACK without options has arrived on subflow `s` of a connection that has a fast path.
@@ -70,9 +71,10 @@ impl Sender {
         } else {
             subflow.timer.set(s, now + subflow.rtt.rto(&config.rtt), out); // RFC 6298 (5.3)
         }
+        let grows = !cut && self.fills_window(s);
         let Sender { control, config, states, subflows, .. } = self;
         let subflow = &mut subflows[s];
-        if !cut {
+        if grows {
             let counted = subflow.counted(&states[s], config, segments);
             control.cong_avoid(states, s, counted);
         }
@@ -82,12 +84,39 @@ impl Sender {
             self.open_joins(now, out);
         }
         self.update_open(s);
-        self.transmit(now, out);
-        if !self.plain && !self.subflows[s].timer.is_set() {
+        if self.plain {
+            self.transmit_after(s, now, out);
+            self.finish_if_done(s, now, out);
+        } else {
+            self.end_fast(s, now, out);
+        }
+        true
+    }
+
+    /// The rest of an ACK on the fast path, on a connection that is not plain.
+    #[inline]
+    fn end_fast(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        if self.limited {
+            self.free_buffer();
+        }
+        let buffered = self.send_buffers.is_some();
+        if buffered {
+            self.expand_buffer(s, 2);
+        }
+        self.transmit_after(s, now, out);
+        if self.subflows[s].board.is_some() && !self.subflows[s].timer.is_set() {
             self.arm_timer(s, now, out);
         }
         self.finish_if_done(s, now, out);
-        true
+        if buffered && self.expand_buffer(s, 1) {
+            self.transmit_after(s, now, out);
+        }
+        if self.limited {
+            self.watch_window(now, out);
+        }
+        if self.uses.is_some() {
+            self.note_use_of(s.bit(), now);
+        }
     }
 }
 
@@ -111,6 +140,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::flow_control::Buffers;
+    use crate::send_buffer::SendBuffer;
     use linkpool_settings::{Preset, Settings as _};
     use std::sync::Arc;
 
@@ -126,6 +156,8 @@ mod tests {
         assert_eq!(ways(|_| ()), (true, true));
         assert_eq!(ways(|config| config.recovery = LossRecovery::Sack), (true, false));
         assert_eq!(ways(|config| config.recovery = LossRecovery::Rack), (true, false));
+        assert_eq!(ways(|config| config.buffers.send = SendBuffer::Auto), (true, false));
+        assert_eq!(ways(|config| config.buffers.receive = 100_000), (true, false));
         assert_eq!(ways(|config| config.multipath.scheduler = PacketScheduler::LowestRtt), (false, false));
         assert_eq!(ways(|config| config.multipath.faults.no_data_ack = true), (false, false));
         assert_eq!(ways(|config| config.dupack_threshold = DupackThreshold::Adaptive), (false, false));

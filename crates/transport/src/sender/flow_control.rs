@@ -27,6 +27,19 @@ impl Sender {
         self.limit = if self.size <= edge { self.size } else { last };
     }
 
+    /// Sets the end of new data again after an ACK that offers no window: it moves only if the buffer
+    /// has room then.
+    #[inline]
+    pub(super) fn free_buffer(&mut self) {
+        let moves = match (self.config.buffers.send, &self.send_buffers) {
+            (SendBuffer::Auto, Some(buffers)) => buffers.writes(self.data_una),
+            _ => true,
+        };
+        if moves {
+            self.set_limit();
+        }
+    }
+
     /// The buffer of subflow `s` grows with its window while the application waits to write more, if
     /// the window has room for `least` packets. Returns whether it has grown.
     ///
@@ -35,13 +48,19 @@ impl Sender {
     /// `tcp_data_snd_check` in net/ipv4/tcp_input.c call; `tcp_should_expand_sndbuf`). So room for
     /// two packets before sending is enough, for the first of them leaves room for the second; and
     /// room for one after sending.
-    #[inline(never)]
+    #[inline]
     pub(super) fn expand_buffer(&mut self, s: SubflowId, least: u32) -> bool {
-        let Some(buffers) = &mut self.send_buffers else { return false };
         let (state, subflow) = (&self.states[s], &self.subflows[s]);
+        let has_room = state.cwnd as u32 >= subflow.in_flight + least;
+        has_room && subflow.state == State::Established && self.expand_unfilled(s)
+    }
+
+    /// The same if the window has room.
+    #[inline(never)]
+    fn expand_unfilled(&mut self, s: SubflowId) -> bool {
+        let Some(buffers) = &mut self.send_buffers else { return false };
         let waits = self.config.buffers.send != SendBuffer::Auto || buffers.written() < self.size;
-        let has_room = subflow.state == State::Established && state.cwnd as u32 >= subflow.in_flight + least;
-        let grows = waits && has_room && buffers.expand(s.index(), state.cwnd);
+        let grows = waits && buffers.expand(s.index(), self.states[s].cwnd);
         if grows {
             self.set_limit();
         }
@@ -76,17 +95,22 @@ impl Sender {
     /// Starts to probe (RFC 9293, section 3.8.6.1) if no data is in flight and the window is zero:
     /// the ACK that opened the window may have been lost. Every subflow probes, since a path may
     /// have failed unnoticed.
-    #[inline(never)]
+    #[inline]
     pub(super) fn watch_window(&mut self, now: Time, out: &mut impl Output) {
-        if !self.is_shut_out() {
-            return;
+        if self.edge < u64::MAX && self.is_shut_out() {
+            self.probe_when_idle(now, out);
         }
+    }
+
+    #[inline(never)]
+    fn probe_when_idle(&mut self, now: Time, out: &mut impl Output) {
         let numbered = self.numbers().zip(&mut self.subflows);
         for (s, subflow) in numbered.filter(|(_, s)| s.is_idle() && !s.timer.is_set()) {
             subflow.timer.set(s, now + subflow.rtt.rto(&self.config.rtt), out);
         }
     }
 
+    #[inline(never)]
     fn is_shut_out(&self) -> bool {
         let next = self.size.min(self.data_nxt.saturating_add(self.config.mss as u64));
         self.data_nxt < next

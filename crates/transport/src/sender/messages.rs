@@ -1,6 +1,6 @@
 //! A connection that stays open for messages: where they end in its stream.
 
-use super::usage::uses;
+use super::usage::Uses;
 use super::{Sender, SenderState};
 use crate::segment::Output;
 use linkpool_units::Time;
@@ -20,7 +20,7 @@ impl Sender {
     /// [`Sender::extend`] adds others. Call it before [`Sender::open`].
     pub fn keep_open(&mut self) {
         self.messages = Some(Box::new(Messages { ends: [self.size].into(), end: self.size }));
-        self.uses = Some(uses(self.subflows.len()));
+        self.uses = Some(Uses::new(self.subflows.len()));
         self.choose_ways();
     }
 

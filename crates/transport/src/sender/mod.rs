@@ -34,7 +34,7 @@ use linkpool_units::Time;
 use messages::Messages;
 use pieces::Pieces;
 use std::sync::Arc;
-use usage::Use;
+use usage::Uses;
 
 /// The state of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,7 +90,7 @@ pub struct Sender {
     /// The messages of a connection that stays open.
     messages: Option<Box<Messages>>,
     /// How subflows use their windows; `None` if they fill them.
-    uses: Option<Box<[Use]>>,
+    uses: Option<Box<Uses>>,
     /// Do further subflows wait until `joins_now` of the algorithm returns true?
     joins_wait: bool,
     state: SenderState,
@@ -146,7 +146,7 @@ impl Sender {
                 Box::new(SendBuffers::new(n, config.mss, headers, offload))
             }),
             messages: None,
-            uses: buffered.then(|| usage::uses(n)),
+            uses: buffered.then(|| Uses::new(n)),
             joins_wait: false,
             state: SenderState::Open,
             started: Time::ZERO,
@@ -274,10 +274,13 @@ impl Sender {
         self.after_event(now);
     }
 
-    /// Notes the use of windows, and gives up if a hook of the
+    /// After an event off the fast path: notes the use of windows, and gives up if a hook of the
     /// algorithm has failed.
     #[inline]
     fn after_event(&mut self, now: Time) {
+        if let Some(pieces) = &mut self.pieces {
+            pieces.forget_soonest();
+        }
         if self.uses.is_some() {
             self.note_use(now);
         }

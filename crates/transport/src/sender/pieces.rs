@@ -23,6 +23,9 @@ pub(super) struct Pieces {
     again: BTreeMap<u64, (u16, bool)>,
     /// Assigned pieces by subflow; empty if the scheduler assigns none in advance.
     apart: Box<[Apart]>,
+    /// The subflow that needs the least time to send its data, and this time, in ps, if its buffer is
+    /// full; `None` if that is not known. New data waits for it.
+    soonest: Option<(SubflowId, f64)>,
 }
 
 /// The pieces assigned to a subflow, until its window has room.
@@ -46,12 +49,18 @@ impl Pieces {
     pub(super) fn new(scheduler: PacketScheduler, subflows: usize) -> Option<Box<Pieces>> {
         let apart = (0..subflows).map(|_| Apart::default()).collect();
         let again = BTreeMap::new();
-        (scheduler == PacketScheduler::LowestTimeToSend && subflows > 1).then(|| Box::new(Pieces { again, apart }))
+        (scheduler == PacketScheduler::LowestTimeToSend && subflows > 1)
+            .then(|| Box::new(Pieces { again, apart, soonest: None }))
     }
 
     /// Adds `pieces` that other subflows have to send. `sent`: a subflow has sent them before.
     pub(super) fn send_again(&mut self, pieces: impl Iterator<Item = Piece>, sent: bool) {
         self.again.extend(pieces.map(|(first, len)| (first, (len, sent))));
+    }
+
+    /// Something has changed that decides which subflow needs the least time.
+    pub(super) fn forget_soonest(&mut self) {
+        self.soonest = None;
     }
 
     /// Frees the pieces assigned to subflow `s`, so that any subflow may send them.
@@ -86,11 +95,21 @@ fn pacing_rate(state: &CongestionState, flight: u32) -> Option<f64> {
 impl Sender {
     /// Takes the next piece for subflow `s`: first data that other subflows could not deliver, then
     /// pieces assigned to it, then new data.
-    #[inline(never)]
+    #[inline]
     pub(super) fn take_piece(&mut self, s: SubflowId) -> Option<Piece> {
+        let pieces = self.pieces.as_mut()?;
+        match pieces.apart.get_mut(s.index()) {
+            Some(apart) if pieces.again.is_empty() => apart.queue.pop_front(),
+            _ => self.take_any_piece(s),
+        }
+    }
+
+    #[inline(never)]
+    fn take_any_piece(&mut self, s: SubflowId) -> Option<Piece> {
         let may_carry = self.may_carry(s);
         let pieces = self.pieces.as_mut()?;
         if may_carry && let Some((piece, sent)) = pieces.take_again(self.data_una) {
+            pieces.forget_soonest();
             self.subflows[s].counts.reinjected_bytes += if sent { piece.1 as u64 } else { 0 };
             return Some(piece);
         }
@@ -104,10 +123,33 @@ impl Sender {
         }
     }
 
+    /// [`Sender::set_apart`] after an ACK on the fast path, on subflow `s`: only `s` has less data to
+    /// send than before. So if another subflow needs the least time still, nothing has changed.
+    #[inline]
+    pub(super) fn set_apart_after(&mut self, s: SubflowId) {
+        let Some(pieces) = &self.pieces else { return };
+        if let (Some((soonest, least)), Some(apart)) = (pieces.soonest, pieces.apart.get(s.index()))
+            && self.data_nxt < self.limit
+            && apart.rate > 0.0
+            && s != soonest
+            && !self.control.suppresses()
+        {
+            let linger = self.has(s, pieces) as f64 / apart.rate;
+            if least < linger || least == linger && soonest < s {
+                return;
+            }
+        }
+        self.set_apart();
+    }
+
     /// Assigns new data in bursts, each to the subflow that needs the least time to send its data,
     /// until the send buffer of that subflow is full (Linux, `mptcp_subflow_get_send` in
     /// net/mptcp/protocol.c). A fragment is assigned as a whole (`__subflow_push_pending`).
+    #[inline(never)]
     pub(super) fn set_apart(&mut self) {
+        if let Some(pieces) = &mut self.pieces {
+            pieces.forget_soonest();
+        }
         if self.data_nxt >= self.limit {
             return;
         }
@@ -115,9 +157,12 @@ impl Sender {
             return;
         };
         while self.data_nxt < self.limit
-            && let Some(s) = self.soonest(&mut pieces)
-            && self.has_memory(s, &pieces)
+            && let Some((s, least)) = self.soonest(&mut pieces)
         {
+            if !self.has_memory(s, &pieces) {
+                pieces.soonest = Some((s, least));
+                break;
+            }
             self.follow_rate(s, &mut pieces);
             let end = self.data_nxt + BURST;
             while self.data_nxt < end && self.has_memory(s, &pieces) {
@@ -135,9 +180,9 @@ impl Sender {
         self.pieces = Some(pieces);
     }
 
-    /// The subflow that needs the least time to send its data.
-    fn soonest(&self, pieces: &mut Pieces) -> Option<SubflowId> {
-        let mut best = None;
+    /// The subflow that needs the least time to send its data, and this time.
+    fn soonest(&self, pieces: &mut Pieces) -> Option<(SubflowId, f64)> {
+        let mut best: Option<(SubflowId, f64)> = None;
         for s in self.numbers().filter(|s| self.may_carry(*s)) {
             let rate = &mut pieces.apart[s].rate;
             if *rate == 0.0 {
@@ -145,11 +190,11 @@ impl Sender {
             }
             // Before the first RTT sample the time is not known and counts as zero.
             let linger = if *rate > 0.0 { self.has(s, pieces) as f64 / pieces.apart[s].rate } else { 0.0 };
-            if best.is_none_or(|(least, _)| linger < least) {
-                best = Some((linger, s));
+            if best.is_none_or(|(_, least)| linger < least) {
+                best = Some((s, linger));
             }
         }
-        best.map(|(_, s)| s)
+        best
     }
 
     /// Updates the expected rate of subflow `s`, to which a burst is about to be assigned. The rate
@@ -238,7 +283,7 @@ mod tests {
         let (sender, mut pieces) = two_subflows();
         pieces.apart.iter_mut().for_each(|apart| apart.queue.extend([(0, 1024); 4]));
         pieces.apart[0].rate = 1e-7;
-        assert_eq!(sender.soonest(&mut pieces), Some(SubflowId::new(1)));
+        assert_eq!(sender.soonest(&mut pieces).map(|(s, _)| s), Some(SubflowId::new(1)));
         let rates = [0, 1].map(|s: usize| (pieces.apart[s].rate * 1e9).round());
         assert_eq!(rates, [100.0, 200.0]);
     }

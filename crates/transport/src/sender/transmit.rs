@@ -48,6 +48,16 @@ impl Sender {
         self.transmit_by::<false>(now, out);
     }
 
+    /// The same after an ACK on the fast path, on subflow `s`.
+    #[inline]
+    pub(super) fn transmit_after(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
+        if self.plain && self.pieces.is_none() {
+            return self.transmit_by::<true>(now, out);
+        }
+        self.set_apart_after(s);
+        self.transmit_by::<false>(now, out);
+    }
+
     /// The same; `FAST`: the connection is plain, and no piece waits in the sender. So there is
     /// nothing to ask for.
     #[inline(never)]
@@ -68,6 +78,9 @@ impl Sender {
             };
             if self.send_segment::<FAST>(s, now, out) {
                 self.next = if s.index() + 1 == n { SubflowId::FIRST } else { s.plus(1) };
+                if !FAST && let Some(uses) = &mut self.uses {
+                    uses.touched |= s.bit();
+                }
                 self.update_open_by::<FAST>(s);
             } else if !FAST && matches!(self.subflows[s].state, State::SynSent | State::Confirming) {
                 // `Faults::join_stall`: all new data waits until this subflow is established.

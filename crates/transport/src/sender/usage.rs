@@ -9,6 +9,7 @@ use crate::control::CongestionControl;
 use crate::id::SubflowId;
 use crate::subflow::State;
 use linkpool_units::Time;
+use std::mem::take;
 
 /// How a subflow uses its window; the names in brackets are of `struct tcp_sock`.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,31 @@ pub(super) struct Use {
     used: u32,
     /// When it was last full, or reduced (`snd_cwnd_stamp`).
     full_at: Time,
+}
+
+/// How all subflows of a connection use their windows.
+///
+/// Noting the use of a window again changes nothing but [`Use::full_at`] of a full one, as long as
+/// its subflow neither sends nor gets an ACK. So an ACK on the fast path looks only at those that
+/// did, and `full_at` of the others follows from `full` and `noted_at`.
+#[derive(Debug)]
+pub(super) struct Uses {
+    each: Box<[Use]>,
+    /// The subflows that have sent data, or whose windows were reduced, since uses were noted.
+    pub(super) touched: u32,
+    /// The subflows whose windows were full when they were looked at: they have been full until
+    /// `noted_at`.
+    full: u32,
+    /// When uses were noted.
+    noted_at: Time,
+}
+
+impl Uses {
+    /// Those of a connection with so many subflows, before they have sent anything.
+    pub(super) fn new(subflows: usize) -> Box<Uses> {
+        let each = vec![Use::default(); subflows].into();
+        Box::new(Uses { each, touched: 0, full: 0, noted_at: Time::ZERO })
+    }
 }
 
 impl Use {
@@ -52,11 +78,6 @@ impl Use {
     }
 }
 
-/// The use of each window of a connection with so many subflows, before they have sent anything.
-pub(super) fn uses(subflows: usize) -> Box<[Use]> {
-    vec![Use::default(); subflows].into()
-}
-
 /// Linux's `tcp_current_ssthresh`: three quarters of the window, unless recovery has cut it.
 fn current_ssthresh(state: &CongestionState) -> f64 {
     if state.in_recovery { state.ssthresh } else { state.ssthresh.max(0.75 * state.cwnd) }
@@ -78,7 +99,7 @@ impl Sender {
     /// RFC 9438, section 5.8).
     #[inline]
     pub(super) fn fills_window(&self, s: SubflowId) -> bool {
-        self.uses.as_ref().is_none_or(|uses| uses[s.index()].is_limited(&self.states[s]))
+        self.uses.as_ref().is_none_or(|uses| uses.each[s].is_limited(&self.states[s]))
     }
 
     /// Subflows that have been idle for longer than a timeout begin again with a smaller window.
@@ -89,7 +110,7 @@ impl Sender {
         let initial = f64::from(self.config.initial_window);
         for s in self.numbers() {
             let (Some(uses), subflow) = (&mut self.uses, &self.subflows[s]) else { return };
-            let (used, rto) = (&mut uses[s.index()], subflow.rtt.rto(&self.config.rtt));
+            let (used, rto) = (&mut uses.each[s], subflow.rtt.rto(&self.config.rtt));
             let idle = now - used.sent_at;
             if !subflow.is_idle() || subflow.segments == 0 || idle <= rto {
                 continue;
@@ -98,19 +119,33 @@ impl Sender {
             state.ssthresh = current_ssthresh(state);
             state.cwnd = after_idle(state.cwnd, initial, idle, rto);
             (used.used, used.full_at) = (0, now);
+            uses.full &= !s.bit();
             self.update_open(s);
         }
     }
 
     /// Notes how subflows use their windows, after each event.
-    #[inline(never)]
     pub(super) fn note_use(&mut self, now: Time) {
-        for s in self.numbers() {
+        self.note_use_of(u32::MAX >> (u32::BITS as usize - self.subflows.len()), now);
+    }
+
+    /// The same after an event that concerns only these subflows, one bit each, and those that have
+    /// sent data.
+    #[inline(never)]
+    pub(super) fn note_use_of(&mut self, subflows: u32, now: Time) {
+        let Some(uses) = &mut self.uses else { return };
+        let mut left = subflows | take(&mut uses.touched);
+        while left != 0 {
+            let s = SubflowId::from(left.trailing_zeros());
+            left &= !s.bit();
             let (Some(uses), subflow) = (&mut self.uses, &self.subflows[s]) else { return };
             if subflow.state != State::Established {
                 continue;
             }
-            let (used, state) = (&mut uses[s.index()], &mut self.states[s]);
+            let (used, state) = (&mut uses.each[s], &mut self.states[s]);
+            if s.is_in(uses.full) {
+                used.full_at = uses.noted_at;
+            }
             let (sent, out) = (subflow.segments > used.segments, subflow.sent.len() as u32);
             let is_full = subflow.in_flight >= state.cwnd as u32;
             if sent {
@@ -122,6 +157,7 @@ impl Sender {
                 (used.segments, used.sent_at) = (subflow.segments, now);
             }
             used.was_idle = out == 0;
+            uses.full = uses.full & !s.bit() | u32::from(is_full) << s.index();
             if sent || is_full {
                 used.note(state, is_full, out, now);
                 if self.config.slow_start_after_idle
@@ -135,10 +171,12 @@ impl Sender {
                         state.cwnd = (state.cwnd + enough) / 2.0;
                     }
                     (used.used, used.full_at) = (0, now);
+                    uses.touched |= s.bit();
                     self.update_open(s);
                 }
             }
         }
+        self.uses.iter_mut().for_each(|uses| uses.noted_at = now);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::channel::{Crossing, Fate, Pair};
 use crate::common::{Random, algorithms, cases, config};
-use linkpool_transport::{Config, Faults, LossRecovery, Multipath, PacketScheduler, Segment};
+use linkpool_transport::{Buffers, Config, Faults, LossRecovery, Multipath, PacketScheduler, Segment, SendBuffer};
 use linkpool_units::Time;
 use proptest::prelude::*;
 
@@ -14,7 +14,13 @@ fn sent(case: &Case, is_fast: bool) -> Vec<Crossing> {
     let faults = Faults { no_data_ack: !is_fast, ..Faults::default() };
     let config = Config {
         subflows: case.subflows,
-        multipath: Multipath { scheduler: PacketScheduler::RoundRobin, faults, ..Multipath::default() },
+        multipath: Multipath {
+            scheduler: case.scheduler,
+            stale_after: case.stale_after,
+            faults,
+            ..Multipath::default()
+        },
+        buffers: Buffers { send: case.send_buffer, ..Buffers::default() },
         recovery: case.recovery,
         byte_counting: case.byte_counting,
         limited_transmit: case.limited_transmit,
@@ -48,6 +54,9 @@ fn sent(case: &Case, is_fast: bool) -> Vec<Crossing> {
 struct Case {
     algorithm: usize,
     recovery: LossRecovery,
+    scheduler: PacketScheduler,
+    send_buffer: SendBuffer,
+    stale_after: u32,
     subflows: usize,
     seed: u64,
     loss: f64,
@@ -63,13 +72,21 @@ fn case() -> impl Strategy<Value = Case> {
     let channel = (any::<u64>(), 0.0f64..0.03, 0.0f64..0.2, 0u64..20);
     let settings = (any::<bool>(), any::<bool>(), any::<bool>(), 1u32..=2);
     let recovery = prop::sample::select(&[LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack][..]);
-    let kind = (0..algorithms().len(), recovery, 1usize..4);
-    (kind, channel, settings).prop_map(|((algorithm, recovery, subflows), channel, settings)| {
+    let scheduler = prop::sample::select(&[PacketScheduler::RoundRobin, PacketScheduler::LowestTimeToSend][..]);
+    let send_buffer = prop::sample::select(&[SendBuffer::UNLIMITED, SendBuffer::Auto, SendBuffer::Fixed(30_000)][..]);
+    let kind = (0..algorithms().len(), recovery, 1usize..5);
+    let multipath = (scheduler, send_buffer, prop::sample::select(&[1, u32::MAX][..]));
+    (kind, multipath, channel, settings).prop_map(|(kind, multipath, channel, settings)| {
+        let (algorithm, recovery, subflows) = kind;
+        let (scheduler, send_buffer, stale_after) = multipath;
         let (seed, loss, mark, jitter) = channel;
         let (byte_counting, limited_transmit, undo, ack_every) = settings;
         Case {
             algorithm,
             recovery,
+            scheduler,
+            send_buffer,
+            stale_after,
             subflows: if algorithm < 2 { 1 } else { subflows },
             seed,
             loss,

@@ -313,6 +313,10 @@ impl CongestionControl for Defined {
         self.call("is_active", self.definition.callbacks.is_active, s, true)
     }
 
+    fn suppresses(&self) -> bool {
+        true
+    }
+
     fn metrics(&self, report: &mut dyn FnMut(Metric)) {
         for (name, at) in &self.definition.counters {
             report(Metric::count(name, self.block.word(*at)));
