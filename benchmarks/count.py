@@ -45,7 +45,12 @@ jitter = "50us"
 SUBFLOWS = 'subflows = {}\nscheduler = "round-robin"\nsend_buffer = "unlimited"'
 # Standard tasks of `linkpool bench`, with other durations.
 TASKS = ROOT / "python" / "linkpool" / "bench" / "tasks.py"
-BENCHED = ["k8-dctcp-9000", "k8-mptcp8-9000"]
+BENCHED = [
+    "k8-dctcp-9000",
+    "k8-mptcp8-9000",
+    "k8-dctcp-9000-linux",
+    "k8-mptcp8-9000-linux",
+]
 HOPS = {
     "dctcp": ("dctcp", 1, "newreno"),
     "lia8": ("lia", 8, "newreno"),

@@ -28,7 +28,8 @@ class Task:
     scenario: str
 
 
-def _transport(name: str, control: str, subflows: int, packet: int) -> str:
+def _transport(name: str, control: str, subflows: int, packet: int, *, linux: bool = False) -> str:
+    """Return a transport; with `linux`, preset `linux` decides what other simulators lack."""
     lines = [
         f"[transport.{name}]",
         f'control = "{control}"',
@@ -38,12 +39,14 @@ def _transport(name: str, control: str, subflows: int, packet: int) -> str:
         "ack_every = 1",
         f'initial_ssthresh = "{15 * (packet - HEADER)}B"',
         'min_rto = "250ms"',
-        'recovery = "newreno"',
     ]
     if subflows > 1:
-        # As in other simulators: subflows take turns, and no buffer limits them.
         lines.append(f"subflows = {subflows}")
-        lines += ['scheduler = "round-robin"', 'send_buffer = "unlimited"']
+    if not linux:
+        # As in other simulators: no SACKs, subflows take turns, and no buffer limits them.
+        lines.append('recovery = "newreno"')
+        if subflows > 1:
+            lines += ['scheduler = "round-robin"', 'send_buffer = "unlimited"']
     return "\n".join(lines) + "\n"
 
 
@@ -62,16 +65,20 @@ def _fat_tree(
     )
 
 
-def _permutation(k: int, transport: str, packet: int, duration: str) -> Task:
+def _permutation(
+    k: int, transport: str, packet: int, duration: str, *, linux: bool = False
+) -> Task:
     control, subflows = TRANSPORTS[transport]
     scenario = (
         _fat_tree(k, duration, packet, 15 if control == "dctcp" else None)
-        + _transport("t", control, subflows, packet)
+        + _transport("t", control, subflows, packet, linux=linux)
         + '[[workload.permutation]]\ntransport = "t"\njitter = "50us"\n'
     )
     hosts = k**3 // 4
     about = f"{hosts:,} hosts, permutation, {transport}, packets of {packet:,} B"
-    return Task(f"k{k}-{transport}-{packet}", about, scenario)
+    if linux:
+        about += ", as in Linux"
+    return Task(f"k{k}-{transport}-{packet}" + ("-linux" if linux else ""), about, scenario)
 
 
 def _incast32() -> Task:
@@ -132,6 +139,8 @@ _MAKERS: list[Callable[[], Task]] = [
     lambda: _permutation(8, "dctcp", 1500, "50ms"),
     lambda: _permutation(8, "mptcp8", 9000, "200ms"),
     lambda: _permutation(8, "mptcp8", 1500, "50ms"),
+    lambda: _permutation(8, "dctcp", 9000, "200ms", linux=True),
+    lambda: _permutation(8, "mptcp8", 9000, "200ms", linux=True),
     lambda: _permutation(16, "tcp", 9000, "50ms"),
     lambda: _permutation(16, "dctcp", 9000, "50ms"),
     lambda: _permutation(16, "mptcp8", 9000, "50ms"),
