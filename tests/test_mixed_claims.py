@@ -4,10 +4,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
-from linkpool.experiments.mmptcp import fig3, mixed, tab1, tab2, tab3
+from linkpool.experiments.mmptcp import fig1, fig3, mixed, summary, tab1, tab2, tab3
 from linkpool.experiments.mmptcp.mixed_table import Row
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment
@@ -114,6 +115,67 @@ def test_flows_in_their_handshake_do_not_count_and_are_told() -> None:
     assert cell.share(pl.col("timeouts") > 1) == 0.5
 
 
+def flows_of(random: np.random.Generator, count: int) -> pl.DataFrame:
+    """Return `count` short flows, of which some never end or never begin, long ones and ports."""
+    rows: list[dict[str, object]] = []
+    for _ in range(count):
+        short = {
+            "kind": "short",
+            "established": random.random() < 0.9,
+            "fct_established_s": random.exponential() if random.random() < 0.8 else None,
+            "timeouts": int(random.integers(3)),
+        }
+        if not short["established"]:
+            short["fct_established_s"] = None
+        offered = int(random.integers(4)) * 10
+        drops = int(random.integers(offered + 1))
+        core = {"kind": "core", "utilisation": random.random(), "offered": offered, "drops": drops}
+        rows += [short, {"kind": "long", "goodput_bps": random.uniform(1e6, 9e7)}, core]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def test_summaries_of_runs_say_of_all_flows_the_same_as_the_flows() -> None:
+    random = np.random.default_rng(1)
+    for sizes in ((50, 1, 200), (1,), (1, 1), (2, 3)):
+        runs = [flows_of(random, size) for size in sizes]
+        whole = mixed.Cell(pl.concat(runs))
+        cell = summary.Cell(pl.concat(summary.summarise(run) for run in runs))
+        for of_all, pooled in ((whole.fct, cell.fct), (whole.goodput, cell.goodput)):
+            assert pooled.count == of_all.count
+            assert pooled.mean == pytest.approx(of_all.mean)
+            assert pooled.sd == pytest.approx(of_all.sd)
+        assert cell.utilisation == pytest.approx(whole.utilisation)
+        assert cell.loss == pytest.approx(whole.loss)
+        assert cell.with_timeout == whole.share(pl.col("timeouts") > 0)
+        assert str(cell) == str(whole)
+
+
+def test_no_run_has_no_numbers() -> None:
+    nothing = summary.NOTHING
+    assert nothing.fct.mean is nothing.goodput.sd is nothing.loss is nothing.with_timeout is None
+    assert str(nothing) == str(mixed.NOTHING) == "no finished flow"
+
+
+def figure_1(timeouts: int) -> pl.DataFrame:
+    """Return M-fig1: with eight subflows twice the goodput, and so many flows with a timeout."""
+    parts = []
+    for point in fig1.EXPERIMENT.points([1]):
+        row = tab1.PAPER[100, "mptcp"]
+        met = {1: timeouts}
+        if point.keys["subflows"] == 1:
+            row, met = replace(row, goodput=row.goodput / 2, fct=row.fct / 1.2, fct_sd=1.0), {1: 10}
+        parts.append(point.label(summary.summarise(run(row, met))))
+    return pl.concat(parts)
+
+
+@pytest.mark.parametrize(("timeouts", "verdict"), [(16, "reproduced"), (12, "partly"), (9, "not")])
+def test_figure_1_is_judged(timeouts: int, verdict: str) -> None:
+    found = verdicts(fig1.EXPERIMENT.claims(figure_1(timeouts)))
+    assert found.pop("timeouts@1:1") == found.pop("timeouts-faults@4:1") == verdict
+    assert found["doubles@4:1"] == found["sd-faults@1:1"] == "reproduced"
+    assert found["mean@1:1"] == "partly"
+
+
 @pytest.mark.parametrize(
     ("experiment", "data", "count"),
     [
@@ -176,7 +238,10 @@ def figure_3(loss: float, slope: float = 1.0) -> pl.DataFrame:
             rows[scheme] = replace(rows[scheme], loss=rows[scheme].loss * grown)
         if degree == max(fig3.DEGREES):
             rows["tcp"] = replace(rows["tcp"], fct=80.5, fct_sd=214.0)
-        parts += [labelled(run(row), degree=degree, scheme=scheme) for scheme, row in rows.items()]
+        parts += [
+            labelled(summary.summarise(run(row)), degree=degree, scheme=scheme)
+            for scheme, row in rows.items()
+        ]
     return pl.concat(parts)
 
 

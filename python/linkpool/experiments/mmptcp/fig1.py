@@ -9,10 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed
-from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
+from linkpool.experiments.mmptcp import summary
+from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.mixed_table import number, percent
 from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.experiments.mmptcp.summary import NOTHING, Cell, Summarised
 from linkpool.study import style
 from linkpool.study.claims import Claim, Judged, Ledger, about, grade, no_data
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Keys, Point
@@ -26,7 +27,7 @@ Of = Callable[[Cell], "float | None"]
 
 
 @dataclass(frozen=True)
-class Fig1(Mixed):
+class Fig1(Summarised):
     """All flows are MPTCP's; with one subflow that is TCP."""
 
     id: str = "M-fig1"
@@ -34,13 +35,12 @@ class Fig1(Mixed):
     paper: str = "MMPTCP, section 1, Figure 1"
     trees: tuple[Tree, ...] = TREES
     subflows: tuple[int, ...] = SUBFLOWS
-    seeds: int = 1
     columns: ClassVar[tuple[Column, ...]] = (
         Column("tree", "string", "", "oversubscription: 1:1 has 128 hosts, 4:1 has 512"),
         KEY_SCHEME,
         Column("subflows", "i32", "", "subflows of each flow"),
         KEY_SEED,
-        *mixed.COLUMNS,
+        *summary.COLUMNS,
     )
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
@@ -93,7 +93,7 @@ class Fig1(Mixed):
                         _change(values, "ms"),
                         _increases(_ratio(values), 1.25),
                     )
-                shares = [c.share(pl.col("timeouts") > 0) for c in (first, last)]
+                shares = [c.with_timeout for c in (first, last)]
                 percents = [None if s is None else 100 * s for s in shares]
                 ledger.add(
                     f"timeouts{suffix}",

@@ -8,8 +8,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed, mixed_table, sweeps
-from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
+from linkpool.experiments.mmptcp import mixed_table, summary, sweeps
+from linkpool.experiments.mmptcp.mixed import Mix
+from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
 from linkpool.experiments.mmptcp.tab3 import ARRIVALS, PAIRS
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, about, cases, grade, most
@@ -20,19 +21,18 @@ DEGREES = (0, 10, 20, 30, 40, 50, 60)
 
 
 @dataclass(frozen=True)
-class Fig3(Mixed):
+class Fig3(Summarised):
     """The queues at all links of some core switches hold 10 packets instead of 100."""
 
     id: str = "M-fig3"
     title: str = "hotspots in the core"
     paper: str = "MMPTCP, section 3.4, Figure 3"
     degrees: tuple[int, ...] = DEGREES
-    seeds: int = 1
     columns: ClassVar[tuple[Column, ...]] = (
         Column("degree", "i32", "%", "core switches with short queues"),
         KEY_SCHEME,
         KEY_SEED,
-        *mixed.COLUMNS,
+        *summary.COLUMNS,
     )
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

@@ -8,10 +8,11 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed, sweeps
-from linkpool.experiments.mmptcp.mixed import NOTHING, Mix, Mixed
+from linkpool.experiments.mmptcp import summary, sweeps
+from linkpool.experiments.mmptcp.mixed import Mix
 from linkpool.experiments.mmptcp.mixed_table import listed, number
 from linkpool.experiments.mmptcp.setting import Tree
+from linkpool.experiments.mmptcp.summary import NOTHING, Summarised
 from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, cases, grade, most
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
@@ -31,19 +32,18 @@ SPREAD = ("ps", "ps-tcp", "mmptcp", "mptcp-tcp")
 
 
 @dataclass(frozen=True)
-class Fig9(Mixed):
+class Fig9(Summarised):
     """10% to 70% of the servers send long flows; the number of short flows stays."""
 
     id: str = "M-fig9"
     title: str = "network load"
     paper: str = "MMPTCP, section 3.10, Figure 9"
     loads: tuple[int, ...] = LOADS
-    seeds: int = 1
     columns: ClassVar[tuple[Column, ...]] = (
         Column("load", "i32", "%", "servers that send long flows"),
         KEY_SCHEME,
         KEY_SEED,
-        *mixed.COLUMNS,
+        *summary.COLUMNS,
     )
 
     def points(self, seeds: Sequence[int]) -> list[Point]:

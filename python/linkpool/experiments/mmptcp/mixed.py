@@ -186,14 +186,9 @@ class Cell:
 
     def __str__(self) -> str:
         """Write the mean completion time and its deviation, and the share of flows left out."""
-        fct = self.fct
-        if fct.mean is None:
-            return "no finished flow"
-        sd = "" if fct.sd is None else f" ± {fct.sd:.3g}"
-        left_out = self.short.height - fct.count
         never = self.rows.filter(pl.col("kind") == SHORT, ~pl.col("established")).height
-        missing = f", {left_out} unfinished" if left_out else ""
-        return f"{fct.mean:.3g}{sd} ms{missing}" + (f", {never} not established" if never else "")
+        fct = self.fct
+        return written(fct, self.short.height - fct.count, never)
 
 
 NOTHING = Cell(
@@ -211,6 +206,15 @@ NOTHING = Cell(
         }
     )
 )
+
+
+def written(fct: Sample, unfinished: int, never: int) -> str:
+    """Write the mean completion time, its deviation, and the numbers of flows left out."""
+    if fct.mean is None:
+        return "no finished flow"
+    sd = "" if fct.sd is None else f" ± {fct.sd:.3g}"
+    missing = f", {unfinished} unfinished" if unfinished else ""
+    return f"{fct.mean:.3g}{sd} ms{missing}" + (f", {never} not established" if never else "")
 
 
 def cells(data: pl.DataFrame, key: str) -> dict[str, Cell]:

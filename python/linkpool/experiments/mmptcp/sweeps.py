@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import polars as pl
 from matplotlib.axes import Axes
 
-from linkpool.experiments.mmptcp.mixed import NOTHING, Cell
+from linkpool.experiments.mmptcp.summary import NOTHING, Cell
 from linkpool.study import style
 
 TIE = 0.02

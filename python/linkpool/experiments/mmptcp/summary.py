@@ -1,0 +1,136 @@
+"""A run of the common scenario as one row: counts, means and deviations.
+
+For the sweeps, which have many runs of many flows, and whose claims are about means and deviations.
+"""
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import polars as pl
+
+from linkpool.columns import Column
+from linkpool.experiments.mmptcp import mixed
+from linkpool.experiments.mmptcp.mixed import CORE, LONG, SHORT, Mixed
+from linkpool.result import Result
+from linkpool.stats import Sample
+from linkpool.study.experiment import Point
+
+COLUMNS = (
+    Column("short", "i64", "flows", "short flows that were established"),
+    Column("not_established", "i64", "flows", "short flows whose first SYN-ACK never arrived"),
+    Column("with_timeout", "i64", "flows", "established short flows with a timeout, of SYNs too"),
+    Column("finished", "i64", "flows", "established short flows that finished"),
+    Column("fct_mean_s", "f64", "s", "their mean completion time without the handshake"),
+    Column("fct_sd_s", "f64", "s", "its standard deviation"),
+    Column("long", "i64", "flows", "long flows with a goodput"),
+    Column("goodput_mean_bps", "f64", "bit/s", "their mean goodput: payload over time"),
+    Column("goodput_sd_bps", "f64", "bit/s", "its standard deviation"),
+    Column("ports", "i64", "", "core switches' ports, times seconds"),
+    Column("utilisation", "f64", "", "their mean: sent over what a port can, by second"),
+    Column("busy_ports", "i64", "", "of these, times and ports with packets"),
+    Column("loss", "f64", "", "their mean: packets dropped over packets that came, by second"),
+)
+
+
+def summarise(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return one row for the flows and ports of a run, given as `mixed.measure` has them."""
+    short, long, ports = (rows.filter(pl.col("kind") == kind) for kind in (SHORT, LONG, CORE))
+    established = short.filter("established")
+    fct, goodput = established["fct_established_s"], long["goodput_bps"]
+    busy = ports.filter(pl.col("offered") > 0)
+    values = {
+        "short": established.height,
+        "not_established": short.height - established.height,
+        "with_timeout": established.filter(pl.col("timeouts") > 0).height,
+        "finished": fct.count(),
+        "fct_mean_s": fct.mean(),
+        "fct_sd_s": fct.std(),
+        "long": goodput.count(),
+        "goodput_mean_bps": goodput.mean(),
+        "goodput_sd_bps": goodput.std(),
+        "ports": ports["utilisation"].count(),
+        "utilisation": ports["utilisation"].mean(),
+        "busy_ports": busy.height,
+        "loss": (busy["drops"] / busy["offered"]).mean(),
+    }
+    return pl.DataFrame([values], schema=SCHEMA, orient="row")
+
+
+SCHEMA = {c.name: pl.Int64 if c.type == "i64" else pl.Float64 for c in COLUMNS}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The results of runs with the same settings, all seeds together: a row for each run."""
+
+    rows: pl.DataFrame
+
+    @property
+    def fct(self) -> Sample:
+        """Describe the completion times of short flows that finished, in ms."""
+        return _pooled(self.rows, "finished", "fct_mean_s", "fct_sd_s", 1e3)
+
+    @property
+    def goodput(self) -> Sample:
+        """Describe the goodputs of long flows, in Mbit/s."""
+        return _pooled(self.rows, "long", "goodput_mean_bps", "goodput_sd_bps", 1e-6)
+
+    @property
+    def utilisation(self) -> float | None:
+        """Return the mean utilisation of the core switches' ports, by second, in per cent."""
+        return _weighted(self.rows, "ports", "utilisation", 100)
+
+    @property
+    def loss(self) -> float | None:
+        """Return the mean drop rate of the core switches' ports, by second, in per cent."""
+        return _weighted(self.rows, "busy_ports", "loss", 100)
+
+    @property
+    def with_timeout(self) -> float | None:
+        """Return the share of established short flows that met a timeout."""
+        flows = int(self.rows["short"].sum())
+        return int(self.rows["with_timeout"].sum()) / flows if flows else None
+
+    def __str__(self) -> str:
+        """Write the mean completion time and its deviation, and the number of flows left out."""
+        left_out = int(self.rows["short"].sum()) - int(self.rows["finished"].sum())
+        return mixed.written(self.fct, left_out, int(self.rows["not_established"].sum()))
+
+
+NOTHING = Cell(pl.DataFrame(schema=SCHEMA))
+
+
+@dataclass(frozen=True)
+class Summarised(Mixed, ABC):
+    """An experiment of runs of the common scenario of which a row each is kept."""
+
+    seeds: int = 1
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row."""
+        return summarise(mixed.measure(result))
+
+
+def _weighted(rows: pl.DataFrame, count: str, mean: str, unit: float) -> float | None:
+    known = rows.filter(pl.col(count) > 0)
+    total = int(known[count].sum())
+    return unit * float((known[count] * known[mean]).sum()) / total if total else None
+
+
+def _pooled(rows: pl.DataFrame, count: str, mean: str, sd: str, unit: float) -> Sample:
+    """Return the mean and the deviation of all values of all runs, from each run's."""
+    n = int(rows[count].sum())
+    of_all = _weighted(rows, count, mean, unit)
+    if of_all is None:
+        return Sample(0)
+    known: Sequence[tuple[int, float, float | None]] = list(
+        rows.filter(pl.col(count) > 0).select(count, mean, sd).iter_rows()
+    )
+    # The sum of squares within runs, and between runs and the mean of all.
+    squares = sum(
+        (size - 1) * (unit * (deviation or 0.0)) ** 2 + size * (unit * middle - of_all) ** 2
+        for size, middle, deviation in known
+    )
+    return Sample(n, mean=of_all, sd=sqrt(squares / (n - 1)) if n > 1 else None)
