@@ -29,6 +29,9 @@ impl Flags {
     /// The SYN joins an existing connection (MP_JOIN, RFC 8684, section 3.2); otherwise it opens
     /// one.
     pub const JOIN: Flags = Flags(1 << 7);
+    /// Of data: nothing that continues the stream waits behind it in its sender (PSH). The bit is
+    /// that of [`Flags::JOIN`], which only packets without data have.
+    pub const PUSH: Flags = Flags::JOIN;
     /// The path is pinned: `entropy` holds its ports, not the hashed entropy (see
     /// [`crate::source_route`]).
     pub const PINNED: Flags = Flags(1 << 8);

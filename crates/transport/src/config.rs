@@ -86,6 +86,12 @@ settings! {
         /// segment whose mark differs from the last segment's, and for the first segment after its
         /// sender has learned of a mark (CWR), are not delayed either.
         quickack: bool = true, paper_2013 = false, when |c| c.ack_every > 1 => "delayed ACKs, `ack_every = 2`";
+        /// Is data that a sender pushes acknowledged at once if the receiving application has read all
+        /// data, of all subflows, as in Linux? A sender pushes (PSH) the last packet in the send queue
+        /// of a subflow, and one that does not continue the data before it; with one subflow, the last
+        /// packet for which its send buffer had room when the application wrote. An application that
+        /// `read_rate` limits has rarely read all.
+        push_acks: bool = true, paper_2013 = false, when |c| c.ack_every > 1 => "delayed ACKs, `ack_every = 2`";
         /// Each further subflow opens after a delay, uniformly distributed between 0 and this, from
         /// the time at which the first subflow is established.
         join_jitter: Time = Time::ZERO, paper_2013 = Time::from_us(49), within Bounds::SPAN, of Several;
@@ -120,6 +126,11 @@ impl Config {
             u64::MAX => f64::INFINITY,
             bytes => bytes as f64 / f64::from(self.mss),
         }
+    }
+
+    /// With delayed ACKs: is pushed data acknowledged at once, if all is read (Linux)?
+    pub(crate) fn push_acks(&self) -> bool {
+        self.push_acks && self.ack_every > 1
     }
 
     /// With delayed ACKs: does the receiver send the first ACKs, and ACKs after a silence or a

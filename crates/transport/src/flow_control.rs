@@ -108,6 +108,11 @@ impl Window {
         (self.edge - self.next) as u32
     }
 
+    /// Has the application read all data in order?
+    pub(crate) fn is_read(&self, now: Time) -> bool {
+        self.unread(now) == 0
+    }
+
     fn unread(&self, now: Time) -> u64 {
         let left = Time(self.read_by.0.saturating_sub(now.0));
         self.buffers.read_rate.map_or(0, |rate| read_in(left, rate))

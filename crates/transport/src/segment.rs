@@ -37,6 +37,9 @@ pub enum Segment {
         ect: bool,
         /// The first new segment since a mark was echoed (CWR; RFC 3168, section 6.1.2).
         cwr: bool,
+        /// Nothing that continues the stream waits behind it in the sender (PSH; RFC 9293, section
+        /// 3.9.1.2).
+        push: bool,
     },
     /// Acknowledges.
     Ack {

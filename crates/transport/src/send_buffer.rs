@@ -84,13 +84,13 @@ mixed!(SendBuffer);
 /// The memory of a packet, bytes, by which send buffers are sized: `headers` are for its headers,
 /// and the whole is rounded up to a power of two (Linux, `tcp_sndbuf_expand` in
 /// net/ipv4/tcp_input.c).
-fn packet_memory(mss: u16, headers: u32) -> u64 {
+pub(crate) fn packet_memory(mss: u16, headers: u32) -> u64 {
     (u64::from(mss) + TIMESTAMPS + u64::from(headers) + PAGES).next_power_of_two() + RECORD
 }
 
 /// The size of a subflow's send buffer, bytes, for a window of `cwnd` packets with this memory: two
 /// windows (Linux, `tcp_sndbuf_expand`).
-fn size_for(cwnd: f64, packet: u64) -> u64 {
+pub(crate) fn size_for(cwnd: f64, packet: u64) -> u64 {
     (2 * packet * PACKETS.max(cwnd as u64)).min(LARGEST)
 }
 
@@ -98,7 +98,7 @@ fn size_for(cwnd: f64, packet: u64) -> u64 {
 /// devices segment, for then packets share the memory of a large one, and its own headers and
 /// records else (Linux, `SKB_TRUESIZE` in include/linux/skbuff.h of what `mptcp_sendmsg_frag` in
 /// net/mptcp/protocol.c allocates).
-fn memory_taken(mss: u16, headers: u32, offload: bool) -> u64 {
+pub(crate) fn memory_taken(mss: u16, headers: u32, offload: bool) -> u64 {
     let own = if offload { 0 } else { u64::from(headers) + PAGES + RECORD };
     u64::from(mss) + own
 }

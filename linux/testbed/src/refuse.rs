@@ -34,7 +34,7 @@ const HEEDED: [&str; 11] = [
 ];
 
 /// Settings that follow from others.
-const IMPLIED: [&str; 2] = ["ack_delay", "quickack"];
+const IMPLIED: [&str; 3] = ["ack_delay", "quickack", "push_acks"];
 
 /// Checks that `scenario` can run here. Returns what the hosts need, and what runs the connections
 /// of each transport.

@@ -55,6 +55,7 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("byte_counting_limit = 2", "", "preset = \"paper-2013\"", "`byte_counting = true`"),
     ("ack_delay = \"1ms\"", "", "ack_every = 1", "`ack_every = 2`"),
     ("quickack = false", "", "ack_every = 1", "`ack_every = 2`"),
+    ("push_acks = false", "", "ack_every = 1", "`ack_every = 2`"),
     ("plb_rounds = 2", "paths = \"plb\"", "", "`paths = \"plb\"`"),
     ("plb_idle_rounds = 2", "paths = \"plb\"", "paths = \"reps\"", "`paths = \"plb\"`"),
     ("plb_congested = 0.2", "paths = \"plb\"", "", "`paths = \"plb\"`"),

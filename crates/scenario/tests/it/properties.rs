@@ -67,7 +67,7 @@ const ANY_TRANSPORT: &[&str] = &[
 const CONTROLS: &[(&str, &[&str])] = &[
     ("reno", &["subflows = 1", "paths = \"distinct\""]),
     ("dctcp", &["alpha0 = 0.5", "g = 0.1", "cwnd_min = 1", "accept_ecn = false"]),
-    ("reno", &["ack_every = 2\nack_delay = \"1ms\"\nquickack = false"]),
+    ("reno", &["ack_every = 2\nack_delay = \"1ms\"\nquickack = false\npush_acks = false"]),
     ("lia", &["subflows = 8\njoin_jitter = \"1us\""]),
     ("dcm", &["subflows = 8", "alpha0 = 0.25", "g = 1"]),
     ("xmp", &["subflows = 2", "beta = 4.5", "ssthresh_after_cut = \"w-1\"", "dupack_threshold = 30"]),

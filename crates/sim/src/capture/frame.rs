@@ -150,8 +150,8 @@ impl<'p> Framer<'p> {
                 let window = said.window.map_or(open, |window| window.div_ceil(1 << scale) as u16);
                 Says { seq: 1, ack, window, payload: 0 }
             }
-            Segment::Data { seq: Seq(seq), data_seq: Seq(data_seq), len, last, .. } => {
-                tcp.psh = last;
+            Segment::Data { seq: Seq(seq), data_seq: Seq(data_seq), len, last, push, .. } => {
+                tcp.psh = last || push;
                 if let Some(keys) = keys {
                     let last = last && !known.connection.stays_open;
                     let mapping = || Mapping {

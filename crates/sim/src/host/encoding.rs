@@ -8,8 +8,9 @@ use linkpool_transport::{AckOptions, SackBlocks, Segment, Seq};
 #[inline(always)]
 pub(crate) fn encode(segment: Segment, sizes: PacketSizes) -> Packet {
     let (flags, seq, ack, payload) = match segment {
-        Segment::Data { seq, data_seq, len, last, ect, cwr } => {
+        Segment::Data { seq, data_seq, len, last, ect, cwr, push } => {
             let flags = Flags::DATA.with_if(Flags::LAST, last).with_if(Flags::ECT, ect).with_if(Flags::CWR, cwr);
+            let flags = flags.with_if(Flags::PUSH, push);
             (flags, seq.0, data_seq.0, Some(len))
         }
         Segment::Ack { ack, data_ack, ece, .. } => (Flags::ACK.with_if(Flags::ECE, ece), data_ack.0, ack.0, None),
@@ -91,12 +92,12 @@ pub(crate) fn is_data(packet: &Packet) -> bool {
 }
 
 /// Of a packet with data: its place in the subflow's stream and in the connection's, its length, and
-/// whether the stream ends with it; and CWR.
+/// whether the stream ends with it; and CWR and PSH.
 #[inline]
-pub(crate) fn data(packet: &Packet) -> ((Seq, Seq, u16, bool), bool) {
+pub(crate) fn data(packet: &Packet) -> ((Seq, Seq, u16, bool), (bool, bool)) {
     let flags = packet.flags;
     let place = (Seq(packet.seq), Seq(packet.ack), packet.payload(), flags.has(Flags::LAST));
-    (place, flags.has(Flags::CWR))
+    (place, (flags.has(Flags::CWR), flags.has(Flags::PUSH)))
 }
 
 /// The segment that a packet carries.
@@ -106,8 +107,8 @@ pub(crate) fn decode(packet: &Packet, trailer: Option<&Trailer>) -> Segment {
     if f.has(Flags::TRIMMED) {
         decode_trimmed(packet)
     } else if f.has(Flags::DATA) {
-        let ((seq, data_seq, len, last), cwr) = data(packet);
-        Segment::Data { seq, data_seq, len, last, ect: f.has(Flags::ECT), cwr }
+        let ((seq, data_seq, len, last), (cwr, push)) = data(packet);
+        Segment::Data { seq, data_seq, len, last, ect: f.has(Flags::ECT), cwr, push }
     } else if f.has(Flags::SYN | Flags::ACK) {
         Segment::SynAck { ecn: f.has(Flags::ECE) }
     } else if f.has(Flags::SYN) {
@@ -139,7 +140,8 @@ mod tests {
         all.extend([Segment::Reset, Segment::Nack { seq: Seq(5) }]);
         all.push(Segment::Trimmed { seq: Seq(6), len: 1400 });
         for bit in [false, true] {
-            all.push(Segment::Data { seq: Seq(7), data_seq: Seq(u32::MAX), len: 1400, last: bit, ect: !bit, cwr: bit });
+            let (seq, data_seq) = (Seq(7), Seq(u32::MAX));
+            all.push(Segment::Data { seq, data_seq, len: 1400, last: bit, ect: !bit, cwr: bit, push: !bit });
             all.push(Segment::Ack { ack: Seq(9), data_ack: Seq(3), ece: bit, options: None });
             all.push(Segment::Syn { join: bit, ecn: !bit });
             all.push(Segment::SynAck { ecn: bit });

@@ -217,8 +217,8 @@ impl Endpoint for TcpReceiver {
         connection.paths.on_arrival(packet.entropy);
         let (ce, now) = (packet.flags.has(Flags::CE), io.now);
         let delivery = if is_data(packet) {
-            let (place, cwr) = data(packet);
-            receiver.on_data(subflow, place, (ce, cwr), now, &mut Out { connection, io })
+            let (place, (cwr, push)) = data(packet);
+            receiver.on_data(subflow, place, (ce, cwr, push), now, &mut Out { connection, io })
         } else {
             let segment = decode(packet, io.trailer(packet));
             receiver.on_segment(subflow, segment, ce, now, &mut Out { connection, io })

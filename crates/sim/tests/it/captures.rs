@@ -244,7 +244,7 @@ fn what_is_lost_is_mapped_again() {
                 highest[of_subflow(frame)].max(frame.tcp.sequence_number + frame.payload as u32);
             let Some((data, sequence, length, fin)) = mapping(&frame.tcp) else { continue };
             assert_eq!((sequence, usize::from(length)), (frame.tcp.sequence_number, frame.payload + usize::from(fin)));
-            assert_eq!(fin, frame.tcp.psh);
+            assert!(frame.tcp.psh || !fin);
             fins += u32::from(fin);
             let from = (data - base) as usize;
             covered[from..from + usize::from(length)].fill(true);

@@ -43,6 +43,8 @@ pub struct Receiver {
     /// The window of a limited buffer; `None` if the buffer is unlimited.
     window: Option<Box<Window>>,
     duplicate_bytes: u64,
+    /// The subflows on which data with PSH waits for a delayed ACK, one bit each.
+    pushed: u32,
     last_heard: Time,
     /// The faults of the subflows, if there are any.
     faulty: Option<Box<Faulty>>,
@@ -75,6 +77,7 @@ impl Receiver {
             complete: false,
             window: Window::new(config.buffers, config.mss),
             duplicate_bytes: 0,
+            pushed: 0,
             last_heard: Time::ZERO,
             faulty: Faulty::new(config.multipath.faults),
             config,
@@ -92,8 +95,8 @@ impl Receiver {
     ) -> Delivery {
         self.last_heard = now;
         match segment {
-            Segment::Data { seq, data_seq, len, last, cwr, .. } => {
-                self.on_data(s, (seq, data_seq, len, last), (ce, cwr), now, out)
+            Segment::Data { seq, data_seq, len, last, cwr, push, .. } => {
+                self.on_data(s, (seq, data_seq, len, last), (ce, cwr, push), now, out)
             }
             Segment::Syn { ecn, .. } => {
                 while self.subflows.len() <= s.index() {
@@ -136,13 +139,13 @@ impl Receiver {
     }
 
     /// A segment with data has arrived on subflow `s`: its place in the subflow's stream and in the
-    /// connection's, its length, and whether the stream ends with it; its marks CE and CWR. As
+    /// connection's, its length, and whether the stream ends with it; its marks CE, CWR and PSH. As
     /// [`Receiver::on_segment`].
     pub fn on_data(
         &mut self,
         s: SubflowId,
         (seq, data_seq, len, last): (Seq, Seq, u16, bool),
-        (ce, cwr): (bool, bool),
+        (ce, cwr, push): (bool, bool, bool),
         now: Time,
         out: &mut impl Output,
     ) -> Delivery {
@@ -179,7 +182,10 @@ impl Receiver {
                 subflow.quickack.begin(&self.config);
             }
         }
-        let continues = data_start <= self.data.next();
+        if push && self.config.push_acks() {
+            self.pushed |= s.bit();
+        }
+        let (read, continues) = (self.data.next(), data_start <= self.data.next());
         if !self.data.insert(data_start, data_end) && new_here {
             self.duplicate_bytes += len as u64;
         }
@@ -199,6 +205,9 @@ impl Receiver {
             self.acknowledge(s, duplicate, now, out);
         } else if !subflow.timer.is_set() {
             subflow.timer.set(s, now + self.config.ack_delay, out);
+        }
+        if self.pushed != 0 && self.data.next() > read && !self.data.has_gap() {
+            self.acknowledge_pushed(now, out);
         }
         if self.faulty.is_some() && continues {
             self.answer_fin(s, out);
@@ -231,6 +240,7 @@ impl Receiver {
     fn acknowledge(&mut self, s: SubflowId, duplicate: Option<(u64, u64)>, now: Time, out: &mut impl Output) {
         let window = if self.window.is_some() { self.offer(s, now, out) } else { None };
         let subflow = &mut self.subflows[s];
+        self.pushed &= !s.bit();
         subflow.pending = 0;
         subflow.quickack.spend();
         subflow.timer.clear();
@@ -242,6 +252,19 @@ impl Receiver {
         }
         let sack = if reports { subflow.reporting.blocks(&subflow.bytes, duplicate) } else { SackBlocks::default() };
         out.send(s, Segment::Ack { ack, data_ack, ece, options: Some(AckOptions { window, sack }) });
+    }
+
+    /// The application has read all that has come, on any subflow. What had PSH is acknowledged, on
+    /// each subflow where ACKs are delayed (Linux: `tcp_measure_rcv_mss` notes PSH, and
+    /// `tcp_cleanup_rbuf` and, of MPTCP, `mptcp_cleanup_rbuf` look whether nothing is left to read).
+    #[inline(never)]
+    fn acknowledge_pushed(&mut self, now: Time, out: &mut impl Output) {
+        if self.window.as_ref().is_some_and(|window| !window.is_read(now)) {
+            return;
+        }
+        while self.pushed != 0 {
+            self.acknowledge(self.pushed.trailing_zeros().into(), None, now, out);
+        }
     }
 
     /// The timer of subflow `s` may be due. A wake-up that was not asked for does no harm.

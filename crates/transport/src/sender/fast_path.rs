@@ -19,7 +19,7 @@ use linkpool_units::Time;
 
 impl Sender {
     /// Decides whether ACKs may take the fast path, and whether the connection is plain: it sends
-    /// without SACKs, buffers or messages, and asks for none of them.
+    /// without SACKs, buffers, messages or PSH, and asks for none of them.
     pub(super) fn choose_ways(&mut self) {
         let multipath = &self.config.multipath;
         self.fast = multipath.scheduler != PacketScheduler::LowestRtt
@@ -31,7 +31,8 @@ impl Sender {
             && self.config.recovery == LossRecovery::NewReno
             && !self.limited
             && self.send_buffers.is_none()
-            && self.uses.is_none();
+            && self.uses.is_none()
+            && !self.config.push_acks();
     }
 
     /// An ACK without options has arrived on subflow `s` of a connection that has a fast path.
@@ -108,6 +109,7 @@ impl Sender {
             self.arm_timer(s, now, out);
         }
         self.finish_if_done(s, now, out);
+        self.note_writes(s);
         if buffered && self.expand_buffer(s, 1) {
             self.transmit_after(s, now, out);
         }
@@ -148,6 +150,7 @@ mod tests {
     fn a_connection_with_a_feature_of_its_own_has_none() {
         let ways = |change: fn(&mut Config)| {
             let mut config = Config { subflows: 2, recovery: LossRecovery::NewReno, ..Config::defaults(Preset::Linux) };
+            config.push_acks = false;
             (config.multipath.scheduler, config.buffers) = (PacketScheduler::RoundRobin, Buffers::default());
             change(&mut config);
             let sender = Sender::new(Arc::new(config), None);
@@ -161,5 +164,6 @@ mod tests {
         assert_eq!(ways(|config| config.multipath.scheduler = PacketScheduler::LowestRtt), (false, false));
         assert_eq!(ways(|config| config.multipath.faults.no_data_ack = true), (false, false));
         assert_eq!(ways(|config| config.dupack_threshold = DupackThreshold::Adaptive), (false, false));
+        assert_eq!(ways(|config| config.push_acks = true), (true, false));
     }
 }

@@ -131,7 +131,15 @@ impl Sender {
         let seq = Seq::of(self.states[s].snd_una - 1);
         out.send(
             s,
-            Segment::Data { seq, data_seq: Seq::of(self.data_una), len: 0, last: false, ect: subflow.ect, cwr: false },
+            Segment::Data {
+                seq,
+                data_seq: Seq::of(self.data_una),
+                len: 0,
+                last: false,
+                ect: subflow.ect,
+                cwr: false,
+                push: false,
+            },
         );
         self.watch_window(now, out);
     }

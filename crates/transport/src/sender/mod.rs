@@ -9,6 +9,7 @@ mod handshake;
 mod messages;
 mod nack;
 mod pieces;
+mod push;
 mod rack;
 mod recovery;
 mod selective;
@@ -33,6 +34,7 @@ use linkpool_engine::prefetch;
 use linkpool_units::Time;
 use messages::Messages;
 use pieces::Pieces;
+use push::Writes;
 use std::sync::Arc;
 use usage::Uses;
 
@@ -67,7 +69,7 @@ pub struct Sender {
     limited: bool,
     /// May ACKs take the fast path?
     fast: bool,
-    /// Does it send without SACKs, buffers or messages?
+    /// Does it send without SACKs, buffers, messages or PSH?
     plain: bool,
     /// One beyond the last byte that the receiver has room for.
     edge: u64,
@@ -87,6 +89,8 @@ pub struct Sender {
     pieces: Option<Box<Pieces>>,
     /// The send buffers of several subflows; `None` if they limit nothing.
     send_buffers: Option<Box<SendBuffers>>,
+    /// Where the application's writes end; `None` if nothing is pushed for that.
+    writes: Option<Box<Writes>>,
     /// The messages of a connection that stays open.
     messages: Option<Box<Messages>>,
     /// How subflows use their windows; `None` if they fill them.
@@ -145,6 +149,7 @@ impl Sender {
                 let Buffers { headers, offload, .. } = config.buffers;
                 Box::new(SendBuffers::new(n, config.mss, headers, offload))
             }),
+            writes: Writes::new(&config, n),
             messages: None,
             uses: buffered.then(|| Uses::new(n)),
             joins_wait: false,
@@ -235,6 +240,7 @@ impl Sender {
                 } else {
                     self.on_ack(s, (ack, data_ack, ece), options, now, out);
                 }
+                self.note_writes(s);
                 if self.send_buffers.is_some() && self.expand_buffer(s, 1) {
                     self.transmit(now, out);
                 }

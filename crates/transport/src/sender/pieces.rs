@@ -71,6 +71,12 @@ impl Pieces {
         }
     }
 
+    /// Is a packet that ends at `end` the last that is assigned to subflow `s`, or does another part
+    /// of the stream follow there?
+    pub(super) fn is_last(&self, s: SubflowId, end: u64) -> bool {
+        self.apart.get(s.index()).is_some_and(|apart| apart.queue.front().is_none_or(|(next, _)| *next != end))
+    }
+
     /// Takes the first piece to be sent again that does not end before `data_una`. Returns it, and
     /// whether a subflow has sent it before.
     fn take_again(&mut self, data_una: u64) -> Option<(Piece, bool)> {
@@ -261,6 +267,17 @@ mod tests {
         assert_eq!(apart.rate, 2.5); // (2 x 6 + 4 x 2) / 8
         apart.follow_rate(1.0, 0.0, 3.0);
         assert_eq!(apart.rate, 1.0);
+    }
+
+    /// What follows on the same subflow continues the stream, or is another part of it, or nothing.
+    #[test]
+    fn the_last_piece_is_one_that_nothing_continues() {
+        let (_, mut pieces) = two_subflows();
+        pieces.apart[0].queue.push_back((3000, 1000));
+        let last = |end: u64| [0, 1].map(|s: usize| pieces.is_last(SubflowId::new(s), end));
+        assert_eq!([last(3000), last(2000)], [[false, true], [true, true]]);
+        let one = Pieces::default();
+        assert!(!one.is_last(SubflowId::FIRST, 3000), "nothing is assigned in advance");
     }
 
     /// Two subflows with windows of 10 and an RTT of 100 us, in slow start: both send 20 packets in

@@ -304,6 +304,6 @@ impl Sender {
         }
         let ect = subflow.ect;
         let last = self.is_end(data_seq.near(self.data_una) + len as u64);
-        out.send(s, Segment::Data { seq, data_seq, len, last, ect, cwr: false });
+        out.send(s, Segment::Data { seq, data_seq, len, last, ect, cwr: false, push: false });
     }
 }

@@ -128,7 +128,8 @@ impl Sender {
         }
         let end = data + len as u64;
         let last = if FAST { end == self.size } else { self.is_end(end) };
-        out.send(s, Segment::Data { seq, data_seq, len, last, ect, cwr });
+        let push = !FAST && self.pushes(s, data, end);
+        out.send(s, Segment::Data { seq, data_seq, len, last, ect, cwr, push });
         if !FAST && last && self.config.multipath.faults.sends_fins() && self.messages.is_none() {
             self.finish_subflows(now, out);
         }

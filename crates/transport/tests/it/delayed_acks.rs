@@ -309,3 +309,78 @@ fn a_packet_with_cwr_is_acknowledged_at_once() {
          40.1ms     > ack 1",
     );
 }
+
+/// A receiver that acknowledges pushed data once nothing is left to read, with these buffers.
+fn pushed(buffers: Buffers) -> Script<Receiver> {
+    let mut script = receiver(Config { ack_every: 2, push_acks: true, buffers, ..reno() });
+    script.run("0 < syn\n > synack");
+    script
+}
+
+/// On one subflow data in order is read at once. With a gap nothing is, but then each packet is
+/// acknowledged anyway.
+#[test]
+fn a_pushed_packet_is_acknowledged_at_once() {
+    pushed(Buffers::default()).run(
+        "100us      < pkt 0 push
+                    > ack 1
+                    < pkt 1
+                    < pkt 2 push
+                    > ack 3
+                    < pkt 3
+         40.1ms     > ack 4",
+    );
+    open(2).run(
+        "100us      < pkt 0 push
+         40.1ms     > ack 1",
+    );
+}
+
+/// Packet 1 of the connection is missing, so the application cannot read packets 2 and 3; once it can,
+/// both subflows with pushed data acknowledge, and the one without does not. An acknowledged packet is
+/// not acknowledged again.
+#[test]
+fn pushed_data_waits_until_all_subflows_have_been_read() {
+    pushed(Buffers::default()).run(
+        "0          < s1 syn join
+                    > s1 synack
+                    < s2 syn join
+                    > s2 synack
+         100us      < pkt 0
+                    < s1 pkt 0 data 2 push
+                    < s2 pkt 0 data 3
+         200us      < pkt 1
+                    > ack 2 data 4
+                    > s1 ack 1 data 4
+         40.1ms     > s2 ack 1 data 4
+         50ms       < s1 pkt 1 data 5 push
+                    < s1 pkt 2 data 6
+                    > s1 ack 3 data 4
+         60ms       < pkt 2 data 4
+         100ms      > ack 3 data 7",
+    );
+}
+
+/// Data that has come twice gives the application nothing to read.
+#[test]
+fn no_push_without_new_data() {
+    pushed(Buffers::default()).run(
+        "0          < s1 syn join
+                    > s1 synack
+         100us      < pkt 0
+                    < pkt 1 data 0
+                    > ack 2 data 1
+                    < s1 pkt 0 data 0 push
+         40.1ms     > s1 ack 1 data 1",
+    );
+}
+
+/// 8 Mbit/s is one byte per microsecond: 1,000 B are read after 1 ms.
+#[test]
+fn a_slow_reader_has_not_read_all() {
+    let read_rate = Some(linkpool_units::Rate::mbps(8));
+    pushed(Buffers { receive: 100_000, read_rate, ..Buffers::default() }).run(
+        "100us      < pkt 0 push
+         40.1ms     > ack 1 win 100000",
+    );
+}

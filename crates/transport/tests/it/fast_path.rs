@@ -26,6 +26,7 @@ fn sent(case: &Case, is_fast: bool) -> Vec<Crossing> {
         limited_transmit: case.limited_transmit,
         undo: case.undo,
         ack_every: case.ack_every,
+        push_acks: true,
         initial_ssthresh: 20_000,
         rtt: linkpool_transport::RttConfig { min_rto: Time::from_ms(1), ..config(control.clone()).rtt },
         ..config(control)

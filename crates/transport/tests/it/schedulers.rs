@@ -134,6 +134,22 @@ fn lowest_time_to_send() {
     );
 }
 
+/// The last packet in a send queue is pushed, where ACKs are delayed: the receiver's window has room
+/// for ten.
+#[test]
+fn the_last_packet_of_a_queue_is_pushed() {
+    let multipath = Multipath { scheduler: PacketScheduler::LowestTimeToSend, ..Multipath::default() };
+    let buffers = Buffers { receive: 10_000, ..Buffers::default() };
+    let config = Config { initial_window: 20, ack_every: 2, push_acks: true, buffers, ..lia(2, multipath) };
+    let open = "0      > syn
+                100us  < synack
+                       > ack 0
+                       > pkt 0-8
+                       > pkt 9";
+    sender(config.clone(), None).run(&format!("{open} push\n > s1 syn join"));
+    sender(Config { push_acks: false, ..config }, None).run(&format!("{open}\n > s1 syn join"));
+}
+
 /// Without segmentation offload a packet of 1,000 B takes 1,896 B of a send buffer: 320 B for
 /// headers, 320 B and 256 B for records. So 33 packets fill 46,080 B, and a subflow gets one piece of
 /// 32 KiB where it has room for two above.

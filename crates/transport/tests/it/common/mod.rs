@@ -80,6 +80,7 @@ pub fn config(control: ControlConfig) -> Config {
         ack_every: 1,
         ack_delay: Time::from_ms(40),
         quickack: false,
+        push_acks: false,
         join_jitter: Time::ZERO,
         buffers: Buffers::default(),
         multipath: Multipath::default(),

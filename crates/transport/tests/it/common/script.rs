@@ -354,10 +354,10 @@ impl<E: Endpoint> Script<E> {
         match segment {
             Segment::Syn { join, ecn } => format!("syn{}{}", flag(join, " join"), flag(ecn, " ecn")),
             Segment::SynAck { ecn } => format!("synack{}", flag(ecn, " ecn")),
-            Segment::Data { seq, data_seq, len, last, ect, cwr } => {
+            Segment::Data { seq, data_seq, len, last, ect, cwr, push } => {
                 let n = near(seq, 1);
                 let len = if len as u64 == self.mss { String::new() } else { format!(" len {len}") };
-                let flags = [flag(last, " last"), flag(ect, " ect"), flag(cwr, " cwr")].concat();
+                let flags = [flag(last, " last"), flag(ect, " ect"), flag(cwr, " cwr"), flag(push, " push")].concat();
                 format!("pkt {n}{}{len}{flags}", data(&n, data_seq))
             }
             Segment::Ack { ack, data_ack, ece, options } => {
@@ -436,6 +436,7 @@ impl<E: Endpoint> Script<E> {
                 last: has("last"),
                 ect: has("ect"),
                 cwr: has("cwr"),
+                push: has("push"),
             },
             _ => panic!("what segment is this: {}", self.line),
         };
