@@ -13,13 +13,17 @@ pub(crate) struct Check {
     /// Check another kernel by its type information instead: a raw BTF file or an ELF file.
     #[arg(long, value_name = "FILE")]
     btf: Option<PathBuf>,
+    /// Check another machine instead: a directory with its /proc, /sys and /boot, or with copies of their files.
+    #[arg(long, value_name = "DIR", conflicts_with = "btf")]
+    root: Option<PathBuf>,
 }
 
 impl Check {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let findings = match &self.btf {
-            Some(path) => check::kernel_of_btf(path)?,
-            None => check::running_kernel(),
+        let findings = match (&self.btf, &self.root) {
+            (Some(path), _) => check::kernel_of_btf(path)?,
+            (None, Some(root)) => check::machine_at(root)?,
+            (None, None) => check::running_kernel(),
         };
         for finding in &findings {
             let mark = match finding.state {
@@ -32,7 +36,6 @@ impl Check {
                 println!("{:<8}   remedy: {}", "", finding.remedy);
             }
         }
-        let loads = findings.iter().all(|finding| finding.state != State::Lacks);
-        Ok(if loads { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(if check::loads(&findings) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }

@@ -21,8 +21,11 @@ impl KernelTypes {
 
     /// Of another kernel, from a file: a raw BTF file, or an ELF file with a `.BTF` section.
     pub fn of_file(path: &Path) -> Result<KernelTypes> {
-        let btf = libbpf_rs::btf::Btf::from_path(path).with_context(|| format!("{}", path.display()))?;
-        Ok(KernelTypes { btf })
+        // The error tells what libbpf would print.
+        let print = libbpf_rs::set_print(None);
+        let btf = libbpf_rs::btf::Btf::from_path(path);
+        libbpf_rs::set_print(print);
+        Ok(KernelTypes { btf: btf.with_context(|| format!("{}", path.display()))? })
     }
 
     /// Is there a struct of this name?

@@ -1,9 +1,9 @@
 //! What this kernel has and lacks of what linkpool needs, with the remedy for each lack.
 
 use crate::btf::KernelTypes;
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How it stands with one requirement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,12 +53,20 @@ pub const MEMBERS: &[(&str, &[&str])] = &[
 
 /// Checks the running kernel and this process's rights.
 pub fn running_kernel() -> Vec<Finding> {
-    let mut findings = vec![release(), btf_of_kernel()];
-    if let Ok(types) = KernelTypes::running() {
-        findings.extend(kernel_types(&types));
-    }
-    findings.extend([jit(), mptcp(), path_manager(), capabilities(), receiver_ecn()]);
-    findings
+    Machine::new(Path::new("/")).findings()
+}
+
+/// Checks the machine whose `/proc`, `/sys` and `/boot`, or copies of them, are in the directory
+/// `root`. Errors: it has no `proc`.
+pub fn machine_at(root: &Path) -> Result<Vec<Finding>> {
+    let proc = root.join("proc");
+    fs::read_dir(&proc).with_context(|| format!("{}", proc.display()))?;
+    Ok(Machine::new(root).findings())
+}
+
+/// Can controllers be loaded?
+pub fn loads(findings: &[Finding]) -> bool {
+    findings.iter().all(|finding| finding.state != State::Lacks)
 }
 
 /// Checks another kernel by its BTF file, as far as types tell.
@@ -109,90 +117,160 @@ pub fn kernel_types(types: &KernelTypes) -> Vec<Finding> {
     ]
 }
 
-fn read(path: &str) -> Option<String> {
-    Some(fs::read_to_string(path).ok()?.trim().to_owned())
+/// What a machine shows of itself in files.
+#[derive(Debug)]
+struct Machine {
+    root: PathBuf,
+    release: String,
+    /// How its kernel was configured, where `/boot` has that.
+    config: Option<String>,
 }
 
-fn release() -> Finding {
-    let release = read("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
-    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    Finding::new("kernel 6.2 or newer", version >= (6, 2), release, State::Lacks, "install a newer kernel")
-}
+impl Machine {
+    fn new(root: &Path) -> Machine {
+        let mut machine = Machine { root: root.to_owned(), release: String::new(), config: None };
+        machine.release = machine.read("proc/sys/kernel/osrelease").unwrap_or_default();
+        machine.config = machine.read(&format!("boot/config-{}", machine.release));
+        machine
+    }
 
-fn btf_of_kernel() -> Finding {
-    let there = Path::new("/sys/kernel/btf/vmlinux").exists();
-    let remedy = "a kernel with CONFIG_DEBUG_INFO_BTF=y; those of all large distributions have it";
-    Finding::new(
-        "type information (BTF)",
-        there,
-        if there { "/sys/kernel/btf/vmlinux" } else { "" },
-        State::Lacks,
-        remedy,
-    )
-}
+    fn findings(&self) -> Vec<Finding> {
+        let mut findings = vec![self.kernel_version()];
+        findings.extend(self.types());
+        findings.extend([self.jit(), self.mptcp(), self.path_manager()]);
+        findings.extend([self.capabilities(), self.receiver_ecn(), self.cgroups()]);
+        findings
+    }
 
-/// The setting is one of the whole machine, and only its first network namespace shows it. A kernel
-/// without the compiler has no struct_ops.
-fn jit() -> Finding {
-    let value = read("/proc/sys/net/core/bpf_jit_enable");
-    let on = value.as_deref().is_none_or(|value| matches!(value, "1" | "2"));
-    let found = match value {
-        Some(value) => format!("net.core.bpf_jit_enable = {value}"),
-        None => "not shown in this network namespace".to_owned(),
-    };
-    Finding::new("BPF compiler (JIT)", on, found, State::Lacks, "sysctl -w net.core.bpf_jit_enable=1")
-}
+    fn read(&self, path: &str) -> Option<String> {
+        Some(fs::read_to_string(self.root.join(path)).ok()?.trim().to_owned())
+    }
 
-fn mptcp() -> Finding {
-    let value = read("/proc/sys/net/mptcp/enabled");
-    let on = value.as_deref() == Some("1");
-    let remedy = match value {
-        Some(_) => "sysctl -w net.mptcp.enabled=1",
-        None => "a kernel with CONFIG_MPTCP=y",
-    };
-    let found = value.map_or("no net.mptcp".to_owned(), |v| format!("net.mptcp.enabled = {v}"));
-    Finding::new("MPTCP", on, found, State::Limited, remedy)
-}
+    /// Was the kernel built with this option? `None`: it is not known.
+    fn configured(&self, option: &str) -> Option<bool> {
+        let has = |line: &str| line.split_once('=').is_some_and(|(name, value)| name == option && value != "n");
+        self.config.as_deref().map(|config| config.lines().any(has))
+    }
 
-/// Netlink commands for one connection came with 5.19 (`pm_type`); 6.16 calls the setting
-/// `path_manager`.
-fn path_manager() -> Finding {
-    let by_name = read("/proc/sys/net/mptcp/available_path_managers");
-    let there =
-        by_name.as_deref().map_or(Path::new("/proc/sys/net/mptcp/pm_type").exists(), |all| all.contains("userspace"));
-    Finding::new(
-        "path manager in user space",
-        there,
-        by_name.unwrap_or_default(),
-        State::Limited,
-        "a kernel of 5.19 or newer with CONFIG_MPTCP=y: without it nobody can open or suppress single subflows",
-    )
-}
+    /// In words, behind something that is missing.
+    fn configuration(&self, option: &str) -> String {
+        match self.configured(option) {
+            Some(false) => format!("; {option} is not set in /boot/config-{}", self.release),
+            Some(true) => format!("; {option} is set in /boot/config-{}", self.release),
+            None => String::new(),
+        }
+    }
 
-/// CAP_BPF (39), CAP_NET_ADMIN (12) and CAP_PERFMON (38), or CAP_SYS_ADMIN (21), which includes the
-/// first and the last.
-fn capabilities() -> Finding {
-    let status = read("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let mask = mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
-    let has = |bit: u32| mask >> bit & 1 == 1;
-    let admin = has(21);
-    let lacking: Vec<&str> =
-        [("CAP_BPF", has(39) || admin), ("CAP_NET_ADMIN", has(12)), ("CAP_PERFMON", has(38) || admin)]
-            .into_iter()
-            .filter_map(|(name, held)| (!held).then_some(name))
-            .collect();
-    let found = if lacking.is_empty() { "held".to_owned() } else { format!("not held: {}", lacking.join(", ")) };
-    Finding::new("rights (capabilities)", lacking.is_empty(), found, State::Lacks, "run it as root, e.g. by sudo")
-}
+    fn kernel_version(&self) -> Finding {
+        let mut numbers = self.release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+        let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        let release = self.release.as_str();
+        Finding::new("kernel 6.2 or newer", version >= (6, 2), release, State::Lacks, "install a newer kernel")
+    }
 
-/// Receivers echo marks by each packet only if their own algorithm asks for ECN; accepting ECN at
-/// all is `tcp_ecn`.
-fn receiver_ecn() -> Finding {
-    let value = read("/proc/sys/net/ipv4/tcp_ecn").unwrap_or_else(|| "unknown".to_owned());
-    let found = format!("net.ipv4.tcp_ecn = {value}");
-    Finding::new("ECN of incoming connections", value != "0", found, State::Limited, "sysctl -w net.ipv4.tcp_ecn=2")
+    /// Whether there is type information, and what it says.
+    fn types(&self) -> Vec<Finding> {
+        const WHAT: &str = "type information (BTF)";
+        const FILE: &str = "sys/kernel/btf/vmlinux";
+        let lacks = |found: String, remedy| vec![Finding::new(WHAT, false, found, State::Lacks, remedy)];
+        if !self.root.join(FILE).exists() {
+            let found = format!("no /{FILE}{}", self.configuration("CONFIG_DEBUG_INFO_BTF"));
+            return match self.configured("CONFIG_DEBUG_INFO_BTF") {
+                Some(true) => lacks(found, "mount -t sysfs sysfs /sys"),
+                _ => lacks(found, "a kernel with CONFIG_DEBUG_INFO_BTF=y; those of all large distributions have it"),
+            };
+        }
+        match KernelTypes::of_file(&self.root.join(FILE)) {
+            Err(error) => lacks(format!("{error:#}"), "a kernel whose type information can be read, e.g. as root"),
+            Ok(types) => {
+                let there = Finding::new(WHAT, true, format!("/{FILE}"), State::Lacks, "");
+                [there].into_iter().chain(kernel_types(&types)).collect()
+            }
+        }
+    }
+
+    /// The setting is one of the whole machine, and only its first network namespace shows it.
+    fn jit(&self) -> Finding {
+        let value = self.read("proc/sys/net/core/bpf_jit_enable");
+        let is_built_in = self.configured("CONFIG_BPF_JIT") != Some(false);
+        let on = value.as_deref().map_or(is_built_in, |value| matches!(value, "1" | "2"));
+        let (found, remedy) = match value {
+            Some(value) => (format!("net.core.bpf_jit_enable = {value}"), "sysctl -w net.core.bpf_jit_enable=1"),
+            None if is_built_in => ("not shown in this network namespace".to_owned(), ""),
+            None => {
+                let found = format!("no net.core.bpf_jit_enable{}", self.configuration("CONFIG_BPF_JIT"));
+                (found, "a kernel with CONFIG_BPF_JIT=y")
+            }
+        };
+        Finding::new("BPF compiler (JIT)", on, found, State::Lacks, remedy)
+    }
+
+    fn mptcp(&self) -> Finding {
+        let value = self.read("proc/sys/net/mptcp/enabled");
+        let on = value.as_deref() == Some("1");
+        let (found, remedy) = match value {
+            Some(value) => (format!("net.mptcp.enabled = {value}"), "sysctl -w net.mptcp.enabled=1"),
+            None => (format!("no net.mptcp{}", self.configuration("CONFIG_MPTCP")), "a kernel with CONFIG_MPTCP=y"),
+        };
+        Finding::new("MPTCP", on, found, State::Limited, remedy)
+    }
+
+    /// Netlink commands for one connection came with 5.19 (`pm_type`); 6.16 calls the setting
+    /// `path_manager`.
+    fn path_manager(&self) -> Finding {
+        let by_name = self.read("proc/sys/net/mptcp/available_path_managers");
+        let by_number = self.read("proc/sys/net/mptcp/pm_type");
+        let there = by_name.as_deref().map_or(by_number.is_some(), |all| all.contains("userspace"));
+        Finding::new(
+            "path manager in user space",
+            there,
+            by_name.or_else(|| by_number.map(|number| format!("net.mptcp.pm_type = {number}"))).unwrap_or_default(),
+            State::Limited,
+            "a kernel of 5.19 or newer with CONFIG_MPTCP=y: without it nobody can open or suppress single subflows",
+        )
+    }
+
+    /// CAP_BPF (39), CAP_NET_ADMIN (12) and CAP_PERFMON (38), or CAP_SYS_ADMIN (21), which includes the
+    /// first and the last.
+    fn capabilities(&self) -> Finding {
+        let status = self.read("proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+        let mask = mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
+        let has = |bit: u32| mask >> bit & 1 == 1;
+        let admin = has(21);
+        let lacking: Vec<&str> =
+            [("CAP_BPF", has(39) || admin), ("CAP_NET_ADMIN", has(12)), ("CAP_PERFMON", has(38) || admin)]
+                .into_iter()
+                .filter_map(|(name, held)| (!held).then_some(name))
+                .collect();
+        let found = if lacking.is_empty() { "held".to_owned() } else { format!("not held: {}", lacking.join(", ")) };
+        Finding::new("rights (capabilities)", lacking.is_empty(), found, State::Lacks, "run it as root, e.g. by sudo")
+    }
+
+    /// Receivers echo marks by each packet only if their own algorithm asks for ECN; accepting ECN at
+    /// all is `tcp_ecn`.
+    fn receiver_ecn(&self) -> Finding {
+        let value = self.read("proc/sys/net/ipv4/tcp_ecn").unwrap_or_else(|| "unknown".to_owned());
+        let found = format!("net.ipv4.tcp_ecn = {value}");
+        let remedy = "sysctl -w net.ipv4.tcp_ecn=2";
+        Finding::new("ECN of incoming connections", value != "0", found, State::Limited, remedy)
+    }
+
+    fn cgroups(&self) -> Finding {
+        let mounts = self.read("proc/self/mounts").unwrap_or_default();
+        let at = mounts.lines().find_map(|line| {
+            let mut words = line.split(' ').skip(1);
+            words.next().filter(|_| words.next() == Some("cgroup2"))
+        });
+        Finding::new(
+            "cgroups of version 2",
+            at.is_some(),
+            at.unwrap_or("not mounted"),
+            State::Limited,
+            "mount -t cgroup2 none /sys/fs/cgroup, or boot with systemd.unified_cgroup_hierarchy=1; without \
+             them, `enable --netns` chooses by network namespace",
+        )
+    }
 }
 
 #[cfg(test)]
