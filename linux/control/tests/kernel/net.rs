@@ -192,7 +192,7 @@ fn mptcp_listener(address: SocketAddr) -> TcpListener {
     TcpListener::from(socket)
 }
 
-fn mptcp_connect(address: SocketAddr) -> TcpStream {
+pub fn mptcp_connect(address: SocketAddr) -> TcpStream {
     let socket = mptcp_socket(address);
     connect(&socket, &address).unwrap();
     TcpStream::from(socket)
