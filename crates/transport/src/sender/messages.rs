@@ -39,7 +39,6 @@ impl Sender {
             self.size = messages.end;
             self.set_limit();
         }
-        self.restart_idle(now);
         self.transmit(now, out);
         if self.limited {
             self.watch_window(now, out);

@@ -116,6 +116,9 @@ impl Sender {
         let Some((data, len)) = self.next_piece::<FAST>(s) else {
             return !FAST && self.subflows[s].board.is_some() && self.send_last_resort(s, now, out);
         };
+        if !FAST && self.uses.is_some() {
+            self.restart_if_idle(s, now);
+        }
         let (state, subflow) = (&mut self.states[s], &mut self.subflows[s]);
         let (seq, data_seq) = (Seq::of(state.snd_nxt), Seq::of(data));
         state.snd_nxt += len as u64;

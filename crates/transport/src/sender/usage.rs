@@ -102,26 +102,22 @@ impl Sender {
         self.uses.as_ref().is_none_or(|uses| uses.each[s].is_limited(&self.states[s]))
     }
 
-    /// Subflows that have been idle for longer than a timeout begin again with a smaller window.
-    pub(super) fn restart_idle(&mut self, now: Time) {
-        if !self.config.slow_start_after_idle {
+    /// Subflow `s` is about to send new data. If it has been idle for longer than a timeout it begins
+    /// again with a smaller window, whatever other subflows have sent meanwhile (Linux,
+    /// `tcp_slow_start_after_idle_check`, also for subflows: `mptcp_sendmsg_frag` calls
+    /// `tcp_skb_entail`).
+    pub(super) fn restart_if_idle(&mut self, s: SubflowId, now: Time) {
+        let (Some(uses), subflow) = (&mut self.uses, &self.subflows[s]) else { return };
+        let (used, rto) = (&mut uses.each[s], subflow.rtt.rto(&self.config.rtt));
+        let idle = now - used.sent_at;
+        if !self.config.slow_start_after_idle || !subflow.is_idle() || subflow.segments == 0 || idle <= rto {
             return;
         }
-        let initial = f64::from(self.config.initial_window);
-        for s in self.numbers() {
-            let (Some(uses), subflow) = (&mut self.uses, &self.subflows[s]) else { return };
-            let (used, rto) = (&mut uses.each[s], subflow.rtt.rto(&self.config.rtt));
-            let idle = now - used.sent_at;
-            if !subflow.is_idle() || subflow.segments == 0 || idle <= rto {
-                continue;
-            }
-            let state = &mut self.states[s];
-            state.ssthresh = current_ssthresh(state);
-            state.cwnd = after_idle(state.cwnd, initial, idle, rto);
-            (used.used, used.full_at) = (0, now);
-            uses.full &= !s.bit();
-            self.update_open(s);
-        }
+        let state = &mut self.states[s];
+        state.ssthresh = current_ssthresh(state);
+        state.cwnd = after_idle(state.cwnd, f64::from(self.config.initial_window), idle, rto);
+        (used.used, used.full_at) = (0, now);
+        uses.full &= !s.bit();
     }
 
     /// Notes how subflows use their windows, after each event.
@@ -183,7 +179,12 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
     use crate::control::testing::state;
+    use crate::outstanding::Sent;
+    use crate::seq::Seq;
+    use linkpool_settings::{Preset, Settings as _};
+    use std::sync::Arc;
 
     /// Timeouts of 200 ms: 199 ms change nothing, 201 ms halve, 900 ms halve four times, and the
     /// initial window is the least. A window below it stays.
@@ -219,6 +220,25 @@ mod tests {
         state.snd_una = state.snd_nxt;
         used.note(&state, false, 3, Time::ZERO);
         assert!(!used.is_limited(&state));
+    }
+
+    /// Timeouts are of 1 s, as no RTT is known. At 2.5 s subflow 0 has been idle for half a second, and
+    /// subflow 1 for all of it: 80 packets are halved twice. Subflow 2 has data in flight, and subflow 3
+    /// has never sent any.
+    #[test]
+    fn each_subflow_is_idle_for_itself() {
+        let config = Config { subflows: 4, ..Config::defaults(Preset::Linux) };
+        let mut sender = Sender::new(Arc::new(config), None);
+        for s in sender.numbers() {
+            (sender.subflows[s].state, sender.subflows[s].segments) = (State::Established, 5);
+            (sender.states[s].cwnd, sender.states[s].ssthresh) = (80.0, 30.0);
+        }
+        sender.uses.as_mut().unwrap().each[0].sent_at = Time::from_secs(2);
+        sender.subflows[2].sent.push_back(Sent::new(Time::ZERO, Seq::of(1000), Seq::of(0)));
+        sender.subflows[3].segments = 0;
+        sender.numbers().for_each(|s| sender.restart_if_idle(s, Time::from_ms(2500)));
+        let after = [0, 1, 2, 3].map(|s: usize| (sender.states[s].cwnd, sender.states[s].ssthresh));
+        assert_eq!(after, [(80.0, 30.0), (20.0, 60.0), (80.0, 30.0), (80.0, 30.0)]);
     }
 
     #[test]
