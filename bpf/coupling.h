@@ -69,6 +69,7 @@ struct lp_socket {
 	u32 cwnd, ssthresh;	/* as we left them in the kernel's socket, to see what it changed */
 	u32 prior_cwnd, prior_ssthresh;	/* before the recovery */
 	u32 prr_delivered, prr_out;	/* delivered in this recovery; prr_out when it began */
+	u32 initial_cwnd;	/* the window with which it began */
 	u32 prior_rcv_nxt;	/* receiver: acknowledged up to here with `ce_state` */
 	u8 ce_state;		/* receiver: the last packet was marked */
 	u8 asked;		/* the kernel has asked for ssthresh since the last change of state */

@@ -46,8 +46,13 @@ struct ns_common {
 	unsigned int inum;
 };
 
+struct netns_ipv4 {
+	u8 sysctl_tcp_slow_start_after_idle;
+};
+
 struct net {
 	struct ns_common ns;
+	struct netns_ipv4 ipv4;
 };
 
 typedef struct {
@@ -74,6 +79,7 @@ struct sock {
 
 struct inet_connection_sock {
 	__u8 icsk_ca_state : 5;
+	__u32 icsk_rto;
 	void *icsk_ulp_data;
 	struct {
 		__u8 pending;
@@ -99,6 +105,7 @@ struct tcp_sock {
 	u32 retrans_out;
 	u32 max_packets_out;
 	u32 prr_out;
+	u32 lsndtime;
 	u64 bytes_sent;
 	u8 is_cwnd_limited : 1;
 	u8 ecn_flags;
@@ -123,6 +130,7 @@ struct mptcp_sock {
 #pragma clang attribute pop
 
 enum tcp_ca_event {
+	CA_EVENT_TX_START = 0,
 	CA_EVENT_ECN_NO_CE = 4,
 	CA_EVENT_ECN_IS_CE = 5,
 };

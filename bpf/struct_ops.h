@@ -206,6 +206,7 @@ void BPF_PROG(lp_init, struct sock *sk)
 	own->lost = tp->lost;
 	own->round_end = tp->snd_nxt;
 	own->cwnd = tp->snd_cwnd;
+	own->initial_cwnd = tp->snd_cwnd;
 	own->ssthresh = tp->snd_ssthresh;
 	own->prior_rcv_nxt = tp->rcv_nxt;
 	own->ca_state = BPF_CORE_READ_BITFIELD(inet_csk(sk), icsk_ca_state);
@@ -403,6 +404,38 @@ u32 BPF_PROG(lp_undo_cwnd, struct sock *sk)
 }
 
 /*
+ * The subflow sends again, with nothing in flight. If it has sent nothing for longer than a retransmission timeout, it begins
+ * again with half its window for each timeout, and at least the initial window (RFC 2861, section 3.1). The kernel does
+ * so for its own algorithms (tcp_slow_start_after_idle_check, tcp_cwnd_restart), and leaves it to those with
+ * `cong_control`.
+ */
+static __always_inline void restart_after_idle(struct sock *sk)
+{
+	u32 rto = inet_csk(sk)->icsk_rto, idle, least;
+	struct lp_socket *own = lp_sk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct lp_entry *entry;
+	path_t *p;
+
+	idle = (u32)bpf_jiffies64() - tp->lsndtime;
+	if (tp->packets_out || (s32)(idle - rto) <= 0 || !own->key)
+		return;
+	entry = entry_of(own);
+	if (!entry || !sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_slow_start_after_idle)
+		return;
+	p = path_of(&entry->conn, own->slot);
+	/* The kernel's tcp_current_ssthresh: outside recovery at least three quarters of the window. */
+	if (!p->in_recovery)
+		p->ssthresh = fix_max(p->ssthresh, p->cwnd / 4 * 3);
+	least = own->initial_cwnd;
+	for (u32 i = 0; i < 32 && idle > rto && p->cwnd > fix(least); i++) {
+		p->cwnd = fix_max(p->cwnd / 2, fix(least));
+		idle -= rto;
+	}
+	leave(tp, own, p);
+}
+
+/*
  * The receiver's half of DCTCP (RFC 8257, section 3.2): each change of the mark is acknowledged at once, so that
  * the sender learns of each packet whether it was marked.
  */
@@ -413,6 +446,8 @@ void BPF_PROG(lp_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u8 marked = event == CA_EVENT_ECN_IS_CE;
 
+	if (event == CA_EVENT_TX_START)
+		restart_after_idle(sk);
 	if (event != CA_EVENT_ECN_IS_CE && event != CA_EVENT_ECN_NO_CE)
 		return;
 	if (own->ce_state != marked) {

@@ -40,13 +40,14 @@ impl Finding {
 pub const MEMBERS: &[(&str, &[&str])] = &[
     ("sock_common", &["skc_family", "skc_daddr", "skc_rcv_saddr", "skc_dport", "skc_num", "skc_net"]),
     ("sock", &["__sk_common", "sk_pacing_rate", "sk_max_pacing_rate"]),
-    ("inet_connection_sock", &["icsk_ca_state", "icsk_ack", "icsk_ulp_data", "icsk_ca_priv"]),
+    ("netns_ipv4", &["sysctl_tcp_slow_start_after_idle"]),
+    ("inet_connection_sock", &["icsk_ca_state", "icsk_ack", "icsk_rto", "icsk_ulp_data", "icsk_ca_priv"]),
     (
         "tcp_sock",
         &["snd_cwnd", "snd_cwnd_clamp", "snd_ssthresh", "srtt_us", "snd_una", "snd_nxt", "delivered", "delivered_ce"],
     ),
     ("tcp_sock", &["lost", "packets_out", "sacked_out", "lost_out", "retrans_out", "prr_out", "bytes_sent"]),
-    ("tcp_sock", &["max_packets_out", "is_cwnd_limited", "mss_cache", "ecn_flags", "is_mptcp", "rcv_nxt"]),
+    ("tcp_sock", &["max_packets_out", "is_cwnd_limited", "mss_cache", "ecn_flags", "is_mptcp", "rcv_nxt", "lsndtime"]),
     ("mptcp_subflow_context", &["conn", "local_id", "remote_id", "request_mptcp", "request_join", "backup"]),
     ("mptcp_sock", &["token"]),
 ];

@@ -2,6 +2,7 @@
 //! kernel or rights are missing.
 
 mod cgroup;
+mod idle;
 mod loaded;
 mod measure;
 mod net;
