@@ -73,6 +73,7 @@ impl Sender {
     /// Decides which subflows may get new data. Backup subflows get data only while no other
     /// subflow works, and stale subflows only while all subflows are stale.
     pub(super) fn choose_eligible(&mut self) {
+        self.pieces.iter_mut().for_each(|pieces| pieces.forget_soonest());
         let is_established = |s: &SubflowId| self.subflows[*s].state == State::Established;
         let established = self.numbers().filter(is_established).fold(0, |set, s| set | s.bit());
         let live = established & !self.stale;

@@ -36,9 +36,9 @@ impl Sender {
     }
 
     /// An ACK without options has arrived on subflow `s` of a connection that has a fast path.
-    /// Returns false, and does nothing, if the ACK cannot take it.
+    /// Returns false, and does nothing, if the ACK cannot take it. `PLAIN`: the connection is plain.
     #[inline(never)]
-    pub(super) fn on_ack_fast(
+    pub(super) fn on_ack_fast<const PLAIN: bool>(
         &mut self,
         s: SubflowId,
         (ack, data_ack, ece): (Seq, Seq, bool),
@@ -51,7 +51,7 @@ impl Sender {
             return false;
         };
         let ack = ack.near(state.snd_una);
-        if !subflow.is_calm(state, ack) || state.in_recovery || *connection != SenderState::Open {
+        if !subflow.is_calm::<PLAIN>(state, ack) || state.in_recovery || *connection != SenderState::Open {
             return false;
         }
         *data_una = (*data_una).max(data_ack.near(*data_una));
@@ -64,7 +64,7 @@ impl Sender {
         }
         let event = Ack { acked: segments, marked: ece, round_ended, now, rtt };
         let cut = control.in_ack_event(states, s, event);
-        if let Some(board) = &mut subflow.board {
+        if !PLAIN && let Some(board) = &mut subflow.board {
             board.follow_in_order((&states[s], &told), subflow.rtt.min(), now);
             subflow.timer.clear(); // until it is armed below, or by a segment that is sent
         } else if subflow.sent.is_empty() && !s.is_in(self.unanswered) {
@@ -72,7 +72,7 @@ impl Sender {
         } else {
             subflow.timer.set(s, now + subflow.rtt.rto(&config.rtt), out); // RFC 6298 (5.3)
         }
-        let grows = !cut && self.fills_window(s);
+        let grows = !cut && (PLAIN || self.fills_window(s));
         let Sender { control, config, states, subflows, .. } = self;
         let subflow = &mut subflows[s];
         if grows {
@@ -84,9 +84,9 @@ impl Sender {
         if self.joins_wait && self.joins_now(now) {
             self.open_joins(now, out);
         }
-        self.update_open(s);
-        if self.plain {
-            self.transmit_after(s, now, out);
+        self.update_open_by::<PLAIN>(s);
+        if PLAIN {
+            self.transmit(now, out);
             self.finish_if_done(s, now, out);
         } else {
             self.end_fast(s, now, out);
@@ -117,7 +117,7 @@ impl Sender {
             self.watch_window(now, out);
         }
         if self.uses.is_some() {
-            self.note_use_of(s.bit(), now);
+            self.note_use(s.bit(), now);
         }
     }
 }
@@ -126,14 +126,14 @@ impl Subflow {
     /// Does `ack` acknowledge a segment for the first time, and has nothing happened that it must
     /// undo or follow: no loss, no duplicate ACK, no SACK, no timeout?
     #[inline]
-    fn is_calm(&self, state: &CongestionState, ack: u64) -> bool {
+    fn is_calm<const PLAIN: bool>(&self, state: &CongestionState, ack: u64) -> bool {
         let Some(first) = self.sent.front() else { return false };
         let end = first.end.near(state.snd_una);
         end <= ack
             && self.state == State::Established
             && (self.dupacks | self.limited | self.timeouts) == 0
             && !self.on_probation
-            && self.board.as_ref().is_none_or(|board| board.is_calm(state.snd_una, first, end))
+            && (PLAIN || self.board.as_ref().is_none_or(|board| board.is_calm(state.snd_una, first, end)))
     }
 }
 

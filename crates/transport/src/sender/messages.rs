@@ -43,7 +43,7 @@ impl Sender {
         if self.limited {
             self.watch_window(now, out);
         }
-        self.note_use(now);
+        self.note_use(self.all(), now);
     }
 
     /// Does a message, or the stream, end at `end`?

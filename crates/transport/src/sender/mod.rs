@@ -219,7 +219,12 @@ impl Sender {
     /// the connection's stream, and whether it echoes a mark. As [`Sender::on_segment`].
     #[inline]
     pub fn on_bare_ack(&mut self, s: SubflowId, news: (Seq, Seq, bool), now: Time, out: &mut impl Output) {
-        if !self.fast || !self.on_ack_fast(s, news, now, out) {
+        let taken = match (self.fast, self.plain) {
+            (false, _) => false,
+            (true, false) => self.on_ack_fast::<false>(s, news, now, out),
+            (true, true) => self.on_ack_fast::<true>(s, news, now, out),
+        };
+        if !taken {
             let (ack, data_ack, ece) = news;
             self.on_other_segment(s, Segment::Ack { ack, data_ack, ece, options: None }, now, out);
         }
@@ -236,13 +241,13 @@ impl Sender {
             Segment::Ack { ack, data_ack, ece, options } => {
                 let (ack, data_ack, ece, options) = (*ack, *data_ack, *ece, options.as_ref());
                 if self.limited && self.take_window(s, ack, data_ack, options) {
-                    self.transmit(now, out);
+                    self.transmit_after(s, now, out);
                 } else {
                     self.on_ack(s, (ack, data_ack, ece), options, now, out);
                 }
                 self.note_writes(s);
                 if self.send_buffers.is_some() && self.expand_buffer(s, 1) {
-                    self.transmit(now, out);
+                    self.transmit_after(s, now, out);
                 }
                 if self.limited {
                     self.watch_window(now, out);
@@ -255,7 +260,8 @@ impl Sender {
             // The receiver never sends data.
             Segment::Syn { .. } | Segment::Data { .. } | Segment::Trimmed { .. } | Segment::Fin { .. } => {}
         }
-        self.after_event(now);
+        let concerns_one = self.fast && matches!(segment, Segment::Ack { .. });
+        self.after_event(if concerns_one { s.bit() } else { self.all() }, now);
     }
 
     /// Call it when the timer of subflow `s` may be due. A needless call does no harm.
@@ -277,18 +283,20 @@ impl Sender {
             }
             State::Failed => {}
         }
-        self.after_event(now);
+        self.after_event(self.all(), now);
     }
 
-    /// After an event off the fast path: notes the use of windows, and gives up if a hook of the
-    /// algorithm has failed.
+    /// All subflows, one bit each.
+    fn all(&self) -> u32 {
+        u32::MAX >> (u32::BITS as usize - self.subflows.len())
+    }
+
+    /// After an event off the fast path that concerns these subflows, one bit each: notes the use of
+    /// their windows, and gives up if a hook of the algorithm has failed.
     #[inline]
-    fn after_event(&mut self, now: Time) {
-        if let Some(pieces) = &mut self.pieces {
-            pieces.forget_soonest();
-        }
+    fn after_event(&mut self, subflows: u32, now: Time) {
         if self.uses.is_some() {
-            self.note_use(now);
+            self.note_use(subflows, now);
         }
         if self.control.hook_error().is_some() {
             self.give_up(now);

@@ -65,6 +65,7 @@ impl Pieces {
 
     /// Frees the pieces assigned to subflow `s`, so that any subflow may send them.
     pub(super) fn give_back(&mut self, s: SubflowId) {
+        self.forget_soonest();
         if let Some(apart) = self.apart.get_mut(s.index()) {
             let queue = std::mem::take(&mut apart.queue);
             self.send_again(queue.into_iter(), false);
@@ -129,12 +130,14 @@ impl Sender {
         }
     }
 
-    /// [`Sender::set_apart`] after an ACK on the fast path, on subflow `s`: only `s` has less data to
-    /// send than before. So if another subflow needs the least time still, nothing has changed.
+    /// [`Sender::set_apart`] after an ACK on subflow `s`, if ACKs may take the fast path: only `s` has
+    /// less data to send than before. So if another subflow needs the least time still, and its
+    /// buffer is full, no data is assigned.
     #[inline]
     pub(super) fn set_apart_after(&mut self, s: SubflowId) {
         let Some(pieces) = &self.pieces else { return };
         if let (Some((soonest, least)), Some(apart)) = (pieces.soonest, pieces.apart.get(s.index()))
+            && self.fast
             && self.data_nxt < self.limit
             && apart.rate > 0.0
             && s != soonest

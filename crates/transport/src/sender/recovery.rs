@@ -79,7 +79,7 @@ impl Sender {
             if self.send_buffers.is_some() {
                 self.expand_buffer(s, 2);
             }
-            self.transmit(now, out);
+            self.transmit_after(s, now, out);
             if selective {
                 self.end_probation(s, now, out);
             }

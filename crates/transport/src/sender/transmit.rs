@@ -48,7 +48,7 @@ impl Sender {
         self.transmit_by::<false>(now, out);
     }
 
-    /// The same after an ACK on the fast path, on subflow `s`.
+    /// The same after an ACK on subflow `s`.
     #[inline]
     pub(super) fn transmit_after(&mut self, s: SubflowId, now: Time, out: &mut impl Output) {
         if self.plain && self.pieces.is_none() {

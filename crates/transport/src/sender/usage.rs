@@ -35,8 +35,7 @@ pub(super) struct Use {
 /// How all subflows of a connection use their windows.
 ///
 /// Noting the use of a window again changes nothing but [`Use::full_at`] of a full one, as long as
-/// its subflow neither sends nor gets an ACK. So an ACK on the fast path looks only at those that
-/// did, and `full_at` of the others follows from `full` and `noted_at`.
+/// its subflow neither sends nor gets an ACK. So an ACK looks only at those that did, and `full_at` of the others follows from `full` and `noted_at`.
 #[derive(Debug)]
 pub(super) struct Uses {
     each: Box<[Use]>,
@@ -120,15 +119,10 @@ impl Sender {
         uses.full &= !s.bit();
     }
 
-    /// Notes how subflows use their windows, after each event.
-    pub(super) fn note_use(&mut self, now: Time) {
-        self.note_use_of(u32::MAX >> (u32::BITS as usize - self.subflows.len()), now);
-    }
-
-    /// The same after an event that concerns only these subflows, one bit each, and those that have
-    /// sent data.
+    /// Notes how subflows use their windows, after each event: these subflows, one bit each, which
+    /// the event concerns, and those that have sent data.
     #[inline(never)]
-    pub(super) fn note_use_of(&mut self, subflows: u32, now: Time) {
+    pub(super) fn note_use(&mut self, subflows: u32, now: Time) {
         let Some(uses) = &mut self.uses else { return };
         let mut left = subflows | take(&mut uses.touched);
         while left != 0 {
