@@ -14,8 +14,12 @@ use linkpool_engine::prefetch;
 /// (`docs/reports/2026-11-23-fast-path.md`).
 pub(super) const NEAR: usize = 1 << 20;
 
-/// After so many windows the network asks again how much memory its links take.
-pub(super) const ASK_AFTER: u64 = 1024;
+/// In this window the network asks again how much memory its links take, having asked in `window`.
+/// Queues grow most when flows begin: it asks in windows 0, 16, 64, 256, 1,024 and then after as
+/// many windows each time.
+pub(super) fn next_question(window: u64) -> u64 {
+    window + (3 * window).clamp(16, 1024)
+}
 
 /// Do `links` with their queues take more than [`NEAR`]?
 pub(super) fn are_far(links: &[Link]) -> bool {
@@ -48,4 +52,16 @@ pub(super) fn prefetch_endpoints<H: Handler>(batch: &[Incoming], handler: &H) {
 pub(super) fn prefetch_answers(links: &[Link], routes: &Routes, batch: &[Incoming]) {
     let own = batch.iter().filter_map(|incoming| routes.only_link(incoming.node));
     own.for_each(|link| links[link.index()].prefetch_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_network_asks_often_at_first() {
+        let asked: Vec<u64> = std::iter::successors(Some(0), |window| Some(next_question(*window))).take(7).collect();
+        assert_eq!(asked, [0, 16, 64, 256, 1024, 2048, 3072]);
+        assert_eq!(next_question(5000), 6024);
+    }
 }

@@ -165,7 +165,7 @@ impl Network {
         }
         if window >= self.ask_at {
             self.queues_are_far = ahead::are_far(&self.links);
-            self.ask_at = window + ahead::ASK_AFTER;
+            self.ask_at = ahead::next_question(window);
         }
         self.take_due();
         self.take_arrivals(limit);
