@@ -27,12 +27,15 @@ pub(super) fn lia_growth(states: &mut [CongestionState], s: SubflowId, acked: f6
     if slow_start(&mut states[s], acked) {
         return;
     }
-    let mut best = 0.0f64;
-    let mut sum = 0.0;
-    for p in states.iter().filter(|p| p.is_coupled()) {
-        let rate = p.rate();
-        best = best.max(rate / p.srtt);
-        sum += rate;
+    let (mut best, mut sum) = (0.0, 0.0);
+    for p in states.iter() {
+        if p.is_coupled() {
+            let rate = p.rate();
+            let squared = rate / p.srtt;
+            // Not `f64::max`, which looks for NaN.
+            best = if squared > best { squared } else { best };
+            sum += rate;
+        }
     }
     // a / w_total; w_total cancels out.
     let linked = best / (sum * sum);
