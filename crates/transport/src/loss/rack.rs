@@ -54,6 +54,13 @@ pub(crate) struct Probe {
 }
 
 impl Rack {
+    /// Is a probe on its way that sent a segment again? An ACK of it may tell of a loss (RFC 8985,
+    /// section 7.4).
+    #[inline]
+    pub(crate) fn probe_repeats(&self) -> bool {
+        self.probe.as_ref().is_some_and(|probe| probe.again)
+    }
+
     /// RACK_sent_after: was `latest` sent after the segment that ends at `end`?
     pub(crate) fn sent_after(&self, segment: &Sent, end: u64) -> bool {
         self.latest > (segment.at(), end)
@@ -88,12 +95,14 @@ impl Rack {
     }
 
     /// Steps 1 to 3 of section 6.2, when all data before `end` has arrived in order: segments that
-    /// were sent once, the first and the last of them at these times.
+    /// were sent once, the first and the last of them at these times. No probe repeats one.
     #[inline]
     pub(crate) fn follow_in_order(&mut self, (first_at, last_at): (Time, Time), end: u64, now: Time) {
         self.least_rtt.sample(now - first_at, now);
         self.unsampled = false;
         (self.rtt, self.latest) = (now - last_at, (last_at, end));
+        // A probe of new data has arrived, and tells nothing more.
+        self.probe.take_if(|probe| end >= probe.end);
     }
 
     /// Steps 1 to 3 of section 6.2.

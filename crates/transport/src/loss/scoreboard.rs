@@ -71,7 +71,7 @@ impl Scoreboard {
             && self.arrived.next() == snd_una
             && !self.arrived.has_gap()
             && self.undo.as_ref().is_none_or(|undo| undo.probation != Probation::NewData)
-            && self.rack.as_ref().is_none_or(|rack| rack.probe.is_none() && !rack.sent_after(first, end))
+            && self.rack.as_ref().is_none_or(|rack| !rack.probe_repeats() && !rack.sent_after(first, end))
     }
 
     /// Does F-RTO want new data to be sent before any retransmission?
