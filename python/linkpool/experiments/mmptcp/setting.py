@@ -32,6 +32,7 @@ _TRANSPORTS: dict[str, dict[str, Value]] = {
     "mptcp": _MPTCP,
     "mptcp-faults": {**_MPTCP, "faults": list(FAULTS)},
     "mmptcp": _MMPTCP,
+    "mmptcp-faults": {**_MMPTCP, "faults": list(FAULTS)},
     "mmptcp-lt": {**_MMPTCP, "limited_transmit": True},
 }
 

@@ -1,21 +1,27 @@
 """MMPTCP, Figures 6 and 7: the switching threshold, with two distributions of sizes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from linkpool.columns import Column
-from linkpool.experiments.mmptcp import mixed, mixed_table
-from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
+from linkpool.experiments.mmptcp import mixed_table
+from linkpool.experiments.mmptcp.mixed import SHORT, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import number
+from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, alike, grade, no_data
-from linkpool.study.experiment import KEY_SEED, Point
+from linkpool.study.claims import Claim, Judged, Ledger, alike, grade, no_data
+from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
+from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Value
 
+SCHEMES = {"mmptcp": "", "mmptcp-faults": "-faults"}
+"""The schemes, and the ends of their claims' names."""
+NOTHING = pl.Series("fct_established_s", dtype=pl.Float64)
 THRESHOLDS_KB = (100, 200, 400, 600, 800, 1024)
 ARRIVALS = 256.0
 UNIFORM: Value = {"uniform": ["1KB", "1024KB"]}
@@ -44,92 +50,116 @@ class Thresholds(Mixed):
     paper: str = "MMPTCP, section 3.7, Figure 6"
     size: str = "uniform"
     thresholds_kb: tuple[int, ...] = THRESHOLDS_KB
-    seeds: int = 1
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
+        KEY_SCHEME,
         Column("threshold_kb", "i32", "KB", "phase 1 ends when more has been sent"),
         KEY_SEED,
-        *mixed.COLUMNS,
+        Column(
+            "fct_established_s",
+            "f64",
+            "s",
+            "completion time of a short flow, without the handshake",
+        ),
     )
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
-        """Return the runs of every threshold and seed."""
+        """Return the runs of both schemes and every threshold and seed."""
         size = UNIFORM if self.size == "uniform" else MEASURED
         return [
             Mix(
-                "mmptcp",
-                "mmptcp",
+                scheme,
+                scheme,
                 ARRIVALS,
                 self.duration_s,
                 size=size,
                 keys={"switch_bytes": f"{threshold}KB"},
-            ).point({"threshold_kb": threshold}, seed)
+            ).point({"scheme": scheme, "threshold_kb": threshold}, seed)
+            for scheme in SCHEMES
             for threshold in self.thresholds_kb
             for seed in seeds
         ]
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row per short flow that was established: the paper counts only these."""
+        short = result.flows.filter(pl.col("label") == SHORT, pl.col("established_s").is_not_null())
+        return short.select("fct_established_s")
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the tail and the middle of the distribution at the ends of the thresholds."""
         ledger = Ledger(self.id)
         cells = _cells(data)
         low, high = min(self.thresholds_kb), max(self.thresholds_kb)
-        first, last = (cells.get(str(t), NOTHING) for t in (low, high))
-        for name, q in (("tail-99", 0.99), ("tail-999", 0.999)):
-            values = [_quantile(cell, q) for cell in (first, last)]
-            note = f"the {q:.1%} percentile at most 0.8 times as long; partly: shorter"
-            before, after = values
-            known = before is not None and after is not None
-            mine, bound = after or 0.0, before or 0.0
+        for scheme, suffix in SCHEMES.items():
+            first, last = (cells.get((t, scheme), NOTHING) for t in (low, high))
+            for name, q in (("tail-99", 0.99), ("tail-999", 0.999)):
+                before, after = (fct.quantile(q, "linear") for fct in (first, last))
+                ledger.add(
+                    f"{name}{suffix}",
+                    "the tail of completion times falls as the threshold nears the largest short "
+                    f"flow, {NAMES[scheme]}",
+                    "decreases",
+                    f"{number(before, 'ms')} at {low} KB, {number(after, 'ms')} at {high} KB",
+                    _falls(before, after, f"the {q:.1%} percentile"),
+                )
+            medians = [fct.quantile(0.5, "linear") for fct in (first, last)]
             ledger.add(
-                name,
-                "the tail of completion times falls as the threshold nears the largest short flow",
-                "decreases",
-                f"{number(before, 'ms')} at {low} KB, {number(after, 'ms')} at {high} KB",
-                grade(mine <= 0.8 * bound, mine < bound, note) if known else no_data(note),
+                f"median{suffix}",
+                f"a low threshold lengthens some flows, at the end of the tail, {NAMES[scheme]}",
+                "the median stays",
+                f"{number(medians[0], 'ms')} at {low} KB, {number(medians[1], 'ms')} at {high} KB",
+                alike(medians[0], medians[1]),
             )
-        medians = [_quantile(cell, 0.5) for cell in (first, last)]
-        ledger.add(
-            "median",
-            "a low threshold lengthens some flows, at the end of the tail",
-            "the median stays",
-            f"{number(medians[0], 'ms')} at {low} KB, {number(medians[1], 'ms')} at {high} KB",
-            alike(medians[0], medians[1]),
-        )
         return ledger.claims
 
     def draw(self, data: pl.DataFrame) -> Figure:
-        """Draw mean, percentiles and tail by threshold."""
-        figure, axes = style.panels(1, 2, f"{self.id}: {self.title}", (4.6, 3.0), sharey=False)
+        """Draw percentiles and tails by threshold, of each scheme."""
+        title = f"{self.id}: {self.title}"
+        figure, axes = style.panels(len(SCHEMES), 2, title, (4.6, 2.8), sharey=False)
         cells = _cells(data)
-        left, right = axes[0]
-        shades = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00", "#cc79a7")
-        for threshold, colour in zip(self.thresholds_kb, shades, strict=False):
-            cell = cells.get(str(threshold), NOTHING)
-            times = 1e3 * cell.short["fct_established_s"].drop_nulls().to_numpy()
-            mixed_table.draw_tail(right, times, "mmptcp")
-            if right.get_lines():
-                right.get_lines()[-1].set(color=colour, label=f"{threshold} KB")
-        percentiles = ((0.5, "median", "o"), (0.99, "99th", "s"), (0.999, "99.9th percentile", "^"))
-        for q, name, marker in percentiles:
-            values = [_quantile(cells.get(str(t), NOTHING), q) for t in self.thresholds_kb]
-            y = [float("nan") if value is None else value for value in values]
-            left.plot(self.thresholds_kb, y, marker=marker, label=name)
-        left.set_xlabel("switching threshold (KB)")
-        left.set_ylabel("FCT of short flows (ms)")
-        left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-        right.set_xlabel("FCT at least (ms)")
-        right.set_ylabel("share of short flows")
-        right.legend()
-        style.from_zero(left)
+        for (left, right), scheme in zip(axes, SCHEMES, strict=True):
+            of = {t: cells.get((t, scheme), NOTHING) for t in self.thresholds_kb}
+            _draw_percentiles(left, of)
+            _draw_tails(right, of)
+            left.set_title(f"{NAMES[scheme]}: FCT of short flows (ms)")
+            right.set_title("share of short flows")
+        for at in axes[-1]:
+            at.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=3)
+        axes[-1, 0].set_xlabel("switching threshold (KB)")
+        axes[-1, 1].set_xlabel("FCT at least (ms)")
         return figure
 
 
-def _cells(data: pl.DataFrame) -> dict[str, Cell]:
-    return mixed.cells(data, "threshold_kb")
+def _cells(data: pl.DataFrame) -> dict[tuple[int, str], pl.Series]:
+    """Return the completion times of short flows that finished, in ms."""
+    parts = data.partition_by("threshold_kb", "scheme", as_dict=True)
+    times = {at: 1e3 * rows["fct_established_s"].drop_nulls() for at, rows in parts.items()}
+    return {(int(kb), str(scheme)): fct for (kb, scheme), fct in times.items()}
 
 
-def _quantile(cell: Cell, q: float) -> float | None:
-    value = cell.short["fct_established_s"].drop_nulls().quantile(q, "linear")
-    return None if value is None else 1e3 * value
+def _draw_percentiles(axes: Axes, of: Mapping[int, pl.Series]) -> None:
+    percentiles = ((0.5, "median", "o"), (0.99, "99th", "s"), (0.999, "99.9th percentile", "^"))
+    for q, name, marker in percentiles:
+        values = [fct.quantile(q, "linear") for fct in of.values()]
+        y = [float("nan") if value is None else value for value in values]
+        axes.plot(list(of), y, marker=marker, label=name)
+    style.from_zero(axes)
+
+
+def _draw_tails(axes: Axes, of: Mapping[int, pl.Series]) -> None:
+    shades = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00", "#cc79a7")
+    for (threshold, fct), colour in zip(of.items(), shades, strict=False):
+        drawn = len(axes.get_lines())
+        mixed_table.draw_tail(axes, fct.to_numpy(), "mmptcp")
+        for line in axes.get_lines()[drawn:]:
+            line.set(color=colour, label=f"{threshold} KB")
+
+
+def _falls(before: float | None, after: float | None, what: str) -> Judged:
+    note = f"{what} at most 0.8 times as long; partly: shorter"
+    if before is None or after is None:
+        return no_data(note)
+    return grade(after <= 0.8 * before, after < before, note)
 
 
 FIG6 = Thresholds()

@@ -30,6 +30,7 @@ class Ecmp(Paths):
     title: str = "MPTCP against ECMP"
     paper: str = "MPTCP talk: it shares capacity out more fairly than TCP+ECMP"
     subflows: tuple[int, ...] = (ONE, FULL)
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("subflows", "i32", "", "subflows of each flow, each on a random path"),
         KEY_SEED,

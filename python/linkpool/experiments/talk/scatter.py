@@ -42,7 +42,7 @@ class Scatter(trees.Timed):
     paper: str = "MPTCP talk: MPTCP can make good path choices"
     k: int = 8
     duration_s: float = 20.0
-    seeds: int = 3
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("scheme", "string", "", "ecmp, scatter, central with its period, or mptcp"),
         KEY_SEED,
