@@ -85,6 +85,10 @@ const FIRST_RETRY: Duration = Duration::from_millis(1);
 const LAST_RETRY: Duration = Duration::from_secs(10);
 /// The time from the loss of a subflow until another is opened.
 const REOPEN: Duration = Duration::from_secs(1);
+/// The time in which a subflow that was begun is established, also if its first SYN is lost.
+const SETTLE: Duration = Duration::from_secs(2);
+/// How often subflows are begun again that were not established: the peer may refuse them.
+const MOST_CHECKS: u16 = 5;
 
 impl Openings {
     /// After an event of the connection: is something to be opened?
@@ -164,6 +168,10 @@ impl Openings {
                 attempt: due.attempt.saturating_add(1).min(1000),
                 ..due
             }));
+        } else if due.begun > 0 && due.attempt < MOST_CHECKS {
+            // Until then events of the connection open nothing: they would count the begun ones as missing.
+            let at = Instant::now() + SETTLE;
+            self.queue.push(Reverse(Due { at, attempt: due.attempt + 1, had: 0, begun: 0, ..due }));
         } else {
             self.forget(due.key);
         }
