@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullFormatter
 
 from linkpool.study import style
 
@@ -23,13 +24,16 @@ def draw(runs: pl.DataFrame, out: Path) -> None:
     for y, arm in enumerate(arms):
         times = runs.filter(pl.col("arm") == arm).sort("seed", "job")
         spread = np.linspace(-0.3, 0.3, times.height)
-        axes.plot(times["jct_s"] * 1e3, y + spread, "o", markersize=3, alpha=0.7)
-        mean = times.select(pl.col("jct_s").mean()).item() * 1e3
+        axes.plot(times["jct_s"] * 1e6, y + spread, "o", markersize=3, alpha=0.7)
+        mean = times.select(pl.col("jct_s").mean()).item() * 1e6
         axes.plot(mean, y, "|", color="black", markersize=24)
     axes.set_yticks(range(len(arms)), arms)
     axes.invert_yaxis()
     axes.set_xscale("log")
-    axes.set(xlabel="time of an iteration (ms)")
+    axes.xaxis.set_major_locator(FixedLocator([100, 200, 300, 400, 600, 800]))
+    axes.xaxis.set_major_formatter("{x:.0f}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set(xlabel="time of an iteration (us)")
     figure.savefig(out, dpi=150)
 
 

@@ -72,6 +72,19 @@ def test_values_that_go_together_are_one_baseline() -> None:
         comparison(zip=[zipped], baseline={"a.rate": 1, "a.delay": 4})
 
 
+def test_a_mean_of_fewer_seeds_says_so() -> None:
+    """A run in which no job finished has no completion time, and none counts in the mean."""
+    same = {"measure": "jct", "part": "ring", "statistic": "mean", "unit": "s"}
+    values = [("dctcp", 1, 1.0), ("dctcp", 2, 1.0), ("dctcp", 3, 1.0), ("amp", 2, 2.0)]
+    rows = [{"arm": arm, "seed": seed, **same, "value": value} for arm, seed, value in values]
+    statistics = over_seeds(pl.DataFrame(rows), ["arm"], {"arm": "dctcp"})
+    found = Comparison(statistics, ("arm",), {"arm": "dctcp"})
+    lines = words(found.text())
+    assert lines[1] == ["jct", "mean,", "ring", "1", "s", "±0%", "2", "s", "×2"]
+    assert lines[2:] == [["without", "2", "of", "3", "seeds"]]
+    assert r"2 s $\times$2 without 2 of 3 seeds \\" in found.latex()
+
+
 def test_latex_has_the_same_groups() -> None:
     lines = comparison(arm=ARMS, vary={"queue.mark": [10, 20]}).latex().splitlines()
     assert lines == [

@@ -118,7 +118,7 @@ class Comparison:
             for what, cells in group.rows:
                 texts = []
                 for name in grid.columns:
-                    shown = [_escape(line) for line in _cell(cells.get(name), name == grid.first)]
+                    shown = [_escape(line) for line in grid.cell(name, cells)]
                     texts.append(" ".join(shown).replace("±", r"$\pm$").replace("×", r"$\times$"))
                 lines.append(" & ".join([_escape(_name(what)), *texts]) + r" \\")
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
@@ -143,7 +143,8 @@ class Comparison:
             )
             for name, of in found.items()
         ]
-        return _Grid(list(columns), groups)
+        seeds = self.table["seeds"].max() if "seeds" in self.table.columns else 0
+        return _Grid(list(columns), groups, int(str(seeds or 0)))
 
     def _named(self) -> set[str]:
         """Return the keys whose values go with the scenario's `name`, which then says enough."""
@@ -174,10 +175,14 @@ class _Group:
 
 @dataclass(frozen=True)
 class _Grid:
-    """What stands where in a comparison: the columns by name, the first of which ratios are to."""
+    """What stands where in a comparison: the columns by name, the first of which ratios are to.
+
+    A cell that has a value from fewer than `seeds` seeds says from how many.
+    """
 
     columns: list[str]
     groups: list[_Group]
+    seeds: int
 
     @property
     def first(self) -> str:
@@ -186,13 +191,20 @@ class _Grid:
     def column(self, name: str) -> list[list[str]]:
         """Return the cells of a column."""
         rows = (cells for group in self.groups for _, cells in group.rows)
-        return [_cell(cells.get(name), name == self.first) for cells in rows]
+        return [self.cell(name, cells) for cells in rows]
+
+    def cell(self, name: str, cells: Mapping[str, dict[str, Any]]) -> list[str]:
+        """Return the lines of the cell of a column, given the cells of its row."""
+        row = cells.get(name)
+        if row is None:
+            return ["-"]
+        lines = _cell(row, name == self.first)
+        lacking = self.seeds - row.get("seeds", self.seeds)
+        return [*lines, f"without {lacking} of {self.seeds} seeds"] if lacking else lines
 
 
-def _cell(row: dict[str, Any] | None, is_first: bool) -> list[str]:
+def _cell(row: dict[str, Any], is_first: bool) -> list[str]:
     """Return the lines of a cell: the mean with its interval, and the ratio with its own."""
-    if row is None:
-        return ["-"]
     lines = [_show(row["mean"], row["unit"])]
     if row["low"] is not None and row["mean"]:
         lines[0] += f" ±{_rough(50 * (row['high'] - row['low']) / abs(row['mean']))}%"
