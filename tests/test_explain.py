@@ -438,6 +438,17 @@ def test_a_flow_that_did_not_finish_is_told_without_a_sum(run: Run) -> None:
     assert "What kept the sender from sending" in text
 
 
+def test_a_flow_that_waits_for_a_timer_waits_until_the_run_ends(run: Run) -> None:
+    """One SYN of three is sent, one waits, one is dropped; the run is shorter than its timer."""
+    cut = FABRIC.replace('"3s"', '"0s"').replace('"10ms"', '"50us"').replace("= 2", "= 3")
+    flows = "".join(flow("1400B", f"S{i}") for i in (1, 2, 3))
+    result = run(cut + "[queue]\nlimit = 1\n" + TRANSPORT + flows)
+    told = [story(result, number) for number in range(3)]
+    (lost,) = [one for one in told if one.life.row["established_s"] is None]
+    assert lost.held == {Held.HANDSHAKE: 50 * US}
+    assert "+    50 us  the run ends" in as_text(lost)
+
+
 RING = """
 [[workload.collective]]
 transport = "t"

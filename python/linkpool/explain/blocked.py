@@ -35,7 +35,9 @@ def blocked(life: Life) -> dict[Held, int]:
         begin, reached, acked = message["begin"], message["sent"], message["acked"]
     at = life.start
     trimmed = _Trimmed()
-    for e in life.events[life.first :]:
+    events = life.events[life.first :]
+    # After the last event of an unfinished flow, all stays as it is until the run ends.
+    for e in [*events, Event(life.end, "end", {})]:
         if e.at > at:
             held = _held(states, (reached, acked), (begin, life.size), room)
             if held in (Held.WINDOW, Held.SUPPRESSED) and life.opens["grows"]:

@@ -14,6 +14,7 @@ from linkpool import api
 from linkpool.explain.packets import GOES_ON, key_of, other_end
 from linkpool.replay import difference, require_same_times, traceable
 from linkpool.result import Result
+from linkpool.units import PS
 
 
 class ExplainError(ValueError):
@@ -87,11 +88,12 @@ class Life:
         """When the first packet was sent, or the message was given to its connection, ps."""
         return self.events[self.first].at
 
-    @property
+    @cached_property
     def end(self) -> int:
-        """When the sender was done; of an unfinished flow, when something last happened to it."""
+        """When the sender was done, or gave up; of other unfinished flows, when the run ended."""
         ends = (e.at for e in reversed(self.events) if is_end(e, self.flow))
-        return next(ends, self.events[-1].at)
+        run_end = round(self.result.run["simulated_s"] * PS)
+        return next(ends, max(run_end, self.events[-1].at))
 
     @property
     def is_pulled(self) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from linkpool.explain.blocked import Held, blocked
 from linkpool.explain.critical import Cause, Chain, Span, breakdown
 from linkpool.explain.moments import LONG, TOLD_LOSSES, Moment, moments
-from linkpool.explain.replay import Life
+from linkpool.explain.replay import Life, is_end
 from linkpool.explain.wires import Wires
 from linkpool.units import PS, show_bytes, show_number, show_seconds
 
@@ -167,6 +167,9 @@ def _chronicle(story: Story) -> str:
     if story.life.row["end_s"] is not None:
         end = _time(story.life.end - story.life.start)
         lines.append(f"  +{end:>9}  the last data is acknowledged")
+    elif not any(is_end(e, story.life.flow) for e in story.life.events):
+        end = _time(story.life.end - story.life.start)
+        lines.append(f"  +{end:>9}  the run ends")
     first = "the first packet" if story.life.is_pulled else "the first SYN"
     first = first if is_new else "it was given to its connection"
     return "\n".join([f"Its life, in time since {first}:", *lines])
