@@ -289,7 +289,7 @@ struct Handling<'a, 'p>(&'a mut Carried, &'a mut Probes<'p>);
 impl Handler for Handling<'_, '_> {
     type Message = ();
 
-    fn on_packet(&mut self, _: NodeId, now: Time, packet: &Packet, _: &mut Egress<'_>) {
+    fn on_packet(&mut self, _: NodeId, now: Time, packet: &Packet, _: &mut Egress) {
         let Handling(carried, _) = self;
         let Some(payload) = carried.places.get_mut(packet.seq as usize).and_then(Option::take) else { return };
         let number = carried.delivered;
@@ -297,7 +297,7 @@ impl Handler for Handling<'_, '_> {
         carried.due.insert((now, number), (payload, packet.flags.has(Flags::CE)));
     }
 
-    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>) {
+    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress) {
         let Handling(_, Probes { plan, queues, samples, .. }) = self;
         let Some(record) = &plan.record.queue else { return };
         let from = |link: LinkId| plan.fabric.links()[link.index()].from;

@@ -1,5 +1,6 @@
 //! Builds a network, or a partition of it.
 
+use super::egress::Egress;
 use super::order::{Arrivals, NONE};
 use super::run::Network;
 use crate::change::Timetable;
@@ -65,18 +66,24 @@ impl Network {
         let (_, routes) = timetable.routes.pop().expect("a timetable has routes from the start");
         let windows = Windows::new(lookahead);
         let partition_count = partitions.iter().max().map_or(0, |last| usize::from(*last) + 1);
-        Network {
+        let chooser = routes.chooser(fabric);
+        let egress = Egress {
+            node: NodeId::default(),
             rare: vec![RareEvents::default(); links.len()],
             links,
             kinds: kinds.0,
-            on_the_way: OnTheWay::new(windows, partition_count),
             calendar: Calendar::new(fabric.nodes() + ports.len()),
             ports,
-            chooser: routes.chooser(fabric),
             routes,
-            later_routes: timetable.routes,
+            on_the_way: OnTheWay::new(windows, partition_count),
+            trailers: Trailers::default(),
             windows,
             timer_windows: vec![u64::MAX; fabric.nodes()],
+        };
+        Network {
+            egress,
+            chooser,
+            later_routes: timetable.routes,
             hosts: NodeId::new(fabric.hosts()),
             lookahead,
             partitions: partitions[..fabric.hosts()].into(),
@@ -86,7 +93,6 @@ impl Network {
             to_hosts: Arrivals::new(timetable.seed),
             to_switches: Arrivals::new(timetable.seed),
             latest: vec![NONE; fabric.nodes()].into(),
-            trailers: Trailers::default(),
             taps: None,
             queues_are_far: false,
             ask_at: 0,

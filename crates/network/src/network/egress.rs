@@ -11,24 +11,31 @@ use crate::transmitter::Transmitter;
 use crate::witness::{Cause, PacketLoss, Witness};
 use linkpool_engine::{Calendar, Windows};
 use linkpool_units::Time;
+use std::sync::Arc;
 
 /// The operations of a handler on the network while it runs: it sends from the node that is
 /// running.
+///
+/// It is the part of a network that sends: links with their queues, routes, and the packets on their
+/// way.
 #[derive(Debug)]
-pub struct Egress<'a> {
+pub struct Egress {
+    /// The node that is running.
     pub(super) node: NodeId,
-    pub(super) links: &'a mut [Link],
-    pub(super) kinds: &'a [LinkKind],
-    pub(super) rare: &'a mut [RareEvents],
-    pub(super) ports: &'a mut Ports,
-    pub(super) routes: &'a Routes,
-    pub(super) calendar: &'a mut Calendar,
-    pub(super) on_the_way: &'a mut OnTheWay,
-    pub(super) trailers: &'a mut Trailers,
+    pub(super) links: Vec<Link>,
+    pub(super) kinds: Vec<LinkKind>,
+    pub(super) rare: Vec<RareEvents>,
+    pub(super) ports: Ports,
+    pub(super) routes: Arc<Routes>,
+    /// The windows in which nodes have timers, by node, and in which ports may transmit.
+    pub(super) calendar: Calendar,
+    pub(super) on_the_way: OnTheWay,
+    /// The trailers of the packets in this partition.
+    pub(super) trailers: Trailers,
     pub(super) windows: Windows,
 }
 
-impl Egress<'_> {
+impl Egress {
     /// Sends `packet`: routes it at this node and queues it.
     #[inline]
     pub fn send(&mut self, now: Time, mut packet: Packet) {
@@ -137,8 +144,8 @@ impl Egress<'_> {
     /// only where there are such ports, so that other nodes need only registers.
     #[inline]
     pub(super) fn ports(&mut self) -> (&mut Ports, Transmitter<'_>) {
-        let Egress { links, on_the_way, calendar, trailers, windows, .. } = self;
-        (self.ports, Transmitter { links, on_the_way, calendar, trailers, windows: *windows })
+        let Egress { links, on_the_way, calendar, trailers, windows, ports, .. } = self;
+        (ports, Transmitter { links, on_the_way, calendar, trailers, windows: *windows })
     }
 
     /// The queue of a link that leaves this node: packets, counted as its policy counts, and all

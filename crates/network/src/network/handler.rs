@@ -10,10 +10,10 @@ pub trait Handler {
     /// Messages between hosts without a packet, for example of a scheduler; `()` if there are none.
     type Message: Send;
     /// `packet` has reached `host`.
-    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>);
+    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress);
     /// A timer of `node` is due: [`Handler::next_timer`] said `now`. It must say something later
     /// afterwards, or more of the same instant until all is done.
-    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>);
+    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress);
     /// When `node` next wants to be woken; [`Time::MAX`]: not at all.
     fn next_timer(&self, node: NodeId) -> Time;
     /// About the bytes of all endpoints. Where they are few, [`Handler::prefetch`] is not called.

@@ -22,10 +22,10 @@ impl Network {
     /// first of them arrives.
     pub(crate) fn hand_over(&mut self, partition: usize, mailbox: &mut PacketMailbox) -> Time {
         let mut first = Time::MAX;
-        for incoming in self.on_the_way.hand_over(partition) {
-            if let Some(trailer) = self.trailers.of(&incoming.packet) {
+        for incoming in self.egress.on_the_way.hand_over(partition) {
+            if let Some(trailer) = self.egress.trailers.of(&incoming.packet) {
                 mailbox.trailers.push(*trailer);
-                self.trailers.release(&incoming.packet);
+                self.egress.trailers.release(&incoming.packet);
             }
             first = first.min(incoming.packet.arrival);
             mailbox.packets.push(incoming);
@@ -46,9 +46,9 @@ impl Network {
             if incoming.packet.flags.has(Flags::TRAILER)
                 && let Some(trailer) = trailers.next()
             {
-                self.trailers.attach(&mut incoming.packet, trailer);
+                self.egress.trailers.attach(&mut incoming.packet, trailer);
             }
-            self.on_the_way.push(incoming.node >= self.hosts, incoming);
+            self.egress.on_the_way.push(incoming.node >= self.hosts, incoming);
         }
         drop(trailers);
         packets.clear();

@@ -19,7 +19,7 @@ impl Network {
     /// The port of `host` must be one FIFO queue that does not change.
     pub fn inject(&mut self, host: NodeId, now: Time, mut packet: Packet) -> u32 {
         let now = now.max(self.window_start());
-        let mut egress = self.egress(host);
+        let egress = self.egress(host);
         egress.trailers.attach(&mut packet, Trailer::default());
         let place = packet.seq;
         egress.send(now, packet);

@@ -5,15 +5,12 @@ use super::egress::Egress;
 use super::handler::Handler;
 use super::order::{Arrivals, NONE, Step};
 use crate::fabric::{LinkId, NodeId};
-use crate::link::{Link, LinkKind, LinkStats, RareEvents};
-use crate::on_the_way::OnTheWay;
+use crate::link::LinkStats;
 use crate::packet::{Flags, Packet};
-use crate::ports::Ports;
 use crate::routing::Routes;
 use crate::spreading::Chooser;
-use crate::trailer::Trailers;
 use crate::witness::Witness;
-use linkpool_engine::{Calendar, Windows, prefetch_place};
+use linkpool_engine::prefetch_place;
 use linkpool_units::Time;
 use std::sync::Arc;
 
@@ -29,18 +26,11 @@ const BATCH: usize = 64;
 /// partitions share nothing else.
 #[derive(Debug)]
 pub struct Network {
-    pub(super) links: Vec<Link>,
-    pub(super) kinds: Vec<LinkKind>,
-    pub(super) rare: Vec<RareEvents>,
-    pub(super) ports: Ports,
-    pub(super) routes: Arc<Routes>,
+    /// What sends: links and routes.
+    pub(super) egress: Egress,
     /// Routes that apply later, the next ones last.
     pub(super) later_routes: Vec<(Time, Arc<Routes>)>,
     pub(super) chooser: Chooser,
-    pub(super) on_the_way: OnTheWay,
-    /// The windows in which nodes have timers, by node, and in which ports may transmit.
-    pub(super) calendar: Calendar,
-    pub(super) windows: Windows,
     /// Per node: the first window for which the calendar has its timers; `u64::MAX`: none.
     pub(super) timer_windows: Vec<u64>,
     pub(super) hosts: NodeId,
@@ -57,8 +47,6 @@ pub struct Network {
     pub(super) to_switches: Arrivals,
     /// By node, while nodes run: the number of the latest packet that comes to it in this window.
     pub(super) latest: Box<[u32]>,
-    /// The trailers of the packets in this partition.
-    pub(super) trailers: Trailers,
     /// By link: the flags of the packets that are shown to the handler; none: there is no tap.
     pub(super) taps: Option<Box<[Flags]>>,
     /// Do queues take so much memory that their places are prefetched?
@@ -86,17 +74,17 @@ impl Network {
     /// Keeps what happens to packets from now on for [`Egress::take_witnessed`]. The first `hosts`
     /// nodes are hosts.
     pub fn watch(&mut self, hosts: usize) {
-        self.trailers.witness = Some(Box::new(Witness::new(hosts)));
+        self.egress.trailers.witness = Some(Box::new(Witness::new(hosts)));
     }
 
     /// Has `link` a port with service events?
     pub fn is_served(&self, link: LinkId) -> bool {
-        self.ports.has(link)
+        self.egress.ports.has(link)
     }
 
     /// Packets with a trailer that are queued or in flight in this partition.
     pub fn trailers(&self) -> usize {
-        self.trailers.in_use()
+        self.egress.trailers.in_use()
     }
 
     /// The counters of link `id`, and the bytes that it has sent by `now`.
@@ -107,11 +95,11 @@ impl Network {
     /// By link: its packets that are queued or in flight in this partition at `now`, the end of the
     /// run.
     pub fn on_the_way(&mut self, now: Time) -> Vec<u32> {
-        let mut counts = vec![0; self.links.len()];
-        let mut egress = self.egress(NodeId::default());
+        let mut counts = vec![0; self.egress.links.len()];
+        let egress = self.egress(NodeId::default());
         let (ports, mut transmitter) = egress.ports();
         ports.held(now, &mut transmitter).into_iter().for_each(|(link, held)| counts[link.index()] += held);
-        self.on_the_way.iter().for_each(|incoming| counts[incoming.link.index()] += 1);
+        self.egress.on_the_way.iter().for_each(|incoming| counts[incoming.link.index()] += 1);
         counts
     }
 
@@ -119,52 +107,52 @@ impl Network {
     /// that, the network calls it for each node that it has run.
     pub fn wake<H: Handler>(&mut self, node: NodeId, handler: &H) {
         let at = handler.next_timer(node);
-        let window = if at == Time::MAX { u64::MAX } else { self.windows.of(at) };
+        let window = if at == Time::MAX { u64::MAX } else { self.egress.windows.of(at) };
         // If the node wakes earlier, this is called again then.
         if window < self.timer_windows[node.index()] {
             self.timer_windows[node.index()] = window;
-            self.calendar.schedule(window, node.into());
+            self.egress.calendar.schedule(window, node.into());
         }
     }
 
     /// The next window in which a packet, a timer or a port is due.
     pub(crate) fn next_window(&self) -> Option<u64> {
-        let (packets, others) = (self.on_the_way.peek(), self.calendar.peek());
+        let (packets, others) = (self.egress.on_the_way.peek(), self.egress.calendar.peek());
         packets.into_iter().chain(others).min()
     }
 
     /// When the current window ends.
     pub(crate) fn window_end(&self) -> Time {
-        self.windows.end(self.calendar.now())
+        self.egress.windows.end(self.egress.calendar.now())
     }
 
     /// When the current window began.
     pub(crate) fn window_start(&self) -> Time {
-        self.windows.start(self.calendar.now())
+        self.egress.windows.start(self.egress.calendar.now())
     }
 
     /// When `window` begins.
     pub(super) fn start_of(&self, window: u64) -> Time {
-        self.windows.start(window)
+        self.egress.windows.start(window)
     }
 
     /// The window that holds `t`.
     pub(crate) fn window_of(&self, t: Time) -> u64 {
-        self.windows.of(t)
+        self.egress.windows.of(t)
     }
 
     /// Runs `window`, up to `end`; nothing is due before it. Returns true if `end` is reached.
     pub(crate) fn run_window<H: Handler>(&mut self, window: u64, end: Time, handler: &mut H) -> bool {
-        self.calendar.advance_to(window);
-        self.on_the_way.advance_to(window);
-        let start = self.windows.start(window);
-        let limit = self.windows.end(window).min(end);
+        self.egress.calendar.advance_to(window);
+        self.egress.on_the_way.advance_to(window);
+        let start = self.egress.windows.start(window);
+        let limit = self.egress.windows.end(window).min(end);
         self.ending = limit == end;
         while let Some((_, routes)) = self.later_routes.pop_if(|(at, _)| *at <= start) {
-            self.routes = routes;
+            self.egress.routes = routes;
         }
         if window >= self.ask_at {
-            self.queues_are_far = ahead::are_far(&self.links);
+            self.queues_are_far = ahead::are_far(&self.egress.links);
             self.ask_at = ahead::next_question(window);
         }
         self.take_due();
@@ -177,8 +165,8 @@ impl Network {
         self.visit_hosts(&woken[..hosts], limit, handler);
         self.visit_switches(&woken[hosts..], limit, handler);
         self.woken = woken;
-        if self.ports.are_due() {
-            let mut egress = self.egress(NodeId::default());
+        if self.egress.ports.are_due() {
+            let egress = self.egress(NodeId::default());
             let (ports, mut transmitter) = egress.ports();
             ports.end_window(limit, limit == end, &mut transmitter);
         }
@@ -188,7 +176,7 @@ impl Network {
     /// Finds the nodes whose timers are due in this window, and the ports.
     #[inline(never)]
     fn take_due(&mut self) {
-        let Network { calendar, woken, timer_windows, ports, .. } = self;
+        let Network { egress: Egress { calendar, ports, .. }, woken, timer_windows, .. } = self;
         woken.clear();
         calendar.take_due(|input| match timer_windows.get_mut(input as usize) {
             Some(timers) => {
@@ -203,11 +191,11 @@ impl Network {
     fn take_arrivals(&mut self, limit: Time) {
         for (to_switch, arrivals) in [(false, &mut self.to_hosts), (true, &mut self.to_switches)] {
             arrivals.packets.clear();
-            self.on_the_way.take(to_switch, &mut arrivals.packets);
+            self.egress.on_the_way.take(to_switch, &mut arrivals.packets);
             if self.ending {
                 // The run ends in this window, and packets that arrive later stay on their way.
                 let late = arrivals.packets.extract_if(.., |incoming| incoming.packet.arrival >= limit);
-                late.for_each(|incoming| self.on_the_way.push(to_switch, incoming));
+                late.for_each(|incoming| self.egress.on_the_way.push(to_switch, incoming));
             }
             self.hops += arrivals.packets.len() as u64;
         }
@@ -221,12 +209,12 @@ impl Network {
         for first in (0..arrivals.packets.len()).step_by(BATCH) {
             let last = arrivals.packets.len().min(first + BATCH);
             let batch = &arrivals.packets[first..last];
-            ahead::prefetch_hosts(&self.links, &self.routes, batch, handler);
+            ahead::prefetch_hosts(&self.egress.links, &self.egress.routes, batch, handler);
             if handler.endpoint_bytes() > ahead::NEAR {
                 ahead::prefetch_endpoints(batch, handler);
             }
             if self.queues_are_far {
-                ahead::prefetch_answers(&self.links, &self.routes, batch);
+                ahead::prefetch_answers(&self.egress.links, &self.egress.routes, batch);
             }
             (first..last).for_each(|number| self.visit_with(&mut arrivals, number, limit, handler));
         }
@@ -242,7 +230,7 @@ impl Network {
     /// ports that depend on each other need the packets of each switch in order.
     fn visit_switches<H: Handler>(&mut self, woken: &[NodeId], limit: Time, handler: &mut H) {
         let mut arrivals = std::mem::take(&mut self.to_switches);
-        if woken.is_empty() && matches!(self.chooser, Chooser::Flows) && !self.ports.are_related() {
+        if woken.is_empty() && matches!(self.chooser, Chooser::Flows) && !self.egress.ports.are_related() {
             self.route(&mut arrivals);
             self.queue(&mut arrivals);
         } else {
@@ -293,27 +281,18 @@ impl Network {
         }
     }
 
+    /// What `node` sends with.
     #[inline]
-    pub(super) fn egress(&mut self, node: NodeId) -> Egress<'_> {
-        Egress {
-            node,
-            links: &mut self.links,
-            kinds: &self.kinds,
-            rare: &mut self.rare,
-            on_the_way: &mut self.on_the_way,
-            ports: &mut self.ports,
-            routes: &self.routes,
-            calendar: &mut self.calendar,
-            trailers: &mut self.trailers,
-            windows: self.windows,
-        }
+    pub(super) fn egress(&mut self, node: NodeId) -> &mut Egress {
+        self.egress.node = node;
+        &mut self.egress
     }
 
     /// Chooses the links that packets take from the switches to which they come, and chains the
     /// packets that take the same link.
     #[inline(never)]
     fn route(&mut self, arrivals: &mut Arrivals) {
-        let Network { links, routes, queues_are_far, .. } = self;
+        let Network { egress: Egress { links, routes, .. }, queues_are_far, .. } = self;
         let Arrivals { packets, steps, .. } = arrivals;
         steps.clear();
         if !*queues_are_far {
@@ -341,7 +320,7 @@ impl Network {
     #[inline(never)]
     fn queue(&mut self, arrivals: &mut Arrivals) {
         let queues_are_far = self.queues_are_far;
-        let mut egress = self.egress(NodeId::default());
+        let egress = self.egress(NodeId::default());
         let Arrivals { packets, steps, order } = arrivals;
         for first in (0..packets.len()).step_by(BATCH) {
             let last = packets.len().min(first + BATCH);
@@ -368,8 +347,8 @@ impl Network {
     #[inline(never)]
     fn forward_by_queues(&mut self, node: NodeId, mut packet: Packet) {
         let Chooser::LeastQueue(mut chooser) = std::mem::replace(&mut self.chooser, Chooser::Flows) else { return };
-        let (routes, now) = (self.routes.clone(), packet.arrival);
-        let mut egress = self.egress(node);
+        let (routes, now) = (self.egress.routes.clone(), packet.arrival);
+        let egress = self.egress(node);
         let link = routes.at(node).forward_by(&mut packet, |by, packet, link| {
             chooser.choose(node, by, packet, |i| egress.backlog(link(i), now))
         });
@@ -392,8 +371,8 @@ impl Network {
     fn take_in<H: Handler>(&mut self, node: NodeId, packet: &Packet, handler: &mut H) {
         self.run_timers(node, packet.arrival, handler);
         if node < self.hosts && NodeId::from(packet.dst()) == node {
-            let mut out = self.egress(node);
-            handler.on_packet(node, packet.arrival, packet, &mut out);
+            let out = self.egress(node);
+            handler.on_packet(node, packet.arrival, packet, out);
             out.trailers.release(packet);
         } else {
             self.pass_on(node, *packet);
@@ -408,7 +387,7 @@ impl Network {
         } else if matches!(self.chooser, Chooser::LeastQueue(_)) {
             self.forward_by_queues(node, packet);
         } else {
-            let link = self.routes.at(node).forward(node, &mut packet, &mut self.chooser);
+            let link = self.egress.routes.at(node).forward(node, &mut packet, &mut self.chooser);
             self.egress(node).enqueue_one(link, packet.arrival, &packet);
         }
     }
@@ -426,7 +405,7 @@ impl Network {
     #[inline(never)]
     fn run_due_timers<H: Handler>(&mut self, node: NodeId, mut at: Time, limit: Time, handler: &mut H) {
         while at < limit {
-            handler.on_timer(node, at, &mut self.egress(node));
+            handler.on_timer(node, at, self.egress(node));
             at = handler.next_timer(node);
         }
     }

@@ -10,7 +10,7 @@ impl Network {
     /// Shows the handler, from now on, the packets with any of `flags` that come through `link`
     /// ([`Handler::on_passing`]). Taps on one link add up.
     pub fn tap(&mut self, link: LinkId, flags: Flags) {
-        let links = self.links.len();
+        let links = self.egress.links.len();
         let taps = self.taps.get_or_insert_with(|| vec![Flags::default(); links].into());
         taps[link.index()] = taps[link.index()] | flags;
     }
@@ -24,7 +24,7 @@ impl Network {
             let mut passing: Vec<Incoming> = arrivals.packets.iter().filter(is_shown).copied().collect();
             passing.sort_unstable_by_key(|incoming| (incoming.link, incoming.packet.arrival));
             for incoming in &passing {
-                handler.on_passing(incoming.link, &incoming.packet, self.trailers.of(&incoming.packet));
+                handler.on_passing(incoming.link, &incoming.packet, self.egress.trailers.of(&incoming.packet));
             }
         }
     }

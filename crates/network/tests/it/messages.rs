@@ -23,11 +23,11 @@ struct Ring {
 impl Handler for Ring {
     type Message = u32;
 
-    fn on_packet(&mut self, _: NodeId, _: Time, _: &Packet, _: &mut Egress<'_>) {
+    fn on_packet(&mut self, _: NodeId, _: Time, _: &Packet, _: &mut Egress) {
         unreachable!("nobody sends a packet");
     }
 
-    fn on_timer(&mut self, node: NodeId, now: Time, _: &mut Egress<'_>) {
+    fn on_timer(&mut self, node: NodeId, now: Time, _: &mut Egress) {
         let (_, number) = self.holds[node.index()].take().expect("it holds a number");
         if number < LAST {
             self.told.push((NodeId::new((node.index() + 1) % HOSTS), now + self.lookahead, number + 1));

@@ -32,9 +32,9 @@ struct Probe {
 impl Handler for Probe {
     type Message = ();
 
-    fn on_packet(&mut self, _: NodeId, _: Time, _: &Packet, _: &mut Egress<'_>) {}
+    fn on_packet(&mut self, _: NodeId, _: Time, _: &Packet, _: &mut Egress) {}
 
-    fn on_timer(&mut self, _: NodeId, now: Time, out: &mut Egress<'_>) {
+    fn on_timer(&mut self, _: NodeId, now: Time, out: &mut Egress) {
         while let Some((_, act)) = self.acts.pop_if(|(at, _)| *at == now) {
             match act {
                 Act::Send(packet) => out.send(now, packet),

@@ -22,10 +22,10 @@ struct Notes {
 
 impl Handler for Notes {
     type Message = ();
-    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, _: &mut Egress<'_>) {
+    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, _: &mut Egress) {
         self.arrivals.push((host, now, packet.endpoint, packet.flags.has(Flags::CE)));
     }
-    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>) {
+    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress) {
         if let Some((_, packet)) = self.sends[node.index()].pop() {
             out.send(now, packet);
         }

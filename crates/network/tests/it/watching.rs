@@ -50,12 +50,12 @@ struct Watcher {
 impl Handler for Watcher {
     type Message = ();
 
-    fn on_packet(&mut self, _: NodeId, _: Time, packet: &Packet, out: &mut Egress<'_>) {
+    fn on_packet(&mut self, _: NodeId, _: Time, packet: &Packet, out: &mut Egress) {
         self.arrived.push(packet.seq);
         self.witnessed.push(out.take_witnessed());
     }
 
-    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>) {
+    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress) {
         if node == SWITCH {
             self.switch_timer = None;
             return;

@@ -21,7 +21,7 @@ pub(crate) trait Component {
 
     /// A timer of `node` is due; the component looks whether `key` is one of its own (see
     /// [`crate::host::timer`]).
-    fn on_timer(&mut self, _node: NodeId, _key: u64, _network: &mut Egress<'_>, _context: &mut Context) {}
+    fn on_timer(&mut self, _node: NodeId, _key: u64, _network: &mut Egress, _context: &mut Context) {}
 
     /// `host` has got `message`; the component gives it back if it is not one of its own.
     fn on_message(&mut self, _host: NodeId, message: Message, _context: &mut Context) -> Option<Message> {

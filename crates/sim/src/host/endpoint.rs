@@ -33,12 +33,12 @@ pub(crate) enum Event {
 /// One end of a connection.
 pub(crate) trait Endpoint: Debug {
     /// `packet` has arrived on `subflow`.
-    fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event;
+    fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event;
     /// A wake-up for `subflow` is due. A wake-up that the endpoint did not ask for must do no harm.
-    fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_, '_>) -> Event;
+    fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_>) -> Event;
     /// The turn that the endpoint asked for has come ([`Io::queue_turn`]). It uses the turn with
     /// [`Io::spend_turn`], or leaves it to the next endpoint.
-    fn on_turn(&mut self, _io: &mut Io<'_, '_>) -> Event {
+    fn on_turn(&mut self, _io: &mut Io<'_>) -> Event {
         Event::None
     }
     /// Prefetches the memory that a packet of `subflow` will touch, in stages 3 and 4. The later
@@ -50,13 +50,13 @@ pub(crate) trait Endpoint: Debug {
 /// The end that has data to send.
 pub(crate) trait Sending: Endpoint {
     /// Opens the connection.
-    fn open(&mut self, io: &mut Io<'_, '_>);
+    fn open(&mut self, io: &mut Io<'_>);
     /// Adds a message of `size` bytes to a connection that stays open.
-    fn extend(&mut self, _size: u64, _io: &mut Io<'_, '_>) {
+    fn extend(&mut self, _size: u64, _io: &mut Io<'_>) {
         unreachable!("connections of this family do not stay open: the scenario is checked")
     }
     /// Sends no new data from now on; the endpoint closes when all data sent is acknowledged.
-    fn stop(&mut self, io: &mut Io<'_, '_>) -> Event;
+    fn stop(&mut self, io: &mut Io<'_>) -> Event;
     /// The state of the connection.
     fn state(&self) -> SenderState;
     /// The time at which it was opened.

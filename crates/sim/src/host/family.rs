@@ -22,14 +22,14 @@ macro_rules! endpoint {
 
         impl Endpoint for $name {
             #[inline]
-            fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+            fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
                 match self { $($name::$family(end) => end.on_packet(subflow, packet, io)),* }
             }
             #[inline]
-            fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_, '_>) -> Event {
+            fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_>) -> Event {
                 match self { $($name::$family(end) => end.on_timer(subflow, io)),* }
             }
-            fn on_turn(&mut self, io: &mut Io<'_, '_>) -> Event {
+            fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
                 match self { $($name::$family(end) => end.on_turn(io)),* }
             }
             #[inline]
@@ -74,13 +74,13 @@ macro_rules! ends {
         }
 
         impl Sending for Sender {
-            fn open(&mut self, io: &mut Io<'_, '_>) {
+            fn open(&mut self, io: &mut Io<'_>) {
                 match self { $(Sender::$family(end) => end.open(io)),* }
             }
-            fn extend(&mut self, size: u64, io: &mut Io<'_, '_>) {
+            fn extend(&mut self, size: u64, io: &mut Io<'_>) {
                 match self { $(Sender::$family(end) => end.extend(size, io)),* }
             }
-            fn stop(&mut self, io: &mut Io<'_, '_>) -> Event {
+            fn stop(&mut self, io: &mut Io<'_>) -> Event {
                 match self { $(Sender::$family(end) => end.stop(io)),* }
             }
             fn state(&self) -> SenderState {

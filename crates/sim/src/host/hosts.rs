@@ -66,7 +66,7 @@ impl<'p> Hosts<'p> {
     }
 
     /// Starts flow `id` at its sender: on a connection that stays open, or on one of its own.
-    fn start(&mut self, host: NodeId, id: FlowId, planned: PlannedFlow, network: &mut Egress<'_>) {
+    fn start(&mut self, host: NodeId, id: FlowId, planned: PlannedFlow, network: &mut Egress) {
         let stays_open = self.plan.persistent[planned.label.index()];
         let key = (planned.label, planned.transport, planned.flow.dst);
         match self.context.hosts[host.index()].held.get(&key).copied().filter(|_| stays_open) {
@@ -79,7 +79,7 @@ impl<'p> Hosts<'p> {
     }
 
     /// Gives message `id` to the sender `handle`, whose connection stays open.
-    fn extend(&mut self, host: NodeId, handle: Handle, id: FlowId, planned: PlannedFlow, network: &mut Egress<'_>) {
+    fn extend(&mut self, host: NodeId, handle: Handle, id: FlowId, planned: PlannedFlow, network: &mut Egress) {
         let (now, timers) = (self.context.now, &mut self.context.timers[host.index()]);
         if let Some((Occupant::Sender(sending), shared)) = self.context.hosts[host.index()].endpoint(handle)
             && let (Some(messages), Some(size)) = (&mut sending.messages, planned.flow.size)
@@ -109,7 +109,7 @@ impl<'p> Hosts<'p> {
     }
 
     /// Opens the connection of flow `id` at its sender.
-    fn open(&mut self, host: NodeId, id: FlowId, planned: PlannedFlow, network: &mut Egress<'_>) {
+    fn open(&mut self, host: NodeId, id: FlowId, planned: PlannedFlow, network: &mut Egress) {
         let now = self.context.now;
         let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (HostId::from(host), planned.flow.dst);
@@ -157,7 +157,7 @@ impl<'p> Hosts<'p> {
     }
 
     /// A packet that opens a connection, or a subflow, has come to `host`.
-    fn accept(&mut self, host: NodeId, packet: &Packet, network: &mut Egress<'_>) {
+    fn accept(&mut self, host: NodeId, packet: &Packet, network: &mut Egress) {
         if self.context.hosts[host.index()].swept + SILENCE <= self.context.now {
             self.sweep(host);
         }
@@ -205,13 +205,7 @@ impl<'p> Hosts<'p> {
     }
 
     #[inline]
-    fn deliver(
-        &mut self,
-        host: NodeId,
-        (handle, subflow): (Handle, SubflowId),
-        packet: &Packet,
-        network: &mut Egress<'_>,
-    ) {
+    fn deliver(&mut self, host: NodeId, (handle, subflow): (Handle, SubflowId), packet: &Packet, network: &mut Egress) {
         let now = self.context.now;
         let timers = &mut self.context.timers[host.index()];
         match self.context.hosts[host.index()].endpoint(handle) {
@@ -322,13 +316,13 @@ impl<'p> Hosts<'p> {
         }
     }
 
-    fn wake_endpoint(&mut self, host: NodeId, raw: u32, network: &mut Egress<'_>) {
+    fn wake_endpoint(&mut self, host: NodeId, raw: u32, network: &mut Egress) {
         let (handle, subflow) = Handle::split(raw);
         self.with_endpoint(host, handle, network, |end, io| end.on_timer(subflow, io));
     }
 
     /// Gives the endpoints of `host` the turns that are due.
-    fn take_turns(&mut self, host: NodeId, network: &mut Egress<'_>) {
+    fn take_turns(&mut self, host: NodeId, network: &mut Egress) {
         let now = self.context.now;
         self.context.hosts[host.index()].shared().turn_at = Time::MAX;
         while let Some(name) = self.context.hosts[host.index()].shared().turns.next(now) {
@@ -343,8 +337,8 @@ impl<'p> Hosts<'p> {
         &mut self,
         host: NodeId,
         handle: Handle,
-        network: &mut Egress<'_>,
-        act: impl Fn(&mut dyn Endpoint, &mut Io<'_, '_>) -> Event,
+        network: &mut Egress,
+        act: impl Fn(&mut dyn Endpoint, &mut Io<'_>) -> Event,
     ) {
         let (now, timers) = (self.context.now, &mut self.context.timers[host.index()]);
         match self.context.hosts[host.index()].endpoint(handle) {
@@ -363,7 +357,7 @@ impl<'p> Hosts<'p> {
     /// A switch has sent `packet` back to this host. One that may have opened its connection is for
     /// its sender by name; the name of others is that of the receiver.
     #[cold]
-    fn take_back(&mut self, host: NodeId, packet: &Packet, network: &mut Egress<'_>) {
+    fn take_back(&mut self, host: NodeId, packet: &Packet, network: &mut Egress) {
         match self.sender_of_returned(host, packet) {
             Some(handle) => self.deliver(host, (handle, SubflowId::FIRST), packet, network),
             None => self.stray += 1,
@@ -382,7 +376,7 @@ impl<'p> Hosts<'p> {
         found.map(|(handle, _)| handle)
     }
 
-    fn stop_flow(&mut self, host: NodeId, raw: u32, network: &mut Egress<'_>) {
+    fn stop_flow(&mut self, host: NodeId, raw: u32, network: &mut Egress) {
         let handle = Handle::split(raw).0;
         let (now, timers) = (self.context.now, &mut self.context.timers[host.index()]);
         if let Some((Occupant::Sender(sending), shared)) = self.context.hosts[host.index()].endpoint(handle) {
@@ -408,7 +402,7 @@ impl<'p> Hosts<'p> {
     }
 
     /// Hands out the messages that are due at `host`.
-    fn read_inbox(&mut self, host: NodeId, network: &mut Egress<'_>) {
+    fn read_inbox(&mut self, host: NodeId, network: &mut Egress) {
         while let Some(message) = self.context.inboxes[host.index()].due(self.context.now) {
             match message {
                 Message::Start(id, planned) => self.start(host, id, planned, network),
@@ -446,7 +440,7 @@ impl Handler for Hosts<'_> {
     type Message = Message;
 
     #[inline]
-    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress<'_>) {
+    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress) {
         self.context.now = now;
         self.delivered += 1;
         // One look for all that is seldom.
@@ -461,7 +455,7 @@ impl Handler for Hosts<'_> {
         self.deliver(host, Handle::split(packet.endpoint), packet, network);
     }
 
-    fn on_timer(&mut self, node: NodeId, now: Time, network: &mut Egress<'_>) {
+    fn on_timer(&mut self, node: NodeId, now: Time, network: &mut Egress) {
         self.context.now = now;
         let Some((_, key)) = self.context.timers[node.index()].pop() else {
             return;

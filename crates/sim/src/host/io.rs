@@ -22,20 +22,15 @@ pub(crate) struct Shared {
 
 /// The surroundings of an endpoint while it handles a packet or a timer.
 #[derive(Debug)]
-pub(crate) struct Io<'a, 'n> {
+pub(crate) struct Io<'a> {
     pub(crate) now: Time,
     pub(crate) shared: &'a mut Shared,
-    network: &'a mut Egress<'n>,
+    network: &'a mut Egress,
     timers: &'a mut Timers,
 }
 
-impl<'a, 'n> Io<'a, 'n> {
-    pub(crate) fn new(
-        now: Time,
-        shared: &'a mut Shared,
-        network: &'a mut Egress<'n>,
-        timers: &'a mut Timers,
-    ) -> Io<'a, 'n> {
+impl<'a> Io<'a> {
+    pub(crate) fn new(now: Time, shared: &'a mut Shared, network: &'a mut Egress, timers: &'a mut Timers) -> Io<'a> {
         Io { now, shared, network, timers }
     }
 

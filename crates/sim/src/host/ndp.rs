@@ -67,7 +67,7 @@ impl NdpSender {
 }
 
 impl Endpoint for NdpSender {
-    fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+    fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
         let NdpSender { sender, connection } = self;
         let now = io.now;
         if packet.is_returned() {
@@ -92,7 +92,7 @@ impl Endpoint for NdpSender {
         self.event()
     }
 
-    fn on_timer(&mut self, _: SubflowId, io: &mut Io<'_, '_>) -> Event {
+    fn on_timer(&mut self, _: SubflowId, io: &mut Io<'_>) -> Event {
         let now = io.now;
         self.sender.on_timer(now, &mut Out { connection: &mut self.connection, io, answers_opening: false });
         self.event()
@@ -100,12 +100,12 @@ impl Endpoint for NdpSender {
 }
 
 impl Sending for NdpSender {
-    fn open(&mut self, io: &mut Io<'_, '_>) {
+    fn open(&mut self, io: &mut Io<'_>) {
         let now = io.now;
         self.sender.open(now, &mut Out { connection: &mut self.connection, io, answers_opening: false });
     }
 
-    fn stop(&mut self, io: &mut Io<'_, '_>) -> Event {
+    fn stop(&mut self, io: &mut Io<'_>) -> Event {
         let now = io.now;
         self.sender.stop(now, &mut Out { connection: &mut self.connection, io, answers_opening: false });
         self.event()
@@ -194,7 +194,7 @@ impl NdpReceiver {
     }
 
     /// Takes its place in the pull queue if it owes PULLs.
-    fn enrol(&mut self, io: &mut Io<'_, '_>) {
+    fn enrol(&mut self, io: &mut Io<'_>) {
         if self.receiver.owes() && !self.enrolled {
             self.enrolled = true;
             io.queue_turn(self.connection.me, self.config.priority);
@@ -203,7 +203,7 @@ impl NdpReceiver {
 }
 
 impl Endpoint for NdpReceiver {
-    fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+    fn on_packet(&mut self, _: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
         let now = io.now;
         if packet.flags.has(Flags::FIN) {
             let at = now + self.config.rto;
@@ -220,7 +220,7 @@ impl Endpoint for NdpReceiver {
     }
 
     /// Sends a PULL, which takes the time of a full packet on the host's links.
-    fn on_turn(&mut self, io: &mut Io<'_, '_>) -> Event {
+    fn on_turn(&mut self, io: &mut Io<'_>) -> Event {
         self.enrolled = false;
         let out = &mut Out { connection: &mut self.connection, io, answers_opening: false };
         if self.receiver.pull(out) {
@@ -231,7 +231,7 @@ impl Endpoint for NdpReceiver {
         Event::None
     }
 
-    fn on_timer(&mut self, _: SubflowId, io: &mut Io<'_, '_>) -> Event {
+    fn on_timer(&mut self, _: SubflowId, io: &mut Io<'_>) -> Event {
         if self.closes.is_some_and(|at| at <= io.now) { Event::Closed } else { Event::None }
     }
 }
@@ -248,14 +248,14 @@ impl Receiving for NdpReceiver {
 
 /// Turns the messages of one endpoint into packets at one instant.
 #[derive(Debug)]
-struct Out<'a, 'i, 'n> {
+struct Out<'a, 'i> {
     connection: &'a mut Connection,
-    io: &'a mut Io<'i, 'n>,
+    io: &'a mut Io<'i>,
     /// Does it answer a packet that may have opened the connection?
     answers_opening: bool,
 }
 
-impl Output for Out<'_, '_, '_> {
+impl Output for Out<'_, '_> {
     fn send(&mut self, message: Message, path: Option<usize>) {
         let c = &*self.connection;
         let envelope = Envelope::new(c.peer_host, c.sizes.ack, 0);
@@ -312,7 +312,7 @@ impl Output for Out<'_, '_, '_> {
     }
 }
 
-impl Out<'_, '_, '_> {
+impl Out<'_, '_> {
     /// Writes an ACK or a NACK of packet `number`; in answer to a packet that may have opened the
     /// connection, the receiver's name in place of the cumulative ACK.
     fn answer(&self, packet: &mut Packet, flags: Flags, (number, next): (u32, u32)) {

@@ -89,7 +89,7 @@ fn progress(sender: &Sender, s: SubflowId) -> Progress {
 
 impl Endpoint for TcpSender {
     #[inline]
-    fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+    fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
         let TcpSender { sender, connection } = self;
         let (marked, now) = (packet.flags.has(Flags::ECE), io.now);
         connection.paths.before_ack(subflow, packet.entropy, marked, || sender.congestion(subflow).cwnd, now);
@@ -107,7 +107,7 @@ impl Endpoint for TcpSender {
         self.event()
     }
 
-    fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_, '_>) -> Event {
+    fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_>) -> Event {
         self.sender.on_timer(subflow, io.now, &mut Out { connection: &mut self.connection, io });
         self.event()
     }
@@ -119,15 +119,15 @@ impl Endpoint for TcpSender {
 }
 
 impl Sending for TcpSender {
-    fn open(&mut self, io: &mut Io<'_, '_>) {
+    fn open(&mut self, io: &mut Io<'_>) {
         self.sender.open(io.now, &mut Out { connection: &mut self.connection, io });
     }
 
-    fn extend(&mut self, size: u64, io: &mut Io<'_, '_>) {
+    fn extend(&mut self, size: u64, io: &mut Io<'_>) {
         self.sender.extend(size, io.now, &mut Out { connection: &mut self.connection, io });
     }
 
-    fn stop(&mut self, io: &mut Io<'_, '_>) -> Event {
+    fn stop(&mut self, io: &mut Io<'_>) -> Event {
         self.sender.stop(io.now, &mut Out { connection: &mut self.connection, io });
         self.event()
     }
@@ -212,7 +212,7 @@ impl TcpReceiver {
 
 impl Endpoint for TcpReceiver {
     #[inline]
-    fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_, '_>) -> Event {
+    fn on_packet(&mut self, subflow: SubflowId, packet: &Packet, io: &mut Io<'_>) -> Event {
         let TcpReceiver { receiver, connection } = self;
         connection.paths.on_arrival(packet.entropy);
         let (ce, now) = (packet.flags.has(Flags::CE), io.now);
@@ -231,7 +231,7 @@ impl Endpoint for TcpReceiver {
         }
     }
 
-    fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_, '_>) -> Event {
+    fn on_timer(&mut self, subflow: SubflowId, io: &mut Io<'_>) -> Event {
         self.receiver.on_timer(subflow, io.now, &mut Out { connection: &mut self.connection, io });
         Event::None
     }
@@ -256,12 +256,12 @@ impl Receiving for TcpReceiver {
 
 /// Turns the segments of one endpoint into packets at one instant.
 #[derive(Debug)]
-struct Out<'a, 'i, 'n> {
+struct Out<'a, 'i> {
     connection: &'a mut Connection,
-    io: &'a mut Io<'i, 'n>,
+    io: &'a mut Io<'i>,
 }
 
-impl Out<'_, '_, '_> {
+impl Out<'_, '_> {
     /// Addresses `packet` and sends it.
     #[inline(never)]
     fn send_packet(&mut self, subflow: SubflowId, mut packet: Packet) {
@@ -300,7 +300,7 @@ impl Out<'_, '_, '_> {
     }
 }
 
-impl Output for Out<'_, '_, '_> {
+impl Output for Out<'_, '_> {
     /// Inlined, so that only the code for the kind of segment is left wherever one is sent.
     #[inline(always)]
     fn send(&mut self, subflow: SubflowId, segment: Segment) {

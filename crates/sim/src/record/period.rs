@@ -50,7 +50,7 @@ impl Component for Period<'_> {
         }
     }
 
-    fn on_timer(&mut self, node: NodeId, key: u64, network: &mut Egress<'_>, context: &mut Context) {
+    fn on_timer(&mut self, node: NodeId, key: u64, network: &mut Egress, context: &mut Context) {
         if timer::kind(key) != timer::PERIOD {
             return;
         }

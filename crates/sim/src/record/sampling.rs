@@ -88,7 +88,7 @@ impl<'p> Sampling<'p> {
         self.plan.fabric.links()[link.index()].from
     }
 
-    fn count(&mut self, node: NodeId, link: LinkId, network: &mut Egress<'_>, context: &mut Context) {
+    fn count(&mut self, node: NodeId, link: LinkId, network: &mut Egress, context: &mut Context) {
         let Some(counters) = &mut self.counters else { return };
         let sample = counters.count(link, context.now, network.counters(link, context.now));
         if let Some(next) = counters.next(context.now) {
@@ -97,7 +97,7 @@ impl<'p> Sampling<'p> {
         context.sample(sample);
     }
 
-    fn queue(&mut self, node: NodeId, link: LinkId, network: &mut Egress<'_>, context: &mut Context) {
+    fn queue(&mut self, node: NodeId, link: LinkId, network: &mut Egress, context: &mut Context) {
         let Some(series) = &self.queue else { return };
         let (packets, bytes) = network.queue(link, context.now);
         context.sample([Sample { at: context.now, value: Value::Queue { link, packets, bytes } }]);
@@ -193,7 +193,7 @@ impl Component for Sampling<'_> {
         }
     }
 
-    fn on_timer(&mut self, node: NodeId, key: u64, network: &mut Egress<'_>, context: &mut Context) {
+    fn on_timer(&mut self, node: NodeId, key: u64, network: &mut Egress, context: &mut Context) {
         let link = LinkId::from(key as u32);
         match timer::kind(key) {
             timer::SAMPLE_QUEUE => self.queue(node, link, network, context),

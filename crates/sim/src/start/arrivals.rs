@@ -55,7 +55,7 @@ impl Component for Arrivals<'_> {
         }
     }
 
-    fn on_timer(&mut self, _: NodeId, key: u64, _: &mut Egress<'_>, context: &mut Context) {
+    fn on_timer(&mut self, _: NodeId, key: u64, _: &mut Egress, context: &mut Context) {
         if timer::kind(key) == timer::ARRIVALS {
             for (host, at, message) in self.next(context) {
                 context.send(host, at, message);

@@ -170,7 +170,7 @@ impl<'p> Watch<'p> {
     }
 
     /// Notes what the network has seen of watched flows since the last time.
-    fn catch_up(&mut self, network: &mut Egress<'_>) {
+    fn catch_up(&mut self, network: &mut Egress) {
         let seen = network.take_witnessed();
         self.note(&seen);
     }
@@ -335,7 +335,7 @@ impl<'p> Watch<'p> {
 impl Handler for Watch<'_> {
     type Message = Message;
 
-    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress<'_>) {
+    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, network: &mut Egress) {
         self.catch_up(network);
         let trailer = network.trailer(packet).copied();
         let watched = self.addressee(packet, trailer.as_ref()).filter(|(flow, ..)| self.watches(*flow));
@@ -355,7 +355,7 @@ impl Handler for Watch<'_> {
         }
     }
 
-    fn on_timer(&mut self, node: NodeId, now: Time, network: &mut Egress<'_>) {
+    fn on_timer(&mut self, node: NodeId, now: Time, network: &mut Egress) {
         self.catch_up(network);
         let Some(key) = self.hosts.next_key(node) else {
             return self.hosts.on_timer(node, now, network);

@@ -138,12 +138,12 @@ pub fn has_trailer(packet: &Packet) -> bool {
     packet.seq % 2 == 1
 }
 
-fn post(now: Time, packet: Packet, out: &mut Egress<'_>) {
+fn post(now: Time, packet: Packet, out: &mut Egress) {
     if has_trailer(&packet) { out.send_with(now, packet, [packet.seq; 12]) } else { out.send(now, packet) }
 }
 
 /// `packet` with its number where [`post`] was told it.
-fn unpack(packet: &Packet, out: &Egress<'_>) -> Packet {
+fn unpack(packet: &Packet, out: &Egress) -> Packet {
     let Some(trailer) = out.trailer(packet) else {
         return *packet;
     };
@@ -156,7 +156,7 @@ fn unpack(packet: &Packet, out: &Egress<'_>) -> Packet {
 impl Handler for Traffic {
     type Message = ();
 
-    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress<'_>) {
+    fn on_packet(&mut self, host: NodeId, now: Time, packet: &Packet, out: &mut Egress) {
         self.note(host, now);
         let packet = &unpack(packet, out);
         assert_eq!(NodeId::from(packet.dst()), host, "not for this host");
@@ -167,7 +167,7 @@ impl Handler for Traffic {
         }
     }
 
-    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress<'_>) {
+    fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress) {
         self.note(node, now);
         let send = self.todo[node.index()].pop().expect("nothing was due");
         assert_eq!(send.at, now);
