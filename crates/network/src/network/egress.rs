@@ -75,9 +75,9 @@ impl Egress {
 
     /// Queues the packets of a `chain` of `packets`, in order; they came at their `arrival`.
     #[inline(never)]
-    pub(super) fn enqueue_chain(&mut self, id: LinkId, packets: &[Incoming], chain: &[u32]) {
+    pub(super) fn enqueue_chain(&mut self, id: LinkId, packets: &[Incoming], chain: impl Iterator<Item = usize>) {
         for number in chain {
-            let packet = &packets[*number as usize].packet;
+            let packet = &packets[number].packet;
             self.enqueue(id, packet.arrival, packet);
         }
     }

@@ -8,9 +8,6 @@ use linkpool_units::Time;
 /// Stands for no packet.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The longest chain that is sorted by insertion.
-const SHORT: usize = 8;
-
 /// The packets that reach some nodes in a window.
 ///
 /// The order of packets matters only where they meet: at a host, or in the queue of a link. Most
@@ -35,8 +32,9 @@ pub(super) struct Arrivals {
 #[derive(Debug, Default)]
 pub(super) struct Order {
     seed: u64,
-    /// The packets of the chain that was put in order last, by number.
-    chain: Vec<u32>,
+    /// The packets of the chain that was put in order last, the last one first: their arrivals and
+    /// numbers.
+    chain: Vec<(Time, u32)>,
 }
 
 /// A packet's way on.
@@ -65,34 +63,28 @@ impl Arrivals {
 impl Order {
     /// The numbers of the packets of the chain of `latest`, in order.
     #[inline(never)]
-    pub(super) fn of(&mut self, packets: &[Incoming], steps: &[Step], latest: u32) -> &[u32] {
+    pub(super) fn of(
+        &mut self,
+        packets: &[Incoming],
+        steps: &[Step],
+        latest: u32,
+    ) -> impl ExactSizeIterator<Item = usize> + use<'_> {
         let Order { seed, chain } = self;
         chain.clear();
-        let mut number = latest;
+        // A packet that was sent earlier mostly comes earlier, too. So most chains go back in time.
+        let (mut number, mut later, mut goes_back) = (latest, Time::MAX, true);
         while number != NONE {
-            chain.push(number);
+            let at = packets[number as usize].packet.arrival;
+            chain.push((at, number));
+            goes_back &= at < later;
+            later = at;
             number = steps[number as usize].before;
         }
-        let compare = |a: &u32, b: &u32| {
-            let [a, b] = [a, b].map(|number| &packets[*number as usize]);
-            a.packet.arrival.cmp(&b.packet.arrival).then_with(|| {
-                let rank = |tied: &Incoming| tie_rank(*seed, tied.packet.arrival, tied.link);
-                rank(a).cmp(&rank(b))
-            })
-        };
-        if chain.len() > SHORT {
-            chain.sort_unstable_by(compare);
-            return chain;
+        if !goes_back {
+            let rank = |(at, number): (Time, u32)| tie_rank(*seed, at, packets[number as usize].link);
+            chain.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| rank(*b).cmp(&rank(*a))));
         }
-        // Most chains have two packets: by insertion.
-        for end in 1..chain.len() {
-            let mut at = end;
-            while at > 0 && compare(&chain[at - 1], &chain[at]).is_gt() {
-                chain.swap(at - 1, at);
-                at -= 1;
-            }
-        }
-        chain
+        chain.iter().rev().map(|(_, number)| *number as usize)
     }
 }
 
@@ -131,8 +123,7 @@ mod tests {
         }
         for (latest, length) in latest.into_iter().zip([66, 34]) {
             let Arrivals { packets, steps, order } = &mut arrivals;
-            let chain: Vec<Incoming> =
-                order.of(packets, steps, latest).iter().map(|number| packets[*number as usize]).collect();
+            let chain: Vec<Incoming> = order.of(packets, steps, latest).map(|number| packets[number]).collect();
             assert_eq!(chain.len(), length);
             assert!(chain.is_sorted_by_key(|i| (i.packet.arrival, tie_rank(7, i.packet.arrival, i.link))));
         }

@@ -276,7 +276,7 @@ impl Network {
     fn take_in_chain<H: Handler>(&mut self, arrivals: &mut Arrivals, number: usize, handler: &mut H) {
         let Arrivals { packets, steps, order } = arrivals;
         for number in order.of(packets, steps, number as u32) {
-            let incoming = &packets[*number as usize];
+            let incoming = &packets[number];
             self.take_in(incoming.node, &incoming.packet, handler);
         }
     }
