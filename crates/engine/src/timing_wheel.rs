@@ -1,4 +1,4 @@
-//! A timing wheel: events, listed by the window in which they are due.
+//! A timing wheel: events of several kinds, listed by the window in which they are due.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,19 @@ const GROUP: u64 = ROWS / 2;
 /// The places of a chunk.
 const CHUNK: u32 = 32;
 
-/// Events by the window in which they are due (a timing wheel: Varghese and Lauck, "Hashed and
-/// hierarchical timing wheels", SOSP 1987).
+/// Events of `KINDS` kinds by the window in which they are due (a timing wheel: Varghese and Lauck,
+/// "Hashed and hierarchical timing wheels", SOSP 1987).
 ///
-/// An event is written once, at the end of the row of its window. When the window comes, the row is
-/// read once, from its first event to its last. So memory is written and read in order, whatever
+/// An event is written once, at the end of the row of its window and kind. When the window comes, the
+/// row is read once, from its first event to its last. So memory is written and read in order, whatever
 /// the number of sources that events come from. Rows consist of chunks that are used again at once.
 #[derive(Debug)]
-pub struct TimingWheel<T> {
+pub struct TimingWheel<T, const KINDS: usize> {
     /// The current window.
     now: u64,
-    rows: Box<[Row; ROWS as usize]>,
-    /// One bit per row that is not empty.
+    /// A row per window and kind.
+    rows: Box<[[Row; KINDS]; ROWS as usize]>,
+    /// One bit per window that has events.
     occupied: [u64; ROWS as usize / 64],
     /// The chunks of all rows, one after another.
     places: Vec<T>,
@@ -31,13 +32,13 @@ pub struct TimingWheel<T> {
     following: Vec<u32>,
     /// Chunks that belong to no row.
     free: Vec<u32>,
-    /// Events beyond the rows, each with its window, by group of windows.
-    later: BTreeMap<u64, Vec<(u64, T)>>,
+    /// Events beyond the rows, each with its window and kind, by group of windows.
+    later: BTreeMap<u64, Vec<(u64, usize, T)>>,
     /// The first window of the events in `later`; `u64::MAX`: there are none.
     first_later: u64,
 }
 
-/// The events of a window.
+/// The events of a kind in a window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     /// The first chunk.
@@ -46,12 +47,12 @@ struct Row {
     end: u32,
 }
 
-impl<T: Copy + Default> TimingWheel<T> {
+impl<T: Copy + Default, const KINDS: usize> TimingWheel<T, KINDS> {
     /// An empty wheel, at window 0.
-    pub fn new() -> TimingWheel<T> {
+    pub fn new() -> TimingWheel<T, KINDS> {
         TimingWheel {
             now: 0,
-            rows: Box::new([Row::default(); ROWS as usize]),
+            rows: Box::new([[Row::default(); KINDS]; ROWS as usize]),
             occupied: [0; ROWS as usize / 64],
             places: Vec::new(),
             following: Vec::new(),
@@ -61,49 +62,50 @@ impl<T: Copy + Default> TimingWheel<T> {
         }
     }
 
-    /// Adds an event that is due in `window`, the current one or a later one; the caller fills its
-    /// place.
+    /// Adds an event of `kind` that is due in `window`, the current one or a later one; the caller
+    /// fills its place.
     #[inline(always)]
-    pub fn push(&mut self, window: u64) -> &mut T {
+    pub fn push(&mut self, window: u64, kind: usize) -> &mut T {
         debug_assert!(window >= self.now, "window {window} is over (now {})", self.now);
         if window - self.now >= ROWS {
-            return self.push_later(window);
+            return self.push_later(window, kind);
         }
         let row = (window % ROWS) as usize;
-        if self.rows[row].end.is_multiple_of(CHUNK) {
-            self.add_chunk(row);
+        let end = &mut self.rows[row][kind].end;
+        if end.is_multiple_of(CHUNK) {
+            return self.push_to_new_chunk(row, kind);
         }
-        let end = &mut self.rows[row].end;
         *end += 1;
         &mut self.places[*end as usize - 1]
     }
 
-    /// Adds a chunk to `row`, which has no place left.
+    /// Adds an event to a row that has no place left.
     #[inline(never)]
-    fn add_chunk(&mut self, row: usize) {
+    fn push_to_new_chunk(&mut self, row: usize, kind: usize) -> &mut T {
         let chunk = self.free.pop().unwrap_or_else(|| {
             self.places.resize(self.places.len() + CHUNK as usize, T::default());
             self.following.push(0);
             self.following.len() as u32 - 1
         });
-        let Row { first, end } = &mut self.rows[row];
+        let Row { first, end } = &mut self.rows[row][kind];
         if *end == 0 {
             *first = chunk;
             self.occupied[row / 64] |= 1 << (row % 64);
         } else {
             self.following[(*end as usize - 1) / CHUNK as usize] = chunk;
         }
-        *end = chunk * CHUNK;
+        *end = chunk * CHUNK + 1;
+        &mut self.places[(chunk * CHUNK) as usize]
     }
 
     #[cold]
     #[inline(never)]
-    fn push_later(&mut self, window: u64) -> &mut T {
+    fn push_later(&mut self, window: u64, kind: usize) -> &mut T {
         self.first_later = self.first_later.min(window);
         let group = self.later.entry(window / GROUP).or_default();
-        group.push((window, T::default()));
+        group.push((window, kind, T::default()));
         let last = group.len() - 1;
-        &mut group[last].1
+        &mut group[last].2
     }
 
     /// Moves to `window`, before which nothing is due.
@@ -120,9 +122,9 @@ impl<T: Copy + Default> TimingWheel<T> {
     #[inline(never)]
     fn enter_later(&mut self) {
         while let Some(group) = self.later.first_entry().filter(|group| *group.key() <= self.now / GROUP + 1) {
-            group.remove().into_iter().for_each(|(window, event)| *self.push(window) = event);
+            group.remove().into_iter().for_each(|(window, kind, event)| *self.push(window, kind) = event);
             let first = self.later.first_key_value();
-            self.first_later = first.and_then(|(_, events)| events.iter().map(|(w, _)| *w).min()).unwrap_or(u64::MAX);
+            self.first_later = first.and_then(|(_, events)| events.iter().map(|(w, ..)| *w).min()).unwrap_or(u64::MAX);
         }
     }
 
@@ -154,16 +156,18 @@ impl<T: Copy + Default> TimingWheel<T> {
         })
     }
 
-    /// Takes the events of the current window, in the order in which they were added, to the end of
-    /// `events`.
+    /// Takes the events of `kind` of the current window, in the order in which they were added, to
+    /// the end of `events`.
     #[inline]
-    pub fn take(&mut self, events: &mut Vec<T>) {
+    pub fn take(&mut self, kind: usize, events: &mut Vec<T>) {
         let row = (self.now % ROWS) as usize;
-        let Row { first, end } = std::mem::take(&mut self.rows[row]);
+        let Row { first, end } = std::mem::take(&mut self.rows[row][kind]);
         if end == 0 {
             return;
         }
-        self.occupied[row / 64] &= !(1 << (row % 64));
+        if self.rows[row].iter().all(|kind| kind.end == 0) {
+            self.occupied[row / 64] &= !(1 << (row % 64));
+        }
         let last = (end - 1) / CHUNK;
         let mut chunk = first;
         while chunk != last {
@@ -177,8 +181,8 @@ impl<T: Copy + Default> TimingWheel<T> {
 
     /// All events, in no order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        let in_rows = self.rows.iter().filter(|row| row.end > 0).flat_map(|row| self.of(*row));
-        in_rows.chain(self.later.values().flatten().map(|(_, event)| event))
+        let in_rows = self.rows.iter().flatten().filter(|row| row.end > 0).flat_map(|row| self.of(*row));
+        in_rows.chain(self.later.values().flatten().map(|(.., event)| event))
     }
 
     /// The events of `row`, which is not empty.
@@ -192,8 +196,8 @@ impl<T: Copy + Default> TimingWheel<T> {
     }
 }
 
-impl<T: Copy + Default> Default for TimingWheel<T> {
-    fn default() -> TimingWheel<T> {
+impl<T: Copy + Default, const KINDS: usize> Default for TimingWheel<T, KINDS> {
+    fn default() -> TimingWheel<T, KINDS> {
         TimingWheel::new()
     }
 }
@@ -205,19 +209,20 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Against lists by window: every event comes up in its window, in the order in which it
-        /// was added, once, while others are added for windows near and far.
+        /// Against lists by window and kind: every event comes up in its window, in the order in
+        /// which it was added, once, while others are added for windows near and far.
         #[test]
         fn is_a_list_of_events_for_each_window(
             starts in prop::collection::vec(prop_oneof![0u64..40, 0u64..5000], 1..300),
             later in prop::collection::vec(prop_oneof![1u64..40, 1u64..5000], 0..600),
         ) {
-            let (mut wheel, mut model) = (TimingWheel::new(), BTreeMap::<u64, Vec<usize>>::new());
+            let (mut wheel, mut model) = (TimingWheel::<usize, 2>::new(), BTreeMap::<u64, [Vec<usize>; 2]>::new());
             let mut numbers = 0..;
-            let mut add = |wheel: &mut TimingWheel<usize>, model: &mut BTreeMap<u64, Vec<usize>>, window| {
-                let number = numbers.next().unwrap();
-                *wheel.push(window) = number;
-                model.entry(window).or_default().push(number);
+            let mut add = |wheel: &mut TimingWheel<usize, 2>, model: &mut BTreeMap<u64, [Vec<usize>; 2]>, window| {
+                let number: usize = numbers.next().unwrap();
+                let kind = number / 3 % 2;
+                *wheel.push(window, kind) = number;
+                model.entry(window).or_default()[kind].push(number);
             };
             starts.into_iter().for_each(|window| add(&mut wheel, &mut model, window));
             let mut later = later.into_iter();
@@ -226,12 +231,15 @@ mod tests {
                 wheel.advance_to(window);
                 let mut all: Vec<usize> = wheel.iter().copied().collect();
                 all.sort_unstable();
-                let mut expected: Vec<usize> = model.values().flatten().copied().collect();
+                let mut expected: Vec<usize> = model.values().flatten().flatten().copied().collect();
                 expected.sort_unstable();
                 prop_assert_eq!(all, expected);
-                let mut due = Vec::new();
-                wheel.take(&mut due);
-                due.sort_unstable(); // those from beyond the rows may come after others
+                let due = [0, 1].map(|kind| {
+                    let mut due = Vec::new();
+                    wheel.take(kind, &mut due);
+                    due.sort_unstable(); // those from beyond the rows may come after others
+                    due
+                });
                 prop_assert_eq!(Some(due), model.remove(&window));
                 for ahead in later.by_ref().take(3) {
                     add(&mut wheel, &mut model, window + ahead);
@@ -245,13 +253,13 @@ mod tests {
     /// at a time, two chunks a window.
     #[test]
     fn chunks_are_used_again() {
-        let (mut wheel, mut due) = (TimingWheel::new(), Vec::new());
+        let (mut wheel, mut due) = (TimingWheel::<u64, 1>::new(), Vec::new());
         for window in 0..10_000 {
             wheel.advance_to(window);
             due.clear();
-            wheel.take(&mut due);
+            wheel.take(0, &mut due);
             assert_eq!(due, vec![window; if window < 20 { 0 } else { 40 }]);
-            (0..40).for_each(|_| *wheel.push(window + 20) = window + 20);
+            (0..40).for_each(|_| *wheel.push(window + 20, 0) = window + 20);
         }
         assert_eq!(wheel.following.len(), 40);
     }
@@ -259,14 +267,14 @@ mod tests {
     /// The row of an event that is not due before the run ends is that of its window still.
     #[test]
     fn events_may_come_back_in_the_current_window() {
-        let mut wheel = TimingWheel::new();
-        *wheel.push(3000) = 'a';
+        let mut wheel = TimingWheel::<char, 2>::new();
+        *wheel.push(3000, 1) = 'a';
         assert_eq!(wheel.peek(), Some(3000));
         wheel.advance_to(3000);
         let mut due = Vec::new();
-        wheel.take(&mut due);
+        wheel.take(1, &mut due);
         assert_eq!((due, wheel.peek()), (vec!['a'], None));
-        *wheel.push(3000) = 'b';
+        *wheel.push(3000, 1) = 'b';
         assert_eq!(wheel.peek(), Some(3000));
     }
 }

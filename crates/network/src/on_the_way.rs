@@ -1,7 +1,7 @@
 //! Packets on their way: queued or on the wire, listed by the window in which they arrive.
 
 use crate::fabric::{LinkId, NodeId};
-use crate::link::{LOCAL, Link};
+use crate::link::Link;
 use crate::packet::Packet;
 use linkpool_engine::{TimingWheel, Windows};
 use linkpool_units::Time;
@@ -19,27 +19,44 @@ pub(crate) struct Incoming {
 /// A packet's arrival is known when it joins a FIFO queue. So it is written once, to the list of
 /// the packets that arrive in the same window, and read there when that window comes. No link is
 /// asked for what has arrived.
+///
+/// There are lists of the packets that come to hosts of this partition, to its switches, and to each
+/// partition.
 #[derive(Debug)]
 pub(crate) struct OnTheWay {
-    /// Those that come to hosts, and those that come to switches.
-    wheels: [TimingWheel<Incoming>; 2],
+    /// Those that come to hosts, and those that come to switches, see [`list_here`].
+    wheel: TimingWheel<Incoming, HERE>,
     /// By partition: those that it gets at the end of the window.
     handed: Box<[Vec<Incoming>]>,
     windows: Windows,
 }
 
+/// The number of lists of packets that come to this partition.
+const HERE: usize = 2;
+
+/// The number of the list of packets that come to hosts of this partition, or to its switches.
+pub(crate) fn list_here(to_switch: bool) -> u16 {
+    u16::from(to_switch)
+}
+
+/// The number of the list of packets that come to `partition`, which is another one.
+pub(crate) fn list_elsewhere(partition: u8) -> u16 {
+    HERE as u16 + u16::from(partition)
+}
+
 impl OnTheWay {
     /// No packets, in a network of so many partitions.
     pub(crate) fn new(windows: Windows, partitions: usize) -> OnTheWay {
-        OnTheWay { wheels: Default::default(), handed: vec![Vec::new(); partitions].into(), windows }
+        OnTheWay { wheel: TimingWheel::new(), handed: vec![Vec::new(); partitions].into(), windows }
     }
 
     /// Adds `packet` on `link`, which has the number `id`; it arrives at the time `arrival`.
     #[inline(always)]
     pub(crate) fn add(&mut self, id: LinkId, link: &Link, arrival: Time, packet: &Packet) {
-        let place = match link.remote {
-            LOCAL => self.place(link.to_switch, arrival),
-            partition => self.place_elsewhere(partition),
+        let list = usize::from(link.list);
+        let place = match list {
+            0..HERE => self.wheel.push(self.windows.of(arrival), list),
+            _ => self.place_elsewhere(list - HERE),
         };
         place.packet = *packet;
         place.packet.arrival = arrival;
@@ -48,40 +65,35 @@ impl OnTheWay {
 
     /// A place for a packet that comes to another partition.
     #[inline(never)]
-    fn place_elsewhere(&mut self, partition: u8) -> &mut Incoming {
-        let handed = &mut self.handed[usize::from(partition)];
+    fn place_elsewhere(&mut self, partition: usize) -> &mut Incoming {
+        let handed = &mut self.handed[partition];
         handed.push(Incoming::default());
         let last = handed.len() - 1;
         &mut handed[last]
     }
 
-    /// A place for a packet that comes to a host, or to a switch, of this partition at `arrival`.
-    #[inline(always)]
-    fn place(&mut self, to_switch: bool, arrival: Time) -> &mut Incoming {
-        self.wheels[usize::from(to_switch)].push(self.windows.of(arrival))
-    }
-
     /// Adds a packet that comes to a host, or to a switch, of this partition.
     #[inline]
     pub(crate) fn push(&mut self, to_switch: bool, incoming: Incoming) {
-        *self.place(to_switch, incoming.packet.arrival) = incoming;
+        let window = self.windows.of(incoming.packet.arrival);
+        *self.wheel.push(window, usize::from(to_switch)) = incoming;
     }
 
     /// Moves to `window`, before which nothing arrives.
     pub(crate) fn advance_to(&mut self, window: u64) {
-        self.wheels.iter_mut().for_each(|wheel| wheel.advance_to(window));
+        self.wheel.advance_to(window);
     }
 
     /// The first window in which a packet arrives.
     #[inline]
     pub(crate) fn peek(&self) -> Option<u64> {
-        self.wheels.iter().filter_map(TimingWheel::peek).min()
+        self.wheel.peek()
     }
 
     /// Takes the packets that come to hosts, or to switches, in the current window.
     #[inline]
     pub(crate) fn take(&mut self, to_switch: bool, packets: &mut Vec<Incoming>) {
-        self.wheels[usize::from(to_switch)].take(packets);
+        self.wheel.take(usize::from(to_switch), packets);
     }
 
     /// Takes the packets for `partition`. Where there are more partitions than switches and hosts,
@@ -92,7 +104,7 @@ impl OnTheWay {
 
     /// All packets, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Incoming> {
-        self.wheels.iter().flat_map(TimingWheel::iter).chain(self.handed.iter().flatten())
+        self.wheel.iter().chain(self.handed.iter().flatten())
     }
 }
 
@@ -104,9 +116,9 @@ mod tests {
     #[test]
     fn packets_are_taken_where_they_arrive() {
         let mut on_the_way = OnTheWay::new(Windows::new(Time::from_us(1)), 2);
-        let ways = [(7, false, LOCAL), (5, true, LOCAL), (6, true, 1)];
-        for (number, (us, to_switch, partition)) in (0..).zip(ways) {
-            let link = Link::new(0, NodeId::new(40 + number), to_switch, partition);
+        let ways = [(7, list_here(false)), (5, list_here(true)), (6, list_elsewhere(1))];
+        for (number, (us, list)) in (0..).zip(ways) {
+            let link = Link::new(0, NodeId::new(40 + number), list);
             on_the_way.add(LinkId::new(number), &link, Time::from_us(us), &Packet::default());
         }
         assert_eq!((on_the_way.iter().count(), on_the_way.peek()), (3, Some(5)));

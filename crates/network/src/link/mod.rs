@@ -42,10 +42,8 @@ pub struct Link {
     /// The receiving node.
     pub(crate) to: NodeId,
     pub(crate) kind: u16,
-    /// The partition of the receiving node; [`LOCAL`] if the sending node is in the same one.
-    pub(crate) remote: u8,
-    /// Is the receiving node a switch?
-    pub(crate) to_switch: bool,
+    /// The list that its packets join, see [`crate::on_the_way::OnTheWay`].
+    pub(crate) list: u16,
 }
 
 /// A packet that is queued, or was at the last [`Link::settle`].
@@ -68,14 +66,11 @@ pub(crate) enum Fate {
     Elsewhere,
 }
 
-/// See [`Link::remote`].
-pub(crate) const LOCAL: u8 = u8::MAX;
-
 const _: () = assert!(size_of::<Link>() == 64);
 
 impl Link {
-    /// A link to the node `to`.
-    pub(crate) fn new(kind: u16, to: NodeId, to_switch: bool, remote: u8) -> Link {
+    /// A link to the node `to`, whose packets join `list` when they are on their way.
+    pub(crate) fn new(kind: u16, to: NodeId, list: u16) -> Link {
         Link {
             queue: Box::default(),
             packets: 0,
@@ -87,8 +82,7 @@ impl Link {
             latest: u32::MAX,
             to,
             kind,
-            remote,
-            to_switch,
+            list,
         }
     }
 
@@ -306,7 +300,7 @@ mod tests {
 
     impl Port {
         fn new(kind: LinkKind) -> Port {
-            Port(Link::new(0, NodeId::new(0), false, LOCAL), kind, RareEvents::default(), VecDeque::new())
+            Port(Link::new(0, NodeId::new(0), 0), kind, RareEvents::default(), VecDeque::new())
         }
         fn enqueue(&mut self, now: Time, packet: Packet) -> Fate {
             match self.0.enqueue(&self.1, now, &packet) {

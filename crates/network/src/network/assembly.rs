@@ -5,8 +5,8 @@ use super::order::{Arrivals, NONE};
 use super::run::Network;
 use crate::change::Timetable;
 use crate::fabric::{Fabric, LinkId, NodeId};
-use crate::link::{LOCAL, Link, LinkKind, RareEvents};
-use crate::on_the_way::OnTheWay;
+use crate::link::{Link, LinkKind, RareEvents};
+use crate::on_the_way::{OnTheWay, list_elsewhere, list_here};
 use crate::policy::Policies;
 use crate::ports::Ports;
 use crate::thresholds::Thresholds;
@@ -57,8 +57,9 @@ impl Network {
                 ports.add(id, spec, policy, &course, timetable.seed);
             }
             let receiver = partitions[spec.to.index()];
-            let remote = if sends && receiver != me { receiver } else { LOCAL };
-            links.push(Link::new(kind, spec.to, spec.to.index() >= fabric.hosts(), remote));
+            let to_switch = spec.to.index() >= fabric.hosts();
+            let list = if sends && receiver != me { list_elsewhere(receiver) } else { list_here(to_switch) };
+            links.push(Link::new(kind, spec.to, list));
             let fastest = LinkKind::new(course.fastest(), spec.delay, policy.thresholds);
             lookahead = lookahead.min(fastest.serialisation(smallest) + spec.delay);
         }
@@ -78,12 +79,12 @@ impl Network {
             on_the_way: OnTheWay::new(windows, partition_count),
             trailers: Trailers::default(),
             windows,
-            timer_windows: vec![u64::MAX; fabric.nodes()],
         };
         Network {
             egress,
             chooser,
             later_routes: timetable.routes,
+            timer_windows: vec![u64::MAX; fabric.nodes()],
             hosts: NodeId::new(fabric.hosts()),
             lookahead,
             partitions: partitions[..fabric.hosts()].into(),

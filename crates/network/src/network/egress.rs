@@ -97,7 +97,7 @@ impl Egress {
 
     /// Queues a packet on which thresholds may act. Out of line, so that the usual way stays short.
     #[inline(never)]
-    fn enqueue_by_thresholds(&mut self, id: LinkId, now: Time, mut packet: Packet) -> Option<Packet> {
+    pub(super) fn enqueue_by_thresholds(&mut self, id: LinkId, now: Time, mut packet: Packet) -> Option<Packet> {
         let link = &mut self.links[id.index()];
         let kind = &self.kinds[link.kind as usize];
         match link.enqueue_by_thresholds(kind, &mut self.rare[id.index()], now, &mut packet) {

@@ -328,16 +328,19 @@ impl Network {
             if queues_are_far {
                 batch.iter().for_each(|step| egress.links[step.link.index()].prefetch_end());
             }
-            for ((step, incoming), number) in batch.iter().zip(&packets[first..last]).zip(first as u32..) {
-                let latest = &mut egress.links[step.link.index()].latest;
-                if *latest != number {
+            for ((step, incoming), number) in batch.iter().copied().zip(&packets[first..last]).zip(first as u32..) {
+                let Egress { links, kinds, on_the_way, .. } = &mut *egress;
+                let (link, packet) = (&mut links[step.link.index()], &incoming.packet);
+                if link.latest != number {
                     continue; // it is queued with the latest of its chain
                 }
-                *latest = NONE;
-                if step.before == NONE {
-                    egress.enqueue(step.link, incoming.packet.arrival, &incoming.packet);
-                } else {
+                link.latest = NONE;
+                if step.before != NONE {
                     egress.enqueue_chain(step.link, packets, order.of(packets, steps, number));
+                } else if let Some(arrival) = link.enqueue(&kinds[link.kind as usize], packet.arrival, packet) {
+                    on_the_way.add(step.link, link, arrival, packet);
+                } else {
+                    egress.enqueue_by_thresholds(step.link, packet.arrival, *packet);
                 }
             }
         }
