@@ -105,9 +105,11 @@ impl Link {
             self.departed = self.next();
             return;
         }
-        while self.departed != self.next() && self.queue[self.place(self.departed)].departure <= now {
-            self.departed = self.departed.wrapping_add(1);
+        let mut departed = self.departed;
+        while departed != self.next() && self.queue[self.place(departed)].departure <= now {
+            departed = departed.wrapping_add(1);
         }
+        self.departed = departed;
     }
 
     /// Packets that had not departed at the last [`Link::settle`]: at least the queued packets.
@@ -159,8 +161,15 @@ impl Link {
             }
         }
         if self.present() as usize == self.queue.len() && self.passes(kind, now) {
-            self.make_room(now);
+            return self.look_in_larger_ring(kind, now);
         }
+        self.room = self.most(kind).saturating_sub(self.present());
+    }
+
+    /// The same where the ring is full. Out of line, so that the usual way needs few registers.
+    #[inline(never)]
+    fn look_in_larger_ring(&mut self, kind: &LinkKind, now: Time) {
+        self.make_room(now);
         self.room = self.most(kind).saturating_sub(self.present());
     }
 

@@ -75,11 +75,30 @@ impl Egress {
 
     /// Queues the packets of a `chain` of `packets`, in order; they came at their `arrival`.
     #[inline(never)]
-    pub(super) fn enqueue_chain(&mut self, id: LinkId, packets: &[Incoming], chain: impl Iterator<Item = usize>) {
-        for number in chain {
-            let packet = &packets[number].packet;
-            self.enqueue(id, packet.arrival, packet);
+    pub(super) fn enqueue_chain(&mut self, id: LinkId, packets: &[Incoming], mut chain: impl Iterator<Item = usize>) {
+        while let Some(packet) = self.enqueue_most(id, packets, &mut chain) {
+            self.enqueue_by_thresholds(id, packet.arrival, *packet);
         }
+    }
+
+    /// The same up to a packet on which thresholds may act, which it returns.
+    #[inline(always)]
+    fn enqueue_most<'p>(
+        &mut self,
+        id: LinkId,
+        packets: &'p [Incoming],
+        chain: &mut impl Iterator<Item = usize>,
+    ) -> Option<&'p Packet> {
+        let Egress { links, kinds, on_the_way, .. } = self;
+        let link = &mut links[id.index()];
+        let kind = &kinds[link.kind as usize];
+        chain.map(|number| &packets[number].packet).find(|packet| match link.enqueue(kind, packet.arrival, packet) {
+            Some(arrival) => {
+                on_the_way.add(id, link, arrival, packet);
+                false
+            }
+            None => true,
+        })
     }
 
     /// Queues a packet for link `id`. Returns it as it was queued here, marked perhaps.
