@@ -5,7 +5,8 @@ use super::egress::Egress;
 use super::handler::Handler;
 use super::order::{Arrivals, NONE, Step};
 use crate::fabric::{LinkId, NodeId};
-use crate::link::LinkStats;
+use crate::link::{Link, LinkStats};
+use crate::on_the_way::Incoming;
 use crate::packet::{Flags, Packet};
 use crate::routing::Routes;
 use crate::spreading::Chooser;
@@ -296,11 +297,7 @@ impl Network {
         let Arrivals { packets, steps, .. } = arrivals;
         steps.clear();
         if !*queues_are_far {
-            steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
-                let link = routes.at(incoming.node).next_link(&mut incoming.packet);
-                Step { link, before: std::mem::replace(&mut links[link.index()].latest, number) }
-            }));
-            return;
+            return route_near(routes, links, packets, steps);
         }
         for batch in packets.chunks_mut(BATCH) {
             let first = steps.len();
@@ -412,4 +409,13 @@ impl Network {
             at = handler.next_timer(node);
         }
     }
+}
+
+/// As [`Network::route`], where the links are at hand.
+#[inline(never)]
+fn route_near(routes: &Routes, links: &mut [Link], packets: &mut [Incoming], steps: &mut Vec<Step>) {
+    steps.extend(packets.iter_mut().zip(0..).map(|(incoming, number)| {
+        let link = routes.at(incoming.node).next_link(&mut incoming.packet);
+        Step { link, before: std::mem::replace(&mut links[link.index()].latest, number) }
+    }));
 }
