@@ -11,6 +11,7 @@ use crate::congestion::CongestionState;
 use crate::control::{Ack, CongestionControl, Control};
 use crate::id::SubflowId;
 use crate::multipath::{Faults, PacketScheduler};
+use crate::outstanding::Sent;
 use crate::segment::Output;
 use crate::seq::Seq;
 use crate::subflow::{State, Subflow};
@@ -51,11 +52,12 @@ impl Sender {
             return false;
         };
         let ack = ack.near(state.snd_una);
-        if !subflow.is_calm::<PLAIN>(state, ack) || state.in_recovery || *connection != SenderState::Open {
+        let Some(first) = subflow.first_until(state, ack) else { return false };
+        if !subflow.is_calm::<PLAIN>(state, first) || state.in_recovery || *connection != SenderState::Open {
             return false;
         }
         *data_una = (*data_una).max(data_ack.near(*data_una));
-        let told = subflow.acknowledge(state, ack);
+        let told = subflow.acknowledge_from(first, state, ack);
         let segments = told.segments;
         let rtt = told.sent_at.map(|at| now - at);
         let round_ended = subflow.note_ack(state, (ece, rtt), &config.rtt);
@@ -123,17 +125,14 @@ impl Sender {
 }
 
 impl Subflow {
-    /// Does `ack` acknowledge a segment for the first time, and has nothing happened that it must
-    /// undo or follow: no loss, no duplicate ACK, no SACK, no timeout?
+    /// Has nothing happened that an ACK of the `first` segment must undo or follow: no loss, no
+    /// duplicate ACK, no SACK, no timeout?
     #[inline]
-    fn is_calm<const PLAIN: bool>(&self, state: &CongestionState, ack: u64) -> bool {
-        let Some(first) = self.sent.front() else { return false };
-        let end = first.end.near(state.snd_una);
-        end <= ack
-            && self.state == State::Established
+    fn is_calm<const PLAIN: bool>(&self, state: &CongestionState, (first, end): (Sent, u64)) -> bool {
+        self.state == State::Established
             && (self.dupacks | self.limited | self.timeouts) == 0
             && !self.on_probation
-            && (PLAIN || self.board.as_ref().is_none_or(|board| board.is_calm(state.snd_una, first, end)))
+            && (PLAIN || self.board.as_ref().is_none_or(|board| board.is_calm(state.snd_una, &first, end)))
     }
 }
 

@@ -5,7 +5,7 @@ mod selective;
 use crate::config::{Config, LossRecovery};
 use crate::congestion::CongestionState;
 use crate::loss::{Frto, Scoreboard};
-use crate::outstanding::{Mark, Outstanding};
+use crate::outstanding::{Mark, Outstanding, Sent};
 use crate::rtt::{RttConfig, RttEstimator};
 use crate::seq::{FIRST_BYTE, Seq};
 use crate::timer::Timer;
@@ -282,27 +282,46 @@ impl Subflow {
         })
     }
 
+    /// The first segment, with its end, if `ack` acknowledges it.
+    #[inline(always)]
+    pub(crate) fn first_until(&self, state: &CongestionState, ack: u64) -> Option<(Sent, u64)> {
+        let first = self.sent.front()?;
+        let end = first.end.near(state.snd_una);
+        (end <= ack).then_some((*first, end))
+    }
+
     /// Removes the segments that `ack` acknowledges from the list.
-    #[inline]
     pub(crate) fn acknowledge(&mut self, state: &mut CongestionState, ack: u64) -> Acknowledged {
-        let mut segments = 0;
-        let (mut sent_at, mut last_at) = (None, Time::ZERO);
-        let mut again = false;
-        while let Some(first) = self.sent.front() {
-            let end = first.end.near(state.snd_una);
-            if end > ack {
-                break;
+        match self.first_until(state, ack) {
+            Some(first) => self.acknowledge_from(first, state, ack),
+            None => {
+                state.snd_nxt = state.snd_nxt.max(state.snd_una);
+                Acknowledged { segments: 0, sent_at: None, last_at: Time::ZERO }
             }
+        }
+    }
+
+    /// The same; [`Subflow::first_until`] has found the `first` of these segments.
+    #[inline(always)]
+    pub(crate) fn acknowledge_from(
+        &mut self,
+        first: (Sent, u64),
+        state: &mut CongestionState,
+        ack: u64,
+    ) -> Acknowledged {
+        let sent_at = first.0.at();
+        let (mut next, mut segments, mut last_at, mut again) = (Some(first), 0, sent_at, false);
+        while let Some((segment, end)) = next {
             state.snd_una = end;
-            last_at = first.at();
-            sent_at = sent_at.or(Some(last_at));
-            again |= first.is(Mark::AGAIN);
+            last_at = segment.at();
+            again |= segment.is(Mark::AGAIN);
             self.sent.pop_front();
             segments += 1;
+            next = self.first_until(state, ack);
         }
         self.in_flight = self.in_flight.saturating_sub(segments);
         state.snd_nxt = state.snd_nxt.max(state.snd_una);
-        Acknowledged { segments, sent_at: sent_at.filter(|_| !again), last_at }
+        Acknowledged { segments, sent_at: (!again).then_some(sent_at), last_at }
     }
 }
 
