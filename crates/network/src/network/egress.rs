@@ -37,12 +37,27 @@ pub struct Egress {
 
 impl Egress {
     /// Sends `packet`: routes it at this node and queues it.
-    #[inline]
-    pub fn send(&mut self, now: Time, mut packet: Packet) {
+    #[inline(always)]
+    pub fn send(&mut self, now: Time, packet: &Packet) {
+        match self.routes.only_link(self.node) {
+            Some(only) => self.send_on(only, now, packet),
+            None => self.send_on_one_of_several(now, *packet),
+        }
+    }
+
+    /// The same, where the node has several links.
+    #[inline(never)]
+    fn send_on_one_of_several(&mut self, now: Time, mut packet: Packet) {
         let id = self.routes.next_link(self.node, &mut packet);
+        self.send_on(id, now, &packet);
+    }
+
+    /// Queues `packet`, which this node sends, for link `id`.
+    #[inline(always)]
+    fn send_on(&mut self, id: LinkId, now: Time, packet: &Packet) {
         match self.trailers.witness {
-            None => self.enqueue_one(id, now, &packet),
-            Some(_) => self.send_seen(id, now, &packet),
+            None => _ = self.enqueue(id, now, packet),
+            Some(_) => self.send_seen(id, now, packet),
         }
     }
 
@@ -57,7 +72,7 @@ impl Egress {
     /// Sends `packet` with a trailer.
     pub fn send_with(&mut self, now: Time, mut packet: Packet, trailer: Trailer) {
         self.trailers.attach(&mut packet, trailer);
-        self.send(now, packet);
+        self.send(now, &packet);
     }
 
     /// The trailer of a packet that has just come to this node.

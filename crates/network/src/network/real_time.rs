@@ -22,7 +22,7 @@ impl Network {
         let egress = self.egress(host);
         egress.trailers.attach(&mut packet, Trailer::default());
         let place = packet.seq;
-        egress.send(now, packet);
+        egress.send(now, &packet);
         place
     }
 

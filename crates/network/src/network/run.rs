@@ -383,7 +383,7 @@ impl Network {
     #[inline(never)]
     fn pass_on(&mut self, node: NodeId, mut packet: Packet) {
         if node < self.hosts {
-            self.egress(node).send(packet.arrival, packet);
+            self.egress(node).send(packet.arrival, &packet);
         } else if matches!(self.chooser, Chooser::LeastQueue(_)) {
             self.forward_by_queues(node, packet);
         } else {

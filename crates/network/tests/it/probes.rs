@@ -37,7 +37,7 @@ impl Handler for Probe {
     fn on_timer(&mut self, _: NodeId, now: Time, out: &mut Egress) {
         while let Some((_, act)) = self.acts.pop_if(|(at, _)| *at == now) {
             match act {
-                Act::Send(packet) => out.send(now, packet),
+                Act::Send(packet) => out.send(now, &packet),
                 Act::Look => {
                     let (stats, sent) = out.counters(LINK, now);
                     self.seen.push((out.queue(LINK, now), stats, sent));

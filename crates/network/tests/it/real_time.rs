@@ -27,7 +27,7 @@ impl Handler for Notes {
     }
     fn on_timer(&mut self, node: NodeId, now: Time, out: &mut Egress) {
         if let Some((_, packet)) = self.sends[node.index()].pop() {
-            out.send(now, packet);
+            out.send(now, &packet);
         }
     }
     fn next_timer(&self, node: NodeId) -> Time {

@@ -61,7 +61,7 @@ impl Handler for Watcher {
             return;
         }
         let (_, packets) = self.sends.pop().unwrap();
-        packets.into_iter().for_each(|packet| out.send(now, packet));
+        packets.into_iter().for_each(|packet| out.send(now, &packet));
     }
 
     fn next_timer(&self, node: NodeId) -> Time {

@@ -36,7 +36,7 @@ impl<'a> Io<'a> {
 
     /// Sends `packet`.
     #[inline]
-    pub(crate) fn send(&mut self, packet: Packet) {
+    pub(crate) fn send(&mut self, packet: &Packet) {
         self.network.send(self.now, packet);
     }
 

@@ -294,7 +294,7 @@ impl Output for Out<'_, '_> {
             }
             Message::Fin => packet.flags = packet.flags | Flags::FIN,
         }
-        self.io.send(packet);
+        self.io.send(&packet);
     }
 
     fn wake(&mut self, at: Time) {

@@ -266,7 +266,7 @@ impl Out<'_, '_> {
     #[inline(never)]
     fn send_packet(&mut self, subflow: SubflowId, mut packet: Packet) {
         self.connection.address(subflow, &mut packet, &mut self.io.shared.random);
-        self.io.send(packet);
+        self.io.send(&packet);
     }
 
     /// Addresses `packet`, of a segment that says more than its header has room for, and sends it.
@@ -296,7 +296,7 @@ impl Out<'_, '_> {
             }
             _ => {}
         }
-        self.io.send(packet);
+        self.io.send(&packet);
     }
 }
 

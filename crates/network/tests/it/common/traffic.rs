@@ -139,7 +139,7 @@ pub fn has_trailer(packet: &Packet) -> bool {
 }
 
 fn post(now: Time, packet: Packet, out: &mut Egress) {
-    if has_trailer(&packet) { out.send_with(now, packet, [packet.seq; 12]) } else { out.send(now, packet) }
+    if has_trailer(&packet) { out.send_with(now, packet, [packet.seq; 12]) } else { out.send(now, &packet) }
 }
 
 /// `packet` with its number where [`post`] was told it.
