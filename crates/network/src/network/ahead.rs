@@ -35,18 +35,7 @@ pub(super) fn prefetch_hosts<H: Handler>(links: &[Link], routes: &Routes, batch:
     }
 }
 
-/// For a `batch` of packets that hosts are about to get, in stages, the memory that they need for
-/// them. Each stage follows the pointers that the one before it has fetched.
-#[inline]
-pub(super) fn prefetch_endpoints<H: Handler>(batch: &[Incoming], handler: &H) {
-    // Loops of their own, since the compiler makes each of them short.
-    batch.iter().for_each(|incoming| handler.prefetch(&incoming.packet, 1));
-    batch.iter().for_each(|incoming| handler.prefetch(&incoming.packet, 2));
-    batch.iter().for_each(|incoming| handler.prefetch(&incoming.packet, 3));
-    batch.iter().for_each(|incoming| handler.prefetch(&incoming.packet, 4));
-}
-
-/// For the same, the places in the queues for their answers, for which [`prefetch_hosts`] has
+/// For a `batch` of packets that hosts are about to get, the places in the queues for their answers, for which [`prefetch_hosts`] has
 /// fetched the links.
 #[inline]
 pub(super) fn prefetch_answers(links: &[Link], routes: &Routes, batch: &[Incoming]) {

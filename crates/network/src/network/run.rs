@@ -212,7 +212,7 @@ impl Network {
             let batch = &arrivals.packets[first..last];
             ahead::prefetch_hosts(&self.egress.links, &self.egress.routes, batch, handler);
             if handler.endpoint_bytes() > ahead::NEAR {
-                ahead::prefetch_endpoints(batch, handler);
+                handler.prefetch(batch.iter().map(|incoming| &incoming.packet));
             }
             if self.queues_are_far {
                 ahead::prefetch_answers(&self.egress.links, &self.egress.routes, batch);

@@ -41,7 +41,7 @@ pub(crate) trait Endpoint: Debug {
     fn on_turn(&mut self, _io: &mut Io<'_>) -> Event {
         Event::None
     }
-    /// Prefetches the memory that a packet of `subflow` will touch, in stages 3 and 4. The later
+    /// Prefetches the memory that a packet of `subflow` will touch, in stages 1 and 2. The later
     /// stage may follow the pointers that the earlier one fetched. The endpoint itself is in the
     /// cache by then.
     fn prefetch(&self, _subflow: SubflowId, _stage: usize) {}

@@ -488,9 +488,23 @@ impl Handler for Hosts<'_> {
         prefetch(&self.context.timers[host.index()]);
     }
 
+    /// In stages, each a loop of its own: a stage follows the pointers that the one before it has
+    /// fetched.
     #[inline]
-    fn prefetch(&self, packet: &Packet, stage: usize) {
-        self.context.hosts[packet.dst().index()].prefetch(Handle::split(packet.endpoint), stage);
+    fn prefetch<'p>(&self, packets: impl Iterator<Item = &'p Packet> + Clone) {
+        let slot = |packet: &Packet| self.context.hosts[packet.dst().index()].slot(Handle::split(packet.endpoint).0);
+        packets.clone().filter_map(slot).for_each(prefetch);
+        let mut slots = [None; 64];
+        for (place, packet) in slots.iter_mut().zip(packets.clone()) {
+            *place = slot(packet);
+            place.iter().for_each(|slot| slot.prefetch_end());
+        }
+        for stage in [1, 2] {
+            for (slot, packet) in slots.iter().zip(packets.clone()) {
+                let (_, subflow) = Handle::split(packet.endpoint);
+                slot.iter().for_each(|slot| slot.prefetch(subflow, stage));
+            }
+        }
     }
 
     #[inline]

@@ -32,8 +32,9 @@ pub(crate) struct Host {
     pub(crate) swept: Time,
 }
 
+/// A place for an endpoint.
 #[derive(Debug)]
-struct Slot {
+pub(crate) struct Slot {
     handle: Handle,
     generation: u32,
     occupant: Occupant,
@@ -134,22 +135,10 @@ impl Host {
         prefetch(&self.slots);
     }
 
-    /// Prefetches the memory that a packet for `subflow` of `handle` will touch; see
-    /// [`linkpool_network::Handler::prefetch`].
+    /// The slot that `handle` names, whoever is there now.
     #[inline]
-    pub(crate) fn prefetch(&self, (handle, subflow): (Handle, SubflowId), stage: usize) {
-        let Some(slot) = self.slots.get(handle.slot()) else { return };
-        if stage == 1 {
-            return prefetch(slot);
-        }
-        match (stage, &slot.occupant) {
-            // The family is stored with the endpoint, so it is not known yet.
-            (2, Occupant::Sender(sending)) => prefetch(&sending.end),
-            (2, Occupant::Receiver(receiving)) => prefetch(&**receiving),
-            (3.., Occupant::Sender(sending)) => sending.end.prefetch(subflow, stage),
-            (3.., Occupant::Receiver(receiving)) => receiving.end.prefetch(subflow, stage),
-            _ => {}
-        }
+    pub(crate) fn slot(&self, handle: Handle) -> Option<&Slot> {
+        self.slots.get(handle.slot())
     }
 
     /// All senders.
@@ -173,6 +162,30 @@ impl Host {
         slot.handle = Handle::default();
         self.free.push_back(handle.slot() as u32);
         std::mem::replace(&mut slot.occupant, Occupant::Free)
+    }
+}
+
+impl Slot {
+    /// Prefetches the endpoint.
+    #[inline]
+    pub(crate) fn prefetch_end(&self) {
+        // The family is stored with the endpoint, so it is not known yet.
+        match &self.occupant {
+            Occupant::Sender(sending) => prefetch(&sending.end),
+            Occupant::Receiver(receiving) => prefetch(&**receiving),
+            Occupant::Free => {}
+        }
+    }
+
+    /// Prefetches the memory beyond it that a packet for `subflow` will touch; see
+    /// [`Endpoint::prefetch`].
+    #[inline]
+    pub(crate) fn prefetch(&self, subflow: SubflowId, stage: usize) {
+        match &self.occupant {
+            Occupant::Sender(sending) => sending.end.prefetch(subflow, stage),
+            Occupant::Receiver(receiving) => receiving.end.prefetch(subflow, stage),
+            Occupant::Free => {}
+        }
     }
 }
 

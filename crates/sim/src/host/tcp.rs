@@ -15,9 +15,6 @@ use linkpool_transport::paths::{PathSelector, Progress, Subflows};
 use linkpool_transport::{Delivery, Metric, Output, Receiver, Segment, Sender, SenderState, SubflowId};
 use linkpool_units::Time;
 
-/// The first stage of [`Endpoint::prefetch`].
-const FIRST_STAGE: usize = 3;
-
 /// A sender. The fields that an ACK reads or writes come first.
 #[derive(Debug)]
 #[repr(C)]
@@ -114,7 +111,7 @@ impl Endpoint for TcpSender {
 
     #[inline]
     fn prefetch(&self, subflow: SubflowId, stage: usize) {
-        self.sender.prefetch(subflow, stage - FIRST_STAGE);
+        self.sender.prefetch(subflow, stage);
     }
 }
 
@@ -238,7 +235,7 @@ impl Endpoint for TcpReceiver {
 
     #[inline]
     fn prefetch(&self, subflow: SubflowId, stage: usize) {
-        if stage == FIRST_STAGE {
+        if stage == 1 {
             self.receiver.prefetch(subflow);
         }
     }

@@ -361,13 +361,13 @@ impl Sender {
         self.states[s].snd_una - FIRST_BYTE
     }
     /// Prefetches the memory that the next ACK of subflow `s` will read and write. Call it twice,
-    /// with `stage` 0 and then 1: the second stage follows a pointer that the first stage fetches.
+    /// with `stage` 1 and then 2: the second stage follows a pointer that the first stage fetches.
     /// Only the speed changes (`docs/performance.md`).
     #[inline]
     pub fn prefetch(&self, s: SubflowId, stage: usize) {
         // The packet may belong to an earlier connection in this slot, which had more subflows.
         let Some(subflow) = self.subflows.get(s.index()) else { return };
-        if stage > 0 {
+        if stage > 1 {
             return subflow.sent.front().into_iter().for_each(prefetch);
         }
         prefetch(&self.states[s]);
