@@ -72,6 +72,17 @@ impl Net {
         &self.names[0]
     }
 
+    /// The kernel's counters of MPTCP at both ends that are not zero, for the message of a failure.
+    pub fn mptcp_counters(&self) -> [Vec<String>; 2] {
+        [&self.client, &self.server].map(|namespace| {
+            let text = namespace.within(|| Ok(std::fs::read_to_string("/proc/thread-self/net/netstat")?)).unwrap();
+            let mut of_mptcp = text.lines().filter_map(|line| line.strip_prefix("MPTcpExt: "));
+            let (names, values) = (of_mptcp.next().unwrap_or_default(), of_mptcp.next().unwrap_or_default());
+            let counters = names.split(' ').zip(values.split(' ')).filter(|(_, value)| *value != "0");
+            counters.map(|(name, value)| format!("{name} {value}")).collect()
+        })
+    }
+
     /// A rate limit on link `i`, from the client, in Mbit/s: a token bucket over a queue of `limit`
     /// packets.
     pub fn limit(&self, i: u8, mbps: u32) {

@@ -33,7 +33,7 @@ fn each_controller_carries_data_over_two_subflows() {
             if sent >= 4_000_000 && paths.len() == 2 && paths.iter().all(|delivered| *delivered > 100) {
                 break ours[0];
             }
-            assert!(Instant::now() < end, "{}: {:?}", algorithm.name, ours[0]);
+            assert!(Instant::now() < end, "{}: {:?}; {:?}", algorithm.name, ours[0], net.mptcp_counters());
         };
         assert_ne!(conn.token, 0, "{}", algorithm.name);
         for (_, path) in conn.established() {

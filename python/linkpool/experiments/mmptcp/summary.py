@@ -106,8 +106,6 @@ NOTHING = Cell(pl.DataFrame(schema=SCHEMA))
 class Summarised(Mixed, ABC):
     """An experiment of runs of the common scenario of which a row each is kept."""
 
-    seeds: int = 1
-
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return a row."""
         return summarise(mixed.measure(result))

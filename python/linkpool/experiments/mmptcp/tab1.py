@@ -38,7 +38,6 @@ class Tab1(Mixed):
     id: str = "M-tab1"
     title: str = "MMPTCP beside MPTCP with eight subflows"
     paper: str = "MMPTCP, section 3.2, Table 1 and Figure 2"
-    seeds: int = 1
     columns: ClassVar[tuple[Column, ...]] = (
         Column("rate_mbps", "i32", "Mbit/s", "of all links"),
         KEY_SCHEME,

@@ -214,4 +214,4 @@ def _workload(name: str, scheme: str, tree: Tree) -> Table:
 
 
 EXPERIMENT = Reps()
-LARGE = Reps("Q-reps1024", EXPERIMENT.title.replace("128", "1,024"), seeds=4, hosts=1024)
+LARGE = Reps("Q-reps1024", EXPERIMENT.title.replace("128", "1,024"), hosts=1024)

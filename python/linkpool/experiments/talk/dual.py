@@ -41,7 +41,7 @@ class Dual(trees.Timed):
     k: int = 8
     workloads: tuple[str, ...] = (HALF, LOCAL)
     duration_s: float = 20.0
-    seeds: int = 3
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("workload", "string", "", "half: 64 of 128 hosts send; local: half stays in racks"),
         Column("scheme", "string", "", "tcp, scatter or mptcp"),

@@ -34,7 +34,7 @@ class Oversub(trees.Timed):
     k: int = 8
     loads: tuple[int, ...] = LOADS
     duration_s: float = 20.0
-    seeds: int = 1
+    seeds: int = 5
     columns: ClassVar[tuple[Column, ...]] = (
         Column("matrix", "string", "", "permutation or random"),
         Column("scheme", "string", "", "tcp or mptcp"),
