@@ -22,7 +22,9 @@ fn main() {
             compile(&clang, &headers, &source, &out);
         }
     }
-    compile(&clang, &headers, &root.join("cgroup/choose.c"), &out);
+    for source in ["cgroup/choose.c", "switch/port.c", "switch/path.c"] {
+        compile(&clang, &headers, &root.join(source), &out);
+    }
     let marker = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/mark.c");
     println!("cargo:rerun-if-changed={}", marker.display());
     compile(&clang, &headers, &marker, &out);

@@ -40,7 +40,7 @@ pub use packet::Trailer;
 pub use packet::{Envelope, Flags, Packet};
 pub use parallel::{Ended, run_partitions};
 pub use partition::partition;
-pub use policy::{Policies, QueuePolicy};
+pub use policy::{Policies, QueueLevels, QueuePolicy};
 pub use queue::{Exempt, MarkAt, MarkWhen, NonEct, Queue};
 pub use queue_limit::QueueLimit;
 pub use routing::{Routes, Routing};

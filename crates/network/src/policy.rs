@@ -16,12 +16,33 @@ pub struct QueuePolicy {
     pub(crate) shared: Option<SharedBuffer>,
 }
 
+/// The queue lengths at which one FIFO queue drops and marks; the greatest number: at none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct QueueLevels {
+    /// A packet that finds so many is dropped.
+    pub limit_packets: u32,
+    /// A packet that would make it longer, in bytes, is dropped.
+    pub limit_bytes: u64,
+    /// A packet that finds so many is marked.
+    pub mark_packets: u32,
+    /// A packet that finds so many bytes is marked.
+    pub mark_bytes: u64,
+    /// Is a packet dropped that would be marked, and is not ECN-capable?
+    pub drop_non_ect: bool,
+}
+
 impl QueuePolicy {
     /// Drops a packet that finds `limit` packets queued, or would overfill `limit` bytes. The
     /// packet in service does not count.
     pub fn drop_tail(limit: QueueLimit) -> QueuePolicy {
         let thresholds = Thresholds::drop_tail(limit);
         QueuePolicy { thresholds, discipline: Configuration::default(), shared: None }
+    }
+
+    /// When it drops and marks, for ports elsewhere that do the same.
+    pub fn levels(&self) -> QueueLevels {
+        let Thresholds { limit_packets, limit_bytes, mark_packets, mark_bytes, drop_non_ect, .. } = self.thresholds;
+        QueueLevels { limit_packets, limit_bytes, mark_packets, mark_bytes, drop_non_ect }
     }
 
     /// Is it one FIFO queue that drops and marks at its entrance?

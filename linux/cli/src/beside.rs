@@ -1,10 +1,10 @@
 //! `linkpool-linux beside`: a scenario on this machine's network stack and in the simulator, side
 //! by side.
 
-use crate::run::Source;
+use crate::run::{Source, Switches};
 use anyhow::Result;
 use clap::Args;
-use linkpool_linux_testbed::{Beside as Pair, Measured, beside};
+use linkpool_linux_testbed::{self as testbed, Beside as Runs, Measured, OnKernel, beside};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,8 +17,11 @@ pub(crate) struct Beside {
     /// How often, with the seeds that follow the scenario's.
     #[arg(long, default_value_t = 3)]
     repeat: u64,
-    /// Write the results of both to `kernel` and `simulator` in this directory, below the number of
-    /// the seed.
+    /// Whose switches are between the hosts on the kernel; `simulator,kernel` shows both.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Switches::default()])]
+    switches: Vec<Switches>,
+    /// Write the results to `kernel` (over the simulator's switches), `kernel-switches` and
+    /// `simulator` in this directory, below the number of the seed.
     #[arg(long, value_name = "DIRECTORY")]
     out: Option<PathBuf>,
 }
@@ -27,22 +30,19 @@ impl Beside {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let stop = crate::run::stop_on_signals()?;
         let first = self.source.scenario(None)?.seed;
-        let mut pairs = Vec::new();
+        let switches: Vec<testbed::Switches> = self.switches.iter().map(|s| (*s).into()).collect();
+        let mut all = Vec::new();
         for seed in first..first + self.repeat {
             let scenario = self.source.scenario(Some(seed))?;
             let out = self.out.as_ref().map(|out| out.join(seed.to_string()));
-            let pair = beside(&scenario, out.as_deref(), &stop)?;
-            let timing = &pair.report.timing;
-            eprintln!(
-                "seed {seed}: late {:.0} us (median), {:.0} us (99%); fabric busy {:.0}%",
-                timing.late_median_us,
-                timing.late_p99_us,
-                100.0 * timing.busy
-            );
-            pair.report.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
-            pairs.push(pair);
+            let runs = beside(&scenario, &switches, out.as_deref(), &stop)?;
+            for OnKernel { report, .. } in &runs.kernel {
+                eprintln!("seed {seed}: {}", report.timekeeping());
+                report.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+            }
+            all.push(runs);
         }
-        show(&pairs);
+        show(&all);
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -50,16 +50,28 @@ impl Beside {
 /// What is compared: a name, and its value in a run.
 type Quantity = (String, Box<dyn Fn(&Measured) -> Option<f64>>);
 
-fn show(pairs: &[Pair]) {
-    let Some(first) = pairs.first() else { return };
-    println!("| | kernel (least to most) | simulator (least to most) | kernel / simulator |");
-    println!("|---|---|---|---|");
-    for (name, value) in quantities(&first.simulated) {
-        let of = |side: &dyn Fn(&Pair) -> Option<f64>| -> Vec<f64> { pairs.iter().filter_map(side).collect() };
-        let kernel = of(&|pair| value(&pair.kernel));
-        let simulated = of(&|pair| value(&pair.simulated));
-        let ratio = mean(&kernel) / mean(&simulated);
-        println!("| {name} | {} | {} | {ratio:.2} |", spread(&kernel), spread(&simulated));
+fn show(all: &[Runs]) {
+    let Some(first) = all.first() else { return };
+    let names: Vec<&str> = first.kernel.iter().map(|run| name(run.report.switches)).collect();
+    let columns: String = names.iter().map(|name| format!(" {name} (least to most) |")).collect();
+    let ratios: String = names.iter().map(|name| format!(" {name} / simulator |")).collect();
+    println!("| |{columns} simulator (least to most) |{ratios}");
+    println!("|---|{}", "---|".repeat(2 * names.len() + 1));
+    for (quantity, value) in quantities(&first.simulated) {
+        let simulated: Vec<f64> = all.iter().filter_map(|runs| value(&runs.simulated)).collect();
+        let kernel = |i: usize| all.iter().filter_map(|runs| value(&runs.kernel[i].measured)).collect::<Vec<f64>>();
+        let on_kernel: Vec<Vec<f64>> = (0..names.len()).map(kernel).collect();
+        let columns: String = on_kernel.iter().map(|values| format!(" {} |", spread(values))).collect();
+        let ratio = |values: &Vec<f64>| format!(" {:.2} |", mean(values) / mean(&simulated));
+        println!("| {quantity} |{columns} {} |{}", spread(&simulated), on_kernel.iter().map(ratio).collect::<String>());
+    }
+}
+
+/// The column of runs over these switches.
+fn name(switches: testbed::Switches) -> &'static str {
+    match switches {
+        testbed::Switches::Simulator => "kernel",
+        testbed::Switches::Kernel => "kernel's switches",
     }
 }
 

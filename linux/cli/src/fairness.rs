@@ -34,14 +34,7 @@ impl Fairness {
                 eprintln!("{}: skipped, for this kernel does not have it", rival.name());
                 continue;
             };
-            let timing = &report.timing;
-            eprintln!(
-                "{}: late {:.0} us (median), {:.0} us (99%); fabric busy {:.0}%",
-                rival.name(),
-                timing.late_median_us,
-                timing.late_p99_us,
-                100.0 * timing.busy
-            );
+            eprintln!("{}: {}", rival.name(), report.timekeeping());
             report.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
             all.push((rival, shares));
             if stop() {

@@ -1,7 +1,7 @@
 //! `linkpool-linux run`: a scenario on the network stack of this machine.
 
 use anyhow::{Context as _, Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use linkpool_linux_testbed as testbed;
 use linkpool_scenario::Scenario;
 use std::path::{Path, PathBuf};
@@ -20,9 +20,31 @@ pub(crate) struct Run {
     /// Another seed than the scenario's.
     #[arg(long)]
     seed: Option<u64>,
+    /// Whose switches are between the hosts.
+    #[arg(long, value_enum, default_value_t)]
+    switches: Switches,
     /// Only tell whether it can run here.
     #[arg(long)]
     check: bool,
+}
+
+/// Whose switches are between the hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub(crate) enum Switches {
+    /// The simulator's, run by the clock: they do all that a scenario can ask for.
+    #[default]
+    Simulator,
+    /// The kernel's: namespaces that forward, with token buckets (tbf) before which eBPF marks.
+    Kernel,
+}
+
+impl From<Switches> for testbed::Switches {
+    fn from(switches: Switches) -> testbed::Switches {
+        match switches {
+            Switches::Simulator => testbed::Switches::Simulator,
+            Switches::Kernel => testbed::Switches::Kernel,
+        }
+    }
 }
 
 /// The scenario to run.
@@ -38,7 +60,7 @@ pub(crate) struct Source {
 impl Run {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let scenario = self.source.scenario(self.seed)?;
-        testbed::check(&scenario)?;
+        testbed::check(&scenario, self.switches.into())?;
         if self.check {
             println!("{} can run here", self.source.file.display());
             return Ok(ExitCode::SUCCESS);
@@ -46,20 +68,17 @@ impl Run {
         let out = self.out.clone().unwrap_or_else(|| self.source.file.with_extension("linux"));
         replaceable(&out)?;
         let stop = stop_on_signals()?;
-        let report = testbed::run(&scenario, &out, &stop)?;
+        let report = testbed::run(&scenario, self.switches.into(), &out, &stop)?;
         for warning in &report.warnings {
             eprintln!("warning: {warning}");
         }
-        let timing = &report.timing;
         println!(
-            "{}: {:.3} s on {}, {} packets; given to hosts {:.0} us late (median), {:.0} us (99%); fabric busy {:.0}%",
+            "{}: {:.3} s on {}, {} data packets; {}",
             out.display(),
             report.simulated_s,
             report.system,
-            timing.packets,
-            timing.late_median_us,
-            timing.late_p99_us,
-            100.0 * timing.busy,
+            report.data_packets,
+            report.timekeeping(),
         );
         if stop() {
             bail!("stopped before its end; {} holds the run so far", out.display());

@@ -54,15 +54,13 @@ impl Soak {
 
 /// How the run went.
 fn tell(soaked: &Soaked) {
-    let timing = &soaked.report.timing;
     let out_of_bounds: u64 = soaked.controllers.iter().map(|c| c.out_of_bounds).sum();
     let acks: u64 = soaked.report.controllers.iter().map(|c| c.acks).sum();
     eprintln!(
-        "{}: {:.0} s; late {:.0} us (median), {:.0} us (99%); {} subflows opened again; {acks} ACKs, {out_of_bounds} windows out of bounds; {} complaints of the kernel",
+        "{}: {:.0} s; {}; {} subflows opened again; {acks} ACKs, {out_of_bounds} windows out of bounds; {} complaints of the kernel",
         soaked.trouble.name(),
         soaked.report.simulated_s,
-        timing.late_median_us,
-        timing.late_p99_us,
+        soaked.report.timekeeping(),
         soaked.reopened,
         soaked.complaints.len(),
     );

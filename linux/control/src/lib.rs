@@ -14,5 +14,6 @@ pub mod netlink;
 pub mod observe;
 pub mod realtime;
 pub mod settings;
+pub mod switch;
 
 pub use btf::KernelTypes;

@@ -1,7 +1,8 @@
 //! The simulator beside the kernel: one scenario on both, and how far they agree.
 
 use crate::conditions::Conditions;
-use crate::run::{Report, record, write};
+use crate::fabric::Switches;
+use crate::run::{Report, check, record, write};
 use anyhow::{Result, anyhow};
 use linkpool_network::LinkId;
 use linkpool_scenario::Scenario;
@@ -23,33 +24,54 @@ pub struct Measured {
     pub queues: Vec<(String, f64)>,
 }
 
-/// A run on the kernel and one in the simulator.
+/// A run on the kernel.
 #[derive(Clone, Debug)]
-pub struct Beside {
-    /// On the kernel.
-    pub kernel: Measured,
-    /// In the simulator.
-    pub simulated: Measured,
-    /// Of the kernel's run.
+pub struct OnKernel {
+    /// What it came to.
+    pub measured: Measured,
+    /// How it went, and over whose switches.
     pub report: Report,
 }
 
-/// Runs `scenario` on both, and writes the results to `kernel` and `simulator` in `directory` if
-/// that is given. `stop` as for [`crate::run()`].
+/// Runs on the kernel and one in the simulator.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// On the kernel, over one kind of switches after the other.
+    pub kernel: Vec<OnKernel>,
+    /// In the simulator.
+    pub simulated: Measured,
+}
+
+/// Runs `scenario` on the kernel, over each kind of `switches`, and in the simulator. Writes the
+/// results to `kernel`, `kernel-switches` and `simulator` in `directory` if that is given. `stop` as
+/// for [`crate::run()`].
 ///
 /// # Errors
 /// As [`crate::run()`].
-pub fn beside(scenario: &Scenario, directory: Option<&Path>, stop: &dyn Fn() -> bool) -> Result<Beside> {
+pub fn beside(
+    scenario: &Scenario,
+    switches: &[Switches],
+    directory: Option<&Path>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Beside> {
     let plan = Plan::new(scenario);
-    let (report, recorded) = record(scenario, &plan, &Conditions::default(), stop)?;
-    let kernel = measured(&plan, &recorded.flows, &recorded.samples);
+    switches.iter().try_for_each(|switches| check(scenario, *switches))?;
+    let on_kernel = |switches: &Switches| {
+        let (report, recorded) = record(scenario, &plan, &Conditions::over(*switches), stop)?;
+        let measured = measured(&plan, &recorded.flows, &recorded.samples);
+        if let Some(directory) = directory {
+            let name = if *switches == Switches::Kernel { "kernel-switches" } else { "kernel" };
+            write(&directory.join(name), (scenario, &plan), &report, recorded)?;
+        }
+        Ok(OnKernel { measured, report })
+    };
+    let kernel = switches.iter().map(on_kernel).collect::<Result<_>>()?;
     if let Some(directory) = directory {
-        write(&directory.join("kernel"), (scenario, &plan), &report, recorded)?;
         // The same simulation as below: it is cheap beside the run on the kernel.
         run_to_directory(scenario, &directory.join("simulator"), Some(1), &mut |_| !stop())
             .map_err(|e| anyhow!("the simulation: {e}"))?;
     }
-    Ok(Beside { kernel, simulated: simulated(&plan, stop)?, report })
+    Ok(Beside { kernel, simulated: simulated(&plan, stop)? })
 }
 
 /// What a simulation comes to.

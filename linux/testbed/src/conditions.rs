@@ -1,6 +1,7 @@
 //! What holds in a run beside its scenario: what the simulator does not have.
 
 use crate::controllers::Controller;
+use crate::fabric::Switches;
 use linkpool_scenario::Transport;
 use linkpool_units::Time;
 use std::collections::BTreeMap;
@@ -8,6 +9,8 @@ use std::collections::BTreeMap;
 /// What holds in a run beside its scenario.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conditions {
+    /// Whose switches are between the hosts?
+    pub(crate) switches: Switches,
     /// By the names of transports: what runs their connections in place of the scenario's
     /// algorithm.
     pub(crate) instead: BTreeMap<String, Controller>,
@@ -20,6 +23,11 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
+    /// Nothing but these switches.
+    pub(crate) fn over(switches: Switches) -> Conditions {
+        Conditions { switches, ..Conditions::default() }
+    }
+
     /// Puts other algorithms in place of those of the scenario.
     pub(crate) fn replace(&self, transports: &[Transport], controllers: &mut [Controller]) {
         for (transport, controller) in transports.iter().zip(controllers) {

@@ -2,10 +2,12 @@
 
 use crate::address::{End, Side};
 use crate::namespace::{Namespace, ip, sysctl};
-use crate::tun::{DEVICE, Tun};
 use anyhow::{Context as _, Result};
 use linkpool_linux_control::netlink::PathManager;
 use std::collections::HashMap;
+
+/// The name of the only device in each namespace of a host.
+pub(crate) const DEVICE: &str = "lp0";
 
 /// The first port of senders.
 const FIRST_PORT: u16 = 10_000;
@@ -44,25 +46,30 @@ impl HostEnd {
     }
 }
 
-/// The devices of all ends.
-pub(crate) type Devices = Vec<(End, Tun)>;
+/// What the fabric gets of the devices of ends.
+pub(crate) type Devices<D> = Vec<(End, D)>;
 
-/// Makes the namespaces of `ends`; their devices are for the fabric.
-pub(crate) fn make(ends: &[End], settings: &Settings) -> Result<(HashMap<End, HostEnd>, Devices)> {
+/// Makes the namespaces of `ends`; `device` makes [`DEVICE`] in each, and what it returns is for the
+/// fabric.
+pub(crate) fn make<D: Send>(
+    ends: &[End],
+    settings: &Settings,
+    device: impl Fn(End) -> Result<D> + Sync,
+) -> Result<(HashMap<End, HostEnd>, Devices<D>)> {
     let (mut hosts, mut devices) = (HashMap::new(), Vec::new());
     for end in ends {
-        let made = Namespace::new(|| set_up(*end, settings));
-        let (namespace, tun) = made.with_context(|| format!("host {:?}", end.host))?;
+        let made = Namespace::new(|| set_up(*end, settings, &device));
+        let (namespace, device) = made.with_context(|| format!("host {:?}", end.host))?;
         let opens = settings.multipath && end.side == Side::Sending;
         let path_manager = opens.then(|| namespace.path_manager()).transpose()?;
         hosts.insert(*end, HostEnd { namespace, path_manager, next_port: FIRST_PORT });
-        devices.push((*end, tun));
+        devices.push((*end, device));
     }
     Ok((hosts, devices))
 }
 
 /// In its namespace.
-fn set_up(end: End, settings: &Settings) -> Result<Tun> {
+fn set_up<D>(end: End, settings: &Settings, device: impl Fn(End) -> Result<D>) -> Result<D> {
     let sends = end.side == Side::Sending;
     sysctl("net/ipv6/conf/default/disable_ipv6", 1)?;
     // Each connection begins as if it were the first to its peer.
@@ -76,7 +83,7 @@ fn set_up(end: End, settings: &Settings) -> Result<Tun> {
     // Connections that lose their process go soon, and their namespace with them.
     sysctl("net/ipv4/tcp_orphan_retries", 1)?;
     sysctl("net/ipv4/tcp_fin_timeout", 1)?;
-    let tun = Tun::new()?;
+    let device = device(end)?;
     let ack_each = if settings.ack_each { "quickack 1" } else { "" };
     // One segment a packet, as there is no device that would cut larger ones.
     ip(&format!(
@@ -95,5 +102,5 @@ fn set_up(end: End, settings: &Settings) -> Result<Tun> {
         // Receivers take what comes; the kernel's own path manager does.
         ip("mptcp limits set subflows 8 add_addr_accepted 8\n")?;
     }
-    Ok(tun)
+    Ok(device)
 }

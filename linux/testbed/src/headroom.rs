@@ -2,8 +2,9 @@
 
 use crate::conditions::Conditions;
 use crate::ends::Settings;
+use crate::fabric::Switches;
+use crate::fabric::wire::FRAMING;
 use crate::run::{Algorithms, carry};
-use crate::wire::FRAMING;
 use anyhow::{Result, anyhow, ensure};
 use linkpool_network::{HostId, LinkId, Routes};
 use linkpool_sim::Plan;
@@ -14,6 +15,8 @@ use std::collections::BTreeSet;
 const PROBE: &str = "duration = \"300ms\"\n[topology.many-to-one]\nsenders = 1\nrate = \"40Gbps\"\ndelay = \"20us\"\n\
     [queue]\nlimit = 1000\n[transport.tcp]\ncontrol = \"reno\"\n[[workload.flow]]\nfrom = \"S1\"\nto = \"R\"\n\
     transport = \"tcp\"\n";
+/// Links between its hosts.
+const PROBE_LINKS: usize = 2;
 /// Bytes of a full segment around its payload: headers with timestamps, and the frame.
 const AROUND: u64 = 52 + FRAMING as u64;
 /// A run that may need a larger share of what the machine carries is doubtful.
@@ -23,24 +26,28 @@ const COMFORT: f64 = 0.5;
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Headroom {
     /// Packets a second that one flow got through two hosts and a fabric as fast as it could, ACKs
-    /// included.
+    /// included. Over switches of the kernel, each of which takes its time: as many as that is over
+    /// the longest way of the run.
     pub carried_pps: f64,
     /// Packets a second at the most in the run, ACKs included.
     pub needed_pps: f64,
 }
 
-/// Measures what this machine can carry, for a run of `plan`.
-pub(crate) fn measure(plan: &Plan, routes: &Routes) -> Result<Headroom> {
+/// Measures what this machine can carry over `switches`, for a run of `plan`.
+pub(crate) fn measure(plan: &Plan, routes: &Routes, switches: Switches) -> Result<Headroom> {
     let scenario = linkpool_scenario::load(PROBE, "probe", None, &[]).map_err(|e| anyhow!("{e:?}"))?;
     let probe = Plan::new(&scenario);
     let timetable = probe.timetable();
     let settings =
         Settings { mtu: 1500, ack_each: false, initial_window: 10, min_rto_us: 200_000, multipath: false, ecn: false };
     let algorithms = Algorithms { by_transport: vec!["reno".to_string()], suppressing: Vec::new() };
-    let carried =
-        carry((&probe, timetable.routes_at(Time::ZERO)), (&settings, &Conditions::default()), algorithms, &|| false)?;
+    let conditions = Conditions::over(switches);
+    let carried = carry((&probe, timetable.routes_at(Time::ZERO)), (&settings, &conditions), algorithms, &|| false)?;
     let carried_pps = carried.of_fabric.delivered as f64 / carried.ended.secs();
-    Ok(Headroom { carried_pps, needed_pps: needed(plan, routes) })
+    let levels = levels(plan, routes);
+    let longest = levels.iter().map(Vec::len).max().unwrap_or(PROBE_LINKS);
+    let share = if switches == Switches::Kernel { PROBE_LINKS as f64 / longest as f64 } else { 1.0 };
+    Ok(Headroom { carried_pps: carried_pps * share, needed_pps: needed(plan, &levels) })
 }
 
 impl Headroom {
@@ -65,16 +72,21 @@ impl Headroom {
     }
 }
 
-/// Packets a second at the most, ACKs included: no more than the n-th links of all paths carry
-/// together, for any n.
-fn needed(plan: &Plan, routes: &Routes) -> f64 {
+/// Of each pair of hosts that may send: the links that may be the n-th of a path.
+fn levels(plan: &Plan, routes: &Routes) -> Vec<Vec<Vec<LinkId>>> {
     let fabric = &plan.fabric;
     let mut pairs: BTreeSet<(HostId, HostId)> = plan.flows.iter().map(|f| (f.flow.src, f.flow.dst)).collect();
     if !plan.processes.is_empty() {
         let hosts = || HostId::first(fabric.hosts());
         pairs.extend(hosts().flat_map(|a| hosts().filter(move |b| a != *b).map(move |b| (a, b))));
     }
-    let levels: Vec<Vec<Vec<LinkId>>> = pairs.iter().map(|(src, dst)| routes.levels(fabric, *src, *dst)).collect();
+    pairs.iter().map(|(src, dst)| routes.levels(fabric, *src, *dst)).collect()
+}
+
+/// Packets a second at the most, ACKs included: no more than the n-th links of all paths carry
+/// together, for any n.
+fn needed(plan: &Plan, levels: &[Vec<Vec<LinkId>>]) -> f64 {
+    let fabric = &plan.fabric;
     let shortest = levels.iter().map(Vec::len).min().unwrap_or(0);
     let rate = |links: BTreeSet<LinkId>| links.iter().map(|l| fabric.links()[l.index()].rate.0 as f64).sum::<f64>();
     let from_start = (0..shortest).map(|n| rate(levels.iter().flat_map(|l| l[n].iter().copied()).collect()));
@@ -92,7 +104,7 @@ mod tests {
     fn needed_of(topology: &str, flows: &str) -> f64 {
         let text = format!("duration = \"1s\"\n{topology}\n[transport.tcp]\ncontrol = \"reno\"\n{flows}");
         let plan = Plan::new(&linkpool_scenario::load(&text, "test", None, &[]).unwrap());
-        needed(&plan, plan.timetable().routes_at(Time::ZERO))
+        needed(&plan, &levels(&plan, plan.timetable().routes_at(Time::ZERO)))
     }
 
     /// Data packets of 1,538 bytes on the wire, and an ACK for every other.

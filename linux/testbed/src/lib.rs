@@ -2,7 +2,8 @@
 //!
 //! Hosts are network namespaces, with sockets of the kernel. Between them is the simulator's own
 //! network, run by the clock: so queues, marks, delays and paths are those that the scenario says,
-//! and what differs from a simulation is the transport.
+//! and what differs from a simulation is the transport. Or the kernel's own switches are between
+//! them.
 //!
 //! Nothing that it makes has a name: namespaces and devices live as long as the process, whatever
 //! ends it.
@@ -30,11 +31,10 @@ mod soak;
 mod suppression;
 mod timing;
 mod traffic;
-mod tun;
-mod wire;
 
-pub use beside::{Beside, Measured, beside};
+pub use beside::{Beside, Measured, OnKernel, beside};
 pub use controllers::ControllerSummary;
+pub use fabric::Switches;
 pub use fairness::{Rival, Shares, fairness};
 pub use headroom::Headroom;
 pub use run::{Report, check, run};

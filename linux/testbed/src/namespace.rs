@@ -7,7 +7,7 @@ use linkpool_linux_control::netlink::PathManager;
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io::Write as _;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -41,9 +41,19 @@ impl Namespace {
     /// Its MPTCP path manager.
     pub(crate) fn path_manager(&self) -> Result<PathManager> {
         // What it takes for the namespace of the process is that of this thread, which ends here.
-        let open = || self.enter().and_then(|()| PathManager::of(&Named::own()?));
-        thread::scope(|scope| scope.spawn(open).join())
+        self.within(|| PathManager::of(&Named::own()?))
+    }
+
+    /// Does `work` on a thread that is in it.
+    pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        let there = || self.enter().and_then(|()| work());
+        thread::scope(|scope| scope.spawn(there).join())
             .unwrap_or_else(|_| bail!("the thread in a namespace has panicked"))
+    }
+
+    /// A path by which other processes find it while this one has it.
+    pub(crate) fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
     /// Moves the calling thread into it.
@@ -64,16 +74,25 @@ fn enter(file: BorrowedFd<'_>) -> Result<()> {
 /// Has iproute2 run `commands`, one a line without the word `ip`, in the namespace of the calling
 /// thread.
 pub(crate) fn ip(commands: &str) -> Result<()> {
-    let mut child = Command::new("ip")
+    batch("ip", commands)
+}
+
+/// The same for `tc`.
+pub(crate) fn tc(commands: &str) -> Result<()> {
+    batch("tc", commands)
+}
+
+fn batch(program: &str, commands: &str) -> Result<()> {
+    let mut child = Command::new(program)
         .args(["-batch", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .context("cannot run ip (iproute2 is needed)")?;
-    child.stdin.take().context("a pipe to ip")?.write_all(commands.as_bytes())?;
+        .with_context(|| format!("cannot run {program} (iproute2 is needed)"))?;
+    child.stdin.take().context("a pipe to it")?.write_all(commands.as_bytes())?;
     let output = child.wait_with_output()?;
-    ensure!(output.status.success(), "ip: {}\nin: {commands}", String::from_utf8_lossy(&output.stderr).trim());
+    ensure!(output.status.success(), "{program}: {}\nin: {commands}", String::from_utf8_lossy(&output.stderr).trim());
     Ok(())
 }
 

@@ -2,6 +2,8 @@
 
 use crate::controllers::{self, Controller};
 use crate::ends::Settings;
+use crate::fabric::Switches;
+use crate::fabric::kernel::limits as switch_limits;
 use crate::kernel;
 use anyhow::{Context as _, Result, bail, ensure};
 use linkpool_network::{Layer, MarkAt, Order, Queue};
@@ -36,9 +38,9 @@ const HEEDED: [&str; 11] = [
 /// Settings that follow from others.
 const IMPLIED: [&str; 3] = ["ack_delay", "quickack", "push_acks"];
 
-/// Checks that `scenario` can run here. Returns what the hosts need, and what runs the connections
+/// Checks that `scenario` can run here over these `switches`. Returns what the hosts need, and what runs the connections
 /// of each transport.
-pub(crate) fn check(scenario: &Scenario) -> Result<(Settings, Vec<Controller>)> {
+pub(crate) fn check(scenario: &Scenario, switches: Switches) -> Result<(Settings, Vec<Controller>)> {
     let fabric = scenario.topology.fabric();
     ensure!(fabric.hosts() <= MOST_HOSTS, "[topology]: {} hosts; at most {MOST_HOSTS} are possible", fabric.hosts());
     ensure!(!fabric.hosts_forward(), "[topology.bcube]: its hosts forward packets, those of the test bed do not");
@@ -61,6 +63,9 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(Settings, Vec<Controller>)> 
         ensure!(!is_host, "[[change]]: links from hosts do not change in the test bed, only those from switches");
     }
     record(scenario)?;
+    if switches == Switches::Kernel {
+        switch_limits::check(scenario, &fabric)?;
+    }
     let controllers = scenario.transports.iter().map(transport).collect::<Result<Vec<_>>>()?;
     Ok((settings(scenario)?, controllers))
 }
@@ -74,7 +79,7 @@ fn queues(scenario: &Scenario) -> Result<()> {
     let at_hosts = of_hosts.map_or(&scenario.queue, |(_, queue)| queue);
     ensure!(
         plain(at_hosts),
-        "[queue]: ports of hosts are plain FIFO queues in the test bed; give switches a queue of their own, [queue.switch]"
+        "[queue]: ports of hosts are plain FIFO queues in the test bed; give switches a queue of their own, [queue.layer.switch]"
     );
     let all = scenario.layer_queues.iter().map(|(_, queue)| queue).chain([&scenario.queue]);
     for queue in all {

@@ -5,18 +5,17 @@ use crate::clock::Clock;
 use crate::conditions::Conditions;
 use crate::controllers::{ControllerSummary, Controllers};
 use crate::ends::Settings;
-use crate::fabric::{Fabric, FabricOutcome, Known};
+use crate::fabric::{FabricOutcome, Made, Switches};
 use crate::headroom::Headroom;
 use crate::hosts::{Hosts, MOST_TRANSPORTS};
 use crate::suppression::{Suppression, SuppressionSummary, Told};
-use crate::timing::TimingSummary;
-use crate::wire::FRAMING;
-use crate::{ends, headroom, kernel, refuse};
+use crate::timing::{Timing, TimingSummary};
+use crate::{headroom, kernel, refuse};
 use anyhow::{Context as _, Result, anyhow, ensure};
 use linkpool_linux_control::realtime::hurry;
 use linkpool_network::{HostId, Routes};
 use linkpool_scenario::Scenario;
-use linkpool_sim::{Outcome, Plan, Recorded, Unknown, write_tables};
+use linkpool_sim::{Outcome, PathRule, Plan, Recorded, Unknown, write_tables};
 use linkpool_units::Time;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,8 +27,6 @@ use std::time::{Duration, Instant};
 const BEFORE: Duration = Duration::from_millis(20);
 /// So long the fabric goes on when the hosts have ended, for what is still on its way.
 const AFTER: Duration = Duration::from_millis(50);
-/// Bytes on the wire of the smallest packet: IP and TCP headers without options.
-const SMALLEST: u16 = 40 + FRAMING as u16;
 
 /// Real-time priorities of fabric and hosts.
 const FABRIC: i32 = 10;
@@ -39,6 +36,11 @@ const HOSTS: i32 = 5;
 const UNKNOWN: Unknown = Unknown {
     of_flows: &["recoveries", "undos", "probes", "marked_acks", "reinjected_bytes"],
     of_subflows: &["recoveries", "undos", "probes", "marked_acks", "reinjected_bytes", "cuts"],
+};
+/// The same, where the kernel's switches choose paths by a hash of their own.
+const UNKNOWN_PATHS: Unknown = Unknown {
+    of_subflows: &["recoveries", "undos", "probes", "marked_acks", "reinjected_bytes", "cuts", "path"],
+    ..UNKNOWN
 };
 
 /// What a run took, and how well it kept time: the content of `run.json`.
@@ -56,8 +58,10 @@ pub struct Report {
     pub data_packets: u64,
     /// Seconds of the run.
     pub simulated_s: f64,
-    /// How well the fabric kept time.
-    pub timing: TimingSummary,
+    /// Whose switches were between the hosts.
+    pub switches: Switches,
+    /// How well the fabric kept time; null: the kernel's switches have no clock of ours.
+    pub timing: Option<TimingSummary>,
     /// What this machine could carry.
     pub headroom: Headroom,
     /// How fast subflows of AMP were suppressed and released; null: there are none to suppress.
@@ -70,22 +74,29 @@ pub struct Report {
     pub warnings: Vec<String>,
 }
 
-/// Tells why `scenario` cannot run here, if so, before anything is made.
+impl Report {
+    /// How well it kept time, in a few words.
+    pub fn timekeeping(&self) -> String {
+        self.timing.map_or_else(|| "over the kernel's switches".to_string(), |timing| timing.to_string())
+    }
+}
+
+/// Tells why `scenario` cannot run here over these `switches`, if so, before anything is made.
 ///
 /// # Errors
 /// In one line, with the key of the scenario.
-pub fn check(scenario: &Scenario) -> Result<()> {
-    refuse::check(scenario).map(drop)
+pub fn check(scenario: &Scenario, switches: Switches) -> Result<()> {
+    refuse::check(scenario, switches).map(drop)
 }
 
-/// Runs `scenario` and writes its results, as `docs/results.md` describes them, to `directory`.
-/// `stop` ends it before its time.
+/// Runs `scenario` over these `switches` and writes its results, as `docs/results.md` describes them,
+/// to `directory`. `stop` ends it before its time.
 ///
 /// # Errors
 /// It cannot run here, see [`check`]; something could not be made; or a file could not be written.
-pub fn run(scenario: &Scenario, directory: &Path, stop: &dyn Fn() -> bool) -> Result<Report> {
+pub fn run(scenario: &Scenario, switches: Switches, directory: &Path, stop: &dyn Fn() -> bool) -> Result<Report> {
     let plan = Plan::new(scenario);
-    let (report, recorded) = record(scenario, &plan, &Conditions::default(), stop)?;
+    let (report, recorded) = record(scenario, &plan, &Conditions::over(switches), stop)?;
     write(directory, (scenario, &plan), &report, recorded)?;
     Ok(report)
 }
@@ -111,7 +122,7 @@ pub(crate) fn record(
     conditions: &Conditions,
     stop: &dyn Fn() -> bool,
 ) -> Result<(Report, Recorded)> {
-    let (mut settings, mut controllers) = refuse::check(scenario)?;
+    let (mut settings, mut controllers) = refuse::check(scenario, conditions.switches)?;
     settings.ecn = conditions.ecn;
     conditions.replace(&scenario.transports, &mut controllers);
     let transports = plan.transports.len();
@@ -123,7 +134,7 @@ pub(crate) fn record(
     let timetable = plan.timetable();
     let routes = timetable.routes_at(Time::ZERO);
     plan.transports.iter().try_for_each(|t| t.paths.check((&plan.fabric, routes)))?;
-    let headroom = headroom::measure(plan, routes)?;
+    let headroom = headroom::measure(plan, routes, conditions.switches)?;
     headroom.check()?;
     let controllers = Controllers::load(&controllers)?;
     let by_transport = with_copies(controllers.names.clone(), plan, scenario);
@@ -131,14 +142,15 @@ pub(crate) fn record(
     let Carried { ended, mut of_hosts, of_fabric, suppression, hurried } =
         carry((plan, routes), (&settings, conditions), algorithms, stop)?;
     let mut warnings = std::mem::take(&mut of_hosts.warnings);
+    warnings.extend(of_fabric.warnings.iter().cloned());
     warnings.extend(refuse::unlike_the_kernel(scenario));
     warnings.extend(headroom.doubt());
     if let Err(e) = hurried {
         warnings.push(format!("fabric and hosts have no real-time priority: {e}"));
     }
     warnings.extend(suppression.as_ref().and_then(SuppressionSummary::doubt));
-    let timing = of_fabric.timing.summary();
-    warnings.extend(timing.doubts(plan));
+    let timing = of_fabric.timing.as_ref().map(Timing::summary);
+    warnings.extend(timing.iter().flat_map(|timing| timing.doubts(plan)));
     let outcome = outcome(&of_hosts, &of_fabric, ended);
     let report = Report {
         version: env!("CARGO_PKG_VERSION"),
@@ -147,6 +159,7 @@ pub(crate) fn record(
         packet_hops: outcome.hops,
         data_packets: outcome.data_packets,
         simulated_s: ended.secs(),
+        switches: conditions.switches,
         timing,
         headroom,
         suppression,
@@ -156,7 +169,9 @@ pub(crate) fn record(
     };
     let jobs = of_hosts.jobs();
     let samples = of_fabric.samples.into_iter().chain(of_hosts.samples).collect();
-    Ok((report, Recorded { flows: of_hosts.flows, jobs, samples, outcome, unknown: UNKNOWN }))
+    let hashed = plan.transports.iter().any(|t| t.paths == PathRule::Hash);
+    let unknown = if conditions.switches == Switches::Kernel && hashed { UNKNOWN_PATHS } else { UNKNOWN };
+    Ok((report, Recorded { flows: of_hosts.flows, jobs, samples, outcome, unknown }))
 }
 
 /// The congestion control algorithms of a run, by the kernel's names.
@@ -184,22 +199,20 @@ pub(crate) fn carry<'p>(
     algorithms: Algorithms,
     stop: &dyn Fn() -> bool,
 ) -> Result<Carried<'p>> {
-    let (hosts, devices) = ends::make(&taking_part(plan), settings)?;
+    let Made { hosts, ways, fabric } = conditions.switches.make((plan, routes), &taking_part(plan), settings)?;
     let Algorithms { by_transport, suppressing } = algorithms;
     let suppression = match &suppressing[..] {
         [] => None,
         names => Some(Suppression::begin(names, &hosts)?),
     };
-    let known = Known::default();
     let clock = Clock::starting_in(BEFORE);
     let (has_ended, over) = (AtomicBool::new(false), AtomicBool::new(false));
     let mut of_hosts =
-        Hosts::new((plan, routes), clock, (by_transport, Told::by(&suppressing)?), (hosts, conditions), known.clone())?;
-    let fabric = Fabric::new(plan, SMALLEST, devices, known, clock);
+        Hosts::new((plan, routes), clock, (by_transport, Told::by(&suppressing)?), (hosts, conditions), ways)?;
     let (ended, of_fabric) = thread::scope(|scope| {
         let fabric = scope.spawn(|| {
             let hurried = hurry(FABRIC);
-            fabric.run(&has_ended, &over).map(|outcome| (outcome, hurried))
+            fabric.run(clock, &has_ended, &over).map(|outcome| (outcome, hurried))
         });
         // A sender that does not come to write has nothing to send.
         let hosts_hurried = hurry(HOSTS);

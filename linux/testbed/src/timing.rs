@@ -89,6 +89,17 @@ impl Timing {
     }
 }
 
+impl std::fmt::Display for TimingSummary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let TimingSummary { late_median_us, late_p99_us, busy, .. } = self;
+        write!(
+            f,
+            "given to hosts {late_median_us:.0} us late (median), {late_p99_us:.0} us (99%); fabric busy {:.0}%",
+            100.0 * busy
+        )
+    }
+}
+
 impl TimingSummary {
     /// Why the timing may not be that of the scenario, if so.
     pub(crate) fn doubts(&self, plan: &Plan) -> Vec<String> {

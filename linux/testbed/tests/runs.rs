@@ -1,112 +1,16 @@
 //! Scenarios on the network stack of this machine. Where it does not allow that, tests say so in a
 //! line and end.
 
-use linkpool_linux_control::check::State;
-use linkpool_linux_testbed::{Report, Trouble, check, run, soak};
-use linkpool_scenario::{Scenario, load};
+mod common;
+
+use common::{Row, Tables, alone, controllers_lack, lacking, number, scenario, tables, text};
+use linkpool_linux_testbed::{Report, Switches, Trouble, check, run, soak};
 use linkpool_units::Time;
-use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::Field;
-use std::collections::HashMap;
-use std::fs::File;
 use std::path::Path;
-use std::sync::Mutex;
-
-/// Runs one after the other: each measures how well it keeps time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-/// Why tests cannot run here.
-fn lacking() -> Option<&'static str> {
-    if !rustix::process::geteuid().is_root() {
-        return Some("needs root");
-    }
-    if !Path::new("/dev/net/tun").exists() {
-        return Some("needs /dev/net/tun");
-    }
-    None
-}
-
-fn scenario(text: &str) -> Scenario {
-    load(text, "test", None, &[]).unwrap_or_else(|e| panic!("{e:?}"))
-}
-
-type Row = HashMap<String, Field>;
-
-/// The rows of a table.
-fn table(directory: &Path, name: &str) -> Vec<Row> {
-    let file = File::open(directory.join(format!("{name}.parquet"))).unwrap();
-    let rows = SerializedFileReader::new(file).unwrap();
-    let rows = rows.get_row_iter(None).unwrap();
-    rows.map(|row| row.unwrap().get_column_iter().map(|(name, value)| (name.clone(), value.clone())).collect())
-        .collect()
-}
-
-fn number(row: &Row, column: &str) -> f64 {
-    match &row[column] {
-        Field::UInt(x) => f64::from(*x),
-        Field::Long(x) => *x as f64,
-        Field::Double(x) => *x,
-        other => panic!("{column} is {other}"),
-    }
-}
-
-fn text(row: &Row, column: &str) -> String {
-    match &row[column] {
-        Field::Str(text) => text.clone(),
-        other => panic!("{column} is {other}"),
-    }
-}
-
-/// Why linkpool's controllers cannot run here.
-fn controllers_lack() -> Option<String> {
-    let findings = linkpool_linux_control::check::running_kernel();
-    let lack = findings.into_iter().find(|f| f.state != State::Has && !f.what.contains("cgroup"))?;
-    Some(format!("{} ({})", lack.what, lack.remedy))
-}
-
-/// What came out of a run.
-struct Tables {
-    report: Report,
-    flows: Vec<Row>,
-    links: Vec<Row>,
-    /// The series of windows, if the scenario records it.
-    windows: Vec<Row>,
-}
 
 fn results(text: &str) -> Option<(Report, Vec<Row>, Vec<Row>)> {
-    tables(text).map(|Tables { report, flows, links, .. }| (report, flows, links))
-}
-
-/// Does a run tell something in spite of this warning? It is of the machine's priorities, or of a
-/// setting of the simulator beside it.
-fn is_harmless(warning: &str) -> bool {
-    warning.contains("no real-time priority") || warning.starts_with("[transport.")
-}
-
-/// Runs a scenario and gives its report and tables; none: not here. A run in which the machine did
-/// not keep time, by the test bed's own measure, tells nothing: it is made again.
-fn tables(text: &str) -> Option<Tables> {
-    if let Some(why) = lacking() {
-        eprintln!("skipped: {why}");
-        return None;
-    }
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for _ in 0..5 {
-        let directory = tempfile::tempdir().unwrap();
-        match run(&scenario(text), directory.path(), &|| false) {
-            Ok(report) if report.warnings.iter().all(|warning| is_harmless(warning)) => {
-                let [flows, links] = ["flows", "links"].map(|name| table(directory.path(), name));
-                let recorded = directory.path().join("cwnd.parquet").exists();
-                let windows = if recorded { table(directory.path(), "cwnd") } else { Vec::new() };
-                return Some(Tables { report, flows, links, windows });
-            }
-            Ok(report) => eprintln!("once more: {:?}", report.warnings),
-            Err(error) if error.to_string().contains("packets a second") => eprintln!("once more: {error}"),
-            Err(error) => panic!("{error:?}"),
-        }
-    }
-    eprintln!("skipped: this machine has too much other work to keep time");
-    None
+    tables(text, Switches::Simulator).map(|Tables { report, flows, links, .. }| (report, flows, links))
 }
 
 const STAR: &str = "duration = \"1s\"\n[topology.many-to-one]\nsenders = 3\nrate = \"50Mbps\"\ndelay = \"250us\"\n\
@@ -126,7 +30,10 @@ fn a_flow_takes_no_less_than_its_ideal_time() {
     let to_switch = links.iter().find(|l| text(l, "link") == "S1->W").unwrap();
     assert!(number(to_switch, "packets") >= 346.0 + 2.0 && number(to_switch, "bytes") >= 346.0 * 90.0 + 500e3);
     assert_eq!(flow["undos"], Field::Null, "the kernel does not tell");
-    assert!(report.timing.packets > 500 && report.headroom.carried_pps > report.headroom.needed_pps);
+    assert!(
+        report.timing.is_some_and(|timing| timing.packets > 500)
+            && report.headroom.carried_pps > report.headroom.needed_pps
+    );
 }
 
 #[test]
@@ -188,7 +95,7 @@ fn subflows_of_amp_are_suppressed() {
     if let Some(why) = controllers_lack() {
         return eprintln!("skipped: {why}");
     }
-    let Some(Tables { report, flows, windows, .. }) = tables(scenario) else { return };
+    let Some(Tables { report, flows, windows, .. }) = tables(scenario, Switches::Simulator) else { return };
     let amp = flows.iter().find(|f| number(f, "subflows") == 4.0).expect("the flow of AMP has four subflows");
     assert!(number(amp, "suppressions") >= 1.0 && number(amp, "releases") <= number(amp, "suppressions"), "{amp:?}");
     let suppression = report.suppression.expect("a controller suppresses");
@@ -207,10 +114,10 @@ fn subflows_of_amp_are_suppressed() {
 /// subflow, and windows stay within bounds.
 #[test]
 fn connections_outlive_their_subflows() {
-    if let Some(why) = lacking().map(str::to_string).or_else(controllers_lack) {
+    if let Some(why) = lacking(Switches::Simulator).map(str::to_string).or_else(controllers_lack) {
         return eprintln!("skipped: {why}");
     }
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _guard = alone();
     let soaked = match soak(Trouble::Churn, Time::from_secs(10), &|| false) {
         Ok(soaked) => soaked.expect("only short memory is not possible everywhere"),
         Err(error) if error.to_string().contains("packets a second") => return eprintln!("skipped: {error}"),
@@ -233,7 +140,7 @@ fn what_cannot_run_is_refused_with_its_key() {
     let flow = "[[workload.flow]]\ntransport = \"tcp\"\nfrom = \"S1\"\nto = \"R\"\n";
     let refusal = |more: &str| {
         let text = format!("{STAR}{more}{flow}");
-        check(&scenario(&text)).expect_err(more).to_string()
+        check(&scenario(&text), Switches::Simulator).expect_err(more).to_string()
     };
     for (more, key) in [
         ("initial_ssthresh = \"64KB\"\n", "[transport.tcp] initial_ssthresh"),
@@ -253,14 +160,14 @@ fn what_cannot_run_is_refused_with_its_key() {
     }
     let cube = "duration = \"1ms\"\n[topology.bcube]\nn = 2\nk = 1\nrate = \"10Mbps\"\ndelay = \"1us\"\n[transport.tcp]\ncontrol = \"reno\"\n\
         [[workload.permutation]]\ntransport = \"tcp\"\n";
-    assert!(check(&scenario(cube)).unwrap_err().to_string().contains("[topology.bcube]"));
-    check(&scenario(&format!("{STAR}min_rto = \"10ms\"\nack_every = 1\ninitial_window = 4\nmss = \"1000B\"\n{flow}")))
-        .unwrap();
+    assert!(check(&scenario(cube), Switches::Simulator).unwrap_err().to_string().contains("[topology.bcube]"));
+    let heeded = format!("{STAR}min_rto = \"10ms\"\nack_every = 1\ninitial_window = 4\nmss = \"1000B\"\n{flow}");
+    check(&scenario(&heeded), Switches::Simulator).unwrap();
     let fast = format!("{STAR}{flow}").replace("50Mbps", "40Gbps");
-    if lacking().is_none() {
-        let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if lacking(Switches::Simulator).is_none() {
+        let _guard = alone();
         let directory = tempfile::tempdir().unwrap();
-        let line = run(&scenario(&fast), directory.path(), &|| false).unwrap_err().to_string();
+        let line = run(&scenario(&fast), Switches::Simulator, directory.path(), &|| false).unwrap_err().to_string();
         assert!(line.contains("[topology] rate") && line.contains("packets a second"), "{line}");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     }

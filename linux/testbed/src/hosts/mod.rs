@@ -8,7 +8,8 @@ use crate::address::{End, Side};
 use crate::clock::Clock;
 use crate::conditions::Conditions;
 use crate::ends::HostEnd;
-use crate::fabric::{Known, Pin};
+use crate::fabric::Ways;
+use crate::fabric::wire::{Ports, entropy};
 use crate::info;
 use crate::memory::Memory;
 use crate::namespace::{Namespace, current};
@@ -16,9 +17,8 @@ use crate::receiving::{Read, Receiving};
 use crate::sending::{Sending, SubflowState};
 use crate::suppression::{Identity, Told};
 use crate::traffic::{Task, Tasks, Traffic};
-use crate::wire::{Ports, entropy};
 use anyhow::{Context as _, Result};
-use linkpool_network::{LinkId, Routes, reversed, source_route};
+use linkpool_network::{Routes, reversed, source_route};
 use linkpool_sim::{FlowId, FlowOutcome, MeasuredBytes, Plan, PlannedFlow, Sample, TransportId};
 use linkpool_transport::Metric;
 use linkpool_transport::paths::Subflows as Which;
@@ -29,6 +29,7 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::collections::{BTreeMap, HashMap};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The first of the ports at which hosts accept connections, one for each transport.
@@ -103,7 +104,7 @@ pub(crate) struct Hosts<'p> {
     pub(crate) told: Told,
     ends: HashMap<End, HostEnd>,
     home: Namespace,
-    known: Known,
+    ways: Arc<dyn Ways>,
     epoll: OwnedFd,
     agenda: BTreeMap<(Time, u64), Due>,
     asked: u64,
@@ -130,7 +131,7 @@ impl<'p> Hosts<'p> {
         clock: Clock,
         (algorithms, told): (Vec<String>, Told),
         (ends, conditions): (HashMap<End, HostEnd>, &Conditions),
-        known: Known,
+        ways: Arc<dyn Ways>,
     ) -> Result<Hosts<'p>> {
         let (traffic, tasks) = Traffic::new(plan);
         let memory = |limit| (0..plan.transports.len()).map(move |number| Memory::new(number, limit)).collect();
@@ -143,7 +144,7 @@ impl<'p> Hosts<'p> {
             told,
             ends,
             home: current()?,
-            known,
+            ways,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             agenda: BTreeMap::new(),
             asked: 0,
@@ -292,7 +293,7 @@ impl<'p> Hosts<'p> {
         let ports: Vec<u16> = (0..subflows).map(|_| host.port()).collect();
         let to =
             SocketAddrV4::new(End { host: dst, side: Side::Receiving }.address(), listener_port(planned.transport));
-        let subflows = self.subflows(&planned, &ports.into_iter().enumerate().collect::<Vec<_>>(), to);
+        let subflows = self.subflows(&planned, &ports.into_iter().enumerate().collect::<Vec<_>>(), to)?;
         let (socket, is_mptcp) = self.socket(from, planned.transport)?;
         let port = subflows[0].port;
         socket.bind(&SockAddr::from(SocketAddrV4::new(from.address(), port)))?;
@@ -314,25 +315,23 @@ impl<'p> Hosts<'p> {
 
     /// Subflows of a flow: which of its transport's they are, and their ports of the sender. The
     /// fabric learns which paths they take.
-    fn subflows(&self, planned: &PlannedFlow, wanted: &[(usize, u16)], to: SocketAddrV4) -> Vec<SubflowState> {
+    fn subflows(&self, planned: &PlannedFlow, wanted: &[(usize, u16)], to: SocketAddrV4) -> Result<Vec<SubflowState>> {
         let transport = &self.plan.transports[planned.transport.index()];
         let (src, dst) = (planned.flow.src, planned.flow.dst);
         let all = transport.config.subflows;
         let paths = transport.paths.paths((&self.plan.fabric, self.routes), (src, dst), all);
-        let pin = |path: &[LinkId]| source_route(&self.plan.fabric, path);
         let from = End { host: src, side: Side::Sending }.address();
         let priority = transport.high != Which::None;
-        let mut known = self.known.write().expect("no thread panics with it");
         let subflow = |&(place, ref port): &(usize, u16)| {
             let path = paths.as_ref().and_then(|paths| paths.get(place));
             let there: Ports = ((from, *port), (*to.ip(), to.port()));
-            let there_path = path.and_then(|path| pin(path));
-            let back_path = path.and_then(|path| pin(&reversed(&self.plan.fabric, path)));
+            let there_path = path.and_then(|path| source_route(&self.plan.fabric, path));
             if path.is_some() || priority {
-                known.insert(there, Pin { path: there_path, priority });
-                known.insert((there.1, there.0), Pin { path: back_path, priority });
+                let back = path.map(|path| reversed(&self.plan.fabric, path));
+                self.ways.set(there, path.map(Vec::as_slice), priority)?;
+                self.ways.set((there.1, there.0), back.as_deref(), priority)?;
             }
-            SubflowState {
+            Ok(SubflowState {
                 place,
                 port: *port,
                 entropy: there_path.unwrap_or_else(|| entropy(there)),
@@ -341,7 +340,7 @@ impl<'p> Hosts<'p> {
                 closed: false,
                 info: info::TcpInfo::default(),
                 sampled: 0,
-            }
+            })
         };
         wanted.iter().map(subflow).collect()
     }

@@ -1,14 +1,12 @@
 //! TUN devices: what the kernel sends on one is read from a file, and what is written to the file
 //! the kernel receives.
 
+use crate::ends::DEVICE;
 use anyhow::{Context as _, Result};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
-
-/// The name of the only device in each namespace.
-pub(crate) const DEVICE: &str = "lp0";
 
 /// A TUN device without packet information: what is read and written are IP packets. It goes with
 /// its file.

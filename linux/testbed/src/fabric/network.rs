@@ -5,13 +5,15 @@
 //! what stands for it. When it is due at its host, it is written to the device there, with its
 //! mark.
 
+use super::tun::Tun;
+use super::wire::{FRAMING, Ports, mark, parse};
+use super::{Fabric as Between, FabricOutcome, Made, Ways};
 use crate::address::End;
 use crate::clock::Clock;
+use crate::ends::{self, Settings};
 use crate::timing::Timing;
-use crate::tun::Tun;
-use crate::wire::{Ports, mark, parse};
 use anyhow::{Context as _, Result};
-use linkpool_network::{Egress, Flags, Handler, LinkId, Network, NodeId, Packet};
+use linkpool_network::{Egress, Flags, Handler, LinkId, Network, NodeId, Packet, source_route};
 use linkpool_sim::{LinkOutcome, Plan, Sample, Value};
 use linkpool_units::Time;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -31,27 +33,41 @@ const NAP: Duration = Duration::from_micros(5);
 /// And never for longer.
 const LONGEST_SLEEP: Duration = Duration::from_millis(5);
 
+/// Bytes on the wire of the smallest packet: IP and TCP headers without options.
+const SMALLEST: u16 = 40 + FRAMING as u16;
+
 /// What the fabric knows of some connections, by addresses and ports: the paths of their packets,
 /// if these are pinned, and whether they have priority.
-pub(crate) type Known = Arc<RwLock<HashMap<Ports, Pin>>>;
+type Known = Arc<RwLock<HashMap<Ports, Pin>>>;
 
 /// How the packets of a subflow go, in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Pin {
+struct Pin {
     /// A path as the simulator's packets have it; none: switches choose.
-    pub(crate) path: Option<u32>,
+    path: Option<u32>,
     /// Are they of high priority?
-    pub(crate) priority: bool,
+    priority: bool,
 }
 
-/// The end of a run as the fabric has seen it.
-#[derive(Debug)]
-pub(crate) struct FabricOutcome {
-    pub(crate) links: Vec<LinkOutcome>,
-    pub(crate) samples: Vec<Sample>,
-    pub(crate) timing: Timing,
-    pub(crate) hops: u64,
-    pub(crate) delivered: u64,
+/// Makes hosts with TUN devices, and the network between these.
+pub(super) fn make<'p>(plan: &'p Plan, ends: &[End], settings: &Settings) -> Result<Made<'p>> {
+    let (hosts, devices) = ends::make(ends, settings, |_| Tun::new())?;
+    let known = Known::default();
+    let ways = Arc::new(Pins { fabric: plan.fabric.clone(), known: known.clone() });
+    Ok(Made { hosts, ways, fabric: Box::new(Wired { plan, devices, known }) })
+}
+
+/// All that is there before the clock runs.
+struct Wired<'p> {
+    plan: &'p Plan,
+    devices: Vec<(End, Tun)>,
+    known: Known,
+}
+
+impl Between for Wired<'_> {
+    fn run(self: Box<Self>, clock: Clock, ended: &AtomicBool, stop: &AtomicBool) -> Result<FabricOutcome> {
+        Fabric::new(self.plan, self.devices, self.known, clock).run(ended, stop)
+    }
 }
 
 /// A packet on its way, where its place in the network says.
@@ -64,7 +80,7 @@ struct Payload {
 
 /// The network with what it carries.
 #[derive(Debug)]
-pub(crate) struct Fabric<'p> {
+struct Fabric<'p> {
     network: Network,
     carried: Carried,
     probes: Probes<'p>,
@@ -74,6 +90,21 @@ pub(crate) struct Fabric<'p> {
     clock: Clock,
     timing: Timing,
     buffer: Box<[u8]>,
+}
+
+/// Where the fabric learns of pins.
+#[derive(Debug)]
+struct Pins {
+    fabric: linkpool_network::Fabric,
+    known: Known,
+}
+
+impl Ways for Pins {
+    fn set(&self, ports: Ports, path: Option<&[LinkId]>, priority: bool) -> Result<()> {
+        let pin = Pin { path: path.and_then(|path| source_route(&self.fabric, path)), priority };
+        self.known.write().expect("no thread panics with it").insert(ports, pin);
+        Ok(())
+    }
 }
 
 /// What is on its way, and what is due soon.
@@ -103,14 +134,8 @@ struct Probes<'p> {
 }
 
 impl<'p> Fabric<'p> {
-    pub(crate) fn new(
-        plan: &'p Plan,
-        smallest: u16,
-        devices: Vec<(End, Tun)>,
-        known: Known,
-        clock: Clock,
-    ) -> Fabric<'p> {
-        let network = Network::new(&plan.fabric, plan.policies, plan.timetable(), smallest);
+    fn new(plan: &'p Plan, devices: Vec<(End, Tun)>, known: Known, clock: Clock) -> Fabric<'p> {
+        let network = Network::new(&plan.fabric, plan.policies, plan.timetable(), SMALLEST);
         Fabric {
             network,
             carried: Carried::default(),
@@ -125,7 +150,7 @@ impl<'p> Fabric<'p> {
     }
 
     /// Carries packets until `stop`; the run has `ended` before.
-    pub(crate) fn run(mut self, ended: &AtomicBool, stop: &AtomicBool) -> Result<FabricOutcome> {
+    fn run(mut self, ended: &AtomicBool, stop: &AtomicBool) -> Result<FabricOutcome> {
         for node in self.probes.plan.fabric.node_ids() {
             self.network.wake(node, &Handling(&mut self.carried, &mut self.probes));
         }
@@ -216,7 +241,8 @@ impl<'p> Fabric<'p> {
             samples: self.probes.samples,
             hops: self.network.hops(),
             delivered: self.carried.delivered,
-            timing: self.timing,
+            timing: Some(self.timing),
+            warnings: Vec::new(),
         }
     }
 }
