@@ -120,6 +120,7 @@ struct mptcp_subflow_context {
 	u32 request_mptcp : 1;
 	u32 request_join : 1;
 	u32 backup : 1;
+	u32 request_bkup : 1;
 };
 
 struct mptcp_sock {

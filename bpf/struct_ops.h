@@ -328,7 +328,11 @@ void BPF_PROG(lp_cong_control, struct sock *sk)
 	before = p->cwnd;
 	threshold = p->ssthresh;
 	cut = hook_in_ack_event(c, own->slot, &ack, now);
-	if (!cut && !p->in_recovery && acked && is_cwnd_limited(tp, p))
+	/*
+	 * A suppressed subflow that has data still, because it is not a backup yet, does not grow: each of its ACKs would add
+	 * one packet over the window of the first alone, which is half a packet at a window of two, and no cut would hold that.
+	 */
+	if (!cut && !p->in_recovery && acked && (!c->suppressed || own->slot == c->first) && is_cwnd_limited(tp, p))
 		grow(c, own->slot, p, acked, now);
 	if (ack.marked)
 		hook_cut_after_growth(c, own->slot, now);
@@ -342,7 +346,9 @@ void BPF_PROG(lp_cong_control, struct sock *sk)
 	if (ack.round_ended) {
 		struct mptcp_subflow_context *subflow = subflow_of(sk);
 
-		p->backup = subflow ? BPF_CORE_READ_BITFIELD_PROBED(subflow, backup) : 0;
+		/* Set by the peer, and by this end. */
+		p->backup = subflow && (BPF_CORE_READ_BITFIELD_PROBED(subflow, backup) ||
+					BPF_CORE_READ_BITFIELD_PROBED(subflow, request_bkup));
 		if (now->observe)
 			tell(c, own, LP_ROUND, sk, true);
 	}

@@ -4,6 +4,7 @@
 //! started again at any time: what it finds there it brings in order first. While it is away
 //! nothing is suppressed anew, and connections go on.
 
+mod again;
 mod events;
 mod latency;
 mod notes;
@@ -81,7 +82,7 @@ fn drop_rights() -> Result<()> {
         .context("capabilities")
 }
 
-/// The connection or the subflow has ended since.
+/// The connection or the subflow has ended since, or the subflow is not there yet.
 fn is_gone(error: &anyhow::Error) -> bool {
     use rustix::io::Errno;
     matches!(error.downcast_ref::<Errno>(), Some(&Errno::SRCH | &Errno::NOTCONN | &Errno::INVAL | &Errno::NOENT))

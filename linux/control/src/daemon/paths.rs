@@ -61,6 +61,13 @@ impl Rule {
     }
 }
 
+/// The address identifier of the `k`-th further subflow, at its `attempt`-th. The kernel keeps the address of a
+/// subflow that has died, and refuses its identifier with another address: other attempts have others.
+fn identifier(subflows: u8, k: u16, attempt: u16) -> u8 {
+    let place = u32::from(k) - 1 + u32::from(attempt) * u32::from(subflows);
+    (1 + place % u32::from(u8::MAX)) as u8
+}
+
 /// Opening subflows of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Due {
@@ -135,8 +142,6 @@ impl Openings {
             return self.forget(due.key);
         };
         let (first, remote) = (address::of(path.family, &path.local), address::of(path.family, &path.remote));
-        // The kernel takes an address identifier once for each connection. There is one more than
-        // further subflows, since the subflow with identifier 0 may have gone.
         let taken: Vec<u16> = conn.established().map(|(_, p)| p.local.id.into()).collect();
         if conn.subflows < due.had {
             (due.had, due.begun) = (conn.subflows, 0);
@@ -144,12 +149,17 @@ impl Openings {
         // A subflow that was begun by an earlier attempt may not be established yet.
         let mut missing = rule.subflows.saturating_sub(conn.subflows.max(due.had.saturating_add(due.begun)));
         let mut failed = false;
-        for k in (1..=u16::from(rule.subflows)).filter(|k| !taken.contains(k)) {
+        // There is one more than further subflows, since the subflow with identifier 0 may have gone.
+        for k in 1..=u16::from(rule.subflows) {
+            let id = identifier(rule.subflows, k, due.attempt);
             if missing == 0 {
                 break;
             }
+            if taken.contains(&id.into()) {
+                continue;
+            }
             let local = rule.local(first, k, due.attempt);
-            match manager.create(conn.token, local, k as u8, remote) {
+            match manager.create(conn.token, local, id, remote) {
                 Ok(()) => {
                     report.opened += 1;
                     due.begun += 1;
@@ -192,6 +202,18 @@ mod tests {
         assert_eq!(low, [0, 1, 2, 3, 4, 5, 6, 7]);
         assert!(ports.iter().all(|p| p >> 3 == first.port() >> 3));
         assert_ne!(Rule::default().local(first, 1, 1), Rule::default().local(first, 1, 0));
+    }
+
+    #[test]
+    fn identifiers_are_never_0_and_differ_within_an_attempt_and_from_those_of_the_last() {
+        for subflows in 1..=SUBFLOWS as u8 {
+            for attempt in 0..1000 {
+                let of = |attempt| (1..=u16::from(subflows)).map(move |k| identifier(subflows, k, attempt));
+                let ids: std::collections::HashSet<u8> = of(attempt).chain(of(attempt + 1)).collect();
+                assert_eq!((ids.len(), ids.contains(&0)), (2 * usize::from(subflows), false), "{attempt}");
+            }
+        }
+        assert_eq!((1..=4).map(|k| identifier(4, k, 0)).collect::<Vec<_>>(), [1, 2, 3, 4]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What serves connections: a loop over the events of controllers.
 
+use super::again::Again;
 use super::events::Events;
 use super::paths::{Openings, Rule};
 use super::{Report, is_gone};
@@ -23,6 +24,7 @@ pub struct Server {
     controllers: HashMap<u32, Instance>,
     events: Events,
     openings: Openings,
+    again: Again,
     lost: HashMap<u32, u64>,
     report: Report,
 }
@@ -37,6 +39,7 @@ impl Server {
             events: Events::of(controllers.iter())?,
             controllers: controllers.into_iter().map(|i| (i.id, i)).collect(),
             openings: Openings::default(),
+            again: Again::default(),
             lost: HashMap::new(),
             report: Report::default(),
         })
@@ -58,11 +61,13 @@ impl Server {
                 self.review()?;
                 next_review = now + REVIEW;
             }
-            let until = self.openings.next().map_or(next_review, |at| at.min(next_review));
+            let next = [Some(next_review), self.openings.next(), self.again.next()];
+            let until = next.into_iter().flatten().min().expect("a review is always next");
             self.events.wait(until.saturating_duration_since(Instant::now()));
             while let Some((controller, event)) = self.events.next() {
                 self.take(controller, &event);
             }
+            self.set_flags_again();
             self.open_what_is_due();
         }
         Ok(self.report)
@@ -87,7 +92,7 @@ impl Server {
     fn bring_in_order(&mut self, controller: u32, key: u64, conn: &Conn) {
         if self.managers.contains_key(&conn.netns) && conn.token != 0 {
             if conn.suppressions > 0 {
-                self.set_flags(conn);
+                self.set_flags(controller, key, conn);
             }
             self.openings.consider(&self.rule, controller, key, conn, kind::UP);
         }
@@ -101,12 +106,12 @@ impl Server {
         let Some(Ok(Some(entry))) = self.controllers.get(&controller).map(|c| c.connection(event.conn)) else { return };
         match event.kind {
             kind::SUPPRESS | kind::RELEASE => {
-                self.set_flags(&entry.conn);
+                self.set_flags(controller, event.conn, &entry.conn);
                 self.report.latency.note(event.time);
             }
             kind::UP | kind::DOWN | kind::JOIN_BYTES => {
                 if entry.conn.suppressed != 0 && event.kind == kind::UP {
-                    self.set_flags(&entry.conn);
+                    self.set_flags(controller, event.conn, &entry.conn);
                 }
                 self.openings.consider(&self.rule, controller, event.conn, &entry.conn, event.kind);
             }
@@ -115,17 +120,31 @@ impl Server {
     }
 
     /// Suppressed: all subflows but the first are backups. Otherwise none is.
-    fn set_flags(&mut self, conn: &Conn) {
+    fn set_flags(&mut self, controller: u32, key: u64, conn: &Conn) {
         let Some(manager) = self.managers.get_mut(&conn.netns) else { return };
+        let mut taken = true;
         for (slot, path) in conn.established() {
-            let backup = conn.suppressed != 0 && slot != usize::from(conn.first);
-            // The first has never been a backup, unless it became the first by the loss of another.
-            if slot == usize::from(conn.first) && path.backup == 0 {
+            let (first, suppressed) = (slot == usize::from(conn.first), conn.suppressed != 0);
+            // The first has never been a backup, unless it became the first by the loss of another, which releases.
+            if first && suppressed {
                 continue;
             }
-            match manager.set_backup(conn.token, path, backup) {
+            match manager.set_backup(conn.token, path, suppressed) {
                 Ok(()) => self.report.flags_set += 1,
-                Err(error) => self.report.failed += u64::from(!is_gone(&error)),
+                Err(error) if is_gone(&error) => taken = false,
+                Err(_) => self.report.failed += 1,
+            }
+        }
+        self.again.note(controller, key, taken, Instant::now());
+    }
+
+    /// For connections with subflows whose flags the kernel has refused.
+    fn set_flags_again(&mut self) {
+        let now = Instant::now();
+        while let Some((controller, key)) = self.again.due(now) {
+            match self.controllers.get(&controller).map(|c| c.connection(key)) {
+                Some(Ok(Some(entry))) => self.set_flags(controller, key, &entry.conn),
+                _ => self.again.forget(key),
             }
         }
     }

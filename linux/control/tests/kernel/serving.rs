@@ -152,6 +152,96 @@ fn subflows_are_opened_suppressed_released_and_opened_again() {
     assert_eq!(loaded.0.counters().unwrap()[..4], [0, 0, 0, 0]);
 }
 
+/// Sends until no subflow but the first carries data while the first carries 100 packets. What is queued on the others
+/// drains first, in a time that depends on the machine.
+fn send_until_the_first_is_alone(stream: &mut TcpStream, loaded: &Loaded, net: &Net) -> u64 {
+    let delivered = |c: &Conn| c.established().map(|(_, p)| p.delivered).sum::<u64>();
+    let of_first = |c: &Conn| c.paths[usize::from(c.first)].delivered;
+    let (end, mut sent) = (Instant::now() + Duration::from_secs(60), 0);
+    loop {
+        let before = client_conn(loaded, net).unwrap();
+        let (after, bytes) =
+            send_until(stream, loaded, net, "more data of the first", |c| of_first(c) > of_first(&before) + 100);
+        sent += bytes;
+        if delivered(&after) - delivered(&before) == of_first(&after) - of_first(&before) {
+            assert!(after.suppressed != 0, "{after:?}");
+            return sent;
+        }
+        assert!(Instant::now() < end, "suppressed subflows carry data: {before:?} {after:?}");
+    }
+}
+
+/// The kernel takes no flag for a subflow before its handshake is over. Nor may the one that follows the first
+/// stay what it was, a backup.
+#[test]
+fn subflows_that_come_while_suppressed_are_suppressed() {
+    if skipped("subflows_that_come_while_suppressed_are_suppressed") {
+        return;
+    }
+    let net = Net::new(1);
+    net.limit(0, 100);
+    // No release, but for the loss of the first.
+    let loaded = Loaded::new("amp", &Settings { tau: Some(1_000_000), ..Settings::default() });
+    net.enable(loaded.name());
+    let serving = Serving::new(&[&net], Rule { subflows: 4, ..Rule::default() });
+    let server = net.serve(7050);
+    let mut stream = net.connect(7050);
+    let mut sent = 0;
+    let mut until = |what: &str, is: &dyn Fn(&Conn) -> bool| {
+        let (conn, bytes) = send_until(&mut stream, &loaded, &net, what, is);
+        sent += bytes;
+        conn
+    };
+    let kill = |port: u16| run(&format!("ip netns exec {} ss -K sport = :{port}", net.client_name()));
+    until("four subflows", &|c| c.subflows == 4);
+    net.mark(0, true);
+    let conn = until("suppressed", &|c| c.suppressed != 0);
+
+    let lost = conn.established().find(|(slot, _)| *slot != usize::from(conn.first)).unwrap().1.local.port;
+    kill(lost);
+    until("one lost", &|c| c.established().all(|(_, p)| p.local.port != lost));
+    until("four again", &|c| c.subflows == 4 && c.suppressed != 0);
+    sent += send_until_the_first_is_alone(&mut stream, &loaded, &net);
+
+    let conn = client_conn(&loaded, &net).unwrap();
+    kill(conn.paths[usize::from(conn.first)].local.port);
+    let (_, bytes) = send_until(&mut stream, &loaded, &net, "suppressed once more", |c| {
+        c.subflows == 4 && c.suppressions > conn.suppressions && c.suppressed != 0
+    });
+    sent += bytes + send_until_the_first_is_alone(&mut stream, &loaded, &net);
+
+    drop(stream);
+    assert_eq!(server.join().unwrap(), sent);
+    let report = serving.end();
+    assert_eq!(report.failed, 0, "{report:?}");
+}
+
+/// Without a daemon nobody makes backups of suppressed subflows.
+#[test]
+fn suppressed_subflows_do_not_grow() {
+    if skipped("suppressed_subflows_do_not_grow") {
+        return;
+    }
+    let net = Net::new(2);
+    net.subflow_on_each_link(2);
+    (0..2).for_each(|i| net.limit(i, 100));
+    let loaded = Loaded::new("amp", &Settings { tau: Some(1_000_000), ..Settings::default() });
+    net.enable(loaded.name());
+    let server = net.serve(7060);
+    let mut stream = net.connect(7060);
+    let (_, opening) = send_until(&mut stream, &loaded, &net, "two subflows", |c| c.subflows == 2);
+    (0..2).for_each(|i| net.mark(i, true));
+    let (_, marked) = send_until(&mut stream, &loaded, &net, "suppressed", |c| c.suppressed != 0);
+    (0..2).for_each(|i| net.mark(i, false));
+    let floor = |c: &Conn| c.established().find(|(slot, _)| *slot != usize::from(c.first)).unwrap().1.cwnd;
+    let before = floor(&client_conn(&loaded, &net).unwrap());
+    let (after, rest) =
+        send_until(&mut stream, &loaded, &net, "data on both", |c| c.paths.iter().take(2).all(|p| p.delivered > 2_000));
+    assert!(after.suppressed != 0 && floor(&after) <= before, "{after:?}");
+    drop(stream);
+    assert_eq!(server.join().unwrap(), opening + marked + rest);
+}
+
 /// Where others have ports, subflows get other ones, and each has an address identifier of its own.
 #[test]
 fn a_port_that_is_taken_is_avoided() {
