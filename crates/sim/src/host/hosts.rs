@@ -492,13 +492,13 @@ impl Handler for Hosts<'_> {
     /// fetched.
     #[inline]
     fn prefetch<'p>(&self, packets: impl Iterator<Item = &'p Packet> + Clone) {
-        let slot = |packet: &Packet| self.context.hosts[packet.dst().index()].slot(Handle::split(packet.endpoint).0);
-        packets.clone().filter_map(slot).for_each(prefetch);
         let mut slots = [None; 64];
         for (place, packet) in slots.iter_mut().zip(packets.clone()) {
-            *place = slot(packet);
-            place.iter().for_each(|slot| slot.prefetch_end());
+            *place = self.context.hosts[packet.dst().index()].slot(Handle::split(packet.endpoint).0);
+            place.iter().for_each(|slot| prefetch(*slot));
         }
+        let slots = &slots[..packets.clone().count().min(slots.len())];
+        slots.iter().flatten().for_each(|slot| slot.prefetch_end());
         for stage in [1, 2] {
             for (slot, packet) in slots.iter().zip(packets.clone()) {
                 let (_, subflow) = Handle::split(packet.endpoint);
