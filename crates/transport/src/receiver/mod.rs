@@ -1,5 +1,6 @@
 //! The receiving end of a connection.
 
+mod fast_path;
 mod faults;
 mod handshake;
 
@@ -45,6 +46,8 @@ pub struct Receiver {
     duplicate_bytes: u64,
     /// The subflows on which data with PSH waits for a delayed ACK, one bit each.
     pushed: u32,
+    /// May data take the fast path?
+    fast: bool,
     last_heard: Time,
     /// The faults of the subflows, if there are any.
     faulty: Option<Box<Faulty>>,
@@ -70,7 +73,7 @@ struct Incoming {
 impl Receiver {
     /// Creates the receiver of a connection whose SYN has just arrived.
     pub fn new(config: Arc<Config>) -> Receiver {
-        Receiver {
+        let mut receiver = Receiver {
             subflows: Vec::new(),
             data: Reassembly::new(0),
             end: u64::MAX,
@@ -78,10 +81,13 @@ impl Receiver {
             window: Window::new(config.buffers, config.mss),
             duplicate_bytes: 0,
             pushed: 0,
+            fast: false,
             last_heard: Time::ZERO,
             faulty: Faulty::new(config.multipath.faults),
             config,
-        }
+        };
+        receiver.fast = receiver.has_fast_path();
+        receiver
     }
 
     /// A segment has arrived on subflow `s`. `ce`: a switch has marked it.
@@ -144,12 +150,28 @@ impl Receiver {
     pub fn on_data(
         &mut self,
         s: SubflowId,
+        place: (Seq, Seq, u16, bool),
+        marks: (bool, bool, bool),
+        now: Time,
+        out: &mut impl Output,
+    ) -> Delivery {
+        self.last_heard = now;
+        match self.on_data_fast(s, place, marks.0, out) {
+            Some(delivery) => delivery,
+            None => self.on_data_slowly(s, place, marks, now, out),
+        }
+    }
+
+    /// Data that cannot take the fast path.
+    #[inline(never)]
+    fn on_data_slowly(
+        &mut self,
+        s: SubflowId,
         (seq, data_seq, len, last): (Seq, Seq, u16, bool),
         (ce, cwr, push): (bool, bool, bool),
         now: Time,
         out: &mut impl Output,
     ) -> Delivery {
-        self.last_heard = now;
         let Some(subflow) = self.subflows.get_mut(s.index()) else {
             return Delivery::None;
         };
@@ -212,6 +234,12 @@ impl Receiver {
         if self.faulty.is_some() && continues {
             self.answer_fin(s, out);
         }
+        self.delivery()
+    }
+
+    /// Is the stream complete, for the first time?
+    #[inline]
+    fn delivery(&mut self) -> Delivery {
         let completes = !self.complete && self.data.next() == self.end;
         self.complete |= completes;
         if completes { Delivery::Complete } else { Delivery::None }
