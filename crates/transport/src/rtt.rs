@@ -48,7 +48,7 @@ impl RttEstimator {
     }
 
     /// Takes a sample: the RTT of a segment that was sent once.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sample(&mut self, config: &RttConfig, rtt: Time) {
         let r = rtt.0 as i64 as f64; // signed, as in `rto`
         if self.min == Time::MAX {

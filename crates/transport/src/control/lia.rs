@@ -33,7 +33,7 @@ pub(super) fn lia_growth(states: &mut [CongestionState], s: SubflowId, acked: f6
             let rate = p.rate();
             let squared = rate / p.srtt;
             // Not `f64::max`, which looks for NaN.
-            best = if squared > best { squared } else { best };
+            best = if best > squared { best } else { squared };
             sum += rate;
         }
     }

@@ -5,6 +5,7 @@
 //! every state and for every feature. Here [`Subflow::is_calm`] answers nearly all of them, and the
 //! steps that are left are those of [`Sender::on_ack`], in the same order.
 
+use super::usage::fills_window;
 use super::{Sender, SenderState};
 use crate::config::LossRecovery;
 use crate::congestion::CongestionState;
@@ -46,7 +47,7 @@ impl Sender {
         now: Time,
         out: &mut impl Output,
     ) -> bool {
-        let Sender { state: connection, control, config, data_una, .. } = self;
+        let Sender { state: connection, control, config, data_una, uses, .. } = self;
         let states = &mut self.states[..];
         let (Some(state), Some(subflow)) = (states.get_mut(s.index()), self.subflows.get_mut(s.index())) else {
             return false;
@@ -74,10 +75,7 @@ impl Sender {
         } else {
             subflow.timer.set(s, now + subflow.rtt.rto(&config.rtt), out); // RFC 6298 (5.3)
         }
-        let grows = !cut && (PLAIN || self.fills_window(s));
-        let Sender { control, config, states, subflows, .. } = self;
-        let subflow = &mut subflows[s];
-        if grows {
+        if !cut && (PLAIN || fills_window(uses.as_deref(), s, &states[s])) {
             let counted = subflow.counted(&states[s], config, segments);
             control.cong_avoid(states, s, counted);
         }
@@ -88,7 +86,11 @@ impl Sender {
         }
         self.update_open_by::<PLAIN>(s);
         if PLAIN {
-            self.transmit(now, out);
+            if self.pieces.is_none() {
+                self.transmit_here::<true>(now, out);
+            } else {
+                self.transmit(now, out);
+            }
             self.finish_if_done(s, now, out);
         } else {
             self.end_fast(s, now, out);

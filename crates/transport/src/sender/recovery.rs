@@ -1,6 +1,7 @@
 //! The effect of an ACK on a subflow, and NewReno's fast retransmit and fast recovery (RFC 5681,
 //! RFC 6582).
 
+use super::usage::fills_window;
 use super::{Sender, SenderState};
 use crate::congestion::CongestionState;
 use crate::control::{Ack, CongestionControl, Control};
@@ -64,7 +65,7 @@ impl Sender {
         }
         // Only the ACK that cuts the window does not grow it here. The other ACKs of that window
         // do.
-        if grown > 0 && !cut && self.fills_window(s) {
+        if grown > 0 && !cut && fills_window(self.uses.as_deref(), s, &self.states[s]) {
             let counted = self.subflows[s].counted(&self.states[s], &self.config, grown);
             self.control.cong_avoid(&mut self.states, s, counted);
         }

@@ -62,6 +62,12 @@ impl Sender {
     /// nothing to ask for.
     #[inline(never)]
     fn transmit_by<const FAST: bool>(&mut self, now: Time, out: &mut impl Output) {
+        self.transmit_here::<FAST>(now, out);
+    }
+
+    /// The same, compiled where it is called.
+    #[inline(always)]
+    pub(super) fn transmit_here<const FAST: bool>(&mut self, now: Time, out: &mut impl Output) {
         let n = self.subflows.len();
         let mut blocked = 0;
         loop {

@@ -56,6 +56,13 @@ impl Uses {
     }
 }
 
+/// May the window of subflow `s`, whose state is `state`, grow? A window that is not filled may not (RFC
+/// 2861, section 3; RFC 9438, section 5.8).
+#[inline]
+pub(super) fn fills_window(uses: Option<&Uses>, s: SubflowId, state: &CongestionState) -> bool {
+    uses.is_none_or(|uses| uses.each[s].is_limited(state))
+}
+
 impl Use {
     /// Does the window keep the subflow from sending more? Only then it may grow. In slow start it
     /// may grow to twice the packets in flight.
@@ -94,13 +101,6 @@ fn after_idle(cwnd: f64, initial: f64, idle: Time, rto: Time) -> f64 {
 }
 
 impl Sender {
-    /// May the window of subflow `s` grow? A window that is not filled may not (RFC 2861, section 3;
-    /// RFC 9438, section 5.8).
-    #[inline]
-    pub(super) fn fills_window(&self, s: SubflowId) -> bool {
-        self.uses.as_ref().is_none_or(|uses| uses.each[s].is_limited(&self.states[s]))
-    }
-
     /// Subflow `s` is about to send new data. If it has been idle for longer than a timeout it begins
     /// again with a smaller window, whatever other subflows have sent meanwhile (Linux,
     /// `tcp_slow_start_after_idle_check`, also for subflows: `mptcp_sendmsg_frag` calls

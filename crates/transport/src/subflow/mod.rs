@@ -182,7 +182,7 @@ impl Subflow {
 
     /// Updates the counters, the RTT and the round with an ACK: does it echo a mark, and which RTT
     /// has it measured? Returns whether a round ends with it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn note_ack(
         &mut self,
         state: &mut CongestionState,
