@@ -5,7 +5,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from linkpool.experiments.mmptcp import tab4, tab7
+from linkpool.experiments.mmptcp import mixed, tab4, tab7
 from linkpool.study.experiment import Experiment
 from tables import KINDS
 
@@ -142,18 +142,12 @@ Short = Callable[[str], tuple[float, float, float]]
 
 
 def short(of: Short, tree: str = "1:1") -> pl.DataFrame:
-    """Return short flows of one tree, and a long one that must not count."""
-    rows = []
+    """Return the runs of short flows of one tree, and of a long one that must not count."""
+    runs = []
     for threshold in tab4.THRESHOLDS:
         mean, recovered, timed_out = of(threshold)
-        blank = {
-            "tree": tree,
-            "threshold": threshold,
-            "seed": 1,
-            "established": True,
-            "goodput_bps": 1e6,
-        }
-        rows += [
+        blank = {"established": True, "goodput_bps": 1e6}
+        rows = [
             {
                 **blank,
                 "kind": "short",
@@ -168,7 +162,12 @@ def short(of: Short, tree: str = "1:1") -> pl.DataFrame:
         rows.append({**blank, **silent, "established": False})
         long = {"kind": "long", "fct_established_s": 99.0, "recoveries": 9, "timeouts": 9}
         rows.append({**blank, **long})
-    return pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in tab4.EXPERIMENT.columns})
+        flows = pl.DataFrame(rows, schema={c.name: KINDS[c.type] for c in mixed.COLUMNS})
+        keys = {"tree": tree, "threshold": threshold, "seed": 1}
+        runs.append(
+            tab4.row(flows).select(*(pl.lit(v).alias(k) for k, v in keys.items()), pl.all())
+        )
+    return pl.concat(runs)
 
 
 def rank(threshold: str) -> float:
