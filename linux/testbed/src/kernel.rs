@@ -1,6 +1,7 @@
 //! What the kernel of this machine is and has.
 
 use anyhow::{Context as _, Result, ensure};
+use linkpool_transport::SendBuffer;
 use socket2::{Domain, Socket, Type};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
@@ -32,6 +33,13 @@ pub(crate) fn first_send_buffer(mss: u16) -> Result<u64> {
     listener.listen(1)?;
     sender.connect(&listener.local_addr()?)?;
     Ok(sender.send_buffer_size()? as u64)
+}
+
+/// The memory that this kernel counts in send buffers for the headers of a packet, by the size with which they begin;
+/// none: neither of the two that there are.
+pub(crate) fn send_buffer_headers(mss: u16) -> Option<u32> {
+    let first = first_send_buffer(mss).ok()?;
+    [256, 320].into_iter().find(|&headers| SendBuffer::first(mss, headers) == first)
 }
 
 /// Its release, such as `6.18.44`.

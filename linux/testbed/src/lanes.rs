@@ -9,6 +9,9 @@ use linkpool_linux_control::algorithm::ALL;
 use linkpool_scenario::Scenario;
 use std::collections::BTreeMap;
 
+/// The preset's, which the scenarios of lanes leave as it is.
+const MSS: u16 = 1448;
+
 /// What the connections of a lane run.
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
@@ -52,7 +55,7 @@ pub(crate) fn lanes() -> Result<Vec<Lane>> {
 
 /// A scenario of these lanes: `head`, then nodes, edges and tables of each by its number; subflows
 /// choose their `paths` so. Each lane has a switch "A" with its number. These have one in their
-/// middle, for a network is in one piece; no packet takes it.
+/// middle, for a network is in one piece; no packet takes it. The simulator's send buffers are those of this kernel.
 pub(crate) fn scenario(
     lanes: &[Lane],
     head: &str,
@@ -61,9 +64,12 @@ pub(crate) fn scenario(
 ) -> Result<Scenario> {
     let parts: Vec<[String; 3]> = lanes.iter().enumerate().map(|(i, lane)| of_lane(i, lane)).collect();
     let all = |part: usize| parts.iter().map(|p| p[part].as_str()).collect::<String>();
+    let headers =
+        kernel::send_buffer_headers(MSS).map_or(String::new(), |h| format!("send_buffer_headers = \"{h}B\"\n"));
+    let buffers = format!("segmentation_offload = false\n{headers}");
     let transports = lanes.iter().map(|lane| {
         let (name, control) = (&lane.name, lane.control);
-        format!("[transport.\"{name}\"]\ncontrol = \"{control}\"\nsubflows = 2\npaths = \"{paths}\"\n")
+        format!("[transport.\"{name}\"]\ncontrol = \"{control}\"\nsubflows = 2\npaths = \"{paths}\"\n{buffers}")
     });
     let transports: String = transports.collect();
     let middle = |i| format!("{{ source = \"middle\", target = \"A{i}\", rate = \"100Mbps\", delay = \"1ms\" }}, ");

@@ -149,8 +149,8 @@ pub(crate) fn unlike_the_kernel(scenario: &Scenario) -> Vec<String> {
     let unlike = |t: &Transport| {
         let (mss, headers) = (t.config.mss, t.config.buffers.headers);
         let (kernel, scenario) = (kernel::first_send_buffer(mss).ok()?, SendBuffer::first(mss, headers));
-        let right = [256, 320].into_iter().find(|headers| SendBuffer::first(mss, *headers) == kernel);
-        let remedy = right.map_or(String::new(), |right| format!(": set it to \"{right}B\""));
+        let remedy =
+            kernel::send_buffer_headers(mss).map_or(String::new(), |right| format!(": set it to \"{right}B\""));
         (kernel != scenario).then(|| {
             format!(
                 "[transport.{}] send_buffer_headers: a send buffer begins with {kernel} B on this kernel, and with \
