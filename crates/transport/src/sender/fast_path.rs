@@ -79,8 +79,8 @@ impl Sender {
             let counted = subflow.counted(&states[s], config, segments);
             control.cong_avoid(states, s, counted);
         }
-        let cut = cut as u64 + (ece && control.cut_after_growth(states, s)) as u64;
-        subflow.counts.cuts += cut;
+        subflow.count_cut(cut);
+        subflow.count_cut(ece && control.cut_after_growth(states, s));
         if self.joins_wait && self.joins_now(now) {
             self.open_joins(now, out);
         }

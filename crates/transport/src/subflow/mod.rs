@@ -38,6 +38,20 @@ pub struct SubflowStats {
     pub reinjected_bytes: u64,
 }
 
+/// The counters that follow from nothing else, by their names in [`SubflowStats`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) established: Option<Time>,
+    pub(crate) retransmits: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) recoveries: u64,
+    pub(crate) undos: u64,
+    pub(crate) probes: u64,
+    pub(crate) marked_acks: u64,
+    pub(crate) cuts: u64,
+    pub(crate) reinjected_bytes: u64,
+}
+
 impl SubflowStats {
     /// What has been counted since it was `before`.
     #[must_use]
@@ -134,19 +148,19 @@ pub(crate) struct Subflow {
     pub(crate) segments: u64,
     /// The variable `recover` of NewReno (RFC 6582, section 3.2).
     pub(crate) recover: u64,
-    /// Has a partial ACK arrived in this recovery?
-    pub(crate) partial: bool,
     /// CWR has been sent, or is about to be, for marks of data before this byte.
     pub(crate) announced_until: u64,
     pub(crate) syn_sent_at: Time,
     pub(crate) syns: u32,
+    /// Has a partial ACK arrived in this recovery?
+    pub(crate) partial: bool,
     /// F-RTO without SACKs, which decides whether the last timeout was spurious.
     pub(crate) frto: Option<Box<Frto>>,
-    /// All counters but `acked_bytes` and `segments`, which follow from other fields.
-    pub(crate) counts: SubflowStats,
+    pub(crate) counts: Counts,
 }
 
 const _: () = assert!(std::mem::offset_of!(Subflow, timer) == 64 && std::mem::offset_of!(Subflow, recover) == 128);
+const _: () = assert!(size_of::<Subflow>() == 256);
 
 impl Subflow {
     pub(crate) fn new(config: &Config) -> Subflow {
@@ -171,12 +185,12 @@ impl Subflow {
             round_end: 0,
             segments: 0,
             recover: 0,
-            partial: false,
             announced_until: 0,
             syn_sent_at: Time::ZERO,
             syns: 0,
+            partial: false,
             frto: None,
-            counts: SubflowStats::default(),
+            counts: Counts::default(),
         }
     }
 
@@ -189,8 +203,8 @@ impl Subflow {
         (ece, rtt): (bool, Option<Time>),
         config: &RttConfig,
     ) -> bool {
-        self.counts.marked_acks += ece as u64;
         if ece {
+            self.counts.marked_acks += 1;
             self.announce_cut(state);
         }
         if let Some(rtt) = rtt {
@@ -202,6 +216,15 @@ impl Subflow {
             self.round_end = state.snd_nxt;
         }
         round_ended
+    }
+
+    /// Counts a cut for a mark, if there was one. Most ACKs cut nothing, and do not touch the counters,
+    /// which are far from what they read.
+    #[inline]
+    pub(crate) fn count_cut(&mut self, cut: bool) {
+        if cut {
+            self.counts.cuts += 1;
+        }
     }
 
     /// Packets by which an ACK of `acked` packets grows the window: one without byte counting. With it,
@@ -234,7 +257,30 @@ impl Subflow {
 
     /// The counters of the subflow.
     pub(crate) fn stats(&self, state: &CongestionState) -> SubflowStats {
-        SubflowStats { acked_bytes: state.snd_una - FIRST_BYTE, segments: self.segments, ..self.counts }
+        let Counts {
+            established,
+            retransmits,
+            timeouts,
+            recoveries,
+            undos,
+            probes,
+            marked_acks,
+            cuts,
+            reinjected_bytes,
+        } = self.counts;
+        SubflowStats {
+            established,
+            acked_bytes: state.snd_una - FIRST_BYTE,
+            segments: self.segments,
+            retransmits,
+            timeouts,
+            recoveries,
+            undos,
+            probes,
+            marked_acks,
+            cuts,
+            reinjected_bytes,
+        }
     }
 
     /// What the sender knows of the outstanding segments; without SACKs it knows their number only.
