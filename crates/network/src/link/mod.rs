@@ -294,6 +294,7 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::on_the_way::Incoming;
     use crate::packet::Envelope;
     use crate::policy::QueuePolicy;
     use crate::queue_limit::QueueLimit;
@@ -337,6 +338,13 @@ mod tests {
 
     fn link(policy: QueuePolicy) -> Port {
         Port::new(LinkKind::new(Rate::gbps(10), Time::from_us(2), policy.thresholds))
+    }
+
+    /// Of docs/performance.md, "Memory".
+    #[test]
+    fn a_link_and_a_packet_take_so_many_bytes() {
+        assert_eq!((size_of::<Link>(), size_of::<RareEvents>(), size_of::<Queued>()), (64, 56, 16));
+        assert_eq!(size_of::<Incoming>(), 40);
     }
 
     #[test]

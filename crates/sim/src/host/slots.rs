@@ -194,6 +194,12 @@ mod tests {
     use super::*;
     use linkpool_engine::stream;
 
+    /// Of docs/performance.md, "Memory".
+    #[test]
+    fn a_connection_takes_so_many_bytes() {
+        assert_eq!((size_of::<Sending>(), size_of::<Receiving>(), size_of::<Slot>()), (640, 256, 24));
+    }
+
     #[test]
     fn a_full_table_has_no_place_until_one_is_free() {
         let mut host = Host::new(stream(1, "host", 0), Rate(1), 2);

@@ -337,3 +337,14 @@ impl Receiver {
         self.last_heard
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Incoming;
+
+    /// Of docs/performance.md, "Memory".
+    #[test]
+    fn a_subflow_takes_so_many_bytes() {
+        assert_eq!(size_of::<Incoming>(), 112);
+    }
+}

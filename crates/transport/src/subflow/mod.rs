@@ -373,8 +373,15 @@ impl Subflow {
 
 #[cfg(test)]
 mod tests {
-    use super::SubflowStats;
+    use super::{CongestionState, Scoreboard, Sent, Subflow, SubflowStats};
     use linkpool_units::Time;
+
+    /// Of docs/performance.md, "Memory".
+    #[test]
+    fn a_subflow_takes_so_many_bytes() {
+        let sizes = [size_of::<CongestionState>(), size_of::<Subflow>(), size_of::<Sent>(), size_of::<Scoreboard>()];
+        assert_eq!(sizes, [64, 256, 16, 352]);
+    }
 
     #[test]
     fn counters_are_those_since_then() {
