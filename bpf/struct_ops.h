@@ -109,6 +109,27 @@ static __always_inline bool is_cwnd_limited(struct tcp_sock *tp, const path_t *p
 	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited);
 }
 
+/*
+ * An algorithm without ECN may be on a connection that has ECN (net.ipv4.tcp_ecn = 1). Its file then says MARK_IS_LOSS:
+ * an echoed mark, of which CWR tells, counts as a loss (RFC 3168, section 6.1.2).
+ */
+#ifdef MARK_IS_LOSS
+#define mark_is_loss true
+#else
+#define mark_is_loss false
+#endif
+
+/*
+ * The window does not grow while it is reduced for a loss, or for a mark that counts as one (the kernel's
+ * tcp_may_raise_cwnd). Nor does that of a suppressed subflow that has data still, because it is not a backup yet: each of its
+ * ACKs would add one packet over the window of the first alone, which is half a packet at a window of two, and no cut would
+ * hold that.
+ */
+static __always_inline bool may_grow(const conn_t *c, const struct lp_socket *own, const path_t *p, u8 state)
+{
+	return !p->in_recovery && !(mark_is_loss && state == TCP_CA_CWR) && (!c->suppressed || own->slot == c->first);
+}
+
 /* An ACK of several packets counts as two where slow start ends within it. */
 static __always_inline void grow(conn_t *c, u32 s, path_t *p, u32 acked, params_t *now)
 {
@@ -144,16 +165,6 @@ static __always_inline void reduce(struct tcp_sock *tp, struct lp_socket *own, p
 		send = 1; /* the fast retransmit */
 	p->cwnd = fix(pipe + send ? pipe + send : 1);
 }
-
-/*
- * An algorithm without ECN may be on a connection that has ECN (net.ipv4.tcp_ecn = 1). Its file then says MARK_IS_LOSS:
- * an echoed mark, of which CWR tells, counts as a loss (RFC 3168, section 6.1.2).
- */
-#ifdef MARK_IS_LOSS
-#define mark_is_loss true
-#else
-#define mark_is_loss false
-#endif
 
 /*
  * A change of the kernel's state: a loss or a timeout sets the threshold. lp_set_state is told of changes, but not of all:
@@ -328,11 +339,7 @@ void BPF_PROG(lp_cong_control, struct sock *sk)
 	before = p->cwnd;
 	threshold = p->ssthresh;
 	cut = hook_in_ack_event(c, own->slot, &ack, now);
-	/*
-	 * A suppressed subflow that has data still, because it is not a backup yet, does not grow: each of its ACKs would add
-	 * one packet over the window of the first alone, which is half a packet at a window of two, and no cut would hold that.
-	 */
-	if (!cut && !p->in_recovery && acked && (!c->suppressed || own->slot == c->first) && is_cwnd_limited(tp, p))
+	if (!cut && acked && may_grow(c, own, p, state) && is_cwnd_limited(tp, p))
 		grow(c, own->slot, p, acked, now);
 	if (ack.marked)
 		hook_cut_after_growth(c, own->slot, now);
