@@ -2,6 +2,7 @@
 //! tables.
 
 mod capture;
+mod divided;
 mod effort;
 mod estimate;
 mod host;
@@ -14,6 +15,7 @@ mod run;
 mod start;
 mod trace;
 
+pub use divided::{Divided, Division, divided};
 pub use effort::expected_hops;
 pub use estimate::Estimate;
 pub use host::measured::{Acked, MeasuredBytes};

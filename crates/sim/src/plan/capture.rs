@@ -43,6 +43,16 @@ impl CapturePlan {
         Some(plan)
     }
 
+    /// Every port of `fabric`, for packets that leave by it.
+    pub(crate) fn of_all(fabric: &Fabric) -> CapturePlan {
+        let links = fabric.links().len();
+        let mut plan = CapturePlan { ports: Vec::new(), views: vec![Vec::new(); links], at_senders: false };
+        LinkId::first(links).for_each(|link| {
+            plan.add(link);
+        });
+        plan
+    }
+
     /// Records the packets that leave by `link`. None if they are recorded already.
     fn add(&mut self, link: LinkId) -> Option<u32> {
         let views = &mut self.views[link.index()];

@@ -5,6 +5,7 @@ mod captures;
 mod changes;
 mod collectives;
 mod common;
+mod divided;
 mod equilibria;
 mod estimates;
 mod fabrics;

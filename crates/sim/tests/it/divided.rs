@@ -1,0 +1,43 @@
+//! The count of hops by partition agrees with runs on threads, and with the counters of links.
+
+use crate::common::{run, scenario};
+use linkpool_network::partition;
+use linkpool_sim::{Plan, divided, simulate};
+
+const SCENARIO: &str = "duration = \"2ms\"\nseed = 5\n\
+     [topology.fat-tree]\nk = 4\nrate = \"1Gbps\"\ndelay = \"2us\"\n\
+     [queue]\nlimit = 40\nmark = 10\n[transport.t]\ncontrol = \"dctcp\"\n\
+     [[workload.permutation]]\ntransport = \"t\"\njitter = \"20us\"\n";
+
+#[test]
+fn hops_by_partition_are_those_of_links() {
+    let run = run(SCENARIO);
+    let links: Vec<_> = run.plan.fabric.links().iter().zip(&run.outcome.links).collect();
+    let counts = [1, 2, 4, 7];
+    let found = divided(&scenario(SCENARIO), &counts).unwrap();
+    assert_eq!(found.hops, run.outcome.hops);
+    assert!(found.hops > 10_000 && found.windows > 500, "{found:?}");
+    for (division, n) in found.divisions.iter().zip(counts) {
+        // What a link has accepted and does not hold any more has arrived.
+        let part = partition(&run.plan.fabric, n);
+        let (mut hops, mut crossings) = (vec![0; n as usize], 0);
+        for (link, outcome) in &links {
+            let arrived = outcome.stats.packets - u64::from(outcome.on_the_way);
+            let [from, to] = [link.from, link.to].map(|node| part[node.index()]);
+            hops[to as usize] += arrived;
+            crossings += if from == to { 0 } else { arrived };
+        }
+        assert_eq!((&division.hops, division.crossings), (&hops, crossings), "{n} partitions");
+        let most = hops.iter().max().copied().unwrap();
+        assert!((most..=found.hops).contains(&division.busiest), "{n} partitions: {}", division.busiest);
+    }
+    assert_eq!((found.divisions[0].crossings, found.divisions[0].busiest), (0, found.hops));
+    assert!(found.divisions[1].busiest < found.hops, "two partitions share the work of some window");
+}
+
+#[test]
+fn counting_changes_no_run() {
+    let plan = Plan::new(&scenario(SCENARIO));
+    let on_threads = simulate(&plan, &plan.timetable(), 4, &mut (), &mut |_| true).unwrap();
+    assert_eq!(divided(&scenario(SCENARIO), &[4]).unwrap().divisions[0].hops.iter().sum::<u64>(), on_threads.hops);
+}
