@@ -176,6 +176,7 @@ static __always_inline void change_state(conn_t *c, struct lp_socket *own, struc
 	bool lost = state == TCP_CA_Recovery ? own->ca_state != state : state == TCP_CA_Loss && own->asked;
 	bool is_echo = state == TCP_CA_CWR && own->ca_state != state && mark_is_loss;
 	path_t *p = path_of(c, own->slot);
+	u32 flight;
 
 	own->ca_state = state;
 	own->asked = 0;
@@ -186,7 +187,9 @@ static __always_inline void change_state(conn_t *c, struct lp_socket *own, struc
 	own->prr_delivered = 0;
 	own->prr_out = tp->prr_out;
 	p->in_recovery = state == TCP_CA_Recovery;
-	p->ssthresh = hook_ssthresh(c, own->slot, tp->packets_out, now);
+	/* What limited transmit has sent beyond the window does not count (RFC 5681, section 3.2, step 2). */
+	flight = tp->packets_out < own->prior_cwnd ? tp->packets_out : own->prior_cwnd;
+	p->ssthresh = hook_ssthresh(c, own->slot, flight, now);
 	own->ssthresh = whole(p->ssthresh);
 	tp->snd_ssthresh = own->ssthresh;
 	if (lost) {
