@@ -90,8 +90,11 @@ def main() -> None:
     unknown = {path.stem for path in tables.glob("*.txt")} - set(names)
     if unknown:
         sys.exit(f"{tables}: no place in the figure for {', '.join(sorted(unknown))}")
-    table = pl.DataFrame([row for name in names for row in read(tables / f"{name}.txt")])
-    table.write_csv(data)
+    rows = pl.DataFrame([row for name in names for row in read(tables / f"{name}.txt")])
+    # Flows of a label that have paths of their own have a row each: the mean stands for them.
+    keys = ("scenario", "of", "quantity")
+    table = rows.group_by(keys, maintain_order=True).agg(pl.col("kernel", "simulator").mean())
+    table.write_csv(data, float_precision=3)
     with style.context():
         figure, axes = style.panels(1, 3, "Linux 6.18 and the simulator", (3.0, 0.22 * len(names)))
         for panel, quantity in zip(axes[0], WITHIN, strict=True):
