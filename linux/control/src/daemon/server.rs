@@ -121,7 +121,8 @@ impl Server {
 
     /// Suppressed: all subflows but the first are backups. Otherwise none is.
     fn set_flags(&mut self, controller: u32, key: u64, conn: &Conn) {
-        let Some(manager) = self.managers.get_mut(&conn.netns) else { return };
+        // The key may be that of another connection by now, in a namespace of others.
+        let Some(manager) = self.managers.get_mut(&conn.netns) else { return self.again.forget(key) };
         let mut taken = true;
         for (slot, path) in conn.established() {
             let (first, suppressed) = (slot == usize::from(conn.first), conn.suppressed != 0);
