@@ -15,9 +15,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import example
+
 from linkpool.bench.tasks import tasks
 
-ROOT = Path(__file__).resolve().parent.parent
 FIRST = "49152,12,64"
 LAST = {"1 MiB": "1048576,16,64", "32 MiB": "33554432,16,64"}
 DURATIONS = {
@@ -32,15 +33,14 @@ EVENTS = ("Ir", "Dr", "Dw", "D1mr", "D1mw", "DLmr", "DLmw")
 
 def main() -> None:
     """Measure the tasks named, or all."""
-    build = ["cargo", "build", "--release", "--quiet", "-p", "linkpool-sim"]
-    subprocess.run([*build, "--example", "count_hops"], cwd=ROOT, check=True)
-    rows = [measure(name, size) for name in sys.argv[1:] or DURATIONS for size in LAST]
+    program = example.build("count_hops")
+    rows = [measure(program, name, size) for name in sys.argv[1:] or DURATIONS for size in LAST]
     print(json.dumps(rows, indent=1))
 
 
-def measure(name: str, size: str) -> dict[str, Any]:
+def measure(program: Path, name: str, size: str) -> dict[str, Any]:
     """Return what a hop of a task costs with a last-level cache of a size."""
-    short, long = (run(name, duration, LAST[size]) for duration in DURATIONS[name])
+    short, long = (run(program, name, duration, LAST[size]) for duration in DURATIONS[name])
     hops = long["hops"] - short["hops"]
     each = {event: (long[event] - short[event]) / hops for event in EVENTS}
     return {
@@ -54,15 +54,11 @@ def measure(name: str, size: str) -> dict[str, Any]:
     }
 
 
-def run(name: str, duration: str, last: str) -> dict[str, int]:
+def run(program: Path, name: str, duration: str, last: str) -> dict[str, int]:
     """Return the hops of a run, and cachegrind's counts."""
     text, found = re.subn(r'duration = "\w+"', f'duration = "{duration}"', tasks()[name].scenario)
     if found != 1:
         raise ValueError(f"{name} has {found} durations")
-    # cargo says where it builds, which need not be ./target.
-    metadata = ["cargo", "metadata", "--format-version", "1", "--no-deps"]
-    done = subprocess.run(metadata, cwd=ROOT, stdout=subprocess.PIPE, check=True)
-    program = Path(json.loads(done.stdout)["target_directory"]) / "release/examples/count_hops"
     with tempfile.TemporaryDirectory() as scratch:
         file, out = Path(scratch) / "task.toml", Path(scratch) / "cachegrind.out"
         file.write_text(text, encoding="utf-8")

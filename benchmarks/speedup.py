@@ -14,9 +14,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import example
+
 from linkpool.bench.tasks import tasks
 
-ROOT = Path(__file__).resolve().parent.parent
 TASKS = [
     "k8-dctcp-9000",
     "k8-mptcp8-1500",
@@ -55,15 +56,16 @@ ack_every = 1
 
 def main() -> None:
     """Count, measure, and print the tables."""
-    build = ["cargo", "build", "--release", "--quiet", "-p", "linkpool-sim"]
-    subprocess.run([*build, "--example", "divided"], cwd=ROOT, check=True)
-    barrier = barrier_seconds()
+    program = example.build("divided")
+    barrier = barrier_seconds(program)
     print(f"The barrier of two threads takes {1e9 * barrier:.0f} ns.\n")
     quality, speedups = [], []
     for name in sys.argv[1:] or TASKS:
         scenario = tasks()[name].scenario
-        counted = run("count", scenario, THREADS)
-        hop = min(one["user_s"] / one["hops"] for one in run("time", scenario, [1] * REPEATS))
+        counted = run(program, "count", scenario, THREADS)
+        hop = min(
+            one["user_s"] / one["hops"] for one in run(program, "time", scenario, [1] * REPEATS)
+        )
         per_window = counted["hops"] / counted["windows"]
         predicted = [predict(counted, division, hop, barrier) for division in counted["divisions"]]
         quality.append([name, f"{per_window:.0f}", f"{1e9 * hop:.0f}"])
@@ -101,23 +103,19 @@ def predict(
     return alone / (work + waits), alone / work
 
 
-def barrier_seconds() -> float:
+def barrier_seconds(program: Path) -> float:
     """Return what a window on two threads takes beyond its work, by the clock."""
     alone, mirrored = FLOW.format(0, 1), FLOW.format(0, 1) + FLOW.format(8, 9)
-    windows = run("count", BARRIER + mirrored, [2])["windows"]
-    one = run("time", BARRIER + alone, [1] * SHORT_REPEATS)
-    two = run("time", BARRIER + mirrored, [2] * SHORT_REPEATS)
+    windows = run(program, "count", BARRIER + mirrored, [2])["windows"]
+    one = run(program, "time", BARRIER + alone, [1] * SHORT_REPEATS)
+    two = run(program, "time", BARRIER + mirrored, [2] * SHORT_REPEATS)
     shortest = [min(each["wall_s"] for each in runs) for runs in (one, two)]
     seconds: float = (shortest[1] - shortest[0]) / windows
     return seconds
 
 
-def run(what: str, scenario: str, numbers: list[int]) -> Any:
+def run(program: Path, what: str, scenario: str, numbers: list[int]) -> Any:
     """Return what the program prints: `count` or `time` of a scenario."""
-    # cargo says where it builds, which need not be ./target.
-    metadata = ["cargo", "metadata", "--format-version", "1", "--no-deps"]
-    done = subprocess.run(metadata, cwd=ROOT, stdout=subprocess.PIPE, check=True)
-    program = Path(json.loads(done.stdout)["target_directory"]) / "release/examples/divided"
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "scenario.toml"
         file.write_text(scenario, encoding="utf-8")
