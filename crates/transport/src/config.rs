@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LossRecovery {
+    /// By duplicate ACKs; fast recovery ends with the next ACK of new data (RFC 5681, section 3.2).
+    Reno,
     /// By duplicate ACKs; repairs one loss per round (RFC 6582).
     NewReno,
     /// By the number of SACKs (RFC 2018, 2883, 6675).
@@ -21,6 +23,13 @@ pub enum LossRecovery {
     /// By SACKs and the times at which segments were sent (RACK-TLP, RFC 8985), with probes for
     /// lost tails and proportional rate reduction (RFC 9937).
     Rack,
+}
+
+impl LossRecovery {
+    /// Do receivers send SACKs?
+    pub fn has_sacks(self) -> bool {
+        matches!(self, LossRecovery::Sack | LossRecovery::Rack)
+    }
 }
 
 settings! {
@@ -56,9 +65,10 @@ settings! {
         /// subflow the connection; or `"never"`. (Linux: 15 retransmissions by timeout,
         /// `tcp_retries2`.)
         fail_after: u32 as Timeouts = 16, paper_2013 = u32::MAX, within Bounds::POSITIVE_OR_NEVER;
-        /// How losses are detected and repaired. `"newreno"`: by duplicate ACKs, one loss per round
-        /// (RFC 6582). `"sack"`: by SACKs (RFC 2018, 2883, 6675). `"rack"`: by SACKs and time, with
-        /// tail loss probes (RFC 8985). See below.
+        /// How losses are detected and repaired. `"reno"`: by duplicate ACKs, one loss per window (RFC
+        /// 5681). `"newreno"`: by duplicate ACKs, one loss per round (RFC 6582). `"sack"`: by SACKs
+        /// (RFC 2018, 2883, 6675). `"rack"`: by SACKs and time, with tail loss probes (RFC 8985). See
+        /// below.
         recovery: LossRecovery = LossRecovery::Rack, paper_2013 = LossRecovery::NewReno;
         /// Are windows restored when D-SACKs (RFC 3708; with SACKs), or F-RTO after a timeout (RFC
         /// 5682), show that no packet was lost?

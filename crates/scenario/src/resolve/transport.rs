@@ -175,7 +175,7 @@ fn check_scatter(t: &Transport, section: &mut Section<'_, '_>) {
     let adaptive = threshold == DupackThreshold::Adaptive;
     section.check(!adaptive || t.config.recovery == LossRecovery::Sack, "dupack_threshold", by_sacks);
     let by_nacks = "without SACKs the sender hears no NACKs; set `recovery` to \"sack\" or \"rack\"";
-    section.check(!t.trimming || t.config.recovery != LossRecovery::NewReno, "trimming", by_nacks);
+    section.check(!t.trimming || t.config.recovery.has_sacks(), "trimming", by_nacks);
     let without_sacks = "\"held-unacknowledged\", \"fin-timeouts\" and \"dupacks-kept\" are faults of endpoints \
                          without SACKs; set `recovery = \"newreno\"`";
     let newreno = t.config.recovery == LossRecovery::NewReno;

@@ -7,7 +7,7 @@ use crate::host::encoding::decode;
 use crate::plan::{FlowId, Plan};
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader};
 use linkpool_network::{Envelope, Flags, HostId, Packet, Trailer};
-use linkpool_transport::{LossRecovery, Segment, Seq, SubflowId};
+use linkpool_transport::{Segment, Seq, SubflowId};
 
 /// The ports of senders of data: a subflow has 32 of its own for each of 256 flows.
 const CLIENT_PORTS: u16 = 36_000;
@@ -100,7 +100,7 @@ impl<'p> Framer<'p> {
         let data = |keys: Keys, data_seq: u32| keys.sender.first_data_sequence().wrapping_add(1).wrapping_add(data_seq);
         // The receiver sends no data: this is what its sender acknowledges.
         let nothing = |keys: Keys| keys.receiver.first_data_sequence().wrapping_add(1);
-        let sack = config.recovery != LossRecovery::NewReno;
+        let sack = config.recovery.has_sacks();
         let (scale, open) = window_of(config.buffers.receive);
         // With a full segment goes a mapping; the option has room for it (RFC 6691, section 2).
         let largest = config.mss + if keys.is_some() { 20 } else { 0 };

@@ -4,7 +4,7 @@ mod fast_path;
 mod faults;
 mod handshake;
 
-use crate::config::{Config, LossRecovery};
+use crate::config::Config;
 use crate::flow_control::Window;
 use crate::id::SubflowId;
 use crate::options::{AckOptions, SackBlocks};
@@ -190,7 +190,7 @@ impl Receiver {
         let end = start + len as u64;
         let new_here = subflow.bytes.insert(start, end);
         let duplicate = (!new_here && len > 0).then_some((start, end));
-        if start > subflow.bytes.next() && self.config.recovery != LossRecovery::NewReno {
+        if start > subflow.bytes.next() && self.config.recovery.has_sacks() {
             subflow.reporting.note(&subflow.bytes, start);
         }
         subflow.pending += 1;
@@ -274,7 +274,7 @@ impl Receiver {
         subflow.timer.clear();
         let ack = Seq::of(self.faulty.as_ref().map_or(subflow.bytes.next(), |faulty| faulty.acked(s)));
         let (data_ack, ece) = (Seq::of(self.data.next()), subflow.ce);
-        let reports = (duplicate.is_some() || subflow.bytes.has_gap()) && self.config.recovery != LossRecovery::NewReno;
+        let reports = (duplicate.is_some() || subflow.bytes.has_gap()) && self.config.recovery.has_sacks();
         if !reports && window.is_none() {
             return out.send(s, Segment::Ack { ack, data_ack, ece, options: None });
         }

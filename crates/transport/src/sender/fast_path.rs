@@ -7,7 +7,6 @@
 
 use super::usage::fills_window;
 use super::{Sender, SenderState};
-use crate::config::LossRecovery;
 use crate::congestion::CongestionState;
 use crate::control::{Ack, CongestionControl, Control};
 use crate::id::SubflowId;
@@ -30,7 +29,7 @@ impl Sender {
             && self.messages.is_none()
             && !matches!(self.control, Control::Defined(_));
         self.plain = self.fast
-            && self.config.recovery == LossRecovery::NewReno
+            && !self.config.recovery.has_sacks()
             && !self.limited
             && self.send_buffers.is_none()
             && self.uses.is_none()
@@ -142,6 +141,7 @@ impl Subflow {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::config::LossRecovery;
     use crate::flow_control::Buffers;
     use crate::send_buffer::SendBuffer;
     use linkpool_settings::{Preset, Settings as _};
@@ -158,6 +158,7 @@ mod tests {
             (sender.fast, sender.plain)
         };
         assert_eq!(ways(|_| ()), (true, true));
+        assert_eq!(ways(|config| config.recovery = LossRecovery::Reno), (true, true));
         assert_eq!(ways(|config| config.recovery = LossRecovery::Sack), (true, false));
         assert_eq!(ways(|config| config.recovery = LossRecovery::Rack), (true, false));
         assert_eq!(ways(|config| config.buffers.send = SendBuffer::Auto), (true, false));

@@ -1,8 +1,9 @@
-//! The effect of an ACK on a subflow, and NewReno's fast retransmit and fast recovery (RFC 5681,
-//! RFC 6582).
+//! The effect of an ACK on a subflow, and fast retransmit and fast recovery of Reno (RFC 5681) and NewReno
+//! (RFC 6582).
 
 use super::usage::fills_window;
 use super::{Sender, SenderState};
+use crate::config::LossRecovery;
 use crate::congestion::CongestionState;
 use crate::control::{Ack, CongestionControl, Control};
 use crate::id::SubflowId;
@@ -160,6 +161,10 @@ impl Sender {
         let mut grown = 0;
         if !state.in_recovery {
             grown = segments - reported;
+        } else if self.config.recovery == LossRecovery::Reno {
+            // RFC 5681, section 3.2, step 6
+            state.in_recovery = false;
+            state.cwnd = state.ssthresh;
         } else if state.snd_una >= subflow.recover {
             // Full acknowledgment (RFC 6582, section 3.2, step 3)
             state.in_recovery = false;
@@ -197,7 +202,9 @@ impl Sender {
             return self.limited_transmit(s, now, out);
         }
         // RFC 6582, section 3.2, step 2; RFC 5681, section 3.2, steps 2 and 3
-        subflow.recover = state.snd_nxt;
+        if self.config.recovery != LossRecovery::Reno {
+            subflow.recover = state.snd_nxt;
+        }
         subflow.partial = false;
         subflow.counts.recoveries += 1;
         // Segments that limited transmit has sent do not count (RFC 5681, section 3.2, step 2).

@@ -167,7 +167,7 @@ impl Subflow {
         Subflow {
             sent: Outstanding::default(),
             board: match config.recovery {
-                LossRecovery::NewReno => None,
+                LossRecovery::Reno | LossRecovery::NewReno => None,
                 LossRecovery::Sack => Some(Box::new(Scoreboard::new(false))),
                 LossRecovery::Rack => Some(Box::new(Scoreboard::new(true))),
             },

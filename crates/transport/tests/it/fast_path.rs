@@ -72,7 +72,8 @@ struct Case {
 fn case() -> impl Strategy<Value = Case> {
     let channel = (any::<u64>(), 0.0f64..0.03, 0.0f64..0.2, 0u64..20);
     let settings = (any::<bool>(), any::<bool>(), any::<bool>(), 1u32..=2);
-    let recovery = prop::sample::select(&[LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack][..]);
+    let recovery =
+        prop::sample::select(&[LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack][..]);
     let scheduler = prop::sample::select(&[PacketScheduler::RoundRobin, PacketScheduler::LowestTimeToSend][..]);
     let send_buffer = prop::sample::select(&[SendBuffer::UNLIMITED, SendBuffer::Auto, SendBuffer::Fixed(30_000)][..]);
     let kind = (0..algorithms().len(), recovery, 1usize..5);

@@ -42,7 +42,7 @@ proptest! {
     fn its_loss_changes_nothing_but_what_the_receiver_remembers(
         algorithm in 0..algorithms().len(),
         subflows in 1usize..=3,
-        recovery in prop::sample::select(vec![LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack]),
+        recovery in prop::sample::select(vec![LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack]),
         ack_every in 1u32..=2,
         size in 1u64..100_000,
         stop in prop::option::of((0u64..2_000).prop_map(Time::from_us)),

@@ -128,9 +128,9 @@ impl Case {
         let mut ledger = Ledger::new(self.subflows, self.config().mss, unused.min(2.0));
         ledger.edge = self.buffers.receive;
         ledger.any_order = self.scheduler == PacketScheduler::LowestTimeToSend;
-        ledger.selective = self.recovery != LossRecovery::NewReno;
+        ledger.selective = self.recovery.has_sacks();
         ledger.probes = self.recovery == LossRecovery::Rack;
-        if self.recovery == LossRecovery::NewReno {
+        if !self.recovery.has_sacks() {
             ledger.limited_transmit = 2 * self.limited_transmit as u32;
             ledger.frto = self.undo;
         }
@@ -196,7 +196,8 @@ fn weathers(death: impl Strategy<Value = Option<(SubflowId, Time)>>) -> impl Str
 
 fn transfers(death: impl Strategy<Value = Option<(SubflowId, Time)>>) -> impl Strategy<Value = Case> {
     let size = prop_oneof![1u64..20_000, 1u64..400_000];
-    const RECOVERIES: &[LossRecovery] = &[LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack];
+    const RECOVERIES: &[LossRecovery] =
+        &[LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack];
     let recovery = (prop::sample::select(RECOVERIES), any::<(bool, bool, bool)>());
     let limit = prop::sample::select(&[1, 2, u32::MAX]);
     let tcp = (1u32..=10, any::<(bool, bool)>(), limit, (1u32..=2, any::<bool>()), recovery);

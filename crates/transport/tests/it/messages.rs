@@ -246,7 +246,7 @@ fn cubic_does_not_grow_by_pauses() {
 #[test]
 fn every_algorithm_carries_messages() {
     for (name, control) in algorithms() {
-        for recovery in [LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack] {
+        for recovery in [LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack] {
             let config = Config { recovery, ..config(control.clone()) };
             let ecn = !matches!(control, ControlConfig::Reno(()) | ControlConfig::Cubic(_)) && {
                 let control = config.control.build(1);

@@ -1,9 +1,9 @@
-//! Fast retransmit and NewReno's fast recovery (RFC 5681, section 3.2; RFC 6582), packet by packet.
+//! Fast retransmit and fast recovery of Reno (RFC 5681, section 3.2) and NewReno (RFC 6582), packet by packet.
 
 use crate::common::script::{Script, sender};
 use crate::common::{DCTCP, config, reno};
 use linkpool_transport::control::ControlConfig;
-use linkpool_transport::{Config, DupackThreshold, Sender};
+use linkpool_transport::{Config, DupackThreshold, LossRecovery, Sender};
 
 /// Ten packets in flight at 100 us.
 fn ten_in_flight(config: Config) -> Script<Sender> {
@@ -63,6 +63,67 @@ fn two_losses_in_a_window() {
                 < ack 19        // congestion avoidance
                 > pkt 24
                 = cwnd 6.1667 recoveries 1 retransmits 2 timeouts 0
+        ",
+    );
+}
+
+/// The same losses with Reno: the first new ACK ends the recovery, so the second hole needs three more
+/// duplicates, and halves the window again.
+#[test]
+fn reno_recovers_from_each_loss_by_itself() {
+    ten_in_flight(Config { recovery: LossRecovery::Reno, ..reno() }).run(
+        "200us  < ack 1
+                > pkt 10-11
+                < ack 2         // 12, 10 in flight
+                > pkt 12-13
+                < ack 2         // for packet 3
+                < ack 2         // for packet 4
+                < ack 2         // for packet 6: the third duplicate
+                > pkt 2
+                = cwnd 9 ssthresh 6 flight 12 recovery true   // 12/2 and 3 more
+                < ack 2         // 7
+                < ack 2         // 8
+                < ack 2         // 9
+         300us  < ack 2         // 10: 13 > 12
+                > pkt 14
+                < ack 5         // 2 has come: a partial ACK ends the recovery
+                = cwnd 6 ssthresh 6 flight 10 recovery false
+                < ack 5         // 11
+                < ack 5         // 12
+                < ack 5         // 13: the third
+                > pkt 5
+                = cwnd 8 ssthresh 5 flight 10 recovery true   // 10/2 and 3 more
+         400us  < ack 5         // 14
+                = cwnd 9
+                < ack 15        // 5 has come
+                > pkt 15-19
+                = cwnd 5 flight 5 recovery false recoveries 2 retransmits 2 timeouts 0
+        ",
+    );
+}
+
+/// Three losses with Reno: too few packets are left for duplicates of the third, which takes a timeout.
+#[test]
+fn reno_has_a_timeout_for_many_losses() {
+    ten_in_flight(Config { recovery: LossRecovery::Reno, ..reno() }).run(
+        "200us  < ack 0         // 3 has come; 0, 1 and 2 are lost
+                < ack 0         // 4
+                < ack 0         // 5
+                > pkt 0
+                = cwnd 8 ssthresh 5 flight 10 recovery true
+                < ack 0         // 6
+                < ack 0         // 7
+                < ack 0         // 8
+                > pkt 10
+                < ack 0         // 9
+                > pkt 11
+                = cwnd 12 flight 12
+         300us  < ack 1         // 0 has come
+                = cwnd 5 flight 11 recovery false
+                < ack 1         // 10
+                < ack 1         // 11: the last duplicate
+         +150ms..+350ms > pkt 1
+                = timeouts 1 recoveries 1 cwnd 1
         ",
     );
 }

@@ -79,6 +79,7 @@ fn queues() -> impl Strategy<Value = String> {
 fn recoveries() -> impl Strategy<Value = &'static str> {
     pick(&[
         "",
+        "recovery = \"reno\"",
         "recovery = \"newreno\"",
         "recovery = \"sack\"",
         "recovery = \"sack\"\nundo = false",
