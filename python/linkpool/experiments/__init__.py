@@ -34,6 +34,7 @@ EXPERIMENTS = {
     "X-fig9": "linkpool.experiments.xmp.jobs:FIG9",
     "X-fig10": "linkpool.experiments.xmp.fig10:EXPERIMENT",
     "X-fig11": "linkpool.experiments.xmp.fig11:EXPERIMENT",
+    "X-recovery": "linkpool.experiments.xmp.recovery:EXPERIMENT",
     "M-fig1": "linkpool.experiments.mmptcp.fig1:EXPERIMENT",
     "M-tab1": "linkpool.experiments.mmptcp.tab1:EXPERIMENT",
     "M-tab2": "linkpool.experiments.mmptcp.tab2:EXPERIMENT",

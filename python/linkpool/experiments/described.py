@@ -113,6 +113,10 @@ FIGURES = {
         "The utilisation of links of the core, the aggregation and the rack layer by scheme, a "
         "vertical line for each, in three patterns."
     ),
+    "X-recovery": (
+        "Not a figure of the paper: the cells of Tables 1 and 2 for LIA and TCP as bars, with "
+        "losses repaired by timeouts alone and by Reno; lines are the paper's numbers."
+    ),
     "M-fig1": (
         "Goodput of long flows and completion times of short flows (means, and bars of one "
         "standard deviation) against 1 to 8 subflows of MPTCP, in the 1:1 and the 4:1 fat-tree."

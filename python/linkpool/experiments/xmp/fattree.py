@@ -75,10 +75,22 @@ def fabric(name: str, limit: int, large_flows: int) -> dict[str, Value]:
     }
 
 
-def point(pattern: str, scheme: str, large_flows: int, seed: int) -> Point:
-    """Return the run of a pattern with a scheme of large flows."""
+def point(
+    pattern: str, scheme: str, large_flows: int, seed: int, settings: "Table | None" = None
+) -> Point:
+    """Return the run of a pattern with a scheme of large flows.
+
+    Args:
+        pattern: permutation, random or incast.
+        scheme: of the large flows.
+        large_flows: the run ends when so many have ended.
+        seed: the seed.
+        settings: more settings of all transports.
+
+    """
+    more = settings or {}
     scenario = fabric(f"{pattern}, large flows by {scheme}", LIMIT, large_flows)
-    transports: dict[str, Value] = {scheme: transport(scheme)}
+    transports: dict[str, Value] = {scheme: {**transport(scheme), **more}}
     large: dict[str, Value] = {"transport": scheme, "label": LARGE}
     workload: dict[str, Value] = {}
     if pattern == "permutation":
@@ -87,7 +99,7 @@ def point(pattern: str, scheme: str, large_flows: int, seed: int) -> Point:
         rest: dict[str, Value] = {"to": "other-racks"} if pattern == "incast" else {}
         workload["random"] = [{**large, "size": PARETO, "at_most": 4, "repeat": "each", **rest}]
     if pattern == "incast":
-        transports["tcp"] = transport("tcp")
+        transports["tcp"] = {**transport("tcp"), **more}
         workload["partition-aggregate"] = [
             {
                 "transport": "tcp",

@@ -15,7 +15,7 @@ from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, about, grade, no_data
 from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.schemes import NAMES
-from linkpool.study.toml import Value, dumps
+from linkpool.study.toml import Table, Value, dumps
 
 XMP = "xmp-2"
 OTHERS = ("lia-2", "tcp", "dctcp")
@@ -29,6 +29,42 @@ PAPER_MBPS = {
     (100, "dctcp"): (481.4, 493.5),
 }
 """By queue and other scheme: goodputs of XMP-2 and of the other."""
+
+
+def point(
+    other: str, limit: int, large_flows: int, seed: int, settings: "Table | None" = None
+) -> Point:
+    """Return the run of XMP-2 beside another scheme.
+
+    Args:
+        other: the other scheme.
+        limit: packets that a queue holds.
+        large_flows: the run ends when so many have ended.
+        seed: the seed.
+        settings: more settings of both transports.
+
+    """
+    scenario = fattree.fabric(f"XMP-2 beside {other}, {limit}", limit, large_flows)
+    more = settings or {}
+    scenario["transport"] = {s: {**fattree.transport(s), **more} for s in (XMP, other)}
+    scenario["roles"] = {"half": fattree.HOSTS // 2}
+    # At most 4 flows into a host, of which 2 of each scheme.
+    same: dict[str, Value] = {
+        "label": fattree.LARGE,
+        "size": fattree.PARETO,
+        "at_most": 2,
+        "repeat": "each",
+    }
+    scenario["workload"] = {
+        "random": [
+            {"transport": XMP, "role": "half", **same},
+            {"transport": other, "role": "others", **same},
+        ]
+    }
+    keys: Keys = {"beside": other, "limit": limit}
+    payload = large_flows * fattree.LARGE_B["random"]
+    active = payload * 8 / (fattree.HOSTS * 0.5 * fattree.LINK_BPS)
+    return Point(keys, dumps(scenario), seed, active, payload / 1448)
 
 
 @dataclass(frozen=True)
@@ -50,29 +86,8 @@ class Tab2(fattree.LargeFlows):
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
         """Return the runs of every other scheme, queue and seed."""
-        return [self._point(o, limit, seed) for o in OTHERS for limit in LIMITS for seed in seeds]
-
-    def _point(self, other: str, limit: int, seed: int) -> Point:
-        scenario = fattree.fabric(f"XMP-2 beside {other}, {limit}", limit, self.large_flows)
-        scenario["transport"] = {s: fattree.transport(s) for s in (XMP, other)}
-        scenario["roles"] = {"half": fattree.HOSTS // 2}
-        # At most 4 flows into a host, of which 2 of each scheme.
-        same: dict[str, Value] = {
-            "label": fattree.LARGE,
-            "size": fattree.PARETO,
-            "at_most": 2,
-            "repeat": "each",
-        }
-        scenario["workload"] = {
-            "random": [
-                {"transport": XMP, "role": "half", **same},
-                {"transport": other, "role": "others", **same},
-            ]
-        }
-        keys: Keys = {"beside": other, "limit": limit}
-        payload = self.large_flows * fattree.LARGE_B["random"]
-        active = payload * 8 / (fattree.HOSTS * 0.5 * fattree.LINK_BPS)
-        return Point(keys, dumps(scenario), seed, active, payload / 1448)
+        flows = self.large_flows
+        return [point(o, limit, flows, seed) for o in OTHERS for limit in LIMITS for seed in seeds]
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         """Return the goodput of each large flow that ended."""

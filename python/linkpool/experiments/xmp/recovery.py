@@ -1,0 +1,197 @@
+"""XMP's Tables 1 to 3 with loss recoveries that fail more often than NewReno.
+
+Not an experiment of the paper: it asks whether loss recovery explains the goodput of LIA and TCP.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from linkpool.columns import Column
+from linkpool.experiments.xmp import fattree, goodputs, tab2
+from linkpool.result import Result
+from linkpool.study import style
+from linkpool.study.claims import Claim, Ledger, about, grade, no_data
+from linkpool.study.experiment import KEY_SEED, Point
+from linkpool.study.schemes import NAMES
+from linkpool.study.toml import Table
+from linkpool.units import show_number
+
+RECOVERIES: dict[str, Table] = {
+    # No window has so many packets.
+    "timeouts": {"dupack_threshold": 1_000_000},
+    "reno": {"recovery": "reno"},
+}
+WORDS = {"timeouts": "by timeouts alone", "reno": "by Reno's fast recovery"}
+
+PAPER_SLOW = {"lia-2": 0.101, "lia-4": 0.125}
+"""Table 3: the share of jobs that take more than 300 ms."""
+
+
+class Cell(NamedTuple):
+    """A cell of Table 1 (the pattern) or of Table 2 (`beside`, that is beside XMP-2)."""
+
+    pattern: str
+    scheme: str
+    limit: int
+
+    @property
+    def name(self) -> str:
+        """Name it as claims do."""
+        end = f"-{self.limit}" if self.pattern == BESIDE else ""
+        return f"{self.pattern}-{self.scheme}{end}"
+
+    @property
+    def paper_bps(self) -> float:
+        """The paper's mean goodput."""
+        if self.pattern == BESIDE:
+            return 1e6 * tab2.PAPER_MBPS[self.limit, self.scheme][1]
+        return 1e6 * goodputs.PAPER_MBPS[self.pattern][self.scheme]
+
+
+BESIDE = "beside"
+CELLS = (
+    *(Cell(p, s, fattree.LIMIT) for p in fattree.PATTERNS for s in ("lia-2", "lia-4")),
+    *(Cell(BESIDE, scheme, limit) for scheme in ("lia-2", "tcp") for limit in tab2.LIMITS),
+)
+
+
+@dataclass(frozen=True)
+class Recovery(fattree.LargeFlows):
+    """Mean goodputs of large flows, by the loss recovery of all transports of a run."""
+
+    id: str = "X-recovery"
+    title: str = "LIA and TCP with weaker loss recovery"
+    paper: str = "XMP, section 5.2, Tables 1 to 3"
+    large_flows: int = 300
+    seeds: int = 5
+    cells: tuple[Cell, ...] = CELLS
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("recovery", "string", "", "timeouts: no fast retransmit; reno: RFC 5681"),
+        Column("pattern", "string", "", "permutation, random, incast; beside: random, with XMP-2"),
+        Column("scheme", "string", "", "of the flows"),
+        Column("limit", "i32", "packets", "that a queue holds"),
+        KEY_SEED,
+        Column("flows", "i64", "flows", "large flows of the scheme that ended"),
+        Column("goodput_bps", "f64", "bit/s", "their mean: payload acknowledged over their time"),
+        Column("timeouts", "f64", "", "of each of them, mean over all subflows together"),
+        Column("slow_jobs", "f64", "share", "jobs that took more than 300 ms; null: no jobs"),
+    )
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        """Return a run for each recovery, cell and seed."""
+        return [
+            self._point(recovery, cell, seed)
+            for recovery in RECOVERIES
+            for cell in self.cells
+            for seed in seeds
+        ]
+
+    def _point(self, recovery: str, cell: Cell, seed: int) -> Point:
+        settings = RECOVERIES[recovery]
+        if cell.pattern == BESIDE:
+            found = tab2.point(cell.scheme, cell.limit, self.large_flows, seed, settings)
+        else:
+            found = fattree.point(cell.pattern, cell.scheme, self.large_flows, seed, settings)
+        return replace(found, keys={"recovery": recovery, **cell._asdict()})
+
+    def measure(self, point: Point, result: Result) -> pl.DataFrame:
+        """Return a row for the large flows of the cell's scheme."""
+        of = (pl.col("transport") == point.keys["scheme"], pl.col("label") == fattree.LARGE)
+        flows = result.flows.filter(*of, pl.col("fct_s").is_not_null())
+        timeouts = result.subflows.join(flows.select("flow"), on="flow")["timeouts"].sum()
+        incast = point.keys["pattern"] == "incast"
+        jct = result.jobs["jct_s"].drop_nulls() if incast else pl.Series(dtype=pl.Float64)
+        row = {
+            "flows": flows.height,
+            "goodput_bps": flows["goodput_bps"].mean(),
+            "timeouts": timeouts / flows.height if flows.height else None,
+            "slow_jobs": (jct > 0.3).mean() if len(jct) else None,
+        }
+        kinds = {c.name: pl.Float64 for c in self.columns if c.name in row}
+        return pl.DataFrame([row], schema={**kinds, "flows": pl.Int64})
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        """Judge the paper's numbers with each recovery, and whether they lie between both."""
+        found: list[Claim] = []
+        means = {recovery: self._means(data, recovery) for recovery in RECOVERIES}
+        for recovery, of in means.items():
+            ledger = Ledger(self.id, recovery)
+            for cell in self.cells:
+                mine = of.get(cell)
+                ledger.add(
+                    cell.name,
+                    f"{_where(cell)}: mean goodput of {NAMES[cell.scheme]}, losses repaired "
+                    f"{WORDS[recovery]}",
+                    f"{1e-6 * cell.paper_bps:g} Mbps",
+                    fattree.show(mine, "Mbps", 1e-6),
+                    about(mine, cell.paper_bps, 0.15),
+                )
+            for scheme, paper in PAPER_SLOW.items():
+                rows = data.filter(recovery=recovery, pattern="incast", scheme=scheme)
+                slow = rows["slow_jobs"].drop_nulls().mean()
+                mine = slow if isinstance(slow, float) else None
+                ledger.add(
+                    f"slow-{scheme}",
+                    f"jobs above 300 ms beside {NAMES[scheme]}, losses repaired {WORDS[recovery]}",
+                    f"{paper:.1%}",
+                    "no data" if mine is None else f"{mine:.1%}",
+                    about(mine, paper),
+                )
+            found += ledger.claims
+        ledger = Ledger(self.id)
+        low, high = means["timeouts"], means["reno"]
+        known = [cell for cell in self.cells if cell in low and cell in high]
+        between = sum(low[cell] <= cell.paper_bps <= high[cell] for cell in known)
+        note = "in all cells; partly: in half of them"
+        ledger.add(
+            "between",
+            "the paper's goodputs lie between those by timeouts alone and those by Reno",
+            "not in the paper",
+            f"{between} of {len(known)} cells",
+            no_data(note)
+            if not known
+            else grade(between == len(known), 2 * between >= len(known), note),
+        )
+        return found + ledger.claims
+
+    def _means(self, data: pl.DataFrame, recovery: str) -> Mapping[Cell, float]:
+        found: dict[Cell, float] = {}
+        for cell in self.cells:
+            rows = data.filter(recovery=recovery, **cell._asdict())
+            mean = rows["goodput_bps"].drop_nulls().mean()
+            if isinstance(mean, float):
+                found[cell] = mean
+        return found
+
+    def draw(self, data: pl.DataFrame) -> Figure:
+        """Draw the goodput of each cell with each recovery, and the paper's as lines."""
+        figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (9.0, 3.4))
+        at = axes[0, 0]
+        names = [f"{_where(cell)}\n{NAMES[cell.scheme]}" for cell in self.cells]
+        heights = {
+            recovery: [self._means(data, recovery).get(cell) for cell in self.cells]
+            for recovery in RECOVERIES
+        }
+        mbps = {r: [None if v is None else 1e-6 * v for v in row] for r, row in heights.items()}
+        style.bars(at, names, mbps)
+        x = np.arange(len(self.cells))
+        paper = [1e-6 * cell.paper_bps for cell in self.cells]
+        at.hlines(paper, x - 0.42, x + 0.42, color="black", linewidth=1.2, label="the paper")
+        at.set_ylabel("mean goodput (Mbps)")
+        at.tick_params(axis="x", labelsize=7)
+        style.legend(figure, at)
+        return figure
+
+
+def _where(cell: Cell) -> str:
+    if cell.pattern == BESIDE:
+        return f"beside XMP-2, {show_number(cell.limit)} packets"
+    return cell.pattern.capitalize()
+
+
+EXPERIMENT = Recovery()
