@@ -172,7 +172,7 @@ class Recovery(fattree.LargeFlows):
         """Draw the goodput of each cell with each recovery, and the paper's as lines."""
         figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (9.0, 3.4))
         at = axes[0, 0]
-        names = [f"{_where(cell)}\n{NAMES[cell.scheme]}" for cell in self.cells]
+        names = [f"{NAMES[cell.scheme]}\n{_below(cell)}" for cell in self.cells]
         heights = {
             recovery: [self._means(data, recovery).get(cell) for cell in self.cells]
             for recovery in RECOVERIES
@@ -192,6 +192,11 @@ def _where(cell: Cell) -> str:
     if cell.pattern == BESIDE:
         return f"beside XMP-2, {show_number(cell.limit)} packets"
     return cell.pattern.capitalize()
+
+
+def _below(cell: Cell) -> str:
+    """Name the cell in three short lines at most, as bars have little room."""
+    return _where(cell).replace(", ", ",\n")
 
 
 EXPERIMENT = Recovery()
