@@ -10,7 +10,9 @@ const CLANGS: &[&str] =
 
 fn main() {
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
+    // Asked at run time, since a checkout may have moved since this program was built.
+    let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    let root = here.join("../../bpf");
     println!("cargo:rerun-if-changed={}", root.display());
     println!("cargo:rerun-if-env-changed=CLANG");
     // The headers of libbpf, which the crate libbpf-sys has put there.
@@ -25,7 +27,7 @@ fn main() {
     for source in ["cgroup/choose.c", "switch/port.c", "switch/path.c"] {
         compile(&clang, &headers, &root.join(source), &out);
     }
-    let marker = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/mark.c");
+    let marker = here.join("tests/kernel/mark.c");
     println!("cargo:rerun-if-changed={}", marker.display());
     compile(&clang, &headers, &marker, &out);
 }
