@@ -117,34 +117,36 @@ class Recovery(fattree.LargeFlows):
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the paper's numbers with each recovery, and whether they lie between both."""
-        found: list[Claim] = []
         means = {recovery: self._means(data, recovery) for recovery in RECOVERIES}
-        for recovery, of in means.items():
-            ledger = Ledger(self.id, recovery)
-            for cell in self.cells:
-                mine = of.get(cell)
-                ledger.add(
-                    cell.name,
-                    f"{_where(cell)}: mean goodput of {NAMES[cell.scheme]}, losses repaired "
-                    f"{WORDS[recovery]}",
-                    f"{1e-6 * cell.paper_bps:g} Mbps",
-                    fattree.show(mine, "Mbps", 1e-6),
-                    about(mine, cell.paper_bps, 0.15),
-                )
-            for scheme, paper in PAPER_SLOW.items():
-                rows = data.filter(recovery=recovery, pattern="incast", scheme=scheme)
-                slow = rows["slow_jobs"].drop_nulls().mean()
-                mine = slow if isinstance(slow, float) else None
-                ledger.add(
-                    f"slow-{scheme}",
-                    f"jobs above 300 ms beside {NAMES[scheme]}, losses repaired {WORDS[recovery]}",
-                    f"{paper:.1%}",
-                    "no data" if mine is None else f"{mine:.1%}",
-                    about(mine, paper),
-                )
-            found += ledger.claims
+        found = [claim for r, of in means.items() for claim in self._numbers(r, of, data)]
+        return [*found, self._between(means["timeouts"], means["reno"])]
+
+    def _numbers(self, recovery: str, of: Mapping[Cell, float], data: pl.DataFrame) -> list[Claim]:
+        ledger = Ledger(self.id, recovery)
+        for cell in self.cells:
+            mine = of.get(cell)
+            ledger.add(
+                cell.name,
+                f"{_where(cell)}: mean goodput of {NAMES[cell.scheme]}, losses repaired "
+                f"{WORDS[recovery]}",
+                f"{1e-6 * cell.paper_bps:g} Mbps",
+                fattree.show(mine, "Mbps", 1e-6),
+                about(mine, cell.paper_bps, 0.15),
+            )
+        for scheme, paper in PAPER_SLOW.items():
+            rows = data.filter(recovery=recovery)
+            slow = fattree.mean(rows, "slow_jobs", pattern="incast", scheme=scheme)
+            ledger.add(
+                f"slow-{scheme}",
+                f"jobs above 300 ms beside {NAMES[scheme]}, losses repaired {WORDS[recovery]}",
+                f"{paper:.1%}",
+                "no data" if slow is None else f"{slow:.1%}",
+                about(slow, paper),
+            )
+        return ledger.claims
+
+    def _between(self, low: Mapping[Cell, float], high: Mapping[Cell, float]) -> Claim:
         ledger = Ledger(self.id)
-        low, high = means["timeouts"], means["reno"]
         known = [cell for cell in self.cells if cell in low and cell in high]
         between = sum(low[cell] <= cell.paper_bps <= high[cell] for cell in known)
         note = "in all cells; partly: in half of them"
@@ -157,7 +159,7 @@ class Recovery(fattree.LargeFlows):
             if not known
             else grade(between == len(known), 2 * between >= len(known), note),
         )
-        return found + ledger.claims
+        return ledger.claims[0]
 
     def _means(self, data: pl.DataFrame, recovery: str) -> Mapping[Cell, float]:
         found: dict[Cell, float] = {}
