@@ -140,8 +140,7 @@ impl Subflow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-    use crate::config::LossRecovery;
+    use crate::config::{Config, LossRecovery};
     use crate::flow_control::Buffers;
     use crate::send_buffer::SendBuffer;
     use linkpool_settings::{Preset, Settings as _};

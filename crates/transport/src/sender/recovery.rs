@@ -202,6 +202,7 @@ impl Sender {
             return self.limited_transmit(s, now, out);
         }
         // RFC 6582, section 3.2, step 2; RFC 5681, section 3.2, steps 2 and 3
+        // Reno enters it again for the next hole; only its timeouts set `recover`, in `go_back`.
         if self.config.recovery != LossRecovery::Reno {
             subflow.recover = state.snd_nxt;
         }

@@ -102,7 +102,7 @@ fn reno_recovers_from_each_loss_by_itself() {
     );
 }
 
-/// Three losses with Reno: too few packets are left for duplicates of the third, which takes a timeout.
+/// Three losses with Reno: too few packets are left for duplicates of the second, which takes a timeout.
 #[test]
 fn reno_has_a_timeout_for_many_losses() {
     ten_in_flight(Config { recovery: LossRecovery::Reno, ..reno() }).run(

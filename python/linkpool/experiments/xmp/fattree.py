@@ -113,9 +113,13 @@ def point(
     scenario["transport"] = transports
     scenario["workload"] = workload
     keys: Keys = {"pattern": pattern, "scheme": scheme}
-    payload = large_flows * LARGE_B[pattern]
-    active = payload * 8 / (HOSTS * 0.5 * LINK_BPS)
-    return Point(keys, dumps(scenario), seed, active, payload / 1448)
+    return sized(keys, scenario, seed, large_flows * LARGE_B[pattern])
+
+
+def sized(keys: Keys, scenario: Table, seed: int, payload_b: float) -> Point:
+    """Return a run in which large flows carry about so many bytes: of order and progress only."""
+    active = payload_b * 8 / (HOSTS * 0.5 * LINK_BPS)
+    return Point(keys, dumps(scenario), seed, active, payload_b / 1448)
 
 
 def place() -> pl.Expr:

@@ -112,8 +112,7 @@ class Recovery(fattree.LargeFlows):
             "timeouts": timeouts / flows.height if flows.height else None,
             "slow_jobs": (jct > 0.3).mean() if len(jct) else None,
         }
-        kinds = {c.name: pl.Float64 for c in self.columns if c.name in row}
-        return pl.DataFrame([row], schema={**kinds, "flows": pl.Int64})
+        return pl.DataFrame([row], schema={**dict.fromkeys(row, pl.Float64), "flows": pl.Int64})
 
     def claims(self, data: pl.DataFrame) -> list[Claim]:
         """Judge the paper's numbers with each recovery, and whether they lie between both."""
@@ -165,8 +164,8 @@ class Recovery(fattree.LargeFlows):
         found: dict[Cell, float] = {}
         for cell in self.cells:
             rows = data.filter(recovery=recovery, **cell._asdict())
-            mean = rows["goodput_bps"].drop_nulls().mean()
-            if isinstance(mean, float):
+            mean = fattree.mean(rows, "goodput_bps")
+            if mean is not None:
                 found[cell] = mean
         return found
 
@@ -175,11 +174,11 @@ class Recovery(fattree.LargeFlows):
         figure, axes = style.panels(1, 1, f"{self.id}: {self.title}", (9.0, 3.4))
         at = axes[0, 0]
         names = [f"{NAMES[cell.scheme]}\n{_below(cell)}" for cell in self.cells]
-        heights = {
-            recovery: [self._means(data, recovery).get(cell) for cell in self.cells]
-            for recovery in RECOVERIES
+        means = {recovery: self._means(data, recovery) for recovery in RECOVERIES}
+        mbps = {
+            recovery: [1e-6 * of[cell] if cell in of else None for cell in self.cells]
+            for recovery, of in means.items()
         }
-        mbps = {r: [None if v is None else 1e-6 * v for v in row] for r, row in heights.items()}
         style.bars(at, names, mbps)
         x = np.arange(len(self.cells))
         paper = [1e-6 * cell.paper_bps for cell in self.cells]

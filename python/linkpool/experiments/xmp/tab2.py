@@ -15,7 +15,7 @@ from linkpool.study import style
 from linkpool.study.claims import Claim, Ledger, about, grade, no_data
 from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.schemes import NAMES
-from linkpool.study.toml import Table, Value, dumps
+from linkpool.study.toml import Table, Value
 
 XMP = "xmp-2"
 OTHERS = ("lia-2", "tcp", "dctcp")
@@ -62,9 +62,7 @@ def point(
         ]
     }
     keys: Keys = {"beside": other, "limit": limit}
-    payload = large_flows * fattree.LARGE_B["random"]
-    active = payload * 8 / (fattree.HOSTS * 0.5 * fattree.LINK_BPS)
-    return Point(keys, dumps(scenario), seed, active, payload / 1448)
+    return fattree.sized(keys, scenario, seed, large_flows * fattree.LARGE_B["random"])
 
 
 @dataclass(frozen=True)
