@@ -25,24 +25,28 @@ from linkpool.study.toml import Table, Value
 DELAY = "5.6us"
 BASE_NS = 24_810
 """Base round-trip time: four links of 5.6 us, two data packets of 1,462 B and two ACKs of 42 B."""
+FAR = "far"
+FAR_DELAY, FAR_BASE_NS = "56us", 226_410
+"""The same with links of 56 us: the BDP is 194 packets, K and the allowances are as before."""
 HOPS = 2
 PER_HOP_NS = {"delay-tight": 5_850, "delay-loose": 11_700}
 """Allowed delay of a hop. The bottleneck alone queues: 10 packets, as K = 10, and 20 packets."""
 INCAST = "incast"
 SENDERS = (10, 20, 30, 40)
+LONG = (2, 8)
 
 
-def target(scheme: str) -> str:
+def target(scheme: str, base_ns: int) -> str:
     """Return the target: the base round-trip time, and the allowance of each hop."""
-    return f"{BASE_NS + HOPS * PER_HOP_NS[scheme]}ns"
+    return f"{base_ns + HOPS * PER_HOP_NS[scheme]}ns"
 
 
-def transport(scheme: str) -> Table:
+def transport(scheme: str, base_ns: int) -> Table:
     """Return a scheme's transport."""
     if scheme not in PER_HOP_NS:
         return amp.transport(scheme, {})
     order = "cut-instead-of-growth"
-    return amp.transport("amp", {"target_delay": target(scheme), "ack_order": order})
+    return amp.transport("amp", {"target_delay": target(scheme, base_ns), "ack_order": order})
 
 
 def queue(scheme: str) -> Table:
@@ -59,8 +63,10 @@ class Delay(Question):
     id: str = "Q-delay"
     title: str = "AMP with a target delay"
     paper: str = "AMP, open question: a delay signal instead of marks"
-    settings: ClassVar = {f"long {n}": f"{n} flows" for n in (2, 8)} | {
-        f"{INCAST} {n}": f"{n} flows" for n in SENDERS
+    settings: ClassVar = {
+        **{f"long {n}": f"{n} flows" for n in LONG},
+        **{f"long {n} {FAR}": f"{n} flows,\n{FAR_DELAY} a link" for n in LONG},
+        **{f"{INCAST} {n}": f"{n} flows" for n in SENDERS},
     }
     schemes: ClassVar = ("dctcp", "amp", *PER_HOP_NS)
     panels: ClassVar = (
@@ -73,12 +79,12 @@ class Delay(Question):
 
     def case(self, setting: str, scheme: str, seed: int) -> Case | None:
         """Return long flows, or an incast of 128 KiB."""
-        kind, number = setting.split()
+        kind, number, *far = setting.split()
         n = int(number)
         scenario: dict[str, Value] = {
-            "topology": amp.many_to_one(n, DELAY),
+            "topology": amp.many_to_one(n, FAR_DELAY if far else DELAY),
             "queue": queue(scheme),
-            "transport": {scheme: transport(scheme)},
+            "transport": {scheme: transport(scheme, FAR_BASE_NS if far else BASE_NS)},
         }
         if kind == INCAST:
             burst: Table = {
@@ -95,13 +101,14 @@ class Delay(Question):
             {"transport": scheme, "from": f"S{i + 1}", "to": "R", "start": f"{50 * i}us"}
             for i in range(n)
         ]
+        ms = 1000 if far else 300
         scenario |= {
-            "duration": "300ms",
-            "measure": {"warm_up": "100ms"},
+            "duration": f"{ms}ms",
+            "measure": {"warm_up": f"{ms // 3}ms"},
             "workload": {"flow": flows},
             "record": {"queue": {"links": ["W->R"], "every": "20us"}},
         }
-        return Case(scenario, 0.3, 0.3 * amp.packets_per_second())
+        return Case(scenario, ms / 1e3, ms / 1e3 * amp.packets_per_second())
 
     def quantities(self, setting: str, result: Result) -> Quantities:
         """Return use, fairness and queue of long flows; or the completion times of an incast."""
@@ -127,15 +134,27 @@ class Delay(Question):
 
     def hypotheses(self, found: Found, ledger: Ledger) -> None:
         """Judge the delay signal by its target, and against marks."""
-        for n in (2, 8):
-            setting = f"long {n}"
+        for n in LONG:
+            setting = f"long {n} {FAR}"
+            use = found.mean(setting, "delay-tight", "use")
             ledger.add(
-                f"use@{n}",
-                f"{n} long flows: the tight target keeps the link as full as marks do",
-                "above 0.95",
-                show(found.mean(setting, "delay-tight", "use")),
-                above(found.mean(setting, "delay-tight", "use"), 0.95),
+                f"use-far@{n}",
+                f"{n} long flows, ten times the delay: cuts in proportion to the excess keep the "
+                "link full with an allowance of 10 packets in a BDP of 194",
+                "above 0.97",
+                show(use),
+                above(use, 0.97),
             )
+            ratio = found.ratio("use", (setting, "delay-tight"), (setting, "amp"))
+            ledger.add(
+                f"use-far-marks@{n}",
+                f"{n} long flows, ten times the delay: the use with delay over that with marks, "
+                "whose cuts of a quarter empty a queue of K = 10",
+                "above 1.03",
+                show(ratio),
+                above(ratio, 1.03),
+            )
+            setting = f"long {n}"
             ratio = found.ratio("jain", (setting, "delay-tight"), (setting, "amp"))
             ledger.add(
                 f"jain@{n}",

@@ -19,7 +19,7 @@ from linkpool.experiments.questions.question import (
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
 
-TREES = {"1:1": Load(8, 1, 64.0), "4:1": Load(4, 4, 32.0)}
+TREES = {"1:1": Load(1, 64.0), "4:1": Load(4, 256.0)}
 """With as many short flows in a second for each host."""
 
 
@@ -30,7 +30,7 @@ def named(tree: str, nics: int) -> str:
 
 @dataclass(frozen=True)
 class Dual(Question):
-    """Short flows beside long flows with one NIC or two, in trees of 128 and of 64 hosts."""
+    """Short flows beside long flows with one NIC or two, in trees of 128 and of 512 hosts."""
 
     id: str = "Q-dual"
     title: str = "MMPTCP in dual-homed fat-trees"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from linkpool.experiments.questions import handover
+from linkpool.experiments.questions.handover import Load
 from linkpool.experiments.questions.question import (
     Case,
     Found,
@@ -28,7 +29,6 @@ class Phase1(Question):
     id: str = "Q-phase1"
     title: str = "DCTCP in phase 1 of MMPTCP"
     paper: str = "MMPTCP, open question: a DCTCP-like control in phase 1"
-    seeds: int = 10
     settings: ClassVar = {MIXED: "beside\nlong flows"} | {
         f"{INCAST} {n}": f"incast\nof {n}" for n in SENDERS
     }
@@ -44,7 +44,7 @@ class Phase1(Question):
     def case(self, setting: str, scheme: str, seed: int) -> Case | None:
         """Return short flows beside long flows; or an incast, which never sees phase 2."""
         if setting == MIXED:
-            return handover.mixed(handover.small(256.0), scheme)
+            return handover.mixed(Load(4, 256.0), scheme)
         if scheme.endswith("+lia"):
             return None
         return handover.incast(int(setting.split()[1]), scheme)

@@ -174,15 +174,6 @@ class Rates(Question):
                 show(share),
                 below(share, 0.5),
             )
-        for scheme in self.schemes:
-            use = found.mean(f"{FAIR} 400 Gbps", scheme, "use")
-            ledger.add(
-                f"use-{scheme}@400Gbps",
-                "the link stays full with K at half of the BDP",
-                "above 0.95",
-                show(use),
-                above(use, 0.95),
-            )
         for scheme in ("dcm", "xmp"):
             for gbps in RATES:
                 setting = f"{INCAST} {gbps} Gbps"

@@ -49,6 +49,7 @@ class Spray(Question):
     id: str = "Q-spray"
     title: str = "AMP against packet spraying"
     paper: str = "Open question: AMP against per-packet load balancing, with and without failures"
+    seeds: int = 20
     settings: ClassVar = {
         HEALTHY: "healthy",
         FAILED: "5% of cables\nfail",
