@@ -14,6 +14,7 @@ from linkpool.book.entry import BookError
 from linkpool.experiments import EXPERIMENTS, all_experiments, published
 from linkpool.experiments.described import FIGURES, PAPERS
 from linkpool.manifest import Manifest, verify
+from linkpool.study.judge import judge
 from linkpool.study.reproduce import reproduce_experiment
 
 ROOT = Path(__file__).parents[1]
@@ -96,6 +97,38 @@ def test_an_experiment_is_judged_as_it_was_run(fake_core: FakeCore, tmp_path: Pa
     assert not one.is_full
 
 
+def test_measured_values_are_those_of_the_complete_data(
+    fake_core: FakeCore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of condensed data; a claim that is judged in another way since then has only that data."""
+    known, book = published(), tmp_path / "book"
+    experiment = known.load("M-tab1")
+    reproduce_experiment(experiment, tmp_path, seeds=2, jobs=1)
+    data = pl.read_parquet(tmp_path / "M-tab1" / "data.parquet")
+    monkeypatch.setattr(condense, "LIMIT", len(condense._parquet(data)) - 1)
+    assert entry.put(experiment, tmp_path / "M-tab1", book)
+    one = entry.read_unsealed(experiment, book)
+    as_run = entry.run_of(experiment, one.record)
+    assert one.form != condense.AS_MEASURED
+    assert one.claims == judge(as_run, data)
+    assert "those of the complete data." in " ".join(pages.page(one, ("", "")).split())
+    file = book / "M-tab1.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    first, second = content["claims"][:2]
+    first["measured"], second["measured"], second["note"] = "from all", "from all", "stricter"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    one = entry.read_unsealed(experiment, book)
+    assert one.claims[0].measured == "from all"
+    assert one.claims[1] == judge(as_run, one.data)[1]
+    assert one.by_condensed == (second["id"],)
+    name = second["id"].partition(".")[2]
+    assert f"after the runs: `{name}`." in " ".join(pages.page(one, ("", "")).split())
+    del content["claims"]
+    file.write_text(json.dumps(content), encoding="utf-8")
+    page = pages.page(entry.read_unsealed(experiment, book), ("", ""))
+    assert "those of this condensed data." in " ".join(page.split())
+
+
 def test_changed_data_is_refused(fake_core: FakeCore, tmp_path: Path) -> None:
     known, book = published(), tmp_path / "book"
     experiment = known.load(SMALL)
@@ -138,7 +171,7 @@ def test_large_data_keeps_its_rows_and_the_means_of_groups() -> None:
     data = flows(200_000)
     content, form = condensed(data, lambda _: True)
     assert len(content) <= LIMIT
-    assert "neighbours by rank" in form
+    assert "means of neighbours" in form
     coarse = pl.read_parquet(content)
     assert coarse.schema == data.schema
     for scheme in ("a", "b"):
@@ -151,11 +184,25 @@ def test_large_data_keeps_its_rows_and_the_means_of_groups() -> None:
 def test_high_percentiles_of_coarse_data_stay() -> None:
     data = flows(20_000).with_columns((1 / (1 - pl.col("fct_s"))).alias("fct_s"))  # Pareto, 1
     content, form = condensed(data, lambda coarse: coarse["fct_s"].n_unique() < 300)
-    assert "at most 128 in a group" in form
+    assert "128 at most" in form
     coarse = pl.read_parquet(content)
     for q in (0.5, 0.9, 0.99, 0.999):
         before, after = (d["fct_s"].quantile(q, "linear") for d in (data, coarse))
         assert after == pytest.approx(before, rel=0.1), q
+
+
+def test_each_number_keeps_its_own_distribution() -> None:
+    """A second number that has nothing to do with the first one."""
+    other = pl.col("fct_s").fill_null(0.5).mul(7919).mod(1).alias("goodput_bps")
+    data = flows(200_000).with_columns(other)
+    content, form = condensed(data, lambda _: True)
+    assert "sorted by itself" in form
+    coarse = pl.read_parquet(content)
+    for name in ("fct_s", "goodput_bps"):
+        for q in (0.1, 0.5, 0.9):
+            before, after = (d[name].quantile(q, "linear") for d in (data, coarse))
+            assert after == pytest.approx(before, abs=0.01), (name, q)
+        assert coarse[name].std() == pytest.approx(data[name].std(), rel=0.01)
 
 
 def test_large_counts_are_binned_and_small_ones_stay() -> None:

@@ -147,7 +147,7 @@ class Mean(Experiment):
     columns: ClassVar[tuple[Column, ...]] = (KEY_SEED, Column("value", "f64", "", "a value"))
 
     def points(self, seeds: Sequence[int]) -> list[Point]:
-        raise NotImplementedError
+        return [Point({}, "", seed) for seed in seeds]
 
     def measure(self, point: Point, result: Result) -> pl.DataFrame:
         raise NotImplementedError
@@ -165,14 +165,46 @@ class OfAllSeeds(Mean):
     of_single_seeds = False
 
 
+class Ratio(Mean):
+    """The ratio of drawn values to one that is measured once, without randomness."""
+
+    def points(self, seeds: Sequence[int]) -> list[Point]:
+        drawn = [Point({"load": "random", "k": 1}, "", seed) for seed in seeds]
+        return [Point({"load": "fixed", "k": 1}, "", seeds[0]), *drawn]
+
+    def claims(self, data: pl.DataFrame) -> list[Claim]:
+        ledger = Ledger(self.id)
+        drawn, fixed = (
+            data.filter(pl.col("load") == load)["value"] for load in ("random", "fixed")
+        )
+        known = len(fixed) == 1 and len(drawn) > 0
+        ratio = float(drawn.to_numpy().mean()) / fixed[0] if known else None
+        ledger.add("ratio", "it is about 2", "2", f"{ratio}", about(ratio, 2.0))
+        return ledger.claims
+
+
 VALUES = pl.DataFrame({"seed": [3, 1, 2, 1], "value": [4.1, 2.5, 1.2, 1.5]})
 
 
 def test_a_claim_is_judged_by_each_seed_too() -> None:
     (claim,) = judge(Mean(), VALUES)
     assert claim.verdict is YES  # the mean of all is 2.325
+    assert Claim.of(claim.as_dict()) == claim
     assert claim.single_seeds == (YES, PARTLY, NO)  # 2, 1.2 and 4.1
     assert claim.as_dict()["single_seeds"] == ["reproduced", "partly", "not"]
+
+
+def test_a_run_without_randomness_belongs_to_each_seed() -> None:
+    data = pl.DataFrame(
+        {
+            "load": ["random", "fixed", "random", "random"],
+            "k": [1, 1, 1, 1],
+            "seed": [2, 1, 3, 1],
+            "value": [4.0, 2.0, 3.0, 9.0],
+        }
+    )
+    (claim,) = judge(Ratio(), data)
+    assert (claim.measured, claim.single_seeds) == (f"{16 / 6}", (NO, YES, YES))  # 4.5, 2, 1.5
 
 
 def test_one_seed_and_claims_of_all_seeds_have_no_verdicts_of_single_seeds() -> None:

@@ -1,9 +1,10 @@
 """Make the data of an experiment small enough to be kept with the source.
 
-Rows stay, and so does what they mean. As long as the file is too large, numbers get coarser: fewer
-significant digits, and then bins, in which each value is the mean of its neighbours by rank. Means
-over a group of rows stay what they are, up to rounding, the largest values too, and a percentile
-moves within its bin. Counts of few different values, such as timeouts, stay exact.
+The number of rows stays. As long as the file is too large, numbers get coarser: fewer significant
+digits, and then bins. There each column of numbers is sorted by itself within its group of rows,
+and each value is the mean of its neighbours. So means over a group stay what they are, up to
+rounding, the largest values too, and a percentile moves within its bin; but two numbers of one row
+no longer belong together. Counts of few different values, such as timeouts, stay exact.
 """
 
 import io
@@ -13,6 +14,9 @@ import polars as pl
 
 LIMIT = 200_000
 """Bytes that the data of an experiment may have."""
+
+AS_MEASURED = "as measured"
+"""The form of data that is complete."""
 
 DIGITS = (6, 5, 4)
 """Significant digits of numbers, while the data is too large."""
@@ -55,7 +59,7 @@ def condensed(data: pl.DataFrame, good: Callable[[pl.DataFrame], bool]) -> tuple
 
 
 def _forms(data: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, str]]:
-    yield data, "as measured"
+    yield data, AS_MEASURED
     for digits in DIGITS:
         yield _rounded(data, digits), f"{digits} significant digits"
     floats = [name for name, kind in data.schema.items() if kind.is_float()]
@@ -65,7 +69,10 @@ def _forms(data: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, str]]:
     numbers = [*floats, *(name for name in integers if data[name].n_unique() > COUNTS)]
     for bins in BINS:
         binned = _binned(data, numbers, bins)
-        how = f"means of neighbours by rank, at most {bins} in a group, 4 digits"
+        how = (
+            "in each group of rows each number sorted by itself, "
+            f"and then means of neighbours, {bins} at most, of 4 digits"
+        )
         yield _rounded(binned, DIGITS[-1]), how
 
 
@@ -77,13 +84,16 @@ def _rounded(data: pl.DataFrame, digits: int) -> pl.DataFrame:
 def _binned(data: pl.DataFrame, numbers: Sequence[str], bins: int) -> pl.DataFrame:
     """Let rows that agree in all but their numbers share the means of this many bins at most.
 
-    A quarter of the bins have a row each: the largest values, on which a standard deviation hangs.
-    Another quarter shares the rest of the largest tenth, in which high percentiles are.
+    Each number has bins of its own: the means of one number over bins of another would say little
+    of its distribution. A quarter of the bins have a row each: the largest values, on which a
+    standard deviation hangs. Another quarter shares the rest of the largest tenth, in which high
+    percentiles are.
     """
     exact = [name for name in data.columns if name not in numbers]
     missing = [pl.col(name).is_null().alias(f"no {name}") for name in numbers]
     groups = [*exact, *(f"no {name}" for name in numbers)]
-    rows = data.with_columns(missing).sort(*groups, *numbers)
+    by_itself = [pl.col(name).sort().over(groups) for name in numbers]
+    rows = data.with_columns(missing).sort(*groups).with_columns(by_itself)
     quarter = bins // 4
     from_top = pl.len() - 1 - pl.int_range(pl.len())
     tenth = pl.max_horizontal(pl.len() // 10, quarter)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from linkpool.book.condense import condensed
+from linkpool.book.condense import AS_MEASURED, condensed
 from linkpool.manifest import DamagedError, Manifest
 from linkpool.study.claims import Claim
 from linkpool.study.experiment import Experiment, with_seeds
@@ -46,7 +46,9 @@ class Entry:
         is_full: nothing was cut: neither seeds nor anything else.
         form: how the data differs from what was measured, in words.
         data: the data.
-        claims: its claims, judged by the data.
+        claims: its claims. Condensed data gives the verdicts; the measured values are those of the
+            complete data, as long as the claim is the one that was judged by it.
+        by_condensed: the claims of which nothing is known from the complete data.
 
     """
 
@@ -56,6 +58,7 @@ class Entry:
     form: str
     data: pl.DataFrame
     claims: list[Claim]
+    by_condensed: tuple[str, ...] = ()
 
     @property
     def cut(self) -> str:
@@ -104,6 +107,7 @@ def _entry(experiment: Experiment, data: Path, about: Path) -> Entry:
     try:
         content = json.loads(about.read_text(encoding="utf-8"))
         record, form = Record.of(content), str(content["form"])
+        complete = [Claim.of(claim) for claim in content.get("claims", [])]
         rows = pl.read_parquet(data)
     except _UNREADABLE as error:
         raise BookError(f"{data.with_suffix('')}: cannot be read: {error}") from None
@@ -111,7 +115,21 @@ def _entry(experiment: Experiment, data: Path, about: Path) -> Entry:
     if missing:
         raise BookError(f"{data}: of another version: column {sorted(missing)[0]}")
     as_run = run_of(experiment, record)
-    return Entry(as_run, record, _is_full(experiment, record), form, rows, judge(as_run, rows))
+    judged = judge(as_run, rows)
+    claims, anew = (judged, ()) if form == AS_MEASURED else _of_complete(judged, complete)
+    return Entry(as_run, record, _is_full(experiment, record), form, rows, claims, anew)
+
+
+def _of_complete(
+    judged: Sequence[Claim], complete: Sequence[Claim]
+) -> tuple[list[Claim], tuple[str, ...]]:
+    """Return claims as complete data gave them, and the ids of those that are not among these.
+
+    A claim that says something else, or is judged by another criterion, is another claim.
+    """
+    known = {claim.declared(): claim for claim in complete}
+    anew = tuple(claim.id for claim in judged if claim.declared() not in known)
+    return [known.get(claim.declared(), claim) for claim in judged], anew
 
 
 def run_of(experiment: Experiment, record: Record) -> Experiment:
@@ -139,11 +157,14 @@ def put(experiment: Experiment, reproduction: Path, book: Path) -> bool:
     if not _is_full(experiment, record) and _has_full(experiment, book):
         return False
     data = pl.read_parquet(reproduction / "data.parquet")
-    said = verdicts(as_run.claims(data))
+    claims = judge(as_run, data)
+    said = verdicts(claims)
     content, form = condensed(data, lambda coarse: verdicts(as_run.claims(coarse)) == said)
     book.mkdir(parents=True, exist_ok=True)
     (book / f"{experiment.id}.parquet").write_bytes(content)
     about: dict[str, Any] = {**asdict(record), "form": form}
+    if form != AS_MEASURED:
+        about["claims"] = [claim.as_dict() for claim in claims]
     text = json.dumps(about, indent=1, ensure_ascii=False)
     (book / f"{experiment.id}.json").write_text(f"{text}\n", encoding="utf-8")
     return True

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from linkpool.book import entry as entries
 from linkpool.book import text
+from linkpool.book.condense import AS_MEASURED
 from linkpool.book.entry import BookError, Entry
 from linkpool.book.text import cell, count, table
 from linkpool.experiments.described import FIGURES, PAPERS, QUESTIONS
@@ -140,7 +141,7 @@ def page(one: Entry, section: tuple[str, str]) -> str:
             f"The data is [{experiment.id}.parquet]({experiment.id}.parquet): "
             f"{one.data.height:,} rows, {one.form}. `linkpool reproduce {experiment.id} "
             "--from-data` draws the figure and judges the claims from it, without a run; "
-            f"`linkpool columns {experiment.id}` explains its columns."
+            f"`linkpool columns {experiment.id}` explains its columns. {_values_of(one)}"
         ),
         "",
         "## Settings",
@@ -167,6 +168,21 @@ def page(one: Entry, section: tuple[str, str]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _values_of(one: Entry) -> str:
+    """Say of which data the measured values are, if the data is condensed."""
+    if one.form == AS_MEASURED:
+        return ""
+    if not one.by_condensed:
+        return "The measured values below are those of the complete data."
+    if len(one.by_condensed) == len(one.claims):
+        return "The measured values below are those of this condensed data."
+    names = ", ".join(f"`{name.partition('.')[2]}`" for name in one.by_condensed)
+    return (
+        "The measured values below are those of the complete data, but for claims that were "
+        f"declared or changed after the runs: {names}."
+    )
 
 
 def _cut(one: Entry) -> list[str]:

@@ -12,10 +12,10 @@ The criteria follow the papers' words and were chosen before any result was seen
 Where an experiment uses another criterion, its note says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Verdict(Enum):
@@ -57,6 +57,17 @@ class Claim:
     verdict: Verdict
     note: str
     single_seeds: tuple[Verdict, ...] = ()
+
+    def declared(self) -> tuple[str, ...]:
+        """Return what makes it the claim that it is, with its verdict: all but measured values."""
+        return self.id, self.text, self.paper, self.verdict.value, self.note
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> "Claim":
+        """Return the claim of which `as_dict` made an object."""
+        single = tuple(Verdict(verdict) for verdict in content["single_seeds"])
+        texts = {name: str(content[name]) for name in ("id", "text", "paper", "measured", "note")}
+        return cls(**texts, verdict=Verdict(content["verdict"]), single_seeds=single)
 
     def as_dict(self) -> dict[str, str | list[str]]:
         """Return the claim as strings and a list of strings, ready for JSON."""
