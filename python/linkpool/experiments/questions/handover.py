@@ -20,8 +20,8 @@ LONG_SHARE = 0.33
 SIZE = 70_000
 HIGH = "+high"
 """At the end of a scheme: packets of phase 1 have high priority."""
-DURATION_MS, WARM_UP_MS, QUIET_MS = 20_000, 200, 200
-BURSTS_MS = 500
+DURATION_MS, WARM_UP_MS, QUIET_MS = 10_000, 200, 200
+INCASTS_MS, BURSTS_MS = 20_000, 500
 
 
 class Load(NamedTuple):
@@ -103,14 +103,14 @@ def incast(senders: int, scheme: str) -> Case:
         "every": f"{BURSTS_MS}ms",
     }
     scenario: dict[str, Value] = {
-        "duration": f"{DURATION_MS}ms",
+        "duration": f"{INCASTS_MS}ms",
         "drain": setting.DRAIN,
         "topology": Tree(1).topology(),
         "queue": queue(scheme),
         "transport": {scheme: transport(scheme)},
         "workload": {"incast": [burst]},
     }
-    return Case(scenario, DURATION_MS / 1e3, DURATION_MS / BURSTS_MS * senders * 50)
+    return Case(scenario, INCASTS_MS / 1e3, INCASTS_MS / BURSTS_MS * senders * 50)
 
 
 def quantities(result: Result) -> Quantities:
