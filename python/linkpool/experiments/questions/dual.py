@@ -19,7 +19,7 @@ from linkpool.experiments.questions.question import (
 from linkpool.result import Result
 from linkpool.study.claims import Ledger
 
-TREES = {"1:1": Load(1, 64.0), "4:1": Load(4, 256.0)}
+TREES = {"1:1": Load(1, 64.0, duration_ms=10_000), "4:1": Load(4, 256.0)}
 """With as many short flows in a second for each host."""
 
 

@@ -20,16 +20,25 @@ LONG_SHARE = 0.33
 SIZE = 70_000
 HIGH = "+high"
 """At the end of a scheme: packets of phase 1 have high priority."""
-DURATION_MS, WARM_UP_MS, QUIET_MS = 10_000, 200, 200
+WARM_UP_MS, QUIET_MS = 200, 200
 INCASTS_MS, BURSTS_MS = 20_000, 500
 
 
 class Load(NamedTuple):
-    """The oversubscription of the paper's tree, the short flows of a second, a host's NICs."""
+    """The paper's tree, and how it is loaded.
+
+    Attributes:
+        oversubscription: of the tree.
+        arrivals: short flows of a second.
+        nics: of a host.
+        duration_ms: simulated time, without the drain.
+
+    """
 
     oversubscription: int
     arrivals: float
     nics: int = 1
+    duration_ms: int = 5000
 
     @property
     def hosts(self) -> int:
@@ -65,7 +74,12 @@ def queue(scheme: str) -> Table:
 def mixed(load: Load, scheme: str) -> Case:
     """Return short flows beside long flows, all by one scheme."""
     senders = int(LONG_SHARE * load.hosts)
-    long: Table = {"transport": scheme, "label": LONG, "role": LONG, "stop": f"{DURATION_MS}ms"}
+    long: Table = {
+        "transport": scheme,
+        "label": LONG,
+        "role": LONG,
+        "stop": f"{load.duration_ms}ms",
+    }
     short: Table = {
         "transport": scheme,
         "label": SHORT,
@@ -73,12 +87,12 @@ def mixed(load: Load, scheme: str) -> Case:
         "to": "permutation",
         "flows_per_second": load.arrivals,
         "size": f"{SIZE}B",
-        "stop": f"{DURATION_MS - QUIET_MS}ms",
+        "stop": f"{load.duration_ms - QUIET_MS}ms",
     }
     scenario: dict[str, Value] = {
         # Without the question's title, so that questions share runs.
         "name": f"short flows beside long flows by {scheme}",
-        "duration": f"{DURATION_MS}ms",
+        "duration": f"{load.duration_ms}ms",
         "drain": setting.DRAIN,
         "measure": {"warm_up": f"{WARM_UP_MS}ms"},
         "topology": load.topology,
@@ -87,7 +101,7 @@ def mixed(load: Load, scheme: str) -> Case:
         "roles": {LONG: senders},
         "workload": {"permutation": [long], "poisson": [short]},
     }
-    seconds = DURATION_MS / 1e3
+    seconds = load.duration_ms / 1e3
     packets = senders * 60e6 * seconds / (8 * 1400) + load.arrivals * seconds * 50
     return Case(scenario, seconds, packets)
 
