@@ -15,14 +15,20 @@ from linkpool.study.claims import (
     Ledger,
     Verdict,
     about,
+    above,
     alike,
+    below,
+    by_factor,
     cases,
+    majority,
+    more,
     most,
     order_of_magnitude,
     over,
     same,
     together,
     under,
+    weakest,
 )
 from linkpool.study.experiment import KEY_SEED, Experiment, Point
 from linkpool.study.judge import judge
@@ -36,11 +42,50 @@ over_800: Criterion = lambda x: over(x, 800.0)  # noqa: E731
 under_1: Criterion = lambda x: under(x, 1.0)  # noqa: E731
 like_4: Criterion = lambda x: alike(x, 4.0)  # noqa: E731
 same_as_4: Criterion = lambda x: same(x, 4.0)  # noqa: E731
+doubled: Criterion = lambda x: by_factor(x, 2.0)  # noqa: E731
+halved: Criterion = lambda x: by_factor(x, 0.5)  # noqa: E731
+tenth_less: Criterion = lambda x: by_factor(x, 0.9, tolerance=0.15)  # noqa: E731
+to_a_fifth: Criterion = lambda x: by_factor(x, 0.2)  # noqa: E731
+over_113: Criterion = lambda x: more(x, 1.13, tolerance=0.0)  # noqa: E731
+more_160: Criterion = lambda x: more(x, 1.6)  # noqa: E731
 
 
 @pytest.mark.parametrize(
     ("criterion", "value", "verdict"),
     [
+        (doubled, 2.25, YES),
+        (doubled, 1.75, YES),
+        (doubled, 1.74, PARTLY),
+        (doubled, 3.0, PARTLY),
+        (doubled, 1.5, PARTLY),
+        (doubled, 1.49, NO),
+        (doubled, 3.01, NO),
+        (doubled, 1.0, NO),
+        (doubled, 0.5, NO),
+        (halved, 0.5, YES),
+        (halved, 0.38, YES),
+        (halved, 0.62, YES),
+        (halved, 0.74, PARTLY),
+        (halved, 0.26, PARTLY),
+        (halved, 0.76, NO),
+        (halved, 0.24, NO),
+        (halved, 1.0, NO),
+        (halved, 2.0, NO),
+        (tenth_less, 0.91, YES),
+        (tenth_less, 0.93, PARTLY),
+        (tenth_less, 0.96, NO),
+        (tenth_less, 0.79, NO),
+        (to_a_fifth, 0.16, YES),
+        (to_a_fifth, 0.14, PARTLY),
+        (to_a_fifth, 0.09, NO),
+        (over_113, 1.14, YES),
+        (over_113, 1.12, PARTLY),
+        (over_113, 1.06, NO),
+        (over_113, 1.0, NO),
+        (more_160, 9.0, YES),
+        (more_160, 1.46, YES),
+        (more_160, 1.31, PARTLY),
+        (more_160, 1.29, NO),
         (about_2, 2.0, YES),
         (about_2, 1.5, YES),
         (about_2, 2.5, YES),
@@ -83,7 +128,9 @@ def test_criteria(criterion: Criterion, value: float, verdict: Verdict) -> None:
     assert criterion(value).verdict is verdict
 
 
-@pytest.mark.parametrize("criterion", [about_2, over_800, under_1, like_4, order_of_magnitude])
+@pytest.mark.parametrize(
+    "criterion", [about_2, over_800, under_1, like_4, order_of_magnitude, doubled, more_160]
+)
 def test_without_data_nothing_is_reproduced(criterion: Criterion) -> None:
     judged = criterion(None)
     assert judged.verdict is NO
@@ -115,6 +162,63 @@ def test_most(hits: int, verdict: Verdict) -> None:
 
 def test_most_of_nothing_is_not_reproduced() -> None:
     assert most([], "x").verdict is NO
+
+
+@pytest.mark.parametrize(("hits", "verdict"), [(13, YES), (12, PARTLY), (7, PARTLY), (6, NO)])
+def test_most_cases_are_more_than_half(hits: int, verdict: Verdict) -> None:
+    assert majority([i < hits for i in range(24)], "x").verdict is verdict
+    assert majority([], "x").verdict is NO
+
+
+FIRST = {1: 10.0, 2: 20.0, 3: 30.0}
+
+
+@pytest.mark.parametrize(
+    ("less", "verdict"),
+    [
+        ((1.0, 1.1, 0.9), YES),  # far less than the seeds differ, but of each
+        ((1.0, 3.0, -1.0), PARTLY),
+        ((0.1, 3.0, 9.0), PARTLY),  # of each seed, but the interval is from -7 to 15
+        ((0.0, 0.0, 0.0), NO),
+        ((-1.0, -3.0, 1.0), NO),
+    ],
+)
+def test_an_order_is_judged_over_the_seeds(
+    less: tuple[float, float, float], verdict: Verdict
+) -> None:
+    other = {seed: FIRST[seed] - x for seed, x in zip(FIRST, less, strict=True)}
+    assert below(other, FIRST).verdict is verdict
+    assert above(FIRST, other).verdict is verdict
+    if verdict is not NO:
+        assert below(FIRST, other).verdict is above(other, FIRST).verdict is NO
+
+
+def test_an_order_among_several_is_that_to_each() -> None:
+    far, near = ({seed: x + d for seed, x in FIRST.items()} for d in (9.0, 0.0))
+    assert below(FIRST, far).verdict is YES
+    assert below(FIRST, far, near).verdict is NO
+    near[1] += 1.0
+    assert below(FIRST, far, near).verdict is PARTLY
+
+
+def test_an_order_of_one_seed_has_no_interval_and_says_so() -> None:
+    judged = above({1: 2.0}, {1: 1.9, 2: 1.0})
+    assert (judged.verdict, judged.note) == (YES, "above, in one seed")
+    assert above({1: 1.9}, {1: 2.0}).verdict is NO
+
+
+@pytest.mark.parametrize("others", [(), ({},), ({9: 1.0},), (FIRST, {})])
+def test_an_order_to_nothing_is_not_reproduced(others: tuple[dict[int, float], ...]) -> None:
+    judged = below(FIRST, *others)
+    assert judged.verdict is NO
+    assert judged.note.startswith("no data")
+
+
+def test_a_claim_is_as_weak_as_its_weakest_part() -> None:
+    yes, partly, no = (Judged(v, v.value) for v in (YES, PARTLY, NO))
+    assert weakest(yes, yes).verdict is YES
+    assert weakest(yes, partly).verdict is PARTLY
+    assert weakest(yes, no).verdict is NO
 
 
 def test_together() -> None:
@@ -223,6 +327,9 @@ def test_one_seed_and_claims_of_all_seeds_have_no_verdicts_of_single_seeds() -> 
         (under_1, 0.5, "at or below it; partly: at most twice as much"),
         (like_4, 4.0, "ratio of larger to smaller at most 1.25; partly: 2"),
         (order_of_magnitude, 10.0, "ratio at least 10; partly: 3.16"),
+        (doubled, 2.0, "1.75 to 2.25 times; partly: 1.5 to 3"),
+        (halved, 0.5, "0.375 to 0.625 times; partly: 0.25 to 0.75"),
+        (over_113, 1.2, "at least 1.13 times; partly: 1.065 times"),
     ],
 )
 def test_a_verdict_comes_with_its_criterion(criterion: Criterion, good: float, note: str) -> None:

@@ -204,7 +204,9 @@ def test_the_papers_own_tables_reproduce(
         ({"goodput": 50.0}, "goodput-mmptcp@100Mbps", "partly"),
         ({"goodput": 55.0}, "goodput-alike@100Mbps", "partly"),
         ({"goodput": 45.0}, "goodput-alike@100Mbps", "not"),
-        ({"fct": 95.0}, "shorter@100Mbps", "partly"),
+        ({"fct": 95.0}, "shorter@100Mbps", "not"),  # three times the effect
+        ({"fct": 110.0}, "shorter@100Mbps", "partly"),
+        ({"fct": 123.0}, "shorter@100Mbps", "not"),
         ({"fct": 130.0}, "shorter@100Mbps", "not"),
         ({"loss": 0.001}, "loss-mmptcp@100Mbps", "not"),
         ({"utilisation": 60.0}, "core-mmptcp@100Mbps", "partly"),

@@ -91,6 +91,14 @@ def test_fig6_all_alike_does_not_reproduce() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("cut", "dcm", "slower"), [(3.0, 5.5, "partly"), (1.0, 1.33, "not"), (7.0, 3.0, "not")]
+)
+def test_fig6_judges_how_much_later(cut: float, dcm: float, slower: str) -> None:
+    table = data(fig6.EXPERIMENT, {"mptcp-cut": [cut], "dcm": [dcm]})
+    assert verdicts(fig6.EXPERIMENT, table)["slower"] == slower
+
+
 def test_a_shift_that_never_completes_in_one_seed_has_no_time() -> None:
     table = data(fig6.EXPERIMENT, {"mptcp-cut": [3.0, None], "dcm": [7.0, 7.0]})
     found = verdicts(fig6.EXPERIMENT, table)
@@ -101,7 +109,8 @@ def test_a_shift_that_never_completes_in_one_seed_has_no_time() -> None:
     ("amp", "xmp", "dcm", "alike", "slower"),
     [
         (3.0, 3.1, 7.0, "reproduced", "reproduced"),
-        (2.0, 3.5, 4.5, "partly", "partly"),
+        (2.0, 3.5, 6.0, "partly", "partly"),
+        (3.0, 3.0, 4.1, "reproduced", "not"),
         (1.0, 3.0, 2.0, "not", "not"),
         (1.0, 1.0, 8.0, "reproduced", "not"),
     ],

@@ -4,10 +4,14 @@ The criteria follow the papers' words and were chosen before any result was seen
 
 - "about X": reproduced within 25% of X, partly within a factor of two;
 - "over X", "under X": reproduced if so, partly if within a factor of two of X;
+- "X times as much", "more by X": the effect, which is a ratio's difference from 1, is judged, so no
+  effect, less than half of it, or one in the other direction is not even partly reproduced;
+- "A below B", "A above all others": over the seeds, by the paired interval of 95%;
 - "alike", "as good as": reproduced within 25%, partly within a factor of two;
 - "the same", "almost identical": reproduced within 5%, partly within 25%;
 - "an order of magnitude": reproduced at a ratio of 10, partly at its square root, 3.16;
-- "in almost all cases": reproduced in 90% of the cases, partly in half of them.
+- "in almost all cases": reproduced in 90% of the cases, partly in half of them;
+- "in most cases": reproduced in more than half of the cases, partly in more than a quarter.
 
 Where an experiment uses another criterion, its note says so.
 """
@@ -15,7 +19,12 @@ Where an experiment uses another criterion, its note says so.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
+
+from linkpool.intervals import mean_interval
+
+BySeed: TypeAlias = Mapping[int, float]
+"""A quantity of each seed."""
 
 
 class Verdict(Enum):
@@ -134,6 +143,70 @@ def under(value: float | None, bound: float) -> Judged:
     return grade(value <= bound, value <= bound * 2, note)
 
 
+def by_factor(ratio: float | None, paper: float, tolerance: float = 0.25) -> Judged:
+    """Judge "`paper` times as much", be it more or less, by the ratio and by its effect.
+
+    The effect is the difference of a ratio from 1. Both are to be within the tolerance, partly
+    within a factor of two. So no effect is not partly an effect.
+    """
+    effect = paper - 1.0
+
+    def span(low: float, high: float) -> tuple[float, float]:
+        if effect > 0:  # what is near the effect is near the ratio, too
+            return 1.0 + low * effect, 1.0 + high * effect
+        return max(1.0 + high * effect, low * paper), 1.0 + low * effect
+
+    full, part = span(1.0 - tolerance, 1.0 + tolerance), span(0.5, 2.0)
+    note = f"{full[0]:.4g} to {full[1]:.4g} times; partly: {part[0]:.4g} to {part[1]:.4g}"
+    if ratio is None:
+        return no_data(note)
+    return grade(full[0] <= ratio <= full[1], part[0] <= ratio <= part[1], note)
+
+
+def more(ratio: float | None, paper: float, tolerance: float = 0.25) -> Judged:
+    """Judge "more", where the paper has `paper` times as much, or "over `paper` times".
+
+    The effect is at least that of the paper, less the tolerance; partly at least half of it.
+    """
+    full, part = 1.0 + (1.0 - tolerance) * (paper - 1.0), 1.0 + 0.5 * (paper - 1.0)
+    note = f"at least {full:.4g} times; partly: {part:.4g} times"
+    if ratio is None:
+        return no_data(note)
+    return grade(ratio >= full, ratio >= part, note)
+
+
+def below(mine: BySeed, *others: BySeed) -> Judged:
+    """Judge "below all others": over the seeds, paired, partly in the mean only.
+
+    With one seed there is no interval: the order alone is judged, and the note says so.
+    """
+    return _ordered("below", [_paired(other, mine) for other in others])
+
+
+def above(mine: BySeed, *others: BySeed) -> Judged:
+    """Judge "above all others": over the seeds, paired, partly in the mean only; see `below`."""
+    return _ordered("above", [_paired(mine, other) for other in others])
+
+
+def _paired(larger: BySeed, smaller: BySeed) -> list[float]:
+    return [larger[seed] - smaller[seed] for seed in larger if seed in smaller]
+
+
+def _ordered(side: str, differences: Sequence[Sequence[float]]) -> Judged:
+    """Judge whether each difference is above 0, over the seeds."""
+    whom = f"{side} all others" if len(differences) > 1 else side
+    if any(len(difference) == 1 for difference in differences):
+        note = f"{whom}, in one seed"
+    else:
+        note = f"{whom} by the paired interval of 95% over the seeds; partly: in the mean"
+    if not differences or not all(differences):
+        return no_data(note)
+    intervals = [mean_interval(difference) for difference in differences]
+    in_the_mean = all((i.value or 0.0) > 0.0 for i in intervals)
+    beyond_chance = all(i.low is None or i.low > 0.0 for i in intervals)
+    return grade(in_the_mean and beyond_chance, in_the_mean, note)
+
+
 def alike(value: float | None, other: float | None) -> Judged:
     """Judge "alike": within 25% of each other, partly within a factor of two."""
     return _within(value, other, 1.25, 2.0)
@@ -172,6 +245,22 @@ def most(hits: Sequence[bool], case: str, all_of: float = 0.9, some: float = 0.5
         return no_data(note)
     share = sum(hits) / len(hits)
     return grade(share >= all_of, share >= some, note)
+
+
+def majority(hits: Sequence[bool], case: str) -> Judged:
+    """Judge "in most cases": in more than half of them, partly in more than a quarter."""
+    note = f"{case}, in more than half of the cases; partly: more than a quarter"
+    if not hits:
+        return no_data(note)
+    share = sum(hits) / len(hits)
+    return grade(share > 0.5, share > 0.25, note)
+
+
+def weakest(*parts: Judged) -> Judged:
+    """Judge a claim that holds only as far as each of its parts does."""
+    verdicts = {part.verdict for part in parts}
+    note = " and ".join(dict.fromkeys(part.note for part in parts))
+    return grade(verdicts == {Verdict.REPRODUCED}, Verdict.NOT not in verdicts, note)
 
 
 def together(*parts: Judged) -> Judged:

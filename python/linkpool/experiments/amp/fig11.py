@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from linkpool.experiments.amp.shift import Shift, shifts
-from linkpool.study.claims import Claim, Ledger, about, alike
+from linkpool.study.claims import Claim, Ledger, about, alike, by_factor
 from linkpool.study.schemes import NAMES
 
 
@@ -43,7 +43,7 @@ class Fig11(Shift):
                 "DCM is the slower one, 7 ms against 3 ms",
                 "2.3 times",
                 "no data" if ratio is None else f"{ratio:.2f} times the slower of AMP and XMP",
-                about(ratio, 7 / 3),
+                by_factor(ratio, 7 / 3),
             )
             found += ledger.claims
         return found

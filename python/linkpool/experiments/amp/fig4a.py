@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from linkpool.experiments.amp.longflows import SYNDROME, Mix
 from linkpool.experiments.amp.syndrome import Syndrome, Table, draw_goodputs
 from linkpool.study import style
-from linkpool.study.claims import Ledger, about, grade
+from linkpool.study.claims import Ledger, by_factor, grade
 
 SUBFLOWS = range(1, 9)
 DCTCP_FLOWS = (8, 10, 12, 14, 16, 18, 20, 24)
@@ -61,7 +61,7 @@ class Fig4a(Syndrome):
             "with 4 subflows the XMP flow gets 2.3 times a DCTCP flow's goodput",
             "2.3",
             str(four),
-            about(four.value, 2.3, tolerance=0.15),
+            by_factor(four.value, 2.3, tolerance=0.15),
         )
         again = table.first(BY_FLOWS)
         ledger.add(

@@ -15,7 +15,7 @@ from linkpool.experiments.mmptcp.mixed_table import number, percent
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.experiments.mmptcp.summary import NOTHING, Cell, Summarised
 from linkpool.study import style
-from linkpool.study.claims import Claim, Judged, Ledger, about, grade, no_data
+from linkpool.study.claims import Claim, Judged, Ledger, by_factor, grade, no_data
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Keys, Point
 
 TREES = (Tree(1), Tree(4))
@@ -79,7 +79,7 @@ class Fig1(Summarised):
                     "eight subflows almost double the goodput of long flows",
                     "twice",
                     _change(goodputs, "Mbps"),
-                    about(_ratio(goodputs), 2.0),
+                    by_factor(_ratio(goodputs), 2.0),
                 )
                 for name, text, of in (
                     ("mean", "the mean FCT of short flows increases with subflows", _mean),

@@ -12,7 +12,7 @@ from linkpool.experiments.mmptcp import mixed, mixed_table
 from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row
 from linkpool.study import style
-from linkpool.study.claims import Claim, Judged, Ledger, about, grade, no_data, same, under
+from linkpool.study.claims import Claim, Ledger, about, by_factor, grade, same, under
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import NAMES
 
@@ -112,15 +112,8 @@ def _means(ledger: Ledger, scheme: str, cells: tuple[Cell, Cell], paper: float) 
         f"MMPTCP's mean FCT of short flows is shorter than that of {NAMES[scheme]}",
         f"{paper:.2f} of it",
         "no data" if ours is None else f"{ours:.3g} of it",
-        _ratio(ours, paper),
+        by_factor(ours, paper, tolerance=0.15),
     )
-
-
-def _ratio(ours: float | None, paper: float) -> Judged:
-    note = "below 1 and within 15% of the paper's ratio; partly: below 1"
-    if ours is None:
-        return no_data(note)
-    return grade(ours < 1 and abs(ours - paper) <= 0.15 * paper, ours < 1, note)
 
 
 def _alike(ledger: Ledger, mptcp: Cell, mmptcp: Cell) -> None:

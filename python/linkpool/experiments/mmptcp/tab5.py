@@ -15,7 +15,7 @@ from linkpool.experiments.mmptcp.mixed import NOTHING, Cell, Mix, Mixed
 from linkpool.experiments.mmptcp.mixed_table import Row, least
 from linkpool.experiments.mmptcp.setting import Tree
 from linkpool.study import style
-from linkpool.study.claims import Claim, Judged, Ledger, grade, no_data, same
+from linkpool.study.claims import Claim, Ledger, by_factor, grade, same
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 from linkpool.study.schemes import LOOKS, NAMES
 
@@ -57,12 +57,14 @@ class Tab5(Mixed):
         for scheme, cell in cells.items():
             mixed_table.judge_row(ledger, scheme, cell, PAPER[scheme])
         without, with_lt = cells["mmptcp"], cells["mmptcp-lt"]
+        before, after = without.fct.mean, with_lt.fct.mean
+        ratio = None if not before or after is None else after / before
         ledger.add(
             "shorter",
             "limited transmit greatly improves the mean FCT of short flows",
             "89.1 against 98.9 ms",
             f"{with_lt} against {without}",
-            _ratio(with_lt.fct.mean, without.fct.mean, 89.1 / 98.9),
+            by_factor(ratio, 89.1 / 98.9, tolerance=0.15),
         )
         ledger.add(
             "narrower",
@@ -100,14 +102,6 @@ class Tab5(Mixed):
         axes[0, 5].set_xlabel("fast retransmissions of a short flow")
         style.legend(figure, axes[0, 0])
         return figure
-
-
-def _ratio(value: float | None, reference: float | None, paper: float) -> Judged:
-    note = f"below it, and the ratio within 15% of {paper:.2f}; partly: below it"
-    if value is None or not reference:
-        return no_data(note)
-    ratio = value / reference
-    return grade(ratio < 1 and abs(ratio - paper) <= 0.15 * paper, ratio < 1, note)
 
 
 def _counts(ledger: Ledger, without: Cell, with_lt: Cell) -> None:

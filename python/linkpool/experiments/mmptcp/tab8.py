@@ -14,7 +14,7 @@ from linkpool.experiments.mmptcp.mixed_table import Row, greatest, least, listed
 from linkpool.result import Result
 from linkpool.stats import describe
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, grade, no_data, together
+from linkpool.study.claims import Claim, Ledger, about, by_factor, grade, no_data, together
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Point
 
 ARRIVALS = 256.0
@@ -127,7 +127,7 @@ def _orders(ledger: Ledger, cells: Mapping[str, Cell]) -> None:
         "the core loses twice as much with fully coupled subflows as with linked increases",
         "0.014 against 0.007%",
         listed(loss, "%"),
-        about(ratio, 2.0),
+        by_factor(ratio, 2.0),
     )
     ledger.add(
         "fc-core",

@@ -11,7 +11,7 @@ from linkpool.columns import Column
 from linkpool.experiments.ndp import setting
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about
+from linkpool.study.claims import Claim, Ledger, about, weakest
 from linkpool.study.experiment import KEY_SCHEME, KEY_SEED, Experiment, Point
 from linkpool.study.toml import Value, dumps
 
@@ -89,7 +89,7 @@ class InOut(Experiment):
             "the one sender's flows get a quarter of its link each",
             "2.5 Gbps each",
             "no flow" if not quarter else f"{min(quarter):.2f} to {max(quarter):.2f} Gbps",
-            about(min(quarter, default=None), 2.5, 0.1),
+            weakest(*(about(end(quarter, default=None), 2.5, 0.1) for end in (min, max))),
         )
         ledger.add(
             "rest",

@@ -12,7 +12,7 @@ from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import KEYS, SCHEMES, mean, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, grade, no_data
+from linkpool.study.claims import Claim, Ledger, by_factor, grade, no_data
 from linkpool.study.experiment import Point
 from linkpool.study.schemes import LOOKS, NAMES
 
@@ -71,13 +71,12 @@ class Fig11(fattree.Patterns):
                 gains = [ratio(of[f"xmp-{count}", x], of[f"lia-{count}", x]) for x in LAYERS]
                 there = [gain for gain in gains if gain is not None]
                 gain = sum(there) / len(there) if len(there) == len(LAYERS) else None
-                note = "mean over layers of XMP's mean over LIA's 1.05 to 1.2; partly: above 1"
                 ledger.add(
                     f"xmp-lia-{count}",
                     f"XMP increases utilisation by 10% on average, {count} subflows",
                     "10%",
                     show(gain, "times"),
-                    no_data(note) if gain is None else grade(1.05 <= gain <= 1.2, gain > 1, note),
+                    by_factor(gain, 1.1),
                 )
             spans = {s: _span(data, pattern, s) for s in ("dctcp", "xmp-2", "lia-2")}
             note = "the range of the core's links is the largest of the three; partly: above one's"

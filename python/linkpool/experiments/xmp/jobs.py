@@ -13,7 +13,7 @@ from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import KEYS, SCHEMES, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, grade, no_data, under
+from linkpool.study.claims import Claim, Judged, Ledger, about, by_factor, grade, no_data, under
 from linkpool.study.experiment import Point
 from linkpool.study.schemes import LOOKS, NAMES
 
@@ -68,7 +68,7 @@ class Tab3(Jobs):
                 f"jobs that take more than 300 ms beside {NAMES[scheme]}",
                 f"{SLOW[scheme]:g}%",
                 show(slow, "%"),
-                about(slow, SLOW[scheme]) if SLOW[scheme] > 1 else under(slow, 1.0),
+                _about_rounded(slow, SLOW[scheme]),
             )
         double = ratio(means["xmp-2"], means["dctcp"])
         ledger.add(
@@ -76,7 +76,7 @@ class Tab3(Jobs):
             "XMP roughly doubles the completion time of jobs",
             "1.8 times",
             show(double, "times"),
-            about(double, 2.0),
+            by_factor(double, 2.0),
         )
         note = "XMP's mean below LIA's with 2 and with 4 subflows; partly: with one"
         both = [_is_below(means[f"xmp-{n}"], means[f"lia-{n}"]) for n in (2, 4)]
@@ -155,7 +155,7 @@ class Fig9(Jobs):
             "which is half of LIA's",
             "half",
             show(half, "times LIA-2's median under 100 ms"),
-            about(half, 0.5),
+            by_factor(half, 0.5),
         )
         late = {s: _share(v, RTO_S, np.inf) if v.size else None for s, v in times.items()}
         more = None
@@ -197,6 +197,13 @@ def _share(values: "np.ndarray", low: float, high: float) -> float:
 
 def _median(values: "np.ndarray") -> float | None:
     return float(np.median(values)) if values.size else None
+
+
+def _about_rounded(percent: float | None, paper: float) -> Judged:
+    """Judge "about" by whatever the paper rounded to a tenth of a per cent."""
+    least, largest = paper - 0.05, paper + 0.05
+    judged = about(percent, paper if percent is None else min(max(percent, least), largest))
+    return Judged(judged.verdict, f"{judged.note}, of what rounds to {paper:g}%")
 
 
 def _is_below(value: float | None, other: float | None) -> bool:

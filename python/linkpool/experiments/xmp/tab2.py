@@ -12,7 +12,7 @@ from linkpool.experiments.xmp import fattree
 from linkpool.experiments.xmp.fattree import mean, ratio, show
 from linkpool.result import Result
 from linkpool.study import style
-from linkpool.study.claims import Claim, Ledger, about, grade, no_data
+from linkpool.study.claims import Claim, Ledger, about, grade, more, no_data
 from linkpool.study.experiment import KEY_SEED, Keys, Point
 from linkpool.study.schemes import NAMES
 from linkpool.study.toml import Table, Value
@@ -122,13 +122,13 @@ class Tab2(fattree.LargeFlows):
         ledger = Ledger(self.id)
         for other in ("lia-2", "tcp"):
             gain = ratio(*(self._mean(data, other, limit, other) for limit in reversed(LIMITS)))
-            note = "at least 1.1 times as much with 100 packets as with 50; partly: more"
+            paper = PAPER_MBPS[100, other][1] / PAPER_MBPS[50, other][1]
             ledger.add(
                 f"queue-{other}",
                 f"a larger queue helps {NAMES[other]}",
-                "1.24 times" if other == "lia-2" else "1.39 times",
+                f"{paper:.2f} times",
                 show(gain, "times"),
-                no_data(note) if gain is None else grade(gain >= 1.1, gain > 1, note),
+                more(gain, paper),
             )
         return found + ledger.claims
 
